@@ -21,8 +21,8 @@ void compact_call_event(const struct compact_coder *coder, const struct compact_
 }
 
 /*
- * Returns the time until which the fast path is possible: 0 until the first record has told the
- * stack's beginning, and at most the time at which addresses change their meaning.
+ * Returns the time up to which fast_calls() may take calls: before addresses change their meaning.
+ * 0: never, for example before the task's first record, which tells the depth of the stack.
  */
 static uint64_t fast_until(const struct stg_calls *calls, uint64_t until_ns)
 {
@@ -31,7 +31,7 @@ static uint64_t fast_until(const struct stg_calls *calls, uint64_t until_ns)
 	return MIN(until_ns, calls->changes_ns - 1);
 }
 
-/* Find the values of calls of the function with that number; NULL when memory is short. */
+/* Find the argument specifications of function @number; NULL when memory is short. */
 static const struct func_args *args_of(const struct stg_calls *calls, struct compact_cursor *cursor,
 				       uint32_t number)
 {
@@ -52,9 +52,9 @@ static const struct func_args *args_of(const struct stg_calls *calls, struct com
 }
 
 /*
- * HOT: read a call with payload, if its length matches the function's specification, so that the
- * next record's beginning is known. @event gets the payload, which is in the block. False
- * otherwise, with the state unchanged.
+ * HOT: read a call with payload. @event gets the payload, which stays in the block. False, with
+ * @state unchanged: the length does not match the function's specification, so it is unknown where
+ * the next record begins.
  */
 NOINLINE static bool payload_step(const struct stg_calls *calls, struct compact_cursor *cursor,
 				  struct compact_state *state, uint64_t until_ns,
@@ -89,8 +89,8 @@ NOINLINE static bool payload_step(const struct stg_calls *calls, struct compact_
 
 /*
  * HOT: read the most frequent calls: ENTRYs of functions that were called before in the block, and
- * EXITs of the innermost call. Returns their number. The next call is of another kind; it is
- * unread, unless *@is_read.
+ * EXITs of the innermost call. Returns their number. The call after them is of another kind. If
+ * *@is_read, it was read, too, and is in *@odd.
  */
 static size_t fast_calls(struct stg_calls *calls, struct compact_cursor *cursor,
 			 struct compact_state *at, struct event *events, size_t max,
@@ -109,7 +109,7 @@ static size_t fast_calls(struct stg_calls *calls, struct compact_cursor *cursor,
 		event->data = NULL;
 		event->data_len = 0;
 		if (unlikely(!compact_step(coder, end, &state, until_ns, &call))) {
-			/* The state in memory, besides that in registers. */
+			/* A copy in memory, so that @state can stay in registers. */
 			struct compact_state there = state;
 			struct compact_call its;
 

@@ -13,26 +13,25 @@
 #include "utils/pipeline/stages/stage.h"
 
 /*
- * Write the next calls, at most @max and none later than @until_ns, to @events, in the form that
- * stg_calls() makes. Do not pass them to stg_calls(). @last_ns: time of the record before the first
- * call.
+ * Write the next calls, at most @max and none later than @until_ns, to @events, as stg_calls()
+ * leaves them. @last_ns: time of the record before the first call.
  *
- * Returns their number; 0: the next call is later, or cannot be read this way. Negative with @err.
+ * Returns their number; 0: the next call is later, or must be read as a record. Negative with @err.
  */
 ssize_t compact_calls(struct stg_calls *calls, struct compact_cursor *cursor, uint64_t last_ns,
 		      struct event *events, size_t max, uint64_t until_ns, struct uft_err *err);
 
 /*
- * Make the event that event_of_record() would make of a call's record without payload. @last_ns:
- * time of the record before it.
+ * Make the event that event_of_record() makes of the same call in a record without payload.
+ * @last_ns: time of the record before it.
  */
 struct compact_call;
 void compact_call_event(const struct compact_coder *coder, const struct compact_call *call,
 			uint64_t last_ns, struct event *event);
 
 /*
- * Read the next call of @block, at which @state is, after compact_step() has refused it. The
- * results are those of compact_block_other().
+ * Read the call of @block at @state that compact_step() has refused. The results are those of
+ * compact_block_other().
  */
 struct compact_state;
 enum compact_found compact_odd_call(struct compact_block *block, struct compact_state *state,

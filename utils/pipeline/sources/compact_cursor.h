@@ -1,7 +1,4 @@
-/*
- * A position in <tid>.cdat from which calls are read one by one, without the bytes of their
- * records.
- */
+/* A position in <tid>.cdat, from which calls are read one by one and not as bytes of records. */
 #ifndef UTRAIL_PIPELINE_COMPACT_CURSOR_H
 #define UTRAIL_PIPELINE_COMPACT_CURSOR_H
 
@@ -18,17 +15,16 @@ struct func;
 struct func_args;
 
 /*
- * One block is open at a time. Some records are in the block as bytes only: LOST, events, and
- * payloads whose length differs from their function's specification. From such a record on, the
- * rest of the block must be read as bytes: a reader must know the content of payloads to find where
- * records begin.
+ * One block is open at a time. LOST, events, and payloads with another length than their function's
+ * specification are in the block as bytes only. From such a record on, the block must be read as
+ * bytes: only the content of payloads tells where the next record begins.
  *
  * @at: offset of the block in the file; @raw_end: end of the block in <tid>.dat, which it
  *      represents; 0: no block is open
  * @bytes: body of the block
- * @payload_bytes: bytes of payloads of the calls read since the last query
- * @named, @nr_named: the functions and values in @space for the block's numbers. @func: NULL: not
- *                    called yet; @args: NULL: not looked up
+ * @payload_bytes: bytes of payloads of the calls that src_user_took() has not counted yet
+ * @named: the functions in @space by their numbers in the block, with @func (NULL: not called yet)
+ *         and @args (NULL: not looked up yet)
  */
 struct compact_cursor {
 	struct compact_block block;
@@ -50,24 +46,20 @@ struct compact_cursor {
 };
 
 /*
- * Make a cursor on the heap: about 80 kB, and the size of a block. NULL when memory is short.
- * @args: borrowed; @is_big: byte order of payloads
+ * Make a cursor on the heap, of about 80 kB and the size of a block. NULL when memory is short.
+ * @args is borrowed. @is_big: payloads are big-endian
  */
 struct compact_cursor *compact_cursor_create(struct arg_book *args, bool is_big);
 void compact_cursor_destroy(struct compact_cursor *cursor);
 
 /*
- * Open the block that begins at @raw. False: no block begins there, memory is short, or the block
- * cannot be read call by call (it is damaged, or does not end with a record). compact_file_read()
- * handles these cases.
+ * Open the block that represents the bytes from @raw on. False: no block begins there, memory is
+ * short, or the block is damaged or does not end with a record. Then read by compact_file_read().
  */
 bool compact_cursor_open(struct compact_cursor *cursor, const struct compact_file *file, int fd,
 			 uint64_t raw);
 
-/*
- * Forget the functions and values of the block's numbers: addresses have another meaning from now
- * on.
- */
+/* Forget the functions of the block's numbers: addresses are those of @space from now on. */
 void compact_cursor_forget_names(struct compact_cursor *cursor, const struct addr_space *space);
 
 #endif

@@ -18,8 +18,8 @@ static const struct queued *next_queued(const struct kernel_calls *calls)
 }
 
 /*
- * True when the outermost call that begins with @next is around the next record, and begins nearer
- * to it than it ends.
+ * True when the record at @record_ns is within the outermost call that begins with @next, and
+ * nearer to its beginning than to its end. So the call was really entered after the record.
  */
 static bool is_entered_late(const struct kernel_calls *calls, const struct queued *next,
 			    uint64_t record_ns)
@@ -39,8 +39,8 @@ static bool is_entered_late(const struct kernel_calls *calls, const struct queue
 }
 
 /*
- * Returns the time at which the next event is due among the records. An event that the clocks put
- * on the wrong side of a record is moved no further than to the record's time.
+ * Returns the time at which @next is due among the records. If the clocks have put it on the wrong
+ * side of the next record, it is moved to that record's time, and no further.
  */
 static uint64_t due_ns(const struct kernel_calls *calls, const struct queued *next)
 {
@@ -78,10 +78,11 @@ static struct event return_unseen(struct kernel_calls *calls, uint64_t time_ns)
 	};
 }
 
+/* An action for the next call of the queue. */
 enum step {
-	STEP_DROP, /* the call belongs to no function */
+	STEP_DROP, /* leave it out */
 	STEP_TAKE,
-	STEP_RETURN, /* another call must return first */
+	STEP_RETURN, /* first make the EXIT of the innermost call */
 };
 
 static bool has_room(struct kernel_calls *calls)
@@ -138,7 +139,7 @@ static struct event event_of(const struct queued *queued)
 	return event;
 }
 
-/* True for a loss: a lost event may have been the end of a call. */
+/* A lost event may have been the end of a call. */
 static bool is_loss(const struct queued *next)
 {
 	return next->type == EVENT_LOST;
@@ -150,8 +151,8 @@ static bool is_sched(const struct queued *next)
 }
 
 /*
- * Find the CPU on which the task comes back, if the queue has its SCHED_IN. Events after a loss do
- * not count: their SCHED_IN may be another one.
+ * Find the CPU on which the task comes back, if the queue has its SCHED_IN already. A SCHED_IN
+ * after a loss does not count: it may be another one.
  */
 static uint16_t cpu_of_return(const struct kernel_calls *calls)
 {
@@ -168,10 +169,7 @@ static uint16_t cpu_of_return(const struct kernel_calls *calls)
 	return EVENT_CPU_UNKNOWN;
 }
 
-/*
- * Make the SCHED_IN of a task that enters a call at @entry_ns: a nanosecond before, as uftrace
- * shows it.
- */
+/* Make the SCHED_IN of a task that enters a call at @entry_ns, a nanosecond before, as uftrace. */
 static struct event come_back(struct kernel_calls *calls, uint64_t entry_ns)
 {
 	struct event event = {
@@ -234,7 +232,7 @@ static ssize_t calls_read(struct source *source, struct event *events, size_t ma
 		if (what == STEP_DROP)
 			continue;
 		events[nr] = event_of(next);
-		/* When the clocks differ, the times of records are used. */
+		/* If the clocks differ, the probe's clock counts. */
 		if (is_call(next))
 			events[nr].time_ns = MAX(due, src_user_last_ns(calls->user));
 		calls->last_ns = events[nr++].time_ns;
@@ -278,10 +276,7 @@ size_t kernel_calls_return(struct kernel_calls *calls, uint64_t record_ns, struc
 	return nr;
 }
 
-/*
- * True when an event is before the next record, at @record_ns, by its own time, and also by
- * due_ns().
- */
+/* True when due_ns() also puts a call before the record at @record_ns, as its own time does. */
 static inline bool is_due_before(const struct kernel_calls *calls, const struct queued *next,
 				 uint64_t record_ns)
 {

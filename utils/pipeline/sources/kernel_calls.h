@@ -1,7 +1,4 @@
-/*
- * The kernel's calls of one task, adapted to the stack of its functions: a source of one task
- * (source.h).
- */
+/* A source of one task (source.h): the kernel's calls, nested within the program's calls. */
 #ifndef UTRAIL_PIPELINE_KERNEL_CALLS_H
 #define UTRAIL_PIPELINE_KERNEL_CALLS_H
 
@@ -13,13 +10,12 @@
 #include "utils/pipeline/sources/src_user.h"
 
 /*
- * The largest difference between the program's clock and that of the kernel's tracing. Both tell
- * the same time, but the program may compute it itself, and the kernel's tracing clock may lag
- * while the time is adjusted.
+ * The largest difference between the clocks of the probe and of the kernel's tracing. The probe may
+ * compute the time itself, and the tracing clock may lag while the time is adjusted.
  */
 #define KERNEL_CALLS_SKEW_NS 20000
 
-/* An open call of the kernel. @depth: as the kernel counts, without untraced functions. */
+/* An open call of the kernel. @depth: the kernel's count, which omits untraced functions. */
 struct kernel_frame {
 	uint64_t addr;
 	uint16_t depth;
@@ -29,10 +25,10 @@ struct kernel_frame {
 #define KERNEL_FRAMES_MAX 256
 
 /*
- * The events in the lane's queue, with the kernel's calls nested: each ENTRY has an EXIT. Calls
- * entered before the recording are left out. Calls whose return was lost end at the latest possible
- * time. A task within the kernel writes no records, so records and the kernel's calls make one
- * stack. Times that contradict this by less than KERNEL_CALLS_SKEW_NS are due to the clocks.
+ * The events of the lane's queue, in which each ENTRY of the kernel's calls has an EXIT. Calls that
+ * were entered before the recording are left out. A call whose return was lost ends at the latest
+ * possible time. A task within the kernel writes no records, so records and the kernel's calls make
+ * one stack. Times that contradict this by less than KERNEL_CALLS_SKEW_NS are due to the clocks.
  *
  * The kernel reports SCHED_IN in the first function that the task runs when it is back
  * (finish_task_switch). The self time of that call does not include the time off the CPU. So
@@ -41,9 +37,9 @@ struct kernel_frame {
  * @queued: the events from the merger; it belongs to the lane, and so does @user
  * @frames: the open calls are [0, @nr); on the heap, NULL before the first
  * @last_ns: time of the last delivered event
- * @is_out: the last known event of the scheduler is a SCHED_OUT
- * @was_back: the SCHED_IN after it was delivered early
- * @drops: the task has no program for its addresses
+ * @is_out: the task is known to be off the CPU
+ * @was_back: a SCHED_IN was delivered early, and is still in the queue
+ * @drops: drop the kernel's calls: the task has no session to name them
  */
 struct kernel_calls {
 	struct source source;
@@ -63,17 +59,17 @@ void kernel_calls_init(struct kernel_calls *calls, struct queue_source *queued,
 void kernel_calls_deinit(struct kernel_calls *calls);
 
 /*
- * HOT: merge the next records and events of the queue by time, at most @max and none later than
- * @limit_ns. This goes on as long as records are calls without payload, and the kernel's calls are
- * nested and on the right side of records. Returns the number of events; 0: call the source and
- * @user.
+ * HOT: merge records and events of the queue by time, at most @max and none later than @limit_ns.
+ * Stops before a record that is not a call or has a payload, before another event than a call, and
+ * where calls do not nest or the clocks differ. Returns the number of events; 0: read the next
+ * event from this source or from @user.
  */
 size_t kernel_calls_merge(struct kernel_calls *calls, struct event *events, size_t max,
 			  uint64_t limit_ns);
 
 /*
- * Call this before a record of @record_ns is taken. The task that wrote the record was not in the
- * kernel, so this writes the missing EXITs to @events, at most @max. Returns their number.
+ * Before a record of @record_ns is taken: write EXITs for the open calls to @events, at most @max,
+ * since a task that writes a record is not in the kernel. Returns their number.
  */
 size_t kernel_calls_return(struct kernel_calls *calls, uint64_t record_ns, struct event *events,
 			   size_t max);

@@ -17,7 +17,7 @@ static void note_damage(struct pipeline *pipe, const struct uft_err *why)
 	pthread_mutex_unlock(&pipe->data->modules.lock);
 }
 
-/* The first source besides the records, and the end of its run before the others. */
+/* The source beside the records that has the next event, and the time up to which it is first. */
 struct next_other {
 	struct source *src;
 	uint64_t time_ns;
@@ -48,10 +48,7 @@ uint64_t lane_next_other_ns(const struct lane *lane)
 	return find_other(lane).time_ns;
 }
 
-/*
- * True when an event of @other_ns may be taken; false when records before it may still come into
- * the file.
- */
+/* True when an event of @other_ns may be taken: no earlier records can come into the file. */
 static bool is_due(const struct lane *lane, uint64_t limit_ns, uint64_t other_ns)
 {
 	const struct src_user *user = &lane->user;
@@ -63,7 +60,7 @@ static bool is_due(const struct lane *lane, uint64_t limit_ns, uint64_t other_ns
 	return !lane->pipe->has_late_entries || user->at < user->len || other_ns <= user->last_ns;
 }
 
-/* Take events of other sources before the next record, at least the first one, @next. */
+/* Take events of the source @next up to the next record, at least the first event. */
 static ssize_t take_others(struct lane *lane, const struct next_other *next, uint64_t limit_ns,
 			   struct event *events, size_t max, struct uft_err *err)
 {
@@ -78,8 +75,8 @@ static ssize_t take_others(struct lane *lane, const struct next_other *next, uin
 }
 
 /*
- * Read the next records, before @other. A task that writes a record is not in the kernel any more,
- * so EXITs of the kernel's open calls come first.
+ * Read the records before @other, the next event of another source. If calls of the kernel are
+ * open, read their EXITs instead: a task that writes a record is not in the kernel any more.
  */
 static ssize_t read_records(struct lane *lane, struct next_other *other, uint64_t limit_ns,
 			    struct event *events, size_t max, struct uft_err *err)
@@ -87,7 +84,7 @@ static ssize_t read_records(struct lane *lane, struct next_other *other, uint64_
 	struct source *user = &lane->user.source;
 	ssize_t n = 0;
 
-	/* The kernel's calls need the time of the next record, so this must be in the buffer. */
+	/* The kernel's calls need the next record's time, so the record must be in the buffer. */
 	if (lane->has_kernel_calls && !lane->user.at_end)
 		n = source_read(user, events, max, 0, err);
 	*other = find_other(lane);
@@ -129,7 +126,7 @@ size_t lane_read(struct lane *lane, struct event *events, size_t max)
 		if (src_user_take_damage(&lane->user, &why))
 			note_damage(lane->pipe, &why);
 		nr += n;
-		/* Payloads are in the source's buffer, which the next read moves. */
+		/* The next read moves the buffer of the source, and the payloads in it. */
 		if (n && (other.time_ns == UINT64_MAX || src_user_wants_refill(&lane->user)))
 			break;
 		if (n)
@@ -143,11 +140,11 @@ size_t lane_read(struct lane *lane, struct event *events, size_t max)
 		size_t queued_at = lane->queued.at;
 
 		n = take_others(lane, &other, limit_ns, events + nr, max - nr, &why);
-		/* An event that the source has dropped counts as taken, too. */
+		/* The source may have dropped an event: then it goes on, too. */
 		if (n < 0 || (n == 0 && lane->queued.at == queued_at))
 			break;
 		nr += n;
-		/* The next records may be read as calls. */
+		/* The caller may read the next records as calls. */
 		if (nr && src_user_is_by_calls(&lane->user))
 			break;
 	}
@@ -159,10 +156,7 @@ static bool has_range(const struct pipeline *pipe)
 	return pipe->start_ns || pipe->stop_ns != UINT64_MAX;
 }
 
-/*
- * True when the next records of a compact file may be read as calls; false when the records
- * themselves are needed.
- */
+/* True when the next records of a compact file may be read as calls, not as records. */
 static bool takes_calls(const struct lane *lane)
 {
 	const struct pipeline *pipe = lane->pipe;
@@ -196,8 +190,8 @@ static ssize_t read_calls(struct lane *lane, struct event *events, struct uft_er
 }
 
 /*
- * Get room for the next batch. With many lanes, the first batch of each is small, since it may wait
- * long for its turn. Later batches usually get their room from a lane that has just ended.
+ * Get room for the next batch. With many lanes, a lane's first batch is small, since it may wait
+ * long for its turn. The next ones usually get the room of a lane that has just ended.
  */
 static int get_buffers(struct lane *lane, struct uft_err *err)
 {
@@ -263,7 +257,7 @@ static int make_room(struct lane *lane, size_t nr)
 	return 0;
 }
 
-/* Make room in the buffer for the @nr events before the stages. */
+/* Make room for @room events in the buffer of raw_events(), which has @nr. */
 static int make_raw_room(struct lane *lane, size_t nr, size_t room)
 {
 	if (!lane->holds_back)
@@ -280,9 +274,9 @@ static int make_raw_room(struct lane *lane, size_t nr, size_t room)
 }
 
 /*
- * True when an event is cut off by the time range. If a call of the kernel began before the range,
- * its EXIT is cut off, too: it would be taken for the EXIT of a call of the program. Calls of the
- * kernel are nested, so counting them identifies these EXITs.
+ * True when the time range cuts off an event. If a call of the kernel began before the range, its
+ * EXIT is cut off, too: stg_calls() would take it for the EXIT of a call of the program. Calls of
+ * the kernel are nested, so counting them finds these EXITs.
  */
 static bool is_cut_off(struct lane *lane, const struct event *event, bool is_before)
 {
@@ -304,9 +298,9 @@ static bool is_cut_off(struct lane *lane, const struct event *event, bool is_bef
 }
 
 /*
- * With opens_at_start: some of the @nr events may be before the range. Follow the calls in these
- * events, and drop them. At the beginning of the range, put the calls that are open there in front
- * of the other events. Returns the new number of events, or -ENOMEM.
+ * With opens_at_start: drop those of the @nr events that are before the range, but follow the calls
+ * in them. Put the calls that are open at the beginning of the range in front of its first event.
+ * Returns the new number of events, or -ENOMEM.
  */
 static ssize_t open_range(struct lane *lane, size_t nr)
 {
@@ -334,10 +328,7 @@ static ssize_t open_range(struct lane *lane, size_t nr)
 	return left + more;
 }
 
-/*
- * Follow calls before the range directly from records in the buffer, without events. Most records
- * before the range are such calls.
- */
+/* Follow calls before the range: as far as possible from the records, without events. */
 static int skim_to_range(struct lane *lane)
 {
 	const struct pipeline *pipe = lane->pipe;
@@ -356,7 +347,7 @@ static int skim_to_range(struct lane *lane)
 	return has_room ? 0 : -ENOMEM;
 }
 
-/* True when the task is off the CPU after these events. */
+/* True when the task is off the CPU after @events. */
 static bool is_out_behind(const struct lane *lane, const struct event *events, size_t nr)
 {
 	for (size_t i = nr; i-- > 0;) {
@@ -367,9 +358,8 @@ static bool is_out_behind(const struct lane *lane, const struct event *events, s
 }
 
 /*
- * Cut off events outside of the time range; events after it are not read. With opens_at_start,
- * calls that are open at the beginning of the range begin there, and calls that are open at its end
- * end there.
+ * Cut off events outside of the time range; after it the lane ends. With opens_at_start, a time off
+ * the CPU that is open at the end of the range ends there.
  */
 static size_t cut_range(struct lane *lane, struct event *events, size_t nr)
 {
@@ -399,8 +389,8 @@ static size_t cut_range(struct lane *lane, struct event *events, size_t nr)
 }
 
 /*
- * With opens_inherited: put the calls that the task begins within in front of the @nr events, which
- * have the task's first record. Returns the new number of events, or -ENOMEM.
+ * With opens_inherited: put the calls that the task begins within in front of its first @nr events.
+ * Returns the new number of events, or -ENOMEM.
  */
 static ssize_t open_inherited(struct lane *lane, size_t nr)
 {
@@ -426,10 +416,7 @@ static ssize_t open_inherited(struct lane *lane, size_t nr)
 			if (events[i].depth)
 				events[i].flags = EVENT_INHERITED;
 		}
-		/*
-		 * If the task begins before the range, the range begins within these calls. Then
-		 * they count as any others (open_range()).
-		 */
+		/* If the task begins before the range, open_range() opens these calls there. */
 		if (start_ns >= lane->pipe->start_ns)
 			stg_filter_begin_within(&lane->filter, more);
 	}
@@ -451,7 +438,7 @@ static ssize_t begin_task(struct lane *lane, const struct event *events, size_t 
 	return nr;
 }
 
-/* Keep the events among @nr that are in the time range, and make the events at its edges. */
+/* Keep those of the @nr events that are in the time range, and add events at its edges. */
 static ssize_t take_range(struct lane *lane, ssize_t nr)
 {
 	if (lane->pipe->config.stages.opens_at_start && !lane->opened.is_done)
@@ -525,9 +512,7 @@ static ssize_t run_stages(struct lane *lane, struct event *events, size_t nr, si
 	return passed < 0 ? err_set_errno(err, passed, "cannot filter by time") : passed;
 }
 
-/*
- * Release held calls when all present data have been read: they may have lasted long enough by now.
- */
+/* When the lane is dry: release held calls that have lasted long enough by now. */
 static ssize_t release_due(struct lane *lane, struct uft_err *err)
 {
 	int ret = make_room(lane, stg_time_room(&lane->time, 0));
@@ -547,7 +532,7 @@ static void note_progress(struct lane *lane)
 	lane->told_offset = offset;
 }
 
-/* Read the events of lane_read() that remain after stg_calls() and the edges of the range. */
+/* Read the next events, cut them to the time range, and pass them through stg_calls(). */
 static ssize_t read_events(struct lane *lane, struct uft_err *err)
 {
 	const struct pipeline *pipe = lane->pipe;
@@ -576,8 +561,8 @@ static ssize_t read_events(struct lane *lane, struct uft_err *err)
 }
 
 /*
- * Read the next batch, and pass it through all stages. Returns the number of remaining events. 0:
- * none remain, none are there yet, or it is the end.
+ * Read the next batch, and pass it through all stages. Returns the number of events that remain,
+ * which may be 0, or negative with @err. lane->state tells whether there will be more.
  */
 static ssize_t fill_once(struct lane *lane, struct uft_err *err)
 {
@@ -617,7 +602,7 @@ void lane_set_reader(struct lane *lane, unsigned reader)
 	lane->filter.reader = reader;
 }
 
-/* Remember that something was shown, for callers that check for it. Hidden events do not count. */
+/* Set pipe->has_shown if the batch has an event that is not hidden. */
 static void note_shown(struct lane *lane)
 {
 	for (size_t i = 0; i < lane->nr; i++) {

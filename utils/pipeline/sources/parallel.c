@@ -6,10 +6,10 @@
 #include "utils/base/cleanup.h"
 #include "utils/pipeline/sources/split.h"
 
-/* The bytes from which on a second thread is worth its start. */
+/* The bytes of records for which a further thread is worth its start. */
 #define WORTH_BYTES (1UL << 20)
 
-/* The share of the work from which on a task is split, so that no thread works alone at the end. */
+/* A task with a larger share of the work is split, so that no thread works alone at the end. */
 #define LARGE_PERCENT 60
 #define PIECE_LEAST   (256UL << 10)
 #define PIECE_MOST    (8UL << 20)
@@ -19,13 +19,13 @@
 /*
  * The threads' common work.
  *
- * @large, @small: lanes, the largest first, so that the last one to end is small; @large lanes are
- *                 split
- * @next_large, @next_small: the next free lane, for any thread
- * @pieces: pieces of large lanes, in order of reading
- * @nr_splitting: lanes with more pieces to come
+ * @large, @small: lanes to split, and lanes to read whole; the largest first, so that the last lane
+ *                 to end is small
+ * @next_large, @next_small: index of the next lane that no thread has taken
+ * @pieces: pieces of large lanes that no thread has taken, in order of reading
+ * @nr_splitting: number of lanes with more pieces to come
  * @changed: there is work, or there will be no more
- * @has_failed: the others can stop
+ * @has_failed: a thread had an error, so all can stop
  */
 struct crew {
 	struct pipeline *pipe;
@@ -89,8 +89,8 @@ static struct piece *take_piece(struct crew *crew)
 }
 
 /*
- * Returns the part of @bytes to split off. This thread reads the rest, and is to be ready at the
- * same time as the others. Splitting takes about a third of the time of reading.
+ * Returns the part of @bytes to split off for other threads. This thread reads the rest, and should
+ * end at the same time as they do. Splitting takes about a third of the time of reading.
  */
 static uint64_t bytes_for_others(const struct crew *crew, uint64_t bytes)
 {
@@ -101,7 +101,7 @@ static uint64_t bytes_for_others(const struct crew *crew, uint64_t bytes)
 	return MIN(bytes / (100 + nr_others * 65) * (nr_others * 100), bytes);
 }
 
-/* Split a lane, and read the rest that is not split off. */
+/* Split a lane, and read the last piece. */
 static int split(struct worker *worker, struct lane *lane)
 {
 	struct crew *crew = worker->crew;
@@ -125,7 +125,7 @@ static int split(struct worker *worker, struct lane *lane)
 	return ret;
 }
 
-/* Do the next piece of work, without the lock meanwhile: 1, 0 when nothing is left, or negative. */
+/* Do the next work, or wait for some: 1, 0 when nothing is left, or negative. Called locked. */
 static int do_next(struct worker *worker)
 {
 	struct crew *crew = worker->crew;
@@ -213,9 +213,7 @@ static bool has_large(const struct pipeline *pipe, size_t nr_threads)
 
 size_t pipeline_threads(const struct pipeline *pipe, size_t wanted)
 {
-	/*
-	 * One thread only: the state of filters and of argument specifications is not thread-safe.
-	 */
+	/* The state of filters and of argument specifications is for one thread. */
 	if (pipe->config.order != PIPELINE_BY_TASK || pipe->is_filtered ||
 	    (pipe->data->header.feat_mask & (FEAT_ARGUMENT | FEAT_RETVAL)))
 		return 1;
@@ -285,8 +283,8 @@ static int run_group(struct pipeline *pipe, size_t first, size_t end, const stru
 }
 
 /*
- * Find the number of threads. A streaming lane has all files open, and each thread has at most one
- * such lane at a time.
+ * Returns the number of threads, at most @nr, for which descriptors suffice. A streaming lane opens
+ * all files, and each thread has at most one such lane at a time.
  */
 static size_t threads_for(const struct pipeline *pipe, size_t first, size_t end, size_t nr)
 {

@@ -1,7 +1,4 @@
-/*
- * Sources of events: one interface for records, the scheduler, tracepoints, extern.dat and future
- * ones.
- */
+/* The interface of all sources of events: records, the scheduler, tracepoints, extern.dat. */
 #ifndef UTRAIL_PIPELINE_SOURCE_H
 #define UTRAIL_PIPELINE_SOURCE_H
 
@@ -17,10 +14,10 @@
  * A source is a stream of events ordered by time. There are three kinds, by the tasks of their
  * events:
  *
- *   of one task    records (src_user), and events that wait for a task (feed.h): a lane merges
- *                  those of its task
- *   of all tasks   one file of a CPU (src_perf, src_kernel): a feed merges them, and hands each
- *                  task its own
+ *   of one task    records (src_user), and the queue of events that wait for the task (merger.h):
+ *                  a lane merges both
+ *   of all tasks   one file of a CPU (src_perf, src_kernel): a merger reads them all, and queues
+ *                  each task's events
  *   of no task     extern.dat (src_extern): merged with the lanes
  *
  * doc/internals/add-a-source.md shows how to add one.
@@ -29,16 +26,12 @@ struct source;
 struct queued;
 struct stage_config;
 
-/*
- * One thread at a time may call these functions. None of them prints, waits or calls back.
- *
- * A source with calls is never called once per event: read() returns as many events as there is
- * room for.
- */
+/* One thread at a time may call these functions. None of them prints, waits or calls back. */
 struct source_ops {
 	/*
-	 * Return a lower bound of the times of future events; UINT64_MAX: there is none now. This
-	 * only reads memory, so a source that does not know the exact time returns an earlier one.
+	 * Return a lower bound of the times of future events; UINT64_MAX: there is no event now.
+	 * This only reads memory, so a source that does not know the exact time returns an earlier
+	 * one.
 	 */
 	uint64_t (*next_ns)(struct source *src);
 
@@ -50,18 +43,19 @@ struct source_ops {
 	 * valid until the next call.
 	 *
 	 * Negative with @err: all events before the error have been returned, and none come after
-	 * it. -EBADMSG is damage: the caller notes it and shows the rest. Other errors end the run.
+	 * it. -EBADMSG is damage: the caller notes it and reads the other sources on. Other errors
+	 * end the run.
 	 */
 	ssize_t (*read)(struct source *src, struct event *events, size_t max, uint64_t until_ns,
 			struct uft_err *err);
 
 	/*
-	 * Look for new events in a growing recording, between two runs; next_ns() and read() return
-	 * them then. NULL: there are never any. 0, or negative with @err.
+	 * In a growing recording, between two runs: look for new events, which next_ns() and read()
+	 * return then. NULL: the source never gets any. 0, or negative with @err.
 	 */
 	int (*more)(struct source *src, struct uft_err *err);
 
-	/* Free all resources. A source on the heap, as all sources of a merger, frees itself. */
+	/* Free all resources, and the source itself if it is on the heap, as a merger's are. */
 	void (*close)(struct source *src);
 
 	/*
@@ -77,8 +71,8 @@ struct source_ops {
  * The public beginning of each source.
  *
  * @task: the task of the events that read() has written; NULL: it is unknown
- * @tid, @other_tid: for unknown tasks of a growing recording: the task will be the first of these
- *                   two that is announced, @tid if both are; 0: none
+ * @tid, @other_tid: in a growing recording: if @task is unknown, the events belong to the task @tid
+ *                   once that is announced, or else to the task @other_tid; 0: none
  */
 struct source {
 	const struct source_ops *ops;
@@ -111,8 +105,9 @@ static inline void source_close(struct source *src)
 /* --- sources of all tasks --- */
 
 /*
- * The number of events that the kernel has lost for lack of room; @has_more_lost: there are more,
- * of unknown number. @has_files: the recording has files of the kernel.
+ * @lost: the number of events that the kernel had no room for
+ * @has_more_lost: it has lost further events, of unknown number
+ * @has_files: the recording has files of the kernel
  */
 struct kernel_losses {
 	uint64_t lost;
@@ -121,12 +116,12 @@ struct kernel_losses {
 };
 
 /*
- * The purpose of opening sources.
+ * Facts that sources of all tasks need.
  *
- * @broken: the first damaged file is reported here; the others are read on
- * @newcomers: tasks missing in task.txt, by tid; NULL: not needed
- * @losses, and names of tasks: are recorded when @takes_notes. If a file is read repeatedly, they
- *          are recorded the first time only
+ * @broken: the first damaged file is reported here; the other files are read on
+ * @newcomers: gets tasks that are missing in task.txt, by tid; NULL: not needed
+ * @takes_notes: fill in @losses and the names of tasks. If a file is read repeatedly, only the
+ *               first reader does so
  * @wants_points: events other than calls and times off the CPU are shown
  */
 struct source_context {
@@ -138,7 +133,7 @@ struct source_context {
 	bool wants_points;
 };
 
-/* A list of sources, which are on the heap, as is @all. Starts as { 0 }. */
+/* The list @all and the sources are on the heap. Starts as { 0 }. */
 struct source_list {
 	struct source **all;
 	size_t nr;
@@ -148,11 +143,12 @@ struct source_list {
 int source_list_add(struct source_list *list, struct source *src);
 
 /*
- * One row for each kind of source of all tasks (pipeline.c has the table): open() appends those of
- * the recording, usually one for each CPU. At equal times the order of sources counts. 0, or
- * negative with @err; the caller closes the appended sources in any case.
+ * A kind of sources of all tasks (pipeline_feed.c has the table). At equal times, events of the
+ * source that was appended first come first.
  *
- * @wants: true when a pipeline of this configuration shows any of its events. NULL: always
+ * @open: append the recording's sources of this kind, usually one for each CPU. 0, or negative with
+ *        @err; the caller closes the appended sources in any case
+ * @wants: true when a pipeline of this configuration shows any of their events. NULL: always
  */
 struct source_kind {
 	const char *name;

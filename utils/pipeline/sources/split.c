@@ -12,8 +12,8 @@
 #include "utils/pipeline/stages/stg_calls_fast.h"
 
 /*
- * Up to COPY_FREE open calls are copied for each piece. For more, a piece must have COPY_TIMES
- * bytes of records per copied byte.
+ * Each piece has a copy of the calls that are open at its beginning. If these are more than
+ * COPY_FREE, a piece has at least COPY_TIMES as many bytes as the copy.
  */
 #define COPY_FREE  4096
 #define COPY_TIMES 4
@@ -27,7 +27,7 @@ void piece_destroy(struct piece *piece)
 	free(piece);
 }
 
-/* False when a task executes its own program again: that looks like a new program. */
+/* False when the task executes its own program again: stages disagree about the calls then. */
 static bool has_clear_sessions(const struct task *task)
 {
 	for (size_t i = 1; i < task->nr_refs; i++) {
@@ -37,10 +37,7 @@ static bool has_clear_sessions(const struct task *task)
 	return true;
 }
 
-/*
- * True when the task has calls of the kernel: the position of a record in the file does not
- * determine these.
- */
+/* A position in the file of records does not tell which calls of the kernel are open. */
 static bool has_kernel_calls(const struct lane *lane)
 {
 	const struct survey *surveys = lane->pipe->surveys;
@@ -61,8 +58,8 @@ bool lane_can_split(const struct lane *lane)
 }
 
 /*
- * HOT: skip calls, up to the first record of another kind, the first one later than @until_ns, or
- * the first one at @offset of the file or after it.
+ * HOT: skip calls. Stops before a record of another kind, a record later than @until_ns, and a
+ * record at @offset of the file or after it.
  */
 static void skim(struct lane *lane, uint64_t until_ns, uint64_t offset)
 {
@@ -73,7 +70,7 @@ static void skim(struct lane *lane, uint64_t until_ns, uint64_t offset)
 
 	if (!src_user_plain(&lane->user, offset, &records))
 		return;
-	/* A time that goes backwards counts as too late. */
+	/* A time that goes backwards also ends the loop, as a large unsigned difference. */
 	while (plain_record_next(&records, &rec) &&
 	       rec.time_ns - records.last_ns <= until_ns - records.last_ns &&
 	       skim_fast(&open, calls, rec.time_ns, record_addr(rec.data), rec.data & 1))
@@ -84,8 +81,8 @@ static void skim(struct lane *lane, uint64_t until_ns, uint64_t offset)
 }
 
 /*
- * HOT: skip calls in a block that is read call by call. Returns their number. The next call is of
- * another kind; it is unread, unless *@is_read.
+ * HOT: skip calls in a block that is read call by call. Returns their number. The call after them
+ * is of another kind. If *@is_read, it was read, too, and is in *@odd.
  */
 static size_t skim_calls(struct stg_calls *calls, struct compact_cursor *cursor,
 			 struct compact_state *at, size_t max, uint64_t until_ns,
@@ -123,8 +120,8 @@ static bool skim_call(struct stg_calls *calls, const struct compact_coder *coder
 }
 
 /*
- * Go through the next @max calls of a block by the source's @cursor. True when a record of another
- * kind was read, which is in *@odd.
+ * Skip at most @max calls of a block by the source's @cursor. True when a call that cannot be
+ * skipped was read: it is in *@odd.
  */
 static bool skim_block(struct lane *lane, struct compact_cursor *cursor, uint64_t until_ns,
 		       size_t max, struct event *odd)
@@ -142,7 +139,7 @@ static bool skim_block(struct lane *lane, struct compact_cursor *cursor, uint64_
 		bool is_read;
 
 		nr += skim_calls(calls, cursor, &state, max - nr, until_ns, &call, &is_read);
-		/* Time does not go backwards in these calls. */
+		/* compact_step() takes no time that goes backwards. */
 		if (nr > before || is_read)
 			last_ns = state.last_ns;
 		if (nr == max ||
@@ -163,7 +160,7 @@ static bool skim_block(struct lane *lane, struct compact_cursor *cursor, uint64_
 	return is_odd;
 }
 
-/* True when the effect of @event on the open calls is certain. */
+/* True when it is certain which calls are open after @event. */
 static bool is_clear(const struct lane *lane, const struct event *event)
 {
 	const struct stg_calls *calls = &lane->calls;
@@ -178,7 +175,7 @@ static bool is_clear(const struct lane *lane, const struct event *event)
 	       (calls->nr && calls->frames[calls->nr - 1].addr == event->addr);
 }
 
-/* Add one record, or one event of the scheduler: 1, or 0 where pieces end. */
+/* Add one event to the piece: 1; 0: its effect is uncertain, so no further piece can begin. */
 static int add_to_piece(struct lane *lane, struct event *event, struct uft_err *err)
 {
 	if (!is_clear(lane, event))
@@ -189,7 +186,6 @@ static int add_to_piece(struct lane *lane, struct event *event, struct uft_err *
 	return ret < 0 ? ret : 1;
 }
 
-/* Take the next piece. */
 static int step_piece(struct lane *lane, struct uft_err *err)
 {
 	struct event event;
@@ -197,7 +193,7 @@ static int step_piece(struct lane *lane, struct uft_err *err)
 	return lane_read(lane, &event, 1) == 0 ? 0 : add_to_piece(lane, &event, err);
 }
 
-/* Add many records at once, if they are calls: 1, or 0 where pieces end. */
+/* Add many records at once, if they are calls. The results are those of add_to_piece(). */
 static int skim_some(struct lane *lane, uint64_t until_ns, uint64_t offset, struct uft_err *err)
 {
 	struct src_user *src = &lane->user;
@@ -212,7 +208,7 @@ static int skim_some(struct lane *lane, uint64_t until_ns, uint64_t offset, stru
 	return 1;
 }
 
-/* Skip to a record at @offset or later: 1, or 0 where pieces end. */
+/* Skip to a record at @offset or later. The results are those of add_to_piece(). */
 static int skim_to(struct lane *lane, uint64_t offset, struct uft_err *err)
 {
 	const struct stg_calls *calls = &lane->calls;
@@ -233,14 +229,14 @@ static int skim_to(struct lane *lane, uint64_t offset, struct uft_err *err)
 
 		if (calls->has_record && !is_behind && until_ns >= src_user_last_ns(src))
 			ret = skim_some(lane, until_ns, offset, err);
-		/* Nothing was skipped: another event is next, or the buffer is empty. */
+		/* If nothing was skipped, another event is next, or the buffer is empty. */
 		if (ret > 0 && src_user_offset(src) == before)
 			ret = step_piece(lane, err);
 	}
 	return ret;
 }
 
-/* Find the open calls that are shown. */
+/* Find those open calls that the stages show. */
 static int find_path(struct piece *piece)
 {
 	const struct stg_calls *calls = &piece->calls;
@@ -277,10 +273,7 @@ static int new_piece(struct lane *lane, struct piece **out, struct uft_err *err)
 	return 0;
 }
 
-/*
- * Returns the length of a piece, about @bytes. Each piece has a copy of the calls that are open at
- * its beginning, so pieces are longer when many calls are open.
- */
+/* Returns the length of a piece: @bytes, or more when many calls are open at its beginning. */
 static uint64_t piece_length(const struct piece *piece, uint64_t bytes)
 {
 	uint64_t copied = piece->calls.nr * sizeof(struct pending_call);
