@@ -6,25 +6,24 @@
 #include "utils/base/fd.h"
 
 /*
- * The distance between the place where reading begins and the place of the time. A signal's handler
- * may interrupt the probe, so times may go backwards a bit. Files of a few times this size are read
- * from their beginning.
+ * Reading begins this far before the place of the time, since times may go backwards a bit: a
+ * signal's handler may interrupt the probe. Files up to SMALL_BYTES are read from their beginning.
  */
 #define MARGIN_BYTES  (128U << 10)
 #define SMALL_BYTES   (4 * MARGIN_BYTES)
 /* The number of records in a row that make a place certain: more than a payload can imitate. */
 #define ROW_RECORDS   (PAYLOAD_MAX_BYTES / sizeof(struct record) + 16)
 #define ROW_BUFFER    (16U << 10)
-/* When no row is found, the search is repeated STEP_BYTES further ahead, up to STEPS times. */
+/* When no row is found, the search begins again STEP_BYTES nearer to the beginning. */
 #define STEP_BYTES    (64U << 10)
 #define STEPS	      3
-/* The number of places ahead of the found one whose order is checked. */
+/* The number of places before the found one whose order is checked. */
 #define SAMPLES	      64
-/* The longest recording: few payloads look like a time in it. */
+/* The longest recording: few bytes of payloads look like a time in it. */
 #define LONGEST_NS    (365ULL * 86400 * 1000000000)
 /*
- * Times since 1970 are later than this, times since boot are earlier (clock_gettime(2)). The clock
- * of times since 1970 may be set back, by less than SAMPLES can detect.
+ * Later times are since 1970, earlier ones since boot (clock_gettime(2)). The clock of times since
+ * 1970 may be set back, and SAMPLES may miss a small step.
  */
 #define SETTABLE_NS   (25 * LONGEST_NS)
 #define READ_AT_ONCE  32
@@ -32,10 +31,8 @@
 #define TIMELESS_MOST 64
 
 /*
- * The state of a search in @src.
- *
- * @probe: reads places; it borrows the descriptor of @src
- * @fd: the descriptor of plain files
+ * The state of a search in @src. @probe reads the file at any place; it borrows the descriptor of
+ * @src.
  */
 struct seeker {
 	struct src_user *src;
@@ -44,7 +41,7 @@ struct seeker {
 	uint64_t end;
 };
 
-/* A place where a record begins. @time_ns: the time of a record shortly after it */
+/* A place where a record begins. @time_ns: the time of a record at the place or shortly after */
 struct spot {
 	uint64_t offset;
 	uint64_t time_ns;
@@ -80,8 +77,8 @@ static void place_probe(struct src_user *probe, uint64_t offset)
 }
 
 /*
- * True when consecutive records in order of time begin at @offset: so many that they cannot be the
- * bytes of an argument. *@time_ns becomes the time of the last one.
+ * True when a row of records in order of time begins at @offset: too many to be the bytes of a
+ * payload. *@time_ns becomes the time of the last one.
  */
 static bool is_row(struct seeker *seeker, uint64_t offset, uint64_t *time_ns)
 {
@@ -122,7 +119,7 @@ static bool may_begin(const struct seeker *seeker, const uint8_t *bytes)
 	       rec.time_ns >= seeker->first_ns && rec.time_ns - seeker->first_ns <= LONGEST_NS;
 }
 
-/* True when the file is open. The first read opens it. */
+/* Open the file, which the first read does. */
 static bool has_file(struct seeker *seeker)
 {
 	uint64_t time_ns;
@@ -151,10 +148,7 @@ static bool find_row(struct seeker *seeker, uint64_t offset, struct spot *spot)
 	return false;
 }
 
-/*
- * Find a place where a record begins, from @offset on, or else a bit ahead of @offset, but not
- * ahead of @least.
- */
+/* Find a place where a record begins, from @offset on, or else a bit before, but after @least. */
 static bool find_row_near(struct seeker *seeker, uint64_t least, uint64_t offset, struct spot *spot)
 {
 	for (unsigned i = 0; i < STEPS; i++) {
@@ -189,7 +183,7 @@ static uint64_t halve(struct seeker *seeker, uint64_t time_ns)
 	return low.offset;
 }
 
-/* Check by samples that times ahead of @spot are in order. */
+/* Check by samples that times before @spot are in order. */
 static bool has_order(struct seeker *seeker, const struct spot *spot)
 {
 	uint64_t last_ns = seeker->first_ns;
@@ -245,7 +239,7 @@ static bool begins_record(const struct seeker *seeker, size_t nr)
 		!head.is_cut);
 }
 
-/* Find the last block that begins before @time_ns, by bisection; 0: the first block, or unknown. */
+/* Find the last block that begins before @time_ns, by bisection; 0: the first one, or unknown. */
 static size_t halve_blocks(struct seeker *seeker, uint64_t time_ns)
 {
 	uint64_t low_ns = seeker->first_ns;
@@ -271,7 +265,7 @@ static size_t halve_blocks(struct seeker *seeker, uint64_t time_ns)
 	return low;
 }
 
-/* Check by samples that times ahead of block @nr, which begins at @until_ns, are in order. */
+/* Check by samples that times before block @nr, which begins at @until_ns, are in order. */
 static bool have_blocks_order(struct seeker *seeker, size_t nr, uint64_t until_ns)
 {
 	uint64_t last_ns = seeker->first_ns;
@@ -318,7 +312,7 @@ bool seek_time(struct src_user *src, uint64_t time_ns)
 	is_found = src->compact ? seek_block(&seeker, time_ns, &spot)
 				: seek_plain(&seeker, time_ns, &spot);
 	close_seeker(&seeker);
-	/* The time of the record before the place is unknown, but not later than this. */
+	/* The time of the record before the place is unknown: the first time stands for it. */
 	if (is_found)
 		src_user_limit(src, spot.offset, src->end_offset, task->first_ns);
 	return is_found;
@@ -359,9 +353,7 @@ static uint64_t read_to_end(struct src_user *src, uint64_t offset)
 	while (!src->at_end) {
 		ssize_t got = src_user_read(src, events, READ_AT_ONCE, UINT64_MAX, NULL);
 
-		/*
-		 * A damaged file counts up to the damage, as for lanes, which begin at its start.
-		 */
+		/* Lanes read a damaged file from its start to the damage: find that end, too. */
 		if (got < 0)
 			return offset ? 0 : last_ns;
 		for (ssize_t i = 0; i < got; i++)

@@ -9,23 +9,19 @@
 
 /*
  * There is no index. Records and the headers of compact blocks have times, so the place is found by
- * bisection. The file is untrusted, so some 64 places are sampled. If one is irregular (a time that
- * goes backwards, damage, bytes that are no record), the whole file is read. Recordings with times
- * since 1970 (record --clock=realtime) are always read completely, since that clock may be set
- * back.
+ * bisection. The file is untrusted, so some 64 places are sampled. If a time goes backwards there,
+ * or there is no record, the whole file is read. Recordings with times since 1970 (record
+ * --clock=realtime) are always read completely, since that clock may be set back.
  */
 
 /*
  * Position @src, which is fresh and has its end_offset, at the start of a record. All records
- * before it are earlier than @time_ns; some after it may be earlier, too. False, with @src
- * unchanged: the file is short, or irregular.
+ * before that place are earlier than @time_ns, and some after it may be. False, with @src
+ * unchanged: the file is short, or its times are out of order.
  */
 bool seek_time(struct src_user *src, uint64_t time_ns);
 
-/*
- * Find the time of the last record of @task, which has some; 0: none can be read. @data does not
- * grow.
- */
+/* Find the time of the last record of @task; 0: no record can be read. @data does not grow. */
 uint64_t seek_last_ns(struct trace_data *data, const struct task *task);
 
 #endif

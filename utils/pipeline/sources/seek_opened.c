@@ -6,17 +6,14 @@
 #include "utils/pipeline/recording/compact_file.h"
 
 #define READ_AT_ONCE 64
-/*
- * The most blocks that are read: recordings whose blocks do not tell which calls stay open would be
- * read completely, backwards.
- */
+/* The most blocks that are read. Without this limit, some files would be read completely. */
 #define BLOCKS_MOST  64
 
 /*
  * The search, from the last block backwards.
  *
  * @probe: reads the blocks
- * @found: the calls that are open at the end; those below @nr_left are not known yet
+ * @found: the calls that are open at the end; the first @nr_left are not known yet
  * @nr_read: number of blocks that were read
  */
 struct search {
@@ -26,7 +23,7 @@ struct search {
 	unsigned nr_read;
 };
 
-/* Returns the fewest calls that are open at any of the @nr events, or @least if that is less. */
+/* Returns the fewest calls that are open at any of the @nr events; at most @least. */
 static size_t fewest_open(const struct event *events, ssize_t nr, size_t least)
 {
 	for (ssize_t i = 0; i < nr; i++) {
@@ -37,8 +34,8 @@ static size_t fewest_open(const struct event *events, ssize_t nr, size_t least)
 }
 
 /*
- * Follow the calls of a block. *@least becomes the number of calls that are open all through it,
- * and so have no names in @opened; SIZE_MAX: it has no calls.
+ * Follow the calls of a block in @opened. *@least becomes the number of calls that are open all
+ * through the block, whose functions it does not tell; SIZE_MAX: it has no calls.
  */
 static bool follow_block(struct search *search, const struct compact_place *place,
 			 struct opened *opened, size_t *least)
@@ -64,10 +61,7 @@ static bool follow_block(struct search *search, const struct compact_place *plac
 	return true;
 }
 
-/*
- * Begin with the depths that the last block with calls tells. *@nr becomes the number of blocks
- * ahead of it.
- */
+/* Begin with the last block that has calls. *@nr becomes the number of blocks before it. */
 static bool begin_at_end(struct search *search, const struct compact_place *places, size_t *nr)
 {
 	size_t least = SIZE_MAX;
@@ -81,7 +75,7 @@ static bool begin_at_end(struct search *search, const struct compact_place *plac
 	return true;
 }
 
-/* Take those open calls from a block that are not known yet. */
+/* Search a block for open calls that are not known yet. */
 static bool search_block(struct search *search, const struct compact_place *place)
 {
 	struct opened opened = { 0 };
@@ -115,8 +109,8 @@ static bool search_blocks(struct search *search, const struct compact_place *pla
 }
 
 /*
- * True when the task begins within calls, whose names are found only by reading on until it returns
- * from them.
+ * True when the task begins outside of all calls. Otherwise only its later returns tell the calls
+ * that it began within.
  */
 static bool begins_outside(struct src_user *probe)
 {

@@ -15,8 +15,8 @@
 #define EXTERN_TEXT_MAX 1023
 
 /*
- * A line that is kept for sorting. @nr: number of the line, since lines with the same time keep
- * their order. @text: on the heap
+ * A line that is kept for sorting. @nr: its number in the file, which orders lines of the same
+ * time. @text: on the heap
  */
 struct held_line {
 	uint64_t time_ns;
@@ -26,13 +26,13 @@ struct held_line {
 };
 
 /*
- * @buf: [@at, @len) of it was read and is not taken yet
+ * @buf: [@at, @len) was read and is not taken yet
  * @held: a heap, the first line by time at the top
- * @shown: the texts of the last read()
+ * @shown: the text that the last read() has delivered
  * @nr_lines: number of lines taken
- * @file_ended: the buffer has all of the rest
+ * @file_ended: the rest of the file is in the buffer
  * @is_within: the buffer begins in the middle of a line that did not fit
- * @why: the read error
+ * @why: the error that ended the reading of lines
  */
 struct src_extern {
 	struct source source;
@@ -89,7 +89,7 @@ static struct held_line pop_held_line(struct src_extern *src)
 	return first;
 }
 
-/* Read more of the file after the rest; 0 or negative. */
+/* Read more of the file after what is left in the buffer; 0 or negative. */
 static int refill_extern(struct src_extern *src, struct uft_err *err)
 {
 	size_t left = src->len - src->at;
@@ -108,7 +108,7 @@ static int refill_extern(struct src_extern *src, struct uft_err *err)
 	return 0;
 }
 
-/* Read one line, or the part that fits in the buffer: 1, 0 at the end, or negative. */
+/* Read a line, or its part that fits in the buffer: 1, 0 at the end, or negative. */
 static int next_line(struct src_extern *src, struct text *line, struct uft_err *err)
 {
 	for (;;) {

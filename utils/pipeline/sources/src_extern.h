@@ -4,15 +4,12 @@
 
 #include "utils/pipeline/sources/source.h"
 
-/*
- * The number of lines that are kept for sorting: so many lines may be in any order. A line that
- * comes too late is shown at once.
- */
+/* The number of lines that are kept for sorting. A line that comes too late is shown at once. */
 #define EXTERN_HELD_MAX 4096
 
 /*
- * Open the source, which is on the heap and for no task; NULL when there is no file. -EINVAL, here
- * or in read(), names the invalid line.
+ * Open the source, which is on the heap; *@out is NULL when there is no file. An invalid line gives
+ * -EINVAL, here or in read().
  */
 int src_extern_open(const struct trace_data *data, struct source **out, struct uft_err *err);
 

@@ -13,11 +13,11 @@
 #include "utils/pipeline/merger.h"
 #include "utils/pipeline/stages/stage.h"
 
-/* Bytes that are read at once, in whole pages; the largest pages have this size. */
+/* Bytes that are read at once: whole pages, of which the largest have this size. */
 #define BUFFER_BYTES (64 * 1024)
 
 /*
- * The possible tasks of a record: its maker, or if that is not in the recording, the task that it
+ * The possible tasks of a record: its maker or, if that is not in the recording, the task that it
  * concerns. Both are 0 when the record is not wanted.
  */
 struct owners {
@@ -28,14 +28,14 @@ struct owners {
 /*
  * One file. @next is its next record, when it @has_next, in the @page that is being read.
  *
- * @bufs: [0, @len) of one buffer was read, from @start of the file on, and the page begins at @at.
- *        Returned events may point into the other buffer, so reading ahead is possible
- * @nr_refills: its last bit is the number of the buffer
- * @next_type: POINT, or for a call in @next_call: ENTRY, EXIT
+ * @bufs: [0, @len) of one buffer has the file from @start on; the page begins at @at. Returned
+ *        events may point into the other buffer, so reading ahead is possible
+ * @nr_refills: its last bit is the index of the present buffer
+ * @next_type: POINT; ENTRY or EXIT for the call in @next_call
  * @has_lost: @lost records (0: an unknown number) before @next are missing, and were not reported
  *            yet
  * @code: a read error, negative
- * @why: the error of a record. The struct is large, so it is not made anew for each record
+ * @why: room for the error of a record: the struct is large, so it is not made for each record
  */
 struct src_kernel {
 	struct source source;
@@ -96,7 +96,7 @@ static void note_missed(const struct src_kernel *src)
 		losses->lost += src->page.missed;
 }
 
-/* Report damage to the context. read() does not return it, since the other pages are still read. */
+/* Report damage to the context, not as the result of read(): the other pages are still read. */
 static void note_damage(const struct src_kernel *src, const struct uft_err *why)
 {
 	err_set(src->context.broken, why->code,
@@ -117,7 +117,7 @@ static size_t page_bytes(const struct src_kernel *src)
 
 /*
  * Read more of the file, after the page: 1, 0 when there is no more, or negative. In a growing
- * recording only whole pages are read: the last one may be incomplete.
+ * recording the last page may be incomplete, so only whole pages are read.
  */
 static int refill_kernel(struct src_kernel *src)
 {
@@ -136,7 +136,7 @@ static int refill_kernel(struct src_kernel *src)
 	return got > 0;
 }
 
-/* Note lost records where they are missing. */
+/* Note how many records are missing before the page's first record. */
 static void note_lost_here(struct src_kernel *src)
 {
 	if (!src->page.missed)
@@ -174,7 +174,7 @@ static int next_page(struct src_kernel *src)
 		src->page.at = src->page.end = buffer(src);
 		return 1;
 	}
-	/* The kernel writes no empty pages. A file with one has a hole of unknown size. */
+	/* The kernel writes no empty pages: this is a hole of unknown size in the file. */
 	if (src->page.at == src->page.end)
 		return 0;
 	note_missed(src);
@@ -202,10 +202,7 @@ static inline int next_record(struct src_kernel *src)
 	return 0;
 }
 
-/*
- * Determine the kind and the owners of the current record. A record of an unwanted kind has no
- * owners.
- */
+/* Determine the kind and the owners of the current record; an unwanted record has no owners. */
 static inline void sort_record(struct src_kernel *src)
 {
 	const struct trace_data *data = src->context.data;
@@ -224,7 +221,7 @@ static inline void sort_record(struct src_kernel *src)
 						: (struct owners){ 0 };
 }
 
-/* Go to the next record that belongs to a task. */
+/* Go to the next record that may belong to a task. */
 static inline void advance_kernel(struct src_kernel *src)
 {
 	src->has_next = false;
@@ -342,7 +339,7 @@ static size_t read_plain_calls(struct src_kernel *src, struct queued *calls, siz
 	return nr;
 }
 
-/* Read a run of calls of one task. Their order among those of other tasks does not matter. */
+/* Read a run of calls of one task. */
 static size_t kernel_read_calls(struct source *source, struct queued *calls, size_t max,
 				uint64_t until_ns)
 {
@@ -440,7 +437,7 @@ static int open_files(const struct source_context *context, struct source_list *
 
 	if (ret <= 0)
 		return ret;
-	/* Views that only add up use nothing but calls. */
+	/* For views that only add up, the files have nothing but calls. */
 	if (!context->wants_points && !kernel_formats_have_calls(&data->kernel))
 		return 0;
 	if (context->takes_notes)

@@ -30,9 +30,10 @@ struct early_name {
 /*
  * One file, which is read one event ahead: @next, when it @has_next.
  *
- * @buf: [@at, @len) of it was read and not decoded yet
+ * @buf: [@at, @len) was read and not decoded yet
  * @offset: offset in the file of the end of the buffer
- * @is_damaged: the file ends at the damage, even if it grows
+ * @is_damaged: the source ends at the damage, even if the file grows
+ * @damage: the error, until it is reported
  * @names: in a growing recording, names of tasks that are not announced yet
  */
 struct src_perf {
@@ -56,11 +57,11 @@ static uint64_t perf_next_ns(struct source *source)
 {
 	const struct src_perf *src = (const struct src_perf *)source;
 
-	/* Damage is reported when its place is read. */
+	/* 0: the next read() reports the damage. */
 	return src->has_next ? src->next.time_ns : src->damage.code ? 0 : UINT64_MAX;
 }
 
-/* Read more of the file after the rest: 1, 0 at its end, or negative. */
+/* Read more of the file after what is left in the buffer: 1, 0 at its end, or negative. */
 static int refill_perf(struct src_perf *src)
 {
 	size_t left = src->len - src->at;
@@ -79,7 +80,7 @@ static int refill_perf(struct src_perf *src)
 	return got > 0;
 }
 
-/* Note the damage: @code, unless @src->damage has an error already. */
+/* Note the damage that @src->damage tells, or else @code. */
 static void note_damage(struct src_perf *src, int code)
 {
 	src->is_damaged = true;
@@ -139,7 +140,7 @@ static void make_event(const struct src_perf *src, struct event *event)
 	event->cpu = MIN(src->cpu, (uint32_t)EVENT_CPU_UNKNOWN);
 }
 
-/* Note a task's name. The task may be announced later than it gets the name. */
+/* Note a task's name. In a growing recording, the task may be announced later. */
 static int note_name(struct src_perf *src)
 {
 	const struct perf_record *rec = &src->next;

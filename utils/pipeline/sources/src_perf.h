@@ -4,10 +4,7 @@
 
 #include "utils/pipeline/sources/source.h"
 
-/*
- * A source for each file. Names of tasks (COMM) go to data_name_task(). A truncated or damaged file
- * ends where it is truncated or damaged.
- */
+/* A source for each file, which ends at the first damage. Names of tasks go to data_name_task(). */
 extern const struct source_kind src_perf_kind;
 
 #endif

@@ -29,7 +29,7 @@ static uint64_t proc_next_ns(struct source *source)
 {
 	const struct src_proc *src = (const struct src_proc *)source;
 
-	/* Damage is reported when its place is read. */
+	/* 0: the next read() reports the damage. */
 	return src->has_next ? src->next.time_ns : src->damage.code ? 0 : UINT64_MAX;
 }
 
@@ -65,7 +65,7 @@ static int note_newcomer(struct src_proc *src, int32_t tid, int32_t pid)
 	task = task_list_get(list, tid);
 	if (!task)
 		return -ENOMEM;
-	/* No record has told the task's parent yet. */
+	/* The task's beginning was not recorded, so only this record tells its process. */
 	if (task->pid == tid && !task->start_ns && pid > 0)
 		task->pid = pid;
 	return 0;
@@ -84,8 +84,8 @@ static int note_child(struct src_proc *src)
 	struct task *task = data_task(src->context.data, made.child);
 
 	/*
-	 * The task has executed another program before it had any records: its parent is known only
-	 * from here.
+	 * task.txt does not tell the parent of a task that has executed another program before its
+	 * first record.
 	 */
 	if (task && !task->ppid)
 		task->ppid = rec->pid;
@@ -105,8 +105,8 @@ static int note_child(struct src_proc *src)
 }
 
 /*
- * Note a task's name: that of its executable file without the directory, as in the kernel, or the
- * name that it has given itself.
+ * Note a task's name: the name of its executable file without the directory, as in the kernel, or
+ * the name that it has given itself.
  */
 static int note_name(struct src_proc *src)
 {

@@ -5,9 +5,9 @@
 #include "utils/pipeline/sources/source.h"
 
 /*
- * One source, if proc.dat exists. Tasks missing in task.txt are newcomers, and programs name their
- * tasks. An event's payload is limited; a caller that needs all of it reads the file. A truncated
- * or damaged file ends where it is truncated or damaged.
+ * One source, if proc.dat exists; it ends at the first damage. Tasks that are missing in task.txt
+ * are newcomers, and tasks get the names of their programs. A payload is cut to UINT16_MAX bytes; a
+ * caller that needs all of it reads the file.
  */
 extern const struct source_kind src_proc_kind;
 

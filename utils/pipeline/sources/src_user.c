@@ -217,10 +217,7 @@ bool src_user_take_damage(struct src_user *src, struct uft_err *err)
 	return true;
 }
 
-/*
- * After calls that were read one by one: read the bytes of the rest of the block, for which the
- * empty buffer has room.
- */
+/* Read the rest of a block whose first calls were read one by one, as bytes of records. */
 static ssize_t read_rest(struct src_user *src)
 {
 	struct compact_cursor *cursor = src->cursor;
@@ -272,7 +269,7 @@ static ssize_t read_plain(struct src_user *src, size_t left, size_t room)
 	return n;
 }
 
-/* Fill the buffer after the rest. False at the end of the file. */
+/* Fill the buffer after what is left in it: 1, 0 at the end of the file, or negative. */
 static int refill_user(struct src_user *src, struct uft_err *err)
 {
 	size_t left = src->len - src->at;
@@ -314,7 +311,7 @@ static int refill_user(struct src_user *src, struct uft_err *err)
 /* True when @next could directly follow @rec, an ENTRY or EXIT. */
 static bool can_follow(const struct record *rec, const struct record *next)
 {
-	/* A year: no call takes longer, and few arguments look like a time just after this one. */
+	/* A year: no call takes longer, and few arguments look like a time in the year. */
 	const uint64_t longest_ns = 365ULL * 86400 * 1000000000;
 	unsigned depth = record_depth(rec->data);
 	unsigned next_depth = record_depth(next->data);
@@ -340,8 +337,8 @@ static bool can_follow(const struct record *rec, const struct record *next)
 }
 
 /*
- * Arguments and return values have no length. Without their specification they end where the next
- * record begins that fits the call stack, or at the end of the file.
+ * Returns the length of a payload without a specification: up to the next record that fits the call
+ * stack, or the end of the file.
  */
 static size_t guess_payload(const struct src_user *src, const struct record *rec, size_t at)
 {
@@ -371,7 +368,7 @@ static const struct func_args *args_of(struct src_user *src, const struct record
 	return func ? arg_book_find(&src->data->args, func) : NULL;
 }
 
-/* True when nothing follows the last record in the buffer. */
+/* True when a record or the file ends where the buffer ends. */
 static bool ends_here(const struct src_user *src)
 {
 	return src->file_ended || src->is_whole;
@@ -403,9 +400,7 @@ static size_t known_payload(struct src_user *src, const struct record *rec, size
 	return record_magic_is_good(next.data) ? len : 0;
 }
 
-/*
- * True when the payload of an EVENT, which begins with its length, is complete and of a valid size.
- */
+/* False when the payload of an EVENT is incomplete or too long. It begins with its length. */
 static bool has_good_payload(const struct src_user *src, const struct record *rec)
 {
 	size_t left = src->len - src->at - sizeof(*rec);
@@ -420,7 +415,7 @@ static bool has_good_payload(const struct src_user *src, const struct record *re
 	return len <= PAYLOAD_MAX_BYTES - 2 && ALIGN_UP(2 + len, (size_t)8) <= left;
 }
 
-/* Take the payload of a record at @at of the buffer. Returns its length with padding. */
+/* Take the payload at @at of the buffer, which belongs to @rec. Returns its length with padding. */
 static size_t take_payload(struct src_user *src, const struct record *rec, size_t at,
 			   struct event *event)
 {
@@ -446,9 +441,9 @@ static size_t take_payload(struct src_user *src, const struct record *rec, size_
 }
 
 /*
- * Take the value of a counter. It is in the record itself; a large value goes on in the records
- * after it. All of these records are the event's payload. Returns the number of bytes after the
- * first record.
+ * Take the value of a counter, which is in the record at @at itself; a large value goes on in the
+ * records after it. All of these records become the event's payload. Returns the number of bytes
+ * after the first record.
  */
 static size_t take_counter(const struct src_user *src, const struct record *first, size_t at,
 			   struct event *event)
@@ -478,7 +473,7 @@ static bool is_counter(const struct record *rec)
 	       event_id_is_counter(counter_piece_id(rec->data));
 }
 
-/* Skip a hole, which need not be read: a file of terabytes may have no data. */
+/* Skip a hole in the file, which may be terabytes long. */
 static void skip_hole(struct src_user *src)
 {
 	if (src->compact)
@@ -493,8 +488,8 @@ static void skip_hole(struct src_user *src)
 }
 
 /*
- * Check for zeros up to the end: a crash can leave blocks that were never written. 1: there are
- * only zeros, 0: there are other bytes, or negative with @err.
+ * Check for zeros up to the end of the file: a crash can leave blocks that were never written. 1:
+ * there are only zeros, 0: there are other bytes, or negative with @err.
  */
 static int rest_is_zero(struct src_user *src, struct uft_err *err)
 {
@@ -554,9 +549,7 @@ bool src_user_wants_refill(const struct src_user *src)
 		return true;
 	if (src->is_whole)
 		return !src->file_ended && src->len - src->at < sizeof(struct record);
-	/*
-	 * The buffer has less than a record with the longest payload, and the file may have more.
-	 */
+	/* The buffer may have less than the next record with its payload, and the file more. */
 	return !src->file_ended &&
 	       src->len - src->at < sizeof(struct record) * 2 + PAYLOAD_MAX_BYTES;
 }
@@ -591,8 +584,8 @@ static size_t read_plain_calls(struct src_user *src, struct event *events, size_
 }
 
 /*
- * Open the next block, if one begins there. The buffer must have room for the whole block, since
- * its rest may be needed as bytes.
+ * Open the block at next_offset, if one begins there. The buffer must have room for all of its
+ * records, since the block may have to be read as bytes.
  */
 static bool open_block(struct src_user *src)
 {
@@ -627,7 +620,7 @@ static bool is_declared(const struct record *rec)
 	return record_type(rec->data) == RECORD_EVENT && record_addr(rec->data) >= EVENT_ID_USER;
 }
 
-/* The end of the places in the buffer where a record may begin without a refill. */
+/* Returns the place in the buffer by which a record must end, so that it has all its payload. */
 static size_t plain_stop(const struct src_user *src)
 {
 	return ends_here(src) ? src->len : src->len - PAYLOAD_MAX_BYTES;
@@ -675,7 +668,7 @@ ssize_t src_user_read(struct src_user *src, struct event *events, size_t max, ui
 
 		struct record rec = load_record(src, src->at);
 
-		/* LOST has no time. A growing file may have only a part of the payload. */
+		/* LOST has time 0 here. A growing file may have only a part of the payload. */
 		if (rec.time_ns > until_ns)
 			return nr;
 		if (!record_magic_is_good(rec.data) || !has_good_payload(src, &rec))

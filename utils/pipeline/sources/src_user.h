@@ -22,25 +22,26 @@
 #define SRC_USER_MAX_BUFFER (128 * 1024)
 
 /*
- * A source of one task. Lanes call it by the interface, for hundreds of records at a time. The
- * functions below are for callers that need more (the place of a record in the file, the damage).
- * The source reads into a buffer of its own, so memory does not depend on the size of the file.
+ * A source of one task. The functions below are for callers that need more than source.h offers:
+ * the place of a record in the file, or the damage.
  *
- * @fd: -1 between two reads when @keeps_open is false (thousands of tasks)
+ * @fd: -1 between two reads, unless the source @keeps_open its file
  * @next_offset: offset in the file of the next byte to read
  * @end_offset: reading ends there, or at the end of the file
- * @buf, @at, @len: [@at, @len) of @buf is not decoded yet; NULL before the first read
+ * @buf: NULL before the first read; [@at, @len) is not decoded yet
  * @cap, @full_cap: the size of @buf, now and from the second read on
- * @compact: the blocks of a compact file, which are read as the bytes that they represent; offsets
- *           count these bytes. For such a file, @is_whole: the buffer ends where a record ends.
- *           @cursor: position in a block that is read call by call; NULL: none was needed yet.
- *           @lost_block_at: with @has_lost_block: the records of the block at this offset of the
- *           file are lost, which was not reported yet
- * @file_ended: the buffer has all of the rest
+ * @file_ended: the rest of the file is in the buffer
  * @is_damaged: the source ends at the damage, even if the file grows
  * @has_unknown_payload: arguments were skipped for lack of their specification
  * @beside: payloads of events that are not in the records themselves
- * @place: the present meaning of addresses, for the functions of payloads; only when there were any
+ * @place: the meaning of addresses at the last payload, once there was one
+ *
+ * For a compact file, whose blocks are read as the bytes of records; offsets count these bytes:
+ * @compact: the blocks; NULL: the file is not compact
+ * @is_whole: the buffer ends where a record ends
+ * @cursor: position in a block that is read call by call; NULL: none was needed yet
+ * @lost_block_at: if it @has_lost_block: the records of the block at this offset of the file are
+ *                 lost, which was not reported yet
  */
 struct src_user {
 	struct source source;
@@ -72,13 +73,10 @@ struct src_user {
 	struct event_data_source beside;
 };
 
-/*
- * True when the rest of the buffer may not be enough: the next read then moves it, and payloads
- * with it.
- */
+/* True when the next read may have to fill the buffer first, which moves payloads. */
 bool src_user_wants_refill(const struct src_user *src);
 
-/* True with @err when only the records of a block are lost, and this was not reported yet. */
+/* True with @err when the records of a block are lost, and this was not reported yet. */
 bool src_user_take_damage(struct src_user *src, struct uft_err *err);
 
 /* Read on: the file may have grown, and addresses may have another meaning. */
@@ -88,7 +86,7 @@ _Static_assert((int)RECORD_ENTRY == EVENT_ENTRY && (int)RECORD_EXIT == EVENT_EXI
 		       (int)RECORD_LOST == EVENT_LOST && (int)RECORD_EVENT == EVENT_POINT,
 	       "types are taken over as they are");
 
-/* True for a call or a return without payload, as most records are. */
+/* True for an ENTRY or EXIT without payload, as most records are. */
 static inline bool record_is_plain_call(const struct record *rec)
 {
 	/* The bits that tell type ENTRY or EXIT, no payload, and the magic. */
@@ -98,8 +96,8 @@ static inline bool record_is_plain_call(const struct record *rec)
 }
 
 /*
- * Make an event of a record; members that a record does not have are not set. @last_ns: time of the
- * record before it.
+ * Make an event of a record. @func, @total_ns and @self_ns are not set. @last_ns: time of the
+ * record before it
  */
 static inline void event_of_record(const struct record *rec, uint64_t last_ns, struct event *event)
 {
@@ -116,10 +114,11 @@ static inline void event_of_record(const struct record *rec, uint64_t last_ns, s
 }
 
 /*
- * HOT: records that are taken out of a source's buffer one by one, as long as they are calls
- * without payload. The struct is kept in registers from src_user_plain() to src_user_plain_put().
+ * HOT: a source's buffer, from which calls without payload are taken one by one. The struct is kept
+ * in registers from src_user_plain() to src_user_plain_put().
  *
- * @at: the next record; @end: no record begins after this; @last_ns: time of the record before @at
+ * @at: the next record; a record that ends after @end is not taken
+ * @last_ns: time of the record before @at
  */
 struct plain_records {
 	const uint8_t *at;
@@ -127,10 +126,7 @@ struct plain_records {
 	uint64_t last_ns;
 };
 
-/*
- * Prepare the calls that begin before @offset of the file. False: none may be taken now: call
- * src_user_read().
- */
+/* Prepare to take calls that begin before @offset of the file. False: call src_user_read(). */
 bool src_user_plain(const struct src_user *src, uint64_t offset, struct plain_records *out);
 
 static inline void src_user_plain_put(const struct plain_records *records, struct src_user *src)
@@ -155,9 +151,9 @@ static inline void plain_record_took(struct plain_records *records, const struct
 }
 
 /*
- * Get the cursor from which at most *@max of the next records of a compact file can be read call by
- * call, without decoding them to bytes. NULL: impossible, or an error is pending, which
- * src_user_read() handles. A caller that has read calls reports them by src_user_took().
+ * Get the cursor of a compact file, from which the next records can be read call by call, at most
+ * *@max (which becomes less if the block has fewer). Report them by src_user_took(). NULL: call
+ * src_user_read().
  */
 struct compact_cursor *src_user_calls(struct src_user *src, size_t *max);
 static inline void src_user_took(struct src_user *src, size_t nr, uint64_t last_ns)
@@ -187,13 +183,13 @@ static inline uint64_t src_user_offset(const struct src_user *src)
 
 /*
  * Read only from @start to @end, where records begin (@end may be UINT64_MAX). @last_ns: time of
- * the record before @start. Not while the file is read call by call.
+ * the record before @start. Must not be called while a block is read call by call.
  */
 void src_user_limit(struct src_user *src, uint64_t start, uint64_t end, uint64_t last_ns);
 
 /*
- * Divide memory and descriptors between the sources of @nr_tasks tasks. @blocks: the pool of
- * buffers, NULL: malloc(3)
+ * The memory and descriptors for the source of one of @nr_tasks tasks. @blocks: the pool of
+ * buffers; NULL: malloc(3)
  */
 struct src_user_plan {
 	size_t buffer_bytes;
@@ -207,22 +203,19 @@ int src_user_open(struct src_user *src, struct trace_data *data, int32_t tid,
 void src_user_close(struct src_user *src);
 
 /*
- * Take the descriptor away from @src, for the next source of the same task (its @fd). -1 when no
- * descriptor is to be kept.
+ * Take the descriptor out of @src, for the @fd of another source of the same task. -1: it has none,
+ * or must not keep it open.
  */
 int src_user_take_fd(struct src_user *src);
 
-/*
- * At the end (@src->at_end): free buffer and descriptor, including payloads. The other members
- * stay.
- */
+/* At the end (@src->at_end): free the buffer, with all payloads, and the descriptor. */
 void src_user_release(struct src_user *src);
 
 /*
- * Decode at most @max records (at least one), none later than @until_ns, into @events. These get
- * time, address, depth as recorded, type, payload and EVENT_BACKWARDS. Returns their number; 0 when
- * the next record is later or there is none (@src->at_end). Negative errno when the file cannot be
- * read or is damaged; all that was decoded before has been returned then.
+ * Decode at most @max records (at least one), none later than @until_ns, into @events, as
+ * event_of_record() does, with payloads. Returns their number; 0 when the next record is later or
+ * there is none (@src->at_end). Negative errno when the file cannot be read or is damaged; all
+ * records before that place have been returned then.
  */
 ssize_t src_user_read(struct src_user *src, struct event *events, size_t max, uint64_t until_ns,
 		      struct uft_err *err);
