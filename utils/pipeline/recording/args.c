@@ -41,7 +41,7 @@ static void alike_deinit(struct strmap *alike)
 	strmap_deinit(alike);
 }
 
-/* Parse "name@items;name@items;..." into maps from name to items; the text is kept in @kept. */
+/* Parse "name@items;name@items;..." into maps from name to items, which point into *@kept. */
 static int load_table(struct strmap *map, struct strmap *alike, char **kept, const char *text)
 {
 	if (!text)
@@ -134,7 +134,7 @@ void arg_book_close(struct arg_book *book)
 	*book = (struct arg_book){ 0 };
 }
 
-/* An invalid specification in a file counts as absent. */
+/* Parse a function's specification. An invalid one counts as absent. 0 or -ENOMEM. */
 static int parse_items(const struct arg_book *book, const char *items, struct argspecs *list)
 {
 	if (!items)
@@ -162,8 +162,8 @@ static const char *auto_items(const struct strmap *table, const struct strmap *a
 }
 
 /*
- * Show modes of files as octal numbers, as our own table has them. Recordings have another format
- * for them, since older readers do not support octal numbers. 0 or -ENOMEM.
+ * Show modes of files as octal numbers, as in our own table, @items. Recordings have hexadecimal
+ * ones, since older readers know no octal numbers. 0 or -ENOMEM.
  */
 static int know_modes(const struct arg_book *book, const char *items, struct argspecs *list)
 {
@@ -182,10 +182,7 @@ static int know_modes(const struct arg_book *book, const char *items, struct arg
 	return 0;
 }
 
-/*
- * Parse "KEY,,KEY" up to @end: find the definitions of those specifications that are structs. 0 or
- * -ENOMEM.
- */
+/* Parse "KEY,,KEY" up to @end: a struct's specification gets its key. 0 or -ENOMEM. */
 static int set_fields(const char *keys, const char *end, struct argspecs *list)
 {
 	for (size_t i = 0; i < list->nr && keys <= end; i++) {
@@ -207,10 +204,7 @@ struct asked {
 	const struct func *func;
 };
 
-/*
- * Look up a function, and the structs among its values, in .dbg. An entry there takes precedence
- * even if it is invalid.
- */
+/* Look up a function, and the structs among its values, in .dbg. An invalid entry counts, too. */
 static int ask_debug(void *self, int about, struct argfound *found)
 {
 	const struct asked *asked = self;
@@ -274,10 +268,7 @@ static int collect_specs(struct arg_book *book, const struct func *func, struct 
 	};
 	struct argfound found = { 0 };
 
-	/*
-	 * The recorder uses names in this form, whatever form is displayed. The arguments may be
-	 * listed under an alias.
-	 */
+	/* The recorder uses names in this form, and may have used an alias. */
 	aliases_all_names(&func->module->symtab, func->sym, DEMANGLE_SIMPLE, &name, &others);
 
 	struct argrules_subject subject = {

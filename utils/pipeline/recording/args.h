@@ -1,7 +1,4 @@
-/*
- * Specifications for the payloads of a recording: the arguments and the return value of each
- * function's calls.
- */
+/* Specifications of payloads: the arguments and return values of functions. */
 #ifndef UTRAIL_PIPELINE_ARGS_H
 #define UTRAIL_PIPELINE_ARGS_H
 
@@ -13,9 +10,8 @@
 struct trace_data;
 
 /*
- * @retval: only the first one counts
- * @is_known: the arguments are from the table of library functions, in its order:
- *            autoargs_count() applies to them
+ * The values of one function. @retval: only the first one counts. @is_known: the arguments are
+ * those of the table of library functions, so autoargs_count() applies to them
  */
 struct func_args {
 	struct argspecs args;
@@ -24,15 +20,15 @@ struct func_args {
 };
 
 /*
- * Specifications by the rules of doc/formats/info.md, "Argument specifications": the user's come
- * first, and then those that the recorder has found, in debug information (.dbg) or else in tables
- * of library functions.
+ * Specifications by the rules of doc/formats/info.md, "Argument specifications". The user's take
+ * precedence over debug information (.dbg), and this over tables of library functions.
  *
- * @args_auto, @retval_auto: specifications by the name of the function; texts within @tables
- * @args_alike, @retval_alike: specifications of mangled names, by the demangled name; these names
- *                              are on the heap
- * @enums: enums of the tables; the others are in the modules
- * @funcs: by func->id: NULL: not looked up yet; &no_args: no values
+ * @args_auto, @retval_auto: the tables' specifications by the name of the function; texts within
+ *                           @tables
+ * @args_alike, @retval_alike: the same for mangled names, by the demangled name, which is on the
+ *                             heap
+ * @enums: enums of the tables; modules have those of debug information
+ * @funcs: by func->id; NULL: not looked up yet; &no_args: no values
  */
 struct arg_book {
 	struct module_set *modules;
@@ -49,10 +45,7 @@ struct arg_book {
 	size_t nr_funcs;
 };
 
-/*
- * Open the book of @data, whose header and info were read. Invalid rules are left out. 0 or
- * -ENOMEM.
- */
+/* Open the book of @data, whose header and info were read; skips invalid rules. 0 or -ENOMEM. */
 int arg_book_open(struct arg_book *book, struct trace_data *data, struct uft_err *err);
 void arg_book_close(struct arg_book *book);
 
@@ -63,17 +56,14 @@ void arg_book_close(struct arg_book *book);
 const struct func_args *arg_book_find(struct arg_book *book, const struct func *func);
 
 /*
- * Returns the length, without padding, of the payload of a call (@is_exit: of a return) with the
- * values of @known. It begins at @payload and ends before @payload + @left; 0: it is incomplete, or
- * empty. @big: byte order of the recording.
+ * Returns the length, without padding, of a call's payload (@is_exit: of a return's), which has the
+ * values of @known. 0: it is empty, or longer than the @left bytes at @payload. @big: the recording
+ * is big-endian.
  */
 size_t func_args_length(const struct func_args *known, bool is_exit, const uint8_t *payload,
 			size_t left, bool big);
 
-/*
- * Find the definition of the struct of @spec in @func's module; NULL when there is none of that
- * size, and for containers.
- */
+/* Find the definition of @spec's struct in @func's module; NULL: it has none of that size. */
 const struct struct_def *arg_book_struct(const struct func *func, const struct argspec *spec);
 
 /* Find the definition of enum @name in @func's module, or NULL. */

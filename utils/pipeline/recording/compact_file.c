@@ -166,7 +166,7 @@ static void reader_close(struct reader *reader)
 	free(reader->whole);
 }
 
-/* Replace a damaged block by a LOST record for @nr records, at least one. */
+/* Replace a damaged block of @nr records (0: unknown) by a LOST record. */
 static ssize_t put_lost(struct reader *reader, const struct compact_place *place, uint32_t nr,
 			uint8_t *out)
 {
@@ -175,10 +175,7 @@ static ssize_t put_lost(struct reader *reader, const struct compact_place *place
 	return compact_file_put_lost(nr, out);
 }
 
-/*
- * Decode the block at @place to @out. Returns its length, which is less for a damaged block; or
- * negative errno.
- */
+/* Decode a block to @out; a LOST record replaces a damaged one. Returns its length, or negative. */
 static ssize_t read_block(struct reader *reader, const struct compact_place *place, uint8_t *out)
 {
 	struct compact_head head = { 0 };
@@ -197,7 +194,7 @@ static ssize_t read_block(struct reader *reader, const struct compact_place *pla
 	return head.raw_len;
 }
 
-/* Read a part of a block, for callers with little room. */
+/* Read a part of a block, which is longer than @room or begins before the offset. */
 static ssize_t read_part(struct reader *reader, const struct compact_place *place, uint8_t *buf,
 			 size_t room, uint64_t end)
 {
@@ -228,8 +225,8 @@ static ssize_t read_part(struct reader *reader, const struct compact_place *plac
 }
 
 /*
- * Decode whole blocks, as many as there is room for. The bytes of the first block before the offset
- * are decoded, too.
+ * Decode as many whole blocks as there is room for. The first one may begin before the offset:
+ * read->skip tells by how much.
  */
 static ssize_t read_blocks(struct reader *reader, const struct compact_place *place, uint8_t *buf,
 			   size_t room, uint64_t end)
@@ -252,10 +249,7 @@ static ssize_t read_blocks(struct reader *reader, const struct compact_place *pl
 			len -= read->offset - end;
 			read->offset = end;
 		}
-		/*
-		 * Stop at damage, whose place the caller reports, and at a record that goes on in
-		 * the next block.
-		 */
+		/* Stop at damage, to report it, and at a record that goes on in the next block. */
 		if (read->damaged_at != UINT64_MAX || !read->is_whole)
 			break;
 	}

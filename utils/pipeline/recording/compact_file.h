@@ -1,4 +1,4 @@
-/* <tid>.cdat presented as <tid>.dat: the places of its blocks, and reading of decoded bytes. */
+/* Reads <tid>.cdat as the bytes of the <tid>.dat that it represents. */
 #ifndef UTRAIL_PIPELINE_COMPACT_FILE_H
 #define UTRAIL_PIPELINE_COMPACT_FILE_H
 
@@ -11,9 +11,8 @@
 #include "utils/format/calls/compact.h"
 
 /*
- * One block (utils/format/calls/compact.h): it represents @raw_len bytes of <tid>.dat from @raw on,
- * and has @len bytes at @at of the file. A block with a damaged header is known by its place only,
- * and its @raw_len is that of a LOST record.
+ * One block (utils/format/calls/compact.h): its @len bytes at @at of the file represent @raw_len
+ * bytes of <tid>.dat from @raw on. If its header is damaged, it represents a LOST record.
  */
 struct compact_place {
 	uint64_t raw;
@@ -39,8 +38,8 @@ struct compact_file {
 };
 
 /*
- * Find the blocks after the last known one. A block with a damaged header is skipped, up to the
- * next one. 0, or negative errno. Not while another thread reads.
+ * Find the blocks after the last known one. After a damaged header, the next header is searched. 0,
+ * or negative errno. No other thread may read @file meanwhile.
  */
 int compact_file_look(struct compact_file *file, int fd);
 void compact_file_deinit(struct compact_file *file);
@@ -58,20 +57,18 @@ bool compact_file_head(const struct compact_place *place, int fd, struct compact
 int compact_file_load(const struct compact_place *place, int fd, uint8_t *bytes,
 		      struct compact_head *head);
 
-/*
- * To @out, write a LOST record for @nr records, at least one, in place of damaged ones. Returns its
- * length.
- */
+/* Write a LOST record for @nr records (0 counts as 1) to @out. Returns its length. */
 size_t compact_file_put_lost(uint32_t nr, uint8_t *out);
 
 /*
  * The position of a read, and its result.
  *
  * @offset: in <tid>.dat; after the read, the offset of the next byte
- * @may_skip: bytes before it may be included; @skip: their number
- * @is_whole: a record ends where these bytes end
- * @damaged_at: the place in the file of a damaged block, whose records are replaced by a LOST
- *              record; UINT64_MAX: none
+ * @may_skip: the result may begin with bytes before @offset
+ * @skip: the number of these bytes
+ * @is_whole: a record ends where the result ends
+ * @damaged_at: the place in <tid>.cdat of a damaged block, for which the result has a LOST record;
+ *              UINT64_MAX: none
  */
 struct compact_read {
 	uint64_t offset;
@@ -82,9 +79,8 @@ struct compact_read {
 };
 
 /*
- * Read decoded bytes of @file from read->offset on, up to @end at most, to @buf, which has room for
- * @room bytes: whole blocks if they fit. Any thread may call it. Returns their number, 0 at the
- * end, or negative errno.
+ * Read decoded bytes of @file from read->offset up to @end, at most @room, to @buf: whole blocks if
+ * they fit. Any thread may call it. Returns the number of bytes, 0 at the end, or negative errno.
  */
 ssize_t compact_file_read(const struct compact_file *file, int fd, uint8_t *buf, size_t room,
 			  uint64_t end, struct compact_read *read);

@@ -24,7 +24,6 @@ static bool cpu_of(const char *name, const char *prefix, uint32_t *cpu)
 	return true;
 }
 
-/* One file that was found. */
 struct cpu_file {
 	char *name;
 	uint32_t cpu;

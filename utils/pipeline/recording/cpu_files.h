@@ -1,4 +1,4 @@
-/* Files of a recording with one for each CPU: "perf-cpu3.dat". */
+/* Files of a recording that belong to one CPU each, as "perf-cpu3.dat". */
 #ifndef UTRAIL_PIPELINE_CPU_FILES_H
 #define UTRAIL_PIPELINE_CPU_FILES_H
 
@@ -15,7 +15,7 @@ int cpu_files_each(const char *dir, const char *prefix,
 		   int (*fn)(void *self, const char *name, uint32_t cpu), void *self,
 		   struct uft_err *err);
 
-/* One more than the highest CPU that has such a file; 0: there is none. */
+/* Returns the number of the highest CPU that has such a file, plus one; 0: there is no file. */
 uint32_t cpu_files_count(const char *dir, const char *prefix);
 
 #endif

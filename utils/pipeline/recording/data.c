@@ -37,10 +37,7 @@ static bool has_file(const struct trace_data *data, const char *name)
 	return stat(path, &st) == 0;
 }
 
-/*
- * Look for definitions of events: the header of a truncated recording does not tell that it has
- * them.
- */
+/* Look for definitions of events: the header of a truncated recording does not tell of them. */
 static void find_definitions(struct trace_data *data)
 {
 	data->has_declared = has_file(data, EVENT_DEFS_FILE) && has_file(data, "events.txt");
@@ -71,14 +68,13 @@ static int load_info(struct trace_data *data, struct uft_err *err)
 	return 0;
 }
 
-/* An unreadable file is reported when its records are read. */
+/* Look for <tid>.cdat. An unreadable file is reported when its records are read. */
 static void look_for_blocks(struct trace_data *data, struct task *task)
 {
 	char path[PATH_MAX];
 	struct stat st;
 
 	snprintf(path, sizeof(path), "%s/%d" DATADIR_COMPACT_SUFFIX, data->dir, task->tid);
-	/* Most tasks have no such file. */
 	if (stat(path, &st) < 0 || st.st_size == 0)
 		return;
 
@@ -139,7 +135,7 @@ static int open_dir(struct trace_data *data, const char *dir, enum demangle_mode
 		ret = err_set_errno(err, -ENOTDIR, "cannot open '%s'", dir);
 	else
 		ret = load_all(data, err);
-	/* A recorder that was killed may have saved records, and no symbols yet. */
+	/* A recorder that was killed may have saved no symbols. */
 	data->modules.reads_programs = data->info.state == INFO_STATE_RUNNING && !data->growth;
 	if (ret < 0)
 		data_close(data);

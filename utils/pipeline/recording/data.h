@@ -36,10 +36,9 @@ struct task_name {
  * @has_own_line: there is a TASK or FORK line
  * @is_fork: it began as a copy of @ppid
  * @has_session: a SESS line names it
- * @data_bytes: size of <tid>.dat, 0 when there is none; in a growing recording, the part that may
- *              be read now
- * @compact: the blocks of <tid>.cdat, if it exists and <tid>.dat does not; then @data_bytes is the
- *           decoded size
+ * @data_bytes: size of <tid>.dat, or decoded size of <tid>.cdat; 0 without a file. In a growing
+ *              recording, the part that may be read now
+ * @compact: the blocks of <tid>.cdat; NULL: there is no such file, or there is <tid>.dat
  * @first_ns: no record is earlier; set by pipeline_open(), 0 if unknown
  * @refs: its sessions by time; at least one when the recording has any
  * @names: its names by time, possibly none, see task_name_at()
@@ -67,7 +66,7 @@ struct data_growth;
 /*
  * @dir: the directory, as given
  * @is_big_endian: byte order of all binary files
- * @kernel: the formats of records of kernel files, read together with these files
+ * @kernel: the formats of records in files of the kernel, read together with these files
  * @has_declared: the recording has events that the program has declared (declared.h)
  * @growth: state of a growing recording (data_open_growing()); else NULL
  */
@@ -88,31 +87,30 @@ struct trace_data {
 };
 
 /*
- * Open @dir. -ENOENT when it does not exist, -EINVAL when it is not a recording, -ENODATA when no
- * task has records (see data_has_records()), and other errors; each with a text that names the
- * file. Ends with data_close().
+ * Open @dir, which ends with data_close(). -ENOENT when it does not exist, -EINVAL when it is not a
+ * recording, and other errors; each with a text that names the file.
  */
 int data_open(struct trace_data *data, const char *dir, enum demangle_mode demangle,
 	      struct uft_err *err);
 void data_close(struct trace_data *data);
 
 /*
- * Open a directory that is being recorded into; at first it has no tasks. data_read_more() takes
- * the new lines of task.txt. data_grow() makes tasks and sessions of these lines, in their order:
- * tasks are not sorted, and never move. Between the two calls, the caller makes sure that the maps
- * and symbols of the new sessions are written.
+ * Open a directory that is being recorded into; at first it has no tasks. data_read_more() reads
+ * the new lines of task.txt. data_grow() makes tasks and sessions of these lines, in their order;
+ * tasks never move in memory. Between the two calls, the caller makes sure that the maps and
+ * symbols of the new sessions are written.
  *
  * data_measure_files() determines how much of the tasks' files may be read from now on. The
- * recorder writes a session's line before its first records. So a caller that reads and grows once
- * more afterwards knows the sessions of the whole measured part.
+ * recorder writes a session's line before its first records. So the caller then calls
+ * data_read_more() and data_grow() again, and knows all sessions of the measured part.
  */
 int data_open_growing(struct trace_data *data, const char *dir, enum demangle_mode demangle,
 		      struct uft_err *err);
 int data_read_more(struct trace_data *data, struct uft_err *err);
 
 /*
- * Apply the lines that were read. 1 when there was anything new: then the meaning of addresses may
- * have changed. 0: nothing new; negative with @err.
+ * Apply the lines that were read. 1: there were some, so addresses may have another meaning now; 0:
+ * there were none; negative with @err.
  */
 int data_grow(struct trace_data *data, struct uft_err *err);
 void data_measure_files(struct trace_data *data);
@@ -128,8 +126,8 @@ struct task *data_task(const struct trace_data *data, int32_t tid);
 int data_name_task(struct trace_data *data, int32_t tid, uint64_t time_ns, const char *name);
 
 /*
- * Tasks known only from their events, with their properties. Starts as { 0 }, ends with
- * task_list_deinit(). @by_tid: indexes plus one
+ * Tasks that are known only from their events. Starts as { 0 }, ends with task_list_deinit().
+ * @by_tid: index in @all plus one
  */
 struct task_list {
 	struct task *all;
@@ -140,17 +138,15 @@ struct task_list {
 void task_list_deinit(struct task_list *list);
 #define cleanup_task_list cleanup(task_list_deinit)
 
-/*
- * Sort by start time, each parent before its children. task_list_get() is not allowed afterwards.
- */
+/* Sort by start time. task_list_get() is not allowed afterwards. */
 void task_list_sort_by_time(struct task_list *list);
 
 /* Find the task with that id, or add it; NULL when memory is short. */
 struct task *task_list_get(struct task_list *list, int32_t tid);
 
 /*
- * Add the tasks to @data, which does not grow. Until they get a name, they are in the first
- * session, if there is any. Pointers to tasks become invalid, and names are dropped. 0 or -ENOMEM.
+ * Add the tasks to @data, which does not grow. They run in the first session, if there is any.
+ * Pointers to tasks become invalid, and the names of all tasks are dropped. 0 or -ENOMEM.
  */
 int data_add_tasks(struct trace_data *data, const struct task_list *list);
 

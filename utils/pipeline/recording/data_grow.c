@@ -15,13 +15,12 @@
 #define READ_BYTES (64 * 1024)
 
 /*
- * The state of a growing recording. Pipelines and views point to tasks, so these must not move.
- * Address space is reserved for as many tasks as there can be; memory is used for existing ones
- * only.
+ * The state of a growing recording. Tasks must not move, since pipelines and views point to them.
+ * So address space is reserved for as many tasks as Linux can have; only existing ones use memory.
  *
  * @offset: the bytes of task.txt that were read
  * @lines: lines that were read and not applied; the last line may be incomplete
- * @by_tid: index of the task plus one, 0: none; in reserved address space, too
+ * @by_tid: index of the task plus one, 0: none; also in reserved address space
  */
 struct data_growth {
 	int fd;
@@ -136,7 +135,7 @@ static int apply_task_line(struct trace_data *data, const struct task_line *line
 	return ret;
 }
 
-/* Let a new task begin in the session of its parent, which is older than the task. */
+/* Let a new task begin in the session of its parent. */
 static int inherit_session(struct trace_data *data, struct task *task)
 {
 	const struct task *origin = task_origin(data, task);

@@ -32,12 +32,7 @@ struct task *data_task(const struct trace_data *data, int32_t tid)
 	return bsearch(&key, data->tasks, data->nr_tasks, sizeof(key), task_compare);
 }
 
-/*
- * The facts collected while task.txt is read.
- *
- * @tids: in order of appearance, with repetitions
- * @sessions: by id
- */
+/* The facts collected while task.txt is read. @tids may have repetitions; @sessions are by id. */
 struct loader {
 	int32_t *tids;
 	size_t nr;
@@ -178,10 +173,7 @@ int task_add_ref(struct task *task, uint64_t start_ns, struct session *session)
 	return 0;
 }
 
-/*
- * Note the start of a task: its TASK or FORK line. A session's line is earlier, and may be the only
- * one.
- */
+/* Note the start of a task: the time of its TASK or FORK line, or else of its first SESS line. */
 static void note_start(struct task *task, const struct task_line *line)
 {
 	bool is_own = line->type == TASK_LINE_TASK || line->type == TASK_LINE_FORK;
@@ -232,18 +224,12 @@ static int apply_line(struct trace_data *data, const struct task_line *line, str
 	return data_apply_line(data, line, &list->sessions);
 }
 
-/*
- * Apply a DLOPEN line after all sessions are known: it may be logged before the line of its
- * session.
- */
+/* Applied after all other lines: a DLOPEN line may come before the line of its session. */
 static int apply_dlopen(struct trace_data *data, const struct task_line *line, struct loader *list)
 {
 	return line->type == TASK_LINE_DLOPEN ? data_apply_dlopen(line, &list->sessions) : 0;
 }
 
-/*
- * Find the task from which @task has its first session: the process that forked it, or its leader.
- */
 const struct task *task_origin(const struct trace_data *data, const struct task *task)
 {
 	if (task->is_fork)
@@ -258,11 +244,11 @@ static size_t count_refs(const struct task *task, uint64_t time_ns)
 }
 
 /*
- * The search of the sessions that tasks had before their own first ones.
+ * The search for the session that each task inherits, which it has before its own first one.
  *
- * @first: by task->index; NULL: unknown
- * @is_known: @first is settled, or in progress
- * @path: room for all tasks
+ * @first: that session, by task->index; NULL: unknown
+ * @is_known: by task->index: @first was searched, or is being searched
+ * @path: the tasks whose @first is being searched; room for all
  */
 struct heritage {
 	struct session **first;
@@ -278,8 +264,8 @@ static void heritage_deinit(struct heritage *h)
 }
 
 /*
- * Find the session of @task's origin when the task began, or else the origin's first session. Each
- * task is processed once, even with long chains of forks or cycles.
+ * Find the session that @task's origin had when the task began, or else inherits itself. The loop
+ * follows chains of origins, and processes each task once, even in cycles.
  */
 static void inherit_first_session(const struct trace_data *data, const struct task *task,
 				  struct heritage *h)
@@ -317,10 +303,7 @@ static int complete_refs(struct trace_data *data)
 
 	if (!h.first || !h.is_known || !h.path)
 		return -ENOMEM;
-	/*
-	 * All inherited sessions are determined before any is added: they depend on the tasks' own
-	 * sessions only.
-	 */
+	/* All are searched before any is added: only the tasks' own sessions count. */
 	for (size_t i = 0; i < data->nr_tasks; i++)
 		inherit_first_session(data, &data->tasks[i], &h);
 	for (size_t i = 0; i < data->nr_tasks; i++) {
@@ -344,7 +327,7 @@ struct session *task_session(const struct task *task, uint64_t time_ns)
 
 	size_t begun = count_refs(task, time_ns);
 
-	/* The first session covers earlier times, too. */
+	/* The task has its first session also before that session begins. */
 	return task->refs[begun ? begun - 1 : 0].session;
 }
 
@@ -499,7 +482,7 @@ void data_sort_names(struct trace_data *data)
 		task_sort_names(&data->tasks[i]);
 }
 
-/* Count the names of @task before @time_ns. */
+/* Count the names that @task had got by @time_ns. */
 static size_t count_names(const struct task *task, uint64_t time_ns)
 {
 	return order_count_until(task->names, task->nr_names, sizeof(*task->names), time_ns);
@@ -512,7 +495,7 @@ const char *task_name_at(const struct task *task, uint64_t time_ns)
 	uint64_t session_ns = begun > 1 ? task->refs[begun - 1].start_ns : 0;
 	size_t named = count_names(task, time_ns);
 
-	/* exec sets the program's name; earlier names do not count. */
+	/* A name from before the last exec does not count. */
 	if (named && task->names[named - 1].start_ns >= session_ns)
 		return task->names[named - 1].name;
 	return session ? path_base(session->exename) : "";

@@ -68,10 +68,7 @@ static bool is_pipe(const struct files *files, uint32_t content)
 	return files->contents[content].kind == CONTENT_PIPE;
 }
 
-/*
- * Examine a pipe. A process with both ends only passes them on, or takes turns with others that
- * have both.
- */
+/* Begin the use of a pipe, if the process has only one end: with both it may just pass them on. */
 static int look_at_pipe(struct files *files, const struct descriptors_of *of, uint32_t content,
 			uint64_t now_ns)
 {
@@ -151,13 +148,13 @@ static int append_descriptor(struct descriptor_set *set, const struct descriptor
 int descriptors_put(struct files *files, struct descriptors_of *of, const struct descriptor *new,
 		    uint64_t now_ns)
 {
-	/* The descriptor's number may have been closed without a record. */
+	/* The old descriptor may have been closed without a record. */
 	int ret = descriptors_close(files, of, new->fd, new->fd, now_ns);
 
 	return ret < 0 ? ret : append_descriptor(&of->now, new);
 }
 
-/* Record that an execution uses the file, by having it open. */
+/* Count a use of the file of @it, unless it is a pipe. */
 static int begin_use(struct files *files, const struct descriptors_of *of, struct descriptor *it,
 		     uint32_t name, uint64_t now_ns)
 {
@@ -224,7 +221,7 @@ int descriptors_fork(struct files *files, struct descriptors *descriptors,
 
 	if (!of)
 		return -ENOMEM;
-	/* The number of the process may be used again by another one. */
+	/* An earlier process may have had the same number. */
 	free_set(&of->now);
 	free_set(&of->before);
 	of->execution = child;

@@ -1,4 +1,4 @@
-/* The file contents of processes' descriptors, while records are read. */
+/* Follows the open descriptors of processes, and the contents of their files, by records. */
 #ifndef UTRAIL_PIPELINE_DESCRIPTORS_H
 #define UTRAIL_PIPELINE_DESCRIPTORS_H
 
@@ -10,8 +10,8 @@
 #include "utils/pipeline/recording/files.h"
 
 /*
- * @use: the use that this open descriptor belongs to; FILES_NONE for a pipe, whose use begins when
- *       the process has only one of its ends
+ * An open descriptor. @use: the use of the file that it belongs to; FILES_NONE for a pipe, whose
+ * use begins when the process has only one end of it
  */
 struct descriptor {
 	uint32_t fd;
@@ -31,9 +31,10 @@ struct descriptor_set {
 /*
  * The descriptors of one process.
  *
- * @now: the open descriptors; @before: those before the last execve(2)
+ * @now: the open descriptors
+ * @before: the descriptors before the last execve(2)
  * @since_ns: the beginning of the execution
- * @is_new: the pipes were not examined since then
+ * @is_new: the execution's pipes were not examined yet
  */
 struct descriptors_of {
 	struct descriptor_set now;
@@ -52,23 +53,17 @@ struct descriptors {
 
 void descriptors_deinit(struct descriptors *descriptors);
 
-/*
- * Get the descriptors of @pid, which is in execution @execution; NULL without memory. A reused pid
- * starts without any.
- */
+/* Get the descriptors of process @pid; a new one is in @execution. NULL: memory is short. */
 struct descriptors_of *descriptors_get(struct descriptors *descriptors, int32_t pid,
 				       size_t execution);
 
 /* The functions below return 0, -ENOMEM, or -EDQUOT: the cost exceeds the limit of @files. */
 
-/* Set the state of a descriptor to @new, whose use is counted already. */
+/* Set a descriptor to @new, whose use is counted already. */
 int descriptors_put(struct files *files, struct descriptors_of *of, const struct descriptor *new,
 		    uint64_t now_ns);
 
-/*
- * Like descriptors_put(), for a file that the execution has not opened itself: having the
- * descriptor is a use.
- */
+/* Like descriptors_put(), and count a use of the file under @name: the execution has it open. */
 int descriptors_add(struct files *files, struct descriptors_of *of, const struct descriptor *new,
 		    uint32_t name, uint64_t now_ns);
 int descriptors_close(struct files *files, struct descriptors_of *of, uint32_t first, uint32_t last,
@@ -80,11 +75,11 @@ int descriptors_pipe(struct files *files, struct descriptors_of *of, uint32_t re
 int descriptors_fork(struct files *files, struct descriptors *descriptors,
 		     struct descriptors_of *parent, int32_t pid, size_t child, uint64_t now_ns);
 
-/* Close all descriptors; those that stay open are reported one by one. */
+/* Begin @execution without descriptors: records tell which ones stay open. */
 void descriptors_exec(struct descriptors_of *of, size_t execution, uint64_t now_ns);
 uint32_t descriptors_before(const struct descriptors_of *of, uint32_t fd);
 
-/* Begin the uses of an execution, after all its descriptors were reported. */
+/* Begin the uses of pipes of an execution, after records have told all its descriptors. */
 int descriptors_settle(struct files *files, struct descriptors_of *of);
 int descriptors_settle_all(struct files *files, struct descriptors *descriptors);
 

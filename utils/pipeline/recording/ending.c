@@ -11,8 +11,8 @@
 #include "utils/pipeline/recording/compact_file.h"
 
 /*
- * True when the recorder, which holds a lock until it ends, may be alive. Without locks this is
- * unknown, and the recorder is not reported as dead.
+ * True when the recorder may be alive: it holds a lock until it ends. If the file system has no
+ * locks, the recorder counts as alive.
  */
 static bool is_being_recorded(const char *dir)
 {
@@ -22,9 +22,8 @@ static bool is_being_recorded(const char *dir)
 }
 
 /*
- * Find a task whose file was truncated, for example by an incomplete copy. Records with their
- * payloads have multiples of 8 bytes, so a file of another size was truncated after its recorder
- * had ended.
+ * Find a task whose file was truncated, for example by an incomplete copy. Records have multiples
+ * of 8 bytes, and a recorder that has ended has written whole ones.
  */
 static const struct task *find_torn(const struct trace_data *data)
 {

@@ -1,4 +1,4 @@
-/* The end of a recording: the parts that its recorder could not write, as text. */
+/* Tells, as text, the parts of a recording that are missing. */
 #ifndef UTRAIL_PIPELINE_ENDING_H
 #define UTRAIL_PIPELINE_ENDING_H
 
@@ -6,8 +6,8 @@
 #include "utils/pipeline/recording/data.h"
 
 /*
- * Append the parts of @data that are missing, and the reasons. True when there are any. None are
- * appended when the recording is complete, goes on, or does not tell its state.
+ * Append the parts of @data that are missing, and the reasons. False: nothing was appended, since
+ * the recording is complete, goes on, or does not tell its state.
  */
 bool data_describe_end(const struct trace_data *data, struct strbuf *out);
 
