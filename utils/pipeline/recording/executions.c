@@ -13,8 +13,8 @@
 
 /*
  * @running: by pid, the index of its newest execution plus one
- * @cpus: the CPU of each task; @nr_tasks: the number of tasks, including the one that created the
- *        program
+ * @cpus: the CPU of each task
+ * @nr_tasks: the number of tasks, with the one that created the first program
  */
 struct loading {
 	struct executions *out;
@@ -35,8 +35,8 @@ static size_t find_running(const struct loading *load, int32_t pid)
 }
 
 /*
- * Append an execution; @made has its first members. Returns its index, or EXECUTION_NONE without
- * memory.
+ * Append a copy of @made, which begins now and has no children and places yet. Returns its index;
+ * EXECUTION_NONE: memory is short.
  */
 static size_t append_execution(struct loading *load, const struct execution *made)
 {
@@ -188,7 +188,7 @@ static int take_exec(struct loading *load, const struct proc_record *rec)
 	return 0;
 }
 
-/* Take the end of a task. The leader's end comes after the ends of all other threads. */
+/* Take the end of a task. The process ends with its leader, whose end is recorded last. */
 static int take_exit(struct loading *load, const struct proc_record *rec)
 {
 	size_t at = find_running(load, rec->pid);
@@ -219,7 +219,7 @@ static int take_proc_record(struct loading *load, const struct proc_record *rec)
 	}
 }
 
-/* Set the CPU of the record's task, and of the execution @at. */
+/* Add the CPU of the record's task to the places of execution @at, if it is another one. */
 static int note_place(struct loading *load, const struct proc_record *rec, size_t at)
 {
 	struct executions *out = load->out;
@@ -243,7 +243,7 @@ static int note_place(struct loading *load, const struct proc_record *rec, size_
 	return 0;
 }
 
-/* A record with a CPU refers to the record after it. */
+/* PROC_CPU tells the CPU of the records after it. */
 static int take_place(struct loading *load, const struct proc_record *rec, size_t at)
 {
 	int ret = rec->kind == PROC_CPU ? 0 : note_place(load, rec, at);

@@ -1,7 +1,4 @@
-/*
- * Programs executed by processes: the executions of a recording, from forks, execs and exits
- * (proc.dat).
- */
+/* The executions of a recording: programs that processes ran, by the acts in proc.dat. */
 #ifndef UTRAIL_PIPELINE_EXECUTIONS_H
 #define UTRAIL_PIPELINE_EXECUTIONS_H
 
@@ -19,24 +16,23 @@
  * first execve(2) is an execution, too, with the texts of its parent's execution.
  *
  * @start_ns, @end_ns: times of the recording's clock; without a recorded end, the file's last time
- * @pid: in the recorder's pid namespace; pids are reused. @process: number of the process, from 1
- *       on, never reused. @task: its number in the etrace text, where all tasks and the program's
- *       creator are counted (doc/formats/etrace.md)
- * @index: 0 before the first execve(2), then 1, 2, ...
- * @how: the call that made the process (enum proc_fork_how), 0: unknown; @flags: flags of clone(2),
- *       0: unknown, or another call made it
- * @parent: the execution that has forked the process: the same one for all executions of the
- *          process; EXECUTION_NONE: it was not traced
- * @previous: the execution of the same process before this one
- * @first_child: the first execution of the first process that it has forked. @next_child: the first
- *                            execution of the next process that @parent has forked, by time.
- *                            EXECUTION_NONE: no more
- * @program: the file to be executed; for a script the script. @interpreter: the file that
- *           runs, different only for scripts
- * @cwd: the working directory
- * @first_place, @last_place: in executions.places, the CPUs it ran on, by time. EXECUTION_NONE:
- *                            unknown
+ * @pid: in the recorder's pid namespace; may be reused
+ * @process: number of the process, from 1 on, never reused
+ * @task: number of the process in the etrace text, which counts all tasks and the creator of the
+ *        first program (doc/formats/etrace.md)
+ * @index: 0 before the process's first execve(2), then 1, 2, ...
+ * @how: the call that made the process (enum proc_fork_how), 0: unknown
+ * @flags: flags of clone(2); 0: unknown, or another call made the process
+ * @parent: the execution that has forked the process; EXECUTION_NONE: it was not traced
+ * @previous: the execution of the same process before this one; EXECUTION_NONE: none
+ * @first_child: the first execution of the first process that it has forked; EXECUTION_NONE: none
+ * @next_child: the first execution of the next process that @parent has forked, by time;
+ *              EXECUTION_NONE: no more
+ * @program: the file to be executed, for example a script
+ * @interpreter: the file that runs, different from @program only for scripts
  * @args, @args_len: the arguments, each with a NUL after it
+ * @first_place, @last_place: in executions.places, the CPUs it ran on, by time; EXECUTION_NONE:
+ *                            unknown
  * @is_over: the process has ended in this execution; @status is as from wait(2)
  *
  * Unknown texts are "". Paths are as in proc.dat.
@@ -92,8 +88,7 @@ struct executions {
 
 /*
  * Read the executions of the data directory @dir. 0; -ENOENT when acts of processes were not
- * recorded; negative with @err. A damaged file is reported in @broken, and everything before the
- * damage is read.
+ * recorded; negative with @err. Damage is reported in @broken; the records before it count.
  */
 int executions_load(struct executions *executions, const char *dir, bool is_big_endian,
 		    struct uft_err *broken, struct uft_err *err);
@@ -101,10 +96,10 @@ int executions_load(struct executions *executions, const char *dir, bool is_big_
 struct proc_record;
 
 /*
- * A listener, called for each record while executions are read. @at: the execution of the record's
- * process (after an exec the new one, before an exit the one that ends); EXECUTION_NONE: unknown.
- * For a fork that made a process, the child's execution is the last of all so far. Returns 0 or
- * negative.
+ * A listener: @see is called for each record while executions are read, and returns 0 or negative.
+ * @at: the execution of the record's process (for an exec the new one, for an exit the one that
+ * ends); EXECUTION_NONE: unknown. For a fork that made a process, the child's execution is the last
+ * one of @executions.
  */
 struct executions_listener {
 	int (*see)(struct executions_listener *listener, const struct executions *executions,

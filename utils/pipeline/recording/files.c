@@ -13,18 +13,13 @@
 
 #define DELETED " (deleted)"
 
-/*
- * The most directories of a name that are known: a damaged file must not cost much more than its
- * own size.
- */
+/* The most directories of a name: a damaged file must not cost much more than its size. */
 #define DIRECTORIES_MAX 64
 
-/*
- * The approximate bytes of a name besides its text, and of a use, with their map entries; steps for
- * finding a name.
- */
+/* The approximate bytes of a name besides its text, and of a use, with their map entries. */
 #define NAME_BYTES 150
 #define USE_BYTES  200
+/* The approximate steps for finding a name. */
 #define FIND_COST  200
 
 bool files_is_beyond(const struct files *files)
@@ -62,8 +57,8 @@ static bool is_deleted(const char *path)
 }
 
 /*
- * Find the kind of a file by its path. /dev/shm has normal files. GNU make's jobserver, which all
- * jobs read and write, is not a dependency.
+ * Find the kind of a file by its path. /dev/shm has normal files. GMfifo* is the jobserver of GNU
+ * make, which all jobs read and write: no dependency.
  */
 static enum content_kind kind_of(const char *path)
 {
@@ -116,7 +111,7 @@ static uint32_t add_name(struct files *files, const char *path)
 	return files->nr_names++;
 }
 
-/* Directories are added from the last part upwards, up to a known one. */
+/* Adds the name, then its directories from the last one upwards, up to a known one. */
 uint32_t files_name(struct files *files, const char *path)
 {
 	char *rest cleanup_free = strdup(path);
@@ -299,7 +294,7 @@ static int move_one(struct files *files, uint32_t from, uint32_t to)
 	return 0;
 }
 
-/* Find the next name in the tree below @top, a directory before its content. */
+/* Find the next name below @top after @at, a directory before its content. FILES_NONE: no more. */
 static uint32_t next_below(const struct files *files, uint32_t top, uint32_t at)
 {
 	if (files->names[at].first_child != FILES_NONE)
@@ -309,10 +304,7 @@ static uint32_t next_below(const struct files *files, uint32_t top, uint32_t at)
 	return at == top ? FILES_NONE : files->names[at].next_child;
 }
 
-/*
- * Move the names below @from to the same relative paths below @to. The names are listed first,
- * since new ones may come among them.
- */
+/* Move the names below @from to below @to. They are listed first, since moving changes the tree. */
 static int move_below(struct files *files, uint32_t from, uint32_t to)
 {
 	uint32_t *below cleanup_free = NULL;

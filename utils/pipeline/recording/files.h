@@ -1,4 +1,4 @@
-/* Files and executions: the contents read and written by each execution, with times. */
+/* The contents of files that each execution has read and written, with times. */
 #ifndef UTRAIL_PIPELINE_FILES_H
 #define UTRAIL_PIPELINE_FILES_H
 
@@ -15,21 +15,20 @@
 #define FILES_NONE UINT32_MAX
 
 /*
- * The limits of the cost of reading. A step is the work on one list element, or on a sixteenth of a
- * stored byte. The limit is a minimum plus a number of steps per byte of proc.dat. A file passed to
- * a child takes some thousand steps, and so does a name that is moved with its directory.
+ * The limits of the cost of reading, in steps. A step is the work on one element of a list. A
+ * stored byte costs more. A file that a child inherits takes some thousand steps, and so does a
+ * name that moves with its directory.
  */
-#define FILES_COST_MIN	 (1ULL << 31)
-#define FILES_COST_TIMES 256
-#define FILES_HELD_COST	 16 /* steps for a stored byte */
+#define FILES_COST_MIN	 (1ULL << 31) /* the least limit */
+#define FILES_COST_TIMES 256	      /* the limit, per byte of proc.dat */
+#define FILES_HELD_COST	 16	      /* for a stored byte */
 
 /*
  * A path. Names are a tree, so that a directory can be renamed with its content.
  *
- * @content: the content that it names at the end of the records read so far; FILES_NONE: unknown,
- *           or removed
- * @was_removed: it was removed once, so it names only files that the recorded processes have made
- * @is_hidden: dependencies do not show it
+ * @content: the content that it names after the records read so far; FILES_NONE: unknown or removed
+ * @was_removed: the file was removed once, so a later one was made by the recorded processes
+ * @is_hidden: views of dependencies do not show it
  */
 struct file_name {
 	char *path;
@@ -44,16 +43,16 @@ struct file_name {
 enum content_kind {
 	CONTENT_FILE,
 	CONTENT_PIPE,
-	CONTENT_OTHER, /* directories, devices, sockets, symbolic links: never dependencies */
+	CONTENT_OTHER, /* directory, device, socket, symbolic link: never a dependency */
 };
 
 /*
  * The content of a file, under all its names, until the file is removed or truncated (O_TRUNC).
  *
  * @name: the name that it was given last
- * @nr_names: the number of its names at the end; 0: it is gone
+ * @nr_names: the number of its present names; 0: the file is gone
  * @is_outside: it existed before any of the recorded processes wrote to it
- * @first_use: its first use; uses are linked by next_of_content, in the order of their first times
+ * @first_use: its uses are linked by next_of_content, in the order of their first times
  */
 struct file_content {
 	uint32_t name;
@@ -64,7 +63,7 @@ struct file_content {
 	bool is_outside;
 };
 
-/* The known acts of a use, for listings of opened files. */
+/* The acts of a use, for listings of opened files. */
 enum {
 	FILE_SHOWN = 1,
 	FILE_SHOWN_READ = 2,
@@ -75,11 +74,10 @@ enum {
 /*
  * A file used by an execution under one name, any number of times.
  *
- * @open_ns, @close_ns: the first and the last time of the use, which ends with the execution at the
- * latest
+ * @open_ns, @close_ns: the first and the last time of the use
  * @read_ns, @write_ns: the times from which the execution may have read, or written, the file;
- * UINT64_MAX: never
- * @given: the name that the program gave, if it differs
+ *                      UINT64_MAX: never
+ * @given: the name that the program gave, if it differs; on the heap
  * @nr_open: number of open descriptors, while records are read
  */
 struct file_use {
@@ -104,11 +102,13 @@ struct files_of_execution {
 };
 
 /*
- * @of: by index of an execution; @nr_of: their number
+ * @of: by index of an execution below @nr_of
  * @has_events: the recording has acts on files; else only the executed programs are known
- * @by_path, @by_place: names by path, and uses by execution and name; indexes plus one
- * @is_unlimited: the cost has no limit
- * @cost_max: the limit of the cost, 0: there is none; @cost: the cost so far
+ * @by_path: names by path; indexes plus one
+ * @by_place: uses by execution and name; indexes plus one
+ * @is_unlimited: set by the caller before files_load(): the cost has no limit
+ * @cost_max: the limit of the cost; 0: there is none
+ * @cost: the cost so far
  *
  * Starts as { 0 }, ends with files_deinit().
  */
@@ -144,15 +144,15 @@ uint32_t files_first_use(const struct files *files, size_t execution);
 /* Find the content that is named @path at the end, or FILES_NONE. */
 uint32_t files_find(const struct files *files, const char *path);
 
-/* True when the content is left at the end: a file that has a name, and no directory. */
+/* True when the content is left at the end: it is a file, not a directory, and has a name. */
 bool files_is_left(const struct files *files, uint32_t content);
 
 /* True when the content is left at the end and not hidden. */
 bool files_is_shown(const struct files *files, uint32_t content);
 
 /*
- * The functions below are for readers of recordings. Negative results are -ENOMEM or -EDQUOT.
- * FILES_NONE is also the result without memory, or beyond the limit.
+ * The functions below are for readers of records. Negative results are -ENOMEM or -EDQUOT. The
+ * result FILES_NONE also means that memory is short, or that the cost is beyond the limit.
  */
 
 /* Add @steps to the cost. 0, or -EDQUOT: the cost is beyond the limit. */
@@ -162,29 +162,23 @@ bool files_is_beyond(const struct files *files);
 /* Set the error about the limit: "@what takes more than ...". -EDQUOT. */
 int files_tell_limit(const struct files *files, const char *what, struct uft_err *err);
 
-/* Find the name @path, or add it; FILES_NONE without memory. */
+/* Find the name @path, or add it. */
 uint32_t files_name(struct files *files, const char *path);
 
 /*
- * Find the content of a name. A name that has none gets a new one: from outside, unless the name
- * was removed before. FILES_NONE without memory.
+ * Find the content of a name. If it has none, it gets a new one, which is from outside unless the
+ * name was removed before.
  */
 uint32_t files_content(struct files *files, uint32_t name);
 
-/* Add a content without a name, or with the name @name, which its old content loses. */
+/* Add a content, with the name @name, which its old content loses; FILES_NONE: without a name. */
 uint32_t files_new_content(struct files *files, uint32_t name, enum content_kind kind);
 
-/*
- * Find the use of @content as @name by @execution, or add it with its first time. FILES_NONE
- * without memory.
- */
+/* Find the use of @content as @name by @execution, or add it, with @now_ns as its first time. */
 uint32_t files_use(struct files *files, size_t execution, uint32_t name, uint32_t content,
 		   uint64_t now_ns);
 
-/*
- * The functions note a link(2), by which @to names @from's file, too; a rename(2) of @from to @to,
- * with all below it; the removal of @name; the exchange of two names.
- */
+/* Note a link(2), by which @to names @from's file, too. */
 int files_link(struct files *files, uint32_t from, uint32_t to);
 int files_rename(struct files *files, uint32_t from, uint32_t to);
 void files_unlink(struct files *files, uint32_t name);

@@ -23,7 +23,6 @@
 #define RENAME_SWAPS  2U     /* RENAME_EXCHANGE */
 #define REMOVES_A_DIR 0x200U /* AT_REMOVEDIR */
 
-/* @path: room for a path */
 struct loading {
 	struct executions_listener listener;
 	struct files *files;
@@ -33,7 +32,7 @@ struct loading {
 	uint64_t now_ns;
 };
 
-/* Find the name of a path. FILES_NONE: it has none, or memory is short (load->ret). */
+/* Find the name of a path. FILES_NONE: the path is empty, or *@ret became negative. */
 static uint32_t name_of(struct loading *load, const struct text *text, int *ret)
 {
 	uint32_t name;
@@ -67,7 +66,7 @@ static void note_access(struct loading *load, struct file_use *use, bool reads, 
 		use->write_ns = MIN(use->write_ns, load->now_ns);
 }
 
-/* Note a use for listings. The use changes no content. */
+/* Note a use for listings, which neither reads nor writes the content. */
 static int show_use(struct loading *load, size_t at, uint32_t name, uint32_t content, uint32_t what)
 {
 	struct file_use *use = use_of(load, at, name, content);
@@ -99,7 +98,7 @@ static uint32_t opened_content(struct loading *load, uint32_t name, uint32_t fla
 		content = files_content(files, name);
 	if (content == FILES_NONE || files->contents[content].kind != CONTENT_FILE || !begins)
 		return content;
-	/* A file with several names has the new content under all of them. */
+	/* A file with several names keeps its content: all of them name it. */
 	if (files->contents[content].first_use == FILES_NONE ||
 	    files->contents[content].nr_names > 1) {
 		files->contents[content].is_outside = false;
@@ -164,7 +163,7 @@ static int take_names(struct loading *load, struct descriptors_of *of, uint32_t 
 	return ret < 0 ? ret : show_use(load, of->execution, to, content, FILE_SHOWN_WRITTEN);
 }
 
-/* Take a symlink(2), which does not read the file that it leads to. */
+/* Take a symlink(2): a use of the link and of the name that it leads to. */
 static int take_symlink(struct loading *load, struct descriptors_of *of, const struct proc_act *act)
 {
 	struct files *files = load->files;
@@ -192,8 +191,8 @@ static int take_unlink(struct loading *load, const struct proc_act *act)
 }
 
 /*
- * Find the file of a descriptor that a program begins with: the file that has the recorded name
- * now, or else the file of the same descriptor before the execve(2).
+ * Take a descriptor that a program begins with. Its content is that of the recorded name now, or
+ * else that of the same descriptor before the execve(2).
  */
 static int take_inherit(struct loading *load, const struct execution *execution,
 			struct descriptors_of *of, const struct proc_act *act)
@@ -214,17 +213,14 @@ static int take_inherit(struct loading *load, const struct execution *execution,
 		if (files->contents[before].kind == CONTENT_PIPE)
 			files->names[name].content = before;
 	}
-	/* The first program's output goes to a place that it does not create. */
+	/* The first program does not create the files of its output. */
 	if (content == FILES_NONE && execution->parent == EXECUTION_NONE && (fd == 1 || fd == 2))
 		content = files_new_content(files, name, CONTENT_OTHER);
 	else if (content == FILES_NONE)
 		content = files_content(files, name);
 	if (content == FILES_NONE)
 		return -ENOMEM;
-	/*
-	 * Standard descriptors are often a terminal, opened for reading and writing. Their number
-	 * tells how they are used.
-	 */
+	/* Standard descriptors are often opened for both: their number tells their real use. */
 	return descriptors_add(files, of,
 			       &(struct descriptor){
 				       .fd = fd,
@@ -272,7 +268,7 @@ static int take_act(struct loading *load, const struct execution *execution,
 	}
 }
 
-/* Remember that an execution reads the file of its program when it begins. */
+/* Note that an execution reads the file of its program or interpreter. */
 static int take_program(struct loading *load, size_t at, const char *path)
 {
 	struct text text = text_of(path, strlen(path));
@@ -314,7 +310,7 @@ static int see(struct executions_listener *listener, const struct executions *ex
 	if (!of)
 		return -ENOMEM;
 	load->now_ns = MAX(load->now_ns, rec->time_ns);
-	/* Descriptors of another process that had this pid do not count. */
+	/* The descriptors may be those of an earlier process that had this pid. */
 	if (rec->kind != PROC_EXEC && of->execution != at)
 		descriptors_exec(of, at, load->now_ns);
 	if (rec->kind != PROC_INHERIT && rec->kind != PROC_ENV)
@@ -324,7 +320,7 @@ static int see(struct executions_listener *listener, const struct executions *ex
 	if (rec->kind == PROC_FORK) {
 		const struct execution *child = &executions->all[executions->nr - 1];
 
-		/* A thread makes no new process. */
+		/* A new thread has no execution of its own. */
 		if (child->parent != at || child->index || child->start_ns != load->now_ns)
 			return 0;
 		return descriptors_fork(load->files, &load->descriptors, of, child->pid,
@@ -337,7 +333,7 @@ static int see(struct executions_listener *listener, const struct executions *ex
 	return take_act(load, &executions->all[at], of, rec);
 }
 
-/* Close the descriptors that are open at the end of a process. */
+/* End the uses that are open at the end of their executions. */
 static void close_all(struct files *files, const struct executions *executions)
 {
 	for (size_t i = 0; i < files->nr_uses; i++) {
@@ -349,8 +345,8 @@ static void close_all(struct files *files, const struct executions *executions)
 }
 
 /*
- * Set the limit of the cost, which may be quadratic in the records: children have all descriptors
- * of their parents, and names move with their directories.
+ * Set the limit of the cost, which may grow with the square of the number of records: children
+ * inherit all descriptors, and names move with their directories.
  */
 static void set_limit(struct files *files, const char *dir)
 {

@@ -1,4 +1,4 @@
-/* Formats of records of the kernel: kernel_header, and its events by number. */
+/* Formats of the kernel's records, from the file kernel_header. */
 #ifndef UTRAIL_PIPELINE_KERNEL_FORMATS_H
 #define UTRAIL_PIPELINE_KERNEL_FORMATS_H
 
@@ -12,8 +12,8 @@
 
 /*
  * @text: the content of the file, into which the other members point
- * @types: sorted by number
- * @places: by number below @nr_places: index of its type plus one; 0: unknown
+ * @types: the kinds of events, sorted by number
+ * @places: by number below @nr_places, the index of the event's type plus one; 0: unknown
  *
  * Starts as { 0 }, ends with kernel_formats_deinit().
  */
@@ -27,15 +27,15 @@ struct kernel_formats {
 };
 
 /*
- * Read kernel_header of the directory @dir, unless done already: 1, or 0 when there is none. A
- * damaged file is reported in @broken, and counts as missing. Negative with @err when it cannot be
- * read at all.
+ * Read kernel_header of the directory @dir, unless done already: 1; 0: there is no such file;
+ * negative with @err: it cannot be read. A damaged file is reported in @broken, and counts as
+ * missing.
  */
 int kernel_formats_load(struct kernel_formats *formats, const char *dir, struct uft_err *broken,
 			struct uft_err *err);
 
 /*
- * Read the text @text of a kernel_header, which is taken: 1, or negative with @err when it is
+ * Read a kernel_header from @text, whose memory is taken over: 1, or negative with @err when it is
  * damaged or memory is short.
  */
 int kernel_formats_read(struct kernel_formats *formats, struct strbuf *text, struct uft_err *err);
@@ -53,10 +53,7 @@ static inline const struct kernel_event_type *kernel_formats_find(
 /* True when the recording may have calls of the kernel's functions. */
 bool kernel_formats_have_calls(const struct kernel_formats *formats);
 
-/*
- * Find the other task that @rec concerns, besides the one that made it; 0: none. @type: its event,
- * NULL when unknown.
- */
+/* Returns the task that @rec concerns beside its maker; 0: none. @type: its kind, NULL: unknown. */
 int32_t kernel_formats_other_task(const struct kernel_formats *formats,
 				  const struct kernel_event_type *type,
 				  const struct kernel_record *rec);

@@ -1,4 +1,4 @@
-/* Functions left out of a recording from some time on, for their cost (record --overhead). */
+/* Functions that record --overhead has left out of a recording from some time on. */
 #ifndef UTRAIL_PIPELINE_LEFT_FUNCS_H
 #define UTRAIL_PIPELINE_LEFT_FUNCS_H
 
@@ -10,9 +10,8 @@
 #include "utils/pipeline/recording/data.h"
 
 /*
- * @kind: LEFT_OUT_CALLER: the function calls one that is left out, and is recorded itself
- * @since_ns: a time of the recording's clock
- * @until_ns: time from which it is recorded again; 0: never
+ * @kind: LEFT_OUT_CALLER: the function itself is recorded, but calls one that is left out
+ * @since_ns, @until_ns: times of the recording's clock between which it is left out; 0: to the end
  * @permille: its share of all calls just before @since_ns
  */
 struct left_func {
@@ -32,15 +31,12 @@ struct left_funcs {
 void left_funcs_deinit(struct left_funcs *left);
 #define cleanup_left_funcs cleanup(left_funcs_deinit)
 
-/*
- * Read the file of @data; there are no entries without it. Invalid lines, and those of unknown
- * functions, are skipped.
- */
+/* Read the file of @data, if there is one. Invalid lines and unknown functions are skipped. */
 int left_funcs_read(struct trace_data *data, struct left_funcs *left, struct uft_err *err);
 
 /*
- * Find the entry for the function of that name; NULL: none. An entry that tells that the function
- * is left out takes precedence over one that tells that it calls such a function.
+ * Find an entry for the function @name; NULL: none. If there are several kinds, the one that leaves
+ * the function itself out takes precedence.
  */
 const struct left_func *left_funcs_find(const struct left_funcs *left, const char *name);
 

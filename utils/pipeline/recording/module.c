@@ -119,7 +119,7 @@ struct module *module_set_kernel(struct module_set *set)
 	return set->kernel;
 }
 
-/* Load the symbols of the kernel. Without kallsyms its functions have no names. */
+/* Load the symbols of the kernel; without the file kallsyms there are none. */
 static int load_kernel(struct module_set *set, struct module *mod, struct uft_err *err)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -156,7 +156,7 @@ static int load_symbols(struct module_set *set, struct module *mod, struct uft_e
 	return ret;
 }
 
-/* Returns the size of a symbol file if it grows; else 0. */
+/* Returns the size of the symbol file that grows while recording; 0: the module has another one. */
 static uint64_t growing_bytes(const struct module_set *set, const struct module *mod)
 {
 	char path[PATH_MAX];
@@ -274,7 +274,7 @@ const struct dbg_func *module_debug(struct module_set *set, const struct func *f
 
 /*
  * True when "()" is appended to a name. Full demangled names have brackets already
- * (doc/facts/text.md, "Names"). uftrace takes those in "operator()" for such brackets, too.
+ * (doc/facts/text.md, "Names"), and the brackets of "operator()" are no such ones.
  */
 static bool wants_brackets(const char *name)
 {
@@ -381,8 +381,8 @@ static bool is_fork_name(const char *name)
 }
 
 /*
- * Find the function of which @sym is a copy or part ("f" for "f.part.0"), if @sym is shown under
- * its name; NULL: none.
+ * Find the function of which a compiler has made @sym as a copy or part ("f" for "f.part.0"), if
+ * views show @sym under that function's name; NULL: none.
  */
 static const struct symbol *original_of(const struct module_set *set, const struct module *mod,
 					const struct symbol *sym)

@@ -20,13 +20,12 @@
  *
  * @name: demangled; "<hex>" for an address without a symbol
  * @others: its other names (demangle_others()); NULL: none
- * @call_text: "name();" as a terminal shows a leaf without arguments, escaped if need be; its first
- *             @shown_len bytes are the name, its first @call_len - 1 bytes "name()"
- * @count_id: the id of the function of which this one is a copy or part made by a compiler; else
- *            its own id. When times are added up, a call of the one within the other counts as the
- *            same call
- * @sym: NULL when there is no symbol
- * @module: NULL when the address is in no module, or for pseudo functions
+ * @call_text: "name();" as a terminal shows a leaf without arguments, escaped; its first @shown_len
+ *             bytes are the name, its first @call_len - 1 bytes "name()"
+ * @count_id: the id of the function of which a compiler has made this one as a copy or part; else
+ *            its own id. A call within a call of the same count_id counts as recursion
+ * @sym: NULL: there is no symbol
+ * @module: NULL: the address is in no module, or it is a pseudo function
  */
 struct func {
 	const char *name;
@@ -46,10 +45,7 @@ struct func {
 	const struct module *module;
 };
 
-/*
- * The number of bytes after the end of each text of a func that are readable, too: views copy texts
- * in large pieces.
- */
+/* So many bytes after a func's texts are readable, since views copy texts in large pieces. */
 #define FUNC_TEXT_SLACK 32
 
 /*
@@ -58,7 +54,7 @@ struct func {
  *
  * @old: earlier tables of the module, which functions point into
  * @growing_bytes: size of a growing symbol file (utils/format/callables.h) when it was read
- * @sym_name: name of the symbol file in the data directory; "" when there is none
+ * @sym_name: name of the symbol file in @sym_dir; NULL: there is none
  */
 struct module {
 	char *path;
@@ -86,7 +82,7 @@ struct srcline;
 struct module_set {
 	const char *dir;      /* the folder with the .sym files; borrowed */
 	const char *syms_dir; /* --with-syms: the folder that is searched first, or NULL */
-	/* For modules without a .sym file, symbols are read from the program itself */
+	/* Modules without a .sym file get their symbols from the program itself */
 	bool reads_programs;
 	enum demangle_mode demangle;
 	struct module **modules;
@@ -103,9 +99,7 @@ void module_set_deinit(struct module_set *set);
 /* Find the module with that path and build-id, or add it; NULL when memory is short. */
 struct module *module_set_get(struct module_set *set, const char *path, const char *build_id);
 
-/*
- * Get the kernel as a module, with the recording's kallsyms as symbols. NULL when memory is short.
- */
+/* Get the kernel as a module; its symbols are in kallsyms. NULL when memory is short. */
 struct module *module_set_kernel(struct module_set *set);
 #define KERNEL_MODULE_PATH "[kernel]"
 
@@ -117,18 +111,16 @@ struct module *module_set_kernel(struct module_set *set);
 int module_set_kernel_func(struct module_set *set, uint64_t addr, const struct func **func,
 			   struct uft_err *err);
 
-/*
- * Read the module's symbols unless done already. A missing file is not an error: it has no symbols.
- */
+/* Read the module's symbols, unless done already. Without a file it has no symbols. */
 int module_load(struct module_set *set, struct module *mod, struct uft_err *err);
 
 /*
- * True when the module has got more symbols since they were read: those of functions called for the
- * first time during the recording. They are read again; known symbols stay.
+ * Read the module's symbols again if their file has grown, as with functions of Python at their
+ * first calls; known functions stay. True: it was read, and has symbols.
  */
 bool module_has_grown(struct module_set *set, struct module *mod, struct uft_err *err);
 
-/* Find the source file of @sym's function, or NULL when debug information was not recorded. */
+/* Find the source file of the function @sym; NULL: no debug information was recorded. */
 const char *module_source(struct module_set *set, struct module *mod, const struct symbol *sym);
 
 /* Get the function of a symbol of @mod. NULL when memory is short. */
@@ -136,9 +128,8 @@ const struct func *module_func(struct module_set *set, struct module *mod,
 			       const struct symbol *sym);
 
 /*
- * If a function has several names and @name is one of them, show it as @name, which the user has
- * given. Call this before the first function is looked up. 0, -ENOMEM, or the error of an
- * unreadable symbol file.
+ * Show each function that has @name among its names as @name, which the user has given. Call this
+ * before the first function is looked up. 0, -ENOMEM, or the error of an unreadable symbol file.
  */
 int module_set_prefer(struct module_set *set, const char *name, struct uft_err *err);
 
@@ -146,19 +137,16 @@ int module_set_prefer(struct module_set *set, const char *name, struct uft_err *
 bool func_is_called(const struct func *func, const char *name);
 
 /*
- * Append "FILE:LINE" of the instruction at @offset of @func's module, if its file has it; else
- * false. Not thread-safe.
+ * Append "FILE:LINE" of the instruction at @offset of @func's module. False: its file does not tell
+ * the line. Not thread-safe.
  */
 bool module_put_line(const struct func *func, uint64_t offset, struct strbuf *out);
 
-/*
- * Find debug information about @func, or NULL. A damaged file counts as absent: it only adds to the
- * displayed text.
- */
+/* Find debug information about @func; NULL: none. A damaged file counts as absent. */
 const struct dbg_func *module_debug(struct module_set *set, const struct func *func);
 
 /*
- * Add an address of @mod (NULL: of no module) without a symbol, as a function "<hex>". NULL when
+ * Add a function "<hex>" for an address without a symbol. @mod: its module; NULL: none. NULL when
  * memory is short.
  */
 const struct func *module_set_add_unknown(struct module_set *set, uint64_t addr,

@@ -15,7 +15,7 @@ void opened_deinit(struct opened *opened)
 	*opened = (struct opened){ 0 };
 }
 
-/* Set the number of calls; those without a recorded entry have no address. */
+/* Set the number of calls. New ones get no address. */
 static bool set_nr(struct opened *opened, size_t nr)
 {
 	if (nr > opened->cap) {
@@ -94,7 +94,7 @@ static bool has_become_another(const struct task *task, uint64_t from_ns, uint64
 	return false;
 }
 
-/* Count the innermost calls, up to the first one without a recorded entry. */
+/* Set @first, and return the number of calls from it on. */
 static size_t count_known(struct opened *opened)
 {
 	opened->first = opened->nr;
@@ -111,7 +111,7 @@ size_t opened_begin(struct opened *opened, const struct task *task, const struct
 		opened->nr = 0;
 		opened->is_out = false;
 	}
-	/* Deeper calls may have changed meanwhile. */
+	/* While records were lost, calls deeper than the next event may have ended. */
 	if (opened->wants_depth && next->type <= EVENT_EXIT && !event_is_kernel_call(next))
 		opened->nr = MIN(opened->nr, next->depth + (size_t)(next->type == EVENT_EXIT));
 	return count_known(opened) + opened->is_out;
@@ -140,8 +140,8 @@ void opened_put(const struct opened *opened, uint64_t start_ns, struct event *ev
 }
 
 /*
- * Note a return. @open: the number of calls that the task has not left so far. False when no more
- * names can be found.
+ * Note a return. @open: number of the calls at the beginning that the task has not left so far.
+ * False: no more names can be found.
  */
 static bool note_return(struct opened *opened, size_t *open, const struct event *event)
 {
@@ -149,7 +149,7 @@ static bool note_return(struct opened *opened, size_t *open, const struct event 
 		return *open && event->depth >= *open;
 	if (event->type != EVENT_EXIT || event->depth >= *open)
 		return *open;
-	/* The task left several calls at once, or became another program. */
+	/* The task has left several calls at once, or has become another program. */
 	if (event->depth + 1U < *open)
 		return false;
 	opened->addrs[--*open] = event->addr;

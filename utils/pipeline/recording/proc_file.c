@@ -12,7 +12,7 @@
 
 #define BUFFER_BYTES (64U * 1024)
 
-/* Read on, with room for @wanted bytes after @at: 1, 0 at the end, or negative. */
+/* Read on, in a buffer of at least @wanted bytes: 1, 0 at the end, or negative. */
 static int refill_proc_file(struct proc_file *file, size_t wanted)
 {
 	size_t left = file->len - file->at;

@@ -12,10 +12,9 @@
 #include "utils/format/proc_dat.h"
 
 /*
- * @path: path of the file
- * @buf, @cap: the buffer; [@at, @len) was read and not decoded yet
+ * @buf: [@at, @len) was read and not decoded yet; @cap is its size
  * @offset: offset in the file of the end of the buffer
- * @is_damaged: the rest of the file is unusable
+ * @is_damaged: there was an error, which ends the file
  */
 struct proc_file {
 	char path[PATH_MAX];
@@ -39,9 +38,8 @@ void proc_file_close(struct proc_file *file);
 #define cleanup_proc_file cleanup(proc_file_close)
 
 /*
- * Read the next record of any kind; its data is valid until the next call. 1, 0 at the end (call
- * again when the file has grown), or negative with @err. An error is reported once; then the file
- * is at its end.
+ * Read the next record of any kind; its data is valid until the next call. 1; 0: the file is at its
+ * end, and may grow; negative with @err. After an error, the file is at its end.
  */
 int proc_file_next(struct proc_file *file, struct proc_record *rec, struct uft_err *err);
 

@@ -17,10 +17,10 @@ struct late_module {
 };
 
 /*
- * The meaning of addresses in a session between two dlopens: a cache of functions by address. It
- * uses open addressing, has a power of two of slots, and is never more than half full.
+ * The meaning of addresses in a session between two dlopens: a cache of functions by address, with
+ * open addressing, a power of two of slots, and never more than half full.
  *
- * @nr_late: number of the session's late modules that this space has
+ * @nr_late: so many of the session's late modules are loaded
  */
 struct addr_space {
 	struct session *session;
@@ -37,8 +37,7 @@ struct addr_space {
  * One process image, from its start (or exec) to its end; several tasks and processes share it.
  *
  * @late: libraries loaded by dlopen(3), sorted by time
- * @spaces: address spaces, by reader: each reader has one more than there are late modules; NULL
- *          until needed
+ * @spaces: for each reader, @nr_late + 1 address spaces by their nr_late; NULL until needed
  */
 struct session {
 	char sid[SESSION_ID_LEN + 1];
@@ -53,7 +52,7 @@ struct session {
 	struct addr_space **spaces;
 };
 
-/* @exename is copied. NULL when memory is short. */
+/* Make the session of a SESS line. NULL when memory is short. */
 struct session *session_create(struct module_set *set, const struct task_line *line);
 void session_destroy(struct session *session);
 
@@ -66,15 +65,12 @@ int session_load_map(struct session *session, struct uft_err *err);
  */
 int session_add_late(struct session *session, const struct task_line *line);
 
-/*
- * The most threads that may look up addresses at the same time. Each has a number and spaces of its
- * own.
- */
+/* The most threads that may look up addresses at a time. A thread's number is its "reader". */
 #define READERS_MAX 16
 
 /*
- * Find the address space at @time_ns, and the time until which it is valid (UINT64_MAX: to the
- * end). NULL when memory is short.
+ * Find the reader's address space at @time_ns, and the time until which it is valid (UINT64_MAX: to
+ * the end). NULL when memory is short.
  */
 struct addr_space *session_space(struct session *session, unsigned reader, uint64_t time_ns,
 				 uint64_t *until_ns);
@@ -85,25 +81,22 @@ static inline size_t addr_slot(uint64_t addr)
 	return (addr * 0x9e3779b97f4a7c15ULL) >> 32;
 }
 
-/* The slow path of space_func(). NULL on failure, with @err. */
+/* The slow path of space_func(). */
 const struct func *space_find(struct addr_space *space, uint64_t addr, struct uft_err *err);
 
 /*
- * Find the symbol of code or data at @addr, as a function. NULL when there is none, or on failure.
- * The result is not cached, so this function is for arbitrary addresses.
+ * Find the symbol of code or data at @addr, as a function, without caching it. NULL: there is none,
+ * or a failure.
  */
 const struct func *space_symbol(const struct addr_space *space, uint64_t addr);
 
-/*
- * Like space_symbol(). *@offset becomes the offset of @addr in the module. Addresses of symbols
- * count from the same place.
- */
+/* Like space_symbol(). *@offset becomes the offset of @addr in the module, as of symbol->addr. */
 const struct func *space_symbol_offset(const struct addr_space *space, uint64_t addr,
 				       uint64_t *offset);
 
 /*
- * HOT: find the function at @addr; NULL only on failure (memory, unreadable symbol file). An
- * address without a symbol has a function named "<hex>".
+ * HOT: find the function at @addr; an address without a symbol has a function named "<hex>". NULL
+ * with @err: memory is short, or a symbol file is unreadable.
  */
 static inline const struct func *space_func(struct addr_space *space, uint64_t addr,
 					    struct uft_err *err)
