@@ -120,14 +120,25 @@ struct thread *thread_make_state(void)
 	return t;
 }
 
+/*
+ * The number of states that no thread has. While it is 0, a new thread need not look at the states
+ * of all others. It may be too high or too low for a moment: then a state is looked for in vain, or
+ * made although another one is free.
+ */
+static _Atomic int32_t nr_free_states;
+
 /* Returns the state of an ended thread, or a new one. NULL without memory. */
 static struct thread *take_state(void)
 {
-	for (struct thread *t = atomic_load(&probe_threads); t; t = t->next) {
+	struct thread *t = atomic_load(&nr_free_states) ? atomic_load(&probe_threads) : NULL;
+
+	for (; t; t = t->next) {
 		uint32_t unused = 0;
 
-		if (atomic_compare_exchange_strong(&t->in_use, &unused, 1))
-			return t;
+		if (!atomic_compare_exchange_strong(&t->in_use, &unused, 1))
+			continue;
+		atomic_fetch_sub(&nr_free_states, 1);
+		return t;
 	}
 	return thread_make_state();
 }
@@ -139,8 +150,10 @@ static void release_state(struct thread *t)
 		planned_end(t);
 	if (t->aside && t->aside->planned)
 		planned_end(t->aside);
-	if (!t->is_aside) /* an aside stays with its owner */
-		atomic_store_explicit(&t->in_use, 0, memory_order_release);
+	if (t->is_aside) /* it stays with its owner */
+		return;
+	atomic_store_explicit(&t->in_use, 0, memory_order_release);
+	atomic_fetch_add(&nr_free_states, 1);
 }
 
 struct thread *thread_take_state(void)
