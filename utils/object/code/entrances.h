@@ -15,8 +15,8 @@ enum site_refusal {
 	SITE_CAN,
 	SITE_NOT_CODE, /* a part of the function cannot be decoded */
 	SITE_NO_FUNCTION,
-	SITE_LANDINGS, /* the places that catch exceptions are unknown */
-	SITE_LED_TO, /* the function itself jumps to the bytes of the patch */
+	SITE_LANDINGS,	     /* the places that catch exceptions are unknown */
+	SITE_LED_TO,	     /* the function itself jumps to the bytes of the patch */
 	SITE_LED_TO_BY_DATA, /* a table or an address in the data leads there */
 	SITE_LED_TO_BY_OTHERS,
 	SITE_NO_ROOM,  /* the function is shorter than the jump */

@@ -1,4 +1,4 @@
-/* Separate debug files: the place of stripped symbols in distributions (see debug_file.h). */
+/* Separate debug files (see debug_file.h). */
 #include "utils/object/dwarf/debug_file.h"
 
 #include <limits.h>
@@ -12,13 +12,13 @@
 
 #define DEBUG_DIR "/usr/lib/debug"
 
-/*
- * Returns the CRC of .gnu_debuglink: that of zlib and Ethernet (GDB manual, "Separate Debug
- * Files").
- */
+/* The CRC of .gnu_debuglink is that of zlib and Ethernet (GDB manual, "Separate Debug Files"). */
 static uint32_t crc32_add(uint32_t crc, const unsigned char *data, size_t len)
 {
-	/* The remainders of half bytes, 0..15, for the reversed polynomial 0xedb88320. */
+	/*
+	 * The remainders of 0..15 for the reversed polynomial 0xedb88320: half a byte is looked up
+	 * at once.
+	 */
 	static const uint32_t table[16] = {
 		0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4,
 		0x4db26158, 0x5005713c, 0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c,
@@ -48,10 +48,7 @@ static bool has_crc(int fd, uint32_t expected)
 	return len == 0 && crc == expected;
 }
 
-/*
- * True when the open debug file has the build-id. Nothing else is checked. If it has another
- * build-id, the file is closed.
- */
+/* True when the debug file has this build-id. Otherwise it is closed. */
 static bool has_build_id(struct elf_file *debug, const char *build_id)
 {
 	char found[BUILD_ID_HEX_SIZE];
@@ -99,7 +96,7 @@ static bool read_link(const struct elf_file *file, const char **name, uint32_t *
 	size_t len = strnlen(text, sec.data->d_size);
 	size_t crc_at = ALIGN_UP(len + 1, (size_t)4);
 
-	/* A name with a slash could lead anywhere. */
+	/* Refuse a name with a slash, which could lead anywhere. */
 	if (len == 0 || crc_at + 4 > sec.data->d_size || memchr(text, '/', len))
 		return false;
 	*name = text;

@@ -1,17 +1,14 @@
-/*
- * Debug files from servers (debuginfod), for users who have configured them in DEBUGINFOD_URLS
- * (debuginfod(8)).
- */
+/* Debug files from servers (debuginfod(8)), for users who have set DEBUGINFOD_URLS. */
 #ifndef UTRAIL_OBJECT_DEBUG_SERVER_H
 #define UTRAIL_OBJECT_DEBUG_SERVER_H
 
 #include "utils/object/elf_file.h"
 
 /*
- * Open the debug file of the program with that build-id, in hexadecimal digits. A server sends it
- * once, which may take up to $DEBUGINFOD_TIMEOUT; later it is in the user's cache. False when
- * DEBUGINFOD_URLS is empty, when no server has it, in a build without the feature, and when the
- * library, libdebuginfod.so.1, is not installed. The caller must compare the file's build-id.
+ * Open the debug file of the program with @build_id, in hexadecimal digits. A server sends it once,
+ * which may take up to $DEBUGINFOD_TIMEOUT; afterwards it is in the user's cache. False when
+ * DEBUGINFOD_URLS is empty, no server has the file, libdebuginfod.so.1 is not installed, or this
+ * build lacks the feature. The caller must compare the build-id of the file.
  */
 bool debug_server_open(const char *build_id, struct elf_file *debug);
 

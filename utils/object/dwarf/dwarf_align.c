@@ -1,5 +1,5 @@
 /*
- * The layout of types for calls: alignment, and the parts that fill one vector register (see
+ * The layout of types in calls: alignment, and types that fill one vector register (see
  * dwarf_type.h).
  */
 #include "utils/object/dwarf/dwarf_type.h"
@@ -43,7 +43,7 @@ static bool is_struct(Dwarf_Die *die)
 	return tag == DW_TAG_structure_type || tag == DW_TAG_class_type || tag == DW_TAG_union_type;
 }
 
-/* True for a part of an object: not for static members and functions. */
+/* True for members and base classes that are part of an object: no static members and functions. */
 static bool is_part(Dwarf_Die *child)
 {
 	int tag = dwarf_tag(child);
@@ -72,7 +72,7 @@ static uint32_t alignment_of_parts(struct dwarf_loader *loader, Dwarf_Die *die, 
 		uint32_t own = MAX(alignment(loader, &type, nesting + 1),
 				   number_of(&child, DW_AT_alignment));
 
-		/* Members of a packed struct lie anywhere. */
+		/* Ignore a member at another offset, as a packed struct has it. */
 		if (own && offset % own == 0)
 			most = MAX(most, own);
 	} while (dwarf_next(loader, &child));
@@ -94,7 +94,7 @@ static uint32_t alignment(struct dwarf_loader *loader, Dwarf_Die *die, int nesti
 
 	if (is_struct(&type)) {
 		own = alignment_of_parts(loader, &type, nesting);
-		/* A packed struct has no alignment. */
+		/* The size of a packed struct may not fit its alignment: then it has none. */
 		if (bytes % own)
 			own = 1;
 	} else if (dwarf_is_vector(&type)) {
@@ -114,7 +114,7 @@ uint32_t dwarf_alignment(struct dwarf_loader *loader, Dwarf_Die *die)
 	return alignment(loader, die, 0);
 }
 
-/* Find the part of a struct that has only one. */
+/* Find the part of a struct that has only one part. */
 static bool find_only_part(struct dwarf_loader *loader, Dwarf_Die *die, Dwarf_Die *part)
 {
 	unsigned nr = 0;

@@ -1,13 +1,13 @@
-/* Passing of types by the psABI: the classes of their first 16 bytes (see dwarf_type.h). */
+/*
+ * The classes of the first 16 bytes of types, which tell how the psABI passes them (see
+ * dwarf_type.h).
+ */
 #include "utils/object/dwarf/dwarf_type.h"
 
 #define NESTING_MAX 64
 #define EIGHTBYTE   8U
 
-/*
- * Merge the classes of two parts of an eightbyte (psABI 3.2.3, "the class of the eightbyte is
- * determined by merging").
- */
+/* Merge the classes of two parts of one eightbyte (psABI 3.2.3, rules for merging). */
 static enum dwarf_class join_classes(enum dwarf_class a, enum dwarf_class b)
 {
 	if (a == b || b == DWARF_CLASS_NONE)
@@ -22,9 +22,9 @@ static enum dwarf_class join_classes(enum dwarf_class a, enum dwarf_class b)
 }
 
 /*
- * Note a value at [@offset, @offset + @bytes) of a struct: its first word is of class @class, the
- * others are of class @rest. Only the struct's first two words count; offsets come from the file,
- * and may be larger.
+ * Note a value of @bytes at @offset of a struct. Its first word has @class, its other words have
+ * @rest. Only the first two words of the struct count. @offset comes from the file, and may be
+ * larger.
  */
 static void note_wide(uint8_t classes[2], uint32_t offset, uint32_t bytes, enum dwarf_class class,
 		      enum dwarf_class rest)
@@ -41,7 +41,7 @@ static void note_class(uint8_t classes[2], uint32_t offset, uint32_t bytes, enum
 	note_wide(classes, offset, bytes, class, class);
 }
 
-/* psABI 3.2.3, "post merger cleanup": a value is in memory completely, or not at all. */
+/* A value is either in memory as a whole or not at all (psABI 3.2.3, "post merger cleanup"). */
 void dwarf_settle_classes(uint8_t classes[2])
 {
 	bool is_lone_up = classes[1] == DWARF_CLASS_X87_UP && classes[0] != DWARF_CLASS_X87;
@@ -73,7 +73,7 @@ static void classify_members(struct dwarf_loader *loader, Dwarf_Die *die, uint32
 		if (dwarf_has_flag(&child, DW_AT_external) ||
 		    dwarf_has_flag(&child, DW_AT_declaration))
 			continue;
-		/* Bit-fields without a name are padding: psABI 3.2.3. */
+		/* A bit-field without a name is padding (psABI 3.2.3). */
 		if (dwarf_hasattr_integrate(&child, DW_AT_bit_size) && !dwarf_diename(&child))
 			continue;
 		if (dwarf_member_bits(&child, offset, &bits)) {
@@ -89,7 +89,7 @@ static void classify_members(struct dwarf_loader *loader, Dwarf_Die *die, uint32
 	} while (dwarf_next(loader, &child));
 }
 
-/* Classify the elements of an array, at most 16: more do not fit into the relevant bytes. */
+/* Classify at most 16 elements: more do not fit into the 16 bytes that count. */
 static void classify_array(struct dwarf_loader *loader, Dwarf_Die *die, uint32_t offset,
 			   uint8_t classes[2], int nesting)
 {
@@ -103,7 +103,7 @@ static void classify_array(struct dwarf_loader *loader, Dwarf_Die *die, uint32_t
 			 nesting + 1);
 }
 
-/* Merge the classes of a member at @offset into those of the passed struct (psABI 3.2.3). */
+/* Merge the classes of a member at @offset into @classes of the passed struct (psABI 3.2.3). */
 static void classify(struct dwarf_loader *loader, Dwarf_Die *die, uint32_t offset,
 		     uint8_t classes[2], int nesting)
 {
@@ -128,7 +128,7 @@ static void classify(struct dwarf_loader *loader, Dwarf_Die *die, uint32_t offse
 			classify_array(loader, &type, offset, classes, nesting);
 		return;
 	case DW_TAG_base_type:
-		/* A number that is not aligned, in a packed struct, puts the struct into memory. */
+		/* A packed struct with a number that is not aligned is passed in memory. */
 		if (bytes && bytes <= EIGHTBYTE && offset % bytes)
 			classes[0] = DWARF_CLASS_MEMORY;
 		else if (dwarf_is_x87(&type))

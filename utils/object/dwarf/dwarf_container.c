@@ -1,5 +1,6 @@
 /*
- * Containers of the C++ library: their kinds, and the places of their content (see dwarf_type.h).
+ * The shapes of containers of the C++ library, and of structs with containers in them (see
+ * dwarf_type.h).
  */
 #include "utils/object/dwarf/dwarf_type.h"
 
@@ -10,7 +11,7 @@
 #include "utils/base/containers/strbuf.h"
 #include "utils/object/dwarf/dwarf_layout.h"
 
-/* The limit of utils/spec/args/shape.h. */
+/* The same limit as in utils/spec/args/shape.h. */
 #define SHAPE_NODES_MAX 32
 
 #define NESTING_MAX   4
@@ -19,9 +20,9 @@
 #define SHAPE_TEXT    1024
 #define MEMBERS_MAX   12
 #define BOXED_MAX     16
-#define STRUCT_BYTES  128 /* largest struct with containers in it: boxes are small */
+#define STRUCT_BYTES  128 /* the largest struct with a box */
 
-/* A shape under construction. @out: its text so far; @nr: number of nodes */
+/* A shape that is being made. @out: its text so far; @nr: its number of nodes so far */
 struct shaping {
 	struct dwarf_loader *loader;
 	struct strbuf out;
@@ -36,8 +37,8 @@ struct member {
 static bool put_type(struct shaping *s, Dwarf_Die *type, uint32_t offset, unsigned nesting);
 
 /*
- * Find a member of @die itself (@depth 0), or of its parts @depth steps away: base classes and
- * members without a name. The caller begins with 0, since a near member hides a far one.
+ * Find a member of @die itself (@depth 0), or of its parts that are @depth steps away: base
+ * classes, and members without a name. Callers begin with 0, since a near member hides a far one.
  */
 static bool find_direct(struct dwarf_loader *loader, Dwarf_Die *die, const char *name, size_t len,
 			unsigned depth, uint32_t base, struct member *found)
@@ -71,10 +72,10 @@ static bool find_direct(struct dwarf_loader *loader, Dwarf_Die *die, const char 
 	return false;
 }
 
-/* The most steps to a member: libc++ builds its variant in a dozen steps. */
+/* The most steps to a member: libc++ nests its variant a dozen times. */
 #define PARTS_DEPTH 16
 
-/* Find "member.member" of @die. */
+/* Find the member of @die at @path: "member.member". */
 static bool find_member(struct dwarf_loader *loader, Dwarf_Die *die, const char *path,
 			struct member *found)
 {
@@ -99,7 +100,7 @@ static bool find_member(struct dwarf_loader *loader, Dwarf_Die *die, const char 
 	return true;
 }
 
-/* Find argument @index of the template arguments that are types, including those in packs. */
+/* Find type number *@index among the template arguments, including those in packs. */
 static bool template_type(struct dwarf_loader *loader, Dwarf_Die *die, unsigned *index,
 			  Dwarf_Die *type)
 {
@@ -157,7 +158,7 @@ static bool begin_node(struct shaping *s)
 	return ++s->nr <= SHAPE_NODES_MAX && s->out.len < SHAPE_TEXT;
 }
 
-/* Write a node without children: a number, text, or struct. */
+/* Write a node without children: a number, a text, or a struct. */
 static bool put_scalar(struct shaping *s, Dwarf_Die *die, uint32_t offset)
 {
 	struct dwarf_type type;
@@ -210,8 +211,8 @@ static uint32_t size_of(Dwarf_Die *type)
 }
 
 /*
- * Find the element's type, and its size in *@bytes. A type that is only declared has no size there,
- * but the size of strings is known.
+ * Find type and size of the elements. The type may only be declared, and then has no size in the
+ * file. The sizes of strings are known.
  */
 static bool element_of(struct shaping *s, Dwarf_Die *die, Dwarf_Die *type, uint32_t *bytes)
 {
@@ -289,8 +290,8 @@ static bool put_optional(struct shaping *s, Dwarf_Die *die, const struct dwarf_l
 }
 
 /*
- * Write a container of bits: it has a pointer to the first one, and a pointer past the last one or
- * the number of bits.
+ * Write a container of bits. It has a pointer to the first one, and the number of bits or a pointer
+ * after the last one.
  */
 static bool put_bits(struct shaping *s, Dwarf_Die *die, const struct dwarf_layout *layout,
 		     uint32_t offset)
@@ -308,8 +309,8 @@ static bool put_bits(struct shaping *s, Dwarf_Die *die, const struct dwarf_layou
 }
 
 /*
- * The offset, within an iterator, of its position in the table of blocks. This is the iterator's
- * last member in all known versions of libstdc++.
+ * An iterator of libstdc++ has its position in the table of blocks at this offset. In all known
+ * versions it is the last member.
  */
 #define ITERATOR_SLOT 24
 
@@ -339,7 +340,7 @@ static bool put_deque(struct shaping *s, Dwarf_Die *die, const struct dwarf_layo
 	return put_type(s, &element, 0, nesting);
 }
 
-/* Write a smart pointer. If its target has no shape, it is shown as a plain pointer. */
+/* Write a smart pointer. When its target has no shape, write it as a plain pointer. */
 static bool put_pointer(struct shaping *s, Dwarf_Die *die, const struct dwarf_layout *layout,
 			uint32_t offset, unsigned nesting)
 {
@@ -391,7 +392,7 @@ static bool put_pair(struct shaping *s, Dwarf_Die *die, const struct dwarf_layou
 
 struct leaves {
 	struct member all[MEMBERS_MAX];
-	unsigned seen; /* bit i: all[i] was found */
+	unsigned seen; /* bit i: all[i] is set */
 };
 
 /* Read the number after the '<' of "_Head_base<1, int, false>". */
@@ -406,7 +407,7 @@ static bool leaf_number(Dwarf_Die *die, const char *name, unsigned *number)
 	return true;
 }
 
-/* Find a tuple's elements, which are in base classes with numbers. */
+/* Find the elements of a tuple: base classes with numbers have them. */
 static void find_leaves(struct dwarf_loader *loader, Dwarf_Die *die, uint32_t offset,
 			unsigned depth, struct leaves *leaves)
 {
@@ -446,13 +447,13 @@ static bool put_tuple(struct shaping *s, Dwarf_Die *die, uint32_t offset, unsign
 	unsigned nr = 0;
 
 	/*
-	 * The template arguments do not help: gcc does not list those of a tuple with three or more
+	 * Do not use the template arguments: gcc does not list those of a tuple with three or more
 	 * elements.
 	 */
 	find_leaves(s->loader, die, 0, BASES_MAX, &leaves);
 	while (leaves.seen >> nr)
 		nr++;
-	/* Elements may be missing: not all libraries have a base class for an empty one. */
+	/* An element may be missing: some libraries have no base class for an empty one. */
 	if (nr == 0 || nr > MEMBERS_MAX || leaves.seen != (1U << nr) - 1)
 		return false;
 	strbuf_addf(&s->out, "m%u.%u:tuple;", offset, nr);
@@ -463,7 +464,7 @@ static bool put_tuple(struct shaping *s, Dwarf_Die *die, uint32_t offset, unsign
 	return true;
 }
 
-/* Write a variant. All its alternatives begin where their union begins. */
+/* Write a variant. All its alternatives are at the same offset. */
 static bool put_variant(struct shaping *s, Dwarf_Die *die, const struct dwarf_layout *layout,
 			uint32_t offset, unsigned nesting)
 {
@@ -489,7 +490,7 @@ static bool put_variant(struct shaping *s, Dwarf_Die *die, const struct dwarf_la
 	return true;
 }
 
-/* Returns the alignment that the compiler gives a value of this type. */
+/* Returns the alignment that compilers give a value of this type. */
 static uint32_t alignment_of(struct dwarf_loader *loader, Dwarf_Die *die, unsigned depth)
 {
 	Dwarf_Die type = *die;
@@ -504,7 +505,7 @@ static uint32_t alignment_of(struct dwarf_loader *loader, Dwarf_Die *die, unsign
 		most = size_of(&type);
 		return most ? MIN(most, 16U) : 8;
 	}
-	/* clang only declares strings, which have pointers in them. */
+	/* clang only declares strings, which contain pointers. */
 	if (dwarf_has_flag(&type, DW_AT_declaration))
 		return 8;
 	if (!dwarf_first(loader, &type, &child))
@@ -529,8 +530,8 @@ static uint32_t alignment_of(struct dwarf_loader *loader, Dwarf_Die *die, unsign
 #define ALIGNMENT_DEPTH 12
 
 /*
- * Write the content of a node, whose type is the first template argument, or for a map the first
- * two. *@offset becomes its offset in the node.
+ * Write the content of a node: a value of the first type argument or, for a map, a pair of the
+ * first two. *@offset: its offset in the node, whose first @head bytes are links.
  */
 static bool put_entry(struct shaping *s, Dwarf_Die *die, bool is_map, uint32_t head,
 		      unsigned nesting, uint32_t *offset)
@@ -627,7 +628,9 @@ static bool put_layout(struct shaping *s, Dwarf_Die *die, const struct dwarf_lay
 	}
 }
 
-/* Write a container. *@is_one: @die has the name of a container, even if its layout is unknown. */
+/*
+ * Write a container. *@is_one: @die has the name of a container, which may have an unknown layout.
+ */
 static bool put_container(struct shaping *s, Dwarf_Die *die, uint32_t offset, unsigned nesting,
 			  bool *is_one)
 {
@@ -646,8 +649,8 @@ static bool put_container(struct shaping *s, Dwarf_Die *die, uint32_t offset, un
 }
 
 /*
- * Write a struct: its bytes, and then the contents of its boxed fields. A field for which there is
- * no room, or of an unknown kind, gets one byte without data.
+ * Write a struct: its bytes, and then the contents of its boxed fields. A field of an unknown kind,
+ * or without room, gets one byte without data.
  */
 static bool put_struct(struct shaping *s, Dwarf_Die *die, const char *key, uint32_t bytes,
 		       uint32_t offset, unsigned nesting)
@@ -711,8 +714,8 @@ static bool put_type(struct shaping *s, Dwarf_Die *type, uint32_t offset, unsign
 }
 
 /*
- * Find the shape of class @die and its key; both are made on first use. @fields: the key of its
- * definition as a struct; NULL: @die should be a container.
+ * Find the shape of class @die, and the key of its definition. Both are made at the first use.
+ * @fields: the key of the class's definition as a struct; NULL: it should be a container.
  */
 static const char *shape_of(struct dwarf_loader *loader, Dwarf_Die *die, const char *fields,
 			    const char **key)
@@ -723,7 +726,7 @@ static const char *shape_of(struct dwarf_loader *loader, Dwarf_Die *die, const c
 	bool is_container;
 	char place[32];
 
-	/* The place where its key is stored; "" is stored when there is no shape. */
+	/* The key is stored by the place of @die; "" means that there is no shape. */
 	snprintf(place, sizeof(place), "%c%llx", fields ? 'x' : 'c',
 		 (unsigned long long)(uintptr_t)die->addr);
 

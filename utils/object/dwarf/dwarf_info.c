@@ -19,17 +19,19 @@
 
 /*
  * The most entries that are read, and bytes of names that are kept, per byte of debug information,
- * plus a constant for small files. Compilers need a tenth of that at most; only a file whose
- * entries refer to each other repeatedly needs more.
+ * plus a constant for small files. Files from compilers need at most a tenth. A file whose entries
+ * refer to each other over and over would need more.
  */
 #define STEPS_PER_BYTE	4
 #define STEPS_MORE	(64U << 10)
 #define TEXT_PER_BYTE	16
 #define TEXT_MORE	(1U << 20)
-/* A compressed section may have this many times the entries of an uncompressed one of its size. */
+/*
+ * A compressed section may have so many times the entries of an uncompressed section of its size.
+ */
 #define COMPRESSED_MORE 8
 
-/* Find the entry of the unit that has the directory of its sources. */
+/* Find the entry that has the directory of the sources: that of the unit, or of its skeleton. */
 static bool unit_of(struct dwarf_loader *loader, Dwarf_CU *unit, Dwarf_Die *die)
 {
 	if (loader->skeleton)
@@ -37,7 +39,10 @@ static bool unit_of(struct dwarf_loader *loader, Dwarf_CU *unit, Dwarf_Die *die)
 	return loader->skeleton || dwarf_cu_die(unit, die, NULL, NULL, NULL, NULL, NULL, NULL);
 }
 
-/* Keep the displayed name of a file: relative to the compiler's directory if it is below that. */
+/*
+ * Keep the displayed name of a file: relative to the directory of the compiler, if the file is
+ * below it. @last: the name that was kept before.
+ */
 static const char *keep_file(struct dwarf_loader *loader, Dwarf_Die *die, const char *file,
 			     const char *last)
 {
@@ -52,14 +57,13 @@ static const char *keep_file(struct dwarf_loader *loader, Dwarf_Die *die, const 
 		file += len + 1;
 	if (strncmp(file, "./", 2) == 0)
 		file += 2;
-	/* Functions of one file come one after the other. */
+	/* Successive functions mostly have the same file. */
 	return last && strcmp(last, file) == 0 ? last : dwarf_keep_text(loader, file, strlen(file));
 }
 
 /*
- * Find the file whose number is attribute @name of @die. dwarf_decl_file() does not help: it takes
- * 0 for no file. But since DWARF 5 the number 0 is the first file, and clang uses it for a
- * program's own source.
+ * Find the file whose number is attribute @name of @die. dwarf_decl_file() takes 0 for no file. But
+ * since DWARF 5 the number 0 is the first file, and clang uses it for the program's own source.
  */
 static const char *source_file(struct dwarf_loader *loader, Dwarf_Die *die, unsigned name)
 {
@@ -100,7 +104,7 @@ static bool get_number(Dwarf_Die *die, unsigned name, Dwarf_Word *number)
 }
 
 /*
- * True for headers of libraries. Inlined calls between their functions are many, and of no
+ * True for headers of libraries: inlined calls between their functions are many, and of no
  * interest.
  */
 static bool is_of_library(const char *file)
@@ -153,7 +157,7 @@ static void find_inlined(struct dwarf_loader *loader, Dwarf_Die *die, struct dwa
 	} while (!loader->oom && dwarf_next(loader, &child));
 }
 
-/* The register that has the parameter at the function's start @pc; -1: it is in none. */
+/* Returns the register that has the parameter at the function's start @pc; -1: none. */
 static int entry_register(Dwarf_Die *param, Dwarf_Addr pc)
 {
 	Dwarf_Attribute attr;
@@ -196,7 +200,7 @@ static void add_params(struct dwarf_loader *loader, Dwarf_Die *die, Dwarf_Addr p
 }
 
 /*
- * Find the address of the function's start. A function in several parts (foo.cold) begins with the
+ * Find the start of a function. If a function has several parts (foo.cold), it begins with the
  * first part.
  */
 static bool entry_of(Dwarf_Die *die, Dwarf_Addr *pc)
@@ -228,8 +232,8 @@ static void add_func(struct dwarf_loader *loader, Dwarf_Die *die)
 	find_inlined(loader, die, &func, 0);
 	dwarf_type_of(loader, die, &func.result);
 	/*
-	 * A pair of long doubles is returned in st(0) and st(1), and the probe records only st(0).
-	 * So the result gets a name without a definition.
+	 * A pair of long doubles is returned in st(0) and st(1), of which the probe records only
+	 * st(0). So the result has a name, and no fields.
 	 */
 	if (func.result.kind == DWARF_STRUCT && func.result.classes[0] == DWARF_CLASS_X87 &&
 	    func.result.bytes > 16) {
@@ -265,7 +269,7 @@ static void walk_entries(struct dwarf_loader *loader, Dwarf_Die *die, int nestin
 	} while (!loader->oom && dwarf_next(loader, &child));
 }
 
-/* Forget all facts that are stored by memory address. */
+/* Forget all facts by place in memory, before another file takes these places. */
 static void forget_places(struct dwarf_loader *loader)
 {
 	for (size_t i = 0; i < loader->types.nr_slots; i++)
@@ -280,7 +284,7 @@ static void give_room(struct dwarf_loader *loader, uint64_t bytes)
 	loader->text_bytes += TEXT_PER_BYTE * bytes;
 }
 
-/* Load the rest of @skeleton's unit, which is in another file. */
+/* Load the part of a unit that is in another file than its @skeleton. */
 static void load_split(struct dwarf_loader *loader, struct dwarf_splits *splits, Dwarf_CU *unit,
 		       Dwarf_Die *skeleton)
 {
@@ -369,8 +373,8 @@ static int say_missing(const struct dwarf_splits *splits, const char *path, stru
 }
 
 /*
- * True when the file has debug information. A section without bytes counts as missing: tools that
- * strip debug information may leave its header.
+ * True when the file has debug information. Tools that strip it may leave a section without bytes,
+ * which does not count.
  */
 static bool has_info(const struct elf_file *file, struct elf_section *sec)
 {

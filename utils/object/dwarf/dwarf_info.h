@@ -1,7 +1,4 @@
-/*
- * Debug information about functions: their source lines, and the types of their arguments and
- * results.
- */
+/* Debug information about functions: source lines, and types of arguments and results. */
 #ifndef UTRAIL_OBJECT_DWARF_INFO_H
 #define UTRAIL_OBJECT_DWARF_INFO_H
 
@@ -20,18 +17,18 @@ enum dwarf_kind {
 	DWARF_POINTER,
 	DWARF_STRING, /* a pointer to char */
 	DWARF_ENUM,
-	DWARF_STRUCT,	   /* struct, class, union, or what is passed like one */
+	DWARF_STRUCT,	   /* struct, class, union, and other types that are passed like one */
 	DWARF_STD_STRING,  /* std::string of GNU's library */
 	DWARF_LLVM_STRING, /* std::string of LLVM's library */
-	DWARF_UNKNOWN,	   /* a struct that is only declared: its passing is unknown */
+	DWARF_UNKNOWN,	   /* a struct that is only declared */
 };
 
-/* The way to pass each eight bytes of a struct (psABI x86_64 section 3.2.3). */
+/* The ways to pass eight bytes of a struct (psABI x86_64 section 3.2.3). */
 enum dwarf_class {
 	DWARF_CLASS_NONE,
 	DWARF_CLASS_INT,
 	DWARF_CLASS_SSE,
-	DWARF_CLASS_SSE_UP, /* in the register of the eight bytes before */
+	DWARF_CLASS_SSE_UP, /* in the same register as the eight bytes before */
 	DWARF_CLASS_X87,    /* a long double: in memory, but returned in st(0) */
 	DWARF_CLASS_X87_UP,
 	DWARF_CLASS_MEMORY,
@@ -40,20 +37,22 @@ enum dwarf_class {
 /*
  * A type, with typedefs and qualifiers resolved.
  *
- * @bytes: its size; 0 for an empty struct
+ * @bytes: size; 0 for an empty struct
  * @is_signed: DWARF_INT, DWARF_ENUM
- * @is_by_reference: DWARF_STRUCT: C++ passes the address of a copy, since copying needs a function
- * @is_vector: DWARF_STRUCT: it is passed in one vector register of any size
- * @alignment: DWARF_STRUCT: alignment of its place on the stack; 0: that of a word
- * @classes: DWARF_STRUCT: classes of its first 16 bytes; the first is DWARF_CLASS_MEMORY when it is
- *           passed in memory
- * @name: DWARF_ENUM, DWARF_STRUCT: its name without template arguments; NULL: it has none
- * @fields: DWARF_STRUCT: the key of its definition among the structs; NULL: its fields are
- *          unknown
- * @shape: DWARF_STRUCT: a container of the C++ library (utils/spec/args/shape.h), which @fields
- *         defines, too; else NULL
- * @is_reference: the value is a reference to this type; only for strings and containers, whose
- *                references are shown like the object
+ * @is_reference: the value is a reference to this type. Only references to strings and containers
+ *                are shown like the object, and so marked
+ * @name: DWARF_ENUM, DWARF_STRUCT: name without template arguments; NULL: none
+ *
+ * DWARF_STRUCT only:
+ *
+ * @is_by_reference: copying needs a function, so C++ passes the address of a copy
+ * @is_vector: it is passed in one vector register of any size
+ * @alignment: alignment of its place on the stack; 0: that of a word
+ * @classes: enum dwarf_class of the first 16 bytes; the first one is DWARF_CLASS_MEMORY when the
+ *           value is passed in memory
+ * @fields: key of its definition in dwarf_info.structs; NULL: its fields are unknown
+ * @shape: shape of a container of the C++ library (utils/spec/args/shape.h), or of a struct with
+ *         containers; NULL: it is none
  */
 struct dwarf_type {
 	uint8_t kind; /* enum dwarf_kind */
@@ -69,15 +68,13 @@ struct dwarf_type {
 	const char *shape;
 };
 
-/*
- * @reg: DWARF's number of its register at the function's start, -1 when unknown
- */
+/* @reg: DWARF's number of the register at the function's start; -1: unknown */
 struct dwarf_param {
 	struct dwarf_type type;
 	int16_t reg;
 };
 
-/* An inlined call. @name: the callee, mangled if the language does that. */
+/* An inlined call. @name: the called function, mangled if the language does that */
 struct dwarf_inline {
 	const char *name;
 	const char *file; /* in the form of dwarf_func.file; NULL: unknown */
@@ -86,8 +83,9 @@ struct dwarf_inline {
 
 /*
  * @addr: relative to the module's map start
- * @file: the source as named to the compiler, relative to the compiler's directory if possible;
+ * @file: the source as the compiler was told, relative to the compiler's directory if possible;
  *        NULL: unknown
+ * @inlined: in the order of debug information; nested calls follow the outer ones
  */
 struct dwarf_func {
 	uint64_t addr;
@@ -96,19 +94,18 @@ struct dwarf_func {
 	uint32_t nr_params;
 	struct dwarf_param *params;
 	struct dwarf_type result;
-	/* In the order of debug information, nested calls after the outer ones */
 	struct dwarf_inline *inlined;
 	uint32_t nr_inlined;
 };
 
 /*
- * Starts as { 0 }, ends with dwarf_info_deinit().
- *
- * @funcs: sorted by address; of several functions at one address, only the first in the debug
- * information
+ * @funcs: sorted by address. If several functions begin at one address, only the first one in the
+ *         file is kept
  * @enums: definitions of the enums in use (utils/spec/args/enumdef.h)
  * @structs: definitions of the structs in use (utils/spec/args/structdef.h)
- * @texts: the memory that the strings point into
+ * @texts: memory of all names
+ *
+ * Starts as { 0 }, ends with dwarf_info_deinit().
  */
 struct dwarf_info {
 	struct dwarf_func *funcs;
@@ -125,15 +122,14 @@ void dwarf_info_deinit(struct dwarf_info *info);
 #define cleanup_dwarf_info cleanup(dwarf_info_deinit)
 
 /*
- * Load the debug information of module @path, from itself or its separate debug file, into an empty
- * @info. Without debug information, or in a build without libdw, @info stays empty, which is a
- * success. 0, -ENOMEM, or the result of elf_file_open(). -E2BIG: the debug information is too large
- * and ignored. -ENODATA: a part of it, in separate files (-gsplit-dwarf), is missing; the other
- * parts are in @info.
+ * Load the debug information of module @path, or of its separate debug file, into the empty @info.
+ * Without debug information, and in a build without libdw, @info stays empty. 0, -ENOMEM, or errors
+ * of elf_file_open(). -E2BIG: the debug information is too large, and ignored. -ENODATA: a part of
+ * it in separate files (-gsplit-dwarf) is missing; @info has the other parts.
  */
 int object_dwarf_load(const char *path, struct dwarf_info *info, struct uft_err *err);
 
-/* Find the function that begins at @addr, or NULL. */
+/* NULL: no function begins at @addr. */
 const struct dwarf_func *dwarf_info_find(const struct dwarf_info *info, uint64_t addr);
 
 #endif

@@ -1,4 +1,4 @@
-/* The table of the C++ libraries' containers (see dwarf_layout.h). */
+/* The table of containers of the C++ libraries (see dwarf_layout.h). */
 #include "utils/object/dwarf/dwarf_layout.h"
 
 #include <string.h>
@@ -136,7 +136,7 @@ bool dwarf_is_class(Dwarf_Die *die)
 	return tag == DW_TAG_structure_type || tag == DW_TAG_class_type || tag == DW_TAG_union_type;
 }
 
-/* True when the name of @die without template arguments is @name. */
+/* True when the name of @die is @name, with or without template arguments. */
 static bool is_template(Dwarf_Die *die, const char *name)
 {
 	const char *full = dwarf_diename(die);

@@ -1,4 +1,4 @@
-/* The layout of containers of the C++ library; private to the readers of debug information. */
+/* The layouts of containers of the C++ library; private to the readers of debug information. */
 #ifndef UTRAIL_OBJECT_DWARF_LAYOUT_H
 #define UTRAIL_OBJECT_DWARF_LAYOUT_H
 
@@ -9,27 +9,28 @@
 
 /*
  * The offsets in a node at which it has the addresses of the next (or left) node, the right node
- * and the parent.
- * @head: the size of the part before the value.
+ * and the parent. @head: size of the part before the value
  */
 struct dwarf_node {
 	uint8_t next, right, parent, head;
 };
 
 /*
- * The place of the number of owners in the counters of a shared_ptr: its offset, its size in bytes,
- * and the difference to the displayed number.
+ * The number of owners in the counters of a shared_ptr: its offset, its size in bytes, and the
+ * difference to the displayed number.
  */
 struct dwarf_owners {
 	uint8_t offset, bytes, bias;
 };
 
 /*
- * Containers are recognised by their members. A container with other members is of an unknown
- * version of the library, and is shown as a struct. Each row has the template's name, the letter of
- * utils/spec/args/shape.h, and the places of its numbers: paths of members, which are searched in
- * base classes, too. The first existing member of a row must be a pointer if the letter requires
- * it.
+ * A container is recognised by its members. With other members it is of an unknown version of the
+ * library, and is shown as a struct.
+ *
+ * @name: name of the template
+ * @letter: kind of node in utils/spec/args/shape.h
+ * @paths: the members that have the numbers of the node; they may be in base classes. If the letter
+ *         requires a pointer, the first one must be a pointer
  */
 struct dwarf_layout {
 	const char *name;
@@ -40,8 +41,8 @@ struct dwarf_layout {
 };
 
 /*
- * Find the next layout for containers with the name of class @die after @layout, or the first one
- * when that is NULL. NULL: there are no more.
+ * Find the next layout after @layout (NULL: the first one) for containers with the name of class
+ * @die. NULL: there is none.
  */
 const struct dwarf_layout *dwarf_layout_next(const struct dwarf_layout *layout, Dwarf_Die *die);
 

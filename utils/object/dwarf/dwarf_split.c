@@ -11,14 +11,14 @@
 #include "utils/base/path.h"
 #include "utils/format/bytes.h"
 
-/* The maximum size of an unpacked section, per byte of its file. */
+/* The most bytes of an unpacked section per byte of its file. */
 #define UNPACKED_PER_BYTE 16
-/* More columns, one for each kind of section, than a package's table can have. */
+/* More than the columns of a package's table, which has one for each kind of section. */
 #define COLUMNS_MAX	  8
 
 /*
- * A section of the constructed file. @name: its name in that file; the split file has it with .dwo
- * appended. @data, @size: its bytes
+ * A section of the constructed file. @name: its name there. A split file has the section with .dwo
+ * after the name
  */
 struct part {
 	const char *name;
@@ -27,8 +27,8 @@ struct part {
 };
 
 /*
- * The sections of a split unit, and their numbers in the tables of packages (DWARF 5 section
- * 7.3.5.3, and GNU's version 2).
+ * The sections of a split unit, and their numbers in tables of packages (DWARF 5 section 7.3.5.3,
+ * and version 2 of GNU).
  */
 static const struct {
 	const char *name;
@@ -47,7 +47,7 @@ struct parts {
 	size_t nr;
 };
 
-/* Get the bytes of section @name, unpacked. False when there are none. */
+/* Get the unpacked bytes of section @name. False when there are none. */
 static bool section_bytes(const struct elf_file *file, const char *name, struct part *part)
 {
 	struct elf_section sec;
@@ -82,7 +82,6 @@ static void add_part(struct parts *parts, const char *name, struct part bytes)
 	parts->at[parts->nr++] = bytes;
 }
 
-/* Get the section of kind @i from a file of split debug information. */
 static bool split_section(const struct elf_file *file, size_t i, struct part *part)
 {
 	char name[32];
@@ -91,7 +90,6 @@ static bool split_section(const struct elf_file *file, size_t i, struct part *pa
 	return section_bytes(file, name, part);
 }
 
-/* Add all sections of a .dwo file. */
 static void parts_of_file(const struct elf_file *file, struct parts *parts)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
@@ -103,12 +101,12 @@ static void parts_of_file(const struct elf_file *file, struct parts *parts)
 }
 
 /*
- * The most slots that a look-up examines. A few are enough in a table that is at most two thirds
- * full (DWARF 5 section 7.3.5.3).
+ * The most slots that a look-up examines. A table is at most two thirds full (DWARF 5 section
+ * 7.3.5.3), so a few slots are enough.
  */
 #define PROBES_MAX 1024
 
-/* A package's table of units, .debug_cu_index. */
+/* The table of units of a package, .debug_cu_index. */
 struct index {
 	const uint8_t *data;
 	size_t size;
@@ -143,8 +141,8 @@ static bool open_index(const struct elf_file *package, struct index *index)
 		.is_big_endian = package->head.e_ident[EI_DATA] == ELFDATA2MSB,
 	};
 	/*
-	 * Version 5 stores its number in two bytes, with two zero bytes after them; version 2
-	 * stores it in four bytes.
+	 * Version 5 stores its number in two bytes, and then two zeros. Version 2 stores it in four
+	 * bytes.
 	 */
 	index->is_version_5 = get_u16(index->data, index->is_big_endian) == 5;
 	index->nr_columns = index_u32(index, 4);
@@ -155,13 +153,16 @@ static bool open_index(const struct elf_file *package, struct index *index)
 	if (index->nr_columns > COLUMNS_MAX || index->nr_slots & (index->nr_slots - 1) ||
 	    index->nr_slots > index->size / 12 || index->nr_units > index->size / 4)
 		return false;
-	/* After the slots: a row of section numbers, the rows of offsets, the rows of sizes. */
+	/*
+	 * The slots are followed by a row of section numbers, the rows of offsets, and the rows of
+	 * sizes.
+	 */
 	return INDEX_HEAD_BYTES + slots_bytes(index) +
 		       4ULL * index->nr_columns * (1 + 2ULL * index->nr_units) <=
 	       index->size;
 }
 
-/* Find the row of unit @id, counted from 0. False when the package does not have the unit. */
+/* Find the row of unit @id, counted from 0. False when the package lacks the unit. */
 static bool find_row(const struct index *index, uint64_t id, uint32_t *row)
 {
 	uint32_t mask = index->nr_slots - 1;
@@ -184,8 +185,8 @@ static bool find_row(const struct index *index, uint64_t id, uint32_t *row)
 }
 
 /*
- * Returns the part of section @whole for row @row. @number: the section's number; 0: all units
- * share it, and the part is the whole section.
+ * Returns the part of section @whole for row @row. @number: number of the section; 0: all units
+ * share the whole section.
  */
 static struct part piece(const struct index *index, uint32_t row, uint8_t number, struct part whole)
 {
@@ -209,8 +210,8 @@ static struct part piece(const struct index *index, uint32_t row, uint8_t number
 }
 
 /*
- * A package. Its sections are found and unpacked only once, since a hostile program may have any
- * number of skeletons.
+ * A package. Its sections are found and unpacked once: a hostile program may have any number of
+ * skeletons.
  *
  * @sections: in the order of @kinds
  */
@@ -247,7 +248,7 @@ static struct dwarf_package *open_package(const char *module)
 	return package;
 }
 
-/* Add the parts of unit @id in the package. */
+/* Add the sections of unit @id in the package. */
 static void parts_of_package(const struct dwarf_package *package, uint64_t id, struct parts *parts)
 {
 	const struct index *index = &package->index;
@@ -282,7 +283,7 @@ void dwarf_splits_deinit(struct dwarf_splits *splits)
 	splits->missing = NULL;
 }
 
-/* Count bytes that will be read. False when they are too many. */
+/* False when no more bytes may be read. */
 static bool take_bytes(struct dwarf_splits *splits, uint64_t bytes)
 {
 	if (bytes > splits->bytes_left) {
@@ -293,7 +294,10 @@ static bool take_bytes(struct dwarf_splits *splits, uint64_t bytes)
 	return true;
 }
 
-/* Add section @name of the module, from the offset on that attribute @base of the skeleton has. */
+/*
+ * Add section @name of the module, without its first bytes: attribute @base of the skeleton tells
+ * their number.
+ */
 static void add_part_of_module(struct parts *parts, const struct elf_file *module, const char *name,
 			       Dwarf_Die *skeleton, unsigned base)
 {
@@ -312,7 +316,7 @@ static void add_part_of_module(struct parts *parts, const struct elf_file *modul
 	add_part(parts, name, bytes);
 }
 
-/* Add a section to @elf with name @name_at in the section of names. */
+/* Add a section to @elf. @name_at: its name in the section of names. */
 static bool add_section(Elf *elf, size_t name_at, uint32_t type, const void *bytes, size_t size)
 {
 	Elf_Scn *scn = elf_newscn(elf);
@@ -332,14 +336,14 @@ static bool add_section(Elf *elf, size_t name_at, uint32_t type, const void *byt
 	return gelf_update_shdr(scn, &head);
 }
 
-/* Construct an ELF file of @parts in memory. libdw reads it as plain debug information. */
+/* Make an ELF file of @parts in memory, which libdw reads as plain debug information. */
 static bool make_file(struct dwarf_split *split, const struct elf_file *module,
 		      const struct parts *parts)
 {
 	size_t len = 1; /* the first name is the empty one */
 	GElf_Ehdr head;
 
-	/* The file is never written: the descriptor just has to be valid. */
+	/* The descriptor must be valid, although the file is never written. */
 	split->elf = elf_begin(module->fd, ELF_C_WRITE, NULL);
 	if (!split->elf || !gelf_newehdr(split->elf, module->head.e_ident[EI_CLASS]) ||
 	    !gelf_getehdr(split->elf, &head))
@@ -363,8 +367,8 @@ static bool make_file(struct dwarf_split *split, const struct elf_file *module,
 }
 
 /*
- * Returns the number that a unit and its skeleton share; 0: there is none. In DWARF 5 it is in the
- * unit's header, in GNU's version 4 in an attribute.
+ * Returns the number that a unit and its skeleton share; 0: none. In DWARF 5 the header of the unit
+ * has it, in version 4 of GNU an attribute.
  */
 static uint64_t unit_id(Dwarf_CU *unit, Dwarf_Die *die)
 {
@@ -381,7 +385,6 @@ static uint64_t unit_id(Dwarf_CU *unit, Dwarf_Die *die)
 	return id;
 }
 
-/* Find the unit @id in @split. */
 static bool find_unit(struct dwarf_split *split, uint64_t id)
 {
 	Dwarf_CU *unit = NULL;
@@ -395,10 +398,7 @@ static bool find_unit(struct dwarf_split *split, uint64_t id)
 	return false;
 }
 
-/*
- * Open a unit from its parts. @taken: the number of bytes that were counted already, before
- * unpacking.
- */
+/* Open a unit from its parts. @taken: number of bytes that take_bytes() has counted before. */
 static bool open_parts(struct dwarf_split *split, struct dwarf_splits *splits, Dwarf_Die *skeleton,
 		       uint64_t id, struct parts *parts, uint64_t taken)
 {
@@ -429,7 +429,6 @@ static void close_parts(struct dwarf_split *split)
 	split->elf = NULL;
 }
 
-/* Open the unit in the file @dir/@name. @dir_len: length of @dir */
 static bool open_file(struct dwarf_split *split, struct dwarf_splits *splits, const char *dir,
 		      size_t dir_len, const char *name, Dwarf_Die *skeleton, uint64_t id)
 {

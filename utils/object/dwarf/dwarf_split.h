@@ -1,7 +1,7 @@
 /*
- * Split debug information (-gsplit-dwarf): the program has a skeleton of each unit. The rest is in
- * a separate file (.dwo), or in a package of such files (.dwp; DWARF 5 section 7.3). Private to
- * dwarf_info.c.
+ * Split debug information (-gsplit-dwarf). The program has a skeleton of each unit. The unit itself
+ * is in a file of its own (.dwo), or in a package of such files (.dwp; DWARF 5 section 7.3).
+ * Private to dwarf_info.c.
  */
 #ifndef UTRAIL_OBJECT_DWARF_SPLIT_H
 #define UTRAIL_OBJECT_DWARF_SPLIT_H
@@ -14,24 +14,25 @@
 #include "utils/object/elf_file.h"
 
 /*
- * The limit of bytes of the files that skeletons name: per byte of the module, plus a constant for
- * small modules.
+ * The most bytes of such files that are read: per byte of the module, plus a constant for small
+ * modules.
  */
 #define SPLIT_READ_PER_BYTE 16
 #define SPLIT_READ_MORE_MB  64U
 
 /*
- * The files named by one module's skeletons. Starts with dwarf_splits_init(), ends with
- * dwarf_splits_deinit().
+ * The files that the skeletons of a module name.
  *
- * @from: the file that has the skeletons, borrowed; @path: path of the module, borrowed
- * @package: the .dwp file; NULL: there is no readable one. @has_looked: it was searched, which
- *           happens at the first skeleton
- * @bytes_left: bytes of such files, and of units in packages, that may still be read: a hostile
- *              program could name one large file in each of many skeletons
- * @nr_missing: number of units whose rest was not found; @missing: the file of the first such unit,
- *              on the heap; NULL: none, or memory is short; @is_too_much: that file exists, but
- *              exceeds @bytes_left
+ * @from: the file that has the skeletons; @path: path of the module; both are borrowed
+ * @package: the .dwp file; NULL: there is no readable one. @has_looked: it was searched, at the
+ *           first skeleton
+ * @bytes_left: bytes of such files, and of units in packages, that may still be read: each of many
+ *              skeletons of a hostile program may name the same large file
+ * @nr_missing: number of units that were not found
+ * @missing: file of the first missing unit, on the heap; NULL: none, or memory is short
+ * @is_too_much: that file exists, but exceeds @bytes_left
+ *
+ * Starts with dwarf_splits_init(), ends with dwarf_splits_deinit().
  */
 struct dwarf_splits {
 	const struct elf_file *from;
@@ -49,12 +50,12 @@ void dwarf_splits_deinit(struct dwarf_splits *splits);
 #define cleanup_dwarf_splits cleanup(dwarf_splits_deinit)
 
 /*
- * The rest of one unit, as if it were a file of its own with plain debug information.
+ * One split unit, as if it were a file of its own with plain debug information.
  *
- * @die: the entry of the unit, which lives until dwarf_split_close()
+ * @die: the entry of the unit; lives until dwarf_split_close()
  * @info_bytes: size of its section .debug_info
- * @file: the file that has the bytes, if it is not the package; @elf: made of pieces of that file
- *        and of the module; @names: names of its sections
+ * @file: the file of the unit; closed when the package has the unit
+ * @elf: made of sections of that file and of the module; @names: names of these sections
  */
 struct dwarf_split {
 	struct elf_file file;
@@ -66,9 +67,9 @@ struct dwarf_split {
 };
 
 /*
- * Open the rest of @unit, whose first entry is @skeleton. This rest is searched where the compiler
- * wrote it, next to the module, and in the module's package. False when it was not found, which
- * @splits counts.
+ * Open the split unit of @unit, whose first entry is @skeleton. It is searched in the package of
+ * the module, where the compiler wrote it, and next to the module. False when it was not found,
+ * which @splits counts.
  */
 bool dwarf_split_open(struct dwarf_splits *splits, Dwarf_CU *unit, Dwarf_Die *skeleton,
 		      struct dwarf_split *split);

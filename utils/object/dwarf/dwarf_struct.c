@@ -1,4 +1,4 @@
-/* Definitions of structs: the fields in them, as far as values can be shown (see dwarf_type.h). */
+/* Definitions of structs: the fields whose values can be shown (see dwarf_type.h). */
 #include "utils/object/dwarf/dwarf_type.h"
 
 #include <stdio.h>
@@ -11,15 +11,19 @@
 #define SAME_NAMES     1024
 #define FIELDS_MAX     64
 #define ELEMENTS_MAX   65535
-#define FIELD_NAME_MAX 1024 /* longer names are left out: many fields may share one */
+#define FIELD_NAME_MAX 1024 /* fields with longer names, which many may share, are left out */
 
-/* The text under construction: "KEY BYTES field,field,..." without the key. */
+/*
+ * A definition that is being made.
+ *
+ * @text: "BYTES field,field,..."; the key is not known yet
+ * @nr_boxed: number of all boxed fields; @boxed: the first @max_boxed of them
+ */
 struct making {
 	struct dwarf_loader *loader;
 	struct strbuf text;
 	uint32_t bytes;
 	unsigned nr;
-	/* @nr_boxed: number of all boxed fields; @boxed: the first @max_boxed of them */
 	unsigned nr_boxed;
 	struct dwarf_boxed_field *boxed;
 	unsigned max_boxed;
@@ -62,10 +66,7 @@ static bool put_type(const struct dwarf_type *type, struct strbuf *out)
 	return true;
 }
 
-/*
- * Find the type of a field. clang only declares strings, since the library defines them, but their
- * size is known.
- */
+/* Find the type of a field. clang only declares strings, so their sizes are set here. */
 static void type_of_field(struct making *m, Dwarf_Die *die, struct dwarf_type *type)
 {
 	dwarf_type_of(m->loader, die, type);
@@ -84,7 +85,7 @@ static bool get_number(Dwarf_Die *die, unsigned name, Dwarf_Word *number)
 	return dwarf_attr_integrate(die, name, &attr) && dwarf_formudata(&attr, number) == 0;
 }
 
-/* The size of the storage unit of a bit-field, in bytes. */
+/* Returns the size of the storage unit of a bit-field, in bytes. */
 static Dwarf_Word unit_size(Dwarf_Die *member)
 {
 	Dwarf_Word bytes = 0;
@@ -97,8 +98,8 @@ static Dwarf_Word unit_size(Dwarf_Die *member)
 }
 
 /*
- * DWARF 3 and earlier count bits from the top of the storage unit, later versions from the start of
- * the struct.
+ * DWARF 3 and earlier count bits from the top of the storage unit. Later versions count from the
+ * start of the struct.
  */
 bool dwarf_member_bits(Dwarf_Die *member, uint32_t base, struct dwarf_bits *bits)
 {
@@ -147,8 +148,8 @@ static void put_array(struct making *m, Dwarf_Die *member, Dwarf_Die *array, uin
 }
 
 /*
- * Write a boxed field. A container or a string does not have its content in its bytes, nor does a
- * struct with such fields.
+ * Write a boxed field: a container, a string, or a struct with such fields. Its own bytes do not
+ * have its content. False: the field is none.
  */
 static bool put_boxed(struct making *m, Dwarf_Die *member, const struct dwarf_type *type,
 		      uint32_t offset)
@@ -209,7 +210,7 @@ static void put_member(struct making *m, Dwarf_Die *member, uint32_t base, unsig
 		return;
 	offset += base;
 	/*
-	 * A member without a name is part of the struct around it: base classes, anonymous unions.
+	 * Base classes and anonymous unions: their members are members of the struct around them.
 	 */
 	if (dwarf_tag(member) == DW_TAG_inheritance || !dwarf_diename(member))
 		put_members(m, &type, offset, nesting + 1);
@@ -230,7 +231,7 @@ static void put_members(struct making *m, Dwarf_Die *die, uint32_t base, unsigne
 
 		if (tag != DW_TAG_member && tag != DW_TAG_inheritance)
 			continue;
-		/* Static members, and pointers to tables of virtual functions, are not shown. */
+		/* Leave out static members, and pointers to tables of virtual functions. */
 		if (dwarf_has_flag(&child, DW_AT_external) ||
 		    dwarf_has_flag(&child, DW_AT_declaration) ||
 		    dwarf_has_flag(&child, DW_AT_artificial))
@@ -323,8 +324,8 @@ const char *dwarf_struct_fields(struct dwarf_loader *loader, Dwarf_Die *die, con
 		const char *kept = dwarf_keep_text(loader, place, strlen(place));
 
 		/*
-		 * The key is empty while the struct is being defined. So a struct that contains
-		 * itself, which no compiler makes, gets no fields.
+		 * While a struct is being defined, its key is empty. So a struct that contains
+		 * itself, which only damaged files have, gets no fields.
 		 */
 		if (!kept || strmap_put(&loader->keys, kept, (void *)nothing) < 0) {
 			loader->oom |= !loader->is_too_much;

@@ -1,4 +1,4 @@
-/* Types of debug information, as far as needed for arguments and results (see dwarf_type.h). */
+/* Types of debug information (see dwarf_type.h). */
 #include "utils/object/dwarf/dwarf_type.h"
 
 #include <stdio.h>
@@ -8,14 +8,14 @@
 #include "utils/base/containers/strbuf.h"
 #include "utils/base/containers/vec.h"
 
-/* Damaged files may have types that contain themselves. */
+/* The types of damaged files may contain themselves. */
 #define NESTING_MAX 64
 
 #define EIGHTBYTE 8U
 
-/* Bytes that are skipped between entries count as work, too: so many are one step. */
+/* Skipping bytes between entries is work, too: so many bytes count as a step. */
 #define BYTES_PER_STEP 16
-/* The limit of an enum's names in total; compilers need much less. */
+/* The most bytes of all names of an enum; those of compilers are far fewer. */
 #define ENUM_MAX       (4U << 20)
 
 static bool spend(struct dwarf_loader *loader, uint64_t steps)
@@ -38,7 +38,7 @@ bool dwarf_next(struct dwarf_loader *loader, Dwarf_Die *child)
 {
 	Dwarf_Die next;
 
-	/* DW_AT_sibling may lead anywhere: only a way forward is taken. */
+	/* DW_AT_sibling may lead anywhere: only go forward. */
 	if (!spend(loader, 1) || dwarf_siblingof(child, &next) != 0 ||
 	    (uintptr_t)next.addr <= (uintptr_t)child->addr ||
 	    !spend(loader, ((uintptr_t)next.addr - (uintptr_t)child->addr) / BYTES_PER_STEP))
@@ -54,7 +54,6 @@ bool dwarf_type_die(Dwarf_Die *die, Dwarf_Die *type)
 	return dwarf_attr_integrate(die, DW_AT_type, &attr) && dwarf_formref_die(&attr, type);
 }
 
-/* Resolve typedefs and qualifiers. False when no type is left: void. */
 bool dwarf_peel(Dwarf_Die *die)
 {
 	for (int i = 0; i < NESTING_MAX; i++) {
@@ -107,7 +106,7 @@ bool dwarf_has_flag(Dwarf_Die *die, unsigned name)
 	return dwarf_attr_integrate(die, name, &attr) && dwarf_formflag(&attr, &flag) == 0 && flag;
 }
 
-/* True for plain char, whose arrays are strings. signed char and unsigned char are numbers. */
+/* True for plain char. Other types of one byte are numbers, and no characters of strings. */
 static bool is_char(Dwarf_Die *die)
 {
 	const char *name = dwarf_diename(die);
@@ -122,8 +121,8 @@ bool dwarf_is_float(unsigned encoding)
 }
 
 /*
- * True for a long double of x87, or a pair of these. The size is not enough: x87's format takes 16
- * bytes in memory (12 on i386), as does the format with 128 bits.
+ * The size does not tell: a long double of x87 takes 16 bytes in memory (12 on i386), and a float
+ * of 128 bits does so, too.
  */
 bool dwarf_is_x87(Dwarf_Die *die)
 {
@@ -143,7 +142,9 @@ bool dwarf_member_offset(Dwarf_Die *member, uint32_t *offset)
 
 	*offset = 0;
 	if (dwarf_attr_integrate(member, DW_AT_data_member_location, &attr)) {
-		/* A virtual base has a computed position: such a class is never passed by value. */
+		/*
+		 * The place of a virtual base is computed. Such a class is never passed by value.
+		 */
 		if (dwarf_formudata(&attr, &word) < 0)
 			return false;
 	} else if (dwarf_attr_integrate(member, DW_AT_data_bit_offset, &attr)) {
@@ -196,8 +197,8 @@ static bool is_reference_to(Dwarf_Die *type, const char *class_name)
 }
 
 /*
- * True for a non-trivial copy constructor or destructor: the Itanium C++ ABI, "non-trivial for the
- * purposes of calls".
+ * True for a copy constructor or destructor that is not trivial (Itanium C++ ABI, "non-trivial for
+ * the purposes of calls").
  */
 static bool is_special_function(struct dwarf_loader *loader, Dwarf_Die *func,
 				const char *class_name)
@@ -216,7 +217,7 @@ static bool is_special_function(struct dwarf_loader *loader, Dwarf_Die *func,
 	if (!class_name || strncmp(name, class_name, strcspn(class_name, "<")) != 0)
 		return false;
 
-	/* A copy constructor has two parameters: "this", and a reference to its own class. */
+	/* A copy constructor has two parameters: "this", and a reference to its class. */
 	Dwarf_Die param;
 	int nr = 0;
 	bool is_copy = false;
@@ -240,7 +241,7 @@ static bool is_non_trivial(struct dwarf_loader *loader, Dwarf_Die *die, int nest
 	Dwarf_Word word;
 	Dwarf_Die child;
 
-	/* In DWARF 5 the compiler tells how values of the class are passed. */
+	/* In DWARF 5 the compiler may tell how the class is passed. */
 	if (dwarf_attr_integrate(die, DW_AT_calling_convention, &attr) &&
 	    dwarf_formudata(&attr, &word) == 0) {
 		if (word == DW_CC_pass_by_reference)
@@ -287,8 +288,8 @@ static bool has_member(struct dwarf_loader *loader, Dwarf_Die *die, const char *
 }
 
 /*
- * True when @die is in the namespace @wanted. The search descends from the unit's root: in each
- * list, the last entry that does not begin after @die contains it.
+ * True when @die is in the namespace @wanted. The search descends from the root of the unit: the
+ * last entry of a list that begins before @die contains it.
  */
 static bool is_in_namespace(struct dwarf_loader *loader, Dwarf_Die *die, const char *wanted)
 {
@@ -313,8 +314,8 @@ static bool is_in_namespace(struct dwarf_loader *loader, Dwarf_Die *die, const c
 }
 
 /*
- * Find the kind of a class. Strings are recognised by the layout that libmcount/values/capture.c
- * reads. clang only declares them, since the library defines them.
+ * Find the kind of a class. Strings are recognised by the members that libmcount/values/capture.c
+ * reads. clang only declares strings, so their namespace tells the library.
  */
 static enum dwarf_kind kind_of_class(struct dwarf_loader *loader, Dwarf_Die *die)
 {
@@ -359,19 +360,19 @@ const char *dwarf_keep_text(struct dwarf_loader *loader, const char *text, size_
 }
 
 /*
- * Keep a name without template arguments, and without anything that a specification may not have.
+ * Keep a name without template arguments, and without characters that a specification may not have.
  */
 static const char *keep_name(struct dwarf_loader *loader, const char *name)
 {
 	size_t len = name ? strcspn(name, "< ({[,;%@\n") : 0;
 
-	/* The name of a lambda begins with "<lambda()>". */
+	/* A lambda, "<lambda()>", has no name that is left. */
 	return len ? dwarf_keep_text(loader, name, len) : NULL;
 }
 
 /*
- * Read an enumerator's value. gcc writes a non-negative number in as few bytes as possible, without
- * a sign; libdw would take the first bit for one.
+ * Read the value of an enumerator. gcc writes a number that is not negative in as few bytes as
+ * possible, whose first bit libdw would take for a sign.
  */
 static bool enumerator_value(Dwarf_Die *die, int64_t *value)
 {
@@ -413,7 +414,7 @@ static void put_enumerators(struct dwarf_loader *loader, Dwarf_Die *die, struct 
 		    !enumerator_value(&child, &value))
 			continue;
 		/*
-		 * Many enumerators may share one long name in the file, so the text could be longer
+		 * Many enumerators of a file may share one long name, so this text could be longer
 		 * than the file.
 		 */
 		if (out->len + strlen(name) > ENUM_MAX) {
@@ -472,8 +473,8 @@ static void make_enum(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf_
 }
 
 /*
- * Define a type without fields that is shown as @nr parts without names, each of @letter and @bytes
- * (utils/spec/args/structdef.h).
+ * Define a type that has no fields. It is shown as @nr parts without names, each of @letter and
+ * @bytes (utils/spec/args/structdef.h).
  */
 static void define_parts(struct dwarf_loader *loader, struct dwarf_type *type, char letter,
 			 uint32_t bytes, uint32_t nr)
@@ -485,7 +486,7 @@ static void define_parts(struct dwarf_loader *loader, struct dwarf_type *type, c
 	type->fields = type->name ? dwarf_add_definition(loader, type->name, text) : NULL;
 }
 
-/* Define the parts of a number of 128 bits, or of a pair of floats. */
+/* Define a number of 128 bits, or a pair of floats. */
 static void define_base(struct dwarf_loader *loader, unsigned encoding, bool is_x87,
 			struct dwarf_type *type)
 {
@@ -523,8 +524,8 @@ static void make_base(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf_
 		type->alignment = dwarf_alignment(loader, die);
 		dwarf_classify(loader, die, type->classes);
 		/*
-		 * A pair of numbers of 128 bits has four words and is in memory. A pair of long
-		 * doubles is returned in st(0) and st(1).
+		 * A pair of floats of 128 bits has four words, and is passed in memory. A pair of
+		 * long doubles is returned in st(0) and st(1).
 		 */
 		if (type->bytes > 2 * EIGHTBYTE && type->classes[0] != DWARF_CLASS_X87)
 			type->classes[0] = DWARF_CLASS_MEMORY;
@@ -549,8 +550,8 @@ static void classify_struct(struct dwarf_loader *loader, Dwarf_Die *die, struct 
 }
 
 /*
- * Define the elements of a vector, if they are numbers. The probe has only a part of vectors of
- * more than 16 bytes.
+ * Define the elements of a vector, if they are numbers. Vectors of more than 16 bytes get no
+ * definition, since the probe records only a part of them.
  */
 static void define_vector(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf_type *type)
 {
@@ -573,8 +574,8 @@ static void define_vector(struct dwarf_loader *loader, Dwarf_Die *die, struct dw
 }
 
 /*
- * Make the type of a vector. It is passed in one vector register; small ones, which are rare, are
- * passed like integers, as compilers do.
+ * Make the type of a vector. It is passed in one vector register. Vectors below eight bytes, which
+ * are rare, are passed like integers, as compilers do it.
  */
 static void make_vector(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf_type *type)
 {
@@ -590,7 +591,7 @@ static void make_vector(struct dwarf_loader *loader, Dwarf_Die *die, struct dwar
 	define_vector(loader, die, type);
 }
 
-/* Make the type of a struct. Each struct is examined once, however often it is used. */
+/* Make the type of a struct. It is made once, and then copied. */
 static void make_struct(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf_type *type)
 {
 	char place[32];
@@ -638,8 +639,8 @@ static void make_pointer(Dwarf_Die *die, struct dwarf_type *type)
 }
 
 /*
- * Make the type of a reference. A reference to a string or a container is shown as its target, any
- * other one as the target's address.
+ * Make the type of a reference. References to strings and containers are shown as their target,
+ * other references as an address.
  */
 static void make_reference(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf_type *type)
 {
@@ -695,8 +696,8 @@ void dwarf_type_of_die(struct dwarf_loader *loader, Dwarf_Die *type_die, struct 
 		break;
 	case DW_TAG_ptr_to_member_type:
 		/*
-		 * A pointer to a member function has its address and a number that is added to
-		 * "this".
+		 * A pointer to a member function consists of an address, and a number that is added
+		 * to "this".
 		 */
 		if (type->bytes > EIGHTBYTE) {
 			type->kind = DWARF_STRUCT;

@@ -1,6 +1,4 @@
-/*
- * Types of debug information, as far as needed for arguments and results; private to dwarf_info.c.
- */
+/* Types of debug information, for arguments and results; private to dwarf_info.c. */
 #ifndef UTRAIL_OBJECT_DWARF_TYPE_H
 #define UTRAIL_OBJECT_DWARF_TYPE_H
 
@@ -12,17 +10,16 @@
 
 /*
  * @enums: the enums seen so far, by name
- * @structs: the definitions so far, by key; @keys: keys of definitions, by the struct's place in
- *         the debug information
+ * @structs: the definitions made so far, by key
+ * @keys: keys of definitions, by the place of the struct in debug information
  * @types: the types of structs, by the same places; on the heap
- * @boxed: keys of structs that have containers or strings as fields
- * @skeleton: the entry in the module whose rest, in another file, is being read; NULL: the unit is
- *         not split
- * @nesting: nesting of the struct being defined
- * @shapeless: while it is not 0, no shapes are made: they would need the struct that is being
- *             defined
+ * @boxed: keys of structs with containers or strings in them
+ * @skeleton: the skeleton of the split unit that is read; NULL: the unit is not split
+ * @nesting: nesting of the struct that is being defined
+ * @shapeless: above 0, no shapes are made: these would need the struct that is being defined
  * @steps: number of entries that may still be read; @text_bytes: bytes of names that may still be
- *         kept. When either is used up, the rest is not read, and @is_too_much
+ *         kept
+ * @is_too_much: one of these was used up, and reading has ended
  */
 struct dwarf_loader {
 	struct dwarf_info *info;
@@ -42,31 +39,28 @@ struct dwarf_loader {
 };
 
 /*
- * Entries refer to each other as the file specifies, possibly in circles. So all code walks them
- * with these two functions only: they go forward and count steps. False: there is no such entry, or
- * too many were read.
+ * Go to the first child of @die, and to the next entry after @child. False: there is none, or too
+ * many were read. All code must use these functions: entries of a damaged file may refer to each
+ * other in circles, but these go forward only, and count steps.
  */
 bool dwarf_first(struct dwarf_loader *loader, Dwarf_Die *die, Dwarf_Die *child);
 bool dwarf_next(struct dwarf_loader *loader, Dwarf_Die *child);
 
 /*
- * Copy the first @len bytes of @text. The copy lives as long as loader->info. NULL, with
- * loader->oom or loader->is_too_much, on failure.
+ * Copy the first @len bytes of @text, for the life of loader->info. NULL, with loader->oom or
+ * loader->is_too_much, on failure.
  */
 const char *dwarf_keep_text(struct dwarf_loader *loader, const char *text, size_t len);
 
 /*
- * Find the key of the definition of struct, class or union @die. The definition is made on first
- * use. NULL when no field can be shown, or memory is short. @name: its name without template
- * arguments, or NULL. @bytes: its size.
+ * Find the key of the definition of struct, class or union @die, which is made at the first use.
+ * NULL when no field can be shown, or memory is short. @name: its name without template arguments,
+ * or NULL. @bytes: its size.
  */
 const char *dwarf_struct_fields(struct dwarf_loader *loader, Dwarf_Die *die, const char *name,
 				uint32_t bytes);
 
-/*
- * A boxed field, 'b' in a struct's definition (utils/spec/args/structdef.h). @type: its resolved
- * type
- */
+/* A boxed field, 'b' in the definition of a struct (utils/spec/args/structdef.h). */
 struct dwarf_boxed_field {
 	Dwarf_Die type;
 	uint32_t offset;
@@ -74,37 +68,35 @@ struct dwarf_boxed_field {
 
 /*
  * Find the first @max boxed fields of struct @die, which has @bytes, in the order of its
- * definition. Returns the number of all of them; 0: the struct's bytes contain everything.
+ * definition. Returns the number of all its boxed fields.
  */
 unsigned dwarf_boxed_fields(struct dwarf_loader *loader, Dwarf_Die *die, uint32_t bytes,
 			    struct dwarf_boxed_field *fields, unsigned max);
 
 /*
- * True when class @die has the name of a container of the C++ library; its layout may be anything.
+ * True when class @die has the name of a container of the C++ library. Its layout may be unknown.
  */
 bool dwarf_is_container(Dwarf_Die *die);
 
 /*
  * Find the shape of a container of the C++ library (utils/spec/args/shape.h), and the key of its
- * definition. NULL when @die is not a container, or the layout of this version is unknown.
+ * definition. NULL when @die is none, or its layout is unknown.
  */
 const char *dwarf_container_shape(struct dwarf_loader *loader, Dwarf_Die *die, const char **key);
 
-/*
- * Like dwarf_container_shape(), for a struct with boxed fields. @fields: the key of its definition.
- */
+/* Like dwarf_container_shape(), for a struct with boxed fields. @fields: key of its definition. */
 const char *dwarf_struct_shape(struct dwarf_loader *loader, Dwarf_Die *die, const char *fields,
 			       const char **key);
 
 /*
- * Store the definition "KEY @text", with a key made of @name: different types of the same name get
- * keys of their own. Returns the key, or NULL.
+ * Store the definition "KEY @text". KEY is @name, with a number if another type of this name has
+ * another definition. Returns the key, or NULL.
  */
 const char *dwarf_add_definition(struct dwarf_loader *loader, const char *name, const char *text);
 
 /*
- * Each function reads one part of an entry, in this order: DW_AT_type; the type without typedefs
- * and qualifiers (false: void); a flag; DW_AT_byte_size, or 0.
+ * Read a part of @die: the type in DW_AT_type; the type without typedefs and qualifiers (false:
+ * void); a flag; DW_AT_byte_size (0: none).
  */
 bool dwarf_type_die(Dwarf_Die *die, Dwarf_Die *type);
 bool dwarf_peel(Dwarf_Die *die);
@@ -112,31 +104,31 @@ bool dwarf_has_flag(Dwarf_Die *die, unsigned name);
 uint32_t dwarf_byte_size(Dwarf_Die *die);
 
 /*
- * The results, in the order of the functions: DW_AT_encoding of a base type, 0: it has none; true
- * for a floating point number; true for an x87 number, or a pair of these.
+ * Returns DW_AT_encoding of a base type (0: none); true for a floating point number; true for an
+ * x87 number or a pair of them.
  */
 unsigned dwarf_encoding(Dwarf_Die *die);
 bool dwarf_is_float(unsigned encoding);
 bool dwarf_is_x87(Dwarf_Die *die);
 
 /*
- * Store the classes of the first 16 bytes of type @die (psABI x86_64, 3.2.3) in @classes, which has
- * none at first. For structs only, dwarf_settle_classes() then applies the rules for both classes
- * together (ibid., "post merger cleanup").
+ * Find the classes of the first 16 bytes of type @die (psABI x86_64, 3.2.3). @classes has none at
+ * first. dwarf_settle_classes() then applies the rules about both classes together, which are for
+ * structs only (ibid., "post merger cleanup").
  */
 void dwarf_classify(struct dwarf_loader *loader, Dwarf_Die *die, uint8_t classes[2]);
 void dwarf_settle_classes(uint8_t classes[2]);
 
 /*
- * Returns the number of elements of an array in all dimensions; 0 when it is unknown, or more than
+ * Returns the number of elements of an array, in all dimensions; 0 when it is unknown, or above
  * @max.
  */
 uint32_t dwarf_array_elements(struct dwarf_loader *loader, Dwarf_Die *array, uint32_t max);
 
 /*
- * The place of a bit-field: the bytes of the struct that contain it, and its bits in these, from
- * the lowest on. False when @member is not a bit-field, or its position is unknown. @base: the
- * offset of the struct that has @member.
+ * The place of a bit-field: the bytes of the struct that contain it, and its bits in these bytes,
+ * from the lowest on. False when @member is no bit-field, or its place is unknown. @base: offset of
+ * the struct that has @member.
  */
 struct dwarf_bits {
 	uint32_t offset;
@@ -147,28 +139,25 @@ struct dwarf_bits {
 bool dwarf_member_bits(Dwarf_Die *member, uint32_t base, struct dwarf_bits *bits);
 
 /*
- * Find the offset of a member or base class in its struct. False when it is not fixed (a virtual
+ * Find the offset of a member or base class in its struct. False when it is not constant (a virtual
  * base).
  */
 bool dwarf_member_offset(Dwarf_Die *member, uint32_t *offset);
 
 /*
- * dwarf_type_of() makes the type of @die's attribute DW_AT_type, DWARF_VOID when it has none;
- * dwarf_type_of_die() that of @type_die, a type without typedefs and qualifiers.
+ * dwarf_type_of() makes the type in DW_AT_type of @die, DWARF_VOID without one. dwarf_type_of_die()
+ * makes the type of @type_die, which has no typedefs and qualifiers.
  */
 void dwarf_type_of_die(struct dwarf_loader *loader, Dwarf_Die *type_die, struct dwarf_type *type);
 void dwarf_type_of(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf_type *type);
 
-/*
- * True for an array that the processor handles in one register: __m128, and others with
- * vector_size.
- */
+/* True for an array that the processor has in one register: __m128, or a type with vector_size. */
 bool dwarf_is_vector(Dwarf_Die *die);
 
-/* Returns the size of a vector, from the debug information about its elements. */
+/* Returns the size of a vector, computed from its elements. */
 uint32_t dwarf_vector_bytes(struct dwarf_loader *loader, Dwarf_Die *die);
 
-/* True for a vector, or a struct whose only content is a vector. */
+/* True for a vector, and for a struct that contains nothing but one. */
 bool dwarf_is_one_vector(struct dwarf_loader *loader, Dwarf_Die *die);
 
 /* Returns the alignment of a type, at most 64; 1 when it is unknown. */

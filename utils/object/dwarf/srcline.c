@@ -62,8 +62,8 @@ void srcline_close(struct srcline *lines)
 }
 
 /*
- * Find the unit that has @addr. dwarf_addrdie() does not help, since clang makes no table of
- * address ranges.
+ * Find the unit that has @addr. dwarf_addrdie() needs a table of address ranges, which clang does
+ * not write.
  */
 static bool find_unit(Dwarf *dwarf, uint64_t addr, Dwarf_Die *unit)
 {
@@ -73,7 +73,7 @@ static bool find_unit(Dwarf *dwarf, uint64_t addr, Dwarf_Die *unit)
 	Dwarf_Die split;
 
 	while (dwarf_get_units(dwarf, cu, &cu, &version, &type, unit, &split) == 0) {
-		/* The lines of a split unit are here, too, in its skeleton. */
+		/* The skeleton of a split unit has the lines. */
 		if ((type == DW_UT_compile || type == DW_UT_skeleton) &&
 		    dwarf_haspc(unit, addr) == 1)
 			return true;
@@ -81,7 +81,10 @@ static bool find_unit(Dwarf *dwarf, uint64_t addr, Dwarf_Die *unit)
 	return false;
 }
 
-/* Make the displayed name of a file: relative to the compiler's directory if it is below that. */
+/*
+ * Returns the displayed name of a file: relative to the directory of the compiler, if the file is
+ * below it.
+ */
 static const char *shown_file(Dwarf_Die *unit, const char *file)
 {
 	Dwarf_Attribute attr;

@@ -8,21 +8,21 @@
 #include "utils/base/cleanup.h"
 #include "utils/base/containers/strbuf.h"
 
-/* The source lines of a module. Ends with srcline_close(). */
+/* Ends with srcline_close(). */
 struct srcline;
 
 /*
- * Open the module at @path, if its build-id is still @build_id ("": it has none); its separate
- * debug file is used, too. NULL without debug information, in a build without libdw, or without
- * memory.
+ * Open the module @path, and its separate debug file if it has no lines of its own. The module must
+ * have the build-id @build_id ("": none). NULL when it has another one, without debug information,
+ * in a build without libdw, or when memory is short.
  */
 struct srcline *srcline_open(const char *path, const char *build_id);
 void srcline_close(struct srcline *lines);
 
 /*
- * Append "FILE:LINE" of the instruction at @addr, relative to the module's map start. The file's
- * form is that of dwarf_info.h. False, with nothing appended, when the line is unknown. @lines may
- * be NULL.
+ * Append "FILE:LINE" of the instruction at @addr, relative to the module's map start. FILE is
+ * written as in dwarf_info.h. False, with nothing appended, when the line is unknown. @lines may be
+ * NULL.
  */
 bool srcline_put(struct srcline *lines, uint64_t addr, struct strbuf *out);
 
