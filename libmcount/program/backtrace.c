@@ -63,9 +63,7 @@ int backtrace(void **addresses, int size)
 	if (kept == nr || nr < size || size > INT32_MAX / 4)
 		return kept;
 
-	/*
-	 * Frames of the probe may have taken the space of other frames: walk again with more space.
-	 */
+	/* Frames of the probe may have taken the space of others: walk again with more space. */
 	size_t bytes = FRAMES_MET(size) * sizeof(*addresses);
 	int saved_errno = errno;
 	void **room = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

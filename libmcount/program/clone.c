@@ -21,10 +21,7 @@ typedef pid_t fork_fn(void);
 EXPORTED clone_fn clone;
 EXPORTED fork_fn _Fork;
 
-/*
- * The work of the child. The child finds this struct on its parent's stack, or in its copy of that
- * stack.
- */
+/* The work of the child, which finds this struct on its parent's stack or in a copy of that. */
 struct child {
 	int (*fn)(void *);
 	void *arg;
@@ -64,10 +61,7 @@ int clone(int (*fn)(void *), void *stack, int flags, void *arg, ...)
 	void *more[3];
 	va_list ap;
 
-	/*
-	 * parent_tid, tls, child_tid. All three are passed on, even if the caller has given fewer:
-	 * libc does so, too.
-	 */
+	/* parent_tid, tls, child_tid: passed on even if the caller gave fewer, as libc does. */
 	va_start(ap, arg);
 	for (int i = 0; i < 3; i++)
 		more[i] = va_arg(ap, void *);

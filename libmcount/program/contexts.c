@@ -1,7 +1,4 @@
-/*
- * swapcontext(3) and setcontext(3), interposed: their argument names the stack on which the program
- * goes on.
- */
+/* swapcontext(3) and setcontext(3), interposed: they name the stack that the program takes up. */
 #include <ucontext.h>
 
 #include "libmcount/program/interpose.h"

@@ -34,10 +34,7 @@ static const ElfW(Dyn) * dynamic_of(const struct dl_phdr_info *info)
 	return NULL;
 }
 
-/*
- * True for the kernel's module (vDSO): its name is not the path of a file. No call is bound to its
- * functions.
- */
+/* True for the kernel's module (vDSO), whose name is no path. No call is bound to its functions. */
 static bool is_of_kernel(const struct dl_phdr_info *info)
 {
 	const char *c = info->dlpi_name;

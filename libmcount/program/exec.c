@@ -112,10 +112,7 @@ static bool measure(char *const envp[], struct environment *env)
 
 		if (begins_with(var, PRELOAD_NAME, PRELOAD_LEN))
 			env->preload = envp[env->nr];
-		/*
-		 * The program is a recorder itself, and this variable is for the program that it
-		 * records.
-		 */
+		/* The program is a recorder itself: this is for the program that it records. */
 		if (begins_with(var, CONTROL_ENV_SOCKET "=", sizeof(CONTROL_ENV_SOCKET)) &&
 		    strcmp(var, socket_var) != 0)
 			return false;
@@ -137,9 +134,7 @@ static void merge_variables(char *const envp[], const struct environment *env, c
 	*vars = NULL;
 }
 
-/*
- * The environment to pass on instead of @envp. It lives on the caller's stack, so this is a macro.
- */
+/* The environment to pass on instead of @envp: on the caller's stack, hence a macro. */
 #define MERGED(envp)                                                                            \
 	({                                                                                      \
 		struct environment env_;                                                        \

@@ -1,7 +1,4 @@
-/*
- * exec with an environment that the caller has made: the variables that a recorded program passes
- * on.
- */
+/* exec with an environment of the caller's own: the variables that the probe adds. */
 #ifndef UTRAIL_LIBMCOUNT_EXEC_H
 #define UTRAIL_LIBMCOUNT_EXEC_H
 

@@ -1,7 +1,4 @@
-/*
- * dl_iterate_phdr(3), interposed: AddressSanitizer's library must be the first library, so it is
- * shown as the first one.
- */
+/* dl_iterate_phdr(3), interposed: AddressSanitizer's library is shown as the first library. */
 #include <link.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -81,9 +78,7 @@ static int iterate_ours_last(iterate_fn *next, visit_fn *visit, void *arg)
 int dl_iterate_phdr(visit_fn *visit, void *arg)
 {
 	static void *cache;
-	/*
-	 * The last caller outside of libasan: unwinders call often, and always from the same place.
-	 */
+	/* The last caller outside of libasan: unwinders call often, from the same place. */
 	static _Atomic uint64_t other;
 	iterate_fn *next = interposed(&cache, "dl_iterate_phdr");
 	struct owner owner = { .address = (uint64_t)__builtin_return_address(0) };

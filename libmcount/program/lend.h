@@ -1,7 +1,4 @@
-/*
- * Children of vfork(2): they share the memory and the thread-local storage of their parent, while
- * the parent waits.
- */
+/* Children of vfork(2): they run in the memory and thread-local storage of a waiting parent. */
 #ifndef UTRAIL_LIBMCOUNT_LEND_H
 #define UTRAIL_LIBMCOUNT_LEND_H
 

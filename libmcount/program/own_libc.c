@@ -15,10 +15,7 @@ extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 /* Only glibc has this function. */
 extern const char *gnu_get_libc_version(void) __attribute__((weak));
 
-/*
- * The C library is the module with gnu_get_libc_version(): no other module has a reason to define
- * that.
- */
+/* The C library is the module with gnu_get_libc_version(), which no other module defines. */
 static int find_libc(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	struct loaded *libc = arg;
@@ -114,10 +111,7 @@ static void visit_relocations(const struct loaded *ours, const struct loaded *li
 
 		if (!index || (only && !loaded_is_same(name, only)))
 			continue;
-		/*
-		 * A function that the probe interposes is called directly: its own code leads on to
-		 * libc's function.
-		 */
+		/* A function of the probe's own leads on to libc's. */
 		if (sym->st_shndx != SHN_UNDEF && ELF64_ST_TYPE(sym->st_info) == STT_FUNC)
 			function = (void *)(ours->base + sym->st_value);
 		else
@@ -153,10 +147,7 @@ static void bind(void **slot, void *function, void *arg)
 		*slot = function;
 }
 
-/*
- * Returns the size of the part that the dynamic linker has made read-only (RELRO), rounded down to
- * pages as the linker does.
- */
+/* Returns the size of the part that is read-only after loading (RELRO), in whole pages. */
 static size_t sealed_part(const struct loaded *ours, void **start)
 {
 	const ElfW(Ehdr) *elf = (const void *)__ehdr_start;
@@ -190,10 +181,7 @@ void own_libc_bind(void)
 	if (!dl_iterate_phdr(find_libc, &libc) || !libc.hash || !libc.versions || !libc.defined ||
 	    !ours.versions || !ours.needed)
 		return;
-	/*
-	 * As a rule no library interposes a function that the probe calls. Then the two changes of
-	 * protection are saved.
-	 */
+	/* If no library interposes a function that the probe calls, nothing need be unprotected. */
 	visit_all(&ours, &libc, NULL, note_difference, &is_interposed);
 	if (!is_interposed)
 		return;

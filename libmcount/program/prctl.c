@@ -1,7 +1,4 @@
-/*
- * prctl(2), interposed: some of its options forbid system calls or instructions that the hooks
- * need.
- */
+/* prctl(2), interposed: some options forbid system calls or instructions that hooks need. */
 #include <linux/seccomp.h>
 #include <stdarg.h>
 #include <sys/prctl.h>
@@ -40,9 +37,7 @@ int prctl(int option, ...)
 	unsigned long args[4];
 	va_list ap;
 
-	/*
-	 * All four arguments are passed on, even if the caller has given fewer: libc does so, too.
-	 */
+	/* All four arguments are passed on, as libc does, even if the caller gave fewer. */
 	va_start(ap, option);
 	for (int i = 0; i < 4; i++)
 		args[i] = va_arg(ap, unsigned long);

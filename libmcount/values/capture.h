@@ -5,10 +5,7 @@
 #include "libmcount/hot/probe.h"
 #include "utils/format/probe/capture.h"
 
-/*
- * The bytes that a capture program may write to: more than the longest payload, since strings are
- * copied word by word.
- */
+/* Bytes for a capture program: more than the longest payload, since it copies strings by words. */
 #define CAPTURE_ROOM (ARGBLOB_MAX_BYTES + 128)
 
 /*
@@ -33,10 +30,7 @@ uint32_t capture_retval(const struct capture_step *head, const struct arch_regs 
 uint32_t capture_text(const struct capture_step *step, const struct arch_regs *regs,
 		      const uint64_t *slot, uint8_t *to);
 
-/*
- * Returns the value of a register of which only the low bytes are significant, by the @narrow of
- * its step.
- */
+/* Returns the value in the low bytes of a register, by the @narrow of its step. */
 static inline uint64_t capture_widen(uint64_t word, uint8_t narrow)
 {
 	unsigned bytes = narrow & ~(CAPTURE_SIGNED | CAPTURE_WIDE);

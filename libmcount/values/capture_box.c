@@ -132,9 +132,7 @@ struct cursor {
 	uint32_t bit;
 };
 
-/*
- * The sizes of a deque's blocks, by the size of an element, are fixed by the ABI of each library.
- */
+/* The ABI of each library fixes the sizes of a deque's blocks, by the size of an element. */
 static uint32_t gnu_block_bytes(uint32_t bytes)
 {
 	return bytes < 512 ? 512 / bytes * bytes : bytes;

@@ -134,10 +134,7 @@ static int open_one(const struct plan_counter *counter, int leader, bool user_on
 	return own_syscall(SYS_perf_event_open, &attr, 0, -1, leader, PERF_FLAG_FD_CLOEXEC);
 }
 
-/*
- * True for a clock. Not every user may count the work of the kernel, and a clock counts the same
- * without it.
- */
+/* True for a clock, which counts the same without the kernel's work: not all users may see that. */
 static bool is_clock(const struct plan_counter *counter)
 {
 	return counter->type == PERF_TYPE_SOFTWARE && (counter->config == PERF_COUNT_SW_CPU_CLOCK ||
@@ -178,10 +175,7 @@ static void close_all(struct thread_counters *t)
 	}
 }
 
-/*
- * Opens counter @i in the group of the counter before it. If that fails, the counter leads a new
- * group.
- */
+/* Opens counter @i in the group of the counter before it or, if that fails, in a new group. */
 static bool open_into(struct open_counter *members, const struct set *set, uint32_t i,
 		      uint32_t *leader)
 {

@@ -1,7 +1,4 @@
-/*
- * Events that the program declares (see declared.h), and the entry point of libutrail-trace
- * (trace/seam/recorder.h).
- */
+/* Events that the program declares (see declared.h): the side of trace/seam/recorder.h. */
 #include "libmcount/values/declared.h"
 
 #include <errno.h>
@@ -24,10 +21,7 @@
 
 /* --- declared events --- */
 
-/*
- * The recorder's choices of events, by the number of the event. Chunks are made when they are
- * needed, and stay.
- */
+/* The recorder's choices, by event number. Chunks are made when they are needed, and stay. */
 #define CHOICES_CHUNK 4096U
 
 static _Atomic(_Atomic int8_t *) choices[EVENT_USER_MAX / CHOICES_CHUNK + 1];
@@ -72,10 +66,7 @@ static bool add_text(union packet *packet, size_t *len, const char *text)
 	return true;
 }
 
-/*
- * Set when the recorder has not answered, or is gone. It is not asked again, since a wait for it
- * takes seconds.
- */
+/* Set when the recorder has not answered. It is not asked again: a wait takes seconds. */
 static _Atomic bool has_given_up;
 
 /* False when there was no answer. */
@@ -215,10 +206,7 @@ static void begin_payloads(void *arg)
 	struct begin_payloads *b = arg;
 	struct thread *t = b->t;
 	uint64_t mask;
-	/*
-	 * Signal handlers are kept out: if one jumped out of here, the ring would never be used
-	 * again.
-	 */
+	/* If a signal handler jumped out of here, the ring would never be used again. */
 	bool is_quiet = own_quiet_begin(&mask);
 	struct thread *p = t->payloads ? t->payloads : make_writer(t);
 	struct ring *r = p ? arena_claim_ring() : NULL;
@@ -242,10 +230,7 @@ static void begin_payloads(void *arg)
 		own_quiet_end(mask);
 }
 
-/*
- * Returns the state that writes to the second ring of @t, which has a ring. NULL when there is
- * none.
- */
+/* Returns the writer of the second ring, or NULL. @t has a ring. */
 static struct thread *payloads_of(struct thread *t)
 {
 	struct thread *p = t->payloads;
@@ -294,10 +279,7 @@ static bool write_entry(struct thread *t, struct event_data *entry, uint64_t tim
 	struct thread *p = likely(at) ? payloads_of(t) : NULL;
 	char *data = likely(p) ? hot_reserve(p, bytes) : NULL;
 
-	/*
-	 * While hot_reserve() waited for the second ring, the recording may have ended, or a
-	 * handler may have forked.
-	 */
+	/* In the wait for room the recording may have ended, or a handler may have forked. */
 	if (unlikely(!data || !t->at || !p->ring))
 		return false;
 	entry->time_ns = time_ns ? time_ns : hot_clock(t);
@@ -307,10 +289,7 @@ static bool write_entry(struct thread *t, struct event_data *entry, uint64_t tim
 	return true;
 }
 
-/*
- * HOT, rarely. Writes the record, its entry and the payload, one after the other, to the buffer of
- * an aside.
- */
+/* HOT, rarely. Writes record, entry and payload one after the other to the aside's buffer. */
 static bool write_aside(struct thread *t, const struct event_data *entry, const void *payload)
 {
 	uint64_t bytes = sizeof(*entry) + ALIGN_UP(entry->len, 8U);
@@ -374,20 +353,14 @@ static bool open_place(struct thread *t, struct utrail_trace_place *place)
 		return false;
 	place->owner = t;
 	place->at = data + sizeof(struct event_data);
-	/*
-	 * The last word stays free: the zeros after a payload are written by one store of a whole
-	 * word.
-	 */
+	/* The last word stays free: one store of a word writes the zeros after a payload. */
 	place->room = MIN((uint64_t)(p->end - data) - sizeof(struct event_data) - sizeof(uint64_t),
 			  longest());
 	place->time_ns = hot_clock(t);
 	return true;
 }
 
-/*
- * HOT. Until end_declared(), records of signal handlers go to the aside. They are moved to the ring
- * later.
- */
+/* HOT. Until end_declared() records of signal handlers go to the aside. */
 static int begin_declared(uint32_t event, struct utrail_trace_place *place)
 {
 	struct thread *t = point_begin((uint64_t)__builtin_frame_address(0));

@@ -34,9 +34,7 @@ struct attach_choice;
 int64_t declared_choose(const struct attach_choice *list, uint64_t nr);
 int64_t declared_chosen(void);
 
-/*
- * The recorder interface that copies of libutrail-trace get through their doors (trace_copies.h).
- */
+/* The recorder that copies of libutrail-trace get through their doors (trace_copies.h). */
 const struct utrail_trace_recorder *declared_recorder(void);
 
 /* To be called before @t gets another ring, or none. */

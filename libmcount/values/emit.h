@@ -45,10 +45,7 @@ uint32_t emit_aside_bytes(const char *at);
 /* Returns the bytes that emit_from_aside() needs in the ring of calls. */
 uint32_t emit_ring_bytes(const char *at);
 
-/*
- * HOT, rarely: copy the record at @at in the buffer of an aside to the ring of @t, with another
- * data word.
- */
+/* HOT, rarely: copy the aside's record at @at to the ring of @t, with another data word. */
 bool emit_from_aside(struct thread *t, const char *at, uint64_t time_ns, uint64_t data);
 
 #endif

@@ -15,10 +15,7 @@ static inline uint64_t register_of(const struct arch_point *point, uint8_t numbe
 	return number == PLAN_NO_REGISTER ? 0 : arch_point_register(point, number);
 }
 
-/*
- * Reads an operand in memory, which may be unreadable: the program has only a nop there, and does
- * not read it.
- */
+/* Reads an operand in memory, perhaps unreadable: the program has only a nop there. */
 static inline bool read_memory(const struct plan_operand *o, const struct arch_point *point,
 			       uint64_t *value)
 {

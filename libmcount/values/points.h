@@ -1,7 +1,4 @@
-/*
- * For all writers of events: the state that an event belongs to, and the records that must precede
- * it.
- */
+/* For writers of events: the state that an event belongs to, and the records before it. */
 #ifndef UTRAIL_LIBMCOUNT_POINTS_H
 #define UTRAIL_LIBMCOUNT_POINTS_H
 
@@ -14,10 +11,7 @@
  */
 struct thread *point_begin(uint64_t sp);
 
-/*
- * HOT, before an event is written: write the open calls that were held back, since the times in a
- * ring never go back.
- */
+/* HOT. Write held-back open calls before an event: times in a ring never go back. */
 void point_write_entries(struct thread *t);
 
 #endif

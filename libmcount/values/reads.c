@@ -108,9 +108,7 @@ void reads_take(uint32_t what, struct reading *out)
 	}
 }
 
-/*
- * Events of counters have no payload: their data words have the value in pieces (counter_record.h).
- */
+/* Events of counters have their value in pieces in data words: counter_record.h. */
 static void emit_counter(struct thread *t, uint64_t time_ns, uint32_t id, uint64_t value)
 {
 	unsigned nr = counter_pieces(value);

@@ -14,10 +14,7 @@
  */
 int64_t trace_copies_open(void);
 
-/*
- * Make all copies forget the probe. Returns the number of copies; -EAGAIN: in a copy events are
- * still switched on.
- */
+/* Make all copies forget the probe. Returns their number; -EAGAIN: events are still on. */
 int64_t trace_copies_close(void);
 
 /* Open the copies in modules that this thread has just loaded. */
