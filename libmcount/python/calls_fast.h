@@ -22,10 +22,7 @@
 
 _Static_assert(CALL_IS_OWN == NAME_OWN, "facts are compared with it");
 
-/*
- * The most open calls of a thread that are kept. Python's own limit is 1000 by default. Unused
- * entries take no memory.
- */
+/* The most open calls of a thread that are kept. Python's own limit is 1000 by default. */
 #define CALLS_MAX 65536U
 
 /*

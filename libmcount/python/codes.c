@@ -26,10 +26,7 @@ name_facts codes_ask_facts(struct py_object *code)
 	return (name_facts)known;
 }
 
-/*
- * Asks the interpreter for the code of @frame. The answer shows whether the known layout of frames
- * is right.
- */
+/* Asks the interpreter for the code of @frame, and checks the known layout of frames by it. */
 struct py_object *codes_ask_frame(struct py_frame *frame)
 {
 	const struct py_layout *l = &python_codes.layout;

@@ -29,10 +29,7 @@ bool codes_begin(void);
 name_facts codes_ask_facts(struct py_object *code);
 struct py_object *codes_ask_frame(struct py_frame *frame);
 
-/*
- * HOT, with the GIL, and without a call. 0 when the code was not looked up yet, or the layout is
- * not known.
- */
+/* HOT, with the GIL, without a call. 0: not looked up yet, or the layout is not known. */
 static inline name_facts codes_known_facts(struct py_object *code)
 {
 	struct py_code_extra *extra;

@@ -28,10 +28,7 @@ struct py_layout {
 /* COLD, once: returns the layout of the running interpreter. */
 struct py_layout layout_find(void);
 
-/*
- * Returns the part of a frame that has its code and variables. NULL when the frame has none any
- * more.
- */
+/* Returns the part of a frame that has its code and variables. NULL when it is gone. */
 static inline struct py_object **layout_inner(const struct py_layout *l, struct py_frame *frame)
 {
 	struct py_object **words = (struct py_object **)frame;
@@ -39,10 +36,7 @@ static inline struct py_object **layout_inner(const struct py_layout *l, struct 
 	return l->frame_inner ? (struct py_object **)words[l->frame_inner] : words;
 }
 
-/*
- * The values that modules have put into code. The number of a module's place is the index of its
- * value.
- */
+/* The values that modules have put into code, by the number of the module's place. */
 struct py_code_extra {
 	intptr_t size;
 	void *values[];

@@ -25,19 +25,13 @@ static const struct py_type *code_type;
 typedef struct py_object *py_vectorcall(struct py_object *callable, struct py_object *const *args,
 					size_t nr_args, struct py_object *names);
 
-/*
- * False when the program itself has called this function object, which it can find
- * (gc.get_objects()).
- */
+/* False when the program itself calls this object, which gc.get_objects() lets it find. */
 static bool is_event(struct py_object *const *args, size_t nr_args, size_t nr)
 {
 	return (uint32_t)nr_args >= nr && likely(args[0]->type == code_type);
 }
 
-/*
- * The answer to an event that switches it off for its place in the code, until the tool begins
- * again.
- */
+/* The answer that switches an event off for its place in the code, until the tool begins again. */
 static struct py_object *disable;
 
 typedef struct py_object *slow_taker(struct py_object *const *args);
@@ -269,10 +263,7 @@ static bool has_worked(struct py_object *result)
 
 #define TOOL_NAME "utrail"
 
-/*
- * Set while the probe asks for tools: it sees its own tool, which tell_tool() hides from the
- * program.
- */
+/* Set while the probe asks for tools: it sees its own tool, and the program does not. */
 static __thread bool sees_ours __attribute__((tls_model("initial-exec")));
 
 static bool is_our_name(struct py_object *name)
@@ -420,10 +411,7 @@ static struct py_object *tell_events(struct py_object *self, struct py_object *n
 
 #define METH_FASTCALL 128
 
-/*
- * Returns the definition of function @name of sys.monitoring, which is never freed. NULL when it is
- * not of the known kind.
- */
+/* Returns the definition of function @name of sys.monitoring. NULL: it is of another kind. */
 static struct py_method_def *find_definition(struct py_object *monitoring, const char *name,
 					     int flags)
 {

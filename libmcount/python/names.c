@@ -27,10 +27,7 @@ struct description {
 
 /* --- the conversation --- */
 
-/*
- * A bit for each range of numbers whose rule is in the plan. A forked child has its parent's bits,
- * and its parent's plan.
- */
+/* A bit for each range of numbers whose rule is in the plan. Forked children inherit both. */
 #define RANGES_MAX 65536U
 
 static _Atomic uint64_t planned_ranges[RANGES_MAX / 64];
@@ -41,10 +38,7 @@ static bool is_range_planned(uint32_t range)
 	       (atomic_load(&planned_ranges[range / 64]) & 1ULL << range % 64) != 0;
 }
 
-/*
- * Set when the recorder has not answered, or is gone. It is not asked again, since a wait for it
- * takes seconds.
- */
+/* Set when the recorder has not answered. It is not asked again: a wait takes seconds. */
 static _Atomic bool is_alone;
 
 union packet {
@@ -84,10 +78,7 @@ static bool add_range(struct channel *ch, const struct description *d,
 	return has_plan;
 }
 
-/*
- * The number of times that the recorder is asked. It refuses some requests when very many come at
- * once.
- */
+/* The recorder is asked several times, since it refuses some requests of very many. */
 #define ATTEMPTS 8
 #define SLOW_NS	 1000000000ULL
 

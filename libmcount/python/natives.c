@@ -73,10 +73,7 @@ static void keep_native(const struct py_method_def *def, name_facts facts)
 	uint32_t idle = 0;
 	struct native_table *in;
 
-	/*
-	 * If another thread is changing the table, these facts are not kept, and are asked for
-	 * again.
-	 */
+	/* If another thread is changing the table, the facts will be asked for again. */
 	if (!atomic_compare_exchange_strong(&is_changing, &idle, 1))
 		return;
 	in = table_with_room();

@@ -79,9 +79,7 @@ static void put_ours_before(struct py_thread *t, py_profile *function, bool skip
 
 	if (!b)
 		b = after_of(NULL);
-	/*
-	 * With too many interpreters only the program's function is called, and the probe's is not.
-	 */
+	/* With too many interpreters only the program's function is called. */
 	if (!b)
 		return;
 	*b = (struct after){ t, function, skips };

@@ -1,6 +1,4 @@
-/*
- * The program's own profile functions: they work like without the probe, and so does the probe's.
- */
+/* The program's own profile functions: both they and the probe's are called. */
 #ifndef UTRAIL_LIBMCOUNT_PYTHON_OWN_PROFILE_H
 #define UTRAIL_LIBMCOUNT_PYTHON_OWN_PROFILE_H
 

@@ -65,10 +65,7 @@ static bool is_of_program(const void *function)
 	return false;
 }
 
-/*
- * True when functions of the interpreter will be patched: then its calls of functions must not
- * change.
- */
+/* True when functions of the interpreter will be patched: its calls must not change then. */
 static bool is_patched(void)
 {
 	uint32_t flag = is_of_program((const void *)py.version) ? PLAN_PATCHES_PROGRAM
@@ -97,10 +94,7 @@ static int look_later(void *arg)
 
 /* --- audit events --- */
 
-/*
- * True when the import of the module "site" is announced: the interpreter imports it during its own
- * start.
- */
+/* True when the event is the import of "site", which is a part of the interpreter's start. */
 static bool is_about_site(struct py_object *args)
 {
 	struct py_object *first = args ? py.tuple_item(args, 0) : NULL;
@@ -175,10 +169,7 @@ static void begin_hearing(void)
 		py.error_clear();
 }
 
-/*
- * Python sets signal handlers after it has its first thread, and before it imports modules of the
- * program.
- */
+/* Python sets signal handlers after its first thread is made, and before it imports modules. */
 void fault_before_handler(void)
 {
 	begin_hearing();

@@ -7,9 +7,7 @@
 #include "libmcount/program/definition.h"
 #include "utils/base/compiler.h"
 
-/*
- * The interpreter's types, and functions for their values. None of the functions runs Python code.
- */
+/* The interpreter's types, and functions for their values, which run no Python code. */
 static struct {
 	struct py_type *of_int, *of_float, *of_bool, *of_str, *of_bytes;
 	struct py_type *of_list, *of_tuple, *of_dict, *of_set, *of_frozenset, *of_cell;
@@ -313,10 +311,7 @@ static const char *module_of_class(const struct py_type *type)
 	return NULL;
 }
 
-/*
- * Writes "<module.Class object>". Only members of the type are read: attributes of a class may run
- * code of the program.
- */
+/* Writes "<module.Class object>". Attributes of a class could run code, so none is read. */
 static void put_other(struct writer *w, const struct py_object *o)
 {
 	const struct py_type *type = o->type;

@@ -16,10 +16,7 @@ bool text_begin(void);
  */
 void text_of_object(struct py_object *o, unsigned limit, struct capture_text *text);
 
-/*
- * Returns the object in the cell @o, borrowed, or @o if it is no cell. (A cell is a variable that
- * inner functions use.)
- */
+/* Returns the object in the cell @o (a variable that inner functions use), borrowed, or @o. */
 struct py_object *text_out_of_cell(struct py_object *o);
 
 #endif

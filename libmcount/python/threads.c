@@ -8,9 +8,7 @@
 
 struct python_threads python_threads;
 
-/*
- * The number of the Python thread that this thread was at the last look, or 0, and its interpreter.
- */
+/* The Python thread that this thread was at the last look: its number, or 0; its interpreter. */
 static __thread uint64_t seen_id __attribute__((tls_model("initial-exec")));
 static __thread struct py_interpreter *seen_in __attribute__((tls_model("initial-exec")));
 
@@ -109,10 +107,7 @@ void threads_join_new(void)
 			continue;
 		if (id > highest)
 			highest = id;
-		/*
-		 * A thread with a profile function has run already, unless a call that the probe
-		 * saw has made the thread.
-		 */
+		/* With a profile function of its own, a thread has mostly run already. */
 		if (!own_profile_is_free(t))
 			continue;
 		if (py.profile_other(t, calls_take_event, NULL) < 0)

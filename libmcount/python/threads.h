@@ -30,10 +30,7 @@ extern struct python_threads python_threads;
 /* COLD, with the GIL, once: listen to this thread and to later ones. */
 void threads_begin(void);
 
-/*
- * COLD, with the GIL: listen to this thread from now on. threads_see_this() does nothing if the
- * probe listens to it already.
- */
+/* COLD, with the GIL: listen to this thread. threads_see_this() does so once for a thread. */
 void threads_join_this(void);
 void threads_see_this(void);
 

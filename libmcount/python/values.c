@@ -21,10 +21,7 @@ bool values_can_be_had(void)
 	return layout.minor != 0;
 }
 
-/*
- * Returns the variables of the call; its parameters come first. NULL when the frame has an unknown
- * form.
- */
+/* Returns the variables of the call, parameters first. NULL: the frame has an unknown form. */
 static struct py_object **locals_of(const struct valued_call *call)
 {
 	struct py_object **inner = layout_inner(&layout, call->frame);

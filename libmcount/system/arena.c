@@ -152,10 +152,7 @@ static bool grow_beyond(uint32_t seen)
 {
 	uint32_t idle = 0;
 	uint64_t mask;
-	/*
-	 * Signal handlers are kept out: if one jumped out of here, the other threads would wait for
-	 * ever.
-	 */
+	/* If a signal handler jumped out of here, other threads would wait for ever. */
 	bool is_quiet = own_quiet_begin(&mask);
 	bool is_ours = atomic_compare_exchange_strong(&is_growing, &idle, 1);
 

@@ -14,10 +14,7 @@ bool arena_adopt(int fd);
 /* COLD. Unmap the whole arena, when no thread writes to a ring any more. */
 void arena_drop(void);
 
-/*
- * SLOW: claims a free ring. NULL when all rings are taken, or there is no address space for one
- * more.
- */
+/* SLOW: claims a free ring. NULL when there is none, and no address space for one more. */
 struct ring *arena_claim_ring(void);
 
 #endif

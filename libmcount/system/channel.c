@@ -20,10 +20,7 @@
  */
 #define ANSWER_TIMEOUT_S 10
 
-/*
- * The time to wait for a recorder that says that it is at work: the time that a user might wait at
- * a terminal.
- */
+/* The time to wait for a recorder at work: as long as a user might wait at a terminal. */
 #define WORKING_MAX_S 600
 
 void channel_init(struct channel *ch)

@@ -1,7 +1,4 @@
-/*
- * One conversation with the recorder: greet it, send messages, wait for answers, close. Answers may
- * bring descriptors.
- */
+/* One conversation with the recorder: messages, answers, and descriptors with the answers. */
 #ifndef UTRAIL_LIBMCOUNT_CHANNEL_H
 #define UTRAIL_LIBMCOUNT_CHANNEL_H
 

@@ -1,7 +1,4 @@
-/*
- * When a signal ends the program: held-back records are written, and the recorder is told the open
- * calls.
- */
+/* Before a signal ends the program: writes held-back records, tells the recorder open calls. */
 #ifndef UTRAIL_LIBMCOUNT_CRASH_H
 #define UTRAIL_LIBMCOUNT_CRASH_H
 

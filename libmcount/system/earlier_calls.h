@@ -1,7 +1,4 @@
-/*
- * Calls that were open before the probe was attached: later calls inside of them get their true
- * depth.
- */
+/* Calls from before the probe was attached: calls inside of them get their true depth. */
 #ifndef UTRAIL_LIBMCOUNT_EARLIER_CALLS_H
 #define UTRAIL_LIBMCOUNT_EARLIER_CALLS_H
 
@@ -18,10 +15,7 @@ struct thread;
  * cost of a call.
  */
 
-/*
- * COLD. Copy the struct attach_thread at @from, which has @bytes with its calls. Returns 0 or a
- * negative errno.
- */
+/* COLD. Copy a struct attach_thread, with @bytes in all. Returns 0 or a negative errno. */
 int64_t earlier_calls_note(const void *from, uint64_t bytes);
 
 /*

@@ -47,9 +47,7 @@ static const int watched_signals[] = { SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL 
 
 static _Atomic uint64_t watched; /* a bit for each signal with the probe's handler */
 
-/*
- * A bit for each watched signal that the probe handles only while the program has a handler for it.
- */
+/* A bit for each watched signal whose handler is the probe's only while the program has one. */
 static _Atomic uint64_t followed;
 static void (*after_handler)(void);
 
@@ -66,10 +64,7 @@ struct disposition {
 
 /* By signal: the program's action. Unused pages of this array cost nothing. */
 static struct disposition dispositions[_NSIG];
-/*
- * By signal: the signals that were taken out of the mask of its action. Bit 0: SIGSEGV, bit 1:
- * SIGBUS
- */
+/* By signal: what was taken out of its action's mask. Bit 0: SIGSEGV, bit 1: SIGBUS */
 static _Atomic uint8_t stripped[_NSIG];
 
 #define MASK_BIT(sig) (1ULL << ((sig)-1))
@@ -293,10 +288,7 @@ EXPORTED int sigaction(int sig, const struct sigaction *act, struct sigaction *o
 	return change_other(sig, act, old);
 }
 
-/*
- * Does the work of signal(2) and its relatives. libc's own functions do not call the sigaction()
- * above.
- */
+/* The work of signal(2) and its relatives. libc's own do not call the sigaction() above. */
 static __sighandler_t simple_change(int sig, __sighandler_t handler, int flags)
 {
 	struct sigaction act = { .sa_handler = handler, .sa_flags = flags };
@@ -423,10 +415,7 @@ static void follow_signal(int sig)
 {
 	struct sigaction act;
 
-	/*
-	 * SIGKILL and SIGSTOP cannot be caught. sigaction() fails for the signals that libc keeps
-	 * for itself.
-	 */
+	/* SIGKILL and SIGSTOP cannot be caught. sigaction() fails for libc's own signals. */
 	if (is_watched(sig) || sigaction(sig, NULL, &act) < 0 || sig == SIGKILL || sig == SIGSTOP)
 		return;
 	atomic_fetch_or(&followed, MASK_BIT(sig));
@@ -543,9 +532,7 @@ static void copy_looking(struct copy *c)
 
 		c->len = len;
 		c->result = len ? copy_now(c) : 0;
-		/*
-		 * A string that has not ended within the copied bytes goes on in unreadable memory.
-		 */
+		/* A string without its end goes on in unreadable memory. */
 		if (is_string && c->result == (int64_t)len)
 			c->result = -1 - c->result;
 		return;

@@ -1,7 +1,4 @@
-/*
- * Reads memory of the program that may be unmapped: without harm and, as a rule, without a system
- * call.
- */
+/* Reads memory that may be unmapped: without harm and, as a rule, without a system call. */
 #ifndef UTRAIL_LIBMCOUNT_FAULT_H
 #define UTRAIL_LIBMCOUNT_FAULT_H
 
@@ -24,10 +21,7 @@ enum fault_state {
 
 extern __thread uint8_t fault_state __attribute__((tls_model("initial-exec")));
 
-/*
- * FAULT_GUARDED while the probe's handlers are reliable; after that a value that is no enum
- * fault_state.
- */
+/* FAULT_GUARDED while the probe's handlers are reliable; after that no enum fault_state. */
 extern uint8_t fault_guarded __attribute__((visibility("hidden")));
 
 /*
@@ -52,20 +46,14 @@ void fault_watch_signal(int sig);
  */
 bool fault_call_after_handlers(void (*fn)(void));
 
-/*
- * HOT, rarely: find out if a fault in this thread would call the probe's handler, and store that in
- * fault_state.
- */
+/* HOT, rarely: set fault_state to what a fault in this thread would do. */
 void fault_look(void);
 
 /* The work of fault_copy() and fault_copy_string() in a thread that is not FAULT_GUARDED. */
 uint64_t fault_copy_careful(void *to, const void *from, uint64_t len);
 int64_t fault_copy_string_careful(void *to, const void *from, uint64_t max);
 
-/*
- * True for addresses that no program can have mapped: the first page, and values that are no
- * addresses.
- */
+/* True for the first page, and for values that are no addresses: these are never mapped. */
 static inline bool fault_is_hopeless(const void *from)
 {
 	return (uint64_t)from - 4096 >= ARCH_ADDRESS_END - 4096;

@@ -1,6 +1,4 @@
-/*
- * Attaching and leaving: functions that the recorder makes a thread call (doc/internals/attach.md).
- */
+/* Functions that the recorder makes a thread call, to attach and leave: internals/attach.md. */
 #include "libmcount/system/undo.h"
 
 #include <errno.h>
@@ -130,9 +128,7 @@ static int64_t count_inside(void)
 
 /* --- hooks that go --- */
 
-/*
- * The largest distance between the beginning of a function and the address that its hook reports.
- */
+/* The largest distance of the address that a hook reports from the function's beginning. */
 #define FUNCTION_BEGIN 16
 
 static void clear_open(const struct thread *t, uint64_t *funcs, uint64_t nr)

@@ -22,10 +22,7 @@
 #include "libmcount/hot/probe.h"
 #include "utils/format/callables.h"
 
-/*
- * The identity of a module: the address alone does not do, since another module may be loaded there
- * later.
- */
+/* Identifies a module: another one may be loaded at the same address later. */
 struct reported_module {
 	uint64_t bias;
 	uint64_t path_hash;
@@ -166,10 +163,7 @@ static int report_module(struct dl_phdr_info *info, size_t size, void *arg)
 	return report->failed;
 }
 
-/*
- * Reports a module for the functions of an interpreter, which have numbers for addresses. False
- * when it cannot be sent.
- */
+/* Reports the module of an interpreter's functions, whose addresses are numbers. */
 static bool report_callables(struct report *report)
 {
 	union {

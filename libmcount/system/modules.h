@@ -7,10 +7,7 @@
 
 #include "libmcount/system/channel.h"
 
-/*
- * COLD. Send a MODULE packet for each module that was not reported yet. False when the conversation
- * failed.
- */
+/* COLD. Send a MODULE packet for each module that was not reported yet. False on failure. */
 bool modules_report_all(struct channel *ch);
 
 /* COLD. Report new modules after a dlopen() that began at @begin_ns. */

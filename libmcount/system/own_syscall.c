@@ -23,9 +23,7 @@ bool own_is_readable(uint64_t address)
 	long ret = own_syscall(SYS_rt_sigprocmask, ~0L, address, 0L, sizeof(uint64_t));
 	bool is_readable = ret == -1 && errno == EINVAL;
 
-	/*
-	 * errno is the program's, and the program may read it after a call whose hook comes here.
-	 */
+	/* A hook must not change errno, which is the program's. */
 	errno = saved;
 	return is_readable;
 }

@@ -1,7 +1,4 @@
-/*
- * Decides which system calls the probe may make in a program that forbids some to itself (see
- * seal.h).
- */
+/* Decides which system calls the probe makes in a sealed program (see seal.h). */
 #include "libmcount/system/seal.h"
 
 #include <errno.h>
@@ -20,10 +17,7 @@
 
 #define PAGE 4096UL
 
-/*
- * System calls that a new thread needs: for its state, its ring, and the number of the ring's
- * owner.
- */
+/* System calls that a new thread needs: for its state, its ring, and the ring's owner. */
 static const uint16_t to_begin[] = { SYS_rt_sigprocmask, SYS_mmap, SYS_mremap, SYS_gettid };
 
 /* System calls that the probe's signal handlers need (fault.c). */
@@ -96,10 +90,7 @@ static struct numbers judge_all(const struct sock_fprog *program)
 	return forbidden;
 }
 
-/*
- * Note the filter in the recorder's address, which executed programs get: they begin with one more
- * filter.
- */
+/* Executed programs will begin with one more filter: note it in the address that they get. */
 static void expect_one_more(void)
 {
 	char *address = getenv(CONTROL_ENV_SOCKET);
@@ -110,10 +101,7 @@ static void expect_one_more(void)
 	exec_expect_filter();
 }
 
-/*
- * True when libc reads the clock without a system call: the vDSO can read these clock sources of
- * the kernel.
- */
+/* True when the vDSO reads the kernel's clock source, so that libc makes no system call. */
 static bool has_fast_clock(void)
 {
 	static const char *const fast[] = { "tsc", "kvm-clock", "hyperv_clocksource_tsc_page" };

@@ -1,22 +1,13 @@
-/*
- * System calls that the program has forbidden to itself (seccomp(2)), and those that the probe may
- * still make.
- */
+/* System calls that the program has forbidden to itself (seccomp(2)). */
 #ifndef UTRAIL_LIBMCOUNT_SEAL_H
 #define UTRAIL_LIBMCOUNT_SEAL_H
 
 #include "libmcount/system/own_syscall.h"
 
-/*
- * COLD, before this thread, and perhaps other threads, get the filter at @program (struct
- * sock_fprog).
- */
+/* COLD, before threads get the filter at @program (struct sock_fprog). */
 void seal_before_filter(uint64_t program);
 
-/*
- * COLD, before this thread gets a filter that the probe could not read: no system call counts as
- * allowed any more.
- */
+/* COLD, before this thread gets a filter that is unreadable: allow no system call any more. */
 void seal_all(void);
 
 /*

@@ -95,10 +95,7 @@ static bool compare_values(uint16_t op, uint32_t a, uint32_t b)
 	}
 }
 
-/*
- * Follows a jump on the path @way. If the condition is unknown, the path becomes two. False when
- * there are too many paths.
- */
+/* Follows a jump. With an unknown condition one path becomes two. False: too many paths. */
 static bool jump(struct walk *w, struct way *way, const struct sock_filter *insn, struct value b)
 {
 	uint16_t op = BPF_OP(insn->code);

@@ -1,7 +1,4 @@
-/*
- * The process' side of the recording: it reports itself to the recorder, and gets the plan and the
- * shared memory.
- */
+/* The process' side of the recording: its report, the plan and the shared memory. */
 #include "libmcount/hot/probe.h"
 
 #include <errno.h>
@@ -111,10 +108,7 @@ static enum control_hello_kind why_not(bool has_shadow_stack)
 	return has_address_space() ? 0 : CONTROL_NO_ADDRESS_SPACE;
 }
 
-/*
- * Sends HELLO, the modules and READY, and waits for the answer. False when this process is not
- * traced.
- */
+/* Sends HELLO, the modules and READY, and waits. False when this process is not traced. */
 static bool report_exec(struct channel *ch, bool has_shadow_stack, struct control_welcome *welcome)
 {
 	enum control_hello_kind why = why_not(has_shadow_stack);
@@ -179,10 +173,7 @@ void session_go(void)
 	__atomic_store_n(&probe.ready, true, __ATOMIC_RELEASE);
 }
 
-/*
- * Prepare everything and begin the recording; an attached probe waits for session_go(). Returns
- * enum attach_result.
- */
+/* Begin, or wait for session_go() if the probe is attached. Returns enum attach_result. */
 static int64_t begin_being_recorded(const char *address)
 {
 	struct channel ch cleanup(channel_close);
@@ -223,10 +214,7 @@ static int64_t begin_being_recorded(const char *address)
 	session_go();
 	if (probe.plan.flags & PLAN_ESTIMATE)
 		fault_guard_begin();
-	/*
-	 * A crash would lose ENTRY records that are held back: they are those of the calls that led
-	 * to the crash.
-	 */
+	/* A crash would lose held-back ENTRY records: those of the calls that led to it. */
 	if (probe.plan.threshold_ns || (probe.plan.flags & (PLAN_CRASH_REPORT | PLAN_SELECTIVE)))
 		fault_watch_crashes();
 	signal_switches_begin();

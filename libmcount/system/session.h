@@ -5,16 +5,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/*
- * COLD. Prepare everything for the recorder at @address: session_go() then begins the recording.
- * Returns enum attach_result.
- */
+/* COLD. Prepare to be recorded from session_go() on. Returns enum attach_result. */
 int64_t session_attach(const char *address);
 
-/*
- * COLD. True between session_attach() and session_go(). session_end_wait() ends this state without
- * a recording.
- */
+/* COLD. True from session_attach() to session_go(). session_end_wait() ends that state. */
 bool session_is_waiting(void);
 void session_end_wait(void);
 

@@ -4,10 +4,7 @@
 
 #include <stdbool.h>
 
-/*
- * COLD. From now on the plan's signals come to the probe's handler, which also calls the program's
- * handlers for them.
- */
+/* COLD. From now on the plan's signals come to the probe's handler, then to the program's. */
 void signal_switches_begin(void);
 
 /* True when the plan has an action for signal @sig. */

@@ -36,10 +36,7 @@ struct undo {
 /* Note that @bytes of pages at @at are to be unmapped. */
 void undo_note_memory(void *at, uint64_t bytes);
 
-/*
- * Returns new zeroed memory of @bytes, in whole pages, and notes it; NULL when there is none.
- * Unused pages cost nothing.
- */
+/* Returns new zeroed memory, in whole pages, and notes it. NULL when there is none. */
 void *undo_new_memory(uint64_t bytes);
 
 /* Note that @bytes of pages at @at, with code that the program jumps to, are to be unmapped. */
@@ -53,9 +50,7 @@ void undo_note_code(void *at, uint64_t bytes);
 void undo_note_slot(uint64_t *slot, uint64_t before, const uint64_t *now, uint64_t ours,
 		    bool is_protected);
 
-/*
- * Count this thread as inside of the probe. For long calls that no thread's state shows (`busy`).
- */
+/* Count this thread as inside of the probe, for long calls that set no `busy`. */
 void undo_enter(void);
 void undo_exit(void);
 
