@@ -1,7 +1,4 @@
-/*
- * The time of events: CLOCK_MONOTONIC. It is computed from the CPU's counter if the kernel's clock
- * is, too.
- */
+/* The time of events: CLOCK_MONOTONIC, by the CPU's counter if the kernel uses that, too. */
 #include "posix/posix.h"
 
 #include <fcntl.h>
@@ -40,9 +37,7 @@ void pxt_clock_begin(void)
 		close(fd);
 }
 
-/*
- * Reads both clocks at one moment: of three tries, the one with the shortest interruption counts.
- */
+/* Reads both clocks at one moment: the least interrupted one of three tries counts. */
 static uint64_t read_both(uint64_t *ns)
 {
 	uint64_t best = 0, best_gap = UINT64_MAX;
@@ -62,9 +57,7 @@ static uint64_t read_both(uint64_t *ns)
 }
 
 #ifdef __SIZEOF_INT128__
-/*
- * Returns nanoseconds per tick, with 32 fractional bits; 0 when the result would be 1 ns or more.
- */
+/* Returns nanoseconds per tick, with 32 fractional bits; 0: they are 1 or more, or unknown. */
 static uint64_t scale_ticks(uint64_t ns, uint64_t ticks)
 {
 	unsigned __int128 scaled = ticks ? ((unsigned __int128)ns << 32) / ticks : 0;

@@ -46,10 +46,7 @@ static void put_stop(struct pxt_view *view, const void *address)
 	int is_automatic = 0;
 
 	pxt_put_system(view, PT_STOP, &is_automatic, sizeof(is_automatic), address);
-	/*
-	 * If there was no room for the STOP, the stream was stopped as a full one, which would run
-	 * again.
-	 */
+	/* Without room for the STOP the stream was stopped as a full one, which would restart. */
 	atomic_fetch_and(&atomic_load(&view->stream)->run, ~(uint32_t)(PT_RUNS | PT_RESTARTS));
 }
 
@@ -109,10 +106,7 @@ static void forget_events(struct pxt_handle *handle)
 	struct pxt_event event;
 	uint32_t nr_cells;
 
-	/*
-	 * Unfinished records before this place are skipped by the process that later finds them
-	 * finished.
-	 */
+	/* Unfinished records before this place are skipped when they are found. */
 	atomic_store(&stream->clear_at, head);
 	while ((tail = atomic_load(&stream->tail)) != head) {
 		int found = pxt_ring_peek(handle->view, tail, &event, NULL, &nr_cells);

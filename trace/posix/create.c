@@ -39,10 +39,7 @@ static int check_attr(const trace_attr_t *from, bool has_log, struct pxt_attr *a
 	return attr->stream_policy == POSIX_TRACE_FLUSH && !has_log ? EINVAL : 0;
 }
 
-/*
- * Checks the process to trace. It must be of the same user, since each user has a folder of its
- * own.
- */
+/* Checks the process to trace. Each user has a folder of its own, so it must be the same user. */
 static int check_target(pid_t pid, struct making *making)
 {
 	char path[32];
@@ -63,10 +60,7 @@ static int check_target(pid_t pid, struct making *making)
 	return 0;
 }
 
-/*
- * Returns the number of cells of a stream, a power of two. A record takes one cell of 64 bytes, and
- * more for long data.
- */
+/* Returns the number of cells, a power of two. A record takes one cell, and more for long data. */
 static uint64_t count_cells(const struct pxt_attr *attr)
 {
 	uint64_t least = 4 * (uint64_t)pxt_cells_of((uint32_t)attr->max_data);
@@ -143,10 +137,7 @@ static void register_stream(struct making *making, struct pxt_registry *registry
 			1ul << making->number % PT_ATTACHED_BITS);
 }
 
-/*
- * Makes the reader's view. If this process traces itself, the reader uses the view that writers
- * use.
- */
+/* Makes the reader's view. In a process that traces itself, it is also the writers' view. */
 static int make_view(struct making *making, const struct pxt_registry *registry)
 {
 	struct pxt_handle *handle = making->handle;
@@ -277,10 +268,7 @@ int posix_trace_create_withlog(pid_t pid, const trace_attr_t *restrict attr, int
 
 	if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY || fstat(file_desc, &st) < 0)
 		return EBADF;
-	/*
-	 * Records are written at their offsets: that needs a regular file, and a descriptor without
-	 * O_APPEND.
-	 */
+	/* Records are written at their offsets: only a regular file without O_APPEND will do. */
 	if ((flags & O_APPEND) || !S_ISREG(st.st_mode))
 		return EINVAL;
 	return create_stream(pid, attr, file_desc, trid);

@@ -8,10 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-/*
- * The number of waits for a thread in the middle of a record. Unless the thread is stopped, it
- * needs only nanoseconds.
- */
+/* The waits for a thread in the middle of a record. Unless stopped, it needs nanoseconds. */
 #define WAITS_MAX 50
 
 /* Marks all that the log has so far as complete. */

@@ -29,10 +29,7 @@ static int append_stop(struct pxt_handle *handle, struct pxt_drain *drain)
 	return error;
 }
 
-/*
- * Copies all events. Threads that read the stream's status just before it was closed may still be
- * writing.
- */
+/* Copies all events. Threads that saw the stream open may still be writing. */
 static int copy_events(struct pxt_handle *handle, struct pxt_drain *drain)
 {
 	struct pxt_stream *stream = atomic_load(&handle->view->stream);
@@ -117,10 +114,7 @@ static bool claim_part(struct pxt_log_part *part)
 	       atomic_compare_exchange_strong(&part->finisher, &before, (uint32_t)getpid());
 }
 
-/*
- * Completes a log. If that fails, it may be repeated: records that are in the log are not written
- * again.
- */
+/* Completes a log. A second try does not write the same records again. */
 int pxt_finish(struct pxt_stream *stream, size_t bytes, struct pxt_names *names, int fd)
 {
 	struct pxt_handle handle;
@@ -161,10 +155,7 @@ void pxt_left_name(char name[64], unsigned int number, uint32_t serial)
 	pxt_place_name(name, 'd', number, serial);
 }
 
-/*
- * Removes the file of a finished stream, unless its number belongs to another stream now. Called
- * with the folder's lock.
- */
+/* Removes the file of a finished stream, unless another stream has its number now. */
 void pxt_remove_finished(int place, unsigned int number, const struct pxt_stream *stream)
 {
 	size_t bytes = PT_CELLS_OFFSET;

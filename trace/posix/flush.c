@@ -53,10 +53,7 @@ static void note_status(struct pxt_handle *handle)
 		atomic_store(&flusher->is_log_full, 1);
 }
 
-/*
- * Copies the events up to the present end of the stream: a fast writer could keep the flush busy
- * forever.
- */
+/* Copies the events up to the present end: a fast writer would keep the flush busy forever. */
 static int copy_events(struct pxt_handle *handle)
 {
 	struct pxt_drain *drain = &handle->flusher->drain;
@@ -193,10 +190,7 @@ static void free_flusher(struct pxt_handle *handle)
 	handle->flusher = NULL;
 }
 
-/*
- * Opens the log for reading, too: a looping log is read while it is written, and so is a log that
- * another process continues.
- */
+/* Opens the log for reading, too, for looping logs, and for a process that continues it. */
 static int open_file(int file_desc)
 {
 	int fd = -1;

@@ -1,6 +1,4 @@
-/*
- * The objects that trace_id_t values stand for. They are valid only in the process that made them.
- */
+/* The objects of trace_id_t values, valid only in the process that made them. */
 #include "posix/posix.h"
 
 #include <stdlib.h>
@@ -156,10 +154,7 @@ void pxt_handles_unlock(void)
 	pthread_mutex_unlock(&lock);
 }
 
-/*
- * The memory of forgotten handles stays: the signal handler that has forked may have interrupted a
- * user of it.
- */
+/* The memory of handles stays: the handler that forked may have interrupted a user of one. */
 void pxt_handles_forget(void)
 {
 	static struct pxt_handle *forgotten;

@@ -24,10 +24,7 @@ struct pxt_registry *pxt_parent_registry(int place, pid_t pid)
 	return registry;
 }
 
-/*
- * Returns the latest time at which a process can have begun. Its start time @start is only exact to
- * a tick.
- */
+/* Returns the latest time at which a process with this start time, in ticks, can have begun. */
 static uint64_t latest_begin_ns(uint64_t start)
 {
 	uint64_t per_second = (uint64_t)sysconf(_SC_CLK_TCK);
@@ -89,10 +86,7 @@ void pxt_close_own(int place, uint32_t pid, uint64_t start)
 			continue;
 		if (stream->owner_pid == pid && stream->owner_start == start) {
 			pxt_close_stream(stream);
-			/*
-			 * The keeper completes the stream's log, or the process that opens the log
-			 * does.
-			 */
+			/* The keeper completes the log, or the process that opens it. */
 			pxt_left_name(left, nr, stream->serial);
 			if (!pxt_unfinished(stream, bytes) ||
 			    renameat(place, name, place, left) < 0)

@@ -64,10 +64,7 @@ static struct pxt_thread *find_word(void)
 	for (nr = 0; atomic_load(&is_ordered) && nr < NR_THREADS; nr++) {
 		uint32_t old = atomic_load(&threads[nr].tid);
 
-		/*
-		 * The mark may be set: the thread has left the stream by a jump of a handler, or by
-		 * force.
-		 */
+		/* The mark is set if the thread was ended, or a handler has jumped out. */
 		if (old && is_gone(old) && take_thread(&threads[nr], old, tid)) {
 			atomic_store(&threads[nr].turn, 0);
 			pxt_thread = &threads[nr];

@@ -24,9 +24,7 @@
 /* The interval for checks of an owner that has closed the descriptor whose lock tells its end. */
 #define LOOK_MS 100
 
-/*
- * The number of tries to write a log, with 1, 2, 4 ... seconds between: a full disk may get room.
- */
+/* Tries to write a log, 1, 2, 4 ... seconds apart: a full disk may get room. */
 #define TRIES_MAX 7
 
 /*
@@ -221,10 +219,7 @@ static void write_log(const struct pxt_keeping *keeping, const struct pxt_log_pa
 	}
 }
 
-/*
- * Completes the log, and removes the stream's files. A log that could not be written is left for
- * the process that opens it.
- */
+/* Completes the log and removes the files, or leaves all to the process that opens the log. */
 static void finish_keeping(const struct pxt_keeping *keeping, const struct pxt_log_part *part)
 {
 	int lock;

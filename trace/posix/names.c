@@ -1,31 +1,20 @@
-/*
- * The names of user events, and their ids, in memory to which several processes add without a lock.
- */
+/* The names and ids of user events: several processes add to them without a lock. */
 #include "posix/posix.h"
 
 #include <sched.h>
 #include <string.h>
 
-/*
- * Copies the text of a finished name. The copy has a zero byte even if other processes write to the
- * name.
- */
+/* Copies a finished name. The copy ends with a zero byte even if others write to the name. */
 static void copy_text(const struct pxt_name *name, char text[PT_NAME_MAX + 1])
 {
 	memcpy(text, name->text, PT_NAME_MAX);
 	text[PT_NAME_MAX] = '\0';
 }
 
-/*
- * A name is written in less than a microsecond. The wait is limited, since the pid of the writer
- * may be false.
- */
+/* To write a name takes less than a microsecond, but the pid of the writer may be false. */
 #define WAITS_MAX (1 << 20)
 
-/*
- * Waits for the process that writes the name. False when that process has died: then this process
- * must write the name.
- */
+/* Waits for the writer of a name. False when it has died: this process must write the name. */
 static bool wait_for(struct pxt_name *name, uint32_t state, uint32_t self)
 {
 	for (int nr = 1; state != PT_NAME_READY && nr < WAITS_MAX; nr++) {

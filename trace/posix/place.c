@@ -129,10 +129,7 @@ static int make_other(int memory, const char *own)
 	return mkdirat(memory, name, 0700) < 0 ? -errno : 0;
 }
 
-/*
- * Another user has taken the usual name: use the folder that this process, or an earlier one, makes
- * in its place.
- */
+/* Another user has taken the usual name: use a folder with another name, made here if need be. */
 static int open_other(int memory, const char *own, bool makes)
 {
 	char name[NAME_MAX + 1];

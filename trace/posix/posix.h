@@ -207,10 +207,7 @@ struct timespec pxt_timespec(uint64_t ns);
 long pxt_futex(_Atomic uint32_t *word, int op, uint32_t value, const struct timespec *timeout);
 void pxt_futex_wake(_Atomic uint32_t *word);
 
-/*
- * place.c: the folder of shared files. Functions that return int return a descriptor or a negative
- * errno.
- */
+/* place.c: the folder of shared files. int: a descriptor, or a negative errno. */
 int pxt_place_open(void);
 int pxt_place_open_existing(void);
 int pxt_place_error(void);
@@ -236,10 +233,7 @@ void pxt_sweep(int place);
 void pxt_inherit(int place, struct pxt_registry *registry, pid_t pid, uint64_t start);
 /* Map the registry of a process' parent. NULL when it has none. */
 struct pxt_registry *pxt_parent_registry(int place, pid_t pid);
-/*
- * Close the streams that this process has made before it executed another program, which does not
- * control them.
- */
+/* Close the streams that this process made before its exec: it does not control them now. */
 void pxt_close_own(int place, uint32_t pid, uint64_t start);
 
 /* process.c: map this process' registry. False while there is none. */
@@ -432,9 +426,7 @@ void pxt_record(uint32_t id, const void *data, size_t len, const void *address);
 /* Record a system event of this process, whether the stream runs or not. The filter applies. */
 void pxt_put_system(struct pxt_view *view, uint32_t id, const void *data, uint32_t len,
 		    const void *address);
-/*
- * Record a system event without data if the stream runs. No event is dropped to make room for it.
- */
+/* Record a system event without data if the stream runs and has room. */
 void pxt_put_if_room(struct pxt_view *view, uint32_t id);
 bool pxt_is_filtered(struct pxt_stream *stream, uint32_t id);
 void pxt_filter_get(struct pxt_stream *stream, trace_event_set_t *set);
@@ -510,10 +502,7 @@ struct pxt_handle {
  */
 struct pxt_handle *pxt_handle_get(trace_id_t trid, int kinds);
 void pxt_handle_put(struct pxt_handle *handle);
-/*
- * Make a new handle, which pxt_handle_get() finds after pxt_handle_publish(). NULL when there are
- * too many handles.
- */
+/* Make a handle, which pxt_handle_publish() lets others find. NULL: there are too many. */
 struct pxt_handle *pxt_handle_new(void);
 trace_id_t pxt_handle_publish(struct pxt_handle *handle, enum pxt_kind kind);
 void pxt_handle_discard(struct pxt_handle *handle);

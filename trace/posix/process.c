@@ -7,9 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/*
- * The registry before the first use. With all its bits set the first event looks for the true one.
- */
+/* The registry before the first use. All bits are set, so the first event looks further. */
 static struct pxt_registry unknown = { .attached = { [0 ... PT_ATTACHED_WORDS - 1] = ~0ul } };
 /* The registry of a process that cannot have one, and is not traced. */
 static struct pxt_registry none;
@@ -115,10 +113,7 @@ struct pxt_registry *pxt_registry_of(int place, pid_t pid, uint64_t start, int *
 	return registry;
 }
 
-/*
- * The parent's streams bring the parent's names, so that an id is the same name for all writers of
- * a stream.
- */
+/* The names come from the parent: an id means the same for all writers of a stream. */
 static void take_over(struct pxt_registry *registry)
 {
 	for (unsigned int nr = 0; nr < TRACE_SYS_MAX; nr++) {
@@ -337,10 +332,7 @@ __attribute__((constructor)) static void begin(void)
 	errno = error;
 }
 
-/*
- * Removes the files of this process. Its names stay as long as there may be a child that has
- * inherited them (pxt_sweep()).
- */
+/* Removes the registry. Names stay as long as a child may have them: pxt_sweep(). */
 __attribute__((destructor)) static void end(void)
 {
 	struct pxt_registry *registry = atomic_load(&pxt_process.registry);

@@ -122,9 +122,7 @@ static void end_waiting(void *argument)
 	pxt_handle_put(waiting->handle);
 }
 
-/*
- * The reader announces that it waits, and then looks again: an event in between would not wake it.
- */
+/* Between the announcement and the wait the reader looks again: no wake-up is missed. */
 static int read_event(struct waiting *waiting, const struct reading *reading, int *unavailable)
 {
 	struct pxt_handle *handle = waiting->handle;

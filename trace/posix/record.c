@@ -4,10 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-/*
- * The number of records that an event without room may evict, one at a time. A large event may need
- * all cells.
- */
+/* The records that an event may evict, one by one. A large event may need all cells. */
 #define EVICTIONS_MAX (1 << 24)
 
 /* The owner is looked up in /proc once in this many lost events. */

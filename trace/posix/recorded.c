@@ -49,10 +49,7 @@ static void declare_name(uint32_t id, const char *name)
 	}
 }
 
-/*
- * Declares an event; may wait for the recorder. The unnamed event is declared with the first name,
- * or the first stream.
- */
+/* Declares an event, and first the unnamed one. May wait for the recorder. */
 void pxt_recorded_declare(uint32_t id, const char *name)
 {
 	if (!atomic_exchange(&was_asked, 1))
@@ -128,10 +125,7 @@ static void put_recorded(uint32_t id, const void *data, size_t len)
 		emit_copy(to, number, data, len);
 	if (found <= 0)
 		return;
-	/*
-	 * If the number has changed, its recorder has detached, and this place is another
-	 * recorder's.
-	 */
+	/* The recorder of this number has detached, and the place is another one's. */
 	if (PT_UNLIKELY(atomic_load_explicit(&numbers[id - PT_UNNAMED], memory_order_relaxed) !=
 			number)) {
 		to->end(number, &place, SIZE_MAX);

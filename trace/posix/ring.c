@@ -29,10 +29,7 @@ enum state {
 /* The most tries. So many of them fail only if the memory holds nonsense. */
 #define TRIES_MAX 100000
 
-/*
- * The time for which a thread gives way: some dozens of events. A longer time gains little, and
- * delays the thread.
- */
+/* The time for which a thread gives way: some dozens of events. More gains little. */
 #define GIVE_WAY_NS 3000
 
 static uint64_t make_word(const struct pxt_view *view, uint64_t at, enum state state,
@@ -87,10 +84,7 @@ uint32_t pxt_cells_of(uint32_t len)
 				     : 1 + (len - PT_INLINE_DATA + PT_CELL_DATA - 1) / PT_CELL_DATA;
 }
 
-/*
- * HOT. Copies in atomic pieces: readers may read at the same time, and find out later that the
- * record was not complete.
- */
+/* HOT. Copies in atomic pieces: readers find out afterwards if a record was complete. */
 static inline __attribute__((always_inline)) void put_bytes(_Atomic pxt_piece *to,
 							    const unsigned char *from, size_t len)
 {
@@ -191,10 +185,7 @@ static inline __attribute__((always_inline)) int claim_cells(const struct pxt_vi
 		int ahead = rounds_ahead(view, word, head);
 
 		if (ahead == 0) {
-			/*
-			 * Another thread has claimed this place, and has not moved the head yet:
-			 * move the head for it.
-			 */
+			/* Move the head for the thread that has claimed this place. */
 			if (is_count(view, count_of(word)))
 				atomic_compare_exchange_strong(&stream->head, &head,
 							       head + count_of(word));
@@ -323,10 +314,7 @@ bool pxt_ring_skip_of(const struct pxt_view *view, uint64_t at, pid_t pid)
 	       pxt_ring_take(view, at, count_of(reserved));
 }
 
-/*
- * Counts a lost event. The reader is told of a gap once: its place, and the time of its first
- * event.
- */
+/* Counts a lost event. The reader is told of a gap once, with its first event's time. */
 void pxt_note_lost(struct pxt_stream *stream, uint64_t at, uint64_t time_ns)
 {
 	uint64_t none = 0;
@@ -354,10 +342,7 @@ bool pxt_ring_evict(const struct pxt_view *view)
 		return true;
 	}
 	if (found == -EAGAIN) {
-		/*
-		 * The writer is almost always alive, and to check that costs a look at /proc, so it
-		 * is done rarely.
-		 */
+		/* A look at /proc is costly, and the writer is mostly alive. */
 		uint64_t lost = atomic_load_explicit(&stream->lost, memory_order_relaxed);
 
 		return lost % 1024 == 0 && pxt_ring_skip_dead(view, tail);

@@ -63,10 +63,7 @@ static bool take_apart(const char *name, pid_t *pid, uint64_t *start)
 	return *end == '\0';
 }
 
-/*
- * Renames the file of an unfinished log, which frees the stream's number. False when the file is
- * not needed any more.
- */
+/* Renames the file of an unfinished log, to free its number. False: it is not needed. */
 static bool keep_left(int place, const char *name, struct pxt_stream *stream, size_t bytes)
 {
 	char left[64];
@@ -139,10 +136,7 @@ static bool is_stream(int place, unsigned int number, uint32_t serial)
 	return is;
 }
 
-/*
- * True when a registry is needed. If its process has never joined, it is needed only while a stream
- * traces the process.
- */
+/* True when a registry is needed: its process has joined, or a stream traces it. */
 static bool has_use(int place, const struct pxt_registry *registry)
 {
 	if (atomic_load(&registry->has_joined))

@@ -66,10 +66,7 @@ static bool take_waiting(struct pxt_handle *handle, struct pxt_event *event)
 	return false;
 }
 
-/*
- * Takes the STOP of a stream that has stopped by itself. It comes after all other events. Then the
- * stream runs again.
- */
+/* Takes the STOP of a stream that has stopped by itself, as its last event. Then it restarts. */
 static int take_stop(struct pxt_handle *handle, struct pxt_event *event)
 {
 	struct pxt_stream *stream = atomic_load(&handle->view->stream);
@@ -156,9 +153,7 @@ int pxt_follow(struct pxt_handle *handle, struct pxt_event *event)
 		if (handle->at < clear_at)
 			handle->at = clear_at;
 		found = pxt_ring_peek(view, handle->at, event, handle->buffer, &nr_cells);
-		/*
-		 * If the record's cells have been released meanwhile, the copy may be incomplete.
-		 */
+		/* The copy may be torn if the record's cells have been released. */
 		if (atomic_load(&stream->tail) > handle->at)
 			continue;
 		if (found == 1)

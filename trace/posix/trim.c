@@ -10,10 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/*
- * With a sanitizer nothing is trimmed: it replaces functions of the C library, and needs all of its
- * memory.
- */
+/* With a sanitizer nothing is trimmed: it needs all of its memory. */
 #pragma weak __asan_init
 #pragma weak __hwasan_init
 #pragma weak __msan_init
