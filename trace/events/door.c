@@ -108,14 +108,9 @@ INTERNAL int fst_door_open(const struct utrail_trace_recorder *recorder)
 		return 0;
 	if (!fst_try_lock_threads(&held))
 		return -EAGAIN;
-	/*
-	 * If a former recorder detached while another thread had the lock, its numbers of events
-	 * are still there.
-	 */
+	/* A former recorder that could not lock has left its numbers of events. */
 	fst_recorded_went();
-	/*
-	 * END is set first: a thread that has called begin() must call end() of the same recorder.
-	 */
+	/* END comes first: a thread after begin() must call end() of the same recorder. */
 	atomic_store(&fst_door_cells[END], (const void *)recorder->end);
 	atomic_store(&fst_door_cells[DECLARE], (const void *)recorder->declare);
 	atomic_store(&fst_door_cells[CHOOSE], (const void *)recorder->choose);

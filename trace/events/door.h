@@ -9,10 +9,7 @@
 
 #if defined(__x86_64__) && defined(__LP64__)
 #define FST_HAS_DOOR  1
-/*
- * With the static library, this makes the linker take door.c, although the program calls nothing in
- * it.
- */
+/* Makes the linker take door.c from the static library, though no call leads there. */
 #define FST_TAKE_DOOR static const void *const taken_door __attribute__((used)) = fst_door_open
 #else
 #define FST_HAS_DOOR  0

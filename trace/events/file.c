@@ -122,10 +122,7 @@ static void install_file(fstrace_t *trace, int fd, uint32_t file)
 	atomic_store(&trace->file, file);
 }
 
-/*
- * Opens the log's file after another process has rotated the log, or for the first record. Called
- * with the lock.
- */
+/* Opens the file that another process has begun, or the first one. Called with the lock. */
 static bool reopen_log(fstrace_t *trace)
 {
 	int fd = open_log(trace->prefix);

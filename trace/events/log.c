@@ -1,7 +1,4 @@
-/*
- * Turns an event into a line. No thread waits here, but functions of the program (%I, %J) run one
- * at a time.
- */
+/* Turns an event into a line. Only functions of the program (%I, %J) wait for each other. */
 #include "events/trace.h"
 
 #include <errno.h>

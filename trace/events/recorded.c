@@ -23,10 +23,7 @@ static const struct utrail_trace_recorder *find_recorder(void)
 	return recorder;
 }
 
-/*
- * NULL until there is a recorder. Then it does not change: a recorder that came by the door is
- * never freed.
- */
+/* NULL until there is a recorder, then constant: a door is never freed. */
 static const struct utrail_trace_recorder *_Atomic recorder;
 
 static inline const struct utrail_trace_recorder *get_recorder(void)
@@ -217,10 +214,7 @@ bool fst_recorded_write(const struct fstrace_event_impl *impl, const struct fst_
 
 	if (found <= 0)
 		return found == 0;
-	/*
-	 * If the number has changed, its recorder has detached, and this place is another
-	 * recorder's.
-	 */
+	/* The recorder of this number has detached, and the place is another one's. */
 	if (__builtin_expect(atomic_load_explicit(&recorded->id, memory_order_relaxed) != id, 0)) {
 		to->end(id, &place, SIZE_MAX);
 		return true;

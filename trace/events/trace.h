@@ -113,9 +113,7 @@ struct fst_values {
 
 typedef const char *(*fst_text_function)(void *);
 
-/*
- * binary.c: append the values as a payload. The values of @common, which may be NULL, come first.
- */
+/* binary.c: append the values as a payload, those of @common (may be NULL) first. */
 void fst_add_values(struct fst_text *payload, const struct fst_format *common,
 		    const struct fst_format *format, const struct fst_spot *spot,
 		    struct fst_values *values);
@@ -138,9 +136,7 @@ bool fst_recorded_write(const struct fstrace_event_impl *impl, const struct fst_
 /* Emit a record that was made elsewhere. Does nothing if the recorder is gone. */
 void fst_recorded_emit(const struct fst_recorded *recorded, const struct fst_text *payload);
 
-/*
- * trace.c: choose the consumers of an event. @wants_text: the program wants it as text. Signal-safe
- */
+/* trace.c: choose the consumers of an event that the program wants as text or not. Signal-safe. */
 void fst_choose(struct fstrace_event_impl *impl, bool wants_text);
 
 /* file.c: write one record, by one write(). If that fails, the record is lost without a report. */
@@ -171,10 +167,7 @@ struct fst_held {
 };
 void fst_lock(struct fst_held *held);
 void fst_unlock(struct fst_held *held);
-/*
- * The same for the threads of this process only. Functions that are called under this lock must not
- * log.
- */
+/* The same for the threads of this process. Functions that run under this lock must not log. */
 void fst_lock_threads(struct fst_held *held);
 void fst_unlock_threads(struct fst_held *held);
 /* False when a thread has the lock, perhaps this one. */
@@ -188,10 +181,7 @@ void fst_owner_set(int fd);
  * program, even if it has closed them.
  */
 int fst_keep_away(int fd);
-/*
- * Give the file of @fd the number @old if that number is free. Takes over @fd. Returns the
- * descriptor.
- */
+/* Move @fd to the number @old if that is free. Takes over @fd. Returns the descriptor. */
 int fst_replace_fd(int old, int fd);
 
 #endif

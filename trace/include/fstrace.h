@@ -66,10 +66,7 @@ void fstrace_log(fstrace_event_t *event, ...) __attribute__((cold));
 void fstrace_log_2(fstrace_event_t *event, const char *file, unsigned line, ...)
 	__attribute__((cold));
 
-/*
- * A function that is inlined even without optimisation, and does not appear among the recorded
- * calls of a program.
- */
+/* A function that is inlined even without optimisation, and never recorded as a call. */
 #define FSTRACE_INLINE_ static inline __attribute__((always_inline, no_instrument_function))
 
 /* Replaces NULL by an event that is never enabled, so that the check needs no second branch. */
@@ -141,10 +138,7 @@ void fstrace_select_safe(fstrace_t *trace, int (*cb)(void *data, const char *id)
 bool fstrace_select_regex(fstrace_t *trace, const char *include_re, const char *exclude_re);
 void fstrace_select_event(fstrace_event_t *event, int selection);
 
-/*
- * Returns a number for an object in logs. It is unique in the process, and most likely across
- * processes.
- */
+/* Returns a number for an object: unique in the process, and most likely across processes. */
 uint64_t fstrace_get_unique_id(void);
 
 /* Set the path of the lock file, once, before the first fstrace_open(). */
@@ -187,10 +181,7 @@ void fstrace_specify(fstrace_event_spec_t *spec, fstrace_event_t **variable, cha
 		     const char *format);
 void fstrace_declare_globals(fstrace_t *trace);
 
-/*
- * Return a number as text, for %I. The text is valid until the next of these calls in the same
- * thread.
- */
+/* Return a number as text, for %I, valid until the next of these calls in this thread. */
 const char *fstrace_signed_repr(int64_t value);
 const char *fstrace_unsigned_repr(uint64_t value);
 const char *fstrace_hex_repr(uint64_t value);

@@ -1,17 +1,11 @@
-/*
- * Events of POSIX Trace, in streams and in logs: numbers, limits, attributes. <trace.h> has the
- * same numbers.
- */
+/* Events of POSIX Trace, in streams and in logs. <trace.h> has the same numbers. */
 #ifndef UTRAIL_POSIXTRACE_EVENT_H
 #define UTRAIL_POSIXTRACE_EVENT_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/*
- * Ids of events, which are bits of a set. System events are below the unnamed event, events with
- * names are above it.
- */
+/* Ids of events, bits of a set: system events, the unnamed one, events with names. */
 enum {
 	PT_ERROR = 1,
 	PT_START,

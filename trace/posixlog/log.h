@@ -1,7 +1,4 @@
-/*
- * Logs of POSIX Trace on disk, for libutrail-trace, which writes and reads them, and for other
- * readers.
- */
+/* Logs of POSIX Trace on disk: libutrail-trace writes them, and others read them, too. */
 #ifndef UTRAIL_POSIXTRACE_LOG_H
 #define UTRAIL_POSIXTRACE_LOG_H
 
@@ -65,10 +62,7 @@ struct pxt_log {
 
 /* Returns 0 or a negative errno; -EINVAL: the file is no log, or a damaged one. */
 int pxt_log_open(struct pxt_log *log, int fd);
-/*
- * Read the next event, with the first @room bytes of its data. Returns 1; 0: the end; or a negative
- * errno.
- */
+/* Read the next event, and @room bytes of its data. Returns 1; 0: the end; or a negative errno. */
 int pxt_log_next(struct pxt_log *log, struct pxt_event *event, void *data, size_t room);
 void pxt_log_rewind(struct pxt_log *log);
 /*

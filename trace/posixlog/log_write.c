@@ -26,10 +26,7 @@ static int write_all(int fd, const void *from, size_t len, uint64_t at)
 	return 0;
 }
 
-/*
- * Writes to the file. At a limit of file sizes this returns an error: the signal, which would end
- * the program, is blocked.
- */
+/* Writes to the file. At a limit of file sizes this fails, and no signal ends the program. */
 static int write_at(int fd, const void *from, size_t len, uint64_t at)
 {
 	struct timespec now = { 0, 0 };
@@ -249,10 +246,7 @@ int pxt_log_append(struct pxt_log_writer *writer, const struct pxt_event *event,
 	if (!error)
 		error = add_bytes(writer, zeros, padding);
 	writer->adds = false;
-	/*
-	 * The written part is after the end of the records. The next flush writes the buffer's
-	 * content again.
-	 */
+	/* The written part lies after the records, and will be written again. */
 	if (error)
 		pxt_log_take_back(writer, last);
 	return error;

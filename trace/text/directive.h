@@ -1,6 +1,4 @@
-/*
- * Parses formats of declared events: literal text and directives ("%64u"). No allocation, no state.
- */
+/* Parses formats of declared events: text and directives ("%64u"). No allocation, no state. */
 #ifndef UTRAIL_FSTRACE_DIRECTIVE_H
 #define UTRAIL_FSTRACE_DIRECTIVE_H
 

@@ -1,12 +1,7 @@
-/*
- * Parses payloads of declared events, which are untrusted, and writes them as text (see payload.h).
- */
+/* Parses payloads of declared events, which are untrusted, into text (see payload.h). */
 #include "text/payload.h"
 
-/*
- * Page sizes are multiples of this. If the first byte of such a part of memory can be read, all of
- * the part can.
- */
+/* Page sizes are multiples of this: if one byte of such a part is readable, all of it is. */
 #define PAGE_PART 4096U
 
 static inline size_t smaller(size_t a, size_t b)
@@ -19,9 +14,7 @@ static inline bool may_read_word(const char *at)
 	return ((uintptr_t)at & (PAGE_PART - 1)) <= PAGE_PART - sizeof(uint64_t);
 }
 
-/*
- * Returns the number of bytes before the first zero byte of a little-endian word; 8: there is none.
- */
+/* Returns the number of bytes before the first zero byte of a little-endian word, or 8. */
 static inline unsigned bytes_before_zero(uint64_t word)
 {
 	const uint64_t ones = 0x0101010101010101;

@@ -23,10 +23,7 @@ void fst_text_free(struct fst_text *text)
 		munmap(text->base, text->room);
 }
 
-/*
- * Makes room for @more bytes. Pages come from the kernel, since a signal may have interrupted
- * malloc().
- */
+/* Makes room for @more bytes, without malloc(), which a signal may have interrupted. */
 static bool grow_text(struct fst_text *text, size_t more)
 {
 	size_t room = text->room < 16384 ? 16384 : text->room;
@@ -195,10 +192,7 @@ static char *put_digits(char *to, unsigned value, int width)
 	return to + width;
 }
 
-/*
- * Converts days since 1970 to a date. Years begin in March here, so that the leap day is the last
- * day.
- */
+/* Writes the date of a day since 1970. Years begin in March here, to end with the leap day. */
 static char *put_date(char *to, int64_t days)
 {
 	int64_t shifted = days + 719468;

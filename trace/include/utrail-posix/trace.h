@@ -133,10 +133,7 @@ struct posix_trace_status_info {
 	int posix_stream_flush_error;
 	int posix_log_overrun_status;
 	int posix_log_full_status;
-	/*
-	 * An extension of the standard: the number of events that were lost since the stream was
-	 * made or cleared.
-	 */
+	/* An extension of the standard: events lost since the stream was made or cleared. */
 	unsigned long posix_stream_lost_events;
 };
 
@@ -201,21 +198,13 @@ int posix_trace_timedgetnext_event(trace_id_t, struct posix_trace_event_info *__
 int posix_trace_trygetnext_event(trace_id_t, struct posix_trace_event_info *__restrict,
 				 void *__restrict, size_t, size_t *__restrict, int *__restrict);
 
-/*
- * A sysconf() that knows _SC_TRACE, _SC_TRACE_EVENT_FILTER and so on. The C library's own returns
- * -1 for them.
- */
+/* A sysconf() that knows _SC_TRACE and so on, for which the C library returns -1. */
 long utrail_sysconf(int);
 
-/*
- * 1: entries and exits of functions are events of the stream; 0, the initial value: they are not.
- */
+/* 1: entries and exits of functions are events of the stream. Initially 0. */
 int utrail_trace_attr_getfunctions(const trace_attr_t *__restrict, int *__restrict);
 int utrail_trace_attr_setfunctions(trace_attr_t *, int);
-/*
- * Record the entry or the exit of a function. Programs compiled with -finstrument-functions call
- * these at each function.
- */
+/* Record the entry or exit of a function. -finstrument-functions makes programs call these. */
 void utrail_trace_function_entry(void *, void *);
 void utrail_trace_function_exit(void *, void *);
 
