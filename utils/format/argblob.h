@@ -1,7 +1,4 @@
-/*
- * The payload after ENTRY and EXIT records: the layout of arguments and return values
- * (doc/formats/records.md, "Payloads").
- */
+/* The payloads after ENTRY and EXIT records (doc/formats/records.md, "Payloads"). */
 #ifndef UTRAIL_FORMAT_ARGBLOB_H
 #define UTRAIL_FORMAT_ARGBLOB_H
 
@@ -11,17 +8,14 @@
 #include <sys/types.h>
 
 /*
- * A payload consists of the values in the order of the function's specification. Each value is
- * padded to ARGBLOB_ALIGN bytes, the payload to ARGBLOB_TOTAL_ALIGN. A payload does not describe
- * itself: only the specification tells its values apart.
+ * A payload has the values in the order of the function's specification, without which it cannot be
+ * read. Each value is padded to ARGBLOB_ALIGN bytes, the payload to ARGBLOB_TOTAL_ALIGN.
  */
 #define ARGBLOB_ALIGN	    4U
 #define ARGBLOB_TOTAL_ALIGN 8U
 #define ARGBLOB_MAX_BYTES   1024U /* size of a whole payload with padding */
 
-/*
- * The form in which a value is recorded and shown; the letter of the specification is in brackets.
- */
+/* The form of a value, as recorded and shown; its letter in specifications is in brackets. */
 enum arg_format {
 	ARG_AUTO,	/* (d) decimal, or hexadecimal when it is large */
 	ARG_SIGNED,	/* (i) */
@@ -37,10 +31,7 @@ enum arg_format {
 	ARG_STRUCT,	/* (t) by value */
 };
 
-/*
- * @size: bytes of the value itself; for strings, bytes of the pointer to them, which is not
- * recorded
- */
+/* @size: bytes of the value; for strings, bytes of the pointer to them, which is not recorded */
 struct arg_type {
 	uint8_t format; /* enum arg_format */
 	uint16_t size;
@@ -73,10 +64,7 @@ static inline bool arg_value_is_null(const struct arg_value *value)
 	       __builtin_memcmp(value->data, ARGBLOB_NULL, ARGBLOB_NULL_LEN) == 0;
 }
 
-/*
- * Returns the number of bytes of a value of that type with its padding; for strings, those of the
- * fixed part.
- */
+/* Returns the bytes of a value with its padding; for a string, those of its length. */
 static inline uint32_t argblob_value_bytes(struct arg_type type)
 {
 	uint32_t bytes = arg_format_is_string(type.format) ? sizeof(uint16_t) : type.size;

@@ -1,6 +1,6 @@
 /*
- * Functions of Python, a language without addresses. Records have numbers for them instead of
- * addresses. In maps they have a module of their own, at a place that no program can use.
+ * Functions of Python, which have no addresses: records have numbers instead. In maps they have a
+ * module of their own, at a place that no program can use.
  */
 #ifndef UTRAIL_FORMAT_CALLABLES_H
 #define UTRAIL_FORMAT_CALLABLES_H
@@ -9,19 +9,19 @@
 #include <stdint.h>
 #include <string.h>
 
-/* The module's name in maps, and that of its symbol file, as with uftrace. */
+/* The name of the module in maps, and of its symbol file, as with uftrace. */
 #define CALLABLES_MODULE "python.fake"
 
 /*
- * Numbers begin at 1 and are below this limit, which is the load address of programs that are not
- * position independent. The module starts at 0, so a number is also its relative address.
+ * Numbers begin at 1 and are below this limit, the lowest load address of programs. The module
+ * starts at 0, so a number is also the function's relative address.
  */
 #define CALLABLES_END 0x400000UL
 
 /* The maximum of recorded arguments of a function. */
 #define CALLABLE_ARGS_MAX 36U
 
-/* The recorded values of a function, as bits: bit N stands for argument N, counted from 1. */
+/* Bits for the recorded values of a function. Bit N is for argument N, counted from 1. */
 #define CALLABLE_RESULT	    (1ULL << 0)
 #define CALLABLE_VALUE_BITS (CALLABLE_ARGS_MAX + 1)
 
@@ -54,8 +54,7 @@ static inline bool callable_text_number(const char *text, size_t len, int64_t *n
 
 /*
  * Compare an integer with the double whose bits are @bits, which is no NaN. Returns less than 0, 0
- * or more. This function uses integers only: the probe has no floating point arithmetic, and
- * elsewhere such arithmetic would not be exact.
+ * or more. Floating-point arithmetic would not be exact, and the probe has none.
  */
 static inline int callable_compare(int64_t integer, uint64_t bits)
 {
@@ -93,10 +92,7 @@ static inline bool python_is_name(const char *path)
 
 	if (strncmp(name, "python", 6) != 0)
 		return false;
-	/*
-	 * No strspn(3): the probe uses this function, too, and may call only a few functions of
-	 * libc.
-	 */
+	/* No strspn(3): the probe, which uses this function, may call few functions of libc. */
 	end = name + 6;
 	while ((*end >= '0' && *end <= '9') || *end == '.')
 		end++;

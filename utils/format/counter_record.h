@@ -1,7 +1,4 @@
-/*
- * The value of a counter in EVENT records that have no payload (doc/formats/records.md,
- * "Counters").
- */
+/* The value of a counter, in EVENT records without payload (doc/formats/records.md, "Counters"). */
 #ifndef UTRAIL_FORMAT_COUNTER_RECORD_H
 #define UTRAIL_FORMAT_COUNTER_RECORD_H
 
@@ -10,10 +7,10 @@
 #include "utils/format/record.h"
 
 /*
- * uftrace 0.13 stops at an unknown payload, but takes the low 32 bits of the address as the id and
- * ignores the depth. So a value is split into pieces of 24 bits, the lowest bits first. 16 bits of
- * a piece are at the top of the address, 8 in the depth. The highest bit of the depth tells that
- * the next record, with the same time and id, has another piece.
+ * A value is split into pieces of 24 bits, the lowest bits first. The top of the address has 16
+ * bits of a piece, the depth has 8. The highest bit of the depth tells that the next record, with
+ * the same time and id, has another piece. uftrace 0.13 would stop at an unknown payload, but takes
+ * the low 32 bits of the address as the id and ignores the depth.
  */
 #define COUNTER_PIECES_MAX 3
 #define COUNTER_PIECE_BITS 24

@@ -40,7 +40,7 @@ static const struct name_form {
 	{ DATADIR_PROCESSES, NOTHING, "" },
 	{ ".channel", NOTHING, "" }, /* uftrace has it while it records */
 	{ REQUEST_DOOR_NAME, NOTHING, "" },
-	/* Users write the last two, for info and replay. */
+	/* Users write the next two, for info and replay. */
 	{ "note.txt", NOTHING, "" },
 	{ "extern.dat", NOTHING, "" },
 };

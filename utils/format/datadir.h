@@ -1,7 +1,4 @@
-/*
- * The names of the files of a data directory: ours, uftrace's, and those that users add to a
- * recording.
- */
+/* The names of the files of a data directory, also those of uftrace and those that users add. */
 #ifndef UTRAIL_FORMAT_DATADIR_H
 #define UTRAIL_FORMAT_DATADIR_H
 
@@ -11,29 +8,23 @@
 /* The name of a file until it is complete. */
 #define DATADIR_TMP(name) "." name ".tmp"
 
-/*
- * The file that replaces <tid>.dat in a compact recording: its name begins with the task's id, too
- * (doc/internals/compact.md).
- */
+/* <tid>.cdat replaces <tid>.dat in a compact recording (doc/internals/compact.md). */
 #define DATADIR_COMPACT_SUFFIX	  ".cdat"
-/* The file beside <tid>.dat (event_data.h). */
+/* <tid>.evt is beside <tid>.dat (event_data.h). */
 #define DATADIR_EVENT_DATA_SUFFIX ".evt"
 /* The acts of processes (proc_dat.h). */
 #define DATADIR_PROCESSES	  "proc.dat"
 
 /*
- * True when @name is the name of a file of a data directory. Only files with such names are written
- * into it, and only these are deleted with it. Unfinished files (DATADIR_TMP) count, too.
+ * True when @name is the name of a file of a data directory, complete or not (DATADIR_TMP). Only
+ * files with these names are written there, and deleted with the directory.
  */
 bool datadir_has_name(const char *name);
 
 /* True when only the recording's user may read the file @name. */
 bool datadir_is_private(const char *name);
 
-/*
- * Find the task whose records are in the file @name: "<tid>.dat", or "<tid>.cdat". 0: it is another
- * file.
- */
+/* Returns the tid in the name "<tid>.dat", or "<tid>.cdat"; 0: it is another name. */
 int32_t datadir_records_tid(const char *name);
 int32_t datadir_compact_tid(const char *name);
 

@@ -126,10 +126,7 @@ void dbg_encode(const struct dbg *dbg, struct strbuf *out)
 	}
 }
 
-/*
- * Make a string of the rest of @line. Its NUL replaces the newline after it, or is the one at the
- * end of the text.
- */
+/* Make a string of the rest of @line: a NUL replaces the newline after it. */
 static const char *rest_of(const struct text *line)
 {
 	*(char *)line->end = '\0';
@@ -222,7 +219,7 @@ int dbg_decode(const char *text, size_t len, struct dbg *dbg, struct uft_err *er
 	for (size_t nr = 1; text_line(&in, &line, &whole); nr++) {
 		int ret = decode_line(dbg, &line);
 
-		/* A recorder that was killed leaves half a line. */
+		/* A killed recorder leaves half a line. */
 		if (ret == -EINVAL && !whole)
 			break;
 		if (ret < 0) {

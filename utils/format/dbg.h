@@ -13,17 +13,11 @@
  *
  * @addr: relative to the module's map start, as in the symbol file
  * @args, @retval: specifications without the leading '@' (utils/spec/args/argspec.h); NULL: none
- * @structs: keys of the definitions of structs, "KEY,,KEY;KEY": those of the arguments in order,
- *           and after ';' that of the return value; NULL: none
- * @file: NULL when the line is not known
- * @first_inlined, @nr_inlined: the calls in dbg->inlined that were inlined into it
+ * @structs: keys of the definitions of structs, "KEY,,KEY;KEY": for the arguments in order, and
+ *           after ';' for the return value; NULL: none
+ * @file: NULL: file and line are not known
+ * @first_inlined, @nr_inlined: the calls in dbg->inlined that were inlined into the function
  */
-struct dbg_inline {
-	const char *name;
-	const char *file; /* NULL: the file is not known */
-	uint32_t line;
-};
-
 struct dbg_func {
 	uint64_t addr;
 	const char *name;
@@ -36,13 +30,19 @@ struct dbg_func {
 	size_t first_inlined;
 };
 
+/* An inlined call. */
+struct dbg_inline {
+	const char *name;
+	const char *file; /* NULL: not known */
+	uint32_t line;
+};
+
 /*
- * @path, @build_id: those of the module; NULL when the file does not have them
+ * @path, @build_id: those of the module; NULL: not in the file
  * @enums: definitions of enums, "enum NAME {A=1,B}" (utils/spec/args/enumdef.h)
  * @structs: definitions of structs (utils/spec/args/structdef.h)
  * @funcs: sorted by address
- * @text: the memory that the strings point into, when they come from a file; else NULL, and the
- *        caller owns the strings
+ * @text: the memory of the strings, if they come from a file; NULL: the caller owns the strings
  *
  * Starts as { 0 }, ends with dbg_deinit().
  */
@@ -80,8 +80,8 @@ void dbg_sort(struct dbg *dbg);
 void dbg_encode(const struct dbg *dbg, struct strbuf *out);
 
 /*
- * Parse the text of a file into an empty @dbg, sorted. Lines of unknown kind are skipped; -EINVAL
- * names a line that cannot be read; -ENOMEM. @dbg is empty after a failure.
+ * Parse the text of a file into the empty @dbg, sorted. Lines of unknown kinds are skipped. 0;
+ * -EINVAL, with the number of the invalid line; -ENOMEM. @dbg is empty after a failure.
  */
 int dbg_decode(const char *text, size_t len, struct dbg *dbg, struct uft_err *err);
 

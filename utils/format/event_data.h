@@ -1,18 +1,13 @@
-/*
- * Payloads of events of the program: the entries of <tid>.evt, separate from the records of
- * <tid>.dat (doc/formats/records.md, "Payloads beside").
- */
+/* Payloads of the program's events, in <tid>.evt (doc/formats/records.md, "Payloads beside"). */
 #ifndef UTRAIL_FORMAT_EVENT_DATA_H
 #define UTRAIL_FORMAT_EVENT_DATA_H
 
 #include <stdint.h>
 
 /*
- * The head of an entry. It belongs to the EVENT record of the same task with the same time and id;
- * entries are in the order of their records. @len bytes follow it, and zeros up to a multiple of 8.
- * Byte order is that of the records.
- *
- * @flags: enum event_data_flags; bits without a meaning are ignored
+ * The head of an entry. The entry belongs to the EVENT record of the same task with the same time
+ * and id, and is in the same order. @len bytes follow the head, and zeros up to a multiple of 8.
+ * The byte order is that of the records. @flags: enum event_data_flags; readers ignore other bits
  */
 struct event_data {
 	uint64_t time_ns;
@@ -26,12 +21,12 @@ enum event_data_flags {
 	EVENT_DATA_CUT = 1U << 0, /* the event had more bytes than a ring takes at once */
 };
 
-/* The most bytes of a payload; with padding it is still below 64 KB. */
+/* The most bytes of a payload. With padding there are fewer than 64 KB. */
 #define EVENT_DATA_MAX 65528U
 
 /*
- * The payload of an event from a line of a log: the line's time in microseconds since 1970
- * (little-endian), and its text after the name.
+ * The payload of an event from a line of a log begins with the line's time in microseconds since
+ * 1970 (little-endian). The line's text after the name follows.
  */
 #define EVENT_LINE_TIME_BYTES 8U
 
@@ -39,7 +34,8 @@ enum event_data_flags {
  * The fields that an event has in a log of POSIX Trace. The payload of an imported event has them
  * after the event's values, all little-endian. Readers of values skip them.
  *
- * @time_ns: nanoseconds since 1970. @id, @flags: as in the log (trace/posixlog/event.h)
+ * @time_ns: since 1970
+ * @id, @flags: as in the log (trace/posixlog/event.h)
  */
 struct event_posix {
 	uint64_t time_ns;
@@ -52,27 +48,23 @@ struct event_posix {
 };
 _Static_assert(sizeof(struct event_posix) == 40, "the same on disk");
 
-/*
- * Imported and recorded events of POSIX Trace: the prefix of their names, and the format of their
- * one value.
- */
+/* Events of POSIX Trace: the prefix of their names, and the format of their one value. */
 #define EVENT_POSIX_PREFIX  "posix:"
 #define EVENT_POSIX_UNNAMED "unnamed"
 #define EVENT_POSIX_FORMAT  "DATA=%B"
 
-/* The most keys of one event that get fields; its text has all keys. */
+/* The most keys of a line that get fields; the text of the event has all keys. */
 #define EVENT_LINE_KEYS_MAX 64U
 
 /*
- * The payload of a static probe with arguments, all little-endian. It begins with 8 bytes that have
- * a bit for each argument that could be read, from the lowest bit on. Then come 8 bytes for each
- * argument, also for unread ones: a sign-extended integer, or a floating point number of 4 or 8
- * bytes and zeros.
+ * The payload of a static probe with arguments, all little-endian. The first 8 bytes have a bit for
+ * each argument that was read, from the lowest bit on. 8 bytes follow for each argument, read or
+ * not: a sign-extended integer, or a floating-point number of 4 or 8 bytes and zeros.
  */
 #define EVENT_PROBE_ARGS_MAX	      16U
 #define EVENT_PROBE_PAYLOAD_BYTES(nr) (8U * (1 + (nr)))
 
-/* The file in a data directory with definitions of events that programs declare. */
+/* The file with definitions of events that programs declare. */
 #define EVENT_DEFS_FILE "events.def"
 
 #endif

@@ -1,31 +1,28 @@
-/* The numbers of events in files, and the ranges that they are assigned from. */
+/* The numbers of events in files. */
 #ifndef UTRAIL_FORMAT_EVENT_IDS_H
 #define UTRAIL_FORMAT_EVENT_IDS_H
 
 #include <stdint.h>
 
 /*
- * Each number belongs to one range, which goes from its name up to the next one:
+ * Each number belongs to the range that begins with the name before it:
  *
- * @EVENT_ID_KERNEL: tracepoints; the running kernel numbers them, kernel_header tells them apart
- * @EVENT_ID_BUILTIN: events that the probe reads, watches and creates itself: fixed numbers,
- *                    uftrace's
- * @EVENT_ID_LINUX: events that the kernel tells of tasks and of its scheduler, from perf-cpu*.dat:
- *                  fixed numbers, uftrace's
- * @EVENT_ID_PROC: acts of processes, from proc.dat: fixed numbers: this one plus the kind
- *                 (proc_dat.h)
- * @EVENT_ID_LIMIT: calls that the probe left out, at the place where they are missing: fixed
- *                  numbers, ours
+ * @EVENT_ID_KERNEL: tracepoints, by the numbers of the recorded kernel in kernel_header
+ * @EVENT_ID_BUILTIN: events that the probe reads, watches and creates itself: uftrace's numbers
+ * @EVENT_ID_LINUX: the kernel's events about tasks and the scheduler, in perf-cpu*.dat: uftrace's
+ *                  numbers
+ * @EVENT_ID_PROC: acts of processes, in proc.dat: this number plus the kind (proc_dat.h)
+ * @EVENT_ID_LIMIT: the probe has left out calls at this place
  * @EVENT_ID_FREE: not assigned. New types of events of ours get fixed numbers here
  * @EVENT_ID_USER: events of the program, numbered by the recorder as they come, with names in
  *                 events.txt
- * @EVENT_ID_COUNTER: counters that `read=` names: each has two numbers, for its reading and then
- *                    for its difference, with names in events.txt. The value stands in the record
- *                    itself (doc/formats/records.md, "Counters")
- * @EVENT_ID_EXTERN_DATA: lines of extern.dat, all of this one number
+ * @EVENT_ID_COUNTER: counters that `read=` names, with names in events.txt. Each has two numbers,
+ *                    for its reading and then for its difference. The value is in the record itself
+ *                    (doc/formats/records.md, "Counters")
+ * @EVENT_ID_EXTERN_DATA: lines of extern.dat, all with this number
  * @EVENT_ID_BEYOND: not assigned
  *
- * A file may have any number. If a number has no owner or no name here, it is shown as a number.
+ * A file may have any number. Views show a number without a name as a number.
  */
 enum event_id {
 	EVENT_ID_KERNEL = 0,
@@ -87,7 +84,7 @@ enum event_id {
 /* The most events of the program that have numbers. */
 #define EVENT_USER_MAX (EVENT_ID_COUNTER - EVENT_ID_USER)
 
-/* True for the numbers of counters. A counter has two; the odd one is that of the difference. */
+/* True for a number of a counter: its reading has the even one, its difference the odd one. */
 static inline int event_id_is_counter(uint64_t id)
 {
 	return id >= EVENT_ID_COUNTER && id < EVENT_ID_EXTERN_DATA;

@@ -39,7 +39,7 @@ enum header_feature {
 	FEAT_CALLSITE = 1U << 13,
 };
 
-/* Bits of info_mask, the text items that follow the header: doc/formats/info.md, "Text". */
+/* Bits of info_mask, for items of the text after the header: doc/formats/info.md, "Text". */
 enum header_info {
 	INFO_EXE_NAME = 1U << 0,
 	INFO_EXE_BUILD_ID = 1U << 1,
@@ -59,7 +59,7 @@ enum header_info {
 	INFO_SYSCTL = 1U << 15,
 };
 
-/* The header in host byte order; see doc/formats/info.md, "Header" for each field. */
+/* The header, in the byte order of this machine: doc/formats/info.md, "Header". */
 struct data_header {
 	uint32_t version;     /* 3 or 4 */
 	uint16_t header_size; /* the offset of the text */
@@ -70,12 +70,12 @@ struct data_header {
 	uint16_t max_stack;
 };
 
-/* Encode the header into @out, in the byte order of @hdr->endian. Cannot fail. */
+/* Encode the header into @out, in the byte order of @hdr->endian. */
 void header_encode(const struct data_header *hdr, uint8_t out[static HEADER_SIZE]);
 
 /*
- * Decode the first @len bytes of an `info` file. -EINVAL with a text that names the expected value
- * (magic, version 3 or 4, byte order, class); @hdr is written only on success.
+ * Decode the first @len bytes of an `info` file. 0, or -EINVAL with a text that names the expected
+ * value; then @hdr is unchanged.
  */
 int header_decode(const uint8_t *data, size_t len, struct data_header *hdr, struct uft_err *err);
 

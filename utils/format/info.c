@@ -14,10 +14,13 @@ typedef void (*put_fn)(const struct info *info, const struct info_line *line, st
 typedef bool (*get_fn)(struct info *info, const struct info_line *line, struct text *in);
 
 /*
+ * One line of the text.
+ *
  * @prefix: the beginning of the line
- * @bit: the item that the line belongs to
- * @offset: offset of the field, for accessors that serve many lines
- * @lines: the N of a "lines=N" row
+ * @bit: the item that the line belongs to; 0: none
+ * @put, @get: write and parse the text after the prefix
+ * @offset: offset of the field, for functions that serve many lines
+ * @lines: the N of a "lines=N" line
  */
 struct info_line {
 	const char *prefix;
@@ -51,7 +54,7 @@ static bool get_string(struct info *info, const struct info_line *line, struct t
 	return true;
 }
 
-/* Quotes within the command line are escaped with a backslash. */
+/* Write the command line, with a backslash before each quote. */
 static void put_cmdline(const struct info *info, const struct info_line *line, struct strbuf *out)
 {
 	for (const char *p = info->cmdline ? info->cmdline : ""; *p; p++) {
@@ -161,7 +164,7 @@ static void put_lines(const struct info *info, const struct info_line *line, str
 	strbuf_addu64(out, line->lines ? line->lines : nr_spec_lines(info));
 }
 
-/* Parse a count of lines, which is not needed: the lines name their keys. */
+/* Skip a count of lines, which is not needed: the lines name their keys. */
 static bool get_lines(struct info *info, const struct info_line *line, struct text *in)
 {
 	uint64_t lines;
@@ -185,7 +188,7 @@ static void put_nr_tids(const struct info *info, const struct info_line *line, s
 	strbuf_addu64(out, info->nr_tids);
 }
 
-/* Parse the number of tids, which is not needed: the list has its own end. */
+/* Skip the number of tids, which is not needed: the list has its own end. */
 static bool get_nr_tids(struct info *info, const struct info_line *line, struct text *in)
 {
 	uint64_t nr;
@@ -404,10 +407,7 @@ int info_set_meminfo(struct info *info, uint64_t free_kb, uint64_t total_kb)
 	return 0;
 }
 
-/*
- * True when the line is written. Each line of ARG_SPEC is optional; other lines depend on their
- * item.
- */
+/* True when the line is to be written: its item is there, and its own text if that is optional. */
 static bool line_is_wanted(const struct info *info, const struct info_line *line)
 {
 	if (line->put == put_state)

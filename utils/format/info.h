@@ -1,6 +1,4 @@
-/*
- * The text of `info` after the header: the recorded program, the machine, the end of the recording.
- */
+/* The text of `info` after the header: program, machine, and end of the recording. */
 #ifndef UTRAIL_FORMAT_INFO_H
 #define UTRAIL_FORMAT_INFO_H
 
@@ -16,11 +14,11 @@
 #define INFO_FINISHED_BY_TRIGGER (1 << 16)
 
 /*
- * The state of the recording, in a line that only utrail has. It is the last line and has a fixed
- * length, so it can be overwritten on a full disk.
+ * The state of the recording, in a line that only utrail writes. It is the last line and has a
+ * fixed length, so that it can be overwritten on a full disk.
  */
 enum info_state {
-	INFO_STATE_UNKNOWN, /* the recorder is another one, or an older one */
+	INFO_STATE_UNKNOWN, /* an older recorder, or another one than utrail */
 	INFO_STATE_RUNNING, /* the program had not ended when the line was written */
 	INFO_STATE_ENDED,
 };
@@ -83,13 +81,9 @@ struct info {
 	int32_t kptr_restrict;
 
 	/* The following items have no bit in the mask, since other readers do not know them. */
-	char *too_deep; /* calls left out for their depth, as text; NULL: none */
-	/*
-	 * Modules with return addresses that were not replaced, and the reason, as text; NULL: none
-	 */
-	char *kept_returns;
-	/* The number of the program's events whose data were truncated, as text; NULL: none */
-	char *cut_events;
+	char *too_deep;	    /* calls left out for their depth, as text; NULL: none */
+	char *kept_returns; /* modules whose return addresses were not replaced, and why */
+	char *cut_events;   /* the number of the program's events whose data were cut, as text */
 	enum info_state state;
 	uint64_t records_lost;
 	int32_t write_error; /* errno of the first write that failed, or 0 */
@@ -98,19 +92,19 @@ struct info {
 void info_deinit(struct info *info);
 #define cleanup_info cleanup(info_deinit)
 
-/* Set the MEMINFO text from /proc/meminfo's numbers, with its bit. 0 or -ENOMEM. */
+/* Set the item MEMINFO from the numbers of /proc/meminfo. 0 or -ENOMEM. */
 int info_set_meminfo(struct info *info, uint64_t free_kb, uint64_t total_kb);
 
-/* Append the line of the state alone, which has INFO_STATE_BYTES. */
+/* Append only the line of the state, which has INFO_STATE_BYTES. */
 void info_encode_state(const struct info *info, struct strbuf *out);
 
 /* Append the text of the items in info->mask, in the order of the format. */
 void info_encode(const struct info *info, struct strbuf *out);
 
 /*
- * Parse the text of `info` into an empty @info. An item's bit is set when its lines are present and
- * valid. Unknown keys are skipped, and so is an invalid last line without newline (a recorder was
- * killed). -EINVAL names line and key; -ENOMEM.
+ * Parse the text of `info` into the empty @info. @mask gets the bits of items that are present.
+ * Unknown keys are skipped, and so is an invalid last line without newline, which a killed recorder
+ * leaves. 0; -EINVAL with line and key; -ENOMEM.
  */
 int info_decode(const char *text, size_t len, struct info *info, struct uft_err *err);
 

@@ -19,7 +19,7 @@ void left_out_encode(const struct left_out *line, struct strbuf *out)
 	strbuf_addf(out, "%s %" PRIu64 ".%09" PRIu64 " %u %" PRIx64 " ", kinds[line->kind],
 		    line->time_ns / (uint64_t)NSEC_PER_SEC, line->time_ns % (uint64_t)NSEC_PER_SEC,
 		    line->permille, line->addr);
-	/* A newline in a path is replaced: the entry is one line. */
+	/* A newline in a path would end the line. */
 	for (const char *c = line->path; *c; c++)
 		strbuf_addch(out, *c == '\n' ? '?' : *c);
 	strbuf_addch(out, '\n');

@@ -1,7 +1,4 @@
-/*
- * left-out.txt: the functions that were not recorded to stay within a budget (record --overhead),
- * and since when.
- */
+/* left-out.txt: the functions that record --overhead has left out, and when. */
 #ifndef UTRAIL_FORMAT_LEFT_OUT_H
 #define UTRAIL_FORMAT_LEFT_OUT_H
 
@@ -15,18 +12,18 @@
 
 enum left_out_kind {
 	LEFT_OUT_FUNCTION, /* the function is not recorded any more */
-	LEFT_OUT_CALLER,   /* the function was seen to call such a function */
-	LEFT_OUT_AGAIN,	   /* the function is recorded again: the user wanted that */
+	LEFT_OUT_CALLER,   /* the function calls one that is left out */
+	LEFT_OUT_AGAIN,	   /* the function is recorded again, as the user wanted */
 };
 
 /*
- * A line: "function <seconds>.<nanoseconds> <permille> <address> <path>", "caller ..." or "again
- * ...".
+ * A line: "KIND <seconds>.<nanoseconds> <permille> <address> <path>", with function, caller or
+ * again as KIND.
  *
  * @time_ns: a time of the recording's clock
- * @permille: the function's share of the calls recorded just before; 0 when it is recorded again
+ * @permille: the function's share of the calls recorded just before; 0 for LEFT_OUT_AGAIN
  * @addr: the function's address, relative to its module's start, as in symbol files
- * @path: path of the module; after decoding it points into the line
+ * @path: of the module; after decoding it points into the line
  */
 struct left_out {
 	enum left_out_kind kind;

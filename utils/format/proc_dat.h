@@ -1,4 +1,4 @@
-/* The records of proc.dat: acts of processes, as observed by the recorder. */
+/* The records of proc.dat: acts of processes that the recorder has observed. */
 #ifndef UTRAIL_FORMAT_PROC_DAT_H
 #define UTRAIL_FORMAT_PROC_DAT_H
 
@@ -16,7 +16,7 @@ enum proc_kind {
 	PROC_FORK = 1,
 	PROC_EXEC,
 	PROC_EXIT,
-	/* Acts. All but names and environments are about files. */
+	/* Acts, up to PROC_UMOUNT_FAILED, have the payload struct proc_act. */
 	PROC_OPEN,
 	PROC_CLOSE,
 	PROC_DUP,
@@ -30,7 +30,6 @@ enum proc_kind {
 	PROC_INHERIT,
 	PROC_NAME,
 	PROC_ENV,
-	/* Failed acts that matter to others. */
 	PROC_RENAME_FAILED,
 	PROC_LINK_FAILED,
 	PROC_SYMLINK_FAILED,
@@ -38,12 +37,9 @@ enum proc_kind {
 	PROC_UMOUNT_FAILED,
 	PROC_CLONE_FAILED,
 	PROC_BEYOND,
-	/*
-	 * The following kinds are not events: the task's CPU; a response file, with the payload of
-	 * an act.
-	 */
-	PROC_CPU = 64,
-	PROC_RESPONSE,
+	/* No events: */
+	PROC_CPU = 64, /* the task's CPU from now on */
+	PROC_RESPONSE, /* a response file, with the payload of an act */
 };
 
 /* The byte order of encoded records: that of this machine. */
@@ -65,9 +61,9 @@ enum proc_kind {
  * One record. Readers skip records of unknown kinds.
  *
  * @time_ns: a time of the recording's clock
- * @tid: the task that the record concerns; @pid: its process; both in the recorder's pid namespace
+ * @tid, @pid: the task that the record concerns, and its process, in the recorder's pid namespace
  * @kind: enum proc_kind
- * @data, @len: the part that depends on the kind
+ * @data, @len: the payload, which depends on the kind
  */
 struct proc_record {
 	uint64_t time_ns;
@@ -86,10 +82,10 @@ enum proc_fork_how {
 };
 
 /*
- * @child, @child_pid: the new task and its process, which is the parent's own if it is a thread
+ * @child, @child_pid: the new task and its process; a thread has the parent's process
  * @how: enum proc_fork_how
- * @flags: flags of clone(2), with the signal of the child's end in the lowest byte; 0: they are not
- *         known, or another call made the child
+ * @flags: flags of clone(2), with the signal of the child's end in the lowest byte; 0: unknown, or
+ *         another call made the child
  */
 struct proc_fork {
 	int32_t child;
@@ -101,8 +97,8 @@ struct proc_fork {
 /*
  * A program that a process has executed.
  *
- * @old_tid: the thread that called execve(2). If it was not its process' leader, the record's task
- *           has another number: the leader's, which the thread has from now on
+ * @old_tid: the thread that called execve(2). If it is not the record's task, the thread gets the
+ *           number of that task, its process's leader, from now on
  * @interpreter: the file that runs: a script's interpreter, or @program
  * @program: the file that was executed, which may be a script
  * @cwd: the working directory
@@ -116,16 +112,16 @@ struct proc_exec {
 	struct text args;
 };
 
-/* An act of any kind: doc/formats/events.md, "proc.dat", lists the numbers and texts of each. */
+/* An act: doc/formats/events.md, "proc.dat", has the numbers and texts of each kind. */
 struct proc_act {
 	uint32_t numbers[PROC_ACT_NUMBERS];
 	struct text texts[PROC_ACT_TEXTS];
 };
 
-/* Append the record's head and @rec->data, padded, in the byte order of this machine. */
+/* Append a record in the byte order of this machine: its head, and @rec->data with padding. */
 void proc_record_encode(const struct proc_record *rec, struct strbuf *out);
 
-/* Append the payload alone. */
+/* Append the payload of a record. */
 void proc_fork_encode(const struct proc_fork *made, struct strbuf *out);
 void proc_exec_encode(const struct proc_exec *exec, struct strbuf *out);
 void proc_exit_encode(int status, struct strbuf *out);
@@ -133,16 +129,15 @@ void proc_cpu_encode(int cpu, struct strbuf *out);
 void proc_act_encode(const struct proc_act *act, struct strbuf *out);
 
 /*
- * Decode the record at the start of @data. Returns its length; -EBADMSG when it is invalid. 0 when
- * the @len bytes do not hold all of it: then *@wanted is the number of bytes needed. Read more,
- * unless the file ends here.
+ * Decode the record at the start of @data. Returns its length; -EBADMSG with @err: it is invalid;
+ * 0: the @len bytes do not hold all of it, and *@wanted is the number of bytes needed.
  */
 ssize_t proc_record_decode(const uint8_t *data, size_t len, bool big, struct proc_record *rec,
 			   size_t *wanted, struct uft_err *err);
 
 /*
- * Decode the payload of a record of that kind. The payload may be cut off after @len bytes, which
- * also cuts off the last texts. False when it is too short. The texts point into @data.
+ * Decode a payload. If it was truncated to @len bytes, its last texts are shorter. False: it is too
+ * short. The texts point into @data.
  */
 bool proc_fork_decode(const uint8_t *data, size_t len, bool big, struct proc_fork *made);
 bool proc_exec_decode(const uint8_t *data, size_t len, bool big, struct proc_exec *exec);
@@ -154,7 +149,7 @@ bool proc_exit_decode(const uint8_t *data, size_t len, bool big, int *status);
 /* @cpu: in the kernel's numbering, from 0 to PROC_CPU_MAX */
 bool proc_cpu_decode(const uint8_t *data, size_t len, bool big, int *cpu);
 
-/* Take the next of @args; false at the end. A truncated argument counts, too. */
+/* Take the next of @args, which may be truncated. False at the end. */
 bool proc_next_arg(struct text *args, struct text *arg);
 
 #endif

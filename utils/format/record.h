@@ -1,12 +1,11 @@
-/* The 16-byte trace record of <tid>.dat: its bit layout, encoding and decoding. */
+/* The trace record of <tid>.dat. */
 #ifndef UTRAIL_FORMAT_RECORD_H
 #define UTRAIL_FORMAT_RECORD_H
 
 #include <stdint.h>
 
 /*
- * A record (doc/formats/records.md, "Records"): two 64-bit words in the byte order of the traced
- * program:
+ * A record (doc/formats/records.md, "Records"), in the byte order of the traced program:
  *
  *   time   nanoseconds of the recording's clock (0 for LOST)
  *   data   bits 0-1 type, 2 more, 3-5 magic, 6-15 depth, 16-63 address

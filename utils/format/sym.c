@@ -22,10 +22,7 @@ struct name_chunk {
 	char data[];
 };
 
-/*
- * The number of symbols that symtab_find() checks before an address, the nearest first: a symbol
- * may be within another one.
- */
+/* symtab_find() checks so many symbols before an address, since a symbol may contain others. */
 #define FIND_BACK_MAX 8
 
 void symtab_deinit(struct symtab *tab)
@@ -91,9 +88,9 @@ int symtab_add(struct symtab *tab, uint64_t addr, uint64_t size, char type, cons
 }
 
 /*
- * True when @next is the better one of two names for one address. The rules are uftrace's: a plain
- * name is better than one with '_' at the start, of C++ names ("_Z") the first one stays, and among
- * equals the last one wins.
+ * True when @next has a better name than @kept for the same address, by the rules of uftrace: a
+ * plain name is better than one that begins with '_'; of C++ names ("_Z") the first one counts;
+ * otherwise the last one.
  */
 static bool is_better_name(const struct symbol *kept, const struct symbol *next)
 {
@@ -104,13 +101,13 @@ static bool is_better_name(const struct symbol *kept, const struct symbol *next)
 	return next->name[1] != 'Z' && kept->name[1] != 'Z';
 }
 
-/* The beginning of an alias' line, before its address and name. */
+/* The beginning of the line of an alias. */
 #define ALIAS "# alias: "
 
 #define RADIX_BITS 11
 #define RADIX	   (1U << RADIX_BITS)
 
-/* One pass of a radix sort, from @from to @to. It is stable, which the choice of names needs. */
+/* One pass of a radix sort, from @from to @to. Equal digits keep their order. */
 static void sort_by_digit(const struct symbol *from, struct symbol *to, size_t nr, unsigned shift)
 {
 	size_t starts[RADIX] = { 0 };
@@ -128,10 +125,7 @@ static void sort_by_digit(const struct symbol *from, struct symbol *to, size_t n
 		to[starts[(from[i].addr >> shift) % RADIX]++] = from[i];
 }
 
-/*
- * Sort by address; symbols of the same address keep their order. 0 or -ENOMEM; after a failure
- * nothing has changed.
- */
+/* Sort by address; symbols of the same address keep their order. 0 or -ENOMEM. */
 static int sort_by_addr(struct symtab *tab)
 {
 	struct symbol *spare = reallocarray(NULL, tab->cap, sizeof(*spare));
@@ -152,10 +146,7 @@ static int sort_by_addr(struct symtab *tab)
 	return 0;
 }
 
-/*
- * True for variants of a constructor or destructor that the compiler makes ("C1", "C2"): in the
- * source they have one name.
- */
+/* True for two variants of a constructor or destructor ("C1", "C2"): they are one in the source. */
 static bool is_same_to_people(const char *a, const char *b)
 {
 	size_t i = 0;
@@ -178,10 +169,7 @@ static int add_alias(struct symtab *tab, uint64_t addr, const char *name)
 	return 0;
 }
 
-/*
- * Keep the better of two symbols at one address in @tab, at @kept; the other one becomes an
- * alias.
- */
+/* Keep the better of two symbols of one address at @kept; the other one becomes an alias. */
 static int keep_better(struct symtab *tab, struct symbol *kept, const struct symbol *next)
 {
 	struct symbol other = *next;
@@ -206,7 +194,7 @@ static int by_addr_and_name(const void *a, const void *b)
 	return strcmp(one->name, other->name);
 }
 
-/* Sort the aliases. Each is kept once, without those that are the symbol's own name. */
+/* Sort the aliases, and drop those that occur twice or are the symbol's own name. */
 static void sort_aliases(struct symtab *tab)
 {
 	size_t kept = 0;
@@ -302,13 +290,12 @@ const struct symbol *symtab_find(const struct symtab *tab, uint64_t addr)
 	return NULL;
 }
 
-/* Padding between functions; a larger gap belongs to no symbol. */
+/* The most bytes of padding between functions; a larger gap belongs to no symbol. */
 #define PADDING_MAX 64
 
 /*
- * True when the end of a symbol must be written, since it is not the beginning of the next one.
- * Sizes are not written: uftrace 0.13 takes a line with a size for a damaged one. Every reader
- * knows the form without sizes, in which a symbol extends to the next one.
+ * True when the end of a symbol must be written. In a file without sizes a symbol extends to the
+ * next one, and uftrace 0.13 takes a line with a size for a damaged one.
  */
 static bool is_followed_by_gap(const struct symtab *tab, size_t index)
 {
@@ -401,10 +388,7 @@ static bool line_decode(struct text line, struct symbol *sym, struct text *name,
 	if (!text_hex(&line, &sym->addr) || !text_word(&line, " "))
 		return false;
 
-	/*
-	 * A type is one letter, which may also be a hex digit. In the form without sizes, a blank
-	 * follows this letter.
-	 */
+	/* A type is one letter, which may be a hex digit. A size has at least two digits. */
 	*sized = text_left(&line) >= 2 && line.at[1] != ' ';
 	if (*sized && (!text_hex(&line, &sym->size) || !text_word(&line, " ")))
 		return false;
@@ -417,10 +401,7 @@ static bool line_decode(struct text line, struct symbol *sym, struct text *name,
 	return !memchr(line.at, '\0', text_left(&line));
 }
 
-/*
- * Derive the sizes of a file without them: a symbol extends to the next one. Symbols that only mark
- * an end are dropped.
- */
+/* For a file without sizes: a symbol extends to the next one. Drop symbols that mark an end. */
 static void derive_sizes(struct symtab *tab)
 {
 	size_t kept = 0;

@@ -1,4 +1,4 @@
-/* Symbol table of a module, and the `<module>.sym` text that stores it. */
+/* The symbol table of a module, and the text of `<module>.sym`. */
 #ifndef UTRAIL_FORMAT_SYM_H
 #define UTRAIL_FORMAT_SYM_H
 
@@ -34,8 +34,8 @@ struct symbol_alias {
 };
 
 /*
- * @aliases: sorted by address, and those of one function by name
- * @names: chunks of name text that the symbols point into; private to sym.c
+ * @aliases: sorted by address, then by name
+ * @names: the memory of all names; private to sym.c
  * @name_bytes: bytes of all names that were added
  *
  * Starts as { 0 }, ends with symtab_deinit(). Sorted by address after symtab_sort().
@@ -62,16 +62,14 @@ int symtab_add(struct symtab *tab, uint64_t addr, uint64_t size, char type, cons
 int symtab_add_all(struct symtab *tab, const struct symtab *from);
 
 /*
- * Sort by address and keep one symbol per address. The last name that does not begin with '_' is
- * kept. If all begin with '_', the first one is kept, but a C name is replaced by a later C name.
- * uftrace chooses the same (doc/formats/symbols.md, "Which symbols"). Other names of functions
- * become aliases. 0 or -ENOMEM.
+ * Sort by address and keep one symbol per address, as uftrace does (doc/formats/symbols.md, "Which
+ * symbols"): the last name that does not begin with '_'. If all begin with '_', the first one is
+ * kept, but a C name is replaced by a later C name. Other names of functions become aliases. 0 or
+ * -ENOMEM.
  */
 int symtab_sort(struct symtab *tab);
 
-/*
- * Find the first alias at @addr or after it: an index up to @nr_aliases. The table must be sorted.
- */
+/* Returns the index of the first alias at @addr or after it. The table must be sorted. */
 size_t symtab_find_alias(const struct symtab *tab, uint64_t addr);
 
 /* Swap the names of the symbol @index and its alias @alias. */
@@ -80,27 +78,22 @@ void symtab_swap_alias(struct symtab *tab, size_t index, size_t alias);
 /* Find the symbol whose [addr, addr + size) contains @addr, or NULL. The table must be sorted. */
 const struct symbol *symtab_find(const struct symtab *tab, uint64_t addr);
 
-/*
- * The values of the `#` lines of the file. Strings are on the heap; NULL when the file does not
- * have the line.
- */
+/* The values of `#` lines of the file. Strings are on the heap; NULL: there is no such line. */
 struct sym_file_head {
 	char *path;
 	char *build_id; /* lowercase hex */
 };
 
 /*
- * Write the text of a .sym file (doc/formats/symbols.md, "Symbol files"), without the size column,
- * which some versions of uftrace cannot read. A symbol extends to the next one, unless its end is
- * written. @build_id may be NULL.
+ * Write the text of a .sym file (doc/formats/symbols.md, "Symbol files") without the column of
+ * sizes, which some versions of uftrace cannot read. @build_id may be NULL.
  */
 void sym_file_encode(const struct symtab *tab, const char *path, const char *build_id,
 		     struct strbuf *out);
 
 /*
- * Parse the text of a .sym file, with or without the size column, into an empty @tab, sorted. @head
- * may be NULL; else its strings are for the caller to free. Lines that cannot be read are an error
- * that names the line; -ENOMEM.
+ * Parse the text of a .sym file, with or without sizes, into the empty @tab, sorted. @head may be
+ * NULL; else the caller frees its strings. 0; -EINVAL with the number of the invalid line; -ENOMEM.
  */
 int sym_file_decode(const char *text, size_t len, struct symtab *tab, struct sym_file_head *head,
 		    struct uft_err *err);

@@ -14,8 +14,8 @@
 enum task_line_type {
 	TASK_LINE_SESSION, /* SESS: a process image begins (start or exec) */
 	TASK_LINE_TASK,	   /* TASK: a process or thread begins */
-	TASK_LINE_FORK,	   /* FORK: a process begins as the copy of another */
-	TASK_LINE_DLOPEN,  /* DLOP: a library was loaded late */
+	TASK_LINE_FORK,	   /* FORK: a process begins as a copy of another one */
+	TASK_LINE_DLOPEN,  /* DLOP: dlopen(3) has loaded a library */
 };
 
 /*
@@ -26,7 +26,6 @@ enum task_line_type {
  *   FORK      pid (of the child) ppid
  *   DLOPEN    tid sid base path (of the library)
  *
- * @sid: 16 characters and a NUL
  * @path: not terminated; after decoding it points into the decoded text
  */
 struct task_line {
@@ -41,18 +40,16 @@ struct task_line {
 	size_t path_len;
 };
 
-/* Append the line and its newline to @out; a newline within the path becomes \012. */
+/* Append the line and a newline to @out; a newline within the path becomes \012. */
 void task_line_encode(const struct task_line *line, struct strbuf *out);
 
-/*
- * Decode one line (without newline). -EINVAL with the expected form; @line is set only on success.
- */
+/* Decode a line without newline. 0; -EINVAL with the expected form, and @line unchanged. */
 int task_line_decode(struct text in, struct task_line *line, struct uft_err *err);
 
 /*
- * Take the next line of a whole file: 1 with @line, 0 at the end, negative errno when a line is
- * invalid. Blank lines are skipped. A killed recorder may leave a last line without newline: if it
- * is invalid, it counts as the end.
+ * Take the next line of a file: 1 with @line, 0 at the end, negative errno when a line is invalid.
+ * Blank lines are skipped. An invalid last line without newline, which a killed recorder leaves,
+ * counts as the end.
  */
 int task_txt_next(struct text *in, struct task_line *line, struct uft_err *err);
 

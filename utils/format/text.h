@@ -10,8 +10,8 @@
 #include "utils/base/containers/strbuf.h"
 
 /*
- * [@at, @end) is unread. The text need not end with a NUL and is never written. The readers below
- * move @at only on success.
+ * [@at, @end) is unread. The text need not end with a NUL. The readers below move @at only on
+ * success.
  */
 struct text {
 	const char *at;
@@ -35,30 +35,30 @@ static inline size_t text_left(const struct text *t)
 	return t->end - t->at;
 }
 
-/* Take the next line without its newline. False at the end; @whole tells if a newline ended it. */
+/* Take the next line without its newline. False at the end. *@whole: it ended with a newline. */
 bool text_line(struct text *t, struct text *line, bool *whole);
 
 /* Take exactly the bytes of @word. */
 bool text_word(struct text *t, const char *word);
 
-/* Parse an unsigned decimal or hexadecimal (no 0x) number of one to 20 digits that fits. */
+/* Parse a decimal or hexadecimal (without 0x) number that fits in uint64_t. */
 bool text_dec(struct text *t, uint64_t *v);
 bool text_hex(struct text *t, uint64_t *v);
 
-/* Parse a decimal number with optional '-' that fits in int64_t or int32_t. */
+/* Parse a decimal number, possibly with '-', that fits in int64_t or int32_t. */
 bool text_i64(struct text *t, int64_t *v);
 bool text_i32(struct text *t, int32_t *v);
 
 /*
- * Parse "<seconds>.<digits>": a number scaled by 10^@digits, e.g. 3 for milliseconds. Missing
- * digits count as zeros ("1.5" is 1500); further digits are cut.
+ * Parse "<seconds>.<fraction>" as a number times 10^@digits: with 3 @digits, "1.5" is 1500. Further
+ * digits of the fraction are cut.
  */
 bool text_fixed(struct text *t, unsigned digits, uint64_t *v);
 
 /* Copy the rest as a string on the heap; NULL when memory is short. */
 char *text_dup(const struct text *t);
 
-/* Write @v in hexadecimal with at least @width digits (at most 16), without printf. */
+/* Write @v in hexadecimal with at least @width digits (at most 16). */
 void text_put_hex(struct strbuf *out, uint64_t v, unsigned width);
 
 /* Write an untrusted name into a line: a newline in it is escaped as in /proc/PID/maps (\012). */
