@@ -1,7 +1,4 @@
-/*
- * Compact blocks of trace records: their headers (see compact.h, and doc/internals/compact.md for
- * the layout).
- */
+/* Headers and checksums of compact blocks (see compact.h; doc/internals/compact.md: the layout). */
 #include "utils/format/calls/compact.h"
 
 #include <stdlib.h>
@@ -29,8 +26,8 @@ static inline uint64_t sum_word(uint64_t sum, const uint8_t *word)
 }
 
 /*
- * HOT: each word affects the sum in a different way, so that no single wrong word goes unnoticed.
- * Four sums in registers do not depend on each other, so the processor computes them in parallel.
+ * HOT: each word affects the sum in a different way, so any single wrong word is noticed. The
+ * processor computes the four sums in parallel, since they do not depend on each other.
  */
 uint64_t compact_sum(const uint8_t *data, size_t len)
 {
@@ -69,15 +66,15 @@ uint64_t compact_sum(const uint8_t *data, size_t len)
 size_t compact_bound(size_t raw_len)
 {
 	/*
-	 * The most bytes that 16 bytes of records become: two escapes with words (6), TOP (3),
-	 * DEPTH (3), TIME (9), a token (11), a new function (8).
+	 * 16 bytes of records become 40 bytes at most: two escapes with words (6), TOP (3), DEPTH
+	 * (3), TIME (9), a token (11), a new function (8).
 	 */
 	return (raw_len / 16 + 1) * 40 + raw_len + COMPACT_HEAD_BYTES + 64;
 }
 
 /*
- * The word at offset 40 has three values: least, tokens_len and is_cut. 19 bits are enough for
- * tokens_len: a body has less than half a megabyte.
+ * The word at offset 40 has least, tokens_len and is_cut. 19 bits suffice for tokens_len: a body
+ * has less than half a megabyte.
  */
 #define LEAST_SHIFT 20
 #define TOKENS_MASK ((1U << LEAST_SHIFT) - 1)

@@ -1,7 +1,4 @@
-/*
- * Unpacking trace records from compact blocks (see compact.h, and doc/internals/compact.md for the
- * layout).
- */
+/* Reads compact blocks (see compact.h; doc/internals/compact.md: the layout). */
 #include "utils/format/bytes.h"
 #include "utils/format/calls/compact_step.h"
 
@@ -40,8 +37,7 @@ static bool get_funcs(struct compact_coder *coder, uint32_t nr, const uint8_t *i
  * The decoding of a block to bytes.
  *
  * @out: the place of the next record, up to @out_end
- * @more: RECORD_MORE when the next record has a payload, else 0; @words: number of that payload's
- * words
+ * @more: RECORD_MORE: the next record has a payload of @words words; else 0
  */
 struct reading {
 	struct compact_block block;
@@ -65,7 +61,7 @@ static bool copy_bytes(struct reading *r, uint64_t len)
 	return true;
 }
 
-/* Read the number of a function, or 0. False when no function has that number. */
+/* Read the number of a function, or 0. False: no function has that number. */
 static bool get_number(struct compact_block *block, uint32_t *number)
 {
 	*number = *block->in++;
@@ -74,7 +70,7 @@ static bool get_number(struct compact_block *block, uint32_t *number)
 	return *number <= block->coder->nr_funcs;
 }
 
-/* Execute an escape that has no bytes of records. Its token has been read. */
+/* Obey an escape that has no bytes of records. Its token was read. */
 static bool obey_escape(struct compact_block *block, enum escape kind)
 {
 	struct compact_coder *coder = block->coder;
@@ -99,7 +95,7 @@ static bool obey_escape(struct compact_block *block, enum escape kind)
 	}
 }
 
-/* Execute an escape of any kind. Its token has been read. */
+/* Obey an escape of any kind. Its token was read. */
 static bool obey_any(struct reading *r, enum escape kind)
 {
 	struct compact_block *block = &r->block;
@@ -129,10 +125,7 @@ static inline void store_call(struct reading *r, const struct compact_call *call
 	r->out += sizeof(struct record);
 }
 
-/*
- * HOT: decode a call with a payload, if that is short and certainly complete. False otherwise, with
- * the state unchanged.
- */
+/* HOT: decode a call with a payload, if it is short and complete. False: the state is unchanged. */
 static inline bool get_payload_call(struct reading *r, struct compact_state *state)
 {
 	struct compact_state next = *state;
@@ -153,8 +146,8 @@ static inline bool get_payload_call(struct reading *r, struct compact_state *sta
 }
 
 /*
- * HOT: decode calls with the state in registers, also those with a short payload. It stops at the
- * first token that is another escape, has a long delta, or may extend beyond the end.
+ * HOT: decode calls without payload or with a short one. Stops at a token that is another escape,
+ * has a long delta, or may extend beyond the end.
  */
 static void get_most_calls(struct reading *r)
 {
@@ -174,8 +167,8 @@ static void get_most_calls(struct reading *r)
 }
 
 /*
- * Read the time between the previous record and the call. @first is the first byte of the call's
- * token, @in the bytes after it. Returns the end of the time; NULL when it is damaged.
+ * Read the time between the previous record and a call. @first is the first byte of the call's
+ * token, which @in follows. Returns the end of the time; NULL: damage.
  */
 static const uint8_t *get_delta(const uint8_t *in, const uint8_t *end, unsigned first,
 				uint64_t *delta)
@@ -189,7 +182,7 @@ static const uint8_t *get_delta(const uint8_t *in, const uint8_t *end, unsigned 
 	return in;
 }
 
-/* Read any token of a call. @first is its first byte, which was read. */
+/* Read the token of a call. @first is its first byte, which was read. */
 static bool get_call(struct compact_block *block, unsigned first, struct compact_call *call)
 {
 	struct compact_coder *coder = block->coder;
@@ -292,10 +285,7 @@ static enum compact_found spoil(struct compact_block *block)
 	return COMPACT_WRONG;
 }
 
-/*
- * Execute escapes that are not records, up to a token of another kind. Returns COMPACT_CALL (the
- * call is still unread), COMPACT_BYTES, COMPACT_END or COMPACT_WRONG.
- */
+/* Obey escapes without bytes of records. Returns the next item; a call was not read. */
 static enum compact_found obey_all(struct compact_block *block)
 {
 	while (block->in < block->end) {

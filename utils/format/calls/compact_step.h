@@ -1,7 +1,4 @@
-/*
- * HOT: reads a compact block call by call, for callers that do not need its records (see
- * compact.h).
- */
+/* HOT: reads a compact block call by call, without the bytes of records (see compact.h). */
 #ifndef UTRAIL_FORMAT_COMPACT_STEP_H
 #define UTRAIL_FORMAT_COMPACT_STEP_H
 
@@ -22,18 +19,18 @@ struct compact_call {
 
 /* The next item in a block. */
 enum compact_found {
-	COMPACT_CALL,  /* a call that was read */
-	COMPACT_LATER, /* the next call is later than requested, and was not read */
-	COMPACT_BYTES, /* the rest can be read as bytes only: call compact_block_rest() */
+	COMPACT_CALL,  /* a call, which was read */
+	COMPACT_LATER, /* a call that is later than requested, and was not read */
+	COMPACT_BYTES, /* something that compact_block_rest() must read, with the rest */
 	COMPACT_END,
 	COMPACT_WRONG, /* the block is damaged, and has no more calls */
 };
 
 /*
- * The state that changes with each call, kept in registers. It is loaded from the block before
- * calls of these functions, and stored back after them.
+ * The state that changes with each call. A loop keeps it in registers: compact_state_of() loads it
+ * from the block, compact_state_put() stores it back.
  *
- * @context: the context of the next call, see context()
+ * @context: the context() of the next call
  */
 struct compact_state {
 	const uint8_t *in;
@@ -68,9 +65,8 @@ static inline void compact_state_put(const struct compact_state *state, struct c
 }
 
 /*
- * HOT: read the next token if it is a call that is no later than @until_ns and has no long delta.
- * Otherwise the result is false and the state unchanged: call compact_block_other(). @end: end of
- * the block
+ * HOT: read the next token, if it is a call no later than @until_ns with a short delta. False, with
+ * the state unchanged: call compact_block_other(). @end: the end of the tokens
  */
 static inline bool compact_step(struct compact_coder *coder, const uint8_t *end,
 				struct compact_state *state, uint64_t until_ns,
@@ -143,8 +139,7 @@ static inline bool compact_step(struct compact_coder *coder, const uint8_t *end,
 
 /*
  * HOT: true when a call with a short payload is next, and the block has all of it. Then state->in
- * is at the call's token, and @len bytes of payload follow the token. Otherwise the state is
- * unchanged.
+ * is at the call's token, which *@len bytes of payload follow. False: the state is unchanged.
  */
 static inline bool compact_payload_next(struct compact_state *state, const uint8_t *end,
 					size_t *len)

@@ -1,7 +1,4 @@
-/*
- * Shared by writers and readers of compact blocks: the tokens, and the state that both derive from
- * them.
- */
+/* Tokens of compact blocks, and the state that writers and readers derive from them. */
 #ifndef UTRAIL_FORMAT_COMPACT_TOKENS_H
 #define UTRAIL_FORMAT_COMPACT_TOKENS_H
 
@@ -12,26 +9,26 @@
 #include "utils/format/calls/compact.h"
 #include "utils/format/record.h"
 
-#define SLOTS	      8192 /* slots of the hash table, a power of two: at most half are used */
+#define SLOTS	      8192 /* of the hash table: a power of two, and at most half are used */
 #define CONTEXTS_BITS 12
-/* A power of two. Deeper calls reuse entries, in the same way in writers and readers. */
+/* Entries for open calls, a power of two. Deeper calls use the same entries again. */
 #define STACK	      4096
 
 /* The two low bits of a token's first byte. */
 enum token {
-	TOKEN_LIKELY,	/* the last call in this context */
-	TOKEN_UNLIKELY, /* the call before that */
+	TOKEN_LIKELY,	/* the same call as the last one in this context */
+	TOKEN_UNLIKELY, /* the same call as the one before the last */
 	TOKEN_NUMBER,	/* a number tells the call */
 	TOKEN_ESCAPE,	/* no call: see enum escape */
 };
 
 /*
  * The other bits of the first byte are the kind of an escape, or else the time since the record
- * before: see DELTA_SHORT and DELTA_VARINT.
+ * before. From DELTA_SHORT on, another byte has the low 8 bits of the time.
  */
 #define TOKEN_BITS     2
 #define DELTA_SHORT    48 /* smaller values are nanoseconds */
-#define DELTA_VARINT   63 /* a varint follows; values between: another byte has the low 8 bits */
+#define DELTA_VARINT   63 /* the time is in a varint, which follows */
 #define DELTA_BYTE_MAX (DELTA_SHORT + (DELTA_VARINT - DELTA_SHORT) * 256 - 1)
 #define DELTA_MAX      (1ULL << 48)
 
@@ -41,7 +38,7 @@ static inline enum token token_of(unsigned first)
 	return first & ((1U << TOKEN_BITS) - 1);
 }
 
-/* Smaller numbers have one byte, others two. */
+/* Smaller numbers of functions have one byte, others two. */
 #define NUMBER_SHORT 224
 
 enum escape {
@@ -53,10 +50,7 @@ enum escape {
 	ESCAPE_BYTES,	/* varint n: n bytes of records, unchanged */
 };
 
-/*
- * The symbol of an EXIT of the innermost open call. Those of entries are functions' numbers, from 1
- * on.
- */
+/* The symbol of an EXIT. The symbol of an ENTRY is the number of its function, from 1 on. */
 #define SYMBOL_EXIT 0
 
 /* The part of a record's second word that names a function: all but type, MORE and depth. */
@@ -64,10 +58,13 @@ enum escape {
 #define WORD_MASK	(~(WORD_DEPTH_MASK | RECORD_MORE | RECORD_TYPE_MASK))
 
 /*
- * @contexts: by the open function and its last callee: the last call (low half) and the one before
- *            that
- * @funcs: by function's number: the second word of its records; the first entry is unused
- * @stack: functions of open calls, 0: unknown; entry 0 means that no call is open
+ * @contexts: by context(): the symbol of the last call (low half), and of the call before it
+ * @funcs: by a function's number: the second word of its records; the first entry is unused
+ * @stack: functions of open calls from entry 1 on, 0: unknown; entry 0 stands for no open call
+ * @slots: of the writer: numbers of functions by a hash of @funcs
+ * @depth: number of open calls
+ * @top: function of the innermost open call
+ * @last: function of the last call that @top has made and that has returned; 0: none
  */
 struct compact_coder {
 	uint32_t contexts[1U << CONTEXTS_BITS];
@@ -118,10 +115,10 @@ static inline uint16_t *frame(struct compact_coder *coder, uint32_t depth)
 	return &coder->stack[1 + depth % STACK];
 }
 
-/* Set the number of open calls. Nothing is known about those between the old and the new depth. */
+/* Set the number of open calls. The functions of new ones are unknown. */
 static inline void set_depth(struct compact_coder *coder, uint32_t depth)
 {
-	/* An escape of three bytes may open 65,535 calls: clear each entry only once. */
+	/* An escape may open 65,535 calls: clear each entry only once. */
 	uint32_t first = depth > STACK ? MAX(coder->depth, depth - STACK) : coder->depth;
 
 	for (uint32_t i = first; i < depth; i++)

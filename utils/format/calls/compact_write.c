@@ -1,7 +1,4 @@
-/*
- * Packing trace records into compact blocks (see compact.h, and doc/internals/compact.md for the
- * layout).
- */
+/* Writes compact blocks (see compact.h; doc/internals/compact.md: the layout). */
 #include "utils/format/bytes.h"
 #include "utils/format/calls/compact_tokens.h"
 
@@ -38,7 +35,7 @@ static INLINE uint32_t slot_of(uint64_t word)
 	return (uint32_t)((uint32_t)(word >> RECORD_ADDR_SHIFT) * 0x9e3779b1U) >> 19;
 }
 
-/* The number of the function with @word, a new number if needed; 0: there are too many. */
+/* Returns the number of the function with @word, a new one if needed; 0: there are too many. */
 static uint32_t number_of(struct compact_coder *coder, uint64_t word)
 {
 	size_t at = slot_of(word);
@@ -54,25 +51,23 @@ static uint32_t number_of(struct compact_coder *coder, uint64_t word)
 	return coder->nr_funcs;
 }
 
-/* A record of a call, with or without a payload. */
+/* True for a record of a call, with or without payload. */
 static inline bool is_call(uint64_t data)
 {
 	return (data & (2 | 7ULL << RECORD_MAGIC_SHIFT)) == RECORD_MAGIC << RECORD_MAGIC_SHIFT;
 }
 
 /*
- * @may_hide_record: one of the words taken for a payload may begin a record with an earlier time
- *                   than the call's.
+ * @is_whole: the end of the payload was found
+ * @may_hide_record: a word taken for a payload may begin a record, with an earlier time than the
+ *                   call
  */
 struct payload_look {
 	bool is_whole;
 	bool may_hide_record;
 };
 
-/*
- * Count the words that follow @raw, up to a possible record start not earlier than @after_ns, or to
- * the end.
- */
+/* Count the words of a payload at @raw: up to a likely record of @after_ns or later, or the end. */
 static size_t payload_words(const uint8_t *raw, size_t len, uint64_t after_ns,
 			    struct payload_look *look)
 {
@@ -93,7 +88,7 @@ static size_t payload_words(const uint8_t *raw, size_t len, uint64_t after_ns,
 	return len / 8;
 }
 
-/* A block that is being written. */
+/* A block that is being written. @least: as in compact_head, once it @has_call */
 struct writing {
 	struct compact_coder *coder;
 	struct compact_head head;
@@ -101,10 +96,7 @@ struct writing {
 	uint32_t least;
 };
 
-/*
- * @least: the number of calls that were open all through this call, and through the calls that are
- *         noted together with it.
- */
+/* Note calls, the first one at @time_ns. @least: the fewest calls that were open around them */
 static void note_call(struct writing *w, uint64_t time_ns, uint32_t least)
 {
 	if (!w->has_call)
@@ -113,7 +105,7 @@ static void note_call(struct writing *w, uint64_t time_ns, uint32_t least)
 	w->least = MIN(w->least, least);
 }
 
-/* Write escapes for values that differ from those the reader would derive. */
+/* Write escapes for values of a call that differ from those which the reader derives. */
 static uint8_t *put_surprises(struct writing *w, uint8_t *out, uint64_t time_ns, uint64_t data,
 			      uint32_t number)
 {
@@ -143,9 +135,8 @@ static uint8_t *put_surprises(struct writing *w, uint8_t *out, uint64_t time_ns,
 }
 
 /*
- * HOT: write a token with a delta of two bytes at most. It has no branch, since the length is not
- * predictable. The second byte is always written; if the delta has only one, the next token
- * overwrites it.
+ * HOT: write a token with a delta of one or two bytes, without a branch, since a CPU cannot predict
+ * the length. The second byte is always written; the next token overwrites it if it is not needed.
  */
 static INLINE uint8_t *put_short_token(uint8_t *out, enum token token, uint64_t delta)
 {
@@ -157,7 +148,7 @@ static INLINE uint8_t *put_short_token(uint8_t *out, enum token token, uint64_t 
 	return out + 1 + (delta >= DELTA_SHORT);
 }
 
-/* The delta and the first byte, with @token in it. */
+/* Write the first byte of a token, with @token in it, and the delta. */
 static uint8_t *put_token(uint8_t *out, enum token token, uint64_t delta)
 {
 	if (likely(delta <= DELTA_BYTE_MAX))
@@ -166,10 +157,7 @@ static uint8_t *put_token(uint8_t *out, enum token token, uint64_t delta)
 	return put_varint(out, delta);
 }
 
-/*
- * Write a call's record, independent of the one before it. NULL: there are too many functions for
- * this block.
- */
+/* Write any call. NULL: the block has too many functions. */
 static uint8_t *put_call(struct writing *w, uint8_t *out, uint64_t time_ns, uint64_t data)
 {
 	struct compact_coder *coder = w->coder;
@@ -228,7 +216,7 @@ static uint8_t *put_words(uint8_t *out, const uint8_t *raw, size_t nr)
 	return out + nr * 8;
 }
 
-/* Write the functions of the block: each by its distance from the one before. */
+/* Write the functions of the block, each by its distance from the one before it. */
 static uint8_t *put_funcs(const struct compact_coder *coder, uint8_t *out)
 {
 	uint64_t before = 0;
@@ -245,8 +233,8 @@ static uint8_t *put_funcs(const struct compact_coder *coder, uint8_t *out)
 }
 
 /*
- * Write one record with its payload. Returns its length; 0: no room in this block, or (with
- * @has_more) it is incomplete.
+ * Write a record with its payload. Returns its length; 0: the block has no room, or the record is
+ * incomplete and there @has_more.
  */
 static size_t put_record(struct writing *w, uint8_t **at, const uint8_t *raw, size_t len,
 			 size_t room, bool has_more)
@@ -269,7 +257,7 @@ static size_t put_record(struct writing *w, uint8_t **at, const uint8_t *raw, si
 
 	size_t used = sizeof(struct record) + words * 8;
 
-	/* A record of unknown type may have any length: it ends in the next block. */
+	/* A payload that fits in no block goes on in the next one. */
 	if (used > room && room < COMPACT_RAW_MAX)
 		return 0;
 	if (used > room) {
@@ -297,8 +285,8 @@ static size_t put_record(struct writing *w, uint8_t **at, const uint8_t *raw, si
 }
 
 /*
- * The number of the function that @word enters: a record's second word without the expected depth.
- * 0: it is no plain call, or there are too many functions.
+ * Returns the number of the function that @word enters; 0: it is no call without payload, or there
+ * are too many functions. @word: a record's second word less the expected depth
  */
 static uint32_t number_of_call(struct compact_coder *coder, uint64_t word)
 {
@@ -307,7 +295,7 @@ static uint32_t number_of_call(struct compact_coder *coder, uint64_t word)
 	return number_of(coder, word);
 }
 
-/* HOT: write the token of @symbol in the context @learned, which learns it. */
+/* HOT: write the token of @symbol, and note the symbol in *@learned, its context. */
 static INLINE uint8_t *put_symbol(uint8_t *out, uint32_t *learned, uint32_t symbol, uint64_t delta)
 {
 	uint32_t both = *learned;
@@ -322,12 +310,12 @@ static INLINE uint8_t *put_symbol(uint8_t *out, uint32_t *learned, uint32_t symb
 
 /*
  * HOT: write the calls without payload from @raw on, up to the first other record or @end. Returns
- * where it stopped. @least: the fewest calls that were open. @is_deep: at least RECORD_DEPTH_MAX
- * calls are open, the most that a record's depth can tell, but no more than STACK.
+ * the place where it stopped. *@least becomes the fewest calls that were open. @is_deep: more calls
+ * are open than the depth of a record can tell (RECORD_DEPTH_MAX), but no more than STACK.
  *
  * A function's number comes from the record itself, and not from the context that predicts it, so
- * the processor works on several records at a time. Entry and exit have code of their own, with
- * few enough values to stay in registers.
+ * the processor works on several records at a time. Entry and exit have code of their own, whose
+ * values stay in registers.
  */
 static INLINE const uint8_t *put_calls_at(struct compact_coder *coder, uint8_t **at,
 					  const uint8_t *raw, const uint8_t *end, uint64_t *least,
@@ -355,8 +343,8 @@ static INLINE const uint8_t *put_calls_at(struct compact_coder *coder, uint8_t *
 			uint64_t last = top;
 
 			/*
-			 * Without an open call @top is 0. Then the expected word is even, and never
-			 * equal to @data, which is odd.
+			 * Without an open call @top is 0: then the expected word is even, and @data
+			 * is odd.
 			 */
 			if (unlikely(data != coder->funcs[top] + (level << RECORD_DEPTH_SHIFT) + 1))
 				break;
@@ -435,7 +423,7 @@ size_t compact_encode(struct compact_coder *coder, int32_t tid, const uint8_t *r
 	size_t done = 0;
 
 	begin_coder(coder);
-	/* The words of entries are even, so the function of an empty slot equals none of them. */
+	/* The words of entries are even, so none of them equals that of an empty slot. */
 	coder->funcs[0] = 1;
 	memset(coder->slots, 0, sizeof(coder->slots));
 	for (;;) {
@@ -449,7 +437,7 @@ size_t compact_encode(struct compact_coder *coder, int32_t tid, const uint8_t *r
 			break;
 		done += used;
 	}
-	/* The end of a file that was cut off. */
+	/* The file ends within a record. */
 	if (len - done < sizeof(struct record) && done < most && !has_more) {
 		at = put_escape(at, ESCAPE_BYTES);
 		at = put_varint(at, len - done);

@@ -1,4 +1,4 @@
-/* Declared events as lines of a data directory (see definition.h). */
+/* Writes definitions of declared events (see definition.h). */
 #include "utils/format/fstrace/definition.h"
 
 #include <string.h>

@@ -1,7 +1,4 @@
-/*
- * The definitions of events that programs declare, in a data directory: events.def and events.txt
- * (doc/formats/records.md, "Payloads beside").
- */
+/* Words of events.def and names of events.txt (doc/formats/records.md, "Payloads beside"). */
 #ifndef UTRAIL_FSTRACE_DEFINITION_H
 #define UTRAIL_FSTRACE_DEFINITION_H
 
@@ -10,12 +7,12 @@
 /* The limit of bytes of names and definitions. Readers accept twice as many. */
 #define FST_DEFINITIONS_MAX (8UL << 20)
 
-/* Write a blank and @word, URL-encoded, so that it has no blank and is not empty; NULL is "%00". */
+/* Write a blank and @word, URL-encoded, without blanks; "" becomes "%", NULL becomes "%00". */
 void fst_definition_word(struct strbuf *out, const char *word);
 
 /*
- * Write the name of an event, for --Event and for other readers of events.txt, which accept no
- * blanks and have room for some 200 bytes.
+ * Write the name of event @id for events.txt and --Event. Other readers accept no blanks, and have
+ * room for some 200 bytes.
  */
 void fst_definition_name(struct strbuf *out, const char *id);
 

@@ -24,10 +24,7 @@ static inline bool fst_is_key_char(char c)
 	       c == '-' || c == '_';
 }
 
-/*
- * Parse a line; @len bytes without the newline. NULL when it is valid, otherwise the error, at the
- * byte @wrong_at (counted from 0).
- */
+/* Parse a line of @len bytes, without its newline. NULL, or the error, at the byte *@wrong_at. */
 const char *fst_line_parse(const char *text, size_t len, struct fst_line *line, size_t *wrong_at);
 
 #endif

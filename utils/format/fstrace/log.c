@@ -15,9 +15,7 @@
 
 #define SUFFIX ".log"
 
-/*
- * The text that libutrail-trace puts between prefix and suffix of an old file. Each '0' is a digit.
- */
+/* libutrail-trace puts this between prefix and suffix of an old file. Each '0' is a digit. */
 static const char stamp_shape[] = "-0000-00-00T00:00:00.000000";
 
 #define STAMP_LEN (sizeof(stamp_shape) - 1)
@@ -35,8 +33,9 @@ static bool is_stamp(const char *text)
 /*
  * The parts of a file's name.
  *
- * @len: length of the prefix; of a foreign name, the whole length
- * @is_log: libutrail-trace makes such names; @stamp: the stamp of an old file, or NULL
+ * @is_log: libutrail-trace makes names of this form
+ * @len: length of the prefix; of a name of another form, the whole length
+ * @stamp: the stamp of an old file; NULL: it has none
  */
 struct log_name {
 	size_t len;
@@ -146,7 +145,7 @@ static int open_next(struct fst_log *log, struct uft_err *err)
 	return 1;
 }
 
-/* Move the unread rest to the front, and read more of the file. 1, or 0 at its end, or negative. */
+/* Read more of the file after what is left in the buffer: 1, 0 at its end, or negative. */
 static int read_more(struct fst_log *log, struct uft_err *err)
 {
 	ssize_t n;
@@ -175,7 +174,7 @@ static void parse_log_line(const char *text, size_t len, bool is_ended, struct f
 	line->wrong_at = len;
 }
 
-/* Take the bytes in the buffer up to @end as a line, or as the beginning of an overlong one. */
+/* Take the bytes in the buffer up to @end as a line. @is_ended: there is a newline at @end. */
 static int take_line(struct fst_log *log, const char *end, bool is_ended, struct fst_log_line *line)
 {
 	const char *text = log->buf + log->at;
@@ -186,7 +185,7 @@ static int take_line(struct fst_log *log, const char *end, bool is_ended, struct
 	return 1;
 }
 
-/* Get the next line of this file: 1, or 0 at its end. */
+/* Get the next line of this file: 1, 0 at its end, or negative. */
 static int next_of_file(struct fst_log *log, struct fst_log_line *line, struct uft_err *err)
 {
 	size_t looked = 0;

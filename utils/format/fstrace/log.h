@@ -1,4 +1,4 @@
-/* Logs of declared events on disk: a rotated log is several files, which are read as one. */
+/* Reads logs of declared events. The files of a rotated log are read as one. */
 #ifndef UTRAIL_FSTRACE_LOG_H
 #define UTRAIL_FSTRACE_LOG_H
 
@@ -16,10 +16,10 @@
  * The files of one log, the oldest first.
  *
  * @prefix: the common beginning of their names, of @prefix_len bytes
- * @paths, @nr_paths: borrowed; @nr_opened of them have been opened
- * @buf, @at, @len: [@at, @len) of @buf is unread
- * @skips: the rest of an overlong line is skipped
- * @number: number of the line read last, in its file
+ * @paths: [@nr_paths], borrowed; the first @nr_opened of them have been opened
+ * @buf: [@at, @len) is unread
+ * @skips: the rest of an overlong line is to be skipped
+ * @number: number of the last line in its file
  */
 struct fst_log {
 	const char *prefix;
@@ -39,7 +39,8 @@ struct fst_log {
  * A line, valid until the next one is read.
  *
  * @path, @number: its file and line number, from 1 on
- * @wrong: the error, or NULL; then @parts are set; @wrong_at: the byte of the error, counted from 0
+ * @wrong: the error, at the byte @wrong_at; NULL: the line is valid
+ * @parts: of a valid line
  */
 struct fst_log_line {
 	const char *path;
@@ -50,22 +51,17 @@ struct fst_log_line {
 };
 
 /*
- * Sort the @nr @paths, so that the files of a log follow each other, by time. Old files have a time
- * in their names, "PREFIX-YYYY-MM-DDThh:mm:ss.dddddd.log"; "PREFIX.log" is the newest file. A name
- * of any other form is a log of its own.
+ * Sort the @nr @paths, so that the files of a log follow each other by time. Old files are named
+ * "PREFIX-YYYY-MM-DDThh:mm:ss.dddddd.log", the newest one "PREFIX.log". A file with a name of
+ * another form is a log of its own.
  */
 void fst_log_sort(char **paths, size_t nr);
 
-/*
- * Open the first log in the sorted @paths. Its files are opened one by one. Ends with
- * fst_log_close().
- */
+/* Open the first log in the sorted @paths: log->nr_paths files. Ends with fst_log_close(). */
 void fst_log_open(struct fst_log *log, char **paths, size_t nr);
 void fst_log_close(struct fst_log *log);
 
-/*
- * Get the next line, valid or not: 1; 0 at the end; negative with @err when a file cannot be read.
- */
+/* Get the next line, valid or not: 1; 0 at the end; negative with @err: a file is unreadable. */
 int fst_log_next(struct fst_log *log, struct fst_log_line *line, struct uft_err *err);
 
 #endif

@@ -1,9 +1,9 @@
-/* Processes and threads of lines (see origin.h). */
+/* The process and thread of a line (see origin.h). */
 #include "utils/format/fstrace/origin.h"
 
 #include <string.h>
 
-/* Parse digits at *@at, and move *@at past them. False when there are none, or too many. */
+/* Parse digits at *@at, and move *@at past them. False: there are none, or too many. */
 static bool take_number(const char *body, size_t len, size_t *at, uint64_t *number)
 {
 	size_t from = *at;
@@ -50,10 +50,7 @@ void fst_origin_find(const char *body, size_t len, struct fst_origin *origin)
 		*origin = (struct fst_origin){ 0 };
 }
 
-/*
- * Find the end of a value of %F or %e: it ends at a blank, or where the format's text after it
- * begins.
- */
+/* Find the end of a value of %F or %e: a blank, or the first byte of the format's text after it. */
 static size_t word_end(const char *body, size_t len, size_t at, const struct fst_piece *behind)
 {
 	char stop = behind && behind->kind == FST_LITERAL ? behind->text[0] : ' ';

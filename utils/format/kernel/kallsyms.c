@@ -37,10 +37,7 @@ static int compare_symbols(const void *a, const void *b)
 	return (x->size > y->size) - (x->size < y->size);
 }
 
-/*
- * Keep one symbol per address. Each extends to the next one, the last one to the end of all
- * addresses.
- */
+/* Keep one symbol per address. Each extends to the next one, the last one to the top address. */
 static void settle_sizes(struct symtab *tab)
 {
 	size_t kept = 0;

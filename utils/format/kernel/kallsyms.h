@@ -10,10 +10,9 @@
 #define KALLSYMS_MAX_BYTES (256UL << 20)
 
 /*
- * Add the functions in @text, of @len bytes, to the empty table @tab as symbols of type 'K',
- * sorted. Each extends to the next one; of those with the same address the first counts. Other
- * lines are skipped: modules come and go, and users without permission see zeros as addresses. 0 or
- * -ENOMEM.
+ * Add the functions in @text to the empty table @tab as symbols of type 'K', sorted. Each extends
+ * to the next one; of several with one address the first counts. Other lines, and those with
+ * address 0, which users without permission see, are skipped. 0 or -ENOMEM.
  */
 int kallsyms_decode(const char *text, size_t len, struct symtab *tab);
 

@@ -10,7 +10,7 @@
 #include "utils/format/kernel/kernel_ring.h"
 
 #define PAGE_BYTES_MIN 4096
-/* The largest page: a record may be as long, and struct event has 16 bits for its length. */
+/* A record may be as long as a page, and struct event has 16 bits for its length. */
 #define PAGE_BYTES_MAX (64U << 10)
 
 /* --- kernel_header --- */
@@ -137,7 +137,7 @@ void kernel_header_put_file(struct strbuf *out, const char *name, const char *co
 	strbuf_add(out, content, len);
 }
 
-/* Take a name up to and including the next '/'. Names are shown unchanged. */
+/* Take a name and the '/' after it. Names are printable, since they are shown unchanged. */
 static bool take_part(struct text *path, struct text *part)
 {
 	const char *at = path->at;
@@ -256,7 +256,7 @@ uint32_t kernel_header_page_long(struct text content)
 /* --- pages --- */
 
 #define STAMP_BITS	  59
-/* A discarded record has this delta if its delta was 0. */
+/* The delta of a discarded record whose own delta was 0. */
 #define WITHDRAWN_NO_TIME 1
 
 static uint64_t get_long(const uint8_t *at, uint32_t size, bool big)
@@ -306,7 +306,7 @@ static int bad_record(const struct kernel_page *page, const char *what, struct u
 		       (size_t)(page->at - page->start));
 }
 
-/* The kernel keeps 59 bits of an absolute time; the upper bits are those of the previous time. */
+/* Complete an absolute time, of which the kernel keeps 59 bits, by the bits of the time before. */
 static uint64_t whole_stamp(uint64_t stamp, uint64_t before_ns)
 {
 	uint64_t high = before_ns & ~((1ULL << STAMP_BITS) - 1);
@@ -323,7 +323,7 @@ static int skip_no_event(struct kernel_page *page, unsigned kind, uint32_t delta
 {
 	size_t left = page->end - page->at;
 
-	/* Padding without a delta: the rest of the page is empty. */
+	/* After padding without a delta, the page is empty. */
 	if (kind == KIND_PADDING && delta == 0) {
 		page->at = page->end;
 		return 0;
@@ -379,10 +379,7 @@ int kernel_page_next(struct kernel_page *page, struct kernel_record *rec, struct
 {
 	while (page->end - page->at >= WORD) {
 		uint32_t word = get_u32(page->at, page->is_big_endian);
-		/*
-		 * The bit field of the kind is at the low or the high end, depending on the byte
-		 * order.
-		 */
+		/* The byte order tells at which end of the word the kind is. */
 		unsigned kind = page->is_big_endian ? word >> KERNEL_RECORD_DELTA_BITS : word & 31;
 		uint32_t delta = page->is_big_endian ? word & ((1U << KERNEL_RECORD_DELTA_BITS) - 1)
 						     : word >> 5;
@@ -400,7 +397,7 @@ int kernel_page_next(struct kernel_page *page, struct kernel_record *rec, struct
 		if (page->end - page->at < 2 * WORD)
 			return bad_record(page, "is cut off", err);
 
-		/* The length includes the word that has it. */
+		/* The length includes the word of the length. */
 		uint32_t len = get_u32(page->at + WORD, page->is_big_endian);
 
 		if (len < WORD)

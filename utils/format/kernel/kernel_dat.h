@@ -24,10 +24,7 @@ struct kernel_layout {
 	bool is_big_endian;
 };
 
-/*
- * A file of tracefs: its name relative to the mount point, and its content. Both point into the
- * decoded text.
- */
+/* A file of tracefs. @name: relative to the mount point. Both texts point into the decoded one. */
 struct kernel_file {
 	struct text name;
 	struct text content;
@@ -44,9 +41,9 @@ struct kernel_header {
 };
 
 /*
- * Read the text of kernel_header (doc/formats/events.md, "Kernel files"). -EBADMSG with the offset
- * and the expected value, -ENOMEM. When a file is truncated, as by a killed recorder, *@is_cut is
- * set: everything before it is valid.
+ * Read the text of kernel_header (doc/formats/events.md, "Kernel files"). 0; -EBADMSG with the
+ * offset and the expected value; -ENOMEM. *@is_cut: the text ends within a file, as after a killed
+ * recorder; the files before it are valid.
  */
 int kernel_header_decode(struct kernel_header *header, struct text text, bool *is_cut,
 			 struct uft_err *err);
@@ -62,12 +59,10 @@ void kernel_header_put_file(struct strbuf *out, const char *name, const char *co
  *
  * @format: the content of the file
  * @id: its number, with which its records begin
- * @task_offset: for events of the scheduler, the place in a record of the task that the event
- *               concerns: the next task, or the woken one. Another task may have caused the event.
- *               0: there is no such place
- * @graph: the layout of a call of a kernel's function; its kind is KERNEL_GRAPH_NONE for other
- *               events
- * @is_tracer: no tracepoint, but an event of a tracer, such as a call of a kernel's function
+ * @task_offset: for events of the scheduler: the offset in a record of the task that is woken or
+ *               comes on the CPU, by an act of another task; 0: there is none
+ * @is_tracer: it is no tracepoint, but an event of a tracer, such as a call of a kernel's function
+ * @graph: the layout of such a call; of other events, its kind is KERNEL_GRAPH_NONE
  */
 struct kernel_event_type {
 	struct text system;
@@ -82,20 +77,14 @@ struct kernel_event_type {
 /* Find the tracepoint that @file describes. False when it is another file, or has no number. */
 bool kernel_event_type_of(const struct kernel_file *file, struct kernel_event_type *type);
 
-/* Find the field @name in a record, by the format file; false when there is none. */
+/* Find the place of the field @name in records with this format file. False: there is none. */
 bool kernel_format_find_field(struct text format, const char *name, uint32_t *offset,
 			      uint32_t *size);
 
-/*
- * Find long_size: the size of the field "commit" in the file events/header_page. 0 when the file
- * has none.
- */
+/* Returns the long_size that @content, the file events/header_page, tells; 0: it tells none. */
 uint32_t kernel_header_page_long(struct text content);
 
-/*
- * Returns the number of bytes of a page in front of its records: a time, and the length of the
- * data.
- */
+/* Returns the number of bytes of a page in front of its records. */
 static inline uint32_t kernel_page_head_bytes(const struct kernel_layout *layout)
 {
 	return 8 + layout->long_size;
@@ -116,11 +105,10 @@ struct kernel_page {
 };
 
 /*
- * One record: struct trace_entry of the kernel's include/linux/trace_events.h, followed by the
- * fields.
+ * One record.
  *
- * @data: the record, in the layout of its event's format file
- * @start: its place in the page, where the kernel's words in front of @data begin
+ * @data: struct trace_entry of the kernel's include/linux/trace_events.h, and the event's fields
+ * @start: the beginning of the kernel's words in front of @data in the page
  */
 struct kernel_record {
 	uint64_t time_ns;
@@ -132,15 +120,15 @@ struct kernel_record {
 };
 
 /*
- * Open the page at @bytes, of @len bytes: fewer than a page at the end of a truncated file.
- * -EBADMSG when it is invalid.
+ * Open the page at @bytes. At the end of a truncated file, @len is less than a page. 0, or -EBADMSG
+ * when the page is invalid.
  */
 int kernel_page_open(struct kernel_page *page, const struct kernel_layout *layout,
 		     const uint8_t *bytes, size_t len, struct uft_err *err);
 
 /*
- * The first word of a record has five bits of type (up to 28: the number of data words). The other
- * bits are the time since the record before.
+ * The first word of a record has five bits of type (enum record_kind). The other bits are the time
+ * since the record before.
  */
 #define KERNEL_RECORD_DELTA_BITS 27
 #define KERNEL_RECORD_WORDS_MAX	 28
@@ -148,8 +136,8 @@ int kernel_page_open(struct kernel_page *page, const struct kernel_layout *layou
 #define KERNEL_RECORD_HEAD_BYTES 8
 
 /*
- * HOT: read the next record, if it is of the most common kind. False: call kernel_page_next();
- * nothing has changed.
+ * HOT: read the next record, if it is short, as most are. False, with @page unchanged: call
+ * kernel_page_next().
  */
 static inline bool kernel_page_next_plain(struct kernel_page *page, struct kernel_record *rec)
 {
@@ -175,9 +163,7 @@ static inline bool kernel_page_next_plain(struct kernel_page *page, struct kerne
 	return true;
 }
 
-/*
- * Read the next record: 1; 0 at the end; -EBADMSG with the offset of an invalid record in the page.
- */
+/* Read the next record: 1; 0 at the end; -EBADMSG with the offset of an invalid record. */
 int kernel_page_next(struct kernel_page *page, struct kernel_record *rec, struct uft_err *err);
 
 /* True when the record has both fields of a call, in the most common sizes. */
@@ -197,10 +183,7 @@ static inline bool kernel_field_get(const struct kernel_record *rec, struct kern
 	return true;
 }
 
-/*
- * Decode the call in @rec. False when the record is too short for its fields, or its depth is
- * invalid.
- */
+/* Decode the call in @rec. False: the record is too short, or the depth is invalid. */
 static inline bool kernel_graph_get(const struct kernel_graph *graph,
 				    const struct kernel_record *rec, bool big,
 				    struct kernel_call *call)
@@ -213,7 +196,7 @@ static inline bool kernel_graph_get(const struct kernel_graph *graph,
 	if (graph->depth.size &&
 	    (!kernel_field_get(rec, graph->depth, big, &depth) || depth >= KERNEL_DEPTH_UNKNOWN))
 		return false;
-	/* A 64-bit kernel would have these bits in its addresses. */
+	/* Addresses of 64-bit kernels have these bits. */
 	if (graph->func.size == 4)
 		addr |= 0xffffffffULL << 32;
 	call->addr = addr | KERNEL_ADDR_BIT;

@@ -16,20 +16,18 @@ enum kernel_graph_kind {
 	KERNEL_GRAPH_EXIT,
 };
 
-/*
- * A field of a record: its offset and size in bytes. Size 0: the recorded kernel does not have it.
- */
+/* A field of a record: offset and size in bytes. Size 0: the recorded kernel does not have it. */
 struct kernel_field {
 	uint16_t offset;
 	uint16_t size;
 };
 
 /*
- * The fields of a call's record. Kernels differ: the depth is an int or a long, after the address
- * or at the end, or missing.
+ * The fields of a call's record. Kernels differ in the size and place of the depth, which may be
+ * missing.
  *
- * @plain_bytes: the length of a record that contains an address of 64 bits and a depth of 32 bits;
- *               0: the fields have other sizes
+ * @plain_bytes: the least length of a record that has both fields, with an address of 64 bits and a
+ *               depth of 32 bits; 0: the fields have other sizes
  */
 struct kernel_graph {
 	enum kernel_graph_kind kind;
@@ -39,14 +37,14 @@ struct kernel_graph {
 };
 
 /*
- * Parse the @format file of the event @event of the system "ftrace". False when it is something
- * else, or has no function address.
+ * Parse the @format file of the event @event of the system "ftrace". False: it is no call, or has
+ * no address of a function.
  */
 bool kernel_graph_of(struct text event, struct text format, struct kernel_graph *graph);
 
 /*
- * On all machines whose recordings utrail reads, kernel addresses have this bit, and addresses of
- * programs do not. Addresses of 32-bit kernels get the bit when they are read.
+ * On all machines whose recordings utrail reads, addresses of the kernel have this bit, and those
+ * of programs do not. Addresses of 32-bit kernels get the bit when they are read.
  */
 #define KERNEL_ADDR_BIT (1ULL << 63)
 

@@ -67,10 +67,7 @@ static int begin_page(struct kernel_pages *pages, uint64_t time_ns, uint64_t mis
 	return 0;
 }
 
-/*
- * Returns the number of bytes that a record takes with @len bytes of data, when it is @delta after
- * the previous record.
- */
+/* Returns the bytes of a record with @len bytes of data, @delta after the record before it. */
 static size_t room_for(uint64_t delta, size_t len)
 {
 	size_t head = len > KERNEL_RECORD_WORDS_MAX * WORD || len % WORD ? 2 * WORD : WORD;
@@ -111,7 +108,7 @@ int kernel_pages_add(struct kernel_pages *pages, const struct kernel_record *rec
 
 	if (rec->len < KERNEL_RECORD_HEAD_BYTES || rec->len > room || room_for(0, rec->len) > room)
 		return -EMSGSIZE;
-	/* The page ends when records were lost: the next page tells how many. */
+	/* After lost records a page begins: it tells how many there were. */
 	if (pages->used && (missed || delta >> 59 ||
 			    pages->used + room_for(delta, rec->len) + pages->layout.long_size >
 				    pages->layout.page_bytes))

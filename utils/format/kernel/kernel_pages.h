@@ -1,6 +1,4 @@
-/*
- * Builds pages of kernel-cpu<N>.dat from single records of other pages, with new times and offsets.
- */
+/* Builds pages of kernel-cpu<N>.dat from records of other pages, with new times. */
 #ifndef UTRAIL_FORMAT_KERNEL_PAGES_H
 #define UTRAIL_FORMAT_KERNEL_PAGES_H
 
@@ -10,8 +8,9 @@
  * Starts as { .layout = ..., .write = ..., .self = ... }, ends with kernel_pages_deinit().
  *
  * @write: takes a full page, or the last one. Returns 0, or negative to stop
- * @page: the page being built, filled up to @used; 0: no page has begun
- * @last_ns: the time of the record added last
+ * @page: the page being built, on the heap, filled up to @used; 0: no page has begun
+ * @last_ns: the time of the last record
+ * @missed: number of records lost before the page; UINT64_MAX: unknown
  */
 struct kernel_pages {
 	struct kernel_layout layout;
@@ -24,9 +23,9 @@ struct kernel_pages {
 };
 
 /*
- * Add @rec, of the task @pid at @time_ns, with @missed lost records before it (UINT64_MAX: an
- * unknown number). A record that is earlier than its predecessor gets the predecessor's time. 0;
- * -EMSGSIZE: it is too large for a page and left out; -ENOMEM, or the error of @write.
+ * Add @rec, of the task @pid at @time_ns, but not before the record that was added last. @missed
+ * records before it are lost (UINT64_MAX: an unknown number). 0; -EMSGSIZE: it is too large for a
+ * page, and left out; -ENOMEM, or the error of @write.
  */
 int kernel_pages_add(struct kernel_pages *pages, const struct kernel_record *rec, uint64_t time_ns,
 		     int32_t pid, uint64_t missed);

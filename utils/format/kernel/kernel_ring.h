@@ -1,7 +1,4 @@
-/*
- * The layout of pages of kernel-cpu<N>.dat, for reading and building (the kernel's
- * kernel/trace/ring_buffer.c).
- */
+/* The layout of pages of kernel-cpu<N>.dat (the kernel's kernel/trace/ring_buffer.c). */
 #ifndef UTRAIL_FORMAT_KERNEL_RING_H
 #define UTRAIL_FORMAT_KERNEL_RING_H
 

@@ -7,7 +7,7 @@
 #include "utils/base/compiler.h"
 #include "utils/format/bytes.h"
 
-/* The types and misc bits of linux/perf_event.h that we read. */
+/* Types and misc bits of linux/perf_event.h, and sizes of its records. */
 #define KERNEL_COMM		3
 #define KERNEL_EXIT		4
 #define KERNEL_FORK		7

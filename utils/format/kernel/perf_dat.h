@@ -26,11 +26,10 @@ enum perf_record_type {
  * One record (doc/formats/events.md, "perf-cpu<N>.dat"): PERF_RECORD_SWITCH, _FORK, _EXIT or _COMM
  * of perf_event_open(2), with the trailer { u32 pid, u32 tid, u64 time }.
  *
- * @tid: the task that the record concerns; in TASK_NEW, the new task
- * @ptid: in TASK_NEW and TASK_EXIT, the parent
- * @time_ns: time of the event; in TASK_NEW and TASK_EXIT it comes from the body
- * @comm: in TASK_NAME, the name
- * @is_exec: in TASK_NAME, execve(2) has set the name
+ * @tid: the task that the record concerns; TASK_NEW: the new task
+ * @ppid, @ptid: TASK_NEW, TASK_EXIT: the parent
+ * @comm: TASK_NAME: the name
+ * @is_exec: TASK_NAME: execve(2) has set the name
  */
 struct perf_record {
 	enum perf_record_type type;
@@ -44,8 +43,8 @@ struct perf_record {
 };
 
 /*
- * Decode the record at the start of @data. Returns its length; 0 when the @len bytes do not hold
- * the whole record: read more, unless the file ends here; -EBADMSG when it is invalid.
+ * Decode the record at the start of @data. Returns its length; 0: the @len bytes do not hold all of
+ * it; -EBADMSG with @err: it is invalid.
  */
 ssize_t perf_record_decode(const uint8_t *data, size_t len, bool big, struct perf_record *rec,
 			   struct uft_err *err);
