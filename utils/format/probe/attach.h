@@ -1,15 +1,12 @@
-/*
- * The calls between a recorder and a probe that it has put into a running process: utrail_attach(),
- * utrail_leave().
- */
+/* The functions by which a recorder drives a probe that it has put into a running process. */
 #ifndef UTRAIL_FORMAT_ATTACH_H
 #define UTRAIL_FORMAT_ATTACH_H
 
 #include <stdint.h>
 
 /*
- * The recorder makes a thread of the process call these two functions. Their arguments are
- * addresses and numbers in registers.
+ * The recorder makes a thread of the process call these two functions, with arguments in registers.
+ *
  *   utrail_attach(address of the recorder, as in UTRAIL_SOCKET; dlopen(3)'s handle)
  *       -> enum attach_result
  *   utrail_leave(enum attach_step, room, pairs that the room has)
@@ -29,16 +26,13 @@ enum attach_result {
 };
 
 enum attach_step {
-	ATTACH_STATE = 0, /* enum attach_state */
+	ATTACH_STATE = 0, /* returns enum attach_state */
 	/*
 	 * Remove the program's references to the probe. Returns the number of code ranges that the
 	 * probe has made; the room gets the first and last address of each
 	 */
 	ATTACH_WITHDRAW = 1,
-	/*
-	 * While all other threads are stopped: 0 when none of them is within the probe, or returns
-	 * to it
-	 */
+	/* While other threads are stopped: 0 when none of them is in the probe or returns to it */
 	ATTACH_COUNT = 2,
 	ATTACH_GIVE_BACK = 3, /* after ATTACH_COUNT: give back all memory */
 	ATTACH_HANDLE = 4,    /* returns the handle that utrail_attach() got */
@@ -47,21 +41,18 @@ enum attach_step {
 	 * until the next ATTACH_CHANGES or ATTACH_CHANGED
 	 */
 	ATTACH_CHANGES = 5,
-	/*
-	 * The recorder has written all changes that it could. Returns the number of failed changes
-	 */
+	/* Tells that the recorder has written the changes. Returns the number of failed ones */
 	ATTACH_CHANGED = 6,
 	/*
-	 * Before ATTACH_BEGIN, with all threads stopped: the room has a struct attach_thread, and
-	 * the third argument is its size. 0 or -errno
+	 * Before ATTACH_BEGIN, while all threads are stopped: the room has a struct attach_thread,
+	 * and the third argument is its size. 0 or -errno
 	 */
 	ATTACH_OPEN_CALLS = 7,
 	ATTACH_BEGIN = 8, /* from now on calls are recorded */
 	/*
-	 * During a recording, however it began: make the stubs of patches, which the recorder
-	 * writes into the text later. The second argument is the address of a plan's image with
-	 * patches only, the third its size. 0 or -errno; -EAGAIN: not possible in this thread, or
-	 * not now
+	 * During a recording: make the stubs of patches, which the recorder writes into the text
+	 * later. The second argument is the address of a plan's image with patches only, the third
+	 * its size. 0 or -errno; -EAGAIN: impossible in this thread, or now
 	 */
 	ATTACH_ADOPT = 9,
 	/*
@@ -70,10 +61,10 @@ enum attach_step {
 	 */
 	ATTACH_CODES = 10,
 	/*
-	 * While all other threads are stopped, and none is within the probe or its code: find
-	 * functions with open calls that announce their own end (XRay). The room has addresses of
-	 * functions, whose number is the third argument; those that are found become 0. 0 or
-	 * -errno; -EAGAIN: a thread is within a hook
+	 * While other threads are stopped outside of the probe and its code: the room has addresses
+	 * of functions, whose number is the third argument. An address becomes 0 if the function
+	 * has an open call that announces its own end (XRay). 0 or -errno; -EAGAIN: a thread is
+	 * within a hook
 	 */
 	ATTACH_OPEN_ANNOUNCED = 11,
 	/*
@@ -81,16 +72,15 @@ enum attach_step {
 	 * choices take effect with ATTACH_CHOSEN. 0 or -errno
 	 */
 	ATTACH_CHOOSE = 12,
-	ATTACH_CHOSEN = 13, /* 0; -EAGAIN: not possible in this thread, or not now */
+	ATTACH_CHOSEN = 13, /* 0; -EAGAIN: impossible in this thread, or now */
 	/*
-	 * After ATTACH_BEGIN, while threads run: record events that the program declares, too.
-	 * Returns the number of copies of libutrail-trace that report them; -EAGAIN as for
-	 * ATTACH_CHOSEN
+	 * After ATTACH_BEGIN, while threads run: record events that the program declares. Returns
+	 * the number of copies of libutrail-trace that report them; -EAGAIN as for ATTACH_CHOSEN
 	 */
 	ATTACH_DOORS_OPEN = 14,
 	/*
-	 * Before ATTACH_WITHDRAW, while threads run: libutrail-trace stops calling the probe.
-	 * Results as for ATTACH_DOORS_OPEN; it has stopped also with -EAGAIN
+	 * Before ATTACH_WITHDRAW, while threads run: libutrail-trace stops calling the probe, even
+	 * if the result is -EAGAIN. Results as for ATTACH_DOORS_OPEN
 	 */
 	ATTACH_DOORS_CLOSE = 15,
 };
@@ -105,14 +95,13 @@ struct attach_choice {
 };
 
 /*
- * A call that is open in a thread when recording begins, and would have a frame if recorded.
+ * A call that is open in a thread when recording begins.
  *
  * @slot: address of its return slot
  * @ret: the return address in the slot
- * @addr: address of the function; for a library call, its address in records (struct
- * plan_call_site)
- * @sp: with -finstrument-functions, the function's stack pointer when it calls its hooks; else 0
- * @is_library_call: a library call, which counts only if it is recorded
+ * @addr: address of the function; of a library call, its address in records (struct plan_call_site)
+ * @sp: with -finstrument-functions: the function's stack pointer when it calls its hooks; else 0
+ * @is_library_call: a library call, which counts only if the plan records it
  */
 struct attach_call {
 	uint64_t slot;
@@ -122,10 +111,7 @@ struct attach_call {
 	uint64_t is_library_call;
 };
 
-/*
- * The open calls of one thread, outermost first. If they exceed the room, they come in several
- * parts.
- */
+/* The open calls of one thread, outermost first; in several parts if they exceed the room. */
 struct attach_thread {
 	int32_t tid;
 	uint32_t nr;
@@ -147,23 +133,21 @@ enum attach_state {
 };
 
 /*
- * One change of the program's text, in the order of insertion; removal is in reverse. The recorder
- * does both, while all threads are stopped.
+ * One change of the program's text. While all threads are stopped, the recorder writes the changes
+ * in their order, and takes them back in reverse.
  *
  * @len: length of @before, the original bytes, and of @after, the patched bytes
- * @clear: number of bytes from @site on, at least @len, that run elsewhere from then on: no thread
- *         may be in them when the change is written
- * @out_at: address of a byte that is 1 while the change is disabled: then the probe skips the
- *          change when a module is loaded again; 0: there is none
+ * @clear: number of bytes from @site on, at least @len, that then run elsewhere: no thread may be
+ *         in them when the change is written
+ * @out_at: address of a byte that is 1 while the change is disabled, so that the probe does not
+ *          write it when a module is loaded again; 0: there is none
  */
 #define ATTACH_CHANGE_MAX 16
 
 enum attach_change_flags {
-	/*
-	 * The change jumps to the previous change, which must be present as long as this change is
-	 */
+	/* The change jumps to the previous change, which must be present as long as it is itself */
 	ATTACH_CHANGE_ON_FORMER = 1,
-	ATTACH_CHANGE_ISLAND = 2, /* without the change, the code at @site is never executed */
+	ATTACH_CHANGE_ISLAND = 2, /* without the change, no thread comes to @site */
 	ATTACH_CHANGE_EVENT = 4,  /* the change is not about a function */
 };
 

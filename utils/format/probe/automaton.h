@@ -16,9 +16,10 @@ enum automaton_flags {
  * An automaton of Glushkov's construction. A position is a place in the expression that matches one
  * byte; sets of positions are bit masks.
  *
- * @first: positions at which a match may begin, anywhere; @first_at_start: at the start of the text
- *         only
- * @last: positions at which a match may end, anywhere; @last_at_end: at the end of the text only
+ * @first: positions that may begin a match
+ * @first_at_start: positions that may begin a match at the start of the text
+ * @last: positions that may end a match
+ * @last_at_end: positions that may end a match at the end of the text
  * @follow: by position: the positions that may follow it
  * @takes: by byte: the positions that match the byte
  */
@@ -34,10 +35,7 @@ struct automaton {
 };
 _Static_assert(sizeof(struct automaton) % 16 == 0, "it lies among the plan's conditions");
 
-/*
- * True when the @len bytes of @text have a match. It allocates nothing, calls nothing, and takes a
- * few ns per byte.
- */
+/* True when the @len bytes of @text have a match. Takes a few ns per byte. */
 static inline bool automaton_matches(const struct automaton *a, const uint8_t *text, uint32_t len)
 {
 	uint64_t state = 0;

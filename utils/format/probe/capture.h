@@ -1,7 +1,4 @@
-/*
- * Capture programs: the steps by which a probe copies values of a call's arguments and return value
- * to the payload after the record.
- */
+/* Capture programs: the steps by which a probe copies values of a call to its payload. */
 #ifndef UTRAIL_FORMAT_CAPTURE_H
 #define UTRAIL_FORMAT_CAPTURE_H
 
@@ -10,9 +7,9 @@
 #include "utils/format/argblob.h"
 
 /*
- * One step adds a value, or a part of one (a struct in two registers), to the payload. "The word"
- * is the @index-th integer argument, from 1 on, at its place in the calling convention
- * (arch_int_arg()). For a return value it is the @index-th word of the result, from 0 on.
+ * One step adds a value, or a part of a value (a struct in two registers), to the payload. "The
+ * word" is integer argument @index, from 1 on, in its register or stack slot (arch_int_arg()); for
+ * a return value, it is word @index of the result, from 0 on.
  */
 enum capture_op {
 	/* The start of a program: @bytes steps for arguments, then @index for the return value */
@@ -25,14 +22,14 @@ enum capture_op {
 	CAPTURE_STRING,	    /* the C string that the word points to */
 	CAPTURE_STD_STRING, /* the std::string of libstdc++ that the word points to */
 	CAPTURE_STD_STRING_LLVM, /* the std::string of LLVM's library that the word points to */
-	CAPTURE_TEXT,  /* capture_text number @index of those that the first word points to */
+	CAPTURE_TEXT,  /* capture_text @index of the array that the first word points to */
 	CAPTURE_ZEROS, /* @bytes of zeros: the value is not available */
 	CAPTURE_BOX,   /* @bytes for the contents of a container: see below */
 };
 
 /*
- * The register bits above a narrow type are undefined: only the value's own bytes count. The value
- * is widened to 32 bits by its sign or with zeros, and to more bits with zeros.
+ * The register bits above a narrow type are undefined, so the value is widened: to 32 bits by its
+ * sign (CAPTURE_SIGNED) or with zeros, and to more bits with zeros.
  */
 #define CAPTURE_SIGNED 0x80
 #define CAPTURE_WIDE   0x40 /* the value is widened to 64 bits by its sign */
@@ -47,24 +44,27 @@ _Static_assert(sizeof(struct capture_step) == 8, "capture_step is laid out witho
 
 /*
  * The content of a container is recorded in a box, which simple readers can treat as a struct of a
- * fixed size. A second step follows CAPTURE_BOX. The second step's @bytes is the number of steps
- * that assemble the object when its parts are in registers (BOX_IN_PARTS). Its @index is the number
- * of steps that describe the content. These are a tree in the order of utils/spec/args/shape.h: a
- * struct box_step is followed by its children, and other steps are leaves.
+ * fixed size. A second step follows CAPTURE_BOX, with the number of two kinds of steps after it:
  *
- * @narrow of CAPTURE_BOX: enum box_place: the word @index points to the object, the object is on
- *         the stack, or its parts are in registers
+ * @bytes: steps that assemble the object from registers (BOX_IN_PARTS)
+ * @index: steps that describe the content, a tree in the order of utils/spec/args/shape.h: each
+ *         struct box_step is followed by its children
  *
- * A box begins with BOX_GOOD or BOX_NOTHING in one byte. Values follow one another: bytes as they
- * are; texts after their length (two bytes); a presence byte (optional, pointers) or an index byte
- * (variant), then the value. A container of elements has their number (four bytes; BOX_WILD when it
- * is invalid, BOX_MANY when it is unknown) and the number of elements in the box (two bytes). The
- * rest is zeros.
+ * A box begins with BOX_GOOD or BOX_NOTHING in one byte. The values follow:
+ *
+ *   bytes                 as they are
+ *   text                  its length (two bytes), then its bytes
+ *   optional, pointer     a presence byte, then the value
+ *   variant               an index byte, then the value
+ *   container             the number of elements (four bytes; BOX_WILD: invalid, BOX_MANY:
+ *                         unknown), the number of elements in the box (two bytes), then these
+ *
+ * Zeros fill the box.
  */
-enum box_place {
-	BOX_POINTED,
-	BOX_ON_STACK,
-	BOX_IN_PARTS,
+enum box_place {      /* @narrow of CAPTURE_BOX */
+	BOX_POINTED,  /* the word @index points to the object */
+	BOX_ON_STACK, /* the object is on the stack */
+	BOX_IN_PARTS, /* the object is in registers */
 };
 
 #define BOX_NOTHING 0
@@ -78,7 +78,7 @@ enum box_place {
 /* The most nodes that are counted in a container without a size. */
 #define BOX_WALK_MAX 256
 
-/* The most bytes of an object in registers: it is in two at most. */
+/* The most bytes of an object in registers, which has two at most. */
 #define BOX_PARTS_BYTES 16
 
 enum box_op {
@@ -132,10 +132,7 @@ enum box_op {
 	 *     bytes at offset @c with the number of owners minus @e
 	 */
 	BOX_FOLLOW_WEAK,
-	/*
-	 * A struct. @a: offset, @b: bytes, @c: number of children, which are the contents of its
-	 * containers and strings
-	 */
+	/* A struct. @a: offset, @b: bytes, @c: number of children: its containers and strings */
 	BOX_FIELDS,
 };
 
@@ -160,9 +157,9 @@ _Static_assert(sizeof(struct box_step) % sizeof(struct capture_step) == 0,
 	       "box_steps lie among steps");
 
 /*
- * A text that the probe itself has made of a value. A return value has index 0.
+ * A text that the probe has made of a value (CAPTURE_TEXT). A return value has index 0.
  *
- * @is_real: the value is a floating point number, whose bits as a double are @real
+ * @is_real: the value is a floating-point number, whose bits as a double are @real
  */
 struct capture_text {
 	uint64_t real;

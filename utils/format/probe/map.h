@@ -14,8 +14,8 @@
 /*
  * One module (doc/formats/tasks.md, "Module maps"), or "[stack]".
  *
- * @start: start of the first segment, to which all relative addresses refer; @end: end of the last
- * segment
+ * @start: start of the first segment, from which relative addresses count
+ * @end: end of the last segment
  * @prot: protection of the executable segment, "r-xp"
  * @path: owned by the map
  * @build_id: lowercase hex, "" when unknown
@@ -28,10 +28,7 @@ struct map_entry {
 	char build_id[MAP_BUILD_ID_MAX + 1];
 };
 
-/*
- * Modules in the order of the file, which is by address. Starts as { 0 }, ends with
- * module_map_deinit().
- */
+/* Modules, by address. Starts as { 0 }, ends with module_map_deinit(). */
 struct module_map {
 	struct map_entry *entries;
 	size_t nr;
@@ -40,16 +37,15 @@ struct module_map {
 void module_map_deinit(struct module_map *map);
 #define cleanup_module_map cleanup(module_map_deinit)
 
-/* Append a copy of @entry (including its path). 0 or -ENOMEM. */
+/* Append a copy of @entry, with a copy of its path. 0 or -ENOMEM. */
 int module_map_add(struct module_map *map, const struct map_entry *entry);
 
-/* Write the whole text. */
 void module_map_encode(const struct module_map *map, struct strbuf *out);
 
 /*
- * Parse a map file into an empty @map. Lines without a path are skipped. Consecutive lines with the
- * same path become one entry, from the first line's start to the last line's end. So a copy of
- * /proc/PID/maps is valid, too. -EINVAL names the line.
+ * Parse a map file, or a copy of /proc/PID/maps, into the empty @map. Lines without a path are
+ * skipped. Consecutive lines with the same path become one entry, from the first line's start to
+ * the last line's end. 0; -EINVAL with the number of the invalid line; -ENOMEM.
  */
 int module_map_decode(const char *text, size_t len, struct module_map *map, struct uft_err *err);
 

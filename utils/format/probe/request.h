@@ -1,7 +1,4 @@
-/*
- * Requests of other utrail commands to a running recorder, over a Unix SOCK_SEQPACKET socket of its
- * own.
- */
+/* Requests of other utrail commands to a running recorder, over a Unix SOCK_SEQPACKET socket. */
 #ifndef UTRAIL_FORMAT_REQUEST_H
 #define UTRAIL_FORMAT_REQUEST_H
 
@@ -10,17 +7,17 @@
 #include <sys/stat.h>
 
 /*
- * The socket's name, in the abstract name space (unix(7)), is made of the data directory's device
- * and inode number. So a process that knows the directory finds its recorder, and no file remains.
- * Requests are accepted from the recorder's user, from root, and from the owner of the recording.
+ * The socket's name, in the abstract name space (unix(7)), has the data directory's device and
+ * inode number. So a process that knows the directory finds its recorder, and no file remains. The
+ * recorder accepts requests of its own user, of root, and of the owner of the recording.
  */
 #define REQUEST_NAME_SIZE   64
 #define REQUEST_NAME_PREFIX "utrail-dir-"
 
 /*
- * If another process has that name, the recorder appends random digits to the name. While it
- * records, this file is in the data directory, with mode 0600. It has two lines: the name, and a
- * secret of REQUEST_SECRET_CHARS hexadecimal digits.
+ * If another process has that name, the recorder appends random digits to it. While it records, the
+ * data directory has this file, with mode 0600 and two lines: the name, and a secret of
+ * REQUEST_SECRET_CHARS hexadecimal digits.
  */
 #define REQUEST_DOOR_NAME    ".control"
 #define REQUEST_SECRET_CHARS 32
@@ -36,19 +33,17 @@ static inline void request_name(char name[static REQUEST_NAME_SIZE], const struc
 
 enum request_type {
 	REQUEST_SAVE = 1, /* flight recording: save the content of the rings to the directory */
-	/* Gets an answer while the program runs; afterwards the recorder ends without one */
+	/* Gets an answer only while the program runs */
 	REQUEST_IS_RUNNING = 2,
-	/*
-	 * Asks for the time up to which the files are complete; from now on they are flushed often
-	 */
+	/* Tell the time up to which the files are complete; from now on, flush them often */
 	REQUEST_PROGRESS = 3,
 	REQUEST_CONTROL = 4, /* obey the words of utils/spec/steer.h */
 	/*
-	 * Check that the process with the number in the text is recorded, or is a recorder: @error
-	 * is 0, else -ESRCH. The answer comes at once, also while another one is pending
+	 * Tell by @error whether the process with the number in the text is recorded or a recorder
+	 * (0), or not (-ESRCH). Gets an answer even while another answer is pending
 	 */
 	REQUEST_HAS_PID = 5,
-	/* The answer's text is the secret of REQUEST_DOOR_NAME; -ENOENT: there is none */
+	/* Tell the secret of REQUEST_DOOR_NAME as the answer's text; -ENOENT: there is none */
 	REQUEST_PROVE = 6,
 };
 
@@ -56,10 +51,8 @@ enum request_type {
 #define REQUEST_TEXT_MAX 65536
 
 /*
- * A request. Text follows it, up to the end of the packet.
- *
- * @text_bytes: bytes of the text. CONTROL: words, each with its NUL; HAS_PID: a number with its
- *              NUL; other types have no text
+ * A request, which a text of @text_bytes follows. CONTROL: words, each with its NUL; HAS_PID: a
+ * number with its NUL; other types have no text.
  */
 struct request {
 	uint32_t magic;
@@ -70,15 +63,15 @@ struct request {
 
 /*
  * An answer. A text without NUL follows it, up to the end of the packet: the answer to CONTROL, or
- * with @error the reason of the failure.
+ * the reason of @error.
  *
- * @error: negative errno; -EOPNOTSUPP when this recording has nothing to save, or, for PROGRESS,
+ * @error: 0 or negative errno. -EOPNOTSUPP: SAVE: the recording has nothing to save; PROGRESS: it
  *         keeps its records in memory
- * @nr_tasks: number of saved tasks
- * @complete_ns: PROGRESS: all records up to that time of the recording's clock are in the files,
- *               with their lines of task.txt, maps and symbols. 0: not known yet
- * @holds_back: PROGRESS: entries of calls may still be missing before @complete_ns. They are
- *              recorded once the call has taken long enough, or has made another one
+ * @nr_tasks: SAVE: number of saved tasks
+ * @complete_ns: PROGRESS: all records up to this time of the recording's clock are in the files,
+ *               with their lines of task.txt, maps and symbols; 0: not known yet
+ * @holds_back: PROGRESS: entries before @complete_ns may still be missing. They are recorded when
+ *              the call has taken long enough, or has made another one
  */
 struct request_answer {
 	uint32_t magic;
