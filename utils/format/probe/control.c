@@ -1,7 +1,4 @@
-/*
- * Messages of the control channel: their formats and permitted states (see control.h). Also part of
- * the probe: no libc.
- */
+/* Checks of messages, and their headers (see control.h). Also part of the probe: no libc. */
 #include "utils/format/probe/control.h"
 
 #include <string.h>
@@ -62,7 +59,7 @@ static bool declared_is_valid(const void *message, size_t len)
 	return !event || (event >= EVENT_ID_USER && event < EVENT_ID_USER + EVENT_USER_MAX);
 }
 
-/* @texts: the least number of bytes of the message's texts. */
+/* @texts: the fewest bytes of the message's texts */
 #define SHAPE(name, NAME, texts, ...)                                                         \
 	const struct control_shape control_##name##_shape = {                                 \
 		CONTROL_##NAME, sizeof(struct control_##name) + (texts), #NAME, ##__VA_ARGS__ \
@@ -163,7 +160,7 @@ static int hex_digit(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Find the digits of ":digits", if the text has nothing else; else NULL. */
+/* Find the digits of ":digits"; NULL: @text is something else. */
 static const char *filters_at(const char *text)
 {
 	size_t nr = 0;
@@ -175,7 +172,7 @@ static const char *filters_at(const char *text)
 	return nr == CONTROL_FILTERS_DIGITS && !text[1 + nr] ? text + 1 : NULL;
 }
 
-/* Find the digits at the end of an address; NULL when there are none. */
+/* Find the number of filters at the end of an address; NULL: it has none. */
 static const char *filters_of(const char *address)
 {
 	size_t len = strlen(address);

@@ -42,18 +42,16 @@
  * in the abstract name space (unix(7)), so no file remains. One message per packet.
  *
  * Either end may send messages that the other does not know. A receiver ignores a message of
- * unknown type if it is CONTROL_OPTIONAL; otherwise it answers ERROR and the conversation is over:
- * the probe stops and the program runs on. A message may be longer than its receiver knows; the
- * bytes after the known members are ignored. doc/internals/add-a-control-message.md describes how
- * messages grow.
+ * unknown type if it is CONTROL_OPTIONAL. Otherwise it answers ERROR, and the conversation is over:
+ * the probe stops and the program runs on. A message may be longer than its receiver knows: the
+ * receiver ignores the bytes after the known members (doc/internals/add-a-control-message.md).
  *
- * Any process on the machine can find the socket and connect to it. Only processes that the
- * recorder started, and their descendants, know the secret: it is in UTRAIL_SOCKET, after the
- * socket's name ("name:secret in hex"), and in each HELLO. Other processes get no answer. After the
+ * Any process on the machine can find the socket and connect to it, but gets no answer without the
+ * secret. UTRAIL_SOCKET has it after the socket's name ("name:secret in hex"), so processes that
+ * the recorder started, and their descendants, know it and put it into each HELLO. After the
  * secret, ":" and five digits tell the number of system call filters (seccomp) that a program
- * starts with; without the digits it is 0. A process proves its other statements about itself by
- * its token, which came with WELCOME and which only its forked children share
- * (doc/internals/trust.md).
+ * starts with; without digits it is 0. By its token, which came with WELCOME, a process proves that
+ * it is the one that was welcomed, or its forked child (doc/internals/trust.md).
  */
 #define CONTROL_MAGIC	0x7554
 #define CONTROL_VERSION 7
@@ -75,13 +73,12 @@ enum control_type {
 	CONTROL_WELCOME = 4,
 	CONTROL_PLAN = 5,
 	CONTROL_CRASH = 6,
-	CONTROL_ERROR = 7, /* a message was not understood, or was refused; from either end */
+	CONTROL_ERROR = 7, /* from either end: a message was not understood, or was refused */
 	CONTROL_STATUS = 8,
 	CONTROL_STATUS_IS = 9,
 
 	CONTROL_SET_PLAN = 12,
-	/* The answer takes a while, as when the files of a large program are read */
-	CONTROL_WORKING = 13,
+	CONTROL_WORKING = 13, /* the answer takes a while, as for a large program */
 	CONTROL_DECLARE = 14,
 	CONTROL_DECLARED = 15,
 	CONTROL_CALLABLE = 16,
@@ -92,7 +89,7 @@ enum control_type {
 	CONTROL_ATTACH = 10,
 	CONTROL_DETACH = 11, /* the recorder asks a probe to stop recording its program */
 
-	CONTROL_TESTS = 0x8000, /* from here on: for tests, never given to a message */
+	CONTROL_TESTS = 0x8000, /* from this number on: for tests only */
 };
 
 enum control_flags {
@@ -102,10 +99,10 @@ enum control_flags {
 
 /*
  * The first eight bytes are the same in all versions, so that each end can recognize the other's
- * version. In versions before 6, the header ended with 32 bits of version.
+ * version. Before version 6 they were the whole header, and @version had 32 bits.
  *
  * @version: CONTROL_VERSION of the sender
- * @flags: unknown bits are ignored; a fact that must not be ignored has a type of its own
+ * @flags: receivers ignore unknown bits
  * @len: bytes of the whole message, which are those of the packet
  * @seq: number of the message, from 1 on: each end counts its own messages on a connection
  */
@@ -121,17 +118,17 @@ _Static_assert(sizeof(struct control_header) == 16 && offsetof(struct control_he
 	       "all versions find the version there");
 
 enum control_hello_kind {
-	CONTROL_EXEC = 1,   /* a fresh process image: a session of its own */
-	CONTROL_FORK = 2,   /* a forked child: goes on in its parent's session */
+	CONTROL_EXEC = 1,   /* a fresh process image, which gets a session of its own */
+	CONTROL_FORK = 2,   /* a forked child, which stays in its parent's session */
 	CONTROL_DLOPEN = 3, /* a known process has loaded more modules */
 	CONTROL_ENDING = 6, /* a known process is about to be killed by a signal: CRASH follows */
 	CONTROL_STEER = 8,  /* a known process asks for the newest plan */
 	CONTROL_EVENTS = 9, /* a known process declares an event: DECLARE follows */
 	CONTROL_NAMES = 10, /* a known process names functions: CALLABLEs follow */
 
-	/* Reasons why an executed image cannot be traced; nothing follows. */
-	CONTROL_NO_ADDRESS_SPACE = 4, /* a limit of address space (ulimit -v) */
-	CONTROL_SHADOW_STACK = 5,     /* returns are checked by the CPU */
+	/* The probe cannot trace the fresh image, and sends nothing more: */
+	CONTROL_NO_ADDRESS_SPACE = 4, /* there is a limit of address space (ulimit -v) */
+	CONTROL_SHADOW_STACK = 5,     /* the CPU checks returns */
 	CONTROL_OTHER_LIBC = 7,	      /* the libc is not glibc */
 	CONTROL_IN_VALGRIND = 11,     /* valgrind's reports would have other backtraces */
 };
@@ -143,7 +140,7 @@ struct control_hello {
 	uint32_t kind; /* enum control_hello_kind */
 	uint32_t pad;
 	uint8_t secret[CONTROL_SECRET_BYTES]; /* at this place in all versions */
-	uint8_t token[CONTROL_SECRET_BYTES];  /* the last WELCOME's; zeros before it */
+	uint8_t token[CONTROL_SECRET_BYTES];  /* of the last WELCOME; zeros before it */
 	uint64_t time_ns; /* CONTROL_FORK: the time when fork returned in the child; else 0 */
 };
 _Static_assert(sizeof(struct control_hello) == 72, "the same for all compilers");
@@ -171,8 +168,8 @@ struct control_welcome {
 };
 
 /*
- * The descriptors that come with WELCOME, in the order of its SCM_RIGHTS array. The plan's memfd
- * (plan.h) comes only for a fresh image.
+ * The descriptors of WELCOME, in the order of its SCM_RIGHTS array. The plan's memfd (plan.h) comes
+ * only for a fresh image.
  */
 enum control_welcome_fd {
 	CONTROL_FD_PAGE = 0,
@@ -194,20 +191,18 @@ struct control_set_plan {
 	struct control_header h;
 };
 
-/*
- * The most frames in a CRASH; the innermost comes first. @addr: as in records; @time_ns: time of
- * the entry
- */
+/* The most frames in a CRASH; the innermost comes first. */
 #define CONTROL_CRASH_FRAMES 256
 
+/* @addr: as in records; @time_ns: time of the entry */
 struct control_crash_frame {
 	uint64_t addr;
 	uint64_t time_ns;
 };
 
 /*
- * @code, @address: those of siginfo_t; @address is 0 when the signal was sent. @depth: total number
- *                  of frames
+ * @code, @address: of siginfo_t; @address is 0 when a process has sent the signal
+ * @depth: number of open calls
  */
 struct control_crash {
 	struct control_header h;
@@ -224,8 +219,8 @@ struct control_crash {
 _Static_assert(sizeof(struct control_crash) <= CONTROL_MSG_MAX, "it fits a packet");
 
 /*
- * @texts: the event's id, its format and, if @has_common, the common format that lines have in
- *         front of it. Each ends with a NUL; they fill the packet
+ * @texts: the event's id, its format and, if @has_common, the common format. Each ends with a NUL;
+ *         they fill the packet
  */
 struct control_declare {
 	struct control_header h;
@@ -235,8 +230,8 @@ struct control_declare {
 };
 
 /*
- * @event: the event's number in records; 0: it has none. @choice: the user's choice for the event:
- *         below 0: off, above 0: on, 0: none
+ * @event: the event's number in records; 0: it has none
+ * @choice: the user's choice for the event; below 0: off, above 0: on, 0: none
  */
 struct control_declared {
 	struct control_header h;
@@ -245,10 +240,10 @@ struct control_declared {
 };
 
 /*
- * A function of a language without addresses. Many of these may follow each other.
+ * A function of a language without addresses.
  *
  * @line: first line of its source, from 1 on; 0: it has none
- * @is_native: it is written in C, and is a library call for readers
+ * @is_native: it is written in C: readers take it for a library call
  * @wants_plan: the probe's plan does not have the range of the last answer
  * @nr_args: number of its parameters
  * @texts: its name and its file, which may be "". Each ends with a NUL; they fill the packet
@@ -263,13 +258,12 @@ struct control_callable {
 };
 
 /*
- * The answer to CALLABLE. If additions to the plan were wanted and exist, those for @range come as
- * a descriptor, as after a dlopen.
+ * The answer to CALLABLE. If the probe wants a plan, and there is an addition for @range, it comes
+ * as a descriptor, as after a dlopen.
  *
- * @addr: the function's address in records (utils/format/callables.h); 0: it has none, and is not
- * recorded
+ * @addr: the function's address in records (utils/format/callables.h); 0: it is not recorded
  * @range: number of the range of addresses with a rule that contains @addr; 0: the function has no
- * rule
+ *         rule
  * @values: the recorded values of its calls, as in CALLABLE_RESULT
  */
 struct control_callable_is {
@@ -281,8 +275,8 @@ struct control_callable_is {
 };
 
 /*
- * The result of processing a message. ERROR may have the values from CONTROL_NO_MESSAGE on, whose
- * numbers are the same in all versions.
+ * The result of processing a message. ERROR has values from CONTROL_NO_MESSAGE on, which are the
+ * same in all versions.
  */
 enum control_verdict {
 	CONTROL_TAKEN = 0,
@@ -297,8 +291,7 @@ enum control_verdict {
 };
 
 /*
- * The answer that ends a conversation: a message was not understood or was refused. It gets no
- * answer itself, and is the same in all versions.
+ * The answer that ends a conversation. It gets no answer itself, and is the same in all versions.
  */
 struct control_error {
 	struct control_header h;
@@ -318,8 +311,7 @@ enum control_status_flags {
 };
 
 /*
- * The state of the whole recording, without data about other processes. @nr_alive: recorded
- * processes that are running
+ * The state of the whole recording. @nr_alive: number of recorded processes that are running
  */
 struct control_status_is {
 	struct control_header h;
@@ -330,21 +322,21 @@ struct control_status_is {
 };
 
 /*
- * WORKING has CONTROL_OPTIONAL, and as @seq the number of the message that is being processed. The
- * waiting end restarts its timeout.
+ * WORKING has CONTROL_OPTIONAL, and the @seq of the message that is being processed. The waiting
+ * end restarts its timeout.
  */
 struct control_working {
 	struct control_header h;
 };
 
-/* --- the codec (control.c): the same for probe, recorder and tests; no allocation, no libc --- */
+/* --- the codec (control.c), which probe and recorder share: no allocation, no libc --- */
 
 /*
  * The format of a type of message.
  *
  * @min_len: the least length
- * @is_valid: true when the members of a message of @len bytes, at least @min_len, are valid. NULL:
- * they always are
+ * @is_valid: true when the members of a message of @len bytes, at least @min_len, are valid; NULL:
+ *            they always are
  */
 struct control_shape {
 	uint16_t type;
@@ -370,8 +362,8 @@ extern const struct control_shape control_status_is_shape;
 extern const struct control_shape control_working_shape;
 
 /*
- * The messages that one end accepts: a row for each known type. States are small numbers of its
- * own; 0 is the end of the conversation.
+ * The messages that one end accepts: a row for each known type. The end has small numbers for
+ * states of its own; 0 is the end of the conversation.
  *
  * @states: the states in which the message may come, as bits of CONTROL_IN()
  * @take: is called with a valid message in one of these states; returns the next state
@@ -391,16 +383,15 @@ struct control_table {
 };
 
 /*
- * Process one packet by its row; @state becomes the next state. Any verdict but CONTROL_TAKEN
- * leaves @state unchanged. @len: bytes of @packet; shapes and rows check that it contains the
- * members that they read.
+ * Process a packet of @len bytes by its row. *@state becomes the next state, or stays as it is if
+ * the verdict is not CONTROL_TAKEN.
  */
 enum control_verdict control_take(const struct control_table *table, unsigned *state, void *context,
 				  const void *packet, size_t len);
 
 /*
- * Fill in the header of @message. @len: bytes of the whole message; @seq: its number, or with
- * CONTROL_ANSWER that of the answered message
+ * Fill in the header of @message, which has @len bytes. @seq: its number, or with CONTROL_ANSWER,
+ * the number of the answered message
  */
 void control_stamp(void *message, enum control_type type, uint32_t flags, size_t len, uint32_t seq);
 
@@ -408,14 +399,14 @@ void control_stamp(void *message, enum control_type type, uint32_t flags, size_t
 struct control_error control_error_about(const void *packet, enum control_verdict verdict);
 
 /*
- * Parse "name:secret" or "name:secret:filters". Returns the number of bytes of the name, and stores
- * the secret. 0 when the format is wrong.
+ * Parse "name:secret" or "name:secret:filters". Returns the number of bytes of the name, with the
+ * secret in @secret; 0: the format is wrong.
  */
 size_t control_address_parse(const char *address, uint8_t secret[CONTROL_SECRET_BYTES]);
 
 /*
- * From a well-formed @address, read the number of system call filters that programs start with.
- * control_address_add_filter() adds 1 to it, if the address has such a number.
+ * Returns the number of system call filters that programs start with, in a well-formed @address.
+ * control_address_add_filter() adds 1 to it, if the address has the number.
  */
 unsigned control_address_filters(const char *address);
 void control_address_add_filter(char *address);

@@ -1,7 +1,4 @@
-/*
- * The plan's image: only this file writes and reads its directory (see plan.h). It is compiled into
- * the probe, too, so it uses nothing of libc but memcpy().
- */
+/* The plan's image (see plan.h). Also part of the probe: of libc, only memcpy() and memset(). */
 #include "utils/format/probe/plan.h"
 
 #include <errno.h>
@@ -16,8 +13,7 @@
 /*
  * The entries, by kind.
  *
- * @is_exact: only this size is valid, since other data are among the entries, at offsets that
- *            depend on the entry size
+ * @is_exact: entries of a newer version may not be longer, since other data are among the entries
  */
 static const struct {
 	uint32_t bytes;
@@ -106,7 +102,7 @@ static const char *check_capture(const struct plan_view *view, uint32_t index)
 	return NULL;
 }
 
-/* True when a comparison is valid. @text_bytes: number of bytes after the rule's last comparison */
+/* True when a comparison is valid. @text_bytes: bytes after the rule's last comparison */
 static bool cond_is_good(const struct plan_cond *cond, uint64_t text_bytes)
 {
 	uint64_t bytes = cond->kind == PLAN_COND_AUTOMATON ? sizeof(struct automaton) : cond->len;
@@ -168,10 +164,7 @@ static bool patch_has_stub(const struct plan_patch *patch)
 	return patch->what == PATCH_EVENT || patch->what == PATCH_ENTRY;
 }
 
-/*
- * Check a patch. @before: the previous patch, or NULL. Returns NULL when the patch is valid, or the
- * error.
- */
+/* Check a patch. @before: the previous patch, or NULL. Returns NULL, or the error. */
 static const char *check_patch(const struct plan_patch *patch, const struct plan_patch *before)
 {
 	if (patch->what >= PATCH_KINDS)
@@ -354,7 +347,7 @@ uint64_t plan_image_head_bytes(const struct plan_view *view)
 			(uint64_t)PLAN_ALIGN);
 }
 
-/* The offset of the end of the lists of all kinds before @kind. */
+/* Returns the offset after the lists of all kinds before @kind. */
 static uint64_t place_behind(const struct plan_view *view, unsigned kind)
 {
 	uint64_t bytes = plan_image_head_bytes(view);

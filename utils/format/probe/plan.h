@@ -15,8 +15,7 @@ enum plan_clock {
 
 enum plan_flags {
 	PLAN_TRACE_OFF = 1U << 0, /* --trace=off */
-	PLAN_DROP = 1U << 1,	  /* --when-full=drop: a full ring loses records instead of waiting
-				   */
+	PLAN_DROP = 1U << 1,	  /* --when-full=drop: a full ring loses records, without waiting */
 	PLAN_FLIGHT = 1U << 2,	  /* --flight: a full ring forgets its oldest segment */
 	/* Calls are not all recorded alike: functions have rules, or there is a watch */
 	PLAN_SELECTIVE = 1U << 3,
@@ -25,8 +24,8 @@ enum plan_flags {
 	PLAN_STACKS = 1U << 7,	     /* the program has functions that switch stacks */
 	PLAN_ESTIMATE = 1U << 5,     /* -e: no return slot is touched; with PLAN_SELECTIVE */
 	/*
-	 * If this process has a rule with the flag (enum plan_rule_flags), a call is recorded only
-	 * if such a rule lets it in
+	 * This process has a rule with the flag (enum plan_rule_flags): a call is recorded only if
+	 * a rule with that flag lets it in
 	 */
 	PLAN_OPT_IN_FILTER = 1U << 8,	 /* PLAN_FILTER */
 	PLAN_OPT_IN_CALLER = 1U << 9,	 /* PLAN_CALLER */
@@ -40,15 +39,15 @@ enum plan_flags {
 	PLAN_NO_LIBCALLS = 1U << 15,   /* --no-libcall; for Python only */
 	PLAN_NEST_LIBCALLS = 1U << 16, /* --nest-libcall; for Python only */
 	/*
-	 * --patch concerns functions of the program itself, or of libpython. If these are functions
-	 * of Python's interpreter, the user wants to see the calls of the interpreter itself, which
-	 * a profile function would change.
+	 * --patch concerns functions of the program itself, or of libpython. If it is Python's
+	 * interpreter, the user wants to see the interpreter's own calls, which a profile function
+	 * would change
 	 */
 	PLAN_PATCHES_PROGRAM = 1U << 17,
 	PLAN_PATCHES_LIBPYTHON = 1U << 18,
 	/*
-	 * No function of the image calls a hook; only library calls are recorded, if any. So the
-	 * first thread's state is made at its first call. Most short programs make none
+	 * No function of the image calls a hook. So the first thread's state is made at its first
+	 * library call that is recorded; most short programs make none
 	 */
 	PLAN_BEGINS_LATE = 1U << 19,
 };
@@ -71,12 +70,12 @@ enum plan_rule_flags {
 	PLAN_READ = 1U << 12,
 	PLAN_LOCATION = 1U << 14, /* only functions with this flag are recorded, if any has it */
 	PLAN_LOCATION_OUT = 1U << 15, /* the function is not recorded itself */
-	/* The function is not recorded, because of its cost (--overhead); excludes other flags */
+	/* The function is not recorded, because of its cost (--overhead). No other flag is set */
 	PLAN_LEFT_OUT = 1U << 16,
 	PLAN_COND = 1U << 13, /* PLAN_FILTER and PLAN_NOTRACE hold only if the conditions do */
 };
 
-/* The values that PLAN_READ reads, at entry and at exit. */
+/* The values that PLAN_READ reads at entry and at exit. */
 enum plan_read {
 	PLAN_READ_STATM = 1U << 0,
 	PLAN_READ_PAGE_FAULT = 1U << 1,
@@ -107,15 +106,12 @@ enum plan_compare {
 	PLAN_AND = 6, /* the value has any of these bits */
 };
 
-/* The kinds of comparisons: see struct plan_cond. */
+/* The kinds of comparisons of struct plan_cond. */
 enum plan_cond_kind {
 	PLAN_COND_INT, /* compares integer argument @index, cut to @bytes, with @value */
-	/*
-	 * Compares floating point argument @index of @bytes with the double whose bits are @value
-	 */
+	/* Compares floating-point argument @index of @bytes with the double of the bits @value */
 	PLAN_COND_FLOAT,
-	PLAN_COND_TEXT,	     /* compares the string, as it would be recorded, with @len bytes of
-			      * text */
+	PLAN_COND_TEXT,	     /* compares the string, cut as in records, with @len bytes of text */
 	PLAN_COND_PREFIX,    /* the string begins with the @len bytes of text */
 	PLAN_COND_AUTOMATON, /* the struct automaton finds a match in the string */
 	PLAN_COND_NUMBER,    /* compares the integer in the text that CAPTURE_TEXT takes */
@@ -123,14 +119,15 @@ enum plan_cond_kind {
 };
 
 /*
- * One comparison. Texts and automatons come after the last comparison of a rule, in the room of
- * whole plan_conds; @value is their offset in bytes from there.
+ * One comparison. The texts and automatons of a rule come after its last comparison, in the room of
+ * whole plan_conds.
  *
  * @index: number of the argument, from 1 on
  * @string: enum capture_op: the way to read a string
  * @compare: enum plan_compare
- * @starts_alternative: an "or": the comparisons before this one must hold, or this one and those
+ * @starts_alternative: an "or" is between the comparisons before this one, and this one and those
  *                      after it
+ * @value: a number, or the offset in bytes of a text or automaton from the last comparison's end
  */
 struct plan_cond {
 	uint8_t kind; /* enum plan_cond_kind */
@@ -176,7 +173,7 @@ _Static_assert(sizeof(struct plan_func) == 24, "plan_func is laid out without ho
 /* The way to record a library call. */
 enum plan_call {
 	/*
-	 * The call's return slot must not be changed, since the function reads it, keeps it for
+	 * The probe must not change the call's return slot: the function reads it, keeps it for
 	 * later, or returns more than once (setjmp, vfork, dlvsym ...). ENTRY and EXIT are written
 	 * together.
 	 */
@@ -194,9 +191,9 @@ enum plan_call {
 	 */
 	PLAN_CALL_BY_CALLER = 1U << 3,
 	/*
-	 * Not a recorded call: the slot must point to the probe's function, enum plan_hook <<
-	 * PLAN_CALL_HOOK_SHIFT. The slot does so already when the probe was loaded from the start.
-	 * Precedes a call with the same slot.
+	 * No recorded call: the slot must point to the probe's function, enum plan_hook <<
+	 * PLAN_CALL_HOOK_SHIFT, as it does if the probe was loaded from the start. Comes before a
+	 * call with the same slot.
 	 */
 	PLAN_CALL_HOOK = 1U << 4,
 	/* With NO_RETURN_HOOK: vfork(2). The probe's own function may replace its return slot. */
@@ -260,8 +257,8 @@ enum plan_patch_what {
 
 enum plan_patch_flags {
 	/*
-	 * The patch is within the bytes that the previous patch replaces. Its site is not written:
-	 * the code of the previous patch runs into its stub.
+	 * The patch is within the bytes that the previous patch replaces. Its site is not written,
+	 * since the code of the previous patch runs on into its stub.
 	 */
 	PLAN_PATCH_INNER = 1U << 0,
 	/*
@@ -284,16 +281,16 @@ enum plan_patch_flags {
 /*
  * One changed place in the code of a module. For PATCH_EVENT and PATCH_ENTRY the probe puts a stub
  * within 2 GiB of it. The stub has the hook and then @code, which runs the replaced instructions
- * and continues in the program. The first @bytes at @site are replaced, if they equal @original.
- * Sorted by module, so that PLAN_PATCH_INNER and PLAN_PATCH_SHORT find the patch before them.
+ * and continues in the program. The @bytes at @site are replaced, if they equal @original. Patches
+ * of a module are in the order that PLAN_PATCH_INNER and PLAN_PATCH_SHORT need.
  *
  * @semaphore: address of a 16-bit counter that must be nonzero for the program to come here;
  *             0: there is none
  * @addr: the function's address in records, which is inside of it; not for PATCH_EVENT and
  *        PATCH_NOP
  * @event: PATCH_EVENT: the event's id in records
- * @operands: PATCH_EVENT: the index of its first argument among PLAN_OPERANDS, counted from 1; 0:
- *            it has no arguments
+ * @operands: PATCH_EVENT: the index plus one of its first argument among PLAN_OPERANDS; 0: it has
+ *            no arguments
  * @slot: PATCH_ENTRY: distance from the stack pointer to the return slot in bytes; 0 at a
  *        function's first instruction
  * @clear: the number of bytes from @site on that @code replaces: no thread may be in them when
@@ -326,10 +323,7 @@ struct plan_patch {
 };
 _Static_assert(sizeof(struct plan_patch) == 136, "plan_patch is laid out without holes");
 
-/*
- * True when a patch's site is not written, since the code of the previous patch runs on into its
- * stub. @flags: enum plan_patch_flags
- */
+/* True when a patch's site is not written (PLAN_PATCH_INNER). @flags: enum plan_patch_flags */
 static inline bool plan_patch_has_no_text(unsigned flags)
 {
 	return (flags & PLAN_PATCH_INNER) && !(flags & PLAN_PATCH_SHORT);
@@ -357,8 +351,7 @@ enum plan_operand_flags {
 /*
  * One argument of PATCH_EVENT. The arguments of an event follow each other, in their order.
  *
- * @bytes: 1, 2, 4 or 8 bytes of the register or memory, which are widened to 64 bits by the sign or
- *                with zeros
+ * @bytes: 1, 2, 4 or 8: the value's bytes, which are widened to 64 bits by the sign or with zeros
  * @base, @index: DWARF's numbers of general registers, or PLAN_NO_REGISTER; @base of a vector
  *                register is its number, from 0 on
  */
@@ -392,28 +385,28 @@ struct plan_watch {
 _Static_assert(sizeof(struct plan_watch) == 16, "plan_watch is laid out without holes");
 
 /*
- * Settings of the whole process. libmcount/plan/plans.h lists the settings that a later plan may
- * change.
+ * Settings of the whole process. A later plan may change some of them (libmcount/plan/plans.h).
+ *
+ * @anchor_counter, @anchor_ns: the CPU's counter and the clock at one time, at the recorder's start
+ * @signals_on, @signals_off, @signals_finish: --signal: bit N - 1 is for signal N. With
+ *                                             PLAN_SELECTIVE
+ * @generation: PLAN_STEERABLE: the number of this plan, as in control_page.plan_generation
+ * @on_generation: PLAN_STEERABLE: the number of the last plan with the user's `on`. Triggers that
+ *                 have switched recording off before that plan are void
  */
 struct plan {
-	uint64_t threshold_ns;	 /* -t: keep calls longer than this; 0 keeps all */
-	uint64_t anchor_counter; /* the counter, and the clock at the same time, at the */
-	uint64_t anchor_ns;	 /* recorder's start: the base of the counter's scale */
-	uint32_t flags;		 /* enum plan_flags */
-	uint32_t clock;		 /* enum plan_clock */
-	int32_t clock_id;	 /* clockid_t */
-	uint32_t depth;		 /* -D: levels that are recorded */
-	uint32_t max_stack;	 /* levels that get frames at all */
-	uint32_t size_filter;	 /* -Z: minimum size of functions in bytes; with PLAN_SELECTIVE */
-	/* --signal: bit N - 1 is for signal N. With PLAN_SELECTIVE */
+	uint64_t threshold_ns; /* -t: keep calls longer than this; 0 keeps all */
+	uint64_t anchor_counter;
+	uint64_t anchor_ns;
+	uint32_t flags;	      /* enum plan_flags */
+	uint32_t clock;	      /* enum plan_clock */
+	int32_t clock_id;     /* clockid_t */
+	uint32_t depth;	      /* -D: levels that are recorded */
+	uint32_t max_stack;   /* levels that get frames at all */
+	uint32_t size_filter; /* -Z: minimum size of functions in bytes; with PLAN_SELECTIVE */
 	uint64_t signals_on;
 	uint64_t signals_off;
 	uint64_t signals_finish;
-	/*
-	 * PLAN_STEERABLE: the number of this plan in the recording, as in
-	 * control_page.plan_generation; @on_generation: the number of the last plan with the user's
-	 * `on`. Triggers that have switched recording off before that plan are void.
-	 */
 	uint32_t generation;
 	uint32_t on_generation;
 };
@@ -421,15 +414,14 @@ _Static_assert(sizeof(struct plan) == 80, "plan is laid out without holes");
 
 /*
  * The image: the content of a memfd that the recorder sends to a probe. It has a header, a
- * directory of sections, then the sections, each an array of entries of one kind. The directory has
- * the offset, the number of entries and the entry size of each section. So a reader can skip
- * unknown kinds, and the ends of longer entries.
+ * directory, then sections, each an array of entries of one kind. The directory tells the entry
+ * size of each section, so that a reader can skip unknown kinds, and the ends of longer entries.
  *
- * Only plan.c writes and reads the image, and has the entry size of each kind. A new kind is an
- * enumerator here, a row there, and the code that implements it.
+ * Only plan.c writes and reads the image. A new kind needs an enumerator here, a row there, and
+ * code that uses it.
  */
 enum plan_kind {
-	PLAN_SETTINGS = 1, /* one struct plan. Without it the image adds to the former plan */
+	PLAN_SETTINGS = 1, /* one struct plan; without it, the image is an addition to the plan */
 	PLAN_FUNCS = 2,	   /* struct plan_func, sorted by start; they do not overlap */
 	PLAN_CALLS = 3,	   /* struct plan_call_site, sorted by module */
 	PLAN_PATCHES = 4,  /* struct plan_patch, sorted by module */
@@ -480,10 +472,10 @@ struct plan_view {
  */
 int plan_open(struct plan_view *view, const void *bytes, uint64_t len, const char **why);
 
-/* Returns the number of bytes of an entry of @kind in this build. */
+/* Returns the size of an entry of @kind in this build. */
 uint32_t plan_entry_bytes(enum plan_kind kind);
 
-/* Copy the entries one after the other, in this build's entry size, to @to. */
+/* Copy the entries of @kind to the array @to. */
 void plan_copy(const struct plan_view *view, enum plan_kind kind, void *to);
 
 /* Returns a list of the entries that this build makes. */
@@ -492,17 +484,13 @@ static inline struct plan_list plan_list(enum plan_kind kind, const void *entrie
 	return (struct plan_list){ entries, nr, plan_entry_bytes(kind) };
 }
 
-/*
- * Returns the size of the image of these lists. plan_image_put() writes the image to @to, which has
- * room for it. Empty lists have no section.
- */
+/* Returns the size of the image of these lists. plan_image_put() writes the image to @to. */
 uint64_t plan_image_bytes(const struct plan_view *view);
 void plan_image_put(const struct plan_view *view, void *to);
 
 /*
- * For callers that write the image in pieces. The functions return the size of its head, write the
- * head to @to, and return the offset of the list of @kind (0: it is empty). Zeros fill the room
- * between lists.
+ * For callers that write the image in pieces: the size of its head, the head itself, and the offset
+ * of the list of @kind (0: it is empty). Zeros fill the room between lists.
  */
 uint64_t plan_image_head_bytes(const struct plan_view *view);
 void plan_image_put_head(const struct plan_view *view, void *to);

@@ -1,7 +1,4 @@
-/*
- * Memory that the probe and the recorder share: one arena per traced process, one ring per traced
- * thread.
- */
+/* Memory that probe and recorder share: an arena for each process, a ring for each thread. */
 #ifndef UTRAIL_FORMAT_RING_H
 #define UTRAIL_FORMAT_RING_H
 
@@ -15,13 +12,12 @@
  *   arena:  struct arena | ring 0 | ring 1 | ... | ring nr_rings - 1
  *   ring:   struct ring (one page) | segment 0 | ... | segment nr_segments - 1
  *
- * At its first declared event a thread takes a second ring, for payloads (event_data.h). It belongs
- * to the thread's first ring, whose tid, lost, writer and file number count for both, and both are
- * released together. Threads without such events have no second ring.
+ * At its first declared event a thread takes a second ring, for payloads (event_data.h). The tid,
+ * lost and writer of the thread's first ring count for both, and both are released together.
  *
  * A ring has one producer, the thread that owns it, and one consumer, a writer of the recorder.
  * Positions (head, tail) count bytes since the ring was taken into use and never wrap; a byte's
- * place is its position modulo the data size. A record never crosses the end of a segment: when it
+ * place is its position modulo the data size. A record never crosses the end of a segment: if it
  * does not fit, the producer stores the filled length in segment_used[] and goes on in the next
  * segment. The producer enters a segment only after the consumer has emptied it, so bytes between
  * tail and head are never overwritten, even if a side dies.
@@ -43,15 +39,15 @@ enum ring_state {
 };
 
 /*
- * The tid of a ring that belongs to a stack that the program has made. The recorder assigns an id
- * to it, from RING_FIRST_STACK_TID on, above the kernel's thread ids (2^22).
+ * The tid in the ring of a stack that the program has made. The recorder gives such a ring an id of
+ * its own, from RING_FIRST_STACK_TID on, above the kernel's thread ids (2^22).
  */
 #define RING_TID_STACK	     INT32_MIN
 #define RING_FIRST_STACK_TID 5000000
 
 /* The words that producer and consumer share. Each cache line has one writer. */
 struct ring {
-	/* The owning process writes these when it takes the ring, @state last and with release. */
+	/* The owning process writes these when it takes the ring, and @state last, with release. */
 	_Atomic uint32_t state; /* enum ring_state */
 	int32_t tid;
 	uint64_t start_ns; /* when the thread was first seen, by the recording's clock */
@@ -69,15 +65,11 @@ struct ring {
 	 * segment_used[] of the segments that are completely below it.
 	 */
 	_Atomic uint64_t head;
-	_Atomic uint64_t lost; /* total of dropped records, most of them because the ring was full
-			        */
+	_Atomic uint64_t lost;	    /* number of dropped records, most for lack of room */
 	_Atomic uint64_t lost_told; /* the part of @lost that LOST records in the ring tell */
 	_Atomic uint32_t waiting;   /* 1 while the producer sleeps on @room */
 	uint32_t index;		    /* the ring's number, for the owning process only */
-	/*
-	 * The part of @lost from calls inside the probe (aside.c): a larger ring would not have
-	 * saved them
-	 */
+	/* The part of @lost from calls inside the probe (aside.c), which no larger ring can save */
 	_Atomic uint64_t lost_inside;
 	_Atomic uint64_t too_deep; /* number of calls without a frame: PLAN_TELLS_DEPTH */
 	uint64_t pad2[2];
@@ -93,8 +85,8 @@ struct ring {
 
 	uint32_t segment_used[RING_SEGMENTS_MAX]; /* bytes filled; valid for segments below @head */
 	/*
-	 * Flight recording: bytes of all records before the segment in this place; valid when @head
-	 * is in the segment or past it.
+	 * Flight recording: bytes of all records before the segment that is in this place; valid
+	 * when @head is in the segment or past it
 	 */
 	uint64_t segment_before[RING_SEGMENTS_MAX];
 };
@@ -105,8 +97,8 @@ _Static_assert(__builtin_offsetof(struct ring, tail) == 128, "the consumer has i
 /*
  * Children of fork(2), which report themselves only with their first record. Child number n of this
  * process has its pid at @pids[n % ARENA_FORKS]; the pid is negative if the child is in another pid
- * namespace than its parent. A child that has not reported itself uses its parent's arena, so its
- * own children are stored there, too.
+ * namespace than its parent. Until a child has reported itself, it uses its parent's arena, which
+ * then has its own children, too.
  */
 #define ARENA_FORKS 960
 
@@ -119,34 +111,33 @@ struct arena_forks {
 };
 
 /*
- * The first page of the arena, to which the process may write, as to all of it. Neither side trusts
- * its content: the recorder knows the arena's shape, and the process has copied it before any
- * process could change it.
+ * The first page of the arena. As the process can write to it, neither side trusts its content: the
+ * recorder knows the arena's shape, and the process has copied it before any process could change
+ * it.
  *
  * @finish_wanted: 1: this process wants the whole recording to end (control_page.finished)
- * @reads_failed: enum plan_read bits: values that some thread cannot read
- * @points_failed: number of patches of functions and events that could not be put into the program
+ * @reads_failed: enum plan_read bits of values that some thread cannot read
+ * @points_failed: number of patches of functions and events that could not be made
  *
  * With PLAN_STEERABLE (libmcount/plan/plan_update.h):
- * @news: 1: the recorder has something to say: the end, or another plan. The process makes it 0
- *        before it looks for the message
- * @may_skip: 1: entry stubs may skip the code that reads @news. The recorder clears it with @news,
- *            the process sets it again when it has the newest plan
+ * @news: 1: the recorder has told the end, or another plan, in its control page. The process sets
+ *        it to 0 before it looks there
+ * @may_skip: 1: entry stubs may skip the code that reads @news. The recorder clears it when it sets
+ *            @news, the process sets it again when it has the newest plan
  *
- * Numbers of things that are missing in a recording that looks complete:
+ * Counts of what a recording lacks that looks complete:
  *
  * @threads_caged: threads that were traced until system calls or the counter were forbidden
  * @threads_shared: threads that were traced until another thread shared their thread-local storage
  * @children_cut_off: forked children that could not reach the recorder
- * @seals: filters of system calls (seccomp) that the process has put on itself: the probe does
- *         nothing that needs a system call which they forbid
+ * @seals: filters of system calls (seccomp) that the process has put on itself; the probe makes no
+ *         system call that they forbid
  * @threads_sealed: threads that began when these filters forbade to trace them
  * @talks_sealed: conversations with the recorder that these filters forbade
  * @events_undeclared: events of the program that could not be declared to the recorder
- * @events_nameless: those of the undeclared events that have no name
+ * @events_nameless: undeclared events that have no name
  * @events_cut: events with more bytes than a segment, or an entry (event_data.h), can have
- * @threads_without_payloads: threads that found no second ring, so that their declared events were
- * lost
+ * @threads_without_payloads: threads that found no second ring, and so lost their declared events
  */
 struct arena {
 	uint64_t magic;
@@ -200,28 +191,26 @@ static inline char *ring_data(struct ring *r)
 }
 
 /*
- * The recorder's data for all probes. They have it mapped read-only, and cannot map it otherwise
- * (F_SEAL_FUTURE_WRITE): a process that could write here could deceive all others.
+ * The recorder's data for all probes. A probe can only map them read-only (F_SEAL_FUTURE_WRITE): a
+ * process that could write here could deceive all others.
  *
- * Ring i belongs to writer i % nr_writers.
- *
- * @finished: recording has ended, by a trigger, a signal or the recorder. A futex
+ * @nr_writers: 1 to CONTROL_WRITERS_MAX; ring i belongs to writer i % nr_writers
+ * @finished: a futex; not 0: recording has ended, by a trigger, a signal or the recorder
  * @plan_generation: generation of the newest plan; 0 is the first plan
  */
 #define CONTROL_WRITERS_MAX 64
 
 struct control_page {
-	uint32_t nr_writers; /* 1 to CONTROL_WRITERS_MAX */
+	uint32_t nr_writers;
 	int32_t recorder_pid;
 	_Atomic uint32_t finished;
 	_Atomic uint32_t plan_generation;
 	uint32_t pad[12];
 	struct {
 		/*
-		 * A futex. A producer that has data checks @sleeping, and wakes a writer that waits
-		 * at @wake. The writer sets @sleeping before its last check for data. It may miss
-		 * records that come after that check and before the wait, until its own timer wakes
-		 * it.
+		 * A futex. A producer that has data checks @sleeping, and wakes the writer. The
+		 * writer sets @sleeping before its last check for data. If records come after that
+		 * check and before the wait, its own timer wakes it.
 		 */
 		_Atomic uint32_t wake;
 		_Atomic uint32_t sleeping; /* 1 while the writer waits on @wake */
