@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "utils/base/compiler.h"
+#include "utils/base/containers/order.h"
 #include "utils/base/containers/vec.h"
 
 void budget_begin(struct tracedat_budget *budget, uint64_t file_bytes, enum tracedat_limit limit)
@@ -63,27 +64,12 @@ void budget_give_back(struct tracedat_budget *budget, uint64_t bytes)
 		budget->memory_left += bytes;
 }
 
-/* Count the taken parts that begin before @at. */
-static size_t count_before(const struct tracedat_budget *budget, uint64_t at)
-{
-	size_t low = 0;
-	size_t high = budget->nr_taken;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (budget->taken[mid].at < at)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
-}
+_Static_assert(offsetof(struct tracedat_extent, at) == 0, "searched by order_count_below()");
 
 int budget_take_part(struct tracedat_budget *budget, uint64_t at, uint64_t bytes,
 		     struct uft_err *err)
 {
-	size_t i = count_before(budget, at);
+	size_t i = order_count_below(budget->taken, budget->nr_taken, sizeof(*budget->taken), at);
 	struct tracedat_extent *taken;
 
 	if (!bytes)

@@ -15,7 +15,44 @@
 #define SECTION_PACKED	   1
 #define SECTION_HEAD_BYTES 16
 
+static struct tracedat_cursor cursor_at(const struct tracedat *file, uint64_t offset)
+{
+	return (struct tracedat_cursor){ .fd = file->fd,
+					 .at = MIN(offset, file->bytes),
+					 .end = file->bytes,
+					 .is_big_endian = file->is_big_endian };
+}
+
 /* --- options of both versions --- */
+
+/* Read the length of an option at @in. @option: its content, which @in has passed then. */
+static int take_option(struct tracedat_cursor *in, uint64_t max, struct tracedat_cursor *option,
+		       struct uft_err *err)
+{
+	uint32_t len = 0;
+	int ret = tracedat_take_u32(in, &len, err);
+
+	if (ret == 0 && (len > tracedat_cursor_left(in) || len > max))
+		ret = err_set(err, -EBADMSG, "%s: an option of %u bytes",
+			      tracedat_cursor_place(in).text, len);
+	if (ret < 0)
+		return ret;
+	*option = *in;
+	in->at += len;
+	option->end = in->at;
+	return 0;
+}
+
+/* Note the failure @ret of reading an option. Negative when reading must end. */
+static int note_option(struct tracedat *file, int ret, const struct uft_err *why,
+		       struct uft_err *err)
+{
+	if (ret == -ENOMEM || ret == -EDQUOT)
+		return err_set(err, ret, "%s", why->text);
+	if (ret < 0)
+		tracedat_note(file, "%s", why->text);
+	return 0;
+}
 
 /* Read a number such as "0x1234" or "-17". */
 static bool read_number(const char *text, int64_t *value)
@@ -75,8 +112,9 @@ static int read_tsc(struct tracedat *file, struct tracedat_cursor *in, struct uf
 	return 0;
 }
 
-int tracedat_read_option(struct tracedat *file, unsigned id, struct tracedat_cursor *in,
-			 struct uft_err *err)
+/* Read an option that has the same meaning in both versions. Other options are ignored. */
+static int read_option(struct tracedat *file, unsigned id, struct tracedat_cursor *in,
+		       struct uft_err *err)
 {
 	char list[LIST_MAX];
 	int64_t number = 0;
@@ -118,7 +156,7 @@ int tracedat_read_option(struct tracedat *file, unsigned id, struct tracedat_cur
 
 /* --- buffers --- */
 
-struct tracedat_buffer *tracedat_add_buffer(struct tracedat *file, struct uft_err *err)
+static struct tracedat_buffer *add_buffer(struct tracedat *file, struct uft_err *err)
 {
 	struct tracedat_buffer *buffers = file->nr_buffers < BUFFERS_MAX
 						  ? vec_grow(file->buffers, file->nr_buffers,
@@ -135,8 +173,9 @@ struct tracedat_buffer *tracedat_add_buffer(struct tracedat *file, struct uft_er
 	return buffers;
 }
 
-int tracedat_add_cpu(struct tracedat *file, struct tracedat_buffer *buffer, struct tracedat_cpu cpu,
-		     struct uft_err *err)
+/* Add a CPU. A part of its records that is outside the file is cut off, and noted. */
+static int add_cpu(struct tracedat *file, struct tracedat_buffer *buffer, struct tracedat_cpu cpu,
+		   struct uft_err *err)
 {
 	struct tracedat_cpu *cpus;
 
@@ -171,6 +210,18 @@ int tracedat_add_cpu(struct tracedat *file, struct tracedat_buffer *buffer, stru
 	return 0;
 }
 
+/* Read where the records of @cpu are, and add the CPU. */
+static int read_cpu(struct tracedat *file, struct tracedat_buffer *buffer, uint32_t cpu,
+		    struct tracedat_cursor *in, struct uft_err *err)
+{
+	struct tracedat_cpu added = { .cpu = cpu };
+	int ret = tracedat_take_u64(in, &added.offset, err);
+
+	if (ret == 0)
+		ret = tracedat_take_u64(in, &added.bytes, err);
+	return ret < 0 ? ret : add_cpu(file, buffer, added, err);
+}
+
 /* --- version 6 --- */
 
 static const char v6_options[] = "options  ";
@@ -185,15 +236,8 @@ static int read_v6_cpus(struct tracedat *file, struct tracedat_buffer *buffer, u
 	uint64_t len = 0;
 	int ret = 0;
 
-	for (uint32_t i = 0; ret == 0 && i < nr; i++) {
-		struct tracedat_cpu cpu = { .cpu = i };
-
-		ret = tracedat_take_u64(in, &cpu.offset, err);
-		if (ret == 0)
-			ret = tracedat_take_u64(in, &cpu.bytes, err);
-		if (ret == 0)
-			ret = tracedat_add_cpu(file, buffer, cpu, err);
-	}
+	for (uint32_t i = 0; ret == 0 && i < nr; i++)
+		ret = read_cpu(file, buffer, i, in, err);
 	if (ret < 0)
 		return ret;
 	if (tracedat_take_u64(in, &len, NULL) == 0 && len && len < LIST_MAX &&
@@ -210,14 +254,12 @@ static int read_v6_instance(struct tracedat *file, uint32_t nr_cpus, struct trac
 			    struct uft_err *err)
 {
 	struct tracedat_buffer *buffer;
-	struct tracedat_cursor at = { .fd = file->fd,
-				      .end = file->bytes,
-				      .is_big_endian = file->is_big_endian };
+	struct tracedat_cursor at = cursor_at(file, 0);
 	int ret = tracedat_take_u64(in, &at.at, err);
 
 	if (ret < 0)
 		return ret;
-	buffer = tracedat_add_buffer(file, err);
+	buffer = add_buffer(file, err);
 	if (!buffer)
 		return -ENOMEM;
 	ret = tracedat_take_text(in, buffer->name, sizeof(buffer->name), err);
@@ -237,28 +279,20 @@ static int read_v6_options(struct tracedat *file, uint32_t nr_cpus, struct trace
 {
 	for (;;) {
 		struct uft_err why = { 0 };
-		struct tracedat_cursor option = *in;
+		struct tracedat_cursor option;
 		uint16_t id;
-		uint32_t len;
 		int ret = tracedat_take_u16(in, &id, err);
 
 		if (ret < 0 || id == TRACEDAT_DONE)
 			return ret;
-		ret = tracedat_take_u32(in, &len, err);
-		if (ret == 0 && len > tracedat_cursor_left(in))
-			ret = err_set(err, -EBADMSG, "%s: an option of %u bytes",
-				      tracedat_cursor_place(in).text, len);
+		ret = take_option(in, UINT32_MAX, &option, err);
 		if (ret < 0)
 			return ret;
-		option.at = in->at;
-		option.end = in->at + len;
-		in->at += len;
 		ret = id == TRACEDAT_BUFFER ? read_v6_instance(file, nr_cpus, &option, &why)
-					    : tracedat_read_option(file, id, &option, &why);
-		if (ret == -ENOMEM || ret == -EDQUOT)
-			return err_set(err, ret, "%s", why.text);
+					    : read_option(file, id, &option, &why);
+		ret = note_option(file, ret, &why, err);
 		if (ret < 0)
-			tracedat_note(file, "%s", why.text);
+			return ret;
 	}
 }
 
@@ -271,7 +305,7 @@ static int read_v6_tables(struct tracedat *file, struct tracedat_cursor *in, str
 
 	if (ret == 0 && nr_cpus > TRACEDAT_CPUS_MAX)
 		ret = err_set(err, -EBADMSG, "%s: %u CPUs are too many", place.text, nr_cpus);
-	if (ret == 0 && !tracedat_add_buffer(file, err))
+	if (ret == 0 && !add_buffer(file, err))
 		ret = -ENOMEM;
 	if (ret == 0)
 		ret = tracedat_take(in, kind, sizeof(kind), err);
@@ -377,14 +411,6 @@ static int unpack_section(struct tracedat *file, struct tracedat_cursor *in, str
 	return 0;
 }
 
-static struct tracedat_cursor cursor_at(const struct tracedat *file, uint64_t offset)
-{
-	return (struct tracedat_cursor){ .fd = file->fd,
-					 .at = MIN(offset, file->bytes),
-					 .end = file->bytes,
-					 .is_big_endian = file->is_big_endian };
-}
-
 /* Read the section to which @option points. */
 static int read_v7_section(struct tracedat *file, unsigned id, struct tracedat_cursor *option,
 			   struct uft_err *err)
@@ -410,7 +436,7 @@ static int read_v7_section(struct tracedat *file, unsigned id, struct tracedat_c
 static int read_v7_buffer(struct tracedat *file, struct tracedat_cursor *option,
 			  struct uft_err *err)
 {
-	struct tracedat_buffer *buffer = tracedat_add_buffer(file, err);
+	struct tracedat_buffer *buffer = add_buffer(file, err);
 	struct tracedat_cursor in;
 	struct section section = { 0 };
 	uint64_t offset;
@@ -439,15 +465,11 @@ static int read_v7_buffer(struct tracedat *file, struct tracedat_cursor *option,
 	ret = 0;
 	buffer->is_packed = section.flags & SECTION_PACKED;
 	for (uint32_t i = 0; ret == 0 && i < nr_cpus; i++) {
-		struct tracedat_cpu cpu = { 0 };
+		uint32_t cpu = 0;
 
-		ret = tracedat_take_u32(option, &cpu.cpu, err);
+		ret = tracedat_take_u32(option, &cpu, err);
 		if (ret == 0)
-			ret = tracedat_take_u64(option, &cpu.offset, err);
-		if (ret == 0)
-			ret = tracedat_take_u64(option, &cpu.bytes, err);
-		if (ret == 0)
-			ret = tracedat_add_cpu(file, buffer, cpu, err);
+			ret = read_cpu(file, buffer, cpu, option, err);
 	}
 	return ret;
 }
@@ -461,7 +483,7 @@ static int read_v7_option(struct tracedat *file, unsigned id, struct tracedat_cu
 		file->has_text = true;
 	if (id >= TRACEDAT_HEADER_INFO && id <= TRACEDAT_CMDLINES)
 		return read_v7_section(file, id, option, err);
-	return tracedat_read_option(file, id, option, err);
+	return read_option(file, id, option, err);
 }
 
 /* Read a section of options. @next: the offset of the next section; 0: none. */
@@ -473,26 +495,18 @@ static int read_v7_options(struct tracedat *file, struct tracedat_cursor *in, ui
 		struct uft_err why = { 0 };
 		struct tracedat_cursor option;
 		uint16_t id = 0;
-		uint32_t len = 0;
 		int ret = tracedat_take_u16(in, &id, err);
 
 		if (ret == 0)
-			ret = tracedat_take_u32(in, &len, err);
-		if (ret == 0 && (len > tracedat_cursor_left(in) || len > OPTION_MAX_BYTES))
-			ret = err_set(err, -EBADMSG, "%s: an option of %u bytes",
-				      tracedat_cursor_place(in).text, len);
+			ret = take_option(in, OPTION_MAX_BYTES, &option, err);
 		if (ret < 0)
 			return ret;
-		option = *in;
-		option.end = in->at + len;
-		in->at += len;
 		if (id == TRACEDAT_DONE)
 			return tracedat_take_u64(&option, next, err);
 		ret = read_v7_option(file, id, &option, &why);
-		if (ret == -ENOMEM || ret == -EDQUOT)
-			return err_set(err, ret, "%s", why.text);
+		ret = note_option(file, ret, &why, err);
 		if (ret < 0)
-			tracedat_note(file, "%s", why.text);
+			return ret;
 	}
 	return 0;
 }

@@ -49,23 +49,6 @@ int tracedat_read_section(struct tracedat *file, enum tracedat_id id, struct tra
 int tracedat_read_v6(struct tracedat *file, struct tracedat_cursor *in, struct uft_err *err);
 int tracedat_read_v7(struct tracedat *file, struct tracedat_cursor *in, struct uft_err *err);
 
-/*
- * Read one option, the whole content of @in, if it has the same meaning in both versions. Other
- * options are ignored.
- */
-int tracedat_read_option(struct tracedat *file, unsigned id, struct tracedat_cursor *in,
-			 struct uft_err *err);
-
-/* NULL with @err when memory is short. */
-struct tracedat_buffer *tracedat_add_buffer(struct tracedat *file, struct uft_err *err);
-
-/*
- * Add the next CPU of a buffer. A part outside the file is cut, and noted. 0, or negative with
- * @err.
- */
-int tracedat_add_cpu(struct tracedat *file, struct tracedat_buffer *buffer, struct tracedat_cpu cpu,
-		     struct uft_err *err);
-
 /* Find the selected clock in a list "local [mono] boot". Without one, @clock is unchanged. */
 void tracedat_chosen_clock(const char *list, char clock[static TRACEDAT_NAME_MAX]);
 

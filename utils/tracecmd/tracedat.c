@@ -37,15 +37,6 @@ void tracedat_note(struct tracedat *file, const char *fmt, ...)
 	strbuf_list_add(&file->damage, strbuf_str(&line));
 }
 
-bool tracedat_is_one(const char *path)
-{
-	char start[MAGIC_BYTES];
-	int fd cleanup_fd = file_open_regular(path, NULL);
-
-	return fd >= 0 && fd_pread_full(fd, start, sizeof(start), 0) == sizeof(start) &&
-	       memcmp(start, magic, sizeof(start)) == 0;
-}
-
 static int read_version(struct tracedat *file, struct tracedat_cursor *in, struct uft_err *err)
 {
 	char text[16];

@@ -108,9 +108,6 @@ void tracedat_close(struct tracedat *file);
  */
 unpack_fn *tracedat_unpacker(const char *name);
 
-/* True when the file begins like a trace.dat. */
-bool tracedat_is_one(const char *path);
-
 /* Note a damaged part that is left out. */
 void tracedat_note(struct tracedat *file, const char *fmt, ...) PRINTF_FORMAT(2, 3);
 
