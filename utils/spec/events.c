@@ -15,18 +15,13 @@ static bool is_kernel(const char *suffix, size_t len)
 	       (len == strlen("kernel") && strncasecmp(suffix, "kernel", len) == 0);
 }
 
-/* Names may have an '@', so find the last one. NULL: there is none. */
-static const char *find_suffix(const char *at, size_t len)
-{
-	return memrchr(at, '@', len);
-}
-
 static int parse_one(struct event_rules *out, enum pattern_match match, const char *text,
 		     const char *at, size_t len, struct uft_err *err)
 {
 	struct event_rule *rules = vec_grow(out->rules, out->nr, sizeof(*rules));
 	struct event_rule rule = { .origin = EVENT_OF_PROGRAM };
-	const char *suffix = find_suffix(at, len);
+	/* Names may have an '@', so the last one counts. */
+	const char *suffix = memrchr(at, '@', len);
 	size_t name_len = suffix ? (size_t)(suffix - at) : len;
 
 	if (!rules)

@@ -130,28 +130,13 @@ static bool is_in_module(const struct spec *spec, const struct filter_subject *s
 	return false;
 }
 
-static const char *next_name(const char *name)
-{
-	return name + strlen(name) + 1;
-}
-
-static bool is_named(const struct pattern *pattern, const struct filter_subject *subject)
-{
-	if (pattern_matches(pattern, subject->name, subject->name_len))
-		return true;
-	for (const char *at = subject->others; at && *at; at = next_name(at)) {
-		if (pattern_matches(pattern, at, strlen(at)))
-			return true;
-	}
-	return false;
-}
-
 static bool matches_spec(const struct spec *spec, const struct filter_subject *subject)
 {
 	if (!is_in_module(spec, subject))
 		return false;
 	if (!(spec->trigger.flags & TRIGGER_LOCATIONS))
-		return is_named(&spec->pattern, subject);
+		return pattern_matches_any(&spec->pattern, subject->name, subject->name_len,
+					   subject->others);
 	return subject->source_file &&
 	       pattern_matches(&spec->pattern, subject->source_file, strlen(subject->source_file));
 }
@@ -205,7 +190,7 @@ void filter_walk_begin(struct filter_walk *walk, struct filters *filters,
 	if (!filters->exact.nr)
 		return;
 	add_exact(walk, subject->name);
-	for (const char *at = subject->others; at && *at; at = next_name(at))
+	for (const char *at = subject->others; at && *at; at += strlen(at) + 1)
 		add_exact(walk, at);
 }
 

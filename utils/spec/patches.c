@@ -92,16 +92,8 @@ static bool matches_patch_rule(const struct patch_rule *rule, const struct patch
 {
 	const char *name = subject->name ? subject->name : NAMELESS;
 
-	if (!is_of_module(rule, subject->module, subject->is_program))
-		return false;
-	if (pattern_matches(&rule->name, name, strlen(name)))
-		return true;
-	/* Each of the other names has a NUL. */
-	for (const char *other = subject->others; other && *other; other += strlen(other) + 1) {
-		if (pattern_matches(&rule->name, other, strlen(other)))
-			return true;
-	}
-	return false;
+	return is_of_module(rule, subject->module, subject->is_program) &&
+	       pattern_matches_any(&rule->name, name, strlen(name), subject->others);
 }
 
 enum patch_choice patch_rules_choose(struct patch_rules *rules, const struct patch_subject *subject)

@@ -18,11 +18,6 @@
 static const char *const actions[] = { "trace_on",  "trace-on", "traceon", "trace_off",
 				       "trace-off", "traceoff", "finish" };
 
-static bool begins_with(const char *text, const char *word)
-{
-	return strncasecmp(text, word, strlen(word)) == 0;
-}
-
 static int offset_from(const char *text, int base, char sign)
 {
 	char *end;
@@ -48,11 +43,11 @@ static int signal_of(const char *name, struct nearest *near)
 
 		return !*end && number > 0 && number <= NR_SIGNALS ? number : 0;
 	}
-	if (begins_with(name, "SIG"))
+	if (spec_begins_with(name, "SIG"))
 		name += 3;
-	if (begins_with(name, "RTMIN"))
+	if (spec_begins_with(name, "RTMIN"))
 		return offset_from(name + 5, SIGRTMIN, '+');
-	if (begins_with(name, "RTMAX"))
+	if (spec_begins_with(name, "RTMAX"))
 		return offset_from(name + 5, SIGRTMAX, '-');
 	for (int sig = 1; sig <= NR_SIGNALS; sig++) {
 		const char *word = sigabbrev_np(sig);
@@ -82,7 +77,7 @@ static void set(struct signal_switches *out, int sig, const char *action)
 	out->on &= ~bit;
 	out->off &= ~bit;
 	out->finish &= ~bit;
-	if (begins_with(action, "finish"))
+	if (spec_begins_with(action, "finish"))
 		out->finish |= bit;
 	else if (strcasecmp(action + strlen(action) - 2, "on") == 0)
 		out->on |= bit;
@@ -102,7 +97,7 @@ static int parse_one(char *one, const char *text, size_t at, struct signal_switc
 		return err_set(err, -ERR_USAGE, "'%s': column %zu: expected SIGNAL@ACTION", text,
 			       at + 1);
 	*action++ = '\0';
-	nearest_init(&near, begins_with(one, "SIG") ? one + 3 : one);
+	nearest_init(&near, spec_begins_with(one, "SIG") ? one + 3 : one);
 	sig = signal_of(one, &near);
 	if (!sig)
 		return refuse_signal_word(err, text, at, "signal", &near);

@@ -19,27 +19,20 @@ void steer_change_deinit(struct steer_change *change)
 	strbuf_deinit(&change->text);
 }
 
-static int take_status(struct steer_change *change, const char *arg, struct uft_err *err)
-{
-	change->flags |= STEER_STATUS;
-	return 0;
-}
-
 static int take_on(struct steer_change *change, const char *arg, struct uft_err *err)
 {
-	change->flags = (change->flags & ~(uint32_t)STEER_OFF) | STEER_ON;
+	change->flags &= ~(uint32_t)STEER_OFF;
 	return 0;
 }
 
 static int take_off(struct steer_change *change, const char *arg, struct uft_err *err)
 {
-	change->flags = (change->flags & ~(uint32_t)STEER_ON) | STEER_OFF;
+	change->flags &= ~(uint32_t)STEER_ON;
 	return 0;
 }
 
 static int add_specs(struct steer_change *change, enum spec_option option, const char *text)
 {
-	change->flags |= STEER_SPECS;
 	strbuf_addf(&change->specs[option], "%s%s", change->specs[option].len ? ";" : "", text);
 	return 0;
 }
@@ -51,7 +44,6 @@ static int take_filter(struct steer_change *change, const char *arg, struct uft_
 
 static int take_notrace(struct steer_change *change, const char *arg, struct uft_err *err)
 {
-	change->flags |= STEER_SPECS;
 	specs_add_notrace(&change->specs[SPEC_FILTER], arg);
 	return 0;
 }
@@ -68,50 +60,34 @@ static int take_trigger(struct steer_change *change, const char *arg, struct uft
 
 static int take_patch(struct steer_change *change, const char *arg, struct uft_err *err)
 {
-	change->flags |= STEER_PATCH;
 	strbuf_addf(&change->patches, "%s%s", change->patches.len ? ";" : "", arg);
 	return 0;
 }
 
 static int take_unpatch(struct steer_change *change, const char *arg, struct uft_err *err)
 {
-	change->flags |= STEER_PATCH;
 	specs_add_notrace(&change->patches, arg);
 	return 0;
 }
 
 static int take_trace_include(struct steer_change *change, const char *arg, struct uft_err *err)
 {
-	change->flags |= STEER_TRACE_INCLUDE;
-	change->trace_include.len = 0;
+	strbuf_reset(&change->trace_include);
 	strbuf_addstr(&change->trace_include, arg);
 	return 0;
 }
 
 static int take_trace_exclude(struct steer_change *change, const char *arg, struct uft_err *err)
 {
-	change->flags |= STEER_TRACE_EXCLUDE;
-	change->trace_exclude.len = 0;
+	strbuf_reset(&change->trace_exclude);
 	strbuf_addstr(&change->trace_exclude, arg);
-	return 0;
-}
-
-static int take_clear(struct steer_change *change, const char *arg, struct uft_err *err)
-{
-	change->flags |= STEER_CLEAR;
 	return 0;
 }
 
 static int take_match(struct steer_change *change, const char *arg, struct uft_err *err)
 {
-	static const char *const names[] = {
-		[MATCH_REGEX] = "regex",
-		[MATCH_GLOB] = "glob",
-		[MATCH_SIMPLE] = "simple",
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		if (strcmp(arg, names[i]) == 0) {
+	for (enum pattern_match i = MATCH_REGEX; i <= MATCH_SIMPLE; i++) {
+		if (strcmp(arg, pattern_match_name(i)) == 0) {
 			change->match = i;
 			return 0;
 		}
@@ -130,7 +106,6 @@ static int take_depth(struct steer_change *change, const char *arg, struct uft_e
 	if (errno || end == arg || *end || depth < 1 || depth > 65534)
 		return err_set(err, -ERR_USAGE, "'depth %s': it is a number from 1 to 65534", arg);
 	change->depth = depth;
-	change->flags |= STEER_DEPTH;
 	return 0;
 }
 
@@ -140,7 +115,6 @@ static int take_time(struct steer_change *change, const char *arg, struct uft_er
 		err_prefix(err, "'time'");
 		return -ERR_USAGE;
 	}
-	change->flags |= STEER_TIME;
 	return 0;
 }
 
@@ -150,45 +124,38 @@ static int take_size(struct steer_change *change, const char *arg, struct uft_er
 		err_prefix(err, "'size'");
 		return -ERR_USAGE;
 	}
-	change->flags |= STEER_SIZE;
-	return 0;
-}
-
-static int take_snapshot(struct steer_change *change, const char *arg, struct uft_err *err)
-{
-	change->flags |= STEER_SNAPSHOT;
-	return 0;
-}
-
-static int take_stop(struct steer_change *change, const char *arg, struct uft_err *err)
-{
-	change->flags |= STEER_STOP;
 	return 0;
 }
 
 const struct steer_word steer_words[] = {
-	{ "status", NULL, "show what is recorded just now", take_status },
-	{ "on", NULL, "record calls from now on", take_on },
-	{ "off", NULL, "record no calls; those that are open are recorded to their end", take_off },
-	{ "filter", "FUNC[@...]", "only these functions and what they call, as -F", take_filter },
-	{ "notrace", "FUNC", "not these functions, nor what they call, as -N", take_notrace },
+	{ "status", NULL, "show what is recorded just now", STEER_STATUS, NULL },
+	{ "on", NULL, "record calls from now on", STEER_ON, take_on },
+	{ "off", NULL, "record no calls; those that are open are recorded to their end", STEER_OFF,
+	  take_off },
+	{ "filter", "FUNC[@...]", "only these functions and what they call, as -F", STEER_SPECS,
+	  take_filter },
+	{ "notrace", "FUNC", "not these functions, nor what they call, as -N", STEER_SPECS,
+	  take_notrace },
 	{ "caller", "FUNC", "only these functions and the calls that lead to them, as -C",
-	  take_caller },
+	  STEER_SPECS, take_caller },
 	{ "trigger", "FUNC@ACTION,...", "do something when these functions are called, as -T",
-	  take_trigger },
-	{ "clear", NULL, "forget all filters and triggers that were given before", take_clear },
-	{ "match", "HOW", "patterns of this change are regex, glob or simple", take_match },
-	{ "depth", "N", "this many levels of calls, as -D", take_depth },
-	{ "time", "TIME", "only calls that are longer, as -t", take_time },
-	{ "size", "SIZE", "only functions of at least that many bytes, as -Z", take_size },
-	{ "patch", "FUNC[@LIB]", "put hooks into these functions, as -P", take_patch },
-	{ "unpatch", "FUNC[@LIB]", "take the hooks out of these functions, as -U", take_unpatch },
+	  STEER_SPECS, take_trigger },
+	{ "clear", NULL, "forget all filters and triggers that were given before", STEER_CLEAR,
+	  NULL },
+	{ "match", "HOW", "patterns of this change are regex, glob or simple", 0, take_match },
+	{ "depth", "N", "this many levels of calls, as -D", STEER_DEPTH, take_depth },
+	{ "time", "TIME", "only calls that are longer, as -t", STEER_TIME, take_time },
+	{ "size", "SIZE", "only functions of at least that many bytes, as -Z", STEER_SIZE,
+	  take_size },
+	{ "patch", "FUNC[@LIB]", "put hooks into these functions, as -P", STEER_PATCH, take_patch },
+	{ "unpatch", "FUNC[@LIB]", "take the hooks out of these functions, as -U", STEER_PATCH,
+	  take_unpatch },
 	{ "trace-include", "RE", "record only declared events whose id matches",
-	  take_trace_include },
+	  STEER_TRACE_INCLUDE, take_trace_include },
 	{ "trace-exclude", "RE", "do not record declared events whose id matches",
-	  take_trace_exclude },
-	{ "snapshot", NULL, "save a flight recording as it is now", take_snapshot },
-	{ "stop", NULL, "end the recording; the program runs on", take_stop },
+	  STEER_TRACE_EXCLUDE, take_trace_exclude },
+	{ "snapshot", NULL, "save a flight recording as it is now", STEER_SNAPSHOT, NULL },
+	{ "stop", NULL, "end the recording; the program runs on", STEER_STOP, NULL },
 	{ NULL },
 };
 
@@ -235,11 +202,12 @@ static int take_words(const struct strbuf *words, struct steer_change *change, s
 			return err_set(err, -ERR_USAGE, "'%s' needs an argument: %s %s", row->word,
 				       row->word, row->arg);
 
-		int ret = row->take(change, arg, err);
+		int ret = row->take ? row->take(change, arg, err) : 0;
 
 		if (ret < 0)
 			return ret;
-		if (row->take == take_status || row->take == take_snapshot)
+		change->flags |= row->flag;
+		if (row->flag & (STEER_STATUS | STEER_SNAPSHOT))
 			continue;
 		add_text(change, row->word);
 		if (arg)

@@ -64,11 +64,16 @@ struct steer_change {
 void steer_change_deinit(struct steer_change *change);
 #define cleanup_steer_change cleanup(steer_change_deinit)
 
-/* @arg: form of its argument, for help texts; NULL: it takes none */
+/*
+ * @arg: form of its argument, for help texts; NULL: it takes none
+ * @flag: enum steer_flags that the word sets
+ * @take: applies the argument; NULL: @flag is all
+ */
 struct steer_word {
 	const char *word;
 	const char *arg;
 	const char *help;
+	uint32_t flag;
 	int (*take)(struct steer_change *change, const char *arg, struct uft_err *err);
 };
 

@@ -11,6 +11,7 @@
 #include "utils/base/containers/nearest.h"
 #include "utils/base/containers/strbuf.h"
 #include "utils/base/units.h"
+#include "utils/spec/regex/list.h"
 
 #define DEPTH_MAX 1024
 
@@ -242,6 +243,16 @@ static int set_value(struct parse *p, enum value_kind kind, const char *value, s
 	return 0;
 }
 
+/* True when the option accepts the action @flag. The first other one is noted by its @name. */
+static bool accepts(struct parse *p, uint32_t flag, const char *name)
+{
+	bool is_accepted = accepted_flags(p->option) & flag;
+
+	if (!is_accepted && !p->spec->ignored)
+		p->spec->ignored = name;
+	return is_accepted;
+}
+
 /* Add an action. If two actions exclude each other, the later one counts. */
 static void add_flag(struct trigger *trigger, uint32_t flag)
 {
@@ -277,10 +288,8 @@ static int parse_action(struct parse *p, const struct word *word, const char *va
 
 	if (ret < 0)
 		return ret;
-	if (accepted_flags(p->option) & word->flag)
+	if (accepts(p, word->flag, word->word))
 		add_flag(&p->spec->trigger, word->flag);
-	else if (!p->spec->ignored)
-		p->spec->ignored = word->word;
 	return 0;
 }
 
@@ -313,33 +322,25 @@ static int parse_clear(struct parse *p, char *names, size_t at)
 	return 0;
 }
 
-static bool begins_with(const char *item, const char *word)
-{
-	return strncasecmp(item, word, strlen(word)) == 0;
-}
-
 /*
  * Returns the flag of an item about an argument or return value (utils/spec/args/argspec.h); 0: the
  * item is none.
  */
 static uint32_t args_flag(const char *item)
 {
-	if (begins_with(item, "arg") && isdigit((unsigned char)item[3]))
+	if (spec_begins_with(item, "arg") && isdigit((unsigned char)item[3]))
 		return TRIGGER_ARG;
-	if (begins_with(item, "fparg") && isdigit((unsigned char)item[5]))
+	if (spec_begins_with(item, "fparg") && isdigit((unsigned char)item[5]))
 		return TRIGGER_ARG;
-	if (begins_with(item, "retval") && (!item[6] || strchr("/%", item[6])))
+	if (spec_begins_with(item, "retval") && (!item[6] || strchr("/%", item[6])))
 		return TRIGGER_RETVAL;
 	return 0;
 }
 
 static int parse_args(struct parse *p, const char *item, uint32_t flag)
 {
-	if (!(accepted_flags(p->option) & flag)) {
-		if (!p->spec->ignored)
-			p->spec->ignored = flag == TRIGGER_ARG ? "arg" : "retval";
+	if (!accepts(p, flag, flag == TRIGGER_ARG ? "arg" : "retval"))
 		return 0;
-	}
 	if (p->args.len)
 		strbuf_addch(&p->args, ',');
 	strbuf_addstr(&p->args, item);
@@ -357,10 +358,8 @@ static int parse_if(struct parse *p, const char *text, size_t at)
 		return wrong_value(p, at + wrong_at, &why);
 	cond_deinit(&p->spec->cond);
 	p->spec->cond = cond;
-	if (accepted_flags(p->option) & TRIGGER_IF)
+	if (accepts(p, TRIGGER_IF, "if:"))
 		p->spec->trigger.flags |= TRIGGER_IF;
-	else if (!p->spec->ignored)
-		p->spec->ignored = "if:";
 	return 0;
 }
 
@@ -400,7 +399,7 @@ static int parse_item(struct parse *p, char *item, size_t at)
 
 	if (!*item)
 		return refuse_trigger(p, at, "expected an action or a module");
-	if (begins_with(item, "if:"))
+	if (spec_begins_with(item, "if:"))
 		return parse_if(p, item + 3, at + 3);
 	if (args)
 		return parse_args(p, item, args);

@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "utils/base/containers/vec.h"
+#include "utils/spec/regex/list.h"
 
 static void argrule_deinit(struct argrule *rule)
 {
@@ -36,7 +37,7 @@ static bool is_action(const char *item)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
-		if (strncasecmp(item, words[i], strlen(words[i])) == 0)
+		if (spec_begins_with(item, words[i]))
 			return true;
 	}
 	return false;
@@ -101,8 +102,8 @@ static int add_item(struct argrule *rule, const char *item, const struct argrule
 	if (is_action(item))
 		return 0;
 	/* Report "arg" or "argx" as a wrong argument: it is hardly the name of a library. */
-	if (strncasecmp(item, "arg", 3) == 0 || strncasecmp(item, "fparg", 5) == 0 ||
-	    strncasecmp(item, "retval", 6) == 0)
+	if (spec_begins_with(item, "arg") || spec_begins_with(item, "fparg") ||
+	    spec_begins_with(item, "retval"))
 		return add_argument(rule, item, source, err);
 	if (rule->module)
 		return err_set(err, -EINVAL, "'%s': there is a module already: '%s'", item,
@@ -178,13 +179,8 @@ static bool is_about(const struct argrule *rule, const struct argrules_subject *
 	} else if (module && strncmp(subject->module, module, strlen(module)) != 0) {
 		return false;
 	}
-	if (pattern_matches(&rule->pattern, subject->name, strlen(subject->name)))
-		return true;
-	for (const char *at = subject->others; at && *at; at += strlen(at) + 1) {
-		if (pattern_matches(&rule->pattern, at, strlen(at)))
-			return true;
-	}
-	return false;
+	return pattern_matches_any(&rule->pattern, subject->name, strlen(subject->name),
+				   subject->others);
 }
 
 int argrules_collect(const struct argrules *rules, const struct argrules_subject *subject,

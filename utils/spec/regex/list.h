@@ -4,6 +4,8 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
+#include <strings.h>
 
 /* A spec: a part of the list, without a NUL at its end. Starts as { 0 }. */
 struct spec_piece {
@@ -16,5 +18,11 @@ struct spec_piece {
  * "like; this". Empty specs are skipped, as in `a;;b` and `a;`.
  */
 bool spec_list_next(const char *list, struct spec_piece *piece);
+
+/* True when @text begins with @word, in upper or lower case. */
+static inline bool spec_begins_with(const char *text, const char *word)
+{
+	return strncasecmp(text, word, strlen(word)) == 0;
+}
 
 #endif

@@ -168,3 +168,14 @@ bool pattern_matches(const struct pattern *p, const char *name, size_t len)
 	}
 	return has_literal(p, name, len) && regex_finds(p->regex, name, len);
 }
+
+bool pattern_matches_any(const struct pattern *p, const char *name, size_t len, const char *others)
+{
+	if (pattern_matches(p, name, len))
+		return true;
+	for (; others && *others; others += strlen(others) + 1) {
+		if (pattern_matches(p, others, strlen(others)))
+			return true;
+	}
+	return false;
+}

@@ -57,4 +57,10 @@ void pattern_deinit(struct pattern *p);
  */
 bool pattern_matches(const struct pattern *p, const char *name, size_t len);
 
+/*
+ * Like pattern_matches(), for @name and @others: names with a NUL each and an empty name at the
+ * end; NULL: none.
+ */
+bool pattern_matches_any(const struct pattern *p, const char *name, size_t len, const char *others);
+
 #endif
