@@ -9,6 +9,7 @@
 #include "utils/base/containers/strbuf.h"
 #include "utils/pipeline/recording/module.h"
 #include "utils/base/sink.h"
+#include "utils/view/values/number.h"
 
 /* Write the name of @func, escaped for the sink's medium. @func has the text for terminals. */
 static inline void sink_func(struct sink *sink, const struct func *func)
@@ -17,6 +18,12 @@ static inline void sink_func(struct sink *sink, const struct func *func)
 		sink_put_raw(sink, func->call_text, func->shown_len);
 	else
 		sink_text(sink, func->name, func->name_len);
+}
+
+/* Write a duration in TIME_WIDTH columns, with the unit in its colour. Zero is blank. */
+static inline void sink_time(struct sink *sink, uint64_t ns, enum color_mode color)
+{
+	sink_done(sink, put_time_color(sink_room(sink, TIME_MAX_BYTES), ns, color));
 }
 
 /* Base64 with padding, without line breaks. */

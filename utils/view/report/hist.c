@@ -89,6 +89,9 @@ static uint64_t value_of(unsigned power, unsigned step)
 
 uint64_t hist_percentile(const struct hist *hist, unsigned permille)
 {
+	if (permille == 0 || permille == 1000)
+		return permille ? hist->max : hist->min;
+
 	/* This is nr * permille / 1000, rounded up, without the product, which may not fit. */
 	uint64_t rank = hist->nr / 1000 * permille + (hist->nr % 1000 * permille + 999) / 1000;
 	uint64_t below = 0;

@@ -33,8 +33,8 @@ int hist_merge(struct hist *to, const struct hist *from);
 
 /*
  * Returns the smallest value such that @permille of a thousand values are not above it (nearest
- * rank), or 0 without values. It is never outside the range of the added values. @permille: 1 to
- * 1000, e.g. 999 for 99.9 %
+ * rank), or 0 without values. It is never outside the range of the added values. @permille: 0 for
+ * the minimum, 1000 for the maximum, which are exact; 999 for 99.9 %
  */
 uint64_t hist_percentile(const struct hist *hist, unsigned permille);
 

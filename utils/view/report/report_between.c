@@ -7,7 +7,6 @@
 
 #include "utils/base/containers/vec.h"
 #include "utils/pipeline/kinds/declared.h"
-#include "utils/view/values/number.h"
 
 /* In between_kind.fields: the pid or tid of the event's task, which every event has. */
 #define FIELD_OF_PID  -1
@@ -69,7 +68,7 @@ void report_between_deinit(struct report_between *between)
 	strbuf_deinit(&between->key);
 	strbuf_deinit(&between->value);
 	pending_deinit(&between->pending);
-	times_deinit(&between->times);
+	hist_deinit(&between->times);
 	event_texts_deinit(&between->texts);
 }
 
@@ -219,7 +218,7 @@ static int note_end(struct report_between *between, uint64_t time_ns)
 
 	between->nr_ended++;
 	if (pending_end(&between->pending, strbuf_str(&between->key), between->key.len, &begin_ns))
-		return times_add(&between->times, time_ns - begin_ns);
+		return hist_add(&between->times, time_ns - begin_ns);
 	between->nr_alone++;
 	return 0;
 }
@@ -300,7 +299,7 @@ static uint64_t nr_open(const struct report_between *between)
 
 static void show_text(const struct report_between *between, struct sink *sink)
 {
-	const struct times *times = &between->times;
+	const struct hist *times = &between->times;
 
 	sink_page_begin(sink, between->color);
 	sink_lit(sink, "       Count");
@@ -312,24 +311,20 @@ static void show_text(const struct report_between *between, struct sink *sink)
 	for (size_t i = 0; i < ARRAY_SIZE(shown_times) + 2; i++)
 		sink_lit(sink, "  ==========");
 	sink_lit(sink, "  ========  ====================\n");
-	sink_putf(sink, "  %10llu", (unsigned long long)times->hist.nr);
-	for (size_t i = 0; i < ARRAY_SIZE(shown_times); i++) {
-		uint64_t ns = times_percentile(times, shown_times[i].permille);
-
-		sink_lit(sink, "  ");
-		sink_done(sink,
-			  put_time_color(sink_room(sink, TIME_MAX_BYTES), ns, between->color));
-	}
+	sink_putf(sink, "  %10llu", (unsigned long long)times->nr);
+	for (size_t i = 0; i < ARRAY_SIZE(shown_times); i++)
+		report_put_time(hist_percentile(times, shown_times[i].permille), between->color,
+				sink);
 	sink_putf(sink, "  %10llu  %8llu  ", (unsigned long long)nr_open(between),
 		  (unsigned long long)between->nr_alone);
 	sink_str(sink, between->names[0]);
 	sink_lit(sink, " and ");
 	sink_str(sink, between->names[1]);
 	sink_lit(sink, "\n");
-	if (times->hist.nr)
+	if (times->nr)
 		sink_lit(sink, "\n        From     Up to       Count\n"
 			       "  ==========  ==========  ==========\n");
-	hist_put_rows(&times->hist, between->color, sink);
+	hist_put_rows(times, between->color, sink);
 	sink_page_end(sink, between->color);
 }
 
@@ -347,13 +342,13 @@ static void show_csv(const struct report_between *between, struct sink *sink)
 	sink_str(sink, between->names[0]);
 	sink_lit(sink, ",");
 	sink_str(sink, between->names[1]);
-	sink_putf(sink, ",%llu,%llu,%llu,%llu", (unsigned long long)between->times.hist.nr,
+	sink_putf(sink, ",%llu,%llu,%llu,%llu", (unsigned long long)between->times.nr,
 		  (unsigned long long)nr_open(between), (unsigned long long)between->nr_alone,
 		  (unsigned long long)between->nr_without);
 	for (size_t i = 0; i < ARRAY_SIZE(shown_times); i++)
 		sink_putf(sink, ",%llu",
-			  (unsigned long long)times_percentile(&between->times,
-							       shown_times[i].permille));
+			  (unsigned long long)hist_percentile(&between->times,
+							      shown_times[i].permille));
 	sink_lit(sink, "\n");
 }
 
@@ -381,17 +376,17 @@ static void show_json(const struct report_between *between, struct sink *sink)
 	sink_str(sink, between->names[1]);
 	sink_putf(sink,
 		  "\",\"count\":%llu,\"no_end\":%llu,\"no_begin\":%llu,\"without_fields\":%llu",
-		  (unsigned long long)between->times.hist.nr, (unsigned long long)nr_open(between),
+		  (unsigned long long)between->times.nr, (unsigned long long)nr_open(between),
 		  (unsigned long long)between->nr_alone, (unsigned long long)between->nr_without);
 	for (size_t i = 0; i < ARRAY_SIZE(shown_times); i++) {
 		sink_lit(sink, ",\"");
 		sink_str(sink, shown_times[i].name);
 		sink_putf(sink, "\":%llu",
-			  (unsigned long long)times_percentile(&between->times,
-							       shown_times[i].permille));
+			  (unsigned long long)hist_percentile(&between->times,
+							      shown_times[i].permille));
 	}
 	sink_lit(sink, ",\"histogram\":[");
-	put_json_hist(&between->times.hist, sink);
+	put_json_hist(&between->times, sink);
 	sink_lit(sink, "]}\n");
 }
 

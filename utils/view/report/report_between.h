@@ -36,7 +36,7 @@ struct report_between {
 	struct strbuf key;
 	struct strbuf value;
 	struct pending pending;
-	struct times times;
+	struct hist times;
 	uint64_t nr_begun;
 	uint64_t nr_ended;
 	uint64_t nr_without;

@@ -13,9 +13,7 @@
 
 static void put_ns(uint64_t ns, const struct report_layout *layout, struct sink *sink)
 {
-	char *to = sink_room(sink, TIME_MAX_BYTES);
-
-	sink_done(sink, put_time_color(to, time_abs(ns), layout->color));
+	sink_time(sink, time_abs(ns), layout->color);
 }
 
 static void put_number(uint64_t v, unsigned width, struct sink *sink)

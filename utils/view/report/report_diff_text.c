@@ -45,12 +45,11 @@ static void put_time_value(const struct report_diff *diff, double ns, struct sin
 	if (ns == 0)
 		sink_lit(sink, "         -");
 	else
-		sink_done(sink, put_time_color(sink_room(sink, TIME_MAX_BYTES), fabs(ns),
-					       diff->config.color));
+		sink_time(sink, fabs(ns), diff->config.color);
 }
 
 /*
- * Write " +1.480 ms". Without colours, a plus means that the base took longer, as in uftrace:
+ * Write "  +1.480 ms". Without colours, a plus means that the base took longer, as in uftrace:
  * scripts read it (report_diff_sign_text()).
  */
 static void put_time_change(const struct report_diff *diff, double change, struct sink *sink)

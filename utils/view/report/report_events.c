@@ -8,7 +8,7 @@
 #include "utils/base/units.h"
 #include "utils/base/unknown.h"
 #include "utils/base/containers/vec.h"
-#include "utils/view/values/number.h"
+#include "utils/view/texts.h"
 
 /* --- columns --- */
 
@@ -54,9 +54,8 @@ static void put_cell(const struct report_events *report, const struct event_colu
 	else if (column->permille == RATE)
 		sink_putf(sink, "%12.1f", rate_of(report, row));
 	else
-		sink_done(sink, put_time_color(sink_room(sink, TIME_MAX_BYTES),
-					       times_percentile(&row->between, column->permille),
-					       report->config.color));
+		sink_time(sink, hist_percentile(&row->between, column->permille),
+			  report->config.color);
 }
 
 /* Write a number for csv and JSON. Times are in nanoseconds. */
@@ -69,7 +68,7 @@ static void put_value(const struct report_events *report, const struct event_col
 		sink_putf(sink, "%.3f", rate_of(report, row));
 	else
 		sink_putf(sink, "%llu",
-			  (unsigned long long)times_percentile(&row->between, column->permille));
+			  (unsigned long long)hist_percentile(&row->between, column->permille));
 }
 
 /* --- the beginning and the end --- */
@@ -115,7 +114,7 @@ int report_events_init(struct report_events *report, const struct report_config 
 void report_events_deinit(struct report_events *report)
 {
 	for (size_t i = 0; i < report->nr_rows; i++) {
-		times_deinit(&report->rows[i]->between);
+		hist_deinit(&report->rows[i]->between);
 		free(report->rows[i]->name);
 		free(report->rows[i]);
 	}
@@ -182,7 +181,7 @@ static int count_event(struct report_events *report, const struct event *event)
 		return -ENOMEM;
 	report->nr_events++;
 	if (row->nr++)
-		ret = times_add(&row->between, event->time_ns - row->last_ns);
+		ret = hist_add(&row->between, event->time_ns - row->last_ns);
 	row->last_ns = event->time_ns;
 	return ret;
 }
@@ -232,7 +231,7 @@ static uint64_t key_value(const struct event_row *row, unsigned key)
 {
 	int permille = columns[key].permille;
 
-	return permille < 0 ? row->nr : times_percentile(&row->between, permille);
+	return permille < 0 ? row->nr : hist_percentile(&row->between, permille);
 }
 
 static int compare_rows(const void *a, const void *b, void *arg)

@@ -14,7 +14,7 @@ struct event_row {
 	char *name;
 	uint64_t nr;
 	uint64_t last_ns;
-	struct times between;
+	struct hist between;
 };
 
 /*

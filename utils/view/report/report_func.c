@@ -16,12 +16,6 @@ static int not_called(const char *name, struct uft_err *err)
 	return err_set(err, -ENOENT, "cannot report on '%s': it was not called", name);
 }
 
-static void put_ns(uint64_t ns, enum color_mode color, struct sink *sink)
-{
-	sink_lit(sink, "  ");
-	sink_done(sink, put_time_color(sink_room(sink, TIME_MAX_BYTES), time_abs(ns), color));
-}
-
 static bool concerns(const struct call_pair *pair, const char *name, enum report_func_kind kind)
 {
 	const struct func *func = kind == REPORT_CALLERS ? pair->callee : pair->caller;
@@ -69,8 +63,8 @@ int report_func_pairs(const struct tree *tree, const char *name, enum report_fun
 
 		if (!concerns(pair, name, kind))
 			continue;
-		put_ns(pair->total_ns, color, sink);
-		put_ns(pair->self_ns, color, sink);
+		report_put_time(pair->total_ns, color, sink);
+		report_put_time(pair->self_ns, color, sink);
 		sink_putf(sink, "  %10llu  ", (unsigned long long)pair->calls);
 		sink_str(sink, other_of(pair, kind));
 		sink_lit(sink, "\n");
@@ -187,7 +181,7 @@ int report_slowest(const struct calls_of_func *calls, const char *dir, enum colo
 	for (size_t i = 0; i < calls->nr_slow; i++) {
 		const struct slow_call *call = &calls->slow[i];
 
-		put_ns(call->total_ns, color, sink);
+		report_put_time(call->total_ns, color, sink);
 		sink_lit(sink, "  ");
 		sink_done(sink, put_timestamp(sink_room(sink, 64), call->start_ns));
 		sink_putf(sink, "  %7d  utrail replay -d ", call->task->tid);

@@ -2,32 +2,9 @@
 #include "utils/view/report/report_hist.h"
 
 #include "utils/pipeline/event.h"
-#include "utils/view/values/number.h"
+#include "utils/view/texts.h"
 
 #define BAR_WIDTH 40
-
-int times_add(struct times *times, uint64_t ns)
-{
-	if (!times->hist.nr || ns < times->min_ns)
-		times->min_ns = ns;
-	times->max_ns = MAX(times->max_ns, ns);
-	return hist_add(&times->hist, ns);
-}
-
-void times_deinit(struct times *times)
-{
-	hist_deinit(&times->hist);
-}
-
-uint64_t times_percentile(const struct times *times, unsigned permille)
-{
-	if (permille == 0 || permille == 1000)
-		return permille ? times->max_ns : times->min_ns;
-
-	uint64_t ns = hist_percentile(&times->hist, permille);
-
-	return MIN(MAX(ns, times->min_ns), times->max_ns);
-}
 
 bool hist_powers(const struct hist *hist, unsigned *first, unsigned *last)
 {
@@ -52,10 +29,10 @@ uint64_t hist_power_to(unsigned power)
 	return power < 63 ? 2ULL << power : UINT64_MAX;
 }
 
-static void put_ns(uint64_t ns, enum color_mode color, struct sink *sink)
+void report_put_time(uint64_t ns, enum color_mode color, struct sink *sink)
 {
 	sink_lit(sink, "  ");
-	sink_done(sink, put_time_color(sink_room(sink, TIME_MAX_BYTES), time_abs(ns), color));
+	sink_time(sink, time_abs(ns), color);
 }
 
 void hist_put_rows(const struct hist *hist, enum color_mode color, struct sink *sink)
@@ -70,8 +47,8 @@ void hist_put_rows(const struct hist *hist, enum color_mode color, struct sink *
 	for (unsigned i = first; i <= last; i++) {
 		uint64_t nr = hist_count_power(hist, i);
 
-		put_ns(hist_power_from(i), color, sink);
-		put_ns(hist_power_to(i), color, sink);
+		report_put_time(hist_power_from(i), color, sink);
+		report_put_time(hist_power_to(i), color, sink);
 		sink_putf(sink, "  %10llu  ", (unsigned long long)nr);
 		/* A bar has at least one character. */
 		sink_fill(sink, '#', (nr * BAR_WIDTH + most - 1) / most);
