@@ -164,8 +164,7 @@ static int find_costs(struct costs *costs, struct tree *tree, const struct tree_
 		cost->name = i ? counters->list[i - 1].name : "ns";
 		if (i)
 			tree_counters_spread(tree, counters->list[i - 1].number);
-		ret = i ? callers_add_up_counter(&cost->callers, tree, err)
-			: callers_add_up(&cost->callers, tree, err);
+		ret = callers_add_up(&cost->callers, tree, i > 0, err);
 		if (ret < 0)
 			return ret;
 		cost->all = make_own(&cost->callers, &cost->nr);
@@ -177,12 +176,11 @@ static int find_costs(struct costs *costs, struct tree *tree, const struct tree_
 
 static int show_callgrind(struct export *ex, struct tree *tree, struct uft_err *err)
 {
-	struct tree_counters counters cleanup(tree_counters_deinit) = { 0 };
+	struct tree_counters counters = { 0 };
 	struct costs costs cleanup(costs_deinit) = { 0 };
-	int ret = tree_counters_find(&counters, &ex->texts.kinds);
+	int ret;
 
-	if (ret < 0)
-		return err_set_errno(err, ret, "cannot export");
+	tree_counters_find(&counters, &ex->texts.kinds);
 	ret = find_costs(&costs, tree, &counters, err);
 	if (ret < 0)
 		return ret;

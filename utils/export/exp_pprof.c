@@ -59,7 +59,6 @@ struct pprof {
 	uint64_t *own;
 	struct strbuf part;
 	struct strbuf inner;
-	struct strbuf text;
 	struct func_numbers numbers;
 };
 
@@ -199,11 +198,12 @@ static void note_own(const struct tree *tree, uint64_t *own, size_t step)
 static int find_counters(struct export *ex, struct tree *tree)
 {
 	struct pprof *p = ex->state;
-	int ret = tree_counters_find(&p->counters, &ex->texts.kinds);
-	size_t nr = p->counters.nr;
+	size_t nr;
 
-	if (ret < 0 || !nr)
-		return ret;
+	tree_counters_find(&p->counters, &ex->texts.kinds);
+	nr = p->counters.nr;
+	if (!nr)
+		return 0;
 	p->own = calloc(count_samples(tree) + 1, nr * sizeof(*p->own));
 	if (!p->own)
 		return -ENOMEM;
@@ -264,9 +264,7 @@ static void deinit_pprof(struct export *ex)
 
 	strbuf_deinit(&p->part);
 	strbuf_deinit(&p->inner);
-	strbuf_deinit(&p->text);
 	func_numbers_deinit(&p->numbers);
-	tree_counters_deinit(&p->counters);
 	free(p->own);
 }
 

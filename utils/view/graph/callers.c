@@ -132,27 +132,15 @@ static int add_root(struct collector *c, const struct tree_node *root)
 	return 0;
 }
 
-static int add_up(struct collector *c, const struct tree *tree, struct uft_err *err)
+int callers_add_up(struct callers *callers, const struct tree *tree, bool of_counter,
+		   struct uft_err *err)
 {
+	struct collector c = { .callers = callers, .of_counter = of_counter };
 	int ret = 0;
 
 	for (size_t i = 0; ret == 0 && i < tree->nr_roots; i++)
-		ret = add_root(c, tree->roots[i]);
-	c->callers->nr = fold(c->callers->pairs, c->callers->nr);
-	free(c->open);
+		ret = add_root(&c, tree->roots[i]);
+	callers->nr = fold(callers->pairs, callers->nr);
+	free(c.open);
 	return ret < 0 ? err_set_errno(err, ret, "cannot add up calls") : 0;
-}
-
-int callers_add_up(struct callers *callers, const struct tree *tree, struct uft_err *err)
-{
-	struct collector c = { .callers = callers };
-
-	return add_up(&c, tree, err);
-}
-
-int callers_add_up_counter(struct callers *callers, const struct tree *tree, struct uft_err *err)
-{
-	struct collector c = { .callers = callers, .of_counter = true };
-
-	return add_up(&c, tree, err);
 }

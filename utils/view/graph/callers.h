@@ -33,13 +33,11 @@ struct callers {
 };
 
 /*
- * Add up a counter instead of the times: tree_counters_spread() has set it in @tree. Returns 0 or
- * -ENOMEM with @err.
+ * Add up the times of all pairs. @of_counter: instead add up a counter, which
+ * tree_counters_spread() has set in @tree. Returns 0 or -ENOMEM with @err.
  */
-int callers_add_up_counter(struct callers *callers, const struct tree *tree, struct uft_err *err);
-
-/* Add up the times of all pairs. Returns 0 or -ENOMEM with @err. */
-int callers_add_up(struct callers *callers, const struct tree *tree, struct uft_err *err);
+int callers_add_up(struct callers *callers, const struct tree *tree, bool of_counter,
+		   struct uft_err *err);
 void callers_deinit(struct callers *callers);
 
 #endif

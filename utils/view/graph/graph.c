@@ -8,7 +8,6 @@
 
 #include "utils/base/containers/vec.h"
 #include "utils/view/graph/graph_columns.h"
-#include "utils/view/values/number.h"
 #include "utils/view/source_line.h"
 #include "utils/view/texts.h"
 #include "utils/view/values/titles.h"
@@ -219,8 +218,7 @@ static int put_backtraces(const struct graph *graph, const struct occurrences *f
 
 		sink_putf(sink, " backtrace #%zu: hit %llu, time ", i,
 			  (unsigned long long)node->calls);
-		sink_done(sink, put_time_color(sink_room(sink, TIME_MAX_BYTES),
-					       time_abs(node->total_ns), graph->config.color));
+		sink_time(sink, time_abs(node->total_ns), graph->config.color);
 		sink_lit(sink, "\n");
 		ret = put_path(node, sink);
 		sink_lit(sink, "\n");

@@ -5,12 +5,11 @@
 
 #include "utils/view/values/number.h"
 #include "utils/view/source_line.h"
+#include "utils/view/texts.h"
 
 static void put_ns(uint64_t ns, enum color_mode color, struct sink *sink)
 {
-	char *to = sink_room(sink, TIME_MAX_BYTES);
-
-	sink_done(sink, put_time_color(to, time_abs(ns), color));
+	sink_time(sink, time_abs(ns), color);
 }
 
 static void put_total(const struct graph_row *row, enum color_mode color, struct sink *sink)

@@ -34,7 +34,7 @@ int graph_add_calls(struct tree *sum, struct tree_node *root, const char *func);
 
 const struct graph_table *graph_table_of(const struct graph *graph);
 
-/* Write the headers, each after two blanks and as wide as its cells (" TOTAL TIME"). */
+/* Write the headers, each after two blanks and as wide as its cells ("  TOTAL TIME"). */
 void graph_put_titles(const struct graph *graph, struct sink *sink);
 
 /* Write "# TOTAL TIME   FUNCTION", or nothing without columns. */

@@ -98,7 +98,7 @@ static void put_time_or_blank(const struct tree_node *node, enum color_mode colo
 			      struct sink *sink)
 {
 	sink_lit(sink, "  ");
-	sink_done(sink, put_time_color(sink_room(sink, TIME_MAX_BYTES), total_of(node), color));
+	sink_time(sink, total_of(node), color);
 }
 
 /* Write "  +1.234 ms". */

@@ -96,8 +96,8 @@ static void link_child(struct task_node *parent, struct task_node *node)
  * Put each task that has events below its parent, sorted by their start. Tasks without a parent are
  * put below @top.
  */
-static size_t collect_task_nodes(const struct graph_tasks *tasks, struct task_node *nodes,
-				 struct task_node *top)
+static void collect_task_nodes(const struct graph_tasks *tasks, struct task_node *nodes,
+			       struct task_node *top)
 {
 	const struct trace_data *data = tasks->pipe->data;
 	size_t nr = 0;
@@ -112,7 +112,6 @@ static size_t collect_task_nodes(const struct graph_tasks *tasks, struct task_no
 
 		link_child(parent ? parent : top, &nodes[i]);
 	}
-	return nr;
 }
 
 static const char *connection(const struct task_node *node, const struct task_node *top)

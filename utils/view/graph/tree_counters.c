@@ -1,8 +1,6 @@
 /* Growth of counters in the calls of a tree (see tree_counters.h). */
 #include "utils/view/graph/tree_counters.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 static int add_counter_kind(void *self, const struct event_kind *kind)
@@ -10,29 +8,18 @@ static int add_counter_kind(void *self, const struct event_kind *kind)
 	struct tree_counters *counters = self;
 	size_t index;
 	const char *name = event_kind_counter(kind, &index);
-	char *copy;
 
 	if (!name || counters->nr == COUNTERS_MAX)
 		return 0;
-	copy = strdup(name);
-	if (!copy)
-		return -ENOMEM;
-	counters->list[counters->nr].name = copy;
+	counters->list[counters->nr].name = name;
 	counters->list[counters->nr].unit = strstr(name, "-clock") ? "nanoseconds" : "count";
 	counters->list[counters->nr++].number = index + 1;
 	return 0;
 }
 
-int tree_counters_find(struct tree_counters *counters, const struct event_kinds *kinds)
+void tree_counters_find(struct tree_counters *counters, const struct event_kinds *kinds)
 {
-	return event_kinds_each(kinds, add_counter_kind, counters);
-}
-
-void tree_counters_deinit(struct tree_counters *counters)
-{
-	for (size_t i = 0; i < counters->nr; i++)
-		free(counters->list[i].name);
-	counters->nr = 0;
+	event_kinds_each(kinds, add_counter_kind, counters);
 }
 
 /*

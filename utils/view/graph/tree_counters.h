@@ -13,19 +13,15 @@
  */
 struct tree_counters {
 	struct {
-		char *name;
+		const char *name;
 		const char *unit;
 		uint32_t number;
 	} list[COUNTERS_MAX];
 	size_t nr;
 };
 
-/*
- * Find the counters. @counters starts as { 0 } and ends with tree_counters_deinit(). Returns 0 or
- * -ENOMEM.
- */
-int tree_counters_find(struct tree_counters *counters, const struct event_kinds *kinds);
-void tree_counters_deinit(struct tree_counters *counters);
+/* Find the counters. @counters starts as { 0 }; @kinds, which has the names, must outlive it. */
+void tree_counters_find(struct tree_counters *counters, const struct event_kinds *kinds);
 
 /*
  * Set @value of all functions' nodes to the growth of the counter @number in their calls, including

@@ -17,7 +17,7 @@ struct tree_block {
 	struct tree_node nodes[BLOCK_NODES];
 };
 
-static struct tree_node *new_node(struct tree *tree, struct tree_node *parent)
+struct tree_node *tree_add_nameless(struct tree *tree, struct tree_node *parent)
 {
 	if (!tree->blocks || tree->blocks->nr == BLOCK_NODES) {
 		struct tree_block *block = malloc(sizeof(*block));
@@ -47,11 +47,6 @@ static struct tree_node *new_node(struct tree *tree, struct tree_node *parent)
 		parent->first = node;
 	}
 	return node;
-}
-
-struct tree_node *tree_add_nameless(struct tree *tree, struct tree_node *parent)
-{
-	return new_node(tree, parent);
 }
 
 static size_t first_slot(const struct tree *tree, const struct tree_node *parent,
@@ -103,17 +98,22 @@ static int grow_canon(struct tree *tree, size_t id)
 	return 0;
 }
 
+/* Returns the function that represents the name of @func, or NULL when memory is short. */
+static const struct func *first_named(struct tree *tree, const struct func *func)
+{
+	const struct func *known = strmap_get(&tree->names, func->name);
+
+	if (!known && strmap_put(&tree->names, func->name, (void *)func) < 0)
+		return NULL;
+	return known ? known : func;
+}
+
 const struct func *tree_canon(struct tree *tree, const struct func *func)
 {
 	if (func->id >= tree->nr_canon && grow_canon(tree, func->id) < 0)
 		return NULL;
-	if (!tree->canon[func->id]) {
-		const struct func *known = strmap_get(&tree->names, func->name);
-
-		if (!known && strmap_put(&tree->names, func->name, (void *)func) < 0)
-			return NULL;
-		tree->canon[func->id] = known ? known : func;
-	}
+	if (!tree->canon[func->id])
+		tree->canon[func->id] = first_named(tree, func);
 	return tree->canon[func->id];
 }
 
@@ -142,7 +142,7 @@ static struct tree_node *get_child(struct tree *tree, struct tree_node *node,
 	struct tree_node **slot = find_slot(tree, node, func);
 
 	if (!*slot) {
-		*slot = new_node(tree, node);
+		*slot = tree_add_nameless(tree, node);
 		if (!*slot)
 			return NULL;
 		(*slot)->func = func;
@@ -160,11 +160,8 @@ struct tree_node *tree_child(struct tree *tree, struct tree_node *node, const st
 struct tree_node *tree_child_named(struct tree *tree, struct tree_node *node,
 				   const struct func *func)
 {
-	const struct func *known = strmap_get(&tree->names, func->name);
-
-	if (!known && strmap_put(&tree->names, func->name, (void *)func) < 0)
-		return NULL;
-	return get_child(tree, node, known ? known : func);
+	func = first_named(tree, func);
+	return func ? get_child(tree, node, func) : NULL;
 }
 
 void tree_add_numbers(struct tree_node *to, const struct tree_node *from)
@@ -223,7 +220,7 @@ int tree_init(struct tree *tree, const struct pipeline *pipe, struct uft_err *er
 	if (!tree->roots)
 		return err_set_errno(err, -ENOMEM, "cannot hold the call tree");
 	for (size_t i = 0; i < tree->nr_roots; i++) {
-		tree->roots[i] = new_node(tree, NULL);
+		tree->roots[i] = tree_add_nameless(tree, NULL);
 		if (!tree->roots[i])
 			return err_set_errno(err, -ENOMEM, "cannot hold the call tree");
 	}

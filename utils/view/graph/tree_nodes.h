@@ -4,7 +4,10 @@
 
 #include "utils/view/graph/tree.h"
 
-/* Add a node without a function. Look-ups do not find it. Returns NULL when memory is short. */
+/*
+ * Add a node without a function, or a root (@parent is NULL). Look-ups do not find it. Returns NULL
+ * when memory is short.
+ */
 struct tree_node *tree_add_nameless(struct tree *tree, struct tree_node *parent);
 
 /* Add the numbers of @from to @to. Children are not changed. */

@@ -44,7 +44,7 @@ int report_func_pairs(const struct tree *tree, const char *name, enum report_fun
 		      enum color_mode color, struct sink *sink, struct uft_err *err)
 {
 	struct callers callers cleanup(callers_deinit) = { 0 };
-	int ret = callers_add_up(&callers, tree, err);
+	int ret = callers_add_up(&callers, tree, false, err);
 	bool was_called = false;
 
 	if (ret < 0)

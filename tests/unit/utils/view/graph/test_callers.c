@@ -37,7 +37,7 @@ static const char *run(void)
 	assert_int_equal(pipeline_open(&pipe, &data, &config, NULL), 0);
 	assert_int_equal(tree_init(&tree, &pipe, NULL), 0);
 	assert_int_equal(tree_run(&tree, &pipe, 1, NULL), 0);
-	assert_int_equal(callers_add_up(&callers, &tree, NULL), 0);
+	assert_int_equal(callers_add_up(&callers, &tree, false, NULL), 0);
 	for (size_t i = 0; i < callers.nr; i++) {
 		const struct call_pair *pair = &callers.pairs[i];
 
