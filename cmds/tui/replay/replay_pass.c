@@ -121,8 +121,8 @@ static int add_mark(struct replay_pass *pass, uint64_t time_ns)
 	}
 	for (size_t i = 0; ret == 0 && i < nr; i++)
 		ret = keep_stack(marks, &pass->stacks[i], &mark.tops[i]);
-	if (mark.line_ns)
-		memcpy(mark.line_ns, pass->replay.line_ns, nr * sizeof(uint64_t));
+	for (size_t i = 0; mark.line_ns && i < nr; i++)
+		mark.line_ns[i] = pass->replay.tasks[i].line_ns;
 	all[marks->nr++] = mark;
 	return ret;
 }
@@ -328,8 +328,8 @@ static int go_to_mark(struct replay_pass *pass, const struct replay_mark *mark)
 		if (!restore_stack(&pass->stacks[i], mark->tops[i]))
 			return -ENOMEM;
 	}
-	if (mark->line_ns)
-		memcpy(pass->replay.line_ns, mark->line_ns, mark->nr_tops * sizeof(uint64_t));
+	for (size_t i = 0; mark->line_ns && i < mark->nr_tops; i++)
+		pass->replay.tasks[i].line_ns = mark->line_ns[i];
 	return 0;
 }
 

@@ -41,10 +41,7 @@ void replay_deinit(struct replay *replay)
 	event_texts_deinit(&replay->texts);
 	strbuf_deinit(&replay->pending_data);
 	strbuf_deinit(&replay->text);
-	free(replay->line_ns);
-	free(replay->sites);
-	free(replay->tid_cells);
-	free(replay->task_columns);
+	free(replay->tasks);
 	*replay = (struct replay){ 0 };
 }
 
@@ -171,16 +168,13 @@ int replay_events(void *self, const struct event_span *span, struct uft_err *err
 		replay->has_ext = true;
 		return replay->sink->failed;
 	}
-	if (replay->has_pending) {
-		if (replay->pending_task == span->task &&
-		    makes_one_line(replay, &replay->pending, events)) {
-			replay->has_pending = false;
-			replay_show_pair(replay, span->task, &replay->pending, events);
-			events++;
-			nr--;
-		} else {
-			replay_show_pending(replay);
-		}
+	if (replay_joins(replay, span->task, events)) {
+		replay->has_pending = false;
+		replay_show_pair(replay, span->task, &replay->pending, events);
+		events++;
+		nr--;
+	} else {
+		replay_show_pending(replay);
 	}
 	if (unlikely(replay->has_ext))
 		replay_show_extern(replay, span->task);

@@ -31,9 +31,26 @@ struct replay_config {
 };
 
 /*
- * @line_ns: by task->index: the time of the task's last line, for "delta"; 0: no line yet
- * @tid_cells: by task->index: " [ 123] | ", the text between duration and name by default
- * @sites: by task->index: the call site of the task's next call, from an event before the call
+ * The view's state of one task.
+ *
+ * @tid_cell: " [    123] | ", the text between duration and name by default
+ * @site: the call site of the task's next call, from an event at @site_ns, before the call
+ * @line_ns: the time of the task's last line, for "delta"; 0: no line yet
+ * @column: of --column-view, from 1; 0: none yet
+ */
+struct replay_task {
+	struct tid_cell {
+		char text[31];
+		uint8_t len;
+	} tid_cell;
+	uint64_t site;
+	uint64_t site_ns;
+	uint64_t line_ns;
+	uint32_t column;
+};
+
+/*
+ * @tasks: by task->index
  * @has_sites: a call site was seen
  * @rules: the rules with color or backtrace; NULL: there are none
  * @is_plain: the columns are the default ones, in no colour
@@ -47,21 +64,12 @@ struct replay {
 	struct event_texts texts;
 	struct argtext args;
 	struct strbuf text; /* text of arguments, for one line after the other */
-	uint64_t *line_ns;
-	size_t nr_tasks; /* tasks that have room in the tables by task->index */
-	struct tid_cell {
-		char text[31];
-		uint8_t len;
-	} * tid_cells;
-	struct replay_site {
-		uint64_t addr;
-		uint64_t time_ns;
-	} * sites;
+	struct replay_task *tasks;
+	size_t nr_tasks; /* in @tasks */
 	bool has_sites;
 	struct func_rules *rules;
 	bool is_plain;
 	bool shows_plain_calls;
-	uint32_t *task_columns; /* by task->index: column of --column-view, from 1; 0: none yet */
 	uint32_t nr_task_columns;
 	/* An ENTRY or SCHED_OUT that waits: the next event may share its line. */
 	struct event pending;

@@ -23,7 +23,7 @@ static char *put_duration(struct replay *replay, const struct replay_row *row, c
 
 static char *put_tid(struct replay *replay, const struct replay_row *row, char *to)
 {
-	const struct tid_cell *cell = &replay->tid_cells[row->task->index];
+	const struct tid_cell *cell = &replay->tasks[row->task->index].tid_cell;
 	size_t len = cell->len - strlen(" ") - strlen(" | ");
 
 	memcpy(to, cell->text + 1, len);
@@ -51,7 +51,7 @@ static char *put_time_cell(struct replay *replay, const struct replay_row *row, 
 
 static char *put_delta(struct replay *replay, const struct replay_row *row, char *to)
 {
-	uint64_t last_ns = replay->line_ns[row->task->index];
+	uint64_t last_ns = replay->tasks[row->task->index].line_ns;
 
 	return put_time_color(to, last_ns ? time_abs(row->time_ns - last_ns) : 0,
 			      replay->config.color);
@@ -162,19 +162,22 @@ const struct column *replay_fields(size_t *nr, size_t *stride)
 	return &replay_columns[0].column;
 }
 
+static int choose(const char *fields, struct column_choice *choice, struct uft_err *err)
+{
+	return columns_choose(replay_columns, ARRAY_SIZE(replay_columns), sizeof(*replay_columns),
+			      fields, choice, err);
+}
+
 int replay_check_fields(const char *fields, struct uft_err *err)
 {
 	struct column_choice choice;
 
-	return columns_choose(replay_columns, ARRAY_SIZE(replay_columns), sizeof(*replay_columns),
-			      fields, &choice, err);
+	return choose(fields, &choice, err);
 }
 
 int replay_columns_init(struct replay *replay, struct uft_err *err)
 {
-	int ret = columns_choose(replay_columns, ARRAY_SIZE(replay_columns),
-				 sizeof(*replay_columns), replay->config.fields, &replay->columns,
-				 err);
+	int ret = choose(replay->config.fields, &replay->columns, err);
 
 	if (ret < 0)
 		return ret;
@@ -183,44 +186,21 @@ int replay_columns_init(struct replay *replay, struct uft_err *err)
 	return replay_grow(replay, err);
 }
 
-/* Make room for @nr elements. Those after the first @nr_old are zero. */
-static void *grow_table(void *table, size_t nr_old, size_t nr, size_t size)
-{
-	char *grown = reallocarray(table, nr, size);
-
-	if (grown)
-		memset(grown + nr_old * size, 0, (nr - nr_old) * size);
-	return grown;
-}
-
 int replay_grow(struct replay *replay, struct uft_err *err)
 {
 	const struct trace_data *data = replay->pipe->data;
-	size_t nr_old = replay->nr_tasks;
-	size_t nr = data->nr_tasks;
+	struct replay_task *tasks;
 
-	if (nr <= nr_old)
+	if (data->nr_tasks <= replay->nr_tasks)
 		return 0;
-
-	uint64_t *line_ns = grow_table(replay->line_ns, nr_old, nr, sizeof(*line_ns));
-
-	replay->line_ns = line_ns ? line_ns : replay->line_ns;
-
-	struct tid_cell *cells = grow_table(replay->tid_cells, nr_old, nr, sizeof(*cells));
-
-	replay->tid_cells = cells ? cells : replay->tid_cells;
-
-	uint32_t *columns = grow_table(replay->task_columns, nr_old, nr, sizeof(*columns));
-
-	replay->task_columns = columns ? columns : replay->task_columns;
-	struct replay_site *sites = grow_table(replay->sites, nr_old, nr, sizeof(*sites));
-
-	replay->sites = sites ? sites : replay->sites;
-	if (!line_ns || !cells || !columns || !sites)
-		return err_set_errno(err, -ENOMEM, "cannot show %zu tasks", nr);
-	for (size_t i = nr_old; i < nr; i++)
-		make_tid_cell(&cells[i], data->tasks[i].tid);
-	replay->nr_tasks = nr;
+	tasks = reallocarray(replay->tasks, data->nr_tasks, sizeof(*tasks));
+	if (!tasks)
+		return err_set_errno(err, -ENOMEM, "cannot show %zu tasks", data->nr_tasks);
+	replay->tasks = tasks;
+	for (; replay->nr_tasks < data->nr_tasks; replay->nr_tasks++) {
+		tasks[replay->nr_tasks] = (struct replay_task){ 0 };
+		make_tid_cell(&tasks[replay->nr_tasks].tid_cell, data->tasks[replay->nr_tasks].tid);
+	}
 	return 0;
 }
 
@@ -257,7 +237,7 @@ char *replay_put_cells(struct replay *replay, const struct replay_row *row, size
 	char *to = sink_room(replay->sink, extra + COLUMNS_MAX * CELL_MAX_BYTES / 2);
 
 	if (likely(replay->is_plain && row->task && !row->label)) {
-		const struct tid_cell *cell = &replay->tid_cells[row->task->index];
+		const struct tid_cell *cell = &replay->tasks[row->task->index].tid_cell;
 
 		*to = ' ';
 		to = put_time(to + 1, row->duration_ns);
@@ -273,7 +253,7 @@ char *replay_put_cells(struct replay *replay, const struct replay_row *row, size
 			*to++ = ' ';
 			to = replay_columns[columns->columns[i]].put(replay, row, to);
 		}
-		replay->line_ns[row->task->index] = row->time_ns;
+		replay->tasks[row->task->index].line_ns = row->time_ns;
 	}
 	return memcpy(to, " | ", 3) + 3;
 }

@@ -21,7 +21,7 @@ _Static_assert(FUNC_TEXT_SLACK >= COPY_OVER_SLACK, "names are copied with copy_o
 /* Returns the column of the task in --column-view, by the order of the tasks' first events. */
 static uint32_t column_of(struct replay *replay, const struct task *task)
 {
-	uint32_t *column = &replay->task_columns[task->index];
+	uint32_t *column = &replay->tasks[task->index].column;
 
 	if (*column == 0)
 		*column = ++replay->nr_task_columns;
@@ -122,11 +122,11 @@ static void show_step(struct replay *replay, const struct task *task, const stru
 {
 	struct event event = { .type = EVENT_ENTRY, .func = path->func, .addr = path->addr };
 	struct replay_row row = { task, &event, entry->time_ns, 0, " backtrace" };
-	uint64_t last_ns = replay->line_ns[task->index];
+	uint64_t last_ns = replay->tasks[task->index].line_ns;
 
 	sink_done(replay->sink, begin_line(replay, &row, 0) - indent_bytes(replay, task, 0));
 	/* Lines of a backtrace do not count for "delta". */
-	replay->line_ns[task->index] = last_ns;
+	replay->tasks[task->index].line_ns = last_ns;
 	if (replay->columns.nr == 0)
 		sink_lit(replay->sink, " ");
 	put_color(replay, COLOR_GRAY);
@@ -170,19 +170,26 @@ static void put_name(struct replay *replay, const struct func *func)
 	end_color(replay);
 }
 
-/* Write "name(arguments)" or "name@lib(arguments)". */
-static void put_call_name(struct replay *replay, const struct task *task, const struct event *event)
+/* Write "@lib" after the name of a library function, if the user wants it. */
+static void put_lib(struct replay *replay, const struct task *task, const struct event *event)
 {
-	const struct func *func = event->func;
 	const char *lib = NULL;
 
-	if (replay->config.shows_libname && func->is_libcall)
+	if (replay->config.shows_libname && event->func->is_libcall)
 		lib = library_of(replay, task, event);
-	put_name(replay, func);
 	if (lib) {
 		sink_lit(replay->sink, "@");
 		sink_str(replay->sink, lib);
 	}
+}
+
+/* Write "name(arguments)" or "name@lib(arguments)". */
+static void put_call_name(struct replay *replay, const struct task *task, const struct event *event)
+{
+	const struct func *func = event->func;
+
+	put_name(replay, func);
+	put_lib(replay, task, event);
 	strbuf_reset(&replay->text);
 	if (replay->config.shows_args &&
 	    argtext_put_args(&replay->args, task, event, &replay->text))
@@ -211,10 +218,8 @@ static bool note_site(struct replay *replay, const struct task *task, const stru
 	if (event->type != EVENT_POINT || event->addr != EVENT_ID_CALLSITE || !task ||
 	    event->data_len < sizeof(uint64_t))
 		return false;
-	replay->sites[task->index] = (struct replay_site){
-		.addr = get_u64(event->data, replay->pipe->data->is_big_endian),
-		.time_ns = event->time_ns,
-	};
+	replay->tasks[task->index].site = get_u64(event->data, replay->pipe->data->is_big_endian);
+	replay->tasks[task->index].site_ns = event->time_ns;
 	replay->has_sites = true;
 	return true;
 }
@@ -224,16 +229,16 @@ static bool note_site(struct replay *replay, const struct task *task, const stru
  */
 static uint64_t take_site(struct replay *replay, const struct task *task, const struct event *entry)
 {
-	struct replay_site *site = &replay->sites[task->index];
-	uint64_t addr = site->addr;
+	struct replay_task *state = &replay->tasks[task->index];
+	uint64_t addr = state->site;
 
 	/*
 	 * The site is that of @entry if it is at most 1 ns earlier, as uftrace's is. An older one
 	 * may belong to a call that was left out.
 	 */
-	if (entry->time_ns - site->time_ns > 1)
+	if (entry->time_ns - state->site_ns > 1)
 		addr = 0;
-	site->addr = 0;
+	state->site = 0;
 	return replay->config.shows_callsite ? addr : 0;
 }
 
@@ -298,21 +303,6 @@ static inline bool is_plain_call(const struct replay *replay, const struct event
 {
 	return entry->func->call_len < NAME_MAX_BYTES && replay->shows_plain_calls &&
 	       !replay->has_sites && !entry->data;
-}
-
-static void put_comment_name(struct replay *replay, const struct task *task,
-			     const struct event *event)
-{
-	const struct func *func = event->func;
-	const char *lib = NULL;
-
-	if (replay->config.shows_libname && func->is_libcall)
-		lib = library_of(replay, task, event);
-	sink_func(replay->sink, func);
-	if (lib) {
-		sink_lit(replay->sink, "@");
-		sink_str(replay->sink, lib);
-	}
 }
 
 /* HOT: write "name();". */
@@ -386,11 +376,21 @@ static void show_exit(struct replay *replay, const struct task *task, const stru
 	if (replay->config.shows_comments) {
 		put_color(replay, COLOR_GRAY);
 		sink_lit(replay->sink, " /* ");
-		put_comment_name(replay, task, event);
+		sink_func(replay->sink, func);
+		put_lib(replay, task, event);
 		sink_lit(replay->sink, " */");
 		end_color(replay);
 	}
 	sink_lit(replay->sink, "\n");
+}
+
+/* End green and begin it again, as uftrace does after each part of a note. */
+static void renew_green(struct replay *replay, enum color color)
+{
+	if (color != COLOR_GREEN)
+		return;
+	end_color(replay);
+	put_color(replay, color);
 }
 
 /* Write a line that has only a comment. Its colour includes the end of the line, as in uftrace. */
@@ -404,23 +404,14 @@ static void show_note(struct replay *replay, const struct replay_row *row, unsig
 	put_color(replay, color);
 	sink_fill(replay->sink, ' ', bytes);
 	sink_lit(replay->sink, "/* ");
-	if (color == COLOR_GREEN) {
-		end_color(replay);
-		put_color(replay, color);
-	}
+	renew_green(replay, color);
 	sink_str(replay->sink, name);
-	if (color == COLOR_GREEN) {
-		end_color(replay);
-		put_color(replay, color);
-	}
+	renew_green(replay, color);
 	if (*data) {
 		sink_lit(replay->sink, " (");
 		sink_str(replay->sink, data);
 		sink_lit(replay->sink, ")");
-		if (color == COLOR_GREEN) {
-			end_color(replay);
-			put_color(replay, color);
-		}
+		renew_green(replay, color);
 	}
 	sink_lit(replay->sink, " */\n");
 	end_color(replay);
