@@ -163,6 +163,14 @@ static void put_prefix(struct dump *dump, uint64_t time_ns, int32_t tid, const c
 	sink_lit(dump->sink, "] ");
 }
 
+static void put_event_name(struct dump *dump, const struct event *event)
+{
+	struct strbuf name cleanup_strbuf = { 0 };
+
+	event_put_name(&dump->texts, event, &name);
+	sink_text(dump->sink, strbuf_str(&name), name.len);
+}
+
 /* Write the payload below its event: of a point "name: data". */
 static void show_payload(struct dump *dump, const struct task *task, const struct event *event)
 {
@@ -171,7 +179,6 @@ static void show_payload(struct dump *dump, const struct task *task, const struc
 		[EVENT_EXIT] = "retval",
 		[EVENT_POINT] = "data ",
 	};
-	struct strbuf name cleanup_strbuf = { 0 };
 	struct strbuf text cleanup_strbuf = { 0 };
 
 	/* A counter's record has no payload, so it has no length. */
@@ -186,11 +193,10 @@ static void show_payload(struct dump *dump, const struct task *task, const struc
 		sink_put_made(dump->sink, &text);
 		return;
 	}
-	event_put_name(&dump->texts, event, &name);
 	event_put_raw_data(&dump->texts, task, event, &text);
 	if (text.len) {
 		sink_lit(dump->sink, "  ");
-		sink_text(dump->sink, strbuf_str(&name), name.len);
+		put_event_name(dump, event);
 		sink_lit(dump->sink, ": ");
 		sink_text(dump->sink, strbuf_str(&text), text.len);
 		sink_lit(dump->sink, "\n");
@@ -200,7 +206,6 @@ static void show_payload(struct dump *dump, const struct task *task, const struc
 static void show_record(struct dump *dump, const struct task *task, const struct event *event)
 {
 	struct sink *sink = dump->sink;
-	struct strbuf name cleanup_strbuf = { 0 };
 
 	switch (event->type) {
 	case EVENT_ENTRY:
@@ -217,9 +222,8 @@ static void show_record(struct dump *dump, const struct task *task, const struct
 			  (unsigned long long)event->addr, event->indent);
 		break;
 	default:
-		event_put_name(&dump->texts, event, &name);
 		put_prefix(dump, event->time_ns, task->tid, "event");
-		sink_text(sink, strbuf_str(&name), name.len);
+		put_event_name(dump, event);
 		sink_putf(sink, "(%llx) depth: %u\n", (unsigned long long)event->addr,
 			  event->indent);
 		break;
@@ -262,11 +266,17 @@ static int pass_dumped(struct dump *dump, struct stages *stages, struct event *e
 	return nr && stg_select(&dump->pipe.config.stages, event, 1) == 1;
 }
 
-/* Show the record that the source has just decoded, and on demand its bytes. */
-static int show_event(struct dump *dump, struct stages *stages, const struct src_user *src,
-		      size_t len, struct event *event, struct uft_err *err)
+/* Returns the place in the file of the record that the source decodes next. */
+static uint64_t next_offset_of(const struct src_user *src)
 {
-	uint64_t offset = src->next_offset - (src->len - src->at) - len;
+	return src->next_offset - (src->len - src->at);
+}
+
+/* Show the record at @offset, which the source has just decoded, and on demand its bytes. */
+static int show_event(struct dump *dump, struct stages *stages, const struct src_user *src,
+		      uint64_t offset, struct event *event, struct uft_err *err)
+{
+	size_t len = next_offset_of(src) - offset;
 	uint16_t depth = event->indent;
 
 	if (!is_in_range(dump, event->time_ns))
@@ -289,7 +299,7 @@ static int show_records(struct dump *dump, struct src_user *src, struct stages *
 			struct uft_err *err)
 {
 	while (!src->at_end) {
-		uint64_t before = src->next_offset - (src->len - src->at);
+		uint64_t offset = next_offset_of(src);
 		struct event event = { 0 };
 		struct uft_err why = { 0 };
 		ssize_t nr = src_user_read(src, &event, 1, UINT64_MAX, &why);
@@ -301,8 +311,7 @@ static int show_records(struct dump *dump, struct src_user *src, struct stages *
 		if (nr == 0)
 			continue;
 
-		size_t len = src->next_offset - (src->len - src->at) - before;
-		int ret = show_event(dump, stages, src, len, &event, err);
+		int ret = show_event(dump, stages, src, offset, &event, err);
 
 		if (ret < 0)
 			return ret;
@@ -422,11 +431,12 @@ static int part_open(struct part *part, const struct dump *dump, const char *wha
 		     struct uft_err *err)
 {
 	char path[PATH_MAX];
+	struct uft_err why = { 0 };
 
 	snprintf(path, sizeof(path), "%s/%s-cpu%u.dat", dump->data->dir, what, cpu);
-	part->fd = file_open_regular(path, err);
+	part->fd = file_open_regular(path, &why);
 	if (part->fd < 0)
-		return part->fd == -ENOENT ? 0 : part->fd;
+		return part->fd == -ENOENT ? 0 : err_set(err, part->fd, "%s", why.text);
 	part->bytes = malloc(PART_BYTES);
 
 	int ret = part->bytes ? part_read_on(part) : -ENOMEM;
@@ -447,8 +457,6 @@ static int show_perf_file(struct dump *dump, uint32_t cpu, struct uft_err *err)
 	sink_either(dump->sink, cpu == 0, "\n", "");
 	sink_putf(dump->sink, "reading perf-cpu%u.dat\n", cpu);
 	for (;; part.at += len) {
-		struct strbuf name cleanup_strbuf = { 0 };
-
 		len = perf_record_decode(part.bytes + part.at, part.len - part.at,
 					 dump->data->is_big_endian, &rec, dump->broken);
 		if (len < 0)
@@ -464,9 +472,8 @@ static int show_perf_file(struct dump *dump, uint32_t cpu, struct uft_err *err)
 
 		struct event event = { .id = event_id_of_perf(rec.type) };
 
-		event_put_name(&dump->texts, &event, &name);
 		put_prefix(dump, rec.time_ns, rec.tid, "event");
-		sink_text(dump->sink, strbuf_str(&name), name.len);
+		put_event_name(dump, &event);
 		sink_putf(dump->sink, "(%u)\n", (unsigned)event.id);
 		if (dump->config->is_verbose)
 			put_bytes(dump->sink, part.start + part.at, part.bytes + part.at, len);
@@ -476,17 +483,13 @@ static int show_perf_file(struct dump *dump, uint32_t cpu, struct uft_err *err)
 static int show_perf_files(struct dump *dump, struct uft_err *err)
 {
 	uint32_t nr_cpus = cpu_files_count(dump->data->dir, "perf-cpu");
+	int ret = 0;
 
 	if (!dump->config->stages.stages.show_events)
 		return 0;
-	for (uint32_t cpu = 0; cpu < nr_cpus; cpu++) {
-		struct uft_err why = { 0 };
-		int ret = show_perf_file(dump, cpu, &why);
-
-		if (ret < 0)
-			return err_set(err, ret, "%s", why.text);
-	}
-	return 0;
+	for (uint32_t cpu = 0; ret == 0 && cpu < nr_cpus; cpu++)
+		ret = show_perf_file(dump, cpu, err);
+	return ret;
 }
 
 /* Addresses are cut to 48 bits, as in records of the program. */
@@ -526,13 +529,11 @@ static void show_kernel_point(struct dump *dump, const struct task *task,
 		.data = rec->data,
 		.data_len = MIN(rec->len, (uint32_t)UINT16_MAX),
 	};
-	struct strbuf name cleanup_strbuf = { 0 };
 	struct strbuf text cleanup_strbuf = { 0 };
 
-	event_put_name(&dump->texts, &event, &name);
 	event_put_raw_data(&dump->texts, task, &event, &text);
 	put_prefix(dump, rec->time_ns, task->tid, "event");
-	sink_text(dump->sink, strbuf_str(&name), name.len);
+	put_event_name(dump, &event);
 	sink_putf(dump->sink, "(%u)", rec->id);
 	sink_either(dump->sink, text.len, " ", "");
 	sink_text(dump->sink, strbuf_str(&text), text.len);
@@ -613,16 +614,13 @@ static int show_kernel_files(struct dump *dump, struct uft_err *err)
 				   ? cpu_files_count(dump->data->dir, "kernel-cpu")
 				   : 0;
 
+	int ret = 0;
+
 	if (nr_cpus)
 		sink_lit(dump->sink, "\n");
-	for (uint32_t cpu = 0; cpu < nr_cpus; cpu++) {
-		struct uft_err why = { 0 };
-		int ret = show_kernel_file(dump, cpu, &why);
-
-		if (ret < 0)
-			return err_set(err, ret, "%s", why.text);
-	}
-	return 0;
+	for (uint32_t cpu = 0; ret == 0 && cpu < nr_cpus; cpu++)
+		ret = show_kernel_file(dump, cpu, err);
+	return ret;
 }
 
 static int show_all(struct dump *dump, struct uft_err *err)
