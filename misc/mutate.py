@@ -560,7 +560,7 @@ class Runner:
         for target in PROGRAMS:
             (home / target).unlink()
             shutil.copy(build.dir / target, home / target)
-        # The library's other names: these were links to the clean one.
+        # The library's other names, which were links to the library without a fault.
         for name in (LIBRARY[: -len(".0.0")], LIBRARY[: -len(".1.0.0")]):
             (home / name).unlink()
             (home / name).symlink_to(Path(LIBRARY).name)

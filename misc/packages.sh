@@ -22,8 +22,8 @@ cross_packages="gcc-aarch64-linux-gnu gcc-riscv64-linux-gnu gcc-arm-linux-gnueab
 # For misc/test.sh kernel; the kernel itself is unpacked by tests/kernel/vm.py and not installed.
 kernel_packages="qemu-system-x86 busybox-static"
 
-# Peers of the benchmarks (meson test --benchmark). Without them the benchmarks name the parts that
-# they skip.
+# Programs that benchmarks compare utrail with (meson test --benchmark). Without them, the
+# benchmarks name the parts that they skip.
 bench_packages="uftrace liblttng-ust-dev lttng-tools"
 
 # For misc/fuzz.sh.

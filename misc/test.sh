@@ -108,18 +108,17 @@ build() {
 	single "$dir-compile" ninja -C "$dir"
 }
 
-# Directories of tests are in memory where there is enough of it, if programs may run and devices
-# may be opened there. That saves a fifth of the time of end-to-end tests, which make and remove
-# some hundred thousand files. Each test removes its files.
+# If there is enough memory, and programs may run and devices may be opened in /dev/shm, the
+# directories of tests are there. That saves a fifth of the time of end-to-end tests, which make and
+# remove some hundred thousand files.
 if [ -w /dev/shm ] && awk '$2 == "/dev/shm" { bad = $4 ~ /noexec|nosuid|nodev/ } END { exit bad }' /proc/mounts &&
 	[ "$(df --output=avail -m /dev/shm 2> /dev/null | tail -1)" -ge 4096 ] &&
 	[ "$(awk '/^MemAvailable/ { print int($2 / 1024) }' /proc/meminfo)" -ge 6144 ]; then
 	scratch=$(mktemp -d /dev/shm/e2e-XXXXXX)
 fi
 
-# Tests run in parallel if pytest-xdist is there, with half as many workers again as CPUs. Each of
-# these thousands of tests waits for a program or two: with one worker per CPU, two fifths of the
-# CPUs' time are idle.
+# With pytest-xdist, three workers for two CPUs run tests at the same time. Tests wait for their
+# programs: with one worker for a CPU, the CPUs would be idle for two fifths of the time.
 pytest() {
 	workers=
 	[ -n "${one_worker:-}" ] || ! /usr/bin/python3 -c 'import xdist' 2> /dev/null ||
@@ -131,7 +130,7 @@ pytest() {
 	/usr/bin/python3 -m pytest -q -p no:cacheprovider -rsxfE $workers $place "$@"
 }
 
-# The limit of time finds tests that hang; a busy machine shall not reach it.
+# The limit of time finds tests that hang. Tests on a busy machine must not reach it.
 patience="--timeout-multiplier=4"
 
 # The status is kept: stages that need this build make it unless this run has made it already.
