@@ -38,20 +38,29 @@ static void *run_job(void *arg)
 }
 
 /* A new thread inherits the signal mask of its creator, so all signals are blocked meanwhile. */
+int workers_start_thread(pthread_t *thread, const pthread_attr_t *attr, void *(*fn)(void *arg),
+			 void *arg)
+{
+	sigset_t all, before;
+	int ret;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	ret = pthread_create(thread, attr, fn, arg);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return -ret;
+}
+
 static void start_threads(struct worker *workers, unsigned nr)
 {
 	pthread_attr_t attr;
-	sigset_t all, before;
 
 	if (pthread_attr_init(&attr) != 0)
 		return;
 	pthread_attr_setstacksize(&attr, WORKERS_STACK);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
 	for (unsigned i = 1; i < nr; i++)
-		workers[i].is_running = pthread_create(&workers[i].thread, &attr, run_job,
-						       &workers[i]) == 0;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+		workers[i].is_running = workers_start_thread(&workers[i].thread, &attr, run_job,
+							     &workers[i]) == 0;
 	pthread_attr_destroy(&attr);
 }
 

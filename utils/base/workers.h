@@ -2,6 +2,15 @@
 #ifndef UTRAIL_BASE_WORKERS_H
 #define UTRAIL_BASE_WORKERS_H
 
+#include <pthread.h>
+
+/*
+ * Start a thread that blocks all signals: they go to other threads. @attr may be NULL. Returns 0 or
+ * a negative errno.
+ */
+int workers_start_thread(pthread_t *thread, const pthread_attr_t *attr, void *(*fn)(void *arg),
+			 void *arg);
+
 /* Returns the number of CPUs that this process may use; at least 1, at most @max. */
 unsigned workers_count(unsigned max);
 

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "utils/base/clock.h"
 #include "utils/spec/args/argrules.h"
 #include "utils/spec/events.h"
 #include "utils/spec/filters.h"
@@ -109,14 +110,6 @@ struct record_settings {
 	bool use_names; /* changed names of tasks */
 	bool use_switches;
 };
-
-static inline uint64_t clock_now_ns(clockid_t clock)
-{
-	struct timespec ts;
-
-	clock_gettime(clock, &ts);
-	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
-}
 
 /* Returns the time of the recording's clock. */
 static inline uint64_t settings_now_ns(const struct record_settings *settings)

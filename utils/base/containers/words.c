@@ -8,7 +8,7 @@
 
 #include "utils/base/containers/strbuf.h"
 
-static int add_word(struct words *words, const char *word)
+int words_push(struct words *words, const char *word)
 {
 	char **grown = reallocarray(words->words, words->nr + 2, sizeof(*grown));
 
@@ -88,7 +88,7 @@ int words_add(struct words *words, const char *text, struct uft_err *err)
 		strbuf_reset(&word);
 		ret = take_word(&rest, &word, err);
 		if (ret == 0)
-			ret = strbuf_oom(&word) ? -ENOMEM : add_word(words, strbuf_str(&word));
+			ret = strbuf_oom(&word) ? -ENOMEM : words_push(words, strbuf_str(&word));
 	}
 	return ret == -ENOMEM ? err_set_errno(err, ret, "cannot take in words") : ret;
 }

@@ -24,6 +24,9 @@ struct words {
  * comment. -EINVAL, with the line, for a quote without end; -ENOMEM.
  */
 int words_add(struct words *words, const char *text, struct uft_err *err);
+
+/* Append a copy of @word. Returns 0 or -ENOMEM. */
+int words_push(struct words *words, const char *word);
 void words_deinit(struct words *words);
 #define cleanup_words cleanup(words_deinit)
 
