@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "utils/base/cleanup.h"
+#include "utils/base/clock.h"
 #include "utils/base/compiler.h"
 
 /* The most connections at a time, each with a thread. */
@@ -57,14 +58,6 @@ struct server {
 	uint64_t nr_came;
 	struct visitor visitors[CONNECTIONS_MAX + 1];
 };
-
-static time_t now_s(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec;
-}
 
 int server_listen(unsigned port, struct gate *gate, struct uft_err *err)
 {
@@ -131,7 +124,7 @@ static void note_connection(void *self, struct MHD_Connection *connection, void 
 			server->visitors[i] = (struct visitor){
 				.fd = info->connect_fd,
 				.number = server->nr_came++,
-				.since_s = now_s(),
+				.since_s = clock_now_ns(CLOCK_MONOTONIC) / NSEC_PER_SEC,
 				.is_used = true,
 			};
 			*context = &server->visitors[i];
@@ -156,7 +149,7 @@ static void know_visitor(struct server *server, struct MHD_Connection *connectio
 
 void server_tick(struct server *server)
 {
-	time_t latest_s = now_s() - STRANGER_S;
+	time_t latest_s = clock_now_ns(CLOCK_MONOTONIC) / NSEC_PER_SEC - STRANGER_S;
 
 	pthread_mutex_lock(&server->lock);
 	for (size_t i = 0; i < ARRAY_SIZE(server->visitors); i++) {

@@ -6,7 +6,6 @@
 #define UTRAIL_CMDS_SHOW_SERVER_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "cmds/show/gate.h"

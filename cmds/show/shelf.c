@@ -237,13 +237,8 @@ static void reply_names(const struct shelf *shelf, struct server_reply *reply)
 	reply->type = JSON_TYPE;
 	strbuf_addch(&reply->body, '[');
 	for (size_t i = 0; i < shelf->nr; i++) {
-		struct strbuf shown cleanup_strbuf = { 0 };
-
-		escape_addstr(&shown, MEDIUM_TERMINAL, shelf->all[i].name);
-		strbuf_addstr(&reply->body, i ? ", \"" : "\"");
-		escape_add(&reply->body, MEDIUM_JSON, strbuf_str(&shown), shown.len);
-		strbuf_addch(&reply->body, '"');
-		reply->body.oom |= strbuf_oom(&shown);
+		strbuf_addstr(&reply->body, i ? ", " : "");
+		answer_put_string(&reply->body, MEDIUM_JSON, shelf->all[i].name);
 	}
 	strbuf_addstr(&reply->body, "]\n");
 }

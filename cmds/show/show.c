@@ -1,12 +1,9 @@
 /* utrail show: serves the page until Ctrl-C (see show.h, doc/internals/show.md). */
 #include "cmds/show/show.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "cmds/cmd.h"
 #include "cmds/show/browser.h"

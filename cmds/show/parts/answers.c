@@ -8,7 +8,6 @@
 
 #include "config.h"
 #include "utils/base/cleanup.h"
-#include "utils/base/escape.h"
 #include "utils/export/page/page.h"
 #include "utils/view/values/titles.h"
 
@@ -28,15 +27,21 @@
 /* The most texts in an answer. */
 #define ANSWER_TEXTS_MAX 64
 
-static void put_member(struct strbuf *out, enum medium medium, const char *name, const char *text)
+void answer_put_string(struct strbuf *out, enum medium medium, const char *text)
 {
 	struct strbuf shown cleanup_strbuf = { 0 };
 
 	escape_addstr(&shown, MEDIUM_TERMINAL, text);
-	strbuf_addf(out, "\"%s\":\"", name);
+	strbuf_addch(out, '"');
 	escape_add(out, medium, strbuf_str(&shown), shown.len);
 	strbuf_addch(out, '"');
 	out->oom |= strbuf_oom(&shown);
+}
+
+static void put_member(struct strbuf *out, enum medium medium, const char *name, const char *text)
+{
+	strbuf_addf(out, "\"%s\":", name);
+	answer_put_string(out, medium, text);
 }
 
 void answer_page(const struct index *index, struct strbuf *out)
@@ -128,35 +133,18 @@ void answer_state(struct index *index, unsigned generation, uint64_t known, stru
 	index_unlock(index);
 }
 
-/* Puts a column of numbers in the form of JavaScript's typed arrays. */
-static void put_column(struct strbuf *out, const struct call_list *list,
-		       double (*get)(const struct stored_call *))
+/*
+ * Puts a column of numbers, uint64_t members of calls at @offset, in the form of JavaScript's typed
+ * arrays.
+ */
+static void put_column(struct strbuf *out, const struct call_list *list, size_t offset)
 {
 	for (size_t i = 0; i < list->nr; i++) {
-		double value = get(&list->calls[i]);
+		const uint64_t *number = (const void *)((const char *)&list->calls[i] + offset);
+		double value = *number;
 
 		strbuf_add(out, &value, sizeof(value));
 	}
-}
-
-static double get_start(const struct stored_call *call)
-{
-	return call->start_ns;
-}
-
-static double get_duration(const struct stored_call *call)
-{
-	return call->dur_ns;
-}
-
-static double get_text(const struct stored_call *call)
-{
-	return call->text;
-}
-
-static double get_self(const struct stored_call *call)
-{
-	return call->self_ns;
 }
 
 /*
@@ -201,13 +189,13 @@ static int put_calls(const struct indexed_task *task, uint32_t number, const str
 	add_word(out, points->nr);
 	add_word(out, task->has_texts);
 	add_word(out, 0);
-	put_column(out, list, get_start);
-	put_column(out, list, get_duration);
-	put_column(out, list, get_self);
+	put_column(out, list, offsetof(struct stored_call, start_ns));
+	put_column(out, list, offsetof(struct stored_call, dur_ns));
+	put_column(out, list, offsetof(struct stored_call, self_ns));
 	if (task->has_texts)
-		put_column(out, list, get_text);
-	put_column(out, points, get_start);
-	put_column(out, points, get_text);
+		put_column(out, list, offsetof(struct stored_call, text));
+	put_column(out, points, offsetof(struct stored_call, start_ns));
+	put_column(out, points, offsetof(struct stored_call, text));
 	for (size_t i = 0; i < list->nr; i++)
 		add_word(out, numbers[list->calls[i].node]);
 	for (size_t i = 0; i < list->nr; i++)
@@ -248,32 +236,29 @@ static int find_and_put(const struct index *index, uint32_t number, const struct
 	return ret;
 }
 
-/*
- * Marks the tasks whose numbers are in a text, between commas. Returns how many are marked. A task
- * that is named twice counts once.
- */
-static size_t choose_tasks(const char *numbers, bool *is_asked, size_t nr_tasks)
+/* Returns a byte for each number below @nr: 1 when it is in @words, numbers between commas. */
+static uint8_t *read_numbers(const char *words, size_t nr)
 {
-	size_t nr = 0;
+	uint8_t *wanted = calloc(nr + 1, 1);
 
-	for (char *end; *numbers >= '0' && *numbers <= '9'; numbers = end + (*end == ',')) {
-		unsigned long number = strtoul(numbers, &end, 10);
+	for (char *end; wanted && *words >= '0' && *words <= '9'; words = end + (*end == ',')) {
+		unsigned long number = strtoul(words, &end, 10);
 
-		if (number < nr_tasks && !is_asked[number]) {
-			is_asked[number] = true;
-			nr++;
-		}
+		if (number < nr)
+			wanted[number] = 1;
 	}
-	return nr;
+	return wanted;
 }
 
 static int find_in_tasks(const struct index *index, const struct part_range *range,
 			 uint64_t pixel_ns, const char *numbers, struct strbuf *out)
 {
-	bool *is_asked cleanup_free = calloc(index->nr_tasks + 1, sizeof(*is_asked));
-	size_t nr = is_asked ? choose_tasks(numbers, is_asked, index->nr_tasks) : 0;
+	uint8_t *is_asked cleanup_free = read_numbers(numbers, index->nr_tasks);
+	size_t nr = 0;
 	int ret = is_asked ? 0 : -ENOMEM;
 
+	for (size_t i = 0; is_asked && i < index->nr_tasks; i++)
+		nr += is_asked[i];
 	for (size_t i = 0; ret == 0 && nr && i < index->nr_tasks; i++) {
 		if (is_asked[i])
 			ret = find_and_put(index, i, range, pixel_ns, nr, out);
@@ -294,20 +279,6 @@ int answer_calls(struct index *index, const struct part_range *range, uint64_t w
 	ret = find_in_tasks(index, range, pixel_ns, tasks, out);
 	index_unlock(index);
 	return ret;
-}
-
-/* Returns a byte for each number below @nr: 1 when it is in @words, numbers between commas. */
-static uint8_t *read_numbers(const char *words, size_t nr)
-{
-	uint8_t *wanted = calloc(nr + 1, 1);
-
-	for (char *end; wanted && *words >= '0' && *words <= '9'; words = end + (*end == ',')) {
-		unsigned long number = strtoul(words, &end, 10);
-
-		if (number < nr)
-			wanted[number] = 1;
-	}
-	return wanted;
 }
 
 /* Searches in one task. Returns 1, 0 or a negative errno like call_store_search(). */
@@ -389,16 +360,12 @@ static int put_texts(const struct text_store *texts, const char *numbers, struct
 
 	for (char *end; ret == 0 && nr < ANSWER_TEXTS_MAX && *numbers >= '0' && *numbers <= '9';
 	     numbers = end + (*end == ',')) {
-		struct strbuf text cleanup_strbuf = { 0 }, shown cleanup_strbuf = { 0 };
+		struct strbuf text cleanup_strbuf = { 0 };
 
 		ret = text_store_get(texts, strtoull(numbers, &end, 10), &text);
-		/* A text that does not exist is empty in the answer. */
 		ret = ret == -ENOENT ? 0 : ret;
-		escape_addstr(&shown, MEDIUM_TERMINAL, strbuf_str(&text));
-		strbuf_addstr(out, nr++ ? ",\n\"" : "\"");
-		escape_add(out, MEDIUM_JSON, strbuf_str(&shown), shown.len);
-		strbuf_addch(out, '"');
-		out->oom |= strbuf_oom(&shown);
+		strbuf_addstr(out, nr++ ? ",\n" : "");
+		answer_put_string(out, MEDIUM_JSON, strbuf_str(&text));
 	}
 	return ret;
 }

@@ -9,6 +9,10 @@
 
 #include "cmds/show/parts/index.h"
 #include "utils/base/containers/strbuf.h"
+#include "utils/base/escape.h"
+
+/* Write @text between quotes, with its control characters escaped, for JSON or a script. */
+void answer_put_string(struct strbuf *out, enum medium medium, const char *text);
 
 /* Write the page itself, without calls. */
 void answer_page(const struct index *index, struct strbuf *out);
@@ -70,8 +74,7 @@ void answer_processes(struct index *index, struct strbuf *out);
 void answer_sources(struct index *index, struct strbuf *out);
 
 /*
- * The means to end the making of sums. Starts as zeros, but for the lock, which the owner makes and
- * destroys.
+ * Ends the making of sums. Starts as zeros, but for the lock, which the owner makes and destroys.
  *
  * @lock: protects the other members
  * @pipe: the pipeline of the running sum, or NULL
@@ -85,15 +88,13 @@ struct sums_stop {
 	bool is_left;
 };
 
-/* Any thread: the running sum ends soon, with -ECANCELED, and so do all later ones. */
-void sums_stop(struct sums_stop *stop);
+/* Call it before a sum is made. */
+void sums_begin(struct sums_stop *stop);
 
 /*
- * sums_begin(): call it before a sum is made. sums_leave(), from any thread: the running sum ends
- * soon, with -ECANCELED.
+ * Any thread: the running sum ends soon, with -ECANCELED. So do all later ones with @stops_all.
  */
-void sums_begin(struct sums_stop *stop);
-void sums_leave(struct sums_stop *stop);
+void sums_stop(struct sums_stop *stop, bool stops_all);
 
 /*
  * Returns the part of the recording that the running sum has read, 0 to 1, or -1 when no sum is

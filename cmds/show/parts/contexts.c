@@ -3,7 +3,6 @@
 
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "utils/base/compiler.h"
 #include "utils/base/containers/vec.h"

@@ -2,7 +2,6 @@
 #include "cmds/show/parts/index.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,6 +9,7 @@
 #include "cmds/reader.h"
 #include "utils/base/containers/vec.h"
 #include "utils/base/escape.h"
+#include "utils/base/workers.h"
 #include "utils/export/export.h"
 #include "utils/export/nest.h"
 #include "utils/export/numbers.h"
@@ -481,7 +481,6 @@ static void *run_reading(void *self)
 
 int index_start(struct index *index, const struct opts *opts, struct trace_data *data)
 {
-	sigset_t all, before;
 	int ret;
 
 	*index = (struct index){ .opts = opts,
@@ -489,13 +488,10 @@ int index_start(struct index *index, const struct opts *opts, struct trace_data 
 				 .file = CALL_FILE_CLOSED,
 				 .texts = { .file = CALL_FILE_CLOSED } };
 	pthread_mutex_init(&index->lock, NULL);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	ret = pthread_create(&index->thread, NULL, run_reading, index);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (ret)
+	ret = workers_start_thread(&index->thread, NULL, run_reading, index);
+	if (ret < 0)
 		pthread_mutex_destroy(&index->lock);
-	return -ret;
+	return ret;
 }
 
 void index_lock(struct index *index)

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -12,7 +11,9 @@
 #include "cmds/show/parts/answers.h"
 #include "cmds/terminal/ask.h"
 #include "cmds/terminal/growth.h"
+#include "utils/base/clock.h"
 #include "utils/base/escape.h"
+#include "utils/base/workers.h"
 
 /* The most calls of a page that has all: more take seconds, and memory of the browser. */
 #define WHOLE_CALLS_MAX 10000000
@@ -23,14 +24,6 @@
  * of the time is spent on reading.
  */
 #define GROW_S		2
-
-static time_t clock_s(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec;
-}
 
 bool parts_are_better(const struct opts *opts, const struct trace_data *data)
 {
@@ -69,7 +62,7 @@ static struct parts_reading *begin_reading(const struct parts *parts, struct uft
 
 	if (ret == 0) {
 		reading->stamp = growth_stamp(parts->dir);
-		reading->began_s = clock_s();
+		reading->began_s = clock_now_ns(CLOCK_MONOTONIC) / NSEC_PER_SEC;
 		ret = open_again(parts, &reading->data, err);
 	}
 	if (ret == 0) {
@@ -120,7 +113,7 @@ void parts_close(struct parts *parts)
 
 void parts_stop(struct parts *parts)
 {
-	sums_stop(&parts->stop);
+	sums_stop(&parts->stop, true);
 }
 
 static bool is_complete(struct index *index)
@@ -140,16 +133,17 @@ static bool is_complete(struct index *index)
 static void look_at_files(struct parts *parts)
 {
 	struct parts_reading *now = parts->now, *next = parts->next;
+	const time_t now_s = clock_now_ns(CLOCK_MONOTONIC) / NSEC_PER_SEC;
 	struct uft_err unsaid = { 0 };
 
 	if (next && is_complete(&next->index)) {
-		parts->took_s = clock_s() - next->began_s;
+		parts->took_s = now_s - next->began_s;
 		parts->now = next;
 		parts->next = NULL;
 		parts->generation++;
 		end_reading(now);
 	} else if (!next && is_complete(&now->index) &&
-		   clock_s() - now->began_s >= GROW_S + 2 * parts->took_s &&
+		   now_s - now->began_s >= GROW_S + 2 * parts->took_s &&
 		   growth_stamp(parts->dir) != now->stamp) {
 		parts->next = begin_reading(parts, &unsaid);
 	}
@@ -300,7 +294,7 @@ static void *run_watch(void *self)
 
 	while (poll(&poll_fd, 1, WATCH_MS) <= 0) {
 		if (server_is_gone(watch->query)) {
-			sums_leave(watch->stop);
+			sums_stop(watch->stop, false);
 			break;
 		}
 	}
@@ -310,15 +304,10 @@ static void *run_watch(void *self)
 /* Begins to watch. If that fails, the sum is made to its end in any case. */
 static void begin_watch(struct watch *watch)
 {
-	sigset_t all, before;
-
 	watch->over = eventfd(0, EFD_CLOEXEC);
 	if (watch->over < 0)
 		return;
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	watch->is_on = pthread_create(&watch->thread, NULL, run_watch, watch) == 0;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	watch->is_on = workers_start_thread(&watch->thread, NULL, run_watch, watch) == 0;
 }
 
 static void end_watch(struct watch *watch)

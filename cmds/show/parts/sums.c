@@ -7,32 +7,11 @@
 #include "cmds/show/parts/answers.h"
 #include "utils/base/containers/strmap.h"
 #include "utils/base/containers/vec.h"
-#include "utils/base/escape.h"
 #include "utils/view/graph/tree.h"
 #include "utils/view/report/aggregate.h"
 
 /* Boxes of a flame graph are not sent when they are narrower than its width / LEAST_PART. */
 #define LEAST_PART 50000
-
-static void put_string(struct strbuf *out, const char *text)
-{
-	struct strbuf shown cleanup_strbuf = { 0 };
-
-	escape_addstr(&shown, MEDIUM_TERMINAL, text);
-	strbuf_addch(out, '"');
-	escape_add(out, MEDIUM_JSON, strbuf_str(&shown), shown.len);
-	strbuf_addch(out, '"');
-	out->oom |= strbuf_oom(&shown);
-}
-
-void sums_stop(struct sums_stop *stop)
-{
-	pthread_mutex_lock(&stop->lock);
-	stop->is_stopped = true;
-	if (stop->pipe)
-		atomic_store(&stop->pipe->is_stopped, true);
-	pthread_mutex_unlock(&stop->lock);
-}
 
 void sums_begin(struct sums_stop *stop)
 {
@@ -41,10 +20,10 @@ void sums_begin(struct sums_stop *stop)
 	pthread_mutex_unlock(&stop->lock);
 }
 
-void sums_leave(struct sums_stop *stop)
+void sums_stop(struct sums_stop *stop, bool stops_all)
 {
 	pthread_mutex_lock(&stop->lock);
-	stop->is_left = true;
+	*(stops_all ? &stop->is_stopped : &stop->is_left) = true;
 	if (stop->pipe)
 		atomic_store(&stop->pipe->is_stopped, true);
 	pthread_mutex_unlock(&stop->lock);
@@ -135,7 +114,7 @@ int answer_functions(const struct sums_source *from, const struct part_range *ra
 		const struct call_stats *stats = &agg.rows[i].stats;
 
 		strbuf_addstr(out, i ? ",\n{\"name\":" : "{\"name\":");
-		put_string(out, agg.rows[i].func->name);
+		answer_put_string(out, MEDIUM_JSON, agg.rows[i].func->name);
 		put_number_member(out, "calls", stats->calls);
 		put_number_member(out, "total", stats->total_ns);
 		put_number_member(out, "self", stats->self_ns);
@@ -174,7 +153,7 @@ static void put_tree(const struct tree_node *root, uint64_t least_ns, struct str
 		if (is_seen) {
 			strbuf_addf(out, "%s[%zu,", out->data[out->len - 1] == '[' ? "" : ",\n",
 				    depth);
-			put_string(out, node->func->name);
+			answer_put_string(out, MEDIUM_JSON, node->func->name);
 			strbuf_addf(out, ",%llu,%llu]", (unsigned long long)node->calls,
 				    (unsigned long long)time_of(node->total_ns));
 		}
@@ -247,7 +226,7 @@ static void put_pairs(const char *what, const struct pair_rows *rows, struct str
 		const struct pair_row *row = &rows->rows[i];
 
 		strbuf_addstr(out, i ? ",\n{\"name\":" : "{\"name\":");
-		put_string(out, row->name);
+		answer_put_string(out, MEDIUM_JSON, row->name);
 		put_number_member(out, "calls", row->calls);
 		put_number_member(out, "total", row->total_ns);
 		put_number_member(out, "self", row->self_ns);

@@ -57,7 +57,7 @@ TEST_WITH(stopped, setup, teardown)
 	struct uft_err err = { 0 };
 
 	stop.pipe = &reading;
-	sums_stop(&stop);
+	sums_stop(&stop, true);
 	assert_true(atomic_load(&reading.is_stopped));
 	assert_int_equal(answer_functions(&source, &all, &out, &err), -ECANCELED);
 	assert_string_equal(err.text, "utrail show ends");
@@ -75,7 +75,7 @@ TEST_WITH(left, setup, teardown)
 	struct uft_err err = { 0 };
 
 	stop.pipe = &reading;
-	sums_leave(&stop);
+	sums_stop(&stop, false);
 	assert_true(atomic_load(&reading.is_stopped));
 	assert_int_equal(answer_functions(&source, &all, &out, &err), -ECANCELED);
 	assert_string_equal(err.text, "the asker has left");
