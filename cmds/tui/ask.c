@@ -6,6 +6,7 @@
 #include "cmds/tui/keys.h"
 #include "cmds/tui/screen.h"
 #include "cmds/tui/state.h"
+#include "utils/base/utf8.h"
 #include "utils/view/graph/graph_columns.h"
 
 #define WORD_BYTES 128
@@ -48,28 +49,13 @@ void ask_help(struct tui *tui)
 /* Adds a character, given by its code point, in UTF-8. */
 static void add_char(char *word, size_t *len, int key)
 {
-	char text[4];
-	size_t nr = 0;
+	struct strbuf text cleanup_strbuf = { 0 };
 
-	if (key < 0x80) {
-		text[nr++] = key;
-	} else if (key < 0x800) {
-		text[nr++] = 0xc0 | key >> 6;
-	} else if (key < 0x10000) {
-		text[nr++] = 0xe0 | key >> 12;
-		text[nr++] = 0x80 | (key >> 6 & 0x3f);
-	} else {
-		text[nr++] = 0xf0 | key >> 18;
-		text[nr++] = 0x80 | (key >> 12 & 0x3f);
-		text[nr++] = 0x80 | (key >> 6 & 0x3f);
-	}
-	if (key >= 0x80)
-		text[nr++] = 0x80 | (key & 0x3f);
-	if (*len + nr >= WORD_BYTES)
+	utf8_put(&text, key);
+	if (*len + text.len >= WORD_BYTES)
 		return;
-	memcpy(word + *len, text, nr);
-	*len += nr;
-	word[*len] = '\0';
+	memcpy(word + *len, strbuf_str(&text), text.len + 1);
+	*len += text.len;
 }
 
 static void remove_char(char *word, size_t *len)

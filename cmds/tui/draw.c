@@ -10,10 +10,8 @@
 
 size_t draw_rows(void)
 {
-	size_t rows;
-	size_t columns;
+	size_t rows = screen_size().rows;
 
-	screen_size(&rows, &columns);
 	return rows > 2 ? rows - 2 : 1;
 }
 
@@ -25,12 +23,9 @@ static void begin_line(struct tui *tui)
 
 static void put_made_line(struct tui *tui, size_t row, size_t shift, enum screen_look look)
 {
-	size_t rows;
-	size_t columns;
-
 	sink_flush(&tui->sink);
-	screen_size(&rows, &columns);
-	screen_put(row, 0, columns, strbuf_str(&tui->line), tui->line.len, shift, look);
+	screen_put(row, 0, screen_size().columns, strbuf_str(&tui->line), tui->line.len, shift,
+		   look);
 }
 
 static void draw_heading(struct tui *tui)
@@ -84,10 +79,8 @@ static void put_state(struct tui *tui, struct sink *sink)
 
 static void draw_state(struct tui *tui, size_t row)
 {
-	size_t rows;
-	size_t columns;
+	size_t columns = screen_size().columns;
 
-	screen_size(&rows, &columns);
 	begin_line(tui);
 	put_state(tui, &tui->sink);
 	put_made_line(tui, row, 0, SCREEN_BAR);
@@ -102,22 +95,18 @@ static void draw_state(struct tui *tui, size_t row)
 
 static void draw_view(struct tui *tui)
 {
-	size_t rows;
-	size_t columns;
+	bool has_heading = screen_size().rows > 2;
 
-	screen_size(&rows, &columns);
-	if (rows > 2)
+	if (has_heading)
 		draw_heading(tui);
-	draw_body(tui, rows > 2);
+	draw_body(tui, has_heading);
 }
 
 void draw_all(struct tui *tui)
 {
-	size_t rows;
-	size_t columns;
+	size_t rows = screen_size().rows;
 
 	draw_view(tui);
-	screen_size(&rows, &columns);
 	if (rows > 1)
 		draw_state(tui, rows - 1);
 	screen_show();
@@ -125,14 +114,10 @@ void draw_all(struct tui *tui)
 
 void draw_prompt(struct tui *tui, const char *text)
 {
-	size_t rows;
-	size_t columns;
-
 	draw_view(tui);
-	screen_size(&rows, &columns);
 	begin_line(tui);
 	sink_str(&tui->sink, text);
-	put_made_line(tui, rows - 1, 0, SCREEN_BAR);
+	put_made_line(tui, screen_size().rows - 1, 0, SCREEN_BAR);
 	screen_show();
 }
 

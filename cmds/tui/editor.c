@@ -135,15 +135,13 @@ static void check_and_edit(struct tui *tui, const char *file, unsigned line)
 
 void editor_open(struct tui *tui)
 {
-	struct tui_view *view = tui->view;
-	const struct func *func = view->ops->func_at ? view->ops->func_at(view, view->cursor)
-						     : NULL;
+	const struct func *func = go_func_of_line(tui);
 	struct strbuf file cleanup_strbuf = { 0 };
 	unsigned line = 1;
 
 	if (!func)
 		draw_note(tui, "this line is about no function");
-	else if (view == &tui->replay.view && replay_pages_is_busy(&tui->replay.pages))
+	else if (tui->view == &tui->replay.view && replay_pages_is_busy(&tui->replay.pages))
 		draw_note(tui, "the recording is being read: wait until the last line is known");
 	else if (!source_place_find(go_modules(tui), func, &file, &line))
 		draw_note(tui, "the source of this function is not known: record with --srcline");

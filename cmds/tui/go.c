@@ -245,17 +245,11 @@ int go_to_know_all(struct tui *tui, struct uft_err *err)
 	return replay_view_finish(&tui->replay, err);
 }
 
-static int add_text(void *self, const char *data, size_t len)
-{
-	strbuf_add(self, data, len);
-	return 0;
-}
-
 int go_info(struct tui *tui, struct uft_err *err)
 {
 	if (!tui->has_info) {
 		struct sink sink cleanup_sink = { 0 };
-		int ret = sink_init(&sink, add_text, &tui->info.text);
+		int ret = sink_init_text(&sink, &tui->info.text);
 
 		if (ret < 0)
 			return err_set_errno(err, ret, "cannot show what was recorded");

@@ -653,23 +653,3 @@ void graph_view_deinit(struct graph_view *view)
 	free(view->title);
 	*view = (struct graph_view){ 0 };
 }
-
-bool graph_view_go(struct graph_view *view, const struct func *func, size_t rows)
-{
-	for (uint32_t at = 0; at < view->nr_items; at++) {
-		const struct func *there = view->items[at].func;
-
-		if (!there || (there != func && strcmp(there->name, func->name) != 0))
-			continue;
-		for (uint32_t up = at; view->items[up].parent != up;) {
-			up = view->items[up].parent;
-			view->items[up].is_folded = false;
-		}
-		if (list_shown(view) < 0)
-			return false;
-		go_to_item(view, at);
-		view_settle(&view->view, rows);
-		return true;
-	}
-	return false;
-}

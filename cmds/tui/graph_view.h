@@ -75,7 +75,4 @@ int graph_view_func(struct graph_view *view, const struct graph_view *whole,
 int graph_view_carry(struct graph_view *view, const struct graph_view *before, struct uft_err *err);
 void graph_view_deinit(struct graph_view *view);
 
-/* Unfold the lines around the first call of @func, and go there. Returns false if there is none. */
-bool graph_view_go(struct graph_view *view, const struct func *func, size_t rows);
-
 #endif

@@ -3,12 +3,10 @@
 #include <stdlib.h>
 
 #include "cmds/cmd.h"
-#include "cmds/reader.h"
 #include "cmds/terminal/ask.h"
 #include "cmds/terminal/growth.h"
-#include "cmds/tui/keys.h"
-#include "cmds/tui/screen.h"
 #include "cmds/tui/state.h"
+#include "utils/base/clock.h"
 
 /* The time between two looks. */
 #define LOOK_NS	      300000000ULL
@@ -115,7 +113,7 @@ static int read_next(struct tui *tui, struct uft_err *err)
 int grow_look(struct tui *tui, struct uft_err *err)
 {
 	struct tui_growth *growth = &tui->growth;
-	uint64_t now_ns = job_now_ns();
+	uint64_t now_ns = clock_now_ns(CLOCK_MONOTONIC);
 	uint64_t rest_ns = MAX(REST_FACTOR * growth->took_ns, REST_LEAST_NS);
 	int ret = 0;
 

@@ -1,22 +1,14 @@
 /* Reads in a thread (see job.h). */
 #include "cmds/tui/job.h"
 
-#include <errno.h>
-#include <signal.h>
 #include <time.h>
 
 #include "cmds/cmd.h"
 #include "cmds/read_progress.h"
+#include "utils/base/clock.h"
+#include "utils/base/workers.h"
 
 #define LOOK_NS 5000000
-
-uint64_t job_now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ULL + now.tv_nsec;
-}
 
 static int do_work(struct tui_job *job)
 {
@@ -37,7 +29,7 @@ static void *run_job(void *arg)
 	struct tui_job *job = arg;
 
 	job->status = do_work(job);
-	job->took_ns = job_now_ns() - job->began_ns;
+	job->took_ns = clock_now_ns(CLOCK_MONOTONIC) - job->began_ns;
 	atomic_store(&job->is_done, true);
 	return NULL;
 }
@@ -45,9 +37,9 @@ static void *run_job(void *arg)
 int job_start(struct tui_job *job, struct tui_reading *reading, unsigned work,
 	      const struct report_config *config, struct uft_err *err)
 {
-	sigset_t all, before;
-
-	*job = (struct tui_job){ .reading = reading, .work = work, .began_ns = job_now_ns() };
+	*job = (struct tui_job){ .reading = reading,
+				 .work = work,
+				 .began_ns = clock_now_ns(CLOCK_MONOTONIC) };
 	if (work & JOB_REPORT) {
 		int ret = report_init(&job->wanted, config, err);
 
@@ -55,17 +47,13 @@ int job_start(struct tui_job *job, struct tui_reading *reading, unsigned work,
 			return ret;
 	}
 	atomic_store(&reading->stops, false);
-	/* Signals are for the thread that reads keys. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
 
-	int ret = pthread_create(&job->thread, NULL, run_job, job);
+	int ret = workers_start_thread(&job->thread, NULL, run_job, job);
 
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (ret) {
+	if (ret < 0) {
 		if (work & JOB_REPORT)
 			report_deinit(&job->wanted);
-		return err_set_errno(err, -ret, "cannot read in the background");
+		return err_set_errno(err, ret, "cannot read in the background");
 	}
 	job->runs = true;
 	return 0;
@@ -111,5 +99,5 @@ void job_put_progress(struct tui_job *job, struct strbuf *out)
 	}
 	strbuf_addf(out, "%u %% of %llu MB read", (unsigned)(MIN(done, all) * 100 / all),
 		    (unsigned long long)(all >> 20));
-	read_progress_add_left(out, done, all, job_now_ns() - job->began_ns);
+	read_progress_add_left(out, done, all, clock_now_ns(CLOCK_MONOTONIC) - job->began_ns);
 }

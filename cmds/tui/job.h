@@ -54,7 +54,4 @@ void job_stop(struct tui_job *job);
 /* Append the job's progress. */
 void job_put_progress(struct tui_job *job, struct strbuf *out);
 
-/* Returns the time of the monotonic clock. */
-uint64_t job_now_ns(void);
-
 #endif

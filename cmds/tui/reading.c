@@ -74,13 +74,10 @@ void reading_close(struct tui_reading *reading)
 {
 	if (!reading->is_open)
 		return;
-	if (reading->agg.pipe)
-		aggregate_deinit(&reading->agg);
-	if (reading->report_pipe.data)
-		pipeline_close(&reading->report_pipe);
+	aggregate_deinit(&reading->agg);
+	pipeline_close(&reading->report_pipe);
 	tree_deinit(&reading->tree);
-	if (reading->pipe.data)
-		pipeline_close(&reading->pipe);
+	pipeline_close(&reading->pipe);
 	if (reading->is_quiet)
 		data_close(&reading->data);
 	else
@@ -110,12 +107,8 @@ int reading_add_up(struct tui_reading *reading, const struct report *report, str
 	struct aggregate *agg = &reading->agg;
 	struct pipeline_config stages;
 
-	if (agg->pipe)
-		aggregate_deinit(agg);
-	*agg = (struct aggregate){ 0 };
-	if (reading->report_pipe.data)
-		pipeline_close(&reading->report_pipe);
-	reading->report_pipe = (struct pipeline){ 0 };
+	aggregate_deinit(agg);
+	pipeline_close(&reading->report_pipe);
 	reader_pipeline_config(reading->opts, &stages);
 	report_configure(report, &stages);
 

@@ -174,8 +174,7 @@ void report_view_deinit(struct report_view *view)
 {
 	report_rows_deinit(&view->rows);
 	report_deinit(&view->report);
-	if (view->agg.pipe)
-		aggregate_deinit(&view->agg);
+	aggregate_deinit(&view->agg);
 	*view = (struct report_view){ 0 };
 }
 

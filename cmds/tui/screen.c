@@ -232,14 +232,13 @@ bool screen_is_utf8(void)
 	return the.is_utf8;
 }
 
-void screen_size(size_t *rows, size_t *columns)
+struct screen_size screen_size(void)
 {
 	int height;
 	int width;
 
 	getmaxyx(stdscr, height, width);
-	*rows = MAX(height, 1);
-	*columns = MAX(width, 1);
+	return (struct screen_size){ MAX(height, 1), MAX(width, 1) };
 }
 
 /* --- text --- */
@@ -319,18 +318,16 @@ static void put_char(wchar_t c, attr_t attrs, short pair)
 void screen_put(size_t row, size_t column, size_t width, const char *text, size_t len, size_t shift,
 		enum screen_look look)
 {
-	size_t rows;
-	size_t columns;
+	const struct screen_size size = screen_size();
 	size_t at = 0; /* columns of the text so far */
 	short base_pair;
 	const attr_t base = look_attrs(look, &base_pair);
 	attr_t attrs = 0;
 	short pair = 0;
 
-	screen_size(&rows, &columns);
-	if (row >= rows || column >= columns || move(row, column) != OK)
+	if (row >= size.rows || column >= size.columns || move(row, column) != OK)
 		return;
-	width = MIN(width, columns - column);
+	width = MIN(width, size.columns - column);
 
 	const size_t end = shift + width;
 

@@ -61,7 +61,11 @@ void screen_return(void);
 /* True when the locale's characters are UTF-8. */
 bool screen_is_utf8(void);
 
-void screen_size(size_t *rows, size_t *columns);
+struct screen_size {
+	size_t rows;
+	size_t columns;
+};
+struct screen_size screen_size(void);
 
 /*
  * Put a line's text at @row from @column on. Its escape sequences (color.h) set colours. The text

@@ -219,15 +219,9 @@ static int run_keys(struct tui *tui, struct uft_err *err)
 	return ret;
 }
 
-static int add_line(void *self, const char *data, size_t len)
-{
-	strbuf_add(self, data, len);
-	return 0;
-}
-
 static int run_screen(struct tui *tui, struct uft_err *err)
 {
-	int ret = sink_init(&tui->sink, add_line, &tui->line);
+	int ret = sink_init_text(&tui->sink, &tui->line);
 
 	if (ret < 0)
 		return err_set_errno(err, ret, "cannot show the recording");

@@ -1,11 +1,11 @@
 /* Lets views wait for reading in the background (see state.h). */
-#include <errno.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include "cmds/tui/keys.h"
 #include "cmds/tui/screen.h"
 #include "cmds/tui/state.h"
+#include "utils/base/clock.h"
 
 /* A view tells that the recording is being read after this time: most are read in less. */
 #define SILENT_NS 300000000ULL
@@ -48,7 +48,7 @@ static int start_report(struct tui *tui, struct uft_err *err)
 static int wait_silently(struct tui *tui, struct uft_err *err)
 {
 	while (!job_is_done(&tui->job) && !screen_signal() &&
-	       job_now_ns() - tui->job.began_ns < SILENT_NS)
+	       clock_now_ns(CLOCK_MONOTONIC) - tui->job.began_ns < SILENT_NS)
 		nanosleep(&(struct timespec){ .tv_nsec = LOOK_NS }, NULL);
 	return wait_look(tui, err);
 }
@@ -126,7 +126,7 @@ static int take_result(struct tui *tui, struct uft_err *err)
 	int ret = job_end(&tui->job, err);
 
 	tui->growth.took_ns = tui->job.took_ns;
-	tui->growth.read_ns = job_now_ns();
+	tui->growth.read_ns = clock_now_ns(CLOCK_MONOTONIC);
 	if (next) {
 		tui->next = NULL;
 		if (ret == 0)

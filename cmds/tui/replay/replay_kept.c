@@ -3,16 +3,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "cmds/tui/job.h"
 #include "utils/base/containers/vec.h"
+#include "utils/base/clock.h"
 #include "utils/base/fd.h"
+#include "utils/base/workers.h"
 
 /* The longest time that lines wait for others before they are shown. */
 #define FLUSH_NS 50000000ULL
@@ -63,7 +63,7 @@ static int flush_lines(struct replay_kept *kept)
 	struct replay_lines *fresh = &kept->fresh;
 
 	sink_flush(&kept->pass.sink);
-	kept->flushed_ns = job_now_ns();
+	kept->flushed_ns = clock_now_ns(CLOCK_MONOTONIC);
 	if (fresh->nr == 0)
 		return 0;
 
@@ -100,7 +100,7 @@ static int flush_at_times(struct replay_pass *pass, void *self)
 	if (atomic_load_explicit(&kept->stops, memory_order_relaxed))
 		return PASS_IS_DONE;
 	if (kept->fresh.nr < PAGE_LINES &&
-	    (kept->fresh.nr == 0 || job_now_ns() - kept->flushed_ns < FLUSH_NS))
+	    (kept->fresh.nr == 0 || clock_now_ns(CLOCK_MONOTONIC) - kept->flushed_ns < FLUSH_NS))
 		return 0;
 	return flush_lines(kept);
 }
@@ -156,18 +156,14 @@ static int open_kept(struct replay_kept *kept, const struct replay_source *sourc
 int replay_kept_start(struct replay_kept *kept, const struct replay_source *source,
 		      struct uft_err *err)
 {
-	sigset_t all, before;
 	int ret = kept->pass.source ? 0 : open_kept(kept, source, err);
 
 	if (ret < 0)
 		return ret;
 	atomic_store(&kept->is_done, false);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	ret = pthread_create(&kept->thread, NULL, run_kept, kept);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (ret)
-		return err_set_errno(err, -ret, "cannot read in the background");
+	ret = workers_start_thread(&kept->thread, NULL, run_kept, kept);
+	if (ret < 0)
+		return err_set_errno(err, ret, "cannot read in the background");
 	kept->runs = true;
 	return 0;
 }

@@ -144,20 +144,27 @@ static uint64_t end_of_mark(const struct replay_pages *pages, size_t mark)
 	return mark + 1 < pages->marks.nr ? pages->marks.all[mark + 1].line : pages->nr_lines;
 }
 
-static size_t mark_of(const struct replay_pages *pages, uint64_t number)
+/* Returns the last mark whose time or line is not above @number; the first if there is none. */
+static size_t last_up_to(const struct replay_pages *pages, uint64_t number, bool is_time)
 {
 	size_t low = 0;
 	size_t high = pages->marks.nr;
 
 	while (high - low > 1) {
 		size_t middle = low + (high - low) / 2;
+		const struct replay_mark *mark = &pages->marks.all[middle];
 
-		if (pages->marks.all[middle].line <= number)
+		if ((is_time ? mark->time_ns : mark->line) <= number)
 			low = middle;
 		else
 			high = middle;
 	}
 	return low;
+}
+
+static size_t mark_of(const struct replay_pages *pages, uint64_t number)
+{
+	return last_up_to(pages, number, false);
 }
 
 static int make_lines(struct replay_pages *pages, uint64_t number, struct replay_page *page)
@@ -214,18 +221,7 @@ const struct replay_line *replay_pages_line(struct replay_pages *pages, uint64_t
 
 uint64_t replay_pages_at_time(const struct replay_pages *pages, uint64_t time_ns)
 {
-	size_t low = 0;
-	size_t high = pages->marks.nr;
-
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
-
-		if (pages->marks.all[middle].time_ns <= time_ns)
-			low = middle;
-		else
-			high = middle;
-	}
-	return pages->marks.all[low].line;
+	return pages->marks.all[last_up_to(pages, time_ns, true)].line;
 }
 
 /* --- calls --- */

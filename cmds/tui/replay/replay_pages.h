@@ -11,7 +11,6 @@
 #define UTRAIL_CMDS_TUI_REPLAY_PAGES_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "cmds/tui/replay/replay_kept.h"

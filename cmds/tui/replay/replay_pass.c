@@ -369,8 +369,7 @@ void replay_pass_end(struct replay_pass *pass)
 	free(pass->stacks);
 	replay_deinit(&pass->replay);
 	sink_deinit(&pass->sink);
-	if (pass->pipe.data)
-		pipeline_close(&pass->pipe);
+	pipeline_close(&pass->pipe);
 	*pass = (struct replay_pass){ 0 };
 }
 

@@ -79,19 +79,30 @@ static const struct replay_fold *fold_at(const struct replay_view *view, uint64_
 	return NULL;
 }
 
-static int add_fold(struct replay_view *view, uint64_t line, uint64_t end)
+static int append_fold(struct replay_view *view, uint64_t line, uint64_t end)
 {
 	struct replay_fold *folds = vec_grow(view->folds, view->nr_folds, sizeof(*folds));
-	size_t at = 0;
 
 	if (!folds)
 		return -ENOMEM;
 	view->folds = folds;
-	while (at < view->nr_folds && folds[at].line < line)
+	folds[view->nr_folds++] = (struct replay_fold){ line, end };
+	return 0;
+}
+
+static int add_fold(struct replay_view *view, uint64_t line, uint64_t end)
+{
+	size_t at = 0;
+
+	if (append_fold(view, line, end) < 0)
+		return -ENOMEM;
+
+	struct replay_fold *folds = view->folds;
+
+	while (folds[at].line < line)
 		at++;
-	memmove(folds + at + 1, folds + at, (view->nr_folds - at) * sizeof(*folds));
+	memmove(folds + at + 1, folds + at, (view->nr_folds - 1 - at) * sizeof(*folds));
 	folds[at] = (struct replay_fold){ line, end };
-	view->nr_folds++;
 	return 0;
 }
 
@@ -464,17 +475,6 @@ struct open_lines {
 	size_t nr;
 };
 
-static int append_fold(struct replay_view *view, uint64_t line, uint64_t end)
-{
-	struct replay_fold *folds = vec_grow(view->folds, view->nr_folds, sizeof(*folds));
-
-	if (!folds)
-		return -ENOMEM;
-	view->folds = folds;
-	folds[view->nr_folds++] = (struct replay_fold){ line, end };
-	return 0;
-}
-
 /* Takes a line of the task below @call. Returns 0, 1 at the end of @call, or negative. */
 static int fold_by_line(struct replay_view *view, const struct replay_line *call,
 			const struct replay_line *line, uint64_t at, struct open_lines *open)
@@ -696,13 +696,21 @@ int replay_view_grow(struct replay_view *view, uint64_t until_ns, bool has_late_
 	return 0;
 }
 
-int replay_view_reach(struct replay_view *view, size_t cursor, size_t rows, struct uft_err *err)
+/* Numbers lines until @line is known, or the user does not want to wait. */
+static int number_up_to(struct replay_view *view, uint64_t line, struct uft_err *err)
 {
 	int ret = 0;
 
-	while (ret == 0 && cursor >= view->pages.nr_lines && !view->pages.is_complete &&
+	while (ret == 0 && line >= view->pages.nr_lines && !view->pages.is_complete &&
 	       !(view->view.stops && view->view.stops()))
 		ret = replay_pages_extend(&view->pages, WORK_LINES, err);
+	return ret;
+}
+
+int replay_view_reach(struct replay_view *view, size_t cursor, size_t rows, struct uft_err *err)
+{
+	int ret = number_up_to(view, cursor, err);
+
 	if (ret == 0)
 		view_go(&view->view, MIN(cursor, nr_lines(&view->view)), rows);
 	return ret;
@@ -713,9 +721,8 @@ int replay_view_show(struct replay_view *view, const char *fields, size_t rows, 
 	uint64_t line = line_of(view, view->view.cursor);
 	int ret = replay_pages_show(&view->pages, fields, err);
 
-	while (ret == 0 && line >= view->pages.nr_lines && !view->pages.is_complete &&
-	       !(view->view.stops && view->view.stops()))
-		ret = replay_pages_extend(&view->pages, WORK_LINES, err);
+	if (ret == 0)
+		ret = number_up_to(view, line, err);
 	view_settle(&view->view, rows);
 	return ret;
 }
