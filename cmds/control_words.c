@@ -3,13 +3,11 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cmds/cmd.h"
 #include "utils/base/escape.h"
-#include "utils/base/units.h"
 #include "utils/spec/steer.h"
 
 /* The recorder may take long to answer: it binds the functions of a large program. */
@@ -83,8 +81,8 @@ int control_send(const struct opts *opts, const struct recorder_name *name, cons
 		struct strbuf why cleanup_strbuf = { 0 };
 
 		escape_addstr(&why, MEDIUM_TERMINAL, strbuf_str(&text));
-		return err_set(err, answer.error == -ERR_USAGE ? -ERR_USAGE : answer.error,
-			       "cannot control '%s': %s", whom, strbuf_str(&why));
+		return err_set(err, answer.error, "cannot control '%s': %s", whom,
+			       strbuf_str(&why));
 	}
 	print_answer(&opts->msg, &text);
 	return CMD_DONE;

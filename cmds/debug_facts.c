@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "cmds/filter_opts.h"
 #include "utils/base/path.h"
@@ -20,14 +19,6 @@ struct debug_facts_time debug_facts_time(uint64_t time_ns)
 	format_time(time_ns, &text);
 	snprintf(time.text, sizeof(time.text), "%s", strbuf_str(&text));
 	return time;
-}
-
-uint64_t debug_facts_now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * NSEC_PER_SEC + now.tv_nsec;
 }
 
 size_t debug_facts_count_modules(const struct module_map *map)

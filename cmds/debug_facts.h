@@ -9,7 +9,6 @@
 #include "utils/base/containers/strbuf.h"
 #include "utils/format/probe/map.h"
 #include "utils/format/sym.h"
-#include "utils/spec/filters.h"
 
 struct trace_data;
 
@@ -21,9 +20,6 @@ struct debug_facts_time debug_facts_time(uint64_t time_ns);
 
 /* Returns the number of modules in @map, without "[stack]". */
 size_t debug_facts_count_modules(const struct module_map *map);
-
-/* Returns the time of CLOCK_MONOTONIC. */
-uint64_t debug_facts_now_ns(void);
 
 /*
  * The number of functions that each spec of the options matches, by module.

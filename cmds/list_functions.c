@@ -2,7 +2,6 @@
 #include "cmds/list_functions.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "cmds/cmd.h"

@@ -17,6 +17,7 @@
 #include "cmds/record/run/launch.h"
 #include "cmds/ulimits.h"
 #include "utils/base/cleanup.h"
+#include "utils/base/clock.h"
 #include "utils/base/outfile.h"
 
 /*
@@ -74,12 +75,7 @@ static int open_logfile(struct opts *opts, struct uft_err *err)
 	return 0;
 }
 
-static int print_text(const struct strbuf *text, int status)
-{
-	fputs(strbuf_str(text), stdout);
-	return status;
-}
-
+/* Prints the requested text: the usage if none was requested. */
 static int show_text(const struct opts *opts, struct pager *pager)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -96,7 +92,8 @@ static int show_text(const struct opts *opts, struct pager *pager)
 	/* The pager is opened last: with a pager, the width that the text needs is unknown. */
 	if (opts->show == OPTS_SHOW_HELP || opts->show == OPTS_SHOW_ALL_HELP)
 		pager_open(pager, opts);
-	return print_text(&text, CMD_DONE);
+	fputs(strbuf_str(&text), stdout);
+	return CMD_DONE;
 }
 
 /*
@@ -118,15 +115,6 @@ static int report_no_program(const struct opts *opts, struct uft_err *err)
 		       name, opts->cmd ? opts->cmd->name : "[COMMAND]");
 }
 
-/* Shows the usage: the user has named no command. */
-static int show_usage(void)
-{
-	struct strbuf text cleanup_strbuf = { 0 };
-
-	help_usage(&text);
-	return print_text(&text, CMD_DONE);
-}
-
 /* Prints the final options, for --debug. */
 static void tell_command(const struct opts *opts)
 {
@@ -145,13 +133,13 @@ static void tell_command(const struct opts *opts)
 static int run_and_tell(const struct opts *opts, struct uft_err *err)
 {
 	const pid_t self = getpid();
-	uint64_t began_ns = debug_facts_now_ns();
+	uint64_t began_ns = clock_now_ns(CLOCK_MONOTONIC);
 	int status = opts->cmd->run(opts, err);
 
 	/* A child that `live` has forked returns here, too, and prints nothing. */
 	if (getpid() == self)
 		msg_debug(&opts->msg, MSG_UTRAIL, 1, "'%s' took %s%s", opts->cmd->name,
-			  debug_facts_time(debug_facts_now_ns() - began_ns).text,
+			  debug_facts_time(clock_now_ns(CLOCK_MONOTONIC) - began_ns).text,
 			  status < 0 ? " and failed" : "");
 	return status;
 }
@@ -169,7 +157,7 @@ static int run_command(const struct opts *opts, struct pager *pager, struct uft_
 	if (cmd && cmd->needs_program && !cmd->may_read && opts->list_events)
 		return list_events(opts, err);
 	if (!cmd && opts->argc <= 1)
-		return show_usage();
+		return show_text(opts, pager);
 	if (!cmd || (cmd->needs_program && !cmd->may_read && opts->nr_args == 0 && !opts->pids))
 		return report_no_program(opts, err);
 	opts_warn_unused(opts);

@@ -1,8 +1,6 @@
 /* Warns about programs whose functions have no names (see nameless.h). */
 #include "cmds/nameless.h"
 
-#include <string.h>
-
 /*
  * True when the module has names of its own functions. A stripped program has names, too, but only
  * of library calls.

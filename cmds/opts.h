@@ -12,14 +12,11 @@
 #include "utils/base/color.h"
 #include "utils/base/err.h"
 #include "utils/base/optparse.h"
-#include "utils/base/containers/strbuf.h"
 #include "utils/base/containers/words.h"
 #include "utils/object/names/demangle.h"
 #include "utils/spec/events.h"
 #include "utils/spec/filters.h"
-#include "utils/spec/patches.h"
 #include "utils/spec/args/range.h"
-#include "utils/spec/signals.h"
 #include "utils/spec/watch.h"
 
 struct cmd;

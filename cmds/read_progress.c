@@ -3,15 +3,15 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdio.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "cmds/cmd.h"
-#include "cmds/debug_facts.h"
 #include "cmds/pager.h"
 #include "cmds/terminal/statusline.h"
+#include "utils/base/clock.h"
 #include "utils/base/escape.h"
+#include "utils/base/workers.h"
 
 #define PERIOD_MS 200
 
@@ -50,7 +50,7 @@ static struct {
 /* Returns the time until the first line may be shown. */
 static uint64_t quiet_ns(void)
 {
-	uint64_t took_ns = debug_facts_now_ns() - opening.began_ns;
+	uint64_t took_ns = clock_now_ns(CLOCK_MONOTONIC) - opening.began_ns;
 	uint64_t first_ns = STATUSLINE_FIRST_MS * 1000000ULL;
 
 	return opening.began_ns && took_ns < first_ns ? first_ns - took_ns : 0;
@@ -62,7 +62,7 @@ static void *say_opening(void *unused)
 
 	pthread_mutex_lock(&opening.lock);
 	while (!opening.is_done) {
-		uint64_t until_ns = debug_facts_now_ns() + wait_ns;
+		uint64_t until_ns = clock_now_ns(CLOCK_MONOTONIC) + wait_ns;
 		struct timespec until = { until_ns / 1000000000, until_ns % 1000000000 };
 
 		if (pthread_cond_timedwait(&opening.changed, &opening.lock, &until) != ETIMEDOUT)
@@ -90,13 +90,12 @@ static bool may_show(const struct opts *opts)
 void read_progress_opening(const struct opts *opts, const char *dir)
 {
 	pthread_condattr_t attr;
-	sigset_t all, before;
 
 	read_progress_opened();
 	if (!may_show(opts))
 		return;
 	if (!opening.began_ns)
-		opening.began_ns = debug_facts_now_ns();
+		opening.began_ns = clock_now_ns(CLOCK_MONOTONIC);
 	strbuf_addstr(&opening.text, "opening '");
 	escape_addstr(&opening.text, MEDIUM_TERMINAL, dir);
 	strbuf_addstr(&opening.text, "'");
@@ -105,11 +104,7 @@ void read_progress_opening(const struct opts *opts, const char *dir)
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&opening.changed, &attr);
 	pthread_condattr_destroy(&attr);
-	/* Signals go to the main thread only. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	opening.is_running = pthread_create(&opening.thread, NULL, say_opening, NULL) == 0;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	opening.is_running = workers_start_thread(&opening.thread, NULL, say_opening, NULL) == 0;
 }
 
 void read_progress_opened(void)
@@ -163,7 +158,8 @@ static void show_progress(const struct read_progress *progress)
 	/* A recording that grows may be read beyond the bytes that it had at the start. */
 	strbuf_addf(&text, "%3u %% of %llu MB read", (unsigned)(MIN(done, all) * 100 / all),
 		    (unsigned long long)(all >> 20));
-	read_progress_add_left(&text, done, all, debug_facts_now_ns() - progress->began_ns);
+	read_progress_add_left(&text, done, all,
+			       clock_now_ns(CLOCK_MONOTONIC) - progress->began_ns);
 	/* Explains why `| head` must wait for commands that print totals. */
 	if (progress->prints_at_end)
 		strbuf_addstr(&text, "; the first line comes when all is read");
@@ -216,7 +212,7 @@ void read_progress_begin(struct read_progress *progress, const struct opts *opts
 	read_progress_opened();
 	*progress = (struct read_progress){
 		.pipe = pipe,
-		.began_ns = debug_facts_now_ns(),
+		.began_ns = clock_now_ns(CLOCK_MONOTONIC),
 		.signal = pager_is_open() ? SIGURG : SIGINT,
 		.prints_at_end = prints_at_end,
 		.shows_progress = has_free_terminal(prints_at_end) && may_show(opts),

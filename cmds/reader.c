@@ -20,6 +20,7 @@
 #include "cmds/terminal/statusline.h"
 #include "cmds/read_progress.h"
 #include "config.h"
+#include "utils/base/clock.h"
 #include "utils/base/fd.h"
 #include "utils/base/containers/nearest.h"
 #include "utils/format/datadir.h"
@@ -87,13 +88,13 @@ static int open_data(struct trace_data *data, const struct opts *opts, const cha
 	if (ret < 0)
 		return ret;
 
-	uint64_t began_ns = debug_facts_now_ns();
+	uint64_t began_ns = clock_now_ns(CLOCK_MONOTONIC);
 
 	ret = data_open(data, dir, opts->demangle, err);
 	if (ret < 0)
 		return report_no_data(opts, ret, err);
 	data->modules.syms_dir = opts->syms_dir;
-	debug_facts_data_opened(opts, data, debug_facts_now_ns() - began_ns);
+	debug_facts_data_opened(opts, data, clock_now_ns(CLOCK_MONOTONIC) - began_ns);
 	warn_of_end(data, opts);
 	return 0;
 }
@@ -373,7 +374,7 @@ int reader_finish(struct sink *sink, const struct uft_err *broken, int ret, stru
 	}
 	if (ret < 0)
 		return ret;
-	if (broken->code)
+	if (broken && broken->code)
 		return err_set(err, broken->code, "%s; the part before that is shown",
 			       broken->text);
 	return CMD_DONE;

@@ -92,7 +92,7 @@ int reader_open_sink(struct sink *sink, struct uft_err *err);
 
 /*
  * End a command that wrote to @sink: flush, report damage, and return the exit status.
- * @broken: the error of files that were read only in part
+ * @broken: the error of files that were read only in part; may be NULL
  * @ret: the result of the view
  */
 int reader_finish(struct sink *sink, const struct uft_err *broken, int ret, struct uft_err *err);

@@ -19,14 +19,14 @@
 #define LOOKED_AT_MAX 4096
 #define SHOWN_MAX     3
 
-struct tracer_cpu {
+struct near_recording {
 	struct strbuf path; /* the path as the user would type it */
 	time_t time;
 };
 
 /* The newest recordings that were found, the newest first. */
 struct near_list {
-	struct tracer_cpu best[SHOWN_MAX];
+	struct near_recording best[SHOWN_MAX];
 	size_t nr;
 };
 
@@ -54,7 +54,7 @@ bool near_data_is_recording(int dir_fd, const char *name, time_t *time)
 
 static void keep_near(struct near_list *list, const char *top, const char *name, time_t time)
 {
-	struct tracer_cpu near = { .time = time };
+	struct near_recording near = { .time = time };
 	size_t at = list->nr;
 
 	while (at && list->best[at - 1].time < time)

@@ -2,7 +2,6 @@
 #include "cmds/build/build_deps.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,7 +2,6 @@
 #include "cmds/build/check_compiler.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 
 #include "utils/base/compiler.h"
+#include "utils/base/fd.h"
 #include "utils/base/path.h"
 
 extern char **environ;
@@ -122,17 +122,10 @@ static bool find_in_path(const char *name, char out[static PATH_MAX])
 
 static int add_word(struct words *words, const char *start, const char *rest)
 {
-	char **more = reallocarray(words->words, words->nr + 2, sizeof(*more));
+	struct strbuf word cleanup_strbuf = { 0 };
 
-	if (!more)
-		return -ENOMEM;
-	words->words = more;
-	if (asprintf(&more[words->nr], "%s%s", start, rest) < 0) {
-		more[words->nr] = NULL;
-		return -ENOMEM;
-	}
-	more[++words->nr] = NULL;
-	return 0;
+	strbuf_addf(&word, "%s%s", start, rest);
+	return strbuf_oom(&word) ? -ENOMEM : words_push(words, strbuf_str(&word));
 }
 
 static int add_option(struct check_compiler *compiler, const struct option *option,
@@ -202,7 +195,7 @@ static int add_words(struct words *words, const char *const *list)
 	int ret = 0;
 
 	for (; ret == 0 && *list; list++)
-		ret = add_word(words, *list, "");
+		ret = words_push(words, *list);
 	return ret;
 }
 
@@ -246,10 +239,10 @@ int check_compiler_choose(const struct check_entry *entry, struct check_compiler
 	if (!find_in_path(name, path))
 		return err_set(err, -EINVAL, "the compiler '%s' is not in $PATH", name);
 
-	int ret = add_word(&compiler->preprocess, path, "");
+	int ret = words_push(&compiler->preprocess, path);
 
 	if (ret == 0)
-		ret = add_word(&compiler->check, path, "");
+		ret = words_push(&compiler->check, path);
 	for (; ret == 0 && at < argv->nr; at++)
 		ret = take_option(compiler, argv, &at);
 	if (ret == 0)
@@ -301,14 +294,9 @@ static int read_all(int fd, struct strbuf *out)
 
 static int write_all(int fd, const struct strbuf *text)
 {
-	for (size_t at = 0; at < text->len;) {
-		ssize_t len = write(fd, text->data + at, text->len - at);
+	int ret = fd_write_all(fd, text->data, text->len);
 
-		if (len < 0)
-			return -errno;
-		at += len;
-	}
-	return lseek(fd, 0, SEEK_SET) < 0 ? -errno : 0;
+	return ret ?: lseek(fd, 0, SEEK_SET) < 0 ? -errno : 0;
 }
 
 int check_compiler_run(const char *directory, const struct words *argv, const struct strbuf *input,

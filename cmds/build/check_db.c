@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "utils/base/fd.h"
+#include "utils/base/utf8.h"
 #include "utils/base/containers/vec.h"
 #include "utils/format/text.h"
 
@@ -21,26 +22,6 @@ static bool take_json_char(struct text *t, char c)
 		return false;
 	t->at++;
 	return true;
-}
-
-static void put_utf8(struct strbuf *out, uint32_t c)
-{
-	if (c < 0x80) {
-		strbuf_addch(out, (char)c);
-		return;
-	}
-	if (c < 0x800) {
-		strbuf_addch(out, (char)(0xc0 | c >> 6));
-	} else {
-		if (c < 0x10000) {
-			strbuf_addch(out, (char)(0xe0 | c >> 12));
-		} else {
-			strbuf_addch(out, (char)(0xf0 | c >> 18));
-			strbuf_addch(out, (char)(0x80 | (c >> 12 & 0x3f)));
-		}
-		strbuf_addch(out, (char)(0x80 | (c >> 6 & 0x3f)));
-	}
-	strbuf_addch(out, (char)(0x80 | (c & 0x3f)));
 }
 
 /* Reads the four digits of "\uXXXX". */
@@ -76,7 +57,7 @@ static bool take_unicode(struct text *t, struct strbuf *out)
 	/* A NUL is refused: it would cut the text where C code uses it. */
 	if (!c)
 		return false;
-	put_utf8(out, c);
+	utf8_put(out, c);
 	return true;
 }
 
@@ -123,20 +104,8 @@ static bool take_strings(struct text *t, struct words *words)
 	if (take_json_char(t, ']'))
 		return true;
 	do {
-		if (!take_string(t, &word))
+		if (!take_string(t, &word) || words_push(words, strbuf_str(&word)) < 0)
 			return false;
-
-		/* There is room for one more word, and for the NULL after it. */
-		char **more = reallocarray(words->words, words->nr + 2, sizeof(*more));
-
-		if (!more)
-			return false;
-		words->words = more;
-		more[words->nr] = strdup(strbuf_str(&word));
-		more[words->nr + 1] = NULL;
-		if (!more[words->nr])
-			return false;
-		words->nr++;
 	} while (take_json_char(t, ','));
 	return take_json_char(t, ']');
 }

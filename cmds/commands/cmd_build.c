@@ -1,6 +1,5 @@
 /* `utrail build`: the compilations of a build, and its processes. */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -10,7 +9,6 @@
 #include "cmds/events/events_etrace.h"
 #include "cmds/build/build_output.h"
 #include "cmds/reader.h"
-#include "utils/base/cleanup.h"
 #include "utils/base/outfile.h"
 #include "utils/builddb/compdb.h"
 #include "utils/builddb/deps_ignored.h"

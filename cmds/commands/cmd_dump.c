@@ -1,5 +1,4 @@
 /* utrail dump: show the content of a recording's files, or write it in another format. */
-#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>

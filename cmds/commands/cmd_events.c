@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include "cmds/cmd.h"
-#include "cmds/advice/no_result.h"
 #include "cmds/events/events_etrace.h"
 #include "cmds/events/events_log.h"
 #include "cmds/events/events_posix.h"
@@ -14,7 +13,6 @@
 #include "cmds/import/posix_logs.h"
 #include "cmds/reader.h"
 #include "config.h"
-#include "utils/base/cleanup.h"
 #include "utils/export/export.h"
 
 /*

@@ -6,7 +6,6 @@
 
 static int show_data(const struct opts *opts, struct trace_data *data, struct uft_err *err)
 {
-	const struct uft_err nothing_broken = { 0 };
 	struct sink sink cleanup_sink = { 0 };
 	int ret = reader_open_sink(&sink, err);
 
@@ -18,12 +17,11 @@ static int show_data(const struct opts *opts, struct trace_data *data, struct uf
 		ret = info_show_tasks(data, &sink, err);
 	else
 		ret = info_show(data, &sink, err);
-	return reader_finish(&sink, &nothing_broken, ret, err);
+	return reader_finish(&sink, NULL, ret, err);
 }
 
 static int show_machine(struct uft_err *err)
 {
-	const struct uft_err nothing_broken = { 0 };
 	struct info info cleanup_info = { 0 };
 	struct sink sink cleanup_sink = { 0 };
 	int ret = reader_open_sink(&sink, err);
@@ -33,7 +31,7 @@ static int show_machine(struct uft_err *err)
 	if (ret < 0)
 		return err_set_errno(err, ret, "cannot look at this machine");
 	info_show_machine(&info, &sink);
-	return reader_finish(&sink, &nothing_broken, 0, err);
+	return reader_finish(&sink, NULL, 0, err);
 }
 
 static int run_info(const struct opts *opts, struct uft_err *err)

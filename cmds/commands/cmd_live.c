@@ -23,6 +23,7 @@
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
 #include "utils/base/containers/nearest.h"
+#include "utils/base/workers.h"
 
 /*
  * Returns the options of the view. Options that leave out calls have been applied while recording:
@@ -136,15 +137,16 @@ static int make_live_recording(const struct opts *opts, char *data_dir, struct u
 	return status;
 }
 
-/* Returns the signals with which a user asks for the end. */
+/* The signals with which a user asks for the end. */
+static const int ending_signals[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP };
+
 static sigset_t interrupts(void)
 {
-	static const int signals[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP };
 	sigset_t set;
 
 	sigemptyset(&set);
-	for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
-		sigaddset(&set, signals[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(ending_signals); i++)
+		sigaddset(&set, ending_signals[i]);
 	return set;
 }
 
@@ -162,10 +164,8 @@ static void forget_interrupts(void)
 /* Ignores interrupts in this process: they are meant for the program. */
 static void ignore_interrupts(void)
 {
-	signal(SIGINT, SIG_IGN);
-	signal(SIGQUIT, SIG_IGN);
-	signal(SIGTERM, SIG_IGN);
-	signal(SIGHUP, SIG_IGN);
+	for (size_t i = 0; i < ARRAY_SIZE(ending_signals); i++)
+		signal(ending_signals[i], SIG_IGN);
 }
 
 /*
@@ -324,7 +324,6 @@ static void *show_output(void *arg)
 static int begin_output(struct live_output *output, pid_t viewer, struct uft_err *err)
 {
 	int null cleanup_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	sigset_t all, before;
 	int ret;
 
 	*output = (struct live_output){ .text = tmpfile(), .viewer = viewer };
@@ -333,12 +332,9 @@ static int begin_output(struct live_output *output, pid_t viewer, struct uft_err
 	fcntl(fileno(output->text), F_SETFL, O_APPEND);
 	for (int fd = 0; fd < 3; fd++)
 		output->terminal[fd] = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	ret = pthread_create(&output->thread, NULL, show_output, output);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (ret)
-		return err_set_errno(err, -ret, "cannot show the output of the program");
+	ret = workers_start_thread(&output->thread, NULL, show_output, output);
+	if (ret < 0)
+		return err_set_errno(err, ret, "cannot show the output of the program");
 	dup2(null, STDIN_FILENO);
 	dup2(fileno(output->text), STDOUT_FILENO);
 	dup2(fileno(output->text), STDERR_FILENO);

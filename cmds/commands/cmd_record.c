@@ -1,6 +1,5 @@
 /* `utrail record`: run a program under the probe and save what it did. */
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -32,7 +31,6 @@
 #include "cmds/ulimits.h"
 #include "config.h"
 #include "utils/base/cleanup.h"
-#include "utils/base/fd.h"
 #include "utils/builddb/compiler/compiler.h"
 #include "utils/base/units.h"
 

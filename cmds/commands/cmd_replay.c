@@ -1,5 +1,4 @@
 /* utrail replay: show every call of a recording. */
-#include <errno.h>
 
 #include "cmds/cmd.h"
 #include "cmds/advice/no_result.h"

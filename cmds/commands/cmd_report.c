@@ -180,8 +180,7 @@ static int report_difference(const struct opts *opts, struct trace_data *data, s
 	for (size_t i = 0; i < nr; i++) {
 		if (all[i].pipe.broken.code && !broken.code)
 			broken = all[i].pipe.broken;
-		if (aggs[i].pipe)
-			aggregate_deinit(&aggs[i]);
+		aggregate_deinit(&aggs[i]);
 		pipeline_close(&all[i].pipe);
 		if (all[i].data == &all[i].opened)
 			reader_close_data(all[i].data, opts);
@@ -189,6 +188,12 @@ static int report_difference(const struct opts *opts, struct trace_data *data, s
 	if (ret > 0)
 		return ret; /* ret is CMD_NO_DATA */
 	return reader_finish(&sink, &broken, ret, err);
+}
+
+/* Returns the function that the whole report is about, or NULL. */
+static const char *only_function(const struct opts *opts)
+{
+	return opts->callers_of ?: opts->callees_of ?: opts->histogram_of ?: opts->slowest_of;
 }
 
 /* Prints the report of --callers or --callees, made from the call tree. */
@@ -204,11 +209,9 @@ static int report_pairs(const struct opts *opts, struct pipeline *pipe, struct s
 	ret = tree_run(&tree, pipe, reader_threads(opts), err);
 	if (ret < 0)
 		return ret;
-	if (opts->callers_of)
-		return report_func_pairs(&tree, opts->callers_of, REPORT_CALLERS, opts->color_mode,
-					 sink, err);
-	return report_func_pairs(&tree, opts->callees_of, REPORT_CALLEES, opts->color_mode, sink,
-				 err);
+	return report_func_pairs(&tree, only_function(opts),
+				 opts->callers_of ? REPORT_CALLERS : REPORT_CALLEES,
+				 opts->color_mode, sink, err);
 }
 
 /* Prints the report of --histogram or --slowest, made from single calls. */
@@ -216,7 +219,7 @@ static int report_calls(const struct opts *opts, struct pipeline *pipe, struct s
 			struct uft_err *err)
 {
 	struct calls_of_func calls cleanup(calls_of_func_deinit) = {
-		.name = opts->histogram_of ? opts->histogram_of : opts->slowest_of,
+		.name = only_function(opts),
 	};
 	struct view view = { calls_of_func_events, &calls };
 	int ret = pipeline_run(pipe, &view, err);
@@ -250,19 +253,6 @@ static int report_one(const struct opts *opts, struct trace_data *data, struct u
 		       : report_calls(opts, &pipe, &sink, err);
 	sink_page_end(&sink, opts->color_mode);
 	return read_progress_end(&progress, opts, reader_finish(&sink, &pipe.broken, ret, err));
-}
-
-/* Returns the function that the whole report is about, or NULL. */
-static const char *only_function(const struct opts *opts)
-{
-	const char *const names[] = { opts->callers_of, opts->callees_of, opts->histogram_of,
-				      opts->slowest_of };
-
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		if (names[i])
-			return names[i];
-	}
-	return NULL;
 }
 
 static int check_report_options(const struct opts *opts, struct uft_err *err)

@@ -1,6 +1,5 @@
 /* `utrail snapshot`: make a running flight recording save its rings now. */
 #include <errno.h>
-#include <stdio.h>
 
 #include "cmds/terminal/ask.h"
 #include "cmds/cmd.h"

@@ -2,15 +2,12 @@
 #include "cmds/events/events_etrace.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cmds/cmd.h"
 #include "cmds/build/build_output.h"
 #include "cmds/reader.h"
-#include "utils/base/cleanup.h"
 #include "utils/builddb/etrace/etrace_write.h"
 
 /*

@@ -39,7 +39,6 @@ int events_posix_show(const struct opts *opts, struct uft_err *err)
 	struct posix_logs logs cleanup(posix_logs_close) = { .msg = &opts->msg };
 	struct strbuf name cleanup_strbuf = { 0 };
 	struct sink sink cleanup_sink = { 0 };
-	struct uft_err broken = { 0 };
 	struct posix_log *log;
 	int ret = posix_logs_are_given(opts, err);
 
@@ -56,6 +55,6 @@ int events_posix_show(const struct opts *opts, struct uft_err *err)
 		return ret;
 	while ((log = posix_logs_next(&logs)) && !sink.failed)
 		put_event(&sink, log, &name);
-	ret = reader_finish(&sink, &broken, strbuf_oom(&name) ? -ENOMEM : 0, err);
+	ret = reader_finish(&sink, NULL, strbuf_oom(&name) ? -ENOMEM : 0, err);
 	return ret == CMD_DONE && logs.nr_damaged ? CMD_FAILED : ret;
 }

@@ -1,9 +1,7 @@
 /* --list-event (see list_events.h). */
 #include "cmds/events/list_events.h"
 
-#include <errno.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +12,6 @@
 #include "trace/seam/reader.h"
 #include "utils/base/cleanup.h"
 #include "utils/format/text.h"
-#include "utils/object/elf_file.h"
 #include "utils/object/fstrace_decl.h"
 #include "utils/object/sdt.h"
 

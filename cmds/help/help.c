@@ -38,7 +38,8 @@ void help_version(struct strbuf *out)
 	strbuf_addstr(out, "utrail " UTRAIL_VERSION_TEXT "\n");
 }
 
-void help_option_names(const struct opt_row *row, struct strbuf *out)
+/* Adds the names of an option: "-D, --depth=DEPTH". */
+static void add_option_names(const struct opt_row *row, struct strbuf *out)
 {
 	if (row->letter)
 		strbuf_addf(out, "-%c, ", row->letter);
@@ -114,7 +115,7 @@ static void add_option(const struct opt_row *row, size_t width, struct strbuf *o
 	size_t start = out->len;
 
 	strbuf_addstr(out, "  ");
-	help_option_names(row, out);
+	add_option_names(row, out);
 	add_right(start, row->help, HELP_COLUMN, width, out);
 }
 

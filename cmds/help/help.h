@@ -22,7 +22,4 @@ void help_full(const struct cmd *cmd, struct strbuf *out);
 /* Write the version and the features: "utrail v0.1.0 ( x86_64 ... )". */
 void help_version(struct strbuf *out);
 
-/* Write the names of an option: "-D, --depth=DEPTH". */
-void help_option_names(const struct opt_row *row, struct strbuf *out);
-
 #endif

@@ -26,6 +26,15 @@ static void add_roff(const char *text, struct strbuf *out)
 	}
 }
 
+/* Writes the paragraph of @help, which becomes a sentence, after a tag. */
+static void add_roff_help(const char *help, struct strbuf *out)
+{
+	strbuf_addch(out, '\n');
+	strbuf_addch(out, toupper((unsigned char)help[0]));
+	add_roff(help + 1, out);
+	strbuf_addstr(out, ".\n");
+}
+
 static void add_roff_option(const struct opt_row *row, struct strbuf *out)
 {
 	strbuf_addstr(out, ".TP\n");
@@ -39,15 +48,14 @@ static void add_roff_option(const struct opt_row *row, struct strbuf *out)
 		add_roff(row->arg, out);
 		strbuf_addstr(out, row->without ? "\\fR]" : "\\fR");
 	}
-	strbuf_addch(out, '\n');
-	strbuf_addch(out, toupper((unsigned char)row->help[0]));
-	add_roff(row->help + 1, out);
-	strbuf_addstr(out, ".\n");
+	add_roff_help(row->help, out);
 }
 
-/* Writes all options of @cmds under the headings of their groups. */
-static void add_roff_options(unsigned cmds, struct strbuf *out)
+/* Writes the options of @cmd, or all, under the headings of their groups. */
+static void add_roff_options(const struct cmd *cmd, struct strbuf *out)
 {
+	const unsigned cmds = cmd ? cmd->bit : ~0U;
+
 	for (int group = 0; opts_group_title(group); group++) {
 		const struct opt_row *row = opts_group_next(group, cmds, NULL);
 
@@ -58,7 +66,7 @@ static void add_roff_options(unsigned cmds, struct strbuf *out)
 	}
 }
 
-static void add_roff_commands(struct strbuf *out)
+static void add_roff_commands(const struct cmd *none, struct strbuf *out)
 {
 	for (const struct cmd *const *cmd = all_cmds; *cmd; cmd++) {
 		strbuf_addf(out, ".TP\n.BR utrail\\-%s (1)\n", (*cmd)->name);
@@ -164,7 +172,7 @@ static void add_zsh_option(const struct opt_row *row, struct strbuf *out)
 	strbuf_addstr(out, "'\n");
 }
 
-static void add_zsh_tables(struct strbuf *out)
+static void add_zsh_tables(const struct cmd *none, struct strbuf *out)
 {
 	strbuf_addstr(out, "local -a _utrail_commands=(\n");
 	for (const struct cmd *const *cmd = all_cmds; *cmd; cmd++) {
@@ -211,7 +219,7 @@ static void add_fish_option(const struct cmd *cmd, const struct opt_row *row, st
 	strbuf_addstr(out, "'\n");
 }
 
-static void add_fish_tables(struct strbuf *out)
+static void add_fish_tables(const struct cmd *none, struct strbuf *out)
 {
 	for (const struct cmd *const *cmd = all_cmds; *cmd; cmd++) {
 		strbuf_addf(out, "complete -c utrail -f -n __utrail_has_no_command -a %s -d '%s'\n",
@@ -256,7 +264,7 @@ static void add_bash_letter(const struct opt_row *row, struct strbuf *out)
  * Writes the options by command, their possible arguments, and the meanings of the letters.
  * Arguments that can only follow a '=' are written, too.
  */
-static void add_bash_tables(struct strbuf *out)
+static void add_bash_tables(const struct cmd *none, struct strbuf *out)
 {
 	strbuf_addstr(out, "declare -gA _utrail_options=(\n");
 	for (const struct cmd *const *cmd = all_cmds; *cmd; cmd++) {
@@ -287,84 +295,78 @@ static void add_bash_tables(struct strbuf *out)
 }
 
 /* Writes the words of `control`. */
-static void add_roff_control(struct strbuf *out)
+static void add_roff_control(const struct cmd *none, struct strbuf *out)
 {
 	for (const struct steer_word *row = steer_words; row->word; row++) {
 		strbuf_addf(out, ".TP\n.B %s", row->word);
 		if (row->arg)
 			strbuf_addf(out, " \\fI%s\\fP", row->arg);
-		strbuf_addch(out, '\n');
-		strbuf_addch(out, toupper((unsigned char)row->help[0]));
-		add_roff(row->help + 1, out);
-		strbuf_addstr(out, ".\n");
+		add_roff_help(row->help, out);
 	}
 }
 
 /* Writes the keys of the screen program, as in its help. */
-static void add_roff_keys(struct strbuf *out)
+static void add_roff_keys(const struct cmd *none, struct strbuf *out)
 {
 	for (size_t i = 0; i < nr_tui_keys; i++) {
 		if (!tui_keys[i].name)
 			continue;
 		strbuf_addstr(out, ".TP\n\\fB");
 		add_roff(tui_keys[i].name, out);
-		strbuf_addf(out, "\\fR\n%c", toupper((unsigned char)tui_keys[i].help[0]));
-		add_roff(tui_keys[i].help + 1, out);
-		strbuf_addstr(out, ".\n");
+		strbuf_addstr(out, "\\fR");
+		add_roff_help(tui_keys[i].help, out);
 	}
 }
 
+static void add_version(const struct cmd *none, struct strbuf *out)
+{
+	strbuf_addstr(out, UTRAIL_VERSION);
+}
+
+static void add_command_words(const struct cmd *none, struct strbuf *out)
+{
+	for (const struct cmd *const *each = all_cmds; *each; each++)
+		strbuf_addf(out, "%s%s", each == all_cmds ? "" : " ", (*each)->name);
+}
+
+static void add_control_words(const struct cmd *none, struct strbuf *out)
+{
+	for (const struct steer_word *row = steer_words; row->word; row++)
+		strbuf_addf(out, "%s%s", row == steer_words ? "" : " ", row->word);
+}
+
+/* The placeholders of templates. @add: writes the text; @cmd: the command of the page, or NULL */
+static const struct {
+	const char *word;
+	void (*add)(const struct cmd *cmd, struct strbuf *out);
+} placeholders[] = {
+	{ "@OPTIONS@\n", add_roff_options },
+	{ "@COMMANDS@\n", add_roff_commands },
+	{ "@TABLES@\n", add_bash_tables },
+	{ "@VERSION@", add_version },
+	{ "@ZSH@\n", add_zsh_tables },
+	{ "@FISH@\n", add_fish_tables },
+	{ "@COMMAND_WORDS@", add_command_words },
+	{ "@CONTROL@\n", add_roff_control },
+	{ "@CONTROL_WORDS@", add_control_words },
+	{ "@KEYS@\n", add_roff_keys },
+};
+
 /*
- * Writes the text for the word at @at of the template. Returns the word's length, or 0 when it is
- * no placeholder.
+ * Writes the text for the placeholder at @at of the template. Returns the placeholder's length, or
+ * 0 when there is none.
  */
 static size_t expand_word(const char *at, const struct cmd *cmd, struct strbuf *out)
 {
-	static const char *const words[] = { "@OPTIONS@\n",	"@COMMANDS@\n", "@TABLES@\n",
-					     "@VERSION@",	"@ZSH@\n",	"@FISH@\n",
-					     "@COMMAND_WORDS@", "@CONTROL@\n",	"@CONTROL_WORDS@",
-					     "@KEYS@\n" };
-	size_t which = 0;
+	for (size_t i = 0; i < ARRAY_SIZE(placeholders); i++) {
+		size_t len = strlen(placeholders[i].word);
 
-	while (which < ARRAY_SIZE(words) && strncmp(at, words[which], strlen(words[which])) != 0)
-		which++;
-	switch (which) {
-	case 0:
-		add_roff_options(cmd ? cmd->bit : ~0U, out);
-		break;
-	case 1:
-		add_roff_commands(out);
-		break;
-	case 2:
-		add_bash_tables(out);
-		break;
-	case 3:
-		strbuf_addstr(out, UTRAIL_VERSION);
-		break;
-	case 4:
-		add_zsh_tables(out);
-		break;
-	case 5:
-		add_fish_tables(out);
-		break;
-	case 6:
-		for (const struct cmd *const *each = all_cmds; *each; each++)
-			strbuf_addf(out, "%s%s", each == all_cmds ? "" : " ", (*each)->name);
-		break;
-	case 7:
-		add_roff_control(out);
-		break;
-	case 8:
-		for (const struct steer_word *row = steer_words; row->word; row++)
-			strbuf_addf(out, "%s%s", row == steer_words ? "" : " ", row->word);
-		break;
-	case 9:
-		add_roff_keys(out);
-		break;
-	default:
-		return 0;
+		if (strncmp(at, placeholders[i].word, len) == 0) {
+			placeholders[i].add(cmd, out);
+			return len;
+		}
 	}
-	return strlen(words[which]);
+	return 0;
 }
 
 int main(int argc, char **argv)

@@ -13,19 +13,13 @@
 #include "utils/format/event_ids.h"
 #include "utils/format/fstrace/log.h"
 
-/* The number of bytes that wait in memory before they are written. */
-#define BUFFER_BYTES  (32UL << 20)
 /*
  * Lines of several writers may come a little out of order. A time that goes back by more than this
  * means that the clock was set back. The recording's clock never goes back: it runs on.
  */
-#define SET_BACK_US   10000000LL
-/*
- * The latest time that a line may have. Records with the same time are stored a nanosecond apart:
- * later times up to INT64_MAX are left for these.
- */
-#define RECORD_NS_MAX (INT64_MAX - (1LL << 40))
-#define US_MAX	      (RECORD_NS_MAX / 1000)
+#define SET_BACK_US 10000000LL
+/* The latest time of a line. */
+#define US_MAX	    (IMPORT_NS_MAX / 1000)
 
 /*
  * A log that is being read.
@@ -97,7 +91,7 @@ static const char *place_in_time(struct log_source *src)
 		return "no record can have a time before 1970 or after 2262";
 	if (us + SET_BACK_US < src->last_us)
 		shift_ns += (uint64_t)(src->last_us - us) * 1000;
-	if (us * 1000ULL + shift_ns > RECORD_NS_MAX)
+	if (us * 1000ULL + shift_ns > IMPORT_NS_MAX)
 		return "the clock was set back too often: no record can have such a time";
 	if (shift_ns != src->shift_ns)
 		note_set_back(src);
@@ -271,7 +265,7 @@ static int take_all(struct import *im, struct uft_err *err)
 			if (ret < 0)
 				return err_set_errno(err, ret, "cannot import '%s'",
 						     src->line.path);
-			if (im->tasks.buffered > BUFFER_BYTES)
+			if (im->tasks.buffered > IMPORT_BUFFER_BYTES)
 				ret = import_tasks_flush(&im->tasks, &im->out.dir.store, err);
 			if (ret == 0)
 				ret = advance_source(src, err);

@@ -128,6 +128,7 @@ static struct import_kind *find_import_kind(struct import_kinds *kinds, const ch
 {
 	struct import_kind *kind = kinds->last;
 
+	*is_full = false;
 	if (kind && strncmp(kind->name, name, len) == 0 && !kind->name[len])
 		return kind;
 	strbuf_reset(&kinds->name);
@@ -135,32 +136,27 @@ static struct import_kind *find_import_kind(struct import_kinds *kinds, const ch
 	if (strbuf_oom(&kinds->name))
 		return NULL;
 	kind = strmap_get(&kinds->by_name, strbuf_str(&kinds->name));
-	return kind ? kind : add_import_kind(kinds, is_full);
+	return kinds->last = kind ?: add_import_kind(kinds, is_full);
 }
 
 struct import_kind *import_kinds_get(struct import_kinds *kinds, const struct fst_line *line,
 				     bool *is_full)
 {
-	struct import_kind *kind;
+	struct import_kind *kind = find_import_kind(kinds, line->id, line->id_len, is_full);
 
-	*is_full = false;
-	kind = find_import_kind(kinds, line->id, line->id_len, is_full);
 	if (kind)
 		note_keys(kinds, kind, line->body, line->body_len);
-	kinds->last = kind;
 	return kind;
 }
 
 struct import_kind *import_kinds_name(struct import_kinds *kinds, const char *name,
 				      const char *format, bool *is_full)
 {
-	struct import_kind *kind;
+	struct import_kind *kind = find_import_kind(kinds, name, strlen(name), is_full);
 
-	*is_full = false;
-	kind = find_import_kind(kinds, name, strlen(name), is_full);
 	if (kind)
 		kind->format = format;
-	return kinds->last = kind;
+	return kind;
 }
 
 void import_kinds_put_names(const struct import_kinds *kinds, struct strbuf *out)

@@ -95,21 +95,16 @@ static int open_into(struct import_output *out, struct import_tasks *tasks,
 
 /* --- a new recording --- */
 
-/*
- * Makes the directory. Without --event-full, readers would leave out events outside of functions.
- */
-static int make_dir(struct import_output *out, struct uft_err *err)
-{
-	return import_dir_make(&out->dir, out->opts->data_dir, "--event-full\n", err);
-}
-
 int import_output_open(struct import_output *out, const struct opts *opts,
 		       struct import_tasks *tasks, struct import_kinds *kinds, struct uft_err *err)
 {
 	*out = (struct import_output){ .opts = opts,
 				       .into = opts->import_into,
 				       .dir = STORE_DIR_CLOSED };
-	return out->into ? open_into(out, tasks, kinds, err) : make_dir(out, err);
+	if (out->into)
+		return open_into(out, tasks, kinds, err);
+	/* Without --event-full, readers would leave out events outside of functions. */
+	return import_dir_make(&out->dir, opts->data_dir, "--event-full\n", err);
 }
 
 void import_output_close(struct import_output *out)

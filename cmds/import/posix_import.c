@@ -14,14 +14,6 @@
 #include "utils/base/cleanup.h"
 #include "utils/format/event_ids.h"
 
-/* The number of bytes that wait in memory before they are written. */
-#define BUFFER_BYTES (32UL << 20)
-/*
- * The latest time that an event may have. Records with the same time are stored a nanosecond apart,
- * so times up to INT64_MAX are left for those.
- */
-#define TIME_NS_MAX  (INT64_MAX - (1LL << 40))
-
 /* @last_ns: the time of the last record; @nr_out: events that were left out */
 struct posix_importing {
 	const struct opts *opts;
@@ -80,10 +72,10 @@ static bool find_time(const struct posix_importing *im, uint64_t ns, uint64_t *t
 {
 	int64_t offset_ns = im->out.offset_ns;
 
-	if (!ns || ns > TIME_NS_MAX || (offset_ns > 0 && ns <= (uint64_t)offset_ns))
+	if (!ns || ns > IMPORT_NS_MAX || (offset_ns > 0 && ns <= (uint64_t)offset_ns))
 		return false;
 	*time_ns = MAX(ns - (uint64_t)offset_ns, im->last_ns + 1);
-	return *time_ns <= TIME_NS_MAX;
+	return *time_ns <= IMPORT_NS_MAX;
 }
 
 /*
@@ -158,7 +150,7 @@ static int take_all(struct posix_importing *im, struct uft_err *err)
 		ret = take_names(im, &im->logs.logs[i]);
 	while (ret == 0 && (log = posix_logs_next(&im->logs))) {
 		ret = take_posix_event(im, log);
-		if (ret == 0 && im->tasks.buffered > BUFFER_BYTES) {
+		if (ret == 0 && im->tasks.buffered > IMPORT_BUFFER_BYTES) {
 			ret = import_tasks_flush(&im->tasks, &im->out.dir.store, err);
 			if (ret < 0)
 				return ret;

@@ -5,7 +5,6 @@
 #include "cmds/import/posix_logs.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -53,9 +53,16 @@ struct import_tasks {
 };
 
 /* No task of Linux has such a number. */
-#define IMPORT_TID_MADE	 (FST_PID_LIMIT + 1)
+#define IMPORT_TID_MADE	    (FST_PID_LIMIT + 1)
+/* The number of bytes that wait in memory before they are written. */
+#define IMPORT_BUFFER_BYTES (32UL << 20)
+/*
+ * The latest time of an event. Records with the same time are stored a nanosecond apart: later
+ * times up to INT64_MAX are left for these.
+ */
+#define IMPORT_NS_MAX	    (INT64_MAX - (1LL << 40))
 /* Each task takes some memory, and two files. */
-#define IMPORT_TASKS_MAX 262144
+#define IMPORT_TASKS_MAX    262144
 
 /*
  * Note a task of the existing recording, so that no other task gets its numbers. Returns 0 or

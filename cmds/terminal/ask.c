@@ -11,6 +11,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "cmds/record/base/proc_status.h"
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
 #include "utils/base/unix_name.h"
@@ -282,16 +283,11 @@ static bool is_recorder_line(const char *line, struct recorder_name *name)
 /* Returns the real user of a process, or (uid_t)-1, which no process has, when it is unknown. */
 static uid_t user_of(pid_t pid)
 {
-	char path[64];
-	char line[256];
+	struct strbuf status cleanup_strbuf = { 0 };
 	unsigned uid = (uid_t)-1;
 
-	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-
-	FILE *file cleanup_file = fopen(path, "re");
-
-	while (file && fgets(line, sizeof(line), file) && sscanf(line, "Uid: %u", &uid) != 1)
-		;
+	if (proc_status_read(pid, &status) == 0)
+		sscanf(proc_status_field(&status, "Uid"), "%u", &uid);
 	return uid;
 }
 
