@@ -102,7 +102,7 @@ INTERNAL int fst_door_open(const struct utrail_trace_recorder *recorder)
 	struct fst_held held;
 	int ret;
 
-	if (!recorder || recorder->abi != UTRAIL_TRACE_ABI || recorder->size < sizeof(*recorder))
+	if (!fst_is_recorder(recorder))
 		return -EINVAL;
 	if (atomic_load(&is_open))
 		return 0;

@@ -20,6 +20,24 @@ __attribute__((visibility("hidden"))) int fst_door_open(
 	const struct utrail_trace_recorder *recorder);
 __attribute__((visibility("hidden"))) int fst_door_close(void);
 
+/* Only a preloaded probe defines this function. */
+#pragma weak utrail_trace_recorder
+
+/* True when @recorder has all members that this version of the library uses. */
+static inline bool fst_is_recorder(const struct utrail_trace_recorder *recorder)
+{
+	return recorder && recorder->abi == UTRAIL_TRACE_ABI && recorder->size >= sizeof(*recorder);
+}
+
+/* Returns the recorder of a preloaded probe, or NULL. */
+static inline const struct utrail_trace_recorder *fst_find_recorder(void)
+{
+	const struct utrail_trace_recorder *(*ask)(uint32_t abi) = utrail_trace_recorder;
+	const struct utrail_trace_recorder *found = ask ? ask(UTRAIL_TRACE_ABI) : NULL;
+
+	return fst_is_recorder(found) ? found : NULL;
+}
+
 /*
  * Attach the recorder, and declare to it all events that the program has declared. @door leads to
  * the recorder while it is attached, and to functions that do nothing after that; @door is never

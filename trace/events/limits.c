@@ -32,17 +32,6 @@ struct linux_entry {
 	char name[];
 };
 
-static bool is_stamp(const char *text)
-{
-	static const char shape[] = "0000-00-00T00:00:00.000000";
-
-	for (int i = 0; i < STAMP_LEN; i++) {
-		if (shape[i] == '0' ? text[i] < '0' || text[i] > '9' : text[i] != shape[i])
-			return false;
-	}
-	return true;
-}
-
 static void add_name(struct stamps *stamps, const char *base, const char *name)
 {
 	size_t len = strlen(base);
@@ -50,7 +39,8 @@ static void add_name(struct stamps *stamps, const char *base, const char *name)
 	if (strncmp(name, base, len) != 0 || strlen(name) != len + 1 + STAMP_LEN + 4 ||
 	    name[len] != '-' || strcmp(name + len + 1 + STAMP_LEN, ".log") != 0)
 		return;
-	if (is_stamp(name + len + 1) && stamps->nr < NR_STAMPS_MAX)
+	if (fst_has_shape(name + len + 1, "0000-00-00T00:00:00.000000") &&
+	    stamps->nr < NR_STAMPS_MAX)
 		memcpy(stamps->list[stamps->nr++], name + len + 1, STAMP_LEN);
 }
 

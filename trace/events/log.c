@@ -85,11 +85,6 @@ static void put_integer(struct fst_text *text, enum fst_kind kind, struct fst_va
 	}
 }
 
-static void put_bool(struct fst_text *text, bool is_true)
-{
-	fst_put(text, is_true ? "true" : "false", is_true ? 4 : 5);
-}
-
 static void put_piece(struct fst_text *text, const struct fst_piece *piece,
 		      const struct fst_spot *spot, struct fst_values *values)
 {
@@ -99,7 +94,7 @@ static void put_piece(struct fst_text *text, const struct fst_piece *piece,
 	case FST_DOUBLE:
 		return fst_put_double(text, va_arg(values->list, double));
 	case FST_BOOL:
-		return put_bool(text, va_arg(values->list, int));
+		return fst_put_word(text, va_arg(values->list, int) ? "true" : "false");
 	case FST_STRING:
 		return fst_put_string(text, va_arg(values->list, const char *));
 	case FST_STRING_MAX:

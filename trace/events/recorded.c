@@ -4,24 +4,7 @@
 
 #include <stdlib.h>
 
-/* Only a preloaded probe defines this function. */
-#pragma weak utrail_trace_recorder
-
 FST_TAKE_DOOR;
-
-/*
- * Returns the recorder of a preloaded probe, or NULL. A recorder with fewer members than this
- * version of the library uses is ignored.
- */
-static const struct utrail_trace_recorder *find_recorder(void)
-{
-	const struct utrail_trace_recorder *(*ask)(uint32_t abi) = utrail_trace_recorder;
-	const struct utrail_trace_recorder *recorder = ask ? ask(UTRAIL_TRACE_ABI) : NULL;
-
-	if (!recorder || recorder->abi != UTRAIL_TRACE_ABI || recorder->size < sizeof(*recorder))
-		return NULL;
-	return recorder;
-}
 
 /* NULL until there is a recorder, then constant: a door is never freed. */
 static const struct utrail_trace_recorder *_Atomic recorder;
@@ -76,7 +59,7 @@ void fst_recorded_begin(fstrace_t *trace)
 
 	fst_lock_threads(&held);
 	if (!get_recorder())
-		atomic_store(&recorder, find_recorder());
+		atomic_store(&recorder, fst_find_recorder());
 	trace->next = traces;
 	traces = trace;
 	fst_unlock_threads(&held);

@@ -19,10 +19,8 @@
 /* A larger file is read only at its end, so that no thread waits long for a disk. */
 #define MOST_BYTES ((off_t)64 << 20)
 
-static bool is_time(const char *text)
+bool fst_has_shape(const char *text, const char *shape)
 {
-	static const char shape[] = "0000-00-00 00:00:00.000000 ";
-
 	for (int i = 0; shape[i]; i++) {
 		if (shape[i] == '0' ? text[i] < '0' || text[i] > '9' : text[i] != shape[i])
 			return false;
@@ -70,7 +68,7 @@ void fst_repair_file(int dir_fd, const char *path)
 			if (len < MARK_LEN || text[MARK_LEN - 1] == '\n')
 				continue;
 			if (len == sizeof(text)
-				    ? is_time(text + MARK_LEN)
+				    ? fst_has_shape(text + MARK_LEN, "0000-00-00 00:00:00.000000 ")
 				    : len == MARK_LEN && is_torn_end(fd, at, text + MARK_LEN - 1))
 				mark_fragment(fd, at, text);
 		}

@@ -151,6 +151,8 @@ void fst_file_repair(fstrace_t *trace);
 
 /* repair.c: mark the end of each torn line. */
 void fst_repair_file(int dir_fd, const char *path);
+/* True when @text begins with @shape, in which a '0' stands for any digit. */
+bool fst_has_shape(const char *text, const char *shape);
 
 /* limits.c: delete old files that are beyond the limits. */
 void fst_limits_enforce(const char *prefix, struct fst_limits *limits);

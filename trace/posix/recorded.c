@@ -11,9 +11,6 @@
 #include "seam/recorder.h"
 #include "text/payload.h"
 
-/* Only a preloaded probe defines this function. */
-#pragma weak utrail_trace_recorder
-
 FST_TAKE_DOOR;
 
 /* An event for which the recorder has no place is cut to this length. */
@@ -26,10 +23,9 @@ static _Atomic uint32_t numbers[PT_NR_NAMED + 1];
 
 static void look_up_recorder(void)
 {
-	const struct utrail_trace_recorder *(*ask)(uint32_t abi) = utrail_trace_recorder;
-	const struct utrail_trace_recorder *found = ask ? ask(UTRAIL_TRACE_ABI) : NULL;
+	const struct utrail_trace_recorder *found = fst_find_recorder();
 
-	if (found && found->abi == UTRAIL_TRACE_ABI && found->size >= sizeof(*found))
+	if (found)
 		atomic_store(&recorder, found);
 }
 

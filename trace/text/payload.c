@@ -244,11 +244,6 @@ static void put_list(struct fst_text *text, const struct fst_value *value)
 	fst_put_char(text, ']');
 }
 
-static void put_word(struct fst_text *text, const char *word)
-{
-	fst_put(text, word, strlen(word));
-}
-
 void fst_put_value(struct fst_text *text, const struct fst_value *value)
 {
 	switch (value->kind) {
@@ -260,7 +255,7 @@ void fst_put_value(struct fst_text *text, const struct fst_value *value)
 	case FST_DOUBLE:
 		return fst_put_double(text, value->real);
 	case FST_BOOL:
-		return put_word(text, value->number ? "true" : "false");
+		return fst_put_word(text, value->number ? "true" : "false");
 	case FST_ERRNO:
 	case FST_ERRNO_ARG:
 		return fst_put_errno(text, (int)value->number);

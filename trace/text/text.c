@@ -61,6 +61,11 @@ void fst_put(struct fst_text *text, const char *bytes, size_t len)
 	text->len += len;
 }
 
+void fst_put_word(struct fst_text *text, const char *word)
+{
+	fst_put(text, word, strlen(word));
+}
+
 void fst_put_char(struct fst_text *text, char c)
 {
 	if (has_room(text, 1))
@@ -178,7 +183,7 @@ void fst_put_errno(struct fst_text *text, int number)
 	const char *name = fst_errno_name(number);
 
 	if (name)
-		fst_put(text, name, strlen(name));
+		fst_put_word(text, name);
 	else
 		fst_put_signed(text, number);
 }

@@ -34,6 +34,8 @@ static inline void fst_text_init_at(struct fst_text *text, void *base, size_t ro
 void fst_text_free(struct fst_text *text);
 
 void fst_put(struct fst_text *text, const char *bytes, size_t len);
+/* Append a string as it is. */
+void fst_put_word(struct fst_text *text, const char *word);
 void fst_put_char(struct fst_text *text, char c);
 void fst_put_signed(struct fst_text *text, int64_t value);
 void fst_put_unsigned(struct fst_text *text, uint64_t value);

@@ -9,11 +9,6 @@
 
 #define PATH_AT offsetof(struct sockaddr_un, sun_path)
 
-static void put_word(struct fst_text *text, const char *word)
-{
-	fst_put(text, word, strlen(word));
-}
-
 static void put_inet(struct fst_text *text, const void *address)
 {
 	struct sockaddr_in in;
@@ -21,7 +16,7 @@ static void put_inet(struct fst_text *text, const void *address)
 
 	memcpy(&in, address, sizeof(in));
 	memcpy(octets, &in.sin_addr, sizeof(octets));
-	put_word(text, "AF_INET`");
+	fst_put_word(text, "AF_INET`");
 	for (int i = 0; i < 4; i++) {
 		if (i)
 			fst_put_char(text, '.');
@@ -61,10 +56,10 @@ static void put_inet6(struct fst_text *text, const void *address)
 
 	int nr_zeros = find_zeros(groups, &begin);
 
-	put_word(text, "AF_INET6`");
+	fst_put_word(text, "AF_INET6`");
 	for (int i = 0; i < 8; i++) {
 		if (i == begin) {
-			put_word(text, "::");
+			fst_put_word(text, "::");
 			i += nr_zeros - 1;
 			continue;
 		}
@@ -79,13 +74,13 @@ static void put_inet6(struct fst_text *text, const void *address)
 static void put_unix(struct fst_text *text, const char *path, size_t len)
 {
 	if (len == 0) {
-		put_word(text, "AF_UNIX`unnamed");
+		fst_put_word(text, "AF_UNIX`unnamed");
 	} else if (!path[0]) {
-		put_word(text, "AF_UNIX`abstract`");
+		fst_put_word(text, "AF_UNIX`abstract`");
 		fst_put_encoded(text, path + 1, len - 1);
 	} else {
 		/* If a path has no NUL, it fills all of its room. */
-		put_word(text, memchr(path, '\0', len) ? "AF_UNIX`" : "AF_UNIX`bad`");
+		fst_put_word(text, memchr(path, '\0', len) ? "AF_UNIX`" : "AF_UNIX`bad`");
 		fst_put_encoded(text, path, strnlen(path, len));
 	}
 }
@@ -108,7 +103,7 @@ void fst_put_address(struct fst_text *text, const void *address, size_t len)
 	} else if (family == AF_UNIX && len >= PATH_AT) {
 		put_unix(text, (const char *)address + PATH_AT, len - PATH_AT);
 	} else {
-		put_word(text, "OTHER`");
+		fst_put_word(text, "OTHER`");
 		fst_put_octets(text, address, len);
 	}
 }
