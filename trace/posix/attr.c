@@ -99,13 +99,22 @@ int posix_trace_attr_getclockres(const trace_attr_t *attr, struct timespec *reso
 	return 0;
 }
 
-int posix_trace_attr_getinherited(const trace_attr_t *restrict attr, int *restrict inherited)
-{
-	if (!pxt_attr_of(attr) || !inherited)
-		return EINVAL;
-	*inherited = (int)pxt_attr_of(attr)->inherited;
-	return 0;
-}
+/* A function of <trace.h> that gets one member. */
+#define GETTER(function, type, member)                                        \
+	int function(const trace_attr_t *restrict attr, type *restrict value) \
+	{                                                                     \
+		if (!pxt_attr_of(attr) || !value)                             \
+			return EINVAL;                                        \
+		*value = (type)pxt_attr_of(attr)->member;                     \
+		return 0;                                                     \
+	}
+
+GETTER(posix_trace_attr_getinherited, int, inherited)
+GETTER(utrail_trace_attr_getfunctions, int, functions)
+GETTER(posix_trace_attr_getlogfullpolicy, int, log_policy)
+GETTER(posix_trace_attr_getstreamsize, size_t, stream_size)
+GETTER(posix_trace_attr_getlogsize, size_t, log_size)
+GETTER(posix_trace_attr_getmaxdatasize, size_t, max_data)
 
 int posix_trace_attr_setinherited(trace_attr_t *attr, int inherited)
 {
@@ -113,14 +122,6 @@ int posix_trace_attr_setinherited(trace_attr_t *attr, int inherited)
 	    (inherited != POSIX_TRACE_CLOSE_FOR_CHILD && inherited != POSIX_TRACE_INHERITED))
 		return EINVAL;
 	pxt_attr_of(attr)->inherited = (uint16_t)inherited;
-	return 0;
-}
-
-int utrail_trace_attr_getfunctions(const trace_attr_t *restrict attr, int *restrict is_on)
-{
-	if (!pxt_attr_of(attr) || !is_on)
-		return EINVAL;
-	*is_on = pxt_attr_of(attr)->functions;
 	return 0;
 }
 
@@ -151,14 +152,6 @@ int posix_trace_attr_setstreamfullpolicy(trace_attr_t *attr, int policy)
 	if (!pxt_attr_of(attr) || policy < POSIX_TRACE_LOOP || policy > POSIX_TRACE_FLUSH)
 		return EINVAL;
 	pxt_attr_of(attr)->stream_policy = (uint32_t)policy;
-	return 0;
-}
-
-int posix_trace_attr_getlogfullpolicy(const trace_attr_t *restrict attr, int *restrict policy)
-{
-	if (!pxt_attr_of(attr) || !policy)
-		return EINVAL;
-	*policy = (int)pxt_attr_of(attr)->log_policy;
 	return 0;
 }
 

@@ -1,15 +1,7 @@
-/* Sizes in attributes: of streams, logs and events. */
+/* Sizes in attributes: of streams, logs and events. (attr.c has the functions that get them.) */
 #include "posix/posix.h"
 
 #include <errno.h>
-
-int posix_trace_attr_getstreamsize(const trace_attr_t *restrict attr, size_t *restrict size)
-{
-	if (!pxt_attr_of(attr) || !size)
-		return EINVAL;
-	*size = (size_t)pxt_attr_of(attr)->stream_size;
-	return 0;
-}
 
 /* The minimum is applied when the stream is made. */
 int posix_trace_attr_setstreamsize(trace_attr_t *attr, size_t size)
@@ -20,27 +12,11 @@ int posix_trace_attr_setstreamsize(trace_attr_t *attr, size_t size)
 	return 0;
 }
 
-int posix_trace_attr_getlogsize(const trace_attr_t *restrict attr, size_t *restrict size)
-{
-	if (!pxt_attr_of(attr) || !size)
-		return EINVAL;
-	*size = (size_t)pxt_attr_of(attr)->log_size;
-	return 0;
-}
-
 int posix_trace_attr_setlogsize(trace_attr_t *attr, size_t size)
 {
 	if (!pxt_attr_of(attr) || !size || size > SIZE_MAX / 4)
 		return EINVAL;
 	pxt_attr_of(attr)->log_size = size;
-	return 0;
-}
-
-int posix_trace_attr_getmaxdatasize(const trace_attr_t *restrict attr, size_t *restrict size)
-{
-	if (!pxt_attr_of(attr) || !size)
-		return EINVAL;
-	*size = (size_t)pxt_attr_of(attr)->max_data;
 	return 0;
 }
 
