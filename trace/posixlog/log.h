@@ -70,6 +70,8 @@ void pxt_log_rewind(struct pxt_log *log);
  * room follows its end. Returns 0 or a negative errno.
  */
 int pxt_log_read_room(const struct pxt_log *log, void *to, size_t len, uint64_t at);
+/* Returns the bytes of the record, at most @left; 0: it is invalid. */
+uint64_t pxt_log_check(const struct pxt_log_record *record, uint64_t left);
 /* Returns the name of any event. NULL when the log has none. */
 const char *pxt_log_name_of(const struct pxt_log *log, uint32_t id, char text[PT_NAME_MAX + 1]);
 

@@ -85,6 +85,14 @@ int pxt_log_read_room(const struct pxt_log *log, void *to, size_t len, uint64_t 
 	return error;
 }
 
+uint64_t pxt_log_check(const struct pxt_log_record *record, uint64_t left)
+{
+	if (record->bytes < sizeof(*record) || record->bytes % 8 || record->bytes > left ||
+	    record->event.len > record->bytes - sizeof(*record) || record->event.id >= PT_NR_IDS)
+		return 0;
+	return record->bytes;
+}
+
 int pxt_log_next(struct pxt_log *log, struct pxt_event *event, void *data, size_t room)
 {
 	struct pxt_log_record record;
@@ -98,8 +106,7 @@ int pxt_log_next(struct pxt_log *log, struct pxt_event *event, void *data, size_
 	error = pxt_log_read_room(log, &record, sizeof(record), log->at);
 	if (error < 0)
 		return error;
-	if (record.bytes < sizeof(record) || record.bytes % 8 || record.bytes > left ||
-	    record.event.len > record.bytes - sizeof(record) || record.event.id >= PT_NR_IDS ||
+	if (!pxt_log_check(&record, left) ||
 	    /* The file must have all data, even if the caller has no room for them. */
 	    !is_there(log, sizeof(record) + record.event.len, log->at))
 		return -EINVAL;

@@ -282,15 +282,6 @@ int pxt_log_clear(struct pxt_log_writer *writer)
 	return write_header(writer, 0);
 }
 
-/* Returns the bytes of the record, or 0 if it is invalid. */
-static uint64_t check_record(const struct pxt_log_record *record, uint64_t left)
-{
-	if (record->bytes < sizeof(*record) || record->bytes % 8 || record->bytes > left ||
-	    record->event.len > record->bytes - sizeof(*record) || record->event.id >= PT_NR_IDS)
-		return 0;
-	return record->bytes;
-}
-
 /*
  * Finds the end of the records from header.last on. The file has them at least up to @begin. The
  * last one may continue in the buffer.
@@ -308,7 +299,7 @@ static uint64_t walk_file(struct pxt_log_writer *writer, uint64_t begin, size_t 
 		    pxt_log_read_room(&log, &record, sizeof(record), at) < 0)
 			break;
 		writer->in_file = at;
-		bytes = check_record(&record, begin + nr_pending - at);
+		bytes = pxt_log_check(&record, begin + nr_pending - at);
 		at += bytes;
 	}
 	return at;
@@ -321,7 +312,7 @@ static size_t walk_buffer(const struct pxt_log_writer *writer, size_t at, size_t
 		uint64_t bytes;
 
 		memcpy(&record, writer->buffer + at, sizeof(record));
-		bytes = check_record(&record, nr_pending - at);
+		bytes = pxt_log_check(&record, nr_pending - at);
 		if (!bytes)
 			break;
 		at += (size_t)bytes;
