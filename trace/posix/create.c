@@ -129,14 +129,6 @@ static void unmake_stream(struct making *making)
 	munmap(making->stream, making->bytes);
 }
 
-/* Attaches the stream to the process: its events come from now on. */
-static void register_stream(struct making *making, struct pxt_registry *registry)
-{
-	atomic_store(&registry->serial[making->number], making->serial);
-	atomic_fetch_or(&registry->attached[making->number / PT_ATTACHED_BITS],
-			1ul << making->number % PT_ATTACHED_BITS);
-}
-
 /* Makes the reader's view. In a process that traces itself, it is also the writers' view. */
 static int make_view(struct making *making, const struct pxt_registry *registry)
 {
@@ -206,7 +198,7 @@ static int make_in_place(struct making *making)
 	}
 	if (!error) {
 		start_keeper(making);
-		register_stream(making, registry);
+		pxt_attach(registry, making->number, making->serial);
 	}
 	munmap(registry, sizeof(*registry));
 	if (error)

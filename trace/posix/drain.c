@@ -58,18 +58,12 @@ static int append_about(struct pxt_drain *drain, uint32_t id, uint64_t time_ns)
 	return pxt_log_append(&drain->writer, &event, NULL, false);
 }
 
-/*
- * Notes the time of the first lost event in the log's part, and ends the stream's gap: first its
- * place, then its time. Events that are lost in between begin another gap. If this function has
- * already taken the time of the new gap, the new gap gets the time of the next event.
- */
+/* Notes in the log's part when events were lost, and ends the stream's gap. */
 static void note_gap(struct pxt_stream *stream, struct pxt_log_part *part, uint64_t before_ns)
 {
-	uint64_t lost_ns, none = 0;
+	uint64_t lost_ns = pxt_end_gap(stream, before_ns), none = 0;
 
-	atomic_store(&stream->gap, 0);
-	lost_ns = atomic_exchange(&stream->gap_ns, 0);
-	atomic_compare_exchange_strong(&part->overflow_ns, &none, lost_ns ? lost_ns : before_ns);
+	atomic_compare_exchange_strong(&part->overflow_ns, &none, lost_ns);
 }
 
 static int append_gap(struct pxt_drain *drain, uint64_t resumed_ns)

@@ -15,7 +15,7 @@
 static int append_stop(struct pxt_handle *handle, struct pxt_drain *drain)
 {
 	struct pxt_stream *stream = atomic_load(&handle->view->stream);
-	int is_automatic = 0, error;
+	int is_automatic = 0;
 	const struct pxt_event event = {
 		.id = PT_STOP,
 		.time_ns = pxt_now_ns() + handle->view->offset_ns,
@@ -25,8 +25,7 @@ static int append_stop(struct pxt_handle *handle, struct pxt_drain *drain)
 
 	if (!(atomic_load(&stream->run_at_end) & PT_RUNS) || pxt_is_filtered(stream, PT_STOP))
 		return 0;
-	error = pxt_log_append(&drain->writer, &event, &is_automatic, false);
-	return error;
+	return pxt_log_append(&drain->writer, &event, &is_automatic, false);
 }
 
 /* Copies all events. Threads that saw the stream open may still be writing. */
@@ -215,7 +214,7 @@ static void finish_stream(const struct opening *opening, unsigned int number,
 	int lock;
 
 	if (!part || part->dev != opening->st.st_dev || part->ino != opening->st.st_ino ||
-	    !pxt_owner_is_gone(stream, part))
+	    !pxt_owner_is_gone(stream, part->mapped_at, part->mapped_bytes))
 		return;
 	wait_for_keeper(part);
 	if (!atomic_load(&part->is_done))

@@ -33,11 +33,7 @@ struct pxt_flusher {
 
 static int check_file(const struct pxt_flusher *flusher)
 {
-	struct stat st;
-
-	if (fstat(flusher->fd, &st) < 0 || st.st_dev != flusher->dev || st.st_ino != flusher->ino)
-		return -EBADF;
-	return 0;
+	return pxt_is_file(flusher->fd, flusher->dev, flusher->ino) ? 0 : -EBADF;
 }
 
 static void note_status(struct pxt_handle *handle)

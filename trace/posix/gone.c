@@ -7,19 +7,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char *add_hex(char *at, uint64_t number)
-{
-	char digits[16];
-	int nr = 0;
-
-	do
-		digits[nr++] = "0123456789abcdef"[number & 15];
-	while (number >>= 4);
-	while (nr > 0)
-		*at++ = digits[--nr];
-	return at;
-}
-
 /* Writes the path "/proc/PID/" + @rest. */
 static void put_path(char path[128], pid_t pid, const char *rest)
 {
@@ -40,9 +27,9 @@ static enum mapped is_mapped(pid_t pid, uint64_t at, uint64_t bytes)
 	char path[128], rest[64] = "map_files/", *end;
 	struct stat st;
 
-	end = add_hex(rest + strlen(rest), at);
+	end = pxt_add_number(rest + strlen(rest), at, 16);
 	*end++ = '-';
-	end = add_hex(end, (at + bytes + page - 1) / page * page);
+	end = pxt_add_number(end, (at + bytes + page - 1) / page * page, 16);
 	*end = '\0';
 	put_path(path, pid, rest);
 	if (lstat(path, &st) == 0)
@@ -76,7 +63,11 @@ static void look_at_thread(const char *name, void *argument)
 		looking->has_changed = false;
 }
 
-bool pxt_process_has_changed(pid_t pid, uint64_t at, uint64_t bytes)
+/*
+ * True when the process has executed another program: no file is mapped at exactly that place any
+ * more. False when that is unknown.
+ */
+static bool process_has_changed(pid_t pid, uint64_t at, uint64_t bytes)
 {
 	struct looking looking = { at, bytes, true };
 	char path[128];
@@ -102,12 +93,12 @@ uint64_t pxt_place_of(const struct pxt_stream *stream, size_t bytes)
 	return is_mapped(getpid(), at, bytes) == IS_MAPPED ? at : 0;
 }
 
-bool pxt_owner_is_gone(const struct pxt_stream *stream, const struct pxt_log_part *part)
+bool pxt_owner_is_gone(const struct pxt_stream *stream, uint64_t at, uint64_t bytes)
 {
 	pid_t pid = (pid_t)stream->owner_pid;
 	int error = errno;
 	bool is = !pxt_process_is_alive(pid, stream->owner_start) ||
-		  pxt_process_has_changed(pid, part->mapped_at, part->mapped_bytes);
+		  process_has_changed(pid, at, bytes);
 
 	errno = error;
 	return is;

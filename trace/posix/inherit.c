@@ -8,20 +8,12 @@
 struct pxt_registry *pxt_parent_registry(int place, pid_t pid)
 {
 	pid_t parent = pxt_process_parent(pid);
-	size_t bytes = sizeof(struct pxt_registry);
-	struct pxt_registry *registry;
 	uint64_t start;
-	char name[64];
 
 	if (parent <= 0 || pxt_process_start(parent, &start) < 0)
 		return NULL;
-	pxt_place_name(name, 'p', (uint64_t)parent, start);
-	registry = pxt_place_map(place, name, &bytes);
-	if (registry && (registry->magic != PT_MAGIC || registry->version != PT_VERSION)) {
-		munmap(registry, bytes);
-		return NULL;
-	}
-	return registry;
+	return pxt_place_map_valid(place, 'p', (uint64_t)parent, start,
+				   sizeof(struct pxt_registry));
 }
 
 /* Returns the latest time at which a process with this start time, in ticks, can have begun. */
@@ -36,13 +28,10 @@ static uint64_t latest_begin_ns(uint64_t start)
 
 static bool is_inherited(int place, unsigned int number, uint32_t serial, uint64_t begin_ns)
 {
-	size_t bytes = PT_CELLS_OFFSET;
-	struct pxt_stream *stream;
+	size_t bytes;
+	struct pxt_stream *stream = pxt_place_map_stream(place, number, &bytes);
 	bool is_one = false;
-	char name[64];
 
-	pxt_place_name(name, 's', number, 0);
-	stream = pxt_place_map(place, name, &bytes);
 	if (stream) {
 		is_one = stream->serial == serial &&
 			 stream->attr.inherited == POSIX_TRACE_INHERITED &&
@@ -58,16 +47,13 @@ void pxt_inherit(int place, struct pxt_registry *registry, pid_t pid, uint64_t s
 	uint64_t begin_ns = latest_begin_ns(start);
 
 	for (unsigned int nr = 0; from && nr < TRACE_SYS_MAX; nr++) {
-		unsigned long bit = 1ul << nr % PT_ATTACHED_BITS;
 		uint32_t serial = atomic_load(&from->serial[nr]);
 
-		if (!(atomic_load(&from->attached[nr / PT_ATTACHED_BITS]) & bit) ||
-		    !is_inherited(place, nr, serial, begin_ns))
+		if (!pxt_is_attached(from, nr) || !is_inherited(place, nr, serial, begin_ns))
 			continue;
 		registry->names_pid = from->names_pid;
 		registry->names_start = from->names_start;
-		atomic_store(&registry->serial[nr], serial);
-		atomic_fetch_or(&registry->attached[nr / PT_ATTACHED_BITS], bit);
+		pxt_attach(registry, nr, serial);
 	}
 	if (from)
 		munmap(from, sizeof(*from));

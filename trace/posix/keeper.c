@@ -177,14 +177,6 @@ static bool is_done(const struct pxt_keeping *keeping, const struct pxt_log_part
 	return atomic_load(&keeping->stream->run) & PT_IS_CLOSED;
 }
 
-static bool is_gone(const struct pxt_keeping *keeping)
-{
-	pid_t pid = (pid_t)keeping->stream->owner_pid;
-
-	return !pxt_process_is_alive(pid, keeping->stream->owner_start) ||
-	       pxt_process_has_changed(pid, keeping->mapped_at, keeping->bytes);
-}
-
 /*
  * Waits until the owner has ended. False when there is nothing to do. The release of the lock does
  * not prove that: the program may have closed all descriptors.
@@ -199,7 +191,7 @@ static bool wait_for_owner(const struct pxt_keeping *keeping, const struct pxt_l
 	pidfd = (int)syscall(SYS_pidfd_open, (pid_t)keeping->stream->owner_pid, 0);
 #endif
 	while (!is_done(keeping, part)) {
-		if (is_gone(keeping))
+		if (pxt_owner_is_gone(keeping->stream, keeping->mapped_at, keeping->bytes))
 			return true;
 		wait_a_little(pidfd);
 	}
@@ -342,11 +334,9 @@ static void reap(pid_t pid)
 
 void pxt_keeper_end(const struct pxt_keeper *keeper)
 {
-	struct stat st;
 	int error = errno;
 
-	if (keeper->fd >= 0 && fstat(keeper->fd, &st) == 0 && st.st_dev == keeper->dev &&
-	    st.st_ino == keeper->ino)
+	if (keeper->fd >= 0 && pxt_is_file(keeper->fd, keeper->dev, keeper->ino))
 		close(keeper->fd);
 	if (keeper->child > 0)
 		reap(keeper->child);

@@ -86,11 +86,14 @@ void pxt_drain_end_full(struct pxt_handle *handle, struct pxt_drain *drain);
 
 /*
  * gone.c: returns the address where this process has mapped a stream, for
- * pxt_process_has_changed(). 0 when the kernel does not tell the address, or tells another one.
+ * pxt_owner_is_gone(). 0 when the kernel does not tell the address, or tells another one.
  */
 uint64_t pxt_place_of(const struct pxt_stream *stream, size_t bytes);
-/* True when the stream's owner has ended, or executed another program. */
-bool pxt_owner_is_gone(const struct pxt_stream *stream, const struct pxt_log_part *part);
+/*
+ * True when the stream's owner has ended, or executed another program. @at, @bytes: the place of
+ * the stream in the owner's memory; @at is 0 if it is unknown
+ */
+bool pxt_owner_is_gone(const struct pxt_stream *stream, uint64_t at, uint64_t bytes);
 
 /*
  * finish.c: complete the log @fd of the stream at @stream, which has @bytes. Returns 0 or a

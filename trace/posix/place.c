@@ -15,29 +15,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char *add_number(char *at, uint64_t number)
-{
-	char digits[24];
-	int nr = 0;
-
-	do
-		digits[nr++] = (char)('0' + number % 10);
-	while (number /= 10);
-	while (nr > 0)
-		*at++ = digits[--nr];
-	return at;
-}
-
 void pxt_place_name(char name[64], char kind, uint64_t number, uint64_t start)
 {
 	char *at = name;
 
 	*at++ = kind;
 	*at++ = '-';
-	at = add_number(at, number);
+	at = pxt_add_number(at, number, 10);
 	if (kind != 's') {
 		*at++ = '-';
-		at = add_number(at, start);
+		at = pxt_add_number(at, start, 10);
 	}
 	*at = '\0';
 }
@@ -70,7 +57,7 @@ static int open_folder(int dir, const char *path, bool makes)
 static void put_own_name(char name[static NAME_MAX + 1])
 {
 	strcpy(name, "utrail-");
-	*add_number(name + strlen(name), geteuid()) = '\0';
+	*pxt_add_number(name + strlen(name), geteuid(), 10) = '\0';
 }
 
 /* True for @own + "-" + random digits. */
@@ -232,6 +219,13 @@ void pxt_place_unlock(int lock)
 	close(lock);
 }
 
+bool pxt_is_file(int fd, dev_t dev, ino_t ino)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && st.st_dev == dev && st.st_ino == ino;
+}
+
 static void *map_file(int fd, size_t bytes)
 {
 	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -254,6 +248,29 @@ void *pxt_place_map(int place, const char *name, size_t *bytes)
 	}
 	close(fd);
 	return memory;
+}
+
+void *pxt_place_map_valid(int place, char kind, uint64_t number, uint64_t start, size_t bytes)
+{
+	char name[64];
+	const uint32_t *words;
+
+	pxt_place_name(name, kind, number, start);
+	words = pxt_place_map(place, name, &bytes);
+	if (words && words[0] == PT_MAGIC && words[1] == PT_VERSION)
+		return (void *)words;
+	if (words)
+		munmap((void *)words, bytes);
+	return NULL;
+}
+
+struct pxt_stream *pxt_place_map_stream(int place, unsigned int number, size_t *bytes)
+{
+	char name[64];
+
+	*bytes = PT_CELLS_OFFSET;
+	pxt_place_name(name, 's', number, 0);
+	return pxt_place_map(place, name, bytes);
 }
 
 /*

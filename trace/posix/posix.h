@@ -139,6 +139,21 @@ struct pxt_registry {
 	_Atomic uint32_t serial[TRACE_SYS_MAX];
 };
 
+static inline bool pxt_is_attached(const struct pxt_registry *registry, unsigned int number)
+{
+	return atomic_load(&registry->attached[number / PT_ATTACHED_BITS]) >>
+		       number % PT_ATTACHED_BITS &
+	       1;
+}
+
+/* Attach a stream to the process of @registry: its events come from now on. */
+static inline void pxt_attach(struct pxt_registry *registry, unsigned int number, uint32_t serial)
+{
+	atomic_store(&registry->serial[number], serial);
+	atomic_fetch_or(&registry->attached[number / PT_ATTACHED_BITS],
+			1ul << number % PT_ATTACHED_BITS);
+}
+
 /* ---- memory of this process ---- */
 
 #define PT_NR_USERS 8
@@ -186,7 +201,8 @@ extern struct pxt_process pxt_process;
 /* folder.c: visit the names in a folder */
 void pxt_list(int folder, void (*visit)(const char *name, void *argument), void *argument);
 
-/* proc.c: other processes */
+/* proc.c: write the digits of a number, without a zero byte. Returns their end. @base: 10 or 16 */
+char *pxt_add_number(char *at, uint64_t number, unsigned int base);
 void pxt_process_path(char path[32], pid_t pid);
 /* "/proc/self/fd/N" */
 void pxt_fd_path(char path[32], int fd);
@@ -197,11 +213,6 @@ int pxt_process_field(pid_t pid, int field, uint64_t *value);
 pid_t pxt_process_parent(pid_t pid);
 bool pxt_process_is_dead(pid_t pid);
 bool pxt_process_is_alive(pid_t pid, uint64_t start);
-/*
- * gone.c: true when the process has executed another program: no file is mapped at exactly that
- * place any more. False when that is unknown.
- */
-bool pxt_process_has_changed(pid_t pid, uint64_t at, uint64_t bytes);
 uint64_t pxt_clock_ns(clockid_t clock);
 struct timespec pxt_timespec(uint64_t ns);
 long pxt_futex(_Atomic uint32_t *word, int op, uint32_t value, const struct timespec *timeout);
@@ -218,7 +229,13 @@ int pxt_place_try_lock(int place);
 int pxt_place_lock_soon(int place);
 void pxt_place_unlock(int lock);
 void pxt_place_name(char name[64], char kind, uint64_t number, uint64_t start);
+/* Map the whole of a file, which must have @bytes at least. NULL on failure. */
 void *pxt_place_map(int place, const char *name, size_t *bytes);
+struct pxt_stream *pxt_place_map_stream(int place, unsigned int number, size_t *bytes);
+/* Map a file of the given name that begins with PT_MAGIC and PT_VERSION. */
+void *pxt_place_map_valid(int place, char kind, uint64_t number, uint64_t start, size_t bytes);
+/* True when @fd is still the given file: the program may have closed it, and opened another one. */
+bool pxt_is_file(int fd, dev_t dev, ino_t ino);
 /* Open the file of @fd again, for reading and writing. -1 on failure. */
 int pxt_open_again(int fd);
 void *pxt_place_make(int place, const char *name, size_t bytes, int *error);
@@ -415,6 +432,12 @@ bool pxt_ring_skip_of(const struct pxt_view *view, uint64_t at, pid_t pid);
 /* Drop the oldest record to make room. False when that is impossible. */
 bool pxt_ring_evict(const struct pxt_view *view);
 void pxt_note_lost(struct pxt_stream *stream, uint64_t at, uint64_t time_ns);
+/*
+ * End the stream's gap: first its place, then its time. Events that are lost in between begin
+ * another gap. Returns the time of the first lost event. If the former call has taken the time of
+ * this gap, too, the result is @before_ns, the time of the event after the gap.
+ */
+uint64_t pxt_end_gap(struct pxt_stream *stream, uint64_t before_ns);
 
 static inline uint32_t pxt_data_room(const struct pxt_view *view)
 {

@@ -16,9 +16,7 @@ struct pxt_log_file {
 
 static bool is_same_file(const struct pxt_log_file *file)
 {
-	struct stat st;
-
-	return fstat(file->log.fd, &st) == 0 && st.st_dev == file->dev && st.st_ino == file->ino;
+	return pxt_is_file(file->log.fd, file->dev, file->ino);
 }
 
 static int open_log(struct pxt_log_file *file, int file_desc)

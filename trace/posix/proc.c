@@ -14,14 +14,14 @@
 #define SYS_futex SYS_futex_time64 /* the only futex(2) of some machines */
 #endif
 
-static char *add_number(char *at, int number)
+char *pxt_add_number(char *at, uint64_t number, unsigned int base)
 {
-	char digits[16];
+	char digits[24];
 	int nr = 0;
 
 	do
-		digits[nr++] = (char)('0' + number % 10);
-	while ((number /= 10) > 0);
+		digits[nr++] = "0123456789abcdef"[number % base];
+	while (number /= base);
 	while (nr > 0)
 		*at++ = digits[--nr];
 	return at;
@@ -31,13 +31,13 @@ static char *add_number(char *at, int number)
 void pxt_process_path(char path[32], pid_t pid)
 {
 	memcpy(path, "/proc/", 6);
-	memcpy(add_number(path + 6, pid), "/stat", 6);
+	memcpy(pxt_add_number(path + 6, (uint64_t)pid, 10), "/stat", 6);
 }
 
 void pxt_fd_path(char path[32], int fd)
 {
 	memcpy(path, "/proc/self/fd/", 14);
-	*add_number(path + 14, fd) = '\0';
+	*pxt_add_number(path + 14, (uint64_t)fd, 10) = '\0';
 }
 
 /*

@@ -15,30 +15,13 @@ static struct pxt_registry none;
 struct pxt_process pxt_process = { .registry = &unknown };
 
 static _Atomic uint32_t is_joining;
-/*
- * A bit for each stream of the parent that goes on in this forked process. It has no other streams.
- */
-static unsigned long inherited[PT_ATTACHED_WORDS];
+/* The streams of the parent that go on in this forked process. It has no other streams. */
+static bool inherited[TRACE_SYS_MAX];
 static bool was_forked;
-
-static bool is_ours(uint32_t magic, uint32_t version)
-{
-	return magic == PT_MAGIC && version == PT_VERSION;
-}
 
 struct pxt_names *pxt_names_map(int place, uint32_t pid, uint64_t start)
 {
-	size_t bytes = sizeof(struct pxt_names);
-	struct pxt_names *names;
-	char name[64];
-
-	pxt_place_name(name, 'n', pid, start);
-	names = pxt_place_map(place, name, &bytes);
-	if (names && !is_ours(names->magic, names->version)) {
-		munmap(names, bytes);
-		return NULL;
-	}
-	return names;
+	return pxt_place_map_valid(place, 'n', pid, start, sizeof(struct pxt_names));
 }
 
 /*
@@ -88,21 +71,18 @@ static struct pxt_names *make_names(int place, pid_t pid, uint64_t start, int *e
  */
 struct pxt_registry *pxt_registry_of(int place, pid_t pid, uint64_t start, int *error)
 {
-	size_t bytes = sizeof(struct pxt_registry);
 	struct pxt_registry *registry;
 	struct pxt_names *names;
 	char name[64];
 
-	pxt_place_name(name, 'p', (uint64_t)pid, start);
-	registry = pxt_place_map(place, name, &bytes);
-	if (registry && is_ours(registry->magic, registry->version))
-		return registry;
+	registry = pxt_place_map_valid(place, 'p', (uint64_t)pid, start, sizeof(*registry));
 	if (registry)
-		munmap(registry, bytes);
+		return registry;
 	names = make_names(place, pid, start, error);
 	if (!names)
 		return NULL;
 	munmap(names, sizeof(*names));
+	pxt_place_name(name, 'p', (uint64_t)pid, start);
 	registry = pxt_place_make(place, name, sizeof(*registry), error);
 	if (!registry)
 		return NULL;
@@ -117,14 +97,11 @@ struct pxt_registry *pxt_registry_of(int place, pid_t pid, uint64_t start, int *
 static void take_over(struct pxt_registry *registry)
 {
 	for (unsigned int nr = 0; nr < TRACE_SYS_MAX; nr++) {
-		unsigned long bit = 1ul << nr % PT_ATTACHED_BITS;
-
-		if (!(inherited[nr / PT_ATTACHED_BITS] & bit))
+		if (!inherited[nr])
 			continue;
 		registry->names_pid = pxt_process.names_pid;
 		registry->names_start = pxt_process.names_start;
-		atomic_store(&registry->serial[nr], atomic_load(&pxt_process.views[nr].serial));
-		atomic_fetch_or(&registry->attached[nr / PT_ATTACHED_BITS], bit);
+		pxt_attach(registry, nr, atomic_load(&pxt_process.views[nr].serial));
 	}
 	memset(inherited, 0, sizeof(inherited));
 }
@@ -212,16 +189,6 @@ int pxt_known_names(struct pxt_names **names)
 	return 0;
 }
 
-static void before_fork(void)
-{
-	pxt_handles_lock();
-}
-
-static void after_fork(void)
-{
-	pxt_handles_unlock();
-}
-
 static bool is_inherited(const struct pxt_registry *registry, unsigned int number)
 {
 	struct pxt_stream *stream = atomic_load(&pxt_process.views[number].stream);
@@ -229,19 +196,14 @@ static bool is_inherited(const struct pxt_registry *registry, unsigned int numbe
 	return stream &&
 	       atomic_load(&registry->serial[number]) ==
 		       atomic_load(&pxt_process.views[number].serial) &&
-	       atomic_load(&registry->attached[number / PT_ATTACHED_BITS]) >>
-			       number % PT_ATTACHED_BITS &
-		       1 &&
-	       stream->attr.inherited == POSIX_TRACE_INHERITED;
+	       pxt_is_attached(registry, number) && stream->attr.inherited == POSIX_TRACE_INHERITED;
 }
 
 /* Maps streams that other processes have attached since the last event. */
 static void map_attached(struct pxt_registry *registry)
 {
 	for (unsigned int nr = 0; nr < TRACE_SYS_MAX; nr++) {
-		if (atomic_load(&registry->attached[nr / PT_ATTACHED_BITS]) >>
-			    nr % PT_ATTACHED_BITS &
-		    1)
+		if (pxt_is_attached(registry, nr))
 			pxt_view_map(nr, atomic_load(&registry->serial[nr]));
 	}
 }
@@ -267,8 +229,7 @@ static void in_child(void)
 		struct pxt_view *view = &pxt_process.views[nr];
 
 		if (is_inherited(registry, nr)) {
-			inherited[nr / PT_ATTACHED_BITS] |= 1ul << nr % PT_ATTACHED_BITS;
-			has_inherited = true;
+			inherited[nr] = has_inherited = true;
 			continue;
 		}
 		atomic_store(&view->serial, 0);
@@ -327,7 +288,7 @@ __attribute__((constructor)) static void begin(void)
 	int error = errno;
 
 	watch_first_thread();
-	pthread_atfork(before_fork, after_fork, in_child);
+	pthread_atfork(pxt_handles_lock, pxt_handles_unlock, in_child);
 	join_if_traced();
 	errno = error;
 }

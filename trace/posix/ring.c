@@ -291,6 +291,12 @@ bool pxt_ring_take(const struct pxt_view *view, uint64_t at, uint32_t nr_cells)
 	return atomic_compare_exchange_strong(&stream->tail, &at, at + nr_cells);
 }
 
+static bool is_unfinished(const struct pxt_view *view, uint64_t word, uint64_t at)
+{
+	return rounds_ahead(view, word, at) == 0 && state_of(word) == RESERVED &&
+	       is_count(view, count_of(word));
+}
+
 /*
  * The process may have committed its record and ended during the check, so the word is read again:
  * a dead process does not change it any more.
@@ -300,8 +306,7 @@ bool pxt_ring_skip_dead(const struct pxt_view *view, uint64_t at)
 	_Atomic uint64_t *word = &cell_at(view, at)->word;
 	uint64_t reserved = atomic_load(word);
 
-	return rounds_ahead(view, reserved, at) == 0 && state_of(reserved) == RESERVED &&
-	       is_count(view, count_of(reserved)) && pxt_process_is_dead(pid_of(reserved)) &&
+	return is_unfinished(view, reserved, at) && pxt_process_is_dead(pid_of(reserved)) &&
 	       atomic_load(word) == reserved && pxt_ring_take(view, at, count_of(reserved));
 }
 
@@ -309,8 +314,7 @@ bool pxt_ring_skip_of(const struct pxt_view *view, uint64_t at, pid_t pid)
 {
 	uint64_t reserved = atomic_load(&cell_at(view, at)->word);
 
-	return rounds_ahead(view, reserved, at) == 0 && state_of(reserved) == RESERVED &&
-	       is_count(view, count_of(reserved)) && (!pid || pid_of(reserved) == pid) &&
+	return is_unfinished(view, reserved, at) && (!pid || pid_of(reserved) == pid) &&
 	       pxt_ring_take(view, at, count_of(reserved));
 }
 
@@ -324,6 +328,15 @@ void pxt_note_lost(struct pxt_stream *stream, uint64_t at, uint64_t time_ns)
 	if (atomic_load_explicit(&stream->gap, memory_order_relaxed) == 0 &&
 	    atomic_compare_exchange_strong(&stream->gap, &none, at + 1))
 		atomic_store(&stream->gap_ns, time_ns);
+}
+
+uint64_t pxt_end_gap(struct pxt_stream *stream, uint64_t before_ns)
+{
+	uint64_t lost_ns;
+
+	atomic_store(&stream->gap, 0);
+	lost_ns = atomic_exchange(&stream->gap_ns, 0);
+	return lost_ns ? lost_ns : before_ns;
 }
 
 bool pxt_ring_evict(const struct pxt_view *view)

@@ -122,13 +122,10 @@ static void look_at_left(const char *name, struct in_use *in_use)
 
 static bool is_stream(int place, unsigned int number, uint32_t serial)
 {
-	size_t bytes = PT_CELLS_OFFSET;
-	struct pxt_stream *stream;
-	char name[64];
+	size_t bytes;
+	struct pxt_stream *stream = pxt_place_map_stream(place, number, &bytes);
 	bool is;
 
-	pxt_place_name(name, 's', number, 0);
-	stream = pxt_place_map(place, name, &bytes);
 	if (!stream)
 		return false;
 	is = stream->serial == serial;
@@ -142,9 +139,7 @@ static bool has_use(int place, const struct pxt_registry *registry)
 	if (atomic_load(&registry->has_joined))
 		return true;
 	for (unsigned int nr = 0; nr < TRACE_SYS_MAX; nr++) {
-		if (atomic_load(&registry->attached[nr / PT_ATTACHED_BITS]) >>
-				    nr % PT_ATTACHED_BITS &
-			    1 &&
+		if (pxt_is_attached(registry, nr) &&
 		    is_stream(place, nr, atomic_load(&registry->serial[nr])))
 			return true;
 	}

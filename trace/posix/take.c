@@ -13,15 +13,8 @@ static struct pxt_event about_stream(uint32_t id, uint64_t time_ns)
 static void queue_gap(struct pxt_handle *handle, uint64_t resumed_ns)
 {
 	struct pxt_stream *stream = atomic_load(&handle->view->stream);
-	uint64_t lost_ns;
 
-	/*
-	 * This comes first: events that are lost from now on begin another gap. If the next line
-	 * takes the time of the new gap, the new gap gets the time of the event after it.
-	 */
-	atomic_store(&stream->gap, 0);
-	lost_ns = atomic_exchange(&stream->gap_ns, 0);
-	handle->queue[1] = about_stream(PT_OVERFLOW, lost_ns ? lost_ns : resumed_ns);
+	handle->queue[1] = about_stream(PT_OVERFLOW, pxt_end_gap(stream, resumed_ns));
 	handle->queue[0] = about_stream(PT_RESUME, resumed_ns);
 	handle->nr_queued = 2;
 }

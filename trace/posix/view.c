@@ -82,8 +82,7 @@ void pxt_view_forget(struct pxt_view *view)
 static void map_number(struct pxt_view *view, unsigned int number, uint32_t serial)
 {
 	struct pxt_stream *old = atomic_exchange(&view->stream, NULL), *stream;
-	size_t bytes = PT_CELLS_OFFSET;
-	char name[64];
+	size_t bytes;
 	int place;
 
 	if (old && !pxt_view_wait(view, 1)) {
@@ -95,8 +94,7 @@ static void map_number(struct pxt_view *view, unsigned int number, uint32_t seri
 	place = pxt_place_open();
 	if (place < 0)
 		return;
-	pxt_place_name(name, 's', number, 0);
-	stream = pxt_place_map(place, name, &bytes);
+	stream = pxt_place_map_stream(place, number, &bytes);
 	close(place);
 	if (stream && pxt_view_set(view, stream, bytes, serial) < 0)
 		munmap(stream, bytes);
