@@ -14,9 +14,7 @@
 #define HIDDEN_VERSION 0x8000
 
 struct search {
-	const char *name;
-	uint32_t hash;
-	bool is_data;
+	struct loaded_name wanted;
 	uint64_t found;
 };
 
@@ -58,8 +56,7 @@ static int look_into(struct dl_phdr_info *info, size_t size, void *arg)
 	loaded_read(&module, dynamic, info->dlpi_addr);
 	if (!module.symbols || !module.names || !module.hash)
 		return 0;
-	index = s->is_data ? loaded_find_data(&module, s->name, s->hash, is_default, NULL)
-			   : loaded_find(&module, s->name, s->hash, is_default, NULL);
+	index = loaded_find(&module, &s->wanted, is_default, NULL);
 	if (index)
 		s->found = loaded_address(&module, index);
 	return index != 0;
@@ -67,7 +64,7 @@ static int look_into(struct dl_phdr_info *info, size_t size, void *arg)
 
 static uint64_t find_definition(const char *name, bool is_data)
 {
-	struct search s = { .name = name, .hash = loaded_hash(name), .is_data = is_data };
+	struct search s = { .wanted = { name, loaded_hash(name), is_data } };
 
 	dl_iterate_phdr(look_into, &s);
 	return s.found;

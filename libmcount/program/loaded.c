@@ -87,33 +87,19 @@ static bool may_have(const struct hash_table *t, uint32_t hash)
 	return word >> hash % BLOOM_BITS & word >> (hash >> t->shift) % BLOOM_BITS & 1;
 }
 
-static bool is_function(unsigned type)
-{
-	return type == STT_FUNC || type == STT_GNU_IFUNC;
-}
-
-static bool is_data(unsigned type)
-{
-	return type == STT_OBJECT;
-}
-
-/* A name, and the kind of symbol that it must be. */
-struct wanted {
-	const char *name;
-	uint32_t hash;
-	bool (*is_type)(unsigned type);
-};
-
-static bool is_wanted(const struct loaded *m, uint32_t index, const struct wanted *wanted)
+static bool is_wanted(const struct loaded *m, uint32_t index, const struct loaded_name *wanted)
 {
 	const ElfW(Sym) *sym = &m->symbols[index];
+	unsigned type = ELF64_ST_TYPE(sym->st_info);
+	bool is_data = type == STT_OBJECT;
 
-	return sym->st_shndx != SHN_UNDEF && wanted->is_type(ELF64_ST_TYPE(sym->st_info)) &&
+	return sym->st_shndx != SHN_UNDEF && is_data == wanted->is_data &&
+	       (is_data || type == STT_FUNC || type == STT_GNU_IFUNC) &&
 	       loaded_is_same(m->names + sym->st_name, wanted->name);
 }
 
-static uint32_t find_symbol(const struct loaded *m, const struct wanted *wanted,
-			    loaded_accepts *accepts, const void *arg)
+uint32_t loaded_find(const struct loaded *m, const struct loaded_name *wanted,
+		     loaded_accepts *accepts, const void *arg)
 {
 	uint32_t hash = wanted->hash;
 	struct hash_table t = hash_table_at(m->hash);
@@ -132,18 +118,6 @@ static uint32_t find_symbol(const struct loaded *m, const struct wanted *wanted,
 			break;
 	}
 	return 0;
-}
-
-uint32_t loaded_find(const struct loaded *m, const char *name, uint32_t hash,
-		     loaded_accepts *accepts, const void *arg)
-{
-	return find_symbol(m, &(struct wanted){ name, hash, is_function }, accepts, arg);
-}
-
-uint32_t loaded_find_data(const struct loaded *m, const char *name, uint32_t hash,
-			  loaded_accepts *accepts, const void *arg)
-{
-	return find_symbol(m, &(struct wanted){ name, hash, is_data }, accepts, arg);
 }
 
 uint64_t loaded_address(const struct loaded *m, uint32_t index)

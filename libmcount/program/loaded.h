@@ -34,17 +34,20 @@ uint32_t loaded_hash(const char *name);
 /* True when the strings are equal. strcmp(3) may not be bound yet. */
 bool loaded_is_same(const char *a, const char *b);
 
+/* The name of a symbol, its loaded_hash(), and the kind of the symbol. */
+struct loaded_name {
+	const char *name;
+	uint32_t hash;
+	bool is_data; /* a variable; false: a function */
+};
+
 /*
- * Returns the symbol number of the function called @name, with hash @hash, that @accepts accepts by
- * its version; 0: there is none. Needs the symbols, names and hash table.
+ * Returns the number of the symbol @wanted whose version @accepts accepts; 0: there is none. Needs
+ * the symbols, names and hash table.
  */
 typedef bool loaded_accepts(const struct loaded *m, uint32_t index, const void *arg);
-uint32_t loaded_find(const struct loaded *m, const char *name, uint32_t hash,
+uint32_t loaded_find(const struct loaded *m, const struct loaded_name *wanted,
 		     loaded_accepts *accepts, const void *arg);
-
-/* Does the work of loaded_find() for a variable. */
-uint32_t loaded_find_data(const struct loaded *m, const char *name, uint32_t hash,
-			  loaded_accepts *accepts, const void *arg);
 
 /* Returns the address of symbol @index. An indirect function (STT_GNU_IFUNC) is called for it. */
 uint64_t loaded_address(const struct loaded *m, uint32_t index);

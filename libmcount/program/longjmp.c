@@ -41,7 +41,7 @@ static void leave_jumped_over(const struct __jmp_buf_tag *env, int value)
 	struct thread *t = self;
 	uint64_t target = arch_jmp_buf_sp(env);
 
-	if (!t || t == &probe_idle_thread || t->busy || target % 8 ||
+	if (!t || t->busy || target % 8 ||
 	    target - (uint64_t)__builtin_frame_address(0) > MAX_JUMP_BYTES)
 		return;
 	guard_take(t);

@@ -6,11 +6,9 @@
 #include <stdint.h>
 #include <sys/mman.h>
 
+#include "libmcount/program/interpose.h"
 #include "libmcount/program/loaded.h"
 #include "libmcount/hot/probe.h"
-
-/* The ELF header of the probe's module. The linker defines this symbol and _DYNAMIC. */
-extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 
 /* Only glibc has this function. */
 extern const char *gnu_get_libc_version(void) __attribute__((weak));
@@ -88,7 +86,8 @@ static bool has_version(const struct loaded *in, uint32_t index, const void *arg
 static void *find_function(const struct loaded *libc, const char *name, uint32_t version)
 {
 	struct wanted_version wanted = { libc, version };
-	uint32_t index = loaded_find(libc, name, loaded_hash(name), has_version, &wanted);
+	struct loaded_name named = { name, loaded_hash(name), false };
+	uint32_t index = loaded_find(libc, &named, has_version, &wanted);
 
 	return index ? (void *)loaded_address(libc, index) : NULL;
 }

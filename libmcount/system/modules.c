@@ -13,6 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "libmcount/program/interpose.h"
 #include "libmcount/values/trace_copies.h"
 #include "libmcount/system/module_hash.h"
 #include "libmcount/system/module_lock.h"
@@ -114,9 +115,6 @@ static size_t module_path(const struct dl_phdr_info *info, char *path)
 
 	return name && name[0] ? absolute_path(name, path) : program_path(path);
 }
-
-/* The ELF header of the probe's module. The linker defines this symbol. */
-extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 
 static int report_module(struct dl_phdr_info *info, size_t size, void *arg)
 {

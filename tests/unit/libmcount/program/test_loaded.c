@@ -35,6 +35,13 @@ static bool takes_default(const struct loaded *m, uint32_t index, const void *ar
 	return !(m->versions[index] & 0x8000);
 }
 
+static uint32_t find(const struct loaded *libc, const char *name, bool is_data)
+{
+	struct loaded_name wanted = { name, loaded_hash(name), is_data };
+
+	return loaded_find(libc, &wanted, takes_default, NULL);
+}
+
 static bool takes_none(const struct loaded *m, uint32_t index, const void *arg)
 {
 	unsigned *asked = (unsigned *)arg;
@@ -54,8 +61,7 @@ TEST(test_functions)
 
 	assert_non_null(handle);
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		uint32_t index = loaded_find(&libc, names[i], loaded_hash(names[i]), takes_default,
-					     NULL);
+		uint32_t index = find(&libc, names[i], false);
 
 		assert_int_not_equal(index, 0);
 		assert_ptr_equal((void *)loaded_address(&libc, index), dlsym(handle, names[i]));
@@ -77,15 +83,13 @@ TEST(test_offered)
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		unsigned asked = 0;
 
-		assert_int_equal(loaded_find(&libc, names[i].name, loaded_hash(names[i].name),
-					     takes_none, &asked),
-				 0);
+		struct loaded_name wanted = { names[i].name, loaded_hash(names[i].name), false };
+
+		assert_int_equal(loaded_find(&libc, &wanted, takes_none, &asked), 0);
 		assert_int_equal(asked, names[i].versions);
 	}
-	assert_int_not_equal(
-		loaded_find_data(&libc, "environ", loaded_hash("environ"), takes_default, NULL), 0);
-	assert_int_equal(
-		loaded_find_data(&libc, "isatty", loaded_hash("isatty"), takes_default, NULL), 0);
+	assert_int_not_equal(find(&libc, "environ", true), 0);
+	assert_int_equal(find(&libc, "isatty", true), 0);
 }
 
 TEST(test_same)
