@@ -106,9 +106,12 @@ static bool connect_to(struct channel *ch, const char *address)
 	       (peer.uid == 0 || peer.uid == getuid() || peer.uid == geteuid());
 }
 
-bool channel_is_answered(struct channel *ch)
+bool channel_has_recorder(void)
 {
-	return connect_to(ch, probe.address);
+	struct channel ch cleanup(channel_close);
+
+	channel_init(&ch);
+	return connect_to(&ch, probe.address);
 }
 
 bool channel_greet(struct channel *ch, enum control_hello_kind kind)

@@ -43,7 +43,7 @@ bool channel_send(struct channel *ch, enum control_type type, void *message, siz
 bool channel_wait(struct channel *ch, enum control_type type, void *answer, size_t len);
 
 /* True when a recorder listens at probe.address. No message is sent to it. */
-bool channel_is_answered(struct channel *ch);
+bool channel_has_recorder(void);
 
 /* Send READY and wait for its answer. */
 bool channel_finish(struct channel *ch, enum control_type type, void *answer, size_t len);

@@ -48,10 +48,8 @@ void crash_note(int sig, const siginfo_t *info)
 {
 	struct thread *t = self;
 
-	if (!t || t == &probe_idle_thread || !probe.ready)
-		return;
 	/* Inside of a hook the frames are not reliable. */
-	if (t->busy)
+	if (!t || t->busy || !probe.ready)
 		return;
 	guard_take(t);
 	if (t->planned)

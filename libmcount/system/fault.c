@@ -67,8 +67,6 @@ static struct disposition dispositions[_NSIG];
 /* By signal: what was taken out of its action's mask. Bit 0: SIGSEGV, bit 1: SIGBUS */
 static _Atomic uint8_t stripped[_NSIG];
 
-#define MASK_BIT(sig) (1ULL << ((sig)-1))
-
 static bool is_watched(int sig)
 {
 	return sig > 0 && sig < _NSIG &&
@@ -92,19 +90,6 @@ static int next_sigaction(int sig, const struct sigaction *act, struct sigaction
 										  "sigaction");
 
 	return fn(sig, act, old);
-}
-
-/* Between block_all() and restore_mask() no code of the program runs in this thread. */
-static void block_all(uint64_t *before)
-{
-	uint64_t all = UINT64_MAX;
-
-	own_syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, before, sizeof(all));
-}
-
-static void restore_mask(const uint64_t *mask)
-{
-	own_syscall(SYS_rt_sigprocmask, SIG_SETMASK, mask, NULL, sizeof(*mask));
 }
 
 static bool has_handler(const struct sigaction *act)
@@ -141,7 +126,9 @@ static int change(int sig, const struct sigaction *act, struct sigaction *old)
 	uint64_t mask;
 	int ret = 0;
 
-	block_all(&mask);
+	/* Until own_quiet_end() no code of the program runs in this thread. */
+	bool is_quiet = own_quiet_begin(&mask);
+
 	while (atomic_flag_test_and_set(&lock))
 		;
 
@@ -156,7 +143,8 @@ static int change(int sig, const struct sigaction *act, struct sigaction *old)
 		ret = next_sigaction(sig, &ours, NULL);
 	}
 	atomic_flag_clear(&lock);
-	restore_mask(&mask);
+	if (is_quiet)
+		own_quiet_end(mask);
 	if (ret == 0 && old)
 		*old = before;
 	fault_state = FAULT_UNKNOWN;
@@ -550,9 +538,9 @@ static void copy_unblocked(struct copy *c, uint64_t mask)
 
 	is_unblocked = true;
 	came_early = 0;
-	restore_mask(&open);
+	own_quiet_end(open);
 	c->result = copy_now(c);
-	restore_mask(&mask);
+	own_quiet_end(mask);
 	is_unblocked = false;
 	if (came_early & 1)
 		send_to_self(SIGSEGV);

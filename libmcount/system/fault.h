@@ -21,6 +21,9 @@ enum fault_state {
 
 extern __thread uint8_t fault_state __attribute__((tls_model("initial-exec")));
 
+/* The bit of a signal in a mask of the kernel. */
+#define MASK_BIT(sig) (1ULL << ((sig)-1))
+
 /* FAULT_GUARDED while the probe's handlers are reliable; after that no enum fault_state. */
 extern uint8_t fault_guarded __attribute__((visibility("hidden")));
 

@@ -193,19 +193,11 @@ static int64_t give_back(void)
 	return 0;
 }
 
-static bool recorder_answers(void)
-{
-	struct channel ch cleanup(channel_close);
-
-	channel_init(&ch);
-	return channel_is_answered(&ch);
-}
-
 static int64_t state(void)
 {
 	if (!probe.address[0])
 		return ATTACH_STATE_NONE;
-	if (recorder_answers())
+	if (channel_has_recorder())
 		return ATTACH_STATE_RECORDED;
 	return probe.is_attached ? ATTACH_STATE_LEFT : ATTACH_STATE_PRELOADED;
 }

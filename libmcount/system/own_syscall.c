@@ -2,6 +2,7 @@
 #include "libmcount/system/own_syscall.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 
 struct seal seal;
@@ -26,6 +27,17 @@ bool own_is_readable(uint64_t address)
 	/* A hook must not change errno, which is the program's. */
 	errno = saved;
 	return is_readable;
+}
+
+long own_read_file(const char *path, char *to, size_t size)
+{
+	int fd = seal_allows_file() ? syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0)
+				    : -1;
+	long len = fd < 0 ? -1 : own_syscall(SYS_read, fd, to, size);
+
+	if (fd >= 0)
+		own_syscall(SYS_close, fd);
+	return len;
 }
 
 bool own_quiet_begin(uint64_t *mask)

@@ -60,6 +60,9 @@ long seal_refuse(void);
 /* SLOW. True when the 8 bytes at @address can be read. */
 bool own_is_readable(uint64_t address);
 
+/* SLOW. Read the beginning of a file. Returns the number of bytes, or -1. */
+long own_read_file(const char *path, char *to, size_t size);
+
 /*
  * Keep signal handlers from running in this thread until own_quiet_end(@mask). False when the
  * system call for that is forbidden. Both functions may change errno.

@@ -107,12 +107,8 @@ static bool has_fast_clock(void)
 	static const char *const fast[] = { "tsc", "kvm-clock", "hyperv_clocksource_tsc_page" };
 	char name[64] = "";
 	const char *path = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
-	int fd = seal_allows_file() ? syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0)
-				    : -1;
-	long len = fd < 0 ? 0 : own_syscall(SYS_read, fd, name, sizeof(name) - 1);
+	long len = own_read_file(path, name, sizeof(name) - 1);
 
-	if (fd >= 0)
-		own_syscall(SYS_close, fd);
 	for (unsigned i = 0; i < ARRAY_SIZE(fast); i++) {
 		size_t n = strlen(fast[i]);
 

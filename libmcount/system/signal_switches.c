@@ -5,8 +5,6 @@
 #include "libmcount/hot/hot.h"
 #include "libmcount/hot/planned.h"
 
-#define MASK_BIT(sig) (1ULL << ((sig)-1))
-
 static uint64_t all_signals(void)
 {
 	return probe.plan.signals_on | probe.plan.signals_off | probe.plan.signals_finish;

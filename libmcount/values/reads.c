@@ -1,7 +1,6 @@
 /* Reads values of the process for triggers (see reads.h). */
 #include "libmcount/values/reads.h"
 
-#include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -31,21 +30,15 @@ static const struct {
 	  offsetof(struct reading, pmu[2]), 16 },
 };
 
-static const struct {
-	uint32_t bit;
-	enum counter_set set;
-} pairs[] = {
-	{ PLAN_READ_PMU_CYCLE, COUNTERS_PMU_CYCLE },
-	{ PLAN_READ_PMU_CACHE, COUNTERS_PMU_CACHE },
-	{ PLAN_READ_PMU_BRANCH, COUNTERS_PMU_BRANCH },
-};
+_Static_assert(PLAN_READ_PMU_CYCLE << COUNTERS_PMU_BRANCH == PLAN_READ_PMU_BRANCH,
+	       "bits and sets have the same order");
 
-static bool read_pair(unsigned index, uint64_t values[2])
+static bool read_pair(enum counter_set set, uint64_t values[2])
 {
 	struct counter_values both;
 
-	if (counters_read(pairs[index].set, &both))
-		atomic_fetch_or(&probe.arena->reads_failed, pairs[index].bit);
+	if (counters_read(set, &both))
+		atomic_fetch_or(&probe.arena->reads_failed, PLAN_READ_PMU_CYCLE << set);
 	values[0] = both.values[0];
 	values[1] = both.values[1];
 	return both.got == 3;
@@ -56,14 +49,9 @@ static bool read_statm(uint64_t values[3])
 {
 	char text[128];
 	uint64_t kb = sysconf(_SC_PAGESIZE) / 1024;
-	int fd = seal_allows_file() ? syscall(SYS_openat, AT_FDCWD, "/proc/self/statm",
-					      O_RDONLY | O_CLOEXEC, 0)
-				    : -1;
-	long len = fd < 0 ? -1 : own_syscall(SYS_read, fd, text, sizeof(text));
+	long len = own_read_file("/proc/self/statm", text, sizeof(text));
 	const char *at = text;
 
-	if (fd >= 0)
-		own_syscall(SYS_close, fd);
 	for (int i = 0; i < 3; i++) {
 		uint64_t pages = 0;
 
@@ -93,9 +81,9 @@ void reads_take(uint32_t what, struct reading *out)
 		out->got |= PLAN_READ_STATM;
 	if ((what & PLAN_READ_PAGE_FAULT) && read_page_faults(out->page_faults))
 		out->got |= PLAN_READ_PAGE_FAULT;
-	for (unsigned i = 0; i < ARRAY_SIZE(pairs); i++) {
-		if ((what & pairs[i].bit) && read_pair(i, out->pmu[i]))
-			out->got |= pairs[i].bit;
+	for (unsigned set = COUNTERS_PMU_CYCLE; set <= COUNTERS_PMU_BRANCH; set++) {
+		if ((what & PLAN_READ_PMU_CYCLE << set) && read_pair(set, out->pmu[set]))
+			out->got |= PLAN_READ_PMU_CYCLE << set;
 	}
 	out->named.got = 0;
 	if (what & PLAN_READ_COUNTERS) {
