@@ -44,6 +44,8 @@ struct py_type {
 	const struct py_type *parent;
 };
 
+#define METH_O 8 /* a function that takes one argument: methodobject.h */
+
 #define PY_TYPE_OF_INTS	 (1UL << 24) /* int, or a type that extends it */
 #define PY_TYPE_OF_TYPES (1UL << 31) /* the type's objects are types */
 

@@ -226,7 +226,6 @@ static struct py_object *take_nothing(struct py_object *self, struct py_object *
 	return none;
 }
 
-#define METH_O		 8
 #define VECTORCALL_PLACE 6 /* PyCFunctionObject.vectorcall, in words */
 
 /*

@@ -132,8 +132,6 @@ static struct setter {
 	{ "_setprofileallthreads", set_all_and_look, NULL },
 };
 
-#define METH_O 8
-
 static bool ends_setting(int event, const struct py_object *arg)
 {
 	const struct py_c_function *fn = (const struct py_c_function *)arg;

@@ -35,11 +35,6 @@ static struct {
 	bool has_failed;
 } python;
 
-static bool begins_with(const char *text, const char *start)
-{
-	return strncmp(text, start, strlen(start)) == 0;
-}
-
 /* True for an interpreter with a GIL. In a build without it, objects have another header. */
 static bool is_known_kind(void)
 {
@@ -111,7 +106,7 @@ static bool is_about_site(struct py_object *args)
  */
 static bool is_beginning(const char *event, struct py_object *args)
 {
-	if (begins_with(event, "cpython.run_"))
+	if (strncmp(event, "cpython.run_", strlen("cpython.run_")) == 0)
 		return true;
 	if (python.is_program || !py.is_initialized() || !py.thread() || py.frame())
 		return false;

@@ -28,20 +28,17 @@ static bool join_monitoring(void)
 	return has_joined;
 }
 
-void threads_join_this(void)
+static void set_profile(py_profile *fn)
 {
-	note_seen(py.thread());
 	python_threads.is_setting = true;
-	py.profile(calls_take_event, NULL);
+	py.profile(fn, NULL);
 	python_threads.is_setting = false;
 }
 
-/* Removes the probe's profile function, which was set only so that its place could be found. */
-static void leave_this(void)
+void threads_join_this(void)
 {
-	python_threads.is_setting = true;
-	py.profile(NULL, NULL);
-	python_threads.is_setting = false;
+	note_seen(py.thread());
+	set_profile(calls_take_event);
 }
 
 void threads_see_this(void)
@@ -85,8 +82,9 @@ void threads_begin(void)
 	python_threads.is_monitored = join_monitoring();
 	threads_join_this();
 	own_profile_begin();
+	/* The profile function was set only so that its place could be found. */
 	if (python_threads.is_monitored)
-		leave_this();
+		set_profile(NULL);
 	else
 		threads_join_new();
 }
