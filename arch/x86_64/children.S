@@ -3,6 +3,16 @@
 
 	.text
 
+/* Moves the arguments of syscall(3), six at most, to the registers of a system call. */
+	.macro ARGUMENTS
+	movq	%rdi, %rax
+	movq	%rsi, %rdi
+	movq	%rdx, %rsi
+	movq	%rcx, %rdx
+	movq	%r8, %r10
+	movq	%r9, %r8
+	.endm
+
 /*
  * syscall(3) as in glibc, plus a check for calls that make children without libc, or forbid system
  * calls that hooks need (libmcount/program/clone.c). The child may return on another stack, so no
@@ -10,16 +20,10 @@
  * system call that makes children has an argument there.
  */
 FUNCTION syscall
-	cmpq	$56, %rdi /* clone */
+	.irp	number, 56, 57, 58, 435, 157 /* clone, fork, vfork, clone3, prctl */
+	cmpq	$\number, %rdi
 	je	1f
-	cmpq	$57, %rdi /* fork */
-	je	1f
-	cmpq	$58, %rdi /* vfork */
-	je	1f
-	cmpq	$435, %rdi /* clone3 */
-	je	1f
-	cmpq	$157, %rdi /* prctl */
-	je	1f
+	.endr
 	cmpq	$317, %rdi /* seccomp */
 	jne	2f
 1:	SAVE_CALLER_SAVED
@@ -28,12 +32,7 @@ FUNCTION syscall
 	RESTORE_CALLER_SAVED
 	ja	6f
 	je	4f
-2:	movq	%rdi, %rax
-	movq	%rsi, %rdi
-	movq	%rdx, %rsi
-	movq	%rcx, %rdx
-	movq	%r8, %r10
-	movq	%r9, %r8
+2:	ARGUMENTS
 	movq	8(%rsp), %r9
 	syscall
 	cmpq	$-4095, %rax
@@ -41,12 +40,7 @@ FUNCTION syscall
 	ret
 3:	movq	%rax, %rdi
 	jmp	probe_syscall_failed
-4:	movq	%rdi, %rax
-	movq	%rsi, %rdi
-	movq	%rdx, %rsi
-	movq	%rcx, %rdx
-	movq	%r8, %r10
-	movq	%r9, %r8
+4:	ARGUMENTS
 	movl	$1, %r9d
 	syscall
 	cmpq	$-4095, %rax

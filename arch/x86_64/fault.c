@@ -1,5 +1,4 @@
 /* x86_64: ends a read that has faulted. */
-#include <stddef.h>
 #include <ucontext.h>
 
 #include "arch/arch.h"

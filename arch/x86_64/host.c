@@ -3,7 +3,6 @@
 
 #include <cpuid.h>
 #include <elf.h>
-#include <stddef.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -104,14 +104,6 @@ static unsigned decode_insn(struct insns *insns, const uint8_t *at, uint64_t lef
 		       : 0;
 }
 
-static int32_t get_distance(const uint8_t *at)
-{
-	int32_t value;
-
-	memcpy(&value, at, sizeof(value));
-	return value;
-}
-
 static unsigned starts_before(struct insns *insns, const struct insn_text *text, uint64_t addr,
 			      uint64_t *starts, unsigned max)
 {
@@ -297,7 +289,7 @@ static int put_above(struct move *m, const uint8_t *bytes, unsigned modrm_at)
 	if (mod == 1)
 		distance += (int8_t)bytes[modrm_at + 2];
 	else if (mod == 2)
-		distance += get_distance(bytes + modrm_at + 2);
+		distance += distance_at(bytes + modrm_at + 2);
 	memcpy(long_form, bytes, modrm_at + 2);
 	long_form[modrm_at] = (bytes[modrm_at] & 0x3f) | 0x80;
 	memcpy(long_form + modrm_at + 2, &distance, sizeof(distance));
@@ -400,7 +392,7 @@ static void turn_inwards(struct move *m, uint64_t until)
 
 	for (unsigned i = 0; i < out->nr_fixes; i++) {
 		uint8_t at = out->fixes[i];
-		uint64_t target = out->from + at + sizeof(int32_t) + get_distance(out->bytes + at);
+		uint64_t target = out->from + at + sizeof(int32_t) + distance_at(out->bytes + at);
 		int32_t distance;
 
 		if (target < out->from || target >= until) {
@@ -520,12 +512,12 @@ static int far_names(const struct insn_text *text, void (*fn)(uint64_t addr, voi
 		const uint8_t *at = text->bytes + i;
 
 		if ((at[0] & 0xfe) == OP_CALL_REL32) {
-			fn(text->start + i + 5 + get_distance(at + 1), arg);
+			fn(text->start + i + 5 + distance_at(at + 1), arg);
 		} else if (at[0] == 0x0f && (at[1] & 0xf0) == 0x80 && i + 6 <= len) {
-			fn(text->start + i + 6 + get_distance(at + 2), arg);
+			fn(text->start + i + 6 + distance_at(at + 2), arg);
 		} else if ((at[0] & 0xfb) == 0x48 && at[1] == 0x8d && (at[2] & 0xc7) == 5 &&
 			   i + 7 <= len) {
-			int ret = base(text->start + i + 7 + get_distance(at + 3), arg);
+			int ret = base(text->start + i + 7 + distance_at(at + 3), arg);
 
 			if (ret < 0)
 				return ret;

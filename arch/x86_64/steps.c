@@ -252,16 +252,6 @@ static bool take_rest(struct scan *s, char letter)
 	}
 }
 
-static uint64_t distance_of(const uint8_t *at, unsigned bytes)
-{
-	int32_t value;
-
-	if (bytes == 1)
-		return (int64_t)(int8_t)*at;
-	memcpy(&value, at, sizeof(value));
-	return (int64_t)value;
-}
-
 /* xbegin: c7 f8, a branch by 32 bits. */
 static bool is_transaction(const struct scan *s)
 {
@@ -355,18 +345,10 @@ bool x86_64_step(const uint8_t *at, uint64_t left, uint64_t addr, struct insn_st
 	if (!distance)
 		return true;
 	out->name_at = distance - at;
-	out->names = addr + len + distance_of(distance, bytes);
+	out->names = addr + len + (int64_t)(bytes == 1 ? (int8_t)*distance : distance_at(distance));
 	out->has_name = true;
 	out->is_address = s.distance && s.map == 1 && s.opcode == 0x8d;
 	return true;
-}
-
-static uint32_t number_at(const uint8_t *at)
-{
-	uint32_t number;
-
-	memcpy(&number, at, sizeof(number));
-	return number;
 }
 
 /*
@@ -379,11 +361,11 @@ static bool takes_first_argument(const uint8_t *at, const struct insn_step *step
 	static const uint8_t mov[] = { 0x48, 0xc7, 0xc7 };
 
 	if (step->len == 7 && memcmp(at, lea, sizeof(lea)) == 0)
-		*value = step->addr + step->len + (uint64_t)(int32_t)number_at(at + 3);
+		*value = step->addr + step->len + (int64_t)distance_at(at + 3);
 	else if (step->len == 7 && memcmp(at, mov, sizeof(mov)) == 0)
-		*value = number_at(at + 3);
+		*value = (uint32_t)distance_at(at + 3);
 	else if (step->len == 5 && at[0] == 0xbf)
-		*value = number_at(at + 1);
+		*value = (uint32_t)distance_at(at + 1);
 	else
 		return false;
 	return true;

@@ -52,6 +52,14 @@
 	.cfi_adjust_cfa_offset FAST_SAVED
 	.endm
 
+/* Leaves a stub after a function in C; %eax: non-zero when the return slot was replaced. */
+	.macro LEAVE_ENTRY
+	negl	%eax /* sets the carry, too, unless it is 0 */
+	RESTORE_CALLER_SAVED
+	jnz	.Lresume
+	ret
+	.endm
+
 /*
  * A hook at the beginning of a function: everything except the part in C, which follows at
  * .L\name\()_slow. \fast, \all, \look, \slot: the operand of the return slot after SAVE_FAST, after
@@ -126,10 +134,7 @@ FUNCTION mcount
 	movq	%rsp, %rdx
 	leaq	-8(%r10), %rcx
 	call	probe_entry_framed
-	negl	%eax /* sets the carry, too, unless it is 0 */
-	RESTORE_CALLER_SAVED
-	jnz	.Lresume
-	ret
+	LEAVE_ENTRY
 END mcount
 	.globl	_mcount
 	.type	_mcount, @function
@@ -163,10 +168,7 @@ FUNCTION __fentry__
 .Lslot_known:
 	movq	%rsp, %rdx
 	call	probe_entry_looked_up
-	negl	%eax /* sets the carry, too, unless it is 0 */
-	RESTORE_CALLER_SAVED
-	jnz	.Lresume
-	ret
+	LEAVE_ENTRY
 
 /*
  * gcc keeps the static chain of a nested function by `push %r10; call __fentry__; pop %r10`. Then
@@ -189,10 +191,7 @@ END __fentry__
 	movq	REGS_BYTES(%rsp), %rsi
 	movq	%rsp, %rdx
 	call	probe_entry_guarded
-	negl	%eax /* sets the carry, too, unless it is 0 */
-	RESTORE_CALLER_SAVED
-	jnz	.Lresume
-	ret
+	LEAVE_ENTRY
 	.cfi_endproc
 
 /* A call beyond the limit of depth is left alone. */
