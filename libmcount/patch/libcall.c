@@ -48,13 +48,10 @@ static bool reserve_sites(uint32_t nr)
 {
 	if (!probe.calls && nr <= CALLS_MAX) {
 		uint32_t room = MIN(MAX(4 * nr, (uint32_t)CALLS_ROOM), CALLS_MAX);
-		void *p = mmap(NULL, room * sizeof(struct call_site), PROT_READ | PROT_WRITE,
-			       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-		if (p == MAP_FAILED)
+		probe.calls = undo_new_memory(room * sizeof(struct call_site));
+		if (!probe.calls)
 			return false;
-		undo_note_memory(p, room * sizeof(struct call_site));
-		probe.calls = p;
 		room_calls = room;
 	}
 	return nr <= room_calls - nr_calls;
@@ -141,6 +138,19 @@ static ElfW(Dyn) * find_dynamic(const struct module *m, int64_t tag)
 }
 
 /*
+ * Returns the address of a table of the module; NULL without it. The dynamic linker may have
+ * relocated the address (as on x86), else it is an offset.
+ */
+static const void *table_at(const struct module *m, int64_t tag)
+{
+	ElfW(Dyn) *entry = find_dynamic(m, tag);
+
+	if (!entry)
+		return NULL;
+	return (const void *)(entry->d_un.d_ptr + (entry->d_un.d_ptr < m->bias ? m->bias : 0));
+}
+
+/*
  * Makes a copy of the module's table of lazy relocations, for publish_relocations(). NULL when
  * there is no table, or no memory.
  */
@@ -153,16 +163,11 @@ static ElfW(Rela) * copy_relocations(const struct module *m, ElfW(Dyn) * *jmprel
 	if (!*jmprel || !size || !size->d_un.d_val || !kind || kind->d_un.d_val != DT_RELA)
 		return NULL;
 
-	ElfW(Rela) *copy = mmap(NULL, size->d_un.d_val, PROT_READ | PROT_WRITE,
-				MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	uint64_t table = (*jmprel)->d_un.d_ptr;
+	ElfW(Rela) *copy = undo_new_memory(size->d_un.d_val);
 
-	if (copy == MAP_FAILED)
+	if (!copy)
 		return NULL;
-	if (table < m->bias)
-		table += m->bias;
-	undo_note_memory(copy, size->d_un.d_val);
-	memcpy(copy, (const void *)table, size->d_un.d_val);
+	memcpy(copy, table_at(m, DT_JMPREL), size->d_un.d_val);
 	*nr = size->d_un.d_val / sizeof(*copy);
 	return copy;
 }
@@ -182,37 +187,31 @@ static void publish_relocations(const struct module *m, ElfW(Dyn) * jmprel, ElfW
 	__atomic_store_n(&jmprel->d_un.d_ptr, ours, __ATOMIC_RELEASE);
 }
 
+/* The hooks that calls may lead to: enum plan_hook, and the name of the function. */
+#define HOOKS(HOOK)                               \
+	HOOK(MCOUNT, mcount)                      \
+	HOOK(FENTRY, __fentry__)                  \
+	HOOK(CYG_ENTER, __cyg_profile_func_enter) \
+	HOOK(CYG_EXIT, __cyg_profile_func_exit)   \
+	HOOK(DLOPEN, dlopen)                      \
+	HOOK(LONGJMP, longjmp)                    \
+	HOOK(LONGJMP_BSD, _longjmp)               \
+	HOOK(SIGLONGJMP, siglongjmp)              \
+	HOOK(LONGJMP_CHK, __longjmp_chk)          \
+	HOOK(PRCTL, prctl)                        \
+	HOOK(DLCLOSE, dlclose)
+
 /* See OWN_NAME() in interpose.h. */
-#define OWN(name) extern const char own_##name[] __attribute__((visibility("hidden")))
-OWN(mcount);
-OWN(__fentry__);
-OWN(__cyg_profile_func_enter);
-OWN(__cyg_profile_func_exit);
-OWN(dlopen);
-OWN(longjmp);
-OWN(_longjmp);
-OWN(siglongjmp);
-OWN(__longjmp_chk);
-OWN(prctl);
-OWN(dlclose);
-OWN(vfork);
+#define OWN(id, name)	 extern const char own_##name[] __attribute__((visibility("hidden")));
+#define OWN_OF(id, name) [PLAN_HOOK_##id] = own_##name,
+
+HOOKS(OWN)
+OWN(, vfork)
 
 /* Returns the address of @hook, an untrusted enum plan_hook; 0 when there is no such hook. */
 static uint64_t hook_address(uint32_t hook)
 {
-	const char *const hooks[PLAN_HOOKS] = {
-		[PLAN_HOOK_MCOUNT] = own_mcount,
-		[PLAN_HOOK_FENTRY] = own___fentry__,
-		[PLAN_HOOK_CYG_ENTER] = own___cyg_profile_func_enter,
-		[PLAN_HOOK_CYG_EXIT] = own___cyg_profile_func_exit,
-		[PLAN_HOOK_DLOPEN] = own_dlopen,
-		[PLAN_HOOK_LONGJMP] = own_longjmp,
-		[PLAN_HOOK_LONGJMP_BSD] = own__longjmp,
-		[PLAN_HOOK_SIGLONGJMP] = own_siglongjmp,
-		[PLAN_HOOK_LONGJMP_CHK] = own___longjmp_chk,
-		[PLAN_HOOK_PRCTL] = own_prctl,
-		[PLAN_HOOK_DLCLOSE] = own_dlclose,
-	};
+	const char *const hooks[PLAN_HOOKS] = { HOOKS(OWN_OF) };
 
 	return hook < PLAN_HOOKS ? (uint64_t)hooks[hook] : 0;
 }
@@ -253,19 +252,6 @@ static uint32_t flags_of(const struct plan_call_site *site)
 	if ((site->flags & PLAN_CALL_VFORK) && has_own_vfork())
 		return site->flags & ~(PLAN_CALL_VFORK | PLAN_CALL_NO_RETURN_HOOK);
 	return site->flags & ~PLAN_CALL_VFORK;
-}
-
-/*
- * Returns the address of a table of the module; NULL without it. The dynamic linker may have
- * relocated the address (as on x86), else it is an offset.
- */
-static const void *table_at(const struct module *m, int64_t tag)
-{
-	ElfW(Dyn) *entry = find_dynamic(m, tag);
-
-	if (!entry)
-		return NULL;
-	return (const void *)(entry->d_un.d_ptr + (entry->d_un.d_ptr < m->bias ? m->bias : 0));
 }
 
 static const char *name_of(const struct module *m, const ElfW(Rela) * rela)
@@ -329,9 +315,9 @@ static void hook_module(const struct plan_call_site *sites, uint32_t nr, uint32_
 			.flags = flags_of(&sites[i]),
 			.unbound = *(uint64_t *)sites[i].slot,
 		};
-		if (!relocs || sites[i].reloc >= nr_relocs || is_elsewhere(&m, site->target))
+		if (sites[i].reloc >= nr_relocs || is_elsewhere(&m, site->target))
 			site->function = site->target;
-		if (finds && relocs && sites[i].reloc < nr_relocs)
+		if (finds && sites[i].reloc < nr_relocs)
 			find_function(site, name_of(&m, &relocs[sites[i].reloc]));
 		if (is_led_to_own_vfork(&sites[i]))
 			site->target = (uint64_t)own_vfork;

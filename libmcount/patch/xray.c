@@ -13,13 +13,6 @@
  * odd: FRAME_EXPLICIT.
  */
 
-/* Ends frames with the slot of a new call, which an exception or a longjmp(3) has left. */
-static void leave_replaced(struct thread *t, uint64_t id)
-{
-	while (t->top->slot == id)
-		frames_leave_top(t, NULL);
-}
-
 /* Handles all calls but those of the common case; the guard is set. */
 NOINLINE static void enter_guarded(struct thread *t, uint64_t *slot, uint64_t addr,
 				   const struct arch_regs *regs)
@@ -30,7 +23,9 @@ NOINLINE static void enter_guarded(struct thread *t, uint64_t *slot, uint64_t ad
 		t = stacks_enter(t, id);
 	if (unlikely(t->top->slot <= id))
 		frames_make_way(t, slot);
-	leave_replaced(t, id);
+	/* An exception or a longjmp(3) has left frames with the slot of the new call. */
+	while (t->top->slot == id)
+		frames_leave_top(t, NULL);
 	if (unlikely(!probe.plain))
 		planned_enter_announced(t, slot, addr, regs);
 	else if (likely(t->top < t->limit))

@@ -156,11 +156,6 @@ static bool double_holds(const struct plan_cond *cond, uint64_t bits)
 	return holds_compare(cond->compare, (value > limit) - (value < limit));
 }
 
-static bool float_holds(const struct plan_cond *cond, const struct subject *s)
-{
-	return double_holds(cond, load_float(cond, s));
-}
-
 static bool is_same(const uint8_t *a, const uint8_t *b, uint32_t len)
 {
 	for (uint32_t i = 0; i < len; i++) {
@@ -249,7 +244,7 @@ static inline bool one_holds(const struct plan_cond *cond, const struct subject 
 	case PLAN_COND_INT:
 		return int_holds(cond, s);
 	case PLAN_COND_FLOAT:
-		return float_holds(cond, s);
+		return double_holds(cond, load_float(cond, s));
 	case PLAN_COND_NUMBER:
 	case PLAN_COND_REAL:
 		return number_holds(cond, s);

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include "libmcount/system/channel.h"
 #include "libmcount/system/module_lock.h"
