@@ -2,8 +2,6 @@
 #include "libmcount/hot/aside.h"
 
 #include <errno.h>
-#include <signal.h>
-#include <unistd.h>
 
 #include "libmcount/values/emit.h"
 #include "libmcount/hot/frames.h"
@@ -60,14 +58,9 @@ static void aside_reset(struct thread *aside)
 		planned_end(aside);
 }
 
-struct begin_aside {
-	struct thread *t;
-	struct thread *aside;
-};
-
 static void begin_aside(void *arg)
 {
-	struct begin_aside *b = arg;
+	struct thread *t = arg;
 	struct thread *aside = thread_make_state();
 	char *memory;
 
@@ -82,9 +75,9 @@ static void begin_aside(void *arg)
 	l->records = memory + RING_PAGE;
 	aside->ring = &l->ring;
 	aside->is_aside = 1;
-	aside->threshold_ns = b->t->threshold_ns;
+	aside->threshold_ns = t->threshold_ns;
 	aside_reset(aside);
-	b->t->aside = b->aside = aside;
+	t->aside = aside;
 }
 
 struct thread *aside_enter(struct thread *t)
@@ -94,14 +87,9 @@ struct thread *aside_enter(struct thread *t)
 	if (t == &probe_idle_thread)
 		return NULL;
 	if (!aside) {
-		struct begin_aside b = { .t = t };
-
-		/*
-		 * If a second handler interrupts this and makes an aside, too, one of the two
-		 * asides stays unused.
-		 */
-		slow_call(begin_aside, &b);
-		aside = b.aside;
+		/* A second handler may interrupt this and make an aside, too: it stays unused. */
+		slow_call(begin_aside, t);
+		aside = t->aside;
 	}
 	if (!aside || aside->busy) {
 		note_lost_inside(t, 2); /* the call's ENTRY and its EXIT */

@@ -74,7 +74,8 @@ NOINLINE static uint32_t enter_planned(struct thread *t, uint64_t *slot, uint64_
 	return replaced;
 }
 
-static inline uint32_t enter_function(uint64_t *slot, uint64_t addr, const struct arch_regs *regs)
+/* HOT (libmcount/hot/probe.h). */
+inline uint32_t probe_entry(uint64_t *slot, uint64_t addr, const struct arch_regs *regs)
 {
 	struct thread *t = fast_guard();
 
@@ -105,8 +106,8 @@ static inline uint32_t enter_function(uint64_t *slot, uint64_t addr, const struc
 	return 1;
 }
 
-/* Handles calls that the stub has found in no table, or that are not for its fast path. */
-static inline uint32_t enter_looked_up(uint64_t *slot, uint64_t addr, const struct arch_regs *regs)
+/* HOT (libmcount/hot/probe.h). */
+inline uint32_t probe_entry_looked_up(uint64_t *slot, uint64_t addr, const struct arch_regs *regs)
 {
 	struct thread *t = fast_guard();
 
@@ -115,18 +116,6 @@ static inline uint32_t enter_looked_up(uint64_t *slot, uint64_t addr, const stru
 	if (!probe.plain && likely(!stack_may_differ(t, (uint64_t)slot)))
 		return enter_planned(t, slot, addr, regs);
 	return enter_guarded(t, slot, addr, regs);
-}
-
-/* HOT (libmcount/hot/probe.h). */
-uint32_t probe_entry_looked_up(uint64_t *slot, uint64_t addr, const struct arch_regs *regs)
-{
-	return enter_looked_up(slot, addr, regs);
-}
-
-/* HOT (libmcount/hot/probe.h). */
-uint32_t probe_entry(uint64_t *slot, uint64_t addr, const struct arch_regs *regs)
-{
-	return enter_function(slot, addr, regs);
 }
 
 /* HOT (libmcount/hot/probe.h). */
@@ -142,8 +131,8 @@ uint32_t probe_entry_framed(uint64_t *slot, uint64_t addr, const struct arch_reg
 	uint64_t apart = (uint64_t)other - (uint64_t)slot;
 
 	if (unlikely(apart - 1 < REALIGN_MAX && apart % sizeof(*slot) == 0) && *other == *slot)
-		return enter_function(other, addr, regs);
-	return enter_looked_up(slot, addr, regs);
+		return probe_entry(other, addr, regs);
+	return probe_entry_looked_up(slot, addr, regs);
 }
 
 /* Writes ENTRY and EXIT with equal times, for a call whose return cannot be seen. */
@@ -274,7 +263,7 @@ NOINLINE static struct libcall special_libcall(uint64_t *slot, struct call_site 
 	} else if (site->flags & PLAN_CALL_NO_RETURN_HOOK) {
 		enter_instant(slot, site, regs);
 	} else {
-		call.replaced = enter_function(slot, site->addr, regs);
+		call.replaced = probe_entry(slot, site->addr, regs);
 		/*
 		 * The trampoline may be there by an earlier call, whose function came here by a
 		 * jump.
@@ -297,6 +286,6 @@ struct libcall probe_libcall(uint64_t *slot, uint64_t index, struct arch_regs *r
 
 	if (unlikely(site->flags))
 		return special_libcall(slot, site, call, regs);
-	call.replaced = enter_function(slot, site->addr, regs);
+	call.replaced = probe_entry(slot, site->addr, regs);
 	return call;
 }

@@ -1,10 +1,6 @@
 /* Open frames that are left out of order (see frames.h). */
 #include "libmcount/hot/frames.h"
 
-#include <errno.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include "libmcount/hot/old_returns.h"
 #include "libmcount/system/own_syscall.h"
 #include "libmcount/hot/state.h"
@@ -70,33 +66,22 @@ static bool owns_slot(const struct frame *f)
 	       f->ret != TRAMPOLINE && !(probe.plan.flags & PLAN_ESTIMATE);
 }
 
-struct slot_access {
-	uint64_t address;
-	uint64_t expected;
-	uint64_t value;
-};
-
-/*
- * Replaces a word of a stack, if the word still has the value that we wrote there. The stack may be
- * unmapped by now.
- */
-static void slot_replace(void *arg)
+/* Puts the return address of frame @arg back into its slot. The stack may be unmapped by now. */
+static void put_return_back(void *arg)
 {
-	struct slot_access *a = arg;
-	uint64_t *slot = (uint64_t *)a->address;
+	const struct frame *f = arg;
+	uint64_t *slot = (uint64_t *)f->slot;
 
-	if (own_is_readable(a->address) && *slot == a->expected)
-		*slot = a->value;
+	if (own_is_readable(f->slot) && *slot == TRAMPOLINE)
+		*slot = f->ret;
 }
 
 static void frame_restore(struct frame *f)
 {
-	struct slot_access a = { f->slot, TRAMPOLINE, f->ret };
-
 	if (!owns_slot(f))
 		return;
 	old_returns_put(f->slot, f->ret);
-	slow_call(slot_replace, &a);
+	slow_call(put_return_back, f);
 }
 
 /*

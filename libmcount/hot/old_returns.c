@@ -3,8 +3,6 @@
 
 #include <stdatomic.h>
 
-#include "utils/base/compiler.h"
-
 #define GRAVES 65536 /* a power of two; unused pages cost nothing */
 #define PROBES 8
 

@@ -163,7 +163,7 @@ static void begin_actions(struct thread *t, const struct frame *f, struct planne
 			  const struct plan_rule *rule)
 {
 	if ((pf->flags & PLANNED_RECOVER) && !(probe.plan.flags & PLAN_ESTIMATE))
-		planned_show_returns(t, f);
+		planned_show_returns(t, f, true);
 	if ((rule->flags & PLAN_READ) && (pf->flags & PLANNED_RECORD) && !(pf->flags & PLANNED_OFF))
 		read_at_entry(t, f, pf, rule->read);
 }
@@ -323,7 +323,11 @@ NOINLINE static uint32_t enter_prepared(struct thread *t, uint64_t *slot, uint64
 	return enter_decided(t, slot, addr, regs);
 }
 
-bool planned_fast_admit(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
+/*
+ * HOT: opens a ready thread at the call of a function whose rule opts it in and says no more. At
+ * the next call the stub finds the function in its table.
+ */
+NOINLINE static bool admit_call(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
 {
 	struct planned *p = t->planned;
 	const struct planned_known *known = planned_known_of(p, addr);
@@ -337,7 +341,13 @@ bool planned_fast_admit(struct thread *t, uint64_t slot, uint64_t ret, uint64_t 
 	return true;
 }
 
-bool planned_push_passing(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
+/*
+ * HOT: pushes a call for which planned_may_pass() is true, in an open thread, which stays open. The
+ * stub records most such calls. This function handles the first call of a function, calls of a
+ * function that shares its place in the table, calls by a jump, whose frame has the slot of the
+ * frame around it, and calls when the segment has no room or the clock needs a new fit.
+ */
+NOINLINE static bool push_passing(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
 {
 	bool is_known = planned_knows(t, addr);
 
@@ -358,22 +368,48 @@ bool planned_push_passing(struct thread *t, uint64_t slot, uint64_t ret, uint64_
 	return true;
 }
 
+/*
+ * Enters a call in a thread that is not settled. False, with nothing done, when the call is of
+ * another kind.
+ */
+static inline bool push_unsettled(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr,
+				  const struct arch_regs *regs)
+{
+	if (!planned_is_open(t))
+		return admit_call(t, slot, ret, addr);
+	return planned_fast_enter_open(t, slot, ret, addr, regs) ||
+	       push_passing(t, slot, ret, addr);
+}
+
 /* Pushes the frame of a call. If false, the thread is settled, and the call needs more. */
 static inline bool push_or_settle(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr,
 				  const struct arch_regs *regs)
 {
 	if (t->planned->open_base) {
-		if (planned_push_unsettled(t, slot, ret, addr, regs))
+		if (push_unsettled(t, slot, ret, addr, regs))
 			return true;
 		planned_close(t);
 	}
 	return planned_fast_enter_known(t, slot, ret, addr, regs);
 }
 
+/*
+ * Pushes a call about which only the selection decides; its function may be opted in or out. The
+ * thread may be in any state; the plan is the one that it knows. False, with nothing done, when the
+ * call is of another kind.
+ */
+static inline bool push_simple(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr,
+			       const struct arch_regs *regs)
+{
+	if (t->planned->open_base)
+		return push_unsettled(t, slot, ret, addr, regs);
+	return planned_fast_enter_known(t, slot, ret, addr, regs);
+}
+
 static inline bool enter_simple(struct thread *t, uint64_t *slot, uint64_t addr,
 				const struct arch_regs *regs)
 {
-	if (!planned_push_simple(t, (uint64_t)slot, *slot, addr, regs))
+	if (!push_simple(t, (uint64_t)slot, *slot, addr, regs))
 		return false;
 	*slot = (uint64_t)arch_return_trampoline;
 	return true;

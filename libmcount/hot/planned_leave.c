@@ -103,7 +103,7 @@ NOINLINE static void leave_decided(struct thread *t, const struct arch_regs *reg
 	struct selection inside = p->now;
 
 	if (unlikely(pf->flags & PLANNED_RECOVER) && regs)
-		planned_hide_returns(t, f);
+		planned_show_returns(t, f, false);
 	planned_drop(t, pf);
 	if (!(pf->flags & PLANNED_RECORD) || !probe.is_on || !probe.tracing)
 		return;

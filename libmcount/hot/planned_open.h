@@ -1,4 +1,4 @@
-/* Common calls in an open thread that the stubs do not handle; and calls that open a thread. */
+/* Common calls in an open thread that the stubs do not handle. */
 #ifndef UTRAIL_LIBMCOUNT_PLANNED_OPEN_H
 #define UTRAIL_LIBMCOUNT_PLANNED_OPEN_H
 
@@ -103,9 +103,14 @@ static inline bool planned_leave_open(struct thread *t, const struct arch_regs *
  */
 static inline bool planned_fast_bar(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
 {
+	struct planned *p = t->planned;
+
 	if (!probe_is_recording() || !probe_skips || t->top >= t->limit)
 		return false;
-	planned_bar(t, slot, ret, addr);
+	planned_push_open(t, slot, ret, addr, OPEN_OUT);
+	guard_barrier();
+	p->now.out = 1;
+	state_follow(t, p, THREAD_OPEN, CALL_OPT_OUT);
 	return true;
 }
 
@@ -122,46 +127,6 @@ static inline bool planned_fast_enter_open(struct thread *t, uint64_t slot, uint
 		return planned_fast_bar(t, slot, ret, addr);
 	return planned_is_alike(t->planned, func) &&
 	       planned_fast_capture(t, slot, ret, addr, func, regs);
-}
-
-/*
- * HOT: opens a ready thread at the call of a function whose rule opts it in and says no more. At
- * the next call the stub finds the function in its table.
- */
-bool planned_fast_admit(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr);
-
-/*
- * HOT: pushes a call for which planned_may_pass() is true, in an open thread, which stays open. The
- * stub records most such calls. This function handles the first call of a function, calls of a
- * function that shares its place in the table, calls by a jump, whose frame has the slot of the
- * frame around it, and calls when the segment has no room or the clock needs a new fit.
- */
-bool planned_push_passing(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr);
-
-/*
- * Enters a call in a thread that is not settled. False, with nothing done, when the call is of
- * another kind.
- */
-static inline bool planned_push_unsettled(struct thread *t, uint64_t slot, uint64_t ret,
-					  uint64_t addr, const struct arch_regs *regs)
-{
-	if (!planned_is_open(t))
-		return planned_fast_admit(t, slot, ret, addr);
-	return planned_fast_enter_open(t, slot, ret, addr, regs) ||
-	       planned_push_passing(t, slot, ret, addr);
-}
-
-/*
- * HOT: enters a call about which only the selection decides; its function may be opted in or out.
- * The thread may be in any state; the plan is the one that it knows. False, with nothing done, when
- * the call is of another kind.
- */
-static inline bool planned_push_simple(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr,
-				       const struct arch_regs *regs)
-{
-	if (t->planned->open_base)
-		return planned_push_unsettled(t, slot, ret, addr, regs);
-	return planned_fast_enter_known(t, slot, ret, addr, regs);
 }
 
 #endif

@@ -208,17 +208,6 @@ static inline void planned_push_open(struct thread *t, uint64_t slot, uint64_t r
 	t->top = f;
 }
 
-/* Bars an open thread at a call of @addr, which is opted out. */
-static inline void planned_bar(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
-{
-	struct planned *p = t->planned;
-
-	planned_push_open(t, slot, ret, addr, OPEN_OUT);
-	guard_barrier();
-	p->now.out = 1;
-	state_follow(t, p, THREAD_OPEN, CALL_OPT_OUT);
-}
-
 /*
  * Handles a call in an open thread whose function may pass, if the call is too deep to be recorded.
  * It gets a frame that only shows its end. False when it is not too deep, or no frame is left.

@@ -71,11 +71,10 @@ void planned_take_reading(void *take);
 uint64_t planned_own_return(const struct frame *f);
 
 /*
- * `recover`: code inside of @f that walks the stack by itself sees the program's own return
- * addresses. They are replaced again at the end of @f.
+ * `recover`: lets code inside of @f that walks the stack by itself see the program's own return
+ * addresses (@shows), or replaces these again, at the end of @f.
  */
-void planned_show_returns(struct thread *t, const struct frame *f);
-void planned_hide_returns(struct thread *t, const struct frame *f);
+void planned_show_returns(struct thread *t, const struct frame *f, bool shows);
 
 /* Write the ENTRY, or the EXIT, of @f with its payloads. False when there was no room. */
 bool planned_put_entry(struct thread *t, const struct frame *f, const struct planned_frame *pf);

@@ -1,27 +1,12 @@
 /* Calls that are not all alike: the memory and the state of a thread (see planned.h). */
 #include "libmcount/hot/planned_private.h"
 
-#include <stddef.h>
-#include <unistd.h>
-
 #include "libmcount/hot/frames.h"
 #include "libmcount/hot/hot.h"
 #include "libmcount/system/undo.h"
 #include "libmcount/system/own_syscall.h"
 
 struct planned_place planned_no_calls[PLANNED_CALLS];
-
-static void forget_calls(struct planned *p);
-
-void planned_forget_calls(void)
-{
-	for (struct thread *t = atomic_load(&probe_threads); t; t = t->next) {
-		struct planned *p = __atomic_load_n(&t->planned, __ATOMIC_ACQUIRE);
-
-		if (p)
-			forget_calls(p);
-	}
-}
 
 void planned_take_reading(void *arg)
 {
@@ -56,25 +41,17 @@ uint64_t planned_own_return(const struct frame *f)
 }
 
 /* The return address of @f itself stays replaced, so that @f returns to us. */
-void planned_show_returns(struct thread *t, const struct frame *f)
+void planned_show_returns(struct thread *t, const struct frame *f, bool shows)
 {
+	const uint64_t ours = (uint64_t)arch_return_trampoline;
+
 	for (struct frame *g = t->frames + 1; g < f; g++) {
 		uint64_t *slot = (uint64_t *)g->slot;
+		uint64_t own = planned_own_return(g);
 
 		if (g->slot != f->slot && !(g->slot & FRAME_EXPLICIT) &&
-		    *slot == (uint64_t)arch_return_trampoline)
-			*slot = planned_own_return(g);
-	}
-}
-
-void planned_hide_returns(struct thread *t, const struct frame *f)
-{
-	for (struct frame *g = t->frames + 1; g < f; g++) {
-		uint64_t *slot = (uint64_t *)g->slot;
-
-		if (g->slot != f->slot && !(g->slot & FRAME_EXPLICIT) &&
-		    *slot == planned_own_return(g))
-			*slot = (uint64_t)arch_return_trampoline;
+		    *slot == (shows ? ours : own))
+			*slot = shows ? own : ours;
 	}
 }
 
@@ -261,6 +238,16 @@ static void forget_calls(struct planned *p)
 	forget_table(p->pass);
 }
 
+void planned_forget_calls(void)
+{
+	for (struct thread *t = atomic_load(&probe_threads); t; t = t->next) {
+		struct planned *p = __atomic_load_n(&t->planned, __ATOMIC_ACQUIRE);
+
+		if (p)
+			forget_calls(p);
+	}
+}
+
 static bool watches_same(const struct live_plan *a, const struct live_plan *b)
 {
 	bool same = a && a->nr_watches == b->nr_watches;
@@ -400,16 +387,10 @@ void planned_begin_aside(struct thread *aside, const struct thread *t)
 	p->now.level = 0;
 }
 
-struct late {
-	struct thread *t;
-	bool is_good;
-};
-
 /* Signals are blocked: no handler may find a half-made struct planned. */
 static void begin_late(void *arg)
 {
-	struct late *late = arg;
-	struct thread *t = late->t;
+	struct thread *t = arg;
 	uint64_t mask;
 	bool is_quiet = own_quiet_begin(&mask);
 
@@ -422,7 +403,6 @@ static void begin_late(void *arg)
 		t->limit = t->frames + probe.plan.max_stack;
 		state_begin(t);
 		planned_take_up(t);
-		late->is_good = true;
 	}
 	if (is_quiet)
 		own_quiet_end(mask);
@@ -430,12 +410,11 @@ static void begin_late(void *arg)
 
 bool planned_begin_late(struct thread *t)
 {
-	struct late late = { t, false };
-
 	/* Tracing may have ended since the thread was made. */
-	if (probe.tracing)
-		slow_call(begin_late, &late);
-	return late.is_good;
+	if (!probe.tracing)
+		return false;
+	slow_call(begin_late, t);
+	return t->planned != NULL;
 }
 
 void planned_note_written(struct thread *t)

@@ -3,7 +3,6 @@
 
 #include <signal.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include "libmcount/hot/frames.h"
 #include "libmcount/hot/guard.h"
@@ -29,9 +28,7 @@ static _Atomic uint32_t nr_made;
 static __thread uint64_t alternate_low __attribute__((tls_model("initial-exec")));
 static __thread uint64_t alternate_high __attribute__((tls_model("initial-exec")));
 
-EXPORTED int sigaltstack(const stack_t *restrict ss, stack_t *restrict old);
-
-int sigaltstack(const stack_t *restrict ss, stack_t *restrict old)
+EXPORTED int sigaltstack(const stack_t *restrict ss, stack_t *restrict old)
 {
 	static void *next;
 	int (*fn)(const stack_t *, stack_t *) = interposed(&next, "sigaltstack");

@@ -49,11 +49,6 @@ void slow_call(void (*fn)(void *), void *arg)
 	arch_call_preserving_vectors(keep_errno, &s);
 }
 
-static pid_t current_tid(void)
-{
-	return own_syscall(SYS_gettid);
-}
-
 /* True in a child that runs in its parent's memory, and so has the parent's rings. */
 static bool is_child(void)
 {
@@ -87,7 +82,7 @@ void thread_name_ring(struct thread *t)
 	struct ring *r = t->ring;
 
 	r->is_child = is_child();
-	r->tid = t->is_made && !r->is_child ? RING_TID_STACK : current_tid();
+	r->tid = t->is_made && !r->is_child ? RING_TID_STACK : own_syscall(SYS_gettid);
 	r->start_ns = clock_kernel_ns();
 	/* This store also publishes the members above to the writer. */
 	atomic_store_explicit(&r->state, RING_LIVE, memory_order_release);
