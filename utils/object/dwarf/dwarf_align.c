@@ -13,12 +13,9 @@
 
 static uint32_t number_of(Dwarf_Die *die, unsigned name)
 {
-	Dwarf_Attribute attr;
 	Dwarf_Word word;
 
-	if (!dwarf_attr_integrate(die, name, &attr) || dwarf_formudata(&attr, &word) < 0)
-		return 0;
-	return word > ALIGNMENT_MAX ? ALIGNMENT_MAX : word;
+	return dwarf_number(die, name, &word) ? MIN(word, (Dwarf_Word)ALIGNMENT_MAX) : 0;
 }
 
 bool dwarf_is_vector(Dwarf_Die *die)
@@ -36,22 +33,6 @@ uint32_t dwarf_vector_bytes(struct dwarf_loader *loader, Dwarf_Die *die)
 	return nr * MIN(dwarf_byte_size(&element), (uint32_t)ALIGNMENT_MAX);
 }
 
-static bool is_struct(Dwarf_Die *die)
-{
-	int tag = dwarf_tag(die);
-
-	return tag == DW_TAG_structure_type || tag == DW_TAG_class_type || tag == DW_TAG_union_type;
-}
-
-/* True for members and base classes that are part of an object: no static members and functions. */
-static bool is_part(Dwarf_Die *child)
-{
-	int tag = dwarf_tag(child);
-
-	return (tag == DW_TAG_member || tag == DW_TAG_inheritance) &&
-	       !dwarf_has_flag(child, DW_AT_external) && !dwarf_has_flag(child, DW_AT_declaration);
-}
-
 static uint32_t alignment(struct dwarf_loader *loader, Dwarf_Die *die, int nesting);
 
 static uint32_t alignment_of_parts(struct dwarf_loader *loader, Dwarf_Die *die, int nesting)
@@ -65,7 +46,7 @@ static uint32_t alignment_of_parts(struct dwarf_loader *loader, Dwarf_Die *die, 
 		Dwarf_Die type;
 		uint32_t offset;
 
-		if (!is_part(&child) || !dwarf_member_offset(&child, &offset) ||
+		if (!dwarf_is_part(&child) || !dwarf_member_offset(&child, &offset) ||
 		    !dwarf_type_die(&child, &type))
 			continue;
 
@@ -92,7 +73,7 @@ static uint32_t alignment(struct dwarf_loader *loader, Dwarf_Die *die, int nesti
 	uint32_t bytes = dwarf_byte_size(&type);
 	uint32_t own = MIN(bytes, (uint32_t)ALIGNMENT_MAX);
 
-	if (is_struct(&type)) {
+	if (dwarf_is_class(&type)) {
 		own = alignment_of_parts(loader, &type, nesting);
 		/* The size of a packed struct may not fit its alignment: then it has none. */
 		if (bytes % own)
@@ -123,7 +104,7 @@ static bool find_only_part(struct dwarf_loader *loader, Dwarf_Die *die, Dwarf_Di
 	if (!dwarf_first(loader, die, &child))
 		return false;
 	do {
-		if (is_part(&child) && ++nr == 1 && !dwarf_type_die(&child, part))
+		if (dwarf_is_part(&child) && ++nr == 1 && !dwarf_type_die(&child, part))
 			return false;
 	} while (dwarf_next(loader, &child));
 	return nr == 1;
@@ -142,7 +123,7 @@ bool dwarf_is_one_vector(struct dwarf_loader *loader, Dwarf_Die *die)
 			if (dwarf_array_elements(loader, &at, 1) != 1 ||
 			    !dwarf_type_die(&at, &inner))
 				return false;
-		} else if (!is_struct(&at) || !find_only_part(loader, &at, &inner)) {
+		} else if (!dwarf_is_class(&at) || !find_only_part(loader, &at, &inner)) {
 			return false;
 		}
 		at = inner;

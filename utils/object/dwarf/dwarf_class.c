@@ -63,15 +63,11 @@ static void classify_members(struct dwarf_loader *loader, Dwarf_Die *die, uint32
 	if (!dwarf_first(loader, die, &child))
 		return;
 	do {
-		int tag = dwarf_tag(&child);
 		uint32_t at;
 		Dwarf_Die type;
 		struct dwarf_bits bits;
 
-		if (tag != DW_TAG_member && tag != DW_TAG_inheritance)
-			continue;
-		if (dwarf_has_flag(&child, DW_AT_external) ||
-		    dwarf_has_flag(&child, DW_AT_declaration))
+		if (!dwarf_is_part(&child))
 			continue;
 		/* A bit-field without a name is padding (psABI 3.2.3). */
 		if (dwarf_hasattr_integrate(&child, DW_AT_bit_size) && !dwarf_diename(&child))

@@ -4,7 +4,6 @@
  */
 #include "utils/object/dwarf/dwarf_type.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,11 +53,8 @@ static bool find_direct(struct dwarf_loader *loader, Dwarf_Die *die, const char 
 		uint32_t offset;
 		Dwarf_Die type;
 
-		if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) ||
-		    dwarf_has_flag(&child, DW_AT_external) ||
-		    dwarf_has_flag(&child, DW_AT_declaration) ||
-		    !dwarf_member_offset(&child, &offset) || !dwarf_type_die(&child, &type) ||
-		    !dwarf_peel(&type))
+		if (!dwarf_is_part(&child) || !dwarf_member_offset(&child, &offset) ||
+		    !dwarf_type_die(&child, &type) || !dwarf_peel(&type))
 			continue;
 		if (depth == 0 && its && tag == DW_TAG_member && strncmp(its, name, len) == 0 &&
 		    !its[len]) {
@@ -127,23 +123,15 @@ static bool type_argument(struct dwarf_loader *loader, Dwarf_Die *die, unsigned 
 }
 
 /* Find the first template argument that is a number. */
-static bool number_argument(struct dwarf_loader *loader, Dwarf_Die *die, uint64_t *number)
+static bool number_argument(struct dwarf_loader *loader, Dwarf_Die *die, Dwarf_Word *number)
 {
 	Dwarf_Die child;
 
 	if (!dwarf_first(loader, die, &child))
 		return false;
 	do {
-		Dwarf_Attribute attr;
-		Dwarf_Word word;
-
-		if (dwarf_tag(&child) != DW_TAG_template_value_parameter)
-			continue;
-		if (!dwarf_attr_integrate(&child, DW_AT_const_value, &attr) ||
-		    dwarf_formudata(&attr, &word) < 0)
-			return false;
-		*number = word;
-		return true;
+		if (dwarf_tag(&child) == DW_TAG_template_value_parameter)
+			return dwarf_number(&child, DW_AT_const_value, number);
 	} while (dwarf_next(loader, &child));
 	return false;
 }
@@ -238,7 +226,7 @@ static bool put_sequence(struct shaping *s, Dwarf_Die *die, const struct dwarf_l
 	struct member second;
 	Dwarf_Die element;
 	uint32_t bytes;
-	uint64_t number = 0;
+	Dwarf_Word number = 0;
 
 	if (!find_member(s->loader, die, layout->paths[0], &first) ||
 	    !element_of(s, die, &element, &bytes))
@@ -513,14 +501,12 @@ static uint32_t alignment_of(struct dwarf_loader *loader, Dwarf_Die *die, unsign
 	do {
 		int tag = dwarf_tag(&child);
 		Dwarf_Die member;
-		Dwarf_Attribute attr;
 		Dwarf_Word asked;
 
 		if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) ||
 		    dwarf_has_flag(&child, DW_AT_external) || !dwarf_type_die(&child, &member))
 			continue;
-		if (dwarf_attr_integrate(&child, DW_AT_alignment, &attr) &&
-		    dwarf_formudata(&attr, &asked) == 0)
+		if (dwarf_number(&child, DW_AT_alignment, &asked))
 			most = MAX(most, (uint32_t)asked);
 		most = MAX(most, alignment_of(loader, &member, depth - 1));
 	} while (dwarf_next(loader, &child));
@@ -724,13 +710,9 @@ static const char *shape_of(struct dwarf_loader *loader, Dwarf_Die *die, const c
 	struct strbuf text cleanup_strbuf = { 0 };
 	const char *shape = NULL;
 	bool is_container;
-	char place[32];
-
-	/* The key is stored by the place of @die; "" means that there is no shape. */
-	snprintf(place, sizeof(place), "%c%llx", fields ? 'x' : 'c',
-		 (unsigned long long)(uintptr_t)die->addr);
-
-	const char *known = strmap_get(&loader->keys, place);
+	struct intmap *keys = fields ? &loader->box_keys : &loader->container_keys;
+	/* "" means that there is no shape. */
+	const char *known = intmap_get(keys, (uintptr_t)die->addr);
 
 	if (!known) {
 		loader->nesting++;
@@ -745,10 +727,7 @@ static const char *shape_of(struct dwarf_loader *loader, Dwarf_Die *die, const c
 		loader->nesting--;
 		strbuf_deinit(&s.out);
 		known = known ? known : "";
-
-		const char *kept = dwarf_keep_text(loader, place, strlen(place));
-
-		if (!kept || strmap_put(&loader->keys, kept, (void *)known) < 0)
+		if (intmap_put(keys, (uintptr_t)die->addr, (void *)known) < 0)
 			loader->oom = true;
 	}
 	if (*known) {

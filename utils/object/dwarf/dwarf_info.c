@@ -39,24 +39,13 @@ static bool unit_of(struct dwarf_loader *loader, Dwarf_CU *unit, Dwarf_Die *die)
 	return loader->skeleton || dwarf_cu_die(unit, die, NULL, NULL, NULL, NULL, NULL, NULL);
 }
 
-/*
- * Keep the displayed name of a file: relative to the directory of the compiler, if the file is
- * below it. @last: the name that was kept before.
- */
+/* Keep the displayed name of a file. @last: the name that was kept before. */
 static const char *keep_file(struct dwarf_loader *loader, Dwarf_Die *die, const char *file,
 			     const char *last)
 {
-	Dwarf_Die cu;
-	Dwarf_Attribute attr;
-	const char *dir = unit_of(loader, die->cu, &cu) && dwarf_attr(&cu, DW_AT_comp_dir, &attr)
-				  ? dwarf_formstring(&attr)
-				  : NULL;
-	size_t len = dir ? strlen(dir) : 0;
+	Dwarf_Die unit;
 
-	if (len && strncmp(file, dir, len) == 0 && file[len] == '/')
-		file += len + 1;
-	if (strncmp(file, "./", 2) == 0)
-		file += 2;
+	file = dwarf_shown_file(unit_of(loader, die->cu, &unit) ? &unit : NULL, file);
 	/* Successive functions mostly have the same file. */
 	return last && strcmp(last, file) == 0 ? last : dwarf_keep_text(loader, file, strlen(file));
 }
@@ -96,13 +85,6 @@ static void note_place(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf
 	func->line = line;
 }
 
-static bool get_number(Dwarf_Die *die, unsigned name, Dwarf_Word *number)
-{
-	Dwarf_Attribute attr;
-
-	return dwarf_attr(die, name, &attr) && dwarf_formudata(&attr, number) == 0;
-}
-
 /*
  * True for headers of libraries: inlined calls between their functions are many, and of no
  * interest.
@@ -132,7 +114,7 @@ static void add_inlined(struct dwarf_loader *loader, Dwarf_Die *call, struct dwa
 		return;
 	}
 	func->inlined = all;
-	get_number(call, DW_AT_call_line, &line);
+	dwarf_number(call, DW_AT_call_line, &line);
 	all[func->nr_inlined++] = (struct dwarf_inline){
 		.name = dwarf_keep_text(loader, name, strlen(name)),
 		.file = file ? keep_file(loader, call, file, func->file) : NULL,
@@ -274,8 +256,10 @@ static void forget_places(struct dwarf_loader *loader)
 {
 	for (size_t i = 0; i < loader->types.nr_slots; i++)
 		free(loader->types.slots[i].value);
-	strmap_deinit(&loader->types);
-	strmap_deinit(&loader->keys);
+	intmap_deinit(&loader->types);
+	intmap_deinit(&loader->keys);
+	intmap_deinit(&loader->container_keys);
+	intmap_deinit(&loader->box_keys);
 }
 
 static void give_room(struct dwarf_loader *loader, uint64_t bytes)

@@ -46,7 +46,4 @@ struct dwarf_layout {
  */
 const struct dwarf_layout *dwarf_layout_next(const struct dwarf_layout *layout, Dwarf_Die *die);
 
-/* True for a struct, class or union. */
-bool dwarf_is_class(Dwarf_Die *die);
-
 #endif

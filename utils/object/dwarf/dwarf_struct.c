@@ -1,7 +1,6 @@
 /* Definitions of structs: the fields whose values can be shown (see dwarf_type.h). */
 #include "utils/object/dwarf/dwarf_type.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "utils/base/containers/strbuf.h"
@@ -78,20 +77,13 @@ static void type_of_field(struct making *m, Dwarf_Die *die, struct dwarf_type *t
 		type->bytes = 24;
 }
 
-static bool get_number(Dwarf_Die *die, unsigned name, Dwarf_Word *number)
-{
-	Dwarf_Attribute attr;
-
-	return dwarf_attr_integrate(die, name, &attr) && dwarf_formudata(&attr, number) == 0;
-}
-
 /* Returns the size of the storage unit of a bit-field, in bytes. */
 static Dwarf_Word unit_size(Dwarf_Die *member)
 {
 	Dwarf_Word bytes = 0;
 	Dwarf_Die type;
 
-	if (!get_number(member, DW_AT_byte_size, &bytes) && dwarf_type_die(member, &type) &&
+	if (!dwarf_number(member, DW_AT_byte_size, &bytes) && dwarf_type_die(member, &type) &&
 	    dwarf_peel(&type))
 		bytes = dwarf_byte_size(&type);
 	return bytes;
@@ -107,14 +99,14 @@ bool dwarf_member_bits(Dwarf_Die *member, uint32_t base, struct dwarf_bits *bits
 	Dwarf_Word width;
 	Dwarf_Word at;
 
-	if (!get_number(member, DW_AT_bit_size, &width) || width == 0 || width > 64 ||
+	if (!dwarf_number(member, DW_AT_bit_size, &width) || width == 0 || width > 64 ||
 	    !dwarf_member_offset(member, &offset))
 		return false;
-	if (!get_number(member, DW_AT_data_bit_offset, &at)) {
+	if (!dwarf_number(member, DW_AT_data_bit_offset, &at)) {
 		at = 8ULL * offset;
 		Dwarf_Word from_top;
 
-		if (get_number(member, DW_AT_bit_offset, &from_top))
+		if (dwarf_number(member, DW_AT_bit_offset, &from_top))
 			at += 8 * unit_size(member) - from_top - width;
 	}
 	at += 8ULL * base;
@@ -227,17 +219,11 @@ static void put_members(struct making *m, Dwarf_Die *die, uint32_t base, unsigne
 	if (nesting > NESTING_MAX || !dwarf_first(m->loader, die, &child))
 		return;
 	do {
-		int tag = dwarf_tag(&child);
-
-		if (tag != DW_TAG_member && tag != DW_TAG_inheritance)
-			continue;
-		/* Leave out static members, and pointers to tables of virtual functions. */
-		if (dwarf_has_flag(&child, DW_AT_external) ||
-		    dwarf_has_flag(&child, DW_AT_declaration) ||
-		    dwarf_has_flag(&child, DW_AT_artificial))
-			continue;
 		const char *name = dwarf_diename(&child);
 
+		/* Pointers to tables of virtual functions are artificial. */
+		if (!dwarf_is_part(&child) || dwarf_has_flag(&child, DW_AT_artificial))
+			continue;
 		if (m->nr < FIELDS_MAX && (!name || strnlen(name, FIELD_NAME_MAX) < FIELD_NAME_MAX))
 			put_member(m, &child, base, nesting);
 	} while (dwarf_next(m->loader, &child));
@@ -312,29 +298,26 @@ unsigned dwarf_boxed_fields(struct dwarf_loader *loader, Dwarf_Die *die, uint32_
 const char *dwarf_struct_fields(struct dwarf_loader *loader, Dwarf_Die *die, const char *name,
 				uint32_t bytes)
 {
-	static const char nothing[] = "";
-	char place[32];
+	static char nothing[] = "";
+	uintptr_t place = (uintptr_t)die->addr;
 	const char *key;
 
 	if (loader->nesting >= NESTING_MAX)
 		return NULL;
-	snprintf(place, sizeof(place), "%llx", (unsigned long long)(uintptr_t)die->addr);
-	key = strmap_get(&loader->keys, place);
+	key = intmap_get(&loader->keys, place);
 	if (!key) {
-		const char *kept = dwarf_keep_text(loader, place, strlen(place));
-
 		/*
 		 * While a struct is being defined, its key is empty. So a struct that contains
 		 * itself, which only damaged files have, gets no fields.
 		 */
-		if (!kept || strmap_put(&loader->keys, kept, (void *)nothing) < 0) {
-			loader->oom |= !loader->is_too_much;
+		if (intmap_put(&loader->keys, place, nothing) < 0) {
+			loader->oom = true;
 			return NULL;
 		}
 		loader->nesting++;
 		key = define(loader, die, name, bytes);
 		loader->nesting--;
-		if (key && strmap_put(&loader->keys, kept, (void *)key) < 0)
+		if (key && intmap_put(&loader->keys, place, (void *)key) < 0)
 			loader->oom = true;
 	}
 	return key && *key ? key : NULL;

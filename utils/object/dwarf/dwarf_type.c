@@ -76,26 +76,45 @@ bool dwarf_peel(Dwarf_Die *die)
 	return false;
 }
 
-uint32_t dwarf_byte_size(Dwarf_Die *die)
+bool dwarf_number(Dwarf_Die *die, unsigned name, Dwarf_Word *number)
 {
 	Dwarf_Attribute attr;
+
+	return dwarf_attr_integrate(die, name, &attr) && dwarf_formudata(&attr, number) == 0;
+}
+
+const char *dwarf_shown_file(Dwarf_Die *unit, const char *file)
+{
+	Dwarf_Attribute attr;
+	const char *dir = unit && dwarf_attr(unit, DW_AT_comp_dir, &attr) ? dwarf_formstring(&attr)
+									  : NULL;
+	size_t len = dir ? strlen(dir) : 0;
+
+	if (len && strncmp(file, dir, len) == 0 && file[len] == '/')
+		file += len + 1;
+	return strncmp(file, "./", 2) == 0 ? file + 2 : file;
+}
+
+bool dwarf_is_part(Dwarf_Die *child)
+{
+	int tag = dwarf_tag(child);
+
+	return (tag == DW_TAG_member || tag == DW_TAG_inheritance) &&
+	       !dwarf_has_flag(child, DW_AT_external) && !dwarf_has_flag(child, DW_AT_declaration);
+}
+
+uint32_t dwarf_byte_size(Dwarf_Die *die)
+{
 	Dwarf_Word size;
 
-	if (!dwarf_attr_integrate(die, DW_AT_byte_size, &attr) ||
-	    dwarf_formudata(&attr, &size) < 0 || size > UINT32_MAX)
-		return 0;
-	return size;
+	return dwarf_number(die, DW_AT_byte_size, &size) && size <= UINT32_MAX ? size : 0;
 }
 
 unsigned dwarf_encoding(Dwarf_Die *die)
 {
-	Dwarf_Attribute attr;
 	Dwarf_Word encoding;
 
-	if (!dwarf_attr_integrate(die, DW_AT_encoding, &attr) ||
-	    dwarf_formudata(&attr, &encoding) < 0)
-		return 0;
-	return encoding;
+	return dwarf_number(die, DW_AT_encoding, &encoding) ? encoding : 0;
 }
 
 bool dwarf_has_flag(Dwarf_Die *die, unsigned name)
@@ -204,13 +223,11 @@ static bool is_special_function(struct dwarf_loader *loader, Dwarf_Die *func,
 				const char *class_name)
 {
 	const char *name = dwarf_diename(func);
-	Dwarf_Attribute attr;
 	Dwarf_Word word;
 
 	if (!name || dwarf_tag(func) != DW_TAG_subprogram || dwarf_has_flag(func, DW_AT_artificial))
 		return false;
-	if (dwarf_attr_integrate(func, DW_AT_defaulted, &attr) &&
-	    dwarf_formudata(&attr, &word) == 0 && word == DW_DEFAULTED_in_class)
+	if (dwarf_number(func, DW_AT_defaulted, &word) && word == DW_DEFAULTED_in_class)
 		return false;
 	if (name[0] == '~')
 		return true;
@@ -237,13 +254,11 @@ static bool is_special_function(struct dwarf_loader *loader, Dwarf_Die *func,
 
 static bool is_non_trivial(struct dwarf_loader *loader, Dwarf_Die *die, int nesting)
 {
-	Dwarf_Attribute attr;
 	Dwarf_Word word;
 	Dwarf_Die child;
 
 	/* In DWARF 5 the compiler may tell how the class is passed. */
-	if (dwarf_attr_integrate(die, DW_AT_calling_convention, &attr) &&
-	    dwarf_formudata(&attr, &word) == 0) {
+	if (dwarf_number(die, DW_AT_calling_convention, &word)) {
 		if (word == DW_CC_pass_by_reference)
 			return true;
 		if (word == DW_CC_pass_by_value)
@@ -255,14 +270,13 @@ static bool is_non_trivial(struct dwarf_loader *loader, Dwarf_Die *die, int nest
 		Dwarf_Die type;
 		int tag = dwarf_tag(&child);
 
-		if (dwarf_attr_integrate(&child, DW_AT_virtuality, &attr) &&
-		    dwarf_formudata(&attr, &word) == 0 && word != DW_VIRTUALITY_none)
+		if (dwarf_number(&child, DW_AT_virtuality, &word) && word != DW_VIRTUALITY_none)
 			return true;
 		if (is_special_function(loader, &child, dwarf_diename(die)))
 			return true;
 		if ((tag == DW_TAG_member || tag == DW_TAG_inheritance) &&
 		    !dwarf_has_flag(&child, DW_AT_external) && dwarf_type_die(&child, &type) &&
-		    dwarf_peel(&type) && dwarf_tag(&type) != DW_TAG_pointer_type &&
+		    dwarf_peel(&type) &&
 		    (dwarf_tag(&type) == DW_TAG_structure_type ||
 		     dwarf_tag(&type) == DW_TAG_class_type) &&
 		    is_non_trivial(loader, &type, nesting + 1))
@@ -594,20 +608,14 @@ static void make_vector(struct dwarf_loader *loader, Dwarf_Die *die, struct dwar
 /* Make the type of a struct. It is made once, and then copied. */
 static void make_struct(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf_type *type)
 {
-	char place[32];
-
-	snprintf(place, sizeof(place), "%llx", (unsigned long long)(uintptr_t)die->addr);
-
-	struct dwarf_type *known = strmap_get(&loader->types, place);
+	struct dwarf_type *known = intmap_get(&loader->types, (uintptr_t)die->addr);
 
 	if (!known) {
-		const char *key = dwarf_keep_text(loader, place, strlen(place));
-
 		classify_struct(loader, die, type);
 		known = malloc(sizeof(*known));
-		if (!known || !key || strmap_put(&loader->types, key, known) < 0) {
+		if (!known || intmap_put(&loader->types, (uintptr_t)die->addr, known) < 0) {
 			free(known);
-			loader->oom |= !loader->is_too_much;
+			loader->oom = true;
 			return;
 		}
 		*known = *type;

@@ -1,17 +1,19 @@
-/* Types of debug information, for arguments and results; private to dwarf_info.c. */
+/* Types of debug information, for arguments and results; private to this directory. */
 #ifndef UTRAIL_OBJECT_DWARF_TYPE_H
 #define UTRAIL_OBJECT_DWARF_TYPE_H
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 
+#include "utils/base/containers/intmap.h"
 #include "utils/base/containers/strmap.h"
 #include "utils/object/dwarf/dwarf_info.h"
 
 /*
  * @enums: the enums seen so far, by name
  * @structs: the definitions made so far, by key
- * @keys: keys of definitions, by the place of the struct in debug information
+ * @keys: keys of definitions, by the place of the struct in debug information; @container_keys,
+ *        @box_keys: keys of its shape as a container, and as a struct with containers
  * @types: the types of structs, by the same places; on the heap
  * @boxed: keys of structs with containers or strings in them
  * @skeleton: the skeleton of the split unit that is read; NULL: the unit is not split
@@ -25,8 +27,10 @@ struct dwarf_loader {
 	struct dwarf_info *info;
 	struct strmap enums;
 	struct strmap structs;
-	struct strmap keys;
-	struct strmap types;
+	struct intmap keys;
+	struct intmap container_keys;
+	struct intmap box_keys;
+	struct intmap types;
 	struct strmap boxed;
 	Dwarf_Die *skeleton;
 	unsigned nesting;
@@ -73,6 +77,9 @@ struct dwarf_boxed_field {
 unsigned dwarf_boxed_fields(struct dwarf_loader *loader, Dwarf_Die *die, uint32_t bytes,
 			    struct dwarf_boxed_field *fields, unsigned max);
 
+/* True for a struct, class or union. */
+bool dwarf_is_class(Dwarf_Die *die);
+
 /*
  * True when class @die has the name of a container of the C++ library. Its layout may be unknown.
  */
@@ -96,11 +103,12 @@ const char *dwarf_add_definition(struct dwarf_loader *loader, const char *name, 
 
 /*
  * Read a part of @die: the type in DW_AT_type; the type without typedefs and qualifiers (false:
- * void); a flag; DW_AT_byte_size (0: none).
+ * void); a flag; a number (false: there is none); DW_AT_byte_size (0: none).
  */
 bool dwarf_type_die(Dwarf_Die *die, Dwarf_Die *type);
 bool dwarf_peel(Dwarf_Die *die);
 bool dwarf_has_flag(Dwarf_Die *die, unsigned name);
+bool dwarf_number(Dwarf_Die *die, unsigned name, Dwarf_Word *number);
 uint32_t dwarf_byte_size(Dwarf_Die *die);
 
 /*
@@ -137,6 +145,15 @@ struct dwarf_bits {
 	uint32_t width;
 };
 bool dwarf_member_bits(Dwarf_Die *member, uint32_t base, struct dwarf_bits *bits);
+
+/*
+ * Returns the displayed name of a source: relative to the directory of the compiler, if the file is
+ * below it. @unit: the entry that has this directory; NULL: unknown.
+ */
+const char *dwarf_shown_file(Dwarf_Die *unit, const char *file);
+
+/* True for members and base classes that are part of an object: no static members and functions. */
+bool dwarf_is_part(Dwarf_Die *child);
 
 /*
  * Find the offset of a member or base class in its struct. False when it is not constant (a virtual

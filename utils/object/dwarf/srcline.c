@@ -8,6 +8,7 @@
 
 #include "utils/object/build_id.h"
 #include "utils/object/dwarf/debug_file.h"
+#include "utils/object/dwarf/dwarf_type.h"
 #include "utils/object/elf_file.h"
 
 struct srcline {
@@ -81,21 +82,6 @@ static bool find_unit(Dwarf *dwarf, uint64_t addr, Dwarf_Die *unit)
 	return false;
 }
 
-/*
- * Returns the displayed name of a file: relative to the directory of the compiler, if the file is
- * below it.
- */
-static const char *shown_file(Dwarf_Die *unit, const char *file)
-{
-	Dwarf_Attribute attr;
-	const char *dir = dwarf_attr(unit, DW_AT_comp_dir, &attr) ? dwarf_formstring(&attr) : NULL;
-	size_t len = dir ? strlen(dir) : 0;
-
-	if (len && strncmp(file, dir, len) == 0 && file[len] == '/')
-		file += len + 1;
-	return strncmp(file, "./", 2) == 0 ? file + 2 : file;
-}
-
 bool srcline_put(struct srcline *lines, uint64_t addr, struct strbuf *out)
 {
 	Dwarf_Die unit;
@@ -109,6 +95,6 @@ bool srcline_put(struct srcline *lines, uint64_t addr, struct strbuf *out)
 	file = line ? dwarf_linesrc(line, NULL, NULL) : NULL;
 	if (!file || dwarf_lineno(line, &number) < 0)
 		return false;
-	strbuf_addf(out, "%s:%d", shown_file(&unit, file), number);
+	strbuf_addf(out, "%s:%d", dwarf_shown_file(&unit, file), number);
 	return true;
 }
