@@ -121,23 +121,29 @@ bool elf_section_by_name(const struct elf_file *file, const char *name, struct e
 	GElf_Shdr head;
 	Elf_Scn *scn = section_of_name(file, name, &head);
 
-	if (!scn)
-		return false;
-	elf_section_fill(scn, &head, sec);
-	return true;
+	if (scn)
+		elf_section_fill(scn, &head, sec);
+	return scn != NULL;
+}
+
+/* Find a section by its header; its data are not loaded. */
+static Elf_Scn *section_of_type(const struct elf_file *file, uint32_t type, GElf_Shdr *head)
+{
+	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(file->elf, scn)) != NULL;) {
+		if (gelf_getshdr(scn, head) && head->sh_type == type)
+			return scn;
+	}
+	return NULL;
 }
 
 bool elf_section_by_type(const struct elf_file *file, uint32_t type, struct elf_section *sec)
 {
-	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(file->elf, scn)) != NULL;) {
-		GElf_Shdr head;
+	GElf_Shdr head;
+	Elf_Scn *scn = section_of_type(file, type, &head);
 
-		if (gelf_getshdr(scn, &head) && head.sh_type == type) {
-			elf_section_fill(scn, &head, sec);
-			return true;
-		}
-	}
-	return false;
+	if (scn)
+		elf_section_fill(scn, &head, sec);
+	return scn != NULL;
 }
 
 bool elf_next_segment(const struct elf_file *file, size_t *i, GElf_Phdr *segment)
@@ -154,6 +160,15 @@ bool elf_has_segment(const struct elf_file *file, uint32_t type)
 
 	for (size_t i = 0; elf_next_segment(file, &i, &segment);) {
 		if (segment.p_type == type)
+			return true;
+	}
+	return false;
+}
+
+bool elf_name_is_one_of(const char *name, const char *const *names, size_t nr)
+{
+	for (size_t i = 0; name && i < nr; i++) {
+		if (strcmp(name, names[i]) == 0)
 			return true;
 	}
 	return false;
@@ -201,16 +216,6 @@ int elf_too_long_names(const char *path, struct uft_err *err)
 		       path, NAMES_PER_BYTE);
 }
 
-/* Find a section by its header; its data are not loaded. */
-static Elf_Scn *section_of_type(const struct elf_file *file, uint32_t type, GElf_Shdr *head)
-{
-	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(file->elf, scn)) != NULL;) {
-		if (gelf_getshdr(scn, head) && head->sh_type == type)
-			return scn;
-	}
-	return NULL;
-}
-
 static bool is_in_file(const struct elf_file *file, const GElf_Shdr *head)
 {
 	return head->sh_type != SHT_NOBITS && head->sh_size && head->sh_offset <= file->size &&
@@ -219,14 +224,7 @@ static bool is_in_file(const struct elf_file *file, const GElf_Shdr *head)
 
 static bool read_all(int fd, void *to, uint64_t len, uint64_t at)
 {
-	for (uint64_t done = 0; done < len;) {
-		ssize_t got = pread(fd, (char *)to + done, len - done, at + done);
-
-		if (got <= 0 && !(got < 0 && errno == EINTR))
-			return false;
-		done += MAX(got, (ssize_t)0);
-	}
-	return true;
+	return fd_pread_full(fd, to, len, at) == (ssize_t)len;
 }
 
 static int read_own(const struct elf_file *file, const GElf_Shdr *head, struct elf_bytes *out)

@@ -95,6 +95,9 @@ bool elf_next_segment(const struct elf_file *file, size_t *i, GElf_Phdr *segment
 /* True when there is a program header of that type (PT_*). */
 bool elf_has_segment(const struct elf_file *file, uint32_t type);
 
+/* True when @name, which may be NULL, is one of the @nr @names. */
+bool elf_name_is_one_of(const char *name, const char *const *names, size_t nr);
+
 /* The sections that a running program has in memory. Starts as { 0 }. */
 struct elf_loaded {
 	bool *sections;

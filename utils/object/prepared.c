@@ -5,12 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arch/hook_code.h"
-#include "arch/isa.h"
 #include "utils/base/containers/order.h"
 #include "utils/base/containers/vec.h"
-#include "utils/object/code/code.h"
-#include "utils/object/names/plt.h"
+#include "utils/object/code/hooked.h"
 
 #define PATCHABLE_SECTION "__patchable_function_entries"
 #define XRAY_SECTION	  "xray_instr_map"
@@ -31,13 +28,6 @@ struct finder {
 	struct code code;
 	struct prepared *out;
 };
-
-static const struct hook_code *hook_code_of(const struct elf_file *file)
-{
-	const struct isa *isa = isa_of(file->head.e_machine, 0);
-
-	return isa && file->head.e_ident[EI_CLASS] == ELFCLASS64 ? isa->hook_code : NULL;
-}
 
 /* Get the code from @addr to the end of its section; NULL: there is no code. */
 static const uint8_t *code_at(const struct code *code, uint64_t addr, uint64_t *left)
@@ -340,7 +330,7 @@ static bool has_section(const struct elf_file *file, const char *name)
 
 bool object_is_prepared(const struct elf_file *file)
 {
-	if (!hook_code_of(file))
+	if (!hooked_code_of(file))
 		return false;
 	return has_section(file, PATCHABLE_SECTION) || has_section(file, XRAY_SECTION) ||
 	       (has_section(file, MCOUNT_SECTION) && !refers_to(file, hook_names)) ||
@@ -366,7 +356,7 @@ static void sort_sites(struct prepared *out)
 static int find_all(const struct elf_file *file, int (*find)(struct finder *f),
 		    struct prepared *out)
 {
-	struct finder f = { .file = file, .set = hook_code_of(file), .out = out };
+	struct finder f = { .file = file, .set = hooked_code_of(file), .out = out };
 	int ret = f.set ? code_load(file, &f.code) : 0;
 
 	if (f.set && ret == 0)
@@ -392,27 +382,6 @@ int prepared_find(const struct elf_file *file, struct prepared *out)
 
 /* --- calls of hooks --- */
 
-static bool is_hook(const struct plt_entry *entry)
-{
-	for (const char *const *known = hook_names; *known; known++) {
-		if (strlen(*known) == entry->name_len &&
-		    memcmp(entry->name, *known, entry->name_len) == 0)
-			return true;
-	}
-	return false;
-}
-
-static bool leads_to_hook(const struct plt_entries *plt, const struct hook_call *call)
-{
-	for (size_t i = 0; i < plt->nr; i++) {
-		const struct plt_entry *entry = &plt->entries[i];
-
-		if (call->target == (call->is_slot ? entry->slot : entry->addr) && is_hook(entry))
-			return true;
-	}
-	return false;
-}
-
 /*
  * Add the first call of a hook in a function. Any byte may begin it: a distance hardly ever leads
  * to a hook by accident.
@@ -426,7 +395,7 @@ static int add_call(struct finder *f, const struct code_func *func, const struct
 	for (uint64_t i = 0; bytes && i < func->end - func->start; i++) {
 		site.addr = func->start + i;
 		if (!f->set->call(bytes + i, func->end - site.addr, site.addr, &call) ||
-		    !leads_to_hook(plt, &call))
+		    hooked_called(plt, &call) == HOOKED_NOT)
 			continue;
 		site.bytes = call.bytes;
 		return add_site(f, &site, bytes + i);
@@ -439,7 +408,7 @@ static void keep_hooks(struct plt_entries *plt)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < plt->nr; i++) {
-		if (is_hook(&plt->entries[i]))
+		if (hooked_named(&plt->entries[i]) == HOOKED_AT_ENTRY)
 			plt->entries[kept++] = plt->entries[i];
 	}
 	plt->nr = kept;

@@ -20,13 +20,7 @@ static bool is_of_python(const char *name)
 		"Py_Initialize", "Py_InitializeEx", "Py_InitializeFromConfig",
 	};
 
-	if (strncmp(name, "Py_", 3) != 0)
-		return false;
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		if (strcmp(name, names[i]) == 0)
-			return true;
-	}
-	return false;
+	return strncmp(name, "Py_", 3) == 0 && elf_name_is_one_of(name, names, ARRAY_SIZE(names));
 }
 
 static void note_instrumentation(const struct elf_file *file, struct object_program *program)

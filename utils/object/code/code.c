@@ -109,15 +109,6 @@ static const char *name_of(const struct code *code, const GElf_Shdr *head)
 		       : NULL;
 }
 
-static bool is_one_of(const char *name, const char *const *names, size_t nr)
-{
-	for (size_t i = 0; name && i < nr; i++) {
-		if (strcmp(name, names[i]) == 0)
-			return true;
-	}
-	return false;
-}
-
 /*
  * True for sections that a running program has in memory with the content of the file. @head is
  * read.
@@ -151,7 +142,7 @@ static int add_section(struct code *code, Elf_Scn *scn, const GElf_Shdr *head, c
 		.end = head->sh_addr + bytes.len,
 		.bytes = bytes.bytes,
 		.is_code = (head->sh_flags & SHF_EXECINSTR) != 0,
-		.is_glue = is_one_of(name, glue, ARRAY_SIZE(glue)),
+		.is_glue = elf_name_is_one_of(name, glue, ARRAY_SIZE(glue)),
 		.own = bytes.own,
 	};
 	return 0;
@@ -173,7 +164,7 @@ static int load_sections(struct code *code)
 		if (!is_in_memory(scn, &head))
 			continue;
 		name = name_of(code, &head);
-		if (!is_one_of(name, frames, ARRAY_SIZE(frames)))
+		if (!elf_name_is_one_of(name, frames, ARRAY_SIZE(frames)))
 			ret = add_section(code, scn, &head, name);
 	}
 	return ret;
@@ -489,10 +480,8 @@ bool code_is_special(const char *name)
 	/* Check the first letter, which excludes most names at once. */
 	if (!name || !strchr("_cdglmsv", name[0]) || strncmp(name, "_Z", 2) == 0)
 		return false;
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		if (strcmp(name, names[i]) == 0)
-			return true;
-	}
+	if (elf_name_is_one_of(name, names, ARRAY_SIZE(names)))
+		return true;
 	for (size_t i = 0; i < ARRAY_SIZE(beginnings); i++) {
 		if (strncmp(name, beginnings[i], strlen(beginnings[i])) == 0)
 			return true;

@@ -35,7 +35,8 @@ static size_t first_from(const struct search *s, uint64_t addr)
 	return order_count_below(s->windows, s->nr, sizeof(*s->windows), addr);
 }
 
-const char *lead_text(enum lead lead)
+/* Returns the kind of reference as text. */
+static const char *lead_text(enum lead lead)
 {
 	static const char *const texts[] = {
 		[LEAD_NONE] = "nothing leads behind it",
@@ -135,6 +136,12 @@ static void look_between(struct search *s, uint64_t start, uint64_t end)
 	}
 }
 
+/* Returns the end of the code before function @index, in its section. */
+static uint64_t end_before(const struct code *code, size_t index, const struct code_section *sec)
+{
+	return index ? MAX(code->funcs[index - 1].end, sec->start) : sec->start;
+}
+
 /*
  * Search the code from which short jumps reach @site. Sites come in order, so each function and
  * each gap is searched once.
@@ -151,16 +158,15 @@ static void look_around(struct search *s, uint64_t site)
 		i++;
 	for (; i < code->nr_funcs; i++) {
 		const struct code_func *func = &code->funcs[i];
-		uint64_t before = i ? MAX(code->funcs[i - 1].end, sec->start) : sec->start;
 
-		look_between(s, before, MIN(func->start, sec->end));
+		look_between(s, end_before(code, i, sec), MIN(func->start, sec->end));
 		if (func->start >= end)
 			break;
 		look_through(s, func);
 		s->next_func = i + 1;
 	}
 	if (i == code->nr_funcs)
-		look_between(s, i ? MAX(code->funcs[i - 1].end, sec->start) : sec->start, sec->end);
+		look_between(s, end_before(code, i, sec), sec->end);
 }
 
 static void look_at_functions(struct search *s)
@@ -284,12 +290,6 @@ static void scan_part(struct scan *s, const struct code_section *sec, uint64_t s
 }
 
 #define REST_OF_FAR 4 /* bytes after the first byte of a jump by a distance of 32 bits */
-
-/* Returns the end of the code before function @index, in its section. */
-static uint64_t end_before(const struct code *code, size_t index, const struct code_section *sec)
-{
-	return index ? MAX(code->funcs[index - 1].end, sec->start) : sec->start;
-}
 
 /*
  * Search function @index, and the code between the previous function and it. References of the

@@ -41,9 +41,6 @@ enum lead {
 	LEAD_TABLE,
 };
 
-/* Returns the kind of reference as text. */
-const char *lead_text(enum lead lead);
-
 /*
  * The surroundings of a place in the code. A jump that is written to @site or before it overwrites
  * WINDOW_BYTES. Other code may lead to the first of these bytes, but not to the others.

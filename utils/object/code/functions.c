@@ -338,11 +338,8 @@ static bool is_of_start_files(const char *name)
 					     "register_tm_clones", "__do_global_dtors_aux",
 					     "frame_dummy" };
 
-	for (size_t i = 0; name && strchr("_drf", name[0]) && i < ARRAY_SIZE(names); i++) {
-		if (strcmp(name, names[i]) == 0)
-			return true;
-	}
-	return false;
+	return name && strchr("_drf", name[0]) &&
+	       elf_name_is_one_of(name, names, ARRAY_SIZE(names));
 }
 
 /* True for "f.cold", a rarely used part of a function that gcc or clang has placed elsewhere. */
@@ -514,7 +511,6 @@ int functions_find(struct code *code, struct insns *insns, const struct symtab *
 		ret = add_starts(&s, out);
 	if (ret == 0)
 		sort_functions(out);
-	free(s.how);
-	free(s.gaps);
+	survey_deinit(&s);
 	return ret;
 }

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "arch/hook_code.h"
 #include "arch/isa.h"
 #include "utils/base/compiler.h"
 
@@ -17,7 +16,7 @@ static const struct {
 	{ "__cyg_profile_func_enter", HOOKED_BY_STACK },
 };
 
-static const struct hook_code *hook_code_of(const struct elf_file *file)
+const struct hook_code *hooked_code_of(const struct elf_file *file)
 {
 	const struct isa *isa = isa_of(file->head.e_machine, 0);
 
@@ -29,7 +28,7 @@ int hooked_load(const struct elf_file *file, struct hooked *out)
 	int ret;
 
 	*out = (struct hooked){ .file = file };
-	if (!hook_code_of(file))
+	if (!hooked_code_of(file))
 		return 0;
 	ret = code_load(file, &out->code);
 	if (ret == 0)
@@ -46,7 +45,7 @@ void hooked_deinit(struct hooked *hooked)
 	*hooked = (struct hooked){ 0 };
 }
 
-static enum hooked_by hook_named(const struct plt_entry *entry)
+enum hooked_by hooked_named(const struct plt_entry *entry)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(hooks); i++) {
 		if (strlen(hooks[i].name) == entry->name_len &&
@@ -62,12 +61,12 @@ static bool leads_to(const struct hook_call *call, const struct plt_entry *entry
 	return call->target == (call->is_slot ? entry->slot : entry->addr);
 }
 
-static enum hooked_by called_hook(const struct hooked *hooked, const struct hook_call *call)
+enum hooked_by hooked_called(const struct plt_entries *plt, const struct hook_call *call)
 {
-	for (size_t i = 0; i < hooked->plt.nr; i++) {
-		enum hooked_by by = hook_named(&hooked->plt.entries[i]);
+	for (size_t i = 0; i < plt->nr; i++) {
+		enum hooked_by by = hooked_named(&plt->entries[i]);
 
-		if (by != HOOKED_NOT && leads_to(call, &hooked->plt.entries[i]))
+		if (by != HOOKED_NOT && leads_to(call, &plt->entries[i]))
 			return by;
 	}
 	return HOOKED_NOT;
@@ -79,7 +78,7 @@ static enum hooked_by called_hook(const struct hooked *hooked, const struct hook
  */
 enum hooked_by hooked_function(const struct hooked *hooked, uint64_t addr, uint64_t *start)
 {
-	const struct hook_code *set = hooked->plt.nr ? hook_code_of(hooked->file) : NULL;
+	const struct hook_code *set = hooked->plt.nr ? hooked_code_of(hooked->file) : NULL;
 	const struct code_func *func = set ? code_func_at(&hooked->code, addr) : NULL;
 	const uint8_t *bytes = func ? code_bytes(&hooked->code, func->start,
 						 func->end - func->start)
@@ -89,7 +88,7 @@ enum hooked_by hooked_function(const struct hooked *hooked, uint64_t addr, uint6
 	for (uint64_t i = 0; bytes && i < func->end - func->start; i++) {
 		uint64_t at = func->start + i;
 		enum hooked_by by = set->call(bytes + i, func->end - at, at, &call)
-					    ? called_hook(hooked, &call)
+					    ? hooked_called(&hooked->plt, &call)
 					    : HOOKED_NOT;
 
 		*start = func->start;
@@ -103,7 +102,7 @@ enum hooked_by hooked_function(const struct hooked *hooked, uint64_t addr, uint6
 
 bool hooked_library_call(const struct hooked *hooked, uint64_t ret, uint64_t *addr)
 {
-	const struct hook_code *set = hooked->plt.nr ? hook_code_of(hooked->file) : NULL;
+	const struct hook_code *set = hooked->plt.nr ? hooked_code_of(hooked->file) : NULL;
 	const uint8_t *bytes = set ? code_bytes(&hooked->code, ret - CALL_BYTES, CALL_BYTES) : NULL;
 	struct hook_call call;
 

@@ -5,6 +5,7 @@
 #ifndef UTRAIL_OBJECT_HOOKED_H
 #define UTRAIL_OBJECT_HOOKED_H
 
+#include "arch/hook_code.h"
 #include "utils/object/code/code.h"
 #include "utils/object/names/plt.h"
 
@@ -13,6 +14,13 @@ enum hooked_by {
 	HOOKED_AT_ENTRY, /* mcount(), __fentry__(): the place of the return address is known */
 	HOOKED_BY_STACK, /* -finstrument-functions */
 };
+
+/* NULL: hooks are unknown for the machine of the file. */
+const struct hook_code *hooked_code_of(const struct elf_file *file);
+
+/* Returns the kind of hook that the function of @entry is, or to which @call leads. */
+enum hooked_by hooked_named(const struct plt_entry *entry);
+enum hooked_by hooked_called(const struct plt_entries *plt, const struct hook_call *call);
 
 /* @file: borrowed. Starts as { 0 }, ends with hooked_deinit(). */
 struct hooked {

@@ -34,20 +34,13 @@ static void add_piece(const char *text, size_t len, void *arg)
 	strbuf_add(printer->out, text, len);
 }
 
-static bool print_rust(const char *name, struct strbuf *out)
+typedef int demangler_fn(const char *name, int options, demangle_callbackref add, void *arg);
+
+static bool print_name(demangler_fn *demangler, const char *name, int options, struct strbuf *out)
 {
 	struct printer printer = { .out = out, .limit = DEMANGLED_MAX };
 
-	return setjmp(printer.too_long) == 0 &&
-	       rust_demangle_callback(name, 0, add_piece, &printer);
-}
-
-static bool print_full(const char *name, struct strbuf *out)
-{
-	struct printer printer = { .out = out, .limit = DEMANGLED_MAX };
-
-	return setjmp(printer.too_long) == 0 &&
-	       cplus_demangle_v3_callback(name, FULL_OPTIONS, add_piece, &printer);
+	return setjmp(printer.too_long) == 0 && demangler(name, options, add_piece, &printer);
 }
 
 /*
@@ -79,7 +72,7 @@ static bool demangle_mangled(const char *name, enum demangle_mode mode, struct s
 	size_t start = out->len;
 
 	/* Try both manglings of Rust first: the old one looks like C++, but ends in a hash. */
-	if (print_rust(name, out)) {
+	if (print_name(rust_demangle_callback, name, 0, out)) {
 		size_t len = out->len - start;
 
 		if (mode == DEMANGLE_SIMPLE && name[1] == 'R' && !strbuf_oom(out)) {
@@ -92,7 +85,7 @@ static bool demangle_mangled(const char *name, enum demangle_mode mode, struct s
 	out->len = start;
 	if (mode == DEMANGLE_SIMPLE)
 		return demangle_simple(name, out);
-	return print_full(name, out);
+	return print_name(cplus_demangle_v3_callback, name, FULL_OPTIONS, out);
 }
 
 /*

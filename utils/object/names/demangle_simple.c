@@ -62,6 +62,19 @@ static bool skip_until_end(struct skim *s, bool (*skip)(struct skim *s))
 	return true;
 }
 
+/* Call @skim one level deeper. False when the name is nested too deeply. */
+static bool go_deeper(struct skim *s, bool (*skim)(struct skim *s))
+{
+	if (s->depth >= DEPTH_MAX)
+		return false;
+	s->depth++;
+
+	bool ok = skim(s);
+
+	s->depth--;
+	return ok;
+}
+
 static void skip_digits(struct skim *s)
 {
 	while (isdigit((unsigned char)*s->at))
@@ -140,19 +153,15 @@ static bool skip_template_arg(struct skim *s)
 	return skip_type(s);
 }
 
+static bool skip_rest_of_args(struct skim *s)
+{
+	return skip_until_end(s, skip_template_arg);
+}
+
 /* Skip "I <template-arg>* E", if it is there. */
 static bool skip_template_args(struct skim *s)
 {
-	if (!take_prefix(s, "I"))
-		return true;
-	if (s->depth >= DEPTH_MAX)
-		return false;
-	s->depth++;
-
-	bool ok = skip_until_end(s, skip_template_arg);
-
-	s->depth--;
-	return ok;
+	return !take_prefix(s, "I") || go_deeper(s, skip_rest_of_args);
 }
 
 /*
@@ -229,14 +238,7 @@ static bool skip_one_type(struct skim *s)
 
 static bool skip_type(struct skim *s)
 {
-	if (s->depth >= DEPTH_MAX)
-		return false;
-	s->depth++;
-
-	bool ok = skip_one_type(s);
-
-	s->depth--;
-	return ok;
+	return go_deeper(s, skip_one_type);
 }
 
 /*
@@ -367,14 +369,7 @@ static bool skip_one_expr(struct skim *s)
 
 static bool skip_expr(struct skim *s)
 {
-	if (s->depth >= DEPTH_MAX)
-		return false;
-	s->depth++;
-
-	bool ok = skip_one_expr(s);
-
-	s->depth--;
-	return ok;
+	return go_deeper(s, skip_one_expr);
 }
 
 /* Write the name of a constructor or destructor: @prefix, and the part that was written last. */
@@ -525,14 +520,7 @@ static bool skim_one_name(struct skim *s)
 
 static bool skim_name(struct skim *s)
 {
-	if (s->depth >= DEPTH_MAX)
-		return false;
-	s->depth++;
-
-	bool ok = skim_one_name(s);
-
-	s->depth--;
-	return ok;
+	return go_deeper(s, skim_one_name);
 }
 
 /* Skip "[n] number _". */

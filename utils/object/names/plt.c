@@ -223,11 +223,7 @@ static bool is_no_proof(const char *name)
 		"__cyg_profile_func_exit",
 	};
 
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		if (strcmp(names[i], name) == 0)
-			return true;
-	}
-	return false;
+	return elf_name_is_one_of(name, names, ARRAY_SIZE(names));
 }
 
 /*
