@@ -1,7 +1,4 @@
-/*
- * ELF files: opening, sections and symbol entries, with every index and offset checked (see
- * elf_file.h).
- */
+/* ELF files (see elf_file.h). */
 #include "utils/object/elf_file.h"
 
 #include <errno.h>
@@ -15,14 +12,13 @@
 #include "utils/base/fd.h"
 
 #define PAGE_MASK	  0xfffULL
-/* Symbols with longer names are ignored. */
-#define NAME_MAX_BYTES	  65536
+#define NAME_MAX_BYTES	  65536 /* symbols with longer names are ignored */
 #define NAMES_PER_BYTE	  4
 #define NAMES_LEAST_BYTES (1U << 20)
 
 /*
- * Find the page of the first PT_LOAD. These headers are in ascending order (ELF specification,
- * "Program Header").
+ * Returns the page of the first PT_LOAD, which has the lowest address (ELF specification, "Program
+ * Header").
  */
 static uint64_t lowest_address(const struct elf_file *file)
 {
@@ -50,10 +46,10 @@ int elf_file_open(struct elf_file *file, const char *path, struct uft_err *err)
 
 	elf_version(EV_CURRENT);
 	opened.fd = file_open_regular(path, err);
-	/* Another kind of file, such as a directory, is no ELF file either. */
+	/* A directory or a device is no ELF file, either. */
 	if (opened.fd < 0)
 		return opened.fd == -EINVAL ? -ENOEXEC : opened.fd;
-	/* The file is not mapped: if it shrinks meanwhile, SIGBUS must not kill us. */
+	/* Do not map the file: when another process makes it shorter, SIGBUS would kill us. */
 	opened.elf = elf_begin(opened.fd, ELF_C_READ, NULL);
 	opened.size = fstat(opened.fd, &st) == 0 ? st.st_size : 0;
 	if (elf_file_start(&opened) < 0)
@@ -91,7 +87,7 @@ static void elf_section_fill(Elf_Scn *scn, const GElf_Shdr *head, struct elf_sec
 	if (head->sh_type == SHT_NOBITS || head->sh_size == 0)
 		return;
 
-	/* libelf returns no data for a section that extends beyond the end of the file. */
+	/* libelf returns no data when the section extends beyond the end of the file. */
 	Elf_Data *data = elf_getdata(scn, NULL);
 
 	if (data && data->d_buf && data->d_size)
@@ -126,7 +122,7 @@ bool elf_section_by_name(const struct elf_file *file, const char *name, struct e
 	return scn != NULL;
 }
 
-/* Find a section by its header; its data are not loaded. */
+/* Find a section without loading its data. */
 static Elf_Scn *section_of_type(const struct elf_file *file, uint32_t type, GElf_Shdr *head)
 {
 	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(file->elf, scn)) != NULL;) {
@@ -199,7 +195,7 @@ void elf_loaded_deinit(struct elf_loaded *loaded)
 
 bool elf_section_is_loaded(const struct elf_loaded *loaded, uint16_t index)
 {
-	/* In files with more than 65,279 sections, higher indexes are stored elsewhere. */
+	/* SHN_XINDEX: the file has more than 65,279 sections, and the index is stored elsewhere. */
 	return index == SHN_XINDEX || (index < loaded->nr && loaded->sections[index]);
 }
 
@@ -260,8 +256,8 @@ int elf_section_read(const struct elf_file *file, Elf_Scn *scn, struct elf_bytes
 #define SEARCH_BYTES (256U << 10)
 
 /*
- * Search a section piece by piece. A piece begins with the end of the previous one, where the text
- * may have begun.
+ * Search a section piece by piece. Successive pieces overlap, so that each occurrence of the text
+ * is within a piece.
  */
 static bool file_has(const struct elf_file *file, const GElf_Shdr *head, const void *text,
 		     size_t len)
@@ -325,7 +321,7 @@ bool elf_read_at(const struct elf_file *file, uint64_t addr, void *to, uint64_t 
 	return false;
 }
 
-/* True when its entries can be read from the file without conversion. */
+/* True when symbols can be read from the file without conversion. */
 static bool are_native(const struct elf_file *file)
 {
 	const unsigned char *ident = file->head.e_ident;
@@ -337,7 +333,7 @@ static bool are_native(const struct elf_file *file)
 
 /*
  * Open a table of symbols without loading it: it is four times as large as its names, and is read
- * once, sequentially.
+ * once, in order.
  */
 static bool open_table(const struct elf_file *file, Elf_Scn *scn, const GElf_Shdr *head,
 		       struct elf_symbols *symbols)
@@ -383,7 +379,7 @@ bool elf_symbols_open(const struct elf_file *file, uint32_t type, struct elf_sym
 	return open_table(file, scn, &head, symbols);
 }
 
-/* Get entry @index, which is read together with the entries after it. */
+/* Get entry @index. If it was not read yet, the entries after it are read with it. */
 static bool read_ahead(struct elf_symbols *symbols, size_t index, GElf_Sym *sym)
 {
 	if (index < symbols->first || index - symbols->first >= symbols->nr_ahead) {

@@ -1,4 +1,4 @@
-/* ELF files: opening, sections and symbol entries, with every index and offset checked. */
+/* ELF files: sections, symbols and program headers. Every index and offset is checked. */
 #ifndef UTRAIL_OBJECT_ELF_FILE_H
 #define UTRAIL_OBJECT_ELF_FILE_H
 
@@ -11,12 +11,14 @@
 #include "utils/base/err.h"
 
 /*
- * An open ELF file; starts as ELF_FILE_CLOSED. Its sections and names live until elf_file_close().
- * Files are untrusted: sections that extend beyond the file count as absent.
+ * An open ELF file. Its sections and names live until elf_file_close(). Files are untrusted: a
+ * section that extends beyond the file counts as absent.
  *
- * @size: bytes of the file
- * @base: the address that is mapped at the start of the module: addresses in .sym files are
- *        relative to it (doc/formats/tasks.md, "Module maps"); 0 in position independent files
+ * @size: size of the file in bytes
+ * @base: the address that is mapped at the start of the module; 0 in position independent files.
+ *        Addresses in .sym files are relative to it (doc/formats/tasks.md, "Module maps")
+ *
+ * Starts as ELF_FILE_CLOSED.
  */
 struct elf_file {
 	int fd;
@@ -32,35 +34,35 @@ struct elf_file {
 	}
 
 /*
- * Open the file @path. 0; -ENOEXEC: it is no ELF file; another negative errno. The text names the
- * file.
+ * Open the file @path. 0; -ENOEXEC: it is no ELF file; or another negative errno, with a text that
+ * names the file.
  */
 int elf_file_open(struct elf_file *file, const char *path, struct uft_err *err);
 
-/* Open an ELF file in memory, which must stay there while the file is open. 0 or -ENOEXEC. */
+/* Open an ELF file in memory, which must outlive @file. 0 or -ENOEXEC. */
 int elf_file_open_image(struct elf_file *file, void *image, size_t size);
 
 void elf_file_close(struct elf_file *file);
 #define cleanup_elf_file cleanup(elf_file_close)
 
 /*
- * @data: the content, which is within the file; NULL when the file has none for the section
- * (SHT_NOBITS, stripped)
+ * @data: the content; NULL when the file has no content for the section (SHT_NOBITS, stripped), or
+ *        not all of it
  */
 struct elf_section {
 	GElf_Shdr head;
 	Elf_Data *data;
 };
 
-/* Find the first section with that name, or of that type (SHT_*). False when there is none. */
+/* Find the first section with this name, or of this type (SHT_*). False when there is none. */
 bool elf_section_by_name(const struct elf_file *file, const char *name, struct elf_section *sec);
 bool elf_section_by_type(const struct elf_file *file, uint32_t type, struct elf_section *sec);
 
 /*
  * The bytes of a section in the file.
  *
- * @own: the memory of the bytes. The caller frees it early, since two copies of a section may need
- *       too much memory. NULL: the bytes live as long as the file is open
+ * @own: memory of @bytes, for free(3). Two copies of a section may be too much, so free it early.
+ *       NULL: the bytes live as long as the file is open
  */
 struct elf_bytes {
 	const uint8_t *bytes;
@@ -69,30 +71,30 @@ struct elf_bytes {
 };
 
 /*
- * Read a section's bytes. 0; -ENOMEM; -ENODATA: it has none, or the file does not contain all of
- * them.
+ * Read the bytes of a section. 0; -ENOMEM; -ENODATA: the file does not have all of them, or there
+ * are none.
  */
 int elf_section_read(const struct elf_file *file, Elf_Scn *scn, struct elf_bytes *out);
 
 /*
- * True when the first section of that name contains the @len bytes of @text; the section is not
- * kept in memory. Also false when memory is short.
+ * True when the first section of this name contains the @len bytes of @text. The section is not
+ * kept in memory. When memory is short, the result is false.
  */
 bool elf_section_has(const struct elf_file *file, const char *name, const void *text, size_t len);
 
 /*
- * Copy @len bytes of one section, at the running program's address @addr, to @to. False when there
- * is no such section.
+ * Copy the @len bytes at address @addr of the running program from their section. False when no
+ * section has all of them.
  */
 bool elf_read_at(const struct elf_file *file, uint64_t addr, void *to, uint64_t len);
 
 /*
- * Iterate over program headers: @i begins as 0. False after the last one, and at the first one
- * outside of the file: a file of 84 bytes may claim four billion.
+ * Get program header *@i, initially 0, and count *@i up. False after the last one. Also false at
+ * the first one outside of the file: a file of 84 bytes may claim four billion.
  */
 bool elf_next_segment(const struct elf_file *file, size_t *i, GElf_Phdr *segment);
 
-/* True when there is a program header of that type (PT_*). */
+/* True when the file has a program header of this type (PT_*). */
 bool elf_has_segment(const struct elf_file *file, uint32_t type);
 
 /* True when @name, which may be NULL, is one of the @nr @names. */
@@ -108,7 +110,10 @@ struct elf_loaded {
 int elf_loaded_init(struct elf_loaded *loaded, const struct elf_file *file);
 void elf_loaded_deinit(struct elf_loaded *loaded);
 
-/* True when section @index is in a program's memory. False for undefined and absolute symbols. */
+/*
+ * True when a running program has section @index in memory. False for undefined and absolute
+ * symbols.
+ */
 bool elf_section_is_loaded(const struct elf_loaded *loaded, uint16_t index);
 
 #define ELF_SYMBOLS_AHEAD 128
@@ -117,7 +122,7 @@ bool elf_section_is_loaded(const struct elf_loaded *loaded, uint16_t index);
  * A symbol section with its string table.
  *
  * @data: the entries; NULL: entries are read on demand from @fd, where they begin at @at
- * @ahead: @nr_ahead entries that were read, from the one with index @first on
+ * @ahead: entries that were read: @nr_ahead entries from index @first on
  */
 struct elf_symbols {
 	Elf_Data *data;
@@ -132,20 +137,22 @@ struct elf_symbols {
 };
 
 /*
- * Names of symbols may overlap in the file, so that their total may be much longer than the file.
- * True when @bytes of stored names are more than a normal file has.
+ * True when @bytes of stored names are more than a normal file has. Names of symbols may overlap in
+ * the file, so all of them together may be much longer than the file.
  */
 bool elf_has_too_long_names(const struct elf_file *file, size_t bytes);
 
-/* Set @err to the error about too long names, -EFBIG. */
+/* Set the error about too long names. Returns -EFBIG. */
 int elf_too_long_names(const char *path, struct uft_err *err);
 
-/* Open the table of type SHT_SYMTAB or SHT_DYNSYM. False when the file has none with content. */
+/*
+ * Open the table of type SHT_SYMTAB or SHT_DYNSYM. False when the file has none, or an empty one.
+ */
 bool elf_symbols_open(const struct elf_file *file, uint32_t type, struct elf_symbols *symbols);
 
 /*
- * Get entry @index and its name, which is NUL-terminated within the string table. False when there
- * is no such entry or the name is outside of the table.
+ * Get entry @index and its name, which has a NUL. False when there is no such entry, or its name is
+ * outside of the string table.
  */
 bool elf_symbol(struct elf_symbols *symbols, size_t index, GElf_Sym *sym, const char **name,
 		size_t *name_len);

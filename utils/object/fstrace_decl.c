@@ -21,7 +21,7 @@ static int compare_decls(const void *a, const void *b)
 	return order ? order : strcmp(x->format ?: "", y->format ?: "");
 }
 
-/* Sort by name. A header's declaration, which several sources contain, is kept once. */
+/* Sort by name, and keep each declaration once: several sources may include it from one header. */
 static void sort_decls(struct fstrace_decls *decls)
 {
 	size_t nr = 0;
@@ -41,7 +41,10 @@ static void sort_decls(struct fstrace_decls *decls)
 	decls->nr = nr;
 }
 
-/* Make the event's name: that of the variable with '-' for '_', as in fstrace_specify(). */
+/*
+ * Make the name of the event: the name of the variable with '-' for '_', as fstrace_specify() makes
+ * it.
+ */
 static char *id_of(const char *entry, size_t len)
 {
 	char *id = strndup(entry, len);
@@ -80,7 +83,7 @@ static int take_entry(const char *entry, struct fstrace_decls *out)
 	return 0;
 }
 
-/* Entries end in a zero byte; compilers may leave more of them in between. */
+/* Each entry ends in a zero byte. Compilers may put more zero bytes between entries. */
 static int take_entries(const struct elf_section *sec, struct fstrace_decls *out, size_t *offset)
 {
 	const char *start = sec->data->d_buf;
@@ -101,8 +104,8 @@ static int take_entries(const struct elf_section *sec, struct fstrace_decls *out
 }
 
 /*
- * Find the function in a table of symbols. 1: it is defined there, 0: it is imported there, -1: it
- * is absent.
+ * Find fstrace_declare() in a table of symbols. 1: the file defines it; 0: the file imports it; -1:
+ * it is absent.
  */
 static int find_declare(const struct elf_file *file, uint32_t type)
 {
@@ -121,8 +124,8 @@ static int find_declare(const struct elf_file *file, uint32_t type)
 }
 
 /*
- * True when the program calls the function, or may: a program that contains the library has the
- * function even without a call.
+ * True when the program calls fstrace_declare(), or may call it: a program that contains the
+ * library has the function without calling it.
  */
 static bool calls_declare(const struct elf_file *file, bool has_entries)
 {

@@ -1,4 +1,7 @@
-/* Events that a program or a library declares with FSTRACE_DECL() of <fstrace.h>, from its file. */
+/*
+ * Events that a program or library declares with FSTRACE_DECL() of <fstrace.h>, as its file tells
+ * them.
+ */
 #ifndef UTRAIL_OBJECT_FSTRACE_DECL_H
 #define UTRAIL_OBJECT_FSTRACE_DECL_H
 
@@ -6,8 +9,8 @@
 #include "utils/object/elf_file.h"
 
 /*
- * @id: the event's name; printable and without blanks
- * @format: NULL when the source has no literal, so that only the running program knows it
+ * @id: name of the event; printable and without blanks
+ * @format: NULL when the source has no literal: then only the running program knows the format
  */
 struct fstrace_decl {
 	char *id;
@@ -15,11 +18,12 @@ struct fstrace_decl {
 };
 
 /*
- * Declarations sorted by name, each pair of name and format once. Starts as { 0 }, ends with
- * fstrace_decls_deinit().
+ * Declarations sorted by name; each pair of name and format once.
  *
- * @has_others: the program also calls fstrace_declare(), or may call it, for events that are not in
- * its file
+ * @has_others: the program calls fstrace_declare(), or may call it, for events that are not in its
+ *              file
+ *
+ * Starts as { 0 }, ends with fstrace_decls_deinit().
  */
 struct fstrace_decls {
 	struct fstrace_decl *decls;
@@ -28,8 +32,8 @@ struct fstrace_decls {
 };
 
 /*
- * Load the declarations of @file, named @path in errors, into the empty @out. 0, also when there
- * are none; -EINVAL for a damaged section, with the place; -ENOMEM. @out is empty after a failure.
+ * Load the declarations of @file. @path: its name in errors. 0, also when there are none; -EINVAL
+ * for a damaged section, with the place; -ENOMEM. @out is empty after a failure.
  */
 int fstrace_decls_load(const struct elf_file *file, const char *path, struct fstrace_decls *out,
 		       struct uft_err *err);

@@ -21,7 +21,7 @@ void prepared_deinit(struct prepared *prepared)
 	*prepared = (struct prepared){ 0 };
 }
 
-/* A file on the way. */
+/* A file that is searched. */
 struct finder {
 	const struct elf_file *file;
 	const struct hook_code *set;
@@ -29,7 +29,9 @@ struct finder {
 	struct prepared *out;
 };
 
-/* Get the code from @addr to the end of its section; NULL: there is no code. */
+/*
+ * Get the code at @addr. @left: bytes from there to the end of the section. NULL: there is no code.
+ */
 static const uint8_t *code_at(const struct code *code, uint64_t addr, uint64_t *left)
 {
 	const struct code_section *sec = code_section_at(code, addr);
@@ -66,8 +68,8 @@ static void addresses_deinit(struct addresses *list)
 #define cleanup_addresses cleanup(addresses_deinit)
 
 /*
- * Read addresses from relocations: the dynamic linker adds the load address to these, so the values
- * in the section may be zero.
+ * Take addresses from relocations: the dynamic linker adds the load address to them, and the
+ * section itself may have zeros.
  */
 static void apply_relocations(const struct elf_file *file, uint64_t start, struct addresses *list)
 {
@@ -87,7 +89,6 @@ static void apply_relocations(const struct elf_file *file, uint64_t start, struc
 	}
 }
 
-/* Load the words of a section as addresses; none when the section is missing. */
 static int load_addresses(const struct elf_file *file, const char *name, struct addresses *out)
 {
 	struct elf_section sec;
@@ -107,7 +108,7 @@ static int load_addresses(const struct elf_file *file, const char *name, struct 
 
 /* --- nops --- */
 
-/* Count the bytes of nops from @at on. */
+/* Returns the length of the nops from @at on. */
 static uint64_t nops_at(const struct finder *f, const uint8_t *at, uint64_t left)
 {
 	uint64_t len = 0;
@@ -119,8 +120,8 @@ static uint64_t nops_at(const struct finder *f, const uint8_t *at, uint64_t left
 }
 
 /*
- * Find whole instructions with room for a call, from @addr on in the function at @func. @is_told:
- * the file names this place, so a failure is counted.
+ * Add a site of nops with room for a call at @addr, in the function at @func. @is_told: the file
+ * names this place, so a failure is counted.
  */
 static int add_nops(struct finder *f, uint64_t func, uint64_t addr, bool is_told)
 {
@@ -151,7 +152,10 @@ static unsigned pad_at(const struct finder *f, uint64_t addr)
 	return at ? f->set->landing_pad(at, left) : 0;
 }
 
-/* Add a place of the section. When there are nops before functions (M), the place is there. */
+/*
+ * Add a place that the section names. With nops before functions (M), the section names these, and
+ * the site is at the function.
+ */
 static int add_patchable(struct finder *f, uint64_t addr)
 {
 	uint64_t left;
@@ -181,7 +185,7 @@ static int find_patchable(struct finder *f)
 	int ret = load_addresses(f->file, PATCHABLE_SECTION, &list);
 
 	for (size_t i = 0; ret == 0 && i < list.nr; i++) {
-		/* The place of a function that the linker has left out is 0. */
+		/* The linker has left out a function whose place is 0. */
 		if (list.addrs[i])
 			ret = add_patchable(f, list.addrs[i]);
 	}
@@ -212,7 +216,7 @@ static bool refers_to(const struct elf_file *file, const char *const *names)
 
 static const char *const hook_names[] = { "mcount", "_mcount", "__fentry__", NULL };
 
-/* True for a program that -pg has linked for gprof, and that calls no hook. */
+/* True for a program that was linked for gprof (-pg) and calls no hook. */
 static bool is_for_gprof(const struct elf_file *file)
 {
 	static const char *const names[] = { "__monstartup", NULL };
@@ -234,7 +238,7 @@ static int find_mcount_nops(struct finder *f)
 			ret = add_nops(f, func, func + pad_at(f, func), false);
 		}
 	}
-	/* Places with calls instead of nops are not counted here: the caller reports them. */
+	/* A place with a call instead of nops is not counted: the caller reports it. */
 	for (size_t i = 0; ret == 0 && i < list.nr; i++) {
 		const struct code_func *func = code_func_at(&f->code, list.addrs[i]);
 
@@ -245,7 +249,7 @@ static int find_mcount_nops(struct finder *f)
 
 /* --- XRay --- */
 
-/* An entry of the map (LLVM's documentation, "XRay Instrumentation": XRaySledEntry). */
+/* An entry of the map: XRaySledEntry ("XRay Instrumentation" in the documentation of LLVM). */
 struct sled {
 	uint64_t addr;
 	uint64_t func;
@@ -263,7 +267,7 @@ enum sled_kind {
 	SLED_ENTRY_WITH_ARGS = 3
 };
 
-#define SLED_RELATIVE 2 /* from that version on addresses are relative to the member itself */
+#define SLED_RELATIVE 2 /* from this version on, an address is relative to its own place */
 
 static int add_sled(struct finder *f, const struct sled *sled)
 {
@@ -287,7 +291,7 @@ static int add_sled(struct finder *f, const struct sled *sled)
 		bytes = at ? f->set->tail_sled(at, left) : 0;
 		break;
 	default:
-		return 0; /* the program's own events, which only its own handlers know */
+		return 0; /* an event of the program, which only its own handler knows */
 	}
 	if (!bytes) {
 		f->out->nr_unknown++;
@@ -337,7 +341,7 @@ bool object_is_prepared(const struct elf_file *file)
 	       is_for_gprof(file);
 }
 
-/* Sort the sites, and keep each once. */
+/* Sort the sites, and drop those that overlap an earlier one. */
 static void sort_sites(struct prepared *out)
 {
 	size_t kept = 0;
@@ -383,8 +387,8 @@ int prepared_find(const struct elf_file *file, struct prepared *out)
 /* --- calls of hooks --- */
 
 /*
- * Add the first call of a hook in a function. Any byte may begin it: a distance hardly ever leads
- * to a hook by accident.
+ * Add the first call of a hook in a function. Any byte may begin it: other bytes hardly ever look
+ * like a call of a hook.
  */
 static int add_call(struct finder *f, const struct code_func *func, const struct plt_entries *plt)
 {

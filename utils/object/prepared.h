@@ -1,6 +1,6 @@
 /*
  * Functions that were compiled with room for a hook, or with a call of a hook, and the places of
- * that room and of these calls in the file.
+ * the room or the call.
  */
 #ifndef UTRAIL_OBJECT_PREPARED_H
 #define UTRAIL_OBJECT_PREPARED_H
@@ -9,12 +9,12 @@
 #include "utils/object/elf_file.h"
 
 /*
- * One changeable place; addresses are the file's own.
+ * A place that can be changed. Addresses are the file's own.
  *
- * @func: the start of its function
- * @what: PATCH_CALL, PATCH_XRAY_ENTRY, _EXIT, _TAIL, or PATCH_NOP for an existing call of a
- *        hook
- * @bytes, @original: length and bytes of the present code
+ * @func: start of its function
+ * @what: PATCH_CALL, PATCH_XRAY_ENTRY, _EXIT, _TAIL; or PATCH_NOP for a call of a hook that is
+ *        there
+ * @bytes, @original: length and bytes of the code that is there
  */
 struct prepared_site {
 	uint64_t addr;
@@ -26,8 +26,8 @@ struct prepared_site {
 
 /*
  * @sites: sorted by address
- * @nr_short: number of functions with too few nops at their start
- * @nr_unknown: number of places that the file names and that have unexpected content
+ * @nr_short: number of functions whose nops are too few
+ * @nr_unknown: number of places that the file names and whose content is unexpected
  *
  * Starts as { 0 }, ends with prepared_deinit().
  */
@@ -52,10 +52,12 @@ void prepared_deinit(struct prepared *prepared);
  */
 bool object_is_prepared(const struct elf_file *file);
 
-/* Find all places with room for hooks. 0 or -ENOMEM; damaged parts count as absent. */
+/*
+ * Find all places with room for hooks. 0 or -ENOMEM; a damaged part of the file counts as absent.
+ */
 int prepared_find(const struct elf_file *file, struct prepared *out);
 
-/* Find calls of mcount and __fentry__, one for each function. 0 or -ENOMEM. */
+/* Find the first call of mcount() or __fentry__() in each function. 0 or -ENOMEM. */
 int prepared_find_calls(const struct elf_file *file, struct prepared *out);
 
 #endif

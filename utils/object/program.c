@@ -10,8 +10,8 @@
 #include "utils/object/prepared.h"
 
 /*
- * True for functions that start Python's interpreter: Python defines them, and programs that embed
- * it import them.
+ * True for functions that start Python's interpreter. Python defines them; programs that embed
+ * Python import them.
  */
 static bool is_of_python(const char *name)
 {
@@ -52,8 +52,8 @@ static void note_instrumentation(const struct elf_file *file, struct object_prog
 			continue;
 		program->runs_python |= is_of_python(name);
 		/*
-		 * libc and the probe define these functions. Only a program that imports them calls
-		 * them.
+		 * libc and the probe define these functions, but only a program that imports them
+		 * calls them.
 		 */
 		if (sym.st_shndx != SHN_UNDEF)
 			continue;
@@ -65,8 +65,8 @@ static void note_instrumentation(const struct elf_file *file, struct object_prog
 }
 
 /*
- * Returns the length of the part before the command in "/usr/bin/env python3", possibly with -S. 0
- * when @program, which has @len bytes, is not env(1), or env has no plain command.
+ * Returns the length of the text before the command in "/usr/bin/env python3", which may have -S. 0
+ * when @program, of @len bytes, is not env(1), or no plain command follows.
  */
 static size_t len_before_command(const char *program, size_t len)
 {

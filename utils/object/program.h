@@ -15,18 +15,18 @@ enum object_kind {
 };
 
 /*
- * The facts for the program checks of doc/facts/programs.md, "Checks of a program". For files that
- * are no ELF, only @kind and @interpreter are set.
+ * Facts about a program (doc/facts/programs.md, "Checks of a program"). Files that are no ELF have
+ * @kind and @interpreter only.
  *
- * @interpreter: the program that a script's first line names; if that is env(1), env's command
- * @elf_class, @endian: values of EI_CLASS and EI_DATA
- * @type, @machine: values of e_type and e_machine
+ * @interpreter: the program in the first line of a script; for env(1), its command
+ * @elf_class, @endian: EI_CLASS and EI_DATA
+ * @type, @machine: e_type and e_machine
  * @is_static: it has no dynamic loader, so nothing can be preloaded
- * @has_mcount, ...: it refers to this entry point of compilers' instrumentation
+ * @has_mcount, @has_fentry, @has_cyg_profile: it calls this hook of compilers
  * @is_prepared: its functions have room for hooks (prepared.h)
  * @runs_python: it contains Python's interpreter, or calls it in libpython
- * @switches_stacks: it refers to functions that switch stacks: swapcontext(3), those of
- *               Boost.Context
+ * @switches_stacks: it calls functions that switch stacks: swapcontext(3), or those of
+ *                   Boost.Context
  */
 struct object_program {
 	enum object_kind kind;
@@ -44,17 +44,14 @@ struct object_program {
 	bool switches_stacks;
 };
 
-/* True when the program was compiled so that calls of its functions can be recorded. */
+/* True when the program was compiled so that its calls can be recorded. */
 static inline bool object_is_instrumented(const struct object_program *program)
 {
 	return program->has_mcount || program->has_fentry || program->has_cyg_profile ||
 	       program->is_prepared;
 }
 
-/*
- * Find the facts about the program @path. 0, or negative errno when it cannot be read, with a text
- * that names it.
- */
+/* 0, or negative errno when @path cannot be read, with a text that names it. */
 int object_check_program(const char *path, struct object_program *program, struct uft_err *err);
 
 #endif

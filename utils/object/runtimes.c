@@ -1,4 +1,4 @@
-/* Languages with calling conventions other than C's (see runtimes.h). */
+/* Languages whose calls are not like those of C (see runtimes.h). */
 #include "utils/object/runtimes.h"
 
 #include <string.h>
@@ -18,7 +18,7 @@ static const struct {
 };
 
 /*
- * Symbols that a file of these languages defines or imports: libraries need those of their run
+ * Symbols that a file of these languages defines or imports. Libraries import them from their run
  * time.
  */
 static const struct {
@@ -32,8 +32,8 @@ static const struct {
 };
 
 /*
- * Environment variables that the run times read. The NUL is searched, too; texts may share their
- * ends, so the beginning is not checked.
+ * Names of environment variables that the run times read. The NUL is searched with the name. The
+ * byte before the name is not: a text may be the end of another one.
  */
 static const struct {
 	const char *text;
@@ -56,7 +56,7 @@ static const char *of_symbols(const struct elf_file *file, uint32_t type)
 
 		if (!elf_symbol(&table, i, &sym, &name, &len))
 			continue;
-		/* A quick check first: hardly any name begins with one of these letters. */
+		/* Check the first letter, which excludes nearly all names at once. */
 		for (size_t k = 0; strchr("cs", name[0]) && k < ARRAY_SIZE(symbols); k++) {
 			if (strcmp(name, symbols[k].name) == 0)
 				return symbols[k].why;
@@ -66,8 +66,8 @@ static const char *of_symbols(const struct elf_file *file, uint32_t type)
 }
 
 /*
- * Recognise a stripped program, in which only these texts remain. A program that has them for
- * another reason is not recorded, either.
+ * Recognise a stripped program, which has no other marks. Another program with these texts is not
+ * recorded, either.
  */
 static const char *of_texts(const struct elf_file *file)
 {

@@ -1,13 +1,13 @@
-/* Languages with calling conventions other than C's: the marks of their compilers in a file. */
+/* Languages whose calls are not like those of C, and the marks of their compilers in a file. */
 #ifndef UTRAIL_OBJECT_RUNTIMES_H
 #define UTRAIL_OBJECT_RUNTIMES_H
 
 #include "utils/object/elf_file.h"
 
 /*
- * Returns the reason why functions of @file must not be redirected, a static string; NULL: there is
- * none. The reason is that the file's language has stacks or calls of its own (Go, OCaml, Haskell
- * by GHC). Stripped files are recognised, too.
+ * Returns the reason why functions of @file must not be redirected, a static string: its language
+ * has stacks or calls of its own (Go, OCaml, Haskell by GHC). NULL: there is no reason. Stripped
+ * files are recognised, too.
  */
 const char *object_foreign_runtime(const struct elf_file *file);
 

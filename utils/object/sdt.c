@@ -11,7 +11,7 @@
 #define NOTE_OWNER "stapsdt"
 #define NOTE_ALIGN 4
 
-/* The rest of one note's description. */
+/* The unread part of the description of a note. */
 struct cursor {
 	const uint8_t *at;
 	const uint8_t *end;
@@ -44,7 +44,8 @@ static bool take_text(struct cursor *c, const char **out)
 }
 
 /*
- * Returns the distance by which a linker or prelinker has moved the file since the notes were made.
+ * Returns the distance by which a linker or prelinker has moved the file after the compiler has
+ * written its notes.
  */
 static uint64_t moved_by(const struct elf_file *file, uint64_t base)
 {

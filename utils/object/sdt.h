@@ -6,17 +6,16 @@
 #include "utils/object/elf_file.h"
 
 /*
- * A marked place, which has a `nop`. A probe may have several places (inlined functions, or the
- * same name twice).
+ * A marked place: a `nop`. A probe may have several places (in inlined functions, or with the same
+ * name).
  *
  * @provider, @name: on the heap, never empty, without control characters
- * @args: the places of its arguments, in assembler syntax ("4@%eax -8@8(%rsp)"); ""
- *        when it has none
- * @pc: the file's own address of the `nop`
- * @semaphore: the file's own address of a 16-bit counter: while it is 0 the program may skip
- *             the probe. 0: there is none
+ * @args: places of its arguments in assembler syntax ("4@%eax -8@8(%rsp)"); "": none
+ * @pc: address of the `nop` in the file
+ * @semaphore: address in the file of a 16-bit counter: while it is 0, the program may skip the
+ *             probe; 0: there is no counter
  *
- * The note format is that of <sys/sdt.h> of SystemTap: section .note.stapsdt, notes of type 3 named
+ * <sys/sdt.h> of SystemTap defines the format: section .note.stapsdt, notes of type 3 named
  * "stapsdt".
  */
 struct sdt_probe {
@@ -27,16 +26,16 @@ struct sdt_probe {
 	uint64_t semaphore;
 };
 
-/* Marked places in the file's order. Starts as { 0 }, ends with sdt_probes_deinit(). */
+/* Marked places in the order of the file. Starts as { 0 }, ends with sdt_probes_deinit(). */
 struct sdt_probes {
 	struct sdt_probe *probes;
 	size_t nr;
 };
 
 /*
- * Load the marked places of @file, named @path in errors, into the empty @out. 0, also when it has
- * none or has another byte order; -EINVAL for damaged notes, with the place of the first damage;
- * -ENOMEM. @out is empty after a failure.
+ * Load the marked places of @file. @path: its name in errors. 0, also when there are none, or the
+ * file has another byte order; -EINVAL for damaged notes, with the first damaged place; -ENOMEM.
+ * @out is empty after a failure.
  */
 int sdt_probes_load(const struct elf_file *file, const char *path, struct sdt_probes *out,
 		    struct uft_err *err);

@@ -7,9 +7,7 @@
 
 /* --- the text --- */
 
-/*
- * Parse a type, "-4@" or "8f@", into @arg. Returns the operand after it; NULL when @at has no type.
- */
+/* Parse a type, "-4@" or "8f@". Returns the text after it; NULL: there is no type. */
 static const char *take_type(const char *at, struct sdt_arg *arg)
 {
 	bool is_signed = *at == '-';
@@ -36,8 +34,8 @@ static const char *take_type(const char *at, struct sdt_arg *arg)
 }
 
 /*
- * Find the end of the argument that contains @at: the blanks before the next argument, or the end
- * of the text.
+ * Returns the end of the argument that contains @at: the blanks before the next argument, or the
+ * end of the text.
  */
 static const char *find_end(const char *at)
 {
@@ -54,8 +52,8 @@ static const char *find_end(const char *at)
 }
 
 /*
- * True when the value can be read. A value cannot be larger than the named part of a register, and
- * vectors of integers are not supported.
+ * True when the value can be read: it is not larger than the named part of a register, and no
+ * vector of integers.
  */
 static bool has_value(const struct sdt_arg *arg)
 {
@@ -112,7 +110,7 @@ void sdt_arg_put_type(const struct sdt_arg *arg, struct strbuf *out)
 
 /* --- symbols --- */
 
-/* A symbol that is searched. @nr: number of different addresses with that name */
+/* A symbol that is searched. @nr: number of different addresses with its name */
 struct wanted {
 	const char *name;
 	size_t len;
@@ -129,8 +127,8 @@ static bool is_plain(const GElf_Sym *sym)
 }
 
 /*
- * Note a symbol of that name. A second one at another address, or one of a special kind, makes the
- * address uncertain.
+ * Note a symbol of the wanted name. Another one at another address, or one of a special kind, makes
+ * the address uncertain.
  */
 static void look_at(struct wanted *wanted, const GElf_Sym *sym)
 {
@@ -144,8 +142,8 @@ static void look_at(struct wanted *wanted, const GElf_Sym *sym)
 }
 
 /*
- * Search a table for the symbol. @has_local: the table has file symbols, so it has all static
- * variables.
+ * Search a table for the symbol. @has_local: the table names source files (STT_FILE), and so has
+ * all static variables.
  */
 static void look_through(const struct elf_file *file, uint32_t type, struct wanted *wanted,
 			 bool *has_local)

@@ -8,15 +8,15 @@
 
 #include "utils/object/names/demangle_simple.h"
 
-/* The longest mangled name that is read: real names are shorter. */
+/* The longest mangled name that is read. Real names are shorter. */
 #define MANGLED_MAX   (64U << 10)
 #define DEMANGLED_MAX (64U << 10)
 #define FULL_OPTIONS  (DMGL_PARAMS | DMGL_ANSI)
 
 /*
- * Output of libiberty with a limit. A short name can stand for gigabytes of text, since parts may
- * refer to other parts twice. Only a longjmp() out of the callback stops libiberty. The jump leaks
- * nothing: the functions with a callback use only the stack.
+ * Limited output of libiberty. A short name can stand for gigabytes of text, since a part may refer
+ * to another part twice. Only a longjmp() out of the callback stops libiberty. It leaks nothing:
+ * functions of libiberty with a callback use the stack only.
  */
 struct printer {
 	struct strbuf *out;
@@ -44,8 +44,8 @@ static bool print_name(demangler_fn *demangler, const char *name, int options, s
 }
 
 /*
- * Remove the generic arguments from a Rust name: "f::<A, B>" becomes "f". The angle brackets at the
- * start of "<T as Trait<U>>::f" are part of the scope and stay.
+ * Remove the generic arguments of a Rust name: "f::<A, B>" becomes "f". The brackets at the start
+ * of "<T as Trait<U>>::f" are a scope, and stay.
  */
 static void drop_generic_arguments(char *text, size_t *len)
 {
@@ -71,7 +71,7 @@ static bool demangle_mangled(const char *name, enum demangle_mode mode, struct s
 {
 	size_t start = out->len;
 
-	/* Try both manglings of Rust first: the old one looks like C++, but ends in a hash. */
+	/* Try Rust first: its old mangling looks like C++, with a hash at the end. */
 	if (print_name(rust_demangle_callback, name, 0, out)) {
 		size_t len = out->len - start;
 
@@ -89,8 +89,8 @@ static bool demangle_mangled(const char *name, enum demangle_mode mode, struct s
 }
 
 /*
- * Compilers name some functions by a prefix and the name of the function that they are made for.
- * Returns the length of such a prefix, or 0.
+ * Returns the length of a prefix before a mangled name, with which compilers name functions that
+ * they make; 0: none.
  */
 static size_t prefix_length(const char *name)
 {
@@ -107,8 +107,8 @@ static size_t prefix_length(const char *name)
 }
 
 /*
- * True when the @len bytes at @text are a compiler's suffix (".part.0") without its number.
- * @has_number: it had a number.
+ * True when the @len bytes at @text are a suffix of compilers, without its number (".part").
+ * @has_number: a number follows.
  */
 static bool is_clone_word(const char *text, size_t len, bool has_number)
 {
@@ -129,8 +129,8 @@ static bool is_clone_word(const char *text, size_t len, bool has_number)
 }
 
 /*
- * Find the last suffix that a compiler has added to a name: ".part.0", ".cold". Returns its offset
- * in the @len bytes at @name, or @len when there is none.
+ * Returns the offset of the last suffix of compilers in @name (".part.0", ".cold"), or @len without
+ * one.
  */
 static size_t last_ending(const char *name, size_t len)
 {
@@ -148,7 +148,7 @@ static size_t last_ending(const char *name, size_t len)
 		end = len;
 	for (word = end; word && name[word - 1] != '.'; word--)
 		;
-	/* A name that is only a suffix is a normal name. */
+	/* A name that consists of a suffix is a normal name. */
 	return word > 1 && is_clone_word(name + word - 1, end - word + 1, has_number) ? word - 1
 										      : len;
 }
@@ -205,14 +205,14 @@ static void add_rust_names(const char *shown, struct strbuf *out)
 	const char *inside = strstr(path, "::");
 
 	/*
-	 * The name without the crate must still have a scope: a crate's "main" must not match other
-	 * functions "main".
+	 * Without the crate, the name must still have a scope: "main" of a crate must not match
+	 * other functions "main".
 	 */
 	if (inside && strstr(inside + 2, "::") && !memchr(path, '<', inside - path))
 		add_name(out, inside + 2, strlen(inside + 2));
 }
 
-/* True for a mangled name of Rust. Names of the old mangling end in a hash of 16 digits. */
+/* True for a mangled name of Rust. In the old mangling it ends in a hash of 16 digits. */
 static bool is_rust(const char *name, size_t len)
 {
 	if (len > 2 && memcmp(name, "_R", 2) == 0)
@@ -230,7 +230,7 @@ static void demangle_all(const char *name, enum demangle_mode mode, struct strbu
 	if (mode != DEMANGLE_NO && mangled[0] == '_' && (mangled[1] == 'Z' || mangled[1] == 'R') &&
 	    strnlen(mangled, MANGLED_MAX) < MANGLED_MAX) {
 		strbuf_add(out, name, skip);
-		/* "_RC0" is well-formed and has no name. */
+		/* Keep a name as "_RC0", which is well-formed and stands for no text. */
 		if (demangle_mangled(mangled, mode, out) && out->len > start + skip)
 			return;
 		out->len = start;
@@ -243,7 +243,7 @@ void demangle(const char *name, enum demangle_mode mode, struct strbuf *out)
 	struct strbuf plain cleanup_strbuf = { 0 };
 	size_t len = mode == DEMANGLE_SIMPLE ? demangle_plain_length(name) : 0;
 
-	/* Suffixes are removed before demangling: no demangler knows all of them. */
+	/* Remove suffixes before demangling, since no demangler knows all of them. */
 	if (mode == DEMANGLE_SIMPLE && name[len]) {
 		strbuf_add(&plain, name, len);
 		name = strbuf_str(&plain);

@@ -12,8 +12,8 @@
 #define DEPTH_MAX 128
 
 /*
- * @at: the next byte; it only advances, so the cost is linear
- * @mute: while it is above 0, names are skipped and not written
+ * @at: the next byte; it never goes back, so the cost is linear
+ * @mute: above 0, names are skipped and not written
  */
 struct skim {
 	const char *at;
@@ -52,7 +52,7 @@ static bool put_text(struct skim *s, const char *text)
 	return put_scope(s, text, strlen(text));
 }
 
-/* Skip items of one kind, up to the 'E' at their end. */
+/* Skip items with @skip, up to and with the 'E' at their end. */
 static bool skip_until_end(struct skim *s, bool (*skip)(struct skim *s))
 {
 	while (!take_prefix(s, "E")) {
@@ -164,10 +164,7 @@ static bool skip_template_args(struct skim *s)
 	return !take_prefix(s, "I") || go_deeper(s, skip_rest_of_args);
 }
 
-/*
- * Skip the rest of a back reference or an abbreviation, after its 'S'. Names in std are not handled
- * here.
- */
+/* Skip a back reference or an abbreviation, after its 'S'. skip_one_type() handles names in std. */
 static bool skip_substitution(struct skim *s)
 {
 	if (islower((unsigned char)*s->at)) {
@@ -241,10 +238,7 @@ static bool skip_type(struct skim *s)
 	return go_deeper(s, skip_one_type);
 }
 
-/*
- * Operators, in names and in expressions. @args: number of its operands in an expression; 0: not
- * used in expressions
- */
+/* Operators in names and in expressions. @args: number of operands; 0: not in expressions */
 static const struct operator_code {
 	char code[3];
 	unsigned char args;
@@ -372,7 +366,7 @@ static bool skip_expr(struct skim *s)
 	return go_deeper(s, skip_one_expr);
 }
 
-/* Write the name of a constructor or destructor: @prefix, and the part that was written last. */
+/* Write the name of a constructor or destructor: @prefix, and the last part of the name so far. */
 static bool put_class_again(struct skim *s, const char *prefix)
 {
 	struct strbuf again cleanup_strbuf = { 0 };
@@ -387,7 +381,7 @@ static bool put_class_again(struct skim *s, const char *prefix)
 	return put_scope(s, strbuf_str(&again), again.len);
 }
 
-/* Take "Ul <types> E [number] _" or "Ut [number] _", after the 'U'. */
+/* Take "l <types> E [number] _" or "t [number] _", the part after 'U'. */
 static bool skim_unnamed(struct skim *s)
 {
 	char text[32];
@@ -486,7 +480,7 @@ static bool skim_prefix(struct skim *s)
 	return skim_unqualified(s);
 }
 
-/* Take "Z <function> E <name in it>", after the 'Z'. */
+/* Take "<function> E <name in it>", the part after 'Z'. */
 static bool skim_local(struct skim *s)
 {
 	if (!skim_name(s) || !skip_until_end(s, skip_type))
@@ -548,8 +542,8 @@ static bool skim_class(struct skim *s)
 }
 
 /*
- * Take a name. The name of an object that the compiler makes for a class or a variable begins with
- * the kind of the object.
+ * Take a name. If the compiler has made the object for a class or a variable, the kind of the
+ * object comes first.
  */
 static bool skim_special(struct skim *s, bool *is_special)
 {
@@ -597,7 +591,7 @@ bool demangle_simple(const char *mangled, struct strbuf *out)
 
 	if (!take_prefix(&s, "_Z") || !skim_special(&s, &is_special) || out->len == s.start)
 		return false;
-	/* The types of the parameters; a suffix (".part.0") ends them. */
+	/* Skip the types of the parameters, up to a suffix (".part.0"). */
 	while (!is_special && *s.at && *s.at != '.') {
 		if (!skip_type(&s))
 			return false;

@@ -8,11 +8,10 @@
 
 /*
  * Append the simple form (demangle.h) of @mangled, which begins with "_Z". Types, template
- * arguments and the expressions in them are only skipped, which takes a tenth of the time of full
- * demangling. This function also reads names that libiberty cannot read: clang's unresolved names
- * ("sr3std..."), as in every std::vector. False when the name is not well-formed; then @out has
- * invalid text after its old end. The grammar is that of the Itanium C++ ABI, section 5.1 "External
- * Names".
+ * arguments and expressions are skipped, which takes a tenth of the time of full demangling. Some
+ * names of clang, with "sr3std..." as in every std::vector, can be read here and not by libiberty.
+ * False when the name is not well-formed: then invalid text follows the old end of @out. The
+ * grammar is that of the Itanium C++ ABI, section 5.1 "External Names".
  */
 bool demangle_simple(const char *mangled, struct strbuf *out);
 

@@ -10,14 +10,14 @@
 #include "utils/base/containers/order.h"
 #include "utils/base/containers/vec.h"
 
-/* The places of entries of the PLT: entry N is at @first + N * @entry. */
+/* Entry N of the PLT is at @first + N * @entry. */
 struct plt_layout {
 	uint64_t first;
 	uint64_t entry;
 	uint64_t end;
 };
 
-/* Find the PLT's properties for the file's machine. NULL: the machine is unknown. */
+/* NULL: the machine of the file is unknown. */
 static const struct isa_plt *find_machine(const struct elf_file *file)
 {
 	const struct isa *isa = isa_of(file->head.e_machine, 0);
@@ -26,8 +26,8 @@ static const struct isa_plt *find_machine(const struct elf_file *file)
 }
 
 /*
- * True when mold, which .comment names, has linked the file: its first PLT entry may have another
- * length.
+ * True when mold has linked the file, as .comment tells: the first entry of its PLT may have
+ * another length.
  */
 static bool is_made_by_mold(const struct elf_file *file)
 {
@@ -108,8 +108,8 @@ static int add_entry(struct plt_entries *out, struct plt_entry entry)
 }
 
 /*
- * Add the PLT's entries, which are in the order of their relocations. Relocations without a name
- * (IRELATIVE) have an entry, too.
+ * Add the entries of the PLT, which are in the order of their relocations. Relocations without a
+ * name (IRELATIVE) have an entry, too.
  */
 static int add_plt_entries(const struct elf_file *file, const struct isa_plt *machine,
 			   const struct elf_section *relocs, struct elf_symbols *symbols,
@@ -153,8 +153,8 @@ static bool is_function(const GElf_Sym *sym)
 }
 
 /*
- * Add imported functions that are called through the GOT. Such a call has no stub: the address of
- * the relocation entry stands for it.
+ * Add imported functions that are called through the GOT. The address of the relocation entry
+ * stands for such a call, which has no stub.
  */
 static int add_got_calls(const struct isa_plt *machine, const struct elf_section *relocs,
 			 struct elf_symbols *symbols, struct plt_entries *out)
@@ -202,8 +202,8 @@ int plt_entries_load(const struct elf_file *file, struct plt_entries *out)
 }
 
 /*
- * True for functions of the start files, helpers of the compiler, and our hooks: any program may
- * call these through the GOT.
+ * True for functions of start files, helpers of compilers, and hooks: any program may call these
+ * through the GOT.
  */
 static bool is_no_proof(const char *name)
 {
@@ -227,8 +227,8 @@ static bool is_no_proof(const char *name)
 }
 
 /*
- * Make the sorted list of GOT slots through which a call proves that the program was built with
- * -fno-plt. NULL without memory.
+ * Make a sorted list of the GOT slots that prove -fno-plt if code calls through them. NULL when
+ * memory is short.
  */
 static uint64_t *proving_slots(const struct plt_entries *plt, size_t *nr)
 {
@@ -245,9 +245,9 @@ static uint64_t *proving_slots(const struct plt_entries *plt, size_t *nr)
 }
 
 /*
- * True when the code has an indirect call or jump (x86: ff 15, ff 25, 32-bit distance) through the
- * slot of a library function. Without such a call, the slot is for other uses of the function's
- * address, which must not change.
+ * True when code calls or jumps through the GOT slot of a library function (x86: ff 15, ff 25, a
+ * distance of 32 bits). A slot without such a call holds an address for other uses, which must not
+ * change.
  */
 static bool has_call_through_got(const struct elf_file *file, const struct plt_entries *plt)
 {

@@ -6,16 +6,14 @@
 #include "utils/object/elf_file.h"
 
 /*
- * One way of calling a library function.
+ * A way of calling a library function. Addresses are the file's own.
  *
- * @addr: the call's address in a recording (doc/formats/symbols.md, "Library calls"): the PLT
- *        entry; for calls that read the address from the GOT (-fno-plt), the relocation entry
- * @size: bytes at @addr
- * @slot: the GOT slot that holds the function's address
- * @reloc: index of the relocation in DT_JMPREL, or PLT_NO_RELOC when calls go through the GOT
+ * @addr: address of the call in recordings (doc/formats/symbols.md, "Library calls"): the PLT
+ *        entry; or the relocation entry, when calls read the address from the GOT (-fno-plt)
+ * @size: number of bytes at @addr
+ * @slot: GOT slot that holds the address of the function
+ * @reloc: index of the relocation in DT_JMPREL; PLT_NO_RELOC: calls go through the GOT
  * @name: lives as long as the file
- *
- * Addresses are the file's own, not yet relative to anything.
  */
 struct plt_entry {
 	uint64_t addr;
@@ -39,13 +37,13 @@ void plt_entries_deinit(struct plt_entries *plt);
 #define cleanup_plt_entries cleanup(plt_entries_deinit)
 
 /*
- * Load the entries of @file, those of the PLT first. 0, also when there are none, or -ENOMEM. An
- * entry of the GOT does not prove that calls go through it: see plt_is_bypassed().
+ * Load the entries of @file, those of the PLT first. 0 or -ENOMEM. An entry of the GOT does not
+ * prove that calls go through it: see plt_is_bypassed().
  */
 int plt_entries_load(const struct elf_file *file, struct plt_entries *out);
 
 /*
- * True when no call goes through the PLT, but some go through the GOT: the module was compiled with
+ * True when calls go through the GOT, and none through the PLT: the module was compiled with
  * -fno-plt.
  */
 bool plt_is_bypassed(const struct elf_file *file, const struct plt_entries *plt);

@@ -1,4 +1,4 @@
-/* A folder of .sym files (see sym_dir.h). */
+/* Files of symbols in a directory (see sym_dir.h). */
 #include "utils/object/names/sym_dir.h"
 
 #include <dirent.h>
@@ -22,7 +22,10 @@ bool sym_head_is_of(const struct sym_file_head *head, const struct sym_query *qu
 	return knows_ids || query->any_path || !head->path || strcmp(head->path, query->path) == 0;
 }
 
-/* Try the file @name. 1 when it is the module's, 0 when it is another module's or missing. */
+/*
+ * Try the file @name. 1: it is the file of the module; 0: it belongs to another module, or is
+ * missing.
+ */
 static int try_file(const char *dir, const char *name, const struct sym_query *query,
 		    struct symtab *out, struct uft_err *err)
 {
@@ -59,7 +62,8 @@ static int try_file(const char *dir, const char *name, const struct sym_query *q
 }
 
 /*
- * True for "<basename>-<4 hex>.sym", the name for the second and later modules with one basename.
+ * True for "<basename>-<4 hex>.sym": the second and later modules with one basename have such
+ * names.
  */
 static bool is_numbered(const char *name, const char *basename)
 {
@@ -71,8 +75,8 @@ static bool is_numbered(const char *name, const char *basename)
 }
 
 /*
- * Try the files with a number. @found: room for NAME_MAX + 1 bytes, for the name of the module's
- * file.
+ * Try the files with a number. @found: room for NAME_MAX + 1 bytes: the name of the file that was
+ * found.
  */
 static int try_numbered_files(const char *dir, const struct sym_query *query, struct symtab *out,
 			      char *found, struct uft_err *err)

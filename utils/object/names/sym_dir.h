@@ -1,4 +1,4 @@
-/* Finds the file of a module in a folder of .sym files. */
+/* Finds the .sym file of a module in a directory. */
 #ifndef UTRAIL_OBJECT_SYM_DIR_H
 #define UTRAIL_OBJECT_SYM_DIR_H
 
@@ -10,9 +10,9 @@
 /*
  * The module whose file is searched.
  *
- * @path, @build_id: of the module; "" when it has no build-id
- * @any_path: the files may come from another place (--with-syms): only the build-id must match,
- *            if both have one
+ * @build_id: "": the module has none
+ * @any_path: files may come from another place (--with-syms): the build-id decides if both have
+ *            one, and paths need not match
  */
 struct sym_query {
 	const char *path;
@@ -21,15 +21,15 @@ struct sym_query {
 };
 
 /*
- * True when a file with this header belongs to the module. The build-ids decide, if both are known.
- * Otherwise the paths must be equal, unless @query->any_path is set.
+ * True when a file with this header belongs to the module. If both build-ids are known, they
+ * decide. Otherwise the paths must be equal, unless @query->any_path is set.
  */
 bool sym_head_is_of(const struct sym_file_head *head, const struct sym_query *query);
 
 /*
  * Read the symbols of a module from @dir into the empty @out (doc/formats/symbols.md, "Names of the
- * files"): 1, or 0 when there are none. *@name becomes the file's name, which the caller frees,
- * unless @name is NULL. An unreadable file is an error.
+ * files"). 1; 0: there is no file; negative with @err for an unreadable file. *@name: name of the
+ * file, which the caller frees; NULL: not wanted.
  */
 int sym_dir_load(const char *dir, const struct sym_query *query, struct symtab *out, char **name,
 		 struct uft_err *err);

@@ -1,4 +1,4 @@
-/* The symbols of a module on disk, from all possible places (see symtab.h). */
+/* The symbols of a module (see symtab.h). */
 #include "utils/object/names/symtab.h"
 
 #include <errno.h>
@@ -12,16 +12,13 @@
 #include "utils/object/names/xz.h"
 
 #define DEBUGDATA_BYTES_MAX   (256U << 20)
-/*
- * The largest unpacked size, per packed byte: symbols and their names are compressed to about a
- * fifth.
- */
+/* The largest unpacked size per packed byte. Symbols and names are compressed to about a fifth. */
 #define DEBUGDATA_PER_BYTE    16
 #define DEBUGDATA_LEAST_BYTES (4U << 20)
 
 /*
- * Returns the type of a symbol in our files (doc/formats/symbols.md, "Symbol types"); 0: the symbol
- * is not kept.
+ * Returns the type of a symbol in .sym files (doc/formats/symbols.md, "Symbol types"); 0: the
+ * symbol is left out.
  */
 static char symbol_type(const GElf_Sym *sym)
 {
@@ -46,17 +43,14 @@ static bool is_in_memory(const GElf_Sym *sym, uint32_t type, const struct elf_lo
 {
 	/*
 	 * Dynamic symbols always have an address. Their section numbers may be wrong: tools that
-	 * remove sections do not change them.
+	 * remove sections do not correct them.
 	 */
 	if (type == SHT_DYNSYM)
 		return sym->st_shndx != SHN_UNDEF && sym->st_shndx != SHN_ABS;
 	return elf_section_is_loaded(loaded, sym->st_shndx);
 }
 
-/*
- * Returns the length of a name without its version: linkers write "optarg@GLIBC_2.2.5" into
- * .symtab.
- */
+/* Returns the length of a name without its version: linkers write "optarg@GLIBC_2.2.5". */
 static size_t length_without_version(const char *name, size_t len)
 {
 	const char *at = memchr(name + 1, '@', len - 1);
@@ -65,8 +59,8 @@ static size_t length_without_version(const char *name, size_t len)
 }
 
 /*
- * Add the symbols of a section. @base: base of the module, since a debug file's own program headers
- * may be wrong.
+ * Add the symbols of a section. @base: base of the module: the program headers of a debug file may
+ * be wrong.
  */
 static int add_section(const struct elf_file *file, uint32_t type, uint64_t base,
 		       struct symtab *out)
@@ -105,8 +99,8 @@ static int add_section(const struct elf_file *file, uint32_t type, uint64_t base
 }
 
 /*
- * Add the symbols of "mini debug info", as Fedora and others have it: a compressed ELF file with
- * the functions that .dynsym lacks.
+ * Add the symbols of "mini debug info", which Fedora and others have: a compressed ELF file of the
+ * functions that .dynsym lacks.
  */
 static int add_debugdata(const struct elf_file *file, struct symtab *out)
 {
@@ -124,7 +118,10 @@ static int add_debugdata(const struct elf_file *file, struct symtab *out)
 
 	if (rc == -ENOMEM)
 		return rc;
-	/* When it is damaged, too large or not supported by this build, .dynsym is still valid. */
+	/*
+	 * Ignore data that are damaged, too large, or not supported by this build: .dynsym is still
+	 * valid.
+	 */
 	if (rc < 0 || elf_file_open_image(&inner, image.data, image.len) < 0)
 		return 0;
 	return add_section(&inner, SHT_SYMTAB, file->base, out);
