@@ -1,7 +1,4 @@
-/*
- * backtrace(3) and _Unwind_Backtrace(), interposed: a program that looks at its own stack finds
- * only its own functions there.
- */
+/* backtrace(3) and _Unwind_Backtrace(), interposed: a program finds only its own functions. */
 #include <errno.h>
 #include <execinfo.h>
 #include <stdint.h>

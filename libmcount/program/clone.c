@@ -44,10 +44,7 @@ static int begin_lent_child(void *arg)
 	return child->fn(child->arg);
 }
 
-/*
- * True when the child shares the memory and the thread-local storage of this thread, which waits
- * until the child needs neither.
- */
+/* True when the child has this thread's memory and thread-local storage while this one waits. */
 static bool is_lending(uint64_t flags)
 {
 	return (flags & CLONE_VM) && (flags & CLONE_VFORK) && !(flags & CLONE_SETTLS);

@@ -48,10 +48,7 @@ static struct {
 	void *execve, *execvpe, *fexecve, *posix_spawn, *posix_spawnp;
 } next;
 
-/*
- * The variables that a traced program's environment must have: LD_PRELOAD=<the probe>, and the
- * variable with the recorder's address.
- */
+/* LD_PRELOAD=<the probe>, and the variable with the recorder's address. */
 static char preload[PRELOAD_LEN + 4096];
 static char socket_var[sizeof(CONTROL_ENV_SOCKET "=") + sizeof(probe.address)];
 

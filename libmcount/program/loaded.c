@@ -57,10 +57,7 @@ void loaded_read(struct loaded *m, const ElfW(Dyn) * d, uintptr_t base)
 	*m = (struct loaded){ .base = base };
 	for (; d->d_tag != DT_NULL; d++) {
 		for (unsigned i = 0; i < sizeof(entries) / sizeof(*entries); i++) {
-			/*
-			 * An address below @base is still an offset: the dynamic linker has
-			 * relocated most addresses, but not all.
-			 */
+			/* The dynamic linker leaves some addresses as offsets. */
 			bool is_moved = entries[i].is_size || d->d_un.d_ptr >= base;
 
 			if (d->d_tag == entries[i].tag)

@@ -79,10 +79,7 @@ static struct py_object *take_begin(struct py_object *callable, struct py_object
 	return finish(fast_begin_code(args[0], (uint64_t)args[0]), args, begin_slowly);
 }
 
-/*
- * An exception is thrown into a generator. The events of take_throw() and take_unwind() belong to
- * no place in the code.
- */
+/* An exception is thrown into a generator. Like take_unwind(), this has no place in the code. */
 static struct py_object *take_throw(struct py_object *callable, struct py_object *const *args,
 				    size_t nr_args, struct py_object *names)
 {

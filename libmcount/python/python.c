@@ -1,7 +1,4 @@
-/*
- * Finds the interpreter of a Python program, and the moment at which the probe begins to listen to
- * calls (doc/internals/python.md).
- */
+/* Finds the interpreter of a Python program, and listens to it (doc/internals/python.md). */
 #include "libmcount/system/fault.h"
 #include "libmcount/system/modules.h"
 

@@ -28,10 +28,7 @@ struct piece {
 	uint32_t nr;
 };
 
-/*
- * The most pieces. A piece has as many rings as all pieces before it together, or fewer if there is
- * too little address space.
- */
+/* The most pieces. Mostly each is as large as all before it together. */
 #define PIECES_MAX 64
 
 static struct piece pieces[PIECES_MAX];

@@ -450,10 +450,7 @@ void fault_withdraw(void)
 	}
 }
 
-/*
- * The kernel is asked directly. The C library's function may be traced, and the record of that call
- * would be lost within a hook.
- */
+/* Asks the kernel: a record of the C library's function would be lost within a hook. */
 static bool has_our_handler(int sig)
 {
 	struct {

@@ -252,10 +252,7 @@ int64_t utrail_attach(const char *address, uint64_t handle)
 
 	if (probe.address[0])
 		return ATTACH_BUSY;
-	/*
-	 * Counted as a long call: if the recorder is killed now, the next one must not unload code
-	 * that this thread is still in.
-	 */
+	/* If the recorder is killed now, the next one must not unload this code. */
 	undo_enter();
 	own_handle = handle;
 	probe.is_attached = true;

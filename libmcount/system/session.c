@@ -116,10 +116,7 @@ static bool report_exec(struct channel *ch, bool has_shadow_stack, struct contro
 	if (!channel_greet(ch, why ? why : CONTROL_EXEC))
 		return false;
 	if (why) {
-		/*
-		 * A short program must not end before the recorder has read HELLO: wait until the
-		 * recorder closes the connection.
-		 */
+		/* Wait until the recorder has read HELLO, and closes the connection. */
 		channel_wait(ch, CONTROL_WELCOME, welcome, sizeof(*welcome));
 		return false;
 	}
@@ -133,10 +130,7 @@ void probe_stop(void)
 	probe.plain = probe.tracing = false;
 }
 
-/*
- * The longest wait for a slow recorder: 0.1 seconds. Until the recorder knows, other threads and
- * processes may go on recording.
- */
+/* The longest wait for a slow recorder, until which others may still record: 0.1 seconds. */
 #define FINISH_STEPS   10
 #define FINISH_STEP_NS 10000000
 

@@ -164,10 +164,7 @@ static void put_register(struct capture_run *run, const struct capture_step *ste
 	put_bytes(run, value, MIN(step->bytes, (uint16_t)VALUE_BYTES_MAX));
 }
 
-/*
- * Writes a text that the probe has made (CAPTURE_TEXT). The word that leads to it is the probe's,
- * not the program's.
- */
+/* Writes a text of the probe's own (CAPTURE_TEXT). Its address is no pointer of the program. */
 static void put_own_text(struct capture_run *run, uint32_t index)
 {
 	const struct capture_text *texts = (const struct capture_text *)word_at(run,

@@ -437,10 +437,7 @@ static bool put_weak(struct box *box, const struct box_step *step, uint64_t obje
 	return put_byte(box, 1) && put_value(box, first_child(step), pointer);
 }
 
-/*
- * Writes the value that @step describes, a part of the object at @object. False when it cannot be
- * read, or there is no room for it.
- */
+/* Writes the value of @step in @object. False: it is unreadable, or there is no room. */
 static bool put_value(struct box *box, const struct box_step *step, uint64_t object)
 {
 	uint64_t words[2];

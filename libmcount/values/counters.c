@@ -286,10 +286,7 @@ void counters_drop(void)
 	atomic_fetch_add(&generation, 1);
 }
 
-/*
- * The child has a copy of the structs, and may use them again. Descriptors that stay open in the
- * child are closed by exec.
- */
+/* The child uses its copy of the structs again. exec closes the descriptors. */
 void counters_after_fork(void)
 {
 	for (struct thread_counters *t = atomic_load(&all); t; t = t->next)

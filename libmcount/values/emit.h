@@ -4,10 +4,7 @@
 
 #include "libmcount/hot/hot.h"
 
-/*
- * HOT: copy @len bytes to @at, with zeros up to a multiple of 8. Returns the end. Uses neither libc
- * nor vector registers.
- */
+/* HOT: copy bytes, and zeros up to a multiple of 8, without libc or vectors. Returns the end. */
 char *emit_put_bytes(char *at, const void *from, uint32_t len);
 
 /*

@@ -17,10 +17,7 @@ struct trace_copies {
 	bool is_busy;
 };
 
-/*
- * True when the bytes lie in a segment of the module with @flags. Other addresses in the module's
- * notes are not used.
- */
+/* True when the bytes lie in a segment of the module with @flags: notes may be wrong. */
 static bool lies_within(const struct dl_phdr_info *info, uint64_t address, uint64_t bytes,
 			uint32_t flags)
 {

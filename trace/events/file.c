@@ -223,10 +223,7 @@ static void write_record(int fd, const char *bytes, size_t len)
 		ret = syscall(SYS_write, fd, "\n", 1);
 }
 
-/*
- * Writes to a stream. Text of the program that is still in it goes first. A stream without a
- * descriptor is written by stdio.
- */
+/* Writes to a stream, after its own text; by stdio if it has no descriptor. */
 static void write_stream(FILE *stream, const char *bytes, size_t len)
 {
 	struct fst_held held;

@@ -145,10 +145,7 @@ static int open_dir(const char *prefix, const char **base)
 	return fst_keep_away(open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 }
 
-/*
- * Lists all old files of the log, the newest first. Returns the directory, or -1. close_old()
- * closes it and frees the list.
- */
+/* Lists old files, the newest first. Returns the directory for close_old(), or -1. */
 static int open_old(const char *prefix, const char **base, struct stamps *stamps)
 {
 	int dir_fd = open_dir(prefix, base);

@@ -159,10 +159,7 @@ static void put_line(struct fst_text *text, const struct fstrace_event_impl *imp
 	fst_put_char(text, '\n');
 }
 
-/*
- * Writes a line from a payload. After a payload was made, put_line() cannot be used: some arguments
- * can be read only once (%J).
- */
+/* Writes a line from a payload: put_line() could not read all arguments again (%J). */
 static void put_line_of(struct fst_text *text, const struct fstrace_event_impl *impl,
 			const struct fst_recorded *recorded, const struct fst_text *payload)
 {

@@ -37,10 +37,7 @@ static void choose_again(const fstrace_t *trace)
 	}
 }
 
-/*
- * Takes the user's new choice of events. Runs in any thread of the program. False when a thread has
- * the lock, perhaps this one.
- */
+/* Takes the user's new choice of events, in any thread. False when the lock is held. */
 static bool take_choices(void)
 {
 	struct fst_held held;

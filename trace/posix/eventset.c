@@ -33,10 +33,7 @@ int posix_trace_eventset_empty(trace_event_set_t *set)
 	return 0;
 }
 
-/*
- * There are no system events without a process (WOPID). The set of all events also has the types
- * that will get a name later.
- */
+/* No system event is without a process (WOPID). All events include those not named yet. */
 int posix_trace_eventset_fill(trace_event_set_t *set, int what)
 {
 	uint32_t end = what == POSIX_TRACE_ALL_EVENTS ? PT_END_NAMED : PT_NR_SYSTEM;

@@ -29,10 +29,7 @@ void pxt_place_name(char name[64], char kind, uint64_t number, uint64_t start)
 	*at = '\0';
 }
 
-/*
- * Opens a folder. A folder of another user, or one to which others may write, is refused. Returns a
- * descriptor or a negative errno.
- */
+/* Opens a folder, unless other users own it or may write to it. Returns a negative errno then. */
 static int open_folder(int dir, const char *path, bool makes)
 {
 	struct stat st;

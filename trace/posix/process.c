@@ -65,10 +65,7 @@ static struct pxt_names *make_names(int place, pid_t pid, uint64_t start, int *e
 	return names;
 }
 
-/*
- * Finds or creates the registry of a process: this one, or one that this process wants to trace.
- * Called with the folder's lock.
- */
+/* Finds or makes the registry of this process, or of one to be traced. The folder is locked. */
 struct pxt_registry *pxt_registry_of(int place, pid_t pid, uint64_t start, int *error)
 {
 	struct pxt_registry *registry;

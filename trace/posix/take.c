@@ -77,10 +77,7 @@ static int take_stop(struct pxt_handle *handle, struct pxt_event *event)
 	return 1;
 }
 
-/*
- * Takes the record at the tail. Returns 1; 0: there is none; -EAGAIN: a writer is in the middle of
- * it; -ESTALE: try again.
- */
+/* Takes the record at the tail. Returns like pxt_ring_peek(); -ESTALE: try again. */
 static int take_record(struct pxt_handle *handle, struct pxt_event *event)
 {
 	const struct pxt_view *view = handle->view;

@@ -42,10 +42,7 @@ void fst_put_unsigned(struct fst_text *text, uint64_t value);
 void fst_put_hex(struct fst_text *text, uint64_t value);
 /* Append a number as "%.17g" prints it in the C locale. */
 void fst_put_double(struct fst_text *text, double value);
-/*
- * Append bytes URL-encoded: a blank becomes '+'; letters, digits and some signs stay; other bytes
- * become "%XX".
- */
+/* Append bytes URL-encoded: a blank as '+', letters, digits and some signs as such, or "%XX". */
 void fst_put_encoded(struct fst_text *text, const void *bytes, size_t len);
 /* Append a string URL-encoded; NULL is "%00". */
 void fst_put_string(struct fst_text *text, const char *string);

@@ -26,10 +26,7 @@ static void put_inet(struct fst_text *text, const void *address)
 	fst_put_unsigned(text, ntohs(in.sin_port));
 }
 
-/*
- * Finds the longest run of zero groups, the first one if there are several. A single zero group is
- * a run. Returns its length.
- */
+/* Finds the first one of the longest runs of zero groups. Returns its length, even if 1. */
 static int find_zeros(const uint16_t *groups, int *begin)
 {
 	int longest = 0;
