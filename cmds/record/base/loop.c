@@ -2,6 +2,7 @@
 #include "cmds/record/base/loop.h"
 
 #include <errno.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 int loop_open(struct loop *loop, struct uft_err *err)
@@ -37,6 +38,30 @@ void loop_remove(struct loop *loop, int fd, const struct served *served)
 		if (loop->events[i].data.ptr == served)
 			loop->events[i].data.ptr = NULL;
 	}
+}
+
+void loop_close_fd(struct loop *loop, int *fd, const struct served *served)
+{
+	if (*fd < 0)
+		return;
+	loop_remove(loop, *fd, served);
+	close(*fd);
+	*fd = -1;
+}
+
+int loop_add_timer(struct loop *loop, uint64_t period_ns, struct served *served)
+{
+	const struct timespec period = { period_ns / 1000000000, period_ns % 1000000000 };
+	const struct itimerspec timer = { period, period };
+	int fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+	int ret = fd < 0 || timerfd_settime(fd, 0, &timer, NULL) < 0 ? -errno
+								     : loop_add(loop, fd, served);
+
+	if (ret == 0)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return ret;
 }
 
 int loop_serve(struct loop *loop, int timeout_ms)

@@ -38,6 +38,15 @@ int loop_add(struct loop *loop, int fd, struct served *served);
 /* Stop serving @served. Call it before @fd is closed; afterwards @served may be freed. */
 void loop_remove(struct loop *loop, int fd, const struct served *served);
 
+/* Stop serving @served, and close *@fd, which becomes -1. Does nothing when *@fd is negative. */
+void loop_close_fd(struct loop *loop, int *fd, const struct served *served);
+
+/*
+ * Make a timer that ends every @period_ns nanoseconds (0: it must be set first), and serve it.
+ * Returns its descriptor, or negative errno.
+ */
+int loop_add_timer(struct loop *loop, uint64_t period_ns, struct served *served);
+
 /*
  * Wait for @timeout_ms at most (-1: no limit), and serve the ready descriptors. Returns their
  * number, 0 also after a signal handler, or negative errno.

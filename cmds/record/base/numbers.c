@@ -1,12 +1,10 @@
 /* Looks up numbers of tasks in pid namespaces (see numbers.h). */
 #include "cmds/record/base/numbers.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "utils/base/cleanup.h"
+#include "cmds/record/base/proc_status.h"
 
 /*
  * @parent: the parent's number in the recorder's namespace
@@ -17,81 +15,71 @@ struct numbers {
 	pid_t self;
 };
 
-static pid_t last_number(char *line)
+static struct numbers read_numbers(pid_t os_pid)
 {
-	char *last = NULL;
+	struct strbuf status cleanup_strbuf = { 0 };
+	unsigned parent = 0;
+	unsigned self = 0;
 
-	for (char *word = strtok(line, " \t\n"); word; word = strtok(NULL, " \t\n"))
-		last = word;
-	return last ? atoi(last) : 0;
+	if (proc_status_read(os_pid, &status) == 0) {
+		proc_status_last(&status, "PPid", &parent);
+		proc_status_last(&status, "NSpid", &self);
+	}
+	return (struct numbers){ parent, self };
 }
 
-/* Reads a file in the form of proc_pid_status(5). */
-static struct numbers read_numbers(const char *path)
+DIR *numbers_list(pid_t os_pid)
 {
-	struct numbers numbers = { 0 };
-	FILE *status cleanup_file = fopen(path, "re");
-	char *line cleanup_free = NULL;
-	size_t size = 0;
+	char path[64] = "/proc";
 
-	while (status && getline(&line, &size, status) > 0) {
-		if (strncmp(line, "PPid:", 5) == 0)
-			numbers.parent = atoi(line + 5);
-		if (strncmp(line, "NSpid:", 6) == 0)
-			numbers.self = last_number(line + 6);
-	}
-	return numbers;
+	if (os_pid)
+		snprintf(path, sizeof(path), "/proc/%d/task", os_pid);
+	return opendir(path);
+}
+
+pid_t numbers_next(DIR *list)
+{
+	struct dirent *entry;
+	pid_t number = 0;
+
+	while (number <= 0 && (entry = readdir(list)))
+		number = atoi(entry->d_name);
+	return number;
 }
 
 /*
- * Find the first task in a directory of processes, or of threads, whose own number is @self. With
- * @parent, only children of that process count. Returns 0 when there is none.
+ * Find the first task in numbers_list() of @process whose own number is @self. With @parent, only
+ * children of that process count. Returns 0 when there is none.
  */
-static pid_t find_task_number(const char *directory, pid_t self, pid_t parent)
+static pid_t find_task_number(pid_t process, pid_t self, pid_t parent)
 {
-	DIR *dir cleanup_dir = opendir(directory);
-	struct dirent *entry;
+	DIR *list cleanup_dir = numbers_list(process);
 
-	while (dir && (entry = readdir(dir))) {
-		char path[320];
-
-		if (atoi(entry->d_name) <= 0)
-			continue;
-		snprintf(path, sizeof(path), "%s/%s/status", directory, entry->d_name);
-
-		struct numbers numbers = read_numbers(path);
+	for (pid_t task; list && (task = numbers_next(list));) {
+		const struct numbers numbers = read_numbers(task);
 
 		if (numbers.self == self && (!parent || numbers.parent == parent))
-			return atoi(entry->d_name);
+			return task;
 	}
 	return 0;
 }
 
 pid_t numbers_of_thread(pid_t os_pid, pid_t tid)
 {
-	char directory[64];
-
-	snprintf(directory, sizeof(directory), "/proc/%d/task", os_pid);
-	return find_task_number(directory, tid, 0);
+	return find_task_number(os_pid, tid, 0);
 }
 
 pid_t numbers_of_child(pid_t os_pid, pid_t pid)
 {
-	char path[64];
-	struct numbers numbers;
+	const struct numbers numbers = read_numbers(pid);
 
 	/* Most often the process is in the recorder's namespace. */
-	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	numbers = read_numbers(path);
 	if (numbers.self == pid && numbers.parent == os_pid)
 		return pid;
-	return find_task_number("/proc", pid, os_pid);
+	return find_task_number(0, pid, os_pid);
 }
 
 pid_t numbers_of_parent(pid_t os_pid)
 {
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/status", os_pid);
-	return read_numbers(path).parent;
+	return read_numbers(os_pid).parent;
 }

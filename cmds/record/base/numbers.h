@@ -5,6 +5,7 @@
 #ifndef UTRAIL_CMDS_RECORD_BASE_NUMBERS_H
 #define UTRAIL_CMDS_RECORD_BASE_NUMBERS_H
 
+#include <dirent.h>
 #include <sys/types.h>
 
 #include "cmds/record/base/peer.h"
@@ -22,6 +23,13 @@ pid_t numbers_of_thread(pid_t os_pid, pid_t tid);
 
 /* Like numbers_of_thread(), for a child of that process, which may be in another namespace. */
 pid_t numbers_of_child(pid_t os_pid, pid_t pid);
+
+/*
+ * numbers_list(): open the list of the threads of process @os_pid, or of all processes (0). NULL
+ * with errno. numbers_next(): return the next number in the list; 0: its end.
+ */
+DIR *numbers_list(pid_t os_pid);
+pid_t numbers_next(DIR *list);
 
 /* Returns the number of the parent of process @os_pid, or 0 when it is unknown. */
 pid_t numbers_of_parent(pid_t os_pid);
