@@ -274,11 +274,8 @@ static int compact_read(struct store *store, const char *name, size_t max, struc
 static int compact_overwrite_end(struct store *store, const char *name, const void *data,
 				 size_t len)
 {
-	char buf[NAME_MAX];
-	int32_t tid;
-
-	inner_name(name, &tid, buf, sizeof(buf));
-	return tid ? -EINVAL : store_overwrite_end(of(store)->inner, name, data, len);
+	return datadir_records_tid(name) ? -EINVAL
+					 : store_overwrite_end(of(store)->inner, name, data, len);
 }
 
 static void compact_remove(struct store *store, const char *name)

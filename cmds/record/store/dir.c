@@ -1,7 +1,6 @@
 /* The store that is a directory (see dir.h). */
 #include "cmds/record/store/dir.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -260,6 +259,16 @@ void store_dir_close(struct store_dir *dir)
 	dir->fd = -1;
 }
 
+DIR *store_dir_list(int dir_fd)
+{
+	int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *list = fd < 0 ? NULL : fdopendir(fd);
+
+	if (!list && fd >= 0)
+		close(fd);
+	return list;
+}
+
 void store_dir_give_to_user(const struct store_dir *dir)
 {
 	const char *uid = getenv("SUDO_UID");
@@ -270,8 +279,7 @@ void store_dir_give_to_user(const struct store_dir *dir)
 
 	uid_t user = strtoul(uid, NULL, 10);
 	gid_t group = strtoul(gid, NULL, 10);
-	int fd = dup(dir->fd);
-	DIR *list cleanup_dir = fd < 0 ? NULL : fdopendir(fd);
+	DIR *list cleanup_dir = store_dir_list(dir->fd);
 
 	for (struct dirent *e = list ? readdir(list) : NULL; e; e = readdir(list)) {
 		/*

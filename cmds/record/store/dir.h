@@ -2,6 +2,8 @@
 #ifndef UTRAIL_CMDS_RECORD_STORE_DIR_H
 #define UTRAIL_CMDS_RECORD_STORE_DIR_H
 
+#include <dirent.h>
+
 #include "cmds/record/store/store.h"
 
 /*
@@ -33,6 +35,11 @@ void store_dir_use(struct store_dir *dir, int fd);
 
 /* Close the directory. Call it when nothing is appended any more. */
 void store_dir_close(struct store_dir *dir);
+
+/*
+ * Open the list of the directory @dir_fd, with a read position of its own. Returns NULL with errno.
+ */
+DIR *store_dir_list(int dir_fd);
 
 /* When run by sudo: give the directory and all files in it to the user who ran sudo. */
 void store_dir_give_to_user(const struct store_dir *dir);

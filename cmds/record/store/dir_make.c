@@ -11,12 +11,10 @@
  */
 #include "cmds/record/store/dir.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -55,17 +53,6 @@ static int open_spot(const struct spot *spot, int flags)
 	return openat(spot->dir_fd, spot->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | flags);
 }
 
-/* Opens the directory with a read position of its own. Returns NULL with errno. */
-static DIR *list_dir(int dir_fd)
-{
-	int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-
-	if (!dir && fd >= 0)
-		close(fd);
-	return dir;
-}
-
 /* Returns the next name but "." and "..", or NULL at the end. */
 static const char *next_name(DIR *dir)
 {
@@ -79,7 +66,7 @@ static const char *next_name(DIR *dir)
 
 static bool is_empty(int dir_fd)
 {
-	DIR *dir cleanup_dir = list_dir(dir_fd);
+	DIR *dir cleanup_dir = store_dir_list(dir_fd);
 
 	return dir && !next_name(dir);
 }
@@ -142,7 +129,7 @@ static bool is_recording(int dir_fd)
 /* Check that @dir_fd only has files of a recording. */
 static int check_names(int dir_fd, const char *path, struct uft_err *err)
 {
-	DIR *dir cleanup_dir = list_dir(dir_fd);
+	DIR *dir cleanup_dir = store_dir_list(dir_fd);
 
 	if (!dir)
 		return err_set_errno(err, -errno, "cannot open '%s'", path);
@@ -170,7 +157,7 @@ static int check_names(int dir_fd, const char *path, struct uft_err *err)
  */
 static int remove_files(int dir_fd, const char *path, bool is_last, struct uft_err *err)
 {
-	DIR *dir cleanup_dir = list_dir(dir_fd);
+	DIR *dir cleanup_dir = store_dir_list(dir_fd);
 
 	if (!dir)
 		return err_set_errno(err, -errno, "cannot open '%s'", path);

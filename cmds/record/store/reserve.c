@@ -1,7 +1,6 @@
 /* Disk space that growing files reserve in advance (see reserve.h). */
 #include "cmds/record/store/reserve.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <stdint.h>
@@ -9,6 +8,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "cmds/record/store/dir.h"
 #include "utils/base/cleanup.h"
 #include "utils/base/compiler.h"
 
@@ -70,8 +70,7 @@ static void release_file(int dir_fd, const char *name)
 
 void reserve_release(int dir_fd)
 {
-	int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *list cleanup_dir = fd < 0 ? NULL : fdopendir(fd);
+	DIR *list cleanup_dir = store_dir_list(dir_fd);
 
 	for (struct dirent *e = list ? readdir(list) : NULL; e; e = readdir(list)) {
 		if (e->d_type == DT_REG || e->d_type == DT_UNKNOWN)

@@ -1,7 +1,6 @@
 /* Shared by all stores (see store.h). */
 #include "cmds/record/store/store.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -56,6 +55,27 @@ int store_publish(struct store *store, const char *name, const void *data, size_
 	const struct iovec part = { (void *)data, len };
 
 	return store->ops->publish(store, name, &part, 1, NULL, err);
+}
+
+int store_append_to(struct store *store, const char *name, const struct strbuf *text)
+{
+	int stream = strbuf_oom(text) ? -ENOMEM : store_open(store, name);
+	int ret = stream < 0 ? stream : store_append(store, stream, text->data, text->len);
+
+	if (stream >= 0)
+		store_close(store, stream);
+	return ret;
+}
+
+void store_append_line(struct store *store, int *stream, const char *name,
+		       const struct strbuf *text)
+{
+	if (*stream < 0)
+		*stream = store_open(store, name);
+	if (*stream < 0)
+		store_note_error(store, *stream);
+	else if (!strbuf_oom(text) && store_may_take(store, text->len))
+		store_note_error(store, store_append(store, *stream, text->data, text->len));
 }
 
 /*

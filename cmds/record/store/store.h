@@ -155,6 +155,19 @@ int store_publish(struct store *store, const char *name, const void *data, size_
 		  struct uft_err *err);
 
 /*
+ * Append @text to the file @name, which is open only meanwhile. Returns 0 or negative errno;
+ * -ENOMEM: @text is out of memory.
+ */
+int store_append_to(struct store *store, const char *name, const struct strbuf *text);
+
+/*
+ * Append @text to *@stream, which is opened as @name when it is negative. The text counts for the
+ * limit of bytes, and errors are noted.
+ */
+void store_append_line(struct store *store, int *stream, const char *name,
+		       const struct strbuf *text);
+
+/*
  * Choose the name of a module's symbol file: <basename>.sym, or with a part of the build-id (or a
  * checksum of the path) when another module has that name (doc/formats/symbols.md, "Names of the
  * files"). Returns false when the module's symbols are saved already.

@@ -1,7 +1,6 @@
 /* The user's cache directory (see user_cache.h). */
 #include "cmds/record/store/user_cache.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,6 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cmds/record/base/settings.h"
+#include "cmds/record/store/dir.h"
 #include "utils/base/fd.h"
 #include "utils/base/containers/order.h"
 #include "utils/base/containers/vec.h"
@@ -146,8 +147,7 @@ static void look_at(int dir, const char *name, struct kept_list *kept)
 	if (!list)
 		return;
 	kept->list = list;
-	list[kept->nr] = (struct kept){ st.st_mtim.tv_sec * 1000000000ULL + st.st_mtim.tv_nsec,
-					st.st_size, "" };
+	list[kept->nr] = (struct kept){ timespec_ns(&st.st_mtim), st.st_size, "" };
 	snprintf(list[kept->nr++].name, sizeof(list->name), "%s", name);
 	kept->bytes += st.st_size;
 }
@@ -157,17 +157,10 @@ _Static_assert(offsetof(struct kept, used) == 0, "ordered by order_u64()");
 void user_cache_shrink(int dir, unsigned long long max_bytes)
 {
 	struct kept_list kept = { 0 };
-	int fd = openat(dir, ".", OPEN_DIR);
-	DIR *names = fd < 0 ? NULL : fdopendir(fd);
+	DIR *names cleanup_dir = store_dir_list(dir);
 
-	if (!names) {
-		if (fd >= 0)
-			close(fd);
-		return;
-	}
-	for (struct dirent *entry; (entry = readdir(names));)
+	for (struct dirent *entry; names && (entry = readdir(names));)
 		look_at(dir, entry->d_name, &kept);
-	closedir(names);
 	if (kept.nr)
 		qsort(kept.list, kept.nr, sizeof(*kept.list), order_u64);
 	for (size_t i = 0; i < kept.nr && kept.bytes > max_bytes; i++) {
