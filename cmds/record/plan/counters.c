@@ -7,7 +7,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "utils/base/fd.h"
 #include "utils/format/event_ids.h"
 
 void counters_bind(const struct record_settings *settings, struct plan_entries *plan)

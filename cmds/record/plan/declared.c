@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "cmds/record/base/rights.h"
 #include "cmds/record/store/store.h"
@@ -38,35 +37,22 @@ void declared_deinit(struct declared *declared)
 static int64_t clock_offset_ns(const struct record_settings *settings)
 {
 	uint64_t before_ns = settings_now_ns(settings);
-	struct timespec now;
+	uint64_t now_ns = clock_now_ns(CLOCK_REALTIME);
 
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (int64_t)(now.tv_sec * 1000000000ULL + now.tv_nsec -
-			 (before_ns + (settings_now_ns(settings) - before_ns) / 2));
-}
-
-static int append_definition(struct declared *declared, const char *text, size_t len)
-{
-	struct store *store = declared->points->store;
-	struct rights paused cleanup_rights_pause = rights_pause();
-	int stream = store_open(store, EVENT_DEFS_FILE);
-	int ret = stream < 0 ? stream : store_append(store, stream, text, len);
-
-	if (stream >= 0)
-		store_close(store, stream);
-	return ret;
+	return (int64_t)(now_ns - (before_ns + (settings_now_ns(settings) - before_ns) / 2));
 }
 
 /* Writes the definition at once, so that it is there even when the recording is cut off. */
 static void write_line(struct declared *declared, uint32_t id, const char *words)
 {
 	struct strbuf line cleanup_strbuf = { 0 };
+	struct rights paused cleanup_rights_pause = rights_pause();
 
 	if (declared->nr == 1)
 		strbuf_addf(&line, "CLOCK: %lld\n", (long long)clock_offset_ns(declared->settings));
 	strbuf_addf(&line, "DECLARED: %u%s\n", id, words);
 
-	int ret = strbuf_oom(&line) ? -ENOMEM : append_definition(declared, line.data, line.len);
+	int ret = store_append_to(declared->points->store, EVENT_DEFS_FILE, &line);
 
 	if (ret < 0 && !declared->error)
 		declared->error = ret;

@@ -4,17 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
+#include "cmds/record/base/settings.h"
 #include "cmds/record/store/user_cache.h"
-#include "utils/base/fd.h"
 #include "utils/base/path.h"
 #include "utils/base/units.h"
-
-static uint64_t time_of(const struct timespec *ts)
-{
-	return ts->tv_sec * NSEC_PER_SEC + ts->tv_nsec;
-}
 
 static uint64_t add_to_sum(uint64_t sum, uint64_t value)
 {
@@ -64,15 +58,15 @@ bool functions_cache_key(const struct elf_file *file, const char *path, const st
 	key->device = st.st_dev;
 	key->inode = st.st_ino;
 	key->size = st.st_size;
-	key->mtime_ns = time_of(&st.st_mtim);
-	key->ctime_ns = time_of(&st.st_ctim);
+	key->mtime_ns = timespec_ns(&st.st_mtim);
+	key->ctime_ns = timespec_ns(&st.st_ctim);
 	/*
 	 * The file's own name is a part of the key, too: the loader and the C library are
 	 * recognised by it.
 	 */
 	key->names = add_text_to_sum(sum_of_names(names), path_base(path));
 	key->maker_size = maker.st_size;
-	key->maker_mtime_ns = time_of(&maker.st_mtim);
+	key->maker_mtime_ns = timespec_ns(&maker.st_mtim);
 	return true;
 }
 
@@ -101,9 +95,7 @@ bool functions_cache_load(const struct functions_key *key, struct known_function
 
 static bool is_settled(const struct functions_key *key)
 {
-	struct timespec now;
-
-	return clock_gettime(CLOCK_REALTIME, &now) == 0 && time_of(&now) - key->ctime_ns > FRESH_NS;
+	return clock_now_ns(CLOCK_REALTIME) - key->ctime_ns > FRESH_NS;
 }
 
 void functions_cache_save(const struct elf_file *file, const struct functions_key *key,
@@ -115,8 +107,8 @@ void functions_cache_save(const struct elf_file *file, const struct functions_ke
 
 	/* Nothing is kept if another process may have written to the file while it was read. */
 	if (dir < 0 || !is_settled(key) || fstat(file->fd, &st) < 0 ||
-	    time_of(&st.st_mtim) != key->mtime_ns || time_of(&st.st_ctim) != key->ctime_ns ||
-	    (uint64_t)st.st_size != key->size)
+	    timespec_ns(&st.st_mtim) != key->mtime_ns ||
+	    timespec_ns(&st.st_ctim) != key->ctime_ns || (uint64_t)st.st_size != key->size)
 		return;
 	name_of(key, name, sizeof(name));
 	user_cache_write(dir, name, known->image.data, known->image.len);

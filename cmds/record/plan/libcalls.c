@@ -6,8 +6,8 @@
 
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
+#include "cmds/record/base/settings.h"
 #include "utils/base/compiler.h"
 #include "utils/base/path.h"
 #include "utils/base/units.h"
@@ -244,11 +244,6 @@ void module_links_deinit(struct module_links *links)
 	*links = (struct module_links){ 0 };
 }
 
-static uint64_t ns_of(const struct timespec *ts)
-{
-	return ts->tv_sec * NSEC_PER_SEC + ts->tv_nsec;
-}
-
 /*
  * The age that a file's last change must have, so that the file's times identify its content: a
  * second change within a tick of the kernel's clock leaves the same times.
@@ -257,18 +252,15 @@ static uint64_t ns_of(const struct timespec *ts)
 
 static bool is_settled(uint64_t ctime_ns)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return ctime_ns + SETTLED_NS < ns_of(&now);
+	return ctime_ns + SETTLED_NS < clock_now_ns(CLOCK_REALTIME);
 }
 
 void module_links_renew(struct module_links *links, const char *path)
 {
 	struct stat st = { 0 };
 
-	if (stat(path, &st) == 0 && links->ctime_ns == ns_of(&st.st_ctim) &&
-	    links->mtime_ns == ns_of(&st.st_mtim) && links->device == st.st_dev &&
+	if (stat(path, &st) == 0 && links->ctime_ns == timespec_ns(&st.st_ctim) &&
+	    links->mtime_ns == timespec_ns(&st.st_mtim) && links->device == st.st_dev &&
 	    links->inode == st.st_ino && links->size == (uint64_t)st.st_size &&
 	    is_settled(links->ctime_ns))
 		return;
@@ -276,8 +268,8 @@ void module_links_renew(struct module_links *links, const char *path)
 	links->device = st.st_dev;
 	links->inode = st.st_ino;
 	links->size = st.st_size;
-	links->mtime_ns = ns_of(&st.st_mtim);
-	links->ctime_ns = ns_of(&st.st_ctim);
+	links->mtime_ns = timespec_ns(&st.st_mtim);
+	links->ctime_ns = timespec_ns(&st.st_ctim);
 }
 
 const struct strbuf *module_links_needed(struct module_links *links, const char *path)

@@ -4,16 +4,13 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "arch/arch.h"
-#include "cmds/record/plan/found_patch.h"
 #include "cmds/record/plan/modules.h"
 #include "cmds/record/plan/patches_private.h"
 #include "cmds/record/plan/plan.h"
 #include "utils/base/containers/nearest.h"
 #include "utils/base/path.h"
-#include "utils/base/units.h"
 #include "utils/object/names/demangle.h"
 #include "utils/object/prepared.h"
 #include "utils/spec/args/aliases.h"
@@ -248,15 +245,6 @@ bool finding_may_be(const struct record_settings *settings, const struct known_m
 		patch_rules_are_about(settings->patches, name, is_program, /* takes_out= */ false));
 }
 
-static uint64_t cpu_now_ns(void)
-{
-	struct timespec ts;
-
-	return clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts) < 0
-		       ? 0
-		       : ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
-}
-
 void patches_find(struct patches *patches, const struct record_settings *settings,
 		  struct known_module *known, bool is_program)
 {
@@ -277,7 +265,7 @@ void patches_find(struct patches *patches, const struct record_settings *setting
 	if (found->is_known || !finding_may_be(settings, known, is_program))
 		return;
 	found->is_known = true;
-	before_ns = cpu_now_ns();
+	before_ns = clock_now_ns(CLOCK_PROCESS_CPUTIME_ID);
 	if (find_sites(&f, &err) < 0)
 		strbuf_list_add(&patches->complaints, err.text);
 	if (f.why_not)
@@ -285,7 +273,7 @@ void patches_find(struct patches *patches, const struct record_settings *setting
 	if (module_patches_has_any(found))
 		known->has_functions = true;
 	complain(patches, found, known->path);
-	patches->took_ns += cpu_now_ns() - before_ns;
+	patches->took_ns += clock_now_ns(CLOCK_PROCESS_CPUTIME_ID) - before_ns;
 	symtab_deinit(&f.symbols);
 	strbuf_deinit(&f.name);
 	strbuf_deinit(&f.others);
@@ -343,6 +331,15 @@ void patches_bind(const struct known_module *known, const struct control_module 
 }
 
 /* --- what the user is told --- */
+
+bool patches_name_files(const struct patch_rules *rules)
+{
+	for (size_t i = 0; i < rules->nr; i++) {
+		if (rules->rules[i].module)
+			return true;
+	}
+	return false;
+}
 
 bool patches_have_unmatched(const struct patch_rules *rules)
 {

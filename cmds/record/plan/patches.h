@@ -177,7 +177,8 @@ void process_patches_add(struct process_patches *patches, const struct known_mod
 /* Like process_patches_add(), but add only patches of functions that are left out. */
 void process_patches_add_left_out(struct process_patches *patches, struct known_module *known,
 				  const struct control_module *module, bool is_program);
-void process_patches_sort(struct process_patches *patches);
+/* Returns -ENOMEM when patches are missing. */
+int process_patches_sort(struct process_patches *patches);
 
 /*
  * After sorting: keep only the patches of @all that must be in the text of a process that gets no
@@ -205,6 +206,9 @@ void patches_warn(const struct patches *patches, const struct patch_rules *rules
  */
 void patches_explain(const struct patch_rule *rule, const char *is_of, const struct strbuf *names,
 		     struct strbuf *out);
+
+/* True when a rule names a file: it is not only about the program. */
+bool patches_name_files(const struct patch_rules *rules);
 
 /* True when a rule has matched nothing. */
 bool patches_have_unmatched(const struct patch_rules *rules);

@@ -513,11 +513,15 @@ static void sort_addresses(struct strbuf *list, size_t size)
 
 _Static_assert(offsetof(struct patch_end, site) == 0, "ordered by order_u64()");
 
-void process_patches_sort(struct process_patches *patches)
+int process_patches_sort(struct process_patches *patches)
 {
 	sort_addresses(&patches->sites, sizeof(uint64_t));
 	sort_addresses(&patches->wanted, sizeof(uint64_t));
 	sort_addresses(&patches->ends, sizeof(struct patch_end));
+	return strbuf_oom(&patches->all) || strbuf_oom(&patches->sites) ||
+			       strbuf_oom(&patches->wanted) || strbuf_oom(&patches->ends)
+		       ? -ENOMEM
+		       : 0;
 }
 
 /* Keeps the wanted groups. A group of patches ends with a patch that is not silent. */

@@ -29,39 +29,29 @@ void plan_give_memory_back(void)
 #endif
 }
 
-uint64_t settings_smallest_size(const struct record_settings *settings)
+/* Returns the least size that an option names, or the greatest one. */
+static uint64_t extreme_size(const struct record_settings *settings, bool greatest)
 {
 	uint64_t size = settings->size_filter;
 
 	for (size_t i = 0; i < settings->filters->nr; i++) {
 		const struct trigger *t = &settings->filters->entries[i].spec.trigger;
 
-		if ((t->flags & TRIGGER_SIZE) && t->size < size)
+		if ((t->flags & TRIGGER_SIZE) && (t->size > size) == greatest)
 			size = t->size;
 	}
 	return size;
 }
 
-/*
- * Returns the size below which functions are listed, so that the probe can tell them from larger
- * ones.
- */
-static uint64_t largest_size(const struct record_settings *settings)
+uint64_t settings_smallest_size(const struct record_settings *settings)
 {
-	uint64_t size = settings->size_filter;
-
-	for (size_t i = 0; i < settings->filters->nr; i++) {
-		const struct trigger *t = &settings->filters->entries[i].spec.trigger;
-
-		if ((t->flags & TRIGGER_SIZE) && t->size > size)
-			size = t->size;
-	}
-	return size;
+	return extreme_size(settings, false);
 }
 
 /*
  * A module that is being bound.
  *
+ * @listed_below: smaller functions are listed, so that the probe can tell them from larger ones
  * @out: gets its functions, with addresses relative to its start
  */
 struct binding {
@@ -74,6 +64,7 @@ struct binding {
 	struct rule_set *rules;
 	const struct symtab *symbols;
 	struct strbuf *steps;
+	uint64_t listed_below;
 	struct strbuf *out;
 };
 
@@ -90,26 +81,6 @@ static uint32_t capture_of(struct binding *b, const struct symbol *sym, const ch
 	if (!capture_is_wanted(&b->settings->captures))
 		return PLAN_NO_CAPTURE;
 	return captures_add(&b->settings->captures, &subject, b->steps);
-}
-
-/*
- * Notes that a filter has opted the function in, though a later one has taken it out again. So the
- * plan still opts in: if no other function is opted in, nothing is recorded. A rule that no
- * function has tells the probe so.
- */
-static void note_opted_in(struct binding *b, const struct filter_subject *subject)
-{
-	const struct trigger opts_in = { .flags = TRIGGER_FILTER };
-	struct filter_walk walk;
-	const struct filter_entry *entry;
-
-	filter_walk_begin(&walk, b->settings->filters, subject);
-	while ((entry = filter_walk_next(&walk))) {
-		if (entry->spec.trigger.flags & TRIGGER_FILTER) {
-			rule_set_add(b->rules, &opts_in);
-			return;
-		}
-	}
 }
 
 /* @name, @others: buffers for names */
@@ -140,10 +111,10 @@ static void bind_symbol(struct binding *b, const struct symbol *sym, struct strb
 	if (filters_match(b->settings->filters, &subject, &trigger))
 		func.rule = rule_set_add(b->rules, &trigger);
 	if (func.rule != PLAN_NO_RULE && (trigger.flags & TRIGGER_NOTRACE))
-		note_opted_in(b, &subject);
+		rule_set_note_opted_in(b->rules, b->settings->filters, &subject);
 	func.capture = capture_of(b, sym, subject.name);
 	if (func.rule != PLAN_NO_RULE || func.capture != PLAN_NO_CAPTURE ||
-	    sym->size < largest_size(b->settings))
+	    sym->size < b->listed_below)
 		strbuf_add(b->out, &func, sizeof(func));
 }
 
@@ -183,6 +154,7 @@ static void bind_module(struct binding *b)
 	b->has_llvm_strings = looks_at_strings(b->settings) && captures_llvm_strings(&symbols);
 	b->rules->has_llvm_strings = b->has_llvm_strings;
 	b->symbols = &symbols;
+	b->listed_below = extreme_size(b->settings, true);
 	for (size_t i = 0; i < symbols.nr; i++) {
 		if (b->patches->tick && i % BIND_TICKS == 0)
 			b->patches->tick(b->patches->tick_arg);

@@ -15,7 +15,6 @@
 #include "cmds/record/plan/values/point_args.h"
 #include "cmds/record/store/store.h"
 #include "utils/base/cleanup.h"
-#include "utils/base/fd.h"
 #include "utils/base/containers/vec.h"
 #include "utils/format/event_ids.h"
 #include "utils/object/sdt.h"
@@ -89,17 +88,8 @@ static int write_line(const struct points *points, size_t index)
 {
 	struct strbuf line cleanup_strbuf = { 0 };
 	struct rights paused cleanup_rights_pause = rights_pause();
-	int stream = store_open(points->store, "events.txt");
-
-	if (stream < 0)
-		return stream;
 	strbuf_addf(&line, "EVENT: %zu %s\n", EVENT_ID_USER + index, points->events[index].name);
-
-	int ret = strbuf_oom(&line) ? -ENOMEM
-				    : store_append(points->store, stream, line.data, line.len);
-
-	store_close(points->store, stream);
-	return ret;
+	return store_append_to(points->store, "events.txt", &line);
 }
 
 int points_new_event(struct points *points, const char *name, uint32_t *id)
@@ -148,6 +138,12 @@ static int event_id(struct points *points, const char *name, uint32_t *id)
 
 /* --- one file --- */
 
+static void add_new(struct strbuf *list, const char *text)
+{
+	if (!strbuf_list_has(list, text))
+		strbuf_list_add(list, text);
+}
+
 /* Reports that an event is not recorded. It is reported once, for the first of its sites. */
 static void leave_out(struct points *points, const struct known_module *known,
 		      const struct code *code, const struct wanted *wanted, const char *why)
@@ -192,8 +188,7 @@ static int choose_probes(struct points *points, const struct sdt_probes *probes,
 		strbuf_addf(&name, "%s:%s", probe->provider, probe->name);
 		if (strbuf_oom(&name))
 			return -ENOMEM;
-		if (!strbuf_list_has(&points->names, strbuf_str(&name)))
-			strbuf_list_add(&points->names, strbuf_str(&name));
+		add_new(&points->names, strbuf_str(&name));
 		if (!event_rules_match(points->rules, EVENT_OF_PROGRAM, strbuf_str(&name)))
 			continue;
 		chosen[*nr] = (struct wanted){ probe, strdup(strbuf_str(&name)) };
@@ -217,8 +212,7 @@ static void complain_of_args(struct points *points, const char *event, size_t nr
 
 	strbuf_addf(&text, "event '%s' has %zu arguments: the first %d are recorded", event, nr,
 		    PLAN_OPERANDS_MAX);
-	if (!strbuf_list_has(&points->complaints, strbuf_str(&text)))
-		strbuf_list_add(&points->complaints, strbuf_str(&text));
+	add_new(&points->complaints, strbuf_str(&text));
 }
 
 /*
@@ -323,8 +317,7 @@ static void complain_of_functions(struct points *points, const struct known_modu
 		    "some events of '%s' are not recorded, where they lie in the first bytes of a "
 		    "function that is patched: option '--unpatch' leaves such a function alone",
 		    known->path);
-	if (!strbuf_list_has(&points->complaints, strbuf_str(&text)))
-		strbuf_list_add(&points->complaints, strbuf_str(&text));
+	add_new(&points->complaints, strbuf_str(&text));
 }
 
 static void bind_one(const struct known_module *known, const struct found_patch *found,

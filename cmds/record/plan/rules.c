@@ -221,3 +221,19 @@ uint32_t rule_set_add(struct rule_set *set, const struct trigger *trigger)
 		add_conds(set, trigger->cond, &rule);
 	return rule.flags ? rule_index(set, &rule) : PLAN_NO_RULE;
 }
+
+void rule_set_note_opted_in(struct rule_set *set, struct filters *filters,
+			    const struct filter_subject *subject)
+{
+	const struct trigger opts_in = { .flags = TRIGGER_FILTER };
+	struct filter_walk walk;
+	const struct filter_entry *entry;
+
+	filter_walk_begin(&walk, filters, subject);
+	while ((entry = filter_walk_next(&walk))) {
+		if (entry->spec.trigger.flags & TRIGGER_FILTER) {
+			rule_set_add(set, &opts_in);
+			return;
+		}
+	}
+}

@@ -8,6 +8,7 @@
 
 #include "utils/base/containers/strbuf.h"
 #include "utils/format/probe/plan.h"
+#include "utils/spec/filters.h"
 #include "utils/spec/trigger.h"
 
 /*
@@ -36,5 +37,12 @@ void rule_set_deinit(struct rule_set *set);
  * or memory is short.
  */
 uint32_t rule_set_add(struct rule_set *set, const struct trigger *trigger);
+
+/*
+ * For a function that @filters take out: when a filter has opted it in before, add a rule that no
+ * function has. So the plan still opts in: if no other function is opted in, nothing is recorded.
+ */
+void rule_set_note_opted_in(struct rule_set *set, struct filters *filters,
+			    const struct filter_subject *subject);
 
 #endif

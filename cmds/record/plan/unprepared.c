@@ -278,16 +278,15 @@ struct finder {
 };
 
 /*
- * The search in all chosen functions, by pieces. Each thread searches a piece, then all results are
+ * The search in all functions, by pieces. Each thread searches a piece, then all results are
  * taken in order, so that they do not depend on the number of threads.
  *
- * @wanted: indexes of the chosen functions
+ * @nr: the number of functions
  * @places: for each function that can have a jump, the kind of site to find
- * @refused: indexes in @wanted of functions that have no patch yet
+ * @refused: indexes of functions that have no patch yet
  */
 struct finding_all {
 	const struct unprepared *unprepared;
-	uint32_t *wanted;
 	size_t nr;
 	struct lead_place *places;
 	struct leads leads;
@@ -306,30 +305,15 @@ static void finding_all_deinit(struct finding_all *all)
 		free(all->finders[i].sites);
 	}
 	free(all->finders);
-	free(all->wanted);
 	free(all->places);
 	leads_deinit(&all->leads);
 	strbuf_deinit(&all->refused);
 	strbuf_deinit(&all->found);
 }
 
-static const struct function *wanted_at(const struct finding_all *all, size_t index)
+static const struct function *function_at(const struct finding_all *all, size_t index)
 {
-	return &all->unprepared->functions.list[all->wanted[index]];
-}
-
-static int choose_wanted(struct finding_all *all, const bool *chosen)
-{
-	const struct functions *functions = &all->unprepared->functions;
-
-	all->wanted = malloc((functions->nr + 1) * sizeof(*all->wanted));
-	if (!all->wanted || functions->nr > UINT32_MAX)
-		return -ENOMEM;
-	for (size_t i = 0; i < functions->nr; i++) {
-		if (!chosen || chosen[i])
-			all->wanted[all->nr++] = i;
-	}
-	return 0;
+	return &all->unprepared->functions.list[index];
 }
 
 static int find_leads(struct finding_all *all)
@@ -342,7 +326,7 @@ static int find_leads(struct finding_all *all)
 	if (!all->places)
 		return -ENOMEM;
 	for (size_t i = 0; i < all->nr; i++) {
-		const struct function *function = wanted_at(all, i);
+		const struct function *function = function_at(all, i);
 
 		if (function->kind == FUNCTION_WHOLE)
 			all->places[nr++] = place_of(u, function);
@@ -390,7 +374,7 @@ static void find_piece(void *arg, unsigned index)
 	 * for a refusal.
 	 */
 	for (size_t i = finder->first; i < all->nr && !is_over; i++) {
-		const struct function *function = wanted_at(all, i);
+		const struct function *function = function_at(all, i);
 
 		if (function->kind != FUNCTION_WHOLE)
 			continue;
@@ -418,7 +402,7 @@ static void visit_piece(struct finding_all *all, const struct finder *finder)
 	size_t next = 0;
 
 	for (size_t i = finder->first; i < finder->first + finder->nr; i++) {
-		const struct function *function = wanted_at(all, i);
+		const struct function *function = function_at(all, i);
 		const struct code_site *site = NULL;
 
 		if (function->kind == FUNCTION_WHOLE)
@@ -460,13 +444,13 @@ static int find_pieces(struct finding_all *all)
 static size_t add_around(const struct finding_all *all, size_t index, size_t next, uint32_t *around,
 			 size_t *nr)
 {
-	uint64_t at = wanted_at(all, index)->start;
+	uint64_t at = function_at(all, index)->start;
 	size_t i = index;
 
-	while (i > next && at - wanted_at(all, i - 1)->start < SITES_APART)
+	while (i > next && at - function_at(all, i - 1)->start < SITES_APART)
 		i--;
-	for (; i < all->nr && (i <= index || wanted_at(all, i)->start - at < SITES_APART); i++) {
-		if (i >= next && wanted_at(all, i)->kind == FUNCTION_WHOLE)
+	for (; i < all->nr && (i <= index || function_at(all, i)->start - at < SITES_APART); i++) {
+		if (i >= next && function_at(all, i)->kind == FUNCTION_WHOLE)
 			around[(*nr)++] = i;
 	}
 	return i;
@@ -495,22 +479,25 @@ static int find_islands(struct finding_all *all)
 	if (!sites)
 		return -ENOMEM;
 	for (size_t i = 0; i < nr; i++)
-		sites[i] = entry_of(u, wanted_at(all, around[i]));
+		sites[i] = entry_of(u, function_at(all, around[i]));
 	ret = sites_prepare_with(&u->code, u->insns, &all->leads, sites, nr);
 	for (size_t i = 0; ret == 0 && i < nr; i++) {
 		if (sites[i].island)
-			visit_function(all, wanted_at(all, around[i]), &sites[i]);
+			visit_function(all, function_at(all, around[i]), &sites[i]);
 	}
 	return ret;
 }
 
-/* @chosen: by function; NULL: all functions are chosen */
-static int find_unprepared(const struct unprepared *unprepared, const bool *chosen, visit_fn fn,
-			   void *arg, struct uft_err *err)
+int unprepared_find_all(const struct unprepared *unprepared, visit_fn fn, void *arg,
+			struct uft_err *err)
 {
-	struct finding_all all cleanup(
-		finding_all_deinit) = { .unprepared = unprepared, .fn = fn, .arg = arg };
-	int ret = unprepared->functions.nr ? choose_wanted(&all, chosen) : 0;
+	struct finding_all all cleanup(finding_all_deinit) = {
+		.unprepared = unprepared,
+		.nr = unprepared->functions.nr,
+		.fn = fn,
+		.arg = arg,
+	};
+	int ret = all.nr > UINT32_MAX ? -ENOMEM : 0;
 
 	if (ret == 0 && all.nr)
 		ret = find_leads(&all);
@@ -520,41 +507,7 @@ static int find_unprepared(const struct unprepared *unprepared, const bool *chos
 		ret = find_pieces(&all);
 	if (ret == 0 && all.refused.len)
 		ret = find_islands(&all);
-	return ret < 0 || strbuf_oom(&all.found) || strbuf_oom(&all.refused) ? -ENOMEM : 0;
-}
-
-int unprepared_find_all(const struct unprepared *unprepared, visit_fn fn, void *arg,
-			struct uft_err *err)
-{
-	int ret = find_unprepared(unprepared, NULL, fn, arg, err);
-
-	return ret < 0 ? err_set_errno(err, ret, "cannot look for places to patch") : 0;
-}
-
-/* @functions: the list of all functions */
-struct keeping {
-	const struct function *functions;
-	struct strbuf *found;
-	struct unprepared_verdict *verdicts;
-};
-
-static void keep_function(const struct function *function, const struct unprepared_verdict *verdict,
-			  const struct strbuf *found, void *arg)
-{
-	const struct keeping *keeping = arg;
-
-	strbuf_add(keeping->found, found->data, found->len);
-	if (keeping->verdicts)
-		keeping->verdicts[function - keeping->functions] = *verdict;
-}
-
-int unprepared_find(const struct unprepared *unprepared, const bool *chosen, struct strbuf *found,
-		    struct unprepared_verdict *verdicts, struct uft_err *err)
-{
-	struct keeping keeping = { unprepared->functions.list, found, verdicts };
-	int ret = find_unprepared(unprepared, chosen, keep_function, &keeping, err);
-
-	if (ret < 0)
-		return err_set_errno(err, ret, "cannot look for places to patch");
-	return strbuf_oom(found) ? err_set_errno(err, -ENOMEM, "cannot keep places to patch") : 0;
+	return ret < 0 || strbuf_oom(&all.found) || strbuf_oom(&all.refused)
+		       ? err_set_errno(err, -ENOMEM, "cannot look for places to patch")
+		       : 0;
 }

@@ -74,11 +74,4 @@ int unprepared_find_all(const struct unprepared *unprepared,
 				   const struct strbuf *found, void *arg),
 			void *arg, struct uft_err *err);
 
-/*
- * Append the patches of the functions that @chosen selects to @found, as struct found_patch.
- * @verdicts gets the result for each function; it may be NULL. Returns 0 or -ENOMEM.
- */
-int unprepared_find(const struct unprepared *unprepared, const bool *chosen, struct strbuf *found,
-		    struct unprepared_verdict *verdicts, struct uft_err *err);
-
 #endif

@@ -34,15 +34,27 @@ static void count(const struct unprepared *u, const struct unprepared_verdict *v
 	}
 }
 
+/* The verdicts, by function. */
+struct verdicts {
+	const struct function *functions;
+	struct unprepared_verdict *list;
+};
+
+static void keep_verdict(const struct function *function, const struct unprepared_verdict *verdict,
+			 const struct strbuf *found, void *arg)
+{
+	const struct verdicts *verdicts = arg;
+
+	verdicts->list[function - verdicts->functions] = *verdict;
+}
+
 /* Prints a line with tabs (path, functions, patched, seconds), then a line for each reason. */
 static int show_file(const char *path, bool is_verbose)
 {
 	struct elf_file file cleanup_elf_file = ELF_FILE_CLOSED;
 	struct unprepared u cleanup_unprepared = { 0 };
 	struct symtab names cleanup_symtab = { 0 };
-	struct strbuf found cleanup_strbuf = { 0 };
 	struct unprepared_verdict *verdicts cleanup_free = NULL;
-	bool *chosen cleanup_free = NULL;
 	size_t counts[UNPREPARED_WAYS] = { 0 };
 	size_t patched = 0;
 	struct uft_err err = { 0 };
@@ -53,12 +65,12 @@ static int show_file(const char *path, bool is_verbose)
 	start = seconds();
 	if (unprepared_open(&u, &file, path, &names, &err) < 0)
 		goto failed;
-	chosen = malloc(u.functions.nr + 1);
 	verdicts = calloc(u.functions.nr + 1, sizeof(*verdicts));
-	if (!chosen || !verdicts)
+	if (!verdicts)
 		return 1;
-	memset(chosen, true, u.functions.nr);
-	if (!u.why_not && unprepared_find(&u, chosen, &found, verdicts, &err) < 0)
+	struct verdicts all = { u.functions.list, verdicts };
+
+	if (!u.why_not && unprepared_find_all(&u, keep_verdict, &all, &err) < 0)
 		goto failed;
 	count(&u, verdicts, is_verbose, counts);
 	for (unsigned way = 0; way < UNPREPARED_CANNOT; way++)

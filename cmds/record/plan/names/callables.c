@@ -77,18 +77,11 @@ static int append_symbol(struct callables *all, const struct callable *c)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
 	struct rights paused cleanup_rights_pause = rights_pause();
-	int stream = store_open(all->store, SYM_FILE);
-	int ret;
-
 	if (all->nr == 1)
 		strbuf_addf(&text, "# symbols: 0\n# path name: %s\n", CALLABLES_MODULE);
 	strbuf_addf(&text, "%016x %c %s\n%016x ? __sym_end\n", c->addr, c->is_native ? 'P' : 'T',
 		    c->name, c->addr + 1);
-	if (stream < 0)
-		return stream;
-	ret = strbuf_oom(&text) ? -ENOMEM : store_append(all->store, stream, text.data, text.len);
-	store_close(all->store, stream);
-	return ret;
+	return store_append_to(all->store, SYM_FILE, &text);
 }
 
 /* Writes at once the debug information that readers need to show the values. */
@@ -98,22 +91,14 @@ static int append_debug(struct callables *all, const struct callable *c)
 	struct rights paused cleanup_rights_pause = rights_pause();
 	struct dbg dbg cleanup_dbg = { .path = all->nr_told ? NULL : CALLABLES_MODULE };
 	struct callable_items items;
-	int stream;
-	int ret;
 
 	if (!c->told)
 		return 0;
-	stream = store_open(all->store, DBG_FILE);
-	if (stream < 0)
-		return stream;
-	ret = add_debug(&dbg, c, &items);
-	dbg_encode(&dbg, &text);
-	if (ret == 0)
-		ret = strbuf_oom(&text) ? -ENOMEM
-					: store_append(all->store, stream, text.data, text.len);
-	store_close(all->store, stream);
 	all->nr_told++;
-	return ret;
+	int ret = add_debug(&dbg, c, &items);
+
+	dbg_encode(&dbg, &text);
+	return ret < 0 ? ret : store_append_to(all->store, DBG_FILE, &text);
 }
 
 static int publish_symbols(struct callables *all, struct uft_err *err)
@@ -171,23 +156,6 @@ void callables_finish(struct callables *all)
 
 /* --- rules --- */
 
-/*
- * True when some filter has opted the function in. A later filter may have opted it out again. Even
- * so the first one still counts as an opt-in, as in plan.c.
- */
-static bool was_opted_in(const struct callables *all, const struct filter_subject *subject)
-{
-	struct filter_walk walk;
-	const struct filter_entry *entry;
-
-	filter_walk_begin(&walk, all->settings->filters, subject);
-	while ((entry = filter_walk_next(&walk))) {
-		if (entry->spec.trigger.flags & TRIGGER_FILTER)
-			return true;
-	}
-	return false;
-}
-
 static bool has_fparg(const struct cond *cond)
 {
 	for (size_t i = 0; i < cond->nr; i++) {
@@ -231,7 +199,6 @@ static bool make_rule(struct callables *all, const struct callable *c, struct ca
 		.is_plt = c->is_native,
 		.is_program = true,
 	};
-	const struct trigger opts_in = { .flags = TRIGGER_FILTER };
 	struct trigger trigger;
 	bool has_rule = filters_match(all->settings->filters, &subject, &trigger) &&
 			rule_set_add(&set, &trigger) != PLAN_NO_RULE;
@@ -239,8 +206,8 @@ static bool make_rule(struct callables *all, const struct callable *c, struct ca
 	if (has_rule && (trigger.flags & TRIGGER_IF) &&
 	    (trigger.flags & (TRIGGER_FILTER | TRIGGER_NOTRACE)))
 		all->has_vain_conditions |= c->is_native || has_fparg(trigger.cond);
-	if (has_rule && (trigger.flags & TRIGGER_NOTRACE) && was_opted_in(all, &subject))
-		rule_set_add(&set, &opts_in);
+	if (has_rule && (trigger.flags & TRIGGER_NOTRACE))
+		rule_set_note_opted_in(&set, all->settings->filters, &subject);
 	rule_set_deinit(&set);
 	return has_rule;
 }

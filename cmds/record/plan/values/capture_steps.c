@@ -142,62 +142,23 @@ static void put_float(struct strbuf *steps, const struct argspec *spec)
 		put_step(steps, CAPTURE_STACK, bytes, spec->index - own_isa()->floats.nr);
 }
 
-static enum box_op box_op_of(char letter)
-{
-	switch (letter) {
-	case 'z':
-		return BOX_STRING;
-	case 's':
-		return BOX_STD_STRING;
-	case 'S':
-		return BOX_STD_STRING_LLVM;
-	case 'w':
-		return BOX_TEXT;
-	case 'r':
-		return BOX_RANGE;
-	case 'n':
-		return BOX_COUNTED;
-	case 'k':
-		return BOX_FIXED;
-	case 'a':
-		return BOX_ARRAY;
-	case 'm':
-		return BOX_MEMBERS;
-	case 'o':
-		return BOX_OPTIONAL;
-	case 'q':
-		return BOX_FOLLOW;
-	case 'v':
-		return BOX_VARIANT;
-	case 'l':
-		return BOX_CHAIN;
-	case 'T':
-		return BOX_TREE;
-	case 'L':
-		return BOX_LINKS;
-	case 'b':
-		return BOX_BITS;
-	case 'B':
-		return BOX_COUNTED_BITS;
-	case 'd':
-		return BOX_DEQUE;
-	case 'D':
-		return BOX_COUNTED_DEQUE;
-	case 'Q':
-		return BOX_FOLLOW_WEAK;
-	case 'x':
-		return BOX_FIELDS;
-	default:
-		return BOX_BYTES;
-	}
-}
+/* Steps by the letters of shapes; BOX_BYTES (0) stands for all other letters. */
+static const uint8_t box_ops[UINT8_MAX + 1] = {
+	['z'] = BOX_STRING,	   ['s'] = BOX_STD_STRING,   ['S'] = BOX_STD_STRING_LLVM,
+	['w'] = BOX_TEXT,	   ['r'] = BOX_RANGE,	     ['n'] = BOX_COUNTED,
+	['k'] = BOX_FIXED,	   ['a'] = BOX_ARRAY,	     ['m'] = BOX_MEMBERS,
+	['o'] = BOX_OPTIONAL,	   ['q'] = BOX_FOLLOW,	     ['v'] = BOX_VARIANT,
+	['l'] = BOX_CHAIN,	   ['T'] = BOX_TREE,	     ['L'] = BOX_LINKS,
+	['b'] = BOX_BITS,	   ['B'] = BOX_COUNTED_BITS, ['d'] = BOX_DEQUE,
+	['D'] = BOX_COUNTED_DEQUE, ['Q'] = BOX_FOLLOW_WEAK,  ['x'] = BOX_FIELDS,
+};
 
 static void put_shape(struct strbuf *steps, const struct shape *shape, unsigned elements)
 {
 	for (size_t i = 0; i < shape->nr; i++) {
 		const struct shape_node *node = &shape->nodes[i];
 		struct box_step step = {
-			.op = box_op_of(node->letter),
+			.op = box_ops[(uint8_t)node->letter],
 			.limit = elements,
 			.skip = node->skip,
 			.a = node->numbers[0],

@@ -23,15 +23,21 @@ void debuginfo_deinit(struct debuginfo *debug)
 	}
 }
 
+static struct debuginfo_file *find_file(const struct debuginfo *debug, const char *path)
+{
+	struct debuginfo_file *file = debug->files;
+
+	while (file && strcmp(file->path, path) != 0)
+		file = file->next;
+	return file;
+}
+
 const struct dwarf_info *debuginfo_of(struct debuginfo *debug, const char *path)
 {
-	struct debuginfo_file *file;
+	struct debuginfo_file *file = find_file(debug, path);
 
-	for (file = debug->files; file; file = file->next) {
-		if (strcmp(file->path, path) == 0)
-			return &file->info;
-	}
-
+	if (file)
+		return &file->info;
 	file = calloc(1, sizeof(*file));
 	if (file)
 		file->path = strdup(path);
@@ -56,11 +62,7 @@ const struct dwarf_info *debuginfo_of(struct debuginfo *debug, const char *path)
 
 bool debuginfo_has(const struct debuginfo *debug, const char *path)
 {
-	for (const struct debuginfo_file *file = debug->files; file; file = file->next) {
-		if (strcmp(file->path, path) == 0)
-			return true;
-	}
-	return false;
+	return find_file(debug, path);
 }
 
 const struct dwarf_func *debuginfo_func(const struct dwarf_info *info, const struct symbol *sym)

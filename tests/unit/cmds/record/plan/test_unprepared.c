@@ -23,6 +23,35 @@ static size_t find_victim(const struct functions *functions)
 	return 0;
 }
 
+/* The functions that a test has chosen, and their results. @verdicts may be NULL. */
+struct choice {
+	const struct unprepared *u;
+	const bool *chosen;
+	struct strbuf *found;
+	struct unprepared_verdict *verdicts;
+};
+
+static void take_chosen(const struct function *function, const struct unprepared_verdict *verdict,
+			const struct strbuf *found, void *arg)
+{
+	const struct choice *choice = arg;
+	size_t index = function - choice->u->functions.list;
+
+	if (!choice->chosen[index])
+		return;
+	strbuf_add(choice->found, found->data, found->len);
+	if (choice->verdicts)
+		choice->verdicts[index] = *verdict;
+}
+
+static void find_chosen(const struct unprepared *u, const bool *chosen, struct strbuf *found,
+			struct unprepared_verdict *verdicts)
+{
+	struct choice choice = { u, chosen, found, verdicts };
+
+	assert_int_equal(unprepared_find_all(u, take_chosen, &choice, NULL), 0);
+}
+
 /* A chosen function is found once; other functions keep their verdicts. */
 TEST(one_of_many)
 {
@@ -47,11 +76,11 @@ TEST(one_of_many)
 	assert_true(chosen && verdicts);
 	for (size_t i = 0; i < u.functions.nr; i++)
 		verdicts[i].way = UNPREPARED_WAYS;
-	assert_int_equal(unprepared_find(&u, chosen, &found, verdicts, NULL), 0);
+	find_chosen(&u, chosen, &found, verdicts);
 	assert_int_equal(found.len, 0);
 
 	chosen[at] = true;
-	assert_int_equal(unprepared_find(&u, chosen, &found, verdicts, NULL), 0);
+	find_chosen(&u, chosen, &found, verdicts);
 	assert_true(found.len >= sizeof(struct found_patch));
 	assert_true(verdicts[at].way < UNPREPARED_CANNOT);
 	assert_string_equal(verdicts[at].why_not, "");
@@ -119,7 +148,7 @@ static size_t index_of(const struct looked *l, const char *name)
 static void choose_all(struct looked *l)
 {
 	memset(l->chosen, true, sizeof(l->chosen));
-	assert_int_equal(unprepared_find(&l->u, l->chosen, &l->found, l->verdicts, NULL), 0);
+	find_chosen(&l->u, l->chosen, &l->found, l->verdicts);
 }
 
 static void check_verdict(const struct looked *l, const char *name, unsigned way, const char *text)
@@ -196,7 +225,7 @@ TEST(verdicts_need_not_be_asked_for)
 
 	l->chosen[index_of(l, "shape_chosen")] = true;
 	l->chosen[index_of(l, "memcpy")] = true;
-	assert_int_equal(unprepared_find(&l->u, l->chosen, &l->found, NULL, NULL), 0);
+	find_chosen(&l->u, l->chosen, &l->found, NULL);
 	assert_int_equal(l->found.len, sizeof(struct found_patch));
 	assert_non_null(patch_of(l, "memcpy"));
 	look_away(l);
