@@ -6,12 +6,33 @@
 #include "utils/format/datadir.h"
 #include "utils/format/record.h"
 
-static int open_data_file(struct writers *writers, int32_t tid, const char *suffix)
+/* Returns the stream of the task's file, or negative errno. Call leave_file() after its use. */
+static int enter_file(struct store *store, const struct ring_file *file, int32_t tid,
+		      const char *suffix)
 {
 	char name[32];
 
+	if (file->is_open)
+		return file->stream;
 	snprintf(name, sizeof(name), "%d%s", tid, suffix);
-	return store_open(writers->store, name);
+	return store_open(store, name);
+}
+
+/* Keeps @stream open for the next use, if the store has enough streams. */
+static void leave_file(struct store *store, struct ring_file *file, int stream)
+{
+	if (file->is_open || stream < 0)
+		return;
+	file->is_open = store_may_stay_open(store, stream);
+	file->stream = stream;
+	if (!file->is_open)
+		store_close(store, stream);
+}
+
+static void close_file(struct store *store, const struct ring_file *file)
+{
+	if (file->is_open)
+		store_close(store, file->stream);
 }
 
 /* True when a record may begin here, after a payload of unknown length. */
@@ -155,20 +176,14 @@ void sink_append(struct writers *writers, struct process *proc, struct ring *r,
 	for (int i = 0; writers->sample && i < nr; i++)
 		sample_take(writers->sample, proc, parts[i].iov_base, parts[i].iov_len);
 
-	struct store *store = writers->store;
-	int stream = sink->is_open ? sink->stream : open_data_file(writers, sink->tid, ".dat");
+	int stream = enter_file(writers->store, &sink->records, sink->tid, ".dat");
 
 	/* A disk that has no room for all parts may have room for some. */
 	if (append_or_drop(writers, stream, sink, parts, nr, nr == 1) < 0) {
 		for (int i = 0; i < nr; i++)
 			append_or_drop(writers, stream, sink, &parts[i], 1, true);
 	}
-	if (!sink->is_open && stream >= 0) {
-		sink->is_open = store_may_stay_open(store, stream);
-		sink->stream = stream;
-		if (!sink->is_open)
-			store_close(store, stream);
-	}
+	leave_file(writers->store, &sink->records, stream);
 }
 
 void sink_append_payloads(struct writers *writers, struct process *proc, struct ring *r,
@@ -180,21 +195,14 @@ void sink_append_payloads(struct writers *writers, struct process *proc, struct 
 		return;
 
 	struct store *store = writers->store;
-	int stream = sink->payloads.is_open
-			     ? sink->payloads.stream
-			     : open_data_file(writers, sink->tid, DATADIR_EVENT_DATA_SUFFIX);
+	int stream = enter_file(store, &sink->payloads, sink->tid, DATADIR_EVENT_DATA_SUFFIX);
 
 	int ret = stream < 0 ? stream : store_append_parts(store, stream, parts, nr);
 
 	store_note_error(store, ret);
 	for (int i = 0; ret < 0 && stream >= 0 && nr > 1 && i < nr; i++)
 		store_append_parts(store, stream, &parts[i], 1);
-	if (!sink->payloads.is_open && stream >= 0) {
-		sink->payloads.is_open = store_may_stay_open(store, stream);
-		sink->payloads.stream = stream;
-		if (!sink->payloads.is_open)
-			store_close(store, stream);
-	}
+	leave_file(store, &sink->payloads, stream);
 }
 
 void sink_finish(struct writers *writers, struct process *proc, struct ring *r,
@@ -218,9 +226,7 @@ void sink_finish(struct writers *writers, struct process *proc, struct ring *r,
 	}
 	if (too_deep && name_sink(writers, proc, r, sink))
 		tasks_note_too_deep(writers->tasks, sink->tid, too_deep);
-	if (sink->is_open)
-		store_close(writers->store, sink->stream);
-	if (sink->payloads.is_open)
-		store_close(writers->store, sink->payloads.stream);
+	close_file(writers->store, &sink->records);
+	close_file(writers->store, &sink->payloads);
 	*sink = (struct ring_sink){ 0 };
 }

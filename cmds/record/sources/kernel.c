@@ -1,11 +1,9 @@
 /* Records tracepoints and calls of the kernel (see kernel.h). */
 #include "cmds/record/sources/kernel.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +13,7 @@
 
 #include "cmds/record/sources/graph.h"
 #include "cmds/record/sources/tracefs.h"
+#include "cmds/record/store/dir.h"
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
 #include "utils/base/containers/strbuf.h"
@@ -61,12 +60,10 @@ static void instance_name(char name[static NAME_SIZE])
 /* Removes instances of killed recorders. An instance that any process uses cannot be removed. */
 static void remove_stale_instances(int tracefs_fd)
 {
-	int fd = openat(tracefs_fd, "instances", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	int fd cleanup_fd = openat(tracefs_fd, "instances", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir cleanup_dir = fd < 0 ? NULL : store_dir_list(fd);
 	struct dirent *entry;
 
-	if (!dir && fd >= 0)
-		close(fd);
 	while (dir && (entry = readdir(dir))) {
 		struct text name = text_of(entry->d_name, strlen(entry->d_name));
 		int32_t pid;
@@ -76,8 +73,6 @@ static void remove_stale_instances(int tracefs_fd)
 		    (pid == getpid() || (kill(pid, 0) < 0 && errno == ESRCH)))
 			unlinkat(dirfd(dir), entry->d_name, AT_REMOVEDIR);
 	}
-	if (dir)
-		closedir(dir);
 }
 
 static int make_instance(struct kernel *kernel, struct uft_err *err)

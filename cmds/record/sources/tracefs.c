@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "utils/base/cleanup.h"
-#include "utils/base/compiler.h"
 #include "utils/base/fd.h"
 
 /* Files of tracefs have no size, so they are read in pieces until the end. */

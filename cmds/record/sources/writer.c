@@ -2,7 +2,6 @@
 #include "cmds/record/sources/writer.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <linux/futex.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -157,7 +156,7 @@ static uint64_t drain_ring(struct writers *writers, struct process *proc, uint32
 {
 	struct ring *r = process_ring(proc, index);
 	struct ring_sink *sink = &proc->sinks[index];
-	const struct draining records = { r, r, sink, &sink->tail, sink_append };
+	const struct draining records = { r, r, sink, &sink->records.tail, sink_append };
 	uint64_t taken = drain_segments(writers, proc, &records, everything);
 	struct ring *second = process_payloads(proc, index);
 	const struct draining payloads = { second, r, sink, &sink->payloads.tail,

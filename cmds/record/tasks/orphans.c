@@ -1,8 +1,6 @@
 /* Finds children that have not reported themselves (see orphans.h). */
 #include "cmds/record/tasks/orphans.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -10,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cmds/record/base/numbers.h"
 #include "cmds/record/base/peer.h"
 #include "cmds/record/tasks/process.h"
 #include "utils/base/cleanup.h"
@@ -63,8 +62,7 @@ static void drop_orphan(struct processes *procs, struct orphan *orphan)
 	while (*link != orphan)
 		link = &(*link)->next;
 	*link = orphan->next;
-	loop_remove(procs->loop, orphan->pidfd, &orphan->served);
-	close(orphan->pidfd);
+	loop_close_fd(procs->loop, &orphan->pidfd, &orphan->served);
 	free(orphan);
 	alive_remove(procs->alive);
 }
@@ -152,14 +150,10 @@ static bool look_at(struct processes *procs, struct process *parent)
 /* Looks for children in pid namespaces of their own. */
 static void look_elsewhere(struct processes *procs)
 {
-	DIR *dir cleanup_dir = opendir("/proc");
-	struct dirent *entry;
+	DIR *list cleanup_dir = numbers_list(0);
 
-	while (dir && (entry = readdir(dir))) {
-		pid_t pid = atoi(entry->d_name);
-
-		if (pid <= 0 || is_known(procs, process_find_os(procs, pid), pid) ||
-		    !peer_is_elsewhere(pid))
+	for (pid_t pid; list && (pid = numbers_next(list));) {
+		if (is_known(procs, process_find_os(procs, pid), pid) || !peer_is_elsewhere(pid))
 			continue;
 
 		struct process *parent = find_mapped(pid, procs->notes.first, NULL);

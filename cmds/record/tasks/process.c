@@ -334,9 +334,7 @@ static void take_from_writers(struct processes *procs, struct process *proc)
 void process_retire(struct processes *procs, struct process *proc)
 {
 	if (proc->pidfd >= 0) {
-		loop_remove(procs->loop, proc->pidfd, &proc->served);
-		close(proc->pidfd);
-		proc->pidfd = -1;
+		loop_close_fd(procs->loop, &proc->pidfd, &proc->served);
 		alive_remove(procs->alive);
 	}
 	if (!proc->arena)

@@ -23,28 +23,33 @@
 #define ARENA_BYTES_MAX (64ULL << 30)
 
 /*
+ * The file of a ring.
+ *
+ * @is_open: @stream is the file. It is not open before the first record, and while the store has
+ *           too few streams.
+ * @tail: the recorder's own copy of the ring's tail: the program can write to the ring
+ */
+struct ring_file {
+	bool is_open;
+	int stream;
+	uint64_t tail;
+};
+
+/*
  * The recorder's data about a ring.
  *
  * @tid: the task whose records the ring holds; 0: none yet
- * @is_open: @stream is <tid>.dat. The stream is not open before the first record, and while the
- * store has too few streams.
- * @tail: the recorder's own copy of the ring's tail: the program can write to the ring
  * @untold: lost records that no LOST record in the file counts yet
- * @payloads: the same data for the ring's second ring, whose stream is <tid>.evt
+ * @records: of the ring itself, whose file is <tid>.dat
+ * @payloads: of its second ring, whose file is <tid>.evt
  *
  * Starts with zeros: the sinks of thousands of unused rings are pages that are never touched.
  */
 struct ring_sink {
 	int32_t tid;
-	bool is_open;
-	int stream;
-	uint64_t tail;
 	uint64_t untold;
-	struct {
-		bool is_open;
-		int stream;
-		uint64_t tail;
-	} payloads;
+	struct ring_file records;
+	struct ring_file payloads;
 };
 
 /*

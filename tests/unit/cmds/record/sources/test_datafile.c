@@ -90,10 +90,10 @@ TEST(test_full_and_free_again)
 	begin(&room, 0);
 	append(&room, first, sizeof(first));
 	umask(mask);
-	assert_return_code(fstat(room.sink->stream, &st), errno);
+	assert_return_code(fstat(room.sink->records.stream, &st), errno);
 	assert_int_equal(st.st_mode & 07777, 0644);
 	assert_int_equal(room.sink->tid, TID);
-	assert_true(room.sink->is_open);
+	assert_true(room.sink->records.is_open);
 	check(&room, expected, 2);
 
 	/*
@@ -113,7 +113,7 @@ TEST(test_full_and_free_again)
 	check(&room, expected, 4);
 	finish(&room);
 	assert_int_equal(room.sink->tid, 0);
-	assert_false(room.sink->is_open);
+	assert_false(room.sink->records.is_open);
 	check(&room, expected, 4);
 	assert_int_equal(room.pair.rec.writers.records_lost, 3);
 	end(&room);
@@ -344,7 +344,7 @@ TEST(test_few_descriptors)
 	assert_return_code(setrlimit(RLIMIT_NOFILE, &limit), errno);
 	for (int i = 0; i < 2; i++) {
 		append(&room, &expected[i], sizeof(expected[i]));
-		assert_false(room.sink->is_open);
+		assert_false(room.sink->records.is_open);
 	}
 	check(&room, expected, 2);
 	assert_int_equal(room.pair.rec.store->error, 0);
@@ -353,6 +353,6 @@ TEST(test_few_descriptors)
 	close(next);
 	setrlimit(RLIMIT_NOFILE, &before);
 	append(&room, &expected[0], sizeof(expected[0]));
-	assert_true(room.sink->is_open);
+	assert_true(room.sink->records.is_open);
 	end(&room);
 }

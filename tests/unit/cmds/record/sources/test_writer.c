@@ -85,7 +85,7 @@ static void check_taken(struct pair *pair, const struct producer *p, bool everyt
 
 	assert_true(tail <= head);
 	assert_true(tail >= head - head % RING_PAGE);
-	assert_int_equal(tail, pair->proc->sinks[pair_ring_index(pair, r)].tail);
+	assert_int_equal(tail, pair->proc->sinks[pair_ring_index(pair, r)].records.tail);
 	if (everything) {
 		assert_int_equal(tail, head);
 		check_file(pair, p->tid, &p->expected);
