@@ -6,7 +6,6 @@
 
 #include <fcntl.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,9 +13,7 @@
 #include "cmds/record/proc/calls.h"
 #include "cmds/record/proc/named_files.h"
 #include "cmds/record/proc/response_files.h"
-#include "utils/base/fd.h"
 #include "utils/base/containers/strbuf.h"
-#include "utils/base/containers/vec.h"
 #include "utils/format/proc_dat.h"
 
 struct kept_descriptor {
@@ -65,20 +62,13 @@ static uint64_t time_of(const struct bpf_ring *ring, const struct wire_record *r
 static struct bpf_leader *leader_get(struct bpf_ring *ring, pid_t pid)
 {
 	struct bpf_leader *leader = intmap_get(&ring->leaders, pid);
-	struct bpf_leader **all;
-
 	if (leader)
 		return leader;
-	all = vec_grow(ring->all, ring->nr, sizeof(*all));
-	if (!all)
-		return NULL;
-	ring->all = all;
 	leader = calloc(1, sizeof(*leader));
 	if (!leader || intmap_put(&ring->leaders, pid, leader) < 0) {
 		free(leader);
 		return NULL;
 	}
-	all[ring->nr++] = leader;
 	return leader;
 }
 
@@ -459,8 +449,7 @@ void bpf_ring_deinit(struct bpf_ring *ring)
 		strbuf_deinit(&b->inherited);
 		free(b);
 	}
-	for (size_t i = 0; i < ring->nr; i++)
-		free(ring->all[i]);
-	free(ring->all);
+	for (size_t i = 0; i < ring->leaders.nr_slots; i++)
+		free(ring->leaders.slots[i].value);
 	intmap_deinit(&ring->leaders);
 }

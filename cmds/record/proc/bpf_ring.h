@@ -10,15 +10,13 @@
 #include "utils/base/containers/intmap.h"
 
 struct bpf_becoming;
-struct bpf_leader;
-
 /*
  * The state of reading the ring, for one thread at a time. Starts with @log and zeros.
  *
  * @to_clock_ns: added to CLOCK_MONOTONIC, it gives the recording's clock
  * @becoming: processes that are executing a program, whose records are incomplete
  * @spare: structs for @becoming that can be used again
- * @leaders, @all: processes whose first thread has ended before other threads
+ * @leaders: processes whose first thread has ended before other threads
  * @nr_broken: records that could not be understood, or kept
  * @strings: the texts of the current record, each with its NUL
  */
@@ -28,8 +26,6 @@ struct bpf_ring {
 	struct bpf_becoming *becoming;
 	struct bpf_becoming *spare;
 	struct intmap leaders;
-	struct bpf_leader **all;
-	size_t nr;
 	uint64_t nr_broken;
 	char strings[WIRE_BYTES_MAX + WIRE_TEXTS];
 };

@@ -25,7 +25,6 @@
 #include "cmds/record/proc/bpf_wire.h"
 #include "cmds/record/proc/calls.h"
 #include "cmds/record/proc/follow_bpf.h"
-#include "utils/base/units.h"
 
 #define DRAIN_MS	     10
 /*
@@ -456,12 +455,9 @@ static int mark_program(struct following *f, pid_t pid)
 {
 	struct wire_mark mark = { .tid = pid, .pid = pid, .waits = 1 };
 	int marks = f->loaded.maps[FOLLOW_MARKS].map_fd;
-	int pidfd = syscall(SYS_pidfd_open, pid, 0);
-	int ret = pidfd < 0 ? -errno : bpf_map_update_elem(marks, &pidfd, &mark, BPF_ANY);
+	int pidfd cleanup_fd = syscall(SYS_pidfd_open, pid, 0);
 
-	if (pidfd >= 0)
-		close(pidfd);
-	return ret;
+	return pidfd < 0 ? -errno : bpf_map_update_elem(marks, &pidfd, &mark, BPF_ANY);
 }
 
 static int link_programs(struct following *f)

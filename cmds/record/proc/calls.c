@@ -5,8 +5,6 @@
 #include <string.h>
 #include <sys/prctl.h>
 
-#include "utils/base/compiler.h"
-
 #define CLOSE_RANGE_KEEPS 4U /* CLOSE_RANGE_CLOEXEC: the call closes nothing now */
 #define UMOUNT_STAYS	  8U /* UMOUNT_NOFOLLOW: a link is not followed */
 
@@ -81,22 +79,8 @@ int call_directory(const uint64_t args[6], int arg)
 
 bool call_moves_source(enum syscall_id id)
 {
-	switch (id) {
-	case SYSCALL_RENAME:
-	case SYSCALL_RENAMEAT:
-	case SYSCALL_RENAMEAT2:
-	case SYSCALL_LINK:
-	case SYSCALL_LINKAT:
-	case SYSCALL_UNLINK:
-	case SYSCALL_UNLINKAT:
-	case SYSCALL_RMDIR:
-	case SYSCALL_MOUNT:
-	case SYSCALL_UMOUNT:
-	case SYSCALL_UMOUNT2:
-		return true;
-	default:
-		return false;
-	}
+	return (id >= SYSCALL_RENAME && id <= SYSCALL_LINKAT) ||
+	       (id >= SYSCALL_UNLINK && id <= SYSCALL_UMOUNT2);
 }
 
 /* True when linkat(2) names its file by a descriptor. */
@@ -210,15 +194,36 @@ static uint32_t has_flags(const struct call_facts *facts)
 	return facts->id == SYSCALL_RENAMEAT2 || facts->id == SYSCALL_LINKAT;
 }
 
+/*
+ * True when the call's file exists. A failed call has moved nothing, so the file is still in its
+ * place.
+ */
+static bool has_source(const struct call_facts *facts)
+{
+	const struct given_name *from = &facts->from;
+	struct strbuf target cleanup_strbuf = { 0 };
+
+	if (!from->name)
+		return false;
+	if (means_descriptor(facts))
+		return *from->view.base;
+	if (!follows_link(facts))
+		return *from->name && named_files_has(&from->view, from->name);
+	named_files_target(&from->view, from->name, &target);
+	return *from->name && target.len;
+}
+
 /* Makes the record of rename(2), link(2) and similar calls: the old place and the new one. */
 static enum proc_kind encode_move(const struct call_facts *facts, enum proc_kind kind,
 				  struct strbuf *out)
 {
 	struct strbuf from cleanup_strbuf = { 0 };
 	struct strbuf to cleanup_strbuf = { 0 };
-	struct proc_act act = { .numbers = { flags_of(facts), has_flags(facts) } };
+	struct proc_act act = { .numbers = { flags_of(facts), has_flags(facts),
+					     facts->result < 0 ? (uint32_t)-facts->result : 0 } };
 
-	find_place(facts, &from);
+	if (facts->result >= 0 || has_source(facts))
+		find_place(facts, &from);
 	if (facts->to.name)
 		named_files_of(&facts->to.view, facts->to.name, &to);
 	act.texts[0] = text_of_buf(&from);
@@ -258,17 +263,15 @@ static enum proc_kind encode_removal(const struct call_facts *facts, enum proc_k
 	return kind;
 }
 
-static enum proc_kind encode_mount(const struct call_facts *facts, struct strbuf *out)
+static void encode_mount(const struct call_facts *facts, struct proc_act *act, struct strbuf *out)
 {
 	struct strbuf place cleanup_strbuf = { 0 };
-	struct proc_act act = { .numbers = { flags_of(facts) } };
 
 	find_place(facts, &place);
-	act.texts[0] = text_of_string(facts->text);
-	act.texts[1] = text_of_buf(&place);
-	act.texts[2] = text_of_string(facts->to.name);
-	proc_act_encode(&act, out);
-	return PROC_MOUNT;
+	act->texts[0] = text_of_string(facts->text);
+	act->texts[1] = text_of_buf(&place);
+	act->texts[2] = text_of_string(facts->to.name);
+	proc_act_encode(act, out);
 }
 
 static enum proc_kind encode_name(const struct call_facts *facts, struct strbuf *out)
@@ -289,56 +292,24 @@ bool call_fails_openly(enum syscall_id id, int64_t result)
 }
 
 /*
- * True when the call's file exists. A failed call has moved nothing, so the file is still in its
- * place.
- */
-static bool has_source(const struct call_facts *facts)
-{
-	const struct given_name *from = &facts->from;
-	struct strbuf target cleanup_strbuf = { 0 };
-
-	if (!from->name)
-		return false;
-	if (means_descriptor(facts))
-		return *from->view.base;
-	if (!follows_link(facts))
-		return *from->name && named_files_has(&from->view, from->name);
-	named_files_target(&from->view, from->name, &target);
-	return *from->name && target.len;
-}
-
-/*
  * Makes the record of a failed call. Without an existing file there is no record. Only a failed
  * mount is recorded in any case, with the place where the file should have been, as in etrace.
  */
 static enum proc_kind encode_failed(const struct call_facts *facts, struct strbuf *out)
 {
 	enum proc_kind kind = failures[facts->id];
-	bool is_clone = kind == PROC_CLONE_FAILED;
-	struct strbuf from cleanup_strbuf = { 0 };
-	struct strbuf to cleanup_strbuf = { 0 };
 	struct proc_act act = { .numbers = { flags_of(facts), has_flags(facts),
 					     (uint32_t)-facts->result } };
 
-	if (is_clone) {
+	if (kind == PROC_MOUNT_FAILED) {
+		encode_mount(facts, &act, out);
+	} else if (kind == PROC_CLONE_FAILED) {
 		act.numbers[0] = (uint32_t)facts->out[0];
 		act.numbers[1] = facts->out[0] >> 32;
 		proc_act_encode(&act, out);
-		return kind;
-	}
-	if (kind == PROC_MOUNT_FAILED || has_source(facts))
-		find_place(facts, &from);
-	if (kind == PROC_MOUNT_FAILED) {
-		act.texts[0] = text_of_string(facts->text);
-		act.texts[1] = text_of_buf(&from);
-		act.texts[2] = text_of_string(facts->to.name);
 	} else {
-		if (facts->to.name)
-			named_files_of(&facts->to.view, facts->to.name, &to);
-		act.texts[0] = text_of_buf(&from);
-		act.texts[1] = text_of_buf(&to);
+		encode_move(facts, kind, out);
 	}
-	proc_act_encode(&act, out);
 	return kind;
 }
 
@@ -381,7 +352,8 @@ enum proc_kind call_encode(const struct call_facts *facts, struct strbuf *out)
 	case SYSCALL_RMDIR:
 		return encode_removal(facts, PROC_UNLINK, out);
 	case SYSCALL_MOUNT:
-		return encode_mount(facts, out);
+		encode_mount(facts, &(struct proc_act){ .numbers = { flags_of(facts) } }, out);
+		return PROC_MOUNT;
 	case SYSCALL_UMOUNT:
 	case SYSCALL_UMOUNT2:
 		return encode_removal(facts, PROC_UMOUNT, out);

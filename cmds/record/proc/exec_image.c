@@ -65,23 +65,20 @@ static uint64_t find_execfn(const void *auxv, size_t len, bool is_wide)
 static bool read_given_name(pid_t pid, char name[PATH_MAX])
 {
 	uint64_t auxv[AUXV_WORDS_MAX];
-	int fd = paths_open_of(pid, "auxv", O_RDONLY);
-	ssize_t len = fd < 0 ? -1 : fd_read_full(fd, auxv, sizeof(auxv));
+	int file cleanup_fd = paths_open_of(pid, "auxv", O_RDONLY);
+	ssize_t len = file < 0 ? -1 : fd_read_full(file, auxv, sizeof(auxv));
 	uint64_t addr = 0;
 
-	if (fd >= 0)
-		close(fd);
 	if (len > 0)
 		addr = find_execfn(auxv, len, /* is_wide= */ true);
 	if (len > 0 && !addr)
 		addr = find_execfn(auxv, len, /* is_wide= */ false);
 	if (!addr)
 		return false;
-	fd = paths_open_of(pid, "mem", O_RDONLY);
+	int memory cleanup_fd = paths_open_of(pid, "mem", O_RDONLY);
+
 	/* One read gets the whole name: the stack ends after the name. */
-	len = fd < 0 ? -1 : pread(fd, name, PATH_MAX, addr);
-	if (fd >= 0)
-		close(fd);
+	len = memory < 0 ? -1 : pread(memory, name, PATH_MAX, addr);
 	return len > 0 && memchr(name, '\0', len);
 }
 

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "cmds/record/proc/paths.h"
-#include "utils/base/compiler.h"
 
 static void add_name(const char *name, struct strbuf *out)
 {
@@ -65,33 +64,24 @@ static int open_in_root(const struct view *view, const char *name, int flags)
 	}
 
 	struct strbuf whole cleanup_strbuf = { 0 };
-	int root = open_root(view);
-	int fd;
+	int root cleanup_fd = open_root(view);
 
 	strbuf_addstr(&whole, inside);
 	add_name(*name ? name : ".", &whole);
-	fd = root < 0 || strbuf_oom(&whole)
-		     ? -1
-		     : (int)syscall(SYS_openat2, root, strbuf_str(&whole), &how, sizeof(how));
-	if (root >= 0)
-		close(root);
-	return fd;
+	return root < 0 || strbuf_oom(&whole)
+		       ? -1
+		       : (int)syscall(SYS_openat2, root, strbuf_str(&whole), &how, sizeof(how));
 }
 
 /* Opens a file below a directory that is outside of the task's root, or whose path is too long. */
 static int open_from(const struct view *view, const char *name, int flags)
 {
 	char link[64] = "cwd";
-	int dir;
-	int fd;
-
 	if (view->dirfd != AT_FDCWD)
 		snprintf(link, sizeof(link), "fd/%d", view->dirfd);
-	dir = paths_open_of(view->tid, link, O_PATH);
-	fd = dir < 0 ? -1 : openat(dir, *name ? name : ".", flags);
-	if (dir >= 0)
-		close(dir);
-	return fd;
+	int dir cleanup_fd = paths_open_of(view->tid, link, O_PATH);
+
+	return dir < 0 ? -1 : openat(dir, *name ? name : ".", flags);
 }
 
 /* @links: flags for the last name: O_NOFOLLOW or 0 */
@@ -113,10 +103,8 @@ int named_files_open(const struct view *view, const char *name)
 
 bool named_files_has(const struct view *view, const char *name)
 {
-	int fd = open_path(view, name, O_NOFOLLOW);
+	int fd cleanup_fd = open_path(view, name, O_NOFOLLOW);
 
-	if (fd >= 0)
-		close(fd);
 	return fd >= 0;
 }
 
@@ -140,7 +128,7 @@ static void forget_removal(int fd, struct strbuf *path)
 void named_files_target(const struct view *view, const char *name, struct strbuf *out)
 {
 	char link[64];
-	int fd = open_path(view, name, 0);
+	int fd cleanup_fd = open_path(view, name, 0);
 
 	strbuf_reset(out);
 	if (fd < 0)
@@ -149,7 +137,6 @@ void named_files_target(const struct view *view, const char *name, struct strbuf
 	paths_read_link(link, out);
 	if (view->is_late)
 		forget_removal(fd, out);
-	close(fd);
 }
 
 /* True for a name that means a directory itself: "..", "/", "dir/.". */

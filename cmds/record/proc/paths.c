@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "utils/base/compiler.h"
+#include "utils/base/fd.h"
 
 /* The least page size of all machines. */
 #define PAGE_BYTES 4096U
@@ -24,6 +25,15 @@ int paths_open_of(pid_t tid, const char *name, int flags)
 
 	link_name(tid, name, path);
 	return open(path, flags | O_CLOEXEC);
+}
+
+ssize_t paths_read_of(pid_t tid, const char *name, char *text, size_t size)
+{
+	int fd cleanup_fd = paths_open_of(tid, name, O_RDONLY);
+	ssize_t len = fd < 0 ? -1 : fd_read_full(fd, text, size - 1);
+
+	text[MAX(len, 0)] = '\0';
+	return len;
 }
 
 bool paths_read_link(const char *link, struct strbuf *out)

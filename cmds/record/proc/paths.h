@@ -13,6 +13,12 @@
 int paths_open_of(pid_t tid, const char *name, int flags);
 
 /*
+ * Read at most @size - 1 bytes of that file to @text, and end them with NUL. Returns their number;
+ * negative when the file cannot be read.
+ */
+ssize_t paths_read_of(pid_t tid, const char *name, char *text, size_t size);
+
+/*
  * Read the target of the link @name of /proc/<tid>, as the recorder sees it: after chroot(2) with
  * the path to the new root. @out becomes empty when the link cannot be read. This function and
  * those below empty @out first.

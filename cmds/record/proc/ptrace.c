@@ -7,7 +7,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <linux/sched.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -22,6 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cmds/record/base/numbers.h"
 #include "cmds/record/base/proc_status.h"
 #include "cmds/record/proc/exec_image.h"
 #include "cmds/record/proc/filter.h"
@@ -154,17 +154,14 @@ static void see_inherited(struct tracing *t, const struct tracee *tracee)
 {
 	char path[64];
 	struct dirent *entry;
-	DIR *dir;
 
 	snprintf(path, sizeof(path), "/proc/%d/fd", tracee->pid);
-	dir = opendir(path);
+	DIR *dir cleanup_dir = opendir(path);
 	while (dir && (entry = readdir(dir))) {
 		if (entry->d_name[0] != '.' &&
 		    stopped_encode_inherited(tracee->pid, atoi(entry->d_name), &t->log->payload))
 			proc_log_write(t->log, PROC_INHERIT, tracee->tid, tracee->pid);
 	}
-	if (dir)
-		closedir(dir);
 }
 
 /*
@@ -265,13 +262,13 @@ static pid_t maker_now(pid_t tid)
 }
 
 /* True when the thread may be in a system call that makes a task: proc_pid_syscall(5). */
-static bool may_make_task(pid_t pid, const char *tid)
+static bool may_make_task(pid_t tid)
 {
-	char path[64 + NAME_MAX];
+	char path[64];
 	struct strbuf text cleanup_strbuf = { 0 };
 	long number;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%s/syscall", pid, tid);
+	snprintf(path, sizeof(path), "/proc/%d/syscall", tid);
 	if (file_read_all(path, 4096, &text, NULL) < 0)
 		return false;
 	number = strtol(strbuf_str(&text), NULL, 10);
@@ -286,16 +283,13 @@ static bool may_make_task(pid_t pid, const char *tid)
 /* True when a thread of the process may still report a child. */
 static bool may_report(pid_t pid)
 {
-	char path[64];
-	struct dirent *entry;
-	bool may = false;
-	DIR *dir cleanup_dir = NULL;
+	DIR *list cleanup_dir = numbers_list(pid);
 
-	snprintf(path, sizeof(path), "/proc/%d/task", pid);
-	dir = opendir(path);
-	while (dir && !may && (entry = readdir(dir)))
-		may = entry->d_name[0] != '.' && may_make_task(pid, entry->d_name);
-	return may;
+	for (pid_t tid; list && (tid = numbers_next(list));) {
+		if (may_make_task(tid))
+			return true;
+	}
+	return false;
 }
 
 /*
@@ -318,10 +312,10 @@ static void release_orphans(struct tracing *t)
 {
 	struct tracees *all = &t->tracees;
 
-	for (size_t i = 0; all->nr_held && i < all->nr; i++) {
-		struct tracee *child = all->all[i];
+	for (size_t i = 0; all->nr_held && i < all->by_tid.nr_slots; i++) {
+		struct tracee *child = all->by_tid.slots[i].value;
 
-		if (child->state != TRACEE_HELD || is_awaited(t, child))
+		if (!child || child->state != TRACEE_HELD || is_awaited(t, child))
 			continue;
 		child->pid = process_of(child->tid, maker_now(child->tid));
 		tracees_set(all, child, TRACEE_LIVE);

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "cmds/record/proc/calls.h"
 #include "cmds/record/proc/paths.h"
@@ -96,12 +95,9 @@ bool stopped_begin(pid_t tid, struct traced_call *call)
 /* Returns the task's name from /proc: the kernel may have cut the name that the call gave. */
 static const char *read_comm(pid_t tid, struct strbuf *out)
 {
-	char name[NAME_BYTES + 1];
-	int fd = paths_open_of(tid, "comm", O_RDONLY);
-	ssize_t len = fd < 0 ? -1 : fd_read_full(fd, name, sizeof(name));
+	char name[NAME_BYTES + 2];
+	ssize_t len = paths_read_of(tid, "comm", name, sizeof(name));
 
-	if (fd >= 0)
-		close(fd);
 	if (len <= 0)
 		return NULL;
 	strbuf_add(out, name, len - 1);
@@ -214,15 +210,11 @@ void stopped_encode_environment(pid_t pid, struct strbuf *out)
 /* /proc/TID/syscall has "<number> 0x<argument> ..." of the present call of a task. */
 uint64_t stopped_clone_flags(pid_t tid)
 {
-	char text[256] = "";
+	char text[256];
 	char *at = text;
-	int fd = paths_open_of(tid, "syscall", O_RDONLY);
-	ssize_t len = fd < 0 ? -1 : fd_read_full(fd, text, sizeof(text) - 1);
 	uint64_t number, arg;
 
-	if (fd >= 0)
-		close(fd);
-	if (len <= 0)
+	if (paths_read_of(tid, "syscall", text, sizeof(text)) <= 0)
 		return 0;
 	number = strtoull(text, &at, 10);
 	arg = strtoull(at, NULL, 16);

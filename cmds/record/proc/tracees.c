@@ -3,15 +3,15 @@
 
 #include <stdlib.h>
 
-#include "utils/base/containers/vec.h"
-
 void tracees_deinit(struct tracees *tracees)
 {
-	for (size_t i = 0; i < tracees->nr; i++) {
-		strbuf_deinit(&tracees->all[i]->call.path);
-		free(tracees->all[i]);
+	for (size_t i = 0; i < tracees->by_tid.nr_slots; i++) {
+		struct tracee *tracee = tracees->by_tid.slots[i].value;
+
+		if (tracee)
+			strbuf_deinit(&tracee->call.path);
+		free(tracee);
 	}
-	free(tracees->all);
 	intmap_deinit(&tracees->by_tid);
 	*tracees = (struct tracees){ 0 };
 }
@@ -19,21 +19,14 @@ void tracees_deinit(struct tracees *tracees)
 struct tracee *tracees_get(struct tracees *tracees, pid_t tid)
 {
 	struct tracee *tracee = intmap_get(&tracees->by_tid, tid);
-	struct tracee **all;
-
 	if (tracee)
 		return tracee;
-	all = vec_grow(tracees->all, tracees->nr, sizeof(struct tracee *));
-	if (!all)
-		return NULL;
-	tracees->all = all;
 	tracee = calloc(1, sizeof(*tracee));
 	if (!tracee || intmap_put(&tracees->by_tid, tid, tracee) < 0) {
 		free(tracee);
 		return NULL;
 	}
 	tracee->tid = tid;
-	all[tracees->nr++] = tracee;
 	return tracee;
 }
 

@@ -36,11 +36,9 @@ struct tracee {
 	struct tracer_cpu_place place;
 };
 
-/* All tasks by tid. @all: the same in a list, to visit and free them. Starts as { 0 }. */
+/* All tasks by tid. Starts as { 0 }. */
 struct tracees {
 	struct intmap by_tid;
-	struct tracee **all;
-	size_t nr;
 	size_t nr_held;
 };
 

@@ -1,14 +1,11 @@
 /* Moves the tracing thread to the CPU of its tracee (see tracer_cpu.h). */
 #include "cmds/record/proc/tracer_cpu.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cmds/record/proc/paths.h"
-#include "utils/base/fd.h"
 #include "utils/format/proc_dat.h"
 
 /*
@@ -34,18 +31,11 @@ static int cpu_of(pid_t tid)
 	char text[1024];
 	char name[64];
 	char *at;
-	ssize_t len;
 	int cpu;
-	int fd;
 
 	snprintf(name, sizeof(name), "task/%d/stat", tid);
-	fd = paths_open_of(tid, name, O_RDONLY);
-	len = fd < 0 ? -1 : fd_read_full(fd, text, sizeof(text) - 1);
-	if (fd >= 0)
-		close(fd);
-	if (len <= 0)
+	if (paths_read_of(tid, name, text, sizeof(text)) <= 0)
 		return -1;
-	text[len] = '\0';
 	at = strrchr(text, ')');
 	for (int i = 0; at && i < FIELDS_BEHIND_NAME; i++)
 		at = strchr(at + 1, ' ');

@@ -4,7 +4,6 @@
 #include <linux/sched.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <string.h>
 #include <sys/uio.h>
 
 #include "arch/remote.h"
