@@ -14,7 +14,6 @@
 
 #include "cmds/record/control/ready.h"
 #include "cmds/record/control/talk.h"
-#include "utils/base/fd.h"
 #include "utils/base/unix_name.h"
 
 #define IN_BELIEVED                                                                       \
@@ -431,10 +430,8 @@ static void end_pause(struct served *served, uint32_t epoll_events)
 static int watch_for_pause(struct control *ctl)
 {
 	ctl->talks.pause = (struct served){ end_pause, ctl };
-	ctl->talks.pause_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	return ctl->talks.pause_fd < 0
-		       ? -errno
-		       : loop_add(ctl->loop, ctl->talks.pause_fd, &ctl->talks.pause);
+	ctl->talks.pause_fd = loop_add_timer(ctl->loop, 0, &ctl->talks.pause);
+	return MIN(ctl->talks.pause_fd, 0);
 }
 
 int control_listen(struct control *ctl, struct uft_err *err)
@@ -461,9 +458,5 @@ void control_close(struct control *ctl)
 		talk_end(ctl, ctl->talks.strangers.oldest);
 	while (ctl->talks.believed.oldest)
 		talk_end(ctl, ctl->talks.believed.oldest);
-	if (ctl->talks.pause_fd < 0)
-		return;
-	loop_remove(ctl->loop, ctl->talks.pause_fd, &ctl->talks.pause);
-	close(ctl->talks.pause_fd);
-	ctl->talks.pause_fd = -1;
+	loop_close_fd(ctl->loop, &ctl->talks.pause_fd, &ctl->talks.pause);
 }

@@ -4,9 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/timerfd.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "arch/arch.h"
 #include "cmds/record/base/rights.h"
@@ -126,18 +124,11 @@ static double measure_read_ns(const struct record_settings *settings, bool reads
 	return best;
 }
 
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec ts;
-
-	return clock_gettime(clock, &ts) < 0 ? 0 : ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
-}
-
 /* Returns the CPU time that a process has used since the last call. */
 static uint64_t process_took_ns(struct process *proc)
 {
 	clockid_t clock;
-	uint64_t now = clock_getcpuclockid(proc->os_pid, &clock) ? 0 : clock_ns(clock);
+	uint64_t now = clock_getcpuclockid(proc->os_pid, &clock) ? 0 : clock_now_ns(clock);
 	uint64_t took = now > proc->cpu_ns ? now - proc->cpu_ns : 0;
 
 	proc->cpu_ns = MAX(now, proc->cpu_ns);
@@ -152,7 +143,7 @@ static uint64_t writers_time_ns(const struct writers *writers)
 		clockid_t clock;
 
 		if (pthread_getcpuclockid(writers->threads[i], &clock) == 0)
-			ns += clock_ns(clock);
+			ns += clock_now_ns(clock);
 	}
 	return ns;
 }
@@ -175,7 +166,7 @@ static double writer_call_ns(const struct overhead *o)
  */
 static void measure_recorder(struct overhead *o)
 {
-	double all = (double)(clock_ns(CLOCK_PROCESS_CPUTIME_ID) - o->began_ns);
+	double all = (double)(clock_now_ns(CLOCK_PROCESS_CPUTIME_ID) - o->began_ns);
 	double rest = all - (double)o->planner->patches.took_ns - o->calls * writer_call_ns(o);
 
 	o->own_ns += budget_own_ns(&o->budget, &o->time);
@@ -359,13 +350,8 @@ static void put_line(struct overhead *o, const struct left_out *line)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
 
-	if (o->notes < 0)
-		o->notes = store_open(o->store, LEFT_OUT_NAME);
 	left_out_encode(line, &text);
-	if (o->notes < 0)
-		store_note_error(o->store, o->notes);
-	else if (!strbuf_oom(&text) && store_may_take(o->store, text.len))
-		store_note_error(o->store, store_append(o->store, o->notes, text.data, text.len));
+	store_append_line(o->store, &o->notes, LEFT_OUT_NAME, &text);
 }
 
 static void add_line(struct overhead *o, uint64_t time_ns, enum left_out_kind kind,
@@ -524,14 +510,9 @@ static void serve_timer(struct served *served, uint32_t epoll_events)
 
 static int start_timer(struct overhead *o)
 {
-	const struct timespec period = { 0, LOOK_MS * (long)NSEC_PER_MSEC };
-	const struct itimerspec timer = { period, period };
-
 	o->timer = (struct served){ serve_timer, o };
-	o->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-	if (o->timer_fd < 0 || timerfd_settime(o->timer_fd, 0, &timer, NULL) < 0)
-		return -errno;
-	return loop_add(o->loop, o->timer_fd, &o->timer);
+	o->timer_fd = loop_add_timer(o->loop, LOOK_MS * NSEC_PER_MSEC, &o->timer);
+	return MIN(o->timer_fd, 0);
 }
 
 int overhead_begin(struct overhead *o, struct uft_err *err)
@@ -547,7 +528,7 @@ int overhead_begin(struct overhead *o, struct uft_err *err)
 		.call_ns = CALL_READS * read_ns,
 		.left_ns = LEFT_READS * read_ns,
 	};
-	o->began_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	o->began_ns = clock_now_ns(CLOCK_PROCESS_CPUTIME_ID);
 	o->taken = sample_new();
 	o->writers->sample = sample_new();
 	ret = o->taken && o->writers->sample ? start_timer(o) : -ENOMEM;
@@ -565,11 +546,7 @@ void overhead_end(struct overhead *o)
 		symtab_deinit(&known[i].symbols);
 	strbuf_deinit(&o->symbols);
 	strbuf_deinit(&o->said);
-	if (o->timer_fd >= 0) {
-		loop_remove(o->loop, o->timer_fd, &o->timer);
-		close(o->timer_fd);
-		o->timer_fd = -1;
-	}
+	loop_close_fd(o->loop, &o->timer_fd, &o->timer);
 	if (o->notes >= 0)
 		store_close(o->store, o->notes);
 	o->notes = -1;

@@ -4,14 +4,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cmds/record/base/peer.h"
 #include "cmds/record/control/steering_processes.h"
 #include "cmds/record/plan/modules.h"
-#include "utils/base/fd.h"
 
 /*
  * The most attempts at a process that is busy, that another process traces or has stopped, or that
@@ -117,11 +115,9 @@ static int take_out_of(struct overhead *o, const struct process *p, struct uft_e
 		if (known)
 			process_patches_add_left_out(&patches, known, p->modules[i], i == 0);
 	}
-	process_patches_sort(&patches);
-	process_patches_keep_wanted(&patches);
-	if (strbuf_oom(&patches.all) || strbuf_oom(&patches.sites) || strbuf_oom(&patches.wanted) ||
-	    strbuf_oom(&patches.ends))
+	if (process_patches_sort(&patches) < 0)
 		return err_set_errno(err, -ENOMEM, "cannot patch process %d", p->os_pid);
+	process_patches_keep_wanted(&patches);
 	return o->steering->repatch(o->steering->processes_arg, p->os_pid, &patches, &nr_left, err);
 }
 

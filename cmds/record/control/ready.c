@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 
 #include "cmds/record/base/numbers.h"
 #include "cmds/record/base/rights.h"
@@ -13,7 +12,6 @@
 #include "cmds/record/control/talk.h"
 #include "cmds/record/plan/image_plan.h"
 #include "utils/base/cleanup.h"
-#include "utils/base/fd.h"
 #include "utils/base/containers/vec.h"
 
 /* Limits that probes do not come near. */
@@ -249,14 +247,6 @@ static bool serve_ready(struct control *ctl, struct conversation *talk)
 	return serve_process(ctl, talk);
 }
 
-static uint64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000ULL + now.tv_nsec / 1000000;
-}
-
 /*
  * Tells the waiting peer that work goes on: with large files or slow machines it takes long. The
  * peer's patience begins anew. A peer that does not read the message loses nothing else.
@@ -265,7 +255,7 @@ void control_tick(void *arg)
 {
 	struct control *ctl = arg;
 	struct conversation *talk = ctl->served;
-	uint64_t now = talk ? now_ms() : 0;
+	uint64_t now = talk ? clock_now_ns(CLOCK_MONOTONIC) / 1000000 : 0;
 	struct control_working working = { 0 };
 
 	if (!talk || now - ctl->told_ms < ctl->working_ms)
@@ -302,7 +292,7 @@ unsigned ready_take_ready(void *context, const void *message, size_t len)
 	if (enter_rights(talk, &before) == 0) {
 		ctl->planner->modules.reads_as_peer = before.is_changed;
 		ctl->served = talk;
-		ctl->told_ms = now_ms();
+		ctl->told_ms = clock_now_ns(CLOCK_MONOTONIC) / 1000000;
 		is_served = serve_ready(ctl, talk);
 		ctl->served = NULL;
 	}

@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,9 +15,7 @@
 #include <unistd.h>
 
 #include "cmds/record/base/peer.h"
-#include "utils/base/fd.h"
 #include "utils/base/unix_name.h"
-#include "utils/format/probe/request.h"
 
 #define CLIENTS_MAX 64
 
@@ -43,8 +40,7 @@ static void drop_client(struct service *svc, struct client *client)
 	while (*link != client)
 		link = &(*link)->next;
 	*link = client->next;
-	loop_remove(svc->loop, client->fd, &client->served);
-	close(client->fd);
+	loop_close_fd(svc->loop, &client->fd, &client->served);
 	free(client);
 }
 
@@ -70,9 +66,7 @@ int service_save(struct service *svc, unsigned *nr_tasks)
 
 static bool program_runs(const struct service *svc)
 {
-	struct pollfd poll_fd = { .fd = *svc->program_fd, .events = POLLIN };
-
-	return poll(&poll_fd, 1, 0) == 0;
+	return *svc->program_fd < 0 || !peer_has_ended(*svc->program_fd, 0);
 }
 
 /*

@@ -74,18 +74,12 @@ static void note_change(struct steering *steer, const char *text)
 	struct strbuf line cleanup_strbuf = { 0 };
 	uint64_t now_ns = settings_now_ns(steer->settings);
 
-	if (steer->notes < 0)
-		steer->notes = store_open(steer->store, NOTES_NAME);
 	strbuf_addf(&line, SECONDS_FORMAT " utrail: %s", SECONDS_OF(now_ns), text);
 	/* A note is one line: line breaks in its words become blanks. */
 	for (size_t i = 0; i < line.len; i++)
 		line.data[i] = line.data[i] == '\n' ? ' ' : line.data[i];
 	strbuf_addch(&line, '\n');
-	if (steer->notes < 0)
-		store_note_error(steer->store, steer->notes);
-	else if (!strbuf_oom(&line) && store_may_take(steer->store, line.len))
-		store_note_error(steer->store,
-				 store_append(steer->store, steer->notes, line.data, line.len));
+	store_append_line(steer->store, &steer->notes, NOTES_NAME, &line);
 }
 
 /* --- filters --- */

@@ -2,7 +2,6 @@
 #include "cmds/record/control/steering_patches.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 #include "cmds/record/base/rights.h"
 #include "cmds/record/control/steering_processes.h"
@@ -121,9 +120,7 @@ static int write_process(struct steering *steer, const struct process *p, void *
 		if (known && p->modules[i]->has_text)
 			process_patches_add(&patches, known, p->modules[i], i == 0);
 	}
-	process_patches_sort(&patches);
-	if (strbuf_oom(&patches.all) || strbuf_oom(&patches.sites) || strbuf_oom(&patches.wanted) ||
-	    strbuf_oom(&patches.ends))
+	if (process_patches_sort(&patches) < 0)
 		return err_set_errno(err, -ENOMEM, "cannot patch process %d", p->os_pid);
 	/* No rule is about a file of this process. */
 	if (!patches.all.len)

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "cmds/record/base/numbers.h"
 
@@ -48,8 +47,7 @@ void talk_end(struct control *ctl, struct conversation *talk)
 {
 	talk_unlink(talk);
 	talk_free_modules(ctl, talk);
-	loop_remove(ctl->loop, talk->fd, &talk->served);
-	close(talk->fd);
+	loop_close_fd(ctl->loop, &talk->fd, &talk->served);
 	free(talk);
 }
 
