@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
-#include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -26,34 +25,25 @@
 /* Refuses options that act before a program begins. */
 static int check_options(const struct opts *opts, struct uft_err *err)
 {
-	static const char late[] = "says how a program is started: it cannot be used with -p";
+	static const char late[] = "says how a program is started";
+	static const char handles[] = "needs handlers of signals in the process";
 	const struct {
 		bool is_given;
 		const char *name;
+		const char *why;
 	} options[] = {
-		{ opts->keep_pid, "--keep-pid" },
-		{ opts->nop, "--nop" },
-		{ opts->no_pltbind, "--no-pltbind" },
-		{ opts->no_randomize_addr, "--no-randomize-addr" },
-	};
-	const struct {
-		bool is_given;
-		const char *name;
-	} handlers[] = {
-		{ opts->rec.reports_crashes, "--crash-report" },
-		{ opts->signal_specs != NULL, "--signal" },
+		{ opts->keep_pid, "--keep-pid", late },
+		{ opts->nop, "--nop", late },
+		{ opts->no_pltbind, "--no-pltbind", late },
+		{ opts->no_randomize_addr, "--no-randomize-addr", late },
+		{ opts->rec.reports_crashes, "--crash-report", handles },
+		{ opts->signal_specs != NULL, "--signal", handles },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
 		if (options[i].is_given)
-			return err_set(err, -ERR_USAGE, "option '%s' %s", options[i].name, late);
-	}
-	for (size_t i = 0; i < ARRAY_SIZE(handlers); i++) {
-		if (handlers[i].is_given)
-			return err_set(err, -ERR_USAGE,
-				       "option '%s' needs handlers of signals in the process: it "
-				       "cannot be used with -p",
-				       handlers[i].name);
+			return err_set(err, -ERR_USAGE, "option '%s' %s: it cannot be used with -p",
+				       options[i].name, options[i].why);
 	}
 	if (opts->nr_args)
 		return err_set(err, -ERR_USAGE,
@@ -199,14 +189,10 @@ static int begin_watching(struct attachment *a, struct uft_err *err)
 	a->signals = (struct served){ serve_signals, a->rec };
 	a->timer = (struct served){ serve_timer, a->rec };
 	a->signal_fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
-	a->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-
-	int ret = a->signal_fd < 0 || a->timer_fd < 0
-			  ? -errno
-			  : loop_add(&a->rec->loop, a->signal_fd, &a->signals);
+	int ret = a->signal_fd < 0 ? -errno : loop_add(&a->rec->loop, a->signal_fd, &a->signals);
 
 	if (ret == 0)
-		ret = loop_add(&a->rec->loop, a->timer_fd, &a->timer);
+		ret = a->timer_fd = loop_add_timer(&a->rec->loop, 0, &a->timer);
 	return ret < 0 ? err_set_errno(err, ret, "cannot watch signals") : 0;
 }
 
@@ -216,26 +202,6 @@ static void start_timer(struct attachment *a, uint64_t ns)
 
 	if (ns)
 		timerfd_settime(a->timer_fd, 0, &time, NULL);
-}
-
-static void unwatch(struct attachment *a)
-{
-	if (a->signal_fd >= 0) {
-		loop_remove(&a->rec->loop, a->signal_fd, &a->signals);
-		close(a->signal_fd);
-	}
-	if (a->timer_fd >= 0) {
-		loop_remove(&a->rec->loop, a->timer_fd, &a->timer);
-		close(a->timer_fd);
-	}
-}
-
-/* Serves the loop: while threads do calls for the recorder, their probe talks to it. */
-static void serve_a_moment(void *arg)
-{
-	struct attachment *a = arg;
-
-	loop_serve(&a->rec->loop, 1);
 }
 
 static bool is_alive(const struct recorder *rec)
@@ -279,7 +245,7 @@ static bool leave_all(struct run *run, struct attachment *a, const struct attach
 
 		int ret = attach_end(p->os_pid, how, &err);
 
-		serve_a_moment(a);
+		recorder_serve_a_moment(a->rec);
 		if (ret < 0 && ret != -ESRCH && !peer_has_ended(p->pidfd, PEER_END_MS)) {
 			msg_warn(&run->opts->msg, "%s", err.text);
 			all_left = false;
@@ -303,7 +269,7 @@ int attached_run(struct run *run, struct recorder *rec, struct uft_err *err)
 {
 	struct attachment a = { .rec = rec, .signal_fd = -1, .timer_fd = -1 };
 	const struct attach_how how = { rec->channel.address, run->library, &run->opts->msg,
-					serve_a_moment, &a };
+					recorder_serve_a_moment, rec };
 	struct run_progress progress;
 	struct end *ends cleanup_free = calloc(run->nr_pids, sizeof(*ends));
 	int ret = ends ? begin_watching(&a, err) : err_set_errno(err, -ENOMEM, "cannot attach");
@@ -324,7 +290,8 @@ int attached_run(struct run *run, struct recorder *rec, struct uft_err *err)
 			err_set_errno(err, ret, "cannot wait for the processes");
 	}
 	run->end.has_stayed = !leave_all(run, &a, &how);
-	unwatch(&a);
+	loop_close_fd(&rec->loop, &a.signal_fd, &a.signals);
+	loop_close_fd(&rec->loop, &a.timer_fd, &a.timer);
 	tell_ends(run, ends);
 	return ret;
 }

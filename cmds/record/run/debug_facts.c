@@ -2,7 +2,6 @@
 #include "cmds/record/run/debug_facts.h"
 
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cmds/debug_facts.h"

@@ -40,15 +40,6 @@ static void look_at(struct planner *planner, const char *path, bool is_program)
 	show_file(known, is_program);
 }
 
-static bool has_libraries(const struct patch_rules *rules)
-{
-	for (size_t i = 0; i < rules->nr; i++) {
-		if (rules->rules[i].module)
-			return true;
-	}
-	return false;
-}
-
 int dry_run(struct run *run, struct uft_err *err)
 {
 	struct planner planner cleanup(planner_deinit);
@@ -62,7 +53,7 @@ int dry_run(struct run *run, struct uft_err *err)
 	if (!realpath(run->program.path, path))
 		return err_set_errno(err, -errno, "cannot read '%s'", run->program.path);
 	look_at(&planner, path, /* is_program= */ true);
-	if (has_libraries(run->settings.patches))
+	if (patches_name_files(run->settings.patches))
 		ret = libraries_of(path, &libraries);
 	if (ret < 0)
 		return err_set_errno(err, ret, "cannot find the libraries of '%s'", path);

@@ -67,9 +67,7 @@ static void note_end(struct end *end)
 	end->has_ended = true;
 	for (int i = 0; i < 2 && !end->is_known; i++)
 		end->is_known = ask_proc(end) || ask_kernel(end);
-	loop_remove(end->loop, end->pidfd, &end->served);
-	close(end->pidfd);
-	end->pidfd = -1;
+	loop_close_fd(end->loop, &end->pidfd, &end->served);
 }
 
 static void serve_end(struct served *served, uint32_t epoll_events)
@@ -92,11 +90,7 @@ int ends_tell(struct end *end, const struct msg *msg)
 {
 	if (end->pidfd >= 0 && peer_has_ended(end->pidfd, 0))
 		note_end(end);
-	if (end->pidfd >= 0) {
-		loop_remove(end->loop, end->pidfd, &end->served);
-		close(end->pidfd);
-		end->pidfd = -1;
-	}
+	loop_close_fd(end->loop, &end->pidfd, &end->served);
 	if (!end->has_ended)
 		return -1;
 	if (!end->is_known) {

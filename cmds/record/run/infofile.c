@@ -183,8 +183,6 @@ static int describe_time(const struct run *run, struct recorder *rec, struct inf
 {
 	time_t now = time(NULL);
 	char date[64];
-	struct timespec wall;
-
 	if (!ctime_r(&now, date))
 		return 0;
 	date[strcspn(date, "\n")] = '\0';
@@ -192,8 +190,7 @@ static int describe_time(const struct run *run, struct recorder *rec, struct inf
 	if (!info->record_date)
 		return -ENOMEM;
 	info->elapsed_ns = run->elapsed_ns;
-	clock_gettime(CLOCK_REALTIME, &wall);
-	info->utc_offset_s = wall.tv_sec -
+	info->utc_offset_s = (int64_t)(clock_now_ns(CLOCK_REALTIME) / 1000000000ULL) -
 			     (int64_t)(settings_now_ns(rec->settings) / 1000000000ULL);
 	info->mask |= INFO_RECORD_DATE | INFO_UTC_OFFSET;
 	return 0;

@@ -113,6 +113,13 @@ bool launch_is_command(const char *name)
 	return (strchr(name, '/') ? check_executable(name) : find_in_path(name, path)) == 0;
 }
 
+/* Puts "@dir/@below@name" into @path. Returns false when it cannot be read. */
+static bool is_library(char *path, const char *dir, const char *below, const char *name)
+{
+	return snprintf(path, PATH_MAX, "%s/%s%s", dir, below, name) < PATH_MAX &&
+	       access(path, R_OK) == 0;
+}
+
 int launch_find_library(const char *dir, const char *name, char *path, struct uft_err *err)
 {
 	char self[PATH_MAX];
@@ -120,11 +127,7 @@ int launch_find_library(const char *dir, const char *name, char *path, struct uf
 	char *slash;
 
 	if (dir) {
-		if (snprintf(path, PATH_MAX, "%s/%s", dir, name) < PATH_MAX &&
-		    access(path, R_OK) == 0)
-			return 0;
-		if (snprintf(path, PATH_MAX, "%s/libmcount/%s", dir, name) < PATH_MAX &&
-		    access(path, R_OK) == 0)
+		if (is_library(path, dir, "", name) || is_library(path, dir, "libmcount/", name))
 			return 0;
 		return err_set(err, -ENOENT, "cannot find '%s' in '%s' (--libmcount-path)", name,
 			       dir);
@@ -133,19 +136,12 @@ int launch_find_library(const char *dir, const char *name, char *path, struct uf
 	self[len < 0 ? 0 : len] = '\0';
 	slash = strrchr(self, '/');
 	if (slash) {
-		static const char *const places[] = { "libmcount",
-						      "../" UTRAIL_LIBDIR_NAME "/utrail" };
-
 		*slash = '\0';
-		for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
-			if (snprintf(path, PATH_MAX, "%s/%s/%s", self, places[i], name) <
-				    PATH_MAX &&
-			    access(path, R_OK) == 0)
-				return 0;
-		}
+		if (is_library(path, self, "libmcount/", name) ||
+		    is_library(path, self, "../" UTRAIL_LIBDIR_NAME "/utrail/", name))
+			return 0;
 	}
-	snprintf(path, PATH_MAX, "%s/%s", UTRAIL_LIBDIR "/utrail", name);
-	if (access(path, R_OK) == 0)
+	if (is_library(path, UTRAIL_LIBDIR, "utrail/", name))
 		return 0;
 	return err_set(err, -ENOENT, "cannot find '%s': say where it is with --libmcount-path",
 		       name);
@@ -215,12 +211,33 @@ NORETURN static void execute(const struct launch *launch, char **env, int report
 	_exit(127);
 }
 
-static void close_both(const int fds[2])
+/* The pipes between the recorder and the process that becomes the program (struct launched). */
+struct pipes {
+	int go[2];
+	int report[2];
+};
+
+/* Returns 0 or negative errno. */
+static int open_pipes(struct pipes *pipes)
 {
-	for (int i = 0; i < 2; i++) {
-		if (fds[i] >= 0)
-			close(fds[i]);
+	*pipes = (struct pipes){ { -1, -1 }, { -1, -1 } };
+	return pipe2(pipes->go, O_CLOEXEC) < 0 || pipe2(pipes->report, O_CLOEXEC) < 0 ? -errno : 0;
+}
+
+/* In the recorder: keeps its ends of the pipes, or closes all after the error @ret. */
+static int keep_ends(const struct launch *launch, struct pipes *pipes, int ret,
+		     struct launched *child, struct uft_err *err)
+{
+	cleanup_fd_fn(&pipes->go[0]);
+	cleanup_fd_fn(&pipes->report[1]);
+	if (ret < 0) {
+		cleanup_fd_fn(&pipes->go[1]);
+		cleanup_fd_fn(&pipes->report[0]);
+		return err_set_errno(err, ret, "cannot run '%s'", launch->path);
 	}
+	child->go = pipes->go[1];
+	child->report = pipes->report[0];
+	return 0;
 }
 
 /*
@@ -288,30 +305,18 @@ int launch_fork_away(void)
 
 int launch_change_places(const struct launch *launch, struct launched *program, struct uft_err *err)
 {
-	int go[2] = { -1, -1 };
-	int report[2] = { -1, -1 };
-	int ret = 0;
+	struct pipes pipes;
+	int ret = open_pipes(&pipes);
 
 	program->pid = getpid();
-	if (pipe2(go, O_CLOEXEC) < 0 || pipe2(report, O_CLOEXEC) < 0)
-		ret = -errno;
 	if (ret == 0)
 		ret = launch_fork_away();
-	if (ret < 0) {
-		close_both(go);
-		close_both(report);
-		return err_set_errno(err, ret, "cannot run '%s'", launch->path);
-	}
 	if (ret == 0) {
-		close(go[1]);
-		close(report[0]);
-		wait_for_release(launch, go[0], report[1]);
+		close(pipes.go[1]);
+		close(pipes.report[0]);
+		wait_for_release(launch, pipes.go[0], pipes.report[1]);
 	}
-	close(go[0]);
-	close(report[1]);
-	program->go = go[1];
-	program->report = report[0];
-	return 0;
+	return keep_ends(launch, &pipes, ret, program, err);
 }
 
 static int await_program(const struct launch *launch, struct launched *child, struct uft_err *err)
@@ -355,33 +360,22 @@ int launch_prepare(const struct launch *launch, struct launched *child, struct u
 	struct strbuf preload cleanup_strbuf = { 0 };
 	struct strbuf socket cleanup_strbuf = { 0 };
 	char **env cleanup_free = make_environment(launch, &preload, &socket);
-	int go[2] = { -1, -1 };
-	int report[2] = { -1, -1 };
-	int ret = 0;
+	struct pipes pipes;
 
 	if (!env)
 		return err_set_errno(err, -ENOMEM, "cannot run '%s'", launch->path);
-	if (pipe2(go, O_CLOEXEC) < 0 || pipe2(report, O_CLOEXEC) < 0)
-		ret = -errno;
+	int ret = open_pipes(&pipes);
+
 	if (ret == 0) {
 		child->pid = fork();
 		if (child->pid == 0) {
-			close(go[1]);
-			become_program(launch, env, go[0], report[1]);
+			close(pipes.go[1]);
+			become_program(launch, env, pipes.go[0], pipes.report[1]);
 		}
 		if (child->pid < 0)
 			ret = -errno;
 	}
-	if (ret < 0) {
-		close_both(go);
-		close_both(report);
-		return err_set_errno(err, ret, "cannot run '%s'", launch->path);
-	}
-	close(go[0]);
-	close(report[1]);
-	child->go = go[1];
-	child->report = report[0];
-	return 0;
+	return keep_ends(launch, &pipes, ret, child, err);
 }
 
 int launch_go(const struct launch *launch, struct launched *child, struct uft_err *err)

@@ -48,15 +48,6 @@ static uint64_t code_bytes_of(const char *path)
 	return bytes;
 }
 
-static bool are_about_program_alone(const struct patch_rules *rules)
-{
-	for (size_t i = 0; i < rules->nr; i++) {
-		if (rules->rules[i].module)
-			return false;
-	}
-	return patch_rules_have(rules, /* takes_out= */ false);
-}
-
 /* Returns the length of "libjvm" in "libjvm.so": rules use this form. */
 static int bare_length(const char *name)
 {
@@ -70,7 +61,8 @@ void launcher_describe(struct recorder *rec, const char *path, struct strbuf *ou
 	char *real;
 	uint64_t own;
 
-	if (!are_about_program_alone(rec->settings->patches))
+	if (patches_name_files(rec->settings->patches) ||
+	    !patch_rules_have(rec->settings->patches, /* takes_out= */ false))
 		return;
 	real = realpath(path, NULL);
 	own = real ? code_bytes_of(real) : 0;

@@ -5,19 +5,17 @@
 #include "cmds/record/run/recorder.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
-#include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "utils/base/cleanup.h"
+#include "cmds/record/base/peer.h"
 
 /*
  * @is_parent: the recorder is the parent of @program; not so with --keep-pid
- * @ticker_fd: a timer while ticks are counted; else -1
+ * @ticker_fd: a timer while ticks are counted; else negative
  * @last_interrupt: the number of the last interrupt's signal
  * @late_interrupt: an interrupt that came after the program's end, but before that end was
  * reported; ssi_signo is 0 when there was none
@@ -71,8 +69,6 @@ static void reap_program(void *arg)
 {
 	struct lifetime *life = arg;
 	struct recorder *rec = life->rec;
-	struct pollfd end = { .fd = rec->program_fd, .events = POLLIN };
-
 	if (!alive_program_runs(&rec->alive))
 		return;
 	if (!proc_tells_end(&rec->proc) && life->is_parent && !has_ended(life))
@@ -90,7 +86,7 @@ static void reap_program(void *arg)
 		/* If wait4() has failed, another process has waited for the program before. */
 		if (pid == life->program)
 			life->end->status = status;
-	} else if (rec->program_fd >= 0 && poll(&end, 1, 0) == 0) {
+	} else if (!peer_has_ended(rec->program_fd, 0)) {
 		return;
 	}
 	alive_program_ended(&rec->alive);
@@ -127,15 +123,11 @@ static void serve_ticker(struct served *served, uint32_t epoll_events)
 
 static void start_ticking(struct lifetime *life)
 {
-	const struct timespec period = { 0, ALIVE_TICK_MS * 1000000L };
-	const struct itimerspec timer = { period, period };
-
 	if (life->ticker_fd >= 0)
 		return;
-	life->ticker_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
 	life->ticker = (struct served){ serve_ticker, life->rec };
-	if (life->ticker_fd >= 0 && timerfd_settime(life->ticker_fd, 0, &timer, NULL) == 0)
-		loop_add(&life->rec->loop, life->ticker_fd, &life->ticker);
+	life->ticker_fd = loop_add_timer(&life->rec->loop, ALIVE_TICK_MS * 1000000ULL,
+					 &life->ticker);
 }
 
 /*
@@ -157,10 +149,10 @@ static void interrupt(struct lifetime *life, const struct signalfd_siginfo *info
  */
 static bool has_ended_untold(const struct lifetime *life)
 {
-	struct pollfd end = { .fd = life->rec->program_fd, .events = POLLIN };
+	const struct recorder *rec = life->rec;
 
-	return proc_tells_end(&life->rec->proc) && alive_program_runs(&life->rec->alive) &&
-	       end.fd >= 0 && poll(&end, 1, 0) == 1;
+	return proc_tells_end(&rec->proc) && alive_program_runs(&rec->alive) &&
+	       rec->program_fd >= 0 && peer_has_ended(rec->program_fd, 0);
 }
 
 static void see_program_end(struct served *served, uint32_t epoll_events)
@@ -264,12 +256,6 @@ static void look_at_orphans(void *arg)
 	orphans_look(&life->rec->processes);
 }
 
-static void stop_watching(struct recorder *rec, int fd, struct served *served)
-{
-	if (fd >= 0)
-		loop_remove(&rec->loop, fd, served);
-}
-
 int recorder_run(struct recorder *rec, pid_t child, struct recorder_end *end, struct uft_err *err)
 {
 	static const struct alive_ops ops = { serve_loop, look_at_orphans, reap_program };
@@ -302,11 +288,11 @@ int recorder_run(struct recorder *rec, pid_t child, struct recorder_end *end, st
 	if (ret == 0 && alive_program_runs(&rec->alive))
 		end->given_up = life.last_interrupt;
 	end->has_left_rest = rec->alive.has_left_rest;
-	stop_watching(rec, proc_tells_end(&rec->proc) ? rec->proc.end_fd : rec->program_fd,
-		      &life.program_end);
-	stop_watching(rec, life.signal_fd, &life.signals);
-	stop_watching(rec, life.ticker_fd, &life.ticker);
-	cleanup_fd_fn(&life.signal_fd);
-	cleanup_fd_fn(&life.ticker_fd);
+	if (proc_tells_end(&rec->proc) || rec->program_fd >= 0)
+		loop_remove(&rec->loop,
+			    proc_tells_end(&rec->proc) ? rec->proc.end_fd : rec->program_fd,
+			    &life.program_end);
+	loop_close_fd(&rec->loop, &life.signal_fd, &life.signals);
+	loop_close_fd(&rec->loop, &life.ticker_fd, &life.ticker);
 	return ret;
 }

@@ -6,11 +6,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "cmds/terminal/statusline.h"
-#include "utils/base/fd.h"
 
 /* /dev/tty, whose device number is the same everywhere (the kernel's admin-guide/devices.txt). */
 #define DEV_TTY makedev(5, 0)
@@ -107,18 +105,8 @@ static void serve_timer(struct served *served, uint32_t epoll_events)
 
 static int start_timer(struct run_progress *progress)
 {
-	const struct timespec period = { 1, 0 };
-	const struct itimerspec timer = { period, period };
-	int fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-
-	if (fd < 0)
-		return -1;
 	progress->timer = (struct served){ serve_timer, progress };
-	if (timerfd_settime(fd, 0, &timer, NULL) == 0 &&
-	    loop_add(&progress->rec->loop, fd, &progress->timer) == 0)
-		return fd;
-	close(fd);
-	return -1;
+	return loop_add_timer(&progress->rec->loop, 1000000000, &progress->timer);
 }
 
 /*
@@ -158,8 +146,6 @@ void run_progress_end(struct run_progress *progress)
 {
 	if (progress->timer_fd < 0)
 		return;
-	loop_remove(&progress->rec->loop, progress->timer_fd, &progress->timer);
-	close(progress->timer_fd);
-	progress->timer_fd = -1;
+	loop_close_fd(&progress->rec->loop, &progress->timer_fd, &progress->timer);
 	statusline_close();
 }

@@ -22,7 +22,7 @@ struct run_progress {
 	uint64_t began_ns;
 	bool is_asked_for;
 	uint64_t device;
-	int timer_fd; /* -1: no line is shown */
+	int timer_fd; /* negative: no line is shown */
 	struct served timer;
 };
 

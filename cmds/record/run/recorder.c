@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
@@ -208,7 +207,7 @@ static void drain_process(void *writers, struct process *proc)
 	writer_drain_all(writers, proc);
 }
 
-static void serve_a_moment(void *arg)
+void recorder_serve_a_moment(void *arg)
 {
 	struct recorder *rec = arg;
 
@@ -219,7 +218,7 @@ static int repatch(void *arg, pid_t pid, const struct process_patches *patches, 
 		   struct uft_err *err)
 {
 	struct recorder *rec = arg;
-	const struct attach_how how = { .wait = serve_a_moment, .wait_arg = rec };
+	const struct attach_how how = { .wait = recorder_serve_a_moment, .wait_arg = rec };
 	struct attach_patches job = { .patches = patches };
 	int ret = target_check(pid, rec->settings->force, err);
 
@@ -233,7 +232,7 @@ static int choose_events(void *arg, pid_t pid, const struct attach_choice *choic
 			 struct uft_err *err)
 {
 	struct recorder *rec = arg;
-	const struct attach_how how = { .wait = serve_a_moment, .wait_arg = rec };
+	const struct attach_how how = { .wait = recorder_serve_a_moment, .wait_arg = rec };
 	int ret = target_check(pid, rec->settings->force, err);
 
 	return ret < 0 ? ret : attach_choose(pid, &how, choices, nr, err);

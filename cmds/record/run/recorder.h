@@ -105,6 +105,12 @@ void recorder_signals(const struct record_settings *settings, sigset_t *set);
  */
 int recorder_run(struct recorder *rec, pid_t child, struct recorder_end *end, struct uft_err *err);
 
+/*
+ * For attach_how.wait: serve the loop for a moment. While threads do calls for the recorder, their
+ * probe talks to it. @arg: the struct recorder
+ */
+void recorder_serve_a_moment(void *arg);
+
 /* Take the remaining records of all rings, and end the writers. */
 void recorder_stop(struct recorder *rec);
 
