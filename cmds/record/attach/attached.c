@@ -1,11 +1,9 @@
 /* Stops threads of a running process, and lets them go (see attached.h). */
 #include "cmds/record/attach/attached.h"
 
-#include <dirent.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +16,9 @@
 #include <unistd.h>
 
 #include "cmds/record/attach/attached_private.h"
+#include "cmds/record/base/numbers.h"
+#include "cmds/record/base/proc_status.h"
+#include "cmds/record/base/settings.h"
 #include "utils/base/cleanup.h"
 #include "utils/base/containers/vec.h"
 
@@ -29,10 +30,7 @@
 
 uint64_t world_now_ms(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000ULL + now.tv_nsec / 1000000;
+	return clock_now_ns(CLOCK_MONOTONIC) / 1000000;
 }
 
 static void wait_a_moment(const struct attached *w)
@@ -125,6 +123,26 @@ size_t attached_write(const struct attached *w, uint64_t address, const void *fr
 	return n < 0 ? 0 : n;
 }
 
+/* Some machines have only mmap2, whose offset counts pages: offset 0 is the same for both. */
+#ifdef SYS_mmap
+#define CALL_MMAP SYS_mmap
+#else
+#define CALL_MMAP SYS_mmap2
+#endif
+
+int attached_map(struct attached *w, struct attached_thread *t, uint64_t bytes, int64_t *at,
+		 struct uft_err *err)
+{
+	const uint64_t map[6] = {
+		0, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, UINT64_MAX, 0
+	};
+	int ret = attached_syscall(w, t, CALL_MMAP, map, at, err);
+
+	if (ret == 0 && *at < 0 && *at > -4096)
+		return err_set_errno(err, *at, "process %d cannot have more memory", w->pid);
+	return ret;
+}
+
 /* --- registers --- */
 
 static int get_regs(struct attached_thread *t)
@@ -170,19 +188,10 @@ static bool is_interrupted(int status)
 
 bool world_is_caught(const struct attached *w, int sig)
 {
-	char path[64];
-	char line[256];
-	uint64_t caught = 0;
+	struct strbuf status cleanup_strbuf = { 0 };
 
-	snprintf(path, sizeof(path), "/proc/%d/status", w->pid);
-
-	FILE *status cleanup_file = fopen(path, "re");
-
-	while (status && fgets(line, sizeof(line), status)) {
-		if (sscanf(line, "SigCgt: %" SCNx64, &caught) == 1)
-			break;
-	}
-	return caught & (1ULL << (sig - 1));
+	return proc_status_read(w->pid, &status) == 0 &&
+	       strtoull(proc_status_field(&status, "SigCgt"), NULL, 16) & (1ULL << (sig - 1));
 }
 
 /*
@@ -273,27 +282,13 @@ static int seize_thread(struct attached *w, pid_t tid, struct attached_thread **
 	return 0;
 }
 
-/*
- * Returns the state letter of proc_pid_stat(5), such as 'R', 'S' or 'Z'; 0 when the thread is gone.
- */
-static char thread_state(pid_t pid, pid_t tid)
+/* True when the thread is ending, or has ended. It is still listed while its process is. */
+static bool is_ending(pid_t tid)
 {
-	char path[64];
-	char text[512];
-	int fd cleanup_fd = -1;
+	struct strbuf status cleanup_strbuf = { 0 };
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", pid, tid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-
-	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-
-	if (n <= 0)
-		return 0;
-	text[n] = '\0';
-
-	const char *end = strrchr(text, ')');
-
-	return end && end[1] ? end[2] : 0;
+	return proc_status_read(tid, &status) < 0 ||
+	       strchr("ZX", *proc_status_field(&status, "State"));
 }
 
 /*
@@ -302,37 +297,21 @@ static char thread_state(pid_t pid, pid_t tid)
  */
 static int seize_new(struct attached *w)
 {
-	char path[64];
+	DIR *list cleanup_dir = numbers_list(w->pid);
 	int nr = 0;
 
-	snprintf(path, sizeof(path), "/proc/%d/task", w->pid);
-
-	DIR *dir cleanup_dir = opendir(path);
-	struct dirent *entry;
-
-	if (!dir)
+	if (!list)
 		return -errno;
-	while ((entry = readdir(dir))) {
-		pid_t tid = atoi(entry->d_name);
+	for (pid_t tid; (tid = numbers_next(list));) {
 		struct attached_thread *t;
 
-		if (tid <= 0 || find_thread(w, tid))
+		if (find_thread(w, tid))
 			continue;
-
 		int ret = seize_thread(w, tid, &t);
 
-		if (ret < 0) {
-			char state = thread_state(w->pid, tid);
-
-			/*
-			 * The thread is ending, or has ended. An ended thread is still listed while
-			 * its process is.
-			 */
-			if (ret == -ESRCH || !state || state == 'Z' || state == 'X')
-				continue;
+		if (ret < 0 && ret != -ESRCH && !is_ending(tid))
 			return ret;
-		}
-		nr++;
+		nr += ret == 0;
 	}
 	return nr;
 }

@@ -111,6 +111,10 @@ int attached_find_gadgets(struct attached *w, uint64_t start, uint64_t end, stru
 int attached_syscall(struct attached *w, struct attached_thread *thread, long nr,
 		     const uint64_t args[6], int64_t *result, struct uft_err *err);
 
+/* Map @bytes of new memory at *@at in the process, by mmap(2) of a thread. 0 or negative errno. */
+int attached_map(struct attached *w, struct attached_thread *thread, uint64_t bytes, int64_t *at,
+		 struct uft_err *err);
+
 /* Make and drop the memory for calls (@room), by system calls of a thread. */
 int attached_make_room(struct attached *w, struct attached_thread *thread, struct uft_err *err);
 int attached_drop_room(struct attached *w, struct attached_thread *thread, struct uft_err *err);

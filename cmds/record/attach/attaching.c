@@ -117,6 +117,17 @@ bool attaching_find_probe(struct attaching *a)
 	return a->attach_fn && a->leave_fn;
 }
 
+int attaching_open(struct attaching **a, pid_t pid, const struct attach_how *how,
+		   struct uft_err *err)
+{
+	*a = attaching_make(pid, how, err);
+	int ret = *a ? attaching_find_libc(*a, err) : err->code;
+
+	if (ret == 0 && !attaching_find_probe(*a))
+		return err_set(err, -ESRCH, "there is no probe in process %d any more", pid);
+	return ret;
+}
+
 bool attaching_has_probe(const struct attaching *a)
 {
 	return maps_module(&a->maps, callable_thread_probe_names);

@@ -40,6 +40,13 @@ struct attaching *attaching_make(pid_t pid, const struct attach_how *how, struct
 void attaching_done(struct attaching **a);
 #define cleanup_attaching cleanup(attaching_done)
 
+/*
+ * Make *@a for a process with a probe, and find the functions of its C library and of the probe.
+ * Returns 0, or negative errno with a text; *@a is NULL when the process may not be traced.
+ */
+int attaching_open(struct attaching **a, pid_t pid, const struct attach_how *how,
+		   struct uft_err *err);
+
 /* Find the process' C library, and the functions in it that are needed. */
 int attaching_find_libc(struct attaching *a, struct uft_err *err);
 

@@ -213,26 +213,14 @@ int attached_find_gadgets(struct attached *w, uint64_t start, uint64_t end, stru
 	return 0;
 }
 
-/* Some machines have only mmap2, whose offset counts pages: offset 0 is the same for both. */
-#ifdef SYS_mmap
-#define CALL_MMAP SYS_mmap
-#else
-#define CALL_MMAP SYS_mmap2
-#endif
-
 int attached_make_room(struct attached *w, struct attached_thread *t, struct uft_err *err)
 {
-	const uint64_t map[6] = {
-		0, ROOM_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, UINT64_MAX, 0
-	};
 	uint8_t code[ARCH_REMOTE_CODE_BYTES];
 	int64_t room, result;
-	int ret = attached_syscall(w, t, CALL_MMAP, map, &room, err);
+	int ret = attached_map(w, t, ROOM_BYTES, &room, err);
 
 	if (ret < 0)
 		return ret;
-	if (room < 0 && room > -4096)
-		return err_set_errno(err, room, "process %d cannot have more memory", w->pid);
 	w->room = room;
 	w->context = room + CODE_BYTES + STACK_BYTES;
 

@@ -1,16 +1,15 @@
 /* Finds a thread that can be made to call functions (see callable_thread.h). */
 #include "cmds/record/attach/callable_thread.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <linux/futex.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "cmds/record/base/numbers.h"
 #include "utils/base/cleanup.h"
 #include "utils/base/compiler.h"
 
@@ -40,22 +39,6 @@ const char *const callable_thread_probe_names[] = { CALLABLE_THREAD_PROBE,
 static bool waits_for_events(long nr, const uint64_t args[4])
 {
 	return nr != SYS_futex || (args[1] & FUTEX_CMD_MASK) != FUTEX_WAIT || args[3];
-}
-
-static bool begins_with_any(const char *name, const char *const *names)
-{
-	for (size_t i = 0; names[i]; i++) {
-		if (strncmp(name, names[i], strlen(names[i])) == 0)
-			return true;
-	}
-	return false;
-}
-
-static const char *file_of(const struct mapping *m)
-{
-	const char *slash = strrchr(m->path, '/');
-
-	return slash ? slash + 1 : m->path;
 }
 
 #define STACK_LOOK (256UL << 10)
@@ -108,8 +91,8 @@ static struct locks find_locks(const struct attached *w, const struct maps *maps
 		const struct mapping *m = &maps->lines[i];
 
 		if (m->path[0] != '/' || (i && strcmp(m[-1].path, m->path) == 0) ||
-		    begins_with_any(file_of(m), callable_thread_libc_names) ||
-		    begins_with_any(file_of(m), callable_thread_linker_names))
+		    maps_is_named(m->path, callable_thread_libc_names) ||
+		    maps_is_named(m->path, callable_thread_linker_names))
 			continue;
 		locks.has_one_allocator = !maps_symbol(w, m->start, "malloc");
 	}
@@ -123,9 +106,9 @@ static struct locks find_locks(const struct attached *w, const struct maps *maps
  */
 static bool is_past_locks(const struct locks *locks, const struct mapping *code, uint64_t pc)
 {
-	if (!locks->has_one_allocator || begins_with_any(file_of(code), threads_names))
+	if (!locks->has_one_allocator || maps_is_named(code->path, threads_names))
 		return false;
-	return !begins_with_any(file_of(code), callable_thread_libc_names) ||
+	return !maps_is_named(code->path, callable_thread_libc_names) ||
 	       (locks->syscall && pc - locks->syscall < SYSCALL_BYTES);
 }
 
@@ -147,14 +130,13 @@ static bool is_quiet(const struct attached *w, const struct maps *maps, const st
 	long nr = arch_remote_system_call(&t->regs, args);
 
 	if (!code || code->path[0] != '/' ||
-	    begins_with_any(file_of(code), callable_thread_linker_names) ||
-	    begins_with_any(file_of(code), callable_thread_probe_names) ||
-	    is_in_handler(w, maps, t))
+	    maps_is_named(code->path, callable_thread_linker_names) ||
+	    maps_is_named(code->path, callable_thread_probe_names) || is_in_handler(w, maps, t))
 		return false;
 	if (nr >= 0)
 		return waits_for_events(nr, args) ||
 		       is_past_locks(locks, code, arch_remote_pc(&t->regs));
-	if (begins_with_any(file_of(code), callable_thread_libc_names))
+	if (maps_is_named(code->path, callable_thread_libc_names))
 		return false;
 
 	/* A module's names are found from its first mapping. */
@@ -184,21 +166,14 @@ static bool is_quiet(const struct attached *w, const struct maps *maps, const st
 static int look_for_quiet(struct attached *w, const struct maps *maps, const struct locks *locks,
 			  bool at_all, struct attached_thread **thread)
 {
-	char path[64];
+	DIR *list cleanup_dir = numbers_list(w->pid);
 
-	snprintf(path, sizeof(path), "/proc/%d/task", w->pid);
-
-	DIR *dir cleanup_dir = opendir(path);
-	struct dirent *entry;
-
-	if (!dir)
+	if (!list)
 		return -ESRCH;
-	while ((entry = readdir(dir))) {
+	for (pid_t tid; (tid = numbers_next(list));) {
 		struct uft_err unused = { 0 };
-		pid_t tid = atoi(entry->d_name);
-		int ret = tid > 0 && (at_all || tid == w->pid)
-				  ? attached_stop_thread(w, tid, thread, &unused)
-				  : -ESRCH;
+		int ret = at_all || tid == w->pid ? attached_stop_thread(w, tid, thread, &unused)
+						  : -ESRCH;
 
 		if (ret < 0)
 			*thread = NULL;

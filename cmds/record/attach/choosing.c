@@ -1,6 +1,5 @@
 /* Chooses which of its declared events a running process records (see attach.h). */
 #include <errno.h>
-#include <unistd.h>
 
 #include "cmds/record/attach/attaching.h"
 #include "utils/base/compiler.h"
@@ -40,20 +39,15 @@ static int tell_choices(struct attaching *a, const struct attach_choice *choices
 int attach_choose(pid_t pid, const struct attach_how *how, const struct attach_choice *choices,
 		  size_t nr, struct uft_err *err)
 {
-	struct attaching *a cleanup_attaching = attaching_make(pid, how, err);
-	int ret = a ? attaching_find_libc(a, err) : -EPERM;
+	struct attaching *a cleanup_attaching = NULL;
+	int ret = attaching_open(&a, pid, how, err);
 
 	if (ret < 0)
-		return a ? ret : err->code;
-	if (!attaching_find_probe(a))
-		return err_set(err, -ESRCH, "there is no probe in process %d any more", pid);
+		return ret;
 	ret = -EAGAIN;
 	for (int i = 0; ret == -EAGAIN && i < TRIES; i++) {
-		if (i) {
-			usleep(WAIT_US);
-			if (a->w.wait)
-				a->w.wait(a->w.wait_arg);
-		}
+		if (i)
+			attaching_wait(a, WAIT_US);
 		ret = maps_read(&a->maps, pid);
 		if (ret == 0)
 			ret = attaching_begin_calls(a, err);

@@ -2,7 +2,6 @@
 #include "cmds/record/attach/hand_over.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cmds/record/attach/open_calls.h"

@@ -5,7 +5,6 @@
 #include "cmds/record/attach/attaching.h"
 #include "cmds/record/attach/callable_thread.h"
 #include "cmds/record/base/settings.h"
-#include "utils/base/compiler.h"
 #include "utils/base/units.h"
 
 static bool is_within(const struct attaching *a, uint64_t pc, const struct mapping *probe,
@@ -170,13 +169,11 @@ int attaching_take_out(struct attaching *a, struct uft_err *err)
 
 int attach_end(pid_t pid, const struct attach_how *how, struct uft_err *err)
 {
-	struct attaching *a cleanup_attaching = attaching_make(pid, how, err);
-	int ret = a ? attaching_find_libc(a, err) : -ESRCH;
+	struct attaching *a cleanup_attaching = NULL;
+	int ret = attaching_open(&a, pid, how, err);
 
 	if (ret < 0)
-		return ret;
-	if (!attaching_find_probe(a))
-		return err_set(err, -ESRCH, "there is no probe in process %d any more", pid);
+		return a ? ret : -ESRCH;
 	ret = attaching_begin_calls(a, err);
 	if (ret == -EBUSY)
 		err_set(err, ret,

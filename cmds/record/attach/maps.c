@@ -72,16 +72,22 @@ const struct mapping *maps_find(const struct maps *maps, uint64_t address)
 	return NULL;
 }
 
+bool maps_is_named(const char *path, const char *const *names)
+{
+	const char *base = path_base(path);
+
+	for (size_t i = 0; names[i]; i++) {
+		if (strncmp(base, names[i], strlen(names[i])) == 0)
+			return true;
+	}
+	return false;
+}
+
 const struct mapping *maps_module(const struct maps *maps, const char *const *names)
 {
 	for (size_t i = 0; i < maps->nr; i++) {
-		const char *base = path_base(maps->lines[i].path);
-
-		for (size_t k = 0; names[k]; k++) {
-			if (maps->lines[i].path[0] == '/' &&
-			    strncmp(base, names[k], strlen(names[k])) == 0)
-				return &maps->lines[i];
-		}
+		if (maps->lines[i].path[0] == '/' && maps_is_named(maps->lines[i].path, names))
+			return &maps->lines[i];
 	}
 	return NULL;
 }

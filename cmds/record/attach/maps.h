@@ -31,11 +31,11 @@ void maps_deinit(struct maps *maps);
 /* Returns the mapping that has @address, or NULL. */
 const struct mapping *maps_find(const struct maps *maps, uint64_t address);
 
-/*
- * Returns the first line of the first module whose file name begins with one of @names, a list with
- * NULL at its end.
- */
+/* Returns the first line of the first module that is named so (maps_is_named()), or NULL. */
 const struct mapping *maps_module(const struct maps *maps, const char *const *names);
+
+/* True when the file name of @path begins with one of @names, a list with NULL at its end. */
+bool maps_is_named(const char *path, const char *const *names);
 
 /* Returns the executable line of the module that begins with @first, or NULL. */
 const struct mapping *maps_code(const struct maps *maps, const struct mapping *first);

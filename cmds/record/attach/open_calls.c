@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "utils/base/cleanup.h"
 #include "utils/object/code/hooked.h"
 
 /* The hooks of a module. @file: of libdwfl, valid while the unwinder is open */

@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 
 #include "cmds/record/attach/attaching.h"
@@ -56,13 +55,6 @@ static int list_missing(const struct strbuf *all, const struct strbuf *known, st
 	return strbuf_oom(out) ? -ENOMEM : 0;
 }
 
-/* Some machines have only mmap2, whose offset counts pages: offset 0 is the same for both. */
-#ifdef SYS_mmap
-#define CALL_MMAP SYS_mmap
-#else
-#define CALL_MMAP SYS_mmap2
-#endif
-
 /*
  * Makes the probe take the image, and make its stubs. A thread must be stopped for calls. @result:
  * see ATTACH_ADOPT
@@ -70,16 +62,11 @@ static int list_missing(const struct strbuf *all, const struct strbuf *known, st
 static int adopt_image(struct attaching *a, const void *image, uint64_t bytes, int64_t *result,
 		       struct uft_err *err)
 {
-	const uint64_t map[6] = {
-		0, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, UINT64_MAX, 0
-	};
 	int64_t at, unused;
-	int ret = attached_syscall(&a->w, a->thread, CALL_MMAP, map, &at, err);
+	int ret = attached_map(&a->w, a->thread, bytes, &at, err);
 
 	if (ret < 0)
 		return ret;
-	if (at < 0 && at > -4096)
-		return err_set_errno(err, at, "process %d cannot have more memory", a->w.pid);
 	if (attached_write(&a->w, at, image, bytes) != bytes)
 		ret = err_set_errno(err, -EIO, "cannot write to the memory of process %d",
 				    a->w.pid);
@@ -273,14 +260,11 @@ static int change_text(struct attaching *a, struct attach_patches *job, struct u
 int attach_patch(pid_t pid, const struct attach_how *how, struct attach_patches *job,
 		 struct uft_err *err)
 {
-	struct attaching *a cleanup_attaching = attaching_make(pid, how, err);
-	int ret = a ? attaching_find_libc(a, err) : -EPERM;
+	struct attaching *a cleanup_attaching = NULL;
+	int ret = attaching_open(&a, pid, how, err);
 
 	job->nr_left = 0;
-	if (ret < 0)
-		return a ? ret : err->code;
-	if (!attaching_find_probe(a))
-		return err_set(err, -ESRCH, "there is no probe in process %d any more", pid);
-	ret = make_sites_known(a, &job->patches->all, err);
+	if (ret == 0)
+		ret = make_sites_known(a, &job->patches->all, err);
 	return ret < 0 ? ret : change_text(a, job, err);
 }

@@ -1,9 +1,7 @@
 /* Decides which processes may be attached to (see target.h). */
 #include "cmds/record/attach/target.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +10,7 @@
 
 #include "arch/arch.h"
 #include "arch/remote.h"
+#include "cmds/record/base/numbers.h"
 #include "cmds/record/base/proc_status.h"
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
@@ -38,6 +37,14 @@ static int read_proc(pid_t pid, const char *name, struct strbuf *out)
 	return ret == 0 && strbuf_oom(out) ? -ENOMEM : ret;
 }
 
+static bool read_comm(pid_t pid, struct strbuf *out)
+{
+	if (read_proc(pid, "comm", out) < 0 || !out->len)
+		return false;
+	out->data[strcspn(out->data, "\n")] = '\0';
+	return true;
+}
+
 /* --- by name --- */
 
 /*
@@ -49,11 +56,8 @@ static bool has_name(pid_t pid, const char *name)
 	struct strbuf comm cleanup_strbuf = { 0 };
 	struct strbuf words cleanup_strbuf = { 0 };
 
-	if (read_proc(pid, "comm", &comm) == 0 && comm.len) {
-		comm.data[strcspn(comm.data, "\n")] = '\0';
-		if (strcmp(comm.data, name) == 0)
-			return true;
-	}
+	if (read_comm(pid, &comm) && strcmp(comm.data, name) == 0)
+		return true;
 	return read_proc(pid, "cmdline", &words) == 0 && words.len &&
 	       (strcmp(words.data, name) == 0 || strcmp(path_base(words.data), name) == 0);
 }
@@ -73,13 +77,10 @@ struct named {
 
 static int list_named(struct named *named, const char *name)
 {
-	DIR *dir cleanup_dir = opendir("/proc");
-	struct dirent *entry;
+	DIR *list cleanup_dir = numbers_list(0);
 
-	while (dir && (entry = readdir(dir))) {
-		pid_t pid = atoi(entry->d_name);
-
-		if (pid <= 0 || pid == getpid() || !is_called(pid, name))
+	for (pid_t pid; list && (pid = numbers_next(list));) {
+		if (pid == getpid() || !is_called(pid, name))
 			continue;
 
 		pid_t *pids = vec_grow(named->pids, named->nr, sizeof(*pids));
@@ -278,9 +279,7 @@ static int check_state(pid_t pid, const struct strbuf *status, struct uft_err *e
 	}
 	if (!tracer)
 		return 0;
-	read_proc(tracer, "comm", &comm);
-	if (comm.len)
-		comm.data[strcspn(comm.data, "\n")] = '\0';
+	read_comm(tracer, &comm);
 	return err_set(err, -EBUSY,
 		       "cannot attach to process %d: process %d (%s) traces it, and there can be "
 		       "one tracer only",

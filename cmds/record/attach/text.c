@@ -7,6 +7,7 @@
 
 #include "utils/base/cleanup.h"
 #include "utils/base/compiler.h"
+#include "utils/base/containers/order.h"
 
 #define PAGE	    4096
 #define CHANGES_MAX (16UL << 20)
@@ -77,32 +78,19 @@ struct look {
 	size_t nr_blocked;
 };
 
-static int compare_ranges(const void *a, const void *b)
-{
-	const struct range *x = a;
-	const struct range *y = b;
-
-	return (x->start > y->start) - (x->start < y->start);
-}
+_Static_assert(offsetof(struct range, start) == 0, "ordered by order_u64()");
 
 /*
  * Returns the range that has @address, or NULL. Ranges do not overlap: each byte is changed once.
  */
 static const struct range *range_at(const struct look *look, uint64_t address)
 {
-	size_t low = 0;
-	size_t high = look->nr;
+	size_t nr = look->nr;
 
-	if (!high || address < look->ranges[0].start || address >= look->ranges[high - 1].end)
+	if (!nr || address < look->ranges[0].start || address >= look->ranges[nr - 1].end)
 		return NULL;
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
-
-		*(look->ranges[middle].start <= address ? &low : &high) = middle;
-	}
-	return address - look->ranges[low].start < look->ranges[low].end - look->ranges[low].start
-		       ? &look->ranges[low]
-		       : NULL;
+	nr = order_count_until(look->ranges, nr, sizeof(*look->ranges), address);
+	return address < look->ranges[nr - 1].end ? &look->ranges[nr - 1] : NULL;
 }
 
 static void block(struct look *look, const struct range *range)
@@ -348,7 +336,7 @@ static size_t make_changes(struct text *text, struct attached *w, const struct m
 		if (can_be_made(maps, c) && holds_bytes(w, c, is_out ? c->after : c->before))
 			add_range(&look, text, i, is_out);
 	}
-	qsort(ranges, look.nr, sizeof(*ranges), compare_ranges);
+	qsort(ranges, look.nr, sizeof(*ranges), order_u64);
 	if (!is_out)
 		drop_overlaps(&look, text);
 	if (look_at_threads(&look) < 0)
