@@ -48,10 +48,7 @@ static int put_text_in(struct attaching *a, struct uft_err *err)
 	return attaching_leave(a, ATTACH_CHANGED, &nr_failed, err);
 }
 
-/*
- * Handles a probe that is in the process already: its recorder runs, or was killed. After the
- * result 0 that probe is gone.
- */
+/* Handles a former probe, whose recorder runs or was killed. After the result 0 it is gone. */
 static int deal_with_former(struct attaching *a, struct uft_err *err)
 {
 	uint64_t state;

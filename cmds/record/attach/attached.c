@@ -22,10 +22,7 @@
 #include "utils/base/cleanup.h"
 #include "utils/base/containers/vec.h"
 
-/*
- * The time in which a thread must stop. Usually it takes microseconds, unless the thread waits
- * where the kernel does not wake it.
- */
+/* A thread must stop in this time. Microseconds are enough unless the kernel does not wake it. */
 #define STOP_PATIENCE_MS 2000
 
 uint64_t world_now_ms(void)
@@ -43,10 +40,7 @@ static void wait_a_moment(const struct attached *w)
 		nanosleep(&moment, NULL);
 }
 
-/*
- * True when the thread has ended as a child of this process. The status is not taken here: another
- * part of the recorder takes it.
- */
+/* True when the thread has ended as a child of this process. Its status is not taken here. */
 static bool has_ended_as_child(const struct attached *w, const struct attached_thread *t)
 {
 	siginfo_t info = { 0 };
@@ -253,10 +247,7 @@ static struct attached_thread *find_thread(const struct attached *w, pid_t tid)
 	return NULL;
 }
 
-/*
- * Attaches to a thread. *@thread stays NULL when it cannot be attached to. Returns 0 or negative
- * errno.
- */
+/* Attaches to a thread. Returns 0, or negative errno with NULL in *@thread. */
 static int seize_thread(struct attached *w, pid_t tid, struct attached_thread **thread)
 {
 	struct attached_thread *t = calloc(1, sizeof(*t));
@@ -291,10 +282,7 @@ static bool is_ending(pid_t tid)
 	       strchr("ZX", *proc_status_field(&status, "State"));
 }
 
-/*
- * Reads the list of threads once, and tells new ones to stop. Returns their number, or negative
- * errno.
- */
+/* Tells the listed threads that are new to stop. Returns their number, or negative errno. */
 static int seize_new(struct attached *w)
 {
 	DIR *list cleanup_dir = numbers_list(w->pid);
@@ -427,10 +415,7 @@ int attached_step_out(struct attached *w, struct attached_thread *t, uint64_t st
 
 		if (arch_remote_pc(&t->regs) - start >= end - start)
 			return 0;
-		/*
-		 * The thread is in a system call: its next instruction would begin the call again,
-		 * and wait in it.
-		 */
+		/* In a system call, the next instruction would begin the call again, and wait. */
 		uint64_t args[4];
 
 		if (arch_remote_system_call(&t->regs, args) >= 0)
@@ -446,8 +431,7 @@ int attached_step_out(struct attached *w, struct attached_thread *t, uint64_t st
 		if (ret < 0 || get_regs(t) < 0)
 			return -EBUSY;
 		/*
-		 * A signal has come first. It is delivered with the next step; its handler lies
-		 * elsewhere.
+		 * A signal has come first: deliver it with the next step. Its handler is elsewhere.
 		 */
 		if (!is_interrupted(status) && WSTOPSIG(status) != SIGTRAP) {
 			t->is_stopped = false;

@@ -67,10 +67,7 @@ bool attaching_has_probe(const struct attaching *a);
 int attaching_begin_calls(struct attaching *a, struct uft_err *err);
 void attaching_end_calls(struct attaching *a);
 
-/*
- * Make the thread call @fn. Returns -ETIMEDOUT when it did not return; then the thread has been let
- * go.
- */
+/* Make the thread call @fn. -ETIMEDOUT: the call did not return, and the thread was let go. */
 int attaching_call(struct attaching *a, int patience_ms, uint64_t fn, uint64_t first,
 		   uint64_t second, uint64_t third, uint64_t *result, struct uft_err *err);
 
@@ -85,8 +82,7 @@ void attaching_wait(const struct attaching *a, unsigned us);
 int attaching_read_text(struct attaching *a, struct uft_err *err);
 
 /*
- * Read code ranges of the probe into a->codes, by @step ATTACH_CODES or ATTACH_WITHDRAW. Returns
- * -E2BIG when there are too many.
+ * Read the probe's code ranges into a->codes, by ATTACH_CODES or ATTACH_WITHDRAW. -E2BIG: too many.
  */
 int attaching_find_codes(struct attaching *a, enum attach_step step, struct uft_err *err);
 

@@ -56,10 +56,7 @@ static int go_on(const struct attached *w, struct attached_thread *t, int reques
 	return world_wait(w, t, until_ms, status);
 }
 
-/*
- * Stop the thread before its next instruction. At this stop, registers that begin a system call
- * again may be set.
- */
+/* Stop the thread before its next instruction: registers that restart a call may be set there. */
 static int stand_still(const struct attached *w, struct attached_thread *t)
 {
 	uint64_t until_ms = world_now_ms() + SYSCALL_WAIT_MS;
@@ -255,10 +252,7 @@ uint64_t attached_args(const struct attached *w)
 	return w->context + CONTEXT_BYTES;
 }
 
-/*
- * Gives up a thread whose call did not return: it goes on alone, and returns to its former work by
- * itself.
- */
+/* Gives up a thread whose call did not return: it returns to its former work by itself. */
 static int give_up(struct attached *w, struct attached_thread *t, struct uft_err *err)
 {
 	world_interrupt(w, t, world_now_ms() + SYSCALL_WAIT_MS);
@@ -289,10 +283,7 @@ static int choose_signal(const struct attached *w)
 	return 0;
 }
 
-/*
- * Let the thread run until the function has returned: the code after it sends the signal @told_by
- * to the tracer.
- */
+/* Let the thread run until the function has returned: then it sends @told_by to the tracer. */
 static int run_call(struct attached *w, struct attached_thread *t, struct arch_remote *regs,
 		    int told_by, uint64_t until_ms, uint64_t *result)
 {

@@ -14,10 +14,7 @@
 #include "utils/base/compiler.h"
 
 const char *const callable_thread_libc_names[] = { "libc.so.", "libc-2.", NULL };
-/*
- * Before glibc 2.34 threads are in a library of their own, where the dynamic linker waits for
- * locks.
- */
+/* Before glibc 2.34 the dynamic linker waits for locks in a library of threads. */
 static const char *const threads_names[] = { "libpthread.so.", "libpthread-2.", NULL };
 const char *const callable_thread_linker_names[] = { "ld-linux", "ld-2.", NULL };
 
@@ -78,10 +75,7 @@ struct locks {
 	uint64_t syscall;
 };
 
-/*
- * Finds the possible owners. All threads run meanwhile: with hundreds of modules it takes
- * milliseconds.
- */
+/* All threads run meanwhile: with hundreds of modules this search takes milliseconds. */
 static struct locks find_locks(const struct attached *w, const struct maps *maps)
 {
 	const struct mapping *libc = maps_module(maps, callable_thread_libc_names);
@@ -101,9 +95,7 @@ static struct locks find_locks(const struct attached *w, const struct maps *maps
 	return locks;
 }
 
-/*
- * True when the thread waits in code of the program: then it holds no lock that dlopen(3) may need.
- */
+/* True when the thread waits in the program's code: it holds no lock that dlopen(3) needs. */
 static bool is_past_locks(const struct locks *locks, const struct mapping *code, uint64_t pc)
 {
 	if (!locks->has_one_allocator || maps_is_named(code->path, threads_names))
@@ -153,10 +145,7 @@ static bool is_quiet(const struct attached *w, const struct maps *maps, const st
  */
 #define LOOKS_AT_FIRST 40
 
-/*
- * The number of looks without searching modules for locks. In most processes a thread is found by
- * one of these looks.
- */
+/* The looks without searching modules for locks, which find a thread in most processes. */
 #define LOOKS_WITHOUT_LOCKS 4
 
 /*

@@ -13,9 +13,7 @@
 	((ATTACH_THREAD_BYTES_MAX - sizeof(struct attach_thread)) / sizeof(struct attach_call))
 _Static_assert(ATTACH_THREAD_BYTES_MAX <= ATTACHED_ARGS_BYTES, "the room holds it");
 
-/*
- * The process, the thread that makes the call, and the probe's function that takes the open calls.
- */
+/* @thread: makes the call of @leave_fn, the probe's function that takes open calls */
 struct handing {
 	struct attached *w;
 	struct attached_thread *thread;

@@ -134,7 +134,6 @@ static int find_handle(struct attaching *a, uint64_t *handle, struct uft_err *er
 	return ret;
 }
 
-/* Undo all changes of the program, free all of the probe's memory, and unload it. */
 int attaching_take_out(struct attaching *a, struct uft_err *err)
 {
 	uint64_t result, handle = 0;

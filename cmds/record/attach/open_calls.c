@@ -62,10 +62,7 @@ static const struct hooked *hooks_at(struct open_calls *calls, struct unwinder *
 static bool is_seen_call(struct open_calls *calls, struct unwinder *u, const struct unwind_frame *f,
 			 const struct unwind_frame *outer, struct attach_call *out)
 {
-	/*
-	 * If a call is the last instruction of its function, the return address is in the next
-	 * function.
-	 */
+	/* After a call at a function's end, the return address is in the next function. */
 	uint64_t at = f->is_interrupted ? f->pc : f->pc - 1;
 	uint64_t bias, start;
 	const struct hooked *hooked = hooks_at(calls, u, at, &bias);
@@ -129,10 +126,7 @@ int open_calls_find(struct open_calls *calls, struct unwinder *u,
 
 	if (!found)
 		return err_set_errno(err, -ENOMEM, "open calls are not known");
-	/*
-	 * The outermost frame is the function that has begun the thread. It has no caller, so it is
-	 * no call.
-	 */
+	/* The outermost frame is no call: its function has begun the thread. */
 	for (int i = nr_frames - 2; i >= 0; i--) {
 		if (is_seen_call(calls, u, &frames[i], &frames[i + 1], &found[nr]))
 			nr++;

@@ -1,6 +1,4 @@
-/*
- * Removes hooks at the ends of functions, once no call of these functions is open (see patching.c).
- */
+/* Removes hooks at the ends of functions once no call of them is open (see patching.c). */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -35,10 +33,7 @@ static int find_open_calls(struct attaching *a, uint64_t *funcs, size_t nr, stru
 	return attached_read(&a->w, attached_args(&a->w), funcs, bytes) == bytes ? 0 : -EIO;
 }
 
-/*
- * Takes changes out, and removes those from @text. All threads must be stopped, none of them inside
- * of a hook.
- */
+/* Takes changes out, also of @text. All threads must be stopped, and none inside of a hook. */
 static int take_out(struct attaching *a, const struct process_patches *patches, struct text *text,
 		    struct uft_err *err)
 {
@@ -110,10 +105,7 @@ int attaching_take_ends_out(struct attaching *a, const struct process_patches *p
 			attaching_wait(a, (1 + looks) * WAIT_US);
 		ret = try_taking_out(a, patches, text, &why);
 		looks += ret == 0;
-		/*
-		 * The hooks stay if the probe does not know the open calls, or has code in too many
-		 * places.
-		 */
+		/* Hooks stay when open calls are unknown, or the probe has too much code. */
 		if (ret == -EINVAL || ret == -E2BIG)
 			return 0;
 		if (ret < 0 && ret != -EAGAIN) {

@@ -47,10 +47,7 @@ static bool read_comm(pid_t pid, struct strbuf *out)
 
 /* --- by name --- */
 
-/*
- * True when @name is the first word of the process' command line, or the name that the process has
- * set itself.
- */
+/* True when @name is the process' own name, or the first word of its command line. */
 static bool has_name(pid_t pid, const char *name)
 {
 	struct strbuf comm cleanup_strbuf = { 0 };

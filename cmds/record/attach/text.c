@@ -80,9 +80,7 @@ struct look {
 
 _Static_assert(offsetof(struct range, start) == 0, "ordered by order_u64()");
 
-/*
- * Returns the range that has @address, or NULL. Ranges do not overlap: each byte is changed once.
- */
+/* Returns the range with @address, or NULL. No ranges overlap: each byte is changed once. */
 static const struct range *range_at(const struct look *look, uint64_t address)
 {
 	size_t nr = look->nr;
@@ -101,10 +99,7 @@ static void block(struct look *look, const struct range *range)
 	look->nr_blocked++;
 }
 
-/*
- * True when a call instruction ends at @address, in the present code or in the code before the
- * change.
- */
+/* True when a call instruction ends at @address, in the present code or the code before @c. */
 static bool may_return_to(const struct look *look, uint64_t address, const struct attach_change *c)
 {
 	const uint64_t start = address - ARCH_REMOTE_CALL_BYTES;

@@ -14,10 +14,7 @@ struct text {
 
 void text_deinit(struct text *text);
 
-/*
- * Read the @nr changes that the probe has made at @address. Returns 0, or negative errno with a
- * text.
- */
+/* Read the @nr changes that the probe lists at @address. Returns 0 or negative errno. */
 int text_read(struct text *text, const struct attached *w, uint64_t address, uint64_t nr,
 	      struct uft_err *err);
 

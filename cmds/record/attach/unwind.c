@@ -55,10 +55,7 @@ static bool is_mapped(const struct unwinder *u, int fd, uint64_t start)
 	       memcmp(file, memory, n) == 0;
 }
 
-/*
- * Open the module's file in the process' namespace; or the running program itself, whose file may
- * have been deleted.
- */
+/* Open the module's file in the process' namespace, or the program, which may be deleted. */
 static int open_module(const struct unwinder *u, const char *path, uint64_t start)
 {
 	for (int is_exe = 0; is_exe <= 1; is_exe++) {
@@ -87,9 +84,7 @@ static Elf *read_vdso(struct unwinder *u, uint64_t start)
 	return elf_memory(u->vdso, bytes);
 }
 
-/*
- * Finds the file of a module, for libdwfl, which closes the descriptor. @name: see give_modules()
- */
+/* Finds a module's file for libdwfl, which closes the descriptor. @name: see give_modules() */
 static int find_elf(Dwfl_Module *module, void **arg, const char *name, Dwarf_Addr start,
 		    char **file_name, Elf **elf)
 {

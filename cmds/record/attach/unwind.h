@@ -34,10 +34,7 @@ struct unwinder;
 /* True when this build can unwind. Otherwise the functions below may not be called. */
 extern const bool unwind_is_possible;
 
-/*
- * Open an unwinder for the threads of @w and the mappings of @maps; both are borrowed. Returns NULL
- * with a text after a failure.
- */
+/* Open an unwinder for the threads of @w. @w and @maps are borrowed. NULL: failure, with a text. */
 struct unwinder *unwinder_open(const struct attached *w, const struct maps *maps,
 			       struct uft_err *err);
 void unwinder_close(struct unwinder *u);
