@@ -49,10 +49,7 @@ static int try_counter(const struct counter *counter)
 	return fd < 0 ? -errno : 0;
 }
 
-/*
- * Warns with the reason that the kernel gives the recorder: most likely it gave the program the
- * same reason.
- */
+/* Warns with the reason that the recorder gets: most likely the program got the same reason. */
 static void warn_counter(const struct counter *counter, const struct msg *msg)
 {
 	int ret = try_counter(counter);

@@ -8,10 +8,7 @@
 #include "cmds/terminal/msg.h"
 #include "cmds/record/plan/plan.h"
 
-/*
- * Add the counters that the filters name to @plan. They are the same for all processes, and in all
- * of the recording.
- */
+/* Add the counters that the filters name to @plan. They are the same for all processes. */
 void counters_bind(const struct record_settings *settings, struct plan_entries *plan);
 
 /* Append the lines of @counters for events.txt. */

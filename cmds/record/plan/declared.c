@@ -105,10 +105,7 @@ static uint32_t add_new(struct declared *declared, const char *name, const struc
 	}
 	if (keep_words(declared, copy, number) < 0)
 		return 0;
-	/*
-	 * The definition is written first: a reader that finds the event's name finds the
-	 * definition, too.
-	 */
+	/* Readers that find the event's name must find its definition: it comes first. */
 	write_line(declared, number, copy);
 	points_write_event(declared->points, number);
 	return number;

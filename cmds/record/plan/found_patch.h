@@ -21,10 +21,7 @@ struct found_patch {
 	bool is_out;
 };
 
-/*
- * True when the patch records its function. A function has one such patch; its other patches only
- * help that patch.
- */
+/* True when the patch records its function. A function's other patches only help that patch. */
 static inline bool found_patch_is_function(const struct found_patch *found)
 {
 	return !(found->patch.flags & PLAN_PATCH_SILENT) &&
@@ -40,15 +37,10 @@ static inline bool found_patch_is_function(const struct found_patch *found)
 void found_patch_add_site(struct strbuf *found, const struct code_site *site,
 			  struct plan_patch patch, uint64_t func);
 
-/*
- * Add the patch to the PLAN_PATCHES in @out for a process in which the file's addresses are @bias
- * higher.
- */
+/* Add the patch to the PLAN_PATCHES in @out, with addresses that are @bias higher. */
 void found_patch_bind(const struct found_patch *found, uint64_t bias, struct strbuf *out);
 
-/*
- * Returns the number of bytes from the site on that are replaced, or whose instructions are moved.
- */
+/* Returns the number of bytes at the site that are replaced, or moved as instructions. */
 uint64_t found_patch_reach(const struct found_patch *found);
 
 /*
@@ -81,10 +73,7 @@ void found_index_deinit(struct found_index *index);
  */
 void found_index_update(struct found_index *index, const struct strbuf *found);
 
-/*
- * Returns the first entry whose function begins in [@start, @end); @nr gets the number of such
- * entries.
- */
+/* Returns the first of @nr entries whose functions begin in [@start, @end). */
 const struct found_index_entry *found_index_range(const struct found_index *index, uint64_t start,
 						  uint64_t end, size_t *nr);
 

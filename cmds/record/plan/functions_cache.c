@@ -30,10 +30,7 @@ static uint64_t add_text_to_sum(uint64_t sum, const char *text)
 	return add_to_sum(sum, word ^ (uint64_t)len << 56);
 }
 
-/*
- * Returns a sum of the names. It is a part of the key, since names may come from other files:
- * --with-syms, debug files.
- */
+/* Returns a sum of the names, which may come from other files: --with-syms, debug files. */
 static uint64_t sum_of_names(const struct symtab *names)
 {
 	uint64_t sum = names->nr;
@@ -60,20 +57,14 @@ bool functions_cache_key(const struct elf_file *file, const char *path, const st
 	key->size = st.st_size;
 	key->mtime_ns = timespec_ns(&st.st_mtim);
 	key->ctime_ns = timespec_ns(&st.st_ctim);
-	/*
-	 * The file's own name is a part of the key, too: the loader and the C library are
-	 * recognised by it.
-	 */
+	/* The file's name is a part, too: the loader and the C library are known by it. */
 	key->names = add_text_to_sum(sum_of_names(names), path_base(path));
 	key->maker_size = maker.st_size;
 	key->maker_mtime_ns = timespec_ns(&maker.st_mtim);
 	return true;
 }
 
-/*
- * Makes the cache file's name from the build id. Files with the same build id replace each other's
- * entries.
- */
+/* Names the entry by the build id. Files with the same build id replace each other's entries. */
 static void name_of(const struct functions_key *key, char *out, size_t size)
 {
 	snprintf(out, size, "%s.functions", key->build_id);

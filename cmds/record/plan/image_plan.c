@@ -7,7 +7,6 @@
 
 #define OPT_IN_ALL ((uint32_t)(PLAN_OPT_IN_FILTER | PLAN_OPT_IN_CALLER | PLAN_OPT_IN_LOCATION))
 
-/* Returns the plan's flags for filters that opt in. */
 static uint32_t opt_in_flags(const struct filters *filters)
 {
 	uint32_t kinds = filters_opt_in(filters);

@@ -29,10 +29,7 @@ struct image_head {
 	uint32_t pad;
 };
 
-/*
- * A patch in an image; @nr_fixes bytes and @len bytes of code follow. Addresses are distances from
- * the function's beginning.
- */
+/* A patch, with @nr_fixes bytes and @len bytes of code after it. Addresses: from the function. */
 struct image_patch {
 	int32_t site;
 	int32_t addr;
@@ -57,10 +54,7 @@ void known_functions_deinit(struct known_functions *known)
 	*known = (struct known_functions){ 0 };
 }
 
-/*
- * Returns a sum that shows damage. It does not protect from users who may write the file: they are
- * trusted.
- */
+/* Returns a sum that shows damage. Users with permission to write the file are trusted. */
 static uint64_t sum_of(const char *bytes, size_t len)
 {
 	uint64_t sum = len * 0x9e3779b97f4a7c15ULL;
@@ -181,10 +175,7 @@ static void add_patch(struct making *m, const struct found_patch *found)
 	m->is_too_much |= patches_len(m) > INT32_MAX;
 }
 
-/*
- * Writes a function to its place and appends its patches. A function that is reported twice has
- * patches only the second time.
- */
+/* Writes a function to its place and appends its patches. A second report replaces the first. */
 static void add_function(struct making *m, size_t index, const struct function *function,
 			 bool is_named, const struct unprepared_verdict *verdict,
 			 const struct strbuf *found)

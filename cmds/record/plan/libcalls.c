@@ -121,10 +121,7 @@ bool libcall_is_hooked(const char *name, uint32_t *flags)
 
 bool libcall_is_nested_module(const char *path)
 {
-	/*
-	 * Basic libraries: their calls of each other only implement calls that are recorded
-	 * already.
-	 */
+	/* Basic libraries: their calls of each other only implement recorded calls. */
 	static const char *const system_libraries[] = {
 		"libc.so.",	"libm.so.", "libgcc_s.so.", "libpthread.so.", "libdl.so.",
 		"librt.so.",	"ld-linux", "ld-musl",	    "linux-vdso",     "linux-gate",
@@ -187,10 +184,7 @@ static void add_hook(const struct plt_entry *e, struct plan_call_site call, stru
 	strbuf_add(out, &call, sizeof(call));
 }
 
-/*
- * Finds the calls of the file @path, relative to its start. Returns false when the file cannot be
- * read.
- */
+/* Finds the calls of the file @path, relative to its start. False: it cannot be read. */
 static bool find_sites(struct libcall_choice choice, const char *path, struct strbuf *out)
 {
 	struct elf_file file cleanup_elf_file = ELF_FILE_CLOSED;

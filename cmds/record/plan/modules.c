@@ -91,10 +91,7 @@ int symbols_load(const struct record_settings *settings, const char *path, const
 	int ret = 0;
 
 	if (settings->syms_dir) {
-		/*
-		 * The directory is read with the recorder's own rights: the user has named it, not
-		 * the program.
-		 */
+		/* The recorder's own rights: the user has named the directory, not the program. */
 		struct rights paused cleanup_rights_pause = rights_pause();
 
 		ret = sym_dir_load(settings->syms_dir, &query, out, NULL, NULL);
@@ -153,10 +150,7 @@ int known_symbols_load(const struct record_settings *settings, const struct know
 					      asked.module);
 	if (ret == 0 && settings->patches->nr)
 		ret = aliases_prefer(out, settings->demangle, is_to_be_patched, &asked);
-	/*
-	 * Each step can change the choice of the step before, so the most important step comes
-	 * last.
-	 */
+	/* A step can change the choice of the step before: the last one counts most. */
 	if (ret == 0 && settings->captures.rules && settings->captures.rules->nr)
 		ret = aliases_prefer(out, settings->demangle, has_arguments, &asked);
 	return ret;

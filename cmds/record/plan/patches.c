@@ -71,10 +71,7 @@ enum patch_choice finding_choose(struct finding *f, const struct symbol *sym, bo
 	return patch_rules_choose(f->settings->patches, &subject);
 }
 
-/*
- * Without any rule that puts hooks in, each function that was compiled with room for a hook gets
- * one.
- */
+/* Without a rule that puts hooks in, each function with compiled-in room for a hook gets one. */
 bool finding_wants(const struct finding *f, unsigned what, const struct symbol *sym,
 		   enum patch_choice choice)
 {

@@ -186,10 +186,7 @@ int process_patches_sort(struct process_patches *patches);
  */
 void process_patches_keep_wanted(struct process_patches *patches);
 
-/*
- * Returns the entry of @ends for @site, after sorting. NULL: the patch there is not at the end of a
- * function.
- */
+/* After sorting: returns the entry of @ends for @site. NULL: the site is at no function's end. */
 const struct patch_end *process_patches_end(const struct process_patches *patches, uint64_t site);
 
 /*

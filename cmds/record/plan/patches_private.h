@@ -73,10 +73,7 @@ const struct symbol *finding_symbol(const struct symtab *symbols, uint64_t at);
 int finding_known(struct finding *f, const struct elf_file *file, struct known_functions *known,
 		  struct uft_err *err);
 
-/*
- * Find the patches of an unprepared file. Returns 0, or negative errno with a text when it is
- * -ENOSYS.
- */
+/* Find the patches of an unprepared file. Returns 0 or negative errno; -ENOSYS has a text. */
 int finding_unprepared(struct finding *f, const struct elf_file *file, struct uft_err *err);
 
 #endif

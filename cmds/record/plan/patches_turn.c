@@ -409,7 +409,6 @@ bool patches_can_go(struct known_module *known, bool is_program, uint64_t start,
 	return false;
 }
 
-/* Calls @fn for each patch of a left-out function. */
 static void each_left_out(struct known_module *known, struct module_patches *found,
 			  void (*fn)(struct found_patch *one, void *arg), void *arg)
 {
@@ -421,10 +420,7 @@ static void each_left_out(struct known_module *known, struct module_patches *fou
 		for (size_t i = 0; i < nr; i++) {
 			struct found_patch *one = found_at(found, entries[i].number);
 
-			/*
-			 * Left-out functions may be nested: a patch counts for the innermost one
-			 * only.
-			 */
+			/* A patch counts for the innermost of nested left-out functions. */
 			if (left_out_of(known, found, one) == left)
 				fn(one, arg);
 		}

@@ -17,7 +17,6 @@ const struct symbol *finding_symbol(const struct symtab *symbols, uint64_t at)
 	return sym && sym->addr == at && symbol_is_function(sym) ? sym : NULL;
 }
 
-/* Returns the symbol at the function's beginning, or NULL. */
 static const struct symbol *symbol_of(const struct finding *f,
 				      const struct known_function *function)
 {
@@ -48,10 +47,7 @@ static int add_names(struct finding *f, const struct known_functions *known)
 	struct symtab *unnamed = &f->known->unnamed;
 	int ret = 0;
 
-	/*
-	 * Names are added once: the functions are the same for the file as a program and as a
-	 * library.
-	 */
+	/* Names are added once: as a library the file has the same functions. */
 	if (unnamed->nr)
 		return 0;
 	for (size_t i = 0; ret == 0 && i < known->nr; i++) {
@@ -98,7 +94,6 @@ int finding_known(struct finding *f, const struct elf_file *file, struct known_f
 	return add_names(f, known);
 }
 
-/* Chooses the functions that the rules put hooks into. */
 static void choose_functions(struct finding *f, const struct known_functions *known, bool *chosen)
 {
 	for (size_t i = 0; i < known->nr; i++) {

@@ -278,9 +278,7 @@ static void plan_late(struct planner *planner, struct control_module *const *mod
 	rule_set_deinit(&rules);
 }
 
-/*
- * Returns the function that starts at @start, among the first @nr, or NULL when it is not listed.
- */
+/* Returns the function that starts at @start, among the first @nr, or NULL. */
 static struct plan_func *find_func(const struct strbuf *funcs, size_t nr, uint64_t start)
 {
 	return nr ? bsearch(&start, funcs->data, nr, sizeof(struct plan_func), order_u64) : NULL;

@@ -1,6 +1,4 @@
-/*
- * Makes plans: binds options about functions, library calls and events to the modules of a process.
- */
+/* Makes plans: binds options about functions, library calls and events to modules. */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_PLAN_H
 #define UTRAIL_CMDS_RECORD_PLAN_PLAN_H
 
@@ -23,9 +21,7 @@ struct plan_entries {
 	struct strbuf lists[PLAN_KINDS];
 };
 
-/*
- * The parts of plans that functions of all images share: rules, conditions, steps. Starts as { 0 }.
- */
+/* The rules, conditions and steps that functions of all images share. Starts as { 0 }. */
 struct plan_binder {
 	struct rule_set rules;
 	struct plan_entries entries;

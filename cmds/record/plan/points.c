@@ -54,10 +54,7 @@ bool points_are_wanted(const struct event_rules *rules)
 	for (size_t i = 0; i < rules->nr; i++) {
 		const struct event_rule *rule = &rules->rules[i];
 
-		/*
-		 * A rule about "linux:..." events wants no probes. But ".*" is about both kinds of
-		 * events.
-		 */
+		/* "linux:..." wants no probes, but ".*" is about both kinds of events. */
 		if (rule->origin == EVENT_OF_PROGRAM &&
 		    (!event_rule_linux(rule) || event_rule_matches(rule, EVENT_OF_PROGRAM, "a:b")))
 			return true;

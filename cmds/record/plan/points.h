@@ -63,10 +63,7 @@ struct module_points {
 
 void module_points_deinit(struct module_points *points);
 
-/*
- * True when the rules name an event of the program, not only events that are always known
- * ("linux:...").
- */
+/* True when the rules name events of the program, not only "linux:...", which always exist. */
 bool points_are_wanted(const struct event_rules *rules);
 
 /* True when the recording needs an events.txt, for events of the program or for counters. */

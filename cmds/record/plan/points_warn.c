@@ -5,7 +5,6 @@
 
 #include "utils/base/containers/nearest.h"
 
-/* True when the rule matches an event that was seen. */
 static bool is_matched(const struct points *points, const struct event_rule *rule)
 {
 	strbuf_list_each (&points->names, name) {

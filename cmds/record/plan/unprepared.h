@@ -1,6 +1,4 @@
-/*
- * Finds functions in programs that were not compiled for tracing, and patches for their beginnings.
- */
+/* Finds functions, and their patches, in programs that were not compiled for tracing. */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_UNPREPARED_H
 #define UTRAIL_CMDS_RECORD_PLAN_UNPREPARED_H
 

@@ -49,10 +49,7 @@ static void add_text_step(struct strbuf *steps, uint32_t index)
 	strbuf_add(steps, &step, sizeof(step));
 }
 
-/*
- * Makes the capture program. An argument that the function does not have refers to text number 0,
- * which is unset.
- */
+/* Makes the capture program. A missing argument refers to text number 0, which is unset. */
 static bool add_steps(struct callable *c, const struct argfound *found, struct strbuf *steps)
 {
 	const struct capture_step head = {

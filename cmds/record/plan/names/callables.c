@@ -179,10 +179,7 @@ static uint64_t values_asked(const struct callable_range *range)
 	return values & ~CALLABLE_RESULT;
 }
 
-/*
- * Makes the rule that the filters have for @c, into @range, whose lists must be empty. Returns
- * false when there is no rule.
- */
+/* Makes the filters' rule for @c, into the empty lists of @range. False: there is no rule. */
 static bool make_rule(struct callables *all, const struct callable *c, struct callable_range *range)
 {
 	struct rule_set set = {
@@ -233,10 +230,7 @@ static uint32_t add_range(struct callables *all, struct callable_range *range)
 /* The size of a range that new functions can join. */
 #define RANGE_NUMBERS 256
 
-/*
- * Returns the number of a range with the rule of @wanted that has room, or of a new one. Returns 0
- * without memory or numbers.
- */
+/* Returns the number of a range for the rule of @wanted, old or new; 0: no memory or no numbers. */
 static uint32_t find_range(struct callables *all, struct callable_range *wanted)
 {
 	for (size_t i = all->nr_ranges; i-- > 0;) {
@@ -327,10 +321,7 @@ static void bind_known(struct callables *all, struct callable *c)
 
 void callables_bind_anew(struct callables *all)
 {
-	/*
-	 * Ranges that probes know are closed and emptied: their numbers must not be given to other
-	 * functions.
-	 */
+	/* Ranges that probes know are closed: no other function may get their numbers. */
 	for (size_t i = 0; i < all->nr_ranges; i++) {
 		struct callable_range *r = &all->ranges[i];
 
@@ -398,9 +389,7 @@ static const struct callable *keep_callable(struct callables *all, struct callab
 	all->bytes += bytes;
 	list[all->nr++] = *c;
 
-	/*
-	 * The debug information is written first: a reader that finds the name may want the values.
-	 */
+	/* Readers that find the name may want the values: these are written first. */
 	int ret = append_debug(all, &list[all->nr - 1]);
 
 	if (ret == 0)

@@ -81,10 +81,7 @@ void callables_init(struct callables *all, const struct record_settings *setting
 		    struct store *store);
 void callables_deinit(struct callables *all);
 
-/*
- * Returns the function with that name, file and line, which is added when it is new. NULL: it is
- * not recorded.
- */
+/* Returns the function with that name, file and line, also a new one. NULL: it is not recorded. */
 const struct callable *callables_add(struct callables *all, const char *name, const char *file,
 				     uint32_t line, uint32_t nr_args, bool is_native);
 

@@ -226,10 +226,7 @@ static void put_keys(const struct argspecs *list, struct strbuf *out, bool *any)
 	}
 }
 
-/*
- * Keeps the texts with which readers show the fields of structs, as debug information describes
- * them.
- */
+/* Keeps the texts of debug information with which readers show the fields of structs. */
 static const char *keep_keys(struct texts *texts, const struct argfound *found, bool *oom)
 {
 	struct strbuf text cleanup_strbuf = { 0 };

@@ -1,6 +1,4 @@
-/*
- * Keeps debug information of traced modules, which is read once per file and saved as .dbg files.
- */
+/* Keeps debug information of traced modules: each file is read once. */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_DEBUGINFO_H
 #define UTRAIL_CMDS_RECORD_PLAN_DEBUGINFO_H
 
