@@ -102,9 +102,7 @@ static void write_exit(struct bpf_ring *ring, const struct wire_record *record, 
 	proc_log_write_at(ring->log, time_of(ring, record), PROC_EXIT, tid, record->pid);
 }
 
-/*
- * Notes the end of a thread. The first thread and the last one may report their ends in any order.
- */
+/* Notes the end of a thread. The first thread may report its end before or after the last one. */
 static void see_exit(struct bpf_ring *ring, const struct wire_record *record)
 {
 	bool is_early = record->flags & WIRE_IS_LEADER;
@@ -323,7 +321,6 @@ static void write_exec(struct bpf_ring *ring, const struct bpf_becoming *b)
 	write_inherited(ring, b);
 }
 
-/* Collects the records of a process that is executing a program. */
 static void see_becoming(struct bpf_ring *ring, const struct wire_record *record, size_t size,
 			 const char *strings[WIRE_TEXTS])
 {

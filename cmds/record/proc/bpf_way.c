@@ -100,9 +100,7 @@ struct following {
 	int over_fd;
 };
 
-/*
- * Drops libbpf's messages, which would go to standard error: the error that it returns is enough.
- */
+/* Drops libbpf's messages, which would go to standard error: its return values are enough. */
 static int print_nothing(enum libbpf_print_level level, const char *format, va_list args)
 {
 	return 0;
@@ -123,10 +121,7 @@ static int map_queue(struct queue *queue, int map_fd, size_t bytes)
 	queue->data = (const char *)queue->made + page;
 	if (!queue->taken || !queue->made)
 		return -ENOMEM;
-	/*
-	 * poll(2) of the map itself would report every record. A descriptor of epoll reports
-	 * wake-ups only.
-	 */
+	/* poll(2) of the map would report every record. epoll reports wake-ups only. */
 	queue->wake_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (queue->wake_fd < 0 || epoll_ctl(queue->wake_fd, EPOLL_CTL_ADD, map_fd, &event) < 0)
 		return -errno;

@@ -194,10 +194,7 @@ static uint32_t has_flags(const struct call_facts *facts)
 	return facts->id == SYSCALL_RENAMEAT2 || facts->id == SYSCALL_LINKAT;
 }
 
-/*
- * True when the call's file exists. A failed call has moved nothing, so the file is still in its
- * place.
- */
+/* True when the file of a failed call exists: the call has not moved it. */
 static bool has_source(const struct call_facts *facts)
 {
 	const struct given_name *from = &facts->from;

@@ -49,10 +49,7 @@ struct call_facts {
  */
 int call_directory(const uint64_t args[6], int arg);
 
-/*
- * True when the call may move its file, or remove it. Then call_source() must be called before the
- * call.
- */
+/* True when the call may move or remove its file: call_source() must come before it. */
 bool call_moves_source(enum syscall_id id);
 
 /* Find the place of the call's file. @out is emptied first. */

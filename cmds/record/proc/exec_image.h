@@ -1,7 +1,4 @@
-/*
- * Reads facts about the program that a process has executed, while the process is stopped after
- * execve(2).
- */
+/* Reads facts about a process' new program while it is stopped after execve(2). */
 #ifndef UTRAIL_CMDS_RECORD_PROC_EXEC_IMAGE_H
 #define UTRAIL_CMDS_RECORD_PROC_EXEC_IMAGE_H
 

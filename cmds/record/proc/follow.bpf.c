@@ -21,10 +21,7 @@
  */
 #define ON_ITS_OWN __attribute__((noinline))
 
-/*
- * Repeat the bound of a number for the kernel's verifier. The compiler would drop a plain
- * repetition.
- */
+/* Repeat a number's bound for the verifier. The compiler would drop a plain repetition. */
 #define BOUND(value, mask) asm volatile("%0 &= %1" : "+r"(value) : "i"(mask))
 
 #define NAMES_ON_THE_WAY 2100U /* the most names in a path of PATH_MAX bytes */
@@ -179,10 +176,7 @@ struct walk {
 	uint32_t is_too_long;
 };
 
-/*
- * Goes up by one name, or from a mounted tree to its mount point. Returns 1 when the path is
- * complete.
- */
+/* Goes up by one name, or from a mounted tree to its mount point. 1: the path is complete. */
 static long step(uint32_t i, struct walk *walk)
 {
 	const struct dentry *dentry = walk->dentry;
@@ -498,10 +492,7 @@ struct part {
 	uint32_t unused;
 };
 
-/*
- * Looks for a word that begins with @ after byte @i of a part in scratch.bytes. Returns 1 to end
- * the loop.
- */
+/* Looks for a word with @ after byte @i of a part in scratch.bytes. Returns 1 to end the loop. */
 static long find_name(uint32_t i, struct part *part)
 {
 	struct scratch *s = scratch_here();
@@ -599,10 +590,7 @@ static long put_inherited_word(uint32_t i, struct inherited *in)
 	return 0;
 }
 
-/*
- * At this point the new program has not run yet. Its arguments were just written, so they are in
- * memory.
- */
+/* The new program has not run yet. Its arguments were just written: they are in memory. */
 SEC("tp_btf/sched_process_exec")
 int see_exec(uint64_t *ctx)
 {

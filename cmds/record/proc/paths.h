@@ -34,9 +34,7 @@ bool paths_of_fd(pid_t tid, int fd, struct strbuf *out);
 /* Read @size bytes of the task's memory. Returns false when they are not mapped. */
 bool paths_memory(pid_t tid, uint64_t addr, void *out, size_t size);
 
-/*
- * Read the string at @addr, at most PATH_MAX bytes with its NUL. Returns false when there is none.
- */
+/* Read the string at @addr, of at most PATH_MAX bytes with its NUL. False: there is none. */
 bool paths_string(pid_t tid, uint64_t addr, struct strbuf *out);
 
 /* Find the directory at which the names of a call begin. @dirfd: a descriptor or AT_FDCWD */

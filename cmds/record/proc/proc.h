@@ -1,6 +1,4 @@
-/*
- * Traces the processes of the program (--proc): the source of proc.dat, for all kinds of tracers.
- */
+/* Traces the processes of the program (--proc), by any tracer: the source of proc.dat. */
 #ifndef UTRAIL_CMDS_RECORD_PROC_PROC_H
 #define UTRAIL_CMDS_RECORD_PROC_PROC_H
 
@@ -91,10 +89,7 @@ int proc_open(struct proc *proc, struct sources *sources, struct alive *alive, p
 /* True when only proc_program_end() has the program's wait(2) status; @end_fd tells when. */
 bool proc_tells_end(const struct proc *proc);
 
-/*
- * Get the status and usage of the ended program. Returns false when it runs, or when they are not
- * known yet.
- */
+/* Get the status and usage of the ended program. False: it runs, or they are not known yet. */
 bool proc_program_end(struct proc *proc, int *status, struct rusage *usage);
 
 /* Forget a chosen tracer that was never opened. May be called at any time. */

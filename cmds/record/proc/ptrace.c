@@ -31,16 +31,10 @@
 #include "utils/base/fd.h"
 #include "utils/format/proc_dat.h"
 
-/*
- * The events that are reported besides signals. Without a filter, processes go on when the recorder
- * is killed.
- */
+/* The reported events. Without a filter, processes go on when the recorder is killed. */
 #define OPTIONS \
 	(PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC)
-/*
- * With a filter, processes end when the recorder is killed: without a tracer, their system calls
- * would fail.
- */
+/* With a filter, processes end with the recorder: their system calls would fail without it. */
 #define FILTER_OPTIONS (PTRACE_O_TRACESECCOMP | PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL)
 #define SYSCALL_STOP   (SIGTRAP | 0x80)
 
@@ -164,9 +158,7 @@ static void see_inherited(struct tracing *t, const struct tracee *tracee)
 	}
 }
 
-/*
- * Writes the response files of a compiler. It is stopped, and has not opened the files itself yet.
- */
+/* Writes the response files of a stopped compiler, which has not opened them itself yet. */
 static void see_responses(struct tracing *t, pid_t pid, const struct exec_image *became)
 {
 	const struct execution execution = exec_image_execution(became);
@@ -423,7 +415,6 @@ static void wake(int sig)
 {
 }
 
-/* Starts or stops the timer, as far as there is one. */
 static void tick(struct tracing *t, bool is_wanted)
 {
 	const struct timespec interval = { 0, is_wanted ? HELD_LOOK_NS : 0 };
@@ -435,10 +426,7 @@ static void tick(struct tracing *t, bool is_wanted)
 	t->is_ticking = is_wanted;
 }
 
-/*
- * Waits for any tracee. The thread can be ended from outside only here; then its tracees go on
- * untraced.
- */
+/* Waits for any tracee. Only here the thread can be ended; then its tracees go on untraced. */
 static pid_t wait_for_any(struct tracing *t, int *status, struct rusage *usage)
 {
 	pid_t tid = -1;
@@ -453,10 +441,7 @@ static pid_t wait_for_any(struct tracing *t, int *status, struct rusage *usage)
 	return tid;
 }
 
-/*
- * Takes WAKE_SIGNAL, in the tracing thread. The program does not inherit this: it was started
- * before.
- */
+/* Takes WAKE_SIGNAL, in the tracing thread. The program was started before. */
 static void expect_wake(void)
 {
 	struct sigaction action = { .sa_handler = wake };
@@ -533,10 +518,7 @@ static void ptrace_stop(struct proc *proc)
 	struct tracing *t = proc->own;
 
 	atomic_store(&t->is_stopped, true);
-	/*
-	 * The signal is sent again and again: the thread may have checked @is_stopped before, and
-	 * wait now.
-	 */
+	/* Repeated: the thread may have checked @is_stopped before, and wait now. */
 	while (pthread_tryjoin_np(t->thread, NULL) != 0) {
 		pthread_kill(t->thread, WAKE_SIGNAL);
 		nanosleep(&pause, NULL);

@@ -104,10 +104,7 @@ static const char *read_comm(pid_t tid, struct strbuf *out)
 	return strbuf_str(out);
 }
 
-/*
- * Returns the flags of a clone call. clone3(2) has them in memory: the first version of its struct
- * is enough.
- */
+/* Returns the flags of a clone call; of clone3(2) from the first version of its struct. */
 static uint64_t clone_flags(pid_t tid, enum syscall_id id, uint64_t arg)
 {
 	struct clone_args given = { 0 };
@@ -119,10 +116,7 @@ static uint64_t clone_flags(pid_t tid, enum syscall_id id, uint64_t arg)
 	return 0;
 }
 
-/*
- * Read the results that the call has left in the task's memory. Returns false when they cannot be
- * read.
- */
+/* Read the results that the call has left in memory. False: they cannot be read. */
 static bool read_memory(pid_t tid, const struct traced_call *call, uint64_t out[2])
 {
 	struct open_how how;

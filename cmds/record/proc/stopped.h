@@ -28,10 +28,7 @@ struct traced_call {
 /* Forget the call: the task is in no call any more. */
 void stopped_reset(struct traced_call *call);
 
-/*
- * Note the system call. Call this function before the system call runs. Returns true when the
- * record is made after the call.
- */
+/* Note the system call before it runs. Returns true when the record is made after the call. */
 bool stopped_begin(pid_t tid, struct traced_call *call);
 
 /*
@@ -51,10 +48,7 @@ bool stopped_encode_inherited(pid_t pid, int fd, struct strbuf *out);
 /* Append the environment that @pid's new program was given. */
 void stopped_encode_environment(pid_t pid, struct strbuf *out);
 
-/*
- * Returns the flags of the task's present clone(2) (proc_fork.flags). Call it for a task whose call
- * was not noted.
- */
+/* Returns the flags (proc_fork.flags) of the task's present clone(2), which was not noted. */
 uint64_t stopped_clone_flags(pid_t tid);
 
 #endif

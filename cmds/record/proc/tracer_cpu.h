@@ -38,10 +38,7 @@ void tracer_cpu_init(struct tracer_cpu *near);
 /* Note a stop of task @tid; @place has its last known CPU. May move the calling thread. */
 void tracer_cpu_stop(struct tracer_cpu *near, pid_t tid, struct tracer_cpu_place *place);
 
-/*
- * Forget the CPU: the kernel may have moved the task, as it does at each execve(2). The next stop
- * looks again.
- */
+/* Forget the CPU, since the kernel may have moved the task (execve(2)): the next stop looks. */
 void tracer_cpu_forget(struct tracer_cpu_place *place);
 
 /* Returns the last known CPU of the task, or negative when it is unknown. */

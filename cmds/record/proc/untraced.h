@@ -8,10 +8,7 @@
 #include <sys/ptrace.h>
 #include <sys/types.h>
 
-/*
- * Remove CLONE_UNTRACED from the clone(2) or clone3(2) that thread @tid is stopped before. @info
- * describes the call.
- */
+/* Remove CLONE_UNTRACED from the clone(2) or clone3(2) of @info, before which @tid is stopped. */
 void untraced_take_out(pid_t tid, const struct __ptrace_syscall_info *info);
 
 #endif
