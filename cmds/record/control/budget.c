@@ -39,8 +39,7 @@ double budget_overhead(const struct budget *b, const struct budget_time *t)
 }
 
 /*
- * Returns the gain of leaving the function out: the cost of its calls, weighted: short calls count
- * most.
+ * Returns the gain of leaving the function out: its calls' cost, of which short calls count most.
  */
 static double weight(const struct budget *b, const struct budget_func *f)
 {
@@ -64,10 +63,7 @@ static int compare_choice(const void *a, const void *b)
 	return (x->index > y->index) - (x->index < y->index);
 }
 
-/*
- * Lists the functions that may be chosen, sorted. @least: the fewest calls that matter. Returns the
- * number of @choices.
- */
+/* Lists the functions with more than @least calls, sorted. Returns the number of @choices. */
 static size_t list_choices(const struct budget *b, double least, const struct budget_func *funcs,
 			   size_t nr, struct choice *choices)
 {

@@ -37,7 +37,6 @@
 
 /* --- HELLO --- */
 
-/* Returns the process that was given this token, or NULL. */
 static struct process *find_token(const struct control *ctl,
 				  const uint8_t token[CONTROL_SECRET_BYTES])
 {
@@ -178,10 +177,7 @@ static unsigned take_declare(void *context, const void *message, size_t len)
 									       : TALK_OVER;
 }
 
-/*
- * Returns a memfd with the part of a plan for a range of functions that the peer's plan does not
- * have yet. -1: there is none.
- */
+/* Returns a memfd with the plan of a range of functions that is new for the peer. -1: none. */
 static int plan_of_range(const struct control *ctl, uint32_t range)
 {
 	struct plan_entries entries cleanup_plan_entries = { 0 };
@@ -254,10 +250,7 @@ static const struct control_table talk_table = { talk_rows, ARRAY_SIZE(talk_rows
 
 /* --- packets --- */
 
-/*
- * Counts the refusal of @packet, which the user is told at the end. A peer that knows the secret is
- * told why.
- */
+/* Counts the refusal, for the user, and tells a peer that knows the secret why. */
 static void refuse_talk(struct control *ctl, struct conversation *talk, const void *packet,
 			size_t len, enum control_verdict verdict)
 {
@@ -326,10 +319,7 @@ static void serve_talk(struct served *served, uint32_t epoll_events)
 
 /* --- accepting --- */
 
-/*
- * Makes room for a client that has connected. Returns false when its process has too many
- * connections.
- */
+/* Makes room for a client. Returns false when its process has too many connections. */
 static bool make_place(struct control *ctl, const struct peer *peer)
 {
 	if (talk_count_peer(&ctl->talks.strangers, peer->pid) >= TALKS_OF_PEER_MAX)
@@ -372,10 +362,7 @@ static void begin_talk(struct control *ctl, int fd)
 		serve_packets(ctl, talk);
 }
 
-/*
- * Stops accepting for a moment. While descriptors are short, the listening socket would be reported
- * again and again.
- */
+/* Stops accepting for a moment: without descriptors, the socket would be reported all the time. */
 static void pause_accepting(struct control *ctl)
 {
 	const struct itimerspec soon = { .it_value.tv_nsec = PAUSE_NS };
@@ -384,10 +371,7 @@ static void pause_accepting(struct control *ctl)
 	timerfd_settime(ctl->talks.pause_fd, 0, &soon, NULL);
 }
 
-/*
- * True when a client waits. accept4(2) does not tell: without a free descriptor it fails in any
- * case.
- */
+/* True when a client waits: without a free descriptor, accept4(2) fails in any case. */
 static bool is_anybody_waiting(const struct control *ctl)
 {
 	struct pollfd listening = { .fd = ctl->listen_fd, .events = POLLIN };

@@ -16,10 +16,7 @@
 #include "utils/format/record.h"
 #include "utils/object/names/demangle.h"
 
-/*
- * The time between two looks. It is short, since a program that makes many calls does so from its
- * start.
- */
+/* The time between two looks: programs with many calls make them from the start. */
 #define LOOK_MS 30
 
 /* The time after a change in which rings still have calls from before the change. */
@@ -124,7 +121,6 @@ static double measure_read_ns(const struct record_settings *settings, bool reads
 	return best;
 }
 
-/* Returns the CPU time that a process has used since the last call. */
 static uint64_t process_took_ns(struct process *proc)
 {
 	clockid_t clock;
@@ -363,10 +359,7 @@ static void add_line(struct overhead *o, uint64_t time_ns, enum left_out_kind ki
 	put_line(o, &line);
 }
 
-/*
- * Notes the functions that were seen to call function @number: from now on, their own time includes
- * its time.
- */
+/* Notes callers of function @number: from now on, their own time includes its time. */
 static void add_callers(struct overhead *o, uint64_t time_ns, const struct candidates *c,
 			size_t number)
 {

@@ -77,9 +77,7 @@ static int plan_for(struct control *ctl, struct conversation *talk, struct proce
 	return plan_memfd(&entries);
 }
 
-/*
- * Answers a new process. Only a fresh image gets a plan: a forked child has the plan of its parent.
- */
+/* Answers a new process. A forked child gets no plan: it has the plan of its parent. */
 static bool welcome(struct control *ctl, struct conversation *talk, struct process *proc,
 		    int arena_fd)
 {
@@ -200,7 +198,6 @@ static bool serve_process(struct control *ctl, struct conversation *talk)
 	return is_told;
 }
 
-/* Answers a known process that has loaded more modules. */
 static bool late_modules(struct control *ctl, struct conversation *talk)
 {
 	struct image *s = talk->origin->session;
@@ -227,7 +224,6 @@ static bool late_modules(struct control *ctl, struct conversation *talk)
 	return is_told;
 }
 
-/* Answers a known process with the newest plan. */
 static bool steer_process(struct control *ctl, struct conversation *talk)
 {
 	struct control_set_plan msg = { 0 };
@@ -248,8 +244,8 @@ static bool serve_ready(struct control *ctl, struct conversation *talk)
 }
 
 /*
- * Tells the waiting peer that work goes on: with large files or slow machines it takes long. The
- * peer's patience begins anew. A peer that does not read the message loses nothing else.
+ * With large files or slow machines, work takes long: the waiting peer's patience begins anew. A
+ * peer that does not read the message loses nothing else.
  */
 void control_tick(void *arg)
 {
@@ -278,10 +274,7 @@ static int enter_rights(const struct conversation *talk, struct rights *before)
 	return 0;
 }
 
-/*
- * Acts after the peer's last report. Files that the peer names are opened with its rights, not with
- * more.
- */
+/* Acts after the peer's last report. The files that the peer names are opened with its rights. */
 unsigned ready_take_ready(void *context, const void *message, size_t len)
 {
 	struct conversation *talk = context;

@@ -86,7 +86,6 @@ static int tell_progress(struct service *svc, struct request_answer *answer)
 	return 0;
 }
 
-/* Tells the recorder's counts so far, and the settings in force. */
 static void tell_status(struct service *svc, struct strbuf *text)
 {
 	steering_status(svc->steering, text);
@@ -217,9 +216,7 @@ static void serve_alone(struct service *svc, struct client *client)
 		return;
 	}
 	if (is_request) {
-		/*
-		 * The loop may be served meanwhile: this client must not be served a second time.
-		 */
+		/* The loop may be served meanwhile, but not this client again. */
 		loop_remove(svc->loop, client->fd, &client->served);
 		answer.error = serve_request(svc, &request, &words, &answer, &text);
 		send_answer(client->fd, &answer, &text);
@@ -277,10 +274,7 @@ static void serve_client(struct served *served, uint32_t epoll_events)
 		serve_alone(svc, client);
 		return;
 	}
-	/*
-	 * Some answers take long, and the loop is served meanwhile. So clients are answered one
-	 * after the other.
-	 */
+	/* The loop is served during long answers, so clients are served one by one. */
 	if (!service_hold(svc)) {
 		park(svc, client);
 		return;
@@ -289,9 +283,7 @@ static void serve_client(struct served *served, uint32_t epoll_events)
 	service_release(svc);
 }
 
-/*
- * True when user @uid runs the recorder by sudo, and gets the recording (store_dir_give_to_user()).
- */
+/* True when user @uid runs the recorder by sudo (store_dir_give_to_user()). */
 static bool is_behind_sudo(uid_t uid)
 {
 	const char *user = geteuid() == 0 ? getenv("SUDO_UID") : NULL;
@@ -341,10 +333,7 @@ static int bind_name(int fd, const char *name)
 	return bind(fd, (struct sockaddr *)&addr, addr_len) < 0 ? -errno : 0;
 }
 
-/*
- * Takes a name that cannot be guessed, and writes it to a file for users with permission to read
- * it.
- */
+/* Takes a name that cannot be guessed, and writes it to a file for users that may read it. */
 static int take_other_name(struct service *svc, int fd, const char *name, struct uft_err *err)
 {
 	char other[REQUEST_NAME_SIZE + 17];

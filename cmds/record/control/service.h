@@ -42,10 +42,7 @@ struct service {
 	bool is_busy;
 };
 
-/*
- * Open the socket; @trouble gets the reason when that fails. The recording goes on without it: the
- * program is more important.
- */
+/* Open the socket. When that fails, @trouble gets the reason, and the recording goes on. */
 void service_listen(struct service *svc);
 
 /*
@@ -58,10 +55,7 @@ void service_release(struct service *svc);
 /* Close the socket and all connections: a client that still waits sees that there is no answer. */
 void service_close(struct service *svc);
 
-/*
- * Save a flight recording as it is now. Returns 0, -EOPNOTSUPP for another recording, or another
- * negative errno.
- */
+/* Save a flight recording as it is now. Returns 0 or negative errno; -EOPNOTSUPP: another kind. */
 int service_save(struct service *svc, unsigned *nr_tasks);
 
 #endif

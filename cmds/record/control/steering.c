@@ -262,9 +262,7 @@ static int check_filters(struct steering *steer, struct new_specs specs, struct 
 	return 0;
 }
 
-/*
- * Puts the filters of @change in the place of those in force. After an error nothing has changed.
- */
+/* Replaces the filters in force by those of @change. After an error nothing has changed. */
 static int change_filters(struct steering *steer, const struct steer_change *change,
 			  struct strbuf *out, struct uft_err *err)
 {

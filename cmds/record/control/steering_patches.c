@@ -9,10 +9,7 @@
 
 /* --- rules --- */
 
-/*
- * Saves names of the module's functions for readers: these functions may be recorded from now on.
- * Plans are made anew.
- */
+/* Saves names for readers: these functions may be recorded now. Plans are made anew. */
 static int save_names(struct steering *steer, const struct known_module *known, struct uft_err *err)
 {
 	planner_forget(steer->planner);

@@ -88,10 +88,7 @@ unsigned talk_count_peer(const struct talk_list *list, pid_t pid);
  */
 pid_t talk_number(const struct conversation *talk, pid_t tid);
 
-/*
- * Send @packet, a whole message but for its header, with the @nr descriptors @fds. Returns false
- * when it could not be sent.
- */
+/* Complete @packet by its header, and send it with @nr descriptors. False: it was not sent. */
 bool talk_answer(struct conversation *talk, enum control_type type, void *packet, size_t len,
 		 const int *fds, int nr);
 

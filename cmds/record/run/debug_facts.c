@@ -83,7 +83,6 @@ static bool is_program(const struct recorder *rec, const char *path)
 	return false;
 }
 
-/* Loads symbols like symbols_load(), and reports where they come from. */
 static void tell_symbols(const struct msg *msg, const struct record_settings *settings,
 			 const struct known_module *m)
 {
@@ -137,10 +136,7 @@ static void tell_modules(struct run *run, const struct recorder *rec)
 				  "'%s': return addresses into it stay, and ends of calls are "
 				  "estimated: %s",
 				  m->path, m->callers_why);
-		/*
-		 * Modules without a symbol file have no records: they are reported at a higher
-		 * level only.
-		 */
+		/* Modules without a symbol file have no records: they need a higher level. */
 		if (msg_wants(msg, MSG_SYMBOL, m->is_saved ? 1 : 2))
 			tell_symbols(msg, &run->settings, m);
 		if (debuginfo_has(&run->debug, m->path))

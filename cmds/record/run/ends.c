@@ -27,10 +27,7 @@ struct pidfd_end {
 
 #define STAT_MAX 4096
 
-/*
- * Asks the kernel for the status, which works even after the parent has waited for the process.
- * True when it is known.
- */
+/* Asks the kernel for the status, even after the parent's wait(2). True when it is known. */
 static bool ask_kernel(struct end *end)
 {
 	struct pidfd_end info = { .mask = PIDFD_END_WANTED };

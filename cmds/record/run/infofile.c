@@ -60,10 +60,7 @@ static int keep_text(struct strbuf *text, char **field)
 	return 0;
 }
 
-/*
- * Write the specifications that readers need for payloads (doc/formats/info.md, "Argument
- * specifications").
- */
+/* Describes payloads for readers (doc/formats/info.md, "Argument specifications"). */
 static int describe_args(const struct run *run, bool has_callables, struct info *info)
 {
 	struct strbuf texts[5] = { 0 };
@@ -248,10 +245,7 @@ static void describe_losses(const struct run *run, struct recorder *rec, struct 
 	info->write_error = -atomic_load(&run->store->error);
 }
 
-/*
- * When there is no space for a new file: writes the status into the first version of `info`, which
- * has room for it.
- */
+/* Without space for a new file: writes the status into the room for it in the first `info`. */
 static int write_state(const struct run *run, const struct info *info)
 {
 	struct strbuf line cleanup_strbuf = { 0 };

@@ -4,10 +4,7 @@
 
 #include "cmds/record/run/run.h"
 
-/*
- * Write `info` with the least that a reader needs, before the program starts. Returns 0 or negative
- * with @err.
- */
+/* Write `info` with the least that a reader needs, before the start. 0 or negative with @err. */
 int infofile_begin(const struct run *run, struct uft_err *err);
 
 /* Write `info` with everything, after the end. Returns 0 or negative with @err. */

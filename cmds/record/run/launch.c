@@ -54,10 +54,7 @@ static int find_in_path(const char *name, char *path)
 	return ret;
 }
 
-/*
- * Finds the program's file: one in the working directory comes before $PATH, as in uftrace and in
- * its tutorials.
- */
+/* Finds the program's file: first in the working directory, then in $PATH, as uftrace does. */
 static int find_here_or_in_path(const char *name, char *path)
 {
 	int here = snprintf(path, PATH_MAX, "./%s", name) < PATH_MAX ? check_executable(path)
@@ -71,7 +68,6 @@ static int find_here_or_in_path(const char *name, char *path)
 	return found == -ENOENT && here == -EACCES ? here : found;
 }
 
-/* True for a file without permission to execute it. */
 static bool lacks_mode(const char *path)
 {
 	struct stat st;
@@ -147,10 +143,7 @@ int launch_find_library(const char *dir, const char *name, char *path, struct uf
 		       name);
 }
 
-/*
- * Returns @environ with the probe's variables added. It shares the old strings. NULL without
- * memory.
- */
+/* Returns @environ, whose strings it shares, with the probe's variables. NULL without memory. */
 static char **make_environment(const struct launch *launch, struct strbuf *preload,
 			       struct strbuf *socket)
 {
@@ -217,7 +210,6 @@ struct pipes {
 	int report[2];
 };
 
-/* Returns 0 or negative errno. */
 static int open_pipes(struct pipes *pipes)
 {
 	*pipes = (struct pipes){ { -1, -1 }, { -1, -1 } };
@@ -240,10 +232,7 @@ static int keep_ends(const struct launch *launch, struct pipes *pipes, int ret,
 	return 0;
 }
 
-/*
- * Waits and executes the program. Runs in the child, between fork and exec: makes only
- * async-signal-safe calls.
- */
+/* Waits and executes the program, in the child after fork: makes only async-signal-safe calls. */
 NORETURN static void become_program(const struct launch *launch, char **env, int go_fd,
 				    int report_fd)
 {

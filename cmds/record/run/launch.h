@@ -52,10 +52,7 @@ struct launched {
 /* Fork the process, which waits. Returns 0 or negative errno. */
 int launch_prepare(const struct launch *launch, struct launched *child, struct uft_err *err);
 
-/*
- * Let the process execute the program. Returns 0, or negative errno when that failed; then the
- * process is gone.
- */
+/* Let the process execute the program. After a negative errno, the process is gone. */
 int launch_go(const struct launch *launch, struct launched *child, struct uft_err *err);
 
 /*

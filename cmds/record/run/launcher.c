@@ -29,9 +29,7 @@ static bool is_of_everybody(const char *name)
 	return false;
 }
 
-/*
- * Returns the bytes of executable code, which could be patched, or 0 when the file cannot be read.
- */
+/* Returns the bytes of executable code; 0: the file cannot be read. */
 static uint64_t code_bytes_of(const char *path)
 {
 	struct elf_file file cleanup_elf_file = ELF_FILE_CLOSED;

@@ -96,10 +96,7 @@ static void reap_program(void *arg)
 		loop_remove(&rec->loop, rec->program_fd, &life->program_end);
 }
 
-/*
- * Sends the signal by the program's descriptor: another process may have the program's number by
- * now.
- */
+/* Sends the signal by the descriptor: another process may have the program's number by now. */
 static void pass_on(const struct lifetime *life, int sig)
 {
 	if (life->rec->program_fd >= 0)
@@ -113,10 +110,7 @@ static void serve_ticker(struct served *served, uint32_t epoll_events)
 	struct lifetime *life = container_of(served, struct lifetime, ticker);
 	uint64_t nr;
 
-	/*
-	 * Missed ticks count as one: while the machine was suspended, the program had no time
-	 * either.
-	 */
+	/* Missed ticks count as one: a suspended machine gives the program no time either. */
 	if (read(life->ticker_fd, &nr, sizeof(nr)) == sizeof(nr))
 		alive_tick(&life->rec->alive);
 }
@@ -143,10 +137,7 @@ static void interrupt(struct lifetime *life, const struct signalfd_siginfo *info
 		start_ticking(life);
 }
 
-/*
- * True between the program's end and its report by the tracer's thread: an interrupt at this time
- * is not for the program.
- */
+/* True after the program's end, before the tracer reports it: interrupts are not for it then. */
 static bool has_ended_untold(const struct lifetime *life)
 {
 	const struct recorder *rec = life->rec;
@@ -179,10 +170,7 @@ static void serve_signals(struct served *served, uint32_t epoll_events)
 	struct signalfd_siginfo info;
 
 	while (read(life->signal_fd, &info, sizeof(info)) == sizeof(info)) {
-		/*
-		 * This comes first: the effect of an interrupt depends on whether the program has
-		 * ended.
-		 */
+		/* This comes first: after the program's end an interrupt has another effect. */
 		reap_program(life);
 		if (info.ssi_signo == SIGCHLD)
 			let_go(life);

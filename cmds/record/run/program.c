@@ -52,10 +52,7 @@ static int check_elf(const char *name, const struct object_program *facts, const
 	return 0;
 }
 
-/*
- * The most scripts that the kernel accepts as interpreters of each other (search_binary_handler(),
- * linux/fs/exec.c).
- */
+/* The kernel's limit on scripts as interpreters of scripts (linux/fs/exec.c). */
 #define SCRIPTS_MAX 5
 
 /*

@@ -13,18 +13,13 @@
 /* /dev/tty, whose device number is the same everywhere (the kernel's admin-guide/devices.txt). */
 #define DEV_TTY makedev(5, 0)
 
-/*
- * True for the error of a process that has ended. After another error the process exists, and
- * belongs to another user.
- */
+/* True for the error of an ended process. Other errors mean that it is another user's. */
 static bool is_gone(int code)
 {
 	return code == -ENOENT || code == -ESRCH;
 }
 
-/*
- * True when process @pid prints on the line's terminal, or on /dev/tty, which may be any terminal.
- */
+/* True when process @pid prints on the line's terminal, or on /dev/tty: any terminal. */
 static bool prints_there(const struct run_progress *progress, pid_t pid)
 {
 	struct stat st;

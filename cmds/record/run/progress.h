@@ -26,10 +26,7 @@ struct run_progress {
 	struct served timer;
 };
 
-/*
- * Switch on the counts that will be shown. Call it after recorder_open(), before anything is
- * recorded.
- */
+/* Switch on the counts that will be shown, after recorder_open() and before any record. */
 void run_progress_prepare(const struct run *run, struct recorder *rec);
 
 /*

@@ -1,7 +1,4 @@
-/*
- * The recorder's life: sets it up, and takes the remaining records after recorder_run()
- * (lifetime.c).
- */
+/* Sets the recorder up, and takes the last records after recorder_run() (lifetime.c). */
 #include "cmds/record/plan/callers.h"
 #include "cmds/record/run/recorder.h"
 
@@ -23,10 +20,7 @@
 #include "utils/base/fd.h"
 #include "utils/format/callables.h"
 
-/*
- * True when the kernel itself keeps time by the CPU's counter: then the counter is good enough for
- * the recording, too.
- */
+/* True when the kernel itself keeps time by the CPU's counter: then the recording may, too. */
 static bool kernel_trusts_counter(void)
 {
 	struct strbuf name cleanup_strbuf = { 0 };
@@ -152,10 +146,7 @@ static int check_file_limit(struct uft_err *err)
 	return 0;
 }
 
-/*
- * Makes the name by which probes find the recorder, and the secret that proves that they are its
- * probes.
- */
+/* Makes the name by which probes find the recorder, and the secret by which they are known. */
 static int make_address(struct control *ctl, struct uft_err *err)
 {
 	uint64_t random[1 + CONTROL_SECRET_BYTES / sizeof(uint64_t)];

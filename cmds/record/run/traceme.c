@@ -54,9 +54,7 @@ static bool let_go(struct traceme *seen, pid_t tid)
 	siginfo_t info = { 0 };
 	int sig = 0;
 
-	/*
-	 * EINVAL: the task is stopped with the rest of its process. It stays stopped, but untraced.
-	 */
+	/* EINVAL: its whole process is stopped. The task stays stopped, but untraced. */
 	if (ptrace(PTRACE_GETSIGINFO, tid, NULL, &info) < 0) {
 		if (errno != EINVAL)
 			return false;
@@ -83,17 +81,11 @@ void traceme_let_go(struct traceme *seen)
 		    !stop.si_pid)
 			return;
 		if (stop.si_code == CLD_TRAPPED) {
-			/*
-			 * A stop with an event is the stop of a child that another thread has
-			 * seized.
-			 */
+			/* A stop with an event is of a child that another thread has seized. */
 			if (stop.si_status >> 8 || !let_go(seen, stop.si_pid))
 				return;
 		} else {
-			/*
-			 * The child is not traced: its stop is the shell's business, as without
-			 * utrail.
-			 */
+			/* An untraced child: the shell handles its stop. */
 			waitid(P_PID, stop.si_pid, &stop, WSTOPPED | WNOHANG | __WALL);
 		}
 	}
