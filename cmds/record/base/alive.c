@@ -77,10 +77,7 @@ int alive_run(struct alive *a, const struct alive_ops *ops, void *arg)
 		enum step step = next_step(a);
 
 		if (step == STEP_LOOK) {
-			/*
-			 * The flag is set before the look: alive_add() clears it for each found
-			 * process, and another look follows.
-			 */
+			/* Set before the look: alive_add() clears it, and another look follows. */
 			a->has_looked = true;
 			ops->look(arg);
 			continue;

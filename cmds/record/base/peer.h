@@ -34,10 +34,7 @@ int peer_pidfd(int fd, const struct peer *peer);
  */
 bool peer_is_pid(pid_t os_pid, pid_t pid);
 
-/*
- * True when process @os_pid is in a pid namespace below the recorder's, where it has another
- * number.
- */
+/* True when process @os_pid is in a pid namespace below the recorder's. */
 bool peer_is_elsewhere(pid_t os_pid);
 
 /*
@@ -63,10 +60,7 @@ enum peer_task peer_task(pid_t os_pid, pid_t tid);
  */
 #define PEER_END_MS 200
 
-/*
- * True when the process of @pidfd has ended, or ends within @wait_ms. Also true when @pidfd is
- * negative.
- */
+/* True when the process of @pidfd has ended, or ends within @wait_ms, or @pidfd is negative. */
 bool peer_has_ended(int pidfd, int wait_ms);
 
 #endif

@@ -6,10 +6,7 @@
 
 #include "utils/base/containers/strbuf.h"
 
-/*
- * Read the status of a process or thread into @out, which must be empty. Returns 0 or negative
- * errno.
- */
+/* Read the status of a process or thread into the empty @out. Returns 0 or negative errno. */
 int proc_status_read(pid_t pid, struct strbuf *out);
 
 /*
@@ -24,10 +21,7 @@ const char *proc_status_field(const struct strbuf *status, const char *field);
  */
 unsigned proc_status_last(const struct strbuf *status, const char *field, unsigned *last);
 
-/*
- * Returns all numbers in the line of @field; the caller frees them. @nr: gets their number. Returns
- * NULL without memory.
- */
+/* Returns the @nr numbers in the line of @field; the caller frees them. NULL without memory. */
 unsigned *proc_status_numbers(const struct strbuf *status, const char *field, int *nr);
 
 #endif

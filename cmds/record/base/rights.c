@@ -8,10 +8,7 @@
 
 #include "cmds/record/base/proc_status.h"
 
-/*
- * libc's setgroups() and the like change all threads; the system calls change only the calling
- * thread.
- */
+/* libc's setgroups() changes all threads; the system call changes only the calling thread. */
 static int set_groups(int nr, const gid_t *groups)
 {
 	return syscall(SYS_setgroups, (size_t)nr, groups);
@@ -45,9 +42,7 @@ static gid_t *own_groups(int *nr)
 	return NULL;
 }
 
-/*
- * The line "Uid:" has four numbers: real, effective, saved, of files. The line "Gid:" has the same.
- */
+/* The lines "Uid:" and "Gid:" have four numbers: real, effective, saved, of files. */
 #define NR_IDS 4
 
 static int take_rights(uid_t uid, gid_t gid, const gid_t *groups, int nr_groups,

@@ -29,10 +29,7 @@ struct rights {
  */
 int rights_enter_as(pid_t pid, struct rights *before);
 
-/*
- * Like rights_enter_as(), for a peer. If its process cannot be looked up, the user that has
- * connected counts.
- */
+/* Like rights_enter_as(), for a peer, or for its user if its process cannot be looked up. */
 int rights_enter(const struct peer *peer, struct rights *before);
 void rights_leave(struct rights *before);
 

@@ -101,9 +101,7 @@ struct record_settings {
 	/* attach even to a process that its filter of system calls may end for that */
 	bool force;
 	bool nest_libcalls; /* calls that libraries make into each other are recorded */
-	/*
-	 * calls that Python itself makes are recorded, unless the user patches functions of Python
-	 */
+	/* calls of Python itself are recorded, unless Python is patched */
 	bool hooks_interpreters;
 	/* events that the kernel records by itself, see sources/perf.h */
 	bool use_tasks; /* beginning and end of tasks */

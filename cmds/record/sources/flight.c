@@ -140,10 +140,7 @@ static uint64_t nr_segments_within(const struct process *proc, uint64_t budget)
 	return MAX(nr, 1UL);
 }
 
-/*
- * Copies segments from the newest one back to @first: a running thread overwrites the oldest first.
- * Returns their number.
- */
+/* Copies segments from the newest back to @first, and returns their number. */
 static uint64_t copy_newest(struct saving *s, uint64_t head, uint64_t first)
 {
 	uint64_t segment_bytes = s->proc->segment_bytes;

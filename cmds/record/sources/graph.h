@@ -8,10 +8,7 @@
 #include "cmds/record/sources/kernel.h"
 #include "utils/base/err.h"
 
-/*
- * True when the tracer can run in the instance at @instance_fd (Linux 6.13 and later), with all its
- * settings.
- */
+/* True when the tracer, with all settings, can run in the instance (Linux 6.13 and later). */
 bool graph_fits_instance(int instance_fd);
 
 /*

@@ -28,10 +28,7 @@
 /* The number of pages that a pipe takes. */
 #define PAGES_AT_ONCE	16
 #define INSTANCE_PREFIX "utrail-"
-/*
- * The kernel's first pid namespace (PROC_PID_INIT_INO). Trace events have numbers of that
- * namespace.
- */
+/* The kernel's first pid namespace (PROC_PID_INIT_INO), whose numbers trace events have. */
 #define FIRST_PID_SPACE "pid:[4026531836]"
 
 /*
@@ -140,10 +137,7 @@ static const char *clock_name(int clock_id)
 	}
 }
 
-/*
- * Refuses a recorder in a pid namespace of its own: the kernel compares pids of the first
- * namespace.
- */
+/* Refuses a recorder in a pid namespace of its own: the kernel compares pids of the first. */
 static int check_pid_space(struct uft_err *err)
 {
 	char space[NAME_SIZE] = { 0 };
@@ -236,10 +230,7 @@ static void begin_header(struct kernel *kernel, struct strbuf *header)
 	add_file(kernel, "events/ftrace/funcgraph_exit/format", header);
 }
 
-/*
- * Switch an event on. An event without a switch (such as the tracers' own records) is no
- * tracepoint.
- */
+/* Switch an event on. An event without a switch, as tracers have, is no tracepoint. */
 static int enable(struct kernel *kernel, const char *name, struct strbuf *header,
 		  struct uft_err *err)
 {
@@ -449,7 +440,6 @@ static uint64_t kept_bytes(const struct kernel *kernel)
 	return sources_kept_bytes(kernel->settings, kernel->nr_cpus);
 }
 
-/* Drops all but the newest pages. */
 static void forget_old(struct kernel_cpu *cpu)
 {
 	struct strbuf *kept = &cpu->kept;
@@ -492,10 +482,7 @@ static int take_pages(struct kernel_cpu *cpu, const uint8_t *pages, size_t len)
 	return store_append(kernel->store, cpu->stream, pages, len);
 }
 
-/*
- * Reads pages by splice(2), which yields only full ones. Returns the number of bytes; 0: none is
- * left.
- */
+/* Reads full pages by splice(2). Returns the number of bytes; 0: no full page is left. */
 static ssize_t get_full_pages(struct kernel_cpu *cpu)
 {
 	struct kernel *kernel = cpu->kernel;

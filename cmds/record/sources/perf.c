@@ -124,10 +124,7 @@ static int drain_perf_ring(struct perf_cpu *cpu)
 	return ret;
 }
 
-/*
- * Serves a ring. When all its tasks are gone, the kernel reports EPOLLHUP as long as the ring is
- * watched, so watching ends.
- */
+/* Serves a ring. Watching ends with its tasks: the kernel would report EPOLLHUP all the time. */
 static void serve_cpu(struct served *served, uint32_t epoll_events)
 {
 	struct perf_cpu *cpu = container_of(served, struct perf_cpu, served);

@@ -1,6 +1,4 @@
-/*
- * Records the kernel's own reports about the traced tasks: context switches, forks, exits, names.
- */
+/* Records the kernel's reports about traced tasks: context switches, forks, exits, names. */
 #ifndef UTRAIL_CMDS_RECORD_SOURCES_PERF_H
 #define UTRAIL_CMDS_RECORD_SOURCES_PERF_H
 

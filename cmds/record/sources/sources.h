@@ -1,6 +1,4 @@
-/*
- * The sources of a recording other than the rings of probes: what they need, and their functions.
- */
+/* The sources of a recording other than the rings of probes. */
 #ifndef UTRAIL_CMDS_RECORD_SOURCES_SOURCES_H
 #define UTRAIL_CMDS_RECORD_SOURCES_SOURCES_H
 

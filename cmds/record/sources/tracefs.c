@@ -22,10 +22,7 @@ static void close_mounts(FILE **mounts)
 		endmntent(*mounts);
 }
 
-/*
- * Finds the mount point, that of tracefs itself before the one in debugfs. Returns false when it is
- * not mounted.
- */
+/* Finds the mount point of tracefs, else of debugfs. False: neither is mounted. */
 static bool find_mount(char path[static PATH_MAX])
 {
 	FILE *mounts cleanup(close_mounts) = setmntent("/proc/self/mounts", "r");

@@ -23,10 +23,7 @@ int tracefs_read(int dir_fd, const char *name, struct strbuf *out, struct uft_er
  */
 int tracefs_write(int dir_fd, const char *name, const char *text, struct uft_err *err);
 
-/*
- * Open a list below @dir_fd and empty it. Returns a descriptor or negative errno.
- * Async-signal-safe.
- */
+/* Open a list below @dir_fd and empty it. A descriptor or negative errno. Async-signal-safe. */
 int tracefs_open_empty(int dir_fd, const char *name);
 
 /*

@@ -25,9 +25,7 @@ enum file_kind {
 	FILE_EMPTY, /* its text cannot be written again: the file is emptied */
 };
 
-/*
- * The files in the order of restoring: tracing is switched off first. A kernel may lack some files.
- */
+/* The files in the order of restoring: tracing ends first. A kernel may lack some files. */
 static const struct {
 	const char *name;
 	enum file_kind kind;
@@ -175,10 +173,7 @@ static void keep_saved_files(int dir_fd, int pipe, const struct saved *saved)
 
 /* --- the recorder --- */
 
-/*
- * Starts the keeper. It is no child of the recorder: otherwise it would be waited for as a process
- * of the program.
- */
+/* Starts the keeper, which is no child: the recorder waits for children of the program. */
 static int start_keeper(struct tracefs_state *state, int dir_fd, const struct saved *saved,
 			struct uft_err *err)
 {

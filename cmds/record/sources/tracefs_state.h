@@ -37,10 +37,7 @@ struct tracefs_state {
  */
 int tracefs_state_keep(struct tracefs_state *state, int tracefs_fd, struct uft_err *err);
 
-/*
- * Restore everything, and wait until that is done. Afterwards the recorder may not use tracefs any
- * more.
- */
+/* Restore everything, and wait for that. Then the recorder may not use tracefs any more. */
 void tracefs_state_restore(struct tracefs_state *state);
 
 #endif

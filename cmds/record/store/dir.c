@@ -148,10 +148,7 @@ static int open_tmp(int dir_fd, const char *tmp, mode_t mode)
 	return fd >= 0 ? fd : -errno;
 }
 
-/*
- * Writes the file under a name that readers ignore. Then this file replaces the former one in one
- * step.
- */
+/* Writes a file that readers ignore, which then replaces the former one in one step. */
 static int dir_publish(struct store *store, const char *name, const struct iovec *parts, int nr,
 		       int *stream, struct uft_err *err)
 {

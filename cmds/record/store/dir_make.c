@@ -126,7 +126,6 @@ static bool is_recording(int dir_fd)
 	return false;
 }
 
-/* Check that @dir_fd only has files of a recording. */
 static int check_names(int dir_fd, const char *path, struct uft_err *err)
 {
 	DIR *dir cleanup_dir = store_dir_list(dir_fd);
@@ -313,7 +312,6 @@ static int make_dir(const struct spot *spot, int *dir_fd, struct uft_err *err)
 	return 0;
 }
 
-/* Sets the error after the last attempt. */
 static int give_up(const struct spot *spot, const struct spot *old, struct uft_err *err)
 {
 	int fd cleanup_fd = open_spot(old, O_NOFOLLOW);

@@ -17,10 +17,7 @@
 /* At most this fraction of the free disk space is reserved. */
 #define PART	    64
 
-/*
- * The bytes that a file of @size bytes reserves at a time: a power of two, not larger than the
- * file. 0: none.
- */
+/* The bytes that a file of @size bytes reserves at a time: a power of two up to @size; 0: none. */
 static uint64_t step_of(uint64_t size)
 {
 	if (size < RESERVE_MIN)

@@ -17,15 +17,10 @@
  */
 bool reserve_ahead(int fd, size_t len);
 
-/*
- * Free the space after the ends of all files in the directory @dir_fd. Nothing may append
- * meanwhile.
- */
+/* Free the space after all files in the directory @dir_fd. Nothing may append meanwhile. */
 void reserve_release(int dir_fd);
 
-/*
- * The least and the most bytes that are reserved at a time. Files below the least reserve nothing.
- */
+/* The least and the most bytes to reserve at a time. Files below the least reserve nothing. */
 #define RESERVE_MIN (1ULL << 20)
 #define RESERVE_MAX (32ULL << 20)
 

@@ -1,7 +1,4 @@
-/*
- * The destination of a recording: named files that grow, or are written as a whole. Only stores
- * open files.
- */
+/* The destination of a recording: named files. Only stores open files. */
 #ifndef UTRAIL_CMDS_RECORD_STORE_STORE_H
 #define UTRAIL_CMDS_RECORD_STORE_STORE_H
 

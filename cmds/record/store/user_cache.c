@@ -51,10 +51,7 @@ static int open_below(int parent, const char *name, mode_t others_may_not)
 	return is_ours(fd, others_may_not) ? take_fd(&fd) : -1;
 }
 
-/*
- * Opens the directory with the caches of all programs. The user's own directories may be links made
- * by the user.
- */
+/* Opens the directory with all programs' caches, which may be a link of the user's own. */
 static int open_around(void)
 {
 	const char *path = getenv("XDG_CACHE_HOME");

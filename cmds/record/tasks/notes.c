@@ -67,10 +67,7 @@ void notes_warn_about_events(const struct notes *notes, const struct msg *msg)
 		    EVENT_DATA_MAX);
 }
 
-/*
- * True when no process will write about child @pid in the page any more: the child has reported
- * itself, or is gone.
- */
+/* True when the page is not needed for child @pid: it has reported itself, or is gone. */
 static bool is_settled(struct processes *procs, const struct process *parent, pid_t pid)
 {
 	/* The recorder knows a process in another pid namespace by another number. */
@@ -95,10 +92,7 @@ static bool has_open_forks(struct processes *procs, const struct process *proc)
 	return atomic_load(&forks->noted) < atomic_load(&forks->begun);
 }
 
-/*
- * Frees pages that are settled. The list has the newest first: when there are too many pages, the
- * oldest are freed.
- */
+/* Frees settled pages. The list has the newest first: of too many pages the oldest are freed. */
 static void look_through(struct processes *procs)
 {
 	struct process **link = &procs->notes.first;

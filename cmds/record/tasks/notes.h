@@ -57,15 +57,10 @@ bool notes_has_newborns(const struct processes *procs);
 /* For writers: do what @proc requests in its page. */
 void notes_obey(struct processes *procs, struct process *proc);
 
-/*
- * Tell the process that there is news: see arena.news. For any thread that may use @proc, which has
- * an arena.
- */
+/* Set arena.news of @proc, which has an arena. For any thread that may use @proc. */
 void notes_tell_news(struct process *proc);
 
-/*
- * Stop recording in all processes. A steerable process notices that when a writer next looks at it.
- */
+/* Stop recording in all processes; in a steerable one when a writer next looks at it. */
 void notes_finish_all(struct processes *procs);
 
 #endif

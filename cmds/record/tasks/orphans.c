@@ -147,7 +147,6 @@ static bool look_at(struct processes *procs, struct process *parent)
 	return is_complete;
 }
 
-/* Looks for children in pid namespaces of their own. */
 static void look_elsewhere(struct processes *procs)
 {
 	DIR *list cleanup_dir = numbers_list(0);

@@ -15,9 +15,7 @@ struct orphans {
 	struct orphan *first;
 };
 
-/*
- * The identity of shared memory: from fstat(2), or from /proc/PID/maps of a process that maps it.
- */
+/* The identity of shared memory, from fstat(2), or /proc/PID/maps of a process that maps it. */
 struct memory_id {
 	dev_t dev;
 	ino_t ino;

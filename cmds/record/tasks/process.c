@@ -80,9 +80,7 @@ static bool make_arena(struct processes *procs, struct process *proc, int *fd)
 	a = map_arena(proc, stride, *fd);
 	if (!a)
 		return false;
-	/*
-	 * The file is sealed: a program that could shorten it would cause a SIGBUS in the recorder.
-	 */
+	/* Sealed: a program that shortens the file would cause a SIGBUS here. */
 	if (ftruncate(*fd, proc->arena_bytes) < 0 ||
 	    fcntl(*fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0) {
 		int why = errno;
@@ -136,10 +134,7 @@ struct process *process_find_child(struct processes *procs, const struct process
 	return p;
 }
 
-/*
- * Adds the process to the indexes. Without memory, it cannot be found, and its children have no
- * known parent.
- */
+/* Adds the process to the indexes. Without memory, its children have no known parent. */
 static void index_process(struct processes *procs, struct process *proc)
 {
 	uint64_t key;
@@ -339,19 +334,13 @@ void process_retire(struct processes *procs, struct process *proc)
 	}
 	if (!proc->arena)
 		return;
-	/*
-	 * The replaced image may belong to another user than the one whose rights are in force for
-	 * files now.
-	 */
+	/* The rights in force for files may be those of another user. */
 	struct rights paused cleanup_rights_pause = rights_pause();
 
 	/* From now on only this thread reads the rings. */
 	take_from_writers(procs, proc);
 	procs->drain(procs->drain_arg, proc);
-	/*
-	 * The modules are kept for children that have not reported themselves: they request plans
-	 * as their parent.
-	 */
+	/* Children that have not reported themselves request plans as their parent. */
 	if (!atomic_load(&proc->arena->forks.nr))
 		forget_modules(procs, proc);
 	notes_end(procs, proc);

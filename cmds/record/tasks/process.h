@@ -113,10 +113,7 @@ static inline struct ring *process_ring(const struct process *proc, uint32_t ind
 	return (struct ring *)((char *)proc->arena + RING_PAGE + index * stride);
 }
 
-/*
- * Returns the second ring of ring @index, or NULL when it has none yet. The program may name any
- * ring as the second one.
- */
+/* Returns the second ring of ring @index, or NULL. The program may name any ring. */
 static inline struct ring *process_payloads(const struct process *proc, uint32_t index)
 {
 	uint32_t said = atomic_load_explicit(&process_ring(proc, index)->payloads,
@@ -165,10 +162,7 @@ struct processes {
 	struct process *live;
 };
 
-/*
- * Make the lock. The owner of @procs sets the members above the empty line; all others start as
- * zeros.
- */
+/* Make the lock. The members above the empty line are set before; others start as zeros. */
 void processes_init(struct processes *procs);
 
 /* Free everything. No process is traced any more (process_retire()), or a recording has failed. */

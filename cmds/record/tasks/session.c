@@ -74,10 +74,7 @@ int image_add_module(struct image *s, const struct control_module *m)
 	return m->has_text ? module_map_add(&s->map, &entry) : 0;
 }
 
-/*
- * The usual place of the stack on x86_64 without randomisation: above everything else that a
- * program can map.
- */
+/* The usual place of the stack on x86_64 without randomisation, above all other mappings. */
 #define STACK_GUESS_START 0x7ffffffde000ULL
 #define STACK_GUESS_END	  0x7ffffffff000ULL
 
@@ -141,10 +138,7 @@ static int save_debug(struct sessions *sessions, const struct known_module *know
 	return store_publish(sessions->store, name, text.data, text.len, err);
 }
 
-/*
- * Saves a module's symbols. Returns 0 also for a module that is gone from disk by now: its calls
- * are shown as addresses.
- */
+/* Saves a module's symbols. A file that is gone is no error: its calls are shown as addresses. */
 static int save_symbols(struct sessions *sessions, struct known_module *known, struct uft_err *err)
 {
 	struct symtab symbols cleanup_symtab = { 0 };

@@ -64,9 +64,7 @@ int sessions_save_module(struct sessions *sessions, const char *path, struct uft
 int image_save_late(struct sessions *sessions, struct image *s, const struct control_module *m,
 		    struct uft_err *err);
 
-/*
- * Put all known build ids into the map. Call it when all modules of the new image are in the map.
- */
+/* Put all known build ids into the map, once it has all modules of the new image. */
 void image_identify_modules(struct sessions *sessions, struct image *s);
 
 /*

@@ -1,7 +1,4 @@
-/*
- * Writes task.txt: the sessions, processes and threads of a recording, in the order of their first
- * records.
- */
+/* Writes task.txt: sessions, processes and threads, in the order of their first records. */
 #include "cmds/record/tasks/tasks.h"
 
 #include <errno.h>

@@ -62,22 +62,15 @@ void tasks_close(struct tasks *tasks);
 int32_t tasks_claim(struct tasks *tasks, struct process *proc, int32_t tid);
 
 /*
- * Like tasks_claim(), for a child of @proc that has run in its memory (vfork(2)), and counts as a
- * task of its own.
+ * Like tasks_claim(), for a child of @proc that runs in its memory (vfork(2)), a task of its own.
  */
 int32_t tasks_claim_child(struct tasks *tasks, struct process *proc, int32_t tid);
 
-/*
- * Make sure that a task, its process and its session are in task.txt. Call it before its first
- * records are written.
- */
+/* Before a task's first records: put the task, its process and its session into task.txt. */
 void tasks_announce(struct tasks *tasks, struct process *proc, int32_t tid, uint64_t time_ns);
 void tasks_announce_child(struct tasks *tasks, struct process *proc, int32_t tid, uint64_t time_ns);
 
-/*
- * Remember that @nr calls of task @tid were too deep to be recorded. Without memory only the sum
- * has them.
- */
+/* Note that @nr calls of task @tid were too deep to record. Without memory only in the sum. */
 void tasks_note_too_deep(struct tasks *tasks, int32_t tid, uint64_t nr);
 
 /* Write a line about a library that @proc has loaded late. */
