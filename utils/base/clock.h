@@ -1,4 +1,4 @@
-/* The present time. */
+/* The present time; 0: the clock cannot be read, as of a process that has gone. */
 #ifndef UTRAIL_BASE_CLOCK_H
 #define UTRAIL_BASE_CLOCK_H
 
@@ -9,7 +9,7 @@
 
 static inline uint64_t clock_now_ns(clockid_t clock)
 {
-	struct timespec now;
+	struct timespec now = { 0 };
 
 	clock_gettime(clock, &now);
 	return now.tv_sec * NSEC_PER_SEC + now.tv_nsec;
