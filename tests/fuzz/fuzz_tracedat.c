@@ -92,7 +92,7 @@ static void read_pages(const char *path, size_t len, bool is_packed)
 		return;
 	file.long_size = 8;
 	if (is_packed && !file.unpack)
-		file.unpack = tracedat_unpacker("zstd");
+		file.unpack = unpack_zstd;
 	read_cpu(&file, &buffer, &cpu);
 	tracedat_close(&file);
 }

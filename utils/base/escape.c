@@ -67,97 +67,30 @@ static bool is_hidden(uint32_t code)
 	return false;
 }
 
-/* The functions replace_*() return the text that replaces @c in their language; NULL: @c stays. */
-static const char *replace_html(char c)
-{
-	switch (c) {
-	case '<':
-		return "&lt;";
-	case '>':
-		return "&gt;";
-	case '&':
-		return "&amp;";
-	case '"':
-		return "&quot;";
-	case '\'':
-		return "&#39;";
-	default:
-		return NULL;
-	}
-}
-
-static const char *replace_json(char c)
-{
-	switch (c) {
-	case '"':
-		return "\\\"";
-	case '\\':
-		return "\\\\";
-	case '\n':
-		return "\\n";
-	case '\t':
-		return "\\t";
-	default:
-		return NULL;
-	}
-}
-
-/* "</script>" would end the element, "<!--" would begin a comment in it. */
-static const char *replace_script(char c)
-{
-	switch (c) {
-	case '<':
-		return "\\u003c";
-	case '>':
-		return "\\u003e";
-	case '&':
-		return "\\u0026";
-	default:
-		return replace_json(c);
-	}
-}
-
-static const char *replace_csv(char c)
-{
-	return c == '"' ? "\"\"" : NULL;
-}
-
-static const char *replace_dot(char c)
-{
-	if (c == '"')
-		return "\\\"";
-	return c == '\\' ? "\\\\" : NULL;
-}
-
 /*
- * The browser decodes entities that begin with &, then mermaid decodes those that begin with #. To
- * mermaid, a percent sign may begin an instruction anywhere, and a backquote begins Markdown.
+ * The texts that replace ASCII characters; NULL: the character stays.
+ *
+ * In a script, "</script>" would end the element, "<!--" would begin a comment in it. In a label of
+ * mermaid, the browser decodes entities that begin with &, then mermaid decodes those that begin
+ * with #. To mermaid, a percent sign may begin an instruction anywhere, and a backquote begins
+ * Markdown.
  */
-static const char *replace_mermaid(char c)
-{
-	switch (c) {
-	case '"':
-		return "#quot;";
-	case '#':
-		return "#35;";
-	case '%':
-		return "#37;";
-	case '`':
-		return "#96;";
-	default:
-		return replace_html(c);
-	}
-}
+#define ASCII	128
+#define AS_HTML ['<'] = "&lt;", ['>'] = "&gt;", ['&'] = "&amp;"
+#define AS_JSON ['"'] = "\\\"", ['\\'] = "\\\\", ['\n'] = "\\n", ['\t'] = "\\t"
 
-static const char *replace_folded(char c)
-{
-	return c == ';' ? ":" : NULL;
-}
-
-static const char *replace_nothing(char c)
-{
-	return NULL;
-}
+static const char *const html[ASCII] = { AS_HTML, ['"'] = "&quot;", ['\''] = "&#39;" };
+static const char *const json[ASCII] = { AS_JSON };
+static const char *const script[ASCII] = {
+	AS_JSON, ['<'] = "\\u003c", ['>'] = "\\u003e", ['&'] = "\\u0026"
+};
+static const char *const csv[ASCII] = { ['"'] = "\"\"" };
+static const char *const dot[ASCII] = { ['"'] = "\\\"", ['\\'] = "\\\\" };
+static const char *const mermaid[ASCII] = {
+	AS_HTML, ['"'] = "#quot;", ['\''] = "&#39;", ['#'] = "#35;", ['%'] = "#37;", ['`'] = "#96;"
+};
+static const char *const folded[ASCII] = { [';'] = ":" };
+static const char *const nothing[ASCII] = { NULL };
 
 enum hidden_form {
 	HIDDEN_AS_BYTES, /* \xNN */
@@ -167,20 +100,20 @@ enum hidden_form {
 
 /* @backslash: the language's notation of the backslash in \xNN */
 static const struct language {
-	const char *(*replace)(char c);
+	const char *const *replaced;
 	enum hidden_form form;
 	const char *backslash;
 } languages[] = {
-	[MEDIUM_TERMINAL] = { replace_nothing, HIDDEN_AS_BYTES, "\\" },
-	[MEDIUM_HTML] = { replace_html, HIDDEN_AS_BYTES, "\\" },
-	[MEDIUM_JSON] = { replace_json, HIDDEN_AS_CODES, "\\" },
-	[MEDIUM_SCRIPT] = { replace_script, HIDDEN_AS_CODES, "\\" },
-	[MEDIUM_CSV] = { replace_csv, HIDDEN_AS_BYTES, "\\" },
-	[MEDIUM_DOT] = { replace_dot, HIDDEN_AS_BYTES, "\\\\" },
-	[MEDIUM_MERMAID] = { replace_mermaid, HIDDEN_AS_BYTES, "\\" },
-	[MEDIUM_CALLGRIND] = { replace_nothing, HIDDEN_AS_BYTES, "\\" },
-	[MEDIUM_FOLDED] = { replace_folded, HIDDEN_AS_BYTES, "\\" },
-	[MEDIUM_BINARY] = { replace_nothing, HIDDEN_AS_THEY_ARE, "\\" },
+	[MEDIUM_TERMINAL] = { nothing, HIDDEN_AS_BYTES, "\\" },
+	[MEDIUM_HTML] = { html, HIDDEN_AS_BYTES, "\\" },
+	[MEDIUM_JSON] = { json, HIDDEN_AS_CODES, "\\" },
+	[MEDIUM_SCRIPT] = { script, HIDDEN_AS_CODES, "\\" },
+	[MEDIUM_CSV] = { csv, HIDDEN_AS_BYTES, "\\" },
+	[MEDIUM_DOT] = { dot, HIDDEN_AS_BYTES, "\\\\" },
+	[MEDIUM_MERMAID] = { mermaid, HIDDEN_AS_BYTES, "\\" },
+	[MEDIUM_CALLGRIND] = { nothing, HIDDEN_AS_BYTES, "\\" },
+	[MEDIUM_FOLDED] = { folded, HIDDEN_AS_BYTES, "\\" },
+	[MEDIUM_BINARY] = { nothing, HIDDEN_AS_THEY_ARE, "\\" },
 };
 
 static const char hex[] = "0123456789abcdef";
@@ -230,7 +163,7 @@ static bool put_all(struct strbuf *out, const struct language *lang, const char 
 	for (size_t i = 0; i < len;) {
 		uint32_t code = 0;
 		size_t n = next_char(text + i, len - i, &code);
-		const char *other = n == 1 ? lang->replace(text[i]) : NULL;
+		const char *other = n == 1 ? lang->replaced[(uint8_t)text[i]] : NULL;
 
 		if (other)
 			strbuf_addstr(out, other);

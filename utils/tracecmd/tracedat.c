@@ -83,13 +83,6 @@ static const struct packing *find_packing(const char *name)
 	return NULL;
 }
 
-unpack_fn *tracedat_unpacker(const char *name)
-{
-	const struct packing *packing = find_packing(name);
-
-	return packing ? packing->unpack : NULL;
-}
-
 static int read_packing(struct tracedat *file, struct tracedat_cursor *in, struct uft_err *err)
 {
 	const struct packing *packing;

@@ -102,12 +102,6 @@ int tracedat_open(struct tracedat *file, const char *path, enum tracedat_limit l
 void tracedat_close(struct tracedat *file);
 #define cleanup_tracedat cleanup(tracedat_close)
 
-/*
- * Find the function that unpacks blocks of the method @name. NULL when the method is unknown or
- * "none".
- */
-unpack_fn *tracedat_unpacker(const char *name);
-
 /* Note a damaged part that is left out. */
 void tracedat_note(struct tracedat *file, const char *fmt, ...) PRINTF_FORMAT(2, 3);
 

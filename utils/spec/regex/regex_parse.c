@@ -98,43 +98,35 @@ static struct token escaped(uint8_t c)
 
 static struct token next_token(const char **at)
 {
+	static const struct {
+		uint8_t byte;
+		struct token token;
+	} special[] = {
+		{ '^', { TOKEN_LOOK, REGEX_LOOK_START } },
+		{ '$', { TOKEN_LOOK, REGEX_LOOK_END } },
+		{ '.', { TOKEN_ANY, '.' } },
+		{ '(', { TOKEN_OPEN, '(' } },
+		{ ')', { TOKEN_CLOSE, ')' } },
+		{ '|', { TOKEN_OR, '|' } },
+		{ '*', { TOKEN_STAR, '*' } },
+		{ '+', { TOKEN_PLUS, '+' } },
+		{ '?', { TOKEN_MAYBE, '?' } },
+		{ '[', { TOKEN_BRACKET, '[' } },
+		{ '{', { TOKEN_BRACE, '{' } },
+		{ '}', { TOKEN_BRACE_END, '}' } },
+	};
 	uint8_t c = **at;
 
 	if (!c)
 		return (struct token){ TOKEN_END, 0 };
 	++*at;
-	switch (c) {
-	case '\\':
-		if (!**at)
-			return (struct token){ TOKEN_BACKSLASH, 0 };
-		return escaped(*(*at)++);
-	case '.':
-		return (struct token){ TOKEN_ANY, c };
-	case '^':
-		return (struct token){ TOKEN_LOOK, REGEX_LOOK_START };
-	case '$':
-		return (struct token){ TOKEN_LOOK, REGEX_LOOK_END };
-	case '(':
-		return (struct token){ TOKEN_OPEN, c };
-	case ')':
-		return (struct token){ TOKEN_CLOSE, c };
-	case '|':
-		return (struct token){ TOKEN_OR, c };
-	case '*':
-		return (struct token){ TOKEN_STAR, c };
-	case '+':
-		return (struct token){ TOKEN_PLUS, c };
-	case '?':
-		return (struct token){ TOKEN_MAYBE, c };
-	case '[':
-		return (struct token){ TOKEN_BRACKET, c };
-	case '{':
-		return (struct token){ TOKEN_BRACE, c };
-	case '}':
-		return (struct token){ TOKEN_BRACE_END, c };
-	default:
-		return (struct token){ TOKEN_BYTE, c };
+	if (c == '\\')
+		return **at ? escaped(*(*at)++) : (struct token){ TOKEN_BACKSLASH, 0 };
+	for (size_t i = 0; i < ARRAY_SIZE(special); i++) {
+		if (special[i].byte == c)
+			return special[i].token;
 	}
+	return (struct token){ TOKEN_BYTE, c };
 }
 
 static void advance_token(struct parse *p)
