@@ -411,3 +411,24 @@ bool elf_symbol(struct elf_symbols *symbols, size_t index, GElf_Sym *sym, const 
 	*name_len = strnlen(*name, room);
 	return *name_len < room;
 }
+
+bool elf_imports(const struct elf_file *file, const char *const *names)
+{
+	struct elf_symbols symbols;
+
+	if (!elf_symbols_open(file, SHT_DYNSYM, &symbols))
+		return false;
+	for (size_t i = 1; i < symbols.nr; i++) {
+		GElf_Sym sym;
+		const char *name;
+		size_t len;
+
+		if (!elf_symbol(&symbols, i, &sym, &name, &len) || sym.st_shndx != SHN_UNDEF)
+			continue;
+		for (const char *const *known = names; *known; known++) {
+			if (strcmp(name, *known) == 0)
+				return true;
+		}
+	}
+	return false;
+}

@@ -157,4 +157,7 @@ bool elf_symbols_open(const struct elf_file *file, uint32_t type, struct elf_sym
 bool elf_symbol(struct elf_symbols *symbols, size_t index, GElf_Sym *sym, const char **name,
 		size_t *name_len);
 
+/* True when the file imports any of @names, which end with a NULL. */
+bool elf_imports(const struct elf_file *file, const char *const *names);
+
 #endif

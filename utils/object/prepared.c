@@ -192,28 +192,6 @@ static int find_patchable(struct finder *f)
 	return ret;
 }
 
-/* True when the file imports any of @names. */
-static bool refers_to(const struct elf_file *file, const char *const *names)
-{
-	struct elf_symbols symbols;
-
-	if (!elf_symbols_open(file, SHT_DYNSYM, &symbols))
-		return false;
-	for (size_t i = 1; i < symbols.nr; i++) {
-		GElf_Sym sym;
-		const char *name;
-		size_t len;
-
-		if (!elf_symbol(&symbols, i, &sym, &name, &len) || sym.st_shndx != SHN_UNDEF)
-			continue;
-		for (const char *const *known = names; *known; known++) {
-			if (strcmp(name, *known) == 0)
-				return true;
-		}
-	}
-	return false;
-}
-
 static const char *const hook_names[] = { "mcount", "_mcount", "__fentry__", NULL };
 
 /* True for a program that was linked for gprof (-pg) and calls no hook. */
@@ -221,7 +199,7 @@ static bool is_for_gprof(const struct elf_file *file)
 {
 	static const char *const names[] = { "__monstartup", NULL };
 
-	return refers_to(file, names) && !refers_to(file, hook_names);
+	return elf_imports(file, names) && !elf_imports(file, hook_names);
 }
 
 static int find_mcount_nops(struct finder *f)
@@ -337,7 +315,7 @@ bool object_is_prepared(const struct elf_file *file)
 	if (!hooked_code_of(file))
 		return false;
 	return has_section(file, PATCHABLE_SECTION) || has_section(file, XRAY_SECTION) ||
-	       (has_section(file, MCOUNT_SECTION) && !refers_to(file, hook_names)) ||
+	       (has_section(file, MCOUNT_SECTION) && !elf_imports(file, hook_names)) ||
 	       is_for_gprof(file);
 }
 

@@ -229,22 +229,12 @@ static bool section_has_shift(const struct elf_file *file, const GElf_Shdr *sh)
  */
 static bool needs_continuations(const struct elf_file *file)
 {
-	static const char needed[] = "ruby_Init_Continuation_body";
+	static const char *const needed[] = { "ruby_Init_Continuation_body", NULL };
 	struct elf_symbols table;
 
-	if (!elf_symbols_open(file, SHT_DYNSYM, &table) ||
-	    !memmem(table.strings, table.strings_len, needed, sizeof(needed)))
-		return false;
-	for (size_t i = 1; i < table.nr; i++) {
-		GElf_Sym sym;
-		const char *name;
-		size_t len;
-
-		if (elf_symbol(&table, i, &sym, &name, &len) && sym.st_shndx == SHN_UNDEF &&
-		    strcmp(name, needed) == 0)
-			return true;
-	}
-	return false;
+	return elf_symbols_open(file, SHT_DYNSYM, &table) &&
+	       memmem(table.strings, table.strings_len, *needed, strlen(*needed) + 1) &&
+	       elf_imports(file, needed);
 }
 
 static int add_slicing(const struct elf_file *file, struct strbuf *out)
