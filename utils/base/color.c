@@ -30,16 +30,3 @@ void color_end(struct strbuf *out, enum color_mode mode)
 	else if (mode == COLOR_MODE_HTML)
 		strbuf_addstr(out, "</span>");
 }
-
-void color_page_begin(struct strbuf *out, enum color_mode mode)
-{
-	if (mode == COLOR_MODE_HTML)
-		strbuf_addstr(out, "<html>\n<head></head>\n"
-				   "<body style='background-color:black;color:white;'>\n<pre>\n");
-}
-
-void color_page_end(struct strbuf *out, enum color_mode mode)
-{
-	if (mode == COLOR_MODE_HTML)
-		strbuf_addstr(out, "</pre>\n</body>\n</html>\n");
-}

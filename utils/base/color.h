@@ -25,8 +25,4 @@ enum color_mode {
 void color_begin(struct strbuf *out, enum color_mode mode, enum color color);
 void color_end(struct strbuf *out, enum color_mode mode);
 
-/* Write the beginning and the end of a web page, in COLOR_MODE_HTML only. */
-void color_page_begin(struct strbuf *out, enum color_mode mode);
-void color_page_end(struct strbuf *out, enum color_mode mode);
-
 #endif

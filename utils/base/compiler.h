@@ -8,7 +8,6 @@
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
 #define PRINTF_FORMAT(fmt, first) __attribute__((format(printf, fmt, first)))
-#define MUST_CHECK		  __attribute__((warn_unused_result))
 #define NORETURN		  __attribute__((noreturn))
 #define NOINLINE		  __attribute__((noinline))
 #define INLINE			  __attribute__((always_inline)) inline

@@ -133,20 +133,17 @@ void sink_fill(struct sink *sink, char c, size_t count)
 
 void sink_page_begin(struct sink *sink, enum color_mode mode)
 {
-	struct strbuf page cleanup_strbuf = { 0 };
-
-	if (mode == COLOR_MODE_HTML)
-		sink->medium = MEDIUM_HTML;
-	color_page_begin(&page, mode);
-	sink_put_made(sink, &page);
+	if (mode != COLOR_MODE_HTML)
+		return;
+	sink->medium = MEDIUM_HTML;
+	sink_lit(sink, "<html>\n<head></head>\n"
+		       "<body style='background-color:black;color:white;'>\n<pre>\n");
 }
 
 void sink_page_end(struct sink *sink, enum color_mode mode)
 {
-	struct strbuf page cleanup_strbuf = { 0 };
-
-	color_page_end(&page, mode);
-	sink_put_made(sink, &page);
+	if (mode == COLOR_MODE_HTML)
+		sink_lit(sink, "</pre>\n</body>\n</html>\n");
 }
 
 void sink_color_begin(struct sink *sink, enum color_mode mode, enum color color)

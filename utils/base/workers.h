@@ -11,6 +11,8 @@
 int workers_start_thread(pthread_t *thread, const pthread_attr_t *attr, void *(*fn)(void *arg),
 			 void *arg);
 
+#define WORKERS_STACK (1U << 20) /* bytes of the stack of a new thread */
+
 /* Returns the number of CPUs that this process may use; at least 1, at most @max. */
 unsigned workers_count(unsigned max);
 
@@ -30,7 +32,6 @@ struct workers_job {
  * the calling thread. If a thread cannot be created, the calling thread makes its call later.
  * Returns after all calls. The new threads block all signals.
  */
-#define WORKERS_STACK (1U << 20)
 void workers_run(unsigned nr, const struct workers_job *job);
 
 #endif

@@ -1,19 +1,22 @@
 /* Colours in each mode, and the page around the text. */
 #include "tests/unit/lib/unit.h"
 
-#include "utils/base/color.h"
+#include "utils/base/sink.h"
 
 static void check(enum color_mode mode, const char *expected)
 {
 	struct strbuf out cleanup_strbuf = { 0 };
+	struct sink sink cleanup_sink = { 0 };
 
-	color_page_begin(&out, mode);
-	color_begin(&out, mode, COLOR_RED);
-	strbuf_addstr(&out, "x");
-	color_end(&out, mode);
-	color_begin(&out, mode, COLOR_BOLD);
-	color_end(&out, mode);
-	color_page_end(&out, mode);
+	assert_int_equal(sink_init_text(&sink, &out), 0);
+	sink_page_begin(&sink, mode);
+	sink_color_begin(&sink, mode, COLOR_RED);
+	sink_lit(&sink, "x");
+	sink_color_end(&sink, mode);
+	sink_color_begin(&sink, mode, COLOR_BOLD);
+	sink_color_end(&sink, mode);
+	sink_page_end(&sink, mode);
+	assert_int_equal(sink_flush(&sink), 0);
 	assert_string_equal(strbuf_str(&out), expected);
 }
 
