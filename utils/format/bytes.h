@@ -4,6 +4,7 @@
 
 #include <endian.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -29,6 +30,24 @@ static inline uint64_t get_u64(const void *p, bool big)
 
 	memcpy(&v, p, sizeof(v));
 	return big ? be64toh(v) : le64toh(v);
+}
+
+/* Returns the integer of the @size bytes at @p; of more than 8 bytes, the 8 lowest ones. */
+static inline uint64_t get_uint(const uint8_t *p, size_t size, bool big)
+{
+	uint64_t v = 0;
+
+	for (size_t i = 0; i < size && i < sizeof(v); i++)
+		v |= (uint64_t)p[big ? size - 1 - i : i] << 8 * i;
+	return v;
+}
+
+/* Extend the sign of an integer of @size bytes, 1 to 8, to 64 bits. */
+static inline uint64_t extend_sign(uint64_t v, size_t size)
+{
+	unsigned unused = 64 - 8 * size;
+
+	return (uint64_t)((int64_t)(v << unused) >> unused);
 }
 
 static inline void put_u16(void *p, uint16_t v, bool big)

@@ -21,6 +21,7 @@ typedef bool (*get_fn)(struct info *info, const struct info_line *line, struct t
  * @put, @get: write and parse the text after the prefix
  * @offset: offset of the field, for functions that serve many lines
  * @lines: the N of a "lines=N" line
+ * @names: the names of a pair of numbers
  */
 struct info_line {
 	const char *prefix;
@@ -29,6 +30,7 @@ struct info_line {
 	get_fn get;
 	size_t offset;
 	unsigned lines;
+	const char *names;
 };
 
 static char **string_field(const struct info *info, const struct info_line *line)
@@ -101,12 +103,12 @@ static bool get_i64(struct info *info, const struct info_line *line, struct text
 	return text_i64(in, (int64_t *)((char *)info + line->offset));
 }
 
-/* Write "<a> / <b>", the int64_t at @offset and the next one. */
+/* Write "<a> / <b> (<names>)", the int64_t at @offset and the next one. */
 static void put_pair(const struct info *info, const struct info_line *line, struct strbuf *out)
 {
 	const int64_t *field = (const int64_t *)((const char *)info + line->offset);
 
-	strbuf_addf(out, "%lld / %lld", (long long)field[0], (long long)field[1]);
+	strbuf_addf(out, "%lld / %lld (%s)", (long long)field[0], (long long)field[1], line->names);
 }
 
 static bool get_pair(struct info *info, const struct info_line *line, struct text *in)
@@ -120,24 +122,6 @@ static bool get_pair(struct info *info, const struct info_line *line, struct tex
 	field[0] = first;
 	field[1] = second;
 	return true;
-}
-
-static void put_ctxsw(const struct info *info, const struct info_line *line, struct strbuf *out)
-{
-	put_pair(info, line, out);
-	strbuf_addstr(out, " (voluntary / involuntary)");
-}
-
-static void put_pagefault(const struct info *info, const struct info_line *line, struct strbuf *out)
-{
-	put_pair(info, line, out);
-	strbuf_addstr(out, " (major / minor)");
-}
-
-static void put_iops(const struct info *info, const struct info_line *line, struct strbuf *out)
-{
-	put_pair(info, line, out);
-	strbuf_addstr(out, " (read / write)");
 }
 
 static void put_usec(const struct info *info, const struct info_line *line, struct strbuf *out)
@@ -283,6 +267,10 @@ static bool get_sysctl(struct info *info, const struct info_line *line, struct t
 	{                                                              \
 		prefix, bit, put, get, offsetof(struct info, field), 0 \
 	}
+#define PAIR_LINE(prefix, bit, field, names)                                            \
+	{                                                                               \
+		prefix, bit, put_pair, get_pair, offsetof(struct info, field), 0, names \
+	}
 #define COUNT_LINE(prefix, bit, lines)                      \
 	{                                                   \
 		prefix, bit, put_lines, get_lines, 0, lines \
@@ -336,11 +324,10 @@ static const struct info_line info_lines[] = {
 	COUNT_LINE("usageinfo:lines=", INFO_USAGEINFO, 6),
 	FIELD_LINE("usageinfo:systime=", INFO_USAGEINFO, put_usec, get_usec, systime_us),
 	FIELD_LINE("usageinfo:usrtime=", INFO_USAGEINFO, put_usec, get_usec, usrtime_us),
-	FIELD_LINE("usageinfo:ctxsw=", INFO_USAGEINFO, put_ctxsw, get_pair, ctxsw_voluntary),
+	PAIR_LINE("usageinfo:ctxsw=", INFO_USAGEINFO, ctxsw_voluntary, "voluntary / involuntary"),
 	FIELD_LINE("usageinfo:maxrss=", INFO_USAGEINFO, put_i64, get_i64, maxrss_kb),
-	FIELD_LINE("usageinfo:pagefault=", INFO_USAGEINFO, put_pagefault, get_pair,
-		   pagefault_major),
-	FIELD_LINE("usageinfo:iops=", INFO_USAGEINFO, put_iops, get_pair, iops_read),
+	PAIR_LINE("usageinfo:pagefault=", INFO_USAGEINFO, pagefault_major, "major / minor"),
+	PAIR_LINE("usageinfo:iops=", INFO_USAGEINFO, iops_read, "read / write"),
 	LINE("loadinfo:", INFO_LOADINFO, put_load, get_load),
 	COUNT_LINE("argspec:lines=", INFO_ARG_SPEC, 0),
 	FIELD_LINE("argspec:", INFO_ARG_SPEC, put_string, get_string, argspec),

@@ -41,6 +41,12 @@ bool text_line(struct text *t, struct text *line, bool *whole);
 /* Take exactly the bytes of @word. */
 bool text_word(struct text *t, const char *word);
 
+/* True when the whole text is @word. */
+static inline bool text_is(struct text t, const char *word)
+{
+	return text_word(&t, word) && !text_left(&t);
+}
+
 /* Parse a decimal or hexadecimal (without 0x) number that fits in uint64_t. */
 bool text_dec(struct text *t, uint64_t *v);
 bool text_hex(struct text *t, uint64_t *v);

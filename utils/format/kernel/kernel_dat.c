@@ -210,11 +210,10 @@ static bool find_id(struct text format, uint16_t *id)
 static uint32_t find_task(const struct kernel_event_type *type)
 {
 	static const char *const fields[] = { "next_pid", "pid" };
-	struct text system = type->system;
 	uint32_t offset;
 	uint32_t size;
 
-	if (!text_word(&system, "sched") || text_left(&system))
+	if (!text_is(type->system, "sched"))
 		return 0;
 	for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
 		if (kernel_format_find_field(type->format, fields[i], &offset, &size) && size == 4)
@@ -234,10 +233,7 @@ bool kernel_event_type_of(const struct kernel_file *file, struct kernel_event_ty
 	type->format = file->content;
 	type->task_offset = find_task(type);
 	type->graph = (struct kernel_graph){ 0 };
-
-	struct text system = type->system;
-
-	type->is_tracer = text_word(&system, "ftrace") && !text_left(&system);
+	type->is_tracer = text_is(type->system, "ftrace");
 	if (type->is_tracer)
 		kernel_graph_of(type->event, type->format, &type->graph);
 	return true;

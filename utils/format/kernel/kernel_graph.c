@@ -29,9 +29,7 @@ bool kernel_graph_of(struct text event, struct text format, struct kernel_graph 
 
 	*graph = (struct kernel_graph){ 0 };
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		struct text name = event;
-
-		if (text_word(&name, names[i].name) && !text_left(&name))
+		if (text_is(event, names[i].name))
 			graph->kind = names[i].kind;
 	}
 	if (!graph->kind || !find_address_field(format, "func", &graph->func)) {
