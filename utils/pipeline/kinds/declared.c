@@ -50,6 +50,21 @@ void declared_events_deinit(struct declared_events *declared)
 
 /* --- fields --- */
 
+int declared_make_room(struct declared_event *event, size_t nr)
+{
+	event->fields = calloc(nr, sizeof(*event->fields));
+	event->texts = calloc(nr, sizeof(*event->texts));
+	return event->fields && event->texts ? 0 : -ENOMEM;
+}
+
+int declared_add_field(struct declared_event *event, char *name, enum event_field_type type)
+{
+	if (!name)
+		return -ENOMEM;
+	event->fields[event->nr_fields++] = (struct event_field){ name, type, 0, NULL };
+	return 0;
+}
+
 static enum event_field_type field_type(enum fst_kind kind)
 {
 	switch (kind) {
@@ -102,20 +117,12 @@ static bool has_field(const struct declared_event *event, const char *name)
 
 static const char *usual_name(enum fst_kind kind)
 {
-	switch (kind) {
-	case FST_PID:
-		return "pid";
-	case FST_THREAD:
-		return "thread";
-	case FST_FILE:
-		return "file";
-	case FST_LINE:
-		return "line";
-	case FST_ERRNO:
-		return "errno";
-	default:
-		return NULL;
-	}
+	static const char *const names[] = {
+		[FST_PID] = "pid",   [FST_THREAD] = "thread", [FST_FILE] = "file",
+		[FST_LINE] = "line", [FST_ERRNO] = "errno",
+	};
+
+	return kind < ARRAY_SIZE(names) ? names[kind] : NULL;
 }
 
 /* Make a unique name for a field: its "KEY", a word for the directive's kind, or a number. */
@@ -147,11 +154,10 @@ static int add_fields(struct declared_event *event, const struct fst_format *for
 			continue;
 
 		char *name = name_field(event, i ? piece - 1 : NULL, piece->kind);
+		int ret = declared_add_field(event, name, field_type(piece->kind));
 
-		if (!name)
-			return -ENOMEM;
-		event->fields[event->nr_fields++] =
-			(struct event_field){ name, field_type(piece->kind), 0, NULL };
+		if (ret < 0)
+			return ret;
 	}
 	return 0;
 }
@@ -160,13 +166,10 @@ static int make_fields(struct declared_event *event)
 {
 	size_t max = event->format->nr_pieces + (event->common ? event->common->nr_pieces : 0);
 
-	event->fields = calloc(max + 1, sizeof(*event->fields));
-	event->texts = calloc(max + 1, sizeof(*event->texts));
-	if (!event->fields || !event->texts)
-		return -ENOMEM;
+	int ret = declared_make_room(event, max + 1);
 
-	int ret = event->common ? add_fields(event, event->common) : 0;
-
+	if (ret == 0 && event->common)
+		ret = add_fields(event, event->common);
 	return ret < 0 ? ret : add_fields(event, event->format);
 }
 

@@ -52,6 +52,10 @@ struct declared_events {
 int declared_events_load(struct declared_events *declared, const char *dir, struct uft_err *err);
 void declared_events_deinit(struct declared_events *declared);
 
+/* Make room for @nr fields, and add a field. @name is on the heap, or NULL. 0 or -ENOMEM. */
+int declared_make_room(struct declared_event *event, size_t nr);
+int declared_add_field(struct declared_event *event, char *name, enum event_field_type type);
+
 /* Find the event with that id, or NULL. */
 struct declared_event *declared_events_find(const struct declared_events *declared, uint64_t id);
 

@@ -11,16 +11,6 @@
 #include "utils/format/event_data.h"
 #include "utils/format/fstrace/line.h"
 
-static int add_key(struct declared_event *event, const char *key, size_t len)
-{
-	char *name = strndup(key, len);
-
-	if (!name)
-		return -ENOMEM;
-	event->fields[event->nr_fields++] = (struct event_field){ name, FIELD_TEXT, 0, NULL };
-	return 0;
-}
-
 /* True when a key is a valid word, and no field has that name yet. */
 static bool is_new_key(const struct declared_event *event, const char *key, size_t len)
 {
@@ -48,18 +38,13 @@ size_t declared_line_words(const char *text, size_t max)
 
 int declared_line_set_keys(struct declared_event *event, const char *keys)
 {
-	size_t room = declared_line_words(keys, EVENT_LINE_KEYS_MAX);
-	int ret = 0;
+	int ret = declared_make_room(event, declared_line_words(keys, EVENT_LINE_KEYS_MAX));
 
-	event->fields = calloc(room, sizeof(*event->fields));
-	event->texts = calloc(room, sizeof(*event->texts));
-	if (!event->fields || !event->texts)
-		return -ENOMEM;
 	while (ret == 0 && *keys && event->nr_fields < EVENT_LINE_KEYS_MAX) {
 		size_t len = strcspn(keys, " ");
 
 		if (is_new_key(event, keys, len))
-			ret = add_key(event, keys, len);
+			ret = declared_add_field(event, strndup(keys, len), FIELD_TEXT);
 		keys += len + (keys[len] == ' ');
 	}
 	return ret;

@@ -46,14 +46,8 @@ static int add_field(struct declared_event *event, int type)
 	char name[16];
 
 	snprintf(name, sizeof(name), "arg%zu", event->nr_fields + 1);
-
-	char *copy = strdup(name);
-
-	if (!copy)
-		return -ENOMEM;
 	event->probe_types[event->nr_fields] = type;
-	event->fields[event->nr_fields++] = (struct event_field){ copy, types[type].type, 0, NULL };
-	return 0;
+	return declared_add_field(event, strdup(name), types[type].type);
 }
 
 int declared_probe_set_types(struct declared_event *event, char *words)
@@ -61,10 +55,8 @@ int declared_probe_set_types(struct declared_event *event, char *words)
 	size_t room = declared_line_words(words, EVENT_PROBE_ARGS_MAX);
 
 	event->types = words;
-	event->fields = calloc(room, sizeof(*event->fields));
-	event->texts = calloc(room, sizeof(*event->texts));
 	event->probe_types = calloc(room, sizeof(*event->probe_types));
-	if (!event->fields || !event->texts || !event->probe_types)
+	if (declared_make_room(event, room) < 0 || !event->probe_types)
 		return -ENOMEM;
 	for (const char *at = words;;) {
 		size_t len = strcspn(at, " ");
@@ -96,43 +88,25 @@ static bool find_argument(const struct declared_event *event, const struct event
 	return le64toh(is_there) >> index & 1;
 }
 
-/* Write the fewest digits that tell the value from all others of its size. */
-static void put_float(struct strbuf *out, float value)
-{
-	char digits[32];
-
-	for (int precision = 6; precision <= 9; precision++) {
-		snprintf(digits, sizeof(digits), "%.*g", precision, (double)value);
-		if (strtof(digits, NULL) == value)
-			break;
-	}
-	strbuf_addstr(out, digits);
-}
-
-static void put_double(struct strbuf *out, double value)
-{
-	char digits[32];
-
-	for (int precision = 15; precision <= 17; precision++) {
-		snprintf(digits, sizeof(digits), "%.*g", precision, value);
-		if (strtod(digits, NULL) == value)
-			break;
-	}
-	strbuf_addstr(out, digits);
-}
-
+/* Write the fewest digits that tell the number from all others of its size. */
 static void put_real(struct strbuf *out, uint64_t bits, unsigned bytes)
 {
+	bool is_float = bytes == sizeof(float);
 	uint32_t low = bits;
-	double as_double;
 	float as_float;
+	double value;
+	char digits[32];
 
-	memcpy(&as_double, &bits, sizeof(as_double));
+	memcpy(&value, &bits, sizeof(value));
 	memcpy(&as_float, &low, sizeof(as_float));
-	if (bytes == sizeof(as_float))
-		put_float(out, as_float);
-	else
-		put_double(out, as_double);
+	if (is_float)
+		value = as_float;
+	for (int precision = is_float ? 6 : 15; precision <= (is_float ? 9 : 17); precision++) {
+		snprintf(digits, sizeof(digits), "%.*g", precision, value);
+		if ((is_float ? strtof(digits, NULL) : strtod(digits, NULL)) == value)
+			break;
+	}
+	strbuf_addstr(out, digits);
 }
 
 bool declared_probe_get(const struct event_kind *kind, const struct event_context *context,

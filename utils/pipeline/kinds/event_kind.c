@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "utils/base/containers/words.h"
 #include "utils/base/escape.h"
 #include "utils/format/bytes.h"
 #include "utils/format/event_ids.h"
@@ -43,28 +44,6 @@ const struct event_kind *event_kind_fixed(uint64_t id)
 	return &nameless[i];
 }
 
-static uint64_t get_number(const uint8_t *at, unsigned size, bool big)
-{
-	switch (size) {
-	case 1:
-		return *at;
-	case 2:
-		return get_u16(at, big);
-	case 4:
-		return get_u32(at, big);
-	default:
-		return get_u64(at, big);
-	}
-}
-
-/* Extend the sign, the highest bit of @size bytes, to 64 bits. */
-static uint64_t extend(uint64_t v, unsigned size)
-{
-	unsigned unused = 64 - size * 8;
-
-	return (uint64_t)((int64_t)(v << unused) >> unused);
-}
-
 bool event_payload_get(const struct event_kind *kind, const struct event_context *context,
 		       size_t index, struct event_value *out)
 {
@@ -86,9 +65,9 @@ bool event_payload_get(const struct event_kind *kind, const struct event_context
 		out->text = text_of(text, len);
 		return true;
 	}
-	out->number = get_number(event->data + at, field->size, context->data->is_big_endian);
+	out->number = get_uint(event->data + at, field->size, context->data->is_big_endian);
 	if (field->type == FIELD_INT)
-		out->number = extend(out->number, field->size);
+		out->number = extend_sign(out->number, field->size);
 	return true;
 }
 
@@ -157,6 +136,14 @@ void event_value_put(const struct event_value *value, enum value_form how, struc
 		strbuf_addf(out, "%llu", number);
 		break;
 	}
+}
+
+void event_word_put(const struct text *word, struct strbuf *out)
+{
+	char *copy cleanup_free = text_dup(word);
+
+	if (copy)
+		words_quote(copy, out);
 }
 
 void event_kind_put(const struct event_kind *kind, const struct event_context *context,

@@ -59,6 +59,9 @@ enum value_form {
 	VALUE_JSON,   /* 2, "0x1f" (readers keep numbers with 53 bits), 0.5000, 12.5000, "text" */
 };
 
+/* Append @word, in quotes if a shell needs them. */
+void event_word_put(const struct text *word, struct strbuf *out);
+
 /* Append @value. Only VALUE_JSON escapes it. */
 void event_value_put(const struct event_value *value, enum value_form how, struct strbuf *out);
 

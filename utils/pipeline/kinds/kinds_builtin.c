@@ -96,10 +96,7 @@ static bool get_variable(const struct event_kind *kind, const struct event_conte
 		return true;
 	}
 
-	size_t len = event->data_len - word;
-
-	for (size_t i = 0; i < len; i++)
-		out->number |= (uint64_t)event->data[word + i] << (big ? len - 1 - i : i) * 8;
+	out->number = get_uint(event->data + word, event->data_len - word, big);
 	return true;
 }
 

@@ -2,7 +2,6 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "utils/base/containers/words.h"
 #include "utils/format/event_ids.h"
 #include "utils/format/proc_dat.h"
 #include "utils/pipeline/kinds/event_kind.h"
@@ -90,14 +89,6 @@ static bool get_exec(const struct event_kind *kind, const struct event_context *
 	return text_left(texts[index]) > 0;
 }
 
-static void put_quoted(const struct text *word, struct strbuf *out)
-{
-	char *copy cleanup_free = text_dup(word);
-
-	if (copy)
-		words_quote(copy, out);
-}
-
 /* Write "/usr/bin/gcc: gcc -c x.c cwd=/src". */
 static void put_exec(const struct event_kind *kind, const struct event_context *context,
 		     struct strbuf *out)
@@ -107,17 +98,17 @@ static void put_exec(const struct event_kind *kind, const struct event_context *
 
 	if (!decode_exec(context, &exec))
 		return;
-	put_quoted(&exec.program, out);
+	event_word_put(&exec.program, out);
 	strbuf_addch(out, ':');
 	while (proc_next_arg(&exec.args, &arg)) {
 		strbuf_addch(out, ' ');
-		put_quoted(&arg, out);
+		event_word_put(&arg, out);
 	}
 	strbuf_addstr(out, " cwd=");
-	put_quoted(&exec.cwd, out);
+	event_word_put(&exec.cwd, out);
 	if (!same_text(&exec.program, &exec.interpreter)) {
 		strbuf_addstr(out, " interpreter=");
-		put_quoted(&exec.interpreter, out);
+		event_word_put(&exec.interpreter, out);
 	}
 }
 

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "trace/seam/reader.h"
-#include "utils/base/containers/words.h"
 #include "utils/format/event_ids.h"
 #include "utils/format/proc_dat.h"
 #include "utils/pipeline/kinds/event_kind.h"
@@ -161,21 +160,13 @@ static void put_open_flags(uint32_t flags, struct strbuf *out)
 		strbuf_addf(out, "|%#x", flags);
 }
 
-static void put_quoted(const struct text *word, struct strbuf *out)
-{
-	char *copy cleanup_free = text_dup(word);
-
-	if (copy)
-		words_quote(copy, out);
-}
-
 static void put_environment(struct text all, struct strbuf *out)
 {
 	struct text one;
 
 	for (const char *blank = ""; proc_next_arg(&all, &one); blank = " ") {
 		strbuf_addstr(out, blank);
-		put_quoted(&one, out);
+		event_word_put(&one, out);
 	}
 }
 
@@ -201,7 +192,7 @@ static void put_act(const struct event_kind *kind, const struct event_context *c
 		if (number == PROC_ENV)
 			put_environment(value.text, out);
 		else if (field->type == FIELD_TEXT)
-			put_quoted(&value.text, out);
+			event_word_put(&value.text, out);
 		else if (is_flags)
 			put_open_flags(value.number, out);
 		else if (strcmp(field->name, "mode") == 0)

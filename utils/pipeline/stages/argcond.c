@@ -3,22 +3,13 @@
 
 #include <string.h>
 
+#include "utils/format/bytes.h"
 #include "utils/format/callables.h"
-
-/* Load the bytes of an integer, with zeros above them. */
-static uint64_t load_integer(const struct arg_value *value, bool is_big)
-{
-	uint64_t number = 0;
-
-	for (size_t i = 0; i < value->len && i < sizeof(number); i++)
-		number |= (uint64_t)value->data[is_big ? value->len - 1 - i : i] << 8 * i;
-	return number;
-}
 
 /* Load a floating-point number of 4, 8 or 10 bytes. */
 static double load_real(const struct arg_value *value, bool is_big)
 {
-	uint64_t bits = load_integer(value, is_big);
+	uint64_t bits = get_uint(value->data, value->len, is_big);
 	uint32_t low = bits;
 	float single;
 	double real;
@@ -148,13 +139,10 @@ static bool judge_value(const struct cond_term *term, const struct argspec *spec
 	} else if (term->type == COND_FLOAT) {
 		v.real = load_real(value, is_big);
 	} else {
-		v.number = load_integer(value, is_big);
+		v.number = get_uint(value->data, value->len, is_big);
 		/* A value that was recorded with fewer bytes has its own sign bit. */
-		if (value->len < term->bytes && term->is_signed && value->len) {
-			unsigned unused = 64 - 8 * value->len;
-
-			v.number = (uint64_t)((int64_t)(v.number << unused) >> unused);
-		}
+		if (value->len < term->bytes && term->is_signed && value->len)
+			v.number = extend_sign(v.number, value->len);
 	}
 	return cond_term_holds(term, &v);
 }
