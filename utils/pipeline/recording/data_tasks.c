@@ -13,23 +13,16 @@
 
 #define TASK_FILE_MAX_BYTES (1UL << 30)
 
-static int task_compare(const void *a, const void *b)
-{
-	const struct task *x = a;
-	const struct task *y = b;
-
-	return x->tid < y->tid ? -1 : x->tid > y->tid;
-}
+_Static_assert(offsetof(struct task, tid) == 0, "ordered by order_i32()");
+_Static_assert(offsetof(struct task_name, start_ns) == 0, "ordered by order_u64()");
 
 struct task *data_task(const struct trace_data *data, int32_t tid)
 {
-	struct task key = { .tid = tid };
-
 	if (data->growth)
 		return data_growth_task(data, tid);
 	if (!data->nr_tasks)
 		return NULL;
-	return bsearch(&key, data->tasks, data->nr_tasks, sizeof(key), task_compare);
+	return bsearch(&tid, data->tasks, data->nr_tasks, sizeof(*data->tasks), order_i32);
 }
 
 /* The facts collected while task.txt is read. @tids may have repetitions; @sessions are by id. */
@@ -120,7 +113,7 @@ static int make_tasks(struct trace_data *data, const struct loader *list)
 		return -ENOMEM;
 	for (size_t i = 0; i < list->nr; i++)
 		tasks[i] = (struct task){ .tid = list->tids[i], .pid = list->tids[i] };
-	qsort(tasks, list->nr, sizeof(*tasks), task_compare);
+	qsort(tasks, list->nr, sizeof(*tasks), order_i32);
 	for (size_t i = 0; i < list->nr; i++) {
 		if (i && tasks[i].tid == tasks[data->nr_tasks - 1].tid)
 			continue;
@@ -353,10 +346,7 @@ int task_place_at(const struct task *task, unsigned reader, uint64_t time_ns,
 
 	if (!space)
 		return err_set_errno(err, -ENOMEM, "cannot name functions");
-	for (size_t i = 1; i < task->nr_refs; i++) {
-		if (task->refs[i].start_ns > time_ns)
-			until_ns = MIN(until_ns, task->refs[i].start_ns);
-	}
+	until_ns = MIN(until_ns, task_next_exec_ns(task, time_ns));
 	*place = (struct task_place){ session, space, until_ns };
 	return 0;
 }
@@ -416,11 +406,7 @@ void task_list_deinit(struct task_list *list)
 
 static int compare_starts(const void *a, const void *b)
 {
-	const struct task *x = a;
-	const struct task *y = b;
-	int time = (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
-
-	return time ? time : (x->tid > y->tid) - (x->tid < y->tid);
+	return task_order(a, b);
 }
 
 void task_list_sort_by_time(struct task_list *list)
@@ -428,14 +414,6 @@ void task_list_sort_by_time(struct task_list *list)
 	intmap_deinit(&list->by_tid);
 	if (list->nr)
 		qsort(list->all, list->nr, sizeof(*list->all), compare_starts);
-}
-
-static int compare_tids(const void *a, const void *b)
-{
-	const struct task *x = a;
-	const struct task *y = b;
-
-	return (x->tid > y->tid) - (x->tid < y->tid);
 }
 
 int data_add_tasks(struct trace_data *data, const struct task_list *list)
@@ -454,7 +432,7 @@ int data_add_tasks(struct trace_data *data, const struct task_list *list)
 		data->nr_tasks++;
 	}
 	data->nr_tasks += data->nr_sessions ? 0 : list->nr;
-	qsort(tasks, data->nr_tasks, sizeof(*tasks), compare_tids);
+	qsort(tasks, data->nr_tasks, sizeof(*tasks), order_i32);
 	for (size_t i = 0; i < data->nr_tasks; i++) {
 		tasks[i].index = i;
 		forget_names(&tasks[i]);
@@ -462,18 +440,10 @@ int data_add_tasks(struct trace_data *data, const struct task_list *list)
 	return 0;
 }
 
-static int compare_names(const void *a, const void *b)
-{
-	const struct task_name *x = a;
-	const struct task_name *y = b;
-
-	return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
-}
-
 void task_sort_names(struct task *task)
 {
 	if (task->nr_names > 1)
-		qsort(task->names, task->nr_names, sizeof(*task->names), compare_names);
+		qsort(task->names, task->nr_names, sizeof(*task->names), order_u64);
 }
 
 void data_sort_names(struct trace_data *data)

@@ -88,14 +88,9 @@ static int look_at_pipe(struct files *files, const struct descriptors_of *of, ui
 	if (at == FILES_NONE)
 		return -ENOMEM;
 
-	struct file_use *use = &files->uses[at];
-
 	/* The end of this use is not recorded, so the use stays open. */
-	use->nr_open = 1;
-	if (reads)
-		use->read_ns = MIN(use->read_ns, now_ns);
-	else
-		use->write_ns = MIN(use->write_ns, now_ns);
+	files->uses[at].nr_open = 1;
+	file_use_note(&files->uses[at], reads, writes, now_ns);
 	return 0;
 }
 
@@ -158,19 +153,13 @@ int descriptors_put(struct files *files, struct descriptors_of *of, const struct
 static int begin_use(struct files *files, const struct descriptors_of *of, struct descriptor *it,
 		     uint32_t name, uint64_t now_ns)
 {
-	struct file_use *use;
-
 	if (is_pipe(files, it->content))
 		return 0;
 	it->use = files_use(files, of->execution, name, it->content, now_ns);
 	if (it->use == FILES_NONE)
 		return -ENOMEM;
-	use = &files->uses[it->use];
-	use->nr_open++;
-	if (it->reads)
-		use->read_ns = MIN(use->read_ns, now_ns);
-	if (it->writes)
-		use->write_ns = MIN(use->write_ns, now_ns);
+	files->uses[it->use].nr_open++;
+	file_use_note(&files->uses[it->use], it->reads, it->writes, now_ns);
 	return 0;
 }
 

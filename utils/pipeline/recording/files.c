@@ -263,6 +263,14 @@ uint32_t files_use(struct files *files, size_t execution, uint32_t name, uint32_
 	return files->nr_uses++;
 }
 
+void file_use_note(struct file_use *use, bool reads, bool writes, uint64_t now_ns)
+{
+	if (reads)
+		use->read_ns = MIN(use->read_ns, now_ns);
+	if (writes)
+		use->write_ns = MIN(use->write_ns, now_ns);
+}
+
 int files_link(struct files *files, uint32_t from, uint32_t to)
 {
 	uint32_t content = files_content(files, from);
@@ -280,7 +288,7 @@ void files_unlink(struct files *files, uint32_t name)
 	files->names[name].was_removed = true;
 }
 
-static int move_one(struct files *files, uint32_t from, uint32_t to)
+static void move_one(struct files *files, uint32_t from, uint32_t to)
 {
 	uint32_t content = files->names[from].content;
 
@@ -291,7 +299,6 @@ static int move_one(struct files *files, uint32_t from, uint32_t to)
 		files_unlink(files, to);
 	}
 	files->names[from].was_removed = true;
-	return 0;
 }
 
 /* Find the next name below @top after @at, a directory before its content. FILES_NONE: no more. */

@@ -178,6 +178,9 @@ uint32_t files_new_content(struct files *files, uint32_t name, enum content_kind
 uint32_t files_use(struct files *files, size_t execution, uint32_t name, uint32_t content,
 		   uint64_t now_ns);
 
+/* Note that from @now_ns on, the execution may read or write the file. */
+void file_use_note(struct file_use *use, bool reads, bool writes, uint64_t now_ns);
+
 /* Note a link(2), by which @to names @from's file, too. */
 int files_link(struct files *files, uint32_t from, uint32_t to);
 int files_rename(struct files *files, uint32_t from, uint32_t to);

@@ -60,10 +60,7 @@ static struct file_use *use_of(struct loading *load, size_t at, uint32_t name, u
 static void note_access(struct loading *load, struct file_use *use, bool reads, bool writes)
 {
 	use->close_ns = load->now_ns;
-	if (reads)
-		use->read_ns = MIN(use->read_ns, load->now_ns);
-	if (writes)
-		use->write_ns = MIN(use->write_ns, load->now_ns);
+	file_use_note(use, reads, writes, load->now_ns);
 }
 
 /* Note a use for listings, which neither reads nor writes the content. */

@@ -343,37 +343,16 @@ const struct func *module_set_add_unknown(struct module_set *set, uint64_t addr,
 	return func;
 }
 
-static bool is_end_name(const char *name)
+static const char *const end_names[] = { "_exit",      "_Exit",	       "exit",
+					 "quick_exit", "pthread_exit", "thrd_exit" };
+static const char *const exec_names[] = { "execl",  "execle", "execlp",	 "execv",
+					  "execve", "execvp", "execvpe", "fexecve" };
+static const char *const fork_names[] = { "fork",	 "vfork",   "_Fork",  "__fork", "__vfork",
+					  "__libc_fork", "forkpty", "daemon", "clone" };
+
+static bool is_one_of(const char *name, const char *const *names, size_t nr)
 {
-	static const char *const names[] = { "_exit",	   "_Exit",	   "exit",
-					     "quick_exit", "pthread_exit", "thrd_exit" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		if (strcmp(names[i], name) == 0)
-			return true;
-	}
-	return false;
-}
-
-static bool is_exec_name(const char *name)
-{
-	static const char *const names[] = { "execl",  "execle", "execlp",  "execv",
-					     "execve", "execvp", "execvpe", "fexecve" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		if (strcmp(name, names[i]) == 0)
-			return true;
-	}
-	return false;
-}
-
-static bool is_fork_name(const char *name)
-{
-	static const char *const names[] = { "fork",	"vfork",   "_Fork",
-					     "__fork",	"__vfork", "__libc_fork",
-					     "forkpty", "daemon",  "clone" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+	for (size_t i = 0; i < nr; i++) {
 		if (strcmp(name, names[i]) == 0)
 			return true;
 	}
@@ -427,9 +406,11 @@ const struct func *module_func(struct module_set *set, struct module *mod, const
 	(*slot)->sym = sym;
 	(*slot)->module = mod;
 	(*slot)->is_libcall = sym->type == 'P';
-	(*slot)->is_end = (*slot)->is_libcall && is_end_name(sym->name);
-	(*slot)->is_exec = (*slot)->is_libcall && is_exec_name(sym->name);
-	(*slot)->is_fork = !is_kernel && is_fork_name(sym->name);
+	(*slot)->is_end = (*slot)->is_libcall &&
+			  is_one_of(sym->name, end_names, ARRAY_SIZE(end_names));
+	(*slot)->is_exec = (*slot)->is_libcall &&
+			   is_one_of(sym->name, exec_names, ARRAY_SIZE(exec_names));
+	(*slot)->is_fork = !is_kernel && is_one_of(sym->name, fork_names, ARRAY_SIZE(fork_names));
 	(*slot)->is_kernel = is_kernel;
 	return *slot;
 }

@@ -85,15 +85,6 @@ bool opened_skim(struct opened *opened, struct plain_records *records, uint64_t 
 	return true;
 }
 
-static bool has_become_another(const struct task *task, uint64_t from_ns, uint64_t to_ns)
-{
-	for (size_t i = 1; i < task->nr_refs; i++) {
-		if (task->refs[i].start_ns > from_ns && task->refs[i].start_ns <= to_ns)
-			return true;
-	}
-	return false;
-}
-
 /* Set @first, and return the number of calls from it on. */
 static size_t count_known(struct opened *opened)
 {
@@ -107,7 +98,7 @@ size_t opened_begin(struct opened *opened, const struct task *task, const struct
 		    uint64_t start_ns)
 {
 	opened->is_done = true;
-	if (has_become_another(task, opened->last_ns, start_ns)) {
+	if (task_next_exec_ns(task, opened->last_ns) <= start_ns) {
 		opened->nr = 0;
 		opened->is_out = false;
 	}
