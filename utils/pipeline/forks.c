@@ -25,12 +25,6 @@ struct parent {
 	size_t at;
 };
 
-static bool is_child_of(const struct pipeline *pipe, const struct task *child,
-			const struct task *parent)
-{
-	return task_origin(pipe->data, child) == parent;
-}
-
 /* Give a child the filter's state in the parent's fork(2), or else the parent's present state. */
 static int hand_over(struct parent *parent, const struct task *child)
 {
@@ -50,7 +44,7 @@ static int hand_over_until(struct parent *parent, uint64_t time_ns)
 
 		if (child->start_ns >= time_ns)
 			break;
-		if (is_child_of(parent->pipe, child, parent->lane.task))
+		if (task_origin(parent->pipe->data, child) == parent->lane.task)
 			ret = hand_over(parent, child);
 	}
 	return ret;

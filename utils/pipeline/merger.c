@@ -2,10 +2,13 @@
 #include "utils/pipeline/merger.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "utils/base/containers/vec.h"
+#include "utils/base/fd.h"
 #include "utils/pipeline/kinds/event_kind.h"
 
 /* The most events that are read from a source at once. */
@@ -39,6 +42,14 @@ int source_list_add(struct source_list *list, struct source *src)
 	list->all = all;
 	all[list->nr++] = src;
 	return 0;
+}
+
+int source_open_file(const struct source_opening *in, const char *name)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/%s", in->context->data->dir, name);
+	return file_open_regular(path, in->err);
 }
 
 static size_t queued_bytes(const struct queued *event)

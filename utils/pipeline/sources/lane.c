@@ -241,18 +241,25 @@ static struct event *raw_events(const struct lane *lane)
 	return lane->holds_back ? lane->raw : lane->events;
 }
 
+/* Replace the buffer *@events of a lane by one for @room events, with a copy of the first @nr. */
+static int replace_events(struct lane *lane, struct event **events, size_t nr, size_t room)
+{
+	struct event *copy = reallocarray(NULL, room, sizeof(*copy));
+
+	if (!copy)
+		return -ENOMEM;
+	memcpy(copy, *events, nr * sizeof(*copy));
+	blocks_give(&lane->pipe->event_blocks, *events);
+	*events = copy;
+	return 0;
+}
+
 static int make_room(struct lane *lane, size_t nr)
 {
 	if (nr <= lane->cap)
 		return 0;
-
-	struct event *events = reallocarray(NULL, nr, sizeof(*events));
-
-	if (!events)
+	if (replace_events(lane, &lane->events, lane->cap, nr) < 0)
 		return -ENOMEM;
-	memcpy(events, lane->events, lane->cap * sizeof(*events));
-	blocks_give(&lane->pipe->event_blocks, lane->events);
-	lane->events = events;
 	lane->cap = nr;
 	return 0;
 }
@@ -260,17 +267,8 @@ static int make_room(struct lane *lane, size_t nr)
 /* Make room for @room events in the buffer of raw_events(), which has @nr. */
 static int make_raw_room(struct lane *lane, size_t nr, size_t room)
 {
-	if (!lane->holds_back)
-		return make_room(lane, room);
-
-	struct event *raw = reallocarray(NULL, room, sizeof(*raw));
-
-	if (!raw)
-		return -ENOMEM;
-	memcpy(raw, lane->raw, nr * sizeof(*raw));
-	blocks_give(&lane->pipe->event_blocks, lane->raw);
-	lane->raw = raw;
-	return 0;
+	return lane->holds_back ? replace_events(lane, &lane->raw, nr, room)
+				: make_room(lane, room);
 }
 
 /*

@@ -142,6 +142,16 @@ struct source_list {
 /* Append @src, which the list then owns. 0, or -ENOMEM, and @src is closed. */
 int source_list_add(struct source_list *list, struct source *src);
 
+/* The arguments of source_kind.open(), for functions that cpu_files_each() calls. */
+struct source_opening {
+	const struct source_context *context;
+	struct source_list *list;
+	struct uft_err *err;
+};
+
+/* Open the file @name of the recording. Returns its descriptor, or negative with @in->err. */
+int source_open_file(const struct source_opening *in, const char *name);
+
 /*
  * A kind of sources of all tasks (pipeline_feed.c has the table). At equal times, events of the
  * source that was appended first come first.

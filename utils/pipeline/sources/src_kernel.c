@@ -2,8 +2,6 @@
 #include "utils/pipeline/sources/src_kernel.h"
 
 #include <errno.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -386,13 +384,6 @@ static void kernel_close(struct source *source)
 	free(src);
 }
 
-/* The argument that cpu_files_each() hands on. */
-struct opening {
-	const struct source_context *context;
-	struct source_list *list;
-	struct uft_err *err;
-};
-
 static int open_file(void *self, const char *name, uint32_t cpu)
 {
 	static const struct source_ops ops = {
@@ -402,9 +393,8 @@ static int open_file(void *self, const char *name, uint32_t cpu)
 		.more = kernel_more,
 		.close = kernel_close,
 	};
-	struct opening *in = self;
+	struct source_opening *in = self;
 	struct src_kernel *src = calloc(1, sizeof(*src));
-	char path[PATH_MAX];
 
 	if (!src)
 		return err_set_errno(in->err, -ENOMEM, "cannot read kernel files");
@@ -413,9 +403,8 @@ static int open_file(void *self, const char *name, uint32_t cpu)
 		.context = *in->context,
 		.cpu = cpu,
 		.bufs = { malloc(BUFFER_BYTES), malloc(BUFFER_BYTES) },
+		.fd = source_open_file(in, name),
 	};
-	snprintf(path, sizeof(path), "%s/%s", in->context->data->dir, name);
-	src->fd = file_open_regular(path, in->err);
 
 	int ret = src->fd < 0 ? src->fd : src->bufs[0] && src->bufs[1] ? 0 : -ENOMEM;
 
@@ -431,7 +420,7 @@ static int open_file(void *self, const char *name, uint32_t cpu)
 static int open_files(const struct source_context *context, struct source_list *list,
 		      struct uft_err *err)
 {
-	struct opening in = { context, list, err };
+	struct source_opening in = { context, list, err };
 	struct trace_data *data = context->data;
 	int ret = kernel_formats_load(&data->kernel, data->dir, context->broken, err);
 

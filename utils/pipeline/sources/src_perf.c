@@ -2,8 +2,6 @@
 #include "utils/pipeline/sources/src_perf.h"
 
 #include <errno.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -253,19 +251,11 @@ static void perf_close(struct source *source)
 	free(src);
 }
 
-/* The argument that cpu_files_each() hands on. */
-struct opening {
-	const struct source_context *context;
-	struct source_list *list;
-	struct uft_err *err;
-};
-
 static int open_file(void *self, const char *name, uint32_t cpu)
 {
 	static const struct source_ops ops = { perf_next_ns, perf_read, perf_more, perf_close };
-	struct opening *in = self;
+	struct source_opening *in = self;
 	struct src_perf *src = calloc(1, sizeof(*src));
-	char path[PATH_MAX];
 
 	if (!src)
 		return err_set_errno(in->err, -ENOMEM, "cannot read perf files");
@@ -274,9 +264,8 @@ static int open_file(void *self, const char *name, uint32_t cpu)
 		.context = *in->context,
 		.cpu = cpu,
 		.buf = malloc(PERF_BUFFER_BYTES),
+		.fd = source_open_file(in, name),
 	};
-	snprintf(path, sizeof(path), "%s/%s", in->context->data->dir, name);
-	src->fd = file_open_regular(path, in->err);
 
 	int ret = src->fd < 0 ? src->fd : src->buf ? 0 : -ENOMEM;
 
@@ -292,7 +281,7 @@ static int open_file(void *self, const char *name, uint32_t cpu)
 static int open_files(const struct source_context *context, struct source_list *list,
 		      struct uft_err *err)
 {
-	struct opening in = { context, list, err };
+	struct source_opening in = { context, list, err };
 
 	return cpu_files_each(context->data->dir, "perf-cpu", open_file, &in, err);
 }

@@ -88,9 +88,18 @@ static ssize_t read_source(struct source *source, struct event *events, size_t m
 	return src_user_read((struct src_user *)source, events, max, until_ns, err);
 }
 
+/* Read on: the file may have grown, and addresses may have another meaning. */
 static int more(struct source *source, struct uft_err *err)
 {
-	src_user_more((struct src_user *)source);
+	struct src_user *src = (struct src_user *)source;
+
+	src->place.space = NULL;
+	if (source->task)
+		src->compact = source->task->compact;
+	if (src->is_damaged)
+		return 0;
+	src->file_ended = false;
+	src->at_end = false;
 	return 0;
 }
 
@@ -552,17 +561,6 @@ bool src_user_wants_refill(const struct src_user *src)
 	/* The buffer may have less than the next record with its payload, and the file more. */
 	return !src->file_ended &&
 	       src->len - src->at < sizeof(struct record) * 2 + PAYLOAD_MAX_BYTES;
-}
-
-void src_user_more(struct src_user *src)
-{
-	src->place.space = NULL;
-	if (src->source.task)
-		src->compact = src->source.task->compact;
-	if (src->is_damaged)
-		return;
-	src->file_ended = false;
-	src->at_end = false;
 }
 
 /* HOT: read calls without payload, up to the first other record. */

@@ -79,9 +79,6 @@ bool src_user_wants_refill(const struct src_user *src);
 /* True with @err when the records of a block are lost, and this was not reported yet. */
 bool src_user_take_damage(struct src_user *src, struct uft_err *err);
 
-/* Read on: the file may have grown, and addresses may have another meaning. */
-void src_user_more(struct src_user *src);
-
 _Static_assert((int)RECORD_ENTRY == EVENT_ENTRY && (int)RECORD_EXIT == EVENT_EXIT &&
 		       (int)RECORD_LOST == EVENT_LOST && (int)RECORD_EVENT == EVENT_POINT,
 	       "types are taken over as they are");
