@@ -311,9 +311,7 @@ static int take_wanted(struct script *script, struct uft_err *err)
 
 		run->lua.lua_rawgeti(run->L, -1, i);
 		text = run->lua.lua_tolstring(run->L, -1, &len);
-		ret = text ? script_want(script, text, len, err)
-			   : err_set(err, -EINVAL, "%s of '%s' is no list of strings",
-				     SCRIPT_WANTED, script->config->path);
+		ret = text ? script_want(script, text, len, err) : script_no_list(script, err);
 		pop_values(run, 1);
 	}
 	pop_values(run, 2);

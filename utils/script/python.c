@@ -145,6 +145,19 @@ static void call_function(struct script *script, enum script_function function, 
 	drop_object(run, result);
 }
 
+/*
+ * Call a function with the context @dict, which is released; or, if it could not be made (@ret is
+ * negative), handle the exception.
+ */
+static void call_with(struct script *script, enum script_function function, PyObject *dict, int ret)
+{
+	if (ret < 0)
+		tell_exception(script);
+	else
+		call_function(script, function, dict);
+	drop_object(script->runner, dict);
+}
+
 /* --- contexts --- */
 
 /* Make the text of a name. A byte that is not UTF-8 becomes \xNN, as in other views. */
@@ -321,11 +334,7 @@ static void give_python_point(struct script *script, const struct script_point *
 		ret |= put_in_dict(run, dict, KEY_args,
 				   make_name(run, strbuf_str(point->data), point->data->len));
 	}
-	if (ret < 0)
-		tell_exception(script);
-	else
-		call_function(script, SCRIPT_EVENT, dict);
-	drop_object(run, dict);
+	call_with(script, SCRIPT_EVENT, dict, ret);
 }
 
 /* Make the text of a path, or of a word of the command line. */
@@ -365,11 +374,7 @@ static void begin_python(struct script *script)
 				   make_name(run, version, strlen(version)));
 		ret |= put_in_dict(run, dict, KEY_cmds, make_cmds(run, script->config));
 	}
-	if (ret < 0)
-		tell_exception(script);
-	else
-		call_function(script, SCRIPT_BEGIN, dict);
-	drop_object(run, dict);
+	call_with(script, SCRIPT_BEGIN, dict, ret);
 }
 
 /* --- batches --- */
@@ -422,11 +427,7 @@ static void hand_python_batch(struct script *script)
 		ret |= put_column(run, dict, "depth", "H", b->depth, b->nr * 2);
 		ret |= put_column(run, dict, "tid", "i", b->tid, b->nr * 4);
 	}
-	if (ret < 0)
-		tell_exception(script);
-	else
-		call_function(script, SCRIPT_BATCH, dict);
-	drop_object(run, dict);
+	call_with(script, SCRIPT_BATCH, dict, ret);
 }
 
 static void end_python(struct script *script)
@@ -496,8 +497,7 @@ static int want(struct script *script, PyObject *item, struct uft_err *err)
 
 	if (!text || run->py.PyBytes_AsStringAndSize(text, &bytes, &len) < 0) {
 		run->py.PyErr_Clear();
-		ret = err_set(err, -EINVAL, "%s of '%s' is no list of strings", SCRIPT_WANTED,
-			      script->config->path);
+		ret = script_no_list(script, err);
 	} else {
 		ret = script_want(script, bytes, len, err);
 	}
@@ -514,8 +514,7 @@ static int take_wanted(struct script *script, PyObject *module, struct uft_err *
 
 	if (wanted && !list) {
 		run->py.PyErr_Clear();
-		ret = err_set(err, -EINVAL, "%s of '%s' is no list of strings", SCRIPT_WANTED,
-			      script->config->path);
+		ret = script_no_list(script, err);
 	}
 	for (ssize_t i = 0; ret == 0 && list && i < run->py.PyList_Size(list); i++)
 		ret = want(script, run->py.PyList_GetItem(list, i), err);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "utils/base/containers/vec.h"
 #include "utils/base/fd.h"
 
 #define SCRIPT_MAX_BYTES (16UL << 20)
@@ -122,7 +123,7 @@ int script_options(const char *path, struct strbuf *out, struct uft_err *err)
 int script_want(struct script *script, const char *text, size_t len, struct uft_err *err)
 {
 	size_t nr = script->nr_wanted;
-	struct pattern *more = realloc(script->wanted, (nr + 1) * sizeof(*more));
+	struct pattern *more = vec_grow(script->wanted, nr, sizeof(*more));
 
 	if (!more)
 		return err_set_errno(err, -ENOMEM, "cannot read '%s'", script->config->path);
@@ -151,6 +152,12 @@ void script_tell(const struct script *script, const char *text)
 	}
 }
 
+int script_no_list(const struct script *script, struct uft_err *err)
+{
+	return err_set(err, -EINVAL, "%s of '%s' is no list of strings", SCRIPT_WANTED,
+		       script->config->path);
+}
+
 void script_tell_not_callable(const struct script *script, int function)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -177,19 +184,14 @@ static bool is_wanted(const struct script *script, const struct func *func)
 /* Returns the facts about @func. NULL without memory. */
 static struct script_func *find_func(struct script *script, const struct func *func)
 {
-	if (unlikely(func->id >= script->nr_funcs)) {
-		size_t nr = MAX(2 * script->nr_funcs, (size_t)func->id + 64);
-		struct script_func *more = realloc(script->funcs, nr * sizeof(*more));
+	struct script_func *funcs = vec_reach(script->funcs, &script->nr_funcs, func->id,
+					      sizeof(*funcs));
+	struct script_func *found;
 
-		if (!more)
-			return NULL;
-		memset(more + script->nr_funcs, 0, (nr - script->nr_funcs) * sizeof(*more));
-		script->funcs = more;
-		script->nr_funcs = nr;
-	}
-
-	struct script_func *found = &script->funcs[func->id];
-
+	if (!funcs)
+		return NULL;
+	script->funcs = funcs;
+	found = &funcs[func->id];
 	if (unlikely(!found->wanted))
 		found->wanted = is_wanted(script, func) ? 1 : -1;
 	return found;

@@ -184,6 +184,9 @@ int script_mixed(void *self, const struct task_event *events, size_t nr, struct 
 /* Add a name or pattern of SCRIPT_WANTED. Negative with @err. */
 int script_want(struct script *script, const char *text, size_t len, struct uft_err *err);
 
+/* Set the error for SCRIPT_WANTED that is not a list of strings. Returns its code. */
+int script_no_list(const struct script *script, struct uft_err *err);
+
 /* Print a text of any number of lines on stderr. Tabs become blanks. */
 void script_tell(const struct script *script, const char *text);
 

@@ -6,13 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "utils/format/argblob.h"
+#include "utils/base/containers/vec.h"
 #include "utils/format/bytes.h"
-#include "utils/spec/args/autoargs.h"
-#include "utils/pipeline/recording/args.h"
-
-/* A variadic function's number of arguments depends on an argument among the first four. */
-#define DECIDING_MAX 4
+#include "utils/view/values/argvalues.h"
 
 void script_values_deinit(struct script_values *values)
 {
@@ -21,35 +17,13 @@ void script_values_deinit(struct script_values *values)
 	*values = (struct script_values){ 0 };
 }
 
-/* Returns the integer, extended with zeros. */
-static uint64_t load_unsigned(const struct arg_value *value, bool big)
-{
-	uint64_t v = 0;
-
-	for (size_t i = 0; i < value->len && i < sizeof(v); i++) {
-		size_t from = big ? value->len - 1 - i : i;
-
-		v |= (uint64_t)value->data[from] << (8 * i);
-	}
-	return v;
-}
-
-static int64_t load_signed(const struct arg_value *value, bool big)
-{
-	unsigned unused = 64 - 8 * MIN(value->len, sizeof(uint64_t));
-
-	if (value->len == 0)
-		return 0;
-	return (int64_t)(load_unsigned(value, big) << unused) >> unused;
-}
-
 /*
  * Load an integer of unknown type. A negative int in a register may have zeros above it. As in
  * views, the largest 65536 numbers of 32 bits count as negative.
  */
 static int64_t load_auto(const struct arg_value *value, bool big)
 {
-	int64_t v = load_signed(value, big);
+	int64_t v = arg_value_signed(value, big);
 
 	return v > 0xffff0000LL && v <= 0xffffffffLL ? (int32_t)v : v;
 }
@@ -57,7 +31,7 @@ static int64_t load_auto(const struct arg_value *value, bool big)
 /* Load an enum. It has 32 bits in C, so a negative value in a register has zeros above it. */
 static int64_t load_enum(const struct arg_value *value, bool big)
 {
-	int64_t v = load_signed(value, big);
+	int64_t v = arg_value_signed(value, big);
 
 	return v > INT32_MAX && v <= UINT32_MAX ? (int32_t)v : v;
 }
@@ -78,7 +52,7 @@ static double make_double(uint16_t head, uint64_t fraction)
 
 static double load_float(const struct arg_value *value, bool big)
 {
-	uint64_t bits = load_unsigned(value, big);
+	uint64_t bits = arg_value_unsigned(value, big);
 	uint32_t bits32 = bits;
 	double d = 0;
 	float f;
@@ -133,14 +107,14 @@ static void put_integer(struct script_value *out, const struct argspec *spec,
 	if (value->len == 16)
 		put_wide(out, value, spec->type.format == ARG_SIGNED);
 	else if (spec->type.format == ARG_SIGNED)
-		out->i = load_signed(value, big);
+		out->i = arg_value_signed(value, big);
 	else if (spec->type.format == ARG_AUTO)
 		out->i = load_auto(value, big);
 	else if (spec->type.format == ARG_ENUM)
 		out->i = load_enum(value, big);
 	else {
 		out->kind = SCRIPT_UNSIGNED;
-		out->u = load_unsigned(value, big);
+		out->u = arg_value_unsigned(value, big);
 	}
 }
 
@@ -185,16 +159,13 @@ static void put_value(struct script_values *values, struct script_value *out,
 
 static struct script_value *next_room(struct script_values *values)
 {
-	if (values->nr == values->cap) {
-		size_t cap = values->cap ? 2 * values->cap : 16;
-		struct script_value *more = realloc(values->values, cap * sizeof(*more));
+	struct script_value *more = vec_room(values->values, values->nr, &values->cap,
+					     sizeof(*more));
 
-		if (!more)
-			return NULL;
-		values->values = more;
-		values->cap = cap;
-	}
-	return &values->values[values->nr++];
+	if (!more)
+		return NULL;
+	values->values = more;
+	return &more[values->nr++];
 }
 
 /*
@@ -216,48 +187,24 @@ static void settle_texts(struct script_values *values)
 	}
 }
 
-/* Leave out values that the call of a variadic function does not have. */
-static void leave_out_missing(struct script_values *values, const struct func *func,
-			      const uint64_t *deciding)
-{
-	size_t nr = MIN(values->nr, (size_t)DECIDING_MAX);
-
-	values->nr = MIN(values->nr, autoargs_count(func->sym->name, deciding, nr));
-}
-
 bool script_values_read(struct script_values *values, struct trace_data *data,
 			const struct event *event)
 {
-	const struct func_args *known = event->data ? arg_book_find(&data->args, event->func)
-						    : NULL;
-	bool is_entry = event->type == EVENT_ENTRY;
-	bool big = data->is_big_endian;
-	uint64_t deciding[DECIDING_MAX] = { 0 };
+	const struct argspec *spec;
+	struct argvalues payload;
+	struct arg_value value;
 
-	if (!known)
+	if (!argvalues_begin(&payload, data, event))
 		return false;
-
-	const struct argspecs *specs = is_entry ? &known->args : &known->retval;
-	size_t nr = is_entry ? specs->nr : MIN(specs->nr, (size_t)1);
-	ssize_t at = 0;
-
 	values->nr = 0;
 	strbuf_reset(&values->made);
-	for (size_t i = 0; i < nr; i++) {
-		struct arg_value value;
-		struct script_value *room;
+	while ((spec = argvalues_next(&payload, &value)) != NULL) {
+		struct script_value *room = next_room(values);
 
-		at = argblob_next(event->data, event->data_len, at, specs->specs[i].type, big,
-				  &value);
-		room = at < 0 ? NULL : next_room(values);
 		if (!room)
 			break;
-		if (i < DECIDING_MAX)
-			deciding[i] = load_unsigned(&value, big);
-		put_value(values, room, &specs->specs[i], &value, big);
+		put_value(values, room, spec, &value, data->is_big_endian);
 	}
-	if (is_entry && known->is_known)
-		leave_out_missing(values, event->func, deciding);
 	settle_texts(values);
-	return nr > 0;
+	return true;
 }

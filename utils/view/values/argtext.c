@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "utils/format/bytes.h"
-#include "utils/spec/args/autoargs.h"
 #include "utils/view/values/argtext_shape.h"
 #include "utils/view/values/argtext_struct.h"
 #include "utils/view/extended.h"
@@ -25,50 +24,24 @@
 static bool find_subject(const struct argtext *text, const struct task *task,
 			 const struct event *event, struct subject *s)
 {
-	const struct func_args *known = NULL;
-
-	if (event->data && (event->type == EVENT_ENTRY || event->type == EVENT_EXIT))
-		known = arg_book_find(&text->data->args, event->func);
-	if (!known)
-		return false;
-
-	bool is_entry = event->type == EVENT_ENTRY;
-	const struct argspecs *specs = is_entry ? &known->args : &known->retval;
-
 	*s = (struct subject){
 		.text = text,
 		.task = task,
 		.event = event,
-		.specs = specs->specs,
-		.nr = is_entry ? specs->nr : 1,
-		.is_known = is_entry && known->is_known,
 		.budget = FIELDS_TEXT_MAX,
 		.fields = FIELDS_MAX,
 	};
-	return specs->nr > 0;
+	return argvalues_begin(&s->values, text->data, event);
 }
 
-/* Returns the integer, extended with zeros. */
 static uint64_t load_unsigned(const struct subject *s, const struct arg_value *value)
 {
-	bool big = s->text->data->is_big_endian;
-	uint64_t v = 0;
-
-	for (size_t i = 0; i < value->len && i < sizeof(v); i++) {
-		size_t from = big ? value->len - 1 - i : i;
-
-		v |= (uint64_t)value->data[from] << (8 * i);
-	}
-	return v;
+	return arg_value_unsigned(value, s->text->data->is_big_endian);
 }
 
 static int64_t load_signed(const struct subject *s, const struct arg_value *value)
 {
-	unsigned unused = 64 - 8 * MIN(value->len, sizeof(uint64_t));
-
-	if (value->len == 0)
-		return 0;
-	return (int64_t)(load_unsigned(s, value) << unused) >> unused;
+	return arg_value_signed(value, s->text->data->is_big_endian);
 }
 
 static void put_hex(uint64_t v, struct strbuf *out)
@@ -397,48 +370,16 @@ void argtext_put_value(struct subject *s, const struct argspec *spec, const stru
 	}
 }
 
-/*
- * Read the value of s->specs[@i] at *@at, and move *@at to its end. Returns false without a value.
- */
-static bool next_value(const struct subject *s, size_t i, size_t *at, struct arg_value *value)
-{
-	ssize_t next = argblob_next(s->event->data, s->event->data_len, *at, s->specs[i].type,
-				    s->text->data->is_big_endian, value);
-
-	if (next < 0)
-		return false;
-	*at = next;
-	return true;
-}
-
-/* One of this many first arguments tells how many arguments a variadic call has. */
-#define DECIDING_MAX 4
-
-/* Leave out the last specifications when a variadic call has fewer arguments. */
-static void leave_out_missing(struct subject *s)
-{
-	uint64_t values[DECIDING_MAX];
-	struct arg_value value;
-	size_t at = 0;
-	size_t nr = 0;
-
-	while (nr < MIN(s->nr, (size_t)DECIDING_MAX) && next_value(s, nr, &at, &value))
-		values[nr++] = load_unsigned(s, &value);
-	s->nr = MIN(s->nr, autoargs_count(s->event->func->sym->name, values, nr));
-}
-
 static void put_values(struct subject *s, struct strbuf *out)
 {
+	const struct argspec *spec;
 	struct arg_value value;
 	size_t start = out->len;
-	size_t at = 0;
 
-	if (s->is_known)
-		leave_out_missing(s);
-	for (size_t i = 0; i < s->nr && next_value(s, i, &at, &value); i++) {
+	for (size_t i = 0; (spec = argvalues_next(&s->values, &value)) != NULL; i++) {
 		if (i)
 			strbuf_addstr(out, ", ");
-		argtext_put_value(s, &s->specs[i], &value, out);
+		argtext_put_value(s, spec, &value, out);
 		/* Text is cut between arguments only, since it may have colours. */
 		if (out->len - start > ARGS_TEXT_MAX)
 			return;
@@ -567,20 +508,18 @@ static void put_raw_value(const struct subject *s, const struct argspec *spec,
 bool argtext_put_raw(const struct argtext *text, const struct task *task, const struct event *event,
 		     struct strbuf *out)
 {
+	const struct argspec *spec;
 	struct subject s;
 	struct arg_value value;
-	size_t at = 0;
 
 	if (!find_subject(text, task, event, &s))
 		return false;
-	if (s.is_known)
-		leave_out_missing(&s);
-	for (size_t i = 0; i < s.nr && next_value(&s, i, &at, &value); i++) {
+	for (size_t i = 0; (spec = argvalues_next(&s.values, &value)) != NULL; i++) {
 		if (event->type == EVENT_ENTRY)
 			strbuf_addf(out, "  args[%zu] ", i);
 		else
 			strbuf_addstr(out, "  retval ");
-		put_raw_value(&s, &s.specs[i], &value, out);
+		put_raw_value(&s, spec, &value, out);
 		strbuf_addch(out, '\n');
 	}
 	return true;

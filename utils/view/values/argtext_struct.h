@@ -2,15 +2,12 @@
 #ifndef UTRAIL_VIEW_ARGTEXT_STRUCT_H
 #define UTRAIL_VIEW_ARGTEXT_STRUCT_H
 
-#include "utils/format/argblob.h"
-#include "utils/pipeline/recording/args.h"
 #include "utils/view/values/argtext.h"
+#include "utils/view/values/argvalues.h"
 
 /*
  * The call that values belong to, and the limits of their text.
  *
- * @specs: the @nr types of the values, which follow one another in the payload
- * @is_known: see struct func_args
  * @budget: remaining bytes for the text of structs' fields
  * @fields: the number of fields and of nodes of containers that may still be shown
  * @nesting: number of structs around the value
@@ -19,9 +16,7 @@ struct subject {
 	const struct argtext *text;
 	const struct task *task;
 	const struct event *event;
-	const struct argspec *specs;
-	size_t nr;
-	bool is_known;
+	struct argvalues values;
 	size_t budget;
 	unsigned fields;
 	unsigned nesting;
