@@ -23,11 +23,6 @@ struct own {
 	size_t nr;
 };
 
-static uint64_t positive_cost(uint64_t ns)
-{
-	return (int64_t)ns < 0 ? 0 : ns;
-}
-
 static int compare_own(const void *a, const void *b)
 {
 	return strcmp(((const struct own *)a)->func->name, ((const struct own *)b)->func->name);
@@ -109,7 +104,7 @@ static void put_object(struct export *ex, const struct func *func)
 
 static void put_number(struct export *ex, uint64_t number)
 {
-	sink_putf(ex->sink, " %llu", (unsigned long long)positive_cost(number));
+	sink_putf(ex->sink, " %llu", (unsigned long long)tree_positive(number));
 }
 
 static void put_calls(struct export *ex, const struct costs *costs, size_t pair)
@@ -148,7 +143,7 @@ static void put_sums(struct export *ex, const struct costs *costs)
 		uint64_t sum = 0;
 
 		for (size_t k = 0; k < costs->list[i].nr; k++)
-			sum += positive_cost(costs->list[i].all[k].self_ns);
+			sum += tree_positive(costs->list[i].all[k].self_ns);
 		put_number(ex, sum);
 	}
 	sink_lit(ex->sink, "\n");

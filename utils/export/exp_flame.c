@@ -102,7 +102,7 @@ static bool put_tree(struct export *ex, const struct tree_node *root, struct str
 
 static uint64_t samples_in(uint64_t ns, uint64_t sample_ns)
 {
-	return (int64_t)ns < 0 ? 0 : ns / sample_ns;
+	return tree_positive(ns) / sample_ns;
 }
 
 /* Returns the number of samples of the node itself, without its callees. */
@@ -163,19 +163,18 @@ const struct exporter exp_flame_graph = {
 
 static uint64_t count_self(const struct tree_node *node, uint64_t divisor)
 {
-	return (int64_t)node->self_ns < 0 ? 0 : node->self_ns;
+	return tree_positive(node->self_ns);
 }
 
 /* Show exact times: each line has the program, the names of a path, and its self time in ns. */
 static int show_folded(struct export *ex, struct tree *tree, struct uft_err *err)
 {
 	struct strbuf path cleanup_strbuf = { 0 };
-	const struct trace_data *data = ex->pipe->data;
 	uint64_t text_bytes = 0;
 
 	for (size_t i = 0; i < tree->nr_roots; i++) {
 		strbuf_reset(&path);
-		put_name(&path, title_program(i < data->nr_sessions ? data->sessions[i] : NULL));
+		put_name(&path, title_program(tree_session(tree, i)));
 		if (!put_tree(ex, tree->roots[i], &path, count_self, 1, &text_bytes))
 			return too_long(err);
 	}

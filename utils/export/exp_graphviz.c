@@ -35,8 +35,7 @@ static int show_graphviz(struct export *ex, struct tree *tree, struct uft_err *e
 	sink_str(ex->sink, title_recording(data));
 	sink_lit(ex->sink, "\" { \n");
 	for (size_t i = 0; i < tree->nr_roots; i++)
-		put_edges(ex, tree->roots[i],
-			  title_program(i < data->nr_sessions ? data->sessions[i] : NULL));
+		put_edges(ex, tree->roots[i], title_program(tree_session(tree, i)));
 	sink_lit(ex->sink, "}\n");
 	return 0;
 }

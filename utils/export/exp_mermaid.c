@@ -97,15 +97,12 @@ static void put_head(struct export *ex)
 
 static int show_mermaid(struct export *ex, struct tree *tree, struct uft_err *err)
 {
-	const struct trace_data *data = ex->pipe->data;
 	struct numbering numbers = { 0 };
 	int ret = 0;
 
 	put_head(ex);
 	for (size_t i = 0; ret == 0 && i < tree->nr_roots; i++)
-		ret = put_edges(ex, tree->roots[i],
-				title_program(i < data->nr_sessions ? data->sessions[i] : NULL),
-				&numbers);
+		ret = put_edges(ex, tree->roots[i], title_program(tree_session(tree, i)), &numbers);
 	sink_lit(ex->sink, TAIL);
 	free(numbers.ids);
 	return ret < 0 ? err_set_errno(err, ret, "cannot export") : 0;

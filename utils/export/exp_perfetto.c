@@ -167,6 +167,13 @@ static void begin_packet(struct perfetto *p, uint64_t time_ns)
 	proto_add_uint(&p->packet, PACKET_SEQUENCE_ID, p->sequence);
 }
 
+/* Begin a packet that does not have the default clock of its sequence. */
+static void begin_clock_packet(struct perfetto *p, uint64_t time_ns)
+{
+	begin_packet(p, time_ns);
+	proto_add_uint(&p->packet, PACKET_CLOCK_ID, CLOCK_ID_MONOTONIC);
+}
+
 /* A process without probes has no session: it gets the name of its task. */
 static void write_process(struct export *ex, const struct task *task, uint64_t time_ns)
 {
@@ -174,8 +181,7 @@ static void write_process(struct export *ex, const struct task *task, uint64_t t
 	const struct session *session = task_session(task, time_ns);
 	const char *name = session ? title_program(session) : task_name_at(task, UINT64_MAX);
 
-	begin_packet(p, time_ns);
-	proto_add_uint(&p->packet, PACKET_CLOCK_ID, CLOCK_ID_MONOTONIC);
+	begin_clock_packet(p, time_ns);
 	strbuf_reset(&p->inner);
 	proto_add_uint(&p->inner, PROCESS_PID, task->pid);
 	if (session)
@@ -194,8 +200,7 @@ static void write_thread(struct export *ex, const struct task *task, uint64_t ti
 	struct perfetto *p = ex->state;
 	const char *name = task_name_at(task, UINT64_MAX);
 
-	begin_packet(p, time_ns);
-	proto_add_uint(&p->packet, PACKET_CLOCK_ID, CLOCK_ID_MONOTONIC);
+	begin_clock_packet(p, time_ns);
 	strbuf_reset(&p->inner);
 	proto_add_uint(&p->inner, THREAD_PID, task->pid);
 	proto_add_uint(&p->inner, THREAD_TID, task->tid);
@@ -212,8 +217,7 @@ static void write_defaults(struct export *ex, const struct task *task, uint64_t 
 {
 	struct perfetto *p = ex->state;
 
-	begin_packet(p, time_ns);
-	proto_add_uint(&p->packet, PACKET_CLOCK_ID, CLOCK_ID_MONOTONIC);
+	begin_clock_packet(p, time_ns);
 	proto_add_uint(&p->packet, PACKET_SEQUENCE_FLAGS, SEQUENCE_CLEARED);
 	strbuf_reset(&p->inner);
 	proto_add_uint(&p->inner, EVENT_TRACK_UUID, thread_uuid(task));
@@ -397,8 +401,7 @@ static void write_execution_track(struct export *ex, const struct exec_slice *sl
 
 	if (task)
 		write_process(ex, task, slice->start_ns);
-	begin_packet(p, slice->start_ns);
-	proto_add_uint(&p->packet, PACKET_CLOCK_ID, CLOCK_ID_MONOTONIC);
+	begin_clock_packet(p, slice->start_ns);
 	strbuf_reset(&p->part);
 	proto_add_uint(&p->part, TRACK_UUID, execution_uuid(slice->is));
 	proto_add_str(&p->part, TRACK_NAME, "executions");
@@ -437,8 +440,7 @@ static bool write_execution(struct export *ex, const struct exec_slice *slice, b
 	struct strbuf name cleanup_strbuf = { 0 };
 	bool is_done = true;
 
-	begin_packet(p, is_begin ? slice->start_ns : slice->end_ns);
-	proto_add_uint(&p->packet, PACKET_CLOCK_ID, CLOCK_ID_MONOTONIC);
+	begin_clock_packet(p, is_begin ? slice->start_ns : slice->end_ns);
 	strbuf_reset(&p->part);
 	proto_add_uint(&p->part, TRACK_EVENT_TYPE, is_begin ? SLICE_BEGIN : SLICE_END);
 	proto_add_uint(&p->part, EVENT_TRACK_UUID, execution_uuid(slice->is));

@@ -131,7 +131,7 @@ static int know_function(struct export *ex, const struct func *func)
 static void write_sample(struct export *ex, const struct tree_node *node, const uint64_t *own)
 {
 	struct pprof *p = ex->state;
-	uint64_t self_ns = (int64_t)node->self_ns < 0 ? 0 : node->self_ns;
+	uint64_t self_ns = tree_positive(node->self_ns);
 	unsigned nr = 0;
 
 	strbuf_reset(&p->inner);

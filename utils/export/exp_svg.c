@@ -6,14 +6,9 @@
 #include "utils/view/values/titles.h"
 #include "utils/view/texts.h"
 
-static uint64_t positive_time(uint64_t ns)
-{
-	return (int64_t)ns < 0 ? 0 : ns;
-}
-
 static uint64_t value(const struct tree_node *node)
 {
-	return positive_time(node->total_ns);
+	return tree_positive(node->total_ns);
 }
 
 /* Write the colour that the name has in the page, too (utils/export/page/ui/colors.js). */
@@ -37,9 +32,9 @@ static void put_tip(const struct tree_node *node, uint64_t all, struct sink *sin
 	sink_lit(sink, ": ");
 	svg_put_calls(node->calls, sink);
 	sink_lit(sink, ", ");
-	svg_put_time(positive_time(node->total_ns), sink);
-	sink_putf(sink, " (%.2f %%), itself ", 100.0 * positive_time(node->total_ns) / all);
-	svg_put_time(positive_time(node->self_ns), sink);
+	svg_put_time(tree_positive(node->total_ns), sink);
+	sink_putf(sink, " (%.2f %%), itself ", 100.0 * tree_positive(node->total_ns) / all);
+	svg_put_time(tree_positive(node->self_ns), sink);
 }
 
 static int show_svg(struct export *ex, struct tree *tree, struct uft_err *err)

@@ -279,8 +279,7 @@ static ssize_t next_older(const struct tree *tree, const bool *is_done)
 static int show_session(const struct graph *graph, const struct tree *tree, size_t index,
 			struct sink *sink)
 {
-	const struct trace_data *data = tree->pipe->data;
-	const struct session *session = index < data->nr_sessions ? data->sessions[index] : NULL;
+	const struct session *session = tree_session(tree, index);
 	struct tree_node *root = tree->roots[index];
 
 	if (!root->first)

@@ -32,7 +32,7 @@ static const struct tree_node *pair_of(const struct tree_node *node)
 
 static uint64_t total_of(const struct tree_node *node)
 {
-	return node && (int64_t)node->total_ns > 0 ? node->total_ns : 0;
+	return node ? tree_positive(node->total_ns) : 0;
 }
 
 static uint64_t calls_of(const struct tree_node *node)

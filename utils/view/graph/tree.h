@@ -220,6 +220,20 @@ struct tree_node *tree_child(struct tree *tree, struct tree_node *node, const st
 /* Returns the function that represents the name of @func, or NULL when memory is short. */
 const struct func *tree_canon(struct tree *tree, const struct func *func);
 
+/* Returns a sum of times, or 0 if it is negative. */
+static inline uint64_t tree_positive(uint64_t ns)
+{
+	return (int64_t)ns < 0 ? 0 : ns;
+}
+
+/* Returns the session of tree->roots[@root]. NULL: its calls have no session. */
+static inline const struct session *tree_session(const struct tree *tree, size_t root)
+{
+	const struct trace_data *data = tree->pipe->data;
+
+	return root < data->nr_sessions ? data->sessions[root] : NULL;
+}
+
 /*
  * Returns the node after @node in a walk through @top and all nodes below it, callers before
  * callees. NULL at the end. The walk does not recurse, since paths can be long.
