@@ -32,18 +32,17 @@ RAW = {
     "utils/view/report/report_diff_text.c": "times",
     "utils/view/report/report_events.c": "numbers and times",
     "utils/view/report/report_func.c": "times",
+    "utils/export/export.c": "the bytes of a database, or of a log of POSIX Trace",
     "utils/export/exp_chrome.c": "names that func_texts keep escaped; numbers",
     "utils/export/exp_events.c": "times, and JSON of export_point_json(), which escapes",
-    "utils/export/exp_events_posix.c": "the bytes of a log of POSIX Trace",
     "utils/export/exp_firefox.c": "columns of numbers, and add_member(), which escapes",
     "utils/export/exp_flame.c": "paths of names that put_name() has escaped",
-    "utils/export/exp_html.c": "the page, base64, and JSON of add_string(), which escapes",
+    "utils/export/exp_html.c": "the page, base64, and JSON of page_put_string(), which escapes",
     "utils/export/page/blocks.c": "base64",
     "utils/export/exp_jsonl.c": "names that func_texts keep escaped; numbers",
     "utils/export/exp_perfetto.c": "protobuf",
     "utils/export/exp_pprof.c": "protobuf",
     "utils/export/exp_speedscope.c": "numbers",
-    "utils/export/exp_sqlite.c": "the database",
 }
 
 # Places that write without a sink.

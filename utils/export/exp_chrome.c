@@ -63,15 +63,6 @@ static void put_task_name(struct export *ex, const struct task *task, const char
 	sink_lit(ex->sink, "\"}}");
 }
 
-static bool is_first_of_process(const struct pipeline *pipe, size_t index)
-{
-	for (size_t i = 0; i < index; i++) {
-		if (pipe->lanes[i].task->pid == pipe->lanes[index].task->pid)
-			return false;
-	}
-	return true;
-}
-
 static int begin_chrome(struct export *ex, struct uft_err *err)
 {
 	struct chrome *chrome = ex->state;
@@ -89,7 +80,7 @@ static int begin_chrome(struct export *ex, struct uft_err *err)
 
 		make_task(&chrome->tasks[task->index], task);
 		sink_either(ex->sink, i, ",\n", "\n");
-		if (is_first_of_process(pipe, i)) {
+		if (export_begins_process(pipe, i)) {
 			put_task_name(ex, task, "process_name");
 			sink_lit(ex->sink, ",\n");
 		}
@@ -124,11 +115,6 @@ static inline char *put_ts(struct chrome *chrome, char *to, uint64_t time_ns)
 	return put_millionths(to, rest);
 }
 
-static void put_long_name(struct export *ex, const struct func_text *name)
-{
-	sink_put_raw(ex->sink, name->text, name->len);
-}
-
 static int put_edge(struct export *ex, const struct task_text *task, uint64_t time_ns,
 		    const struct nest_edge *edge)
 {
@@ -147,7 +133,7 @@ static int put_edge(struct export *ex, const struct task_text *task, uint64_t ti
 		sink_done(ex->sink, copy_over(to, name->text, name->len));
 	} else {
 		sink_done(ex->sink, to);
-		put_long_name(ex, name);
+		sink_put_raw(ex->sink, name->text, name->len);
 	}
 	return 0;
 }

@@ -9,12 +9,10 @@
 #include <string.h>
 
 #include "trace/seam/reader.h"
-#include "utils/base/fd.h"
 #include "utils/base/containers/strmap.h"
 #include "utils/export/export.h"
 #include "utils/format/event_data.h"
 
-#define COPY_BYTES   (64 << 10)
 /* The default size of libutrail-trace's streams. */
 #define STREAM_BYTES (256 << 10)
 #define POLICY_FLUSH 3 /* POSIX_TRACE_FLUSH */
@@ -272,22 +270,6 @@ static int put_posix_events(struct export *ex, const struct event_span *span, st
 
 /* --- the end --- */
 
-static int copy_out(struct export *ex, int fd)
-{
-	char *bytes = malloc(COPY_BYTES);
-	uint64_t at = 0;
-	ssize_t len = bytes ? 1 : -ENOMEM;
-
-	while (len > 0) {
-		len = fd_pread_full(fd, bytes, COPY_BYTES, at);
-		if (len > 0)
-			sink_put_raw(ex->sink, bytes, (size_t)len);
-		at += len > 0 ? (uint64_t)len : 0;
-	}
-	free(bytes);
-	return (int)len;
-}
-
 static int end_posix_log(struct export *ex, struct uft_err *err)
 {
 	struct posix_export *to = ex->state;
@@ -296,7 +278,7 @@ static int end_posix_log(struct export *ex, struct uft_err *err)
 	to->writer.header.is_closed = 1;
 	ret = pxt_log_sync(&to->writer);
 	if (ret == 0)
-		ret = copy_out(ex, fileno(to->file));
+		ret = export_copy_file(ex, fileno(to->file));
 	return ret < 0 ? err_set_errno(err, ret, "cannot write the log") : 0;
 }
 

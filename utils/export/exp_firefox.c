@@ -70,13 +70,6 @@ struct firefox {
 	"\"chartLabel\":\"{marker.name}\",\"tableLabel\":\"{marker.name} {marker.data.text}\","  \
 	"\"fields\":[{\"key\":\"text\",\"label\":\"Text\",\"format\":\"string\"}]}"
 
-static uint64_t since_start(const struct export *ex, uint64_t time_ns)
-{
-	uint64_t first_ns = ex->pipe->first_ns;
-
-	return time_ns > first_ns ? time_ns - first_ns : 0;
-}
-
 /* Append milliseconds with six digits after the point to a column. */
 static void add_ms(struct strbuf *out, uint64_t ns)
 {
@@ -225,7 +218,7 @@ static int put_firefox_marker(struct export *ex, const struct task *task, const 
 	add_member(&f->markers.data, "text", strbuf_str(&text));
 	strbuf_addch(&f->markers.data, '}');
 	strbuf_addf(&f->markers.names, "%s%u", comma, number - 1);
-	add_ms(&f->markers.starts, MAX(f->last_ns, since_start(ex, event->time_ns)));
+	add_ms(&f->markers.starts, MAX(f->last_ns, export_since_start(ex, event->time_ns)));
 	strbuf_addf(&f->markers.ends, "%snull", comma);
 	strbuf_addf(&f->markers.phases, "%s0", comma);
 	f->markers.nr++;
@@ -252,9 +245,8 @@ static void put_sample(struct export *ex, uint64_t now_ns)
 
 static void put_column(struct export *ex, const char *name, struct strbuf *column)
 {
-	sink_lit(ex->sink, "\"");
-	sink_str(ex->sink, name);
-	sink_lit(ex->sink, "\":[");
+	sink_quoted(ex->sink, name);
+	sink_lit(ex->sink, ":[");
 	sink_put_made(ex->sink, column);
 	sink_lit(ex->sink, "],");
 	strbuf_reset(column);
@@ -263,9 +255,8 @@ static void put_column(struct export *ex, const char *name, struct strbuf *colum
 /* Write the same value @count times in a column. */
 static void put_same(struct export *ex, const char *name, const char *value, size_t count)
 {
-	sink_lit(ex->sink, "\"");
-	sink_str(ex->sink, name);
-	sink_lit(ex->sink, "\":[");
+	sink_quoted(ex->sink, name);
+	sink_lit(ex->sink, ":[");
 	for (size_t i = 0; i < count; i++) {
 		sink_either(ex->sink, i, ",", "");
 		sink_str(ex->sink, value);
@@ -362,7 +353,7 @@ static int put_firefox_events(struct export *ex, const struct event_span *span, 
 			ret = end_thread(ex);
 		f->task = span->task;
 		f->top = f->tree.roots[0];
-		f->last_ns = since_start(ex, span->events[0].time_ns);
+		f->last_ns = export_since_start(ex, span->events[0].time_ns);
 		f->task_start_ns = f->last_ns;
 		f->nr_starts = 0;
 		payloads_deinit(&f->payloads);
@@ -371,7 +362,7 @@ static int put_firefox_events(struct export *ex, const struct event_span *span, 
 		const struct event *event = &span->events[i];
 
 		while (nest_next(&f->nest, open, event, &edge)) {
-			put_sample(ex, since_start(ex, event->time_ns));
+			put_sample(ex, export_since_start(ex, event->time_ns));
 			ret |= add_edge(ex, event, &edge);
 		}
 		if (unlikely(event->type == EVENT_POINT))
@@ -384,9 +375,8 @@ static int put_firefox_events(struct export *ex, const struct event_span *span, 
 
 static void put_numbers(struct export *ex, const char *name, size_t count)
 {
-	sink_lit(ex->sink, "\"");
-	sink_str(ex->sink, name);
-	sink_lit(ex->sink, "\":[");
+	sink_quoted(ex->sink, name);
+	sink_lit(ex->sink, ":[");
 	for (size_t i = 0; i < count; i++) {
 		sink_either(ex->sink, i, ",", "");
 		sink_putf(ex->sink, "%zu", i);

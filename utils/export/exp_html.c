@@ -87,18 +87,6 @@ struct html {
 	struct strbuf text;
 };
 
-/* Append a string of JSON for a script element, which no text in it can end. */
-static void add_string(struct strbuf *out, const char *text)
-{
-	struct strbuf shown cleanup_strbuf = { 0 };
-
-	/* Hidden characters become visible here: the page shows its data unchanged. */
-	escape_addstr(&shown, MEDIUM_TERMINAL, text);
-	strbuf_addch(out, '"');
-	escape_add(out, MEDIUM_SCRIPT, strbuf_str(&shown), shown.len);
-	strbuf_addch(out, '"');
-}
-
 /* Write the head, which includes the policy for the page's connections. */
 static void put_head(struct export *ex)
 {
@@ -250,7 +238,7 @@ static void add_task(struct html *html, const struct task *task)
 		    "\"start\":%llu,\"end\":%llu,\"name\":",
 		    html->nr_tasks ? ",\n" : "", task->pid, task->tid, html->nr, html->nr_points,
 		    html->depth, (unsigned long long)start_ns, (unsigned long long)html->last_ns);
-	add_string(&html->tasks, task_name_at(task, UINT64_MAX));
+	page_put_string(&html->tasks, task_name_at(task, UINT64_MAX));
 	strbuf_addch(&html->tasks, '}');
 }
 
@@ -271,11 +259,6 @@ static int end_task(struct export *ex)
 	html->nr = html->nr_points = html->depth = 0;
 	html->last_point_ns = 0;
 	return ret;
-}
-
-static uint64_t since_start(const struct export *ex, uint64_t time_ns)
-{
-	return time_ns > ex->pipe->first_ns ? time_ns - ex->pipe->first_ns : 0;
 }
 
 static int add_edge(struct export *ex, const struct event *event, const struct nest_edge *edge)
@@ -321,7 +304,7 @@ static int put_html_events(struct export *ex, const struct event_span *span, str
 	for (size_t i = 0; i < span->nr; i++) {
 		const struct event *event = &span->events[i];
 
-		html->last_ns = MAX(html->last_ns, since_start(ex, event->time_ns));
+		html->last_ns = MAX(html->last_ns, export_since_start(ex, event->time_ns));
 		while (nest_next(&html->nest, open, event, &edge))
 			ret |= add_edge(ex, event, &edge);
 		if (unlikely(event->type == EVENT_POINT))
@@ -374,7 +357,7 @@ static void add_kinds(const struct html *html, struct strbuf *meta)
 	strbuf_addstr(meta, "],\n\"kinds\":[");
 	for (size_t i = 0; i < html->kinds.nr; i++) {
 		strbuf_addstr(meta, i ? ",\n{\"name\":" : "\n{\"name\":");
-		add_string(meta, html->kinds.texts[i]);
+		page_put_string(meta, html->kinds.texts[i]);
 		strbuf_addf(meta, ",\"count\":%llu}", (unsigned long long)html->per_kind[i + 1]);
 	}
 }
@@ -388,28 +371,28 @@ static int put_meta(struct export *ex, struct uft_err *err)
 
 	strbuf_addf(&meta, "<script type=\"application/json\" id=\"%s\">{\"title\":",
 		    ex->config->side == EXPORT_PAIR ? "pair-meta" : "meta");
-	add_string(&meta, title_recording(ex->pipe->data));
+	page_put_string(&meta, title_recording(ex->pipe->data));
 	if (ex->config->side != EXPORT_ALONE) {
 		strbuf_addstr(&meta, ",\"dir\":");
-		add_string(&meta, ex->pipe->data->dir);
+		page_put_string(&meta, ex->pipe->data->dir);
 	}
 	strbuf_addstr(&meta, ",\"tool\":");
-	add_string(&meta, ex->config->tool);
+	page_put_string(&meta, ex->config->tool);
 	strbuf_addstr(&meta, ",\"cmdline\":");
-	add_string(&meta, title_cmdline(ex->pipe->data));
+	page_put_string(&meta, title_cmdline(ex->pipe->data));
 	strbuf_addstr(&meta, ",\"date\":");
-	add_string(&meta, title_date(ex->pipe->data));
+	page_put_string(&meta, title_date(ex->pipe->data));
 	strbuf_addstr(&meta, ex->config->is_served ? ",\n\"served\":\"whole\"" : "");
 	if (html->nr_lost)
 		strbuf_addf(&meta, ",\n\"lost\":%llu", (unsigned long long)html->nr_lost);
 	strbuf_addf(&meta, ",\n\"base\":\"%llu\",\"zero\":%llu,\"tasks\":[",
 		    (unsigned long long)ex->pipe->first_ns,
-		    (unsigned long long)since_start(ex, first_record_ns(ex->pipe)));
+		    (unsigned long long)export_since_start(ex, first_record_ns(ex->pipe)));
 	strbuf_add(&meta, strbuf_str(&html->tasks), html->tasks.len);
 	strbuf_addstr(&meta, "],\n\"functions\":[");
 	for (size_t i = 0; i < html->numbers.nr; i++) {
 		strbuf_addstr(&meta, i ? ",\n" : "\n");
-		add_string(&meta, html->numbers.funcs[i]->name);
+		page_put_string(&meta, html->numbers.funcs[i]->name);
 	}
 	strbuf_addch(&meta, ']');
 	if (sources_put(&meta, ex->pipe->data, &html->numbers) < 0)
@@ -417,7 +400,7 @@ static int put_meta(struct export *ex, struct uft_err *err)
 	strbuf_addstr(&meta, ",\n\"texts\":[");
 	for (size_t i = 0; i < html->texts.nr && has_plain_texts(html); i++) {
 		strbuf_addstr(&meta, i ? ",\n" : "\n");
-		add_string(&meta, html->texts.texts[i]);
+		page_put_string(&meta, html->texts.texts[i]);
 	}
 	add_kinds(html, &meta);
 	strbuf_addstr(&meta, "],\n\"executions\":[");

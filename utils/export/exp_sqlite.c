@@ -67,6 +67,12 @@ static const char *const statements[] = {
 	[PUT_EVENT] = "INSERT INTO event VALUES(NULL, ?, ?, ?, ?)",
 };
 
+/* @is_put: it is in the table of functions; @nr_open: open calls, where the id is a count_id */
+struct known_func {
+	bool is_put;
+	uint32_t nr_open;
+};
+
 struct open_call {
 	sqlite3_int64 id;
 	uint64_t start_ns;
@@ -77,7 +83,7 @@ struct open_call {
 /*
  * @fd: the database's file, which has no name any more
  * @calls: the calls of @task, the innermost last; @payloads: their arguments
- * @is_known: by function id: it is in the table; @open: by func->count_id: open calls of @task
+ * @known: by function id
  * @is_range: only a time range is exported; calls that are open at its end count as finished
  */
 struct sqlite_export {
@@ -92,8 +98,7 @@ struct sqlite_export {
 	size_t cap;
 	sqlite3_int64 last_id;
 	uint64_t last_ns;
-	bool *is_known;
-	uint32_t *open;
+	struct known_func *known;
 	size_t nr_known;
 	struct strbuf text;
 	bool is_range;
@@ -159,6 +164,14 @@ static void bind_text(struct sqlite_export *s, sqlite3_stmt *put, int at, const 
 	sqlite3_bind_text(put, at, strbuf_str(&s->text), s->text.len, SQLITE_TRANSIENT);
 }
 
+static void bind_text_or_null(struct sqlite_export *s, sqlite3_stmt *put, int at, const char *text)
+{
+	if (text)
+		bind_text(s, put, at, text);
+	else
+		sqlite3_bind_null(put, at);
+}
+
 static int step_statement(struct sqlite_export *s, enum statement which)
 {
 	int ret = sqlite3_step(s->put[which]);
@@ -207,11 +220,8 @@ static int put_tasks(struct export *ex)
 
 	for (size_t i = 0; i < ex->pipe->nr_lanes; i++) {
 		const struct task *task = ex->pipe->lanes[i].task;
-		bool is_new = true;
 
-		for (size_t k = 0; k < i; k++)
-			is_new &= ex->pipe->lanes[k].task->pid != task->pid;
-		if (is_new)
+		if (export_begins_process(ex->pipe, i))
 			ret |= put_process(s, task);
 		ret |= put_task(s, task);
 	}
@@ -245,33 +255,17 @@ static int begin_database(struct export *ex, struct uft_err *err)
 static int know_function(struct sqlite_export *s, const struct func *func)
 {
 	sqlite3_stmt *put = s->put[PUT_FUNCTION];
+	struct known_func *known = vec_reach(s->known, &s->nr_known, func->id, sizeof(*known));
 
-	if (func->id >= s->nr_known) {
-		size_t nr = MAX((size_t)func->id + 1, s->nr_known * 2);
-		bool *known = reallocarray(s->is_known, nr, sizeof(*known));
-
-		if (!known)
-			return -ENOMEM;
-		memset(known + s->nr_known, 0, (nr - s->nr_known) * sizeof(*known));
-		s->is_known = known;
-
-		uint32_t *open = reallocarray(s->open, nr, sizeof(*open));
-
-		if (!open)
-			return -ENOMEM;
-		memset(open + s->nr_known, 0, (nr - s->nr_known) * sizeof(*open));
-		s->open = open;
-		s->nr_known = nr;
-	}
-	if (s->is_known[func->id])
+	if (!known)
+		return -ENOMEM;
+	s->known = known;
+	if (known[func->id].is_put)
 		return 0;
-	s->is_known[func->id] = true;
+	known[func->id].is_put = true;
 	sqlite3_bind_int64(put, 1, func->id);
 	bind_text(s, put, 2, func->name);
-	if (func->module)
-		bind_text(s, put, 3, func->module->basename);
-	else
-		sqlite3_bind_null(put, 3);
+	bind_text_or_null(s, put, 3, func->module ? func->module->basename : NULL);
 	return step_statement(s, PUT_FUNCTION);
 }
 
@@ -290,16 +284,8 @@ static int enter_open_call(struct sqlite_export *s, const struct func *func, boo
 
 	/* func->count_id is not larger than func->id, so there is room for it. */
 	if (ret == 0)
-		s->open[func->count_id]++;
+		s->known[func->count_id].nr_open++;
 	return ret;
-}
-
-static void bind_text_or_null(struct sqlite_export *s, sqlite3_stmt *put, int at, const char *text)
-{
-	if (text)
-		bind_text(s, put, at, text);
-	else
-		sqlite3_bind_null(put, at);
 }
 
 /* Returns the time of the innermost call minus the time of its callees in the database. */
@@ -321,7 +307,7 @@ static int put_call(struct sqlite_export *s, const struct func *func, bool is_fi
 	 * As in report, only the outermost of recursive calls counts, and no call that the task has
 	 * inherited at a fork.
 	 */
-	bool is_inner = --s->open[func->count_id] || call->is_inherited;
+	bool is_inner = --s->known[func->count_id].nr_open || call->is_inherited;
 	uint64_t total_ns = is_inner ? 0 : dur_ns;
 
 	sqlite3_bind_int64(put, 1, call->id);
@@ -440,28 +426,17 @@ static void close_database(struct sqlite_export *s)
 	s->db = NULL;
 }
 
-static int copy_out(struct export *ex, struct uft_err *err)
-{
-	struct sqlite_export *s = ex->state;
-	char buf[SINK_ROOM_MAX];
-	ssize_t len;
-
-	if (lseek(s->fd, 0, SEEK_SET) < 0)
-		return err_set_errno(err, -errno, "cannot read the database");
-	while ((len = read(s->fd, buf, sizeof(buf))) > 0 && !ex->sink->failed)
-		sink_put_raw(ex->sink, buf, len);
-	return len < 0 ? err_set_errno(err, -errno, "cannot read the database") : 0;
-}
-
 static int end_database(struct export *ex, struct uft_err *err)
 {
 	struct sqlite_export *s = ex->state;
+	int ret;
 
 	if ((s->task && end_task(s) < 0) ||
 	    sqlite3_exec(s->db, last_words, NULL, NULL, NULL) != SQLITE_OK)
 		return failed(s, err);
 	close_database(s);
-	return copy_out(ex, err);
+	ret = export_copy_file(ex, s->fd);
+	return ret < 0 ? err_set_errno(err, ret, "cannot read the database") : 0;
 }
 
 static void deinit_database(struct export *ex)
@@ -475,8 +450,7 @@ static void deinit_database(struct export *ex)
 	strbuf_deinit(&s->text);
 	payloads_deinit(&s->payloads);
 	free(s->calls);
-	free(s->is_known);
-	free(s->open);
+	free(s->known);
 }
 
 const struct exporter exp_sqlite = {

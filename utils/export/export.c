@@ -5,7 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "utils/base/cleanup.h"
+#include "utils/base/fd.h"
 #include "utils/view/values/argtext.h"
+
+#define COPY_BYTES (64 << 10)
 
 #define EXPORTER_DECLARE(name, word) extern const struct exporter exp_##name;
 EXPORTERS(EXPORTER_DECLARE)
@@ -40,6 +44,29 @@ int export_nest_init(const struct export *ex, struct nest *nest, struct uft_err 
 
 	nest->counts_outside = ex->config->counts_outside;
 	return ret;
+}
+
+bool export_begins_process(const struct pipeline *pipe, size_t lane)
+{
+	for (size_t i = 0; i < lane; i++) {
+		if (pipe->lanes[i].task->pid == pipe->lanes[lane].task->pid)
+			return false;
+	}
+	return true;
+}
+
+int export_copy_file(const struct export *ex, int fd)
+{
+	char *bytes cleanup_free = malloc(COPY_BYTES);
+	uint64_t at = 0;
+	ssize_t len = bytes ? 1 : -ENOMEM;
+
+	for (; len > 0 && !ex->sink->failed; at += len > 0 ? len : 0) {
+		len = fd_pread_full(fd, bytes, COPY_BYTES, at);
+		if (len > 0)
+			sink_put_raw(ex->sink, bytes, len);
+	}
+	return MIN(len, 0);
 }
 
 static int pass_events(void *self, const struct event_span *span, struct uft_err *err)

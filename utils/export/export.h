@@ -158,6 +158,18 @@ size_t export_point_json(struct export *ex, const struct task *task, const struc
 bool export_put_payload(const struct export *ex, const struct task *task, const struct event *event,
 			struct strbuf *out);
 
+/* Returns the time since the pipeline's first event, or 0 for an earlier time. */
+static inline uint64_t export_since_start(const struct export *ex, uint64_t time_ns)
+{
+	return time_ns > ex->pipe->first_ns ? time_ns - ex->pipe->first_ns : 0;
+}
+
+/* True when no earlier lane of @pipe has a task of the same process. */
+bool export_begins_process(const struct pipeline *pipe, size_t lane);
+
+/* Copy the whole file @fd to the sink. Returns 0 or a negative errno. */
+int export_copy_file(const struct export *ex, int fd);
+
 /* Begin @nest, which ends with nest_deinit(). */
 int export_nest_init(const struct export *ex, struct nest *nest, struct uft_err *err);
 

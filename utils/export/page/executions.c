@@ -5,20 +5,9 @@
 
 #include "utils/base/escape.h"
 #include "utils/export/execs.h"
+#include "utils/export/page/marks.h"
 
 #define COMMAND_BYTES 400
-
-/* Write a string for a script element, which no text can end. Hidden characters become visible. */
-static void put_text(struct strbuf *out, const char *text)
-{
-	struct strbuf shown cleanup_strbuf = { 0 };
-
-	escape_addstr(&shown, MEDIUM_TERMINAL, text);
-	strbuf_addch(out, '"');
-	escape_add(out, MEDIUM_SCRIPT, strbuf_str(&shown), shown.len);
-	strbuf_addch(out, '"');
-	out->oom |= strbuf_oom(&shown);
-}
 
 /* Write the beginning of the command line: a linker's may have thousands of objects. */
 static void add_command(struct strbuf *out, const struct execution *execution)
@@ -36,7 +25,7 @@ static void add_command(struct strbuf *out, const struct execution *execution)
 
 	strbuf_add(&begin, strbuf_str(&line), len);
 	strbuf_addstr(&begin, len < line.len ? " ..." : "");
-	put_text(out, strbuf_str(&begin));
+	page_put_string(out, strbuf_str(&begin));
 }
 
 static void put_execution(struct strbuf *out, const struct exec_slice *slice, uint64_t first_ns)
@@ -48,11 +37,11 @@ static void put_execution(struct strbuf *out, const struct exec_slice *slice, ui
 	strbuf_addf(out, "{\"pid\":%d,\"process\":%u,\"start\":%lld,\"dur\":%llu,\"name\":",
 		    slice->is->pid, slice->is->process, (long long)(slice->start_ns - first_ns),
 		    (unsigned long long)(slice->end_ns - slice->start_ns));
-	put_text(out, strbuf_str(&name));
+	page_put_string(out, strbuf_str(&name));
 	strbuf_addstr(out, ",\"command\":");
 	add_command(out, slice->is);
 	strbuf_addstr(out, ",\"cwd\":");
-	put_text(out, slice->is->cwd);
+	page_put_string(out, slice->is->cwd);
 	if (slice->parent != EXECUTION_NONE)
 		strbuf_addf(out, ",\"parent\":%zu", slice->parent);
 	if (slice->status >= 0)

@@ -1,8 +1,14 @@
-/* Texts of the page's marks: points, and gaps where records were lost. */
+/* Texts of the page: strings, and the page's marks: points, and gaps where records were lost. */
 #ifndef UTRAIL_EXPORT_PAGE_MARKS_H
 #define UTRAIL_EXPORT_PAGE_MARKS_H
 
 #include "utils/view/values/eventtext.h"
+
+/*
+ * Append a string for a script element, which no text in it can end. Hidden characters become
+ * visible here: the page shows its data unchanged.
+ */
+void page_put_string(struct strbuf *out, const char *text);
 
 /*
  * Append the name of the kind of an EVENT_POINT or EVENT_LOST to @kind, and its whole text,

@@ -10,6 +10,7 @@
 #include "utils/base/containers/strmap.h"
 #include "utils/base/containers/vec.h"
 #include "utils/base/escape.h"
+#include "utils/export/page/marks.h"
 #include "utils/export/page/source_text.h"
 #include "utils/object/build_id.h"
 
@@ -177,11 +178,9 @@ static void add_line(struct strbuf *json, const struct source_text *text, size_t
 
 	size_t cut = escape_cut(strbuf_str(&plain), LINE_BYTES);
 
-	escape_add(&shown, MEDIUM_TERMINAL, strbuf_str(&plain), cut);
+	strbuf_add(&shown, strbuf_str(&plain), cut);
 	strbuf_addstr(&shown, cut < plain.len ? " ..." : "");
-	strbuf_addch(json, '"');
-	escape_add(json, MEDIUM_SCRIPT, strbuf_str(&shown), shown.len);
-	strbuf_addch(json, '"');
+	page_put_string(json, strbuf_str(&shown));
 }
 
 static void add_ends(const struct source_file *file, const struct source_text *text,
@@ -233,13 +232,10 @@ static void add_file(struct sources *sources, struct trace_data *data, struct so
 {
 	struct source_asker asker = { .owner = owner };
 	struct source_text text cleanup(source_text_deinit) = { 0 };
-	struct strbuf name cleanup_strbuf = { 0 };
 	const char *why = "is left out: the page has a megabyte of sources";
 
-	escape_addstr(&name, MEDIUM_TERMINAL, file->name);
-	strbuf_addstr(json, "{\"file\":\"");
-	escape_add(json, MEDIUM_SCRIPT, strbuf_str(&name), name.len);
-	strbuf_addch(json, '"');
+	strbuf_addstr(json, "{\"file\":");
+	page_put_string(json, file->name);
 	if (sources->bytes <= SOURCES_BYTES_MAX) {
 		asker.built_ns = built_ns(sources, data, file->module);
 		why = read_file(&text, file, &asker);
