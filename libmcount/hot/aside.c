@@ -26,8 +26,9 @@
  * The progress of aside_flush(). A handler may jump out of aside_flush() at any point. Then
  * aside_flush() begins again, and must not move a record twice.
  *
- * @at: records before @at are in the ring of the thread; NULL: none is. At another position of the
- *      ring than @from, the record at @at is there, too
+ * @at: records before @at are in the thread's ring; NULL: none is
+ * @from: the ring's position before the record at @at is moved. If the ring has another position,
+ *        that record is in the ring, too
  */
 struct aside_mark {
 	const char *at;
@@ -204,8 +205,8 @@ static bool empty_at(struct thread *t, const char *at)
 }
 
 /*
- * This needs no slow_call(), for which a handler's stack may be too small: libc's syscall() touches
- * no vector register.
+ * aside_flush() needs no slow_call(), since libc's syscall() touches no vector register. A
+ * handler's stack may be too small for slow_call().
  */
 void aside_flush(struct thread *t)
 {

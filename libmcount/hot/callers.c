@@ -15,9 +15,9 @@ struct callers callers;
 /*
  * @kept: pieces of code whose return addresses stay; with more than KEPT_MAX, no return address is
  *        replaced in the whole process
- * @strangers: by page number: pages whose return addresses may not be replaced. If return addresses
- *             into such a page may be replaced later, it stays here until callers_forget(). The
- *             ends of its calls are estimated meanwhile, which does no harm
+ * @strangers: by page number: pages into which no return address is replaced. A page that gets text
+ *             of a module later stays here until callers_forget(). Until then the ends of calls
+ *             that return into that page are estimated, which does no harm
  */
 static struct {
 	bool is_any;

@@ -28,9 +28,10 @@ static bool is_of(const struct frame *f, uint64_t fn)
 }
 
 /*
- * Ends frames that were left without their exits. These are all frames inside of @sp, and frames at
- * @sp with another return address. With the same return address, @fn is inlined into the function
- * of a frame, which stays open; but an earlier call of @fn itself at @sp ends (setjmp in a loop).
+ * Ends frames that were left without their exits before the call of @fn with stack pointer @sp.
+ * These are all frames inside of @sp, and frames at @sp with another return address than @caller. A
+ * frame at @sp with the return address @caller stays open: @fn is inlined into its function. But if
+ * one of these frames is of @fn itself, it ends (setjmp in a loop).
  */
 static void leave_jumped_out(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
 {
@@ -46,12 +47,14 @@ static void leave_jumped_out(struct thread *t, uint64_t sp, uint64_t fn, uint64_
 }
 
 /*
- * Calls that filters leave alone have no frame, so that most filters cost next to nothing. If the
- * innermost frame is of another function, the function's address tells the exits apart. If it is of
- * the same function, the call is counted: no frame is pushed while something is opted out. The
- * stack pointer would not tell these exits apart: compilers make the last call of a function a
- * jump, also when that is the call of the exit hook. Then the exit's stack pointer is as high as
- * that of the frame.
+ * Calls that filters leave alone have no frame, so that most filters cost next to nothing. When
+ * such a call exits, its function is compared with that of the innermost frame. Calls of another
+ * function differ by that. Calls of the same function are counted in @cyg_again: no frame is pushed
+ * while something is opted out.
+ *
+ * The stack pointer would not tell exits of the same function apart. Compilers make the last call
+ * of a function a jump, also when it is the call of the exit hook. Then the exit's stack pointer is
+ * as high as that of the frame.
  */
 static inline void note_unwanted(struct thread *t, uint64_t fn)
 {
@@ -224,7 +227,7 @@ NOINLINE static void enter_unguarded(uint64_t sp, uint64_t fn, uint64_t caller)
 
 NOINLINE static void exit_guarded(struct thread *t, uint64_t sp, uint64_t fn)
 {
-	/* The call may have begun on another stack, which its frame is on. */
+	/* The call, with its frame, may be on another stack. */
 	if (!is_top(t, sp, fn))
 		t = stacks_find(t, sp);
 	if (was_unwanted(t, sp, fn) || is_left_out_exit(t, sp, fn)) {
@@ -360,9 +363,10 @@ void __cyg_profile_func_enter(void *fn, void *caller)
 }
 
 /*
- * HOT: true when the exit may be that of another call than the innermost one: its stack pointer is
- * lower, or far above. A lower one may also be that of the innermost call, after alloca(3), or of
- * another call of the same function, which is left out by now. One far above is on another stack.
+ * HOT: true when the exit's stack pointer is lower than that of the innermost frame, or far above
+ * it. Such an exit may be that of another call. An exit far above is on another stack. A lower one
+ * may be that of an inner call of the same function, which is left out by now. It may also be that
+ * of the innermost call, after alloca(3).
  */
 static inline bool is_far(const struct thread *t, uint64_t sp)
 {

@@ -265,8 +265,8 @@ NOINLINE static struct libcall special_libcall(uint64_t *slot, struct call_site 
 	} else {
 		call.replaced = probe_entry(slot, site->addr, regs);
 		/*
-		 * The trampoline may be there by an earlier call, whose function came here by a
-		 * jump.
+		 * The slot may lead to the trampoline because of an earlier call, whose function
+		 * has made this call by a jump.
 		 */
 		if ((site->flags & PLAN_CALL_BY_CALLER) &&
 		    *slot == (uint64_t)arch_return_trampoline) {

@@ -217,8 +217,8 @@ void frames_leave_explicit(struct thread *t, uint64_t ret)
 
 /*
  * Finds the return address of a slot that no open frame of this thread has. Either the frame
- * counted as abandoned too early, or another thread has entered it (coroutines that migrate),
- * which keeps the frame, and will find it abandoned.
+ * counted as abandoned too early, or another thread has entered the call (coroutines that migrate).
+ * The other thread keeps the frame until it finds the frame abandoned.
  */
 static uint64_t look_for_return(uint64_t slot)
 {

@@ -81,7 +81,7 @@ struct planned_frame {
 };
 
 /*
- * A look-up of a function by address that is remembered: calls cost the same with any number of
+ * A remembered look-up of a function by its address: so calls cost the same with any number of
  * functions.
  */
 struct planned_known {

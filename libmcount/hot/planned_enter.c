@@ -305,8 +305,8 @@ NOINLINE static uint32_t enter_decided(struct thread *t, uint64_t *slot, uint64_
 }
 
 /*
- * Handles all calls but those of the common cases. planned_prepare() needs most of the program's
- * stack. So it comes first, when decide_call() has not taken its part of the stack yet.
+ * Handles all calls but those of the common cases. planned_prepare() needs more of the program's
+ * stack than all other steps. So it runs first, before decide_call() takes its part of the stack.
  */
 NOINLINE static uint32_t enter_prepared(struct thread *t, uint64_t *slot, uint64_t addr,
 					const struct arch_regs *regs)

@@ -129,7 +129,7 @@ static inline void planned_open(struct thread *t, const struct planned_frame *pf
 	struct selection *now = &p->now;
 	bool is_outside = p->has_filter && !now->in;
 
-	/* The return address stays: the next call must first ask whether the call has returned. */
+	/* With FRAME_KEPT the next call must first check whether the innermost one has returned. */
 	if ((int64_t)t->top->ret < 0)
 		return;
 	if ((is_outside && !p->has_opted_in) || now->out || !p->is_simple || p->has_caller ||

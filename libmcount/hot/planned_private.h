@@ -26,8 +26,8 @@ static inline bool has_args_room(struct planned *p)
 /*
  * HOT: makes room for a record with all its payloads if arguments are recorded, before any function
  * captures them. Making room may be SLOW, and SLOW code saves vector registers on the program's
- * stack, which may be small. There may be no room afterwards. A forked child without records does
- * not report itself for this.
+ * stack, which may be small. If no room can be had, there is none afterwards. A forked child that
+ * has not reported itself is left as it is: to make room would report it.
  */
 static inline void planned_prepare(struct thread *t)
 {
@@ -67,7 +67,7 @@ struct take_reading {
 
 void planned_take_reading(void *take);
 
-/* The return address that the slot of @f held before us. Frames of tail calls share it. */
+/* The return address that the slot of @f held before us. Frames of tail calls share one slot. */
 uint64_t planned_own_return(const struct frame *f);
 
 /*
