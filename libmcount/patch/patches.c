@@ -106,8 +106,8 @@ static uint64_t target_of(const struct plan_patch *plan, uint64_t at,
 	if (!has_stub(plan))
 		return (uint64_t)memory->gates[hooks[plan->what]];
 	/*
-	 * A silent patch has no hook before its code. If it has no code, either, it leads to the
-	 * next stub, which is of the same kind.
+	 * The stub of a silent patch begins with the moved code. Without such code the stub is
+	 * empty, and @at is the next stub, which is of the same kind (of an event or of an entry).
 	 */
 	return at + (plan->what == PATCH_ENTRY && (head_bytes(plan) || !plan->len)
 			     ? ARCH_ENTRY_STUB_START

@@ -19,7 +19,7 @@
  * signal handler, for example. A probe that leaves a process makes the cells lead to @pass. The
  * next probe takes the memory over if it would write the same bytes itself.
  *
- * @mark: STUB_MEMORY_MARK, written last
+ * @mark: MARK of stub_memory.c, written last
  * @bytes: the size of the whole memory
  * @cells: by enum arch_hook: the address of the hook, or of @pass
  * @pass: code that does nothing, in place of any hook

@@ -124,7 +124,7 @@ static void look_alone(void *arg)
 {
 	uint32_t idle = 0;
 	uint64_t mask;
-	/* After a handler that jumped out, no other thread would ever ask again. */
+	/* If a handler jumped out of here, no thread would ever ask again. */
 	bool is_quiet = own_quiet_begin(&mask);
 
 	if (is_quiet && atomic_compare_exchange_strong(&steer.is_asking, &idle, 1)) {

@@ -109,7 +109,7 @@ static bool measure(char *const envp[], struct environment *env)
 
 		if (begins_with(var, PRELOAD_NAME, PRELOAD_LEN))
 			env->preload = envp[env->nr];
-		/* The program is a recorder itself: this is for the program that it records. */
+		/* The program is a recorder itself: @envp is for the program that it records. */
 		if (begins_with(var, CONTROL_ENV_SOCKET "=", sizeof(CONTROL_ENV_SOCKET)) &&
 		    strcmp(var, socket_var) != 0)
 			return false;

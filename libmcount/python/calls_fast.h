@@ -40,7 +40,7 @@ enum fast_call {
 	FAST_ASIDE,
 };
 
-/* Returns the slot for a call inside of @f that has none of its own. */
+/* Returns a slot for a call inside of @f. The call has no return slot of its own. */
 static inline uint64_t slot_inside(const struct frame *f)
 {
 	return (f->slot - 1) | FRAME_EXPLICIT;

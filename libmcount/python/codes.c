@@ -41,8 +41,8 @@ struct py_object *codes_ask_frame(struct py_frame *frame)
 /*
  * True when another module has got places in code objects, too. A code object with a value in the
  * probe's place gets an empty one in the other module's place. When the code is freed, the
- * interpreter would call the other module's function for that. The interpreter is asked about one
- * code object, which is kept for good.
+ * interpreter would call the other module's function for the empty value. The interpreter is asked
+ * about one code object, which is kept for good.
  */
 static bool has_others(struct py_object *code, bool is_of_main)
 {
@@ -95,8 +95,8 @@ static void keep_facts(struct py_object *code, name_facts facts)
 }
 
 /*
- * Facts of code that cannot keep them count as asked for: such code is not recorded, since the
- * recorder would be asked at each call.
+ * Code that cannot keep its facts gets NAME_ASKED without a question to the recorder, and is not
+ * recorded. Otherwise the recorder would be asked at each call.
  */
 name_facts codes_look(struct py_object *code, bool is_of_main)
 {

@@ -1,7 +1,7 @@
 /*
- * Calls by sys.monitoring (see monitoring.h). A thread has one profile function, and the
- * interpreter makes a frame object for each of its calls. A tool of sys.monitoring needs no frame
- * object, is one of six, and leaves the program's profile functions alone.
+ * Calls by sys.monitoring (see monitoring.h). A thread has only one profile function, and the
+ * interpreter makes a frame object each time that it calls this function. A tool of sys.monitoring
+ * needs no frame object, is one of six, and leaves the program's profile functions alone.
  */
 #include "libmcount/python/monitoring.h"
 
@@ -25,7 +25,7 @@ static const struct py_type *code_type;
 typedef struct py_object *py_vectorcall(struct py_object *callable, struct py_object *const *args,
 					size_t nr_args, struct py_object *names);
 
-/* False when the program itself calls this object, which gc.get_objects() lets it find. */
+/* False when the program itself calls our function object, found by gc.get_objects(). */
 static bool is_event(struct py_object *const *args, size_t nr_args, size_t nr)
 {
 	return (uint32_t)nr_args >= nr && likely(args[0]->type == code_type);
@@ -79,7 +79,7 @@ static struct py_object *take_begin(struct py_object *callable, struct py_object
 	return finish(fast_begin_code(args[0], (uint64_t)args[0]), args, begin_slowly);
 }
 
-/* An exception is thrown into a generator. Like take_unwind(), this has no place in the code. */
+/* An exception is thrown into a generator. This event, like PY_UNWIND, cannot be disabled. */
 static struct py_object *take_throw(struct py_object *callable, struct py_object *const *args,
 				    size_t nr_args, struct py_object *names)
 {
@@ -226,9 +226,9 @@ static struct py_object *take_nothing(struct py_object *self, struct py_object *
 #define VECTORCALL_PLACE 6 /* PyCFunctionObject.vectorcall, in words */
 
 /*
- * Makes a function object of which a call leads directly to @take. A call of a usual function
- * object would count as a level of recursion, and raise an error in the program when no level is
- * left. NULL when the object cannot be made.
+ * Makes a function object whose calls lead directly to @take. A call of a usual function object
+ * would count as a level of recursion, and raise an error in the program when no level is left.
+ * NULL when the object cannot be made.
  */
 static struct py_object *make_taker(py_vectorcall *take)
 {

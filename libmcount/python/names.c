@@ -27,7 +27,7 @@ struct description {
 
 /* --- the conversation --- */
 
-/* A bit for each range of numbers whose rule is in the plan. Forked children inherit both. */
+/* A bit for each range of numbers whose rule is in the plan. Children inherit bits and plan. */
 #define RANGES_MAX 65536U
 
 static _Atomic uint64_t planned_ranges[RANGES_MAX / 64];

@@ -14,7 +14,7 @@ void own_profile_begin(void);
 
 /*
  * COLD, with the GIL, when the program may have set its function in this thread, or removed it.
- * From here on the probe's is called before it.
+ * From here on the probe's function is called before the program's.
  */
 void own_profile_look(void);
 

@@ -236,7 +236,7 @@ static char choose_quote(struct py_object *o, intptr_t len)
 {
 	bool has_single = false;
 
-	/* No more than this is shown. */
+	/* Later characters are not shown. */
 	for (intptr_t i = 0; i < MIN(len, (intptr_t)ARGBLOB_STRING_MAX); i++) {
 		uint32_t c = api.str_char(o, i);
 

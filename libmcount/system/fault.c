@@ -47,7 +47,7 @@ static const int watched_signals[] = { SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL 
 
 static _Atomic uint64_t watched; /* a bit for each signal with the probe's handler */
 
-/* A bit for each watched signal whose handler is the probe's only while the program has one. */
+/* A bit for each watched signal that gets the probe's handler only if the program has one. */
 static _Atomic uint64_t followed;
 static void (*after_handler)(void);
 
@@ -374,8 +374,8 @@ INTERPOSE_MASK(int, pthread_sigmask, (int how, const sigset_t *set, sigset_t *ol
 INTERPOSE_MASK(int, sigsuspend, (const sigset_t *set), (set))
 
 /*
- * False when the handlers were withdrawn, and in a probe that will leave again (undo.h): the
- * program would keep the address of its handler.
+ * False when the probe's handlers were withdrawn. False, too, in a probe that will leave again
+ * (undo.h): the program would keep the address of the probe's handler.
  */
 static bool may_replace_handlers(void)
 {
@@ -450,7 +450,7 @@ void fault_withdraw(void)
 	}
 }
 
-/* Asks the kernel: a record of the C library's function would be lost within a hook. */
+/* Asks the kernel, since the C library's sigaction(2) may be a recorded function. */
 static bool has_our_handler(int sig)
 {
 	struct {

@@ -144,7 +144,7 @@ static void clear_open(const struct thread *t, uint64_t *funcs, uint64_t nr)
 }
 
 /*
- * Sets each of the functions in @funcs that has open calls to 0. All other threads are stopped,
+ * Sets to 0 each entry of @funcs whose function has open calls. All other threads are stopped,
  * outside of hooks: only then are their open calls visible.
  */
 static int64_t find_open(uint64_t *funcs, uint64_t nr)

@@ -14,7 +14,7 @@
 
 /*
  * A counter that a thread has opened. Its descriptor is kept, although the probe keeps no others: a
- * counter counts from its opening on. @id: by which the kernel knows the counter
+ * counter counts from its opening on. @id: the kernel's number of the counter
  */
 struct open_counter {
 	int fd;
@@ -26,7 +26,7 @@ struct open_counter {
  * The counters of one thread. The struct lives as long as the recording. When its thread has ended,
  * another thread uses it.
  *
- * @generation: of the choice of counters for which the counters were opened
+ * @generation: the generation (below) in which the counters were opened
  */
 struct thread_counters {
 	struct thread_counters *next;
