@@ -161,8 +161,8 @@ void arch_write_entry_stub(uint8_t *code, uint64_t addr, uint64_t site, uint32_t
 			   const uint64_t *cell);
 
 /*
- * Adjusts the displacement of an instruction that was moved by @moved bytes. It is at @at. False
- * when the new displacement does not fit.
+ * Adjusts the displacement at @at, of an instruction that was moved by @moved bytes. False when the
+ * new displacement does not fit.
  */
 bool arch_move_distance(uint8_t *at, int64_t moved);
 

@@ -140,9 +140,10 @@ int insns_move(struct insns *insns, const struct insn_text *text, uint64_t from,
 	       struct insn_code *out, struct uft_err *err);
 
 /*
- * Moves all of [@from, @until) of @text; jumps within it lead to the moved code. So only the first
- * byte of the old code is still reached, if no other code refers to the old code. It must not
- * contain calls, since these return into it. -EXDEV with the reason, as for insns_move().
+ * Moves all of [@from, @until) of @text; jumps within that range lead to the moved code. So only
+ * the first byte of the old code is still reached, if no other code refers to the old code. The
+ * range must not contain calls, since these return into the old code. -EXDEV with the reason, as
+ * for insns_move().
  */
 int insns_move_all(struct insns *insns, const struct insn_text *text, uint64_t from, uint64_t until,
 		   struct insn_code *out, struct uft_err *err);

@@ -2,7 +2,7 @@
  * x86_64: reads memory that may be unmapped, and registers that the probe's C code does not use.
  *
  * If an instruction between arch_guarded_start and arch_guarded_end faults at memory of the
- * program, the thread goes on at the end of that function. The signal handler
+ * program, the thread goes on at the end of the function with that instruction. The signal handler
  * (libmcount/system/fault.c) calls arch_fault_resume(), which knows such an instruction by its
  * address.
  */

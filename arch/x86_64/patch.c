@@ -28,7 +28,7 @@ void arch_write_gate(uint8_t gate[ARCH_GATE_BYTES], const uint64_t *cell)
 	memcpy(gate, code, sizeof(code));
 }
 
-/* All hooks return to their caller, and XRay's exits to the function's caller. */
+/* Any hook ends with a return to its caller, XRay's exits with one to the function's caller. */
 void arch_write_pass(uint8_t pass[ARCH_PASS_BYTES])
 {
 	/* endbr64; ret; int3 */
@@ -141,7 +141,7 @@ void arch_write_point_args_stub(uint8_t *code, uint32_t event, uint64_t site, co
 	write_hook_call(push + 5, cell, 152);
 }
 
-/* arch_entry finds its data by the return address of the stub's call, which they stand before. */
+/* arch_entry finds the stub's data in front of the return address of the stub's call. */
 void arch_write_entry_stub(uint8_t *code, uint64_t addr, uint64_t site, uint32_t slot,
 			   const uint64_t *cell)
 {

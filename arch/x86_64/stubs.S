@@ -215,10 +215,12 @@ END __fentry__
  * The call has opened the thread. The functions around it have no frames: they return by a `ret`,
  * which is predicted only if the CPU's return stack matches the calls and returns. If a skipped
  * function is still open, it is worthwhile to leave the stub by a `ret`, too. Then only the `ret`
- * of the called function is mispredicted, and the trampoline goes on by a jump. A skipped function
- * counts as open if the last one's return slot is above ours, for four calls at most (the lowest
- * bits count them): it may be main(). In a loop of opted-in calls the path of all other calls is
- * better: it has no mispredictions.
+ * of the called function is mispredicted, and the trampoline goes on by a jump. In a loop of
+ * opted-in calls the path of all other calls is better: it has no mispredictions.
+ *
+ * The skipped function that was called last counts as open if its return slot is above ours. It
+ * counts for four calls at most, since it may be main(). The lowest bits of THREAD_ALONE_SLOT count
+ * these calls.
  */
 	.cfi_startproc
 	.cfi_adjust_cfa_offset FAST_SAVED
@@ -461,7 +463,7 @@ HIDDEN_FUNCTION arch_point, INTERRUPTED 152, .cfi_offset %rip, -136
 END arch_point
 
 /*
- * The same for an event with arguments, which may be in any register and anywhere on the stack. So
+ * Like arch_point, for an event with arguments. These may be in any register and on the stack. So
  * the stack from the red zone down becomes a struct arch_point.
  *
  *	 (%rsp)    return address, into the stub
