@@ -169,7 +169,7 @@ struct fst_held {
 };
 void fst_lock(struct fst_held *held);
 void fst_unlock(struct fst_held *held);
-/* The same for the threads of this process. Functions that run under this lock must not log. */
+/* The lock of threads, in this process only. Functions that run under this lock must not log. */
 void fst_lock_threads(struct fst_held *held);
 void fst_unlock_threads(struct fst_held *held);
 /* False when a thread has the lock, perhaps this one. */

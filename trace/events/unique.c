@@ -6,8 +6,9 @@
 static _Atomic uint64_t counter;
 
 /*
- * A number begins with the pid, so numbers of two processes are far apart. The bits above 18 of the
- * count are scattered.
+ * A number is a million times the pid, plus the low 18 bits of the count: so the first numbers of
+ * two processes are far apart. Each later block of 2^18 numbers begins far away from the former
+ * one.
  */
 uint64_t fstrace_get_unique_id(void)
 {

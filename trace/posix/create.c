@@ -39,7 +39,7 @@ static int check_attr(const trace_attr_t *from, bool has_log, struct pxt_attr *a
 	return attr->stream_policy == POSIX_TRACE_FLUSH && !has_log ? EINVAL : 0;
 }
 
-/* Checks the process to trace. Each user has a folder of its own, so it must be the same user. */
+/* Checks the process to trace. It must be of this user, since each user has a folder of its own. */
 static int check_target(pid_t pid, struct making *making)
 {
 	char path[32];

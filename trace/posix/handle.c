@@ -154,7 +154,7 @@ void pxt_handles_unlock(void)
 	pthread_mutex_unlock(&lock);
 }
 
-/* The memory of handles stays: the handler that forked may have interrupted a user of one. */
+/* The memory of handles stays: a signal handler that forked may return to code that uses it. */
 void pxt_handles_forget(void)
 {
 	static struct pxt_handle *forgotten;

@@ -64,7 +64,7 @@ static struct pxt_thread *find_word(void)
 	for (nr = 0; atomic_load(&is_ordered) && nr < NR_THREADS; nr++) {
 		uint32_t old = atomic_load(&threads[nr].tid);
 
-		/* The mark is set if the thread was ended, or a handler has jumped out. */
+		/* The mark is still set if the thread ended or jumped out in a stream. */
 		if (old && is_gone(old) && take_thread(&threads[nr], old, tid)) {
 			atomic_store(&threads[nr].turn, 0);
 			pxt_thread = &threads[nr];

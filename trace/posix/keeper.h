@@ -61,7 +61,7 @@ static inline struct pxt_log_part *pxt_log_part_of(const struct pxt_view *view)
  * The state of writing a log, in the owner or in the process that finishes the log.
  *
  * @taken: the stream's records before this place are in the log
- * @settled: the length of the log with them
+ * @settled: the length of the log with these records
  * @owner: 0, or the process whose unfinished records will never be finished
  */
 struct pxt_drain {

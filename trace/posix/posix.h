@@ -66,8 +66,8 @@ enum pxt_run {
  * @gap_ns: the time of that loss
  * @clear_at: records that begin before it are not read any more
  * @log_bytes: the size of the struct pxt_log_part (keeper.h) after the cells; 0: there is no log
- * @run_at_end: the value of @run when a process other than the owner closed the stream, and
- * PT_WAS_CLOSED
+ * @run_at_end: 0, or PT_WAS_CLOSED and the value of @run when a process other than the owner closed
+ * the stream
  */
 struct pxt_stream {
 	uint32_t magic;

@@ -36,8 +36,8 @@ int pxt_view_set(struct pxt_view *view, struct pxt_stream *stream, size_t bytes,
 }
 
 /*
- * A user leaves after a few instructions. A thread that has jumped out of these (siglongjmp() in a
- * handler) never leaves: then the memory stays.
+ * A thread leaves the stream after a few instructions. A thread that has jumped out of these
+ * (siglongjmp() in a handler) never leaves: then the memory stays.
  */
 bool pxt_view_wait(struct pxt_view *view, int tries)
 {

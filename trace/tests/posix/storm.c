@@ -5,7 +5,7 @@
  *
  * No event may be torn, come twice, or come out of its thread's order. All written events must have
  * been read or counted as lost. Only two may be missing of each killed thread: the event that it
- * was about to write, and the one over which it made room.
+ * was about to write, and the one that it dropped to make room.
  *
  * 	posix_storm SECONDS
  */
