@@ -46,7 +46,7 @@ static bool wants_color(const struct opts *opts, int fd)
 	return isatty(fd) && term && strcmp(term, "dumb") != 0;
 }
 
-/* Chooses colours by the terminal. Runs before the pager replaces that. */
+/* Chooses colours by the terminal. Runs before a pager takes the terminal's place as stdout. */
 static void choose_colors(struct opts *opts)
 {
 	bool on = wants_color(opts, STDOUT_FILENO);

@@ -20,9 +20,9 @@
 /*
  * Begins with read_progress_begin(), ends with read_progress_end().
  *
- * @began_ns: its start, by the monotonic clock
- * @signal: the thread waits for this signal, and ends by it: SIGINT. A pager takes SIGINT for
- *         itself: then it is a signal that no process sends
+ * @began_ns: the beginning of the reading, by the monotonic clock
+ * @signal: the signal that the thread waits for, and by which it is ended: SIGINT, or, when a pager
+ *         takes SIGINT for itself, a signal that no process sends
  */
 struct read_progress {
 	struct pipeline *pipe;

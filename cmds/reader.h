@@ -9,8 +9,9 @@
 #include "utils/base/sink.h"
 
 /*
- * Returns the data directory that the options name. If the default directory is missing, this is
- * the current directory when that is a recording, or else `ftrace.dir` when that exists.
+ * Returns the data directory that the options name, or the default one. When they mean the default
+ * one and it is missing, returns the current directory if that is a recording, or else `ftrace.dir`
+ * if that exists.
  */
 const char *reader_data_dir(const struct opts *opts);
 
@@ -57,9 +58,9 @@ void reader_pipeline_config(const struct opts *opts, struct pipeline_config *con
 void reader_warn_filters(const struct opts *opts, struct trace_data *data);
 
 /*
- * Warn about kernel events in @data that cannot be shown in full: events were lost while recording,
- * as @pipe has found after it has read them (NULL: not looked for), or a build without
- * libtraceevent shows no fields.
+ * Warn when kernel events are not shown in full: this build, without libtraceevent, cannot show the
+ * fields of those in @data, or some events were lost while recording. @pipe: it has read all events
+ * and counted the lost ones; NULL: no warning about lost ones.
  */
 void reader_warn_kernel(const struct opts *opts, const struct trace_data *data,
 			const struct pipeline *pipe);

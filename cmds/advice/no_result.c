@@ -68,8 +68,8 @@ struct members {
  * An option that leaves something out.
  *
  * @takes: the members of struct opts that hold the option
- * @is_given: true when @opts has the option. NULL: the first member of @takes tells by a value that
- *         differs from the one in without_narrowings()
+ * @is_given: true when @opts has the option. NULL: @opts has it when the first member of @takes
+ *         differs from that of without_narrowings()
  * @name: the option as the user types it, unless @add_name adds the text
  * @why: a sentence on why the option left nothing, unless @add_why adds it. @all: the recording's
  *         content when nothing is left out

@@ -65,7 +65,7 @@ static uint32_t find_file(const struct executions *executions, const struct file
 	return content;
 }
 
-/* Reports by the error @ret (negative) that utrail cannot tell what @what ("depends on it"). */
+/* Sets @err to "cannot tell what @what", for the error @ret. @what: such as "depends on 'FILE'" */
 static int explain(const struct files *files, int ret, const char *what, struct uft_err *err)
 {
 	struct strbuf text cleanup_strbuf = { 0 };

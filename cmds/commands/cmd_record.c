@@ -701,8 +701,8 @@ static int run_nop(struct run *run, struct uft_err *err)
 	if (ret < 0)
 		return ret;
 	/*
-	 * Threads of the child may stop: they are let go. Any other child was started by the
-	 * program that ran in this process before its exec.
+	 * Tasks that have made this process their tracer (PTRACE_TRACEME) are let go when they
+	 * stop. Other children were made in this process before it executed utrail.
 	 */
 	while (info.si_pid != child.pid || info.si_code == CLD_TRAPPED) {
 		if (waitid(P_ALL, 0, &info, WEXITED | WNOWAIT | __WALL) < 0) {

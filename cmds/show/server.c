@@ -22,9 +22,9 @@
 /* The most connections at a time, each with a thread. */
 #define CONNECTIONS_MAX 512
 /*
- * The most strangers, connections that have not shown the token, and the seconds that they may
- * stay: when there are more, the oldest is cut off. Other connections are for browsers that have
- * shown it.
+ * A stranger is a connection that has not shown the token. When there are too many strangers, the
+ * oldest is cut off. Each is cut off after STRANGER_S seconds. The remaining connections are kept
+ * for browsers that have shown the token.
  */
 #define STRANGERS_MAX	64
 #define STRANGER_S	5

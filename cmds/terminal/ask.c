@@ -19,7 +19,7 @@
 
 #define WAIT_FOR_END_MS 10000
 
-/* A recorder that sends nothing for this time is stopped; or another process has its name. */
+/* After this silence, the recorder is suspended (SIGSTOP), or another process has its name. */
 #define SILENCE_MS 2000
 
 /*
@@ -335,7 +335,8 @@ void ask_wait_for_end(const char *dir)
 	struct recorder_name name;
 
 	/*
-	 * A recorder whose program runs answers at once; another closes the connection at its end.
+	 * A recorder answers at once while its program runs. After the program's end, it closes the
+	 * connection when it is done.
 	 */
 	if (ask_name_of_dir(dir, &name) == 0)
 		ask_once(&name, REQUEST_IS_RUNNING, NULL, WAIT_FOR_END_MS, NULL);
