@@ -1,9 +1,9 @@
 /*
  * Makes C of the eBPF program while utrail is built: bpf_embed PROGRAM.o OUT.h.
  *
- * libbpf converts it to a loader program that runs in the kernel and loads ours, so that we need no
- * kernel types in our memory (bpf_object__gen_loader(), a "light skeleton"). There are two loaders:
- * with the programs that see files, and without them.
+ * libbpf makes a loader of it: an eBPF program that loads the other one from inside the kernel. So
+ * utrail need not read the kernel's types into its own memory (bpf_object__gen_loader(), a "light
+ * skeleton"). There are two loaders: with the programs that see files, and without them.
  */
 #include <bpf/libbpf.h>
 #include <ctype.h>

@@ -31,7 +31,7 @@ FAST_LINKER = "-fuse-ld=mold" if shutil.which("mold") else None
 # test that hangs, not one that is slow.
 LIMIT_S = 90
 LIMIT_E2E_S = 900
-# For one file of tests of the library. A log that never turns over would take the whole time.
+# For one file of tests of the library. With a log that is never rotated, it takes this whole time.
 LIMIT_LIBRARY_S = 240
 # For all scenes, which take seconds on an idle machine.
 LIMIT_SCENES_S = 400
@@ -221,7 +221,7 @@ def faults_of(path, source):
                 at_statement = tokens[i - 2].kind == "word" and tokens[i - 3].text in ("case", "{", ";") or tokens[i - 2].text == "default"
             in_for = False
             if before.text == ";":
-                # True between the parentheses of a for.
+                # Look for an open bracket before the semicolon: then it is one of a for.
                 depth = 0
                 for j in range(i - 1, begin, -1):
                     if tokens[j].text == ")":
@@ -666,8 +666,8 @@ class Runner:
 
 
 def read_e2e(path, word):
-    """The tests that are run fast, a pytest on each line, those that notice most first; only lines
-    with @word in them."""
+    """The arguments of a pytest for each line of the list of fast tests, @path, that has @word. The
+    list begins with the tests that notice most."""
     lines = [shlex.split(line, comments=True) for line in path.read_text().splitlines()]
     return [line for line in lines if line and word in shlex.join(line)]
 
