@@ -298,7 +298,6 @@ unsigned dwarf_boxed_fields(struct dwarf_loader *loader, Dwarf_Die *die, uint32_
 const char *dwarf_struct_fields(struct dwarf_loader *loader, Dwarf_Die *die, const char *name,
 				uint32_t bytes)
 {
-	static char nothing[] = "";
 	uintptr_t place = (uintptr_t)die->addr;
 	const char *key;
 
@@ -310,7 +309,7 @@ const char *dwarf_struct_fields(struct dwarf_loader *loader, Dwarf_Die *die, con
 		 * While a struct is being defined, its key is empty. So a struct that contains
 		 * itself, which only damaged files have, gets no fields.
 		 */
-		if (intmap_put(&loader->keys, place, nothing) < 0) {
+		if (intmap_put(&loader->keys, place, (void *)"") < 0) {
 			loader->oom = true;
 			return NULL;
 		}
