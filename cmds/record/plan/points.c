@@ -85,6 +85,7 @@ static int write_line(const struct points *points, size_t index)
 {
 	struct strbuf line cleanup_strbuf = { 0 };
 	struct rights paused cleanup_rights_pause = rights_pause();
+
 	strbuf_addf(&line, "EVENT: %zu %s\n", EVENT_ID_USER + index, points->events[index].name);
 	return store_append_to(points->store, "events.txt", &line);
 }

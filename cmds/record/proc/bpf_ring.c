@@ -62,6 +62,7 @@ static uint64_t time_of(const struct bpf_ring *ring, const struct wire_record *r
 static struct bpf_leader *leader_get(struct bpf_ring *ring, pid_t pid)
 {
 	struct bpf_leader *leader = intmap_get(&ring->leaders, pid);
+
 	if (leader)
 		return leader;
 	leader = calloc(1, sizeof(*leader));

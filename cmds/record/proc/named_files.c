@@ -77,6 +77,7 @@ static int open_in_root(const struct view *view, const char *name, int flags)
 static int open_from(const struct view *view, const char *name, int flags)
 {
 	char link[64] = "cwd";
+
 	if (view->dirfd != AT_FDCWD)
 		snprintf(link, sizeof(link), "fd/%d", view->dirfd);
 	int dir cleanup_fd = paths_open_of(view->tid, link, O_PATH);

@@ -151,6 +151,7 @@ static void see_inherited(struct tracing *t, const struct tracee *tracee)
 
 	snprintf(path, sizeof(path), "/proc/%d/fd", tracee->pid);
 	DIR *dir cleanup_dir = opendir(path);
+
 	while (dir && (entry = readdir(dir))) {
 		if (entry->d_name[0] != '.' &&
 		    stopped_encode_inherited(tracee->pid, atoi(entry->d_name), &t->log->payload))

@@ -19,6 +19,7 @@ void tracees_deinit(struct tracees *tracees)
 struct tracee *tracees_get(struct tracees *tracees, pid_t tid)
 {
 	struct tracee *tracee = intmap_get(&tracees->by_tid, tid);
+
 	if (tracee)
 		return tracee;
 	tracee = calloc(1, sizeof(*tracee));

@@ -180,6 +180,7 @@ static int describe_time(const struct run *run, struct recorder *rec, struct inf
 {
 	time_t now = time(NULL);
 	char date[64];
+
 	if (!ctime_r(&now, date))
 		return 0;
 	date[strcspn(date, "\n")] = '\0';

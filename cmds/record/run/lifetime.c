@@ -69,6 +69,7 @@ static void reap_program(void *arg)
 {
 	struct lifetime *life = arg;
 	struct recorder *rec = life->rec;
+
 	if (!alive_program_runs(&rec->alive))
 		return;
 	if (!proc_tells_end(&rec->proc) && life->is_parent && !has_ended(life))

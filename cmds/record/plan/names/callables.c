@@ -77,6 +77,7 @@ static int append_symbol(struct callables *all, const struct callable *c)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
 	struct rights paused cleanup_rights_pause = rights_pause();
+
 	if (all->nr == 1)
 		strbuf_addf(&text, "# symbols: 0\n# path name: %s\n", CALLABLES_MODULE);
 	strbuf_addf(&text, "%016x %c %s\n%016x ? __sym_end\n", c->addr, c->is_native ? 'P' : 'T',
