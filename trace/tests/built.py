@@ -1,4 +1,4 @@
-"""The build folder of the library: alone, or of utrail, whose programs are tested with it there."""
+"""Finds the build of the library alone, or that of utrail, whose programs are then tested, too."""
 
 import os
 from pathlib import Path
@@ -7,7 +7,10 @@ TOP = Path(__file__).resolve().parents[1]
 
 
 def find():
-    """(the build of the library, that of utrail or None). meson says both; without it build/ has them."""
+    """Returns the build folders of the library and of utrail (or None).
+
+    meson sets variables that name them. Without meson they are in build/.
+    """
     alone, whole = os.environ.get("UTRAIL_TRACE_BUILD"), os.environ.get("UTRAIL_BUILD")
     if not alone and not whole and (TOP / "build/library").exists():
         alone = TOP / "build"

@@ -6,7 +6,7 @@ import struct
 
 LITERAL = set(b"\"-./0123456789<>ABCDEFGHIJKLMNOPQRSTUVWXYZ\\^_`abcdefghijklmnopqrstuvwxyz{|}~")
 
-# Directives with what the arguments are: the C types, in order.
+# By directive: the C types of its arguments, in order.
 DIRECTIVES = {
     "%": [], "P": [], "T": [], "F": [], "L": [], "e": [],
     "d": ["int"], "u": ["unsigned"], "x": ["unsigned"], "b": ["int"], "E": ["int"],
@@ -18,7 +18,7 @@ DIRECTIVES = {
     "p": ["address"], "a": ["sockaddr", "socklen"],
 }
 
-# Events of two names for one number.
+# Error numbers with two names.
 PREFERRED = {errno.EAGAIN: "EAGAIN", errno.EOPNOTSUPP: "EOPNOTSUPP", errno.EDEADLK: "EDEADLK"}
 
 
@@ -77,7 +77,7 @@ def inet6(octets):
 
 
 def address(octets):
-    """%a of the bytes of a struct sockaddr; None for a NULL."""
+    """The text of %a. @octets: the bytes of a struct sockaddr; None: the argument is NULL."""
     if octets is None:
         return "-"
     family = struct.unpack("=H", octets[:2])[0] if len(octets) >= 2 else 0

@@ -217,7 +217,7 @@ def test_limits(tmp_path, set, value, left):
 
 
 def test_limits_of_a_directory_that_cannot_be_listed(tmp_path):
-    """Then nothing is deleted, and the program's own descriptors stay what they are."""
+    """Nothing is deleted, and the program's own descriptors stay what they are."""
     is_root = os.geteuid() == 0
     if is_root:
         os.chown(tmp_path, 65534, 65534)
@@ -228,7 +228,7 @@ def test_limits_of_a_directory_that_cannot_be_listed(tmp_path):
         if is_root:
             os.setuid(65534)
         before = os.fstat(0)
-        lib.fstrace_set_lock_path(b"lock")  # who ends by _exit() leaves it
+        lib.fstrace_set_lock_path(b"lock")  # the child ends by _exit(), and leaves the file
         trace = Log("t", 0)
         event = trace.declare("A", "")
         for set in "file_count", "file_age", "byte_count":
@@ -253,7 +253,7 @@ def test_reopening_takes_no_descriptors(tmp_path):
 
 
 def test_signals_are_blocked_as_before(tmp_path):
-    """Also by a thread that has opened, rotated and reopened a log, and declared its events."""
+    """The thread has the same mask after it has opened, rotated and reopened a log."""
     with_mask = signal.pthread_sigmask(signal.SIG_SETMASK, {signal.SIGUSR2})
     trace = Log(tmp_path / "t", 0)
     event = trace.declare("A", "")
@@ -298,7 +298,7 @@ def test_standard_descriptors_are_left_alone(tmp_path):
 
 
 def test_lock_file(tmp_path):
-    """In processes of their own: a lock is for always."""
+    """Each case has a process of its own: the path of the lock stays for good."""
     code = f"""
 import sys; sys.path.insert(0, {str(Path(__file__).parent)!r})
 import os

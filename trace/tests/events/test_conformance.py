@@ -202,7 +202,7 @@ def test_generated(trace):
     for _ in range(NR_GENERATED):
         format, arguments = "", []
         for _ in range(source.randrange(7)):
-            # Digits and letters behind a directive are text, except where both together are one: none of them.
+            # Any text may follow a directive at once: no directive is the beginning of another one.
             format += "".join(source.choice(printable) for _ in range(source.randrange(5)))
             name = source.choice(names)
             format += f"%{name}"

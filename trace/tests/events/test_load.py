@@ -21,13 +21,13 @@ def run(tmp_path, rotate, processes, threads, lines, kills, seed, size):
 
 
 def read(tmp_path):
-    """For each writer the numbers of its lines, and what is no line."""
+    """Returns the numbers of the lines of each writer, and the beginnings and ends of wrong lines."""
     found, wrong = {}, []
     for path in sorted(tmp_path.glob("log*.log")):
         for line in path.read_bytes().splitlines():
             match = LINE.fullmatch(line)
             if line.endswith(b" (torn)"):
-                continue  # of a writer that was killed before it had logged it
+                continue  # its writer was killed while it wrote the line
             if not match or int(match[3]) != len(match[4]):
                 wrong.append((path.name, line[:60], line[-60:]))
             else:
@@ -54,7 +54,7 @@ def test_killed_writers(tmp_path, seed, size):
 
 
 def test_a_torn_line_is_marked(tmp_path):
-    """The remains of a killed writer, at a place where pages end: the next log repairs it."""
+    """The line of a killed writer ends where a page ends: the next log marks it."""
     time = b"2026-11-23 01:02:03.000004 "
     torn = (time + b"TORN " + b"x" * 5000)[:4096]
     whole = time + b"WHOLE y\n"

@@ -15,7 +15,7 @@ SHIM = BUILD / "tests/events/libtrace_recorder.so"
 
 
 def run(tmp_path, script, **environment):
-    """Run @script with a recorder: the lines of the log, and the recorder's notes."""
+    """Runs @script with a recorder. Returns the lines of the log, and the recorder's notes."""
     notes = tmp_path / "notes"
     env = {**os.environ, "LD_PRELOAD": str(SHIM), "TRACE_RECORDER_OUT": str(notes),
            "PYTHONPATH": str(Path(__file__).parent), **environment}
@@ -48,14 +48,14 @@ def test_choice(tmp_path, choice, enabled, lines, emitted):
 
 @pytest.mark.parametrize("environment", [{"TRACE_RECORDER_ABI": "2"}, {"TRACE_RECORDER_FULL": "1"}])
 def test_no_recorder(tmp_path, environment):
-    """One of another version, and one that takes no more events: there is text, and nothing else."""
+    """With a recorder of another version, or one that takes no event, only the log has the event."""
     lines, notes = run(tmp_path, ONE.format(True), **environment)
     assert lines == ["A-ONE N=5"]
     assert notes == []
 
 
 def test_selected_later(tmp_path):
-    """Without a word of the user's the program chooses for both."""
+    """If the user chooses nothing, the program chooses for the log and for the recorder."""
     lines, notes = run(tmp_path, """
 e = t.declare("A", "%s", enabled=False)
 lib.fstrace_select_regex(t.handle, b"A", None)
@@ -68,7 +68,7 @@ assert not is_enabled(e)
 
 
 def test_common_format(tmp_path):
-    """An event with something else in front is another one for the recorder, whose records have both."""
+    """With another common format an event is another one for the recorder. Its records have both."""
     lines, notes = run(tmp_path, """
 e = t.declare("A", "%u")
 lib.fstrace_set_common_format(t.handle, b"L=%L")
@@ -125,7 +125,7 @@ def test_place(tmp_path):
 
 
 def test_iterator_is_asked_once(tmp_path):
-    """For the log and for the recorder."""
+    """The log and the recorder get the result of one walk."""
     lines, notes = run(tmp_path, """
 left = [create_string_buffer(b"x,"), create_string_buffer(b"y")]
 keep = list(left)
@@ -137,7 +137,7 @@ log(t.declare("A", "%J"), f, c_void_p(1))
 
 
 def test_chosen_again(tmp_path):
-    """The user chooses others while the program runs: of all logs, and without a word about the text."""
+    """The user changes the choice while the program runs. The program's choice of text stays."""
     lines, notes = run(tmp_path, """
 import os, signal
 e = t.declare("A", "%d", enabled=False)

@@ -62,7 +62,7 @@ int main(void)
 
 
 def test_controller_and_analyzer(tmp_path):
-    """One program is recorded by another one that knows its number only, and a third one reads the log."""
+    """A program is recorded by another one that only knows its pid. A third one reads the log."""
     (tmp_path / "target.c").write_text(TARGET)
     target = build(tmp_path, tmp_path / "target.c", "target", "-Wno-unused-result")
     controller = build(tmp_path, EXAMPLES / "posix_controller.c", "controller")
@@ -186,7 +186,7 @@ CALLS = ["entry outer", "entry inner", "exit inner", "entry inner", "exit inner"
 
 
 def functions_of(analyzer, program, log):
-    """The events that an analyzer sees that knows nothing of us: "entry NAME" and "exit NAME"."""
+    """The events that an analyzer without knowledge of utrail sees: "entry NAME" and "exit NAME"."""
     names = {int(line.split()[0], 16): line.split()[2] for line in run("nm", "--defined-only", program).splitlines()}
     found = re.findall("^utrail_function_(entry|exit) ([0-9a-f]{16})", run(analyzer, log), re.M)
     return [f"{what} {names[int.from_bytes(bytes.fromhex(data), sys.byteorder)]}" for what, data in found]
@@ -270,7 +270,7 @@ def test_a_stranger_has_the_name(tmp_path, monkeypatch, thing):
             assert len(others()) == 1
             assert len([p for p in others()[0].iterdir() if p.name.startswith("s-")]) == 1
             first.kill()
-        # The files of a killed process go with the next one.
+        # The next process removes the files of a killed one.
         assert run(*as_victim, program) == "created\n"
         assert not [p for p in others()[0].iterdir() if p.name.startswith(("s-", "p-"))]
         if taken.is_dir() and not taken.is_symlink():
@@ -326,7 +326,7 @@ int main(int argc, char **argv)
 
 
 def keeper_of(log):
-    """The number of the process that has the log open and is called so."""
+    """Returns the folder in /proc of the keeper that has the log open."""
     for process in Path("/proc").glob("[0-9]*"):
         try:
             if (process / "comm").read_text() == "utrail-keeper\n" and str(log) in [os.readlink(fd) for fd in (process / "fd").iterdir()]:
