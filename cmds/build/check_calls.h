@@ -11,7 +11,7 @@
 #include "utils/base/containers/strmap.h"
 
 /*
- * The facts about an event that sources call by one expression ("SOLD", "trc.sold").
+ * The facts about an event that sources name by one expression ("SOLD", "trc.sold").
  *
  * @format: NULL when it is no literal, or several declarations differ
  * @file, @line: place of the declaration
