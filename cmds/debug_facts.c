@@ -113,7 +113,7 @@ void debug_facts_filters_end(struct debug_facts_filters *facts)
 	facts->found = NULL;
 }
 
-/* --- what a recording is --- */
+/* --- a recording --- */
 
 void debug_facts_data_opened(const struct opts *opts, const struct trace_data *data,
 			     uint64_t took_ns)

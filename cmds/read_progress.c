@@ -28,7 +28,7 @@ static bool is_ignored(int sig)
 	return sigaction(sig, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
-/* --- while it is opened --- */
+/* --- while a recording is opened --- */
 
 /*
  * The recording that is being opened: only one at a time. Members above the empty line do not
@@ -122,7 +122,7 @@ void read_progress_opened(void)
 	statusline_close();
 }
 
-/* --- while it is read --- */
+/* --- while a recording is read --- */
 
 void read_progress_add_left(struct strbuf *out, uint64_t done, uint64_t all, uint64_t took_ns)
 {

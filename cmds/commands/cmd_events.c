@@ -99,9 +99,9 @@ static bool is_etrace(const struct opts *opts, const struct events_word *word)
 }
 
 /*
- * True when @row, an option of this command, applies to @word. Options that `convert` takes, too,
- * apply to all words. Other options that no word has for itself apply to words that read a
- * recording.
+ * True when @row, an option of this command, applies to @word. Options of all commands, which
+ * `convert` takes, too, apply to all words. Other options that no word has for itself apply to
+ * words that read a recording.
  */
 static bool takes_option(const struct events_word *word, const struct opt_row *row)
 {

@@ -14,7 +14,7 @@
 #include "utils/format/task_txt.h"
 #include "utils/pipeline/kinds/event_kinds.h"
 
-/* --- a recording that there is --- */
+/* --- an existing recording --- */
 
 static int know_clock(struct import_output *out, const struct event_kinds *kinds,
 		      struct uft_err *err)
@@ -114,7 +114,7 @@ void import_output_close(struct import_output *out)
 	store_dir_close(&out->dir);
 }
 
-/* --- what is known when all is read --- */
+/* --- tasks and definitions, after all events --- */
 
 static int append_text_file(struct import_output *out, const char *name, const struct strbuf *text,
 			    struct uft_err *err)

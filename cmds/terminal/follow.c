@@ -75,10 +75,10 @@ static int read_tasks(const struct follow *follow, struct request_answer *answer
 }
 
 /*
- * Looks at the recording once. The order matters: task.txt is read and files are measured after the
- * recorder has told what is complete. Entries that are held back may come to the files later than
- * their session's line. So task.txt is read once more; otherwise such entries would get names of
- * the former session.
+ * Looks at the recording once. The order matters: follow->complete_ns becomes the time of the
+ * recorder's former answer, after which task.txt was read and the files were measured. Entries that
+ * are held back may come to the files later than their session's line comes to task.txt. So
+ * task.txt is read once more; otherwise such entries would get names of the former session.
  */
 int follow_look(struct follow *follow, struct uft_err *err)
 {

@@ -439,7 +439,7 @@ static const struct tui_view_ops graph_ops = {
 	.act = act_on_line,
 };
 
-/* --- making them --- */
+/* --- making views --- */
 
 static int end_making(struct graph_view *view, int ret, struct uft_err *err)
 {
