@@ -1,7 +1,4 @@
-/*
- * The part of running code in a stopped thread of another process (ptrace(2)) that depends on the
- * instruction set.
- */
+/* The instruction set's part of running code in a stopped thread of another process (ptrace(2)). */
 #ifndef UTRAIL_ARCH_REMOTE_H
 #define UTRAIL_ARCH_REMOTE_H
 

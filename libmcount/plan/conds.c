@@ -95,8 +95,8 @@ static uint64_t widen_float(uint32_t bits)
 }
 
 /*
- * Converts an x87 extended number to the nearest double; one too small for a double to the
- * smallest.
+ * Converts an x87 extended number to the nearest double. If it is too small for a normal double, it
+ * becomes the smallest double.
  */
 static uint64_t narrow_extended(uint64_t mantissa, uint16_t head)
 {

@@ -72,8 +72,8 @@ static bool has_gil(void)
 /*
  * Called in the thread of a signal, after the program's handler. Lowers the flag if this is the
  * main thread and does not have the GIL; it cannot get the GIL while it runs this function. Another
- * thread may have its own reason for the flag. Such a thread stores its reason first, and then
- * raises the flag.
+ * thread may have its own reason for the flag, which it stores before it raises the flag. So the
+ * reasons are read after the flag is lowered.
  */
 static void lower_after_handler(void)
 {

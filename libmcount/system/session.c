@@ -175,8 +175,8 @@ static int64_t begin_being_recorded(const char *address)
 
 	channel_init(&ch);
 	/*
-	 * This is done before own_libc_bind(): its system call then goes through a library that
-	 * interposes libc, like a call of the program.
+	 * Asked before own_libc_bind(): so a library that interposes libc gets this system call,
+	 * like a call of the program.
 	 */
 	bool has_shadow_stack = arch_has_shadow_stack();
 
