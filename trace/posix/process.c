@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The registry before the first use. All bits are set, so the first event looks further. */
+/* The registry before the first use. All bits are set, so the first event looks for another one. */
 static struct pxt_registry unknown = { .attached = { [0 ... PT_ATTACHED_WORDS - 1] = ~0ul } };
 /* The registry of a process that cannot have one, and is not traced. */
 static struct pxt_registry none;
@@ -25,8 +25,8 @@ struct pxt_names *pxt_names_map(int place, uint32_t pid, uint64_t start)
 }
 
 /*
- * Copies the names that the process @pid has from its parent. If another process does that for
- * @pid, it finds them by the parent's registry.
+ * Copies the names that the process @pid has from its parent. Another process than @pid finds the
+ * names by the parent's registry.
  */
 static void copy_parents_names(int place, struct pxt_names *names, pid_t pid)
 {

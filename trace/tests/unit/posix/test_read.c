@@ -73,7 +73,7 @@ TEST_WITH(what_was_cut_says_where, begin, end)
 	pxt_deliver(&event, "abc", &info, NULL, 0, &len);
 	assert_int_equal(info.posix_truncation_status, POSIX_TRACE_TRUNCATED_READ);
 	assert_int_equal(len, 0);
-	/* Without @from the data are at their place already. */
+	/* If the source is NULL, the data are at their place already. */
 	strcpy(data, "xyz");
 	pxt_deliver(&event, NULL, &info, data, 3, &len);
 	assert_string_equal(data, "xyz");

@@ -109,7 +109,7 @@ TEST_WITH(a_filter_is_a_bit_of_the_one_that_counts, begin, NULL)
 	atomic_store(&STREAM->which_filter, 1);
 	assert_false(pxt_is_filtered(STREAM, 2 * 32 + 5));
 	assert_true(pxt_is_filtered(STREAM, 1023));
-	/* Any program may have written or asked this. */
+	/* Any program may have written this value, and may ask for an id that does not exist. */
 	atomic_store(&STREAM->which_filter, 3);
 	assert_true(pxt_is_filtered(STREAM, 1023));
 	assert_true(pxt_is_filtered(STREAM, 2047));
