@@ -89,8 +89,8 @@ bool elf_section_has(const struct elf_file *file, const char *name, const void *
 bool elf_read_at(const struct elf_file *file, uint64_t addr, void *to, uint64_t len);
 
 /*
- * Get program header *@i, initially 0, and count *@i up. False after the last one. Also false at
- * the first one outside of the file: a file of 84 bytes may claim four billion.
+ * Get program header *@i, initially 0, and count *@i up. False after the last header. Also false at
+ * the first header outside of the file: a file of 84 bytes may claim to have four billion of them.
  */
 bool elf_next_segment(const struct elf_file *file, size_t *i, GElf_Phdr *segment);
 

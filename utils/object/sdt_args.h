@@ -36,7 +36,7 @@ size_t sdt_args_parse(const struct isa *isa, const char *text, struct sdt_arg ar
 /*
  * Resolve the symbols of the first @nr arguments. If the file lacks a symbol or has several of its
  * name, the argument becomes OPERAND_UNKNOWN. If the file lacks symbols of static variables, all
- * arguments with a symbol do so: a static variable may have the same name.
+ * arguments with a symbol become it: a static variable may have the same name.
  */
 void sdt_args_find_symbols(const struct elf_file *file, struct sdt_arg *args, size_t nr);
 

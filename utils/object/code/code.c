@@ -110,8 +110,8 @@ static const char *name_of(const struct code *code, const GElf_Shdr *head)
 }
 
 /*
- * True for sections that a running program has in memory with the content of the file. @head is
- * read.
+ * True when a running program has the section in memory with the content of the file. @head gets
+ * the header of the section.
  */
 static bool is_in_memory(Elf_Scn *scn, GElf_Shdr *head)
 {
@@ -205,7 +205,7 @@ static bool read_cie(struct cursor c, struct cie *out)
 	if (!version || !take_code_bytes(&c, len + 1))
 		return false;
 	take_uleb128(&c); /* alignment factor of code */
-	take_uleb128(&c); /* alignment factor of data: signed, but as long */
+	take_uleb128(&c); /* alignment factor of data; its sign does not change its length */
 	if (*version == 1)
 		take_code_bytes(&c, 1);
 	else
@@ -230,8 +230,9 @@ static bool read_cie(struct cursor c, struct cie *out)
 }
 
 /*
- * True when instructions at the start of a function add to the rules of the CIE (DWARF 4, 6.4.2). A
- * function that is entered by a call has none there. @c is at the first instruction.
+ * True when the FDE adds to the rules of its CIE for the very start of the function (DWARF 4,
+ * 6.4.2). It does not for a function that is entered by a call. @c is at the first instruction of
+ * the FDE.
  */
 static bool says_more_at_start(struct cursor c)
 {
@@ -373,7 +374,10 @@ static int order_funcs(struct code_func *funcs, size_t nr)
 	return 0;
 }
 
-/* Sort functions. Drop those within others, which take over their facts. */
+/*
+ * Sort functions. Drop each function within another one, which takes over the facts of the dropped
+ * one.
+ */
 static int sort_funcs(struct code *code)
 {
 	size_t kept = 0;
@@ -428,8 +432,9 @@ static int load_frames(struct code *code)
 }
 
 /*
- * Some of these functions return twice or elsewhere (setjmp, contexts, vfork). The loader and
- * compilers call some between two instructions. Some read their return address.
+ * Special are functions that return twice or elsewhere (setjmp, contexts, vfork), functions that
+ * read their return address, and functions that the loader or code of compilers calls between two
+ * instructions.
  */
 bool code_is_special(const char *name)
 {
@@ -505,8 +510,8 @@ static int add_start(struct code *code, struct code_start start)
 }
 
 /*
- * True when one of the first @nr functions, which come from call frame information, is @func. It
- * gets the name of @func.
+ * True when one of the first @nr functions, which come from call frame information, has the range
+ * of @func. If that function has no name, it gets the name of @func.
  *
  * @next: index of the function that is likely to be @func, since symbols mostly come in the order
  *        of functions; becomes the index after the found function

@@ -36,8 +36,8 @@ struct code_table {
  * @has_frames: call frame information tells its start
  * @is_framed: call frame information tells that it is not entered by a call: it has a frame at its
  *             start already, or never returns
- * @has_own_unwinder: its personality function uses no tables, so it is the program's own: compiled
- *                    languages have tables
+ * @has_own_unwinder: the personality routine of the function uses no tables. So the routine is the
+ *                    program's own: those of compilers use tables
  * @is_guessed: its end is unknown; it extends to the next function
  */
 struct code_func {

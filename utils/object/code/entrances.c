@@ -191,7 +191,7 @@ static void look_at_functions(struct search *s)
  * One thread's part of the search.
  *
  * @func, @lead: the code that is searched, as in struct lead_note
- * @bases: addresses where tables may begin, which code takes
+ * @bases: the addresses that code takes: tables may begin there
  */
 struct scan {
 	const struct code *code;
@@ -231,8 +231,9 @@ _Static_assert(offsetof(struct lead_place, site) == 0 && offsetof(struct lead_no
 	       "ordered by order_u64()");
 
 /*
- * True when @addr is the entry of place @i. Such references are not noted: most of them are calls.
- * But when the jump of the previous place would overwrite @addr, a reference is noted.
+ * True when @addr is the site or the entry of place @i, at the start of a function, and the jump of
+ * the previous place would not overwrite @addr. References to such an address are not noted: most
+ * of them are calls.
  */
 static bool is_entry(const struct scan *s, size_t i, uint64_t addr)
 {

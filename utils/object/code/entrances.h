@@ -5,14 +5,14 @@
 #include "utils/object/code/code.h"
 #include "arch/insn.h"
 
-#define WINDOW_BYTES 5 /* a jump that reaches 2 GiB */
+#define WINDOW_BYTES 5 /* length of a jump that reaches 2 GiB */
 
-#define WINDOW_BEFORE 24 /* the most bytes between a jump and the site after it */
+#define WINDOW_BEFORE 24 /* the largest distance from a jump to the site after it */
 #define WINDOW_BEHIND 64 /* the bytes from the site on that are examined */
 
-/* The reasons against a jump. */
+/* The reasons why no jump can be written for a site (sites.h). */
 enum site_refusal {
-	SITE_CAN,
+	SITE_CAN,      /* no reason: a jump can be written */
 	SITE_NOT_CODE, /* a part of the function cannot be decoded */
 	SITE_NO_FUNCTION,
 	SITE_LANDINGS,	     /* the places that catch exceptions are unknown */
@@ -31,14 +31,14 @@ enum site_refusal {
  */
 enum lead {
 	LEAD_NONE,
-	LEAD_OWN, /* an instruction of the function itself */
-	LEAD_FAR,
-	LEAD_FUNC,
-	LEAD_GAP,
-	LEAD_GAP_MAYBE,
-	LEAD_LANDING,
-	LEAD_WORD,
-	LEAD_TABLE,
+	LEAD_OWN,	/* an instruction of the function itself */
+	LEAD_FAR,	/* bytes outside of functions that look like a jump or a call */
+	LEAD_FUNC,	/* an instruction of another function, or bytes in it that look like one */
+	LEAD_GAP,	/* code between functions */
+	LEAD_GAP_MAYBE, /* undecodable bytes between functions */
+	LEAD_LANDING,	/* an exception is caught there */
+	LEAD_WORD,	/* an address in the data */
+	LEAD_TABLE,	/* an entry of a table of distances */
 };
 
 /*
@@ -66,7 +66,8 @@ struct window {
 
 /*
  * Check that a jump of @bytes may be written to @from, at most WINDOW_BEFORE before the site, and
- * that each thread which comes to the site would take it. Returns the reason why not, or NULL.
+ * that each thread which comes to the site would take the jump. Returns the reason why not, or
+ * NULL.
  *
  * @lead: the kind of reference that is the reason; LEAD_NONE: another reason
  */

@@ -8,7 +8,7 @@
 
 enum function_kind {
 	FUNCTION_WHOLE,
-	/* Not all entries are calls: it is within a function, or the code before it runs into it */
+	/* Not only calls enter it: it is within a function, or the code before runs on into it */
 	FUNCTION_SHARED,
 	/* The loader calls it to choose a function, when no other code may run (STT_GNU_IFUNC) */
 	FUNCTION_RESOLVER,

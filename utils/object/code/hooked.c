@@ -1,4 +1,4 @@
-/* Tells the calls that are open in a program (see hooked.h). */
+/* Facts for finding the open calls of a running program (see hooked.h). */
 #include "utils/object/code/hooked.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /*
- * Tells the calls that are open in a program: the hook that a function calls, and the library call
- * of a return address.
+ * Facts for finding the calls that are open in a running program: the kind of hook that a function
+ * calls, and the library call after which a return address is.
  */
 #ifndef UTRAIL_OBJECT_HOOKED_H
 #define UTRAIL_OBJECT_HOOKED_H

@@ -84,7 +84,7 @@ static int check_moved(struct verdict *v, int ret)
 	return ret;
 }
 
-/* Check that the bytes after the function that the jump overwrites are padding. */
+/* Check that the jump overwrites nothing but padding after the end of the function. */
 static int check_behind(const struct group *g, struct verdict *v)
 {
 	const struct code_section *sec = code_section_at(g->code, g->func->start);
@@ -362,7 +362,7 @@ static size_t find_jump(struct group *g, const struct window *window, const stru
 				    "it is within code that was moved for the one before it");
 		if (at < g->low || site - at > WINDOW_BEFORE)
 			break;
-		/* Keep the landing mark of indirect jumps. */
+		/* Do not overwrite the mark where indirect jumps land. */
 		if (at < site &&
 		    insns_is_landing_pad(g->insns, g->text.bytes + (at - g->text.start),
 					 g->text.end - at))
@@ -386,7 +386,10 @@ static uint64_t end_of(const struct code_site *site)
 	return MAX(end, site->jump_at + (site->island ? SHORT_JUMP_BYTES : WINDOW_BYTES));
 }
 
-/* Returns how many sites at the beginning have no jump yet, and may affect each other. */
+/*
+ * Returns how many sites from the first on have no jump yet, and are near enough to affect the
+ * first.
+ */
 static size_t count_left(const struct code_site *sites, size_t nr)
 {
 	size_t count = 0;

@@ -9,7 +9,7 @@
 
 #define SITE_REASON_MAX 160
 
-/* Returns the reason in words, which @why_not tells in detail. */
+/* Returns @refusal in general words. code_site.why_not has the details for one site. */
 const char *site_refusal_text(enum site_refusal refusal);
 
 /*

@@ -53,7 +53,7 @@ static uint32_t alignment_of_parts(struct dwarf_loader *loader, Dwarf_Die *die, 
 		uint32_t own = MAX(alignment(loader, &type, nesting + 1),
 				   number_of(&child, DW_AT_alignment));
 
-		/* Ignore a member at another offset, as a packed struct has it. */
+		/* Ignore a member whose offset does not fit its alignment: the struct is packed. */
 		if (own && offset % own == 0)
 			most = MAX(most, own);
 	} while (dwarf_next(loader, &child));

@@ -39,8 +39,8 @@ enum dwarf_class {
  *
  * @bytes: size; 0 for an empty struct
  * @is_signed: DWARF_INT, DWARF_ENUM
- * @is_reference: the value is a reference to this type. Only references to strings and containers
- *                are shown like the object, and so marked
+ * @is_reference: the value is a reference to this type, which is a string or a container and is
+ *                shown like the object. References to other types are DWARF_POINTER
  * @name: DWARF_ENUM, DWARF_STRUCT: name without template arguments; NULL: none
  *
  * DWARF_STRUCT only:

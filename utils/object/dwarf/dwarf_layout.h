@@ -29,8 +29,8 @@ struct dwarf_owners {
  *
  * @name: name of the template
  * @letter: kind of node in utils/spec/args/shape.h
- * @paths: the members that have the numbers of the node; they may be in base classes. If the letter
- *         requires a pointer, the first one must be a pointer
+ * @paths: the members whose offsets are numbers of the node in the shape; they may be in base
+ *         classes. If the letter requires a pointer, the first member must be a pointer
  */
 struct dwarf_layout {
 	const char *name;

@@ -10,7 +10,7 @@
 #define SAME_NAMES     1024
 #define FIELDS_MAX     64
 #define ELEMENTS_MAX   65535
-#define FIELD_NAME_MAX 1024 /* fields with longer names, which many may share, are left out */
+#define FIELD_NAME_MAX 1024 /* many fields may share a longer name, so these are left out */
 
 /*
  * A definition that is being made.
@@ -140,8 +140,8 @@ static void put_array(struct making *m, Dwarf_Die *member, Dwarf_Die *array, uin
 }
 
 /*
- * Write a boxed field: a container, a string, or a struct with such fields. Its own bytes do not
- * have its content. False: the field is none.
+ * Write a boxed field: a container, a string, or a struct with such fields. Their content is not in
+ * the bytes of the field. False: the field is not boxed.
  */
 static bool put_boxed(struct making *m, Dwarf_Die *member, const struct dwarf_type *type,
 		      uint32_t offset)

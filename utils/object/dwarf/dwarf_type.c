@@ -302,8 +302,8 @@ static bool has_member(struct dwarf_loader *loader, Dwarf_Die *die, const char *
 }
 
 /*
- * True when @die is in the namespace @wanted. The search descends from the root of the unit: the
- * last entry of a list that begins before @die contains it.
+ * True when @die is in the namespace @wanted. The search descends from the root of the unit. In
+ * each list of children, the last one that begins before @die contains @die.
  */
 static bool is_in_namespace(struct dwarf_loader *loader, Dwarf_Die *die, const char *wanted)
 {

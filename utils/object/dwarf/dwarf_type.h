@@ -21,7 +21,7 @@
  * @shapeless: above 0, no shapes are made: these would need the struct that is being defined
  * @steps: number of entries that may still be read; @text_bytes: bytes of names that may still be
  *         kept
- * @is_too_much: one of these was used up, and reading has ended
+ * @is_too_much: @steps or @text_bytes was used up, and reading has ended
  */
 struct dwarf_loader {
 	struct dwarf_info *info;
@@ -102,8 +102,9 @@ const char *dwarf_struct_shape(struct dwarf_loader *loader, Dwarf_Die *die, cons
 const char *dwarf_add_definition(struct dwarf_loader *loader, const char *name, const char *text);
 
 /*
- * Read a part of @die: the type in DW_AT_type; the type without typedefs and qualifiers (false:
- * void); a flag; a number (false: there is none); DW_AT_byte_size (0: none).
+ * dwarf_type_die() gets the type in DW_AT_type. dwarf_peel() goes on from a type to the type
+ * without typedefs and qualifiers (false: void). The others read an attribute: a flag, a number
+ * (false: there is none), DW_AT_byte_size (0: there is none).
  */
 bool dwarf_type_die(Dwarf_Die *die, Dwarf_Die *type);
 bool dwarf_peel(Dwarf_Die *die);
@@ -112,17 +113,18 @@ bool dwarf_number(Dwarf_Die *die, unsigned name, Dwarf_Word *number);
 uint32_t dwarf_byte_size(Dwarf_Die *die);
 
 /*
- * Returns DW_AT_encoding of a base type (0: none); true for a floating point number; true for an
- * x87 number or a pair of them.
+ * dwarf_encoding() returns DW_AT_encoding of a base type (0: none), dwarf_is_float() is true for
+ * the encoding of a floating point number, dwarf_is_x87() for a type that is an x87 number or a
+ * pair of them.
  */
 unsigned dwarf_encoding(Dwarf_Die *die);
 bool dwarf_is_float(unsigned encoding);
 bool dwarf_is_x87(Dwarf_Die *die);
 
 /*
- * Find the classes of the first 16 bytes of type @die (psABI x86_64, 3.2.3). @classes has none at
- * first. dwarf_settle_classes() then applies the rules about both classes together, which are for
- * structs only (ibid., "post merger cleanup").
+ * Find the classes of the first 16 bytes of type @die (psABI x86_64, 3.2.3). @classes starts as
+ * DWARF_CLASS_NONE. dwarf_settle_classes() then applies the rules about both classes together,
+ * which are for structs only (ibid., "post merger cleanup").
  */
 void dwarf_classify(struct dwarf_loader *loader, Dwarf_Die *die, uint8_t classes[2]);
 void dwarf_settle_classes(uint8_t classes[2]);
