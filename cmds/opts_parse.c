@@ -374,7 +374,7 @@ static int parse_with_former(struct opts *opts, struct line *line, struct uft_er
 /*
  * Takes the options that the recording was made with, and that reading it needs. The file's words
  * come after the user's, but a time filter or range of the user stays. A recording may come from a
- * stranger: only options that `record` itself writes there are taken.
+ * stranger: only options that utrail itself writes there (is_recorded) are taken.
  */
 static int take_default_opts(struct opts *opts, const struct words *words, const char *path,
 			     struct uft_err *err)
