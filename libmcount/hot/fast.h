@@ -23,7 +23,7 @@ static inline struct thread *fast_guard(void)
 	return t;
 }
 
-/* Does the work of hot_clock(), but does not store last_ns. False: it needs a new fit. */
+/* Does the work of hot_clock(), but does not store last_ns. False: the clock needs a new fit. */
 static inline bool fast_clock(const struct thread *t, uint64_t *now_ns)
 {
 	uint64_t ticks = arch_counter_read() - t->base_counter;

@@ -298,7 +298,7 @@ bool planned_begin_late(struct thread *t);
 bool planned_needs(const struct thread *t, const struct live_plan *plan, const void *end);
 
 /*
- * SLOW. Gives @to, which was just begun, the data of its frames, which are those of @from, and the
+ * SLOW. Gives @to, which was just begun with the frames of @from, the data of these frames and the
  * selection inside of them. The ENTRYs of the frames are written by @from.
  */
 void planned_copy(struct thread *to, struct thread *from);

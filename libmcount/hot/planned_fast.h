@@ -290,7 +290,7 @@ static inline bool planned_fast_enter_known(struct thread *t, uint64_t slot, uin
 	planned_put_quick_entry(t, slot, data, now_ns, args, regs);
 	if (planned_may_pass(p, func))
 		planned_note_pass(p, addr);
-	/* Such calls are frequent, some by PLAN_FILTER: the call opens the thread. */
+	/* Calls without a rule, or with PLAN_FILTER alone, are frequent: they open the thread. */
 	if (planned_is_alike(p, func))
 		planned_open(t, pf);
 	return true;

@@ -209,8 +209,9 @@ static inline void planned_push_open(struct thread *t, uint64_t slot, uint64_t r
 }
 
 /*
- * Handles a call in an open thread whose function may pass, if the call is too deep to be recorded.
- * It gets a frame that only shows its end. False when it is not too deep, or no frame is left.
+ * Handles a call of a function that may pass, in an open thread, if the call is too deep to be
+ * recorded. The call gets a frame that only shows its end. False when the call is not too deep, or
+ * no frame is left.
  */
 static inline bool planned_push_too_deep(struct thread *t, uint64_t slot, uint64_t ret,
 					 uint64_t addr)

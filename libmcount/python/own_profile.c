@@ -152,9 +152,9 @@ static bool has_own(void)
 }
 
 /*
- * The program's function while skip_end() takes its place. With sys.monitoring the probe replaces
- * no profile function. But then calls in C have events, and the program's function would be told of
- * the end of the sys.setprofile() that has set it.
+ * The program's function while skip_end() takes its place. With sys.monitoring all calls of C
+ * functions have events. So the program's function would be told of the end of the sys.setprofile()
+ * that has set it. skip_end() keeps that event from it.
  */
 static __thread py_profile *skipping __attribute__((tls_model("initial-exec")));
 

@@ -76,7 +76,7 @@ void pxt_view_forget(struct pxt_view *view)
 }
 
 /*
- * Maps the stream of a number. This may run in a signal handler that has interrupted a user of the
+ * Maps the stream of a number. This may run in a signal handler that has interrupted code in the
  * old stream: then the old stream stays until the next event.
  */
 static void map_number(struct pxt_view *view, unsigned int number, uint32_t serial)
