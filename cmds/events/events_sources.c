@@ -97,8 +97,8 @@ static struct fst_piece directive_of(const char *format, unsigned long nr)
 }
 
 /*
- * Puts the types of gcc's "expects argument of type 'long int', but argument 3 has type 'int'";
- * clang does not name the argument. Returns false for other messages.
+ * Puts the types of gcc's "expects argument of type 'long int', but argument 3 has type 'int'". A
+ * message of clang lacks the argument's number. Returns false for other messages.
  */
 static bool put_types(struct strbuf *out, const char *format, const char *text)
 {
@@ -113,7 +113,7 @@ static bool put_types(struct strbuf *out, const char *format, const char *text)
 
 	int want_len = (int)strcspn(want, "'");
 	int have_len = (int)strcspn(have, "'");
-	/* The call that the compiler checks has two more arguments before these. */
+	/* In the rewritten call, two arguments stand before those of the event. */
 	unsigned long nr = number ? strtoul(number + strlen("but argument "), NULL, 10) : 0;
 	struct fst_piece piece = nr > 2 ? directive_of(format, nr - 2) : (struct fst_piece){ 0 };
 
@@ -238,7 +238,7 @@ static void count_uses(struct tally *tally, const struct check_entry *entry,
 	}
 }
 
-/* True when the compiler has found errors other than wrong arguments. */
+/* True when the compiler has failed for another reason than wrong arguments of uses. */
 static bool is_broken(const struct check_calls *calls, const struct strbuf *messages)
 {
 	char *all cleanup_free = strdup(strbuf_str(messages));
