@@ -100,9 +100,9 @@ int optparse_run(struct optparse *p, void *target, struct uft_err *err);
 
 /*
  * Like optparse_run(), for all words of an untrusted file. It accepts only options that are
- * is_recorded, by their full names and with valid arguments. Other words are reported in @ignored,
- * separated by ", ", by the names in the table, so that no text of the file gets there. 0 or
- * -ENOMEM.
+ * is_recorded, by their full names and with valid arguments. @ignored tells which other words there
+ * were, separated by ", ". Options have their names of the table there, so that @ignored has no
+ * text of the file. 0 or -ENOMEM.
  */
 int optparse_run_recorded(struct optparse *p, void *target, struct strbuf *ignored,
 			  struct uft_err *err);

@@ -146,8 +146,8 @@ static void call_function(struct script *script, enum script_function function, 
 }
 
 /*
- * Call a function with the context @dict, which is released; or, if it could not be made (@ret is
- * negative), handle the exception.
+ * Call a function with the context @dict. If @dict could not be made (@ret is negative), handle the
+ * exception instead. @dict is released.
  */
 static void call_with(struct script *script, enum script_function function, PyObject *dict, int ret)
 {

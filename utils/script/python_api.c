@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The first 3.x whose stable interface has all functions, and a limit for future versions. */
+/* The x of the first 3.x whose stable interface has all functions, and the limit of x. */
 #define MINOR_FIRST 7
 #define MINOR_LAST  30
 

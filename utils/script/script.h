@@ -191,8 +191,8 @@ int script_no_list(const struct script *script, struct uft_err *err);
 void script_tell(const struct script *script, const char *text);
 
 /*
- * Print on stderr that the script has something else under the name of @function (enum
- * script_function) than a function.
+ * Print on stderr that the script uses the name of @function (enum script_function) for something
+ * that is not a function.
  */
 void script_tell_not_callable(const struct script *script, int function);
 

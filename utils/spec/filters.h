@@ -65,7 +65,7 @@ void specs_add_notrace(struct strbuf *list, const char *text);
  */
 int spec_check_recording(const struct spec *spec, struct uft_err *err);
 
-/* Call this after the last filters_add(). 0 or -ENOMEM. */
+/* Prepare @filters for look-ups, after the last filters_add(). 0 or -ENOMEM. */
 int filters_prepare(struct filters *filters, struct uft_err *err);
 void filters_deinit(struct filters *filters);
 #define cleanup_filters cleanup(filters_deinit)

@@ -243,7 +243,10 @@ static int set_value(struct parse *p, enum value_kind kind, const char *value, s
 	return 0;
 }
 
-/* True when the option accepts the action @flag. The first other one is noted by its @name. */
+/*
+ * True when the option accepts the action @flag. Note the @name of the first action that it does
+ * not accept.
+ */
 static bool accepts(struct parse *p, uint32_t flag, const char *name)
 {
 	bool is_accepted = accepted_flags(p->option) & flag;

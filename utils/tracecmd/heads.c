@@ -25,7 +25,9 @@ static struct tracedat_cursor cursor_at(const struct tracedat *file, uint64_t of
 
 /* --- options of both versions --- */
 
-/* Read the length of an option at @in. @option: its content, which @in has passed then. */
+/*
+ * Read the length of the option at @in, set @option to its content, and move @in past the option.
+ */
 static int take_option(struct tracedat_cursor *in, uint64_t max, struct tracedat_cursor *option,
 		       struct uft_err *err)
 {
@@ -247,8 +249,8 @@ static int read_v6_cpus(struct tracedat *file, struct tracedat_buffer *buffer, u
 }
 
 /*
- * Read the option of an instance of tracing. It tells where the table of its records is, which is
- * like that of the top instance.
+ * Read the option of an instance of tracing. The option tells where the table of the instance's
+ * records is. The table has the form of the top instance's.
  */
 static int read_v6_instance(struct tracedat *file, uint32_t nr_cpus, struct tracedat_cursor *in,
 			    struct uft_err *err)

@@ -8,7 +8,7 @@
 #include "utils/tracecmd/cursor.h"
 #include "utils/tracecmd/tracedat.h"
 
-/* The most CPUs, which no machine has; and the most events, since their numbers have 16 bits. */
+/* The most CPUs: no machine has more. The most events: their numbers have 16 bits. */
 #define TRACEDAT_CPUS_MAX	    65536
 #define TRACEDAT_EVENTS_MAX	    65536
 /*

@@ -29,8 +29,8 @@ static bool is_name(const char *name)
 }
 
 /*
- * Read the file @name, the next @len bytes, to @content, and add it to the files of @file. NULL:
- * only read it.
+ * Read the next @len bytes, which are the file @name, to @content, and add them to the files of
+ * @file. @name NULL: only read them.
  */
 static int take_file(struct tracedat *file, const char *name, struct tracedat_cursor *in,
 		     uint64_t len, struct strbuf *content, struct uft_err *err)

@@ -25,7 +25,7 @@ const struct autoargs *autoargs_find(const char *name);
 /*
  * Returns the number of arguments that a call of the function @name has. Variadic functions may
  * have fewer than their row: open() without O_CREAT has no mode. @values: the first @nr arguments.
- * SIZE_MAX: all arguments of the row, also when @values do not tell.
+ * SIZE_MAX: the call has all arguments of the row, or @values do not tell.
  */
 size_t autoargs_count(const char *name, const uint64_t *values, size_t nr);
 
