@@ -171,7 +171,7 @@ static void put_event_name(struct dump *dump, const struct event *event)
 	sink_text(dump->sink, strbuf_str(&name), name.len);
 }
 
-/* Write the payload below its event: of a point "name: data". */
+/* Write the payload on lines below its event. The payload of a point is written as "name: data". */
 static void show_payload(struct dump *dump, const struct task *task, const struct event *event)
 {
 	static const char *const kinds[] = {

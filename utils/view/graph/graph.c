@@ -262,7 +262,7 @@ static int show_func(const struct graph *graph, const struct tree *tree,
 	return ret < 0 ? ret : found.nr > 0;
 }
 
-/* Returns the index of the program that started last of those that are not done, or -1 for none. */
+/* Returns the index of the newest program that is not done yet, or -1 when all are done. */
 static ssize_t next_older(const struct tree *tree, const bool *is_done)
 {
 	const struct trace_data *data = tree->pipe->data;
@@ -292,7 +292,10 @@ static int show_session(const struct graph *graph, const struct tree *tree, size
 	return ret < 0 ? ret : 1;
 }
 
-/* Show all programs, the newest first, without a session last. Returns their number or negative. */
+/*
+ * Show all programs, the newest first, and calls without a session last. Returns the number of
+ * shown programs, or negative.
+ */
 static int show_sessions(const struct graph *graph, const struct tree *tree, struct sink *sink)
 {
 	size_t nr = tree->pipe->data->nr_sessions;

@@ -41,7 +41,10 @@ void graph_prepare(const struct graph *graph, struct tree *tree);
 int graph_show(const struct graph *graph, const struct tree *tree, struct sink *sink,
 	       struct uft_err *err);
 
-/* @waited_ns: the time off the CPU. @status: as from wait(2), with @has_ended (needs --proc) */
+/*
+ * @waited_ns: the time off the CPU
+ * @has_ended: the task's end was recorded (with --proc); @status is then its status as from wait(2)
+ */
 struct task_times {
 	uint64_t first_ns;
 	uint64_t last_ns;

@@ -56,7 +56,10 @@ static int compare_unseen(const void *a, const void *b)
 	return x->depth > y->depth ? -1 : x->depth < y->depth;
 }
 
-/* Make the callees of @from callees of @into. United nodes join absorb()'s chain at *@last. */
+/*
+ * Make the callees of @from callees of @into. A callee that @into has already is united with it,
+ * and is appended to the chain of absorb(), whose end is *@last.
+ */
 static int move_children(struct tree *tree, struct tree_node *into, struct tree_node *from,
 			 struct tree_node **last)
 {
@@ -106,7 +109,7 @@ static int absorb(struct tree *tree, struct tree_node *into, struct tree_node *f
 	return 0;
 }
 
-/* Unite a call with its sibling of the same name, or without a name with its caller. */
+/* Unite a call with its sibling of the same name. Unite a call without a name with its caller. */
 static int settle_node(struct tree *tree, struct tree_node *node)
 {
 	struct tree_node *known;
@@ -134,8 +137,9 @@ static struct tree_node *find_child(const struct tree_node *parent, const struct
 }
 
 /*
- * Guess a call of the parent task that has no name and is not open any more. The guess is the child
- * of @parent that began last before @until_ns. If @callee is known, the child must have called it.
+ * Guess the node of an inherited call that has no name and that the parent task has ended. The
+ * guess is the child of @parent that began last before @until_ns. If @callee is known, the child
+ * must have called it.
  */
 static struct tree_node *guess_child(const struct tree_node *parent, const struct func *callee,
 				     uint64_t until_ns)

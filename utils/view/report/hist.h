@@ -13,7 +13,8 @@
 #define HIST_POWERS 59
 
 /*
- * @powers: of values; @powers[0] has a step for each value below HIST_STEPS
+ * @powers: by power of two, the number of values in each of its steps; NULL: there are no values.
+ *          @powers[0] has a step for each value below HIST_STEPS
  * @min, @max: exact; valid when @nr is not 0
  *
  * Starts as { 0 }, ends with hist_deinit().

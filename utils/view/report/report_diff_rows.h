@@ -61,8 +61,10 @@ extern const struct diff_field diff_fields[DIFF_FIELDS];
 extern const struct diff_field diff_counter_fields[2];
 
 /*
- * The fields of one comparison. @keys: the sort keys; a key without @value ends them: by name
+ * The fields of one comparison.
  *
+ * @keys: the sort keys; a key without @value is the name, which decides, so later keys have no
+ *        effect
  * @names: the names of counters, in the order of struct side; @titles: the titles of their columns
  */
 struct diff_table {

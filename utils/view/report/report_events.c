@@ -36,7 +36,7 @@ static const struct event_column columns[] = {
 	{ { "max", NULL, "       Max", true }, 1000 },
 };
 
-/* The sort key after those of the columns. */
+/* The number of the sort key "name", after the columns' own numbers. */
 #define KEY_NAME ARRAY_SIZE(columns)
 
 static double rate_of(const struct report_events *report, const struct event_row *row)

@@ -154,7 +154,8 @@ static bool put_members(struct box *box, size_t index, struct strbuf *out)
 }
 
 /*
- * Write an optional value, pointer or variant. The byte before it tells whether, or which, it is.
+ * Write an optional value, a pointer or a variant. The byte before the value tells whether there is
+ * a value, or which alternative of a variant it is.
  */
 static bool put_maybe(struct box *box, size_t index, struct strbuf *out)
 {
