@@ -30,7 +30,10 @@ static void set_end(struct exec_slice *slice, const struct pipeline *pipe)
 		slice->status = WEXITSTATUS(execution->status);
 }
 
-/* Make slices. @numbers: room for each execution; @has_shown: for each process, zeroed */
+/*
+ * Make slices. @numbers: room for a number for each execution; @has_shown: a flag for each process,
+ * which is false at first
+ */
 static void choose_executions(struct exec_slices *slices, const struct pipeline *pipe,
 			      size_t *numbers, bool *has_shown)
 {

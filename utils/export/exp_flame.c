@@ -117,8 +117,9 @@ static uint64_t count_samples(const struct tree_node *node, uint64_t sample_ns)
 		below_ns += child->total_ns;
 	}
 	/*
-	 * More time below than in callees: the call was open in a forked child, too, which did not
-	 * return from it. The child's calls are below the call, but not in its time.
+	 * If the nodes below have more time than the call spent in callees, a forked child had the
+	 * call open, too, and did not return from it. The child's calls are below the call, but
+	 * their time is not in the call's time.
 	 */
 	if ((int64_t)(below_ns - (node->total_ns - node->self_ns)) > 0)
 		return samples_in(node->self_ns, sample_ns);

@@ -369,8 +369,7 @@ static int put_perfetto_events(struct export *ex, const struct event_span *span,
 			ret |= export_point(ex, span->task, event);
 		while (nest_next(&p->nest, open, event, &edge)) {
 			/*
-			 * The call of an end was just removed from the stack, so its depth is one
-			 * more.
+			 * An ended call is not in open->depth any more: its own depth is one more.
 			 */
 			if (unlikely(open->depth + !edge.is_begin > DEPTH_MAX))
 				continue;

@@ -67,7 +67,10 @@ static const char *const statements[] = {
 	[PUT_EVENT] = "INSERT INTO event VALUES(NULL, ?, ?, ?, ?)",
 };
 
-/* @is_put: it is in the table of functions; @nr_open: open calls, where the id is a count_id */
+/*
+ * By function id. @is_put: the function is in the table of functions; @nr_open: the number of open
+ * calls of all functions whose count_id is this id
+ */
 struct known_func {
 	bool is_put;
 	uint32_t nr_open;
@@ -368,8 +371,8 @@ static int put_end(struct sqlite_export *s, const struct event *event, const str
 	bool is_finished = s->is_range || !is_exit || !(event->flags & EVENT_UNFINISHED);
 
 	/*
-	 * An own end has the self time that report shows: without callees, even if they are not
-	 * shown.
+	 * An event that is the call's own end has the self time that report shows. It excludes
+	 * callees that are not shown, too.
 	 */
 	return put_call(s, func, is_finished, is_own ? event->self_ns : rest_ns(s), retval);
 }

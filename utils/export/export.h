@@ -25,7 +25,8 @@
 					row(sqlite, "sqlite") row(svg, "svg")
 
 /*
- * The exporter of pages. Other commands have the same word in --format, and write text as a page.
+ * The exporter of pages, for `dump`. Other commands accept its word in --format, too: they write
+ * their text as a page.
  */
 #define PAGE_EXPORTER(row) row(html, "html")
 
@@ -35,7 +36,10 @@ enum export_number {
 };
 #undef EXPORT_NUMBER
 
-/* Two exports to one sink, the base and then the pair, make a page that compares two recordings. */
+/*
+ * The role of the exported recording in a page. A page that compares two recordings is made by two
+ * exports to one sink: EXPORT_BASE, then EXPORT_PAIR.
+ */
 enum export_side {
 	EXPORT_ALONE,
 	EXPORT_BASE,

@@ -38,7 +38,10 @@ struct nest_edge {
 	bool is_begin;
 };
 
-/* Set what a nest needs of the pipeline. by_task: with one task after the other */
+/*
+ * Set what a nest needs of the pipeline. nest_configure_by_task() also asks for one task after the
+ * other.
+ */
 void nest_configure(struct pipeline_config *config);
 void nest_configure_by_task(struct pipeline_config *config);
 

@@ -1,8 +1,9 @@
 #!/usr/bin/python3
-"""Makes C of the page: embed.py page.html out.c; it is cut where the data goes, and where the policy says whom it may connect to.
+"""Makes C of the page: embed.py page.html out.c. The page is cut at two comments: CONNECT, where the policy lists permitted
+connections, and DATA, where the data goes.
 
-{name} in page.html stands for a file beside it. For a script it is one script, with all that it imports; so a name at the top of a
-module has to be the only one of all modules, and what a module imports has the name that it was exported by.
+{name} in page.html stands for the file of that name beside it. A script and all modules that it imports become one script. So all
+modules together have each name at their top level only once, and an import cannot rename.
 """
 
 import base64

@@ -11,7 +11,8 @@ const PROGRESS_MS = 250;
 /** The number of texts in a request, and the number of texts that are kept. */
 const TEXTS_ASKED = 64, TEXTS_KEPT = 5000;
 /**
- * The depth of an event is its kind, plus KINDS for each earlier event of this kind at this time.
+ * The "depth" of an event tells it from others at the same time: it is the number of the event's
+ * kind, plus KINDS for each earlier event of this kind at this time.
  */
 const KINDS = 4096;
 /** The text until a requested text has come. */

@@ -25,8 +25,8 @@ import { Sources } from "./sources.js";
  * @property {string} [dir] of a page that compares
  * @property {string} date
  * @property {"whole" | "parts"} [served] a server gives the page, and more if it is asked
- * @property {string} base from where all times count, in ns by the recording's clock: a double is too small
- * @property {number} zero the first record, from where ranges count
+ * @property {string} base the time that is 0 in the page, in ns: a double is too small for it
+ * @property {number} zero the time of the first record, from which ranges count
  * @property {import("./task.js").TaskInfo[]} tasks
  * @property {string[]} functions
  * @property {string[]} texts if they are few; else they come in blocks
@@ -69,8 +69,8 @@ function makeKeys(names) {
 export class Recording {
 	/**
 	 * @param {Meta} meta
-	 * @param {number} zero the place of the first record: for two recordings, that of the other
-	 * one
+	 * @param {number} zero the time at which the first record is shown. To compare, the second
+	 * recording gets that of the first one
 	 */
 	constructor(meta, zero = meta.zero) {
 		this.shift = zero - meta.zero;
