@@ -12,8 +12,11 @@
 #define HEAP_COST   16
 
 /*
- * A visit in the heap. @key: the smallest is first; @node: a content, or after all contents an
- * execution; @is_start: the walk begins here
+ * A visit in the heap.
+ *
+ * @key: the visit with the smallest key is first
+ * @node: the index of a content; or the index of an execution plus the number of contents
+ * @is_start: the walk begins here
  */
 struct deps_step {
 	uint64_t key;

@@ -8,8 +8,8 @@
 
 /*
  * Set @argv, which is empty, to the words of the command, without the words that the kernel puts
- * before a script, and without launchers. Set @kind: COMPILER_NONE: it is no compiler. No file is
- * read. 0 or -ENOMEM.
+ * before a script, and without launchers. Set @kind; COMPILER_NONE: the program is no compiler. No
+ * file is read. 0 or -ENOMEM.
  */
 int compiler_command(const struct execution *execution, struct words *argv,
 		     enum compiler_kind *kind);

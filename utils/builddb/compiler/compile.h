@@ -63,8 +63,8 @@ void compile_deinit(struct compile *compile);
 #define cleanup_compile cleanup(compile_deinit)
 
 /*
- * Append the words of a command to @out that compiles only the source @source (an index of @argv),
- * at most to an object. 0 or -ENOMEM.
+ * Append to @out the words of a command that compiles nothing but the source @source (an index of
+ * @argv), at most to an object. 0 or -ENOMEM.
  */
 int compile_of_one(const struct compile *compile, const struct words *argv, size_t source,
 		   struct words *out);

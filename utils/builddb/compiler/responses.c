@@ -10,8 +10,8 @@
 #include "utils/format/proc_dat.h"
 
 /*
- * @before: the index plus one of the execution's previous file; @text: NULL when the file could not
- * be read: @why, a negative errno
+ * @before: the index plus one of the execution's previous file; 0: none
+ * @text: NULL when the file could not be read; then @why is a negative errno
  */
 struct response_file {
 	size_t before;

@@ -1,21 +1,21 @@
 /*
- * Makes records of the events of an etrace text, each after the last line of its event. For
- * etrace_read.c.
+ * Makes records of the events of an etrace text. An event becomes a record when its last line was
+ * read. Private to etrace_*.c.
  */
 #ifndef UTRAIL_BUILDDB_ETRACE_EVENT_H
 #define UTRAIL_BUILDDB_ETRACE_EVENT_H
 
 #include "utils/builddb/etrace/etrace_read.h"
 
-/* End the task's event, if it has one, after the last line of the event. */
+/* Make the record of the task's event, whose last line was read. Without an event, do nothing. */
 void etrace_event_finish(struct etrace_reader *reader, struct etrace_task *task);
 
-/* Forget the first half of an event (etrace_task.half): its second half does not come. */
+/* Forget the first half of the task's event (etrace_task.half), since no second half has come. */
 void etrace_event_end_half(struct etrace_reader *reader, struct etrace_task *task);
 
 /*
- * Returns the task with that number, which is made if no line has told of it yet. NULL without
- * memory.
+ * Returns the task with the number @upid. If no line was about this task yet, the task is made.
+ * NULL without memory.
  */
 struct etrace_task *etrace_reader_child(struct etrace_reader *reader, uint64_t upid);
 
