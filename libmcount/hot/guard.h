@@ -18,8 +18,9 @@ struct thread *aside_enter(struct thread *t);
 void aside_flush(struct thread *t);
 
 /*
- * HOT: returns the state that a call belongs to, with the guard set. It is this thread's, or its
- * aside's when a hook is interrupted. NULL when the call is to be left alone.
+ * HOT: sets the guard of the state that a call belongs to, and returns the state: that of this
+ * thread, or of the thread's aside when the call interrupts a hook. NULL when the call is to be
+ * left alone.
  */
 static inline struct thread *guard_enter(void)
 {

@@ -108,7 +108,7 @@ INTERNAL int fst_door_open(const struct utrail_trace_recorder *recorder)
 		return 0;
 	if (!fst_try_lock_threads(&held))
 		return -EAGAIN;
-	/* A former recorder that could not lock has left its numbers of events. */
+	/* If a former recorder could not lock the threads at its end, its event numbers remain. */
 	fst_recorded_went();
 	/* END comes first: a thread after begin() must call end() of the same recorder. */
 	atomic_store(&fst_door_cells[END], (const void *)recorder->end);

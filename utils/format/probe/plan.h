@@ -119,14 +119,13 @@ enum plan_cond_kind {
 };
 
 /*
- * One comparison. The texts and automatons of a rule come after its last comparison, in the room of
- * whole plan_conds.
+ * One comparison. The texts and automatons of a rule come after its last comparison, padded to a
+ * multiple of sizeof(struct plan_cond).
  *
  * @index: number of the argument, from 1 on
  * @string: enum capture_op: the way to read a string
  * @compare: enum plan_compare
- * @starts_alternative: an "or" is between the comparisons before this one, and this one and those
- *                      after it
+ * @starts_alternative: an "or" stands before this comparison
  * @value: a number, or the offset in bytes of a text or automaton from the last comparison's end
  */
 struct plan_cond {
