@@ -49,8 +49,8 @@ static struct {
 #define ASK_AGAIN_NS 10000000
 
 /*
- * True when the recorder can tell this process that there is a new plan. Otherwise the process looks
- * for a new plan at each call, and the stubs skip nothing.
+ * True when the recorder can tell this process that there is a new plan. Otherwise the process
+ * looks for a new plan at each call, and the stubs skip nothing.
  */
 static bool is_told(void)
 {

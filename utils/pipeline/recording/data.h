@@ -87,8 +87,8 @@ struct trace_data {
 };
 
 /*
- * Open the recording @dir; data_close() closes it. Returns -ENOENT when @dir does not exist, -EINVAL
- * when it is not a recording, and other errors; each has a text that names the file.
+ * Open the recording @dir; data_close() closes it. Returns -ENOENT when @dir does not exist,
+ * -EINVAL when it is not a recording, and other errors; each has a text that names the file.
  */
 int data_open(struct trace_data *data, const char *dir, enum demangle_mode demangle,
 	      struct uft_err *err);
