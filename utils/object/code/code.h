@@ -34,8 +34,8 @@ struct code_table {
  * @name: NULL when no symbol begins there
  * @table: index of its table of landing pads, counted from 1 on; 0: none
  * @has_frames: call frame information tells its start
- * @is_framed: call frame information tells that it is not entered by a call: it has a frame at its
- *             start already, or never returns
+ * @is_framed: call frame information tells that no call enters the function: signals do, or a frame
+ *             exists at its start already, or it never returns
  * @has_own_unwinder: the personality routine of the function uses no tables. So the routine is the
  *                    program's own: those of compilers use tables
  * @is_guessed: its end is unknown; it extends to the next function

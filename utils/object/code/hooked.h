@@ -18,7 +18,10 @@ enum hooked_by {
 /* NULL: hooks are unknown for the machine of the file. */
 const struct hook_code *hooked_code_of(const struct elf_file *file);
 
-/* Returns the kind of hook that the function of @entry is, or to which @call leads. */
+/*
+ * hooked_named() returns the kind of hook that the function of @entry is, hooked_called() the kind
+ * of the hook to which @call leads.
+ */
 enum hooked_by hooked_named(const struct plt_entry *entry);
 enum hooked_by hooked_called(const struct plt_entries *plt, const struct hook_call *call);
 

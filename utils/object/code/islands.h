@@ -22,8 +22,8 @@ void islands_deinit(struct islands *islands);
 #define cleanup_islands cleanup(islands_deinit)
 
 /*
- * Find islands for those of the @nr sites that have no jump yet, within reach of a short jump. No
- * jump of another site overlaps an island. 0 or -ENOMEM.
+ * Find islands for the sites without a jump among the @nr @sites. An island is within reach of a
+ * short jump, and no jump of another site overlaps it. 0 or -ENOMEM.
  */
 int islands_find(const struct code *code, struct insns *insns, const struct code_site *sites,
 		 size_t nr, struct islands *out);

@@ -18,17 +18,15 @@
 #define INLINED_MAX 256
 
 /*
- * The most entries that are read, and bytes of names that are kept, per byte of debug information,
- * plus a constant for small files. Files from compilers need at most a tenth. A file whose entries
- * refer to each other over and over would need more.
+ * The most entries that are read, and the most bytes of names that are kept: so many per byte of
+ * debug information, plus a constant for small files. Files from compilers need at most a tenth. A
+ * file whose entries refer to each other over and over would need more.
  */
 #define STEPS_PER_BYTE	4
 #define STEPS_MORE	(64U << 10)
 #define TEXT_PER_BYTE	16
 #define TEXT_MORE	(1U << 20)
-/*
- * A compressed section may have so many times the entries of an uncompressed section of its size.
- */
+/* The limits of a compressed section are higher by this factor. */
 #define COMPRESSED_MORE 8
 
 /* Find the entry that has the directory of the sources: that of the unit, or of its skeleton. */

@@ -14,8 +14,8 @@
 #include "utils/object/elf_file.h"
 
 /*
- * The most bytes of such files that are read: per byte of the module, plus a constant for small
- * modules.
+ * The most bytes that are read from such files: so many per byte of the module, plus a constant for
+ * small modules.
  */
 #define SPLIT_READ_PER_BYTE 16
 #define SPLIT_READ_MORE_MB  64U
