@@ -13,8 +13,8 @@
 #define SORT_COST 200
 
 /*
- * A file that was made. @key: equal for files that the same executions have written, and in the
- * order of the first of these executions
+ * A file that was made. Files that the same executions have written have the same @key. Keys rise
+ * with the first of these executions.
  */
 struct made {
 	uint64_t key;

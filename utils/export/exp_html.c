@@ -276,14 +276,14 @@ static int add_edge(struct export *ex, const struct event *event, const struct n
 		slice = end_slice(html, html->last_ns);
 	}
 	/*
-	 * An entry may end other calls of the same function. Its data belongs to the call that
-	 * begins.
+	 * An entry may end other calls of the same function first. The data of the entry belongs to
+	 * the call that begins.
 	 */
 	if (edge->is_begin != (event->type == EVENT_ENTRY))
 		return 0;
 	/*
-	 * An event may have several edges. Its data belongs to the edge of its function, the last
-	 * edge.
+	 * An event may have several edges. Its data belongs to the last one, which is the edge of
+	 * the event's own function.
 	 */
 	return event->data && event->func == edge->func ? add_payload(ex, event, slice) : 0;
 }

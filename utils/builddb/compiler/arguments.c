@@ -26,8 +26,9 @@ struct response {
 };
 
 /*
- * The state while files are read. @open: the innermost file, whose words are next, is last
+ * The state while files are read.
  *
+ * @open: the files that are open; the last one is the innermost, and its words are next
  * @nr_files, @nr_bytes: what is left of the limits
  */
 struct expansion {

@@ -108,8 +108,8 @@ static uint64_t changed_ns(const char *path)
 }
 
 /*
- * Returns the time when the program was built, or the time of the recording, which is later, if
- * another file has replaced the program.
+ * Returns the time when the program was built. If another file has replaced the program, returns
+ * the time of the recording, which is later.
  */
 static uint64_t find_built_ns(const struct trace_data *data, const struct module *module)
 {

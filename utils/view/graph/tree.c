@@ -175,8 +175,8 @@ static inline void add_times(struct tree *tree, struct tree_node *node, const st
 }
 
 /*
- * HOT: returns the child of @top for @func. After the same child as last time, most likely the same
- * call follows.
+ * HOT: returns the child of @top for @func. Try a guess first: after the child that was called
+ * last, the same call follows as the last time.
  */
 static inline struct tree_node *next_child(struct tree *tree, struct tree_node *top,
 					   const struct func *func)

@@ -84,8 +84,8 @@ static void put_box(const struct drawing *d, const struct tree_node *node,
 }
 
 /*
- * Returns the value that the width of @node stands for. Children share this width. Their sum may be
- * larger than the caller's value if they ran at the same time.
+ * Returns the value that the width of @node stands for, which its children share. The sum of the
+ * children's values may be larger than the node's own value if they ran at the same time.
  */
 static uint64_t to_share(const struct svg_style *style, const struct tree_node *node)
 {

@@ -34,7 +34,7 @@ struct replay_config {
  * The view's state of one task.
  *
  * @tid_cell: " [    123] | ", the text between duration and name by default
- * @site: the call site of the task's next call, from an event at @site_ns, before the call
+ * @site: the call site of the task's next call; an event at @site_ns, before the call, told it
  * @line_ns: the time of the task's last line, for "delta"; 0: no line yet
  * @column: of --column-view, from 1; 0: none yet
  */

@@ -386,7 +386,9 @@ static void merge_task(struct task_stats *to, struct task_stats *from)
 	to->calls += from->calls;
 	to->total_ns += from->total_ns;
 	to->sched_ns += from->sched_ns;
-	/* With CPUs, a task's events are never split, so only one of the two has CPUs. */
+	/*
+	 * If CPUs are wanted, one part gets all events of a task: so only one of the two has CPUs.
+	 */
 	if (from->nr_cpus) {
 		free(to->cpus);
 		to->cpus = take_ptr(from->cpus);

@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * Each power of two has HIST_STEPS steps of equal width, so a value is known to half of 1/64, less
- * than one percent. Powers without values take no memory.
+ * Each power of two has HIST_STEPS steps of equal width. So the error of a value is at most half of
+ * 1/64, less than one percent. Powers without values take no memory.
  */
 #define HIST_STEPS  64
 #define HIST_POWERS 59

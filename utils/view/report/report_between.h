@@ -52,7 +52,7 @@ void report_between_deinit(struct report_between *between);
 
 /*
  * Run @pipe, which report_events_configure() has configured. Returns -ENOENT when the recording has
- * no event of one of the names, or none of that name has all fields.
+ * no event of one of the names, or no event of that name has all fields.
  */
 int report_between_run(struct report_between *between, struct pipeline *pipe, struct uft_err *err);
 
