@@ -137,10 +137,10 @@ enum attach_state {
  * in their order, and takes them back in reverse.
  *
  * @len: length of @before, the original bytes, and of @after, the patched bytes
- * @clear: number of bytes from @site on, at least @len, that then run elsewhere: no thread may be
- *         in them when the change is written
- * @out_at: address of a byte that is 1 while the change is disabled, so that the probe does not
- *          write it when a module is loaded again; 0: there is none
+ * @clear: number of bytes from @site on, at least @len, whose instructions the change replaces or
+ *         moves: no thread may be in these bytes when the change is written
+ * @out_at: address of a byte that is 1 while the change is disabled: then the probe leaves the
+ *          change out when a module is loaded again; 0: there is no such byte
  */
 #define ATTACH_CHANGE_MAX 16
 

@@ -97,8 +97,8 @@ _Static_assert(__builtin_offsetof(struct ring, tail) == 128, "the consumer has i
 /*
  * Children of fork(2), which report themselves only with their first record. Child number n of this
  * process has its pid at @pids[n % ARENA_FORKS]; the pid is negative if the child is in another pid
- * namespace than its parent. Until a child has reported itself, it uses its parent's arena, which
- * then has its own children, too.
+ * namespace than its parent. Until a child has reported itself, it uses its parent's arena. The
+ * arena then counts the children of that child, too.
  */
 #define ARENA_FORKS 960
 
