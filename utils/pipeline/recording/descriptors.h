@@ -54,8 +54,8 @@ struct descriptors {
 void descriptors_deinit(struct descriptors *descriptors);
 
 /*
- * Get the descriptors of process @pid. If they have no execution yet, they get @execution. NULL: memory
- * is short.
+ * Get the descriptors of process @pid. If they have no execution yet, they get @execution. NULL:
+ * memory is short.
  */
 struct descriptors_of *descriptors_get(struct descriptors *descriptors, int32_t pid,
 				       size_t execution);

@@ -200,8 +200,8 @@ int src_user_open(struct src_user *src, struct trace_data *data, int32_t tid,
 void src_user_close(struct src_user *src);
 
 /*
- * Take the descriptor away from @src. It becomes the @fd of another source of the same task. Returns
- * -1 when @src has no descriptor, or closes its descriptor after each read.
+ * Take the descriptor away from @src. It becomes the @fd of another source of the same task.
+ * Returns -1 when @src has no descriptor, or closes its descriptor after each read.
  */
 int src_user_take_fd(struct src_user *src);
 
