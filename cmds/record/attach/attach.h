@@ -33,7 +33,7 @@ int attach_begin(pid_t pid, const struct attach_how *how, struct uft_err *err);
 /*
  * Take the probe out. Returns -ESRCH when the process has ended. Returns -EBUSY when a thread is
  * still inside of the probe, so that the probe cannot be unloaded. Then nothing in the program
- * leads to it any more, and the next attach unloads it.
+ * leads to the probe any more, and the next attach unloads it.
  */
 int attach_end(pid_t pid, const struct attach_how *how, struct uft_err *err);
 

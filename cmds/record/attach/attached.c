@@ -273,7 +273,7 @@ static int seize_thread(struct attached *w, pid_t tid, struct attached_thread **
 	return 0;
 }
 
-/* True when the thread is ending, or has ended. It is still listed while its process is. */
+/* True when the thread is ending, or has ended. /proc may still list such a thread. */
 static bool is_ending(pid_t tid)
 {
 	struct strbuf status cleanup_strbuf = { 0 };

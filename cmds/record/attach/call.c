@@ -283,7 +283,10 @@ static int choose_signal(const struct attached *w)
 	return 0;
 }
 
-/* Let the thread run until the function has returned: then it sends @told_by to the tracer. */
+/*
+ * Let the thread run until the function has returned. The thread tells that by stopping at the
+ * signal @told_by, which it sends to itself.
+ */
 static int run_call(struct attached *w, struct attached_thread *t, struct arch_remote *regs,
 		    int told_by, uint64_t until_ms, uint64_t *result)
 {

@@ -65,9 +65,10 @@ bool callable_thread_has_interrupted(const struct attached *w, const struct maps
 #define SYSCALL_BYTES 64
 
 /*
- * Possible owners of the lock in a FUTEX_WAIT without a timeout. @has_one_allocator: the only
- * allocator is the C library's, which does not wait by syscall(3), and neither does the dynamic
- * linker
+ * Facts that tell which code may hold the lock in a FUTEX_WAIT without a timeout.
+ *
+ * @has_one_allocator: the only allocator is that of the C library. This allocator does not wait by
+ *                     syscall(3). Neither does the dynamic linker
  * @syscall: the address of syscall(3)
  */
 struct locks {
@@ -145,7 +146,10 @@ static bool is_quiet(const struct attached *w, const struct maps *maps, const st
  */
 #define LOOKS_AT_FIRST 40
 
-/* The looks without searching modules for locks, which find a thread in most processes. */
+/*
+ * The number of first looks, which search no modules for locks. In most processes these looks find
+ * a thread.
+ */
 #define LOOKS_WITHOUT_LOCKS 4
 
 /*

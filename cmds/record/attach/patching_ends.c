@@ -33,7 +33,10 @@ static int find_open_calls(struct attaching *a, uint64_t *funcs, size_t nr, stru
 	return attached_read(&a->w, attached_args(&a->w), funcs, bytes) == bytes ? 0 : -EIO;
 }
 
-/* Takes changes out, also of @text. All threads must be stopped, and none inside of a hook. */
+/*
+ * Takes out the changes of @text whose functions have no open call, and drops them from @text. All
+ * threads must be stopped, and none inside of a hook.
+ */
 static int take_out(struct attaching *a, const struct process_patches *patches, struct text *text,
 		    struct uft_err *err)
 {

@@ -254,7 +254,7 @@ static void add_range(struct look *look, const struct text *text, size_t index, 
 	const struct attach_change *c = &text->changes[index];
 	/*
 	 * A thread at the first byte has not executed any of the bytes, so it is not in the way.
-	 * But an island has no code of its own to execute there.
+	 * But it is in the way when an island is taken out: the bytes there are then no code.
 	 */
 	uint64_t first = is_out && (c->flags & ATTACH_CHANGE_ISLAND) ? 0 : 1;
 	uint64_t len = is_out ? c->len : c->clear;

@@ -44,10 +44,10 @@ struct alive {
 void alive_add(struct alive *a);
 void alive_remove(struct alive *a);
 
-/* The program has ended, and its status was taken if it is a child of the recorder. */
+/* Note the end of the program. If it is a child of the recorder, its status was taken before. */
 void alive_program_ended(struct alive *a);
 
-/* A signal asks for the end. True when the program still runs and must be told. */
+/* Handle a signal that asks for the end. True when the program still runs and must be told. */
 bool alive_interrupt(struct alive *a);
 
 /* alive_wants_ticks(): true when ticks must be counted now. alive_tick(): count a tick. */

@@ -98,7 +98,7 @@ struct record_settings {
 	bool reports_crashes;
 	bool use_libcalls; /* calls that the program makes into libraries are recorded */
 	bool attaches;	   /* -p: attach to running processes, and leave them at the end */
-	/* attach even to a process that its filter of system calls may end for that */
+	/* attach even to a process whose filter of system calls may end it for that */
 	bool force;
 	bool nest_libcalls; /* calls that libraries make into each other are recorded */
 	/* calls of Python itself are recorded, unless Python is patched */

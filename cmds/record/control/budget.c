@@ -39,7 +39,8 @@ double budget_overhead(const struct budget *b, const struct budget_time *t)
 }
 
 /*
- * Returns the gain of leaving the function out: its calls' cost, of which short calls count most.
+ * Returns the gain of leaving the function out: the cost of its calls. The shorter the calls are,
+ * the more their cost counts.
  */
 static double weight(const struct budget *b, const struct budget_func *f)
 {

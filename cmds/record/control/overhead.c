@@ -359,7 +359,7 @@ static void add_line(struct overhead *o, uint64_t time_ns, enum left_out_kind ki
 	put_line(o, &line);
 }
 
-/* Notes callers of function @number: from now on, their own time includes its time. */
+/* Notes callers of function @number: from now on, that function's time counts as theirs. */
 static void add_callers(struct overhead *o, uint64_t time_ns, const struct candidates *c,
 			size_t number)
 {

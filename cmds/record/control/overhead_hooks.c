@@ -44,7 +44,7 @@ static bool is_hooked(int memory, const struct plan_patch *patch)
 	return (memcmp(there, patch->original, len) == 0) == (patch->what == PATCH_NOP);
 }
 
-/* Returns the number of places that are hooked. With @notes, it marks their functions, too. */
+/* Returns the number of hooked places. With @notes, marks the functions of these places, too. */
 static size_t look_at_module(int memory, struct known_module *known, const struct control_module *m,
 			     bool is_program, bool notes)
 {

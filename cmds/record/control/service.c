@@ -70,8 +70,8 @@ static bool program_runs(const struct service *svc)
 }
 
 /*
- * Answers up to which time records are complete. Maps and symbols are complete in any case: this
- * thread writes them, and answers between two of them.
+ * Answers with the time up to which records are complete. Maps and symbols are complete in any
+ * case: this thread writes these files itself, and answers only between two files.
  */
 static int tell_progress(struct service *svc, struct request_answer *answer)
 {

@@ -10,7 +10,7 @@
 /*
  * @patch: with the file's own addresses; load_bias, code and the members about code are not filled
  *         in
- * @code: the code of the stub; @from is the site. @len is 0 without code
+ * @code: the code of the stub; its member @from is the site. Without code its @len is 0
  * @func: the beginning of the function that the patch is for; 0: it is for an event
  * @is_out: the patch could be made, but must not be
  */

@@ -137,10 +137,10 @@ bool libcall_is_nested_module(const char *path)
 }
 
 /*
- * Functions in whose place the probe has a function of its own. Calls of them through a PLT go to
- * the probe's function; with @by_any, calls through the GOT alone (-fno-plt) do so, too. For a call
- * through the GOT alone, a program may have the address in a register when the probe is taken out.
- * Only compilers' hooks are safe from that: they are called at once.
+ * Functions that the probe replaces by functions of its own. A call through a PLT goes to the
+ * probe's function. A call through the GOT alone (-fno-plt) does so only with @by_any: the program
+ * may have the address in a register when the probe is taken out. Functions with @by_any are safe
+ * from that: compilers call them at once.
  */
 static const struct {
 	const char *name;

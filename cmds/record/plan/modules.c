@@ -121,7 +121,10 @@ static bool is_to_be_patched(void *arg, const struct strbuf *name, const char *o
 	return patch_rules_match(asked->settings->patches, &subject);
 }
 
-/* True when a rule about arguments names the function: readers look them up by the shown name. */
+/*
+ * True when a rule about arguments names the function. Views then show this name, since readers
+ * look up arguments by the shown name.
+ */
 static bool has_arguments(void *arg, const struct strbuf *name, const char *others)
 {
 	const struct asked *asked = arg;

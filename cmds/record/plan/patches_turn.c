@@ -141,7 +141,7 @@ static size_t group_of(const struct found_patch *list, size_t nr, size_t at)
 	return end - at;
 }
 
-/* Adds new patches, but none that overlaps an earlier patch: processes have those already. */
+/* Adds new patches, but none that overlaps an earlier patch: processes have the earlier one. */
 static void add_groups(struct finding *f, const struct strbuf *more, const struct taken *taken)
 {
 	struct found_patch *list = (struct found_patch *)more->data;

@@ -1,6 +1,6 @@
 /*
  * The kernel's structs and constants that the eBPF program needs. The offsets of their members are
- * found when it is loaded (CO-RE, BTF).
+ * found when the program is loaded (CO-RE, BTF).
  */
 #ifndef UTRAIL_CMDS_RECORD_PROC_BPF_KERNEL_H
 #define UTRAIL_CMDS_RECORD_PROC_BPF_KERNEL_H

@@ -112,7 +112,7 @@ struct wire_mark {
 #define WIRE_NUMBERS 512
 
 /*
- * The constants that the program gets before it is loaded.
+ * The constants that the eBPF program gets before it is loaded.
  *
  * @mount_namespace: the inode of the recorder's mount namespace
  * @masks: the significant bits of a system call's number, by ABI (in the order of syscall_abis)

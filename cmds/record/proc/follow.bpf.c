@@ -50,8 +50,8 @@ struct {
 } ring SEC(".maps");
 
 /*
- * Memory for making records, one for each CPU. No other program of this file runs on the CPU
- * meanwhile.
+ * Memory for making records, one for each CPU. While a program of this file uses it, mostly no
+ * other one runs on the CPU; end() checks that.
  *
  * @path: a path is built here from its end; it begins in the first half
  * @used: bytes of the texts
@@ -96,10 +96,10 @@ INLINE struct scratch *begin(const struct wire_mark *mark, enum wire_kind kind)
 }
 
 /*
- * Puts the record into the ring, whose order is the order of the records. Waking the reader for
- * each record would take several times as long as all other work. So the reader looks by itself
- * from time to time. It is woken when the ring fills up, when the last task may have ended, or when
- * a file must be read soon.
+ * Puts the record into the ring. Records keep the order that they have in the ring. Waking the
+ * reader for each record would take several times as long as all other work. So the reader looks by
+ * itself from time to time. It is woken when the ring fills up, when the last task may have ended,
+ * or when a file must be read soon.
  */
 INLINE void end(struct scratch *s, const struct wire_mark *mark)
 {
@@ -144,8 +144,8 @@ INLINE void put_kernel_string(struct scratch *s, enum wire_text text, const void
 }
 
 /*
- * Puts a string of the task. Its page is in memory: the call is over, and has read it. Returns 1
- * for a relative name.
+ * Puts a string of the task. The page of the string is in memory: the system call has just read the
+ * string. Returns 1 for a relative name.
  */
 ON_ITS_OWN int put_string(uint32_t text, uint64_t addr)
 {
@@ -259,7 +259,7 @@ ON_ITS_OWN int put_place(uint32_t text, uint64_t dentry_at, uint64_t mnt)
 	return 0;
 }
 
-/* Puts the name of a file without a place, which tells its kind. */
+/* Puts a name that tells the kind of a file without a place. */
 INLINE void put_name(struct scratch *s, enum wire_text text, const struct dentry *dentry)
 {
 	static const char pipe[] = "pipe:[%lu]";
@@ -710,8 +710,9 @@ INLINE void put_memory(struct scratch *s, const struct wire_mark *mark, uint32_t
 }
 
 /*
- * True for calls whose result is reported. Only some kinds of failed calls are reported: failed
- * opens along search paths alone are many. A successful clone(2) is reported as a fork.
+ * True for calls that are reported when they have returned. A successful clone(2) is reported as a
+ * fork instead. Only some kinds of failed calls are reported: searches along paths alone make many
+ * failed opens.
  */
 INLINE bool is_told(uint32_t id, int result)
 {

@@ -310,7 +310,7 @@ static bool keeps_short_calls(const struct filters *filters)
 
 /*
  * Readers use -t from this file to filter the scheduler's events like calls. They would also drop
- * calls that -T f@trace or f@time=1us has kept, so with these -t is left out.
+ * calls that -T f@trace or f@time=1us has kept. So -t is not written when there are such options.
  */
 int infofile_default_opts(const struct run *run, struct uft_err *err)
 {

@@ -138,7 +138,10 @@ static void interrupt(struct lifetime *life, const struct signalfd_siginfo *info
 		start_ticking(life);
 }
 
-/* True after the program's end, before the tracer reports it: interrupts are not for it then. */
+/*
+ * True when the program has ended, but the tracer has not reported the end yet. An interrupt is not
+ * for the program then.
+ */
 static bool has_ended_untold(const struct lifetime *life)
 {
 	const struct recorder *rec = life->rec;

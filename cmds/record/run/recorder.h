@@ -1,5 +1,5 @@
 /*
- * The recorder, which puts all rooms together: the directories of cmds/record. No other room
+ * The recorder. It puts all rooms together: a room is a directory of cmds/record. No other room
  * includes this header.
  */
 #ifndef UTRAIL_CMDS_RECORD_RUN_RECORDER_H

@@ -14,7 +14,7 @@
 
 #define NAME_SIZE 32
 
-/* The number of ended tasks in task.txt after which it is cleared of them. */
+/* The least number of ended tasks for which task.txt is written again without them. */
 #define FLIGHT_GONE_MAX 1000
 
 void flight_init(struct flight *flight)
@@ -147,8 +147,8 @@ static uint64_t copy_newest(struct saving *s, uint64_t head, uint64_t first)
 	uint64_t newest = head - head % segment_bytes;
 	uint64_t place = newest / segment_bytes % s->proc->nr_segments;
 	/*
-	 * The newest segment states the number of earlier bytes. An older segment may have the
-	 * number of the thread's next lap: the thread stores it before it gets to that segment.
+	 * The newest segment states the number of earlier bytes. An older segment may already have
+	 * the number of the thread's next lap, which the thread stores before it enters a segment.
 	 */
 	uint64_t before = __atomic_load_n(&s->ring->segment_before[place], __ATOMIC_RELAXED);
 	uint64_t nr = 0;

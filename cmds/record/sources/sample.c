@@ -7,7 +7,10 @@
 #include "utils/base/compiler.h"
 #include "utils/format/record.h"
 
-/* One byte in LOOK_AT_PART is read, from the first record on, but at least LOOK_AT_BYTES. */
+/*
+ * The part of the bytes that is read, from the first record on: one in LOOK_AT_PART, but at least
+ * LOOK_AT_BYTES.
+ */
 #define LOOK_AT_PART  16
 #define LOOK_AT_BYTES 2048
 

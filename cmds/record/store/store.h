@@ -76,7 +76,7 @@ void store_limit(struct store *store, uint64_t max_bytes, void (*when_full)(void
  */
 bool store_may_take(struct store *store, size_t len);
 
-/* Any thread. Only @len bytes were written of the @asked ones that store_may_take() has allowed. */
+/* Any thread. store_may_take() has allowed @asked bytes, but only @len bytes were written. */
 void store_took(struct store *store, size_t asked, size_t len);
 
 /* Any thread. Note the first failed write; @code: negative errno, other values are ignored. */
@@ -158,8 +158,8 @@ int store_publish(struct store *store, const char *name, const void *data, size_
 int store_append_to(struct store *store, const char *name, const struct strbuf *text);
 
 /*
- * Append @text to *@stream, which is opened as @name when it is negative. The text counts for the
- * limit of bytes, and errors are noted.
+ * Append @text to *@stream. A negative *@stream is first replaced by a new stream of the file
+ * @name. The text counts for the limit of bytes, and errors are noted.
  */
 void store_append_line(struct store *store, int *stream, const char *name,
 		       const struct strbuf *text);

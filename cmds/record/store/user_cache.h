@@ -23,7 +23,7 @@
  *
  * - the recorder has more rights than its user (setuid), or has those of another user just now
  *   (rights_enter())
- *  - neither variable is an absolute path
+ * - neither $XDG_CACHE_HOME nor, without that, $HOME is an absolute path
  * - the directory, or the directory around it, belongs to another user, or others may write to it
  */
 int user_cache_open(void);
