@@ -31,7 +31,7 @@ enum arg_format {
 	ARG_STRUCT,	/* (t) by value */
 };
 
-/* @size: bytes of the value; for strings, bytes of the pointer to them, which is not recorded */
+/* @size: bytes of the value. For a string: of the pointer to it; the pointer is not recorded */
 struct arg_type {
 	uint8_t format; /* enum arg_format */
 	uint16_t size;

@@ -84,7 +84,7 @@ enum event_id {
 /* The most events of the program that have numbers. */
 #define EVENT_USER_MAX (EVENT_ID_COUNTER - EVENT_ID_USER)
 
-/* True for a number of a counter: its reading has the even one, its difference the odd one. */
+/* True for a number of a counter. Even numbers are for readings, odd ones for differences. */
 static inline int event_id_is_counter(uint64_t id)
 {
 	return id >= EVENT_ID_COUNTER && id < EVENT_ID_EXTERN_DATA;

@@ -97,8 +97,8 @@ struct proc_fork {
 /*
  * A program that a process has executed.
  *
- * @old_tid: the thread that called execve(2). If it is not the record's task, the thread gets the
- *           number of that task, its process's leader, from now on
+ * @old_tid: the thread that called execve(2). From now on that thread has the number of the
+ *           record's task, which is the leader of the process
  * @interpreter: the file that runs: a script's interpreter, or @program
  * @program: the file that was executed, which may be a script
  * @cwd: the working directory

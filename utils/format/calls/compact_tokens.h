@@ -38,7 +38,7 @@ static inline enum token token_of(unsigned first)
 	return first & ((1U << TOKEN_BITS) - 1);
 }
 
-/* Smaller numbers of functions have one byte, others two. */
+/* A function's number below this has one byte, a larger one has two. */
 #define NUMBER_SHORT 224
 
 enum escape {

@@ -234,7 +234,7 @@ static uint8_t *put_funcs(const struct compact_coder *coder, uint8_t *out)
 
 /*
  * Write a record with its payload. Returns its length; 0: the block has no room, or the record is
- * incomplete and there @has_more.
+ * incomplete and more bytes will follow (@has_more).
  */
 static size_t put_record(struct writing *w, uint8_t **at, const uint8_t *raw, size_t len,
 			 size_t room, bool has_more)

@@ -59,8 +59,8 @@ void kernel_header_put_file(struct strbuf *out, const char *name, const char *co
  *
  * @format: the content of the file
  * @id: its number, with which its records begin
- * @task_offset: for events of the scheduler: the offset in a record of the task that is woken or
- *               comes on the CPU, by an act of another task; 0: there is none
+ * @task_offset: for events of the scheduler: another task may be woken, or come on the CPU. This is
+ *               the offset of that task's number in a record; 0: there is no such task
  * @is_tracer: it is no tracepoint, but an event of a tracer, such as a call of a kernel's function
  * @graph: the layout of such a call; of other events, its kind is KERNEL_GRAPH_NONE
  */

@@ -12,7 +12,10 @@
  * a return value, it is word @index of the result, from 0 on.
  */
 enum capture_op {
-	/* The start of a program: @bytes steps for arguments, then @index for the return value */
+	/*
+	 * The start of a program. @bytes is the number of steps for arguments; they come next.
+	 * @index is the number of steps for the return value; they come last
+	 */
 	CAPTURE_HEAD,
 	CAPTURE_WORD,	    /* the low @bytes (at most 8) of the word */
 	CAPTURE_VECTOR,	    /* the low @bytes (at most 16) of vector register @index, from 0 on */
@@ -44,7 +47,7 @@ _Static_assert(sizeof(struct capture_step) == 8, "capture_step is laid out witho
 
 /*
  * The content of a container is recorded in a box, which simple readers can treat as a struct of a
- * fixed size. A second step follows CAPTURE_BOX, with the number of two kinds of steps after it:
+ * fixed size. A second step follows CAPTURE_BOX. It has the numbers of the steps that come next:
  *
  * @bytes: steps that assemble the object from registers (BOX_IN_PARTS)
  * @index: steps that describe the content, a tree in the order of utils/spec/args/shape.h: each

@@ -39,9 +39,9 @@ enum plan_flags {
 	PLAN_NO_LIBCALLS = 1U << 15,   /* --no-libcall; for Python only */
 	PLAN_NEST_LIBCALLS = 1U << 16, /* --nest-libcall; for Python only */
 	/*
-	 * --patch concerns functions of the program itself, or of libpython. If it is Python's
-	 * interpreter, the user wants to see the interpreter's own calls, which a profile function
-	 * would change
+	 * --patch concerns functions of the program itself, or of libpython. If the file is
+	 * Python's interpreter, the user wants to see the interpreter's own calls. A profile
+	 * function would change these calls
 	 */
 	PLAN_PATCHES_PROGRAM = 1U << 17,
 	PLAN_PATCHES_LIBPYTHON = 1U << 18,
@@ -109,7 +109,7 @@ enum plan_compare {
 /* The kinds of comparisons of struct plan_cond. */
 enum plan_cond_kind {
 	PLAN_COND_INT, /* compares integer argument @index, cut to @bytes, with @value */
-	/* Compares floating-point argument @index of @bytes with the double of the bits @value */
+	/* Compares floating-point argument @index, of @bytes, with a double: its bits are @value */
 	PLAN_COND_FLOAT,
 	PLAN_COND_TEXT,	     /* compares the string, cut as in records, with @len bytes of text */
 	PLAN_COND_PREFIX,    /* the string begins with the @len bytes of text */
@@ -257,7 +257,7 @@ enum plan_patch_what {
 enum plan_patch_flags {
 	/*
 	 * The patch is within the bytes that the previous patch replaces. Its site is not written,
-	 * since the code of the previous patch runs on into its stub.
+	 * since the code of the previous patch runs on into the stub of this one.
 	 */
 	PLAN_PATCH_INNER = 1U << 0,
 	/*

@@ -111,9 +111,9 @@ struct arena_forks {
 };
 
 /*
- * The first page of the arena. As the process can write to it, neither side trusts its content: the
- * recorder knows the arena's shape, and the process has copied it before any process could change
- * it.
+ * The first page of the arena. The process can write to the page, so neither side trusts its
+ * content. The recorder knows the arena's shape by itself. The process has copied the shape before
+ * any process could change the page.
  *
  * @finish_wanted: 1: this process wants the whole recording to end (control_page.finished)
  * @reads_failed: enum plan_read bits of values that some thread cannot read
@@ -125,7 +125,7 @@ struct arena_forks {
  * @may_skip: 1: entry stubs may skip the code that reads @news. The recorder clears it when it sets
  *            @news, the process sets it again when it has the newest plan
  *
- * Counts of what a recording lacks that looks complete:
+ * Counts of data that are missing, though the recording looks complete:
  *
  * @threads_caged: threads that were traced until system calls or the counter were forbidden
  * @threads_shared: threads that were traced until another thread shared their thread-local storage
@@ -210,7 +210,7 @@ struct control_page {
 		/*
 		 * A futex. A producer that has data checks @sleeping, and wakes the writer. The
 		 * writer sets @sleeping before its last check for data. If records come after that
-		 * check and before the wait, its own timer wakes it.
+		 * check and before the wait, the writer's own timer wakes the writer.
 		 */
 		_Atomic uint32_t wake;
 		_Atomic uint32_t sleeping; /* 1 while the writer waits on @wake */
