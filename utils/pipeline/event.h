@@ -18,7 +18,7 @@ enum event_type {
 	EVENT_SCHED_OUT, /* the task goes off the CPU ... */
 	EVENT_SCHED_IN,	 /* ... and back; @total_ns is the time between */
 	EVENT_HIDDEN,	 /* not shown, but views do not show the call around it as a leaf */
-	/* Not shown: it tells the task's @cpu. stage_config.wants_cpus makes it of SCHED_* */
+	/* In place of a hidden SCHED_*: tells the task's @cpu (stage_config.wants_cpus) */
 	EVENT_ON_CPU,
 	EVENT_EXTERN, /* a line of extern.dat, which belongs to no task */
 };

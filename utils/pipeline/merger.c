@@ -15,9 +15,9 @@
 #define READ_AT_ONCE 128
 
 /*
- * The time by which calls of a source may be read ahead of the other sources. Runs get longer so,
- * since CPUs write at the same time, each for another task. A task that changes its CPU may get
- * events out of order: its queue is sorted then.
+ * The time by which calls of a source may be read ahead of the other sources. This makes runs
+ * longer: the CPUs write at the same time, each for another task. A task that changes its CPU may
+ * get events out of order: its queue is sorted then.
  */
 #define AHEAD_NS 100000
 

@@ -159,8 +159,8 @@ struct lane {
  * @start_ns, @stop_ns: the time range, by the recording's clock
  * @first_ns: the first time of the recording, which "elapsed" counts from
  * @limit_ns: nothing later is read: UINT64_MAX, unless the recording grows
- * @known_ns: in a growing recording, all events up to this time were in the queues once. If
- *            @first_ns is not later, it does not change any more
+ * @known_ns: in a growing recording, all events up to this time were in the queues once. When this
+ *            time has reached @first_ns, @first_ns does not change any more
  * @has_late_entries: in a growing recording, an entry may be recorded later than events in its
  *                    call, so events beside the records must wait for the next record
  * @config: as given, but without the work that stg_filter does when the pipeline @is_filtered

@@ -80,7 +80,7 @@ static bool get_with_rate(const struct event_kind *kind, const struct event_cont
 	return true;
 }
 
-/* Get the address of a variable, which has the program's word size, or its 1 to 8 bytes. */
+/* Get the address of a variable, a word of the program, or the variable's 1 to 8 bytes. */
 static bool get_variable(const struct event_kind *kind, const struct event_context *context,
 			 size_t index, struct event_value *out)
 {

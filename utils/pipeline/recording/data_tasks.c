@@ -257,8 +257,9 @@ static void heritage_deinit(struct heritage *h)
 }
 
 /*
- * Find the session that @task's origin had when the task began, or else inherits itself. The loop
- * follows chains of origins, and processes each task once, even in cycles.
+ * Find the session that @task inherits: the session of its origin when the task began. If the
+ * origin had none then, @task inherits what the origin inherits. The loop follows chains of
+ * origins, and processes each task once, even in cycles.
  */
 static void inherit_first_session(const struct trace_data *data, const struct task *task,
 				  struct heritage *h)

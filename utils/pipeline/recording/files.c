@@ -301,7 +301,10 @@ static void move_one(struct files *files, uint32_t from, uint32_t to)
 	files->names[from].was_removed = true;
 }
 
-/* Find the next name below @top after @at, a directory before its content. FILES_NONE: no more. */
+/*
+ * Returns the name that follows @at in a walk through all names below @top. A directory comes
+ * before the names in it. FILES_NONE: the walk is over.
+ */
 static uint32_t next_below(const struct files *files, uint32_t top, uint32_t at)
 {
 	if (files->names[at].first_child != FILES_NONE)

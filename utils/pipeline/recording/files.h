@@ -166,12 +166,15 @@ int files_tell_limit(const struct files *files, const char *what, struct uft_err
 uint32_t files_name(struct files *files, const char *path);
 
 /*
- * Find the content of a name. If it has none, it gets a new one, which is from outside unless the
- * name was removed before.
+ * Find the content of a name. A name without content gets a new one. The new content is from
+ * outside, unless the name was removed before.
  */
 uint32_t files_content(struct files *files, uint32_t name);
 
-/* Add a content, with the name @name, which its old content loses; FILES_NONE: without a name. */
+/*
+ * Add a content. It takes the name @name from the content that has it so far. FILES_NONE: the new
+ * content has no name.
+ */
 uint32_t files_new_content(struct files *files, uint32_t name, enum content_kind kind);
 
 /* Find the use of @content as @name by @execution, or add it, with @now_ns as its first time. */

@@ -39,7 +39,7 @@ struct func {
 	bool is_libcall; /* an entry of a PLT */
 	bool is_end;	 /* a library call that ends its process or thread */
 	bool is_exec;	 /* a library call that replaces this program by another */
-	bool is_fork;	 /* by its name, two processes return from it */
+	bool is_fork;	 /* to judge by the name, two processes return from it */
 	bool is_kernel;	 /* a function of the kernel, called by its own functions */
 	const struct symbol *sym;
 	const struct module *module;

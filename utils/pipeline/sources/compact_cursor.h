@@ -19,8 +19,8 @@ struct func_args;
  * specification are in the block as bytes only. From such a record on, the block must be read as
  * bytes: only the content of payloads tells where the next record begins.
  *
- * @at: offset of the block in the file; @raw_end: end of the block in <tid>.dat, which it
- *      represents; 0: no block is open
+ * @at: offset of the block in the file
+ * @raw_end: end, in <tid>.dat, of the bytes that the block represents; 0: no block is open
  * @bytes: body of the block
  * @payload_bytes: bytes of payloads of the calls that src_user_took() has not counted yet
  * @named: the functions in @space by their numbers in the block, with @func (NULL: not called yet)

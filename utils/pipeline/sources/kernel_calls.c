@@ -19,7 +19,8 @@ static const struct queued *next_queued(const struct kernel_calls *calls)
 
 /*
  * True when the record at @record_ns is within the outermost call that begins with @next, and
- * nearer to its beginning than to its end. So the call was really entered after the record.
+ * nearer to the beginning of the call than to its end. Then the call was really entered after the
+ * record.
  */
 static bool is_entered_late(const struct kernel_calls *calls, const struct queued *next,
 			    uint64_t record_ns)
@@ -169,7 +170,10 @@ static uint16_t cpu_of_return(const struct kernel_calls *calls)
 	return EVENT_CPU_UNKNOWN;
 }
 
-/* Make the SCHED_IN of a task that enters a call at @entry_ns, a nanosecond before, as uftrace. */
+/*
+ * Make the SCHED_IN of a task that enters a call at @entry_ns. The SCHED_IN is a nanosecond
+ * earlier, as in uftrace.
+ */
 static struct event come_back(struct kernel_calls *calls, uint64_t entry_ns)
 {
 	struct event event = {
@@ -276,7 +280,7 @@ size_t kernel_calls_return(struct kernel_calls *calls, uint64_t record_ns, struc
 	return nr;
 }
 
-/* True when due_ns() also puts a call before the record at @record_ns, as its own time does. */
+/* The time of @next is before the record at @record_ns: true when due_ns() leaves it there. */
 static inline bool is_due_before(const struct kernel_calls *calls, const struct queued *next,
 				 uint64_t record_ns)
 {

@@ -17,7 +17,10 @@ static void note_damage(struct pipeline *pipe, const struct uft_err *why)
 	pthread_mutex_unlock(&pipe->data->modules.lock);
 }
 
-/* The source beside the records that has the next event, and the time up to which it is first. */
+/*
+ * The source beside the records that has the next event. Up to @until_ns, its events come before
+ * those of the other sources.
+ */
 struct next_other {
 	struct source *src;
 	uint64_t time_ns;

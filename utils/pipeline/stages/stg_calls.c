@@ -359,9 +359,9 @@ static inline const struct func *known_func(const struct stg_calls *calls,
 }
 
 /*
- * Returns the time before which pair_fast() may handle calls; 0: never. It needs the first record,
- * which tells the depth of the stack. With calls of the kernel, handle() gets the outermost calls:
- * it notes calls of the kernel outside of them.
+ * Returns the time before which pair_fast() may handle calls; 0: never. pair_fast() needs the first
+ * record, which tells the depth of the stack. With calls of the kernel, handle() gets the outermost
+ * calls: it notes calls of the kernel outside of them.
  */
 static uint64_t fast_until(const struct stg_calls *calls)
 {

@@ -62,8 +62,9 @@ static inline bool enter_fast(struct open_calls *at, const struct stg_calls *cal
 }
 
 /*
- * Returns the part of a call's time that is not self time of its caller: all of it. If the call is
- * dropped, its own self time counts as its caller's; if it is too short, all of its time does.
+ * Returns the part of a call's time that is not self time of the caller: usually all of it. If the
+ * function is too small to be shown, the call's self time counts as the caller's. If the call is
+ * too short, all of its time does.
  */
 static inline uint64_t foreign_time(const struct stage_config *config, const struct func *func,
 				    uint64_t total_ns, uint64_t child_ns)

@@ -411,7 +411,7 @@ static int on_entry(struct stg_filter *stage, struct event *event)
 	return (frame.flags & (FRAME_SHOWN | FRAME_MARK)) != 0;
 }
 
-/* Count calls without names, which are around the first call with one, as levels. */
+/* Count the calls without names that are around the first call with a name: they are levels. */
 static void take_unknown_levels(struct stg_filter *stage, const struct event *event)
 {
 	uint32_t unknown = event->indent > event->depth ? event->indent - event->depth : 0;
@@ -433,8 +433,8 @@ static int on_entry_within(struct stg_filter *stage, struct event *event)
 }
 
 /*
- * True when an EXIT without an ENTRY is shown: a fork's parent has entered the call, or it began
- * before the range. Its caller is unknown, so only its own rules decide.
+ * True when an EXIT without an ENTRY is shown. Its call was entered by the parent before a fork, or
+ * before the range. The caller is unknown, so only the rules of the called function decide.
  */
 static bool is_shown_unseen(struct stg_filter *stage, const struct event *event)
 {
@@ -469,7 +469,7 @@ static int end_call(const struct filter_frame *frame, struct filter_frame *paren
 
 	if (parent && ((frame->flags & FRAME_HAS_KEPT) || (is_seen && is_long)))
 		parent->flags |= FRAME_HAS_KEPT;
-	/* A call that is too short is ignored, so its time is its caller's. */
+	/* A call that is too short is ignored: its time counts as the caller's. */
 	if (parent && !is_long)
 		parent->extra_ns += time_abs(event->total_ns);
 	else if (parent && (frame->flags & FRAME_SMALL))
@@ -477,7 +477,10 @@ static int end_call(const struct filter_frame *frame, struct filter_frame *paren
 	return (frame->flags & FRAME_SHOWN) && is_long;
 }
 
-/* Process the EXIT of a call that the child's parent made: shown if the call was, in the parent. */
+/*
+ * Process the EXIT of a call that the child's parent made. It is shown if the parent's call is
+ * shown.
+ */
 static int on_inherited_exit(struct stg_filter *stage, struct event *event)
 {
 	leave_inherited(stage, event->indent + 1);

@@ -2,7 +2,10 @@
 #include "utils/pipeline/stages/stage.h"
 #include "utils/pipeline/stages/stg_filter.h"
 
-/* Returns the number of calls without a recorded entry around @event, the first one shown. */
+/*
+ * Returns the number of calls without a recorded entry around @event, which is the first event of a
+ * task that is shown.
+ */
 static size_t nr_unseen(const struct stg_calls *calls, const struct event *event)
 {
 	size_t nr = event->indent > event->depth ? event->indent - event->depth : 0;

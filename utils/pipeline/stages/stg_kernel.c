@@ -34,8 +34,8 @@ size_t stg_kernel(struct stg_kernel *stage, struct event *events, size_t nr)
 			if (event->type <= EVENT_EXIT)
 				continue;
 			/*
-			 * The kernel's calls around the event are dropped, so it is outside of
-			 * functions.
+			 * The kernel's calls around the event are dropped. So the event is outside
+			 * of functions.
 			 */
 			event->flags |= EVENT_OUTSIDE;
 			event->depth = event->indent = 0;

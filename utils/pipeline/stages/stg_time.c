@@ -165,7 +165,10 @@ static ssize_t release_until(struct stg_time *stage, uint64_t now_ns, struct eve
 	return nr;
 }
 
-/* Drop the held call that @event ends, with all events in it. False: none is held, or too short. */
+/*
+ * Drop the held call that @event ends, with all events in it. False: that call is not held, or it
+ * is long enough.
+ */
 static bool drop_call(struct stg_time *stage, const struct event *event)
 {
 	uint8_t opening = event->type == EVENT_EXIT ? EVENT_ENTRY : EVENT_SCHED_OUT;
