@@ -62,8 +62,8 @@ void tasks_close(struct tasks *tasks);
 int32_t tasks_claim(struct tasks *tasks, struct process *proc, int32_t tid);
 
 /*
- * Like tasks_claim(), for a vfork(2) child of @proc, which runs in the memory of @proc. The child is
- * a task of its own.
+ * Like tasks_claim(), for a vfork(2) child of @proc, which runs in the memory of @proc. The child
+ * is a task of its own.
  */
 int32_t tasks_claim_child(struct tasks *tasks, struct process *proc, int32_t tid);
 
