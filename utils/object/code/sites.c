@@ -265,9 +265,9 @@ static enum site_refusal window_refusal(const struct window *window, enum lead l
 }
 
 /*
- * Try a jump of @bytes at @jump_at for the first site of @g. Such a jump also serves the next sites,
- * if they lie within its bytes. Returns the number of sites that it serves, at most @nr; 0: it is
- * impossible.
+ * Try a jump of @bytes at @jump_at for the first site of @g. Such a jump also serves the next
+ * sites, if they lie within its bytes. Returns the number of sites that it serves, at most @nr; 0:
+ * it is impossible.
  */
 static size_t try_jump(struct group *g, const struct window *window, uint64_t jump_at,
 		       unsigned bytes, size_t nr, struct verdict *v)
