@@ -31,7 +31,7 @@ FAST_LINKER = "-fuse-ld=mold" if shutil.which("mold") else None
 # test that hangs, not one that is slow.
 LIMIT_S = 90
 LIMIT_E2E_S = 900
-# For one file of tests of the library. With a log that is never rotated, it takes this whole time.
+# For one file of tests of the library. A fault that stops the rotation of logs takes all this time.
 LIMIT_LIBRARY_S = 240
 # For all scenes, which take seconds on an idle machine.
 LIMIT_SCENES_S = 400
@@ -221,7 +221,7 @@ def faults_of(path, source):
                 at_statement = tokens[i - 2].kind == "word" and tokens[i - 3].text in ("case", "{", ";") or tokens[i - 2].text == "default"
             in_for = False
             if before.text == ";":
-                # Look for an open bracket before the semicolon: then it is one of a for.
+                # A semicolon inside parentheses belongs to a for: look for an open one before it.
                 depth = 0
                 for j in range(i - 1, begin, -1):
                     if tokens[j].text == ")":

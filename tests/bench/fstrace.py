@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
-"""Declared events (libutrail-trace), in three comparisons: a disabled event with a load and a
-branch; a line of a log with a formatter, a lock and five system calls; an event recorded in binary
-with a recorded call."""
+"""The cost of declared events (libutrail-trace), in three comparisons:
+
+- a disabled event, compared with a load and a branch
+- a line of a log, compared with a formatter, a lock and five system calls
+- an event that is recorded in binary, compared with a recorded call
+"""
 
 import os
 import subprocess

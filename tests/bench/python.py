@@ -2,10 +2,11 @@
 """The cost of a call of a Python program, compared with cProfile and with the least work of a
 recorder by sys.setprofile() in C, as VizTracer does it.
 
-The time of the untraced calls is subtracted. So is the first round, in which all of them get their
-memory. The aim is half of the cheapest. `nothing` is the interpreter's own time for telling of a
-call: an empty tool of sys.monitoring from 3.12 on, before that an empty profile function. `least`
-reads the counter and writes 24 bytes at each event: no recorder can do with less.
+The time of the untraced calls is subtracted. A first round is not timed: recorders get their memory
+in it. The aim is half of the cheaper one of cProfile and sys.setprofile(). `nothing` is the time
+that the interpreter itself takes to tell of a call. It is measured with an empty tool of
+sys.monitoring, or before Python 3.12 with an empty profile function. `least` reads the counter and
+writes 24 bytes at each event: no recorder can do with less.
 
 usage: python.py [PYTHON]
 """

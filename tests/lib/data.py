@@ -49,8 +49,8 @@ def value_bytes(item, raw, at):
 
 @lru_cache(maxsize=64)  # most recordings have the C library's symbol file
 def symbol_table(text, stem):
-    """The path name and the rows of a symbol file. In its older form a size reaches to the next
-    row; names that end a part are no symbols."""
+    """The path name and the rows of a symbol file. In its older form rows have no size: a symbol
+    reaches to the next row. A row of kind "?" only ends the symbol before it."""
     owner, table = stem, []
     for line in text.splitlines():
         if line.startswith("# path name: "):

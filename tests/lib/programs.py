@@ -27,7 +27,8 @@ PATCHED = {"patchable": ["-fpatchable-function-entry=5"]}
 
 # Methods that one compiler has. -mnop-mcount does not work in position-independent code, so
 # libraries have calls of hooks instead of nops. With XRay a tail call is not inside its caller.
-# Declared trees do not tell that, so it is off here (tests/e2e/record/test_patch.py tests it).
+# Declared trees cannot say that, so tail calls are off here (tests/e2e/record/test_patch.py
+# has them).
 XRAY = ["-fxray-instrument", "-fxray-instruction-threshold=1", "-fno-optimize-sibling-calls"]
 NOPS = ["-pg", "-mfentry", "-mnop-mcount"]
 OWN_METHODS = {"clang": {"xray": XRAY}, "gcc": {"nops": NOPS}}

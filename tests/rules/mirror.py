@@ -2,8 +2,8 @@
 """Each source has a test at the mirrored path, or a row of tests/mirror.txt that names its test.
 
 cmds/opts.c is mirrored by tests/unit/cmds/test_opts.c, and a source of the project in trace/ by one
-in trace/tests/unit. A row has a source, a test, and a word that is in both. So a row is noticed
-whose source or test has moved or changed.
+in trace/tests/unit. A row has a source, a test, and a word that is in both. A row is reported when
+its source or its test has moved, or has lost the word.
 
 usage: mirror.py TOP
 """

@@ -19,8 +19,8 @@ def run(*args):
     return subprocess.run(args, check=True, text=True, stdout=subprocess.PIPE).stdout
 
 
-# Functions that the program reaches other than by calling exported functions: GOT slots lead to the
-# first.
+# Functions that are not exported, but that the program reaches by an indirect branch. For example,
+# slots of the GOT lead to arch_libcall.
 LANDING_PADS = {"arch_libcall", "arch_call_preserving_vectors", "arch_call_returning_through",
                 "arch_point", "arch_point_args"}
 

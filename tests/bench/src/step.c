@@ -3,7 +3,10 @@
  * compiled with a compiler's hooks and runs under the recorder. It prints the fewest instructions
  * of a call of a leaf, and of a chain of four calls.
  *
- * usage: step [FILE]	FILE gets the place of each instruction of one leaf call and of one chain, and what is mapped where
+ * usage: step [FILE]
+ *
+ * FILE gets the place of each instruction of one leaf call and of one chain, and the child's memory
+ * map.
  */
 #include <errno.h>
 #include <signal.h>
