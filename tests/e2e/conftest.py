@@ -26,8 +26,8 @@ def pytest_report_header():
 
 
 def one_in(part, items):
-    """One in @part of @items, chosen by its name, so that other tests make no difference; and all
-    of test_trees.py, which runs each sample program."""
+    """All tests of test_trees.py, which runs each sample program, and one in @part of the others. A
+    test's own name decides, so the choice stays the same when tests are added."""
     return [item for item in items if item.path.name == "test_trees.py" or zlib.crc32(item.nodeid.encode()) % part == 0]
 
 

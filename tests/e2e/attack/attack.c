@@ -114,7 +114,7 @@ static void say_module(int s, uint64_t start, const char *path)
 	say(s, &m, offsetof(struct module, path) + strlen(m.path) + 1);
 }
 
-/* True when the recorder answered, rather than hang up. */
+/* True when the recorder has answered, false when it has hung up. */
 static int get_answer(int s)
 {
 	static char packet[8192];
@@ -251,7 +251,7 @@ static void want_finish(const char *arg)
 	a->high_water = 1;
 	a->nr_rings = a->nr_segments = a->segment_bytes = 0;
 	a->ring_stride = 0;
-	/* Writers look at least ten times a second. */
+	/* The recorder's writers look at the arena at least ten times a second. */
 	usleep(500000);
 	tell("asked for the end", 1);
 }
@@ -273,7 +273,10 @@ static void take_tid(const char *arg)
 	tell("somebody's ring", 1);
 }
 
-/* Claims that @arg records were lost, and says how many of them were lost inside the probe. */
+/*
+ * Claims that records were lost. @arg: "ALL,INSIDE", the number of all of them, and of those that
+ * were lost inside the probe
+ */
 static void lose(const char *arg)
 {
 	struct arena *a = be_traced();
@@ -448,7 +451,7 @@ static void say_declare(int s, const char *texts, size_t len, int has_common)
 	say(s, &m, offsetof(struct declare, texts) + len);
 }
 
-/* Declares events in a conversation of its own, which goes on. */
+/* Declares events on a connection of its own. Returns the connection, which stays open. */
 static int declare(const char *texts, size_t len, int has_common)
 {
 	int s = connect_to();

@@ -145,8 +145,8 @@ def test_handlers_between():
     found = counts(recording, event_names())
     rings = int(result.err.splitlines()[0])
     assert found["e:step"] == 400000
-    # A handler may come while that lane is emptied. Its records are counted as lost, and LOST
-    # records in the next buffer, if there is one, tell of them.
+    # A handler may come while that lane is emptied: its records are counted as lost. A LOST record
+    # in the next buffer has their number, if there is a next buffer.
     warning = re.search(r"(\d+) records? (?:was|were) lost", result.err)
     lost = int(warning[1]) if warning else 0
     assert recording.lost <= lost

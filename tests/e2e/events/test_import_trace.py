@@ -258,8 +258,8 @@ def test_damaged_chunk():
     whole = bytearray(tracedat.File([long_buffer()], 7, "zlib").make())
     at = [m.start() for m in re.finditer(rb"\x78\x9c", bytes(whole))]
     second = at[-2]
-    # Packed are the sections' contents, then three chunks; the strings' section is last. The second
-    # chunk is damaged.
+    # The packed parts are sections, then three chunks of pages, then the section of strings. The
+    # bytes that are overwritten, shortly before the third chunk, are the end of the second one.
     whole[second - 40 : second - 36] = b"\xff\xff\xff\xff"
     Path("trace.dat").write_bytes(bytes(whole))
     result = utrail("import", "-d", "alone", "trace.dat").must(1)

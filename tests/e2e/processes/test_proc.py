@@ -217,7 +217,7 @@ def test_a_program_may_trace_its_own_children(workdir):
 
 @only_bpf
 def test_nobody_is_killed_with_the_recorder(workdir):
-    """A recorder by eBPF sets no filter of system calls, so its processes go on without it."""
+    """With eBPF, processes have no filter of system calls, so they go on without the recorder."""
     recorder = start("sh", "-c", "echo $$; read line < fifo; /bin/echo done > out; mv out result")
     recorder.stdout.readline()
     recorder.kill()

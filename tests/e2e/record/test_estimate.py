@@ -30,7 +30,7 @@ def test_program_runs_as_untraced(prog, variant):
     recording = Recording("uftrace.data")
     for task in recording.tasks.values():
         if task.ppid or len(recording.sessions) > 1:
-            continue  # such a task begins inside its parent's calls, or anew
+            continue  # a child begins inside its parent's calls; an executed program begins anew
         depth = 0
         for r in task.records:
             if r.kind == ENTRY:

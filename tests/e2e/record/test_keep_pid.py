@@ -98,7 +98,7 @@ def test_live(temp, options):
     exe = build(program("fork"), PG)
     bare = run(exe)
     proc = start("--no-libcall", "--no-event", *options, exe, command="live", env={"TMPDIR": temp}, stdin=subprocess.DEVNULL)
-    out, err = proc.communicate(timeout=LIMIT_S)  # ends after the viewer has closed them, too
+    out, err = proc.communicate(timeout=LIMIT_S)  # waits for the viewer, which has both outputs
     assert (proc.returncode, err) == (bare.status, "")
     utrail("record", "--no-libcall", "--no-event", exe)
     for call in set(calls_of(utrail("replay", "--no-event").must().out)):

@@ -671,8 +671,8 @@ def test_monitoring_tells_how_calls_end(tmp_path, python):
     assert shown == 2 * MONITORED_TREE
 
 
-# sys.monitoring.DISABLE turns off a library's places that are not recorded for our tool only; the
-# program's own tool still gets them.
+# Places of a library that is not recorded are turned off by sys.monitoring.DISABLE. That is so for
+# our tool only: the program's own tool still gets them.
 PLACES = """\
 import sys
 TEXT = '''

@@ -142,16 +142,16 @@ def test_little_address_space(method, options):
 
 
 def stack_used(*options, exe):
-    """The bytes of a new stack that its first calls have used: all slow code runs in them. The
-    least of some runs is taken, since a thread that loses its CPU between two steps repeats a slow
-    step, deeper."""
+    """The bytes of a new stack that its first calls have used: all slow code runs in these calls.
+    The least of some runs counts. A thread that loses its CPU may repeat slow code, and then needs
+    more stack."""
     command = (exe,) if options == ("untraced",) else (UTRAIL, "record", "--no-event", *options, exe)
     return min(int(run(*command).must().out.split()[0]) for _ in range(8))
 
 
 @pytest.mark.parametrize("method", ["pg", "fentry"])
 def test_stack_of_hooks(method):
-    """Code that needs much stack has returned before arguments are captured."""
+    """Capturing arguments needs little more stack: slow code of the hooks has returned before."""
     exe = build(Program.read(SOURCES / "hostile" / "painted.c"), Variant("gcc", method, "O2"))
     plain = stack_used("--no-libcall", exe=exe)
     assert stack_used("untraced", exe=exe) < plain < 8192

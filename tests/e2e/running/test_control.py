@@ -42,14 +42,13 @@ class Running:
         return [int(re.search(r"^voluntary_ctxt_switches:\s*(\d+)", text, re.M)[1]) for text in texts]
 
     def wait_for_rounds(self):
-        """Wait until each thread has done some rounds from their beginning, however long it was
-        kept from the CPU."""
+        """Wait until each thread has begun and ended some rounds, however long it had no CPU."""
         before = self.switches()
         wait_until(lambda: all(now > then + 6 for then, now in zip(before, self.switches(), strict=True)))
 
     def wait_until_taken(self):
-        """Wait until the last change counts for all threads, and for whole rounds: first the thread
-        that has asked gets the plan, then the others."""
+        """Wait until the last change counts for whole rounds of all threads. The thread that asks
+        the recorder gets the new plan first, the other threads get it later."""
         wait_until(lambda: "has not asked" not in self.control("status"))
         self.wait_for_rounds()
         self.wait_for_rounds()

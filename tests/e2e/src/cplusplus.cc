@@ -1,5 +1,6 @@
 /*
- * Templates, namespaces, operators, virtual functions, lambdas, objects that live before and after main.
+ * Templates, namespaces, operators, virtual functions, lambdas, and objects that live before and
+ * after main.
  * ignore: __static_initialization_and_destruction_0 _GLOBAL__sub_I_* __cxx_global_var_init*
  * tree: shapes::Early::Early{}main{twice{}twice{}shapes::Circle::Circle{shapes::Shape::Shape{}}
  *      shapes::Circle::area{}shapes::operator+{}Functor::operator(){}

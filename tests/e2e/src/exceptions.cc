@@ -1,5 +1,6 @@
 /*
- * C++ exceptions: caught at a distance, thrown again, thrown while another one is handled, through destructors.
+ * C++ exceptions: caught at a distance, thrown again, thrown while another one is handled, and
+ * passing destructors.
  * status: 3
  * tree: main{catches{Guard::Guard{}middle{thrower{}}Guard::~Guard{}after{}}
  *      rethrows{catches_inner{thrower{}}after{}}after{}}

@@ -1,5 +1,6 @@
 /*
- * Ten thousand coroutines, a hundred of them alive at a time, on stacks from the heap. Every third one is abandoned half-way.
+ * Ten thousand coroutines, a hundred of them alive at a time, on stacks from the heap. Every third
+ * one is abandoned half-way.
  */
 #include <ucontext.h>
 

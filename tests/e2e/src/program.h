@@ -27,8 +27,8 @@
 #endif
 
 /*
- * For a program that executes itself. The timer of gprof, which -pg starts, survives execve(): a SIGPROF kills the new image if
- * it comes before its handler is set.
+ * For a program that executes itself. The timer of gprof, which -pg starts, survives execve(). A
+ * SIGPROF kills the new image if it comes before its handler is set.
  */
 QUIET __attribute__((unused)) static void end_profiling(void)
 {

@@ -1,5 +1,6 @@
 /*
- * A handler on an alternate stack, above and below the ordinary one, that returns or leaves by siglongjmp.
+ * A handler on an alternate stack, above and below the ordinary one. It returns, or leaves by
+ * siglongjmp.
  * tree: main{work{handler{inner{}}after{}}jump{handler{inner{}}after{}}work{handler{inner{}}after{}}}
  */
 #include <setjmp.h>

@@ -1,5 +1,6 @@
 /*
- * Structs by value, in registers of both kinds and through a hidden pointer, as arguments and as results.
+ * Structs by value, in registers of both kinds and through a hidden pointer, as arguments and as
+ * results.
  * status: 42
  * tree: main{small{}mixed{}floats{}large{leaf{}}sum_large{}}
  */

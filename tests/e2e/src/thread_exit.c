@@ -1,5 +1,6 @@
 /*
- * Threads that end by pthread_exit, and one that is cancelled while it sleeps, with cleanup handlers.
+ * Threads that end by pthread_exit, and one that is cancelled while it sleeps, with cleanup
+ * handlers.
  * cflags: -pthread
  * tree: main{}
  * task: worker{leaver{cleanup{}

@@ -266,7 +266,7 @@ def test_killed_at_any_moment(start_anyhow, number):
         os.kill(proc.pid, signal.SIGTERM)  # there is no program yet: ending the recorder ends it
     if victim != "program":
         time.sleep(0.05)
-        end_group(proc)  # a program that was started after the look is ended, too
+        end_group(proc)  # also ends a program that was started after pgrep had looked
     out, err = proc.communicate(timeout=60)
     assert "Sanitizer" not in err
 

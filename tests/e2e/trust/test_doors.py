@@ -158,8 +158,8 @@ def test_sockets_of_one_name_are_asked_once(uid):
         result = utrail("control", str(os.getpid()), "off", limit=60).must(1)
         assert "no utrail of yours is recording it" in result.err
         assert listener.proc.poll() is None
-        # Two connections at most are new: utrail looks by name, and among sockets that answer for a
-        # process.
+        # At most two connections are new: utrail asks the socket of this name, and then each name
+        # of a socket that may answer for the process.
         wait_until(lambda: len(os.listdir(f"/proc/{listener.proc.pid}/fd")) <= before + 2)
         for s in kept:
             s.close()

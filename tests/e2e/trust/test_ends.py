@@ -109,9 +109,9 @@ def one_run(rng, name, threads, tmp, usual_s, what):
 @pytest.mark.parametrize("threads", [False, True], ids=["one", "threads"])
 @pytest.mark.parametrize("name", COMMANDS)
 def test_two_signals_around_the_end(tmp_path, note, name, threads):
-    """With all signals blocked, the program writes its coming status to a file right before it
-    ends. The verdict compares that with the real status, so it depends on no moment. When the file
-    is empty, a signal has ended the program, or the recorder before there was a program.
+    """Right before it ends, the program blocks all signals and writes its coming status to a file.
+    The test compares that with the real status, so the moments of the signals do not matter. An
+    empty file means that a signal has ended the program, or the recorder before the program ran.
 
     There are 50 runs of each kind, or $UTRAIL_TEST_RUNS.
     """

@@ -172,8 +172,8 @@ def test_unreadable_module(workdir):
 @each_method
 @pytest.mark.parametrize("who", ["both", "program"])
 def test_no_proc(workdir, variant, who):
-    """/proc is not mounted for the recorder and the program, or for the program only. The name in
-    the command line tells which program it is."""
+    """/proc is not mounted for the recorder and the program, or for the program only. The program's
+    file is then known by the path that was given to execve(2)."""
     exe = build(program("plain"), variant)
     unmount = ["unshare", "-m", "sh", "-c", 'umount -l /proc && exec "$@"', "sh"]
     record = [UTRAIL, "record", "--libmcount-path", BUILD / "libmcount", "-d", "data"]

@@ -247,7 +247,7 @@ KNOWN = [
     (".*", "vfork|exec", ".*", "calls of the child of vfork, and after exec"),
     ("ours.*", "longjmp", "^(replay|report|graph)", "it takes a call of longjmp as the end of frames that have EXITs, too"),
     ("peers", "longjmp", "^(replay|report|graph)", "its own wrapper of longjmp writes returns that it reads otherwise"),
-    # The peer starts a forked child's stack from the part of the parent that it had shown.
+    # For a forked child, the peer begins with those open calls of the parent that it has shown.
     (".*", "fork|fork_chain|daemon", "^(replay|report|graph)", "depth and times of a forked child"),
     (".*", "dlopen", "module|-f all", "the module of an opened library is [unknown] to it"),
     (".*", "dlopen|shared", "-Z|size", "sizes of functions in libraries, of which it takes any of one name"),

@@ -81,8 +81,8 @@ FEW, MANY = 120_000, 600_000
 
 @pytest.mark.parametrize("args", [["replay"], ["dump"], ["dump", "--format=chrome"]], ids=" ".join)
 def test_many_events(args):
-    """The memory holds windows of two megabytes and the lanes. All events together would take more
-    than sixty."""
+    """The memory holds windows of two megabytes, and the lane of each task (doc/glossary.md). All
+    events together would take more than sixty megabytes."""
     peaks = []
     for events in FEW, MANY:
         recording(f"{events}.data", events)

@@ -1,4 +1,7 @@
-/* Containers by value, by reference, returned, torn; the argument after each shows no shift. */
+/*
+ * Containers by value, by reference, and returned; and bytes that are no containers. The number
+ * after each container shows that its own place was found.
+ */
 #include <array>
 #include <cstring>
 #include <deque>

@@ -1,8 +1,9 @@
 /*
  * Threads do little but call functions. A timer interrupts them, on signal stacks of their own.
  * Other threads fork, make children by vfork(2), jump out of calls, and sleep within functions.
- * There is one event, hot:checked. The program checks all results and ends as server.c does. Its
- * argument is the number of threads of the first kind, which then never rest.
+ * There is one event, hot:checked. The program checks all results, and ends at SIGTERM with status
+ * 0. Its argument is the number of threads that only call functions. With an argument, these never
+ * rest.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -1,6 +1,8 @@
 /*
- * Calls a tiny function until its input ends: in one thread, in four ("threads"), in two processes ("fork"), or with a filter of system calls ("caged").
- * With "after" it then loads a library and forks a child. At its end it prints "counted right" if it has. The status is 3.
+ * Calls a tiny function until its input ends: in one thread, in four ("threads"), in two processes
+ * ("fork"), or with a filter of system calls ("caged"). With "after" it then loads a library and
+ * forks a child. At its end it prints "counted right" if the results of all calls were right. The
+ * status is 3.
  */
 #include <dlfcn.h>
 #include <linux/filter.h>

@@ -1,5 +1,6 @@
 /*
- * Fibers of Boost.Context, which switch by hand-written assembly: they throw, are unwound half-way, and nest.
+ * Fibers of Boost.Context, which switch by hand-written assembly: they throw, are unwound half-way,
+ * and nest.
  * ldflags: -lboost_context
  */
 #include <boost/context/fiber.hpp>

@@ -1,5 +1,6 @@
 /*
- * Prints its own stack, the whole and the top, as backtrace(3) and _Unwind_Backtrace() give it; also in a signal handler and in a callback.
+ * Prints its own stack, the whole and the top, as backtrace(3) and _Unwind_Backtrace() give it; also
+ * in a signal handler and in a callback.
  * ldflags: -rdynamic
  */
 #define _GNU_SOURCE

@@ -27,7 +27,7 @@ static volatile long *open_counter(void)
 	return p == MAP_FAILED ? NULL : p;
 }
 
-/* Returns true when SIGNALS more signals were handled. */
+/* Waits until SIGNALS more signals were handled. Returns false if the counter stands still. */
 static int wait_for_signals(volatile long *handled)
 {
 	long until = *handled + SIGNALS;

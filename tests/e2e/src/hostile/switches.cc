@@ -1,6 +1,6 @@
 /*
- * The program switches to stacks of its own, on the heap and in static memory. Exceptions are thrown and caught on them, and
- * some move to another thread.
+ * The program switches to stacks of its own, on the heap and in static memory. Exceptions are
+ * thrown and caught on these stacks, and some stacks move to another thread.
  * cflags: -pthread
  */
 #include <cstdint>

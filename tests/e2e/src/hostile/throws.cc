@@ -1,5 +1,6 @@
 /*
- * Exceptions in unusual places: from destructors, in handlers, nested, through C code; and foreign ones.
+ * Exceptions in unusual places: from destructors, in handlers, nested, through C code. And
+ * exceptions that are not of C++.
  */
 #include <cstdio>
 #include <cstdlib>

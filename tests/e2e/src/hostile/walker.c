@@ -1,5 +1,6 @@
 /*
- * Walks its own deep stack with libunwind at many calls. Each frame must be a function of the program.
+ * Walks its own deep stack with libunwind at many calls. Each frame must be a function of the
+ * program.
  * cflags: -rdynamic
  * ldflags: -l:libunwind.so.8
  */

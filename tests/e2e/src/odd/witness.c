@@ -41,8 +41,8 @@ struct look {
 };
 
 /*
- * State of one ring. @position: the bytes of the ring up to here are copied, @bytes in all. @pads:
- * the ends of segments, with the space that was left free there
+ * State of one ring. @position: the ring is copied up to here. @bytes: the size of the copy in
+ * @data. @pads: the bytes that were left free at the ends of segments, @pad_ends
  */
 struct seen {
 	int tid;
