@@ -40,6 +40,7 @@ void replay_deinit(struct replay *replay)
 {
 	event_texts_deinit(&replay->texts);
 	strbuf_deinit(&replay->pending_data);
+	strbuf_deinit(&replay->ext_data);
 	strbuf_deinit(&replay->text);
 	free(replay->tasks);
 	*replay = (struct replay){ 0 };
@@ -152,6 +153,22 @@ static void show_all_flat(struct replay *replay, const struct event_span *span)
 		show_flat(replay, span->task, &span->events[i]);
 }
 
+static void show_waiting_extern(struct replay *replay)
+{
+	if (unlikely(replay->has_ext))
+		replay_show_extern(replay, replay->last_task);
+}
+
+static void set_extern(struct replay *replay, const struct event *event)
+{
+	replay->ext = *event;
+	replay->has_ext = true;
+	/* The line's text is gone when the next line is read, so copy it. */
+	strbuf_reset(&replay->ext_data);
+	strbuf_add(&replay->ext_data, event->data, event->data_len);
+	replay->ext.data = (const uint8_t *)strbuf_str(&replay->ext_data);
+}
+
 int replay_events(void *self, const struct event_span *span, struct uft_err *err)
 {
 	struct replay *replay = self;
@@ -164,8 +181,8 @@ int replay_events(void *self, const struct event_span *span, struct uft_err *err
 	}
 	if (unlikely(!span->task)) {
 		replay_show_pending(replay);
-		replay->ext = *events;
-		replay->has_ext = true;
+		show_waiting_extern(replay);
+		set_extern(replay, events);
 		return replay->sink->failed;
 	}
 	if (replay_joins(replay, span->task, events)) {
@@ -313,6 +330,7 @@ static bool has_records(const struct pipeline *pipe)
 void replay_finish(struct replay *replay)
 {
 	replay_show_pending(replay);
+	show_waiting_extern(replay);
 	if (!replay->has_header && !has_records(replay->pipe))
 		sink_lit(replay->sink, "\n");
 	else if (!replay->has_header)

@@ -76,8 +76,12 @@ struct replay {
 	const struct task *pending_task;
 	struct strbuf pending_data;
 	bool has_pending;
-	/* A line of extern.dat that waits for the next event of a task, whose cells it gets. */
+	/*
+	 * A line of extern.dat that waits for the next event of a task, whose cells it gets. If
+	 * another such line, or the end, comes first, it gets the cells of the last task.
+	 */
 	struct event ext;
+	struct strbuf ext_data;
 	bool has_ext;
 	const struct task *last_task;
 	bool has_header;

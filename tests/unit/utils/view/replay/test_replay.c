@@ -152,6 +152,26 @@ TEST_WITH(scheduler, setup, teardown)
 	assert_non_null(strstr(replay(), "  b() {\n   1.010 us"));
 }
 
+/* No line of extern.dat is lost: neither before another such line, nor at the end. */
+TEST_WITH(lines_of_users, setup, teardown)
+{
+	static const char text[] = "0.000001005 one\n0.000001006 two\n0.000001007 three\n"
+				   "0.000009000 four\n0.000009000 five\n";
+
+	shown.stages.reads_extern = true;
+	recording_add_task(&shown.rec, 100, "a{b{}}", 1000);
+	recording_add_file(&shown.rec, "extern.dat", text, strlen(text));
+	assert_string_equal(replay(), "# DURATION     TID      FUNCTION\n"
+				      "            [    100] | a() {\n"
+				      "            [    100] | /* external-data: one */\n"
+				      "            [    100] | /* external-data: two */\n"
+				      "            [    100] | /* external-data: three */\n"
+				      "   0.010 us [    100] |   b();\n"
+				      "   0.030 us [    100] | } /* a */\n"
+				      "            [    100] | /* external-data: four */\n"
+				      "            [    100] | /* external-data: five */\n");
+}
+
 TEST_WITH(flat, setup, teardown)
 {
 	recording_add_task(&shown.rec, 100, "a{b{}}", 1000);
