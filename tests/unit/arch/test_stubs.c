@@ -198,8 +198,8 @@ static struct arch_point seen_args;
 static uint64_t seen_vectors[16][2];
 
 /*
- * The probe is compiled for any alignment of the stack, and without vector registers; this function
- * must be told so by attributes.
+ * The stub calls this function with any alignment of the stack. The probe's
+ * code, which uses no vector registers, works with each. This function needs the attribute.
  */
 __attribute__((force_align_arg_pointer)) void probe_point_args(const struct arch_point *point)
 {

@@ -29,7 +29,7 @@ static char library[64];
 static struct attach_how how;
 static struct uft_err err;
 
-/* --- what is played beyond scripted.c --- */
+/* --- simulated functions that scripted.c lacks --- */
 
 static int unwinder_fails;
 static int hand_over_result;

@@ -371,8 +371,8 @@ TEST(test_tracer_dies_at_second_stop)
 static int waits_left;
 
 /*
- * Waits until thread @arg has stopped once more, and the tracer has not been told of that yet; then
- * the tracer dies.
+ * Waits until thread @arg has stopped once more. Then the tracer dies, before it is told of that
+ * stop.
  */
 static void die_at_stop(void *arg)
 {

@@ -99,7 +99,10 @@ TEST_WITH(other_c_libraries, setup, NULL)
 	attaching_done(&a);
 }
 
-/* A library that has one of the two functions only is no probe of utrail. */
+/*
+ * utrail's probe has utrail_attach() and utrail_leave(). A library that lacks one of them is no
+ * probe.
+ */
 TEST_WITH(the_probe, setup, NULL)
 {
 	struct attaching *a = scripted_make();
@@ -169,7 +172,9 @@ TEST_WITH(calls_that_do_not_return, setup, NULL)
 	attaching_done(&a);
 }
 
-/* Another thread makes the calls when one does not stop; after three threads that is given up. */
+/*
+ * Another thread makes the calls when one does not stop. After three threads the recorder gives up.
+ */
 TEST_WITH(all_are_stopped, setup, NULL)
 {
 	struct attaching *a = scripted_make();

@@ -32,7 +32,7 @@ static struct shared {
 	_Atomic uint64_t args[6];
 } * shared;
 
-/* --- what the child is made to call --- */
+/* --- functions that the child is made to call --- */
 
 NOINLINE static uint64_t sum(uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f)
 {

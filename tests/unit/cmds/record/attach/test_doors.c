@@ -61,10 +61,7 @@ TEST_WITH(later, setup, teardown)
 	scripted_check_over();
 }
 
-/*
- * After two hundred attempts it gives up. Leaving goes on all the same: it works after -EAGAIN,
- * too.
- */
+/* After two hundred attempts the recorder gives up. Closing then succeeds, so leaving goes on. */
 TEST_WITH(never, setup, teardown)
 {
 	scripted_answer_always("DOORS_OPEN", 0, -EAGAIN);

@@ -192,11 +192,13 @@ TEST_WITH(threads_that_stay, setup, teardown)
 	assert_int_equal(patch(), 0);
 	assert_int_equal(scripted.waits, 50);
 	assert_int_equal(job.nr_left, 3);
-	/* Hooks at entries are left, so more calls may begin: the ends of calls stay. */
+	/*
+	 * Some hooks at entries are still in, so more calls may begin. The hooks at ends stay, too.
+	 */
 	assert_string_equal(ends_asked, "");
 }
 
-/* Places that tell the ends of calls are taken out last, when none of these calls is open. */
+/* Hooks at the ends of calls are taken out last, when none of these calls is open. */
 TEST_WITH(ends_go_last, setup, teardown)
 {
 	known(0xa, 0, true);

@@ -509,7 +509,6 @@ TEST_WITH(calls_from_nowhere_do_not_matter, test_recorder_setup, test_recorder_t
 	end_traced(t, &traced);
 }
 
-/* CPU time is counted from the last look on. */
 TEST_WITH(cpu_time_is_that_since_the_last_look, test_recorder_setup, test_recorder_teardown)
 {
 	struct test_recorder *t = *state;
@@ -522,7 +521,7 @@ TEST_WITH(cpu_time_is_that_since_the_last_look, test_recorder_setup, test_record
 	look(t, &traced, 0);
 	first = traced.proc.cpu_ns;
 	assert_true(first > 0);
-	/* If a process has used more time than a look allows, counting begins anew. */
+	/* If the process has used enough CPU time for a decision, counting begins anew. */
 	assert_int_equal(o->time.cpu_ns, first < BUDGET_CPU_MIN_NS ? first : 0);
 	traced.proc.cpu_ns = first - 1000;
 	o->time.cpu_ns = 0;

@@ -14,7 +14,7 @@
 #include "cmds/record/plan/functions_cache.h"
 #include "utils/base/compiler.h"
 
-/* The library made of lib/shapes.c, which has functions of all shapes. */
+/* The library made of lib/probe/shapes.c, which has functions of all shapes. */
 static const char *shapes;
 
 struct made {

@@ -199,7 +199,7 @@ TEST_WITH(sizes, setup, teardown)
 	planner_forget(&p->planner);
 	p->settings.size_filter = 9;
 	assert_string_equal(planned(p, false), "small:-");
-	/* The plan's settings are not read again before it is forgotten. */
+	/* The settings are not read again until the plan is forgotten. */
 	p->settings.size_filter = 33;
 	assert_string_equal(planned(p, false), "small:-");
 	planner_forget(&p->planner);

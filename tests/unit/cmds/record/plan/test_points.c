@@ -198,7 +198,7 @@ TEST_WITH(rules_about_nothing, setup, teardown)
 	assert_string_equal(warned(&p->points, 0, true), "");
 }
 
-/* Other tests check rules about Linux and kernel events. */
+/* Rules about Linux and kernel events cause no warnings here: other code checks them. */
 TEST_WITH(rules_of_others, setup, teardown)
 {
 	struct place *p = *state;
@@ -222,7 +222,7 @@ TEST_WITH(complaints_come_first, setup, teardown)
 
 #define BIAS 0x70000
 
-/* The library made of lib/probed.c. */
+/* The library made of lib/probe/probed.c. */
 static const char *probed;
 
 /* A file that a process has loaded. */

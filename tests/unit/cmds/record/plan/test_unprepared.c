@@ -100,7 +100,7 @@ TEST(one_of_many)
 
 /* --- functions of all shapes --- */
 
-/* The library made of lib/shapes.c. */
+/* The library made of lib/probe/shapes.c. */
 static const char *shapes;
 
 struct looked {
@@ -200,8 +200,8 @@ TEST(each_shape_is_patched_in_its_way)
 }
 
 /*
- * A landing pad for indirect jumps stays before the patch. The return address is the one after the
- * jump where the jump belongs to the function.
+ * A landing pad for indirect jumps stays before the patch. Records have the address after the jump,
+ * if that address still belongs to the function.
  */
 TEST(a_patch_is_behind_the_landing_pad)
 {

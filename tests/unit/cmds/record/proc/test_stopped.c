@@ -284,8 +284,8 @@ TEST(the_environment_is_that_of_the_beginning)
 }
 
 /*
- * Start a child that stays in the system call that makes its own child: the latter does not end. A
- * signal ends both.
+ * Start a child that forks a child of its own by system call @number, and stays in that call. The
+ * inner child does not end. A signal ends both.
  */
 static pid_t make_parent(long number, void *arg, size_t size)
 {

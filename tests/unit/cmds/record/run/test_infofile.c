@@ -139,7 +139,6 @@ static uint64_t features(struct place *p)
 	return header.feat_mask & ~(uint64_t)ALWAYS;
 }
 
-/* Each feature has its own bit. */
 TEST_WITH(bits_of_features, setup, teardown)
 {
 	struct place *p = *state;

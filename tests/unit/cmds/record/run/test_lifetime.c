@@ -41,9 +41,9 @@ static unsigned count_fds(void)
 }
 
 /*
- * Start a program. It exits with status @what, or, below 0, waits for signal -@what. The signal is
- * blocked when the child begins, so an early one is not lost. It is not ignored, as SIGINT and
- * SIGQUIT are in a shell's background jobs.
+ * Start a program. It exits with status @what; if @what is negative, it waits for signal -@what.
+ * The signal is blocked when the child begins, so an early one is not lost. It is not ignored, as
+ * SIGINT and SIGQUIT are in a shell's background jobs.
  */
 static pid_t begin(int what)
 {

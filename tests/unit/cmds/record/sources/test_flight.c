@@ -437,8 +437,8 @@ TEST(test_shares)
 }
 
 /*
- * There are thousands of threads. Lines of ended threads are removed when the kept ones and a
- * thousand more have ended.
+ * There are 1200 threads. Lines of ended threads are removed when a thousand files have been
+ * deleted, or as many as are kept, if these are more.
  */
 TEST(test_lines_of_old_tasks_go)
 {

@@ -283,7 +283,8 @@ TEST_WITH(each_clock, setup, teardown)
 }
 
 /*
- * The kernel wakes the recorder at two pages or 16 KB, whichever is more, in percent of the buffer.
+ * The kernel wakes the recorder when two pages or 16 KB are full, whichever is more. The kernel is
+ * told this as a percentage of the buffer.
  */
 TEST_WITH(when_it_is_to_wake_us, setup, teardown)
 {

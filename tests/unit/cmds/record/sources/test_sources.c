@@ -132,7 +132,7 @@ TEST(test_two_of_a_kind)
 	check(&memory.store, "toy-cpu1.dat", "three");
 	assert_true(is_full);
 
-	/* No process is left, so the sources are not asked. */
+	/* All sources have ended, so none is asked. */
 	assert_int_equal(sources_save(&sources), 0);
 	assert_int_equal(sources_finish(&sources), 0);
 	assert_string_equal(ends, "AB");

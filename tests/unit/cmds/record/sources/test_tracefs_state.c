@@ -121,8 +121,8 @@ TEST_WITH(all_is_put_back, setup, teardown)
 
 		check(p, files[i].name, files[i].before);
 		/*
-		 * Other programs have changed the files since: a list is cut to one line, a single
-		 * value is empty, since in a plain file its old end would remain.
+		 * Other programs have changed the files since. Lists have a line of theirs. Single
+		 * values are empty: a plain file would keep the end of its longer text.
 		 */
 		put(p, files[i].name, is_list ? "somebody_who_was_not_there\n" : "");
 	}
@@ -139,7 +139,10 @@ TEST_WITH(all_is_put_back, setup, teardown)
 	check(p, "max_graph_depth", "9");
 }
 
-/* The keeper sees only the end of the pipe, and has none of the recorder's other descriptors. */
+/*
+ * The process that keeps the former content sees only the end of its pipe. It has none of the
+ * recorder's other descriptors.
+ */
 TEST_WITH(whoever_dies, setup, teardown)
 {
 	struct place *p = *state;

@@ -293,7 +293,7 @@ TEST_WITH(where_library_calls_are_recorded_the_libraries_are_saved, begin_saving
 	assert_true(has(t, library(), ".sym"));
 }
 
-/* A library that it is not linked with is not saved. */
+/* The program is another file here, so both modules are libraries. */
 TEST_WITH(of_a_library_the_libraries_are_not_saved, begin_saving, end_saving)
 {
 	struct saving *t = *state;

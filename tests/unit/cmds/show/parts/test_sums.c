@@ -49,7 +49,7 @@ TEST_WITH(functions_and_tree, setup, teardown)
 	assert_null(stop.pipe);
 }
 
-/* The pipeline that is reading is told at once. A request that comes later reads nothing. */
+/* A pipeline that is reading is told to stop. A request that comes later reads nothing. */
 TEST_WITH(stopped, setup, teardown)
 {
 	const struct part_range all = { 0 };
