@@ -38,7 +38,7 @@ void fuzz_check_error(bool failed, const struct uft_err *err);
 /* Returns a number that depends on all of the input, to choose among variants. */
 uint32_t fuzz_hash(const uint8_t *data, size_t size);
 
-/* Takes an input apart from its front. Bytes beyond its end read as zeros. */
+/* An input that is taken from front to end. Bytes beyond its end read as zeros. */
 struct fuzz_input {
 	const uint8_t *data;
 	size_t size;
@@ -50,7 +50,7 @@ const uint8_t *fuzz_bytes(struct fuzz_input *in, size_t max, size_t *len);
 
 /* Returns the path of an empty scratch directory below $TMPDIR; it is removed at exit. */
 const char *fuzz_empty_dir(void);
-/* Write a file in the directory. */
+/* Write a file in the scratch directory. */
 void fuzz_write_file(const char *name, const void *data, size_t size);
 
 /* Discard the output of the code under test. */

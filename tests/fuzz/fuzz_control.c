@@ -147,8 +147,8 @@ static void say(int fd, unsigned type, uint32_t flags, void *message, size_t len
 }
 
 /*
- * @how: bit 1: a wrong secret, bit 2: another's pid, bit 4: an unknown token. Higher bits choose
- * the process whose token is sent
+ * @how: flags 1: a wrong secret, 2: another's pid, 4: an unknown token. Higher bits choose the
+ * process whose token is sent
  */
 static void say_hello(const struct recorder *rec, int fd, const struct other *other, uint8_t kind,
 		      uint8_t how)

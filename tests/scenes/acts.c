@@ -761,7 +761,7 @@ static int act_dlopen(void)
 	return 0;
 }
 
-/* --- */
+/* --- the table of acts --- */
 
 static const struct {
 	const char *name;

@@ -1,6 +1,6 @@
 /*
- * A model, as simple as possible, of the choice which calls are kept. A recording must agree with
- * it, whatever fast paths the probe has.
+ * A model, as simple as possible, of the choice of the calls that are kept. A recording must agree
+ * with it, whatever fast paths the probe has.
  */
 #ifndef UTRAIL_TESTS_KEEPING_H
 #define UTRAIL_TESTS_KEEPING_H
@@ -78,7 +78,7 @@ void keeping_plain(struct keeping_plan *plan);
 void keeping_begin(struct keeping *k, uint64_t seed, uint32_t allowed);
 void keeping_replace(struct keeping *k);
 
-/* Returns the event, in the table of libmcount/hot/state.h, that a call of @func is. */
+/* Returns the event that a call of @func is in the table of libmcount/hot/state.h. */
 enum thread_event keeping_event(const struct keeping *k, unsigned func);
 
 /* Begin a call of @func. Returns whether it has a frame. */

@@ -206,8 +206,8 @@ TEST(test_limit)
 }
 
 /*
- * -t records a call that took longer, and the calls around it. The same holds for a call that was
- * left by a jump.
+ * -t records a call that takes longer than the threshold, and the calls around it. The same holds
+ * for a call that was left by a jump.
  */
 TEST(test_threshold)
 {

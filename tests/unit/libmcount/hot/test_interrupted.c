@@ -260,8 +260,8 @@ static unsigned count_of_handler(struct thread *t)
 }
 
 /*
- * Each value of @room interrupts at each fifth instruction; together they interrupt at each
- * instruction.
+ * With each value of @room, every fifth instruction is interrupted. The five values together
+ * interrupt all instructions.
  */
 #define ROOMS 5
 

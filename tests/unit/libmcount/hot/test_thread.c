@@ -199,7 +199,7 @@ TEST_WITH(a_thread_that_is_left_alone_returns_by_itself, setup, teardown)
 	assert_int_equal(t->in_use, 0);
 	assert_int_equal(r->state, RING_DONE);
 	assert_int_equal(probe_entry(&stack[10], 0x400000, &no_regs), 0);
-	/* A second time, and then for a thread without calls. */
+	/* A second call changes nothing. Neither does a call in a thread that has no state. */
 	thread_leave_alone();
 	self = NULL;
 	thread_leave_alone();

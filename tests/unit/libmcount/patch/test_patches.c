@@ -449,7 +449,7 @@ TEST_WITH(patches_at_the_start_are_written_in_runs, setup, teardown)
 	check_rest();
 }
 
-/* A module that was closed and loaded again has its original code, and is patched again. */
+/* A module that was closed and loaded again has its original code. */
 TEST_WITH(a_module_that_came_back_is_patched_again, setup, teardown)
 {
 	struct plan_patch *plan = add(0, PATCH_CALL, 5);

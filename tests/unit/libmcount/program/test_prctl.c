@@ -1,6 +1,6 @@
 /*
- * A thread that forbids itself system calls that hooks need is not recorded from then on. Other
- * threads are.
+ * A thread that forbids itself to read the time-stamp counter, which hooks need, is not recorded
+ * from then on.
  */
 #include <sys/prctl.h>
 
@@ -38,7 +38,7 @@ TEST(the_clock_is_taken_away)
 	pair_open(&s.pair);
 	s.t = self = pair_thread();
 	assert_true(is_recorded(&s));
-	/* First calls that allow such system calls, and calls that mean something else. */
+	/* Allowing the counter changes nothing. Neither do other options with the same values. */
 	prctl(PR_SET_TSC, PR_TSC_ENABLE);
 	assert_true(is_recorded(&s));
 	prctl(PR_SET_KEEPCAPS, PR_TSC_SIGSEGV);

@@ -19,7 +19,7 @@ static struct {
 	size_t len;
 } notes;
 
-static ElfW(Phdr) segments[3]; /* the notes, all of this program's code, PT_NOTE */
+static ElfW(Phdr) segments[3]; /* PT_LOAD of the notes and of all of this program's code, PT_NOTE */
 static unsigned nr_modules;    /* all of them have these segments */
 
 static unsigned nr_opened, nr_closed;

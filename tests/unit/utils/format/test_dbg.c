@@ -119,8 +119,8 @@ TEST(lines_of_inlined_calls)
 }
 
 /*
- * The inlined calls that the caller's struct states are ignored. A function gets the calls that are
- * added after it.
+ * dbg_add_func() ignores the inlined calls that its argument states. A function gets the calls that
+ * are added after it.
  */
 TEST(added_one_by_one)
 {

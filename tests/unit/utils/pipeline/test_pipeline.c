@@ -83,7 +83,6 @@ TEST_WITH(duration, setup, NULL)
 	check("a{b{*}d{}c{* }}", "a{b{*}c{*}}");
 }
 
-/* A limit itself is within the limit. */
 TEST_WITH(limits_are_inclusive, setup, NULL)
 {
 	config.stages.time_filter_ns = 10;

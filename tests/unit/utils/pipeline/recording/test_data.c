@@ -145,7 +145,6 @@ TEST_WITH(a_recording_without_records, setup, teardown)
 	assert_false(data_has_records(&data));
 }
 
-/* It is enough if one of several tasks has records. */
 TEST_WITH(one_task_with_records_is_enough, setup, teardown)
 {
 	recording_add_task(&rec, 101, "a{}", 1000);

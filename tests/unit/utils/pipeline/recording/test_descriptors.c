@@ -224,7 +224,6 @@ TEST_WITH(pipes_are_looked_at_when_an_execution_has_settled, setup, teardown)
 	check_uses("1 - #0 29-29 r29 o1\n2 - #0 20-20 w20 o1\n");
 }
 
-/* If a pipe is used several times, the earliest time counts. */
 TEST_WITH(a_pipe_is_used_since_the_first_time, setup, teardown)
 {
 	struct descriptors_of *of = descriptors_get(&all, 5, 0);

@@ -203,7 +203,6 @@ TEST(an_exit_of_another_function_than_the_stack_says_is_unpaired)
 	end(&s);
 }
 
-/* When no call is open, an EXIT shows the times of the last outermost call again. */
 TEST(an_exit_with_nothing_open_repeats_the_last_outermost_call)
 {
 	struct scene s;
@@ -243,7 +242,7 @@ TEST(a_task_that_begins_within_calls)
 	run(&s, "~ ^", "~@1000.0(sched)O ^@1010.0=10/10(sched)O");
 	assert_true(s.calls.has_first);
 	assert_false(s.calls.has_record);
-	/* An event of the scheduler comes first, so the EXIT after it makes no calls around it. */
+	/* After an event of the scheduler, an EXIT makes no frames for the calls around its own. */
 	run(&s, "c}.2", "c}@1000.0:2=10/10UI");
 	assert_int_equal(s.calls.inherited_depth, 2);
 	assert_int_equal(s.calls.nr, 0);
@@ -300,7 +299,6 @@ TEST(behind_a_loss_the_record_says_how_deep_it_is)
 	end(&s);
 }
 
-/* A loss takes one nanosecond of its caller's time. */
 TEST(a_loss_counts_as_a_call_of_one_nanosecond)
 {
 	struct scene s;

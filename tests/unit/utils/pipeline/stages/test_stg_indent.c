@@ -99,7 +99,6 @@ TEST(a_task_that_begins_within_calls_begins_as_deep)
 	run(&s, "a}.0:3 b{.0:2", "a}@1000.0 b{@1010.0");
 }
 
-/* The filter may know how many of the calls around it are shown. */
 TEST(the_filter_says_how_many_of_the_calls_around_are_shown)
 {
 	uint16_t levels[] = { 0, 1, 1, 2 };

@@ -79,7 +79,10 @@ TEST(table_is_asked_for_the_rest)
 	assert_int_equal(found.from_table, ARGRULES_RETVAL);
 }
 
-/* A source that decides for nothing ends the search, as an unreadable line of .dbg does. */
+/*
+ * A source that decides that nothing is captured ends the search. An unreadable line of .dbg does
+ * so.
+ */
 TEST(told_to_be_nothing)
 {
 	struct sources sources = { { NULL, NULL, ARGRULES_BOTH },
