@@ -41,7 +41,7 @@ def has_sanitizer():
     return b"__asan_init" in UTRAIL.read_bytes()
 
 
-# The command runs without root's permissions.
+# The words before a command that is to run without root's permissions.
 NOBODY = ("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups")
 
 

@@ -12,7 +12,6 @@ ln -s a.o link; mv a.o moved.o; ln moved.o hard.o
 (exit 7)
 """ + ": " + "n" * 900 + " " + "m" * 1801 + "; true"
 
-# Events that the text cannot express.
 NOT_IN_TEXT = {"proc:inherit", "proc:unlink"}
 WRAPPER_TID = (1 << 22) - 1
 

@@ -153,7 +153,7 @@ def test_hooks_are_taken_out(name):
     record(plain, "-U", "inner;last;lib_inner@librooms")
     assert calls() == "main(outer lib_outer before_last lib_late)"
     record(plain, "-U", ".;.@lib", "--no-libcall", err="WARN: nothing was recorded: .*\n")
-    # The functions are recorded without -P, too.
+    # The program has hooks, so -P . changes nothing.
     record(plain, "-P", ".")
     assert calls() == WHOLE
 

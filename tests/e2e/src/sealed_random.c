@@ -58,8 +58,8 @@ static volatile int done;
 
 /*
  * Counts rounds of main(). Other threads end when the count stands still: a thread that ends
- * earlier makes system calls that it would not make otherwise. A flag set by main() would not do, since a
- * filter may end main() alone.
+ * earlier makes system calls that it would not make otherwise. A flag of main() would not do, since
+ * a filter may end main() alone.
  */
 static volatile unsigned beats;
 __attribute__((no_instrument_function)) static void await_end(void)

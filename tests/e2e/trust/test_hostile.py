@@ -110,8 +110,8 @@ def test_missing_levels_are_told_of_patched(options, levels, is_asked):
 @each
 @pytest.mark.parametrize("options", [("-F", "main@depth=5"), ("-T", "main@depth=5"), ("-F", "main", "-D", "5")], ids=str)
 def test_levels_that_nobody_wants_are_not_missing(variant, options):
-    """Calls that a limit of depth leaves out are not counted as missing, wherever frames are used
-    up."""
+    """Calls that a limit of depth leaves out are not counted as missing, even when they are so deep
+    that no frames are left."""
     exe = build(program("dives"), variant)
     traced = utrail("record", *options, exe).must()
     (task,) = Recording("uftrace.data").tasks.values()

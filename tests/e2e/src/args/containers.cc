@@ -191,7 +191,6 @@ static void weak()
 	by_reference(std::weak_ptr<point>(), 84);
 }
 
-/* Structs with containers as members. */
 struct order {
 	int id;
 	std::string name;

@@ -15,7 +15,7 @@
 #define KEPT __attribute__((noipa))
 #endif
 
-/* The numbers that <atomic> has. */
+/* The numbers are those of __memory_order_modifier in libstdc++'s <atomic>. */
 enum modifier {
 	LOW = 1,
 	__memory_order_mask = 0x0ffff,

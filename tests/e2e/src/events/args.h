@@ -17,7 +17,7 @@
 void FUNC(all)(void);
 
 #ifndef ONLY_REAL
-/* These names exist once in the whole program. */
+/* FUNC() makes names that no other file of the program has. */
 static volatile int8_t FUNC(byte) = -100;
 static volatile uint16_t FUNC(half) = 65000;
 static int words[4] = { 10, -20, 30, -40 };

@@ -1,6 +1,6 @@
 /*
- * Prints its own stack, the whole and the top, as backtrace(3) and _Unwind_Backtrace() give it; also
- * in a signal handler and in a callback.
+ * Prints its own stack, the whole and the top, as backtrace(3) and _Unwind_Backtrace() give it. It
+ * does so in a signal handler and in a callback, too.
  * ldflags: -rdynamic
  */
 #define _GNU_SOURCE

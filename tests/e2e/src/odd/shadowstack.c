@@ -1,6 +1,6 @@
 /*
- * Runs with a shadow stack, or says so to callers that ask the kernel through libc. The probe must
- * leave it alone.
+ * Says that it has a shadow stack to all that ask the kernel through libc's syscall(). The probe
+ * must leave the program alone.
  */
 #include <stdarg.h>
 #include <stdint.h>
