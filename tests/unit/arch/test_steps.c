@@ -77,8 +77,8 @@ static void compare_function(csh handle, cs_insn *insn, const struct code *code,
 		uint64_t name = name_of(insn, &has_name);
 
 		/*
-		 * Some instructions name an address that the disassembler leaves out, such as
-		 * `nop`.
+		 * Some instructions, such as `nop`, name an address that the disassembler leaves
+		 * out.
 		 */
 		if (has_name && (!step.has_name || step.names != name))
 			fail_msg("%#lx: '%s %s' names %#lx", addr, insn->mnemonic, insn->op_str,

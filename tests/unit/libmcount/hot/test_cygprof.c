@@ -31,7 +31,7 @@ struct walk {
 	unsigned nr_calls;
 	unsigned replaced_at; /* the number of calls after which another plan comes; 0: never */
 	unsigned funcs;	      /* the number of functions that are called */
-	bool is_behind;	      /* the next step is none of the table */
+	bool is_behind;	      /* the table does not describe the next step */
 };
 
 static void begin(struct walk *w, uint64_t seed, uint32_t allowed)

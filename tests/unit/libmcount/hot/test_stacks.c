@@ -251,7 +251,7 @@ TEST_WITH(what_nobody_runs_another_thread_may_take, begin_rooms, end_rooms)
 
 	go(r, HOME, 1);
 	made = go(r, LOW, 1);
-	/* When the first thread's stack is run by another thread, it is another stack. */
+	/* The stack at LOW counts as another one when another thread runs it. */
 	other = self = pair_thread();
 	assert_ptr_equal(go(r, HOME_2, 1), other);
 	second = go(r, LOW - 64, 1);

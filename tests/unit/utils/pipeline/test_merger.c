@@ -531,7 +531,7 @@ TEST(what_there_is_of_each_task)
 		{ 50, 100, EVENT_POINT, EVENT_ID_TASK_NEW },
 		{ 55, 101, EVENT_POINT, EVENT_ID_TASK_EXIT },
 		{ 60, 101, EVENT_SCHED_OUT },
-		/* A task that has another event is on the CPU. */
+		/* Another event of the task shows that it is on the CPU. */
 		{ 61, 101, EVENT_POINT, EVENT_ID_TASK_EXIT },
 		{ 62, 101, EVENT_SCHED_IN },
 		{ 70, 101, EVENT_EXIT },

@@ -451,7 +451,7 @@ TEST(test_call_that_stays)
 	stop(pid);
 }
 
-/* A thread that is stopped at a few of its instructions walks out of them. */
+/* The code of loop(). A thread that is stopped at a few of its instructions walks out of them. */
 static uint8_t *loops;
 
 static void handle(int sig)

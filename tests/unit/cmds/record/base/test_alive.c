@@ -43,7 +43,7 @@ struct attached {
 	enum program program;
 	bool is_told;
 	unsigned followed, hidden,
-		watched; /* processes; children of forks: unknown to the recorder, and known */
+		watched; /* numbers: processes, unknown forked children, known ones */
 	unsigned interrupts;
 	bool interrupted_at_end; /* the interrupt came after the program's end */
 	unsigned ticks;

@@ -367,10 +367,7 @@ TEST(only_what_is_wanted_is_made_known)
 	drop(&h);
 }
 
-/*
- * A place has no text of its own if another patch covers it. A place that a short jump leads to
- * has.
- */
+/* A place has no text of its own if another patch covers it, unless it has a short jump. */
 TEST(what_has_no_text_is_no_place)
 {
 	static const struct control_module module = { .load_bias = BIAS };
@@ -412,7 +409,7 @@ TEST(ends_are_those_of_xray_and_are_found_by_their_place)
 			 BASE + BIAS + 0x10);
 	assert_null(process_patches_end(&h.patches, BASE + BIAS + 0x700));
 	assert_null(process_patches_end(&h.patches, BASE + BIAS + 0x600));
-	/* The file's other functions were not reported. */
+	/* Not all patches of the file are known, so none is added. */
 	h.known.patches[LIBRARY].has_all = false;
 	process_patches_add(&h.patches, &h.known, &module, LIBRARY);
 	assert_int_equal(h.patches.all.len, 4 * sizeof(struct plan_patch));

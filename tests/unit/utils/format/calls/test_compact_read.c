@@ -258,6 +258,7 @@ TEST_WITH(exits_of_nothing, setup, teardown)
 	check("02 01 02 00 02 00", 1, 48, "damaged");
 	check("07 00 02 00", 1, 16, "damaged");
 	check("02 01 02 01 02 00 02 00", 1, 64, "0{10/0 0{10/1 0}10/1 0}10/0");
+	/* The block begins within two calls whose functions are not known. */
 	check("0f 0200 02 01 02 00 02 00 02 00", 1, 64, "0{10/2 0}10/2 0 41 0 1");
 }
 

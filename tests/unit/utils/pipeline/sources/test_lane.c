@@ -78,7 +78,7 @@ TEST(losses_have_the_time_of_what_is_before)
 	begin(&s);
 	recording_add_task(&s.rec, 100, "a{!b{ }!!}", 1000);
 	end(&s, EVENT_LOST, "1000@1 2020@1 2020@1 ");
-	/* If the other source has the first event, the task comes after it. */
+	/* A loss that is the first event has the time of the event after it. */
 	begin(&s);
 	recording_add_task(&s.rec, 100, "!a{}", 1000);
 	s.config.stages.show_outside = true;

@@ -282,7 +282,7 @@ TEST(nothing_is_looked_for_before_it_is_due)
 	run_due(&stage, 1024, "");
 	run_due(&stage, 1025, "a{@1000.0=50/0 b{@1010.1=15/0");
 	run(&stage, "b}@1026.1=16", "b}@1026.1=16/0");
-	/* The next call that is due decides about the others. */
+	/* due_ns is the time at which the first waiting call becomes due. */
 	run(&stage, "a{@2000=50 b{@2000=30 c{@2000=40 d{@2000=20", "");
 	assert_int_equal(stage.due_ns, 2020);
 	run(&stage, "d}@2019.3=19", "");
