@@ -93,10 +93,6 @@ void proc_scene_main(int argc, char *argv[])
 		_exit(((int (*)(void))((intptr_t)proc_scene_main + atoll(argv[2])))());
 }
 
-/*
- * Run @fn in a child that is traced from its first step on. The child's status is the result of
- * @fn.
- */
 void proc_scene_trace(int (*fn)(void))
 {
 	struct uft_err err = { 0 };
@@ -193,7 +189,6 @@ static void skip_first_program(void)
 		proc_scene.records[proc_scene.at].kind == PROC_INHERIT));
 }
 
-/* Wait until all processes have ended. Returns the program's status. */
 int proc_scene_finish(void)
 {
 	struct rusage usage = { .ru_maxrss = -1 };

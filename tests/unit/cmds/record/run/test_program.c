@@ -221,7 +221,7 @@ TEST(scripts_of_scripts)
 	assert_true(program.facts.runs_python);
 	assert_string_equal(program.path, "./script");
 
-	/* With another name than python3, the script needs the option. */
+	/* If the script is not called python3, --force is needed. */
 	assert_int_equal(rename("python3", "other"), 0);
 	strbuf_reset(&text);
 	strbuf_addf(&text, "#!%s/other\n", dir);
@@ -230,7 +230,7 @@ TEST(scripts_of_scripts)
 	opts.rec.force = true;
 	assert_int_equal(find("./script", &opts), 0);
 
-	/* The kernel gives up at so many scripts, too. */
+	/* "other" is its own interpreter, without end: the kernel refuses such scripts, too. */
 	write_file("other", text.data, text.len);
 	assert_int_equal(find("./script", &opts), -ELOOP);
 	assert_non_null(strstr(error.text, "whose interpreter is one, too"));
