@@ -140,11 +140,21 @@ static void put_back(int dir_fd, const char *name, enum file_kind kind, const st
 	close(fd);
 }
 
+/* Returns 1, 0 at the end of the pipe, or -1. */
+static ssize_t read_byte(int pipe)
+{
+	char byte;
+	ssize_t n;
+
+	do {
+		n = read(pipe, &byte, 1);
+	} while (n < 0 && errno == EINTR);
+	return n;
+}
+
 static void keep_saved_files(int dir_fd, int pipe, const struct saved *saved)
 {
 	sigset_t all;
-	char byte;
-	ssize_t n;
 
 	/*
 	 * In a session of its own, the keeper gets no signals from a terminal's keys. Other signals
@@ -155,9 +165,8 @@ static void keep_saved_files(int dir_fd, int pipe, const struct saved *saved)
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	if (chdir("/") < 0)
 		return;
-	do {
-		n = read(pipe, &byte, 1);
-	} while (n > 0 || (n < 0 && errno == EINTR));
+	while (read_byte(pipe) > 0)
+		;
 
 	int fd = openat(dir_fd, "tracing_on", O_WRONLY | O_CLOEXEC);
 
@@ -202,8 +211,9 @@ static int start_keeper(struct tracefs_state *state, int dir_fd, const struct sa
 			int in = fcntl(life[0], F_DUPFD_CLOEXEC, dir + 1);
 			int out = fcntl(done[1], F_DUPFD_CLOEXEC, in + 1);
 
+			/* The byte tells the recorder that the keeper has what it needs. */
 			if (dir >= 0 && in > dir && out > in && dup2(out, 0) == 0 &&
-			    dup2(dir, 1) == 1 && dup2(in, 2) == 2) {
+			    dup2(dir, 1) == 1 && dup2(in, 2) == 2 && write(0, "", 1) == 1) {
 				fd_close_from(3);
 				keep_saved_files(1, 2, saved);
 			}
@@ -223,6 +233,11 @@ static int start_keeper(struct tracefs_state *state, int dir_fd, const struct sa
 		;
 	state->pipe = life[1];
 	state->done = done[0];
+	if (read_byte(state->done) != 1) {
+		tracefs_state_restore(state);
+		return err_set(err, -EAGAIN,
+			       "cannot start the process that restores the settings of tracefs");
+	}
 	return 0;
 }
 
@@ -249,13 +264,10 @@ int tracefs_state_keep(struct tracefs_state *state, int tracefs_fd, struct uft_e
 
 void tracefs_state_restore(struct tracefs_state *state)
 {
-	char byte;
-
 	if (state->pipe < 0)
 		return;
 	close(state->pipe);
-	while (read(state->done, &byte, 1) < 0 && errno == EINTR)
-		;
+	read_byte(state->done);
 	close(state->done);
 	state->pipe = state->done = -1;
 }

@@ -16,7 +16,7 @@
  * dies, and writes it back.
  *
  * @pipe: when the recorder closes it, the keeper writes the content back
- * @done: closed by the keeper when it ends
+ * @done: gets a byte when the keeper is ready; the keeper closes it when it ends
  *
  * Starts as TRACEFS_STATE_NONE.
  */
@@ -33,7 +33,7 @@ struct tracefs_state {
 /*
  * Read the files that will be changed, and start the keeper. Nothing is changed yet. Must be called
  * in a thread that may fork. Returns 0, or negative errno with @err: -EBUSY when another program is
- * tracing.
+ * tracing, -EAGAIN when there is no keeper.
  */
 int tracefs_state_keep(struct tracefs_state *state, int tracefs_fd, struct uft_err *err);
 

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <mntent.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -161,6 +162,26 @@ TEST_WITH(whoever_dies, setup, teardown)
 	close(p->state.done);
 	p->state = (struct tracefs_state)TRACEFS_STATE_NONE;
 	check(p, "set_event_pid", "12\n345");
+}
+
+/* Without the process that restores the files, nothing may be changed. */
+TEST_WITH(a_keeper_that_cannot_work, setup, teardown)
+{
+	struct place *p = *state;
+	struct uft_err err = { 0 };
+	struct rlimit before, few;
+	int ret;
+
+	put_all(p);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	/* The keeper's descriptors begin with 10. */
+	few = (struct rlimit){ .rlim_cur = 10, .rlim_max = before.rlim_max };
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	ret = tracefs_state_keep(&p->state, p->fd, &err);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	assert_true(ret < 0);
+	assert_true(err.text[0]);
+	assert_int_equal(p->state.pipe, -1);
 }
 
 TEST_WITH(a_clock_that_is_the_last_word, setup, teardown)
