@@ -81,6 +81,11 @@ void reads_take(uint32_t what, struct reading *out)
 		out->got |= PLAN_READ_STATM;
 	if ((what & PLAN_READ_PAGE_FAULT) && read_page_faults(out->page_faults))
 		out->got |= PLAN_READ_PAGE_FAULT;
+
+	uint32_t missed = what & (PLAN_READ_STATM | PLAN_READ_PAGE_FAULT) & ~out->got;
+
+	if (missed)
+		atomic_fetch_or(&probe.arena->reads_failed, missed);
 	for (unsigned set = COUNTERS_PMU_CYCLE; set <= COUNTERS_PMU_BRANCH; set++) {
 		if ((what & PLAN_READ_PMU_CYCLE << set) && read_pair(set, out->pmu[set]))
 			out->got |= PLAN_READ_PMU_CYCLE << set;

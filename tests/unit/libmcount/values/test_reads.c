@@ -3,6 +3,10 @@
  * means nothing is left out.
  */
 #include "libmcount/values/reads.h"
+
+#include <sys/syscall.h>
+
+#include "libmcount/system/own_syscall.h"
 #include "tests/unit/lib/probe/pair.h"
 #include "tests/unit/lib/unit.h"
 #include "utils/format/counter_record.h"
@@ -94,5 +98,27 @@ TEST(differences)
 	look(&s);
 	expect(&s, EVENT_ID_COUNTER + 1, 5);
 	expect(&s, EVENT_ID_COUNTER + 3, 1);
+	end(&s);
+}
+
+/* The recorder learns of values that a sealed process cannot read. */
+TEST(values_that_cannot_be_read)
+{
+	const uint32_t both = PLAN_READ_STATM | PLAN_READ_PAGE_FAULT;
+	struct reading now;
+	struct scene s;
+
+	begin(&s);
+	reads_take(both, &now);
+	assert_int_equal(now.got, both);
+	assert_int_equal(atomic_load(&probe.arena->reads_failed), 0);
+	atomic_store(&seal.forbidden[SYS_openat / 8], UINT8_MAX);
+	atomic_store(&seal.forbidden[SYS_getrusage / 8], UINT8_MAX);
+	atomic_store(&seal.is_on, true);
+	reads_take(both, &now);
+	atomic_store(&seal.is_on, false);
+	assert_int_equal(now.got, 0);
+	assert_int_equal(atomic_load(&probe.arena->reads_failed), both);
+	look(&s);
 	end(&s);
 }
