@@ -13,7 +13,7 @@
  *                  numbers
  * @EVENT_ID_PROC: acts of processes, in proc.dat: this number plus the kind (proc_dat.h)
  * @EVENT_ID_LIMIT: the probe has left out calls at this place
- * @EVENT_ID_FREE: not assigned. New types of events of ours get fixed numbers here
+ * @EVENT_ID_FREE: new types of events of ours get fixed numbers from here on
  * @EVENT_ID_USER: events of the program, numbered by the recorder as they come, with names in
  *                 events.txt
  * @EVENT_ID_COUNTER: counters that `read=` names, with names in events.txt. Each has two numbers,
