@@ -382,6 +382,21 @@ class TestEvents:
         assert lines[at + 1].startswith(f"/* read:{what} (")
         assert lines[lines.index("} /* second */") - 1].startswith(f"/* diff:{what} (")
 
+    def test_a_number_that_falls(self):
+        """The difference has its sign: 0.13 shows a number of 20 digits."""
+        Path("p.c").write_text(
+            "#include <sys/mman.h>\n"
+            "static void *p;\n"
+            "void take(void) { p = mmap(0, 8 << 20, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); }\n"
+            "void give(void) { munmap(p, 8 << 20); }\n"
+            "int main(void) { take(); give(); return 0; }\n")
+        subprocess.run(["gcc", "-pg", "-O1", "-fno-inline", "p.c", "-o", "p"], check=True)
+        record("./p", "--no-libcall", "-T", "^(take|give)$@read=proc/statm")
+        sizes = re.findall(r"diff:proc/statm \(vmsize=(\S+)KB", utrail("replay", "-d", "data", "-f", "none").must().out)
+        assert sizes == ["+8192", "-8192"]
+        chrome = utrail("dump", "-d", "data", "--format=chrome").must().out
+        assert re.findall(r'"vmsize":(-?\d+)', chrome)[1::2] == ["8192", "-8192"]
+
     @pytest.mark.parametrize("what", ["pmu-cycle", "pmu-cache", "pmu-branch"])
     def test_pmu_that_is_not_there(self, what):
         """A PMU event is either recorded, or one warning names it."""

@@ -66,7 +66,7 @@ bool event_payload_get(const struct event_kind *kind, const struct event_context
 		return true;
 	}
 	out->number = get_uint(event->data + at, field->size, context->data->is_big_endian);
-	if (field->type == FIELD_INT)
+	if (field->type == FIELD_INT || field->type == FIELD_DIFF)
 		out->number = extend_sign(out->number, field->size);
 	return true;
 }
@@ -109,7 +109,8 @@ void event_value_put(const struct event_value *value, enum value_form how, struc
 
 	switch (value->type) {
 	case FIELD_DIFF:
-		strbuf_addf(out, "%s%llu", form->plus, number);
+		strbuf_addf(out, "%s%lld", (int64_t)number < 0 ? "" : form->plus,
+			    (long long)number);
 		break;
 	case FIELD_INT:
 		strbuf_addf(out, "%lld", (long long)number);

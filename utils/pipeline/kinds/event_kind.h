@@ -15,7 +15,7 @@
 
 enum event_field_type {
 	FIELD_UINT,
-	FIELD_DIFF, /* the growth of a number */
+	FIELD_DIFF, /* the change of a number, with its sign */
 	FIELD_INT,
 	FIELD_HEX,
 	FIELD_ADDR, /* the address of an object or a function of the program */
@@ -40,7 +40,7 @@ struct event_field {
 	uint8_t place;
 };
 
-/* @number: for FIELD_INT, an int64_t. @text: valid as long as the event */
+/* @number: for FIELD_INT and FIELD_DIFF, an int64_t. @text: valid as long as the event */
 struct event_value {
 	enum event_field_type type;
 	union {

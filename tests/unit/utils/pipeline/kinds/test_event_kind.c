@@ -57,8 +57,8 @@ TEST(how_values_are_written)
 		{ "x", FIELD_HEX, 1 },	      { "a", FIELD_ADDR, 1 },
 	};
 
-	check(fields, 5, 5, false, false, "u=241KB d=+242 i=-13% x=0xf4 a=0xf5");
-	check(fields, 5, 5, false, true, "u=241KB d=242 i=-13% x=0xf4 a=0xf5");
+	check(fields, 5, 5, false, false, "u=241KB d=-14 i=-13% x=0xf4 a=0xf5");
+	check(fields, 5, 5, false, true, "u=241KB d=-14 i=-13% x=0xf4 a=0xf5");
 }
 
 TEST(texts_end_at_their_nul_or_with_their_bytes)
@@ -137,6 +137,7 @@ TEST(a_value_for_each_reader)
 		{ { .type = FIELD_UINT, .number = 7 }, { "7", "7", "7", "7", "7" } },
 		{ { .type = FIELD_INT, .number = -7 }, { "-7", "-7", "-7", "-7", "-7" } },
 		{ { .type = FIELD_DIFF, .number = 7 }, { "+7", "7", "+7", "7", "7" } },
+		{ { .type = FIELD_DIFF, .number = -7 }, { "-7", "-7", "-7", "-7", "-7" } },
 		{ { .type = FIELD_HEX, .number = 31 },
 		  { "0x1f", "0x1f", "0x1f", "1f", "\"0x1f\"" } },
 		{ { .type = FIELD_ADDR }, { "0", "0", "0", "0", "\"0\"" } },
