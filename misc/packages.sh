@@ -10,7 +10,7 @@ test_packages="$build_packages
 	musl-tools libclang-rt-14-dev gcc-i686-linux-gnu libc6-dev-i386-cross
 	protobuf-compiler valgrind golang-go chromium chromium-driver firefox-esr python3-selenium python3-jsonschema
 	trace-cmd zstd ccache bear clang-tools clangd gfortran nasm yasm libtool-bin cmake nodejs node-typescript default-jdk-headless
-	tmux python3-greenlet luajit libpython3.11 libluajit-5.1-2"
+	tmux python3-greenlet luajit libpython3.11 libluajit-5.1-2 libluajit-5.1-dev"
 
 # Programs and servers as Debian ships them, for tests/real/shipped*.py.
 shipped_packages="perl python3.11 libpython3.11-testsuite ruby php-cli bash git lua5.4 sqlite3 nodejs default-jdk-headless ripgrep

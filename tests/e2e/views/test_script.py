@@ -1,6 +1,7 @@
 """`utrail script` calls functions of a user's script for calls and events. Debian's uftrace runs
 the same scripts on the same recordings, and must print the same."""
 
+import ctypes
 import os
 import re
 import signal
@@ -154,6 +155,11 @@ def peer_has(name):
     language = LANGUAGES[name.rpartition(".")[2]]
     if not PEER or language not in peer("--version").out.split():
         pytest.skip(f"the peer has no {language}")
+    if language == "luajit":
+        try:
+            ctypes.CDLL("libluajit-5.1.so")
+        except OSError:
+            pytest.skip("the peer loads libluajit-5.1.so, which is missing: package libluajit-5.1-dev")
 
 
 def both(name, *words, recording="data"):
