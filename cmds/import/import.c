@@ -161,8 +161,8 @@ static bool find_time(const struct import *im, uint64_t ns, uint64_t *time_ns)
 }
 
 /*
- * Finds the place of a line. Returns NULL, or an error with its byte in @at. Without memory,
- * to->kind or to->task is NULL.
+ * Finds the place of a line. Returns NULL, or what is wrong; then @at is the offset of the wrong
+ * byte in the line. Without memory the result is NULL, and so is to->kind or to->task.
  */
 static const char *find_place(struct import *im, struct log_source *src, struct place *to,
 			      size_t *at)

@@ -159,7 +159,10 @@ static void see_inherited(struct tracing *t, const struct tracee *tracee)
 	}
 }
 
-/* Writes the response files of a stopped compiler, which has not opened them itself yet. */
+/*
+ * Records the response files of a stopped compiler. The recorder reads them before the compiler
+ * does.
+ */
 static void see_responses(struct tracing *t, pid_t pid, const struct exec_image *became)
 {
 	const struct execution execution = exec_image_execution(became);

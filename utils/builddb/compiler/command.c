@@ -25,7 +25,7 @@ static size_t words_of_interpreter(const struct execution *execution, const stru
 	return argv->nr > 1 ? 1 : 0;
 }
 
-/* Append the words with which the program was called to @argv. */
+/* Append to @argv the words with which the program was called. */
 static int command_of(const struct execution *execution, struct words *argv)
 {
 	int ret = 0;

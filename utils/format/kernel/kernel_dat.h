@@ -24,7 +24,10 @@ struct kernel_layout {
 	bool is_big_endian;
 };
 
-/* A file of tracefs. @name: relative to the mount point. Both texts point into the decoded one. */
+/*
+ * A file of tracefs. @name: relative to the mount point. Both members point into the text that
+ * kernel_header_decode() was given.
+ */
 struct kernel_file {
 	struct text name;
 	struct text content;

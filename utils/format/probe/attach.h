@@ -9,7 +9,7 @@
  *
  *   utrail_attach(address of the recorder, as in UTRAIL_SOCKET; dlopen(3)'s handle)
  *       -> enum attach_result
- *   utrail_leave(enum attach_step, room, pairs that the room has)
+ *   utrail_leave(enum attach_step, address of the room, number of pairs that fit into the room)
  *       -> depends on the step
  */
 #define ATTACH_FUNCTION "utrail_attach"
