@@ -109,11 +109,6 @@ struct record_settings {
 	bool use_switches;
 };
 
-static inline uint64_t timespec_ns(const struct timespec *ts)
-{
-	return ts->tv_sec * 1000000000ULL + ts->tv_nsec;
-}
-
 /* Returns the time of the recording's clock. */
 static inline uint64_t settings_now_ns(const struct record_settings *settings)
 {

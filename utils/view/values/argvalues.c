@@ -29,11 +29,13 @@ int64_t arg_value_signed(const struct arg_value *value, bool is_big_endian)
 
 const struct argspec *argvalues_next(struct argvalues *values, struct arg_value *value)
 {
-	const struct argspec *spec = &values->specs[values->next];
+	const struct argspec *spec;
 	ssize_t end;
 
+	/* Without values, @specs may be NULL. */
 	if (values->next == values->nr)
 		return NULL;
+	spec = &values->specs[values->next];
 	end = argblob_next(values->event->data, values->event->data_len, values->at, spec->type,
 			   values->is_big_endian, value);
 	if (end < 0)
