@@ -189,9 +189,8 @@ static const char *refusal(uint64_t result)
 }
 
 /*
- * Starts the recording, after all else is in place. The calls that are open now are recorded first:
- * later they could not be found any more. All threads are stopped, so that no call begins
- * meanwhile.
+ * Start recording. Calls that are open already are handed over first, with all threads stopped:
+ * later they could not be found.
  */
 static int begin_recording(struct attaching *a, const struct attach_how *how, struct uft_err *err)
 {

@@ -13,8 +13,8 @@
 /*
  * @address: the recorder's address, as in UTRAIL_SOCKET
  * @library: the probe's file
- * @msg: where messages of -v go
- * @wait: called while the process works and talks to the recorder; see struct attached
+ * @msg: for messages of -v
+ * @wait: see struct attached
  */
 struct attach_how {
 	const char *address;
@@ -31,15 +31,17 @@ struct attach_how {
 int attach_begin(pid_t pid, const struct attach_how *how, struct uft_err *err);
 
 /*
- * Take the probe out. Returns -ESRCH when the process has ended. Returns -EBUSY when a thread is
- * still inside of the probe, so that the probe cannot be unloaded. Then nothing in the program
- * leads to the probe any more, and the next attach unloads it.
+ * Take the probe out. Returns -ESRCH when the process has ended, -EBUSY when a thread is still
+ * inside of the probe. After -EBUSY nothing leads to the probe any more, and the next attach
+ * unloads it.
  */
 int attach_end(pid_t pid, const struct attach_how *how, struct uft_err *err);
 
 /*
- * The hooks that a process must have. @nr_left: the number of sites that stay as they are: threads
- * were in them at each attempt, or they lie across two pages
+ * The hooks that a process must have.
+ *
+ * @nr_left: result: sites that stay unchanged: threads were always in them, or they lie across two
+ *           pages
  */
 struct attach_patches {
 	const struct process_patches *patches;
@@ -47,17 +49,16 @@ struct attach_patches {
 };
 
 /*
- * Put hooks into a process that is recorded (started or attached to), and take other hooks out, as
- * @job says. All its threads are stopped for a moment. Returns 0, or negative errno with a text.
- * After an error a part of the work may be done, and the next call goes on from there.
+ * Put hooks into a recorded process and take hooks out, as @job says. All threads of the process
+ * are stopped for a moment. Returns 0, or negative errno with a text. After an error, the next call
+ * does the rest.
  */
 int attach_patch(pid_t pid, const struct attach_how *how, struct attach_patches *job,
 		 struct uft_err *err);
 
 /*
- * Tell a recorded process (started or attached to) which of its declared events go to the recording
- * from now on. One of its threads is stopped for a moment. Returns 0, or negative errno with a
- * text. Warnings that were printed stay valid.
+ * Tell a recorded process which declared events to record from now on. One of its threads is
+ * stopped for a moment. Returns 0, or negative errno with a text.
  */
 int attach_choose(pid_t pid, const struct attach_how *how, const struct attach_choice *choices,
 		  size_t nr, struct uft_err *err);

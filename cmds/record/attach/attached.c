@@ -201,8 +201,8 @@ static void deliver(const struct attached *w, struct attached_thread *t, int sig
 }
 
 /*
- * Wait until the thread has stopped. A signal that comes first is delivered, and the thread stops
- * at the first instruction of its handler. A signal that ends a process still does so.
+ * Wait until @t has stopped. A signal that comes first is delivered: @t then stops at the first
+ * instruction of its handler.
  */
 static int await_stop(const struct attached *w, struct attached_thread *t, uint64_t until_ms)
 {

@@ -14,12 +14,11 @@
 #include "utils/base/err.h"
 
 /*
- * A thread that ptrace(2) can stop: PTRACE_SEIZE and PTRACE_INTERRUPT do not affect job control,
- * and to the thread a stop looks like waiting for a CPU. When the recorder dies, at any moment, the
- * kernel lets all threads go on in their present state. So a call that a thread is made to do must
- * end by itself, in the thread's former context (see attached_call()).
+ * A thread that ptrace(2) can stop. Only one thread of the recorder, the kernel's tracer, calls the
+ * functions for one process.
  *
- * All functions for one process are called by one thread, which the kernel knows as the tracer.
+ * If the recorder dies, the kernel lets all threads go on in their present state. So a call that a
+ * thread is made to do must by itself return to the thread's former context (call.c).
  *
  * @regs: the registers at the stop
  */
@@ -31,12 +30,10 @@ struct attached_thread {
 };
 
 /*
- * @memory_fd: /proc/PID/mem: the whole memory of the process, read-only pages, too
- * @is_child: the process is a child of the recorder: its status is left for the code that waits for
- *            its end
- * @threads: the threads that the recorder is attached to
- * @wait: called while a thread does a call, unless it is NULL; it waits for a millisecond at most,
- *        less when there is a SIGCHLD
+ * @memory_fd: /proc/PID/mem
+ * @is_child: a child of the recorder: its exit status is left to other code
+ * @threads: those that the recorder is attached to
+ * @wait: called while a thread does a call; waits for a millisecond at most. NULL: not called
  * @call_gadget, @return_gadget: see arch_remote_find_gadgets()
  * @room: the recorder's memory in the process: code, and then a stack; 0: none
  */
@@ -84,8 +81,8 @@ void attached_let_go(struct attached *w);
 void attached_let_others_go(struct attached *w, const struct attached_thread *thread);
 
 /*
- * Read or write memory of the process. Returns the number of bytes that could be read or written.
- * Writing also works in memory that is mapped read-only: it changes the process' own copy.
+ * Read or write memory of the process. Returns the number of bytes that were read or written. A
+ * write to memory that is mapped read-only changes the process' own copy.
  */
 size_t attached_read(const struct attached *w, uint64_t address, void *to, size_t len);
 size_t attached_write(const struct attached *w, uint64_t address, const void *from, size_t len);
@@ -103,10 +100,9 @@ int attached_step_out(struct attached *w, struct attached_thread *t, uint64_t st
 int attached_find_gadgets(struct attached *w, uint64_t start, uint64_t end, struct uft_err *err);
 
 /*
- * Make a stopped thread do a system call; the return value goes to @result. Afterwards ptrace(2)
- * restores its registers, so that an interrupted system call goes on with the remaining time. If
- * the recorder dies meanwhile, the thread itself restores its registers and its signal mask from a
- * frame of rt_sigreturn(2) below its red zone. Returns -EAGAIN when there is no room on its stack.
+ * Make a stopped thread do a system call; @result gets the return value. Afterwards the thread is
+ * in its former state, even if the recorder dies meanwhile (call.c). Returns 0 or negative errno
+ * with a text; -EAGAIN: the thread's stack has no room.
  */
 int attached_syscall(struct attached *w, struct attached_thread *thread, long nr,
 		     const uint64_t args[6], int64_t *result, struct uft_err *err);
@@ -124,10 +120,12 @@ int attached_drop_room(struct attached *w, struct attached_thread *thread, struc
 uint64_t attached_args(const struct attached *w);
 
 /*
- * Make a stopped thread call @fn with @args in the room, with all signals blocked. The return value
- * goes to @result. Returns -ETIMEDOUT when the call does not return within @patience_ms: then the
- * thread is let go, finishes the call and goes on with its former work. Returns -EFAULT after a
- * fault; then the thread is in its former state.
+ * Make a stopped thread call @fn in the room, with all signals blocked; @result gets the return
+ * value. Returns 0 or negative errno with a text:
+ *
+ * - -ETIMEDOUT: @fn has not returned within @patience_ms. The thread is let go, and finishes the
+ *   call.
+ * - -EFAULT: a fault in @fn. The thread is in its former state.
  */
 int attached_call(struct attached *w, struct attached_thread *thread, uint64_t fn,
 		  const uint64_t args[6], int patience_ms, uint64_t *result, struct uft_err *err);

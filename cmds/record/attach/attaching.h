@@ -13,11 +13,9 @@
 #define CODES_MAX (ATTACHED_ARGS_BYTES / (2 * sizeof(uint64_t)))
 
 /*
- * A process that the probe is put into or taken out of.
- *
  * @thread: the thread that makes calls; NULL once it is let go
  * @libc: addresses of functions of its C library
- * @codes: ranges of code that the probe has made
+ * @codes: the probe's ranges of code
  * @text: the probe's changes of the program's text
  */
 struct attaching {
@@ -41,8 +39,8 @@ void attaching_done(struct attaching **a);
 #define cleanup_attaching cleanup(attaching_done)
 
 /*
- * Make *@a for a process with a probe, and find the functions of its C library and of the probe.
- * Returns 0, or negative errno with a text; *@a is NULL when the process may not be traced.
+ * True when a later attempt may succeed: the process has executed another program since @a was
+ * made, or its dynamic linker has not loaded the C library yet.
  */
 int attaching_open(struct attaching **a, pid_t pid, const struct attach_how *how,
 		   struct uft_err *err);
@@ -87,16 +85,17 @@ int attaching_read_text(struct attaching *a, struct uft_err *err);
 int attaching_find_codes(struct attaching *a, enum attach_step step, struct uft_err *err);
 
 /*
- * True when a thread runs the probe's code now, or did when a signal came. Also true when a thread
- * is in the dynamic linker: it may be about to store a function's address that it has found
- * earlier. All threads must be stopped.
+ * True when a thread runs the probe's code, or a signal handler has interrupted the thread in the
+ * probe's code. True also for a thread in the dynamic linker, which may be about to store an
+ * address of the probe. All threads must be stopped.
  */
 bool attaching_is_anybody_within(struct attaching *a);
 
 /*
- * Take out those changes of @text whose functions have no open call. Looks several times; the
- * changes that stay are left in @text. The hooks at the beginnings of these functions must be out
- * already. @patches lists all of these changes among its ends.
+ * Take out the changes of @text whose functions have no open call; the others stay in @text. The
+ * hooks at the beginnings of these functions must be out already.
+ *
+ * @patches: has all these changes among its ends
  */
 int attaching_take_ends_out(struct attaching *a, const struct process_patches *patches,
 			    struct text *text, struct uft_err *err);
@@ -107,9 +106,8 @@ int attaching_take_ends_out(struct attaching *a, const struct process_patches *p
 int attaching_stop_all(struct attaching *a, struct uft_err *err);
 
 /*
- * Start and stop recording the program's own events (doors.c), while threads run. Copies of the
- * library that cannot be opened are reported. After attaching_close_doors() has returned 0, no copy
- * calls the probe.
+ * Start and stop recording the program's own events, while threads run. After
+ * attaching_close_doors() has returned 0, no libutrail-trace in the process calls the probe.
  */
 void attaching_open_doors(struct attaching *a, const struct attach_how *how);
 int attaching_close_doors(struct attaching *a, struct uft_err *err);

@@ -1,11 +1,11 @@
 /*
  * Makes a thread of another process do calls (see attached.h).
  *
- * The kernel may let the thread go at any moment, since the recorder may be killed. So the thread's
- * context is written to its memory before its registers are changed. The code that the thread runs
- * then restores that context at its end. A recorder that lives restores the registers itself before
- * that code ends. Only then an interrupted system call goes on with the remaining time:
- * restart_syscall(2) knows that time, but rt_sigreturn(2) makes the kernel forget it.
+ * The recorder may be killed at any moment. So the thread's context is first written to its memory,
+ * and the code that the thread runs ends with rt_sigreturn(2), which restores that context.
+ *
+ * A recorder that lives restores the registers before that end. Only then does an interrupted
+ * system call go on with its remaining time, which rt_sigreturn(2) makes the kernel forget.
  */
 #include <errno.h>
 #include <linux/ptrace.h>
@@ -88,9 +88,8 @@ static int put_back(const struct attached *w, struct attached_thread *t, const u
 }
 
 /*
- * Returns the system call that @t begins again when a context is restored; negative: it was in
- * none. A restored restart_syscall(2) would fail with EINTR, so the number of the original call is
- * returned.
+ * Returns the system call that @t repeats when a context is restored; negative: none.
+ * restart_syscall(2) would fail after that, so its original call is returned.
  */
 static long interrupted_call(const struct attached *w, const struct attached_thread *t)
 {

@@ -27,11 +27,8 @@ const char *const callable_thread_probe_names[] = { CALLABLE_THREAD_PROBE,
 #define LOOK_WAIT_US 5000
 
 /*
- * True when the thread is in a system call that waits for an event and can be restarted. Then it
- * holds no lock of the C library's allocator or of the dynamic linker: a thread that holds such a
- * lock only ever waits by FUTEX_WAIT without a timeout. So the result is false for that system
- * call; is_past_locks() accepts some cases of it. A stopped sleep becomes restart_syscall(2), which
- * is accepted.
+ * False for a FUTEX_WAIT without a timeout. A thread that holds a lock of the allocator or of the
+ * dynamic linker waits in no other way.
  */
 static bool waits_for_events(long nr, const uint64_t args[4])
 {
@@ -65,10 +62,10 @@ bool callable_thread_has_interrupted(const struct attached *w, const struct maps
 #define SYSCALL_BYTES 64
 
 /*
- * Facts that tell which code may hold the lock in a FUTEX_WAIT without a timeout.
+ * The code that may wait for a lock by FUTEX_WAIT without a timeout.
  *
- * @has_one_allocator: the only allocator is that of the C library. This allocator does not wait by
- *                     syscall(3). Neither does the dynamic linker
+ * @has_one_allocator: the C library's allocator is the only one. It calls no syscall(3), nor does
+ *         the dynamic linker
  * @syscall: the address of syscall(3)
  */
 struct locks {

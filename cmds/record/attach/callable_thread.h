@@ -6,10 +6,11 @@
 #include "cmds/record/attach/attached.h"
 
 /*
- * Stop a thread that a call of dlopen(3) cannot disturb. Such a thread waits in the kernel for an
- * event, or runs code outside of the C library, the dynamic linker and any other allocator. All
- * other threads run. Returns -EBUSY after some seconds without success. @thread belongs to @w, and
- * is NULL when none is stopped.
+ * Stop a thread that can call dlopen(3) without a deadlock: one that waits for an event, or runs
+ * code outside of the C library, the dynamic linker and other allocators. Returns -EBUSY after some
+ * seconds without success.
+ *
+ * @thread: belongs to @w; NULL when none is stopped
  */
 int callable_thread_stop(struct attached *w, const struct maps *maps,
 			 struct attached_thread **thread, struct uft_err *err);

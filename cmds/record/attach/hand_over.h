@@ -6,9 +6,11 @@
 #include "cmds/record/attach/unwind.h"
 
 /*
- * Hand over the open calls: @thread is made to call @leave_fn, utrail_leave(). All threads of @w
- * must be stopped. Threads whose calls are unknown begin at depth 0; with -v @msg reports that.
- * Returns 0, or negative errno with a text when @thread did not return.
+ * Tell the probe the open calls of all threads, which must be stopped: @thread is made to call
+ * @leave_fn, its utrail_leave(). Returns 0, or negative errno with a text when @thread did not
+ * return.
+ *
+ * @msg: reports, with -v, the threads whose calls are unknown, which begin at depth 0
  */
 int hand_over_calls(struct attached *w, struct unwinder *u, struct attached_thread *thread,
 		    uint64_t leave_fn, const struct msg *msg, struct uft_err *err);

@@ -58,8 +58,8 @@ bool attaching_is_anybody_within(struct attaching *a)
 #define EMPTY_WAITS   4
 
 /*
- * Wait until the text is as before, and no thread is inside of the probe. From then on no thread
- * can enter the probe: nothing leads to it any more.
+ * Wait until the text is as before, and no thread is inside of the probe. From then on nothing
+ * leads into the probe.
  */
 static int wait_until_empty(struct attaching *a, struct uft_err *err)
 {
@@ -109,9 +109,8 @@ static int wait_until_empty(struct attaching *a, struct uft_err *err)
 }
 
 /*
- * Find the handle that dlopen(3) has returned for the probe. The probe does not know the handle if
- * its recorder was killed too early. In glibc the handle is the link map, which dladdr1(3) gives.
- * Without a link map, @handle stays as it is.
+ * Find the probe's handle for dlclose(3): in glibc, its link map. A probe whose recorder was killed
+ * early does not know the handle.
  */
 static int find_handle(struct attaching *a, uint64_t *handle, struct uft_err *err)
 {

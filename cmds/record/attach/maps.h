@@ -41,9 +41,9 @@ bool maps_is_named(const char *path, const char *const *names);
 const struct mapping *maps_code(const struct maps *maps, const struct mapping *first);
 
 /*
- * Returns the address of the function or variable @name that the module at @base exports, or 0 when
- * it exports no such name. The symbols are read from the process' memory, and all values in it are
- * checked: the file may be gone, replaced, or invisible to the recorder.
+ * Returns the address of the function or variable @name that the module at @base exports; 0: none.
+ * Symbols are read from the process' memory, since the file may be gone or replaced. All values in
+ * the memory are checked.
  */
 uint64_t maps_symbol(const struct attached *w, uint64_t base, const char *name);
 

@@ -99,11 +99,8 @@ static bool is_library_call(struct open_calls *calls, struct unwinder *u,
 }
 
 /*
- * Drops the innermost call when the probe could not notice its end. Such a call is a library call
- * in a function with -finstrument-functions. For that function only the stack pointer is known, not
- * the return address, so its next call does not show that the library call has returned. A library
- * call with calls inside of it is kept, since it counts for their depth. It lasts until the
- * function around it ends.
+ * Drop an innermost library call whose end the probe could not notice: the return address of the
+ * -finstrument-functions function around it is unknown.
  */
 static int drop_unending(const struct attach_call *list, int nr)
 {

@@ -17,9 +17,8 @@ void open_calls_deinit(struct open_calls *calls);
 #define cleanup_open_calls cleanup(open_calls_deinit)
 
 /*
- * Find the open calls in @thread: those of functions that call a hook at their beginning, and those
- * of library functions through the PLT. The outermost is first. The caller frees the list. Returns
- * their number, or negative errno with a text.
+ * Find the open calls in @thread, outermost first: of hooked functions, and of library functions
+ * through the PLT. Returns their number, or negative errno with a text. The caller frees the list.
  */
 int open_calls_find(struct open_calls *calls, struct unwinder *u,
 		    const struct attached_thread *thread, struct attach_call **list,

@@ -96,8 +96,8 @@ static int make_image(const struct strbuf *missing, struct strbuf *image)
 }
 
 /*
- * Make all patches of @all known to the probe, and read the known ones into a->text. Returns
- * -EAGAIN when another thread must be tried, or when it is too early.
+ * Make the probe know all patches of @all, and read these to a->text. Returns -EAGAIN when it is
+ * too early, or another thread must be tried.
  */
 static int meet(struct attaching *a, const struct strbuf *all, struct uft_err *err)
 {

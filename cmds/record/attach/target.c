@@ -132,9 +132,8 @@ static int refuse_named(const struct named *named, const char *name, struct uft_
 }
 
 /*
- * Finds the only process with this name. A child has its parent's name until it executes a program
- * of its own. Many children are short-lived, so they get time to end: a server that starts such
- * children all the time still counts as the only process of its name.
+ * Find the only process with this name. A child has its parent's name until it executes a program,
+ * so short-lived children get time to end.
  */
 static pid_t find_by_name(const char *name, struct uft_err *err)
 {

@@ -8,15 +8,16 @@
 #include "utils/base/err.h"
 
 /*
- * Find the process that @text names, by its number or, if only one matches, by its name. Returns
- * its number, or negative errno with a text. When several match, the text lists them.
+ * Returns the number of the process that @text names by its number, or by its name. Returns
+ * negative errno with a text, which lists the processes when several have the name.
  */
 pid_t target_find(const char *text, struct uft_err *err);
 
 /*
- * Check that the probe can be put into process @pid; the process is not changed. Returns 0, or
- * negative errno with a sentence that gives the reason and a remedy. @force: accept a process with
- * filters of system calls (seccomp(2)), which may end it for the probe's calls.
+ * Check whether the probe can be put into process @pid, which is not changed. Returns 0, or
+ * negative errno with a sentence on the reason and a remedy.
+ *
+ * @force: accept a process that a filter of system calls (seccomp(2)) may end for the probe's calls
  */
 int target_check(pid_t pid, bool force, struct uft_err *err);
 

@@ -116,9 +116,8 @@ static bool may_return_to(const struct look *look, uint64_t address, const struc
 }
 
 /*
- * Blocks the change that a thread may return into. The first of @words may be a return address, but
- * also a number, or a rest of a call that has returned. So a change is blocked only by an address
- * after a call instruction, or by an address at which a signal has interrupted the thread.
+ * Block the change that a thread may return into. words[0] counts as a return address only after a
+ * call instruction, or where a signal has interrupted the thread.
  */
 static void block_word(struct look *look, const uint64_t *words, size_t nr)
 {
@@ -253,8 +252,8 @@ static void add_range(struct look *look, const struct text *text, size_t index, 
 {
 	const struct attach_change *c = &text->changes[index];
 	/*
-	 * A thread at the first byte has not executed any of the bytes, so it is not in the way.
-	 * But it is in the way when an island is taken out: the bytes there are then no code.
+	 * A thread at the first byte has executed none of the bytes, so it does not block the
+	 * change. It blocks only the removal of an island, whose bytes are no code afterwards.
 	 */
 	uint64_t first = is_out && (c->flags & ATTACH_CHANGE_ISLAND) ? 0 : 1;
 	uint64_t len = is_out ? c->len : c->clear;

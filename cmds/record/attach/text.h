@@ -20,13 +20,11 @@ int text_read(struct text *text, const struct attached *w, uint64_t address, uin
 
 /*
  * Make the changes, or undo them. All threads must be stopped, and @maps must be up to date. A
- * change is made when the process' memory has the expected bytes, and no thread is inside of them
- * or returns to them. Program counters, return addresses, and the addresses that signal handlers
- * have interrupted show where threads are. A thread inside of the bytes first executes instructions
- * until it has left them. Each change is one write: a recorder that is killed has made it or not.
+ * thread inside of a change's bytes first executes instructions until it has left them. Each change
+ * is one write: a recorder that is killed has made it or not.
  *
- * Returns the number of changes that could not be made because of threads. Changes that can never
- * be made are not counted.
+ * Returns the number of changes that threads prevent: they stay inside, or will return there.
+ * Changes that can never be made are not counted.
  */
 size_t text_put_in(struct text *text, struct attached *w, const struct maps *maps);
 size_t text_take_out(struct text *text, struct attached *w, const struct maps *maps);

@@ -8,10 +8,9 @@
 /*
  * An open call.
  *
- * @pc: the address where the function goes on: the call inside of it returns there
- * @is_interrupted: @pc is no return address: the thread was stopped there, or a signal has come
- *         there
+ * @pc: the address where the function goes on
  * @sp: the stack pointer at @pc. The return slot of the call inside is below, at a fixed distance
+ * @is_interrupted: @pc is no return address: the thread was stopped, or got a signal there
  */
 struct unwind_frame {
 	uint64_t pc;
@@ -40,10 +39,9 @@ struct unwinder *unwinder_open(const struct attached *w, const struct maps *maps
 void unwinder_close(struct unwinder *u);
 
 /*
- * Find the open calls in @thread, innermost first, up to the function without a caller. The list
- * stays valid until this function is called again. Returns their number, or -ENOENT with a text
- * when some of them are unknown. Memory of the process is not trusted, so the list may have any
- * content.
+ * Find the open calls in @thread, innermost first. Returns their number, or -ENOENT with a text
+ * when some are unknown. The list is valid until the next call. Its content is not trusted: it
+ * comes from the process' memory.
  */
 int unwind_thread(struct unwinder *u, const struct attached_thread *thread,
 		  const struct unwind_frame **frames, struct uft_err *err);

@@ -5,17 +5,16 @@
 #include <stdbool.h>
 
 /*
- * A recording goes on until the program and all processes that it left running have ended: other
- * traced processes, and children that may still report themselves. An interrupt is a signal that
- * asks a process to end. It is left to the program, with two exceptions:
+ * A recording goes on until the program, and all traced processes that it left running, have ended.
+ * An interrupt is a signal that asks the recorder to end. The first interrupt is left to the
+ * program.
  *
- * - After a second interrupt, and after an interrupt that follows the program's end, processes that
- *   the program left running are not waited for.
- * - After a second interrupt, the program itself gets only a number of ticks. It may be about to
- *   end by that interrupt, and then its status is wanted; or it may ignore interrupts.
- *
- * If @leaves_rest is set before the start, processes that the program left running get only a
- * number of ticks.
+ * - After a second interrupt, or an interrupt after the program's end, processes that the program
+ *   left running are not waited for.
+ * - After the second interrupt the program has ALIVE_TICKS to end; after the third one,
+ *   ALIVE_FINAL_TICKS.
+ * - If @leaves_rest is set before the start, processes that the program left running have
+ *   ALIVE_REST_TICKS to end.
  *
  * All other members are for alive.c. Starts as { 0 }.
  */
@@ -55,12 +54,10 @@ bool alive_wants_ticks(const struct alive *a);
 void alive_tick(struct alive *a);
 
 /*
- * The work that alive.c does not do itself. These functions report their findings by the functions
- * above.
+ * The work of alive.c's caller, which reports findings by the functions above.
  *
- * @serve: serve the events that are there. When there are none and @waits is set, first wait for
- *         one: while alive_wants_ticks(), ticks are events, too. Returns the number of events, or
- *         negative errno.
+ * @serve: serve events; with @waits, wait for the first. While alive_wants_ticks(), ticks are
+ *         events. Returns their number, or negative errno
  * @look: look for unknown processes that were left running
  * @reap: check whether the program has ended
  */

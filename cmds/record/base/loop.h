@@ -10,9 +10,8 @@
 /*
  * A member of each object with a watched descriptor; container_of() leads to the object.
  *
- * @serve: called on the control thread when the descriptor is ready. It may end the watching of any
- *         descriptor, its own too.
- * @owner: for @serve; the loop itself does not use it
+ * @serve: called on the control thread when the descriptor is ready. May end any watching
+ * @owner: for @serve
  */
 struct served {
 	void (*serve)(struct served *served, uint32_t epoll_events);

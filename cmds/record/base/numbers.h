@@ -25,8 +25,8 @@ pid_t numbers_of_thread(pid_t os_pid, pid_t tid);
 pid_t numbers_of_child(pid_t os_pid, pid_t pid);
 
 /*
- * numbers_list(): open the list of the threads of process @os_pid, or of all processes (0). NULL
- * with errno. numbers_next(): return the next number in the list; 0: its end.
+ * Returns the number, in the recorder's namespace, of the thread of process @os_pid whose own
+ * number is @tid; 0: there is none.
  */
 DIR *numbers_list(pid_t os_pid);
 pid_t numbers_next(DIR *list);

@@ -9,8 +9,7 @@
  * The process that has connected (SO_PEERCRED, unix(7)). It may have ended since, or changed its
  * user.
  *
- * @pid: 0 for a process that the recorder cannot see: it is in a pid namespace that is not below
- *       the recorder's
+ * @pid: 0: the process is in a pid namespace that the recorder cannot see
  */
 struct peer {
 	pid_t pid;
@@ -22,15 +21,14 @@ struct peer {
 bool peer_get(int fd, struct peer *peer);
 
 /*
- * Returns a descriptor of the connected process (pidfd_open(2)). From Linux 6.5 on (SO_PEERPIDFD)
- * it cannot be that of a later process with the same pid. Returns -ESRCH when the process has ended
- * and been waited for, or another negative errno.
+ * Returns a pidfd of the connected process, or negative errno. -ESRCH: the process has ended and
+ * been waited for. Before Linux 6.5 (SO_PEERPIDFD), the pid may already be that of another process.
  */
 int peer_pidfd(int fd, const struct peer *peer);
 
 /*
- * True when process @os_pid has the number @pid in its own pid namespace. When that number cannot
- * be looked up (no /proc, or the process is gone), @os_pid and @pid must be equal.
+ * True when process @os_pid has the number @pid in its own pid namespace. If that number is
+ * unknown, true when @os_pid equals @pid.
  */
 bool peer_is_pid(pid_t os_pid, pid_t pid);
 

@@ -22,10 +22,9 @@ struct rights {
 };
 
 /*
- * Open files with the rights of process @pid, until rights_leave() is called with @before. Returns
- * 0; -ESRCH: there is no such process any more; another negative errno: the rights cannot be taken.
- * After an error nothing is changed, and no file that the process names may be opened. A recorder
- * without root keeps its own rights.
+ * Open files with the rights of process @pid, until rights_leave(@before). A recorder without root
+ * keeps its own rights. Returns 0 or negative errno; -ESRCH: the process is gone. After an error
+ * nothing is changed, and no file that the process names may be opened.
  */
 int rights_enter_as(pid_t pid, struct rights *before);
 

@@ -20,8 +20,8 @@ struct debuginfo;
 /*
  * The values that are captured of calls (plan/captures.h).
  *
- * @rules: from -A, -R and -T
- * @is_auto: -a: all values that can be found out
+ * @rules: -A, -R, -T
+ * @is_auto: -a
  * @has_lines: --srcline
  * @elements: --arg-elements: the most elements of a container
  * @debug: the debug information that was read
