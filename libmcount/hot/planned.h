@@ -11,15 +11,15 @@
 struct reading;
 
 /*
- * The meaning of rules is in doc/facts/language.md, "Which calls are kept". Under a plan, a call
- * gets a frame on the shadow stack if it is recorded, or if changes by its rule must be undone when
- * it returns. Other calls keep their return slot.
+ * doc/facts/language.md, "Which calls are kept", has the meaning of rules. A call has a frame if it
+ * is recorded, or if its return must undo changes by its rule.
  */
 
 /*
  * The state that decides about the next call. A frame keeps the state from before it.
  *
- * @threshold_ns, @size: a call is kept if it takes longer, and if its function is not smaller
+ * @threshold_ns: a call is kept if it takes longer
+ * @size: a call is kept if its function has this many bytes or more
  * @in, @out: the numbers of open calls of functions with PLAN_FILTER, and with PLAN_NOTRACE
  * @depth: the number of levels that may still be recorded
  * @level: the number of recorded calls that are open
@@ -46,11 +46,10 @@ enum planned_flags {
 };
 
 /*
- * The part of a planned_frame for a frame that the stubs must not pop, while the thread is open
- * (planned_pass.h).
+ * The part of a planned_frame for a frame of an open thread that the stubs must not pop.
  *
- * @began_ns: the beginning of the frame that @result belongs to; that may be an earlier frame
- * @outer: the frame that was thread->fast_base before
+ * @began_ns: the beginning of the frame with @result; an earlier frame may have the same place
+ * @outer: the value of thread->fast_base before this frame
  */
 struct open_frame {
 	uint64_t began_ns;
@@ -58,14 +57,14 @@ struct open_frame {
 };
 
 /*
- * The data of the frame with the same index. The plan under which the frame began may have been
- * replaced. So this struct has all data of that plan that the frame's end needs.
+ * The data of the frame with the same index: all that the frame's end needs of a plan that may be
+ * replaced.
  *
- * @result: the member of that name in struct live_func; NULL, too, when there are no registers to
- *          capture from. The plan of @result stays as long as the frame
- * @read: with PLANNED_READ: the member of that name in struct plan_rule
- * @args_at, @args_len: the frame's arguments in planned.args until its ENTRY is written. @args_at
- *                      is the top of that stack before this frame
+ * @result: the member of struct live_func; NULL, too, without registers to capture from. Its plan
+ *          stays mapped
+ * @read: with PLANNED_READ: the member of struct plan_rule
+ * @args_at: the top of planned.args before this frame
+ * @args_len: the bytes of the frame's arguments in planned.args, until its ENTRY is written
  */
 struct planned_frame {
 	union {
@@ -91,23 +90,20 @@ struct planned_known {
 #define PLANNED_KNOWN 1024
 
 /*
- * Calls that need no look at a rule. The stubs find them by address in thread->calls, which is the
- * table of the present state, and is never NULL:
+ * Calls that need no look at a rule. The stubs find them by address in thread->calls, the table of
+ * the thread's state, which is never NULL:
  *
  *   planned.skip_out       something is opted out: all functions
- *   planned.skip_outside   nothing is opted in: functions without a rule, and those that are opted
- *                          in (PLAN_FILTER)
- *   planned.pass           the thread is open (planned_pass.h): functions without a rule, or with
- *                          one that says nothing there (planned_is_alike()), and those that are
- *                          left out (PLAN_LEFT_OUT)
+ *   planned.skip_outside   nothing is opted in: functions without a rule, or opted in (PLAN_FILTER)
+ *   planned.pass           the thread is open (planned_pass.h): functions for which the function
+ *                          planned_is_alike() is true, and those that are left out (PLAN_LEFT_OUT)
  *   planned_no_calls       none: each call is looked at
  *
- * A function is in a table after a call of it was decided in C. If @call is its address, its calls
- * are recorded as without a plan. If @call is the address with its sign changed, its calls are
- * recorded and open the thread (planned_pass.h). If @alone is its address, its calls are left
- * alone. Functions most often begin at multiples of 16, which is also the size of a place: so the
- * stubs find the place with one `and`. There are many places, since functions that share one drive
- * each other out. An empty place is that of the address 0, which no function has.
+ * C code puts a function into the table at its first call. An empty place has the address 0.
+ *
+ * @call: the address of a function that is recorded as without a plan. The address is negative if
+ *        the call also opens the thread
+ * @alone: the address of a function whose calls are left alone
  */
 struct planned_place {
 	uint64_t call;
@@ -135,31 +131,28 @@ struct watch_state {
 /*
  * The state of one thread under a plan; struct thread points to it.
  *
- * @plan: the plan that decides about the thread's calls: probe.live as the thread saw it last. A
- *        plan is not unmapped while it is @plan or @taking of a thread, or a frame needs it
+ * @plan: the plan that decides about the thread's calls: probe.live as the thread saw it last.
+ *        While it is @plan or @taking of a thread, or a frame needs it, a plan stays mapped
  * @serial, @era: those of @plan; @era is 0 when @now belongs to no plan
  * @taking: the plan that planned_take_up() is about to make @plan
- * @is_simple: the plan only has filters and arguments, so that the functions of planned_fast.h may
- *             be used; false in an aside
- * @has_filter, @has_caller, @has_location: PLAN_OPT_IN_FILTER, _CALLER, _LOCATION: only calls that
- *                 such rules let in are recorded
+ * @is_simple: the plan only has filters and arguments, so planned_fast.h may be used; false in an
+ *             aside
+ * @has_filter, @has_caller, @has_location: PLAN_OPT_IN_FILTER, _CALLER, _LOCATION: only such rules
+ *                                          let calls in
  * @has_left_out: there is a rule with PLAN_LEFT_OUT
- * @depth_counts: there may be frames for more levels than are recorded, so it matters which call
- *                was the last to set @now.depth
+ * @depth_counts: frames may be deeper than -D, so the call that set @now.depth last matters
  * @has_watch: there is anything to watch
  * @has_noted: the tables of calls have, or had, an entry
- * @has_opted_in: a call has come whose frame would have been thread->admitted if the thread had
- *                been ready
- * @has_steps: calls were entered under a plan that captures values, so their ends may capture
- *             values
+ * @has_opted_in: a call has come that a ready thread would have taken as thread->admitted
+ * @has_steps: an entered call may have values to capture at its end
  * @depth: the plan's limit of depth
- * @open_base: in a thread that is not settled, the innermost frame with a struct planned_frame
- *             (planned_pass.h); else NULL
+ * @open_base: in a thread that is not settled, the innermost frame with a struct planned_frame;
+ *             else NULL
  * @is_ready: the frame above @open_base is, or would be, thread->admitted
  * @readings: by frame: the values that were read at its entry; NULL until there are any
  * @estimate_ns: PLAN_ESTIMATE: the end of calls that are found to have returned; 0: now
- * @args: payloads that are not written yet, mostly of open calls whose ENTRY is held back.
- *        Untouched room costs nothing. NULL until there is a payload
+ * @args: payloads of ENTRYs that are not written yet; NULL until there is a payload. Untouched room
+ *        costs nothing
  */
 struct planned {
 	struct selection now;
@@ -210,20 +203,22 @@ uint32_t planned_enter(struct thread *t, uint64_t *slot, uint64_t addr,
 bool planned_is_unwanted(struct thread *t, uint64_t addr);
 
 /*
- * HOT: true when a call is deeper than the limit, and no rule says more about it. An open thread
- * stays open. At the next call the stub finds the function in thread->calls.
+ * HOT: true when a call is deeper than the limit, and its rule says no more. An open thread stays
+ * open. The stub finds the function in thread->calls at its next call.
  */
 bool planned_is_too_deep(struct thread *t, uint64_t addr);
 
 /*
- * HOT: true when the called function is left out. If the thread is open (planned_pass.h), the stub
- * finds the function in thread->calls at the next call.
+ * HOT: true when the called function is left out. In an open thread the stub finds the function at
+ * its next call.
  */
 bool planned_is_left_out(struct thread *t, uint64_t addr);
 
 /*
  * HOT: enters a call by -finstrument-functions for which planned_is_unwanted() is false. False when
- * no frame is left for it. @regs: registers to capture values from; NULL: nothing is captured
+ * no frame is left.
+ *
+ * @regs: registers to capture values from; NULL: nothing is captured
  */
 bool planned_enter_explicit(struct thread *t, uint64_t sp, uint64_t ret, uint64_t addr,
 			    const struct arch_regs *regs);
@@ -258,8 +253,8 @@ void planned_leave_kept(struct thread *t);
 void planned_leave_top(struct thread *t, const struct arch_regs *regs);
 
 /*
- * HOT, PLAN_ESTIMATE: returns are not seen. The beginning of the next call shows that some calls
- * have returned: their end is taken to be halfway between the last record and now.
+ * HOT, PLAN_ESTIMATE: returns are not seen. Calls that the next call shows to be over end halfway
+ * between the last record and now.
  */
 void planned_begin_estimate(struct thread *t);
 void planned_end_estimate(struct thread *t);
@@ -280,8 +275,8 @@ void planned_close(struct thread *t);
 bool planned_make(struct thread *t);
 
 /*
- * HOT, rarely. Lets the plan in force decide about the calls of @t from here on. Open calls end as
- * they began; the selection becomes that inside of calls entered under the new plan.
+ * HOT, rarely. Lets the plan in force decide about later calls of @t. Open calls end as they began;
+ * planned.now becomes the selection inside of them under the new plan.
  */
 void planned_take_up(struct thread *t);
 
@@ -298,8 +293,8 @@ bool planned_begin_late(struct thread *t);
 bool planned_needs(const struct thread *t, const struct live_plan *plan, const void *end);
 
 /*
- * SLOW. Gives @to, which was just begun with the frames of @from, the data of these frames and the
- * selection inside of them. The ENTRYs of the frames are written by @from.
+ * SLOW. Copies to @to, which has the frames of @from, the data of these frames and the selection.
+ * @from writes their ENTRYs.
  */
 void planned_copy(struct thread *to, struct thread *from);
 

@@ -305,8 +305,8 @@ NOINLINE static uint32_t enter_decided(struct thread *t, uint64_t *slot, uint64_
 }
 
 /*
- * Handles all calls but those of the common cases. planned_prepare() needs more of the program's
- * stack than all other steps. So it runs first, before decide_call() takes its part of the stack.
+ * Handles calls that are not common cases. planned_prepare() needs the most stack, so it runs
+ * before decide_call() takes its part.
  */
 NOINLINE static uint32_t enter_prepared(struct thread *t, uint64_t *slot, uint64_t addr,
 					const struct arch_regs *regs)
@@ -324,8 +324,8 @@ NOINLINE static uint32_t enter_prepared(struct thread *t, uint64_t *slot, uint64
 }
 
 /*
- * HOT: opens a ready thread at the call of a function whose rule opts it in and says no more. At
- * the next call the stub finds the function in its table.
+ * HOT: opens a ready thread at the call of a function whose rule only opts in. The stub finds the
+ * function at its next call.
  */
 NOINLINE static bool admit_call(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
 {
@@ -342,10 +342,8 @@ NOINLINE static bool admit_call(struct thread *t, uint64_t slot, uint64_t ret, u
 }
 
 /*
- * HOT: pushes a call for which planned_may_pass() is true, in an open thread, which stays open. The
- * stub records most such calls. This function handles the first call of a function, calls of a
- * function that shares its place in the table, calls by a jump, whose frame has the slot of the
- * frame around it, and calls when the segment has no room or the clock needs a new fit.
+ * HOT: pushes a call for which planned_may_pass() is true, in an open thread, in cases that the
+ * stub cannot handle (a new function, a jump, no room, a new fit).
  */
 NOINLINE static bool push_passing(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
 {
@@ -394,9 +392,8 @@ static inline bool push_or_settle(struct thread *t, uint64_t slot, uint64_t ret,
 }
 
 /*
- * Pushes a call about which only the selection decides; its function may be opted in or out. The
- * thread may be in any state; the plan is the one that it knows. False, with nothing done, when the
- * call is of another kind.
+ * Pushes a call about which only the selection decides, in any state of the thread. False, with
+ * nothing done, for other calls.
  */
 static inline bool push_simple(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr,
 			       const struct arch_regs *regs)

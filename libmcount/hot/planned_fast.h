@@ -13,8 +13,8 @@
 #include "libmcount/plan/plan_update.h"
 
 /*
- * HOT. As in fast.h, these functions do the whole work, or change nothing in an uncommon case. They
- * are planned_enter.c without its rare branches, for a thread that is not open (planned_pass.h).
+ * HOT. As in fast.h, these functions do the whole work, or nothing in an uncommon case. They are
+ * for threads that are not open (planned_pass.h).
  */
 
 static inline struct planned_frame *planned_frame_of(const struct thread *t, const struct frame *f)
@@ -29,8 +29,8 @@ static inline struct planned_known *planned_known_of(struct planned *p, uint64_t
 }
 
 /*
- * True when only the called function decides about the next call. The recorder has no news then
- * (plan_update.h): with news nothing may be skipped.
+ * True when only the called function decides about the next call. probe_skips is false while the
+ * recorder has news.
  */
 static inline bool planned_is_simple(const struct thread *t)
 {
@@ -58,9 +58,8 @@ static inline void planned_opt_in(const struct planned *p, struct selection *s)
 }
 
 /*
- * True when an open thread (planned_pass.h) records calls of @func (may be NULL) like those of a
- * function without a rule. A rule that only opts in changes nothing where something is opted in
- * already.
+ * True when an open thread records calls of @func (may be NULL) as without a rule. A rule that only
+ * opts in changes nothing there.
  */
 static inline bool planned_is_alike(const struct planned *p, const struct live_func *func)
 {
@@ -90,9 +89,8 @@ static inline void planned_limit(struct selection *s, const struct plan_rule *ru
 }
 
 /*
- * Pushes a frame. Its @pf keeps planned.now, so that the end of the call undoes the call's changes
- * of planned.now. The frame is pushed before these changes, since a signal handler may jump out for
- * good at any point. To undo them twice does no harm.
+ * Pushes a frame, whose @pf keeps planned.now for its end. The push comes before any change of
+ * planned.now, since a signal handler may jump out.
  */
 static inline void planned_push(struct thread *t, struct planned_frame *pf, uint64_t slot,
 				uint64_t ret, uint64_t data, uint64_t now_ns,
@@ -145,9 +143,10 @@ enum planned_verdict {
 };
 
 /*
- * HOT: decides about a call of @func (NULL: the plan does not list it), with @rule (NULL: none).
+ * HOT: decides about a call of @func (NULL: not in the plan), with @rule (NULL: none).
+ *
  * @s: the selection around the call; becomes the selection inside of it
- * @flags: the rule's flags, without those whose conditions do not hold
+ * @flags: the rule's flags, without those whose conditions are false
  * @is_simple: a constant: true where all rules are PLANNED_FAST_RULES
  */
 static inline enum planned_verdict planned_judge(const struct planned *p, struct selection *s,

@@ -171,8 +171,8 @@ void planned_leave_unseen(struct thread *t)
 }
 
 /*
- * Ends a call of an open thread, which stays open. The fast paths have pushed the call but could
- * not end it: it was jumped out of, there was no room, or the clock had no fit.
+ * Ends a call that the fast paths have pushed but could not end: after a jump out, or without room
+ * or a fit. The thread stays open.
  */
 static bool leave_passing(struct thread *t)
 {

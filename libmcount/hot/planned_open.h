@@ -5,9 +5,8 @@
 #include "libmcount/hot/planned_fast.h"
 
 /*
- * HOT. Pushes a call whose values are captured, in an open thread, which stays open.
- * planned_is_alike() is true for the function. As in planned_fast.h, all is done, or nothing. The
- * frame and the records are those of fast_push_alike().
+ * HOT. Pushes a call with captured values as fast_push_alike() would, in an open thread.
+ * planned_is_alike() is true for @func. False: nothing is done.
  */
 static inline bool planned_fast_capture(struct thread *t, uint64_t slot, uint64_t ret,
 					uint64_t addr, const struct live_func *func,

@@ -11,35 +11,31 @@
 
 /*
  * While something is opted in, nothing is opted out and no ENTRY is held back, a function without a
- * rule is recorded as if there were no plan. Then the thread is open, and thread->calls is
- * planned.pass. The fast paths may push and pop frames of the functions in that table as they do
- * without a plan. Such calls do not look for news of the recorder (plan_update.h). They look at
- * probe_skips, like calls that the stubs leave alone.
+ * rule is recorded as without a plan. Then the thread is open: thread->calls is planned.pass, and
+ * the fast paths push and pop frames as without a plan. probe_skips, which they test, is false
+ * while the recorder has news (plan_update.h).
  *
- * A frame that a fast path has pushed has no struct planned_frame. Its content would follow from
- * the number of such frames: each is one level deeper than the frame around it. planned.now is the
- * selection inside of planned.open_base, the innermost frame of another kind. Before other code
- * uses these frames, planned_settle() completes them, and the thread is not open any more. Each of
- * their returns takes the slow path then, so no common case settles a thread. C code handles these
- * cases without settling: a call by a jump, a full segment, a new fit of the clock, a function that
- * is not in the table.
+ * A frame of a fast path has no struct planned_frame: its content follows from the number of such
+ * frames above planned.open_base, the innermost frame of another kind. planned.now is the selection
+ * inside of planned.open_base. Before other code uses these frames, planned_settle() completes them
+ * and ends the thread's open state. Each of their returns takes the slow path then, so no common
+ * case may settle a thread.
  *
- * A thread stays open in a function of which only values are captured: planned_fast_capture()
- * pushes its frame as the fast paths would. If its return value is captured, the frame has a struct
- * open_frame, and is thread->fast_base, so that its return comes to planned_leave_open().
+ * An open thread stays open in these cases:
  *
- * A thread stays open at a call of a function whose rule opts it out and says no more. The call
- * gets a frame whose time is OPEN_OUT, and the thread is barred until that call ends. No frame
- * comes above it. A thread also stays open at a call that is too deep, which needs no frame. If
- * returns are announced (-finstrument-functions), that call has a frame whose time is
- * OPEN_TOO_DEEP, so that its return is known.
+ * - Only values of the call are captured (planned_fast_capture()). With a return value to capture,
+ *   its frame has a struct open_frame and is thread->fast_base, so that its return comes to
+ *   planned_leave_open().
+ * - The function's rule only opts it out. The call has a frame whose time is OPEN_OUT, and the
+ *   thread is barred until that call ends.
+ * - The call is too deep. If returns are announced (-finstrument-functions), the call has a frame
+ *   whose time is OPEN_TOO_DEEP.
  *
- * While nothing is opted in, the thread may be ready for a call of a function whose rule opts it in
- * and says no more. All is then prepared as for an open thread, but thread->calls is
- * planned.skip_outside and planned.now.in is 0. When that call comes, it gets the frame
- * thread->admitted. Until the call ends, only thread->calls and planned.now.in change. A handler
- * that jumps out for good may leave the frame in place without these changes, but never these
- * changes without the frame.
+ * While nothing is opted in, a thread may be ready: the next call of a function whose rule only
+ * opts it in opens the thread. All is prepared as for an open thread, but thread->calls is
+ * planned.skip_outside and planned.now.in is 0. The opening call gets the frame thread->admitted. A
+ * handler that jumps out may leave this frame without the change of thread->calls and
+ * planned.now.in, but never that change without the frame.
  */
 #define OPEN_OUT      0
 #define OPEN_TOO_DEEP 1
@@ -80,8 +76,8 @@ static inline bool planned_skips(const struct thread *t)
 }
 
 /*
- * True when @t is open, and its table has @addr as a function whose calls the fast paths may
- * record. They do not record while recording is off, or the recorder has news.
+ * True when @t is open, and its table has @addr. The fast paths then record calls of @addr, if
+ * recording is on and the recorder has no news.
  */
 static inline bool planned_knows(const struct thread *t, uint64_t addr)
 {
@@ -101,9 +97,8 @@ static inline bool planned_leaves_out(const struct thread *t, uint64_t addr)
 }
 
 /*
- * Sets @word of a struct planned_place to @entry: the stub may use it from now on, if the plan is
- * still in force. A thread that replaces the plan empties the tables afterwards (plans.c). So one
- * of the two threads sees the other's store.
+ * Stores @entry in @word of a place, for the stub. plans.c stores a new plan before it empties the
+ * tables. So one of the two threads sees the other's store.
  */
 static inline void planned_note(struct planned *p, uint64_t *word, uint64_t entry)
 {
@@ -209,9 +204,8 @@ static inline void planned_push_open(struct thread *t, uint64_t slot, uint64_t r
 }
 
 /*
- * Handles a call of a function that may pass, in an open thread, if the call is too deep to be
- * recorded. The call gets a frame that only shows its end. False when the call is not too deep, or
- * no frame is left.
+ * In an open thread, pushes a frame that only shows the end of a call that is too deep. False when
+ * the call is not too deep, or no frame is left.
  */
 static inline bool planned_push_too_deep(struct thread *t, uint64_t slot, uint64_t ret,
 					 uint64_t addr)

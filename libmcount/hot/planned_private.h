@@ -24,10 +24,9 @@ static inline bool has_args_room(struct planned *p)
 }
 
 /*
- * HOT: makes room for a record with all its payloads if arguments are recorded, before any function
- * captures them. Making room may be SLOW, and SLOW code saves vector registers on the program's
- * stack, which may be small. If no room can be had, there is none afterwards. A forked child that
- * has not reported itself is left as it is: to make room would report it.
+ * HOT: makes room for a record with all payloads before arguments are captured. SLOW code that
+ * makes room saves vector registers on the program's stack, which may be small. A forked child that
+ * has not reported itself stays as it is.
  */
 static inline void planned_prepare(struct thread *t)
 {
@@ -45,8 +44,8 @@ static inline void planned_prepare(struct thread *t)
 }
 
 /*
- * HOT: does the work of hot_clock() after planned_prepare(), which has fitted the clock. A thread
- * that has lost the CPU since then uses the fit once more. Its next call makes a new fit.
+ * HOT: hot_clock() after planned_prepare(), which has fitted the clock. A fit that is too old by
+ * now is used once more.
  */
 static inline uint64_t planned_clock(struct thread *t)
 {

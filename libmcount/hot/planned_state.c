@@ -94,8 +94,8 @@ static struct selection selection_of(const struct live_plan *plan)
 }
 
 /*
- * Changes @s as an open call would have done if it had been entered under @plan. The arguments of
- * the call are gone, so the conditions of its rule count as false.
+ * Changes @s as if the open call of @addr had been entered under @plan. The call's arguments are
+ * gone, so conditions count as false.
  */
 static void replay_call(struct selection *s, const struct live_plan *plan, uint64_t addr,
 			uint16_t flags)
@@ -282,10 +282,8 @@ static void prepare_plan(struct planned *p, const struct live_plan *plan)
 }
 
 /*
- * The thread first notes the plan that it will use (@taking), then checks that this plan is still
- * in force. A thread that replaces the plan first stores the new one, then looks for such notes
- * (plans.c). So one of the two sees the other's store. If a handler jumps out of this function, the
- * next call does its work again.
+ * @taking is stored before the check of probe.live. plans.c stores probe.live before it looks at
+ * @taking. So one of the two threads sees the other's store.
  */
 void planned_take_up(struct thread *t)
 {
