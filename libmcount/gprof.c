@@ -1,8 +1,7 @@
 /*
- * gprof's functions, interposed. The code that -pg links in starts gprof before main(): a timer
- * that sends SIGPROF a hundred times a second, a table as large as the program's code, and a file
- * gmon.out at its end. The file would be empty, since the calls that it counts come to our
- * mcount(). So the functions of this file do nothing, as under uftrace.
+ * gprof's functions, interposed: they do nothing, as under uftrace. The start code of -pg would
+ * begin a timer, a table and a file gmon.out. The file would be empty, since our mcount() gets the
+ * calls.
  */
 #include "utils/base/compiler.h"
 

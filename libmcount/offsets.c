@@ -1,7 +1,6 @@
 /*
- * Offsets of members in the probe's structs, for the stubs (arch/<isa>/stubs.S). Compiled to
- * assembly only: libmcount/offsets.py makes #defines of the marked lines, offsets.h in the build
- * directory.
+ * Offsets of the probe's struct members for the stubs. Compiled to assembly only:
+ * libmcount/offsets.py makes offsets.h of the marked lines.
  */
 #include "libmcount/hot/callers.h"
 #include "libmcount/hot/planned.h"

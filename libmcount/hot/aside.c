@@ -11,11 +11,9 @@
 #include "libmcount/system/own_syscall.h"
 
 /*
- * A hook that is interrupted half-way must find everything as it left it. So the calls of the
- * handler may touch neither the thread's frames nor its ring. They get a thread state of their own,
- * on which the same code works: the aside. Its "ring" is a private buffer. When the interrupted
- * hook is done, it moves the aside's records to the ring. The handler has returned by then, so the
- * aside's frames are over. If it has jumped out instead, see aside_give_up().
+ * Calls of a signal handler that has interrupted a hook may touch neither the thread's frames nor
+ * its ring. The handler's calls use a second thread state instead: the aside, whose "ring" is a
+ * private buffer. The interrupted hook moves the aside's records to the ring at its end.
  *
  * An aside has no aside: calls of a handler that interrupts a hook on the aside are counted as
  * lost.
@@ -23,12 +21,11 @@
 #define ASIDE_BYTES (1U << 20) /* address space; a page is memory when it is written to */
 
 /*
- * The progress of aside_flush(). A handler may jump out of aside_flush() at any point. Then
- * aside_flush() begins again, and must not move a record twice.
+ * The progress of aside_flush(), which begins again when a handler has jumped out of it.
  *
  * @at: records before @at are in the thread's ring; NULL: none is
- * @from: the ring's position before the record at @at is moved. If the ring has another position,
- *        that record is in the ring, too
+ * @from: the ring's position before the move of the record at @at. At another position the record
+ *        has been moved
  */
 struct aside_mark {
 	const char *at;

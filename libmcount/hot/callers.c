@@ -13,11 +13,10 @@
 struct callers callers;
 
 /*
- * @kept: pieces of code whose return addresses stay; with more than KEPT_MAX, no return address is
- *        replaced in the whole process
- * @strangers: by page number: pages into which no return address is replaced. A page that gets text
- *             of a module later stays here until callers_forget(). Until then the ends of calls
- *             that return into that page are estimated, which does no harm
+ * @kept: code whose return addresses stay; more than KEPT_MAX pieces: no return address is replaced
+ *        at all
+ * @strangers: by page number: pages into which no return address is replaced, until
+ *             callers_forget()
  */
 static struct {
 	bool is_any;
@@ -73,9 +72,8 @@ static int look_at_module(struct dl_phdr_info *info, size_t size, void *arg)
 }
 
 /*
- * The dynamic linker's own function takes no lock, and exists since glibc 2.35. With an older glibc
- * we ask by dl_iterate_phdr(3), as unwinders do. (Both know a new module before its constructors
- * run.)
+ * _dl_find_object() takes no lock, and exists since glibc 2.35. Older ones have only
+ * dl_iterate_phdr(3).
  */
 #ifdef DLFO_STRUCT_HAS_EH_DBASE
 extern int _dl_find_object(void *pc, struct dl_find_object *out) __attribute__((weak));

@@ -9,15 +9,13 @@
 #include "utils/format/probe/plan.h"
 
 /*
- * A run time that generates code finds the frames of its code by the return addresses on the stack,
- * and gives up at an unknown one. So a return address is replaced only if it leads into the text of
- * a loaded module. It also stays if it leads into a part of that text that the recorder has named
- * (PLAN_CALLERS). If the return address of a call stays, the end of the call is estimated
- * (FRAME_KEPT in probe.h).
+ * A run time that generates code gives up at an unknown return address on the stack. So the probe
+ * replaces return addresses only if they lead into the text of a loaded module, and not into
+ * PLAN_CALLERS. If a return address stays, the end of the call is estimated (FRAME_KEPT in
+ * probe.h).
  *
- * @low, @bytes: the largest piece of the program's text into which return addresses may be
- *               replaced; the stubs look there first
- * @pages: by page number: other pages of such text; the stubs look there next
+ * @low, @bytes: the largest piece of the program's text into which return addresses may be replaced
+ * @pages: by page number: other pages of such text; the stubs look here after @low
  */
 #define CALLERS_PAGE_SHIFT 12
 #define CALLERS_PAGES	   1024

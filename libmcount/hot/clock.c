@@ -9,9 +9,8 @@
 #define NSEC_PER_SEC 1000000000ULL
 
 /*
- * The time after which a fit is replaced. The first fit is replaced soon, because its scale comes
- * from a short baseline. The error of a reading is some 10 ns, so a scale from 1 ms is good to 10
- * ppm, which is 10 ns over the next millisecond.
+ * The time after which a new fit is made. The first is short: a scale from a baseline of 1 ms has
+ * an error of 10 ppm, as a reading is good to 10 ns.
  */
 #define FIT_FIRST_NS 1000000ULL
 #define FIT_LAST_NS  100000000ULL
@@ -22,8 +21,8 @@ struct clock_reading {
 };
 
 /*
- * libc's own function. Programs, and sanitizers, may interpose clock_gettime(2). The interposed
- * function may call libc, and these calls would be recorded as calls of the program.
+ * libc's own function. A program's clock_gettime(2) may call libc: the probe would record these
+ * calls.
  */
 static int (*real_clock_gettime)(clockid_t clock, struct timespec *ts) = clock_gettime;
 
@@ -35,11 +34,7 @@ uint64_t clock_kernel_ns(void)
 	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
 }
 
-/*
- * True when the kernel's clock was seen to leave vector registers alone. libc's function calls that
- * of the vDSO. The kernel compiles the vDSO without instructions for such registers (its Makefile
- * for x86 says -mno-sse).
- */
+/* True when the kernel's clock was seen to leave vector registers alone, as a vDSO for x86 does. */
 static bool leaves_vectors;
 
 static void read_kernel_clock(void *arg)

@@ -11,10 +11,8 @@
  * as ordinary calls (gcc manual, "Program Instrumentation Options").
  */
 /*
- * The stack pointer of the function that calls a hook: the hook's canonical frame address (DWARF 5,
- * section 6.4), which is right above its return address. The hook needs no frame pointer for it.
- * All calls that the function makes have their return slots below. The value is odd:
- * FRAME_EXPLICIT.
+ * The stack pointer of the hook's caller, odd for FRAME_EXPLICIT: the hook's canonical frame
+ * address (DWARF 5, section 6.4).
  */
 #define CALLER_SP() ((uint64_t)__builtin_dwarf_cfa() + FRAME_EXPLICIT)
 
@@ -28,10 +26,8 @@ static bool is_of(const struct frame *f, uint64_t fn)
 }
 
 /*
- * Ends frames that were left without their exits before the call of @fn with stack pointer @sp.
- * These are all frames inside of @sp, and frames at @sp with another return address than @caller. A
- * frame at @sp with the return address @caller stays open: @fn is inlined into its function. But if
- * one of these frames is of @fn itself, it ends (setjmp in a loop).
+ * Ends frames that were left without their exits before @fn was called with stack pointer @sp. A
+ * frame at @sp with return address @caller stays: @fn is inlined into its function.
  */
 static void leave_jumped_out(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
 {
@@ -47,14 +43,9 @@ static void leave_jumped_out(struct thread *t, uint64_t sp, uint64_t fn, uint64_
 }
 
 /*
- * Calls that filters leave alone have no frame, so that most filters cost next to nothing. When
- * such a call exits, its function is compared with that of the innermost frame. Calls of another
- * function differ by that. Calls of the same function are counted in @cyg_again: no frame is pushed
- * while something is opted out.
- *
- * The stack pointer would not tell exits of the same function apart. Compilers make the last call
- * of a function a jump, also when it is the call of the exit hook. Then the exit's stack pointer is
- * as high as that of the frame.
+ * Calls that filters leave alone have no frame. @cyg_again counts such calls of the innermost
+ * frame's function. If an exit hook is called by a jump, its stack pointer equals the frame's, so
+ * it tells nothing.
  */
 static inline void note_unwanted(struct thread *t, uint64_t fn)
 {
@@ -93,11 +84,7 @@ static inline bool may_be_of(const struct frame *f, uint64_t fn)
 	return low == (uint32_t)fn;
 }
 
-/*
- * HOT: true when nothing is to be noted or ended at the call or exit of a function that is left
- * alone (by filters, or as left out), as nearly always. No guard is needed, since nothing changes
- * that a signal handler could see half done.
- */
+/* HOT: true when a call or exit that is left alone changes nothing. So the hook needs no guard. */
 static inline bool goes_by(const struct thread *t, uint64_t sp, uint64_t fn)
 {
 	const struct frame *top = t->top;
@@ -113,7 +100,7 @@ static inline bool is_top(const struct thread *t, uint64_t sp, uint64_t fn)
 
 /*
  * True when the innermost call is of @fn at @sp, and was open before the probe came. is_of() is
- * false for such a call, so that the fast paths leave it alone.
+ * false for that call.
  */
 static bool is_unseen_top(const struct thread *t, uint64_t sp, uint64_t fn)
 {
@@ -129,9 +116,8 @@ static inline bool was_left_out(const struct thread *t, uint64_t sp, uint64_t fn
 }
 
 /*
- * Does the work of was_left_out() for functions that thread->calls does not contain. A call that
- * began before its function was left out has a frame. Calls inside of it that have not ended by
- * themselves have frames, too.
+ * The slow was_left_out(), for functions outside of thread->calls. A call that began before its
+ * function was left out has a frame.
  */
 static bool is_left_out_exit(struct thread *t, uint64_t sp, uint64_t fn)
 {
@@ -255,9 +241,8 @@ NOINLINE static void exit_unguarded(uint64_t sp, uint64_t fn)
 }
 
 /*
- * HOT: enter calls that thread->calls does not contain; the guard is set, and no frame lies within
- * @sp. enter_rule() is for a settled thread. Both are not inline, since they need more registers
- * than the hook; enter_rule() needs one more than enter_rule_open().
+ * HOT: enter calls that thread->calls does not contain; the guard is set, and no frame is inside of
+ * @sp. Not inline: both need more registers than the hook.
  */
 NOINLINE static void enter_rule(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
 {
@@ -285,8 +270,8 @@ NOINLINE static void enter_beyond(struct thread *t, uint64_t sp, uint64_t fn, ui
 }
 
 /*
- * The hooks only choose one of the functions below, so that no registers are saved for calls that
- * are left alone. These functions set the guard, which the hook has found clear.
+ * The hooks choose one of the functions below, so that calls that are left alone save no registers.
+ * Each of the functions sets the guard.
  */
 
 /* HOT: enters a call without a plan. */
@@ -363,10 +348,8 @@ void __cyg_profile_func_enter(void *fn, void *caller)
 }
 
 /*
- * HOT: true when the exit's stack pointer is lower than that of the innermost frame, or far above
- * it. Such an exit may be that of another call. An exit far above is on another stack. A lower one
- * may be that of an inner call of the same function, which is left out by now. It may also be that
- * of the innermost call, after alloca(3).
+ * HOT: true when an exit at @sp may be that of another call than the innermost one. Far above is
+ * another stack. A lower @sp is an inner call, or comes from alloca(3).
  */
 static inline bool is_far(const struct thread *t, uint64_t sp)
 {

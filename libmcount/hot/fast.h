@@ -6,10 +6,9 @@
 #include "libmcount/hot/planned.h"
 
 /*
- * HOT. The functions of this file do the whole work of a push or a pop. In an uncommon case they
- * change nothing, and the caller takes the slow path (guard.h, frames.h) by a tail call. So
- * compilers keep everything in registers that the stubs have saved already, and a hook has no
- * prologue. This saves an eighth of the cost of a call.
+ * HOT. The functions of this file push or pop a frame completely. In an uncommon case they change
+ * nothing, and the caller takes the slow path (guard.h, frames.h) by a tail call. So a hook has no
+ * prologue, which saves an eighth of the cost of a call.
  */
 
 /* This thread's state with the guard set; NULL when it has none yet, or is in a hook already. */

@@ -165,9 +165,8 @@ void frames_make_way(struct thread *t, uint64_t *slot)
 		planned_begin_estimate(t);
 	frames_leave_inside(t, (uint64_t)slot);
 	/*
-	 * Frames with this very slot come next. If the slot still leads to the trampoline, their
-	 * function has called the new one by a jump (a tail call), and these frames stay open.
-	 * Otherwise the slot holds a new return address, and these frames have ended.
+	 * A slot that still leads to the trampoline belongs to a tail call: its frames stay open. A
+	 * slot with another address is reused: its frames have ended.
 	 */
 	while (t->top->slot == (uint64_t)slot && !(t->top->ret && *slot == TRAMPOLINE))
 		frames_leave_any(t);
@@ -216,9 +215,8 @@ void frames_leave_explicit(struct thread *t, uint64_t ret)
 }
 
 /*
- * Finds the return address of a slot that no open frame of this thread has. Either the frame
- * counted as abandoned too early, or another thread has entered the call (coroutines that migrate).
- * The other thread keeps the frame until it finds the frame abandoned.
+ * Finds the return address of a slot that no open frame of this thread has: another thread has
+ * entered the call (a coroutine), or the frame was given up.
  */
 static uint64_t look_for_return(uint64_t slot)
 {
@@ -252,9 +250,8 @@ void frames_end_tail_call(struct thread *t, uint64_t *slot)
 }
 
 /*
- * Finds the frame that returns by @slot though no frame has that slot. A function may have moved
- * its return address, most often further out, to the place of arguments that it has popped. NULL
- * when no near frame fits.
+ * Finds the frame whose function has moved its return address to @slot, mostly over popped
+ * arguments. NULL when no near frame fits.
  */
 static struct frame *find_moved(const struct thread *t, uint64_t slot)
 {

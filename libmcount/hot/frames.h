@@ -12,8 +12,8 @@
 void frames_write_entries(struct thread *t, struct frame *f);
 
 /*
- * HOT, rarely. A call would be recorded, but no frame is left. Under PLAN_TELLS_DEPTH the call is
- * counted, and the call around it gets a mark: now, or when its ENTRY is written.
+ * HOT, rarely. Counts a call that would be recorded, but has no frame. Under PLAN_TELLS_DEPTH the
+ * call around the counted one gets a mark.
  */
 void note_too_deep(struct thread *t);
 
@@ -28,10 +28,9 @@ static inline bool frames_is_cut(const struct thread *t, const struct frame *f)
 void frames_mark_depth(struct thread *t, uint64_t time_ns);
 
 /*
- * SLOW in effect (a few system calls), but callable from hot functions. The running code has
- * reached @address on its stack, so frames further in were left without returning. Ends them: each
- * gets its EXIT, and its own return address back. If the program has only switched to another
- * stack, these functions still return correctly.
+ * SLOW in effect (a few system calls), but callable from hot functions. Ends the frames further in
+ * than @address, which the running code has left without returning. Each frame gets its EXIT, and
+ * its own return address back.
  */
 void frames_leave_inside(struct thread *t, uint64_t address);
 
@@ -48,9 +47,8 @@ void frames_make_way(struct thread *t, uint64_t *slot);
 void frames_leave_until(struct thread *t, uint64_t fn);
 
 /*
- * Ends the frame with return slot @slot, whose function has announced its return (XRay), and the
- * abandoned frames inside of it. Without such a frame the call was not recorded, and nothing
- * happens.
+ * Ends the frame with return slot @slot, whose function announces its return (XRay), and the
+ * abandoned frames inside. Does nothing if no frame has @slot.
  */
 void frames_leave_announced(struct thread *t, uint64_t slot, const struct arch_regs *regs);
 
@@ -70,9 +68,8 @@ uint64_t frames_leave_slot(struct thread *t, uint64_t slot, const struct arch_re
 uint64_t frames_find_return(uint64_t slot);
 
 /*
- * The function of the innermost frames has jumped (a tail call) to a function that has the same
- * return slot, and whose return must not come through us. Ends these frames now and puts the slot's
- * own address back.
+ * Ends the innermost frames with @slot, and restores the slot's address. Their function has jumped
+ * (a tail call) to a function whose return must not come through us.
  */
 void frames_end_tail_call(struct thread *t, uint64_t *slot);
 
@@ -111,8 +108,8 @@ static inline uint64_t frame_return(const struct frame *f)
 void frames_leave_returned(struct thread *t, const uint64_t *slot);
 
 /*
- * HOT, rarely, when all calls are alike. Makes the stubs' fast paths stop at the innermost frame if
- * it has FRAME_KEPT: the next call must check whether it has returned. Else lets them go on.
+ * HOT, rarely, when all calls are alike. Stops the stubs' fast paths at an innermost frame with
+ * FRAME_KEPT: the next call must check whether that frame has returned.
  */
 void frames_narrow(struct thread *t);
 

@@ -18,9 +18,8 @@ struct thread *aside_enter(struct thread *t);
 void aside_flush(struct thread *t);
 
 /*
- * HOT: sets the guard of the state that a call belongs to, and returns the state: that of this
- * thread, or of the thread's aside when the call interrupts a hook. NULL when the call is to be
- * left alone.
+ * HOT: sets the guard of the state that a call belongs to, and returns the state: the thread's own,
+ * or its aside. NULL when the call is to be left alone.
  */
 static inline struct thread *guard_enter(void)
 {
@@ -59,9 +58,8 @@ static inline void guard_leave_fast(struct thread *t)
 }
 
 /*
- * HOT: returns the state that a return belongs to, with the guard set; NULL when there is none.
- * While a hook of the thread is interrupted, only functions of the handler run, and their frames
- * are in the aside.
+ * HOT: sets the guard of the state that a return belongs to, and returns the state. While a hook is
+ * interrupted, only frames of the aside return. NULL: no state.
  */
 static inline struct thread *guard_return(void)
 {
@@ -80,7 +78,7 @@ static inline struct thread *guard_return(void)
 
 /*
  * HOT: pushes a frame, and writes its ENTRY if -t does not hold it back. False, with nothing
- * changed, when there was no room for the record: then the call is left alone.
+ * changed, when there was no room for the record.
  */
 static inline bool frame_push(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
 {

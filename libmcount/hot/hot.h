@@ -5,8 +5,8 @@
 #include "libmcount/hot/probe.h"
 
 /*
- * Keeps the compiler from moving code out of the guarded region. No CPU barrier is needed, since
- * only a signal handler of the same thread could see the code out of order.
+ * Keeps the compiler from moving code out of the guarded region. Only a signal handler of the same
+ * thread looks, so no CPU barrier is needed.
  */
 #define guard_barrier() __asm__ volatile("" ::: "memory")
 
@@ -18,10 +18,8 @@ static inline void guard_take(struct thread *t)
 }
 
 /*
- * HOT: the recording's clock.
- *   cost            one counter read, a multiplication and two compares
- *   never           goes back within a thread: counter reads are not ordered among themselves, and
- *                   a new fit may lie below the old one
+ * HOT: the recording's clock in ns. Within a thread the clock never goes back: counter reads are
+ * not ordered, and a new fit may lie below the old one.
  */
 static inline uint64_t hot_clock(struct thread *t)
 {
@@ -46,11 +44,8 @@ static inline uint64_t hot_clock(struct thread *t)
 }
 
 /*
- * HOT: returns room for @len bytes in the ring, or NULL.
- *   thread-safety   single producer (the owning thread); the reader is another process
- *   signal-safety   only inside the guard
- *   cost            one compare when there is room
- *   on failure      NULL after the ring's policy gave up; the caller counts its lost records
+ * HOT: returns room for @len bytes in the ring. NULL when the ring has none; the caller counts its
+ * lost records. Only inside the guard, by the owning thread.
  */
 static inline char *hot_reserve(struct thread *t, uint32_t len)
 {
@@ -67,10 +62,8 @@ static inline void hot_commit(struct thread *t, char *end)
 }
 
 /*
- * HOT, not common: call it before reading the clock for a record that is written at once. It makes
- * a forked child report itself, which it does with its first record, before that record takes its
- * time. So the recorder knows the child before the time of any of its records, and a reader that
- * follows the recording sees all in order.
+ * HOT, rarely. Makes a forked child report itself. Call it before reading the clock for a record:
+ * then the recorder knows the child before the record's time.
  */
 static inline void hot_be_known(struct thread *t)
 {

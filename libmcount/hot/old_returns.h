@@ -5,10 +5,9 @@
 #include <stdint.h>
 
 /*
- * When a frame counts as abandoned, its slot gets the program's own address back. But before that
- * the program may have copied the trampoline's address from the slot. swapcontext(3) does so when
- * it is called by a jump (a tail call), and hand-made coroutines may do so. When the program uses
- * the copy, it comes to the trampoline for a frame that is not open any more.
+ * A frame that counts as abandoned gets its return address back into its slot. The program may have
+ * copied the trampoline's address from the slot before (swapcontext(3) in a tail call, coroutines).
+ * A return by the copy finds its address here.
  *
  * The table has a fixed size; a newer slot takes the place of an older one. Signal-safe.
  */

@@ -22,32 +22,29 @@
  *
  *   HOT   runs on every call of the traced program. No block, no allocation, no lock, no libc, no
  *         errno, no vector register. See doc/internals/hot-path.md.
- *   SLOW  entered from a hot function, rarely, through slow_call(): vector registers and errno are
- *         saved around it. May make system calls; may not allocate from malloc, take libc's locks
- *         or fail.
+ *   SLOW  rare; hot functions enter it by slow_call(), which saves vector registers and errno. May
+ *         make system calls; may not use malloc(3), take libc's locks or fail.
  *   COLD  start, fork, dlopen, thread end: an ordinary function in an ordinary context.
  */
 
 /*
  * One call that was entered and not yet left.
  *
- * @slot: address of the return slot, which identifies the frame. A frame of -finstrument-functions,
- *        whose slot is not known, has the stack pointer at the call of the enter hook here, with
- *        FRAME_EXPLICIT
- * @ret: the return address that the slot held; for FRAME_EXPLICIT the address that the compiler
- *       states. With FRAME_KEPT the slot still holds the address
+ * @slot: the address of the return slot, which identifies the frame; with FRAME_EXPLICIT the stack
+ *        pointer at the call of the enter hook
+ * @ret: the return address from the slot; with FRAME_EXPLICIT the address that the compiler states
  * @data: the data word of the ENTRY record
  * @time_ns: the time of the entry
  */
 #define FRAME_EXPLICIT 1 /* in @slot: no address was replaced; the exit hook ends the frame */
 /*
- * in @data: the call was open before the recording began. It has no ENTRY, and its return address
- * was not replaced (earlier_calls.h)
+ * in @data: the call was open before the recording began: no ENTRY, no replaced return address
+ * (earlier_calls.h)
  */
 #define FRAME_UNSEEN   (1ULL << 63)
 /*
  * in @ret: the return address was not replaced (callers.h). The call is over when its slot has
- * another value, or when another call has a slot further out
+ * another value, or when a call has a slot further out
  */
 #define FRAME_KEPT     (1ULL << 63)
 
@@ -64,27 +61,22 @@ struct frame {
 /*
  * One traced thread. The first two cache lines hold all that a call needs.
  *
- * @busy: the guard: set while a hook of this thread runs. A call that comes while it is set (from a
- *        signal handler that interrupted the hook) goes to the aside (aside.c)
- * @at, @end: the place of the next record in the current segment, and the segment's end. Both are
- *            NULL without a segment (new thread, forked child, no room): then the slow path decides
- * @top: the innermost open frame. Slots fall from frame to frame (frames of tail calls have equal
- *       slots). frames[0] is a sentinel. Its slot is above all others, or, when @is_made, above all
- *       of the made stack
- * @fast_limit, @fast_base: the stubs' fast paths (arch/<isa>/fast_stubs.S) push a frame only while
- *                          @top is below @fast_limit, and pop it only while it is above @fast_base.
- *                          state.h sets these, @drop_limit, @admitted and @held_limit
- * @drop_limit: the stubs leave a call alone while @top is this frame or one above it. They look at
- *              @drop_limit only when @fast_limit does not let them push
- * @admitted: the place of the frame with which the thread becomes open, when a rule opts its
- *            function in and says no more (planned_pass.h). The stubs push and pop this frame.
- *            NULL: there is no such frame
- * @held_limit: with -t: while @top is below this frame, the stubs push frames and hold their ENTRYs
- *              back. No frame is above @held_limit then, and the stubs handle all returns, too.
- *              NULL: no ENTRY is held back
+ * @busy: the guard: set while a hook of this thread runs. Calls of a handler that interrupts the
+ *        hook go to the aside (aside.c)
+ * @at, @end: the place of the next record, and the end of its segment; NULL without a segment
+ * @top: the innermost open frame. Slots fall from frame to frame, or are equal (tail calls). The
+ *       slot of the sentinel frames[0] is above all others
+ * @fast_limit: the stubs' fast paths push a frame only while @top is below this frame. state.h sets
+ *              all limits
+ * @fast_base: the stubs' fast paths pop a frame only while @top is above this frame
+ * @drop_limit: if @fast_limit forbids a push, the stubs leave calls alone while @top is at or above
+ *              this frame
+ * @admitted: the frame that the stubs push to open a ready thread (planned_pass.h); NULL: none
+ * @held_limit: with -t: the stubs push frames up to this one and hold their ENTRYs back. No frame
+ *              is above it. NULL: no ENTRY is held back
  * @limit: no frame is pushed above this one: the smaller of -D and --max-stack
- * @written: the innermost frame whose ENTRY is in the ring. The ENTRYs of all frames below it are,
- *           too. Not used when there is @planned: its frames have flags for this
+ * @written: the innermost frame whose ENTRY is in the ring. Not used with @planned, whose frames
+ *           have flags
  * @position: @at + @position is the ring position of @at
  */
 struct thread {
@@ -168,15 +160,14 @@ _Static_assert(__builtin_offsetof(struct thread, low) < 128, "hot lines are two"
 /*
  * One library call of the program that goes through us.
  *
- * @target: the address that the GOT slot held before: the function, or code that makes the dynamic
- *          linker find it. In the second case the linker stores the function here (libcall.c), at
- *          any moment
+ * @target: the address from the GOT slot: the function, or code of the dynamic linker that binds
+ *          it. The linker may store the function here at any moment (libcall.c)
  * @flags: enum plan_call, and CALL_OF_...
  * @unbound: the first value of @target
  * @function: the function that the call is, or will be, bound to; 0: unknown
  * @behind: the next definition of the name, if @function is one of the probe's
- * @hook: with CALL_OF_PATCHED: the address of a byte of the function; the byte is @unpatched while
- *        the function's hook is not there
+ * @hook: with CALL_OF_PATCHED: a byte of the function, which is @unpatched while its hook is not
+ *        there
  */
 struct call_site {
 	uint64_t target;
@@ -195,7 +186,8 @@ struct call_site {
 struct live_plan;
 
 /*
- * The process.
+ * The process. No descriptor is kept, since a program may close or replace any: each message makes
+ * a connection.
  *
  * @ready: a recorder is there and the hooks may work. Stored last (release), loaded first
  * @plain: all calls are recorded alike, so that the common case is one test
@@ -203,23 +195,16 @@ struct live_plan;
  * @news: non-zero: the recorder has news, see plan_update.h
  * @is_on: recording is on; the triggers trace_on and trace_off switch it
  * @live: the plan in force, see plans.h; NULL before the first one
- * @plan: the settings of the first plan. A later plan may change some of them: while @plain is set,
- *        calls look here, and threads under a plan look at planned.plan
- * @forked: enum fork_state. A forked child reports itself when it has its first record, so that a
- *          child that only calls exec costs nothing
- *
- * No descriptor is kept, since a program may close or replace any of them. Each later message makes
- * a new connection.
+ * @plan: the settings of the first plan, for calls while @plain is set; other calls use
+ *        planned.plan
+ * @forked: enum fork_state. A forked child reports itself with its first record
  *
  * The states, in the order in which a process goes through them; @is_on matters in the third only:
  *
- *	!ready				no recorder, or it is not known yet: hooks do nothing
- *	ready, tracing, plain		each call is recorded
- *	ready, tracing, !plain		rules say which calls are recorded, while @is_on
- *	ready, !tracing			--trace=off without rules, or the end: the recorder is gone,
- *	               			or the recording is finished
- *
- * The other flags tell properties of the process.
+ * 	!ready				no recorder, or it is not known yet: hooks do nothing
+ * 	ready, tracing, plain		each call is recorded
+ * 	ready, tracing, !plain		rules say which calls are recorded, while @is_on
+ * 	ready, !tracing			--trace=off without rules, or the recording has ended
  */
 enum fork_state {
 	FORK_NONE = 0,
@@ -295,14 +280,14 @@ static inline bool probe_is_alike(void)
 extern bool probe_skips __attribute__((visibility("hidden")));
 
 /*
- * All thread states, newest first. Unwinders walk this list at any moment, in any thread, so a
- * state is never freed. When its thread ends, the state becomes empty for the next new thread.
+ * All thread states, newest first. Unwinders walk this list at any moment, so no state is freed: a
+ * new thread gets the state of one that has ended.
  */
 extern _Atomic(struct thread *) probe_threads;
 
 /*
- * This thread's state; NULL until its first call. A thread that is not traced (any more) points to
- * probe_idle_thread, whose @busy is always set, so that hooks leave at once.
+ * This thread's state; NULL until its first call. In a thread that is not traced it is
+ * probe_idle_thread, whose @busy is always set.
  */
 extern __thread struct thread *self __attribute__((tls_model("initial-exec")));
 extern struct thread probe_idle_thread;
@@ -326,9 +311,9 @@ uint32_t probe_entry_guarded(uint64_t *slot, uint64_t addr, const struct arch_re
 uint32_t probe_entry_looked_up(uint64_t *slot, uint64_t addr, const struct arch_regs *regs);
 
 /*
- * HOT. Does the work of probe_entry() for a stub that found @slot through the frame pointer. If the
- * function has aligned its stack, @slot is only a copy of its return slot, and @other is the true
- * slot. In other functions @other may have any value.
+ * HOT. Does the work of probe_entry() for a @slot that the stub has found by the frame pointer. If
+ * the function has aligned its stack, @slot is a copy of the return slot @other. Else @other has
+ * any value.
  */
 uint32_t probe_entry_framed(uint64_t *slot, uint64_t addr, const struct arch_regs *regs,
 			    uint64_t *other);
@@ -369,8 +354,8 @@ struct libcall probe_libcall(uint64_t *slot, uint64_t index, struct arch_regs *r
 void entry_setjmp_returns(struct thread *t, uint64_t env, uint64_t sp, uint64_t value);
 
 /*
- * HOT, called by arch_point: the program passes the place of event @event, with stack pointer @sp.
- * The ENTRYs of the calls around it that were held back go into the ring, then the event.
+ * HOT, called by arch_point: the program, with stack pointer @sp, passes the place of @event.
+ * ENTRYs that were held back go into the ring, then the event.
  */
 void probe_point(uint32_t event, uint64_t sp);
 
@@ -379,9 +364,10 @@ struct arch_point;
 void probe_point_args(const struct arch_point *point);
 
 /*
- * HOT, called by the stubs of XRay's sleds (xray.c) when a function with return slot @slot begins
- * or ends. At an exit sled @regs has the function's return values; before a jump to another
- * function @regs is NULL.
+ * HOT, called by the stubs of XRay's sleds (xray.c) when a function begins or ends.
+ *
+ * @slot: the function's return slot
+ * @regs: at an exit, registers with the return values; NULL before a jump to another function
  */
 void probe_xray_entry(uint64_t *slot, uint64_t addr, const struct arch_regs *regs);
 void probe_xray_exit(uint64_t slot, const struct arch_regs *regs);
@@ -426,8 +412,8 @@ void thread_leave_alone(void);
 void thread_cut_off(_Atomic uint32_t *counter);
 
 /*
- * COLD. A clone(2) with @flags follows. With CLONE_VM, and without thread-local storage of its own,
- * the new thread would share the state of this one: calls of the two could not be told apart.
+ * COLD. A clone(2) with @flags follows. A thread with CLONE_VM but without CLONE_SETTLS would share
+ * this thread's state.
  */
 void thread_before_sharing(uint64_t flags);
 
@@ -467,8 +453,9 @@ void thread_give_back(struct thread *t);
 void thread_take_ring(struct thread *t);
 
 /*
- * SLOW. The two steps of thread_take_ring(): claim a ring for @t, and later put the caller's task
- * id on it. Call neither while self is the state of another thread.
+ * SLOW. The two steps of thread_take_ring(). thread_claim_ring() claims a ring for @t;
+ * thread_name_ring() puts the caller's task id on it. Call neither while self is the state of
+ * another thread.
  */
 void thread_claim_ring(struct thread *t);
 void thread_name_ring(struct thread *t);

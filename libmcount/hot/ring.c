@@ -15,26 +15,22 @@
 #include "libmcount/system/own_syscall.h"
 
 /*
- * A full ring makes the thread wait for the writer, since a lost record cannot be had again. The
- * writer works at memory speed, so the wait is short; with a slow disk it lasts until the disk is
- * done. Records are dropped and counted, until there is room again, in two cases: the recorder was
- * stopped or is gone, or it looks alive but has done nothing for WAIT_NS.
+ * A full ring makes the thread wait for the writer. If the recorder is stopped, gone, or idle for
+ * WAIT_NS, records are dropped and counted until there is room.
  */
 #define WAIT_STEP_NS 10000000
 #define LOOK_NS	     1000000000ULL /* the time between two looks at the recorder's state */
 #define WAIT_NS	     30000000000ULL
 
 /*
- * The most that a step of waiting adds to the time of the wait. A step adds its true length, which
- * is short if a signal ends it. If the thread was stopped together with the recorder, the step is
- * very long, but the thread has not waited in vain.
+ * The most that a step adds to the waiting time. If thread and recorder were stopped together, a
+ * step is long without being in vain.
  */
 #define STEP_MAX_NS 100000000ULL
 
 /*
- * The bytes kept free at the end of each segment, so that a commit never moves the ring's head to a
- * segment's end. A head at a segment's end means that the thread has left the segment, and that
- * segment_used[] is valid for that segment.
+ * The bytes kept free at the end of each segment. A head at a segment's end means that the thread
+ * has left it, and segment_used[] is valid.
  */
 #define SEGMENT_RESERVE sizeof(struct record)
 
@@ -67,8 +63,8 @@ static bool has_room(const struct ring *r, uint64_t position)
 }
 
 /*
- * True when half of the ring is full: waking a sleeping writer costs some microseconds, too many
- * for each segment. Before that the writer fetches records at intervals of its own.
+ * True when half of the ring is full: waking the writer at each segment would cost too much. The
+ * writer also looks at intervals of its own.
  */
 static bool wants_writer(const struct ring *r, uint64_t position)
 {
@@ -255,10 +251,8 @@ void ring_settle(struct thread *t)
 }
 
 /*
- * Makes room for @len bytes. A thread that has just come to the ring uses the segment of the ring's
- * head; else it uses the next one. False when that segment is not empty. A signal handler may jump
- * out of this function for good at any point, so only the head is reliable. While @at and @end of
- * @t do not agree with the head, one or both are NULL (ring_settle()).
+ * Makes room for @len bytes in the head's segment, or in the next segment if that is empty. A
+ * handler may jump out at any point, so only the ring's head is reliable.
  */
 static bool next_segment(struct thread *t, uint32_t len)
 {

@@ -11,9 +11,8 @@
 #include "utils/base/compiler.h"
 
 /*
- * Assumptions about the extent of a stack, which save a question to the kernel. A thread's own
- * stack extends OWN_REACH below its calls, and a made stack MADE_REACH. Both extend SLACK above the
- * first call that was seen on them.
+ * A thread's own stack is taken to extend OWN_REACH below its calls, a made stack MADE_REACH. Both
+ * extend SLACK above the first call seen.
  */
 #define OWN_REACH  (1UL << 20)
 #define MADE_REACH (1UL << 16)
@@ -156,8 +155,8 @@ static struct thread *find_around(struct thread *t, uint64_t slot)
 }
 
 /*
- * Sets the end of the stack of @t. A call above @end is on another stack, even when @t has no open
- * call: the outermost call may have ended by uc_link of makecontext(3).
+ * Sets the end of the stack of @t. A call above @end is on another stack, even if @t has no open
+ * call (uc_link of makecontext(3)).
  */
 static void end_at(struct thread *t, uint64_t end)
 {

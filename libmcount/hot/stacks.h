@@ -6,14 +6,13 @@
 
 /*
  * A stack that the program has made has a thread state, a ring and a task id of its own
- * (RING_FIRST_STACK_TID and above). Its calls go on when any thread takes the stack up again. A
- * switch is seen late: by the next call or return, whose slot lies elsewhere.
+ * (RING_FIRST_STACK_TID and above). Any thread may take the stack up again. The probe sees a switch
+ * late: by the slot of the next call or return.
  *
- * The program does not announce its stacks. Only the places of calls are known: @low and @high of
- * the state. Within that range, a call with a slot above the innermost frame means that frames were
- * jumped out of. For a slot outside of the range the kernel is asked whether all memory between is
- * mapped, as it is within one stack of the system. All this begins with probe.follows_stacks: the
- * program imports a function that switches, or was seen to have switched.
+ * Only the places of a stack's calls are known: @low and @high of its state. Inside of that range,
+ * a call above the innermost frame means that frames were jumped out of. For a slot outside of the
+ * range, the kernel is asked whether all memory between is mapped, as within one stack. All this
+ * needs probe.follows_stacks: the program imports a function that switches, or has switched.
  */
 
 /* HOT: true when a call with @slot may be on another stack than the calls before it. */
@@ -41,9 +40,8 @@ struct thread *stacks_find(struct thread *t, uint64_t sp);
 
 /*
  * COLD. The program announces that this thread goes on at @sp, on a stack of @bytes from @low on.
- * If that stack is a local variable of a call on the present stack, later calls on the two stacks
- * cannot be told apart by their places. So such a stack is taken up now. Other stacks are taken up
- * at their next call.
+ * Takes the stack up if it is a local variable of a call: places could not tell its calls apart.
+ * Other stacks are taken up at their next call.
  */
 void stacks_take_up(uint64_t sp, uint64_t low, uint64_t bytes);
 

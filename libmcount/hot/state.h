@@ -8,15 +8,12 @@
 #include "libmcount/hot/planned.h"
 
 /*
- * The state of a thread is not stored in a member. Only state_set() sets the words that stubs
- * compare with (fast_limit, fast_base, drop_limit, held_limit, admitted, calls of struct thread).
- * state_of() derives the state from these words: so a stub that changes @calls has changed the
- * state.
+ * No member has the state of a thread. state_set() sets the words that stubs compare with
+ * (fast_limit, fast_base, drop_limit, held_limit, admitted, calls of struct thread), and state_of()
+ * derives the state from these words. So a stub that changes @calls has changed the state.
  *
  * A thread without a plan is ALIKE or HELD. A thread with a plan is settled (JUDGED, OUTSIDE or
- * OUT) as long as each frame has its struct planned_frame, so that planned.now is complete;
- * planned_pass.h explains the other states. In comments words like "ready" and "open" mean these
- * states.
+ * OUT) while each frame has its struct planned_frame; planned_pass.h explains the other states.
  */
 enum thread_state {
 	THREAD_ALIKE,	/* each call is recorded at once */
@@ -66,9 +63,8 @@ struct thread_transition {
 };
 
 /*
- * A pair of a state and an event that is not listed is DO_JUDGE, or cannot happen. In any state but
- * ALIKE and HELD a call may need more than a stub can see (news of the recorder, a full segment):
- * then the thread is settled first.
+ * Pairs that are not listed are DO_JUDGE, or cannot happen. In any state but ALIKE and HELD, a
+ * thread is settled before calls that stubs cannot handle (news, a full segment).
  */
 static const struct thread_transition thread_transitions[THREAD_SETTLED][NR_THREAD_EVENTS] = {
 	[THREAD_ALIKE] = {
@@ -200,9 +196,8 @@ static inline void state_limit_none(struct thread *t)
 }
 
 /*
- * In a thread without a plan the stubs handle all frames. A record's depth is RECORD_DEPTH_MAX at
- * most. A frame is one level deeper than its caller, so frames[0] has the depth "-1". The stubs
- * take all bits below the address from the caller's data word; the depth is among these bits.
+ * Without a plan the stubs handle all frames up to RECORD_DEPTH_MAX. They take all bits below the
+ * address from the caller's data word. frames[0] has the depth "-1".
  */
 static inline void state_limit_alike(struct thread *t, bool is_held)
 {
@@ -223,8 +218,8 @@ static inline void state_limit_alike(struct thread *t, bool is_held)
 }
 
 /*
- * Lets the stubs handle frames above the innermost one, to the depth in planned.now. If the thread
- * is only ready (@is_ready), the first of these frames opens it.
+ * Lets the stubs push frames above the innermost one, to the depth in planned.now. With @is_ready
+ * the first of these frames opens the thread.
  */
 static inline void state_limit_open(struct thread *t, const struct planned *p, bool is_ready)
 {
@@ -241,10 +236,8 @@ static inline void state_limit_open(struct thread *t, const struct planned *p, b
 }
 
 /*
- * HOT: changes the state of @t, with its @p, from @from to @next. Only this function sets the words
- * that stubs compare with. Most callers know both states at compile time, and words that do not
- * change are not stored. A signal handler may jump out for good at any point: the thread never
- * counts as open with the limits of another state.
+ * HOT: changes the state of @t from @from to @next; unchanged words are not stored. A signal
+ * handler may jump out at any point: an open thread never has the limits of another state.
  */
 static inline void state_set(struct thread *t, const struct planned *p, enum thread_state from,
 			     enum thread_state next)

@@ -116,9 +116,8 @@ struct thread *thread_make_state(void)
 }
 
 /*
- * The number of states that no thread has. While it is 0, a new thread need not look at the states
- * of all others. It may be too high or too low for a moment: then a state is looked for in vain, or
- * made although another one is free.
+ * The number of states that no thread has. A wrong value for a moment costs a vain search, or a
+ * state that was not needed.
  */
 static _Atomic int32_t nr_free_states;
 
@@ -352,8 +351,8 @@ void thread_after_fork(void)
 		return;
 
 	/*
-	 * The parent's file has the ENTRYs of open calls, so the child only adds their EXITs. If -t
-	 * held an ENTRY back, the parent writes it when the call has been long enough.
+	 * The parent's file has the ENTRYs of open calls; the parent also writes ENTRYs that -t
+	 * held back. So the child only adds EXITs.
 	 */
 	t->ring = NULL;
 	t->at = t->end = NULL;
