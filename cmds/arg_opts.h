@@ -12,9 +12,9 @@
 int arg_opts_parse(const struct opts *opts, struct argrules *rules, struct uft_err *err);
 
 /*
- * Write the key argspec or retspec of `info`: the @rules about arguments, or about return values,
- * in uftrace's form. Writes "" when there are none. With @has_callables, also write their rules for
- * functions without addresses (utils/format/callables.h).
+ * Write the key argspec or retspec of `info` in uftrace's form: the @rules about @about, or "".
+ *
+ * @has_callables: also write the rules for functions without addresses (utils/format/callables.h)
  */
 void arg_opts_put(const struct argrules *rules, enum argrules_about about, bool has_callables,
 		  struct strbuf *out);

@@ -14,27 +14,21 @@ enum cmd_status {
 };
 
 /*
- * A sub-command. Each lives in cmds/commands/cmd_<name>.c, which ends in
- *
- *	const struct cmd cmd_<name> = { ... };
- *
- * and stands in the list of cmds/cmd.c.
+ * A sub-command: "const struct cmd cmd_<name>" of cmds/commands/cmd_<name>.c, listed in cmds/cmd.c.
  *
  * @name: the word on the command line
  * @args: the words after the options, for the usage line; NULL when there are none
  * @help: one phrase, for the list of commands
- * @bit: the rows of the option table that this command takes
+ * @bit: the rows of the option table that the command takes
  * @needs_program: the rest of the command line is a program to run
  * @may_read: without a program, the command reads a recording
  * @keeps_rest: the first word that is no option and all words after it belong to another program
  * @reads_data: the options in default.opts of the data directory apply
  * @uses_pager: stdout goes through the pager when it is a terminal
- * @check: checks the words that only this command understands (fields, sort keys). Runs before all
- *         other work. Returns 0 or -ERR_USAGE. May be NULL.
- * @run: does the work. Returns the exit status (enum cmd_status or a program's), a negative errno
- *       for CMD_FAILED, or -ERR_USAGE for CMD_USAGE. When @err holds a failure, main() prints its
- *       text as the one line of "utrail: ...". Prints warnings with msg_warn(&opts->msg, ...). May
- *       be called by another command with changed options (live does).
+ * @check: checks words that only this command understands, before all other work. Returns 0 or
+ *         -ERR_USAGE. May be NULL
+ * @run: does the work. Returns an enum cmd_status, the status of a program, or a negative errno or
+ *         -ERR_USAGE with @err for main() to print. Other commands may call it with changed options
  */
 struct cmd {
 	const char *name;

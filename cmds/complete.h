@@ -16,7 +16,7 @@ enum opts_complete {
 
 /*
  * Print the words for opts->cmd: functions of the program on the command line, or of the data
- * directory. Prints nothing without readable data: a shell that completes a word wants no error.
+ * directory. Prints no errors: a shell is completing a word.
  */
 void complete_print(const struct opts *opts);
 

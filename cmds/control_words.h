@@ -8,9 +8,10 @@
 #include "cmds/opts.h"
 
 /*
- * Send @words, each with its NUL, to the recorder @name and print its answer. @whom: the user's
- * name for the recorder. Returns CMD_DONE, -ERR_USAGE for wrong words, or another negative errno
- * with a text.
+ * Send @words, each with its NUL, to the recorder @name and print its answer. Returns CMD_DONE, or
+ * negative with @err: -ERR_USAGE for wrong words.
+ *
+ * @whom: the user's name for the recorder
  */
 int control_send(const struct opts *opts, const struct recorder_name *name, const char *whom,
 		 const struct strbuf *words, struct uft_err *err);

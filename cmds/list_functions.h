@@ -5,9 +5,8 @@
 #include "cmds/opts.h"
 
 /*
- * Print the functions of the program @path and the library calls that it makes, sorted by name:
- * all, or those that -F and -N choose. Each line can be given to -F. Returns CMD_DONE, or negative
- * with @err.
+ * Print the functions and library calls of the program @path that -F and -N choose, or all, sorted
+ * by name. Each line can be given to -F. Returns CMD_DONE, or negative with @err.
  */
 int list_functions(const struct opts *opts, const char *path, struct uft_err *err);
 

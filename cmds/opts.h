@@ -91,9 +91,11 @@ enum opts_as {
 #define OPTS_ROWS_MAX	   192
 
 /*
- * The parsed command line. Starts with opts_init(), ends with opts_deinit(). Commands must not
- * change it. A command that runs another one makes a shallow copy, changes the copy and does not
- * deinit it. Strings are argv's unless a field says otherwise. Times are in nanoseconds.
+ * The parsed command line. Starts with opts_init(), ends with opts_deinit(). Strings are argv's
+ * unless a member says otherwise. Times are in nanoseconds.
+ *
+ * Commands must not change it. To run another command, change a shallow copy, without
+ * opts_deinit().
  */
 struct opts {
 	/* The command line as it was given, and the words that follow its options. */
@@ -106,9 +108,9 @@ struct opts {
 	int complete; /* enum opts_complete */
 
 	/*
-	 * @typed, @in_files: the options that were given on the command line itself, and those in
-	 *        option files and scripts; by index in opts_table. @last: the last option of the
-	 *        command line with an argument in a word of its own, or NULL.
+	 * @typed, @in_files: options given on the command line, or in option files and scripts; by
+	 *         index in opts_table
+	 * @last: the last option of the command line with an argument in a word of its own, or NULL
 	 */
 	bool typed[OPTS_ROWS_MAX];
 	bool in_files[OPTS_ROWS_MAX];
@@ -163,9 +165,8 @@ struct opts {
 	bool inlined;
 
 	/*
-	 * Options of record and live. Options that only recordings have are stored in @rec
-	 * directly. The others, and those that depend on each other, are copied to @rec when the
-	 * recording begins.
+	 * Options of record and live. @rec directly takes options that only recordings have; the
+	 * others are copied to @rec when recording begins.
 	 */
 	struct record_settings rec;
 	bool use_kernel;       /* -k */
@@ -274,10 +275,11 @@ void opts_deinit(struct opts *opts);
 #define cleanup_opts cleanup(opts_deinit)
 
 /*
- * Parse `utrail [options] [COMMAND] [options] [PROGRAM [its arguments]]`. The first word that is no
- * option is the command, or otherwise the PROGRAM of `live`. @opts->cmd stays NULL when there is
- * neither. The words `help [COMMAND]` and `version` are the options --help and --version. Returns
- * 0, -ENOMEM, or -ERR_USAGE with the line to print.
+ * Parse `utrail [options] [COMMAND] [options] [PROGRAM [its arguments]]`. Returns 0, -ENOMEM, or
+ * -ERR_USAGE with the line to print.
+ *
+ * The first word that is no option is a command or the PROGRAM of `live`. @opts->cmd is NULL
+ * without such a word. `help [COMMAND]` and `version` are parsed as --help and --version.
  */
 int opts_parse(struct opts *opts, int argc, char **argv, struct uft_err *err);
 
@@ -289,8 +291,8 @@ extern const struct opt_row opts_table[];
 extern const size_t opts_table_nr;
 
 /*
- * opts_has_typed(): true when the user has given the option @name on the command line itself.
- * opts_has_given(): true when it was given there, in an option file or in a script.
+ * opts_has_typed(): true when the command line itself has the option @name.
+ * opts_has_given(): true when the command line, an option file or a script has it.
  */
 bool opts_has_typed(const struct opts *opts, const char *name);
 bool opts_has_given(const struct opts *opts, const char *name);

@@ -67,9 +67,7 @@ static int check_report(const struct opts *opts, struct uft_err *err)
 }
 
 /*
- * Checks that --proc stands beside no option that it excludes. A task has one tracer at most, and
- * the recorder must be the task's parent. All events of processes are kept, so the recording is no
- * flight recording.
+ * Checks the options that --proc excludes. A task has one tracer at most, which must be its parent.
  */
 static int check_proc(const struct opts *opts, struct uft_err *err)
 {
@@ -146,9 +144,9 @@ static int check_together(const struct opts *opts, struct uft_err *err)
 /*
  * A line of words: `[options] [COMMAND] [options] [PROGRAM [its arguments]]`.
  *
- * @args, @nr_args: the remaining words: PROGRAM and its arguments
- * @ended: "--" came before the remaining words
- * @is_typed: it is the command line, not a line of a file
+ * @args, @nr_args: PROGRAM and its arguments
+ * @ended: "--" came before them
+ * @is_typed: the line is the command line, not a line of a file
  */
 struct line {
 	int argc;
@@ -171,9 +169,8 @@ static void swap_runs(char **argv, int from, int middle, int end)
 }
 
 /*
- * Parses options after other words, as in `graph main -d DIR`. These are utrail's, because the
- * command runs no program. Each option moves before the words, so that a second parse of the line
- * gives the same.
+ * Parses utrail's options after other words (`graph main -d DIR`), and moves them before the words,
+ * for a second parse.
  */
 static int parse_behind(struct opts *opts, struct optparse *parse, struct uft_err *err)
 {
@@ -340,8 +337,8 @@ static int parse_file_words(struct opts *opts, const char *path, struct line *fi
 }
 
 /*
- * Parses again from the start, beginning with the words of a script and of --opt-file. So words of
- * the command line win over them, and lists contain the items of all.
+ * Parses again, with the words of a script and of --opt-file first: words of the command line win
+ * over them.
  */
 static int parse_with_former(struct opts *opts, struct line *line, struct uft_err *err)
 {
@@ -372,9 +369,8 @@ static int parse_with_former(struct opts *opts, struct line *line, struct uft_er
 }
 
 /*
- * Takes the options that the recording was made with, and that reading it needs. The file's words
- * come after the user's, but a time filter or range of the user stays. A recording may come from a
- * stranger: only options that utrail itself writes there (is_recorded) are taken.
+ * Takes options from the recording's default.opts; time options of the user win. The file may come
+ * from a stranger: only rows marked is_recorded are taken.
  */
 static int take_default_opts(struct opts *opts, const struct words *words, const char *path,
 			     struct uft_err *err)

@@ -13,8 +13,8 @@ struct pager {
 };
 
 /*
- * Lead stdout into $PAGER, /usr/bin/pager or less, unless stdout is no terminal or --no-pager was
- * given. Without a pager the output goes straight to stdout: this is no error.
+ * Lead stdout into $PAGER, /usr/bin/pager or less. Leaves stdout as it is when stdout is no
+ * terminal, with --no-pager, or without a pager.
  */
 void pager_open(struct pager *pager, const struct opts *opts);
 

@@ -31,8 +31,8 @@ static bool is_ignored(int sig)
 /* --- while a recording is opened --- */
 
 /*
- * The recording that is being opened: only one at a time. Members above the empty line do not
- * change while @thread runs.
+ * The recording that is being opened. Members above the empty line do not change while @thread
+ * runs.
  *
  * @began_ns: time when the command opened its first recording
  */

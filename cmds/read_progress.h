@@ -21,8 +21,8 @@
  * Begins with read_progress_begin(), ends with read_progress_end().
  *
  * @began_ns: the beginning of the reading, by the monotonic clock
- * @signal: the signal that the thread waits for, and by which it is ended: SIGINT, or, when a pager
- *         takes SIGINT for itself, a signal that no process sends
+ * @signal: ends the waiting thread: SIGINT, or a signal that no process sends when a pager takes
+ *         SIGINT
  */
 struct read_progress {
 	struct pipeline *pipe;
@@ -37,11 +37,12 @@ struct read_progress {
 };
 
 /*
- * Call it before the recording @dir is opened. After the command has run for a second, a line on
- * stderr says "opening '...'", if stderr is a terminal. The line stays until
- * read_progress_opened(), read_progress_begin() or the first output to that terminal. Commands
- * without progress print no such line. Nor does `live`, whose program may have left an incomplete
- * line on the terminal.
+ * Call it before the recording @dir is opened. After a second, stderr shows "opening '...'", if it
+ * is a terminal and the command shows progress. `live` shows nothing: its program may have left an
+ * incomplete line.
+ *
+ * The line stays until read_progress_opened(), read_progress_begin() or the first output to that
+ * terminal.
  */
 void read_progress_opening(const struct opts *opts, const char *dir);
 
@@ -49,9 +50,10 @@ void read_progress_opening(const struct opts *opts, const char *dir);
 void read_progress_opened(void);
 
 /*
- * Begin to read. From now on SIGINT makes @pipe end as if there were no more records; a second one
- * kills the process. When the command takes longer than a second, a line on stderr shows its
- * progress and the remaining time, if stderr is a terminal that nothing else is written to.
+ * Begin to read. SIGINT makes @pipe end as if there were no more records; a second one kills the
+ * process. After a second, stderr shows progress and remaining time, if it is a terminal without
+ * other output.
+ *
  * @prints_at_end: the command writes nothing while it reads
  */
 void read_progress_begin(struct read_progress *progress, const struct opts *opts,

@@ -65,9 +65,7 @@ static int report_no_data(const struct opts *opts, int ret, struct uft_err *err)
 }
 
 /*
- * Warns when the recording was cut off. In three cases other code reports it: `live` has done so
- * when recording, `info` has a line for it, and reader_check_records() reports it when there are no
- * records.
+ * Warns when the recording was cut off. `live` has warned when recording; `info` has a line for it.
  */
 static void warn_of_end(const struct trace_data *data, const struct opts *opts)
 {

@@ -9,9 +9,8 @@
 #include "utils/base/sink.h"
 
 /*
- * Returns the data directory that the options name, or the default one. When they mean the default
- * one and it is missing, returns the current directory if that is a recording, or else `ftrace.dir`
- * if that exists.
+ * Returns the data directory that the options name. When the default one is missing, returns "." if
+ * that is a recording, or `ftrace.dir` if that exists.
  */
 const char *reader_data_dir(const struct opts *opts);
 
@@ -58,9 +57,9 @@ void reader_pipeline_config(const struct opts *opts, struct pipeline_config *con
 void reader_warn_filters(const struct opts *opts, struct trace_data *data);
 
 /*
- * Warn when kernel events are not shown in full: this build, without libtraceevent, cannot show the
- * fields of those in @data, or some events were lost while recording. @pipe: it has read all events
- * and counted the lost ones; NULL: no warning about lost ones.
+ * Warn when kernel events are not shown in full: without libtraceevent, or when some were lost.
+ *
+ * @pipe: has read all events and counted the lost ones; NULL: no warning about lost ones
  */
 void reader_warn_kernel(const struct opts *opts, const struct trace_data *data,
 			const struct pipeline *pipe);
@@ -80,8 +79,8 @@ int reader_open_export(struct pipeline *pipe, const struct opts *opts,
 		       struct uft_err *err);
 
 /*
- * Write the output of @pipe, which reader_open_export() has opened, to @sink, and warn about events
- * that the format cannot hold. Does not flush. Returns 0, or negative with @err.
+ * Write the output of @pipe, which reader_open_export() has opened, to @sink, without a flush. Warn
+ * about events that the format cannot hold. Returns 0, or negative with @err.
  */
 int reader_export(struct pipeline *pipe, const struct opts *opts, const struct exporter *exporter,
 		  const struct export_config *config, struct sink *sink, struct uft_err *err);
@@ -93,7 +92,7 @@ int reader_open_sink(struct sink *sink, struct uft_err *err);
 
 /*
  * End a command that wrote to @sink: flush, report damage, and return the exit status.
- * @broken: the error of files that were read only in part; may be NULL
+ * @broken: the error of files that were read only in part, or NULL
  * @ret: the result of the view
  */
 int reader_finish(struct sink *sink, const struct uft_err *broken, int ret, struct uft_err *err);

@@ -6,8 +6,8 @@
 #define UTRAIL_CMDS_ULIMITS_H
 
 /*
- * Returns the value of fn(argc, argv), which is run on a stack of 8 MB at least, if memory allows.
- * Threads that are started later have such a stack by default, too.
+ * Returns the value of fn(argc, argv), run on a stack of 8 MB at least, if memory allows. Threads
+ * that start later have such a stack by default.
  */
 int run_with_stack(int (*fn)(int argc, char **argv), int argc, char **argv);
 

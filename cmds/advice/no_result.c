@@ -68,11 +68,11 @@ struct members {
  * An option that leaves something out.
  *
  * @takes: the members of struct opts that hold the option
- * @is_given: true when @opts has the option. NULL: @opts has it when the first member of @takes
- *         differs from that of without_narrowings()
- * @name: the option as the user types it, unless @add_name adds the text
- * @why: a sentence on why the option left nothing, unless @add_why adds it. @all: the recording's
- *         content when nothing is left out
+ * @is_given: true when @opts has the option; NULL: compare the first of @takes with that of
+ *         without_narrowings()
+ * @name, @add_name: the option as the user types it, as a constant or by a function
+ * @why, @add_why: a sentence on why the option left nothing; @all: the recording's content without
+ *         such options
  */
 struct narrowing {
 	struct members takes[2];

@@ -12,9 +12,8 @@ struct pipeline;
 struct trace_data;
 
 /*
- * Print why the view of @pipe, which has come to its end, had nothing to show. The recording is
- * read again, once for each option that leaves something out. Damaged or interrupted recordings are
- * reported elsewhere.
+ * Print why the view of @pipe, which has come to its end, had nothing to show. Reads the recording
+ * again, once for each option that leaves something out.
  */
 void no_result_explain(const struct opts *opts, const struct pipeline *pipe);
 

@@ -15,10 +15,7 @@
 /* The largest size of a file of make rules. The rules of a large project have some megabytes. */
 #define RULES_MAX (256U << 20)
 
-/*
- * Resolves the links of a path, as in the paths of recordings. For a missing file, only the
- * directory is resolved. When the directory is missing, too, the path stays as it is.
- */
+/* Resolves the links of a path; of a missing file's path, only those of its directory. */
 static void find_real(const char *dir, const char *given, struct strbuf *out)
 {
 	struct strbuf path cleanup_strbuf = { 0 };

@@ -17,9 +17,10 @@ struct build_output {
 };
 
 /*
- * Begin to write the file @name with @mode and the umask. The text @name must stay valid until
- * build_output_deinit(). Returns 0, or negative with @err. Call build_output_deinit() in any case;
- * it removes a file that was not published.
+ * Begin to write the file @name with @mode and the umask. Returns 0, or negative with @err. After
+ * an error, too, call build_output_deinit(): it removes a file that was not published.
+ *
+ * @name: must stay valid until build_output_deinit()
  */
 int build_output_open(struct build_output *out, const char *name, mode_t mode, struct uft_err *err);
 

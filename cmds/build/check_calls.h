@@ -11,10 +11,10 @@
 #include "utils/base/containers/strmap.h"
 
 /*
- * The facts about an event that sources name by one expression ("SOLD", "trc.sold").
+ * An event that sources name by one expression ("SOLD", "trc.sold").
  *
  * @format: NULL when it is no literal, or several declarations differ
- * @file, @line: place of the declaration
+ * @file, @line: the declaration
  */
 struct check_event {
 	char *key;
@@ -52,11 +52,10 @@ struct check_use {
  * The declarations and uses of a source. Starts as { 0 }, ends with check_calls_deinit().
  *
  * @declared: events that this source declares by FSTRACE_DECL() and fstrace_declare()
- * @externs: a list of variables that this source declares extern: other sources may set them to
- *           declared events
+ * @externs: a list of variables that this source declares extern
  * @has_long_64: int64_t is long
- * @text: source for a compiler: each use became a call of a function like printf(); use N is in
- * "line" N of the "file" CHECK_FILE
+ * @text: source for a compiler, with a call of a printf()-like function for each use; use N is in
+ *         "line" N of the "file" CHECK_FILE
  */
 struct check_calls {
 	struct check_events declared;
@@ -77,9 +76,10 @@ int check_calls_collect(const struct strbuf *text, struct check_calls *calls,
 			struct check_events *global);
 
 /*
- * Rewrite the uses; the declarations of the source come first. Entries of @global are used for
- * variables that the source declares extern, and for members of structures ("a.b"), but not for
- * other names: a parameter may have such a name. Returns 0 or -ENOMEM.
+ * Rewrite the uses in @text, after the declarations of the source. Returns 0 or -ENOMEM.
+ *
+ * @global: events of other sources; only variables that this source declares extern and members of
+ *         structures ("a.b") can name them
  */
 int check_calls_rewrite(const struct strbuf *text, struct check_calls *calls,
 			const struct check_events *global);

@@ -23,9 +23,9 @@ static const char *const compilers[] = { "cc", "gcc", "clang", "c++", "g++", "cl
 /*
  * Options that are passed on.
  *
- * @has_value: the option has a value, in the same word or in the next one
- * @is_prefix: the word may go on with any text
- * @is_language: the command that reads preprocessed text gets the option, too
+ * @has_value: the value is in the same word or in the next one
+ * @is_prefix: any text may follow @name in the word
+ * @is_language: also for the command that reads preprocessed text
  */
 struct option {
 	const char *name;
@@ -136,10 +136,7 @@ static int add_option(struct check_compiler *compiler, const struct option *opti
 	return ret == 0 && option->is_language ? add_word(&compiler->check, start, rest) : ret;
 }
 
-/*
- * Takes the option at index @at, which moves to the option's value if that is a word of its own. An
- * option that is not in the list is left out.
- */
+/* Takes the option at index @at, if it is listed. @at moves to a value in the next word. */
 static int take_option(struct check_compiler *compiler, const struct words *argv, size_t *at)
 {
 	const char *word = argv->words[*at];

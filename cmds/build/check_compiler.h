@@ -10,14 +10,13 @@
 #include "cmds/build/check_db.h"
 
 /*
- * The command that preprocesses the source of an entry, and the command that checks its
+ * The command that preprocesses the source of an entry, and the command that checks the
  * preprocessed text. Each is an argv without the names of input and output.
  *
- * A file of entries may come from a stranger. So the compiler is found in $PATH by its name alone,
- * no shell is used, and options are taken from a list: includes, definitions and the language.
- * Options that write files or load code are not on the list.
+ * A file of entries may come from a stranger. So no shell runs, only $PATH supplies the compiler,
+ * and only listed options are taken: none that writes files or loads code.
  *
- * @is_source: false for assembler and other languages: there is nothing to do
+ * @is_source: false for assembler and other languages: nothing is checked
  */
 struct check_compiler {
 	struct words preprocess;

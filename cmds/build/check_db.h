@@ -5,10 +5,11 @@
 #include "utils/base/containers/words.h"
 
 /*
- * @directory, @file: of the heap; @file may be relative to @directory
- * @output: of the heap, may be relative, too; NULL when the entry has none
- * @argv: the compiler and its arguments; a command in one text was split into words as by a shell,
- * without expansions
+ * All strings are of the heap.
+ *
+ * @file, @output: may be relative to @directory; @output may be NULL
+ * @argv: the compiler and its arguments; a command in one text is split like a shell's, without
+ *         expansions
  */
 struct check_entry {
 	char *directory;
@@ -24,9 +25,8 @@ struct check_db {
 };
 
 /*
- * Append the entries of the file @path, in the format of clang's "JSON Compilation Database".
- * Returns 0, -EINVAL with the place for another format, -ENOMEM, or an error of opening and
- * reading.
+ * Append the entries of the file @path, a clang "JSON Compilation Database". Returns 0, -EINVAL
+ * with the place of a wrong format, or another negative errno.
  */
 int check_db_load(const char *path, struct check_db *db, struct uft_err *err);
 

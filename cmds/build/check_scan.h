@@ -17,8 +17,7 @@ enum check_kind {
 /*
  * @left: the text after the last token
  * @start: the place of the token
- * @line, @file: the line and the file of the last token, by the line markers; @file is as the
- *               marker has it, without its quotes
+ * @line, @file: the token's line and file, by the line markers; @file without quotes
  */
 struct check_scan {
 	struct text left;
@@ -37,9 +36,10 @@ bool check_scan_next(struct check_scan *scan);
 bool check_scan_is(const struct check_scan *scan, const char *token);
 
 /*
- * Read an argument of a call whose bracket is open, up to the ',' or ')' that becomes the token.
- * With @takes_all a ',' does not end the argument. Line markers are left out, and each run of
- * blanks becomes one blank. Returns false when the text ends before.
+ * Read an argument of a call up to the ',' or ')' that becomes the token. Line markers are left
+ * out; each run of blanks becomes one blank. Returns false when the text ends before.
+ *
+ * @takes_all: a ',' does not end the argument
  */
 bool check_scan_argument(struct check_scan *scan, bool takes_all, struct strbuf *out);
 

@@ -20,9 +20,8 @@
  *
  * @options: options that no other word takes
  * @check: checks arguments that only this word understands; may be NULL
- * @run: reads files; NULL when the word reads no files
- * @choose: chooses the writer for a recording; NULL when the word reads no recording. A word with
- *         both reads the files that are named, or else the recording
+ * @run: reads the named files; may be NULL
+ * @choose: chooses the writer for a recording, which is read when no files are named; may be NULL
  */
 struct events_word {
 	const char *name;
@@ -98,11 +97,7 @@ static bool is_etrace(const struct opts *opts, const struct events_word *word)
 	return word->choose == export_as && opts->export_as == OPTS_AS_ETRACE;
 }
 
-/*
- * True when @row, an option of this command, applies to @word. Options of all commands, which
- * `convert` takes, too, apply to all words. Other options that no word has for itself apply to
- * words that read a recording.
- */
+/* True when option @row applies to @word. `convert` has only options that all words take. */
 static bool takes_option(const struct events_word *word, const struct opt_row *row)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {

@@ -209,9 +209,7 @@ static bool can_follow(const struct opts *opts)
 #define LOOK_AGAIN_MS 10
 
 /*
- * Waits until the recorder of @data_dir answers, or has written to @over_fd that it is done.
- * Returns false when the recorder has closed @over_fd without writing: then there is nothing to
- * show.
+ * Waits until the recorder answers, or writes to @over_fd. False when it closed @over_fd unwritten.
  */
 static bool wait_for_recorder(const char *data_dir, int over_fd)
 {
@@ -276,9 +274,7 @@ static int wait_for_viewer(pid_t pid, int ending_signal)
 }
 
 /*
- * The output of the program and of the recorder during `live --tui`. The screen and the keys are
- * the viewer's, so the program reads nothing. Its output is kept in @text, and is printed when the
- * screen is free again.
+ * The output of the program and the recorder during `live --tui`, kept until the viewer ends.
  *
  * @terminal: standard input, output and error as they were
  */
@@ -504,8 +500,8 @@ static int live_in_temp_dir(const struct opts *opts, struct uft_err *err)
 }
 
 /*
- * --keep-pid: shows the calls, and cleans up after viewer and recorder, however they end. No parent
- * waits for this process, and interrupts are blocked. @over_fd closes when the recorder ends.
+ * --keep-pid: shows the calls, and removes the data even if viewer or recorder crash. @over_fd
+ * closes when the recorder ends.
  */
 static int show_beside(const struct opts *opts, char *data_dir, const char *top, int over_fd,
 		       const sigset_t *before, struct uft_err *err)
@@ -539,9 +535,8 @@ static int show_beside(const struct opts *opts, char *data_dir, const char *top,
 }
 
 /*
- * --keep-pid: this process becomes the program. So it can neither show the calls nor clean up. Its
- * children cannot do that either: the program's wait(2) would see them. The exit status is that of
- * the program.
+ * --keep-pid: this process becomes the program. Processes that are not its children show the calls:
+ * the program's wait(2) would see children.
  */
 static int live_in_kept_pid(const struct opts *opts, struct uft_err *err)
 {

@@ -15,8 +15,10 @@ int events_etrace_export(const struct opts *opts, const struct trace_data *data,
 			 struct uft_err *err);
 
 /*
- * Write the output of `build` that @opts ask for to the file @name; "-": to standard output.
- * Returns an exit status, or negative with @err. The file appears only when it is complete.
+ * Write the output of `build` for @opts to the file @name, which appears only when complete.
+ * Returns an exit status, or negative with @err.
+ *
+ * @name: "-" for standard output
  */
 int events_etrace_build(const struct opts *opts, const struct trace_data *data, const char *name,
 			struct uft_err *err);

@@ -17,11 +17,11 @@
 int events_log_check(const struct opts *opts, struct uft_err *err);
 
 /*
- * Wrong lines of a log's files, one file after the other. Only the first ones of each file are
- * reported.
+ * Wrong lines of a log's files; only the first ones of each file are reported.
  *
- * @msg: where warnings go; NULL: they are listed on stdout
- * @path, @nr: the file of the last problem, and the number of problems in it; @nr_all: in all files
+ * @msg: receives warnings; NULL: they are listed on stdout
+ * @path, @nr: the file of the last problem, and its number of problems
+ * @nr_all: problems of all files
  */
 struct log_problems {
 	const struct msg *msg;

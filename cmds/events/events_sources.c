@@ -12,9 +12,9 @@
 #include "trace/seam/reader.h"
 
 /*
- * @known: declarations in all sources, collected before any source is checked
- * @told: lines that were reported: an error in a header appears in each source that includes it
- * @nr_all: number of uses and declarations; nr_wrong of them are wrong
+ * @known: declarations of all sources, collected before the checks
+ * @told: lines that were reported: each source that includes a header repeats its errors
+ * @nr_all: uses and declarations, of which @nr_wrong are wrong
  */
 struct tally {
 	const struct opts *opts;

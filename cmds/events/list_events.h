@@ -5,9 +5,10 @@
 #include "cmds/opts.h"
 
 /*
- * Print the kernel's tracepoints and the static probes (SDT) of the program opts->args[0], if there
- * is one. With --Event, only events that it names are printed, also those of the program's
- * libraries. Returns CMD_DONE, or negative with @err.
+ * Print the kernel's tracepoints and the static probes (SDT) of the program opts->args[0], if any.
+ * Returns CMD_DONE, or negative with @err.
+ *
+ * With --Event: only events that the option names, also those of the program's libraries.
  */
 int list_events(const struct opts *opts, struct uft_err *err);
 
