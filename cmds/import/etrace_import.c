@@ -23,9 +23,8 @@
 #define HEAD_BYTES   8192
 
 /*
- * Without --no-limit, records have BYTES_MIN bytes at most, or, if that is more, the size of the
- * text times HELD_TIMES in memory and WRITTEN_TIMES in the file. Records may be larger than their
- * text: an argument may follow many empty ones, and a variable may belong to many tasks.
+ * Without --no-limit, records have BYTES_MIN bytes at most, or the text's size times HELD_TIMES in
+ * memory and WRITTEN_TIMES in the file.
  */
 #define BYTES_MIN     (64UL << 20)
 #define HELD_TIMES    4

@@ -6,8 +6,8 @@
 #include "utils/base/err.h"
 
 /*
- * Returns 1 when the file on the command line is such a text, and 0 when it is not. Negative with
- * @err when there are further files, or options that do not apply.
+ * Returns 1 when the file on the command line is such a text, 0 when it is not, or negative with
+ * @err for further files or options that do not apply.
  */
 int etrace_is_given(const struct opts *opts, struct uft_err *err);
 

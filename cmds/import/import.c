@@ -14,8 +14,8 @@
 #include "utils/format/fstrace/log.h"
 
 /*
- * Lines of several writers may come a little out of order. A time that goes back by more than this
- * means that the clock was set back. The recording's clock never goes back: it runs on.
+ * A clock that goes back by more than this was set back. Lines of several writers may come a little
+ * out of order.
  */
 #define SET_BACK_US 10000000LL
 /* The latest time of a line. */
@@ -24,9 +24,9 @@
 /*
  * A log that is being read.
  *
- * @has_line: @line is the next line, at the time @ns of a clock that never goes back
+ * @has_line: @line is the next line, at @ns of a clock that never goes back
  * @last_us: the time of the line before
- * @shift_ns: the sum of the steps by which the clock was set back, @nr_back times so far
+ * @shift_ns, @nr_back: sum and number of the steps by which the clock was set back
  */
 struct log_source {
 	struct fst_log log;
@@ -161,8 +161,8 @@ static bool find_time(const struct import *im, uint64_t ns, uint64_t *time_ns)
 }
 
 /*
- * Finds the place of a line. Returns NULL, or what is wrong; then @at is the offset of the wrong
- * byte in the line. Without memory the result is NULL, and so is to->kind or to->task.
+ * Finds the place of a line. Returns NULL, or an error about byte @at. Without memory, to->kind or
+ * to->task is NULL.
  */
 static const char *find_place(struct import *im, struct log_source *src, struct place *to,
 			      size_t *at)

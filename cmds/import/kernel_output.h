@@ -11,9 +11,9 @@
 /*
  * Starts as { .store = ... }, ends with kernel_output_deinit().
  *
- * @pages: the pages of the CPU whose file is open as @stream; @stream is -1 when no file is open
- * @buffered: pages that still must be written
- * @hides: files get their names at the end, since readers may be reading the directory
+ * @pages: the pages of the CPU whose file is open as @stream; -1: no file is open
+ * @buffered: pages to write
+ * @hides: readers may be reading the directory: files get their names at the end
  * @cpus: the CPUs that have a file
  * @seen: a bit for each event that has records
  */

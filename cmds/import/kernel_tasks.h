@@ -20,7 +20,7 @@ struct kernel_trace_task {
 /*
  * Starts as { 0 } but for @max, ends with kernel_trace_tasks_deinit().
  *
- * @max: the most tasks that are kept; more than IMPORT_TASKS_MAX are never kept
+ * @max: the most tasks, beside the limit IMPORT_TASKS_MAX
  * @names: places in @text, by the number of the task
  */
 struct kernel_trace_tasks {
@@ -40,9 +40,11 @@ struct kernel_trace_tasks {
 int kernel_trace_tasks_name(struct kernel_trace_tasks *tasks, struct text cmdlines);
 
 /*
- * Note a record at @time_ns of task @tid on CPU @cpu. @tid 0 is the idle task of that CPU. *@number
- * becomes the task's number in the recording. Returns 0, -ENOMEM, or -E2BIG when there are too many
+ * Note a record of task @tid on CPU @cpu. Returns 0, -ENOMEM, or -E2BIG when there are too many
  * tasks.
+ *
+ * @tid: 0 is the idle task of the CPU
+ * @number: gets the task's number in the recording
  */
 int kernel_trace_tasks_see(struct kernel_trace_tasks *tasks, int32_t tid, uint32_t cpu,
 			   uint64_t time_ns, int32_t *number);

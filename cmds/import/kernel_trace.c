@@ -42,8 +42,7 @@ struct part {
 /*
  * @into: the recording to which records are added, open as @data; NULL: a new one is made
  * @parts: sorted by their CPU
- * @nr_of_others: records that are left out: they are of tasks that the recording does not have, or
- *                are too large
+ * @nr_of_others: left-out records: too large, or of tasks that the recording does not have
  * @nr_of_tracers: records that are neither events nor calls
  */
 struct kernel_trace {

@@ -9,8 +9,8 @@
 /*
  * An event that was imported.
  *
- * @format: the format of its values. NULL: its values are in lines as "KEY=value", and @keys are
- * their keys in order of first appearance
+ * @format: the format of its values; NULL: its lines have "KEY=value"
+ * @keys: without a format: the keys in order of first appearance
  */
 struct import_kind {
 	uint32_t id;
@@ -23,8 +23,7 @@ struct import_kind {
 /*
  * Starts as { .next_id = ... }, ends with import_kinds_deinit().
  *
- * @next_id: id of the next new event
- * @bytes: an upper bound of the bytes of all definitions, with those of the existing recording
+ * @bytes: an upper bound for all definitions, with those of the existing recording
  * @last: the event that was returned last
  */
 struct import_kinds {

@@ -145,8 +145,8 @@ static int write_kinds(struct import_output *out, const struct import_kinds *kin
 }
 
 /*
- * All processes of a log count as one program with the log's name, in one session. The session's id
- * has the number of the first task, which no other session of the recording has.
+ * Writes a session for all processes of a log. Its id holds the number of the first task, which is
+ * unique in the recording.
  */
 static int put_session(struct import_output *out, struct strbuf *text,
 		       const struct import_task *task, struct text program, int32_t *first,

@@ -29,8 +29,10 @@ int import_output_open(struct import_output *out, const struct opts *opts,
 void import_output_close(struct import_output *out);
 
 /*
- * Write tasks and definitions, after all events were written. @programs: the program of each of
- * @nr_logs logs, by the @log of a task. @last_ns: the time of the last record.
+ * Write tasks and definitions, after all events were written.
+ *
+ * @programs: the programs of the @nr_logs logs, by the @log of a task
+ * @last_ns: the time of the last record
  */
 int import_output_finish(struct import_output *out, const struct import_tasks *tasks,
 			 const struct import_kinds *kinds, const struct text *programs,

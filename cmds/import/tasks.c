@@ -55,9 +55,8 @@ static uint64_t key_of(const struct fst_origin *origin, size_t log)
 }
 
 /*
- * Chooses the task's number: that of the thread, if the line has it, or else that of the process.
- * If another task has this number, or the line has none, the task gets one that no task of Linux
- * has.
+ * Chooses a free number: of the thread if the line has it, else of the process, else one that no
+ * task of Linux has.
  */
 static int32_t choose_tid(struct import_tasks *tasks, const struct fst_origin *origin)
 {

@@ -13,8 +13,8 @@
  *
  * @origin: its process and thread in the lines
  * @log: its log, for tasks whose lines name no process
- * @is_new_process: its process is new in the recording: the program must still be written
- * @records, @payloads: the bytes that wait for <tid>.dat and <tid>.evt
+ * @is_new_process: the recording lacks its program
+ * @records, @payloads: bytes to write to <tid>.dat and <tid>.evt
  * @is_written: its files exist
  * @next: another task with the same key
  */
@@ -35,10 +35,10 @@ struct import_task {
  * Starts as { .next_made = IMPORT_TID_MADE }, ends with import_tasks_deinit().
  *
  * @by_origin: tasks by a key of process and thread
- * @tids: numbers that tasks have; @pids: known processes
+ * @tids, @pids: numbers of tasks, and known processes
  * @next_made: the next number for a task that has none
- * @buffered: bytes of all tasks that are not written yet
- * @hides: files get their names at the end, since readers may be reading the directory
+ * @buffered: unwritten bytes of all tasks
+ * @hides: readers may be reading the directory: files get their names at the end
  */
 struct import_tasks {
 	struct import_task **all;
@@ -71,8 +71,8 @@ struct import_tasks {
 int import_tasks_know(struct import_tasks *tasks, int32_t pid, int32_t tid);
 
 /*
- * Returns the task that has written lines of @origin into the log with the index @log. Returns NULL
- * without memory, or with @is_full set when there are too many tasks.
+ * Returns the task that has written lines of @origin into the log with index @log. Returns NULL
+ * without memory, or with @is_full set.
  */
 struct import_task *import_tasks_get(struct import_tasks *tasks, const struct fst_origin *origin,
 				     size_t log, bool *is_full);
@@ -86,8 +86,8 @@ int import_tasks_add(struct import_tasks *tasks, struct import_task *task, uint6
 int import_tasks_flush(struct import_tasks *tasks, struct store *store, struct uft_err *err);
 
 /*
- * Make the files visible to readers: with @hides, give them their names in the directory @dir_fd.
- * Call it after the definitions of the events are written. Returns 0, or negative with @err.
+ * With @hides, give the files their names in the directory @dir_fd, after the events' definitions
+ * are written. Returns 0, or negative with @err.
  */
 int import_tasks_publish(const struct import_tasks *tasks, int dir_fd, struct uft_err *err);
 

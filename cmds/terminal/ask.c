@@ -262,9 +262,8 @@ bool ask_is_recorded(const char *dir)
 #define IS_LISTENING 0x10000U
 
 /*
- * True for a line of /proc/net/unix about a listening socket of a recorder. Lines end in a name;
- * '@' stands for the NUL of the abstract namespace. Connected sockets have the name of the
- * listening one, too, so each request would add a line.
+ * True for a line of /proc/net/unix about a recorder's listening socket. '@' stands for the NUL of
+ * the abstract namespace. Connected sockets have the same name.
  */
 static bool is_recorder_line(const char *line, struct recorder_name *name)
 {

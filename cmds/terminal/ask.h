@@ -9,10 +9,9 @@
 #include "utils/format/probe/request.h"
 
 /*
- * A recorder's name (see request.h), and its possible owners.
+ * A recorder's name (request.h), and its possible owners.
  *
- * @owner: the owner of the data directory, or of the recorded process; root and the caller are
- *         accepted, too
+ * @owner: of the data directory, or of the recorded process; root and the caller are accepted, too
  * @secret: the recorder must know it; "": none is needed
  */
 struct recorder_name {
@@ -22,10 +21,11 @@ struct recorder_name {
 };
 
 /*
- * Send a request to the recorder of @dir and wait for the answer, @timeout_ms at most (-1: as long
- * as it takes). A recorder without a sign of life for two seconds is not waited for. Returns 0;
- * -ENOTCONN when there is no recorder, -EPIPE when it ended without an answer, -ETIMEDOUT, -EPERM
- * when another process answers in its place, or another negative errno.
+ * Send a request to the recorder of @dir and wait for the answer; two seconds without a sign of
+ * life end the wait. Returns 0; -ENOTCONN without a recorder, -EPIPE when it ended without an
+ * answer, -ETIMEDOUT, -EPERM when another process answers in its place, or another negative errno.
+ *
+ * @timeout_ms: -1: no limit
  */
 int ask_recorder(const char *dir, enum request_type type, int timeout_ms,
 		 struct request_answer *answer);
@@ -46,9 +46,11 @@ int ask_name_of_dir(const char *dir, struct recorder_name *name);
 int ask_name_of_pid(pid_t pid, struct recorder_name *name);
 
 /*
- * Like ask_recorder(), by the recorder's name. The request has a text: @words, each with its NUL.
- * The text of the answer is appended to @out unchanged. Returns -EPERM when the listener with that
- * name belongs neither to root, nor to the caller, nor to the @owner.
+ * Like ask_recorder(), by name and with a text. Returns -EPERM, too, when the listener belongs
+ * neither to root, nor to the caller, nor to the @owner.
+ *
+ * @words: the request's text, each word with its NUL
+ * @out: the text of the answer is appended
  */
 int ask_named(const struct recorder_name *name, enum request_type type, const struct strbuf *words,
 	      int timeout_ms, struct request_answer *answer, struct strbuf *out);
@@ -60,9 +62,8 @@ int ask_named(const struct recorder_name *name, enum request_type type, const st
 int ask_failed(int ret, const char *what, const char *whom, struct uft_err *err);
 
 /*
- * Wait until the recorder of @dir is done. After the end of its program a recording may not be
- * complete yet (--keep-pid: the shell goes on at once). Returns at once when the program still
- * runs, or without a recorder.
+ * Wait until the recorder of @dir is done. With --keep-pid, the shell may go on before the
+ * recording is complete. Returns at once when the program still runs, or without a recorder.
  */
 void ask_wait_for_end(const char *dir);
 

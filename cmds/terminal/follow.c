@@ -17,8 +17,9 @@
 #define OPEN_NS 200000000
 
 /*
- * Asks the recorder for its progress. @is_own: it is the recorder of `live`, which answers or ends
- * in any case, though perhaps late: on a busy machine, or with a slow disk
+ * Asks the recorder for its progress.
+ *
+ * @is_own: the recorder of `live`: it answers in the end, also on a busy machine
  */
 static int ask_progress(const char *dir, bool is_own, struct request_answer *answer)
 {
@@ -47,9 +48,8 @@ static int is_possible(const struct opts *opts, struct uft_err *err)
 }
 
 /*
- * Reads the present content of task.txt. The files that it names are complete when the recorder
- * answers after that. Returns 1 with @answer; 0 when the recorder has ended, and everything was
- * read; or negative.
+ * Reads task.txt, then asks the recorder: so the named files are complete. Returns 1 with @answer,
+ * 0 after the recorder's end, or negative.
  */
 static int read_tasks(const struct follow *follow, struct request_answer *answer,
 		      struct uft_err *err)
@@ -75,10 +75,8 @@ static int read_tasks(const struct follow *follow, struct request_answer *answer
 }
 
 /*
- * Looks at the recording once. The order matters: follow->complete_ns becomes the time of the
- * recorder's former answer, after which task.txt was read and the files were measured. Entries that
- * are held back may come to the files later than their session's line comes to task.txt. So
- * task.txt is read once more; otherwise such entries would get names of the former session.
+ * Looks at the recording once. complete_ns is the recorder's former answer: entries that were held
+ * back may come to the files after their session's line to task.txt, which was read since.
  */
 int follow_look(struct follow *follow, struct uft_err *err)
 {
@@ -126,8 +124,8 @@ static int open_growing(struct follow *follow, struct trace_data *data, const st
 }
 
 /*
- * Returns the time before which an open call must have begun, so that it is shown as entered. In a
- * pipe or a file the time is 0: no call is shown so, and each leaf has one line.
+ * Returns the time before which an open call began that is shown as entered. In a pipe or file, no
+ * call is.
  */
 static uint64_t open_since_ns(const struct follow *follow)
 {

@@ -12,14 +12,12 @@
 /*
  * A recording that is being followed.
  *
- * @complete_ns: events up to this time are in the files and known to @data; UINT64_MAX: all events
- *               are
+ * @complete_ns: events up to this time are in the files and known to @data; UINT64_MAX: all are
  * @has_late_entries: see struct pipeline
- * @answer_ns: the time in the recorder's last answer; it becomes @complete_ns when task.txt was
- *             read once more
+ * @answer_ns: the time of the recorder's last answer, the next @complete_ns
  * @is_own: the recorder is a process of this command, and is waited for without a limit
- * @is_watched: a person looks at each line as it comes; otherwise the reading program gets the
- * lines of a replay
+ * @is_watched: a person looks at each line as it comes; otherwise a program gets the lines of a
+ *         replay
  */
 struct follow {
 	struct trace_data *data;
@@ -31,10 +29,10 @@ struct follow {
 };
 
 /*
- * A view of calls while they are recorded. Both functions get view.self, and may be NULL. They
- * return 0 or negative; @grow then sets @err.
+ * A view of calls while they are recorded. Both functions get view.self, may be NULL, and return 0
+ * or negative.
  *
- * @grow: called when the pipeline may have new tasks
+ * @grow: called when the pipeline may have new tasks; sets @err
  * @pause: called when no event comes for a moment: shows calls that began before @since_ns
  */
 struct follow_view {
@@ -44,10 +42,9 @@ struct follow_view {
 };
 
 /*
- * Open the recording in @data. With --follow, a recording that is being made is followed: wait
- * until it has records, set @grows and fill @follow. Other recordings are opened as they are.
- * Returns 0, CMD_NO_DATA when it has no records or cannot be opened, or negative. @data is open
- * only after 0.
+ * Open the recording in @data. With --follow, wait for its first records while it is being made,
+ * set @grows and fill @follow. Returns 0 with open @data, CMD_NO_DATA when it has no records or
+ * cannot be opened, or negative.
  */
 int follow_open_records(struct follow *follow, bool *grows, struct trace_data *data,
 			const struct opts *opts, struct uft_err *err);

@@ -5,8 +5,8 @@
 #include <stdint.h>
 
 /*
- * Returns a number that changes when a file of the data directory @dir is written or deleted. It is
- * made of the files' sizes and times. Returns 0 when @dir cannot be read.
+ * Returns a number that changes when a file of the data directory @dir is written or deleted (sizes
+ * and times), or 0 when @dir cannot be read.
  */
 uint64_t growth_stamp(const char *dir);
 

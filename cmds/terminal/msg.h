@@ -32,13 +32,13 @@ enum msg_domain {
 };
 
 /*
+ * Starts as { 0 }. The file belongs to struct opts.
+ *
  * @file: the file that gets the lines; NULL is stderr
  * @level: number of -v options, for all domains
  * @levels: by domain, from --debug-domain
  * @has_color: warnings stand out
  * @is_muted: nothing is printed
- *
- * Starts as { 0 }. The file belongs to struct opts.
  */
 struct msg {
 	FILE *file;
@@ -52,8 +52,8 @@ struct msg {
 void msg_warn(const struct msg *msg, const char *fmt, ...) PRINTF_FORMAT(2, 3);
 
 /*
- * Print "WARN: NUMBER text", about something that should not occur. Prints nothing when @nr is 0.
- * @fmt may have parts like {one|many}, without conversions: the first form is for an @nr of 1.
+ * Print "WARN: NUMBER text" about a fault; nothing when @nr is 0. @fmt may have parts {one|many},
+ * without conversions, whose first form is for an @nr of 1.
  */
 void msg_warn_nr(const struct msg *msg, uint64_t nr, const char *fmt, ...) PRINTF_FORMAT(3, 4);
 

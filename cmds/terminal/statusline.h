@@ -1,10 +1,9 @@
 /*
- * Shows a command's progress in a line on the terminal of stderr. It is rewritten in place and
- * never longer than the terminal is wide.
+ * Shows a command's progress in a line on the terminal of stderr. The process has one line,
+ * rewritten in place and never longer than the terminal is wide.
  *
- * The whole program has one such line, since it has one stderr. Any thread may call the functions
- * below. They do not wait for a stopped terminal (Ctrl-S), and a write from the background does not
- * stop the process.
+ * Any thread may call the functions below. They wait for no stopped terminal (Ctrl-S), and a write
+ * from the background does not stop the process.
  */
 #ifndef UTRAIL_CMDS_STATUSLINE_H
 #define UTRAIL_CMDS_STATUSLINE_H
