@@ -95,9 +95,8 @@ static size_t find_commands(struct browser_command *commands, const char *addres
 }
 
 /*
- * In the child: gives up the command's terminal, signals and descriptors. The child lives as long
- * as a browser that does not return, and with these descriptors it would keep the port when the
- * command has ended.
+ * In the child: gives up the command's terminal, signals and descriptors. An inherited socket would
+ * keep the port after the command's end.
  */
 static void leave_terminal(void)
 {

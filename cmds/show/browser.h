@@ -16,19 +16,21 @@ struct browser_command {
 };
 
 /*
- * Make the command of a word of $BROWSER. It is split at blanks, without a shell. "%s" in it stands
- * for @address, "%%" for a percent sign; without a "%s" the address is the last argument. @args
- * stays empty when there is no command in the word, or memory is short.
+ * Make the command of a word of $BROWSER, split at blanks, without a shell. @args is empty when
+ * there is no command or no memory.
+ *
+ * @address: replaces each "%s", or is the last argument; "%%" is a percent sign
  */
 void browser_command_init(struct browser_command *command, const char *text, const char *address);
 void browser_command_deinit(struct browser_command *command);
 
 /*
- * Start the browser that $BROWSER names, or xdg-open on a graphical desktop. $BROWSER may have
- * several commands, between colons: the first that does not fail is used. Does not wait: returns a
- * process that tries them, or 0 when there is nothing to try, or a negative errno. The status of
- * that process is 0 when a command has taken the address. The browser gets empty standard
- * descriptors and no others, and no signals of the command's terminal.
+ * Start the first browser of $BROWSER (between colons) that does not fail, or xdg-open on a
+ * graphical desktop. Does not wait. Returns a process, 0 when there is no browser to try, or a
+ * negative errno.
+ *
+ * The process ends with status 0 when a browser has taken the address. Browsers get empty standard
+ * descriptors and no other descriptors, and no signals of the command's terminal.
  */
 pid_t browser_start(const char *address);
 

@@ -16,9 +16,9 @@
 /*
  * The secrets of a server.
  *
- * @token: the first part of the path of everything that is served
- * @ticket: a part of the address that a browser is started with. Other users may see that address
- *          (ps), so the ticket is good for one redirection to the address with the token only
+ * @token: the first part of all paths
+ * @ticket: a part of the browser's first address, which other users may see (ps): good for one
+ *         redirection to the path of the token
  * @is_used: the ticket was used
  * @port: the server's port, 1 to 65535
  */

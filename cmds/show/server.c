@@ -22,9 +22,8 @@
 /* The most connections at a time, each with a thread. */
 #define CONNECTIONS_MAX 512
 /*
- * A stranger is a connection that has not shown the token. When there are too many strangers, the
- * oldest is cut off. Each is cut off after STRANGER_S seconds. The remaining connections are kept
- * for browsers that have shown the token.
+ * Limits of strangers, connections that have not shown the token: when there are too many, the
+ * oldest is cut off.
  */
 #define STRANGERS_MAX	64
 #define STRANGER_S	5

@@ -1,6 +1,6 @@
 /*
- * A server on the loopback address, for programs of the same user. A function of the caller makes
- * the answers to requests that the gate lets in. libmicrohttpd speaks HTTP; only server.c uses it.
+ * A server on the loopback address, for programs of the same user. A function of the caller answers
+ * requests that the gate lets in. Only server.c uses libmicrohttpd.
  */
 #ifndef UTRAIL_CMDS_SHOW_SERVER_H
 #define UTRAIL_CMDS_SHOW_SERVER_H
@@ -31,7 +31,7 @@ uint64_t server_query_number(const struct server_query *query, const char *name,
 bool server_is_gone(const struct server_query *query);
 
 /*
- * An answer. Starts as zeros; its content belongs to the server afterwards.
+ * An answer. Starts as zeros; the server takes its content.
  *
  * @status: of HTTP
  * @type: the type of the content, a literal

@@ -15,13 +15,12 @@
 /*
  * A recording. Its members are made at the first request for them, and stay.
  *
- * @name: a name for people: its path as it was given, or its name in the same folder
+ * @name: for people: the path as given, or the name in the same folder
  * @lock: protects the members after it
  * @is_open: @data is open
- * @page: a file without a name with the whole page, of @page_bytes; -1: it was not made
+ * @page: a nameless file with the whole page, of @page_bytes; -1: not made
  * @failure: the reason why it cannot be shown
- * @parts: for a recording in parts, which has another page; NULL: it is not read in parts, or not
- *         yet
+ * @parts: the recording in parts, with another page; NULL: not, or not yet
  */
 struct shown {
 	char *dir;
@@ -46,9 +45,8 @@ struct shelf {
 };
 
 /*
- * Open the recording of the options, and find those beside it: directories in the same folder that
- * have an info file of a recording; at most 100, by name. Returns 0, CMD_NO_DATA or negative with
- * @err.
+ * Open the recording of the options, and find at most 100 recordings in the same folder, by name.
+ * Returns 0, CMD_NO_DATA or negative with @err.
  */
 int shelf_open(struct shelf *shelf, const struct opts *opts, struct uft_err *err);
 

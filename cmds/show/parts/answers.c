@@ -148,8 +148,8 @@ static void put_column(struct strbuf *out, const struct call_list *list, size_t 
 }
 
 /*
- * Gives new numbers to the contexts of the calls in @list and to all contexts above them, parents
- * before their children. Returns their number. @numbers: by node, the new number; 0: it has none
+ * Gives new @numbers (0: none) to the contexts of the calls in @list and those above, parents
+ * first. Returns their number.
  */
 static uint32_t choose_contexts(const struct contexts *contexts, const struct call_list *list,
 				uint32_t *numbers)

@@ -18,10 +18,10 @@ void answer_put_string(struct strbuf *out, enum medium medium, const char *text)
 void answer_page(const struct index *index, struct strbuf *out);
 
 /*
- * Write JSON: the progress of reading, the tasks so far, functions from number @known on, and, once
- * all is read, the number of calls of each function.
+ * Write JSON: progress, tasks, functions, and the calls of each function once all is read.
  *
  * @generation: changes when the recording was read again
+ * @known: the first function to write
  */
 void answer_state(struct index *index, unsigned generation, uint64_t known, struct strbuf *out);
 
@@ -42,8 +42,8 @@ int answer_calls(struct index *index, const struct part_range *range, uint64_t w
 /*
  * A search for the next call after a place, or for the last one before it.
  *
- * @functions, @kinds: numbers between commas. With @kinds, which may be NULL, events are searched,
- *         whose depths are kinds
+ * @functions: numbers between commas
+ * @kinds: kinds (depths) of events to search instead, between commas; or NULL
  */
 struct part_search {
 	const char *functions;
@@ -55,8 +55,8 @@ struct part_search {
 };
 
 /*
- * Write JSON: the call's task, begin, duration, depth and text, or {} when there is none. Calls of
- * all tasks are ordered by time, then by task. Returns 0 or a negative errno.
+ * Write JSON: the call's task, begin, duration, depth and text, or {} without a call. Calls are
+ * ordered by time, then by task. Returns 0 or a negative errno.
  */
 int answer_search(struct index *index, const struct part_search *search, struct strbuf *out);
 
@@ -74,7 +74,7 @@ void answer_processes(struct index *index, struct strbuf *out);
 void answer_sources(struct index *index, struct strbuf *out);
 
 /*
- * Ends the making of sums. Starts as zeros, but for the lock, which the owner makes and destroys.
+ * Ends the making of sums. Starts as zeros; the owner makes and destroys @lock.
  *
  * @lock: protects the other members
  * @pipe: the pipeline of the running sum, or NULL
@@ -120,8 +120,10 @@ int answer_functions(const struct sums_source *from, const struct part_range *ra
 		     struct strbuf *out, struct uft_err *err);
 
 /*
- * Write JSON: the call tree of the range, without nodes that are too short to be seen. With @name,
- * write the callers and callees of that function instead. Returns 0, or a negative errno with @err.
+ * Write JSON: the call tree of the range, without nodes too short to be seen. Returns 0, or a
+ * negative errno with @err.
+ *
+ * @name: write the callers and callees of this function instead; or NULL
  */
 int answer_tree(const struct sums_source *from, const struct part_range *range, const char *name,
 		struct strbuf *out, struct uft_err *err);

@@ -1,7 +1,6 @@
 /*
- * Stores all calls of a task so that any range of time is found fast. Calls are in blocks of a file
- * without a name. Levels of sums are above the blocks: in a sum, calls that are too short to be
- * seen are left out (doc/internals/show.md, "Recordings in parts").
+ * Stores a task's calls in blocks of a nameless file, for quick searches by time. Levels of sums
+ * leave out calls too short to be seen (doc/internals/show.md, "Recordings in parts").
  */
 #ifndef UTRAIL_CMDS_SHOW_CALL_STORE_H
 #define UTRAIL_CMDS_SHOW_CALL_STORE_H
@@ -11,12 +10,12 @@
 #include <stdint.h>
 
 /*
- * A call. Times are since the recording began. An event is stored as a call of no duration: @node
- * is the number of its kind, and so is @depth, which also tells apart events of a kind at the same
- * time (index.h).
+ * A call, or an event, which has no duration. Times are since the recording began.
  *
- * @self_ns: the part of its time that was not in calls that it made
- * @text: the number of its text (text_store.h): that of its arguments, or of the event; 0: none
+ * @self_ns: the time outside the calls that it made
+ * @text: the number of the text of its arguments, or of the event (text_store.h); 0: none
+ * @node: a number in the task's contexts; of an event: its kind
+ * @depth: of an event: its kind, and its place among events at one time (INDEX_KINDS_MAX)
  * @is_open: it did not return: it ends at the last time known
  */
 struct stored_call {
@@ -67,12 +66,11 @@ int call_file_append(struct call_file *file, const void *bytes, size_t nr, uint6
 #define STORE_NODE_BITS	  256
 
 /*
- * A sum: calls that ended from @from_ns to @to_ns, and began in that time, too. Calls shorter than
- * @cell_ns are thinned out: of those at one depth that began in the same cell, only the longest
- * stays.
+ * A sum of calls that began and ended from @from_ns to @to_ns.
  *
- * @offset, @bytes: for a block, its place in the file
- * @nodes: for a block, a bit for each node of its calls, modulo STORE_NODE_BITS
+ * @cell_ns: among shorter calls that began at one depth in the same cell, only the longest stays
+ * @offset, @bytes: a block's place in the file
+ * @nodes: of a block: a bit for each node of its calls, modulo STORE_NODE_BITS
  */
 struct store_sum {
 	uint64_t from_ns;
@@ -95,9 +93,9 @@ struct store_level {
  * Starts as zeros with @file, ends with call_store_deinit().
  *
  * @last: calls that are in no block yet
- * @crossing: calls that began before the first end in their block. A block adds at most as many as
- *            calls were open at the same time
- * @open: calls that have not ended, as the reader has told
+ * @crossing: calls that began before the first end in their block; a block adds at most those that
+ *         were open at once
+ * @open: calls that have not ended
  */
 struct call_store {
 	struct call_file *file;
@@ -123,19 +121,19 @@ static inline bool call_store_is_fresh(const struct call_store *store)
 }
 
 /*
- * Append the calls in a range, sorted by start time: all calls of at least a pixel, and for each
- * depth and pixel the longest of the shorter ones. Returns 0, -ENOMEM, or an error of reading.
+ * Append the calls in a range, sorted by start time: all of at least a pixel, and the longest of
+ * the shorter ones for each depth and pixel. Returns 0, -ENOMEM, or an error of reading.
  *
- * @pixel_ns: at least 1; a larger pixel is used if there would be more than @most calls
+ * @pixel_ns: at least 1; is made larger for at most @most calls
  */
 int call_store_find(const struct call_store *store, uint64_t from_ns, uint64_t to_ns,
 		    uint64_t pixel_ns, size_t most, struct call_list *out);
 
 /*
  * A search for the next call of some nodes after a place, or for the last one before it. Places are
- * ordered by the beginning of a call, then by depth.
+ * ordered by start time, then by depth.
  *
- * @wanted: an array by node, of @nr_wanted: not 0 for nodes whose calls are searched
+ * @wanted: by node, not 0 for nodes whose calls are searched
  * @depth: the depth of the place; -1: before all calls that begin at @at_ns; INT_MAX: after them
  */
 struct store_search {

@@ -1,6 +1,6 @@
 /*
- * The contexts of a task's calls, as a tree: a node is a function, called from the node above. So a
- * call needs only one number (as in utils/export/page/data/context_tree.js).
+ * The contexts of a task's calls, as a tree: a node is a function, called from its parent. A number
+ * names a call's context (as in utils/export/page/data/context_tree.js).
  */
 #ifndef UTRAIL_CMDS_SHOW_CONTEXTS_H
 #define UTRAIL_CMDS_SHOW_CONTEXTS_H
@@ -17,8 +17,7 @@ struct context {
 };
 
 /*
- * The tree. Node 0 is above all others and is no function. Starts as zeros, ends with
- * contexts_deinit().
+ * The tree. Starts as zeros, ends with contexts_deinit(). Node 0 is the root, and no function.
  *
  * @slots: a hash table of nodes by parent and function; its size is a power of two
  */

@@ -36,12 +36,10 @@ struct last_point {
 /*
  * The state of the reading thread.
  *
- * @words: texts of events
- * @kinds: numbers of kinds of events
- * @payloads: arguments of the calls in @open
- * @at: the number of the present task in index->tasks; SIZE_MAX: none
- * @open: open calls of that task
- * @last_ns: the time of the last event. Times of the page never go back
+ * @words, @kinds: texts of events, and numbers of their kinds
+ * @open, @payloads: open calls of the present task, and their arguments
+ * @at: index of the present task in index->tasks; SIZE_MAX: none
+ * @last_ns: time of the last event; the page's times never go back
  */
 struct reading {
 	struct index *index;

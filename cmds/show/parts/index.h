@@ -21,8 +21,8 @@
  * @name, @pid, @tid: as the page shows them
  * @start_ns, @end_ns: times since the recording began
  * @depth: number of levels of calls
- * @points: events, which are no calls
- * @has_texts: some of its calls have arguments or results
+ * @points: events
+ * @has_texts: some calls have arguments or results
  */
 struct indexed_task {
 	char *name;
@@ -38,9 +38,8 @@ struct indexed_task {
 };
 
 /*
- * The most kinds of events; all further kinds become one, the last. A page with more kinds is of no
- * use. The depth of an event is its kind, plus INDEX_KINDS_MAX for each event of its kind before it
- * at the same time. At most INDEX_AT_ONCE events of a kind at the same time are told apart.
+ * Limits of kinds, and of events of a kind at the same time. The last kind stands for all further
+ * ones. An event's depth is its kind, plus INDEX_KINDS_MAX for each such event before it.
  */
 #define INDEX_KINDS_MAX	    4096
 #define INDEX_AT_ONCE	    16
@@ -52,15 +51,14 @@ struct indexed_task {
  *
  * @nr_waiting: number of threads that want the lock; the reading thread lets them have it
  * @lock: protects all members after it
- * @tasks: tasks with calls, in the order in which they were read
- * @names: names of functions, by number, each with its NUL; @nr_names of them
+ * @tasks: tasks with calls, in the order of reading
+ * @names: names of @nr_names functions, by number, each with its NUL
  * @calls: the number of calls of each function
- * @kinds: names of kinds of events, in the form of @names
+ * @kinds: names of kinds of events, like @names
  * @per_kind: the number of events of each kind
  * @nr_lost: lost records of all tasks
- * @processes: JSON of executions, between commas
- * @nr_left_out: number of executions that are not in @processes
- * @sources: members of JSON (sources_put()), once everything was read
+ * @processes: JSON of executions, between commas, without @nr_left_out of them
+ * @sources: JSON members (sources_put()), once all is read
  * @base_ns: the time when the recording began
  * @zero_ns: the time of the first record, since @base_ns; ranges count from there
  * @is_done: everything was read, or as much as was possible (@failure)

@@ -21,9 +21,9 @@ struct parts_reading {
 };
 
 /*
- * The state of a recording in parts. Starts with parts_open(), ends with parts_close().
+ * A recording in parts. Starts with parts_open(), ends with parts_close().
  *
- * @lock: protects the members up to @took_s; an index has a lock of its own
+ * @lock: protects the members up to @took_s; an index has its own lock
  * @now: the reading that answers come from
  * @next: a reading of files that have grown, or NULL
  * @generation: the number of the reading @now

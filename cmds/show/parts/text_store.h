@@ -24,7 +24,7 @@ struct text_slot {
 };
 
 /*
- * Starts as zeros with @file as CALL_FILE_CLOSED, ends with text_store_deinit().
+ * Starts as zeros, @file as CALL_FILE_CLOSED; ends with text_store_deinit().
  *
  * @tail: bytes that are not in the file yet
  * @slots: recent texts by their hash, or NULL
@@ -41,9 +41,8 @@ void text_store_deinit(struct text_store *store);
 int text_store_add(struct text_store *store, const char *text, uint64_t *number);
 
 /*
- * Append the text with that number to @out. Returns 0, -ENOENT when there is none, or an error of
- * reading. For a number that was never given, @out may get bytes of other texts, at most
- * TEXT_BYTES_MAX.
+ * Append the text @number to @out; for an invalid number perhaps TEXT_BYTES_MAX bytes of other
+ * texts. Returns 0, -ENOENT when there is none, or an error of reading.
  */
 int text_store_get(const struct text_store *store, uint64_t number, struct strbuf *out);
 
