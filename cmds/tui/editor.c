@@ -1,6 +1,6 @@
 /*
- * Starts an editor at a function's line (see state.h). The file name comes from the recording,
- * which may be a stranger's: no shell sees it, and no editor takes it for an option.
+ * Starts an editor at a function's line (see state.h). A recording of a stranger may supply the
+ * file name: no shell sees the name, and no editor takes it for an option.
  */
 #include <errno.h>
 #include <signal.h>

@@ -573,9 +573,8 @@ static uint32_t scan_siblings(const struct graph_view *view, uint32_t from, uint
 }
 
 /*
- * Returns the item of @view that corresponds to @item of another view, or nr_items. It is a child
- * of @parent; with nr_items as @parent, it is a section. Most items have the same order, so the
- * search begins at @guess, and moves @guess on.
+ * Returns the child of @parent (a section, for nr_items) that corresponds to @item of another view,
+ * or nr_items. The search begins at @guess.
  */
 static uint32_t find_like(const struct graph_view *view, uint32_t parent, uint32_t *guess,
 			  const struct graph_item *item)
@@ -594,9 +593,8 @@ static uint32_t find_like(const struct graph_view *view, uint32_t parent, uint32
 }
 
 /*
- * Gives the items of @view the folds of @before. @now: gets, by item of @before, the item of @view
- * or nr_items
- * @guesses: by item of @view, for find_like()
+ * Gives the items of @view the folds of @before. @now gets, by item of @before, the item of @view
+ * or nr_items.
  */
 static void carry_folds(struct graph_view *view, const struct graph_view *before, uint32_t *now,
 			uint32_t *guesses)

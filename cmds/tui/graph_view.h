@@ -20,8 +20,8 @@ enum graph_item_kind {
  *
  * @node: the line shows the numbers of this node
  * @func: the line shows the name of this function
- * @end: the index of the first item that is not below this one
- * @parent: the index of the item above; for a section (GRAPH_HIDDEN), its own
+ * @end: the index of the first item that is not below this item
+ * @parent: the index of the item above; a section (GRAPH_HIDDEN) has its own index
  */
 struct graph_item {
 	const struct tree_node *node;
@@ -38,10 +38,9 @@ struct graph_item {
  *
  * @graph: the columns; borrowed
  * @program: the name of the root
- * @shown: the items of the lines, in order; an entry with GRAPH_GAP is the empty line before that
- *         item
+ * @shown: the items of the lines; GRAPH_GAP marks the empty line before an item
  * @is_utf8: branches are drawn with characters outside of ASCII
- * @title: for a function's graph; on the heap
+ * @title: the heading of a function's graph; on the heap
  */
 struct graph_view {
 	struct tui_view view;
@@ -62,8 +61,10 @@ int graph_view_program(struct graph_view *view, const struct tree_node *root, co
 		       struct uft_err *err);
 
 /*
- * Show the function @name: the paths to it in @whole, and the calls below it in @sum, where
- * graph_add_calls() has put these calls. Returns 0 or -ENOMEM with @err.
+ * Show the function @name. Returns 0 or -ENOMEM with @err.
+ *
+ * @whole: has the paths to the function
+ * @sum: the calls below the function, from graph_add_calls()
  */
 int graph_view_func(struct graph_view *view, const struct graph_view *whole,
 		    const struct tree_node *sum, const char *name, struct uft_err *err);

@@ -16,8 +16,8 @@ enum job_work {
 };
 
 /*
- * Starts as { 0 } with job_start(). While the job @runs, no other thread may use @reading, except
- * for its data's directory.
+ * Starts as { 0 } with job_start(). While the job @runs, other threads may use only the directory
+ * of the data in @reading.
  *
  * @wanted: the report to be made
  * @began_ns, @took_ns: by the monotonic clock

@@ -8,7 +8,7 @@
 /*
  * Starts as { 0 } with list_view_init(), ends with list_view_deinit().
  *
- * @text: all lines, each with a newline; in the colours of a terminal, and escaped
+ * @text: all lines, each with a newline, escaped, in the colours of a terminal
  * @starts: offsets of the lines in @text
  * @heading, @place: borrowed
  */

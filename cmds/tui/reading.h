@@ -11,13 +11,12 @@
 #include "utils/view/report/report.h"
 
 /*
- * Starts as { 0 } with reading_open(), ends with reading_close(). It must not be moved: its parts
- * point to each other.
+ * Starts as { 0 } with reading_open(), ends with reading_close(). Its parts point to each other: do
+ * not move it.
  *
- * @tree: the tree of all calls, with all numbers that columns of graphs have; after
- *        reading_run_tree()
- * @agg: the sums of all calls for a report, which takes them over; made by @report_pipe
- * @active: the pipeline that runs now, which tells the progress; NULL: none
+ * @tree: all calls, with all numbers that columns of graphs have; made by reading_run_tree()
+ * @agg: the sums of all calls, made by @report_pipe; a report takes them over
+ * @active: the running pipeline, for progress, or NULL
  * @stops: the user wants reading to end early
  */
 struct tui_reading {
@@ -34,8 +33,10 @@ struct tui_reading {
 };
 
 /*
- * Open the recording; no record is read yet. @is_quiet: print no messages, since the screen is in
- * use. Returns 0, CMD_NO_DATA or negative; the latter two with @err.
+ * Open the recording, without reading records. Returns 0, CMD_NO_DATA or negative; the latter two
+ * with @err.
+ *
+ * @is_quiet: the screen is in use: print no messages
  */
 int reading_open(struct tui_reading *reading, const struct opts *opts, bool is_quiet,
 		 struct uft_err *err);

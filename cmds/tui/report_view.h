@@ -9,7 +9,7 @@
  * Starts as { 0 } with report_view_init(), ends with report_view_deinit().
  *
  * @agg: sums of all calls; report_view_init() takes them over
- * @sorted: index of the column, among the chosen ones, that rows are sorted by; -1: none
+ * @sorted: index, among the chosen columns, of the column that sorts the rows; -1: none
  */
 struct report_view {
 	struct tui_view view;
@@ -23,9 +23,9 @@ struct report_view {
 };
 
 /*
- * Make the view of @view->agg, which was prepared (report_prepare()) for a report with @config, and
- * run. When @config has no sort keys, the first column is the key. Returns 0, -ERR_USAGE or -ENOMEM
- * with @err.
+ * Make the view of @view->agg, for which report_prepare() with @config and the reading are done.
+ * Without sort keys in @config, the first column is the key. Returns 0, -ERR_USAGE or -ENOMEM with
+ * @err.
  */
 int report_view_init(struct report_view *view, const struct report_config *config,
 		     struct uft_err *err);

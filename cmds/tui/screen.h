@@ -45,9 +45,8 @@ enum screen_look {
 int screen_check(struct uft_err *err);
 
 /*
- * Take the terminal, until screen_close(), which may be called at any time. Call it after
- * screen_check(). Signals of a crash restore the terminal first. Signals that other processes send
- * are noted, see screen_signal(). Returns 0, or -EINVAL with @err.
+ * Take the terminal, after screen_check(), until screen_close(). A crash restores the terminal.
+ * screen_signal() tells signals that other processes send. Returns 0, or -EINVAL with @err.
  *
  * @has_color: use colours, if the terminal has them
  */
@@ -68,9 +67,10 @@ struct screen_size {
 struct screen_size screen_size(void);
 
 /*
- * Put a line's text at @row from @column on. Its escape sequences (color.h) set colours. The text
- * is padded with blanks to @width columns. Its first @shift columns are skipped, and a longer text
- * is cut.
+ * Put a line's text at @row and @column, padded with blanks or cut to @width columns. Escape
+ * sequences in the text (color.h) set colours.
+ *
+ * @shift: number of columns of the text to skip
  */
 void screen_put(size_t row, size_t column, size_t width, const char *text, size_t len, size_t shift,
 		enum screen_look look);

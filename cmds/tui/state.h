@@ -12,11 +12,10 @@
 #include "cmds/tui/view.h"
 
 /*
- * The recording opened once more, for the replay: it can be read while another thread reads the
- * first one.
+ * The recording opened once more, for the replay: another thread may be reading the first one.
  *
  * @grows: a recorder writes it, and @follow tells up to which time it is complete
- * @left: number of looks that are still made although its files have stopped growing
+ * @left: number of looks still to make after its files have stopped growing
  */
 struct tui_calls {
 	struct trace_data data;
@@ -31,10 +30,8 @@ struct tui_calls {
  *
  * @grows: a recorder writes it
  * @is_stale: its files have more than @reading
- * @stamp: the stamp of its files (growth.h) at the last look
- * @looked_ns: the time of that look
- * @read_ns: the time when @reading was complete
- * @took_ns: the time that reading took
+ * @stamp, @looked_ns: stamp of its files (growth.h) and time of the last look
+ * @read_ns, @took_ns: the time when @reading was complete, and the time that reading took
  */
 struct tui_growth {
 	bool grows;
@@ -49,7 +46,7 @@ struct tui_growth {
  * @reading: the recording for graph and report; complete when @has_tree
  * @next: takes the place of @reading when it is complete
  * @waiting: the view during the first reading
- * @wanted, @wanted_func: the command (enum tui_command) that waits for that reading, and its
+ * @wanted, @wanted_func: the command (enum tui_command) that waits for the first reading, and its
  *         function
  * @graph: the columns of graphs
  * @session: the program that is shown, a root of the tree
@@ -57,7 +54,7 @@ struct tui_growth {
  * @func_name: the name of that function; on the heap
  * @view: the view on the screen; NULL before the first
  * @sink: appends to @line
- * @report_fields, @replay_fields: texts like that of -f; NULL: the default; on the heap
+ * @report_fields, @replay_fields: texts as for -f, on the heap; NULL: the default
  * @word: the last searched word; on the heap
  * @shows_count: the last line shows @nr_matches
  * @note: text of the last line until the next key; on the heap

@@ -36,7 +36,7 @@ enum tui_act {
  * @top: the first line on the screen
  * @shift: number of columns left of the screen
  * @rows: number of lines on the screen when the view was drawn last
- * @stops: called while something takes long: true when the user has pressed a key to end it; may be
+ * @stops: called during long work: true when the user has pressed a key to end the work; may be
  *         NULL
  */
 struct tui_view {
@@ -50,8 +50,8 @@ struct tui_view {
 };
 
 /*
- * A kind of view. Lines count from 0, and are one line of text each, in the colours of a terminal;
- * names in them are escaped. All but @nr_lines and @put_line may be NULL.
+ * A kind of view. Lines count from 0. A line is one line of text in the colours of a terminal, with
+ * escaped names. All but @nr_lines and @put_line may be NULL.
  *
  * @nr_lines: number of lines so far
  * @put_heading: puts the line above all lines
@@ -63,7 +63,7 @@ struct tui_view {
  * @knows_word: false when no line can have @word, so that no search is needed
  * @is_long: the lines that a search finds are not counted
  * @act: does an action, and may move the cursor. Returns 0 when something may have changed,
- *       -ENOTSUP when the view has no such action, or another negative errno with @err
+ *         -ENOTSUP when the view has no such action, or another negative errno with @err
  */
 struct tui_view_ops {
 	bool is_long;

@@ -21,7 +21,7 @@ struct kept_block {
 /*
  * Starts as { 0 } with replay_kept_start(), ends with replay_kept_stop().
  *
- * @fresh: lines that are not in the file yet; for the thread only
+ * @fresh: lines that are not in the file yet; only @thread uses them
  * @has_begun: @pass is open
  * @lock: protects the members after it
  */
@@ -59,8 +59,10 @@ int replay_kept_start(struct replay_kept *kept, const struct replay_source *sour
 uint64_t replay_kept_look(struct replay_kept *kept, bool *is_done, struct uft_err *err);
 
 /*
- * Load the block of lines that has line @number, which must be below the number of lines, into the
- * empty @lines. @first gets the number of its first line. Returns 0 or a negative errno.
+ * Load the block of lines that contains line @number, which must exist, into the empty @lines.
+ * Returns 0 or a negative errno.
+ *
+ * @first: gets the number of the block's first line
  */
 int replay_kept_load(struct replay_kept *kept, uint64_t number, struct replay_lines *lines,
 		     uint64_t *first);

@@ -340,11 +340,7 @@ uint64_t replay_pages_entry_of(struct replay_pages *pages, uint64_t number)
 
 /* --- all of it --- */
 
-/*
- * True when passes can begin at marks, since no line depends on earlier events. Filters depend on
- * earlier calls. A duration filter holds lines back. With a time range, open calls have their times
- * from its beginning.
- */
+/* True when no line depends on earlier events: then passes can begin at marks. */
 static bool may_seek(const struct pipeline_config *config)
 {
 	const struct filters *filters = config->stages.filters;

@@ -2,10 +2,10 @@
  * The lines of replay, a page at a time: any part of a long recording can be shown without the
  * rest.
  *
- * One pass over the recording numbers the lines. It makes marks: a line, its time and the calls
- * that are open then. Another pass that begins at a mark makes a page, at the same cost anywhere in
- * the recording (utils/pipeline/sources/seek.h). The mark's open calls tell what came before the
- * page. With filters, one pass makes all lines, and they are kept (replay_kept.h).
+ * One pass over the recording numbers the lines and makes marks: a line, its time and the open
+ * calls. Another pass makes a page, beginning at a mark, at the same cost anywhere
+ * (utils/pipeline/sources/seek.h). With filters, one pass makes and keeps all lines
+ * (replay_kept.h).
  */
 #ifndef UTRAIL_CMDS_TUI_REPLAY_PAGES_H
 #define UTRAIL_CMDS_TUI_REPLAY_PAGES_H
@@ -33,10 +33,10 @@ struct replay_page {
  * Starts with replay_pages_init(), ends with replay_pages_deinit(). It must not be moved.
  *
  * @nr_lines: number of known lines
- * @is_complete: the records that may be read by now have no more lines
- * @can_seek: passes begin at marks; otherwise all lines are in @kept, as filters require
+ * @is_complete: the present records have no more lines
+ * @can_seek: passes begin at marks; otherwise filters require all lines in @kept
  * @wants_kept: the thread that keeps lines must be started (again)
- * @stops: true when the user has pressed a key, and does not want to wait; may be NULL
+ * @stops: true when the user has pressed a key to end a wait; may be NULL
  */
 struct replay_pages {
 	struct replay_source source;
@@ -78,8 +78,10 @@ void replay_pages_grow(struct replay_pages *pages, uint64_t until_ns, bool has_l
 bool replay_pages_is_busy(const struct replay_pages *pages);
 
 /*
- * Returns line @number, which must be below nr_lines, and the page with its text, or NULL when it
- * cannot be made. Both are valid until other lines are requested.
+ * Returns line @number, which must be below nr_lines, or NULL on failure. Line and text are valid
+ * until other lines are requested.
+ *
+ * @page: gets the page with the line's text
  */
 const struct replay_line *replay_pages_line(struct replay_pages *pages, uint64_t number,
 					    const struct replay_page **page);

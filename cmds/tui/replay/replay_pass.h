@@ -59,9 +59,9 @@ struct open_call {
 /*
  * A place at which a pass can begin.
  *
- * @tops: by task->index below @nr_tops, the innermost open call; NULL for the first mark
- * @line_ns: by task->index, the time of the task's last line, for the field "delta"; NULL when that
- *           is not shown
+ * @tops: the innermost open calls, by task->index below @nr_tops; NULL for the first mark
+ * @line_ns: times of the tasks' last lines, by task->index, for the field "delta"; NULL without the
+ *         field
  */
 struct replay_mark {
 	uint64_t line;
@@ -87,9 +87,8 @@ void replay_marks_deinit(struct replay_marks *marks);
 /*
  * The data that all passes over a recording share.
  *
- * @config: for the pipelines
- * @view: for the lines
- * @until_ns: a growing recording is complete up to this time; UINT64_MAX: the recording is complete
+ * @config, @view: for the pipelines, and for the lines
+ * @until_ns: a growing recording is complete up to this time; UINT64_MAX: it does not grow
  * @has_late_entries: see struct pipeline
  * @wants_deltas: marks have the times of the last lines
  */
@@ -117,8 +116,8 @@ typedef int (*replay_pass_look)(struct replay_pass *pass, void *self);
  * @lines: gets the lines; NULL: lines are only numbered
  * @marks: gets marks on the way, or NULL
  * @line: the number of the next line
- * @first: lines before that number are dropped
- * @end: the pass ends at that number
+ * @first: lines before this number are dropped
+ * @end: the pass ends at this number
  * @look: may be NULL
  * @stacks: open calls, by task->index
  * @waits: the event that replay holds back
@@ -148,9 +147,10 @@ int replay_pass_begin(struct replay_pass *pass, const struct replay_mark *mark,
 		      struct uft_err *err);
 
 /*
- * Run the pass, up to @source->until_ns when the recording grows. Returns 1 when it has read all of
- * that, 0 when the pass has stopped before, or negative with @err. @is_last: no more events will
- * come for now. So a call whose return could still join it in one line is shown as it is.
+ * Run the pass, up to @source->until_ns when the recording grows. Returns 1 when all was read, 0
+ * when the pass has stopped before, or negative with @err.
+ *
+ * @is_last: no more events will come for now: show a call without waiting for a return on its line
  */
 int replay_pass_run(struct replay_pass *pass, bool is_last, struct uft_err *err);
 

@@ -9,10 +9,8 @@
 /*
  * Starts as { 0 } with replay_view_init(), ends with replay_view_deinit().
  *
- * @folds: folded calls, sorted by @line: lines after @line up to @end are hidden. A fold may be
- *         inside of another
- * @tree: the tree with the averages of functions, of this recording or a part of it; NULL: not made
- *        yet
+ * @folds: folded calls, sorted by @line, perhaps nested; lines after @line up to @end are hidden
+ * @tree: averages of functions, from the recording or a part of it; NULL: not made yet
  * @has_grown: the recording has more than @tree
  */
 struct replay_view {
