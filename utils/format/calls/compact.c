@@ -26,8 +26,8 @@ static inline uint64_t sum_word(uint64_t sum, const uint8_t *word)
 }
 
 /*
- * HOT: each word affects the sum in a different way, so any single wrong word is noticed. The
- * processor computes the four sums in parallel, since they do not depend on each other.
+ * HOT: the four sums are independent, so the processor computes them in parallel. Any single wrong
+ * word changes the result.
  */
 uint64_t compact_sum(const uint8_t *data, size_t len)
 {

@@ -8,8 +8,8 @@
 #include <sys/types.h>
 
 /*
- * doc/internals/compact.md has the layout. A block represents a piece of <tid>.dat, byte for byte,
- * and can be read without other blocks. Records of calls are compressed, other bytes are not.
+ * A block represents a piece of <tid>.dat and is readable without other blocks. Only records of
+ * calls are compressed (doc/internals/compact.md).
  */
 
 /* The most bytes of <tid>.dat in one block. */
@@ -24,15 +24,15 @@
  * The header of a block.
  *
  * @tid: the task of the records
- * @first_ns: the time of the first record of a call; 0: there is none
+ * @first_ns: time of the first record of a call; 0: the block has no call
  * @raw_len: bytes of <tid>.dat that the block represents
- * @body_len: bytes after the header: @tokens_len bytes of tokens for records, then the functions
+ * @body_len: bytes after the header: @tokens_len bytes of tokens, then the functions
  * @nr_records: number of records, with LOST ones
  * @nr_funcs: number of functions that the block numbers
  * @depth: number of calls open at the block's start, by its first record
  * @least: number of these calls that stay open until the block's end
- * @is_cut: the block's end is not the end of a record
- * @sum: checksum of the body
+ * @is_cut: the block ends within a record
+ * @sum: compact_sum() of the body
  */
 struct compact_head {
 	int32_t tid;
@@ -65,12 +65,15 @@ static inline void compact_coder_destroy_fn(struct compact_coder **coder)
 size_t compact_bound(size_t raw_len);
 
 /*
- * Write a block to @out for the @len bytes of <tid>.dat at @raw, at least 1, which begin with a
- * record. @out has room for compact_bound(COMPACT_RAW_MAX). *@out_len becomes the block's length.
+ * Write one block.
  *
- * Returns the number of bytes of @raw in the block: all of them, unless they are too many.
- * @has_more: more bytes will follow, so an incomplete last record is left out, and the result may
- * be 0.
+ * @raw: @len bytes of <tid>.dat, at least 1, from the start of a record on
+ * @has_more: more bytes will follow, so an incomplete last record is left out
+ * @out: has room for compact_bound(COMPACT_RAW_MAX)
+ * @out_len: becomes the length of the block
+ *
+ * Returns the number of bytes of @raw in the block: less than @len when the block is full, 0 only
+ * with @has_more.
  */
 size_t compact_encode(struct compact_coder *coder, int32_t tid, const uint8_t *raw, size_t len,
 		      bool has_more, uint8_t *out, size_t *out_len);
@@ -89,8 +92,7 @@ bool compact_decode(struct compact_coder *coder, const struct compact_head *head
 		    const uint8_t *body, uint8_t *raw);
 
 /*
- * A block that is read call by call (compact_step.h), without the bytes of records. At any time its
- * rest can be decoded to bytes.
+ * A block that is read call by call (compact_step.h). compact_block_rest() decodes the rest of it.
  *
  * @coder: borrowed; only one block at a time may be open with it
  * @in: the next token in the body, after which COMPACT_SLACK bytes are readable

@@ -27,8 +27,7 @@ enum compact_found {
 };
 
 /*
- * The state that changes with each call. A loop keeps it in registers: compact_state_of() loads it
- * from the block, compact_state_put() stores it back.
+ * The state that changes with each call, so that a loop can keep it in registers.
  *
  * @context: the context() of the next call
  */
@@ -65,8 +64,11 @@ static inline void compact_state_put(const struct compact_state *state, struct c
 }
 
 /*
- * HOT: read the next token, if it is a call no later than @until_ns with a short delta. False, with
- * the state unchanged: call compact_block_other(). @end: the end of the tokens
+ * HOT: read the next token, if it is a call with a short delta and not later than @until_ns.
+ *
+ * @end: the end of the tokens
+ *
+ * False, with @state unchanged: call compact_block_other().
  */
 static inline bool compact_step(struct compact_coder *coder, const uint8_t *end,
 				struct compact_state *state, uint64_t until_ns,
@@ -138,8 +140,10 @@ static inline bool compact_step(struct compact_coder *coder, const uint8_t *end,
 #define COMPACT_STEP_BYTES 4
 
 /*
- * HOT: true when a call with a short payload is next, and the block has all of it. Then state->in
- * is at the call's token, which *@len bytes of payload follow. False: the state is unchanged.
+ * HOT: true when the block has next a complete call with a short payload.
+ *
+ * @state: its @in becomes the place of the call's token; unchanged when the result is false
+ * @len: becomes the number of bytes of payload after that token
  */
 static inline bool compact_payload_next(struct compact_state *state, const uint8_t *end,
 					size_t *len)

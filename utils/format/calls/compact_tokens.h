@@ -23,8 +23,8 @@ enum token {
 };
 
 /*
- * The other bits of the first byte are the kind of an escape, or else the time since the record
- * before. From DELTA_SHORT on, another byte has the low 8 bits of the time.
+ * The other bits of a token's first byte: enum escape, or the time since the record before. From
+ * DELTA_SHORT on, the next byte has the low 8 bits of the time.
  */
 #define TOKEN_BITS     2
 #define DELTA_SHORT    48 /* smaller values are nanoseconds */
@@ -61,10 +61,10 @@ enum escape {
  * @contexts: by context(): the symbol of the last call (low half), and of the call before it
  * @funcs: by a function's number: the second word of its records; the first entry is unused
  * @stack: functions of open calls from entry 1 on, 0: unknown; entry 0 stands for no open call
- * @slots: of the writer: numbers of functions by a hash of @funcs
+ * @slots: only for writing: numbers of functions by a hash of @funcs
  * @depth: number of open calls
  * @top: function of the innermost open call
- * @last: function of the last call that @top has made and that has returned; 0: none
+ * @last: function of the last call from @top that has returned; 0: none
  */
 struct compact_coder {
 	uint32_t contexts[1U << CONTEXTS_BITS];

@@ -135,8 +135,8 @@ static uint8_t *put_surprises(struct writing *w, uint8_t *out, uint64_t time_ns,
 }
 
 /*
- * HOT: write a token with a delta of one or two bytes, without a branch, since a CPU cannot predict
- * the length. The second byte is always written; the next token overwrites it if it is not needed.
+ * HOT: write a token without a branch, since a CPU cannot predict its length. The next token
+ * overwrites an unneeded second byte.
  */
 static INLINE uint8_t *put_short_token(uint8_t *out, enum token token, uint64_t delta)
 {
@@ -309,13 +309,13 @@ static INLINE uint8_t *put_symbol(uint8_t *out, uint32_t *learned, uint32_t symb
 }
 
 /*
- * HOT: write the calls without payload from @raw on, up to the first other record or @end. Returns
- * the place where it stopped. *@least becomes the fewest calls that were open. @is_deep: more calls
- * are open than the depth of a record can tell (RECORD_DEPTH_MAX), but no more than STACK.
+ * HOT: write the calls without payload from @raw on, up to the first other record or @end.
  *
- * A function's number comes from the record itself, and not from the context that predicts it, so
- * the processor works on several records at a time. Entry and exit have code of their own, whose
- * values stay in registers.
+ * @least: becomes the fewest calls that were open
+ * @is_deep: more calls are open than the depth of a record can tell (RECORD_DEPTH_MAX)
+ *
+ * Returns the first record that was not written. A function's number comes from the record, not
+ * from its prediction, so the processor works on several records at a time.
  */
 static INLINE const uint8_t *put_calls_at(struct compact_coder *coder, uint8_t **at,
 					  const uint8_t *raw, const uint8_t *end, uint64_t *least,

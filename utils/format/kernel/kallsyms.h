@@ -10,9 +10,12 @@
 #define KALLSYMS_MAX_BYTES (256UL << 20)
 
 /*
- * Add the functions in @text to the empty table @tab as symbols of type 'K', sorted. Each extends
- * to the next one; of several with one address the first counts. Other lines, and those with
- * address 0, which users without permission see, are skipped. 0 or -ENOMEM.
+ * Add the functions in @text to the empty table @tab as symbols of type 'K', sorted.
+ *
+ * - A function extends to the next one. The first of several at one address counts.
+ * - Lines with address 0 are skipped: users without permission see only these.
+ *
+ * Returns 0 or -ENOMEM.
  */
 int kallsyms_decode(const char *text, size_t len, struct symtab *tab);
 

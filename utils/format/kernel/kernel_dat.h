@@ -44,9 +44,12 @@ struct kernel_header {
 };
 
 /*
- * Read the text of kernel_header (doc/formats/events.md, "Kernel files"). 0; -EBADMSG with the
- * offset and the expected value; -ENOMEM. *@is_cut: the text ends within a file, as after a killed
- * recorder; the files before it are valid.
+ * Read the text of kernel_header (doc/formats/events.md, "Kernel files").
+ *
+ * @is_cut: becomes true if the text ends within a file, as after a killed recorder; the files
+ *          before it are valid
+ *
+ * Returns 0; -EBADMSG with the offset and the expected value; or -ENOMEM.
  */
 int kernel_header_decode(struct kernel_header *header, struct text text, bool *is_cut,
 			 struct uft_err *err);
@@ -62,10 +65,10 @@ void kernel_header_put_file(struct strbuf *out, const char *name, const char *co
  *
  * @format: the content of the file
  * @id: its number, with which its records begin
- * @task_offset: for events of the scheduler: another task may be woken, or come on the CPU. This is
- *               the offset of that task's number in a record; 0: there is no such task
- * @is_tracer: it is no tracepoint, but an event of a tracer, such as a call of a kernel's function
- * @graph: the layout of such a call; of other events, its kind is KERNEL_GRAPH_NONE
+ * @task_offset: offset in a record of the number of the task that is woken, or comes on the CPU; 0:
+ *               no such field
+ * @graph: layout of a call of a kernel function; kind KERNEL_GRAPH_NONE: another event
+ * @is_tracer: an event of a tracer, such as a call of a kernel function, and no tracepoint
  */
 struct kernel_event_type {
 	struct text system;
@@ -110,8 +113,8 @@ struct kernel_page {
 /*
  * One record.
  *
- * @data: struct trace_entry of the kernel's include/linux/trace_events.h, and the event's fields
- * @start: the beginning of the kernel's words in front of @data in the page
+ * @data: struct trace_entry (include/linux/trace_events.h), then the event's fields
+ * @start: the kernel's words in front of @data in the page
  */
 struct kernel_record {
 	uint64_t time_ns;

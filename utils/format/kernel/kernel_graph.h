@@ -23,11 +23,11 @@ struct kernel_field {
 };
 
 /*
- * The fields of a call's record. Kernels differ in the size and place of the depth, which may be
- * missing.
+ * The fields of a call's record.
  *
- * @plain_bytes: the least length of a record that has both fields, with an address of 64 bits and a
- *               depth of 32 bits; 0: the fields have other sizes
+ * @depth: kernels differ in its size and place, and may lack it
+ * @plain_bytes: least length of a record with both fields, an address of 64 bits and a depth of 32
+ *               bits; 0: the fields have other sizes
  */
 struct kernel_graph {
 	enum kernel_graph_kind kind;
@@ -43,8 +43,8 @@ struct kernel_graph {
 bool kernel_graph_of(struct text event, struct text format, struct kernel_graph *graph);
 
 /*
- * On all machines whose recordings utrail reads, addresses of the kernel have this bit, and those
- * of programs do not. Addresses of 32-bit kernels get the bit when they are read.
+ * All addresses of the kernel have this bit, and none of a program has it. Addresses of 32-bit
+ * kernels get the bit when they are read.
  */
 #define KERNEL_ADDR_BIT (1ULL << 63)
 

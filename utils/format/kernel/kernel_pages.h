@@ -23,9 +23,13 @@ struct kernel_pages {
 };
 
 /*
- * Add @rec, of the task @pid at @time_ns, but not before the record that was added last. @missed
- * records before it are lost (UINT64_MAX: an unknown number). 0; -EMSGSIZE: it is too large for a
- * page, and left out; -ENOMEM, or the error of @write.
+ * Add @rec with a new time and task.
+ *
+ * @time_ns: raised to the time of the last record, if it is earlier
+ * @missed: number of records lost before it; UINT64_MAX: unknown
+ *
+ * Returns 0; -EMSGSIZE: the record is too large for a page and left out; -ENOMEM, or the error of
+ * pages->write.
  */
 int kernel_pages_add(struct kernel_pages *pages, const struct kernel_record *rec, uint64_t time_ns,
 		     int32_t pid, uint64_t missed);

@@ -23,8 +23,8 @@ enum perf_record_type {
 #define PERF_COMM_MAX 32
 
 /*
- * One record (doc/formats/events.md, "perf-cpu<N>.dat"): PERF_RECORD_SWITCH, _FORK, _EXIT or _COMM
- * of perf_event_open(2), with the trailer { u32 pid, u32 tid, u64 time }.
+ * One record of perf_event_open(2): PERF_RECORD_SWITCH, _FORK, _EXIT or _COMM, with the trailer {
+ * u32 pid, u32 tid, u64 time }.
  *
  * @tid: the task that the record concerns; TASK_NEW: the new task
  * @ppid, @ptid: TASK_NEW, TASK_EXIT: the parent
