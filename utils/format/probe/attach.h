@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 /*
- * The recorder makes a thread of the process call these two functions, with arguments in registers.
+ * A thread of the process calls these functions for the recorder, with arguments in registers:
  *
  *   utrail_attach(address of the recorder, as in UTRAIL_SOCKET; dlopen(3)'s handle)
  *       -> enum attach_result
@@ -50,9 +50,9 @@ enum attach_step {
 	ATTACH_OPEN_CALLS = 7,
 	ATTACH_BEGIN = 8, /* from now on calls are recorded */
 	/*
-	 * During a recording: make the stubs of patches, which the recorder writes into the text
-	 * later. The second argument is the address of a plan's image with patches only, the third
-	 * its size. 0 or -errno; -EAGAIN: impossible in this thread, or now
+	 * During a recording: make the stubs of patches; the recorder writes into the text later.
+	 * The second argument is the address of a plan's image with patches only, the third its
+	 * size. 0 or -errno; -EAGAIN: impossible in this thread, or now
 	 */
 	ATTACH_ADOPT = 9,
 	/*
@@ -62,9 +62,9 @@ enum attach_step {
 	ATTACH_CODES = 10,
 	/*
 	 * While other threads are stopped outside of the probe and its code: the room has addresses
-	 * of functions, whose number is the third argument. An address becomes 0 if the function
-	 * has an open call that announces its own end (XRay). 0 or -errno; -EAGAIN: a thread is
-	 * within a hook
+	 * of functions, whose number is the third argument. An address becomes 0 if its function
+	 * has an open call that announces its end (XRay). 0 or -errno; -EAGAIN: a thread is in a
+	 * hook
 	 */
 	ATTACH_OPEN_ANNOUNCED = 11,
 	/*
@@ -99,9 +99,9 @@ struct attach_choice {
  *
  * @slot: address of its return slot
  * @ret: the return address in the slot
- * @addr: address of the function; of a library call, its address in records (struct plan_call_site)
- * @sp: with -finstrument-functions: the function's stack pointer when it calls its hooks; else 0
- * @is_library_call: a library call, which counts only if the plan records it
+ * @addr: address of the function; of a library call, plan_call_site.addr
+ * @sp: the stack pointer when the function calls the hooks of -finstrument-functions; 0: none
+ * @is_library_call: the call counts only if the plan records this library call
  */
 struct attach_call {
 	uint64_t slot;
@@ -132,16 +132,7 @@ enum attach_state {
 	ATTACH_STATE_PRELOADED = 3, /* the recorder that had started the process is gone */
 };
 
-/*
- * One change of the program's text. While all threads are stopped, the recorder writes the changes
- * in their order, and takes them back in reverse.
- *
- * @len: length of @before, the original bytes, and of @after, the patched bytes
- * @clear: number of bytes from @site on, at least @len, whose instructions the change replaces or
- *         moves: no thread may be in these bytes when the change is written
- * @out_at: address of a byte that is 1 while the change is disabled: then the probe leaves the
- *          change out when a module is loaded again; 0: there is no such byte
- */
+/* The most bytes of one change. */
 #define ATTACH_CHANGE_MAX 16
 
 enum attach_change_flags {
@@ -151,6 +142,16 @@ enum attach_change_flags {
 	ATTACH_CHANGE_EVENT = 4,  /* the change is not about a function */
 };
 
+/*
+ * One change of the program's text. While all threads are stopped, the recorder writes the changes
+ * in their order, and takes them back in reverse.
+ *
+ * @len: length of @before, the original bytes, and of @after, the patched bytes
+ * @clear: number of bytes from @site on, at least @len, that no thread may be in when the change is
+ *         written
+ * @out_at: address of a byte that is 1 while the change is disabled: then the probe leaves the
+ *          change out when a module is loaded again; 0: there is no such byte
+ */
 struct attach_change {
 	uint64_t site;
 	uint8_t len;

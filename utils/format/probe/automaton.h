@@ -17,9 +17,9 @@ enum automaton_flags {
  * byte; sets of positions are bit masks.
  *
  * @first: positions that may begin a match
- * @first_at_start: positions that may begin a match at the start of the text
+ * @first_at_start: more of them at the start of the text
  * @last: positions that may end a match
- * @last_at_end: positions that may end a match at the end of the text
+ * @last_at_end: more of them at the end of the text
  * @follow: by position: the positions that may follow it
  * @takes: by byte: the positions that match the byte
  */

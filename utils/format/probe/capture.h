@@ -7,9 +7,10 @@
 #include "utils/format/argblob.h"
 
 /*
- * One step adds a value, or a part of a value (a struct in two registers), to the payload. "The
- * word" is integer argument @index, from 1 on, in its register or stack slot (arch_int_arg()); for
- * a return value, it is word @index of the result, from 0 on.
+ * A step adds a value, or a part of it (a struct in two registers), to the payload. "The word" is:
+ *
+ * - integer argument @index, from 1 on, in its register or stack slot (arch_int_arg())
+ * - word @index of the return value, from 0 on
  */
 enum capture_op {
 	/*
@@ -46,14 +47,13 @@ struct capture_step {
 _Static_assert(sizeof(struct capture_step) == 8, "capture_step is laid out without holes");
 
 /*
- * The content of a container is recorded in a box, which simple readers can treat as a struct of a
- * fixed size. A second step follows CAPTURE_BOX. It has the numbers of the steps that come next:
+ * A box: the content of a container in a fixed number of bytes. A second step follows CAPTURE_BOX:
  *
- * @bytes: steps that assemble the object from registers (BOX_IN_PARTS)
- * @index: steps that describe the content, a tree in the order of utils/spec/args/shape.h: each
- *         struct box_step is followed by its children
+ * @bytes: number of the next steps, which assemble the object from registers (BOX_IN_PARTS)
+ * @index: number of the steps after these: the content as a tree of struct box_step, each before
+ *         its children (utils/spec/args/shape.h)
  *
- * A box begins with BOX_GOOD or BOX_NOTHING in one byte. The values follow:
+ * A box begins with BOX_GOOD or BOX_NOTHING in one byte. The values follow, then zeros:
  *
  *   bytes                 as they are
  *   text                  its length (two bytes), then its bytes
@@ -61,8 +61,6 @@ _Static_assert(sizeof(struct capture_step) == 8, "capture_step is laid out witho
  *   variant               an index byte, then the value
  *   container             the number of elements (four bytes; BOX_WILD: invalid, BOX_MANY:
  *                         unknown), the number of elements in the box (two bytes), then these
- *
- * Zeros fill the box.
  */
 enum box_place {      /* @narrow of CAPTURE_BOX */
 	BOX_POINTED,  /* the word @index points to the object */

@@ -37,21 +37,18 @@
  *  while READY is being worked at, about once a second:
  *                                      <-    WORKING (optional)
  *
- * HELLO is the first message of each connection. The probe closes the connection after the
- * exchange, so that it keeps no descriptor that the program could close or replace. The socket is
- * in the abstract name space (unix(7)), so no file remains. One message per packet.
- *
- * Either end may send messages that the other does not know. A receiver ignores a message of
- * unknown type if it is CONTROL_OPTIONAL. Otherwise it answers ERROR, and the conversation is over:
- * the probe stops and the program runs on. A message may be longer than its receiver knows: the
- * receiver ignores the bytes after the known members (doc/internals/add-a-control-message.md).
- *
- * Any process on the machine can find the socket and connect to it, but gets no answer without the
- * secret. UTRAIL_SOCKET has it after the socket's name ("name:secret in hex"), so processes that
- * the recorder started, and their descendants, know it and put it into each HELLO. After the
- * secret, ":" and five digits tell the number of system call filters (seccomp) that a program
- * starts with; without digits it is 0. By its token, which came with WELCOME, a process proves that
- * it is the one that was welcomed, or its forked child (doc/internals/trust.md).
+ * - HELLO is the first message of each connection. A packet has one message.
+ * - The probe closes the connection after each exchange: the program could close or replace its
+ *   descriptor.
+ * - The socket is in the abstract name space (unix(7)), so no file remains.
+ * - A receiver ignores an unknown message with CONTROL_OPTIONAL. To another one it answers ERROR,
+ *   which ends the conversation; the program runs on without the probe.
+ * - A receiver ignores bytes after the members that it knows
+ *   (doc/internals/add-a-control-message.md).
+ * - UTRAIL_SOCKET is "name:secret" or "name:secret:filters": the secret in hex, and in five digits
+ *   the number of system call filters (seccomp) that a program starts with.
+ * - A sender without the secret gets no answer. The token of WELCOME proves that a process was
+ *   welcomed, or is the forked child of such a process (doc/internals/trust.md).
  */
 #define CONTROL_MAGIC	0x7554
 #define CONTROL_VERSION 7
@@ -98,12 +95,12 @@ enum control_flags {
 };
 
 /*
- * The first eight bytes are the same in all versions, so that each end can recognize the other's
- * version. Before version 6 they were the whole header, and @version had 32 bits.
+ * The first eight bytes are the same in all versions. Before version 6 they were the whole header,
+ * and @version had 32 bits.
  *
  * @version: CONTROL_VERSION of the sender
  * @flags: receivers ignore unknown bits
- * @len: bytes of the whole message, which are those of the packet
+ * @len: bytes of the whole message, and of its packet
  * @seq: number of the message, from 1 on: each end counts its own messages on a connection
  */
 struct control_header {
@@ -246,7 +243,7 @@ struct control_declared {
  * @is_native: it is written in C: readers take it for a library call
  * @wants_plan: the probe's plan does not have the range of the last answer
  * @nr_args: number of its parameters
- * @texts: its name and its file, which may be "". Each ends with a NUL; they fill the packet
+ * @texts: its name, then its file or "", each with its NUL; they fill the packet
  */
 struct control_callable {
 	struct control_header h;
@@ -258,13 +255,12 @@ struct control_callable {
 };
 
 /*
- * The answer to CALLABLE. If the probe wants a plan, and there is an addition for @range, it comes
- * as a descriptor, as after a dlopen.
+ * The answer to CALLABLE. If the probe wants a plan and @range has an addition, a descriptor comes
+ * along, as after a dlopen.
  *
  * @addr: the function's address in records (utils/format/callables.h); 0: it is not recorded
- * @range: number of the range of addresses with a rule that contains @addr; 0: the function has no
- *         rule
  * @values: the recorded values of its calls, as in CALLABLE_RESULT
+ * @range: number of the range of addresses with a rule that contains @addr; 0: no rule
  */
 struct control_callable_is {
 	struct control_header h;
@@ -322,8 +318,8 @@ struct control_status_is {
 };
 
 /*
- * WORKING has CONTROL_OPTIONAL, and the @seq of the message that is being processed. The waiting
- * end restarts its timeout.
+ * WORKING has CONTROL_OPTIONAL, and the @seq of the message in work. The waiting end restarts its
+ * timeout.
  */
 struct control_working {
 	struct control_header h;
@@ -335,8 +331,7 @@ struct control_working {
  * The format of a type of message.
  *
  * @min_len: the least length
- * @is_valid: true when the members of a message of @len bytes, at least @min_len, are valid; NULL:
- *            they always are
+ * @is_valid: true when the members of a message of @len >= @min_len bytes are valid; NULL: always
  */
 struct control_shape {
 	uint16_t type;
@@ -362,15 +357,18 @@ extern const struct control_shape control_status_is_shape;
 extern const struct control_shape control_working_shape;
 
 /*
- * The messages that one end accepts: a row for each known type. The end has small numbers for
- * states of its own; 0 is the end of the conversation.
- *
- * @states: the states in which the message may come, as bits of CONTROL_IN()
- * @take: is called with a valid message in one of these states; returns the next state
+ * States of an end are small numbers of its own, from 1 on. CONTROL_OVER is the end of the
+ * conversation.
  */
 #define CONTROL_OVER	  0U
 #define CONTROL_IN(state) (1U << (state))
 
+/*
+ * The way in which one end accepts a type of message.
+ *
+ * @states: the states in which the message may come, as bits of CONTROL_IN()
+ * @take: is called with a valid message in one of these states; returns the next state
+ */
 struct control_row {
 	const struct control_shape *shape;
 	uint32_t states;
@@ -383,8 +381,8 @@ struct control_table {
 };
 
 /*
- * Process a packet of @len bytes by its row. *@state becomes the next state, or stays as it is if
- * the verdict is not CONTROL_TAKEN.
+ * Process a packet of @len bytes by its row. *@state becomes the next state; only CONTROL_TAKEN
+ * changes it.
  */
 enum control_verdict control_take(const struct control_table *table, unsigned *state, void *context,
 				  const void *packet, size_t len);

@@ -12,7 +12,7 @@
 #define MAP_BUILD_ID_MAX 64
 
 /*
- * One module (doc/formats/tasks.md, "Module maps"), or "[stack]".
+ * One module, or "[stack]" (doc/formats/tasks.md, "Module maps").
  *
  * @start: start of the first segment, from which relative addresses count
  * @end: end of the last segment
@@ -44,8 +44,9 @@ void module_map_encode(const struct module_map *map, struct strbuf *out);
 
 /*
  * Parse a map file, or a copy of /proc/PID/maps, into the empty @map. Lines without a path are
- * skipped. Consecutive lines with the same path become one entry, from the first line's start to
- * the last line's end. 0; -EINVAL with the number of the invalid line; -ENOMEM.
+ * skipped. Consecutive lines of one path become one entry.
+ *
+ * Returns 0; -EINVAL with the number of the invalid line; or -ENOMEM.
  */
 int module_map_decode(const char *text, size_t len, struct module_map *map, struct uft_err *err);
 

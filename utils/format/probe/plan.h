@@ -39,9 +39,8 @@ enum plan_flags {
 	PLAN_NO_LIBCALLS = 1U << 15,   /* --no-libcall; for Python only */
 	PLAN_NEST_LIBCALLS = 1U << 16, /* --nest-libcall; for Python only */
 	/*
-	 * --patch concerns functions of the program itself, or of libpython. If the file is
-	 * Python's interpreter, the user wants to see the interpreter's own calls. A profile
-	 * function would change these calls
+	 * --patch concerns functions of the program itself, or of libpython. In a Python
+	 * interpreter the probe then sets no profile function, which would change these calls
 	 */
 	PLAN_PATCHES_PROGRAM = 1U << 17,
 	PLAN_PATCHES_LIBPYTHON = 1U << 18,
@@ -119,7 +118,7 @@ enum plan_cond_kind {
 };
 
 /*
- * One comparison. The texts and automatons of a rule come after its last comparison, padded to a
+ * One comparison. The texts and automatons of a rule follow its last comparison, padded to a
  * multiple of sizeof(struct plan_cond).
  *
  * @index: number of the argument, from 1 on
@@ -172,9 +171,8 @@ _Static_assert(sizeof(struct plan_func) == 24, "plan_func is laid out without ho
 /* The way to record a library call. */
 enum plan_call {
 	/*
-	 * The probe must not change the call's return slot: the function reads it, keeps it for
-	 * later, or returns more than once (setjmp, vfork, dlvsym ...). ENTRY and EXIT are written
-	 * together.
+	 * The probe must not change the call's return slot: the function reads it, keeps it, or
+	 * returns more than once (setjmp, vfork, dlvsym ...). ENTRY and EXIT are written together
 	 */
 	PLAN_CALL_NO_RETURN_HOOK = 1U << 0,
 	/*
@@ -190,9 +188,8 @@ enum plan_call {
 	 */
 	PLAN_CALL_BY_CALLER = 1U << 3,
 	/*
-	 * No recorded call: the slot must point to the probe's function, enum plan_hook <<
-	 * PLAN_CALL_HOOK_SHIFT, as it does if the probe was loaded from the start. Comes before a
-	 * call with the same slot.
+	 * No recorded call: the slot must point to the probe's function enum plan_hook, which the
+	 * flags have from PLAN_CALL_HOOK_SHIFT on. Comes before a call with the same slot
 	 */
 	PLAN_CALL_HOOK = 1U << 4,
 	/* With NO_RETURN_HOOK: vfork(2). The probe's own function may replace its return slot. */
@@ -256,8 +253,8 @@ enum plan_patch_what {
 
 enum plan_patch_flags {
 	/*
-	 * The patch is within the bytes that the previous patch replaces. Its site is not written,
-	 * since the code of the previous patch runs on into the stub of this one.
+	 * The patch is within the bytes that the previous patch replaces. Its site is not written:
+	 * the code of the previous patch continues in this patch's stub
 	 */
 	PLAN_PATCH_INNER = 1U << 0,
 	/*
@@ -266,8 +263,8 @@ enum plan_patch_flags {
 	 */
 	PLAN_PATCH_SILENT = 1U << 1,
 	/*
-	 * The patch has room for a short jump only. It jumps to the site of the patch before it,
-	 * which is PLAN_PATCH_SILENT and has no code of the program.
+	 * The patch has room for a short jump only: to the site of the patch before it, which is
+	 * PLAN_PATCH_SILENT and has no code of the program
 	 */
 	PLAN_PATCH_SHORT = 1U << 2,
 	/*
@@ -277,31 +274,31 @@ enum plan_patch_flags {
 	PLAN_PATCH_BY_CALLER = 1U << 3,
 };
 
-/*
- * One changed place in the code of a module. For PATCH_EVENT and PATCH_ENTRY the probe puts a stub
- * within 2 GiB of it. The stub has the hook and then @code, which runs the replaced instructions
- * and continues in the program. The @bytes at @site are replaced, if they equal @original. Patches
- * of a module are in the order that PLAN_PATCH_INNER and PLAN_PATCH_SHORT need.
- *
- * @semaphore: address of a 16-bit counter that must be nonzero for the program to come here;
- *             0: there is none
- * @addr: the function's address in records, which is inside of it; not for PATCH_EVENT and
- *        PATCH_NOP
- * @event: PATCH_EVENT: the event's id in records
- * @operands: PATCH_EVENT: the index plus one of its first argument among PLAN_OPERANDS; 0: it has
- *            no arguments
- * @slot: PATCH_ENTRY: distance from the stack pointer to the return slot in bytes; 0 at a
- *        function's first instruction
- * @clear: the number of bytes from @site on that @code replaces: no thread may be in them when
- *         the jump is written; 0 without @code
- * @fixes: offsets of 32-bit displacements in @code, relative to @site
- */
 /* Bytes of a jump or a call: the least bytes of a patch without PLAN_PATCH_SHORT */
 #define PLAN_PATCH_JUMP	    5
 #define PLAN_PATCH_ORIGINAL 16
 #define PLAN_PATCH_CODE	    64
 #define PLAN_PATCH_FIXES    8
 
+/*
+ * One changed place in the code of a module. The @bytes at @site are replaced, if they equal
+ * @original. Patches of a module have the order that PLAN_PATCH_INNER and PLAN_PATCH_SHORT need.
+ *
+ * PATCH_EVENT and PATCH_ENTRY have a stub within 2 GiB of @site: the hook, then @code, which runs
+ * the replaced instructions and continues in the program.
+ *
+ * @semaphore: address of a 16-bit counter that must be nonzero for the program to come here; 0:
+ *             none
+ * @addr: the function's address in records, inside of the function; not for PATCH_EVENT and
+ *        PATCH_NOP
+ * @event: PATCH_EVENT: the event's id in records
+ * @slot: PATCH_ENTRY: bytes from the stack pointer to the return slot; 0 at a function's first
+ *        instruction
+ * @fixes: offsets of 32-bit displacements in @code, relative to @site
+ * @clear: bytes from @site on that @code replaces, in which no thread may be when the jump is
+ *         written; 0 without @code
+ * @operands: PATCH_EVENT: 1 + the index of its first argument among PLAN_OPERANDS; 0: no arguments
+ */
 struct plan_patch {
 	uint64_t load_bias; /* load bias of the module, which identifies it */
 	uint64_t site;
@@ -348,11 +345,12 @@ enum plan_operand_flags {
 #define PLAN_OPERANDS_MAX 16 /* the most arguments of an event */
 
 /*
- * One argument of PATCH_EVENT. The arguments of an event follow each other, in their order.
+ * One argument of PATCH_EVENT. Arguments of an event are consecutive, in their order.
  *
- * @bytes: 1, 2, 4 or 8: the value's bytes, which are widened to 64 bits by the sign or with zeros
- * @base, @index: DWARF's numbers of general registers, or PLAN_NO_REGISTER; @base of a vector
- *                register is its number, from 0 on
+ * @bytes: 1, 2, 4 or 8: the value's bytes, widened to 64 bits by the sign (PLAN_OPERAND_SIGNED) or
+ *         with zeros
+ * @base, @index: DWARF numbers of general registers, or PLAN_NO_REGISTER; @base of a vector
+ *                register: its number, from 0 on
  */
 struct plan_operand {
 	uint8_t kind;  /* enum plan_operand_kind */
@@ -390,8 +388,8 @@ _Static_assert(sizeof(struct plan_watch) == 16, "plan_watch is laid out without 
  * @signals_on, @signals_off, @signals_finish: --signal: bit N - 1 is for signal N. With
  *                                             PLAN_SELECTIVE
  * @generation: PLAN_STEERABLE: the number of this plan, as in control_page.plan_generation
- * @on_generation: PLAN_STEERABLE: the number of the last plan with the user's `on`. Triggers that
- *                 have switched recording off before that plan are void
+ * @on_generation: PLAN_STEERABLE: the number of the last plan with the user's `on`, which voids
+ *                 earlier triggers that have switched recording off
  */
 struct plan {
 	uint64_t threshold_ns; /* -t: keep calls longer than this; 0 keeps all */
@@ -412,11 +410,11 @@ struct plan {
 _Static_assert(sizeof(struct plan) == 80, "plan is laid out without holes");
 
 /*
- * The image: the content of a memfd that the recorder sends to a probe. It has a header, a
- * directory, then sections, each an array of entries of one kind. The directory tells the entry
- * size of each section, so that a reader can skip unknown kinds, and the ends of longer entries.
+ * The image: the content of a memfd that the recorder sends to a probe. After a header and a
+ * directory it has sections: arrays of one kind. A reader skips unknown kinds, and the unknown ends
+ * of longer entries.
  *
- * Only plan.c writes and reads the image. A new kind needs an enumerator here, a row there, and
+ * Only plan.c writes and reads the image. A new kind needs an enumerator here, a row in plan.c, and
  * code that uses it.
  */
 enum plan_kind {
@@ -466,8 +464,10 @@ struct plan_view {
 };
 
 /*
- * Find the sections of the image @bytes[@len], aligned as by mmap(2). 0: all references (indexes,
- * programs, texts) are within their sections. -EINVAL, with the error in @why, which may be NULL.
+ * Find the sections of the image @bytes[@len], aligned as by mmap(2).
+ *
+ * Returns 0: all references (indexes, programs, texts) are within their sections; or -EINVAL with
+ * the error in @why, which may be NULL.
  */
 int plan_open(struct plan_view *view, const void *bytes, uint64_t len, const char **why);
 
@@ -489,7 +489,7 @@ void plan_image_put(const struct plan_view *view, void *to);
 
 /*
  * For callers that write the image in pieces: the size of its head, the head itself, and the offset
- * of the list of @kind (0: it is empty). Zeros fill the room between lists.
+ * of the list of @kind (0: empty). Zeros fill the room between lists.
  */
 uint64_t plan_image_head_bytes(const struct plan_view *view);
 void plan_image_put_head(const struct plan_view *view, void *to);

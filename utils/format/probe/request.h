@@ -8,16 +8,16 @@
 
 /*
  * The socket's name, in the abstract name space (unix(7)), has the data directory's device and
- * inode number. So a process that knows the directory finds its recorder, and no file remains. The
- * recorder accepts requests of its own user, of root, and of the owner of the recording.
+ * inode number. The recorder accepts requests of its own user, of root, and of the recording's
+ * owner.
  */
 #define REQUEST_NAME_SIZE   64
 #define REQUEST_NAME_PREFIX "utrail-dir-"
 
 /*
- * If another process has that name, the recorder appends random digits to it. While it records, the
- * data directory has this file, with mode 0600 and two lines: the name, and a secret of
- * REQUEST_SECRET_CHARS hexadecimal digits.
+ * If another process has the socket's name, the recorder appends random digits. This file in the
+ * data directory, with mode 0600, has two lines: the name, and a secret of REQUEST_SECRET_CHARS
+ * hexadecimal digits.
  */
 #define REQUEST_DOOR_NAME    ".control"
 #define REQUEST_SECRET_CHARS 32
@@ -62,16 +62,16 @@ struct request {
 };
 
 /*
- * An answer. A text without NUL follows it, up to the end of the packet: the answer to CONTROL, or
- * the reason of @error.
+ * An answer. Up to the end of the packet a text without NUL follows: the answer to CONTROL, or the
+ * reason of @error.
  *
- * @error: 0 or negative errno. -EOPNOTSUPP: SAVE: the recording has nothing to save; PROGRESS: it
- *         keeps its records in memory
+ * @error: 0 or negative errno. -EOPNOTSUPP: SAVE: nothing to save; PROGRESS: records are kept in
+ *         memory
  * @nr_tasks: SAVE: number of saved tasks
- * @complete_ns: PROGRESS: all records up to this time of the recording's clock are in the files,
- *               with their lines of task.txt, maps and symbols; 0: not known yet
- * @holds_back: PROGRESS: entries before @complete_ns may still be missing. They are recorded when
- *              the call has taken long enough, or has made another one
+ * @holds_back: PROGRESS: entries before @complete_ns may still be missing, until their calls take
+ *              long enough or make other calls
+ * @complete_ns: PROGRESS: the files have all records up to this time of the recording's clock, with
+ *               their lines of task.txt, maps and symbols; 0: not known yet
  */
 struct request_answer {
 	uint32_t magic;

@@ -6,25 +6,23 @@
 #include <stdint.h>
 
 /*
- * An arena is a memfd that the recorder makes for each process and sends by SCM_RIGHTS; it has no
- * name in a file system. It is sparse: only touched pages use memory.
+ * An arena is a sparse memfd that the recorder makes for each process and sends by SCM_RIGHTS.
  *
  *   arena:  struct arena | ring 0 | ring 1 | ... | ring nr_rings - 1
  *   ring:   struct ring (one page) | segment 0 | ... | segment nr_segments - 1
  *
- * At its first declared event a thread takes a second ring, for payloads (event_data.h). The tid,
- * lost and writer of the thread's first ring count for both, and both are released together.
- *
  * A ring has one producer, the thread that owns it, and one consumer, a writer of the recorder.
- * Positions (head, tail) count bytes since the ring was taken into use and never wrap; a byte's
- * place is its position modulo the data size. A record never crosses the end of a segment: if it
- * does not fit, the producer stores the filled length in segment_used[] and goes on in the next
- * segment. The producer enters a segment only after the consumer has emptied it, so bytes between
- * tail and head are never overwritten, even if a side dies.
  *
- * Flight recording (PLAN_FLIGHT): the producer overwrites the oldest records and does not use tail.
- * A consumer copies the records on demand. Its copy of segment s is complete if afterwards head is
- * still below the end of the lap that began with s (flight.c).
+ * - Positions (head, tail) count bytes since the ring was taken into use, and never wrap. The place
+ *   of a byte is its position modulo the data size.
+ * - A record never crosses the end of a segment. The producer stores the filled length in
+ *   segment_used[], and goes on in the next segment.
+ * - The producer enters a segment only after the consumer has emptied it. So bytes between tail and
+ *   head are never overwritten, even if a side dies.
+ * - A thread takes a second ring, for payloads (event_data.h), at its first declared event. The
+ *   tid, lost and writer of the first ring count for both, and both are released together.
+ * - With PLAN_FLIGHT the producer overwrites the oldest records and ignores tail. A copy of segment
+ *   s is complete if head is then still below the end of the lap that began with s (flight.c).
  */
 #define RING_PAGE	  4096
 #define RING_SEGMENTS_MAX 64
@@ -39,8 +37,8 @@ enum ring_state {
 };
 
 /*
- * The tid in the ring of a stack that the program has made. The recorder gives such a ring an id of
- * its own, from RING_FIRST_STACK_TID on, above the kernel's thread ids (2^22).
+ * The tid in the ring of a stack that the program has made. The recorder replaces it by an id from
+ * RING_FIRST_STACK_TID on, above the kernel's thread ids (2^22).
  */
 #define RING_TID_STACK	     INT32_MIN
 #define RING_FIRST_STACK_TID 5000000
@@ -60,9 +58,8 @@ struct ring {
 	uint64_t pad0[5];
 
 	/*
-	 * Written by the producer. @head is stored with release after the record's bytes, and the
-	 * writer loads it with acquire. The store publishes all bytes below @head, and
-	 * segment_used[] of the segments that are completely below it.
+	 * Written by the producer. @head is stored with release after the record's bytes: it
+	 * publishes all bytes below it, and segment_used[] of the segments completely below it.
 	 */
 	_Atomic uint64_t head;
 	_Atomic uint64_t lost;	    /* number of dropped records, most for lack of room */
@@ -75,8 +72,8 @@ struct ring {
 	uint64_t pad2[2];
 
 	/*
-	 * Written by the consumer. @tail is stored with release after the bytes were copied, and
-	 * loaded with acquire by the producer: the bytes below it may be overwritten.
+	 * Written by the consumer. @tail is stored with release after the bytes were copied: the
+	 * producer may overwrite the bytes below it.
 	 */
 	_Atomic uint64_t tail;
 	_Atomic uint32_t room; /* futex: changes whenever @tail passed a segment while @waiting */
@@ -95,10 +92,11 @@ _Static_assert(__builtin_offsetof(struct ring, head) == 64, "the producer has it
 _Static_assert(__builtin_offsetof(struct ring, tail) == 128, "the consumer has its own line");
 
 /*
- * Children of fork(2), which report themselves only with their first record. Child number n of this
- * process has its pid at @pids[n % ARENA_FORKS]; the pid is negative if the child is in another pid
- * namespace than its parent. Until a child has reported itself, it uses its parent's arena. The
- * arena then counts the children of that child, too.
+ * Children of fork(2), which report themselves only with their first record. Until then a child
+ * uses its parent's arena, which counts the children of that child, too.
+ *
+ * @pids: child number n of this process has pids[n % ARENA_FORKS]; negative: the child is in
+ *        another pid namespace than its parent
  */
 #define ARENA_FORKS 960
 
@@ -112,28 +110,25 @@ struct arena_forks {
 
 /*
  * The first page of the arena. The process can write to the page, so neither side trusts its
- * content. The recorder knows the arena's shape by itself. The process has copied the shape before
- * any process could change the page.
+ * content: the recorder knows the arena's shape, and the probe has copied the shape at first.
  *
+ * @may_skip: PLAN_STEERABLE: 1: entry stubs may skip the code that reads @news. The recorder clears
+ *            it when it sets @news, the process sets it when it has the newest plan
  * @finish_wanted: 1: this process wants the whole recording to end (control_page.finished)
  * @reads_failed: enum plan_read bits of values that some thread cannot read
  * @points_failed: number of patches of functions and events that could not be made
- *
- * With PLAN_STEERABLE (libmcount/plan/plan_update.h):
- * @news: 1: the recorder has told the end, or another plan, in its control page. The process sets
- *        it to 0 before it looks there
- * @may_skip: 1: entry stubs may skip the code that reads @news. The recorder clears it when it sets
- *            @news, the process sets it again when it has the newest plan
+ * @news: PLAN_STEERABLE: 1: the control page tells the end, or another plan. The process sets it to
+ *        0 before it looks there (libmcount/plan/plan_update.h)
+ * @seals: filters of system calls (seccomp) that the process has put on itself; the probe makes no
+ *         system call that they forbid
  *
  * Counts of data that are missing, though the recording looks complete:
  *
  * @threads_caged: threads that were traced until system calls or the counter were forbidden
  * @threads_shared: threads that were traced until another thread shared their thread-local storage
  * @children_cut_off: forked children that could not reach the recorder
- * @seals: filters of system calls (seccomp) that the process has put on itself; the probe makes no
- *         system call that they forbid
- * @threads_sealed: threads that began when these filters forbade to trace them
- * @talks_sealed: conversations with the recorder that these filters forbade
+ * @threads_sealed: threads that @seals forbade to trace at their start
+ * @talks_sealed: conversations with the recorder that @seals forbade
  * @events_undeclared: events of the program that could not be declared to the recorder
  * @events_nameless: undeclared events that have no name
  * @events_cut: events with more bytes than a segment, or an entry (event_data.h), can have
@@ -190,16 +185,16 @@ static inline char *ring_data(struct ring *r)
 	return (char *)r + RING_PAGE;
 }
 
+#define CONTROL_WRITERS_MAX 64
+
 /*
- * The recorder's data for all probes. A probe can only map them read-only (F_SEAL_FUTURE_WRITE): a
- * process that could write here could deceive all others.
+ * The recorder's data for all probes. A probe can only map the page read-only
+ * (F_SEAL_FUTURE_WRITE): a writing process could deceive all others.
  *
  * @nr_writers: 1 to CONTROL_WRITERS_MAX; ring i belongs to writer i % nr_writers
  * @finished: a futex; not 0: recording has ended, by a trigger, a signal or the recorder
  * @plan_generation: generation of the newest plan; 0 is the first plan
  */
-#define CONTROL_WRITERS_MAX 64
-
 struct control_page {
 	uint32_t nr_writers;
 	int32_t recorder_pid;
@@ -208,9 +203,8 @@ struct control_page {
 	uint32_t pad[12];
 	struct {
 		/*
-		 * A futex. A producer that has data checks @sleeping, and wakes the writer. The
-		 * writer sets @sleeping before its last check for data. If records come after that
-		 * check and before the wait, the writer's own timer wakes the writer.
+		 * A futex. A producer that has data checks @sleeping, and wakes the writer. If data
+		 * come after the writer's last check, a timer wakes the writer.
 		 */
 		_Atomic uint32_t wake;
 		_Atomic uint32_t sleeping; /* 1 while the writer waits on @wake */
