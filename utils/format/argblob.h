@@ -8,8 +8,8 @@
 #include <sys/types.h>
 
 /*
- * A payload has the values in the order of the function's specification, without which it cannot be
- * read. Each value is padded to ARGBLOB_ALIGN bytes, the payload to ARGBLOB_TOTAL_ALIGN.
+ * A payload has its values in the order of the function's specification. Each value is padded to
+ * ARGBLOB_ALIGN bytes, the payload to ARGBLOB_TOTAL_ALIGN.
  */
 #define ARGBLOB_ALIGN	    4U
 #define ARGBLOB_TOTAL_ALIGN 8U
@@ -38,9 +38,9 @@ struct arg_type {
 };
 
 /*
- * Strings are a length and that many bytes without NUL. A string of more than ARGBLOB_STRING_MAX
- * bytes is cut and ends in ARGBLOB_STRING_CUT. A NULL pointer is ARGBLOB_NULL, which is not valid
- * text.
+ * A string is its length in 16 bits, then its bytes without NUL. A string of more than
+ * ARGBLOB_STRING_MAX bytes is cut, and ends in ARGBLOB_STRING_CUT. NULL is the invalid text
+ * ARGBLOB_NULL.
  */
 #define ARGBLOB_STRING_MAX 98U
 #define ARGBLOB_STRING_CUT "..."
@@ -73,8 +73,11 @@ static inline uint32_t argblob_value_bytes(struct arg_type type)
 }
 
 /*
- * Parse the value of @type that begins at @at of the payload [@blob, @blob + @len). Returns the
- * offset of the next value, or -1 when this one is incomplete. @big: byte order of the recording.
+ * Parse the value of @type at the offset @at of the payload [@blob, @blob + @len).
+ *
+ * @big: the recording is big-endian
+ *
+ * Returns the offset of the next value; -1: the value is incomplete.
  */
 ssize_t argblob_next(const uint8_t *blob, size_t len, size_t at, struct arg_type type, bool big,
 		     struct arg_value *value);

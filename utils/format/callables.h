@@ -53,8 +53,8 @@ static inline bool callable_text_number(const char *text, size_t len, int64_t *n
 }
 
 /*
- * Compare an integer with the double whose bits are @bits, which is no NaN. Returns less than 0, 0
- * or more. Floating-point arithmetic would not be exact, and the probe has none.
+ * Compare @integer exactly with the double whose bits are @bits, which is no NaN. Returns less than
+ * 0, 0 or more. The probe has no floating-point arithmetic.
  */
 static inline int callable_compare(int64_t integer, uint64_t bits)
 {

@@ -7,10 +7,12 @@
 #include "utils/format/record.h"
 
 /*
- * A value is split into pieces of 24 bits, the lowest bits first. The top of the address has 16
- * bits of a piece, the depth has 8. The highest bit of the depth tells that the next record, with
- * the same time and id, has another piece. uftrace 0.13 would stop at an unknown payload, but takes
- * the low 32 bits of the address as the id and ignores the depth.
+ * A value is split into pieces of 24 bits, the lowest bits first, each in one record. There is no
+ * payload, since uftrace 0.13 would stop at an unknown one.
+ *
+ * - The address has the counter's id in its low 32 bits, and 16 bits of the piece above.
+ * - The depth has the upper 8 bits of the piece.
+ * - COUNTER_PIECE_MORE in the depth: the next record, with the same time and id, has another piece.
  */
 #define COUNTER_PIECES_MAX 3
 #define COUNTER_PIECE_BITS 24

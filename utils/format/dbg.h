@@ -13,8 +13,8 @@
  *
  * @addr: relative to the module's map start, as in the symbol file
  * @args, @retval: specifications without the leading '@' (utils/spec/args/argspec.h); NULL: none
- * @structs: keys of the definitions of structs, "KEY,,KEY;KEY": for the arguments in order, and
- *           after ';' for the return value; NULL: none
+ * @structs: keys of struct definitions, "KEY,,KEY;KEY": of the arguments in order, after ';' of the
+ *           return value; NULL: none
  * @file: NULL: file and line are not known
  * @first_inlined, @nr_inlined: the calls in dbg->inlined that were inlined into the function
  */
@@ -38,13 +38,13 @@ struct dbg_inline {
 };
 
 /*
- * @path, @build_id: those of the module; NULL: not in the file
+ * Starts as { 0 }, ends with dbg_deinit().
+ *
+ * @path, @build_id: NULL: not in the file
  * @enums: definitions of enums, "enum NAME {A=1,B}" (utils/spec/args/enumdef.h)
  * @structs: definitions of structs (utils/spec/args/structdef.h)
  * @funcs: sorted by address
- * @text: the memory of the strings, if they come from a file; NULL: the caller owns the strings
- *
- * Starts as { 0 }, ends with dbg_deinit().
+ * @text: memory of strings from a file; NULL: the caller owns the strings
  */
 struct dbg {
 	const char *path;
@@ -80,8 +80,9 @@ void dbg_sort(struct dbg *dbg);
 void dbg_encode(const struct dbg *dbg, struct strbuf *out);
 
 /*
- * Parse the text of a file into the empty @dbg, sorted. Lines of unknown kinds are skipped. 0;
- * -EINVAL, with the number of the invalid line; -ENOMEM. @dbg is empty after a failure.
+ * Parse the text of a file into the empty @dbg, sorted. Lines of unknown kinds are skipped.
+ *
+ * Returns 0; -EINVAL with the number of the invalid line; or -ENOMEM. After an error @dbg is empty.
  */
 int dbg_decode(const char *text, size_t len, struct dbg *dbg, struct uft_err *err);
 

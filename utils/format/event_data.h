@@ -5,9 +5,11 @@
 #include <stdint.h>
 
 /*
- * The head of an entry. The entry belongs to the EVENT record of the same task with the same time
- * and id, and is in the same order. @len bytes follow the head, and zeros up to a multiple of 8.
- * The byte order is that of the records. @flags: enum event_data_flags; readers ignore other bits
+ * The head of an entry, in the byte order of the records. @len bytes follow, and zeros up to a
+ * multiple of 8.
+ *
+ * @time_ns, @id: those of the task's EVENT record. Entries have the order of these records
+ * @flags: enum event_data_flags; readers ignore other bits
  */
 struct event_data {
 	uint64_t time_ns;
@@ -31,8 +33,8 @@ enum event_data_flags {
 #define EVENT_LINE_TIME_BYTES 8U
 
 /*
- * The fields that an event has in a log of POSIX Trace. The payload of an imported event has them
- * after the event's values, all little-endian. Readers of values skip them.
+ * The fields of an event in a log of POSIX Trace, all little-endian. In the payload of an imported
+ * event they follow the values.
  *
  * @time_ns: since 1970
  * @id, @flags: as in the log (trace/posixlog/event.h)
@@ -57,9 +59,10 @@ _Static_assert(sizeof(struct event_posix) == 40, "the same on disk");
 #define EVENT_LINE_KEYS_MAX 64U
 
 /*
- * The payload of a static probe with arguments, all little-endian. The first 8 bytes have a bit for
- * each argument that was read, from the lowest bit on. 8 bytes follow for each argument, read or
- * not: a sign-extended integer, or a floating-point number of 4 or 8 bytes and zeros.
+ * The payload of a static probe with arguments, all little-endian:
+ *
+ * - 8 bytes: a bit for each argument that was read, from the lowest bit on
+ * - 8 bytes for each argument, read or not: a sign-extended integer, or a float or double and zeros
  */
 #define EVENT_PROBE_ARGS_MAX	      16U
 #define EVENT_PROBE_PAYLOAD_BYTES(nr) (8U * (1 + (nr)))

@@ -5,24 +5,20 @@
 #include <stdint.h>
 
 /*
- * Each number belongs to the range that begins with the name before it:
+ * Ranges of numbers, each from the name before it on. A file may have any number; views show a
+ * number without a name as a number.
  *
- * @EVENT_ID_KERNEL: tracepoints, by the numbers of the recorded kernel in kernel_header
- * @EVENT_ID_BUILTIN: events that the probe reads, watches and creates itself: uftrace's numbers
- * @EVENT_ID_LINUX: the kernel's events about tasks and the scheduler, in perf-cpu*.dat: uftrace's
- *                  numbers
- * @EVENT_ID_PROC: acts of processes, in proc.dat: this number plus the kind (proc_dat.h)
+ * @EVENT_ID_KERNEL: tracepoints, by the recorded kernel's numbers in kernel_header
+ * @EVENT_ID_BUILTIN: events that the probe reads, watches and creates itself; uftrace's numbers
+ * @EVENT_ID_LINUX: events of tasks and the scheduler, in perf-cpu*.dat; uftrace's numbers
+ * @EVENT_ID_PROC: acts of processes, in proc.dat: this number plus enum proc_kind
  * @EVENT_ID_LIMIT: the probe has left out calls at this place
- * @EVENT_ID_FREE: new types of events of ours get fixed numbers from here on
- * @EVENT_ID_USER: events of the program, numbered by the recorder as they come, with names in
- *                 events.txt
- * @EVENT_ID_COUNTER: counters that `read=` names, with names in events.txt. Each has two numbers,
- *                    for its reading and then for its difference. The value is in the record itself
- *                    (doc/formats/records.md, "Counters")
+ * @EVENT_ID_FREE: fixed numbers for new types of utrail's events
+ * @EVENT_ID_USER: events of the program, numbered as they come, with names in events.txt
+ * @EVENT_ID_COUNTER: counters that `read=` names, with names in events.txt; two numbers each: of
+ *                    the reading, then of the difference (counter_record.h)
  * @EVENT_ID_EXTERN_DATA: lines of extern.dat, all with this number
  * @EVENT_ID_BEYOND: not assigned
- *
- * A file may have any number. Views show a number without a name as a number.
  */
 enum event_id {
 	EVENT_ID_KERNEL = 0,

@@ -19,7 +19,7 @@ typedef bool (*get_fn)(struct info *info, const struct info_line *line, struct t
  * @prefix: the beginning of the line
  * @bit: the item that the line belongs to; 0: none
  * @put, @get: write and parse the text after the prefix
- * @offset: offset of the field, for functions that serve many lines
+ * @offset: offset of the field in struct info
  * @lines: the N of a "lines=N" line
  * @names: the names of a pair of numbers
  */

@@ -26,11 +26,11 @@ enum info_state {
 #define INFO_STATE_BYTES 57
 
 /*
- * Every item of doc/formats/info.md. @mask (enum header_info) tells which items are present; the
- * fields of others are undefined. Strings are on the heap and belong to the struct; NULL if an item
- * is absent.
+ * Every item of doc/formats/info.md. Starts as { 0 }, ends with info_deinit().
  *
- * Starts as { 0 }, ends with info_deinit().
+ * @mask: enum header_info: the items that are present; the fields of others are undefined
+ *
+ * Strings are on the heap and belong to the struct; NULL: the item is absent.
  */
 struct info {
 	uint64_t mask;
@@ -102,9 +102,10 @@ void info_encode_state(const struct info *info, struct strbuf *out);
 void info_encode(const struct info *info, struct strbuf *out);
 
 /*
- * Parse the text of `info` into the empty @info. @mask gets the bits of items that are present.
- * Unknown keys are skipped, and so is an invalid last line without newline, which a killed recorder
- * leaves. 0; -EINVAL with line and key; -ENOMEM.
+ * Parse the text of `info` into the empty @info. Unknown keys are skipped. So is an invalid last
+ * line without newline, which a killed recorder leaves.
+ *
+ * Returns 0; -EINVAL with line and key; or -ENOMEM.
  */
 int info_decode(const char *text, size_t len, struct info *info, struct uft_err *err);
 

@@ -17,12 +17,12 @@ enum left_out_kind {
 };
 
 /*
- * A line: "KIND <seconds>.<nanoseconds> <permille> <address> <path>", with function, caller or
- * again as KIND.
+ * A line: "KIND <seconds>.<nanoseconds> <permille> <address> <path>". KIND is function, caller or
+ * again.
  *
  * @time_ns: a time of the recording's clock
  * @permille: the function's share of the calls recorded just before; 0 for LEFT_OUT_AGAIN
- * @addr: the function's address, relative to its module's start, as in symbol files
+ * @addr: relative to the start of the function's module, as in symbol files
  * @path: of the module; after decoding it points into the line
  */
 struct left_out {

@@ -20,14 +20,16 @@ void proc_cpus_deinit(struct proc_cpus *cpus);
 int proc_cpus_of(const struct proc_cpus *cpus, int32_t tid);
 
 /*
- * Set the task's CPU, from 0 to PROC_CPU_MAX. 1: the CPU was another one or unknown, so the writer
- * makes a record; 0: unchanged; -ENOMEM.
+ * Set the CPU of a task, from 0 to PROC_CPU_MAX.
+ *
+ * Returns 1: the CPU was another one or unknown, so a writer makes a record; 0: unchanged; or
+ * -ENOMEM.
  */
 int proc_cpus_set(struct proc_cpus *cpus, int32_t tid, int cpu);
 
 /*
- * Process a record that is written or read: note the CPU that it tells, and forget the CPUs of
- * tasks that it ends. Call this after the CPU of the record's task was used. 0 or -ENOMEM.
+ * Process a record that is written or read, after the CPU of its task was used: note the CPU that
+ * it tells, and forget the CPUs of tasks that it ends. Returns 0 or -ENOMEM.
  */
 int proc_cpus_see(struct proc_cpus *cpus, const struct proc_record *rec, bool big);
 

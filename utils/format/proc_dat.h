@@ -61,9 +61,9 @@ enum proc_kind {
  * One record. Readers skip records of unknown kinds.
  *
  * @time_ns: a time of the recording's clock
- * @tid, @pid: the task that the record concerns, and its process, in the recorder's pid namespace
+ * @tid, @pid: the task of the record and its process, in the recorder's pid namespace
  * @kind: enum proc_kind
- * @data, @len: the payload, which depends on the kind
+ * @data, @len: the payload, by the kind
  */
 struct proc_record {
 	uint64_t time_ns;
@@ -85,7 +85,7 @@ enum proc_fork_how {
  * @child, @child_pid: the new task and its process; a thread has the parent's process
  * @how: enum proc_fork_how
  * @flags: flags of clone(2), with the signal of the child's end in the lowest byte; 0: unknown, or
- *         another call made the child
+ *         no clone
  */
 struct proc_fork {
 	int32_t child;
@@ -97,8 +97,8 @@ struct proc_fork {
 /*
  * A program that a process has executed.
  *
- * @old_tid: the thread that called execve(2). From now on that thread has the number of the
- *           record's task, which is the leader of the process
+ * @old_tid: the thread that called execve(2), and now has the number of the record's task: the
+ *           leader of the process
  * @interpreter: the file that runs: a script's interpreter, or @program
  * @program: the file that was executed, which may be a script
  * @cwd: the working directory
@@ -129,15 +129,17 @@ void proc_cpu_encode(int cpu, struct strbuf *out);
 void proc_act_encode(const struct proc_act *act, struct strbuf *out);
 
 /*
- * Decode the record at the start of @data. Returns its length; -EBADMSG with @err: it is invalid;
- * 0: the @len bytes do not hold all of it, and *@wanted is the number of bytes needed.
+ * Decode the record at the start of @data.
+ *
+ * Returns its length; 0: the @len bytes are only a part, and *@wanted bytes are needed; or -EBADMSG
+ * with @err: it is invalid.
  */
 ssize_t proc_record_decode(const uint8_t *data, size_t len, bool big, struct proc_record *rec,
 			   size_t *wanted, struct uft_err *err);
 
 /*
- * Decode a payload. If it was truncated to @len bytes, its last texts are shorter. False: it is too
- * short. The texts point into @data.
+ * Decode a payload. Texts point into @data; the last ones are shorter if the payload was truncated
+ * to @len bytes. False: the payload is too short.
  */
 bool proc_fork_decode(const uint8_t *data, size_t len, bool big, struct proc_fork *made);
 bool proc_exec_decode(const uint8_t *data, size_t len, bool big, struct proc_exec *exec);

@@ -88,9 +88,8 @@ int symtab_add(struct symtab *tab, uint64_t addr, uint64_t size, char type, cons
 }
 
 /*
- * True when @next has a better name than @kept for the same address, by the rules of uftrace: a
- * plain name is better than one that begins with '_'; of C++ names ("_Z") the first one counts;
- * otherwise the last one.
+ * True when @next has a better name than @kept for the same address, by the rules of uftrace
+ * (doc/formats/symbols.md, "Which symbols").
  */
 static bool is_better_name(const struct symbol *kept, const struct symbol *next)
 {

@@ -9,9 +9,9 @@
 #include "utils/base/containers/strbuf.h"
 
 /*
- * @addr: relative to the module's map start (FEAT_SYM_REL_ADDR)
- * @size: size in bytes
- * @name: as in the object file (mangled); lives as long as the table
+ * @addr: relative to the start of the module's map (FEAT_SYM_REL_ADDR)
+ * @size: in bytes
+ * @name: mangled, as in the object file; lives as long as the table
  * @type: doc/formats/symbols.md, "Symbol types": t T w P K d D v u ?
  */
 struct symbol {
@@ -34,11 +34,12 @@ struct symbol_alias {
 };
 
 /*
+ * Starts as { 0 }, ends with symtab_deinit().
+ *
+ * @syms: sorted by address after symtab_sort()
  * @aliases: sorted by address, then by name
  * @names: the memory of all names; private to sym.c
- * @name_bytes: bytes of all names that were added
- *
- * Starts as { 0 }, ends with symtab_deinit(). Sorted by address after symtab_sort().
+ * @name_bytes: bytes of all added names
  */
 struct symtab {
 	struct symbol *syms;
@@ -63,9 +64,7 @@ int symtab_add_all(struct symtab *tab, const struct symtab *from);
 
 /*
  * Sort by address and keep one symbol per address, as uftrace does (doc/formats/symbols.md, "Which
- * symbols"): the last name that does not begin with '_'. If all begin with '_', the first one is
- * kept, but a C name is replaced by a later C name. Other names of functions become aliases. 0 or
- * -ENOMEM.
+ * symbols"). Other names of functions become aliases. Returns 0 or -ENOMEM.
  */
 int symtab_sort(struct symtab *tab);
 
@@ -85,15 +84,18 @@ struct sym_file_head {
 };
 
 /*
- * Write the text of a .sym file (doc/formats/symbols.md, "Symbol files") without the column of
+ * Write the text of a .sym file (doc/formats/symbols.md, "Symbol files"). It has no column of
  * sizes, which some versions of uftrace cannot read. @build_id may be NULL.
  */
 void sym_file_encode(const struct symtab *tab, const char *path, const char *build_id,
 		     struct strbuf *out);
 
 /*
- * Parse the text of a .sym file, with or without sizes, into the empty @tab, sorted. @head may be
- * NULL; else the caller frees its strings. 0; -EINVAL with the number of the invalid line; -ENOMEM.
+ * Parse the text of a .sym file, with or without sizes, into the empty @tab, sorted.
+ *
+ * @head: may be NULL; the caller frees its strings
+ *
+ * Returns 0; -EINVAL with the number of the invalid line; or -ENOMEM.
  */
 int sym_file_decode(const char *text, size_t len, struct symtab *tab, struct sym_file_head *head,
 		    struct uft_err *err);

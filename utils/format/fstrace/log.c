@@ -33,9 +33,9 @@ static bool is_stamp(const char *text)
 /*
  * The parts of a file's name.
  *
- * @is_log: libutrail-trace makes names of this form
- * @len: length of the prefix; of a name of another form, the whole length
- * @stamp: the stamp of an old file; NULL: it has none
+ * @len: length of the prefix, or of the whole name without @is_log
+ * @is_log: the name has the form of libutrail-trace
+ * @stamp: the stamp of an old file; NULL: there is none
  */
 struct log_name {
 	size_t len;

@@ -16,7 +16,7 @@
  * The files of one log, the oldest first.
  *
  * @prefix: the common beginning of their names, of @prefix_len bytes
- * @paths: [@nr_paths], borrowed; the first @nr_opened of them have been opened
+ * @paths: borrowed; the first @nr_opened have been opened
  * @buf: [@at, @len) is unread
  * @skips: the rest of an overlong line is to be skipped
  * @number: number of the last line in its file
@@ -36,7 +36,7 @@ struct fst_log {
 };
 
 /*
- * A line, valid until the next one is read.
+ * A line, valid until the next call of fst_log_next().
  *
  * @path, @number: its file and line number, from 1 on
  * @wrong: the error, at the byte @wrong_at; NULL: the line is valid
@@ -51,9 +51,11 @@ struct fst_log_line {
 };
 
 /*
- * Sort the @nr @paths, so that the files of a log follow each other by time. Old files are named
- * "PREFIX-YYYY-MM-DDThh:mm:ss.dddddd.log", the newest one "PREFIX.log". A file with a name of
- * another form is a log of its own.
+ * Sort @paths by log, and the files of a log by time. A file with a name of another form is a log
+ * of its own.
+ *
+ * - Old files: "PREFIX-YYYY-MM-DDThh:mm:ss.dddddd.log"
+ * - The newest file: "PREFIX.log"
  */
 void fst_log_sort(char **paths, size_t nr);
 
