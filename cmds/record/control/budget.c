@@ -13,9 +13,8 @@
 /* At least this part of the limit is for recorded calls, however much goes to other costs. */
 #define LEAST	0.25
 /*
- * The part of the limit that a function must cost to be left out. Below it, too little is known of
- * the function, and leaving it out gains too little. The part is small, since many small costs are
- * much together: a compiler has a thousand such functions.
+ * A function that costs less than this part of the limit is never left out. The part is small: a
+ * compiler has a thousand such functions, which cost much together.
  */
 #define MATTERS 0.001
 

@@ -10,14 +10,13 @@
 #include <stdint.h>
 
 /*
- * @limit: the largest cost of recording, as a part of the time that the program itself needs: 0.2
- *         is 20 %
+ * @limit: the largest cost of recording, as a part of the program's own time: 0.2 is 20 %
  * @call_ns: the cost of a recorded call for the program
  * @left_ns: the cost of a call that is left out, and still comes to a hook
- * @recorder_part: the cost of the recorder's work beside taking records, as a part of the program's
- * own time, in all of the recording so far
- * @left_rate: number of left-out calls that come to a hook, in a nanosecond of the program's own
- *             time. Such calls are not counted any more: this is their rate when they were left out
+ * @recorder_part: the cost of the recorder's other work in the whole recording, as a part of the
+ *         program's own time
+ * @left_rate: the number of left-out calls that come to a hook, in a nanosecond of the program's
+ *             own time; measured when the functions were left out
  */
 struct budget {
 	double limit;
@@ -41,11 +40,9 @@ struct budget_time {
 };
 
 /*
- * A function that may be left out.
- *
- * @calls: number of its calls since the last decision
+ * @calls: the number of its calls since the last decision
  * @mean_ns: the mean duration of a call
- * @can_go: its hooks can be taken out, so a call that is left out costs nothing
+ * @can_go: its hooks can be taken out; then a left-out call costs nothing
  * @is_chosen: the answer of budget_decide()
  * @rate: for a chosen function, its calls in a nanosecond of the program's own time
  */
@@ -67,10 +64,9 @@ double budget_overhead(const struct budget *b, const struct budget_time *t);
 double budget_own_ns(const struct budget *b, const struct budget_time *t);
 
 /*
- * Choose functions to leave out, so that the cost of all other functions is within the limit.
- * Functions with many short calls come first; a function that costs little is never chosen. Returns
- * the number of chosen functions. The caller does not offer a chosen function again: it stays left
- * out, so that decisions cannot go back and forth.
+ * Choose functions to leave out, so that the cost of the other functions is within the limit.
+ * Functions with many short calls are chosen first. Returns the number of chosen functions. The
+ * caller must not offer a chosen function again: it stays left out.
  */
 size_t budget_decide(struct budget *b, const struct budget_time *t, struct budget_func *funcs,
 		     size_t nr);

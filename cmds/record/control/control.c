@@ -50,8 +50,8 @@ static struct process *find_token(const struct control *ctl,
 }
 
 /*
- * True when the peer may speak as the process that was given this token. It may be that process, or
- * a child that was forked off and has not reported itself. No other process can have the token.
+ * True when the peer is the process that was given this token, or a child that this process has
+ * forked and that has not reported itself yet.
  */
 static bool has_token(struct control *ctl, struct conversation *talk)
 {

@@ -28,13 +28,11 @@ struct talk_list {
 };
 
 /*
- * The open conversations.
- *
  * @max: the most conversations in @believed
- * @module_bytes: the bytes of the modules that they have reported
+ * @module_bytes: the bytes of all modules that the conversations have reported
  * @pause, @pause_fd: a timer that ends a pause in accepting connections
- * @nr_dropped, @nr_modules_left_out: the numbers of conversations that were ended, and of modules
- *         that were left out, because of limits
+ * @nr_dropped: conversations that were ended because of limits
+ * @nr_modules_left_out: modules that were left out because of limits
  */
 struct talks {
 	struct talk_list strangers;
@@ -55,19 +53,19 @@ struct talks {
  * The socket for probes, and everything that conversations change. Only the control thread touches
  * it. Members above the empty line are set before control_listen().
  *
- * @plan: the part that is the same for all processes; @steering changes it
+ * @plan: the part of a plan that is the same for all processes
  * @page_fd: of the page that all probes share with the recorder
- * @socket_name, @secret: the name by which probes find the recorder, and the proof that they are
- *                 its probes
- * @address: both in one text, for the program's environment
- * @working_ms: the time after which the process of @served is told again that the recorder is at
- *              work
+ * @socket_name: the name by which probes find the recorder
+ * @secret: the proof that a process is a probe of this recording
+ * @address: @socket_name and @secret in one text, for the program's environment
+ * @working_ms: the time after which the process of @served is told again that the recorder works
  * @served: the conversation of the process that waits for the recorder's work, or NULL
  * @told_ms: the time when that process was last told, or when the work began
- * @declined, @protected, @other_libc, @in_valgrind: numbers of processes that had too little
- *        address space to be traced, that have a shadow stack, whose C library is not glibc, that
- *        valgrind runs
- * @nr_without_arena: the number of processes that got no shared memory
+ * @declined: processes that had too little address space to be traced
+ * @protected: processes that have a shadow stack
+ * @other_libc: processes whose C library is not glibc
+ * @in_valgrind: processes that valgrind runs
+ * @nr_without_arena: processes that got no shared memory
  * @why_no_arena: errno of the first such process
  * @save_error: the error of the first symbol file that could not be written
  */

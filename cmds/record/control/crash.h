@@ -12,8 +12,8 @@
 struct crash;
 
 /*
- * Add @report of process @pid to the list; @pid is its own number. The report is dropped when
- * memory is short, when the list has one of this process, or when it is long.
+ * Add @report of process @pid (its own number) to the list. The report is dropped when memory is
+ * short, or when the list is long or has a report of this process.
  */
 void crash_keep(struct crash **list, const struct control_crash *report, int32_t pid);
 

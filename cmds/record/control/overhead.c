@@ -23,10 +23,8 @@
 #define SETTLE_NS (60 * NSEC_PER_MSEC)
 
 /*
- * The estimated costs of a recorded call, and of a call that is left out. The unit is a read of the
- * clock with the write of its record. A recorded call has two reads. The rest of its work adds to
- * that. Caches and predictors add more in a real program than in a loop. doc/internals/overhead.md
- * has the measurements.
+ * The estimated costs of a recorded call and of a left-out call. The unit is a read of the clock
+ * with the write of its record (doc/internals/overhead.md).
  */
 #define CALL_READS 3.0
 #define LEFT_READS 0.25
@@ -55,7 +53,7 @@ struct called {
 /*
  * All functions in a sample. A function has the same number in @called, @funcs and @first.
  *
- * @first: by function: 1 + its first slot in the sample; 0: it has none
+ * @first: 1 + the function's first slot in the sample; 0: it has none
  * @next: by slot: 1 + the next slot of the same function; 0: it is the last
  * @by_sym: 1 + the function's number, as a pointer, by the symbol's address in memory
  */
@@ -145,9 +143,8 @@ static uint64_t writers_time_ns(const struct writers *writers)
 }
 
 /*
- * Returns the cost of a call for the writers: the mean of the recording so far, since they take a
- * call later than it is made. Writers also look at empty rings, so with few calls the cost is
- * overestimated.
+ * Returns the writers' mean cost of a call in the whole recording. Within an interval it would be
+ * wrong: writers take a call later than it is made.
  */
 static double writer_call_ns(const struct overhead *o)
 {
@@ -156,9 +153,8 @@ static double writer_call_ns(const struct overhead *o)
 }
 
 /*
- * Measures the recorder's own work: all CPU time since it began, less the writers' share, and less
- * the search for functions in files. The search is made once for each file: leaving functions out
- * does not shorten it.
+ * Measure the recorder's work without the writers' share. The search for functions in files does
+ * not count: leaving functions out does not shorten it.
  */
 static void measure_recorder(struct overhead *o)
 {
@@ -298,9 +294,8 @@ static void add_calls(struct candidates *c, const struct called *f, const struct
 #define SEEN_LEAST 4
 
 /*
- * Subtracts @calls of functions that are left out already. These calls were in the rings before the
- * functions were left out: a writer that gets no CPU takes them much later. They cost nothing any
- * more, so they are no reason to leave out further functions.
+ * Subtract @calls of functions that are left out already: a writer without CPU takes old calls
+ * late. Such calls are no reason to leave out more functions.
  */
 static void forget_calls(struct overhead *o, double calls)
 {
@@ -490,8 +485,8 @@ static void serve_timer(struct served *served, uint32_t epoll_events)
 	uint64_t nr;
 
 	/*
-	 * The loop also runs while hooks are taken out, for a user or for --overhead. Then this
-	 * look is skipped, and the next look is about the whole time since the last one.
+	 * The loop also runs while hooks are taken out. Then this look is skipped, and the next
+	 * look measures the whole time since the last one.
 	 */
 	if (read(o->timer_fd, &nr, sizeof(nr)) != sizeof(nr) || !service_hold(o->service))
 		return;

@@ -14,8 +14,8 @@
 #include "utils/base/containers/strbuf.h"
 
 /*
- * The state of --overhead; without the option nothing happens. Only the control thread touches it.
- * Members above the empty line are set before overhead_begin().
+ * The state of --overhead. Only the control thread touches it. Members above the empty line are set
+ * before overhead_begin().
  *
  * @timer, @timer_fd: the timer for looks
  * @taken: the writers' sample as it was taken at the last look
@@ -23,7 +23,7 @@
  * @calls: all calls that writers have taken
  * @own_ns: the time that the program would have needed by itself so far
  * @began_ns: CPU time of the recorder when --overhead began
- * @not_before_ns: measurements from then on show the last change
+ * @not_before_ns: measurements from this time on show the last change
  * @symbols: struct known_symbols, for modules that had calls
  * @notes: the stream of left-out.txt; -1 before the first line
  * @left_out_generation: the plan's generation when functions were last left out; 0: none was

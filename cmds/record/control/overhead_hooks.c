@@ -28,9 +28,8 @@ static struct known_module *module_of(const struct overhead *o, const struct pro
 /* --- what is there --- */
 
 /*
- * True when the hook is in the process' text, or when nothing can be read of the process. A process
- * that can be read, but not at this place, has executed another program (execve(2)), or has closed
- * the module.
+ * True when the hook is in the process' text, or the process cannot be read. If only the site
+ * cannot be read, its module is gone from the process.
  */
 static bool is_hooked(int memory, const struct plan_patch *patch)
 {
@@ -145,10 +144,8 @@ static void say_hooks_out(struct overhead *o, const struct process *p, size_t nr
 }
 
 /*
- * Takes the hooks out of a process. Most processes have none of them when they are looked at for
- * the first time: a process that began after the decision did not get these hooks, and a child has
- * its parent's text. Such processes are not stopped. A process that has not taken its newest plan
- * is looked at again: it may still be about to put in hooks by an earlier plan.
+ * Take the hooks out of a process that has some. A process that has not taken its newest plan is
+ * looked at again: it may still put hooks in by an earlier plan.
  */
 static void serve_process(struct overhead *o, struct process *p)
 {

@@ -8,11 +8,11 @@
 #include "cmds/record/control/overhead.h"
 
 /*
- * Take hooks of functions that are left out (known_module.left_out) out of all processes, as
- * `utrail control ... unpatch` does. All threads of a process stand still meanwhile. Each process
- * is tried once after a decision, and a few times more when it is busy. Hooks that stay are
- * reported (overhead.said), and count in the budget. The loop is served meanwhile, so the caller
- * must keep other clients from changing what is recorded (service_hold()).
+ * Take hooks of functions that are left out (known_module.left_out) out of all processes. All
+ * threads of a process stand still meanwhile. Hooks that stay are reported (overhead.said), and
+ * count in the budget.
+ *
+ * The loop is served meanwhile, so the caller must hold the service (service_hold()).
  */
 void overhead_take_hooks_out(struct overhead *overhead);
 

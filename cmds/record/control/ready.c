@@ -262,9 +262,8 @@ void control_tick(void *arg)
 }
 
 /*
- * Takes the peer's rights for opening files. A process that was just executed opens files as the
- * user that has connected (credentials(7): an exec resets the user for files). If that is root, it
- * has all rights, and /proc need not be read.
+ * Take the peer's rights for opening files. A process that root has just executed has all rights,
+ * so /proc need not be read.
  */
 static int enter_rights(const struct conversation *talk, struct rights *before)
 {

@@ -70,8 +70,8 @@ static bool program_runs(const struct service *svc)
 }
 
 /*
- * Answers with the time up to which records are complete. Maps and symbols are complete in any
- * case: this thread writes these files itself, and answers only between two files.
+ * Answer with the time up to which records are complete. Maps and symbols are always complete: this
+ * thread writes their files between two answers.
  */
 static int tell_progress(struct service *svc, struct request_answer *answer)
 {
@@ -292,8 +292,8 @@ static bool is_behind_sudo(uid_t uid)
 }
 
 /*
- * True when the peer may send requests: it is the recording's owner or root, and its process has
- * few connections. The check is necessary because abstract sockets have no permissions.
+ * True when the peer is the recording's owner or root, and there are fewer than CLIENTS_MAX
+ * clients. An abstract socket itself has no permissions.
  */
 static bool may_ask(const struct service *svc, int fd)
 {

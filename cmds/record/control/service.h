@@ -20,9 +20,8 @@ struct client;
  * @program_fd: a pidfd of the program, as soon as there is one
  * @service_fd: -1: no request can come
  * @secret: as in the file REQUEST_DOOR_NAME; "" when the socket has its usual name
- * @trouble: the reason why there is no socket, or why it has another name than clients try first
- * @is_busy: a client is served, or the recording is being changed (service_hold()); other clients
- * wait
+ * @trouble: the reason why there is no socket, or why it has another name than usual
+ * @is_busy: a client is served, or service_hold() holds the recording; other clients wait
  */
 struct service {
 	const struct record_settings *settings;

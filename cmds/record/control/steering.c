@@ -111,8 +111,8 @@ static int add_specs(const struct steering *steer, const struct steer_change *ch
 }
 
 /*
- * Actions that can only be chosen at the start, since they capture values. For values the recorder
- * needs debug information, and has written files that readers have read by now.
+ * Actions that can only be chosen at the start: they need debug information, and files that readers
+ * have read by now.
  */
 #define FIXED_ACTIONS ((uint32_t)(TRIGGER_ARG | TRIGGER_RETVAL | TRIGGER_AUTO_ARGS))
 
@@ -140,8 +140,8 @@ static size_t count_specs(const struct filters *filters, enum spec_option option
 }
 
 /*
- * Finds the specs that a change adds: for each option they come after the former ones. The user has
- * already been warned of former specs without a match.
+ * Finds the specs that a change adds. For each option they come after the former specs, of which
+ * the user has been warned already.
  *
  * @left: by option: the number of former specs that are still to come
  */
@@ -214,9 +214,8 @@ static void warn_no_match(const struct steering *steer, const struct spec *spec,
 }
 
 /*
- * Bind the functions of all running processes. Then specs without a match are known, and plans are
- * made fast. Each process has named its files, so they are read with the rights of that process
- * (trust.md). Meanwhile the recorder opens its own files with its own rights.
+ * Bind the functions of all running processes, to find specs without a match. Files that a process
+ * has named are read with its rights.
  */
 static void bind_all(struct steering *steer)
 {

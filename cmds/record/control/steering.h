@@ -28,10 +28,10 @@ struct steering_ids {
  * The state of these changes. Only the control thread touches it. Members above the empty line are
  * set before steering_begin().
  *
- * @plan: the settings that all processes get; changed here
- * @repatch: puts hooks into the process @pid and takes hooks out, as @patches says; @nr_left gets
- *           the number of places that stay as they are. Returns 0, -ESRCH when the process has
- *           ended, or another negative errno with a text. Serves the loop meanwhile
+ * @plan: the settings that all processes get
+ * @repatch: puts hooks into the process @pid and takes hooks out; @nr_left gets the number of sites
+ *           that stay unchanged. Returns 0, -ESRCH when the process has ended, or another negative
+ *           errno with a text. Serves the loop meanwhile
  * @choose: tells the process @pid which declared events to record. Returns and serves like @repatch
  * @now: the settings in force, which the planner uses, too
  * @filters, @specs: the filters of @now and their specs, once they differ from the command line
@@ -74,8 +74,8 @@ void steering_end(struct steering *steer);
  * Put the whole @change into force, or nothing of it. Processes follow it from their next call on.
  * Returns 0, or negative with a text: -EOPNOTSUPP when the recording cannot be steered, -ERR_USAGE
  * for a wrong spec.
- * @out: gets lines for the user. Those that begin with STEER_WARNING are warnings, such as of specs
- * that match no function
+ *
+ * @out: gets lines for the user; a warning begins with STEER_WARNING
  */
 int steering_change(struct steering *steer, const struct steer_change *change, struct strbuf *out,
 		    struct uft_err *err);

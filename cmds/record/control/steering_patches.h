@@ -8,8 +8,7 @@
 #include "cmds/record/control/steering.h"
 
 /*
- * A change of hooks that is being made. Starts as { 0 }, which is no change. After
- * repatching_choose() it ends with repatching_undo() or repatching_write().
+ * A change of hooks that is being made. Starts as { 0 }, which is no change.
  *
  * @rules: the added rules, for repatching_undo()
  */
@@ -33,9 +32,10 @@ int repatching_choose(struct repatching *r, struct steering *steer,
 void repatching_undo(struct repatching *r, struct steering *steer);
 
 /*
- * Change the hooks of all processes; messages about them go to @out. When a process cannot be
- * changed, the rules are taken back, and all other processes get their former hooks, as far as
- * possible.
+ * Change the hooks of all processes. If a process cannot be changed, the rules are taken back, and
+ * the other processes get their former hooks where possible.
+ *
+ * @out: gets messages for the user
  */
 int repatching_write(struct repatching *r, struct steering *steer, struct strbuf *out,
 		     struct uft_err *err);

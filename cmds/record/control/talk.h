@@ -7,15 +7,13 @@
 
 /*
  * The state of a conversation. HELLO is believed when only a process of this recording can send it.
+ * STATUS is answered in each state but the first. Any other message ends the conversation.
  *
  *   STRANGER --HELLO--> REPORTING --MODULE--> REPORTING --READY--> SERVED
  *                 |---> ENDING --CRASH--> over
  *                 |---> DECLARING --DECLARE--> SERVED
  *                 |---> NAMING --CALLABLE--> NAMING
  *                 \---> STEERED --READY--> SERVED
- *
- * STATUS is answered in each state but the first. Any other message is refused, and the
- * conversation is over.
  */
 enum talk_state {
 	TALK_OVER = CONTROL_OVER,
@@ -33,7 +31,7 @@ enum talk_state {
 
 /*
  * A connection. It collects HELLO and the MODULEs; READY makes the recorder act and answer. The
- * recorder never waits for a probe: a probe that stops talking costs only a descriptor.
+ * recorder never waits for a probe.
  *
  * @list: the list of strangers, or the list of believed peers
  * @seq: the number of the message that is being served
@@ -84,7 +82,7 @@ unsigned talk_count_peer(const struct talk_list *list, pid_t pid);
 
 /*
  * Returns the number, in the recorder's namespace, of the peer's thread that the peer knows as
- * @tid. When there is no such thread, returns the number of the peer itself.
+ * @tid. Without such a thread, returns the peer's number.
  */
 pid_t talk_number(const struct conversation *talk, pid_t tid);
 
