@@ -1,7 +1,6 @@
 /*
  * Events with values: those that programs declare (libutrail-trace), and static probes with
- * arguments. This module has their numbers, their definitions for readers, and the choice of
- * declared events to record.
+ * arguments. Keeps their numbers and definitions, and the user's choice of declared events.
  */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_DECLARED_H
 #define UTRAIL_CMDS_RECORD_PLAN_DECLARED_H
@@ -15,11 +14,11 @@
 #include "utils/base/containers/strmap.h"
 
 /*
- * The declared events of all processes. Starts with declared_init(), ends with declared_deinit().
- * Only the control thread touches it.
+ * The declared events of all processes. Starts with declared_init(). Only the control thread
+ * touches it.
  *
  * @points: gives events their numbers, and keeps their names
- * @lines: lines of events.def, as keys of @numbers: an event that several processes declare has one
+ * @lines: lines of events.def, as keys of @numbers. An event that several processes declare has one
  *         line
  * @events: the events that programs declare, which can be chosen
  * @bytes: the length of all lines

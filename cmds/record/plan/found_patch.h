@@ -8,9 +8,8 @@
 #include "utils/object/code/sites.h"
 
 /*
- * @patch: with the file's own addresses; load_bias, code and the members about code are not filled
- *         in
- * @code: the code of the stub; its member @from is the site. Without code its @len is 0
+ * @patch: with the file's own addresses; load_bias and the members about code are not filled in
+ * @code: the code of the stub; @from is the site, and @len is 0 without code
  * @func: the beginning of the function that the patch is for; 0: it is for an event
  * @is_out: the patch could be made, but must not be
  */
@@ -30,9 +29,10 @@ static inline bool found_patch_is_function(const struct found_patch *found)
 }
 
 /*
- * Append to @found the patches for a site that can have its jump. @patch tells what the stub there
- * does. Patches that belong together follow each other: an island, the patches before the site, the
- * site.
+ * Append to @found the patches for a site: an island, the patches before the site, the site.
+ *
+ * @site: a site that can have its jump
+ * @patch: tells the work of the site's stub
  */
 void found_patch_add_site(struct strbuf *found, const struct code_site *site,
 			  struct plan_patch patch, uint64_t func);
@@ -51,8 +51,7 @@ bool found_patch_is_free(const struct found_patch *found, uint64_t bias,
 			 const struct strbuf *patches, size_t nr);
 
 /*
- * Patches sorted by their functions, to look up a few of many. Starts as { 0 }, ends with
- * found_index_deinit().
+ * An index of patches by their functions. Starts as { 0 }.
  *
  * @entries: for each patch, the beginning of its function and the patch's number
  */

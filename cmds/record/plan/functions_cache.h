@@ -6,8 +6,8 @@
 #include "utils/object/elf_file.h"
 
 /*
- * Make the key of @file with the path @path, whose functions have the names @names. Returns false
- * when the file has no build id: it could not be recognised later.
+ * Make the key of @file, whose path is @path and whose functions have @names. Returns false when
+ * the file has no build id.
  */
 bool functions_cache_key(const struct elf_file *file, const char *path, const struct symtab *names,
 			 struct functions_key *key);

@@ -17,8 +17,10 @@
 void image_plan_choose(struct plan *plan, const struct record_settings *settings, bool is_on);
 
 /*
- * Make the plan for the @nr modules of an image, the first of which is the program. @plan is its
- * base. @is_fresh: the program has just begun; otherwise the plan has only what may change
+ * Make the plan for the @nr modules of an image, the first of which is the program.
+ *
+ * @plan: its base
+ * @is_fresh: the program has just begun; otherwise the plan has only what may change
  */
 void image_plan_make(struct planner *planner, struct plan plan,
 		     struct control_module *const *modules, size_t nr, bool is_fresh,

@@ -91,10 +91,10 @@ void known_functions_seal(struct strbuf *image)
 /* --- making --- */
 
 /*
- * An image that is being made. Room for all functions comes first, then the patches. The texts are
- * few: they are collected apart and put at the end.
+ * An image that is being made: room for all functions, then the patches, then the texts, which are
+ * collected apart.
  *
- * @nr: number of functions
+ * @nr: the number of functions
  */
 struct making {
 	struct strbuf image;

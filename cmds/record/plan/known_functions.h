@@ -15,8 +15,8 @@
  * @build_id: hex, with zeros after it; "" when the file has none
  * @device, @inode, @size, @mtime_ns, @ctime_ns: of the file, from stat(2)
  * @names: a sum of the functions' names, which may come from other files
- * @maker_size, @maker_mtime_ns: of the program that has made the image: another version may find
- *                 something else
+ * @maker_size, @maker_mtime_ns: of the program that has made the image; another version may find
+ *         other facts
  */
 struct functions_key {
 	char build_id[48];
@@ -31,8 +31,6 @@ struct functions_key {
 };
 
 /*
- * A function.
- *
  * @name: the offset of its name; 0: the file's symbols name it
  * @why_not: the offset of the reason why it cannot be patched; 0: it can be patched
  * @patches: the offset of its @nr_patches patches
@@ -52,7 +50,7 @@ struct known_function {
 };
 
 /*
- * All functions of a file. Starts as { 0 }, ends with known_functions_deinit().
+ * All functions of a file. Starts as { 0 }.
  *
  * @image: may be kept in a file; the members below point into it
  * @list: sorted by start
@@ -73,17 +71,18 @@ void known_functions_deinit(struct known_functions *known);
 #define cleanup_known_functions cleanup(known_functions_deinit)
 
 /*
- * Make the facts about all functions of @u. @names: the file's symbols, relative to @base. A
- * function with a name in @names gets no name in the image. Returns 0, -ENOMEM, or -E2BIG when an
- * image cannot hold so much.
+ * Make the facts about all functions of @u. Returns 0, -ENOMEM, or -E2BIG when an image cannot hold
+ * so much.
+ *
+ * @names: the file's symbols, relative to @base; functions with a name there get none in the image
  */
 int known_functions_make(struct known_functions *out, const struct unprepared *u,
 			 const struct symtab *names, uint64_t base, const struct functions_key *key,
 			 struct uft_err *err);
 
 /*
- * Make @out from @image, which is empty afterwards. Returns false when the image is of another file
- * than that of @key, or is damaged in any way: an accepted image is safe to use.
+ * Make @out from @image, which is empty afterwards. Returns false when the image is not about the
+ * file of @key, or is damaged: an accepted image is safe to use.
  */
 bool known_functions_take(struct known_functions *out, struct strbuf *image,
 			  const struct functions_key *key);

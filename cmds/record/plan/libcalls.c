@@ -83,8 +83,7 @@ static const struct special_call special_calls[] = {
 	NOT_HOOKED("runtime.schedinit"),
 	/*
 	 * These do not return. The frames that they leave get their EXITs after the call, and then
-	 * setjmp() returns once more: see libmcount/program/longjmp.c. uftrace takes a call of such
-	 * a name as the end of these frames, and indents the next lines less.
+	 * setjmp() returns once more (libmcount/program/longjmp.c).
 	 */
 	NO_RETURN_HOOK("longjmp"),
 	NO_RETURN_HOOK("_longjmp"),
@@ -137,10 +136,8 @@ bool libcall_is_nested_module(const char *path)
 }
 
 /*
- * Functions that the probe replaces by functions of its own. A call through a PLT goes to the
- * probe's function. A call through the GOT alone (-fno-plt) does so only with @by_any: the program
- * may have the address in a register when the probe is taken out. Functions with @by_any are safe
- * from that: compilers call them at once.
+ * Functions that the probe replaces. Without @by_any only calls through a PLT are changed: with
+ * -fno-plt the program may keep the probe's address in a register when the probe is taken out.
  */
 static const struct {
 	const char *name;

@@ -24,9 +24,9 @@ int libcall_hook_of(const char *name, bool by_plt);
  * @all: also calls that only --libcall records
  * @attaches: the probe is loaded after the program, so calls of functions that the probe replaces
  *            are changed, too
- * @smallest_bytes: the least size of a call's code; smaller calls are left out
+ * @smallest_bytes: the least size of a call's code that is recorded
  *
- * @attaches and @smallest_bytes are the same in all of a recording.
+ * Only @all may change within a recording.
  */
 struct libcall_choice {
 	bool all;
@@ -35,9 +35,8 @@ struct libcall_choice {
 };
 
 /*
- * Facts about a file and its libraries. They are kept so that the file is read once, not for each
- * process. They are forgotten when a program is built anew at the same path (as conftest is).
- * Starts as { 0 }, ends with module_links_deinit().
+ * Facts about a file and its libraries. The file is read once for all processes, and again when a
+ * program was built anew at the same path. Starts as { 0 }.
  *
  * @calls: struct plan_call_site, relative to the file's start: [0]: calls that are always hooked,
  *         [1]: all calls. Complete if @has_calls

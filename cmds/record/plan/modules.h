@@ -15,20 +15,18 @@
 #include "utils/object/build_id.h"
 
 /*
- * A function that is not recorded any more, since its recording costs too much
- * (control/overhead.c).
+ * A function that is left out, since its recording costs too much (control/overhead.c).
  *
  * @func: relative to the file's start, without a rule
  * @rate: as in struct budget_func
- * @rules: the generation of -P's and -U's rules when it was left out; later rules of the user take
- * precedence
+ * @rules: the generation of the rules of -P and -U when it was left out; later rules take
+ *         precedence
  * @can_go: it has hooks that can be taken out
  * @stays: these hooks could not be taken out of some process
- * @is_back: the user has put the hooks in again: the function is recorded, and is not left out
- *           again
+ * @is_back: the user has put the hooks in again: the function is recorded, and not left out again
  * @is_told: readers have been told of @is_back
- * @reach: the greatest end of this function and of all functions before it in the list: a function
- *         may contain others
+ * @reach: the greatest end of this function and of all functions before it in the list, since a
+ *         function may contain others
  */
 struct module_left_out {
 	struct plan_func func;
@@ -49,14 +47,13 @@ struct module_left_out {
  * @has_functions: its functions can have records: it is instrumented, or some of them are patched
  * @switches_stacks: see struct object_program
  * @is_saved: its symbol file is written
- * @is_bound: @funcs has what the options choose in it: struct plan_func, relative to its start
+ * @is_bound: @funcs is complete
+ * @funcs: struct plan_func, relative to its start: the functions that the options choose
  * @left_out: struct module_left_out, sorted by start
- * @patches: its patches as a library, and as a program
+ * @patches: [0] as a library, [1] as a program
  * @own_frames: struct own_frames, once @has_own_frames_known
- * @callers_why: the reason why return addresses into it, or into a part of it, are not replaced;
- * NULL: they are replaced
- * @unnamed: names for functions that were found in its code and have no symbol, in the form of
- *           symbols
+ * @callers_why: the reason why some return addresses into the file are not replaced; NULL: all are
+ * @unnamed: symbols with made names, for functions that have none
  */
 struct known_module {
 	char *path;
@@ -83,8 +80,8 @@ struct known_module {
  * All modules, the newest first. None is removed before the end. Only the control thread touches
  * them. Starts as { 0 }.
  *
- * @reads_as_peer: within rights_enter(): only files that the peer may read are used
- * @nr_left_out: number of files beyond the limit
+ * @reads_as_peer: after rights_enter(): only files that the peer may read are used
+ * @nr_left_out: the number of files beyond the limit
  */
 struct known_modules {
 	struct known_module *first;
@@ -102,8 +99,8 @@ void known_modules_deinit(struct known_modules *modules);
 struct known_module *known_module_get(struct known_modules *modules, const char *path);
 
 /*
- * Load the symbols of the file @path into the empty @out: from the directory of --with-syms if it
- * has them, else from the file. Returns 0, or negative when there are none.
+ * Returns the facts about the file @path, which many processes may share. Returns NULL when @path
+ * is no file, or memory is short.
  */
 int symbols_load(const struct record_settings *settings, const char *path, const char *build_id,
 		 struct symtab *out);

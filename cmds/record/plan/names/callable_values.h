@@ -6,8 +6,8 @@
 #include "utils/format/callables.h"
 
 /*
- * Choose the values to record of calls of @c by the user's rules: sets @c->values and @c->told. The
- * capture program goes to the empty @steps. Returns false when no value is recorded.
+ * Choose the values to record of calls of @c by the user's rules: set @c->values and @c->told, and
+ * put the capture program into the empty @steps. Returns false when no value is recorded.
  */
 bool callable_values_choose(const struct capture_settings *settings, struct callable *c,
 			    struct strbuf *steps);

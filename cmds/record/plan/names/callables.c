@@ -69,9 +69,8 @@ static int add_debug(struct dbg *dbg, const struct callable *c, struct callable_
 }
 
 /*
- * Writes the symbol at once, for readers that follow, and in case the recording is cut off. An end
- * mark follows each symbol: otherwise a later symbol that is not written yet would get this
- * symbol's name.
+ * Write the symbol at once, for readers that follow. The end mark keeps a later function, whose
+ * symbol is not written yet, from getting this symbol's name.
  */
 static int append_symbol(struct callables *all, const struct callable *c)
 {

@@ -19,7 +19,7 @@
  * A function. The memory of @key has all its strings.
  *
  * @range: its place in callables.ranges, from 1 on; 0: it has no rule
- * @values: the values to record of its calls: utils/format/callables.h
+ * @values: the values to record of its calls
  * @told: the values that its debug information describes (enum argrules_about)
  */
 struct callable {
@@ -50,7 +50,7 @@ struct callable_range {
 
 /*
  * The functions of all processes: one number for a name, a file and a line. Only the control thread
- * touches it. Starts with callables_init(), ends with callables_deinit().
+ * touches it.
  *
  * @next: the next number for functions without a rule, from 1 on
  * @lowest: the lowest number of a range: ranges are made from the highest number downwards

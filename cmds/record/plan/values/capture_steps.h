@@ -7,9 +7,9 @@
 #include "utils/spec/args/argspec.h"
 
 /*
- * Append a program (struct capture_step) for the values of @args and the first of @retval, by the
- * machine's calling convention. Its index goes to @index. Returns false, with nothing appended,
- * when there is nothing to capture, or too much.
+ * Append a program (struct capture_step) for the values of @args and the first of @retval; @index
+ * gets its index. Returns false, with nothing appended, when there is nothing to capture, or too
+ * much.
  */
 bool capture_steps_add(struct strbuf *steps, const struct argspecs *args,
 		       const struct argspecs *retval, uint32_t *index);

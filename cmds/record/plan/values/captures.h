@@ -21,8 +21,6 @@ static inline bool capture_is_wanted(const struct capture_settings *settings)
 bool capture_needs_debug(const struct capture_settings *settings);
 
 /*
- * A function.
- *
  * @name: its name as filters know it
  * @module: the base name of its file
  * @debug: its debug information, or NULL
@@ -50,9 +48,8 @@ uint32_t captures_add(const struct capture_settings *settings,
 		      const struct capture_subject *subject, struct strbuf *steps);
 
 /*
- * Append the .dbg file of a module to @out. It has lines of all functions in @symbols that debug
- * information knows, and the specifications that captures_add() has taken from debug information.
- * @out stays "" when debug information knows no function. Returns 0 or -ENOMEM.
+ * Append the .dbg file of a module to @out: the functions of @symbols that debug information knows,
+ * with the specifications that captures_add() has taken from it. Returns 0 or -ENOMEM.
  */
 struct capture_module {
 	const char *path;

@@ -13,17 +13,16 @@ struct found_operand {
 };
 
 /*
- * Append the operands of a probe of @file to @found, a list of struct found_operand. @args: the
- * probe's arguments, at least one. Their types are appended to @types, with blanks between them.
- * Returns the number of arguments; those after the first PLAN_OPERANDS_MAX are left out.
+ * Append the operands of a probe of @file to @found, a list of struct found_operand, and their
+ * types to @types, with blanks between them. At most PLAN_OPERANDS_MAX are appended. Returns the
+ * number of arguments in @args, which has at least one.
  */
 size_t point_args_find(const struct elf_file *file, const char *args, struct strbuf *found,
 		       struct strbuf *types);
 
 /*
- * Append operands for a process in which the file's addresses are @bias higher: the list that
- * begins at place @first of @found (counted from 1) goes to the PLAN_OPERANDS in @out. Returns its
- * place there, counted from 1.
+ * Append the list that begins at place @first of @found to the PLAN_OPERANDS in @out, with
+ * addresses that are @bias higher. Returns its place in @out. Places count from 1.
  */
 uint32_t point_args_bind(const struct strbuf *found, uint32_t first, uint64_t bias,
 			 struct strbuf *out);
