@@ -134,8 +134,8 @@ static void note_names(struct finding *f)
 }
 
 /*
- * Adds the chosen sites. All sites of a function get the same choice. The function's names are
- * looked up for each site: only XRay has several sites in a function, and few of them.
+ * Add the chosen sites. All sites of a function get the same choice: the rules are asked for each,
+ * but only XRay has several sites in a function.
  */
 static void choose_all(struct finding *f, const struct prepared *prepared)
 {

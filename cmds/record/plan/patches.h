@@ -33,8 +33,7 @@ struct patches {
 void patches_deinit(struct patches *patches);
 
 /*
- * Patches of an unprepared file, as a choice of its known functions. This takes a quarter of the
- * memory of struct found_patch. Starts as { 0 }.
+ * Patches of an unprepared file, in a quarter of the memory of struct found_patch. Starts as { 0 }.
  *
  * @chosen: by function of @known: true when it is patched; NULL: this struct is empty
  * @nr: the number of patches of the chosen functions
@@ -52,7 +51,7 @@ struct packed_patches {
  * @found: struct found_patch; patches that belong together follow each other
  * @nr_short, @nr_unknown: as in struct prepared
  * @nr_chosen: the number of functions of an unprepared file that rules put hooks into
- * @counts: the same number by enum unprepared_way
+ * @counts: the number of these functions by enum unprepared_way
  * @verdicts: a line for each of these functions, "ADDRESS NAME: how or why not", each with its NUL;
  *            only if they are wanted
  * @has_constructors: the file has constructors of its own
@@ -61,7 +60,7 @@ struct packed_patches {
  * @has_calls: @found also has all calls of hooks; those that stay in the text are marked as out
  * @by_func: an index of @found by functions, made on demand
  *
- * Once rules have changed while programs run (patches_turn()):
+ * After rules have changed while programs run (patches_turn()):
  *
  * @has_all: @found has all possible patches; patches that are not wanted are marked as out
  * @generation: of the rules that have chosen last
@@ -120,19 +119,21 @@ struct patches_turned {
 };
 
 /*
- * Choose the patches of @known again, after the rules of @settings have changed. At the first such
- * change that concerns the file, the file is searched; at later changes patches are only chosen.
- * Returns 0 or -ENOMEM. A function that cannot be patched is no error: it counts as no match of a
+ * Choose the patches of @known again, after the rules of @settings have changed. Only the first
+ * call searches the file. Returns 0 or -ENOMEM. A function that cannot be patched is no match of a
  * rule.
  */
 int patches_turn(const struct record_settings *settings, struct known_module *known,
 		 bool is_program, struct patches_turned *turned);
 
 /*
- * For functions that are left out (known_module.left_out): patches_find_calls() finds calls of
- * compiled-in hooks, once. patches_can_go() tells whether the function from @start to @end
- * (relative to the file's start) has hooks that can be taken out. patches_leave_out() marks the
- * hooks as out after a change of the list, also for later processes.
+ * For functions that are left out (known_module.left_out):
+ *
+ * - patches_find_calls(): find calls of compiled-in hooks, once.
+ * - patches_can_go(): true when the function from @start to @end, relative to the file's start, has
+ *   hooks that can be taken out.
+ * - patches_leave_out(): mark the hooks as out after a change of the list, for later processes,
+ *   too.
  */
 void patches_find_calls(struct known_module *known);
 bool patches_can_go(struct known_module *known, bool is_program, uint64_t start, uint64_t end);
@@ -143,11 +144,9 @@ void patches_bind(const struct known_module *known, const struct control_module 
 		  bool is_program, struct strbuf *out);
 
 /*
- * The possible patches of a process, and the wanted ones. Starts as { 0 }, ends with
- * process_patches_deinit().
+ * The possible patches of a process, and the wanted ones. Starts as { 0 }.
  *
- * @all: struct plan_patch; patches that belong together follow each other, and only the last of
- *       them is not silent
+ * @all: struct plan_patch; of patches that belong together, only the last is not silent
  * @sites: uint64_t, sorted: sites of all patches that change text
  * @wanted: uint64_t, sorted: sites of patches that must be in
  * @ends: struct patch_end, sorted: sites at the ends of functions
@@ -181,8 +180,8 @@ void process_patches_add_left_out(struct process_patches *patches, struct known_
 int process_patches_sort(struct process_patches *patches);
 
 /*
- * After sorting: keep only the patches of @all that must be in the text of a process that gets no
- * new hooks. A hook that must go is not in the text if the probe does not know it.
+ * After sorting: keep only the wanted patches in @all, for a process that gets no new hooks. If the
+ * probe does not know a hook that must go, the hook is not in the text.
  */
 void process_patches_keep_wanted(struct process_patches *patches);
 

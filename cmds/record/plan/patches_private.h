@@ -16,7 +16,7 @@ struct known_module;
  *
  * @base: the address that addresses of @symbols are relative to
  * @smallest: smaller functions are not recorded
- * @why_not: the reason why nothing in it can be patched, a constant text; NULL otherwise
+ * @why_not: a constant text, the reason why nothing can be patched; or NULL
  * @name, @others: buffers for names
  */
 struct finding {
@@ -66,9 +66,9 @@ struct found_patch found_patch_of_prepared(const struct prepared_site *site);
 const struct symbol *finding_symbol(const struct symtab *symbols, uint64_t at);
 
 /*
- * Find the facts about an unprepared file, in the cache or in the file. Functions that are not in
- * f->symbols get names. Returns 0, without facts when f->why_not is set; or negative errno, with a
- * text when it is -ENOSYS.
+ * Find the facts about an unprepared file, in the cache or in the file, and name the functions that
+ * f->symbols lacks. Returns 0 or negative errno; -ENOSYS has a text. When f->why_not is set, there
+ * are no facts.
  */
 int finding_known(struct finding *f, const struct elf_file *file, struct known_functions *known,
 		  struct uft_err *err);

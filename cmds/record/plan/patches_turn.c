@@ -80,8 +80,8 @@ static bool has_func(const struct taken *taken, uint64_t func)
 }
 
 /*
- * True when no earlier patch uses a byte in [@start, @end). Ranges overlap when moved code contains
- * another site. The search ends at a distance greater than the length of any moved code.
+ * True when no earlier patch uses a byte in [@start, @end). Moved code may contain other sites, but
+ * has at most UINT8_MAX bytes.
  */
 static bool is_free(const struct taken *taken, uint64_t start, uint64_t end)
 {

@@ -52,7 +52,7 @@ uint64_t settings_smallest_size(const struct record_settings *settings)
  * A module that is being bound.
  *
  * @listed_below: smaller functions are listed, so that the probe can tell them from larger ones
- * @out: gets its functions, with addresses relative to its start
+ * @out: gets its functions, relative to its start
  */
 struct binding {
 	const struct record_settings *settings;

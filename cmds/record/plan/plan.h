@@ -44,9 +44,8 @@ struct planner {
 };
 
 /*
- * Give freed memory back to the kernel from now on. Plans of large programs need large arrays for a
- * short time, but the recorder lives as long as the program. By default glibc then keeps up to 64
- * MB of freed memory.
+ * Give freed memory back to the kernel from now on. Plans need large arrays for a short time, of
+ * which glibc keeps up to 64 MB by default.
  */
 void plan_give_memory_back(void);
 

@@ -330,8 +330,8 @@ static void bind_one(const struct known_module *known, const struct found_patch 
 }
 
 /*
- * Adds related probes as a group, or none of them. A group is left out if it changes or moves bytes
- * of a function's patch: sites_prepare() did not know the patches of functions.
+ * Add related probes as a group, or none of them. A group that shares bytes with a function's patch
+ * is left out: sites_prepare() did not know that patch.
  */
 static void bind_groups(struct points *points, const struct known_module *known, uint64_t bias,
 			struct strbuf *out, struct strbuf *operands)

@@ -20,8 +20,7 @@ struct known_module;
 struct store;
 
 /*
- * The data that all modules share. Starts with points_init(), ends with points_deinit(). Only the
- * control thread touches it.
+ * The data that all modules share. Only the control thread touches it.
  *
  * @declared: takes events with arguments; set by declared_init()
  * @events: by id - EVENT_ID_USER; each has its line in events.txt
@@ -49,11 +48,11 @@ void points_init(struct points *points, const struct event_rules *rules, struct 
 void points_deinit(struct points *points);
 
 /*
- * The probes of one file. Starts as { 0 }, ends with module_points_deinit().
+ * The probes of one file. Starts as { 0 }.
  *
  * @is_known: the file was searched
- * @found: a list of struct found_patch; plan_patch.operands is an index in @operands, from 1 on
- * @operands: a list of struct found_operand
+ * @found: struct found_patch; plan_patch.operands is an index in @operands, from 1 on
+ * @operands: struct found_operand
  */
 struct module_points {
 	bool is_known;
@@ -86,16 +85,18 @@ int points_new_event(struct points *points, const char *name, uint32_t *id);
 void points_write_event(struct points *points, uint32_t id);
 
 /*
- * Add a struct plan_patch to @patches for each chosen probe of @known that can be recorded. Its
- * arguments go to the PLAN_OPERANDS in @operands. @known is loaded as @module.
+ * Add a struct plan_patch to @patches for each chosen probe of @known, loaded as @module, that can
+ * be recorded. Its arguments go to @operands.
  */
 void points_bind(struct points *points, struct known_module *known,
 		 const struct control_module *module, struct strbuf *patches,
 		 struct strbuf *operands);
 
 /*
- * At the end, report events that could not be recorded, and rules without a match. @nr_failed:
- * number of patches that probes could not make. @has_processes: a process has reported itself.
+ * At the end, report events that could not be recorded, and rules without a match.
+ *
+ * @nr_failed: the number of patches that probes could not make
+ * @has_processes: a process has reported itself
  */
 void points_warn(const struct points *points, unsigned long long nr_failed, bool has_processes,
 		 const struct msg *msg);

@@ -135,9 +135,8 @@ static void put_text(const struct cond_term *term, struct plan_cond *out, struct
 }
 
 /*
- * Changes the condition to one about an argument that is a text, as all arguments of Python are.
- * Number 0 stands for an argument that the function does not have. Python's arguments have one
- * numbering for all types, so there is no fpargN.
+ * Make the condition one about a text: all arguments in Python are texts. Index 0 stands for a
+ * missing argument. An fpargN is always missing in Python.
  */
 static void compare_text(const struct rule_set *set, const struct cond_term *term,
 			 struct plan_cond *out)

@@ -12,8 +12,8 @@
 #include "utils/spec/trigger.h"
 
 /*
- * Rules of a plan; functions with the same triggers share one. Starts with @rules and @conds, which
- * get new entries, and ends with rule_set_deinit().
+ * Rules of a plan; functions with the same triggers share one. @rules and @conds are set by the
+ * caller.
  *
  * @has_llvm_strings: captures_llvm_strings() of the functions' module
  * @has_texts: arguments are texts (CAPTURE_TEXT)
@@ -39,8 +39,8 @@ void rule_set_deinit(struct rule_set *set);
 uint32_t rule_set_add(struct rule_set *set, const struct trigger *trigger);
 
 /*
- * For a function that @filters take out: when a filter has opted it in before, add a rule that no
- * function has. So the plan still opts in: if no other function is opted in, nothing is recorded.
+ * If @filters opt in a function first and take it out later, add a rule that no function has. With
+ * this rule the plan opts in: nothing is recorded if no other function is opted in.
  */
 void rule_set_note_opted_in(struct rule_set *set, struct filters *filters,
 			    const struct filter_subject *subject);

@@ -27,9 +27,8 @@ static bool is_loader(const char *path)
 }
 
 /*
- * Functions of the C library that the probe calls, some of them before it can tell its own calls
- * from the program's; tests/rules/probe.py compares the list. The names also stand for
- * implementations for certain machines ("__memcpy_avx_unaligned").
+ * Functions of the C library that the probe calls, also by the names of their variants
+ * ("__memcpy_avx_unaligned"). tests/rules/probe.py compares the list.
  */
 static const char *const probe_needs[] = {
 	"__cxa_finalize",
@@ -278,10 +277,9 @@ struct finder {
 };
 
 /*
- * The search in all functions, by pieces. Each thread searches a piece, then all results are
- * taken in order, so that they do not depend on the number of threads.
+ * The search in all functions. Each thread searches a piece. The results are taken in order, so
+ * they do not depend on the number of threads.
  *
- * @nr: the number of functions
  * @places: for each function that can have a jump, the kind of site to find
  * @refused: indexes of functions that have no patch yet
  */

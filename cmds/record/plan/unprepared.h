@@ -7,11 +7,10 @@
 #include "utils/object/code/sites.h"
 
 /*
- * A file that is searched. Starts as { 0 }, ends with unprepared_close().
+ * A file that is searched. Starts as { 0 }.
  *
- * @functions: all functions, sorted by start, with the file's own addresses; without a name @name
- *             is NULL
- * @why_not: the reason why nothing in the file can be patched, a constant text; NULL otherwise
+ * @functions: all functions, sorted by start, with the file's own addresses; @name may be NULL
+ * @why_not: a constant text, the reason why nothing in the file can be patched; or NULL
  */
 struct unprepared {
 	struct insns *insns;
@@ -21,9 +20,10 @@ struct unprepared {
 };
 
 /*
- * Find the functions of @file with the path @path. Names that the file lacks come from @names
- * (relative to its map start; NULL: none). @file and @names are borrowed. Returns 0, -ENOMEM, or
- * -ENOSYS when this build reads no machine code.
+ * Find the functions of @file with the path @path. @file and @names are borrowed. Returns 0,
+ * -ENOMEM, or -ENOSYS when this build reads no machine code.
+ *
+ * @names: names that the file lacks, relative to its map start; NULL: none
  */
 int unprepared_open(struct unprepared *out, const struct elf_file *file, const char *path,
 		    const struct symtab *names, struct uft_err *err);
@@ -36,8 +36,8 @@ enum unprepared_way {
 	UNPREPARED_LOOP,   /* by a jump, with a loop at its beginning that is moved as a whole */
 	UNPREPARED_ISLAND, /* by a short jump to a long one */
 	/*
-	 * This value and all values after it mean: not patched. A value tells the reason: it is the
-	 * sum of UNPREPARED_CANNOT, the function's enum function_kind and its enum site_refusal.
+	 * This value and all after it mean: not patched. A value is the sum of UNPREPARED_CANNOT,
+	 * the function's enum function_kind and its enum site_refusal.
 	 */
 	UNPREPARED_CANNOT,
 	UNPREPARED_WAYS = UNPREPARED_CANNOT + FUNCTION_KINDS + SITE_REFUSALS
@@ -61,10 +61,9 @@ const char *unprepared_way_text(unsigned way);
 uint64_t unprepared_main(const struct unprepared *unprepared);
 
 /*
- * Call @fn with each function, in order: with the verdict, and with its list of struct found_patch,
- * which is valid during the call only. Functions that can only be patched by a short jump to a long
- * one (UNPREPARED_ISLAND) come again afterwards: the second verdict counts. The search runs in
- * several threads, but @fn is called in the caller's thread. Returns 0 or -ENOMEM.
+ * Call @fn, in the caller's thread, with each function in order, its verdict, and its list of
+ * struct found_patch, which is valid during the call. A function that can only have
+ * UNPREPARED_ISLAND comes again afterwards: its second verdict counts. Returns 0 or -ENOMEM.
  */
 int unprepared_find_all(const struct unprepared *unprepared,
 			void (*fn)(const struct function *function,
