@@ -15,15 +15,13 @@
 #include "libmcount/hot/probe.h"
 
 /*
- * A slot that is bound (-z now, RELRO, -fno-plt) holds the function's address. This address becomes
- * the site's target, and the slot gets the address of the site's stub.
+ * A GOT slot that is bound holds the function's address. The address becomes the site's target, and
+ * the slot gets the address of the site's stub.
  *
- * A slot that is not bound yet leads to code that asks the dynamic linker. At the first call the
- * linker would store the function into the slot, without our knowledge. It finds the slot by a
- * relocation, in the table that the module's DT_JMPREL points to. So the module gets a copy of that
- * table in which the relocations of hooked slots point to the sites' targets. The slots keep our
- * stubs, whichever thread calls first and however many threads race. Binding happens at the same
- * time, in the same way and with the same error messages as without us.
+ * A slot that is not bound yet leads to the dynamic linker, which would overwrite our stub at the
+ * first call. The linker finds the slot by a relocation in the table at DT_JMPREL. So the module
+ * gets a copy of that table, in which the relocations of hooked slots point to the sites' targets.
+ * Binding works, and fails, as without us.
  */
 
 /*

@@ -57,8 +57,8 @@ static uint64_t stub_bytes(const struct plan_patch *plan)
 }
 
 /*
- * Returns the cell of @hook. A stub may be written in one memory and executed in another. Its
- * distances to its cell and its other targets are the same in both.
+ * Returns the cell of @hook. Memory for writing and memory for execution have the same distance
+ * from stub to cell.
  */
 static const uint64_t *cell_of(const struct stub_memory *memory, enum arch_hook hook)
 {
@@ -106,8 +106,8 @@ static uint64_t target_of(const struct plan_patch *plan, uint64_t at,
 	if (!has_stub(plan))
 		return (uint64_t)memory->gates[hooks[plan->what]];
 	/*
-	 * The stub of a silent patch begins with the moved code. Without such code the stub is
-	 * empty, and @at is the next stub, which is of the same kind (of an event or of an entry).
+	 * A silent patch's stub begins with the moved code. Without such code the stub is empty,
+	 * and @at is the next stub.
 	 */
 	return at + (plan->what == PATCH_ENTRY && (head_bytes(plan) || !plan->len)
 			     ? ARCH_ENTRY_STUB_START
@@ -126,10 +126,8 @@ struct adoption {
 };
 
 /*
- * Releases the memory of patches that were read, by mapping their pages anew. A plan of 200,000
- * patches is larger than all that is made of it, and is read several times. madvise(2) is not used,
- * since programs that forbid themselves system calls may not know it. When the mapping fails, the
- * pages stay.
+ * Releases the memory of patches that were read, by mapping their pages anew. A sealed program may
+ * forbid madvise(2).
  */
 static void let_go(const struct plan_file *file, const struct plan_patch *from,
 		   const struct plan_patch *until)
@@ -317,8 +315,8 @@ void patch_raise_semaphore(const struct dl_phdr_info *info, struct patch *patch)
 }
 
 /*
- * Patches that lie near each other are written in one piece, with the bytes between them: a write
- * for each patch would cost 2 us. The bytes of a gap are mapped, since it is shorter than a page.
+ * Patches that lie near each other are written in one piece with the bytes between them. A write
+ * for each would cost 2 us.
  */
 #define RUN_BYTES 4096
 #define RUN_GAP	  1024

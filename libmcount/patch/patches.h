@@ -17,12 +17,14 @@ struct plan_file {
 };
 
 /*
- * COLD. Put the @nr patches of a plan, whose PLAN_OPERANDS are @operands, into the program: first
- * their stubs, then the jumps to these. If the code differs from that in the file, the patch is
- * left out; failures are counted for the recorder. Other threads must not run in that code. At the
- * start there are none, and a library that was just loaded is run only by threads of its own
- * constructors. @file: the mapping that has @patches, whose pages need not stay in memory; NULL:
- * they are elsewhere.
+ * COLD. Put a plan's patches into the program: first their stubs, then the jumps to these. If the
+ * code differs from that in the file, the patch is left out; failures are counted for the recorder.
+ * No other thread may run in that code.
+ *
+ * @patches, @nr: the patches
+ * @operands: the plan's PLAN_OPERANDS
+ * @file: the mapping that has @patches, whose pages need not stay in memory; NULL: the patches are
+ *        elsewhere
  */
 void patches_adopt(const struct plan_patch *patches, uint32_t nr,
 		   const struct plan_operand *operands, enum patches_text text,
@@ -39,9 +41,9 @@ bool patches_are_around(const void *function);
 void patches_look_again(void);
 
 /*
- * For a process that is attached to (see utils/format/probe/attach.h). There the recorder puts the
- * first patches in, and has one of the process' threads, which it has stopped, call the functions
- * below. All other threads are stopped, too, except during patches_pass().
+ * For a process that is attached to (utils/format/probe/attach.h). The recorder has a stopped
+ * thread call the functions below. All other threads are stopped, too, except during
+ * patches_pass().
  */
 
 /* Lead the cells of all stubs past the probe. */

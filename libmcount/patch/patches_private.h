@@ -12,10 +12,8 @@
  *
  * @leads_to: the address of the stub, or of the gate to the hook; unused for PATCH_NOP
  * @is_raised: the semaphore is raised
- * @to_function: the distance from @site to its function's address in records; INT16_MIN for all
- *               larger distances
- * @is_out: the patch is not to be in the text now; the recorder writes @is_out together with the
- *          text
+ * @is_out: the text must not have the patch now; the recorder writes @is_out together with the text
+ * @to_function: bytes from @site to its function's address in records; INT16_MIN: too far
  */
 struct patch {
 	uint64_t site;
@@ -32,10 +30,10 @@ struct patch {
 };
 
 /*
- * The patches that one plan has for one module; other plans may have more patches for it. Nothing
- * is removed from the list. The module lock (module_lock.h) protects the list, except in a thread
- * that the recorder has stopped to attach or to leave.
+ * The patches of one plan for one module. Nothing is removed from the list, which the module lock
+ * protects (module_lock.h). A thread that the recorder has stopped needs no lock.
  *
+ * @path_hash: recognises the file after it was closed and loaded again
  * @is_waiting: the recorder will write the text, while all threads are stopped
  */
 struct patched_module {

@@ -11,17 +11,16 @@
 #define STUB_MEMORY_PAGE 4096
 
 /*
- * The stub memory of one module. Stubs and gates lead on through cells, since the probe may be
- * further away than a jump reaches. The cells have a writable page of their own; executable memory
- * is not writable.
+ * The stub memory of one module. Stubs and gates jump through cells, since the probe may be too far
+ * away for a jump.
  *
- * The memory is never unmapped once a patch leads there: a thread may stay in it for any time, in a
- * signal handler, for example. A probe that leaves a process makes the cells lead to @pass. The
- * next probe takes the memory over if it would write the same bytes itself.
+ * The memory stays mapped once a patch leads there: a thread may be in it at any time. A probe that
+ * leaves a process makes the cells lead to @pass. The next probe takes the memory over if it would
+ * write the same bytes.
  *
  * @mark: MARK of stub_memory.c, written last
  * @bytes: the size of the whole memory
- * @cells: by enum arch_hook: the address of the hook, or of @pass
+ * @cells: by enum arch_hook: the address of the hook, or of @pass. Only their page is writable
  * @pass: code that does nothing, in place of any hook
  * @gates: by enum arch_hook: code that jumps to the address in the cell
  */

@@ -22,8 +22,8 @@ void text_close(int fd)
 }
 
 /*
- * Text is written through /proc/self/mem if possible, so that no page is ever writable. If @fd is
- * -1, or the write fails, the page's protection is changed for a moment instead.
+ * Writes text through /proc/self/mem, so that no page becomes writable. Without @fd (-1) the page
+ * is writable for a moment.
  */
 static bool write_bytes(int fd, uint64_t addr, const void *bytes, uint64_t len)
 {

@@ -13,9 +13,9 @@ int text_open(void);
 void text_close(int fd);
 
 /*
- * COLD. Replaces instructions at @addr by @bytes[@len]. If they lie within a word, they are written
- * in one piece. Otherwise the first byte is written last: until then a thread that comes by
- * executes the old instruction. False when the text may not be written.
+ * COLD. Replaces instructions at @addr by @bytes[@len], while threads may run there. Bytes within a
+ * word are written at once; otherwise the first byte is written last. False when the text may not
+ * be written.
  */
 bool text_write(int fd, uint64_t addr, const uint8_t *bytes, uint64_t len);
 

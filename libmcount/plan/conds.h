@@ -5,9 +5,11 @@
 #include "libmcount/hot/probe.h"
 
 /*
- * HOT: true when the @nr comparisons of a rule hold. They form groups: all comparisons of at least
- * one group must hold. @slot: the return slot. If @regs is NULL, as with -finstrument-functions, no
- * comparison holds. Strings are read as capture.h reads them.
+ * HOT: true when the @nr comparisons of a rule hold: all comparisons of at least one of their
+ * groups.
+ *
+ * @slot: the return slot
+ * @regs: NULL (-finstrument-functions): no comparison holds
  */
 bool conds_hold(const struct plan_cond *conds, uint32_t nr, const uint64_t *slot,
 		const struct arch_regs *regs);

@@ -8,8 +8,8 @@
  * One function of a plan.
  *
  * @rule: NULL: the function has none
- * @args: the CAPTURE_HEAD of its capture program; NULL if no arguments are captured
- * @result: the same; NULL if no return value is captured
+ * @args: the CAPTURE_HEAD of the program that captures arguments; NULL: none
+ * @result: the CAPTURE_HEAD of the program that captures the return value; NULL: none
  */
 struct live_func {
 	uint64_t start;
@@ -20,13 +20,13 @@ struct live_func {
 };
 
 /*
- * A generation of the plan, in memory of its own. Nothing in it changes once probe.live points to
- * it. doc/internals/plans.md says which threads may look at it, and when it is unmapped.
+ * A generation of the plan, in memory of its own, which does not change once probe.live points to
+ * it. See doc/internals/plans.md for the threads that may read it, and for its end.
  *
  * @bytes: the size of the whole memory
  * @serial: a number that no other plan of the process has or had
- * @era: the serial of the plan that this one extends, or its own. Within an era the rule of a
- *       function does not change
+ * @era: the serial of the plan that this plan extends, or its own. In an era no function's rule
+ *       changes
  * @older: the next plan in the list of replaced plans that may still be in use
  * @has_depths: there is a rule with PLAN_DEPTH
  * @funcs: sorted by start

@@ -12,9 +12,8 @@
 #include "libmcount/plan/plans.h"
 
 /*
- * A second mapping of the arena's header, at an address that the stubs know; an ordinary page in a
- * process that is not steered. Through this page the recorder can stop stubs from skipping calls,
- * at no cost in the stubs.
+ * A second mapping of the arena's header, at an address that the stubs know. The recorder clears
+ * probe_skips in it. An ordinary page in a process that is not steered.
  */
 union {
 	struct arena header;
@@ -30,14 +29,14 @@ __asm__(".globl probe_skips\n"
 	".set probe_skips, steer_page + " TEXT_OF(ARENA_MAY_SKIP) "\n");
 
 /*
- * probe.news of a process that looks for a new plan at each call. A forked child without an arena
- * of its own does so: the word in its parent's arena belongs to the parent.
+ * probe.news of a forked child that has no arena yet: the child looks for a new plan at each call.
+ * The parent's word belongs to the parent.
  */
 static const _Atomic uint32_t always = 1;
 
 /*
  * @is_asking: a thread asks for the plan, with signals blocked
- * @given_up: a generation of the plan that could not be had, and is not asked for again. 0: none
+ * @given_up: a generation of the plan that could not be had; 0: none
  * @not_before_ns: the earliest time to ask again, after too many plans were in use
  */
 static struct {

@@ -5,11 +5,10 @@
 #include "libmcount/hot/probe.h"
 
 /*
- * The probe has no thread of its own and keeps no descriptor. So the recorder writes a word that
- * calls under a plan read anyway: arena.news, or control_page.finished without PLAN_STEERABLE. One
- * thread then asks for the plan, in the middle of its call; other threads go on with the present
- * plan. Calls that the entry stubs skip only look at probe_skips, which the recorder sets to 0
- * together with the word. doc/internals/plans.md, "Who asks for a plan".
+ * The probe has no thread and no descriptor for news. So the recorder writes a word that calls
+ * under a plan read anyway: arena.news, or control_page.finished without PLAN_STEERABLE. It also
+ * clears probe_skips for the entry stubs. One thread then asks for the plan:
+ * doc/internals/plans.md, "Who asks for a plan".
  */
 
 struct planned;
@@ -27,8 +26,8 @@ static inline bool plan_update_has_news(void)
 void plan_update_obey(struct thread *t);
 
 /*
- * HOT, rarely. Empties @noted, an entry just made in a table of calls to skip, if the plan has
- * changed meanwhile. The table may have been emptied before the entry came.
+ * HOT, rarely. Empties @noted, a new entry in a table of calls to skip, if the plan has changed.
+ * The change may have emptied the table too early.
  */
 void plan_update_check_skip(const struct planned *p, uint64_t *noted);
 

@@ -178,11 +178,9 @@ static bool steps_read_memory(const struct live_plan *plan)
 /* --- the end of a plan --- */
 
 /*
- * No thread takes up a plan that is not probe.live: planned_take_up() checks this again after
- * noting the plan. So a retired plan that a thread has not noted now, and no frame of the thread
- * needs, is not used by the thread later. On x86 a thread's reads of a plan come before other
- * threads see that the thread notes another plan. A machine without that order needs membarrier(2)
- * before the memory may be unmapped.
+ * True when a thread may still use the retired @plan. planned_take_up() takes up only probe.live,
+ * so a plan that is not noted now is never used again. A machine with weaker order than x86 also
+ * needs membarrier(2).
  */
 static bool is_needed(const struct live_plan *plan)
 {

@@ -8,26 +8,21 @@
 #define PLANS_RETIRED_MAX 256
 
 /*
- * COLD. The image in memfd @fd becomes the plan. 0 or a negative errno: -EINVAL when it is no good
- * image, -ENOMEM.
+ * COLD. The image in memfd @fd becomes the plan. Returns 0, -EINVAL for a bad image, or -ENOMEM.
  *
- *   plans_begin     the first plan, which sets the process up: probe.plan and what depends on it
- *   plans_extend    adds functions with their rules and captures, library calls and points to the
- *                   plan in force (dlopen)
- *   plans_replace   replaces functions, rules, captures, variables to watch, and the settings that
- *                   are not fixed (PLANS_FIXED_FLAGS and below). Library calls and points are only
- *                   added: the image lists the new ones. From then on no calls are `plain`. -EBUSY:
- *                   PLANS_RETIRED_MAX. The caller is in no hook: a message of the recorder has
- *                   brought the plan
+ *   plans_begin     sets the process up by the first plan: probe.plan and what depends on it
+ *   plans_extend    adds functions with their rules and captures, library calls and points (dlopen)
+ *   plans_replace   replaces functions, rules, captures, watches, and settings that are not fixed.
+ *                   Library calls and points are only added. No calls are `plain` afterwards.
+ *                   -EBUSY: PLANS_RETIRED_MAX. Not to be called from a hook
  */
 int plans_begin(int fd);
 int plans_extend(int fd);
 int plans_replace(int fd);
 
 /*
- * COLD, called by a thread that the recorder has stopped (utils/format/probe/attach.h,
- * ATTACH_ADOPT). Makes stubs for the patches of an image that has nothing else; the text does not
- * change. -EAGAIN: another thread, or this one, is adding modules.
+ * COLD, in a thread that the recorder has stopped (utils/format/probe/attach.h, ATTACH_ADOPT).
+ * Makes stubs for an image of patches alone; the text stays. -EAGAIN: a thread is adding modules.
  */
 int plans_add_patches(const void *image, uint64_t bytes);
 
