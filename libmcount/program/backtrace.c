@@ -11,13 +11,12 @@
 #include "libmcount/hot/probe.h"
 
 /*
- * Any unwinder walks correctly through replaced return slots (arch/x86_64/stubs.S), but it also
- * finds two frames of the return trampoline for each slot. The trampoline's frames and those of the
- * functions here are removed from the result.
+ * Unwinders walk correctly through replaced return slots (arch/x86_64/stubs.S), but find two frames
+ * of the return trampoline for each slot. These frames, and those of the functions here, are
+ * removed.
  *
- * Both functions may be called in signal handlers: they allocate only by mmap(2), and the only lock
- * that they take is the dynamic linker's. The first _Unwind_Backtrace() takes that lock, as
- * libgcc's own first use does.
+ * Signal handlers may call both functions. They allocate by mmap(2) only, and take no lock but the
+ * dynamic linker's, at the first _Unwind_Backtrace().
  */
 EXPORTED int backtrace(void **addresses, int size);
 EXPORTED _Unwind_Reason_Code _Unwind_Backtrace(_Unwind_Trace_Fn visit, void *arg);
@@ -87,8 +86,8 @@ static _Unwind_Reason_Code visit_unless_ours(struct _Unwind_Context *context, vo
 }
 
 /*
- * Finds a function of the unwinder that the program would call without the probe. If only a library
- * that was opened late uses libgcc's unwinder, the unwinder is not in the scope of other modules.
+ * Finds the program's function of the unwinder. If only a library that was opened late uses libgcc,
+ * the search needs libgcc's own scope.
  */
 static void *find_in_unwinder(void **cache, const char *name)
 {

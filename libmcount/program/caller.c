@@ -1,8 +1,7 @@
 /*
- * Library functions that act for the module around their return address: dlopen(3) uses that module
- * for $ORIGIN, RUNPATH and the name space, dlsym(3) for RTLD_NEXT. If the module were the probe,
- * they would load another library, or find another function. So they return to a return instruction
- * in the caller's module, which returns to the probe.
+ * dlopen(3) and dlsym(3) act for the module around their return address ($ORIGIN, RUNPATH,
+ * RTLD_NEXT). If the module were the probe, the result would differ. So both functions return to a
+ * return instruction in the caller's module, and from there to the probe.
  */
 #include "libmcount/program/caller.h"
 

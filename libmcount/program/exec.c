@@ -15,12 +15,11 @@
 #include "utils/format/probe/control.h"
 
 /*
- * Variables are only added to an environment that the caller passes, as uftrace does. Variables
- * that a program removes from its own environment (clearenv(3), `env -i`) stay removed.
+ * Variables are only added to an environment that the caller passes, as under uftrace. So a program
+ * may remove them.
  *
- * The functions here may run in the child of a vfork(2), on a small stack, or in a signal handler.
- * So they allocate nothing and take no lock. An environment that does not fit is passed on
- * unchanged.
+ * These functions may run in the child of a vfork(2), on a small stack, or in a signal handler:
+ * they allocate nothing and take no lock. An environment that does not fit is passed on unchanged.
  */
 #define PRELOAD_NAME "LD_PRELOAD="
 #define PRELOAD_LEN  (sizeof(PRELOAD_NAME) - 1)
@@ -96,8 +95,8 @@ struct environment {
 };
 
 /*
- * True when the variables are to be added to @envp. An environment is passed on unchanged when
- * nothing is to be added, when it is too large, or when another recorder has made it.
+ * True when variables are to be added to @envp. An environment that is too large, or of another
+ * recorder, stays unchanged.
  */
 static bool measure(char *const envp[], struct environment *env)
 {

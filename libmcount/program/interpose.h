@@ -8,9 +8,10 @@
 #include "libmcount/hot/probe.h"
 
 /*
- * Returns the next definition of @name after the probe's own, or NULL. It is looked up once and
- * kept in @cache. An attached probe was loaded after all other modules, and the program does not
- * call the probe's function: then the result is the definition that the program uses.
+ * Returns the definition of @name after the probe's own, or NULL. An attached probe is the last
+ * module: the first definition is the program's.
+ *
+ * @cache: keeps the result for later calls
  */
 static inline void *interposed(void **cache, const char *name)
 {

@@ -9,10 +9,9 @@
 #include "libmcount/hot/probe.h"
 
 /*
- * libasan ends the program when a library precedes it: that library might define functions that
- * libasan replaces. The probe does define such functions, but they call the next definition, which
- * is libasan's. So the order does no harm. The user cannot change the order: LD_PRELOAD applies to
- * all programs that are started later, and most of these do not use AddressSanitizer.
+ * libasan ends the program when a library precedes it that may define functions which libasan
+ * replaces. The probe does precede libasan, but its functions call libasan's. So dl_iterate_phdr()
+ * shows libasan the probe as the last module.
  */
 typedef int visit_fn(struct dl_phdr_info *info, size_t size, void *arg);
 typedef int iterate_fn(visit_fn *visit, void *arg);

@@ -6,9 +6,8 @@
 #include "libmcount/system/own_syscall.h"
 
 /*
- * Returns the slot of a copied frame: an address above all stacks and below the sentinel, so that
- * no call or return ends the frame. The value is odd, like the slots of all frames without a real
- * slot (FRAME_EXPLICIT).
+ * Returns the slot of a copied frame: above all stacks, so that no call or return ends the frame,
+ * and odd (FRAME_EXPLICIT).
  */
 static uint64_t place_outside(uint64_t depth)
 {

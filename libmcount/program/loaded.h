@@ -7,9 +7,8 @@
 #include <stdint.h>
 
 /*
- * The tables that a module's dynamic section leads to: those of gABI chapter 5, and the GNU
- * extensions DT_GNU_HASH and symbol versions (LSB core). A table that the module does not have is
- * NULL.
+ * The tables of a module's dynamic section (gABI chapter 5; DT_GNU_HASH and symbol versions: LSB
+ * core). NULL: the module has no such table.
  */
 struct loaded {
 	uintptr_t base;

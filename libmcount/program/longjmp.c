@@ -15,8 +15,8 @@
 #define MAX_JUMP_BYTES (1UL << 30)
 
 /*
- * For a jump out of a handler that has interrupted a hook of this thread: the hook never goes on.
- * Its work is consistent at any moment, by the order of stores in ring.c, clock.c and frame_push().
+ * Ends a hook that a jump out of a signal handler has left for good. ring.c, clock.c and
+ * frame_push() keep its data consistent.
  */
 static void forget_interrupted_hook(void)
 {
@@ -32,9 +32,8 @@ static void forget_interrupted_hook(void)
 }
 
 /*
- * Ends the frames that are jumped over. The next hook would end them only if its call lay no deeper
- * in the stack than the frames. A target that is not further out is on another stack: then the
- * frames are left to the next hook.
+ * Ends the frames that are jumped over. A target that is not further out is on another stack: the
+ * next hook ends these frames.
  */
 static void leave_jumped_over(const struct __jmp_buf_tag *env, int value)
 {

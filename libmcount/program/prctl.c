@@ -11,9 +11,8 @@
 EXPORTED int prctl(int option, ...);
 
 /*
- * True for strict seccomp, which allows four system calls and no read of the CPU's counter
- * (seccomp(2)), and for PR_SET_TSC, which forbids to read the counter. A hook would kill the
- * program.
+ * True for strict seccomp (seccomp(2)) and for PR_SET_TSC: a hook would use forbidden calls or the
+ * counter, and be killed.
  */
 static bool forbids_hooks(int option, unsigned long arg)
 {
