@@ -1,7 +1,6 @@
 /*
- * The interpreter's functions that the probe calls, found in any loaded module: CPython's C API,
- * and further functions that CPython exports. Nothing is linked, so no header of Python's is
- * needed.
+ * The interpreter's functions that the probe calls, found in any loaded module. The probe is not
+ * linked to Python, and needs no header of it.
  */
 #ifndef UTRAIL_LIBMCOUNT_PYTHON_API_H
 #define UTRAIL_LIBMCOUNT_PYTHON_API_H
@@ -29,7 +28,7 @@ struct py_method_def {
 /*
  * PyTypeObject, cpython/object.h, up to the last member that is needed.
  *
- * @methods: the methods that the type itself defines in C, or NULL. The last entry has no name.
+ * @methods: the methods that the type itself defines in C, or NULL; the last has no name
  * @parent: the type that this one extends (tp_base), or NULL
  */
 struct py_type {

@@ -10,18 +10,17 @@
 #include "utils/base/compiler.h"
 
 /*
- * Offsets of members in bytes, in all releases of 3.11 for machines of 64 bits: in _PyRuntime
+ * Offsets in bytes, in all releases of 3.11 for machines of 64 bits: in _PyRuntime
  * (internal/pycore_runtime.h), PyInterpreterState (internal/pycore_interp.h) and PyThreadState
  * (cpython/pystate.h).
  *
  * @RUNTIME_INTERPRETER: the main interpreter
- * @RUNTIME_MAIN_THREAD, @THREAD_IDENT: the value of pthread_self(3) in the main thread, and in the
- * thread itself
+ * @RUNTIME_MAIN_THREAD, @THREAD_IDENT: pthread_self(3) of the main thread, and of the thread itself
  * @RUNTIME_HOLDER: the thread that has the GIL, or had it last
  * @RUNTIME_IS_HELD: not 0 while a thread has the GIL
  * @INTERPRETER_LIMIT: the value that Py_GetRecursionLimit() returns
- * @INTERPRETER_DROP, @INTERPRETER_RAISE: other reasons for the flag: a thread waits for the GIL; a
- * thread is to raise an exception
+ * @INTERPRETER_DROP: another reason for the flag: a thread waits for the GIL
+ * @INTERPRETER_RAISE: another reason for the flag: a thread is to raise an exception
  */
 enum {
 	RUNTIME_INTERPRETER = 48,
@@ -70,10 +69,8 @@ static bool has_gil(void)
 }
 
 /*
- * Called in the thread of a signal, after the program's handler. Lowers the flag if this is the
- * main thread and does not have the GIL; it cannot get the GIL while it runs this function. Another
- * thread may have its own reason for the flag, which it stores before it raises the flag. So the
- * reasons are read after the flag is lowered.
+ * Lowers the flag after the program's signal handler, in the main thread without the GIL. Other
+ * threads store their reason before the flag, so the reasons are read last.
  */
 static void lower_after_handler(void)
 {

@@ -1,12 +1,10 @@
 /*
  * The flag by which CPython 3.11 makes its threads look at signals ("eval breaker", ceval.c).
  *
- * Only the main thread handles signals. So the handler of a signal raises the flag when it runs in
- * the main thread. If another thread runs Python code at that moment, it sees the flag, but can do
- * nothing about it, and looks again before its next function. If there is a profile function, that
- * thread then repeats the first instruction of its next function until the main thread runs. If the
- * main thread waits for the other thread, both wait for ever. Earlier and later versions go on to
- * the next instruction.
+ * A signal handler in the main thread raises the flag; only the main thread can handle the signal.
+ * In 3.11 another thread with a profile function then repeats the first instruction of its next
+ * function, until the main thread runs. If the main thread waits for that other thread, both wait
+ * for ever.
  */
 #ifndef UTRAIL_LIBMCOUNT_PYTHON_BREAKER_H
 #define UTRAIL_LIBMCOUNT_PYTHON_BREAKER_H
@@ -14,10 +12,9 @@
 #include <stdbool.h>
 
 /*
- * COLD, with the GIL, once: from now on the flag is lowered again when a handler has raised it
- * while the main thread cannot handle signals. As soon as the main thread has the GIL, the
- * interpreter itself raises the flag again. False in a 3.11 whose flag is not found: then no
- * profile function may be set.
+ * COLD, with the GIL, once. From now on the probe lowers the flag while the main thread cannot
+ * handle signals. The interpreter raises the flag when the main thread has the GIL. False when the
+ * flag is not found: then the caller may set no profile function.
  */
 bool breaker_begin(void);
 

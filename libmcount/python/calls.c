@@ -13,11 +13,10 @@
 #include "libmcount/system/undo.h"
 
 /*
- * Frames of Python calls are FRAME_EXPLICIT. From 3.11 on, one function of the interpreter runs
- * many nested Python calls, so they share a stack pointer. Their frames have a key in place of the
- * return address: the interpreter's frame object, or the definition of a function that is written
- * in C. The slot of such a frame is right below the slot of the frame around it. So calls inside of
- * it lie further in, and the frame ends when a C function further out returns.
+ * Frames of Python calls are FRAME_EXPLICIT. From 3.11 on, nested Python calls may share a stack
+ * pointer. So their frames have a key in place of the return address: the frame object, or the
+ * definition of a function in C. The slot of a frame is right below the slot of the frame around
+ * it, so the frame ends when a C function further out returns.
  */
 
 /* --- records --- */
@@ -102,8 +101,8 @@ NOINLINE static void record_valued_leave(struct thread *t, uint64_t key, struct 
 /* --- open calls --- */
 
 /*
- * The number of innermost open calls that are searched for the call that ends. If the program has
- * its own profile function, inner calls may have ended without an event for the probe.
+ * The innermost open calls that are searched for a call that ends. Under a profile function of the
+ * program, inner calls may end unseen.
  */
 #define LOOK_BACK 64U
 
@@ -232,10 +231,7 @@ NOINLINE static void enter_valued_call(struct thread *t, const struct valued_cal
 	enter_call(t, key, addr, bits, can_be_had ? &found : NULL);
 }
 
-/*
- * A call of @code with key @key begins. @frame: its frame; if it is NULL and values are wanted, the
- * interpreter is asked for the innermost frame. False when the call is left alone.
- */
+/* A call of @code with key @key begins; @frame may be NULL. False when the call is left alone. */
 static bool enter_code(struct thread *t, struct py_object *code, uint64_t key,
 		       struct py_frame *frame)
 {
@@ -270,9 +266,8 @@ static bool leave_code(struct thread *t, struct py_object *code, uint64_t key,
 }
 
 /*
- * A call of a function in C begins. Its key is the function's definition: the interpreter may make
- * several objects for one bound method, from 3.12 on one for the call and another one for the
- * return. False when the call is left alone.
+ * A call of a function in C begins; false when it is left alone. The key is the definition: from
+ * 3.12 on call and return have two objects.
  */
 static bool enter_native(struct thread *t, const struct py_c_function *fn, struct py_object *code)
 {

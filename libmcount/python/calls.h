@@ -15,9 +15,10 @@ int calls_take_event(struct py_object *self, struct py_frame *frame, int event,
 
 /*
  * With the GIL: events of sys.monitoring, except the common cases (calls_fast.h).
- * calls_begin_code(): a call of @code begins, or goes on. calls_end_code(): a call ends or is
- * interrupted; it returns or yields @result, or NULL. False: events of this place in the code are
- * not needed any more.
+ * calls_begin_code(): a call of @code begins or goes on. calls_end_code(): a call of @code ends or
+ * yields. False: the interpreter need not report events of this place again.
+ *
+ * @result: the returned or yielded object, or NULL
  */
 bool calls_begin_code(struct py_object *code);
 bool calls_end_code(struct py_object *code, struct py_object *result);

@@ -1,6 +1,6 @@
 /*
- * The common case of a Python call and of its return (hot/fast.h). It calls no function, and leaves
- * uncommon cases to calls.c by a tail call. So the interpreter's callbacks need no prologue.
+ * The common case of a Python call and of its return. Uncommon cases go to calls.c by a tail call,
+ * so callbacks need no prologue (hot/fast.h).
  */
 #ifndef UTRAIL_LIBMCOUNT_PYTHON_CALLS_FAST_H
 #define UTRAIL_LIBMCOUNT_PYTHON_CALLS_FAST_H
@@ -12,8 +12,7 @@
 
 /*
  * thread.python_calls has all open calls of a thread, also those without a frame. An entry is the
- * key of the call, with these flags in its low bits. The entry before the first one is 0, so there
- * is always an innermost entry.
+ * call's key, with these flags in its low bits. The entry before the first is 0.
  */
 #define CALL_HAS_FRAME	1UL
 #define CALL_IS_OWN	2UL /* NAME_OWN of the called function */
@@ -149,9 +148,9 @@ static INLINE enum fast_call fast_end(uint64_t key)
 }
 
 /*
- * HOT, with the GIL: true for calls that are never recorded, and never counted as open. With
- * --no-libcall these are all calls of libraries. Otherwise they are calls of C functions by a
- * library's @code. False, too, when the facts about @code are not known.
+ * HOT, with the GIL: true for calls that are neither recorded nor counted as open. With
+ * --no-libcall these are calls of libraries, else calls of C functions by a library's @code. False
+ * without facts about @code.
  */
 static inline bool fast_leaves_alone(struct py_object *code, bool is_native)
 {

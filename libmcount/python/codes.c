@@ -4,9 +4,8 @@
 struct py_codes python_codes;
 
 /*
- * The number of the probe's place in code objects. It must be the first one: if another module had
- * a place before it, the interpreter would call that module's function for code that the module has
- * no value for (see has_others()).
+ * The number of the probe's place in code objects. It must be 0: for modules with earlier places,
+ * see has_others().
  */
 static intptr_t code_index = -1;
 
@@ -39,10 +38,8 @@ struct py_object *codes_ask_frame(struct py_frame *frame)
 }
 
 /*
- * True when another module has got places in code objects, too. A code object with a value in the
- * probe's place gets an empty one in the other module's place. When the code is freed, the
- * interpreter would call the other module's function for the empty value. The interpreter is asked
- * about one code object, which is kept for good.
+ * True when another module has places in code objects, too. For each code object with the probe's
+ * value, the interpreter would call that module's function with NULL.
  */
 static bool has_others(struct py_object *code, bool is_of_main)
 {
@@ -63,9 +60,8 @@ static bool has_others(struct py_object *code, bool is_of_main)
 }
 
 /*
- * Puts facts into the probe's place of @code. When a code object gets its first value, the
- * interpreter sets the object's pointer to its values. This shows whether the layout has the right
- * place of that pointer.
+ * Puts facts into the probe's place of @code. The first value of a code object shows whether the
+ * layout has the right place.
  */
 static bool put_facts(struct py_object *code, name_facts facts)
 {

@@ -7,11 +7,11 @@
 #include "utils/base/compiler.h"
 
 /*
- * @layout: of frames and code. Each part of it is used only after it was seen to be right
+ * @layout: of frames and code; each part is used only after it was seen to be right
  * @reads_frames: the code of a frame is where the layout says
  * @reads_extra: the values of code are where the layout says
  * @inherited: the facts that a library's function takes from its caller: NAME_OWN, or 0 when
- * functions of libraries are never recorded
+ *             functions of libraries are not recorded
  */
 struct py_codes {
 	struct py_layout layout;
@@ -57,8 +57,10 @@ static inline struct py_object *codes_of_frame(struct py_frame *frame)
 }
 
 /*
- * COLD, with the GIL. codes_look() returns the facts about @code that are known without the
- * recorder, codes_ask_recorder() all facts. @is_of_main: the interpreter that began first runs
+ * COLD, with the GIL. codes_look() returns the facts about @code that need no recorder,
+ * codes_ask_recorder() all.
+ *
+ * @is_of_main: the interpreter that began first runs
  */
 name_facts codes_look(struct py_object *code, bool is_of_main);
 name_facts codes_ask_recorder(struct py_object *code, name_facts facts);

@@ -10,8 +10,8 @@
  * All places are numbers of words.
  *
  * @minor: the N of version 3.N; 0: an unknown version
- * @frame_inner: the pointer to the part of a frame that has its code and variables; 0: the frame
- * itself has them
+ * @frame_inner: the pointer to the part of a frame with its code and variables; 0: they are in the
+ *               frame itself
  * @frame_code, @frame_locals: the code, and the first variable, in that part
  * @code_extra: the pointer to values that modules have put into code (PEP 523)
  * @first_thread: the list of threads in an interpreter; 0: not used

@@ -1,7 +1,6 @@
 /*
- * Calls by sys.monitoring (see monitoring.h). A thread has only one profile function, and the
- * interpreter makes a frame object each time that it calls this function. A tool of sys.monitoring
- * needs no frame object, is one of six, and leaves the program's profile functions alone.
+ * Calls by sys.monitoring (monitoring.h). A tool of sys.monitoring needs no frame objects, is one
+ * of six, and leaves the program's profile functions alone.
  */
 #include "libmcount/python/monitoring.h"
 
@@ -226,9 +225,8 @@ static struct py_object *take_nothing(struct py_object *self, struct py_object *
 #define VECTORCALL_PLACE 6 /* PyCFunctionObject.vectorcall, in words */
 
 /*
- * Makes a function object whose calls lead directly to @take. A call of a usual function object
- * would count as a level of recursion, and raise an error in the program when no level is left.
- * NULL when the object cannot be made.
+ * Makes a function object whose calls lead directly to @take, or NULL. A usual function object's
+ * call may exceed the recursion limit.
  */
 static struct py_object *make_taker(py_vectorcall *take)
 {
@@ -310,8 +308,8 @@ static bool register_takers(struct py_object *monitoring, int tool)
 }
 
 /*
- * Gives the tool's number back. Audit hooks of the program would be told of each callback that is
- * removed. If there are hooks, the callbacks stay, and are not called.
+ * Gives the tool's number back. If the program has audit hooks, the callbacks stay, uncalled: hooks
+ * would be told of their removal.
  */
 static void leave_tool(struct py_object *monitoring, int tool)
 {

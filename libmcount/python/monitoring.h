@@ -7,9 +7,8 @@
 #include "libmcount/python/api.h"
 
 /*
- * COLD, with the GIL: listen to all calls in all threads of this interpreter. Does nothing if the
- * probe listens already. False when the interpreter has no sys.monitoring, or no number for one
- * more tool. Audit hooks of the program are told of this.
+ * COLD, with the GIL: listen to all calls in all threads of this interpreter, once. Audit hooks of
+ * the program are told. False without sys.monitoring, or when it has no free tool number.
  */
 bool monitoring_join(void);
 

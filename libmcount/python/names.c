@@ -83,9 +83,8 @@ static bool add_range(struct channel *ch, const struct description *d,
 #define SLOW_NS	 1000000000ULL
 
 /*
- * Asks for the number of a function, and for the values of its calls that are to be recorded. Both
- * go into their bits of @told, which is 0 if the function is not recorded. False when there is no
- * answer.
+ * Asks for a function's number and for the values to record, in their bits of @told (0: not
+ * recorded). False without an answer.
  */
 static bool ask_once(const struct description *d, name_facts *told)
 {
@@ -224,8 +223,8 @@ static bool is_path_own(const char *file)
 }
 
 /*
- * True when a library has made the running code from a string. Either the code has the globals of
- * the library's module (dataclasses), or it is of namedtuple(), with a module that has no file.
+ * True when a library has made the running code from a string: with the globals of its module
+ * (dataclasses), or in namedtuple().
  */
 static bool is_made_by_library(const char *file)
 {

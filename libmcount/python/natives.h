@@ -8,9 +8,8 @@
 #include "utils/base/compiler.h"
 
 /*
- * A hash table with open addressing, at most half full. When it becomes too small, a larger one
- * replaces it. The former table stays for threads that still read it: interpreters of one process
- * may have a GIL each (PEP 684).
+ * A hash table with open addressing, at most half full. A replaced table stays: threads may read
+ * it, since interpreters may have a GIL each (PEP 684).
  */
 struct native {
 	_Atomic uintptr_t def;

@@ -1,7 +1,7 @@
 /*
- * The program's own profile functions (see own_profile.h). A thread has one profile function of C,
- * and one object for it: the C function of sys.setprofile() calls that object. The probe replaces
- * the C function, leaves the object, and calls the program's C function after its own.
+ * The program's own profile functions (own_profile.h). A thread has one C function for events, with
+ * one object. The probe replaces the C function, leaves the object, and calls the program's C
+ * function after its own.
  */
 #include "libmcount/python/own_profile.h"
 
@@ -30,11 +30,10 @@ bool own_profile_is_free(struct py_thread *t)
 }
 
 /*
- * The program's profile functions, which are called after the probe's, by Python thread: one thread
- * of the system may run Python threads of several interpreters.
+ * The program's profile functions, by Python thread. One system thread may run Python threads of
+ * several interpreters.
  *
- * @skips: skip the next event if it is the end of sys.setprofile(): without the probe the program
- * does not see that event
+ * @skips: skip the next event if it ends sys.setprofile(): the program does not expect it
  */
 #define AFTER_MAX 4
 
@@ -103,9 +102,8 @@ static void look_at_thread(bool skips)
 }
 
 /*
- * The number of calls of sys.setprofile() that this thread is in. Such a call releases the former
- * object, and code of the program that runs then may try to set another function. Meanwhile the
- * probe sets nothing.
+ * The calls of sys.setprofile() that this thread is in. Such a call may run code of the program;
+ * meanwhile the probe sets nothing.
  */
 static __thread unsigned nr_setting __attribute__((tls_model("initial-exec")));
 
@@ -152,9 +150,8 @@ static bool has_own(void)
 }
 
 /*
- * The program's function while skip_end() takes its place. With sys.monitoring all calls of C
- * functions have events. So the program's function would be told of the end of the sys.setprofile()
- * that has set it. skip_end() keeps that event from it.
+ * The program's function while skip_end() takes its place, which hides the end of sys.setprofile()
+ * from that function.
  */
 static __thread py_profile *skipping __attribute__((tls_model("initial-exec")));
 

@@ -145,9 +145,8 @@ static bool is_interpreter_itself(void)
 }
 
 /*
- * The interpreter allocates memory for the audit hook, and frees it at its end. So the hook is not
- * added before the interpreter has chosen its allocator (PYTHONMALLOC, -X dev). It has done so once
- * it has a thread.
+ * Adds the audit hook, in memory of the interpreter's allocator (PYTHONMALLOC, -X dev). A thread
+ * shows that the allocator is chosen.
  */
 static void begin_hearing(void)
 {

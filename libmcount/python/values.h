@@ -20,9 +20,8 @@ void values_begin(void);
 bool values_can_be_had(void);
 
 /*
- * With the GIL. Write the texts of the wanted arguments of a call, at their numbers from 1 on.
- * Number 0 and the texts of other arguments become "<unset>". No code of the program runs, nothing
- * is raised, and a pending error is left as it is.
+ * With the GIL. Write the texts of a call's wanted arguments at their numbers from 1 on; all others
+ * become "<unset>". No code of the program runs, no error is raised, and a pending error stays.
  */
 void values_of_call(const struct valued_call *call,
 		    struct capture_text texts[CALLABLE_ARGS_MAX + 1]);
