@@ -11,14 +11,13 @@
 #include "libmcount/system/own_syscall.h"
 
 /*
- * An arena is gigabytes of address space. The program may have a limit on its address space, or set
- * one at any moment. So only the header is mapped at first. Rings are mapped when threads need
- * them: first one ring, then each time as many more as are mapped.
+ * An arena is gigabytes of address space, which the program may limit at any moment. So only the
+ * header is mapped at first. Rings are mapped when threads need them: first one, then as many more
+ * as are mapped.
  *
- * No descriptor is kept for that. mremap(2) with an old size of 0 maps shared memory once more,
- * from the given address on and for any length. So a process that has mapped the page before a ring
- * can map that ring. Each piece of rings is mapped together with the page before it: the header, or
- * the last page of the former piece.
+ * mremap(2) with an old size of 0 maps shared memory once more, for any length, so no descriptor is
+ * kept. Each piece of rings is mapped together with the page before it: the header, or the last
+ * page of the former piece.
  *
  * @first: the number of the first ring of this piece in the arena
  */
@@ -142,8 +141,9 @@ static bool grow_arena(void)
 }
 
 /*
- * Maps one more piece if @seen pieces are still all that there are. One thread does so for all
- * threads that come here at the same time. True when there are more pieces than @seen.
+ * Maps one more piece if there are only @seen pieces. One thread does so for all. True when there
+ * are more pieces than
+ * @seen.
  */
 static bool grow_beyond(uint32_t seen)
 {

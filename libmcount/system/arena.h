@@ -5,9 +5,9 @@
 #include "libmcount/hot/probe.h"
 
 /*
- * COLD, or SLOW in a forked child: map the header of the arena that @fd refers to, and unmap the
- * former arena. @fd is not needed afterwards. False when the arena cannot be mapped, or is not
- * valid.
+ * COLD, or SLOW in a forked child: maps the header of the arena in @fd, and unmaps the former
+ * arena. The caller may close
+ * @fd afterwards. False when the arena cannot be mapped or is not valid.
  */
 bool arena_adopt(int fd);
 

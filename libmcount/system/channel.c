@@ -53,8 +53,8 @@ void channel_close(struct channel *ch)
 }
 
 /*
- * A conversation takes a few descriptors for a moment. If the program's limit has no room for them,
- * the limit is raised until the conversation ends. Privileged programs raise the hard limit, too.
+ * Raises the program's limit of descriptors until the conversation ends. Privileged programs raise
+ * the hard limit, too.
  */
 static bool raise_limit(struct channel *ch)
 {

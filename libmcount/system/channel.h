@@ -11,11 +11,11 @@
 
 /*
  * COLD or SLOW: plain system calls, no libc locks, no allocation, no cancellation point. Any
- * failure means "no recorder": the caller goes on without tracing. A wait ends after a few seconds,
- * unless the recorder says again and again that it is at work.
+ * failure means "no recorder". A wait ends after a few seconds, unless the recorder says that it is
+ * at work.
  *
  * @seq: the number of the last message that was sent
- * @fds: descriptors of the answer, -1 where there is none; closed by channel_close()
+ * @fds: descriptors of the answer, -1 where there is none; channel_close() closes them
  */
 struct channel {
 	int socket;
@@ -37,8 +37,8 @@ bool channel_greet(struct channel *ch, enum control_hello_kind kind);
 bool channel_send(struct channel *ch, enum control_type type, void *message, size_t len);
 
 /*
- * Wait for the answer to the last message; messages that may be skipped are skipped. True when the
- * answer is of @type. At most @len bytes of it are stored in @answer.
+ * Waits for the answer to the last message, and skips messages that may be skipped. Stores at most
+ * @len bytes in @answer. False when the answer is not of @type.
  */
 bool channel_wait(struct channel *ch, enum control_type type, void *answer, size_t len);
 

@@ -5,9 +5,8 @@
 #include <signal.h>
 
 /*
- * Called in a signal handler, in the thread that caused the signal, when @sig is about to end the
- * program: it is SIGSEGV, SIGBUS, SIGABRT, SIGFPE or SIGILL, and the program has no handler for it.
- * Makes plain system calls only.
+ * Called in a signal handler, in the thread that caused @sig: SIGSEGV, SIGBUS, SIGABRT, SIGFPE or
+ * SIGILL without a handler of the program. Makes plain system calls only.
  */
 void crash_note(int sig, const siginfo_t *info);
 

@@ -73,8 +73,8 @@ void earlier_calls_drop(void)
 /*
  * The part of the stack in which calls of the recorder's list may still be open.
  *
- * @low: the stack pointer of this thread: calls below it have returned
- * @high: the return slot of the call around the next one of the list
+ * @low: this thread's stack pointer: calls below it have returned
+ * @high: the return slot of the call around the next call of the list
  * @page: an address in the last page that was found to be readable
  */
 struct walk {

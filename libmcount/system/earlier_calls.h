@@ -7,12 +7,10 @@
 struct thread;
 
 /*
- * A recorder that attaches finds such calls in the stacks, and tells the probe before recording
- * begins (utils/format/probe/attach.h). At its first call a thread gets a frame for each of its own
- * earlier calls that is still open (FRAME_UNSEEN). These frames have no ENTRY. No return address is
- * replaced for them, so their returns are not seen. When a call begins further out on the stack,
- * they end and get their EXIT, like frames that a longjmp(3) has left. So they add nothing to the
- * cost of a call.
+ * A recorder that attaches finds these calls in the stacks, and tells the probe
+ * (utils/format/probe/attach.h). At its first call a thread gets a frame for each of its earlier
+ * calls that is still open (FRAME_UNSEEN). Such a frame has no ENTRY, and its return is not seen.
+ * It ends when a call begins further out on the stack.
  */
 
 /* COLD. Copy a struct attach_thread, with @bytes in all. Returns 0 or a negative errno. */

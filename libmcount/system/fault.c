@@ -17,14 +17,12 @@
 #include "libmcount/system/signal_switches.h"
 
 /*
- * The program's actions for watched signals are kept here. For these signals the kernel has the
- * probe's handler with the program's flags and mask. So the kernel prepares the stack and the mask
- * that the program's handler expects, and the probe's handler calls the program's with the same
- * arguments. If the program's action is SIG_DFL, the same signal ends the program as usual. SIG_IGN
- * is left to the kernel.
+ * For watched signals the kernel has the probe's handler, with the flags and the mask of the
+ * program's action. The probe's handler calls the program's with the same arguments, or lets the
+ * signal end the program (SIG_DFL). SIG_IGN is left to the kernel.
  *
- * Handlers of other signals run with SIGSEGV and SIGBUS unblocked, since the probe's reads in them
- * may fault.
+ * Handlers of other signals run with SIGSEGV and SIGBUS unblocked: the probe's reads in them may
+ * fault.
  */
 
 __thread uint8_t fault_state __attribute__((tls_model("initial-exec")));
@@ -159,9 +157,8 @@ static void send_to_self(int sig)
 }
 
 /*
- * Runs the program's handler, or the default action. A signal that a process has sent has a code of
- * 0 or less (sigaction(2)), and is sent again here. A fault that the kernel reports comes again as
- * soon as this handler returns, and ends the program even if the signal is ignored.
+ * Runs the program's handler, or the default action. A signal that a process has sent (code 0 or
+ * less, sigaction(2)) is sent again. A fault comes again by itself.
  */
 static void pass_on(int sig, siginfo_t *info, void *context)
 {

@@ -5,13 +5,11 @@
 #include "libmcount/hot/probe.h"
 
 /*
- * Memory is read by arch_copy_guarded() and arch_copy_string(). When such a read faults, the
- * probe's handler of SIGSEGV and SIGBUS ends the read. It passes all other faults on to the
- * program's handler, whose place it takes (fault.c).
+ * arch_copy_guarded() and arch_copy_string() read memory. When such a read faults, the probe's
+ * handler of SIGSEGV and SIGBUS ends the read. Other faults go to the program's handler (fault.c).
  *
- * If a thread blocks the signal, a fault ends the program. So a thread looks at its signal mask
- * before it reads. Functions that may change the mask are interposed: after them the next read
- * looks again.
+ * In a thread that blocks the signal, a fault would end the program. So a thread looks at its
+ * signal mask before it reads, and again after functions that may change the mask.
  */
 enum fault_state {
 	FAULT_UNKNOWN = 0, /* the thread must look at its mask first */
@@ -44,8 +42,7 @@ void fault_watch_signal(int sig);
 
 /*
  * COLD. From now on @fn is called after each of the program's signal handlers, in the handler's
- * thread. Signals without a handler keep their actions. False, with nothing changed, when the probe
- * may not stand in for handlers.
+ * thread. False, with nothing changed, when the probe may not stand in for handlers.
  */
 bool fault_call_after_handlers(void (*fn)(void));
 
@@ -73,9 +70,8 @@ static inline uint64_t fault_copy(void *to, const void *from, uint64_t len)
 }
 
 /*
- * HOT: copy the string at @from without its NUL, at most @max bytes. Up to 7 bytes after the copy
- * are overwritten, too. Returns the number of copied bytes; -1 - n when the string goes on in
- * unreadable memory after n bytes.
+ * HOT: copies the string at @from without its NUL, at most @max bytes, and may overwrite 7 more.
+ * Returns the number of copied bytes; -1 - n when memory is unreadable after n bytes.
  */
 static inline int64_t fault_copy_string(void *to, const void *from, uint64_t max)
 {

@@ -55,8 +55,8 @@ static void undo_slot(struct undo *undo, void *arg)
 }
 
 /*
- * Puts the return addresses of all frames back, and returns the number of changed slots. Threads
- * may return meanwhile: both the former and the new address in a slot are valid.
+ * Puts the return addresses of all frames back. Returns the number of changed slots. Threads may
+ * return meanwhile, by either address.
  */
 static uint32_t unhook_frames(void)
 {

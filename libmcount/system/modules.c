@@ -30,7 +30,7 @@ struct reported_module {
 };
 
 /*
- * module_lock, which only COLD code takes, protects this.
+ * module_lock protects this.
  *
  * @known: the modules that were reported
  * @adds: dlpi_adds at the last look; while it stays the same, no module was loaded
@@ -80,8 +80,8 @@ static bool remember(struct reported_module m)
 }
 
 /*
- * Makes an absolute path, since readers have another working directory. @path has space for
- * PATH_MAX bytes, and gets no NUL. Returns the length of the path; 0 when there is none.
+ * Makes an absolute path: readers have another working directory. @path has PATH_MAX bytes, and
+ * gets no NUL. Returns the length, or 0.
  */
 static size_t absolute_path(const char *name, char *path)
 {

@@ -20,9 +20,8 @@ void modules_drop(void);
 void modules_after_fork(void);
 
 /*
- * COLD, at the start and after each dlopen, defined in libmcount/python: look for a Python
- * interpreter. Its functions are reported as soon as it begins to run a program. True when the
- * interpreter was found just now.
+ * COLD, at the start and after each dlopen, defined in libmcount/python: looks for a Python
+ * interpreter. True when the interpreter was found just now.
  */
 bool modules_look_for_python(void);
 

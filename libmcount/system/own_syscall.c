@@ -14,9 +14,8 @@ long seal_refuse(void)
 }
 
 /*
- * The kernel finds out without a fault: rt_sigprocmask(2) gets an invalid "how", but copies the set
- * at @address before it looks at "how". Programs' filters allow this system call; they often forbid
- * others that look at memory.
+ * rt_sigprocmask(2) copies the set at @address before it finds that "how" is invalid. Programs'
+ * filters allow this call.
  */
 bool own_is_readable(uint64_t address)
 {

@@ -9,11 +9,10 @@
 #include <unistd.h>
 
 /*
- * A filter may end the program for a system call of the probe. So the probe reads each filter
- * before the filter takes effect (seal_before_filter()). From then on the probe makes only calls
- * that the filter allows with any arguments. All system calls of the probe go through
- * own_syscall(), or are made only after seal_allows() has said yes. See doc/internals/hot-path.md,
- * "Sealed programs".
+ * A filter may end the program for a system call of the probe. So the probe reads each filter first
+ * (seal_before_filter()), and makes only calls that the filter allows with any arguments. All its
+ * calls go through own_syscall() or ask seal_allows(): doc/internals/hot-path.md, "Sealed
+ * programs".
  */
 #define SEAL_NUMBERS 512
 

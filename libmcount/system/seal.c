@@ -25,9 +25,8 @@ static const uint16_t to_handle[] = { SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_
 				      SYS_tgkill,	SYS_getpid,	    SYS_gettid };
 
 /*
- * System calls for a conversation with the recorder, and for the work that the recorder asks for;
- * functions of libc make some of them. Only a program that allows all of these can be recorded from
- * its beginning.
+ * System calls for a conversation with the recorder and for its orders, by the probe or by libc. A
+ * program must allow all to be recorded from its beginning.
  */
 static const uint16_t to_talk[] = {
 	SYS_socket,	   SYS_connect,	       SYS_sendto,	 SYS_recvmsg,
@@ -63,8 +62,8 @@ static bool allows_all(const struct numbers *forbidden, const uint16_t *numbers,
 }
 
 /*
- * Takes those of @numbers that are still allowed out of @forbidden. A call that an earlier filter
- * forbids stays forbidden. The probe makes no calls that are in no list: these stay in @forbidden.
+ * Takes allowed @numbers out of @forbidden. A call that an earlier filter forbids stays there, and
+ * so does a number in no list.
  */
 static void judge_numbers(struct numbers *forbidden, const struct sock_fprog *program,
 			  const uint16_t *numbers, unsigned nr)

@@ -12,8 +12,8 @@ void seal_all(void);
 
 /*
  * COLD, the first function of the probe that runs. True when this process has more than @expected
- * filters: that is the number with which programs of its recorder begin. Makes only system calls
- * that the dynamic linker has just made.
+ * filters, the number in which the recorder's programs begin. Makes only system calls that the
+ * dynamic linker has just made.
  */
 bool seal_was_before(unsigned expected);
 

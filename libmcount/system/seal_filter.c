@@ -8,9 +8,9 @@
 #include "utils/base/compiler.h"
 
 /*
- * The filter is run with the values that are known: the system call's number and the machine. All
- * other inputs are unknown, and so is a value that is computed from an unknown one. If a jump
- * depends on an unknown value, both paths are followed. Jumps lead forward only, so each path ends.
+ * The filter is run with a known system call number and machine. All other inputs, and values
+ * computed from them, are unknown. At a jump by an unknown value both paths are followed. Each path
+ * ends, since jumps lead forward only.
  */
 #define WORDS	  BPF_MEMWORDS
 #define WAYS_MAX  32

@@ -60,8 +60,8 @@ static bool adopt_arena(const int fds[CONTROL_FD_MAX])
 }
 
 /*
- * The address space for a ring, frames and tables, and as much again for the program. If a process
- * has a limit (ulimit -v) and less than this is free, it is left alone, and the recorder is told.
+ * The address space for a ring, frames, tables, and the program. With less below its limit (ulimit
+ * -v), a process is left alone.
  */
 #define ADDRESS_SPACE_NEEDED (32UL << 20)
 
@@ -82,17 +82,14 @@ static bool has_address_space(void)
 }
 
 /*
- * Defined if the program's C library is glibc, whose jmp_buf, dynamic linker and thread-local
- * storage the probe knows. With another C library the probe must do nothing: it is also preloaded
- * into programs that a traced program starts. Functions that not all C libraries have are weak
- * references.
+ * Defined in glibc, whose jmp_buf, dynamic linker and thread-local storage the probe knows. With
+ * another C library the probe does nothing.
  */
 extern const char *gnu_get_libc_version(void) __attribute__((weak));
 
 /*
- * Defined if Valgrind has preloaded its library. Valgrind does not understand the probe's unwind
- * information, so its backtraces would end at a replaced return address. Its reports would differ,
- * and suppressions would not match any more.
+ * Defined by Valgrind's preloaded library. Valgrind's backtraces would end at a replaced return
+ * address, so reports would differ.
  */
 extern void _vgnU_freeres(void) __attribute__((weak));
 
@@ -201,7 +198,7 @@ static int64_t begin_being_recorded(const char *address)
 	is_waiting = probe.is_attached;
 	/*
 	 * The recorder has still to patch the code and to tell the open calls. A probe that will
-	 * leave again installs no signal handlers: the program could have learnt their addresses.
+	 * leave installs no signal handlers.
 	 */
 	if (probe.is_attached)
 		return ATTACH_DONE;
@@ -219,9 +216,8 @@ static int64_t begin_being_recorded(const char *address)
 }
 
 /*
- * The C library's start files make each library call __gmon_start__(). A program with -pg defines
- * that function, too. The probe is initialised first, so it would call the program's function too
- * early. The probe's own function, which does nothing, is called instead.
+ * The C library's start files make each library call __gmon_start__(). This one stands before the
+ * one of a program with -pg, which must not run yet.
  */
 __attribute__((visibility("hidden"))) void __gmon_start__(void);
 void __gmon_start__(void)
@@ -234,9 +230,8 @@ void __tsan_init(void) __attribute__((weak));
 void __msan_init(void) __attribute__((weak));
 
 /*
- * Initialises the sanitizer now: until then its replacements of libc functions would crash. The
- * dynamic linker runs .preinit_array, where a sanitizer initialises itself, after the probe. A
- * second initialisation does no harm.
+ * Initialises the sanitizer: until then its libc functions would crash. Its own .preinit_array,
+ * which runs later, does no harm.
  */
 static void begin_sanitizer(void)
 {
@@ -249,9 +244,8 @@ static void begin_sanitizer(void)
 }
 
 /*
- * COLD. Runs before all other constructors, also those of libraries (the probe is linked with -z
- * initfirst): otherwise their calls would be made without a plan. The C library's own constructor,
- * which sets `environ`, has not run yet. It sets the same value as here.
+ * COLD. Runs before all other constructors (-z initfirst): their calls need a plan. The C library
+ * has not set `environ` yet; it sets the same value.
  */
 __attribute__((constructor)) static void session_begin(int argc, char **argv, char **envp)
 {

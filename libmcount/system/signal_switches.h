@@ -11,9 +11,9 @@ void signal_switches_begin(void);
 bool signal_switches_have(int sig);
 
 /*
- * In a signal handler: do the plan's action for @sig. With @has_handler the program's own handler
- * is called next, and its calls are still recorded. So if @sig ends the recording,
- * signal_switches_end() does so after that handler, or when the handler is left by a jump.
+ * In a signal handler: does the plan's action for @sig. With @has_handler the calls of the
+ * program's handler are recorded, too. If @sig ends the recording, signal_switches_end() does so
+ * after the handler.
  */
 void signal_switches_obey(int sig, bool has_handler);
 void signal_switches_end(void);

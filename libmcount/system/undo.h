@@ -43,9 +43,11 @@ void *undo_new_memory(uint64_t bytes);
 void undo_note_code(void *at, uint64_t bytes);
 
 /*
- * Note that @slot held @before and is about to lead to @ours. When the probe leaves, the slot gets
- * @before back or, if @now is not NULL, the value at the address @now. @is_protected: the slot's
- * page is read-only
+ * Notes that @slot held @before and is about to lead to @ours. When the probe leaves, @slot gets a
+ * value back.
+ *
+ * @now: the address of the value for @slot; NULL: the value is @before
+ * @is_protected: the slot's page is read-only
  */
 void undo_note_slot(uint64_t *slot, uint64_t before, const uint64_t *now, uint64_t ours,
 		    bool is_protected);

@@ -9,12 +9,11 @@
 #define CAPTURE_ROOM (ARGBLOB_MAX_BYTES + 128)
 
 /*
- * HOT: write the arguments that the capture program at @head asks for to @to, which has
- * CAPTURE_ROOM bytes. @slot: the return slot. Returns the length of the payload, a multiple of 8; 0
- * when there is none, or it would be too long.
+ * HOT: writes the arguments of the capture program at @head to @to, which has CAPTURE_ROOM bytes.
+ * Returns the payload's length, a multiple of 8; 0 when there is no payload, or it would be too
+ * long. Makes no system call, unless the thread blocks SIGSEGV.
  *
- * It takes a few ns for each value, and no system call, unless the thread blocks SIGSEGV. If a
- * pointer leads to unreadable memory, system/fault.c ends the read.
+ * @slot: the return slot
  */
 uint32_t capture_args(const struct capture_step *head, const struct arch_regs *regs,
 		      const uint64_t *slot, uint8_t *to);

@@ -5,8 +5,7 @@
 
 /*
  * @to, @len, @bytes: the memory of the box, its written bytes, and all its bytes
- * @looks: the number of elements that may still be read in all sequences together, since the
- * elements of nested sequences multiply
+ * @looks: the number of elements that may still be read: elements of nested sequences multiply
  */
 struct box {
 	uint8_t *to;
@@ -117,11 +116,11 @@ static inline const struct box_step *next_sibling(const struct box_step *step)
 }
 
 /*
- * The position in a sequence. Its elements are found one after the other.
+ * The position in a sequence.
  *
  * @at: the address of the element, or of its node
- * @block_end, @slot: for elements in blocks: the end of the present block, and the place of the
- * block's address in the table
+ * @block_end: for elements in blocks: the end of the present block
+ * @slot: for elements in blocks: the place of the block's address in the table
  * @bit: for elements that are bits: the number of the bit
  */
 struct cursor {

@@ -5,17 +5,16 @@
 #include "utils/format/probe/capture.h"
 
 /*
- * HOT: fill the @bytes at @to from the object at @object, by the @nr_steps at @steps. All memory is
- * read by fault_copy(). A cyclic or torn container is read as far as the steps allow. Elements
- * without room in the box are left out.
+ * HOT: fills @to[@bytes] from the object at @object, by @steps[@nr_steps]. Memory may be
+ * unreadable, and containers cyclic or torn. Elements without room in the box are left out.
  */
 void capture_box(const struct box_step *steps, uint32_t nr_steps, uint64_t object, uint8_t *to,
 		 uint32_t bytes);
 
 /*
- * The text of the std::string at @object, by the first words of the object. libstdc++ has the
- * address of the text, then its length. libc++ on little-endian machines has two forms: if bit 0 is
- * set, capacity, length and address; else a byte with twice the length, then the text itself.
+ * The text of the std::string at @object, by the object's first words. libstdc++: address, length.
+ * libc++ (little-endian) with bit 0 set: capacity, length, address; else a byte with twice the
+ * length, then the text.
  */
 struct string_text {
 	uint64_t at;

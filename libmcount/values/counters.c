@@ -23,8 +23,7 @@ struct open_counter {
 };
 
 /*
- * The counters of one thread. The struct lives as long as the recording. When its thread has ended,
- * another thread uses it.
+ * The counters of one thread, in memory that is kept for later threads.
  *
  * @generation: the generation (below) in which the counters were opened
  */

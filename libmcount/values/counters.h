@@ -20,8 +20,8 @@ enum counter_set {
  * One reading of a set.
  *
  * @got: bits of the counters that could be read
- * @idle_ns: by counter: the time so far in which the processor had no room for the counter. If two
- * readings differ in it, the difference of their values is not valid
+ * @idle_ns: by counter: the time in which the processor had no room for it. Two values with
+ *           different idle times have no valid difference
  */
 struct counter_values {
 	uint32_t got;

@@ -90,8 +90,8 @@ static bool note_choice(const struct control_declared *answer)
 }
 
 /*
- * Declares an event to the recorder. Returns its number; 0: it is not recorded. The recorder counts
- * the events that it refuses. The probe counts the events that the recorder does not get.
+ * Declares an event to the recorder. Returns its number; 0: not recorded. The side that refuses an
+ * event counts it: recorder or probe.
  */
 static uint32_t declare_now(const char *id, const char *format, const char *common)
 {

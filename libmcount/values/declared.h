@@ -11,11 +11,11 @@
 #include "utils/format/event_ids.h"
 
 /*
- * Record an event with @len bytes of @payload, or as many as fit in a segment of a ring. When there
- * is no room, the loss is counted. Returns false then.
+ * Records an event with @len bytes of @payload, or as many as fit in a segment. False when there is
+ * no room; the loss is counted.
  *
- * The second ring belongs to the ring of @t (utils/format/probe/ring.h). It is written by
- * thread->payloads, a thread state without frames. Both are made for the first event of the thread.
+ * The payload goes through thread->payloads, a state without frames, into the second ring of @t
+ * (utils/format/probe/ring.h). Both are made at the thread's first event.
  */
 bool declared_record(struct thread *t, uint32_t id, const void *payload, uint64_t len);
 
@@ -26,9 +26,9 @@ bool declared_record(struct thread *t, uint32_t id, const void *payload, uint64_
 bool declared_from_aside(struct thread *t, const struct event_data *entry, uint64_t time_ns);
 
 /*
- * COLD, in a thread that the recorder has stopped: declared_choose() notes choices of events
- * (ATTACH_CHOOSE), and declared_chosen() then tells them to the program's copies of the library
- * (ATTACH_CHOSEN). Return 0 or -errno.
+ * COLD, in a thread that the recorder has stopped. declared_choose() notes choices of events
+ * (ATTACH_CHOOSE). declared_chosen() tells the library's copies (ATTACH_CHOSEN). Return 0 or a
+ * negative errno.
  */
 struct attach_choice;
 int64_t declared_choose(const struct attach_choice *list, uint64_t nr);

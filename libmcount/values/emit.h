@@ -8,9 +8,8 @@
 char *emit_put_bytes(char *at, const void *from, uint32_t len);
 
 /*
- * HOT: write a record with @len bytes of @payload (at least one), padded with zeros to a multiple
- * of 8 (doc/formats/records.md, "Payloads"). RECORD_MORE is set here. False when there was no room:
- * the caller counts the loss.
+ * HOT: writes a record with @payload[@len] (at least one byte), padded with zeros to a multiple of
+ * 8, and sets RECORD_MORE. False when there is no room; the caller counts the loss.
  */
 bool emit_with_payload(struct thread *t, uint64_t time_ns, uint64_t data, const void *payload,
 		       uint32_t len);
@@ -34,8 +33,8 @@ static inline bool emit_record(struct thread *t, uint64_t time_ns, uint64_t data
 void emit_event(struct thread *t, uint64_t time_ns, uint32_t id, const void *payload, uint16_t len);
 
 /*
- * Returns the total bytes of the record at @at in the buffer of an aside. If the record has
- * RECORD_MORE, the length of its payload, in eight bytes, and the payload follow the record there.
+ * Returns the total bytes of the record at @at in an aside's buffer. With RECORD_MORE, eight bytes
+ * with the payload's length and the payload follow the record.
  */
 uint32_t emit_aside_bytes(const char *at);
 

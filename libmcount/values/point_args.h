@@ -7,8 +7,7 @@
 
 /*
  * HOT. Writes the payload of an event (utils/format/event_data.h), with the values at @point.
- * Returns its bytes. The caller has the guard, and vector registers must still hold the program's
- * values.
+ * Returns its bytes. Needs the guard, and the program's vector registers.
  */
 uint64_t point_args_read(const struct point_operands *operands, const struct arch_point *point,
 			 uint64_t payload[1 + PLAN_OPERANDS_MAX]);

@@ -5,9 +5,8 @@
 #include "libmcount/hot/probe.h"
 
 /*
- * HOT, when an event comes with stack pointer @sp. Returns the state that the event belongs to,
- * with the guard set; the caller clears it by guard_leave(). NULL, with no guard set, when a call
- * at this point would not be recorded.
+ * HOT, at an event with stack pointer @sp. Returns the event's state with the guard set, for
+ * guard_leave(). NULL, without a guard, when a call at this point would not be recorded.
  */
 struct thread *point_begin(uint64_t sp);
 

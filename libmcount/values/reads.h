@@ -6,11 +6,13 @@
 #include "libmcount/hot/probe.h"
 
 /*
- * One reading, in the order of enum plan_read. @statm: size, resident, shared, in KB. @page_faults:
- * major, minor. @pmu: cycles and instructions, cache references and misses, branches and misses.
- * @named: the counters by name
+ * One reading, in the order of enum plan_read.
  *
  * @got: enum plan_read bits of the values that could be read, without counters by name
+ * @statm: size, resident, shared, in KB
+ * @page_faults: major, minor
+ * @pmu: cycles and instructions, cache references and misses, branches and misses
+ * @named: the counters by name
  */
 struct reading {
 	uint32_t got;

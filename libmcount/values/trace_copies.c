@@ -48,10 +48,8 @@ static void go_through(struct trace_copies *copies, const struct dl_phdr_info *i
 }
 
 /*
- * Looks for doors among the notes of a segment (gABI, "Note Section"). mold puts notes that are
- * aligned to 4 and notes that are aligned to 8 into one segment. Then the alignment of the segment
- * does not tell where each note ends. So this looks at each multiple of 4, where the note of a door
- * may begin.
+ * Looks for doors among the notes of a segment (gABI, "Note Section"). mold mixes notes of two
+ * alignments in a segment, so this looks at each multiple of 4.
  */
 static void look_at_notes(struct trace_copies *copies, const struct dl_phdr_info *info,
 			  const ElfW(Phdr) * ph)

@@ -8,9 +8,8 @@
 #include <stdint.h>
 
 /*
- * Make each loaded copy record the program's declared events, also the events that were declared
- * before. May wait for the recorder. Returns the number of copies; -EAGAIN: a lock is held, so call
- * again.
+ * Make each loaded copy record the program's declared events, earlier ones, too. May wait for the
+ * recorder. Returns the number of copies; -EAGAIN: a lock is held, call again.
  */
 int64_t trace_copies_open(void);
 
