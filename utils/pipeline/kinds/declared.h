@@ -10,12 +10,12 @@
 #include "utils/pipeline/kinds/event_kind.h"
 
 /*
- * One event. It has formats, or is a line of a log (declared_line.h), or a static probe with
+ * One event: with formats, of a line of a log (declared_line.h), or of a static probe with
  * arguments (declared_probe.h).
  *
  * @name: as in the program; on the heap
- * @is_line: it is a line of a log
- * @types: of a static probe: the types of its arguments, on the heap; else NULL
+ * @is_line: the event is a line of a log
+ * @types: the types of a static probe's arguments, on the heap; else NULL
  * @probe_types: @types as declared_probe.c has parsed them
  * @common: the format in front of @format; NULL: none
  * @fields: one for each directive of both formats, key of a line, or argument of a probe

@@ -8,9 +8,11 @@
 #include "utils/pipeline/kinds/declared.h"
 
 /*
- * Set the fields of @event, "arg1" and so on, one for each word of @types: "-4", "8", "8f", or "?"
- * for an unknown type. @event owns @types then. 0, -EINVAL for invalid or too many words, or
- * -ENOMEM.
+ * Set the fields "arg1" ... of @event, which owns @types then.
+ *
+ * @types: a word for each argument: "-4", "8", "8f", ...; "?" is an unknown type
+ *
+ * Returns 0; -EINVAL for invalid or too many words; or -ENOMEM.
  */
 int declared_probe_set_types(struct declared_event *event, char *types);
 

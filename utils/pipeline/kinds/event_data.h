@@ -7,9 +7,9 @@
 #include <stdint.h>
 
 /*
- * The part of a source of records that reads payloads, in the order of the source's events. The
- * caller sets the members up to @buffer_bytes; ends with event_data_release(). The file is optional
- * and untrusted.
+ * Reads the payloads of a source of records, in the order of the source's events. The file is
+ * optional and untrusted. The caller sets the members up to @buffer_bytes; event_data_release()
+ * frees the rest.
  *
  * @dir, @tid: the recording and the task of the file
  * @is_swapped: the file has the other byte order than this machine
@@ -38,8 +38,8 @@ struct event_data_source {
 };
 
 /*
- * Find the entry of the event with that time and id; earlier entries are not found any more. False
- * when there is none. *@data is valid until event_data_return().
+ * Find the entry of the event with this time and id, and skip earlier entries. *@data is valid
+ * until event_data_return(). False: there is no entry.
  */
 bool event_data_find(struct event_data_source *src, uint64_t time_ns, uint64_t id,
 		     const uint8_t **data, uint16_t *len);

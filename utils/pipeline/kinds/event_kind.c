@@ -78,13 +78,13 @@ bool event_kind_get(const struct event_kind *kind, const struct event_context *c
 }
 
 /*
- * Characters around values.
+ * The characters around a value.
  *
- * @plus: in front of differences
- * @percent: after percentages
- * @base: in front of hexadecimal numbers
- * @quote: around texts
- * @base_quote: around hexadecimal numbers
+ * @plus: before a difference
+ * @percent: after a percentage
+ * @base: before a hexadecimal number
+ * @quote: around a text
+ * @base_quote: around a hexadecimal number
  * @digits: number of digits after the point
  */
 static const struct form {

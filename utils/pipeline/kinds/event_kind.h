@@ -27,10 +27,10 @@ enum event_field_type {
 /*
  * One value that an event has.
  *
- * @size: its bytes in the payload, after those of the fields before it; 0: a text up to the end of
- *        the payload, or a value that the row's get() makes
+ * @size: its bytes in the payload, after the fields before it; 0: a text up to the end of the
+ *        payload, or a value that the kind's get() makes
  * @unit: text after the number; NULL: none
- * @place: a number for the row's get(), which gives it a meaning
+ * @place: a number whose meaning the kind's get() defines
  */
 struct event_field {
 	const char *name;
@@ -68,8 +68,8 @@ void event_value_put(const struct event_value *value, enum value_form how, struc
 /*
  * An event, and the data needed to read it.
  *
- * @task: NULL when the event belongs to no task
- * @is_raw: write for a dump of the files' content: differences have no plus sign
+ * @task: NULL: the event belongs to no task
+ * @is_raw: for a dump of the files' content: differences have no plus sign
  */
 struct event_context {
 	const struct trace_data *data;
@@ -95,11 +95,10 @@ struct declared_event;
  * One type of event.
  *
  * @name: "provider:event", as users type and see it; a few have no provider
- * @get: get the field @index; false: this event does not have it. NULL: take it from the payload,
- *       by types and sizes of the fields
- * @put: write the event's text; NULL: write "name=value" of each field that it has
- * @declared: for @get and @put: the definition of an event that the program has declared
- *            (declared.h); else NULL
+ * @get: gets the field @index; false: the event does not have the field. NULL: fields come from the
+ *       payload, by their types and sizes
+ * @put: writes the event's text. NULL: the text is "name=value" of each field that the event has
+ * @declared: the definition of an event that the program has declared (declared.h); else NULL
  */
 struct event_kind {
 	uint64_t id;

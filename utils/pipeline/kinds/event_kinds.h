@@ -14,7 +14,7 @@
  *
  * @data: the recording of the events, borrowed
  * @kinds: events of the program and of the kernel, sorted by id; their names are on the heap
- * @declared: the definitions of events that the program has declared
+ * @declared: definitions of the events that the program has declared
  */
 struct event_kinds {
 	const struct trace_data *data;
@@ -28,8 +28,8 @@ int event_kinds_load(struct event_kinds *kinds, const struct trace_data *data, s
 void event_kinds_deinit(struct event_kinds *kinds);
 
 /*
- * Find an event's kind, which is valid until the next call. Unknown ids get the nameless row of
- * their range. In a growing recording, events.txt is read again for them first.
+ * Find an event's kind, which is valid until the next call. An unknown id gets the nameless row of
+ * its range; in a growing recording, events.txt is read again first.
  */
 const struct event_kind *event_kinds_find(struct event_kinds *kinds, uint64_t id);
 
