@@ -146,8 +146,8 @@ static int parse_items(const struct arg_book *book, const char *items, struct ar
 }
 
 /*
- * Find a function's entry in a table: by its own name, or else by another name with the same
- * demangled form. uftrace compares demangled names: all "operator delete" are one function to it.
+ * Find a function's entry by its own name, or by a name that demangles alike. As in uftrace, all
+ * "operator delete" are one function.
  */
 static const char *auto_items(const struct strmap *table, const struct strmap *alike,
 			      const char *mangled)

@@ -20,13 +20,11 @@ struct func_args {
 };
 
 /*
- * Specifications by the rules of doc/formats/info.md, "Argument specifications". The user's take
- * precedence over debug information (.dbg), and this over tables of library functions.
+ * Specifications by the rules of doc/formats/info.md, "Argument specifications". The user's come
+ * before those of debug information (.dbg), and these before the tables of library functions.
  *
- * @args_auto, @retval_auto: the tables' specifications by the name of the function; texts within
- *                           @tables
- * @args_alike, @retval_alike: the same for mangled names, by the demangled name, which is on the
- *                             heap
+ * @args_auto, @retval_auto: the tables' specifications by the function's name; texts within @tables
+ * @args_alike, @retval_alike: the same by demangled name, which is on the heap
  * @enums: enums of the tables; modules have those of debug information
  * @funcs: by func->id; NULL: not looked up yet; &no_args: no values
  */
@@ -56,9 +54,13 @@ void arg_book_close(struct arg_book *book);
 const struct func_args *arg_book_find(struct arg_book *book, const struct func *func);
 
 /*
- * Returns the length, without padding, of a call's payload (@is_exit: of a return's), which has the
- * values of @known. 0: it is empty, or longer than the @left bytes at @payload. @big: the recording
- * is big-endian.
+ * Returns the length, without padding, of the payload of a call, or of its return.
+ *
+ * @known: the specification of the values
+ * @left: number of readable bytes at @payload
+ * @big: the recording is big-endian
+ *
+ * The result is 0 when the payload is empty or longer than @left.
  */
 size_t func_args_length(const struct func_args *known, bool is_exit, const uint8_t *payload,
 			size_t left, bool big);

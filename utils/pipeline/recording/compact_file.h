@@ -12,7 +12,7 @@
 
 /*
  * One block (utils/format/calls/compact.h): its @len bytes at @at of the file represent @raw_len
- * bytes of <tid>.dat from @raw on. If its header is damaged, it represents a LOST record.
+ * bytes of <tid>.dat at @raw. A block with a damaged header represents a LOST record.
  */
 struct compact_place {
 	uint64_t raw;
@@ -64,11 +64,10 @@ size_t compact_file_put_lost(uint32_t nr, uint8_t *out);
  * The position of a read, and its result.
  *
  * @offset: in <tid>.dat; after the read, the offset of the next byte
- * @may_skip: the result may begin with bytes before @offset
- * @skip: the number of these bytes
- * @is_whole: a record ends where the result ends
- * @damaged_at: the place in <tid>.cdat of a damaged block, for which the result has a LOST record;
- *              UINT64_MAX: none
+ * @may_skip: the result may begin with @skip bytes that are before @offset
+ * @is_whole: the result ends with the end of a record
+ * @damaged_at: the place in <tid>.cdat of a damaged block, replaced by a LOST record; UINT64_MAX:
+ *              none
  */
 struct compact_read {
 	uint64_t offset;
@@ -80,7 +79,9 @@ struct compact_read {
 
 /*
  * Read decoded bytes of @file from read->offset up to @end, at most @room, to @buf: whole blocks if
- * they fit. Any thread may call it. Returns the number of bytes, 0 at the end, or negative errno.
+ * they fit. Any thread may call it.
+ *
+ * Returns the number of bytes, 0 at the end, or negative errno.
  */
 ssize_t compact_file_read(const struct compact_file *file, int fd, uint8_t *buf, size_t room,
 			  uint64_t end, struct compact_read *read);

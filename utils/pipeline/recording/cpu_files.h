@@ -7,8 +7,9 @@
 #include "utils/base/err.h"
 
 /*
- * Call @fn with each file of the directory @dir named "<prefix><cpu>.dat", in the order of CPUs, up
- * to the first negative result of @fn. Returns this result, or 0; negative with @err when the
+ * Call @fn with each file "<prefix><cpu>.dat" in @dir, in the order of CPUs.
+ *
+ * Returns the first negative result of @fn, which ends the loop, or 0; negative with @err when the
  * directory cannot be read.
  */
 int cpu_files_each(const char *dir, const char *prefix,

@@ -32,12 +32,12 @@ struct task_name {
  * One task (thread or process) of the recording.
  *
  * @index: index in data->tasks, which are sorted by tid unless the recording grows
- * @start_ns: time of its first TASK or FORK line in task.txt, else of its first session, else 0
+ * @start_ns: time of the first TASK or FORK line in task.txt, else of the first session, else 0
+ * @is_fork: the task began as a copy of @ppid
+ * @has_session: a SESS line names the task
  * @has_own_line: there is a TASK or FORK line
- * @is_fork: it began as a copy of @ppid
- * @has_session: a SESS line names it
- * @data_bytes: size of <tid>.dat, or decoded size of <tid>.cdat; 0 without a file. In a growing
- *              recording, the part that may be read now
+ * @data_bytes: bytes of <tid>.dat, or of the decoded <tid>.cdat; in a growing recording, the part
+ *              that may be read now
  * @compact: the blocks of <tid>.cdat; NULL: there is no such file, or there is <tid>.dat
  * @first_ns: no record is earlier; set by pipeline_open(), 0 if unknown
  * @refs: its sessions by time; at least one when the recording has any
@@ -66,8 +66,8 @@ struct data_growth;
 /*
  * @dir: the directory, as given
  * @is_big_endian: byte order of all binary files
- * @kernel: the formats of records in files of the kernel, read together with these files
- * @has_declared: the recording has events that the program has declared (declared.h)
+ * @has_declared: the program has declared events (declared.h)
+ * @kernel: the formats of the kernel's records, loaded before their files are read
  * @growth: state of a growing recording (data_open_growing()); else NULL
  */
 struct trace_data {
@@ -87,30 +87,34 @@ struct trace_data {
 };
 
 /*
- * Open the recording @dir; data_close() closes it. Returns -ENOENT when @dir does not exist,
- * -EINVAL when it is not a recording, and other errors; each has a text that names the file.
+ * Open the recording @dir; data_close() closes it.
+ *
+ * Returns 0; -ENOENT when @dir does not exist; -EINVAL when it is no recording; or another error.
+ * The text of @err names the file.
  */
 int data_open(struct trace_data *data, const char *dir, enum demangle_mode demangle,
 	      struct uft_err *err);
 void data_close(struct trace_data *data);
 
 /*
- * Open a directory that is being recorded into; at first it has no tasks. data_read_more() reads
- * the new lines of task.txt. data_grow() makes tasks and sessions of these lines, in their order;
- * tasks never move in memory. Between the two calls, the caller makes sure that the maps and
- * symbols of the new sessions are written.
+ * Open a directory that is being recorded into, without tasks at first. Repeat these steps:
  *
- * data_measure_files() determines how much of the tasks' files may be read from now on. The
- * recorder writes a session's line before its first records. So the caller then calls
- * data_read_more() and data_grow() again, and knows all sessions of the measured part.
+ * - data_read_more() reads the new lines of task.txt.
+ * - The caller waits until the maps and symbols of new sessions are written.
+ * - data_grow() makes tasks and sessions of the lines. Tasks never move in memory.
+ * - data_measure_files() determines the parts of the tasks' files that may be read. Then call
+ *   data_read_more() and data_grow() once more, to know all sessions in these parts: a session's
+ *   line comes before its first record.
  */
 int data_open_growing(struct trace_data *data, const char *dir, enum demangle_mode demangle,
 		      struct uft_err *err);
 int data_read_more(struct trace_data *data, struct uft_err *err);
 
 /*
- * Apply the lines that were read. 1: there were some, so addresses may have another meaning now; 0:
- * there were none; negative with @err.
+ * Apply the lines that were read.
+ *
+ * Returns 1: there were lines, so addresses may have another meaning now; 0: there were none; or
+ * negative with @err.
  */
 int data_grow(struct trace_data *data, struct uft_err *err);
 void data_measure_files(struct trace_data *data);
@@ -145,8 +149,8 @@ void task_list_sort_by_time(struct task_list *list);
 struct task *task_list_get(struct task_list *list, int32_t tid);
 
 /*
- * Add the tasks to @data, which does not grow. They run in the first session, if there is any.
- * Pointers to tasks become invalid, and the names of all tasks are dropped. 0 or -ENOMEM.
+ * Add the tasks to @data, which does not grow, in the first session, if any. Pointers to tasks
+ * become invalid, and all tasks lose their names. Returns 0 or -ENOMEM.
  */
 int data_add_tasks(struct trace_data *data, const struct task_list *list);
 
@@ -171,15 +175,16 @@ static inline int task_order(const struct task *x, const struct task *y)
 	return (x->tid > y->tid) - (x->tid < y->tid);
 }
 
-/*
- * Find the meaning of addresses of @task at @time_ns, and the time until which it is valid.
- * -ENODATA when the recording has no session for it; -ENOMEM. @reader: see session_space()
- */
+/* The meaning of a task's addresses, valid until @until_ns. */
 struct task_place {
 	struct session *session;
 	struct addr_space *space;
 	uint64_t until_ns;
 };
+/*
+ * Find the meaning of addresses of @task at @time_ns. @reader: see session_space(). Returns 0;
+ * -ENODATA when the recording has no session for the task; or -ENOMEM.
+ */
 int task_place_at(const struct task *task, unsigned reader, uint64_t time_ns,
 		  struct task_place *place, struct uft_err *err);
 

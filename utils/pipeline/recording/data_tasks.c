@@ -237,9 +237,9 @@ static size_t count_refs(const struct task *task, uint64_t time_ns)
 }
 
 /*
- * The search for the session that each task inherits, which it has before its own first one.
+ * The search for the sessions that tasks inherit and have before their own first one.
  *
- * @first: that session, by task->index; NULL: unknown
+ * @first: the inherited session, by task->index; NULL: unknown
  * @is_known: by task->index: @first was searched, or is being searched
  * @path: the tasks whose @first is being searched; room for all
  */
@@ -257,9 +257,8 @@ static void heritage_deinit(struct heritage *h)
 }
 
 /*
- * Find the session that @task inherits: the session of its origin when the task began. If the
- * origin had none then, @task inherits what the origin inherits. The loop follows chains of
- * origins, and processes each task once, even in cycles.
+ * Find the session that @task inherits: its origin's session when the task began, or the one that
+ * its origin inherits. Origins may form cycles, so each task is processed once.
  */
 static void inherit_first_session(const struct trace_data *data, const struct task *task,
 				  struct heritage *h)

@@ -12,9 +12,9 @@
 #include "utils/pipeline/recording/proc_file.h"
 
 /*
- * @running: by pid, the index of its newest execution plus one
+ * @running: by pid: 1 + the index of its newest execution
  * @cpus: the CPU of each task
- * @nr_tasks: the number of tasks, with the one that created the first program
+ * @nr_tasks: number of tasks, with the creator of the first program
  */
 struct loading {
 	struct executions *out;

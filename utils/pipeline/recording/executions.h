@@ -12,30 +12,29 @@
 #define EXECUTION_NONE SIZE_MAX
 
 /*
- * An execution: a process from one execve(2) to the next one, or to its end. The time before its
- * first execve(2) is an execution, too, with the texts of its parent's execution.
+ * An execution: a process from one execve(2) to the next, or to its end. The time before the first
+ * execve(2) is an execution, too, with the texts of the parent's execution.
+ *
+ * Indexes are EXECUTION_NONE when there is none, and unknown texts are "". Paths are as in
+ * proc.dat.
  *
  * @start_ns, @end_ns: times of the recording's clock; without a recorded end, the file's last time
  * @pid: in the recorder's pid namespace; may be reused
  * @process: number of the process, from 1 on, never reused
- * @task: number of the process in the etrace text, which counts all tasks and the creator of the
- *        first program (doc/formats/etrace.md)
+ * @task: number of the process in the etrace text (doc/formats/etrace.md), where the creator of the
+ *        first program counts, too
  * @index: 0 before the process's first execve(2), then 1, 2, ...
  * @how: the call that made the process (enum proc_fork_how), 0: unknown
  * @flags: flags of clone(2); 0: unknown, or another call made the process
- * @parent: the execution that has forked the process; EXECUTION_NONE: it was not traced
- * @previous: the execution of the same process before this one; EXECUTION_NONE: none
- * @first_child: the first execution of the first process that it has forked; EXECUTION_NONE: none
- * @next_child: the first execution of the next process that @parent has forked, by time;
- *              EXECUTION_NONE: no more
+ * @parent: the execution that has forked the process; none: it was not traced
+ * @previous: the execution of the same process before this one
+ * @first_child: the first execution of the first process that this execution has forked
+ * @next_child: the first execution of the next process that @parent has forked, by time
  * @program: the file to be executed, for example a script
  * @interpreter: the file that runs, different from @program only for scripts
  * @args, @args_len: the arguments, each with a NUL after it
- * @first_place, @last_place: in executions.places, the CPUs it ran on, by time; EXECUTION_NONE:
- *                            unknown
+ * @first_place, @last_place: the execution's CPUs by time, in executions.places
  * @is_over: the process has ended in this execution; @status is as from wait(2)
- *
- * Unknown texts are "". Paths are as in proc.dat.
  */
 struct execution {
 	uint64_t start_ns;
@@ -96,10 +95,13 @@ int executions_load(struct executions *executions, const char *dir, bool is_big_
 struct proc_record;
 
 /*
- * A listener: @see is called for each record while executions are read, and returns 0 or negative.
- * @at: the execution of the record's process (for an exec the new one, for an exit the one that
- * ends); EXECUTION_NONE: unknown. For a fork that made a process, the child's execution is the last
- * one of @executions.
+ * A listener for the records from which executions are read.
+ *
+ * @see: called for each record; returns 0 or negative
+ * @at: the execution of the record's process: for an exec the new one, for an exit the ended one;
+ *      EXECUTION_NONE: unknown
+ *
+ * When a fork has made a process, the child's execution is the last of @executions.
  */
 struct executions_listener {
 	int (*see)(struct executions_listener *listener, const struct executions *executions,

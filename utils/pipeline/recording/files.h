@@ -15,9 +15,8 @@
 #define FILES_NONE UINT32_MAX
 
 /*
- * The limits of the cost of reading, in steps. A step is the work on one element of a list. A
- * stored byte costs more. A file that a child inherits takes some thousand steps, and so does a
- * name that moves with its directory.
+ * The limits of the cost of reading, in steps: a step is the work on one element of a list. An
+ * inherited file, or a name that moves with its directory, takes some thousand steps.
  */
 #define FILES_COST_MIN	 (1ULL << 31) /* the least limit */
 #define FILES_COST_TIMES 256	      /* the limit, per byte of proc.dat */
@@ -26,9 +25,9 @@
 /*
  * A path. Names are a tree, so that a directory can be renamed with its content.
  *
- * @content: the content that it names after the records read so far; FILES_NONE: unknown or removed
- * @was_removed: the file was removed once, so a later one was made by the recorded processes
- * @is_hidden: views of dependencies do not show it
+ * @content: the named content after the records read so far; FILES_NONE: unknown or removed
+ * @was_removed: the file was removed once, so a recorded process made any later one
+ * @is_hidden: views of dependencies do not show the file
  */
 struct file_name {
 	char *path;
@@ -51,8 +50,8 @@ enum content_kind {
  *
  * @name: the name that it was given last
  * @nr_names: the number of its present names; 0: the file is gone
- * @is_outside: it existed before any of the recorded processes wrote to it
  * @first_use: its uses are linked by next_of_content, in the order of their first times
+ * @is_outside: it existed before any recorded process wrote to it
  */
 struct file_content {
 	uint32_t name;
@@ -72,9 +71,9 @@ enum {
 };
 
 /*
- * A file used by an execution under one name, any number of times.
+ * The uses of a file by an execution under one name.
  *
- * @open_ns, @close_ns: the first and the last time of the use
+ * @open_ns, @close_ns: the first and the last time of use
  * @read_ns, @write_ns: the times from which the execution may have read, or written, the file;
  *                      UINT64_MAX: never
  * @given: the name that the program gave, if it differs; on the heap
@@ -102,6 +101,8 @@ struct files_of_execution {
 };
 
 /*
+ * Starts as { 0 }, ends with files_deinit().
+ *
  * @of: by index of an execution below @nr_of
  * @has_events: the recording has acts on files; else only the executed programs are known
  * @by_path: names by path; indexes plus one
@@ -109,8 +110,6 @@ struct files_of_execution {
  * @is_unlimited: set by the caller before files_load(): the cost has no limit
  * @cost_max: the limit of the cost; 0: there is none
  * @cost: the cost so far
- *
- * Starts as { 0 }, ends with files_deinit().
  */
 struct files {
 	struct file_name *names;
@@ -151,8 +150,8 @@ bool files_is_left(const struct files *files, uint32_t content);
 bool files_is_shown(const struct files *files, uint32_t content);
 
 /*
- * The functions below are for readers of records. Negative results are -ENOMEM or -EDQUOT. The
- * result FILES_NONE also means that memory is short, or that the cost is beyond the limit.
+ * For readers of records. Errors are -ENOMEM or -EDQUOT (the cost is beyond the limit); functions
+ * without a negative result return FILES_NONE for both.
  */
 
 /* Add @steps to the cost. 0, or -EDQUOT: the cost is beyond the limit. */

@@ -11,11 +11,11 @@
 #include "utils/format/kernel/kernel_dat.h"
 
 /*
+ * Starts as { 0 }, ends with kernel_formats_deinit().
+ *
  * @text: the content of the file, into which the other members point
  * @types: the kinds of events, sorted by number
- * @places: by number below @nr_places, the index of the event's type plus one; 0: unknown
- *
- * Starts as { 0 }, ends with kernel_formats_deinit().
+ * @places: by number below @nr_places: 1 + the index of the event's type; 0: unknown
  */
 struct kernel_formats {
 	struct strbuf text;
@@ -27,9 +27,10 @@ struct kernel_formats {
 };
 
 /*
- * Read kernel_header of the directory @dir, unless done already: 1; 0: there is no such file;
- * negative with @err: it cannot be read. A damaged file is reported in @broken, and counts as
- * missing.
+ * Read kernel_header of the directory @dir, unless done already. A damaged file is reported in
+ * @broken, and counts as missing.
+ *
+ * Returns 1; 0: there is no file; or negative with @err: it cannot be read.
  */
 int kernel_formats_load(struct kernel_formats *formats, const char *dir, struct uft_err *broken,
 			struct uft_err *err);

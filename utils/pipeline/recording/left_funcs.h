@@ -11,7 +11,7 @@
 
 /*
  * @kind: LEFT_OUT_CALLER: the function itself is recorded, but calls one that is left out
- * @since_ns, @until_ns: times of the recording's clock between which it is left out; 0: to the end
+ * @since_ns, @until_ns: the time, by the recording's clock, in which it is left out; 0: to the end
  * @permille: its share of all calls just before @since_ns
  */
 struct left_func {

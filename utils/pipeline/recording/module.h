@@ -15,17 +15,18 @@
 #include "utils/spec/args/structdef.h"
 
 /*
- * One function, common to all its sessions and addresses: views compare pointers and index their
- * own arrays with @id. Lives as long as the recording is open.
+ * One function, common to all its sessions and addresses: views compare pointers. Lives as long as
+ * the recording is open.
  *
  * @name: demangled; "<hex>" for an address without a symbol
  * @others: its other names (demangle_others()); NULL: none
  * @call_text: "name();" as a terminal shows a leaf without arguments, escaped; its first @shown_len
  *             bytes are the name, its first @call_len - 1 bytes "name()"
- * @count_id: the id of the function of which a compiler has made this one as a copy or part; else
- *            its own id. A call within a call of the same count_id counts as recursion
+ * @id: an index for arrays of views
+ * @count_id: the id of the function from which a compiler has copied or split this one; else @id.
+ *            Nested calls with one count_id are recursion
  * @sym: NULL: there is no symbol
- * @module: NULL: the address is in no module, or it is a pseudo function
+ * @module: NULL: a pseudo function, or an address in no module
  */
 struct func {
 	const char *name;
@@ -104,9 +105,10 @@ struct module *module_set_kernel(struct module_set *set);
 #define KERNEL_MODULE_PATH "[kernel]"
 
 /*
- * Find the kernel's function at @addr, which has KERNEL_ADDR_BIT: 1 with *@func, 0 without a symbol
- * in kallsyms, negative with @err. For callers without an address space (session.h); not
- * thread-safe.
+ * Find the kernel's function at @addr, which has KERNEL_ADDR_BIT, for callers without an address
+ * space (session.h). Not thread-safe.
+ *
+ * Returns 1 with *@func; 0: kallsyms has no symbol; or negative with @err.
  */
 int module_set_kernel_func(struct module_set *set, uint64_t addr, const struct func **func,
 			   struct uft_err *err);
@@ -128,8 +130,8 @@ const struct func *module_func(struct module_set *set, struct module *mod,
 			       const struct symbol *sym);
 
 /*
- * Show each function that has @name among its names as @name, which the user has given. Call this
- * before the first function is looked up. 0, -ENOMEM, or the error of an unreadable symbol file.
+ * Show each function that has @name among its names as @name. Call this before the first function
+ * is looked up. Returns 0, -ENOMEM, or the error of an unreadable symbol file.
  */
 int module_set_prefer(struct module_set *set, const char *name, struct uft_err *err);
 

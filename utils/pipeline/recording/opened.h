@@ -11,8 +11,8 @@
 #include "utils/pipeline/sources/src_user.h"
 
 /*
- * The open calls of a task while its records are followed up to the range. All zero at the
- * beginning of a task; ends with opened_deinit().
+ * The open calls of a task before the range. All zero at the beginning of a task; ends with
+ * opened_deinit().
  *
  * @addrs: addresses of the open calls, the outermost first; 0: the entry was not recorded
  * @first: all calls from this index on have addresses
@@ -46,8 +46,8 @@ bool opened_note(struct opened *opened, const struct event *event);
 bool opened_skim(struct opened *opened, struct plain_records *records, uint64_t until_ns);
 
 /*
- * Begin the range, whose first event is @next. Returns the number of events that opened_put()
- * makes. If the task has executed another program since its last record, no call is open.
+ * Begin the range, whose first event is @next. No call is open if the task has executed another
+ * program since its last record. Returns the number of events that opened_put() makes.
  */
 size_t opened_begin(struct opened *opened, const struct task *task, const struct event *next,
 		    uint64_t start_ns);
@@ -56,11 +56,15 @@ size_t opened_begin(struct opened *opened, const struct task *task, const struct
 void opened_put(const struct opened *opened, uint64_t start_ns, struct event *events);
 
 /*
- * Find the calls that a task begins within: a forked child begins within calls of its parent, and a
- * recording may be switched on late. The names of these calls become known when the task returns
- * from them, so @src is read from its beginning up to these returns. Fills @opened, which is all
- * zero, for opened_put(). Ends early when another thread sets @is_stopped. Returns the number of
- * the calls, or -ENOMEM.
+ * Find the calls that were open when the task's records begin: those of a fork's parent, or before
+ * recording was switched on.
+ *
+ * @opened: all zero; is filled for opened_put()
+ * @src: read from its beginning until the task has returned from these calls, since a return tells
+ *       the function
+ * @is_stopped: another thread may set it, to end the search
+ *
+ * Returns the number of the calls, or -ENOMEM.
  */
 ssize_t opened_find_inherited(struct opened *opened, struct src_user *src,
 			      const atomic_bool *is_stopped);

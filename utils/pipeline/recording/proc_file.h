@@ -14,7 +14,7 @@
 /*
  * @buf: [@at, @len) was read and not decoded yet; @cap is its size
  * @offset: offset in the file of the end of the buffer
- * @is_damaged: there was an error, which ends the file
+ * @is_damaged: an error has ended the file
  */
 struct proc_file {
 	char path[PATH_MAX];
@@ -38,8 +38,8 @@ void proc_file_close(struct proc_file *file);
 #define cleanup_proc_file cleanup(proc_file_close)
 
 /*
- * Read the next record of any kind; its data is valid until the next call. 1; 0: the file is at its
- * end, and may grow; negative with @err. After an error, the file is at its end.
+ * Read the next record of any kind; its data is valid until the next call. Returns 1; 0 at the end,
+ * which may grow; or negative with @err. An error ends the file.
  */
 int proc_file_next(struct proc_file *file, struct proc_record *rec, struct uft_err *err);
 

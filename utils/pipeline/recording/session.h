@@ -17,10 +17,10 @@ struct late_module {
 };
 
 /*
- * The meaning of addresses in a session between two dlopens: a cache of functions by address, with
- * open addressing, a power of two of slots, and never more than half full.
+ * The meaning of addresses in a session between two dlopens: a hash table of functions by address,
+ * at most half full, with open addressing.
  *
- * @nr_late: so many of the session's late modules are loaded
+ * @nr_late: number of the session's late modules that are loaded
  */
 struct addr_space {
 	struct session *session;
@@ -34,7 +34,7 @@ struct addr_space {
 };
 
 /*
- * One process image, from its start (or exec) to its end; several tasks and processes share it.
+ * One process image, from its start (or exec) to its end. Tasks and processes may share it.
  *
  * @late: libraries loaded by dlopen(3), sorted by time
  * @spaces: for each reader, @nr_late + 1 address spaces by their nr_late; NULL until needed
