@@ -41,22 +41,22 @@ enum event_flag {
 #define EVENT_CPU_UNKNOWN UINT16_MAX
 
 /*
- * One event of one task. Events of a task are in the order of its records; times may go
- * backwards in broken data.
+ * One event of one task. The events of a task have the order of its records; times go backwards
+ * only in broken data.
  *
  * @time_ns: a time of the recording's clock
- * @total_ns: EXIT: the time since the entry; below zero, as a wrapped number, when the clock went
- *            back: use time_abs(). ENTRY: stg_filter.h tells its meaning
+ * @total_ns: EXIT: the time since the entry, negative if the clock went back: use time_abs().
+ *            SCHED_IN: the time off the CPU. ENTRY: see stg_filter.h
  * @self_ns: EXIT: @total_ns less the time of its direct children
  * @addr: ENTRY, EXIT: the recorded address; LOST: the number of lost records, 0: unknown
  * @id: other events: the type, enum event_id
- * @func: ENTRY, EXIT: the function; SCHED_*: a pseudo function; POINT that tells how a counter
- *        changed during a call: the called function, NULL: unknown; other events: NULL
- * @data: payload, @data_len bytes, valid until the next batch of the task; NULL: none
+ * @func: ENTRY, EXIT: the function; SCHED_*: a pseudo function; a counter's change during a call:
+ *        the called function, NULL: unknown; other events: NULL
+ * @data: the payload, @data_len bytes, valid until the next batch of the task; NULL: none
  * @cpu: SCHED_*, which have no payload: the CPU, or EVENT_CPU_UNKNOWN
- * @depth: number of calls around the event whose entry was recorded, before stages drop any call
- * @indent: the depth to show: the number of those calls that the stages have kept. Before
- *          stg_indent() has run, the depth of the record
+ * @depth: number of calls around the event whose entry was recorded, even if stages drop them
+ * @indent: the depth to show: the number of those calls that the stages have kept; until
+ *          stg_indent(), the record's depth
  */
 struct event {
 	uint64_t time_ns;
@@ -92,8 +92,8 @@ static inline uint64_t time_abs(uint64_t ns)
 }
 
 /*
- * The approximate number of events in a batch, which is a run of events of one task. It is large
- * enough that a stage's work per batch does not count, and small enough for the first-level cache.
+ * The approximate number of events in a batch. The work per batch is then negligible, and the batch
+ * still fits into the first-level cache.
  */
 #define EVENT_BATCH 512
 

@@ -11,8 +11,8 @@
 /*
  * A task that has forked children.
  *
- * @call: the filter's state in the task's last call of fork(2), if it @has_call. It is kept until
- *        a child takes it, since fork(2) may return in the parent before the child begins
+ * @call: the filter's state in the task's last fork(2), if it @has_call. fork(2) may return in the
+ *        parent before the child begins, so the child takes the state later
  * @children: the children of all processes by time; those before @at have got their state
  */
 struct parent {

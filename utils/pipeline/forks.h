@@ -5,13 +5,15 @@
 #include "utils/pipeline/pipeline.h"
 
 /*
- * For each forked child, find the state that its parent's filter had at the fork. Keep it in
- * pipe->at_fork, from which lane_open() takes it. For that, the parents' records are read once
- * more, up to the last fork. Without filters or forks, nothing is done. If the time range has a
- * beginning, nothing is done either: the children's first records are not read then.
+ * For each forked child, find the state that its parent's filter had at the fork, and keep it in
+ * pipe->at_fork for lane_open(). The parents' records are read once more for that.
  *
- * Only the parent's first thread is followed. A child that another thread has forked begins without
- * a state. 0, or negative with @err. Not for a growing recording.
+ * - Only the parent's first thread is followed: children of its other threads begin without a
+ *   state.
+ * - A time range with a beginning needs no states, since the children's first records are not read.
+ * - A growing recording is not supported.
+ *
+ * Returns 0, or negative with @err.
  */
 int forks_find(struct pipeline *pipe, struct uft_err *err);
 void forks_forget(struct pipeline *pipe);

@@ -9,9 +9,8 @@
 /*
  * @heap: a key for each lane's next event, the first at the top. Unused slots of the @cap have
  *        MERGE_KEY_END, so each node has two children or none
- * @barrier_ns: events after this time must wait, since a lane of a growing recording holds back an
- *              earlier one
- * @is_running: the last event came from the lane that is at the top now: it may have a long run
+ * @barrier_ns: later events must wait: a lane of a growing recording holds back an earlier one
+ * @is_running: the last event came from the lane that is now at the top, which may have a long run
  */
 struct merge {
 	struct pipeline *pipe;
@@ -95,9 +94,8 @@ static int next_time(struct merge *merge, struct lane *lane, uint64_t *time_ns, 
 }
 
 /*
- * Show a run of events of the lane at the top, and find the next lane. A run has one event until
- * the same lane comes twice: when tasks alternate with each event, longer runs are not worth the
- * search.
+ * Show a run of events of the lane at the top, and find the next lane. A run is one event until a
+ * lane comes twice: longer runs are not worth their search when tasks alternate.
  */
 static int take_run(struct merge *merge, const struct view *view, struct uft_err *err)
 {
@@ -260,8 +258,8 @@ static int compare_heads(const void *a, const void *b)
 }
 
 /*
- * Returns a lower bound of the lane's times. The lane is not read earlier: if few of thousands of
- * tasks live at a time, new ones can use the buffers of ended ones, which are in the CPU's caches.
+ * Returns a lower bound of the lane's times without reading the lane. A lane that is read late can
+ * use the buffers of an ended lane, which are in the CPU's caches.
  */
 static uint64_t earliest_ns(const struct lane *lane)
 {

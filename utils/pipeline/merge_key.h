@@ -17,8 +17,8 @@
 #ifdef __SIZEOF_INT128__
 
 /*
- * The time is in the upper half, the lane's index in the lower half. So one comparison orders by
- * time and, on a tie, by lane. Lines of extern.dat have the index after the last lane.
+ * The time is in the upper half, the lane's index in the lower half. One comparison orders by time,
+ * then by lane. Lines of extern.dat come after the last lane.
  */
 typedef unsigned __int128 merge_key_t;
 

@@ -15,9 +15,8 @@
 #define READ_AT_ONCE 128
 
 /*
- * The time by which calls of a source may be read ahead of the other sources. This makes runs
- * longer: the CPUs write at the same time, each for another task. A task that changes its CPU may
- * get events out of order: its queue is sorted then.
+ * The time by which one source's calls may be read before the other sources', for longer runs. If a
+ * task changes its CPU meanwhile, its queue is sorted later.
  */
 #define AHEAD_NS 100000
 

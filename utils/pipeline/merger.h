@@ -10,23 +10,24 @@
 #include "utils/pipeline/sources/source.h"
 
 /*
- * Files have the events of one CPU each, but consumers need the events of one task. So
- * merger_fill() reads all files by time until the queues are full. Then the consumers take all
- * events up to complete_ns, and merger_fill() goes on.
+ * A file has the events of one CPU, but consumers need the events of one task. merger_fill() reads
+ * all files by time until the queues are full. After the consumers have taken all events up to
+ * complete_ns, merger_fill() goes on.
  */
 
 /*
- * The most by which times go backwards in a file. The writing of an event may be interrupted by
- * another one, and some events get their time long before they are written.
+ * The most by which times go backwards in a file: events are interrupted while they are written,
+ * and some get their time long before they are written.
  */
 #define MERGER_LATE_NS 1000000
 
 /*
- * A queued event. Its payload @data is on the heap. Without a payload, @data_len is the CPU or 0,
- * as in struct event.
+ * A queued event.
  *
+ * @data: the payload, on the heap; NULL: none
+ * @data_len: without a payload: the CPU or 0, as in struct event
  * @depth: ENTRY, EXIT: depth of the record
- * @source: index of its source in the merger, which orders events of the same time
+ * @source: index of its source in the merger, which orders events of one time
  */
 struct queued {
 	uint64_t time_ns;
@@ -48,9 +49,10 @@ struct queued {
  * @is_wanted: the events of the task are kept
  * @is_unsorted: an event is earlier than the one before it
  *
- * In a growing recording, the task's first return to the CPU is searched:
- * @looked_ns: the search has come to this time
- * @is_off: the task was off the CPU then
+ * The search for the task's first return to the CPU, in a growing recording:
+ *
+ * @is_off: the task was off the CPU at @looked_ns
+ * @looked_ns: the time up to which events were searched
  * @back_ns: the time of the return; 0: not found yet
  */
 struct queue {
@@ -81,6 +83,8 @@ struct survey {
 struct stray;
 
 /*
+ * Starts as { 0 }, ends with merger_close().
+ *
  * @next: the time of the next event of each source
  * @queues: by task->index
  * @keeps_all: the queues of new tasks are wanted
@@ -88,8 +92,6 @@ struct stray;
  * @complete_ns: the queues have all events up to this time; UINT64_MAX: all events of the files
  * @last_ns: the latest time that was read
  * @why: room for the error of a source
- *
- * Starts as { 0 }, ends with merger_close().
  */
 struct merger {
 	struct source_context context;

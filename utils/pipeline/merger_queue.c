@@ -119,8 +119,8 @@ static int sort_queued(struct queued *events, size_t nr)
 }
 
 /*
- * Sort events by moving each to its place, which is fast for events that are near their places, as
- * most are. False: that takes too long, and was given up.
+ * Sort events by moving each to its place: this is fast, since most are near it. False: the work
+ * was given up as too slow.
  */
 static bool insert(struct queued *events, size_t nr)
 {

@@ -129,9 +129,8 @@ static void keep_open_fd(struct pipeline *pipe, struct src_user *src)
 }
 
 /*
- * Skip records that are before the time range, if the lane does not need them. Lanes with calls of
- * the kernel need them, since these calls are nested by counting. Exporters that begin with the
- * calls which are open there need them, unless seek_opened() finds these calls.
+ * Skip records before the time range, unless the lane needs them to find the calls that are open at
+ * its start: calls of the kernel, or those for exporters if seek_opened() fails.
  */
 static void seek_start(struct lane *lane)
 {
@@ -231,8 +230,8 @@ static int find_first_time(struct pipeline *pipe, struct uft_err *err)
 }
 
 /*
- * Find the first return to the CPU of @queue's task, by events up to @known_ns. The search goes on
- * from the last call: lanes remove events, so the SCHED_OUT may be gone when the SCHED_IN comes.
+ * Find the first return to the CPU of @queue's task, by events up to @known_ns. queue->is_off is
+ * kept, because lanes may remove the SCHED_OUT before the SCHED_IN comes.
  */
 static void look_for_return(struct queue *queue, uint64_t known_ns)
 {
@@ -252,8 +251,8 @@ static void look_for_return(struct queue *queue, uint64_t known_ns)
 }
 
 /*
- * Move the beginning of "elapsed" from the first record to the first return to the CPU, or the
- * first call of the kernel, if that is earlier, as in uftrace. Not for a time range.
+ * Let "elapsed" begin at the first return to the CPU or call of the kernel if that is before the
+ * first record, as in uftrace.
  */
 static void note_first_sched(struct pipeline *pipe)
 {
@@ -365,8 +364,8 @@ static int see_nothing(void *self, const struct event_span *span, struct uft_err
 }
 
 /*
- * Read the recording once more for facts that must be known before a call is shown: the times of
- * trace_on and trace_off, which apply to all tasks, and return values that conditions ask for.
+ * Read the recording once more for facts that the filter needs early: times of trace_on and
+ * trace_off of all tasks, and return values in conditions.
  */
 static int look_ahead(struct pipeline *pipe, struct uft_err *err)
 {

@@ -19,18 +19,18 @@
 #include "utils/pipeline/stages/stg_filter.h"
 
 /*
- *   <tid>.dat              src_user \
- *                                    > stages (one lane per task) \
- *   perf-cpu*   src_perf   \        /                              > merge > view
- *   kernel-cpu* src_kernel  > feed                                /
- *   others      ...        /                                     /
- *   extern.dat             src_extern                           /
+ *  <tid>.dat              src_user \
+ *                                   > stages (one lane per task) \
+ *  perf-cpu*   src_perf   \        /                              > merge > view
+ *  kernel-cpu* src_kernel  > feed                                /
+ *  others      ...        /                                     /
+ *  extern.dat             src_extern                           /
  *
- * The stages of a lane: stg_calls > stg_filter > stg_select > stg_time > stg_indent.
+ * The stages of a lane: stg_calls > stg_filter > stg_select > stg_time > stg_indent. All src_* have
+ * the interface of source.h. A source holds only a part of its file.
  *
- * All src_* have the interface of source.h. None of them holds more than a part of its file. When
- * tasks are merged by time, the feed holds the events of a window of time; when they come one after
- * the other, those of some tasks.
+ * The feed holds a window of time when tasks are merged by time, or some tasks when they come one
+ * after the other.
  */
 
 enum pipeline_order {
@@ -55,9 +55,12 @@ struct pipeline_config {
 void pipeline_config_init(struct pipeline_config *config);
 
 /*
- * A place in a task at which a view begins. The calls of @path, the outermost first, are open
- * there; the view does not get their ENTRYs. @last_ns: the time of the last event before the place.
- * @is_start: the place is the beginning of the task.
+ * A place in a task at which a view begins.
+ *
+ * @path: the calls that are open at the place, the outermost first; the view does not get their
+ *        ENTRYs
+ * @last_ns: time of the last event before the place
+ * @is_start: the place is the beginning of the task
  */
 struct view_resume {
 	const struct task *task;
@@ -71,10 +74,9 @@ struct view_resume {
  * The receiver of events. A negative errno (with @err) from any function ends the run.
  *
  * @events: gets a run of events of one task, which are valid during the call only
- * @mixed: gets events of tasks that alternate, in order, instead of many short runs. NULL: @events
- *         gets them
- * @resume: called before the events of a part of @at->task. The parts of a task come in any order,
- *          and other views of the same run may get some of them. NULL: the view needs whole tasks
+ * @resume: called before the events of a part of @at->task. Parts come in any order, and views of
+ *          the same run share them. NULL: the view needs whole tasks
+ * @mixed: gets events of tasks that alternate, in order; NULL: @events gets them in short runs
  * @in_parts: the view also accepts a window of time of each task, and then the next window of each
  */
 struct view {
@@ -98,24 +100,23 @@ enum lane_state {
 /*
  * One task's sources and stages.
  *
- * @others: sources beside the records. On a tie of times records come first
+ * @kernel: nests the calls of the kernel between @queued and the lane, if the lane
+ *          @has_kernel_calls
+ * @others: sources beside the records; records come first at equal times
  * @feed: the merger that fills @queued; NULL: there is none
  * @own_feed: @feed, if it belongs to this lane only; on the heap
  * @streams: the lane has more events than may be held at a time
  * @in_windows: pipeline_run_windows() runs the lane
- * @events: [@at, @nr) have passed all stages and wait to be merged; NULL before the first and after
- *          the last batch, so that tasks which live one after the other use the same memory
+ * @calls: the stack of the program's calls and, above them, the kernel's
+ * @events: [@at, @nr) have passed all stages and wait for the merge; NULL before the first and
+ *          after the last batch, when other tasks use the memory
  * @raw: the events before the duration filter, if the lane @holds_back calls; else NULL
  * @opened: with opens_at_start: the calls that are open before the range
  * @has_begun: with opens_inherited: the first record was read
  * @is_cut: the task goes on after the range
  * @goes_on: the task goes on after the lane's end (split.h)
- *
- * The stack @calls has both the program's calls and, above them, the kernel's.
- * @kernel: a source between @queued and the lane that nests the kernel's calls, if the lane
- *          @has_kernel_calls
- * @nr_kernel_cut: number of the kernel's calls that were open when the time range began
- * @nr_kernel_in: number of the kernel's calls that were entered in the range and are still open
+ * @nr_kernel_cut: number of the kernel's calls that were open when the range began
+ * @nr_kernel_in: number of the kernel's calls entered in the range and still open
  */
 struct lane {
 	struct pipeline *pipe;
@@ -154,28 +155,28 @@ struct lane {
 };
 
 /*
- * @at_fork: [@nr_at_fork], by task->index: for a forked child, the state of its parent's filter at
- *           the fork (forks.h); NULL: there are none
- * @start_ns, @stop_ns: the time range, by the recording's clock
- * @first_ns: the first time of the recording, which "elapsed" counts from
- * @limit_ns: nothing later is read: UINT64_MAX, unless the recording grows
- * @known_ns: in a growing recording, all events up to this time were in the queues once. When this
- *            time has reached @first_ns, @first_ns does not change any more
- * @has_late_entries: in a growing recording, an entry may be recorded later than events in its
- *                    call, so events beside the records must wait for the next record
  * @config: as given, but without the work that stg_filter does when the pipeline @is_filtered
  * @kinds: the kinds of sources of all tasks, up to NULL
  * @nr_sources: number of files that these sources have open at a time
  * @feed: open in a growing recording, and while the pipeline runs
  * @surveys: by task->index; NULL in a growing recording
- * @window_bytes: the most memory for queued events when tasks are merged by time, or for one task
- *                that streams
+ * @window_bytes: the most memory for queued events of tasks merged by time, or of one task that
+ *                streams
  * @held_bytes: the most memory for queued events of tasks that come one after the other
- * @kernel: the events that the kernel had no room for, as far as they were read
+ * @kernel: the number of events that the kernel has lost, in the files read so far
  * @ext: extern.dat; NULL: there is none
+ * @at_fork: [@nr_at_fork], by task->index: the state of the parent's filter at the fork of a child
+ *           (forks.h); NULL: none
+ * @start_ns, @stop_ns: the time range, by the recording's clock
+ * @first_ns: the first time of the recording, from which "elapsed" counts
+ * @limit_ns: nothing later is read: UINT64_MAX, unless the recording grows
+ * @known_ns: growing recording: all events up to this time have been in the queues. @first_ns is
+ *            final when @known_ns reaches it
+ * @has_late_entries: growing recording: an entry may be recorded after events in its call, so
+ *                    events beside the records must wait for the next record
  * @broken: the error of the first damaged file; the other files were read on
  * @runs_windows: tasks come in parts (pipeline_run_windows())
- * @is_stopped: any thread may set it: then the run ends as if the files ended at the present place
+ * @is_stopped: any thread may set it: then the run ends at the present place without error
  * @has_shown: an event has passed all stages
  * @read_bytes: the bytes of records that were read so far
  */
@@ -232,9 +233,8 @@ int pipeline_run(struct pipeline *pipe, const struct view *view, struct uft_err 
 uint64_t pipeline_bytes(const struct pipeline *pipe);
 
 /*
- * For a growing recording (data_open_growing()), instead of pipeline_run(): send further events, up
- * to @until_ns, to which all files are complete. Call it again with the same or a later @until_ns;
- * UINT64_MAX is the end.
+ * Send further events of a growing recording (data_open_growing()), up to @until_ns. All files must
+ * be complete up to this time, which never decreases; UINT64_MAX is the end.
  */
 int pipeline_follow(struct pipeline *pipe, uint64_t until_ns, const struct view *view,
 		    struct uft_err *err);
@@ -246,9 +246,11 @@ int pipeline_follow(struct pipeline *pipe, uint64_t until_ns, const struct view 
 size_t pipeline_threads(const struct pipeline *pipe, size_t wanted);
 
 /*
- * Like pipeline_run(), with @nr threads and a view for each; pipeline_threads() bounds @nr. A task
- * goes to one of the views. But a task that is a large part of the work goes in pieces to all of
- * them, if they support resume. The caller then merges the views, in any order.
+ * Like pipeline_run(), with @nr threads, at most pipeline_threads(), and a view for each. The
+ * caller then merges the views, in any order.
+ *
+ * One view gets all of a task. But a task that is a large part of the work goes in pieces to all
+ * views with resume.
  */
 int pipeline_run_parallel(struct pipeline *pipe, const struct view *views, size_t nr,
 			  struct uft_err *err);
@@ -271,8 +273,8 @@ void lane_release(struct lane *lane);
 void lane_release_events(struct lane *lane);
 
 /*
- * Read up to @max records and events of other sources, by time; no stage has seen them. 0: there
- * are no more, or none yet. A damaged file ends at the damage, which pipe->broken tells.
+ * Read up to @max events, by time, before any stage. A damaged file ends at the damage, which
+ * pipe->broken tells. Returns their number; 0: there are no more, or none yet.
  */
 size_t lane_read(struct lane *lane, struct event *events, size_t max);
 
@@ -310,18 +312,20 @@ struct src_user_plan pipeline_plan(const struct pipeline *pipe, size_t nr_tasks)
 void lane_attach(struct lane *lane, struct merger *feed);
 
 /*
- * For tasks that come one after the other: fill the queues of as many lanes from @first on as fit
- * into @held_bytes, until pipeline_drop_group(). Streaming lanes are among them, but get their
- * events later. Returns the index after the last lane, or negative with @err.
+ * For tasks that come one after the other: fill the queues of the lanes from @first on, as many as
+ * @held_bytes allow, until pipeline_drop_group(). Streaming lanes get their events later.
+ *
+ * Returns the index after the last lane, or negative with @err.
  */
 ssize_t pipeline_load_group(struct pipeline *pipe, size_t first, struct uft_err *err);
 void pipeline_drop_group(struct pipeline *pipe, size_t first, size_t end);
 
 /*
- * If there are calls of the kernel, and the events do not fit into @held_bytes: run all lanes that
- * have such events, one window of time after the other. So all files are read once, instead of once
- * for each lane. pipeline_load_group() then skips these lanes. Does nothing for a view that does
- * not accept tasks in parts. 0, or negative with @err.
+ * Run all lanes with calls of the kernel window by window, so that each file is read only once.
+ * pipeline_load_group() then skips these lanes.
+ *
+ * Does nothing if the events fit into @held_bytes, or @view does not accept tasks in parts. Returns
+ * 0, or negative with @err.
  */
 int pipeline_run_windows(struct pipeline *pipe, const struct view *view, struct uft_err *err);
 
