@@ -3,9 +3,9 @@
 #define UTRAIL_OBJECT_C_LITERAL_H
 
 /*
- * Returns the text of the string literals in @source, which only blanks separate; on the heap.
- * NULL: @source has something else (a variable, a literal with a prefix or a zero byte), or memory
- * is short.
+ * Returns the text of the string literals in @source, on the heap. Only blanks may separate the
+ * literals.
+ * Returns NULL for anything else (a variable, a prefix, a zero byte), or without memory.
  */
 char *c_literals_text(const char *source);
 

@@ -230,9 +230,8 @@ static bool read_cie(struct cursor c, struct cie *out)
 }
 
 /*
- * True when the FDE adds to the rules of its CIE for the very start of the function (DWARF 4,
- * 6.4.2). It does not for a function that is entered by a call. @c is at the first instruction of
- * the FDE.
+ * True when the FDE, whose instructions begin at @c, adds rules for the function's very start
+ * (DWARF 4, 6.4.2): then no call enters the function.
  */
 static bool says_more_at_start(struct cursor c)
 {
@@ -432,9 +431,8 @@ static int load_frames(struct code *code)
 }
 
 /*
- * Special are functions that return twice or elsewhere (setjmp, contexts, vfork), functions that
- * read their return address, and functions that the loader or code of compilers calls between two
- * instructions.
+ * Special functions return twice or elsewhere, read their return address, or are called by the
+ * loader or compiled code between two instructions.
  */
 bool code_is_special(const char *name)
 {
@@ -510,11 +508,10 @@ static int add_start(struct code *code, struct code_start start)
 }
 
 /*
- * True when one of the first @nr functions, which come from call frame information, has the range
- * of @func. If that function has no name, it gets the name of @func.
+ * True when one of the first @nr functions has the range of @func. A nameless one gets the name of
+ * @func.
  *
- * @next: index of the function that is likely to be @func, since symbols mostly come in the order
- *        of functions; becomes the index after the found function
+ * @next: index of the likely function; becomes the index after it
  */
 static bool has_framed(struct code *code, size_t nr, const struct code_func *func, size_t *next)
 {

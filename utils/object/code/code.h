@@ -7,8 +7,8 @@
 /*
  * A section that a running program has in memory. Addresses are the file's own.
  *
- * @is_glue: the code is the linker's (.plt, .init, .fini), and no function's
- * @own: memory of @bytes, on the heap; NULL: the bytes belong to the file
+ * @is_glue: the linker made the code (.plt, .init, .fini), not a function
+ * @own: memory of @bytes, on the heap; NULL: the file has the bytes
  */
 struct code_section {
 	uint64_t start;
@@ -34,10 +34,10 @@ struct code_table {
  * @name: NULL when no symbol begins there
  * @table: index of its table of landing pads, counted from 1 on; 0: none
  * @has_frames: call frame information tells its start
- * @is_framed: call frame information tells that no call enters the function: signals do, or a frame
- *             exists at its start already, or it never returns
- * @has_own_unwinder: the personality routine of the function uses no tables. So the routine is the
- *                    program's own: those of compilers use tables
+ * @is_framed: call frame information tells that no call enters the function: a signal does, a frame
+ *         exists at its start, or it never returns
+ * @has_own_unwinder: its personality routine uses no tables. Those of compilers do, so the routine
+ *         is the program's own
  * @is_guessed: its end is unknown; it extends to the next function
  */
 struct code_func {
@@ -78,15 +78,15 @@ struct code_work {
 };
 
 /*
+ * Starts as { 0 }, ends with code_deinit(). Names and bytes live as long as the file is open.
+ *
  * @file: borrowed
  * @sections: the sections that a running program has in memory, without call frame information
- * @funcs: sorted by start, without overlap. They come from call frame information (.eh_frame, which
- *         stripped files have, too) and from symbols
+ * @funcs: sorted by start, without overlap; from symbols and .eh_frame, which stripped files have,
+ *         too
  * @starts: sorted by address
- * @tick: called with @tick_arg some hundred times during work on a large file, by the calling
- *        thread; NULL: none. Like @work, it is set before code_load()
- *
- * Starts as { 0 }, ends with code_deinit(). Names and bytes live as long as the file is open.
+ * @tick: the calling thread calls it some hundred times for a large file, with @tick_arg; may be
+ *         NULL. Set @tick and @work before code_load()
  */
 struct code {
 	const struct elf_file *file;

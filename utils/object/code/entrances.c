@@ -12,7 +12,7 @@
  * @near: the greatest distance from which a short jump reaches a window
  * @lead: kind of the current reference
  * @from, @until: the function that contains the reference; both 0: none
- * @is_jump: the reference is a jump, after which no code returns
+ * @is_jump: the reference is a jump, not a call
  * @next_func: functions before this one have been searched
  */
 struct search {
@@ -231,9 +231,8 @@ _Static_assert(offsetof(struct lead_place, site) == 0 && offsetof(struct lead_no
 	       "ordered by order_u64()");
 
 /*
- * True when @addr is the site or the entry of place @i, at the start of a function, and the jump of
- * the previous place would not overwrite @addr. References to such an address are not noted: most
- * of them are calls.
+ * True when @addr is the site or entry of place @i, at a function's start, outside of the previous
+ * jump. Most references to @addr are calls.
  */
 static bool is_entry(const struct scan *s, size_t i, uint64_t addr)
 {
@@ -373,8 +372,8 @@ static bool is_code(const struct code *code, uint64_t addr)
 }
 
 /*
- * Search tables. The entries are distances of 32 bits from the beginning of the table. A table ends
- * at an entry that does not lead to code, or at the next table, since its size is unknown.
+ * Searches tables of 32-bit distances from the table. A table ends before the next table, or before
+ * an entry that leads to no code.
  */
 static void scan_tables(struct scan *s)
 {

@@ -42,17 +42,17 @@ enum lead {
 };
 
 /*
- * The surroundings of a place in the code. A jump that is written to @site or before it overwrites
- * WINDOW_BYTES. Other code may lead to the first of these bytes, but not to the others.
+ * The surroundings of a place in the code. A jump that is written to @site, or before it,
+ * overwrites WINDOW_BYTES. Other code may lead only to the first of these bytes.
  *
  * The caller sets @site, @is_padding and @entry.
  *
  * @is_padding: @site need not be part of a function
  * @entry: start of the function whose first relevant instruction is @site; 0: none. Other code may
- *         lead to @site and @entry, but jumps of the function itself may not: they would become new
+ *         lead to @site and @entry. Jumps of the function itself may not: they would become new
  *         calls
- * @why_not: the reason why no jump may be written here, a static string; NULL: none known
- * @refusal: the same reason, as enum site_refusal
+ * @why_not, @refusal: the reason why no jump may be written here, as a static string (or NULL), and
+ *         as enum site_refusal
  * @led_to: enum lead for each byte from @site - WINDOW_BEFORE on
  */
 struct window {
@@ -66,8 +66,7 @@ struct window {
 
 /*
  * Check that a jump of @bytes may be written to @from, at most WINDOW_BEFORE before the site, and
- * that each thread which comes to the site would take the jump. Returns the reason why not, or
- * NULL.
+ * that each thread which comes to the site takes the jump. Returns NULL, or the reason why not.
  *
  * @lead: the kind of reference that is the reason; LEAD_NONE: another reason
  */
@@ -104,9 +103,9 @@ void leads_deinit(struct leads *leads);
 #define cleanup_leads cleanup(leads_deinit)
 
 /*
- * Search the whole file for references to the surroundings of the @nr @places, which are sorted by
- * site. Several threads search. Short jumps from functions around a place are left to
- * windows_fill(). 0 or -ENOMEM.
+ * Search the whole file, in several threads, for references to the surroundings of the @nr @places,
+ * which are sorted by site. windows_fill() adds short jumps of functions around a place. Returns 0
+ * or -ENOMEM.
  */
 int leads_find(const struct code *code, struct insns *insns, const struct lead_place *places,
 	       size_t nr, struct leads *out);
@@ -119,19 +118,17 @@ void windows_fill(const struct code *code, struct insns *insns, const struct lea
 		  struct window *windows, size_t nr);
 
 /*
- * Fill in the @nr windows, which are sorted by site, with all references to them. This is
- * leads_find() and windows_fill(). Found are:
+ * Fill in the @nr windows, which are sorted by site: leads_find() and windows_fill() in one.
+ * Returns 0 or -ENOMEM. These references are found:
  *
- *  - jumps and calls by a distance. Functions around a window are read instruction by instruction.
- *    Elsewhere, any four bytes count as a distance of 32 bits. (A distance of 8 bits does not reach
- *    so far.)
- *  - tables of distances (switch), from each address in read-only data that code takes, as long as
- *    the entries lead to code
- *  - tables of addresses: any aligned word of data, and relocations that make one
- *  - the places where exceptions land
+ * - jumps and calls by a distance. Functions around a window are read by instruction; elsewhere,
+ *   any four bytes count as a distance
+ * - tables of distances (switch), from each address in read-only data that code takes, until an
+ *   entry does not lead to code
+ * - tables of addresses: aligned words of data, and relocations that make an address
+ * - the places where exceptions land
  *
- * Windows outside of functions, and in functions with undecodable bytes, may not be used. 0 or
- * -ENOMEM.
+ * Windows outside of functions, or in functions with undecodable bytes, may not be used.
  */
 int entrances_find(const struct code *code, struct insns *insns, struct window *windows, size_t nr);
 

@@ -115,8 +115,8 @@ static void note_step(const struct insn_step *step, void *arg)
 }
 
 /*
- * True when the instruction @s->last runs on into the code after it. A call does not count: it may
- * be the end of a function, since the called function may never return.
+ * True when the instruction @s->last runs on into the code after it. A call does not: the called
+ * function may never return.
  */
 static bool goes_on(const struct survey *s)
 {

@@ -43,9 +43,11 @@ void functions_deinit(struct functions *functions);
 #define cleanup_functions cleanup(functions_deinit)
 
 /*
- * Find all functions of @code, by call frame information, symbols and direct calls. New functions
- * are added to @code. Code to which only one function jumps is a part of that function ("f.cold").
- * @names: symbols from elsewhere, relative to the file's map start; NULL: none. 0 or -ENOMEM.
+ * Find all functions of @code by call frame information, symbols and direct calls, and add new ones
+ * to @code. Returns 0 or -ENOMEM. Code to which only one function jumps ("f.cold") is a part of
+ * that function.
+ *
+ * @names: symbols from elsewhere, relative to the file's map start, or NULL
  */
 int functions_find(struct code *code, struct insns *insns, const struct symtab *names,
 		   struct functions *out);

@@ -24,16 +24,15 @@ struct own_frames {
 };
 
 /*
- * Append the ranges of such code in @file to @out, each as a struct own_frames. 0 or -ENOMEM. They
- * are
+ * Append the ranges of such code in @file to @out, each as a struct own_frames. Returns 0 or
+ * -ENOMEM. These ranges are found:
  *
- *  - all code of languages with a run time of their own (runtimes.h)
- *  - builtin functions of V8, whose compiler makes them when the file is built. If the library is
- *    stripped, all code without call frame information counts
- *  - code with an unwinder of its own, as LuaJIT's interpreter: a personality routine without
- *    tables
- *  - libraries that copy pieces of stacks, as greenlet does: their code moves the stack pointer and
- *    the frame pointer by one distance
+ * - all code of languages with a run time of their own (runtimes.h)
+ * - builtin functions of V8, which its compiler makes when the file is built; in a stripped
+ *   library, all code without call frame information
+ * - code with an unwinder of its own, as LuaJIT's interpreter: a personality routine without tables
+ * - libraries that copy pieces of stacks, as greenlet: their code moves stack pointer and frame
+ *   pointer by one distance
  *
  * @code: the code of the file; NULL: it is loaded when needed
  */

@@ -15,9 +15,8 @@
  * Sites that share one jump.
  *
  * @end: the first byte after the jump
- * @all_until: all code up to here is moved, and its jumps into itself lead to the moved code; 0: as
- *             little code as possible is moved
- * @low, @high: the range of code that may be moved: code outside of it belongs to other jumps
+ * @all_until: all code up to here is moved, for a loop; 0: as little as possible is moved
+ * @low, @high: the range of code that may be moved; other jumps own the code outside
  */
 struct group {
 	const struct code *code;
@@ -223,8 +222,8 @@ static uint64_t round_up(const struct group *g, uint64_t end)
 }
 
 /*
- * Find the end of the code to move when the function jumps back into the overwritten bytes: a loop.
- * The whole loop is moved, so that no code left there jumps to these bytes. 0: that is impossible.
+ * Finds the end of the code to move when the function jumps back into overwritten bytes: the whole
+ * loop. Returns 0 when that is impossible.
  */
 static uint64_t find_closed_end(const struct group *g, const struct window *window, unsigned bytes)
 {
@@ -265,9 +264,8 @@ static enum site_refusal window_refusal(const struct window *window, enum lead l
 }
 
 /*
- * Try a jump of @bytes at @jump_at for the first site of @g. Such a jump also serves the next
- * sites, if they lie within its bytes. Returns the number of sites that it serves, at most @nr; 0:
- * it is impossible.
+ * Tries a jump of @bytes at @jump_at for the first site of @g. Returns the number of sites under
+ * the jump, at most @nr; 0: impossible.
  */
 static size_t try_jump(struct group *g, const struct window *window, uint64_t jump_at,
 		       unsigned bytes, size_t nr, struct verdict *v)
@@ -326,9 +324,8 @@ static size_t try_island(struct group *g, const struct window *window, uint64_t 
 }
 
 /*
- * Find a place for the jump: at the site or, without room there, a little before it, but not before
- * g->low. With @islands it is a short jump, else a long one. Returns the number of sites that the
- * jump serves. 0: there is no place, and @v has the reason why it is not at the site.
+ * Finds a place for the jump (short with @islands): the site, or a little before it. Returns the
+ * number of served sites, or 0 with the reason in @v.
  */
 static size_t find_jump(struct group *g, const struct window *window, const struct islands *islands,
 			size_t nr, struct verdict *v)

@@ -16,22 +16,21 @@ const char *site_refusal_text(enum site_refusal refusal);
  * A place for a jump: the first byte of an instruction. The caller sets @addr and @entry.
  *
  * @addr: the file's own address of the place
- * @entry: start of the function whose first movable instruction is at @addr (the mark for indirect
- *         jumps may precede it); 0: @addr is not at the start of a function. Jumps within the
- *         function to @addr are no calls, and never take the written jump
- * @is_inner: the jump of the previous site overwrites this one, which has no jump. So the code of
- *            the previous site ends where the code of this site begins
- * @is_loop: jumps at the start of the function lead back to the site, and were moved with it
+ * @entry: start of the function whose first movable instruction is at @addr (after a mark for
+ *         indirect jumps); 0: @addr is not at the start of a function. Jumps within the function to
+ *         @addr are no calls, and never take the written jump
+ * @is_inner: the jump of the previous site overwrites this site, which has no jump; here the
+ *         previous site's code ends
+ * @is_loop: jumps of the function back to the site were moved with it
  * @refusal: enum site_refusal
  * @why_not: the reason in detail; "" when a jump may be written
- * @jump_at: address of the jump: @addr, or a little before it if there is no room after it;
- *           undefined for an inner site
+ * @jump_at: address of the jump: @addr, or a little before it without room after it; undefined for
+ *         an inner site
  * @island: address of a long jump in padding, to which a short jump at @jump_at leads; 0: the jump
- *          at @jump_at is a long one
+ *         at @jump_at is long
  * @original, @island_original: the original code at @jump_at and at @island
  * @before: the moved code from @jump_at to @addr; empty when these are equal
- * @code: the moved code of the site. It ends with a jump to the code after it, unless the next site
- *        is an inner one
+ * @code: the moved code of the site; it ends with a jump back, unless the next site is an inner one
  */
 struct code_site {
 	uint64_t addr;
@@ -49,9 +48,10 @@ struct code_site {
 };
 
 /*
- * Like sites_prepare_with(), but without islands. A call needs all sites of a function, and the
- * first site of the next function. Functions are independent: calls for them may come in any order,
- * and in threads with @insns of their own.
+ * Like sites_prepare_with(), but without islands. Several threads, with @insns of their own, may
+ * call it for functions in any order.
+ *
+ * @sites: all sites of a function, and the first site of the next function
  */
 int sites_prepare_near(const struct code *code, struct insns *insns, const struct leads *leads,
 		       struct code_site *sites, size_t nr);
