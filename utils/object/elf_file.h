@@ -11,14 +11,12 @@
 #include "utils/base/err.h"
 
 /*
- * An open ELF file. Its sections and names live until elf_file_close(). Files are untrusted: a
- * section that extends beyond the file counts as absent.
+ * An open ELF file. Starts as ELF_FILE_CLOSED. Its sections and names live until elf_file_close().
+ * Files are untrusted: a section that extends beyond the file counts as absent.
  *
  * @size: size of the file in bytes
  * @base: the address that is mapped at the start of the module; 0 in position independent files.
- *        Addresses in .sym files are relative to it (doc/formats/tasks.md, "Module maps")
- *
- * Starts as ELF_FILE_CLOSED.
+ *         Addresses in .sym files are relative to it (doc/formats/tasks.md, "Module maps")
  */
 struct elf_file {
 	int fd;
@@ -61,8 +59,8 @@ bool elf_section_by_type(const struct elf_file *file, uint32_t type, struct elf_
 /*
  * The bytes of a section in the file.
  *
- * @own: memory of @bytes, for free(3). Two copies of a section may be too much, so free it early.
- *       NULL: the bytes live as long as the file is open
+ * @own: memory of @bytes, for an early free(3): two copies of a section may be too much; NULL:
+ *         @bytes live as long as the file is open
  */
 struct elf_bytes {
 	const uint8_t *bytes;
@@ -89,8 +87,8 @@ bool elf_section_has(const struct elf_file *file, const char *name, const void *
 bool elf_read_at(const struct elf_file *file, uint64_t addr, void *to, uint64_t len);
 
 /*
- * Get program header *@i, initially 0, and count *@i up. False after the last header. Also false at
- * the first header outside of the file: a file of 84 bytes may claim to have four billion of them.
+ * Get program header *@i, initially 0, and count *@i up. Returns false after the last header, or at
+ * a header outside of the file: a file of 84 bytes may claim four billion headers.
  */
 bool elf_next_segment(const struct elf_file *file, size_t *i, GElf_Phdr *segment);
 
@@ -121,8 +119,8 @@ bool elf_section_is_loaded(const struct elf_loaded *loaded, uint16_t index);
 /*
  * A symbol section with its string table.
  *
- * @data: the entries; NULL: entries are read on demand from @fd, where they begin at @at
- * @ahead: entries that were read: @nr_ahead entries from index @first on
+ * @data: the entries; NULL: they are read on demand from @fd, from @at on
+ * @ahead: @nr_ahead entries that were read, from index @first on
  */
 struct elf_symbols {
 	Elf_Data *data;
@@ -137,8 +135,8 @@ struct elf_symbols {
 };
 
 /*
- * True when @bytes of stored names are more than a normal file has. Names of symbols may overlap in
- * the file, so all of them together may be much longer than the file.
+ * True when @bytes of stored names are more than a normal file has. Names in a file may overlap, so
+ * their sum may be much longer than the file.
  */
 bool elf_has_too_long_names(const struct elf_file *file, size_t bytes);
 

@@ -18,12 +18,10 @@ struct fstrace_decl {
 };
 
 /*
- * Declarations sorted by name; each pair of name and format once.
+ * Declarations sorted by name; each pair of name and format once. Starts as { 0 }, ends with
+ * fstrace_decls_deinit().
  *
- * @has_others: the program calls fstrace_declare(), or may call it, for events that are not in its
- *              file
- *
- * Starts as { 0 }, ends with fstrace_decls_deinit().
+ * @has_others: the program may call fstrace_declare(), for events that are not in its file
  */
 struct fstrace_decls {
 	struct fstrace_decl *decls;

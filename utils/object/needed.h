@@ -6,8 +6,8 @@
 #include "utils/base/containers/strbuf.h"
 
 /*
- * Add the sonames in DT_NEEDED of the ELF file @path to the list @names (strbuf_list_add()). 0,
- * also when there are none; -ENOMEM, or errors of elf_file_open().
+ * Add the sonames in DT_NEEDED of the ELF file @path to the list @names (strbuf_list_add()).
+ * Returns 0, -ENOMEM, or errors of elf_file_open().
  */
 int object_needed_load(const char *path, struct strbuf *names, struct uft_err *err);
 

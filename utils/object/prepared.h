@@ -12,9 +12,8 @@
  * A place that can be changed. Addresses are the file's own.
  *
  * @func: start of its function
- * @what: PATCH_CALL, PATCH_XRAY_ENTRY, _EXIT, _TAIL; or PATCH_NOP for a call of a hook that is
- *        there
- * @bytes, @original: length and bytes of the code that is there
+ * @what: PATCH_CALL, PATCH_XRAY_ENTRY, _EXIT, _TAIL; or PATCH_NOP for an existing call of a hook
+ * @bytes, @original: length and bytes of the present code
  */
 struct prepared_site {
 	uint64_t addr;
@@ -25,11 +24,11 @@ struct prepared_site {
 };
 
 /*
- * @sites: sorted by address
- * @nr_short: number of functions whose nops are too few
- * @nr_unknown: number of places that the file names and whose content is unexpected
- *
  * Starts as { 0 }, ends with prepared_deinit().
+ *
+ * @sites: sorted by address
+ * @nr_short: number of functions with too few nops
+ * @nr_unknown: number of places that the file names, with unexpected content
  */
 struct prepared {
 	struct prepared_site *sites;
@@ -44,11 +43,11 @@ void prepared_deinit(struct prepared *prepared);
 /*
  * True when functions of @file have room for hooks:
  *
- *  - places in the section __patchable_function_entries (-fpatchable-function-entry=N[,M])
- *  - places in the section xray_instr_map (clang -fxray-instrument)
- *  - nops at the places in the section __mcount_loc (-mnop-mcount with -mrecord-mcount)
- *  - nops at the start of functions, in a program that has no such section, was linked for gprof
- *    and has no call of a hook
+ * - places in the section __patchable_function_entries (-fpatchable-function-entry=N[,M])
+ * - places in the section xray_instr_map (clang -fxray-instrument)
+ * - nops at the places in the section __mcount_loc (-mnop-mcount with -mrecord-mcount)
+ * - nops at the start of functions, in a program that has no such section, was linked for gprof and
+ *   has no call of a hook
  */
 bool object_is_prepared(const struct elf_file *file);
 

@@ -65,8 +65,8 @@ static void note_instrumentation(const struct elf_file *file, struct object_prog
 }
 
 /*
- * Returns the length of the text before the command in "/usr/bin/env python3" or "/usr/bin/env -S
- * python3". 0 when @program, of @len bytes, is not env(1), or no plain command follows.
+ * Returns the length of "/usr/bin/env " or "/usr/bin/env -S " before a command; 0 when @program is
+ * not env(1), or no plain command follows.
  */
 static size_t len_before_command(const char *program, size_t len)
 {

@@ -25,8 +25,7 @@ enum object_kind {
  * @has_mcount, @has_fentry, @has_cyg_profile: it calls this hook of compilers
  * @is_prepared: its functions have room for hooks (prepared.h)
  * @runs_python: it contains Python's interpreter, or calls it in libpython
- * @switches_stacks: it calls functions that switch stacks: swapcontext(3), or those of
- *                   Boost.Context
+ * @switches_stacks: it calls functions that switch stacks: swapcontext(3) or Boost.Context
  */
 struct object_program {
 	enum object_kind kind;

@@ -32,8 +32,8 @@ static const struct {
 };
 
 /*
- * Names of environment variables that the run times read. The NUL is searched with the name. The
- * byte before the name is not: a text may be the end of another one.
+ * Names of environment variables that the run times read, searched with their NUL. Other text may
+ * precede a name.
  */
 static const struct {
 	const char *text;

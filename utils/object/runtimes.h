@@ -5,9 +5,8 @@
 #include "utils/object/elf_file.h"
 
 /*
- * Returns the reason why functions of @file must not be redirected, a static string: its language
- * has stacks or calls of its own (Go, OCaml, Haskell by GHC). NULL: there is no reason. Stripped
- * files are recognised, too.
+ * Returns why functions of @file must not be redirected, a static string, or NULL. Go, OCaml and
+ * Haskell (GHC) have their own stacks or calls. Stripped files are recognised, too.
  */
 const char *object_foreign_runtime(const struct elf_file *file);
 

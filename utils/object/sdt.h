@@ -7,16 +7,13 @@
 
 /*
  * A marked place: a `nop`. A probe may have several places (in inlined functions, or with the same
- * name).
+ * name). <sys/sdt.h> of SystemTap defines the format: section .note.stapsdt, notes of type 3 named
+ * "stapsdt".
  *
  * @provider, @name: on the heap, never empty, without control characters
  * @args: places of its arguments in assembler syntax ("4@%eax -8@8(%rsp)"); "": none
  * @pc: address of the `nop` in the file
- * @semaphore: address in the file of a 16-bit counter: while it is 0, the program may skip the
- *             probe; 0: there is no counter
- *
- * <sys/sdt.h> of SystemTap defines the format: section .note.stapsdt, notes of type 3 named
- * "stapsdt".
+ * @semaphore: address in the file of a 16-bit counter, or 0; at 0, the program may skip the probe
  */
 struct sdt_probe {
 	char *provider;
@@ -33,9 +30,10 @@ struct sdt_probes {
 };
 
 /*
- * Load the marked places of @file. @path: its name in errors. 0, also when there are none, or the
- * file has another byte order; -EINVAL for damaged notes, with the first damaged place; -ENOMEM.
- * @out is empty after a failure.
+ * Load the marked places of @file. Returns 0, also for another byte order; -EINVAL for damaged
+ * notes, with the first damaged place; or -ENOMEM. @out is empty after a failure.
+ *
+ * @path: the file's name in errors
  */
 int sdt_probes_load(const struct elf_file *file, const char *path, struct sdt_probes *out,
 		    struct uft_err *err);

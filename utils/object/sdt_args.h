@@ -12,7 +12,7 @@
 /*
  * One argument: "-4@%eax", "8f@-16(%rbp)".
  *
- * @bytes: 1, 2, 4 or 8; 0: the size is another one or unknown
+ * @bytes: 1, 2, 4 or 8; 0: another size, or unknown
  * @is_float: a floating point number of 4 or 8 bytes
  * @operand: the place; OPERAND_UNKNOWN when it is uncertain, or @bytes is 0
  * @is_address: the value is an own address of the file: that of @operand.symbol plus a number
@@ -26,17 +26,18 @@ struct sdt_arg {
 };
 
 /*
- * Parse the arguments in the untrusted @text, for a program of @isa. @text must outlive @args. An
- * argument begins with a size and '@', and ends before the next one: so an argument of an unknown
- * form does not change the numbers of others. Returns the number of arguments in @text, of which
- * the first SDT_ARGS_MAX are stored.
+ * Parse the arguments in the untrusted @text, for a program of @isa. @text must outlive @args.
+ * Returns the number of arguments in @text; at most SDT_ARGS_MAX are stored.
+ *
+ * An argument begins with a size and '@'. So an argument of an unknown form does not renumber the
+ * others.
  */
 size_t sdt_args_parse(const struct isa *isa, const char *text, struct sdt_arg args[SDT_ARGS_MAX]);
 
 /*
- * Resolve the symbols of the first @nr arguments. If the file lacks a symbol or has several of its
- * name, the argument becomes OPERAND_UNKNOWN. If the file lacks symbols of static variables, all
- * arguments with a symbol become it: a static variable may have the same name.
+ * Resolve the symbols of the first @nr arguments. An argument whose symbol is missing, or not the
+ * only one of its name, becomes OPERAND_UNKNOWN. In a file without symbols of static variables, all
+ * arguments with a symbol become OPERAND_UNKNOWN: a static variable may have the same name.
  */
 void sdt_args_find_symbols(const struct elf_file *file, struct sdt_arg *args, size_t nr);
 

@@ -5,10 +5,12 @@
 #include "utils/object/elf_file.h"
 
 /*
- * Open the debug file of @file, whose path is @path: by build-id below /usr/lib/debug/.build-id, or
- * by its .gnu_debuglink beside it, in .debug/ and below /usr/lib/debug (GDB manual, "Separate Debug
- * Files"). If both files have a build-id, it must match, else the CRC. False when there is no such
- * file.
+ * Open the debug file of @file, whose path is @path. Returns false when there is none (GDB manual,
+ * "Separate Debug Files").
+ *
+ * The file is found by build-id below /usr/lib/debug/.build-id, or by .gnu_debuglink beside @path,
+ * in .debug/ and below /usr/lib/debug. Build-ids must match; if one of them is missing, the CRC
+ * must.
  */
 bool debug_file_open(const struct elf_file *file, const char *path, struct elf_file *debug);
 

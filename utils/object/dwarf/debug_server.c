@@ -13,8 +13,8 @@ struct functions {
 };
 
 /*
- * The library is loaded on demand: it needs some twenty other libraries, which would slow down each
- * start of utrail. It stays loaded, since it has threads of its own.
+ * Loads the library on demand: its twenty libraries would slow down each start of utrail. It stays
+ * loaded, since it has threads.
  */
 static bool load_debuginfod(struct functions *server)
 {

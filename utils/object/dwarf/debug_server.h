@@ -5,10 +5,12 @@
 #include "utils/object/elf_file.h"
 
 /*
- * Open the debug file of the program with @build_id, in hexadecimal digits. A server sends it once,
- * which may take up to $DEBUGINFOD_TIMEOUT; afterwards it is in the user's cache. False when
- * DEBUGINFOD_URLS is empty, no server has the file, libdebuginfod.so.1 is not installed, or this
- * build lacks the feature. The caller must compare the build-id of the file.
+ * Open the debug file of the program with @build_id, in hexadecimal digits. The caller must compare
+ * the build-id of the file.
+ *
+ * A server sends a file once, which may take $DEBUGINFOD_TIMEOUT, into the user's cache. Returns
+ * false when no server of DEBUGINFOD_URLS has the file, or without libdebuginfod.so.1 or the
+ * feature of this build.
  */
 bool debug_server_open(const char *build_id, struct elf_file *debug);
 

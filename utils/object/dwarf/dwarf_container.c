@@ -36,8 +36,8 @@ struct member {
 static bool put_type(struct shaping *s, Dwarf_Die *type, uint32_t offset, unsigned nesting);
 
 /*
- * Find a member of @die itself (@depth 0), or of its parts that are @depth steps away: base
- * classes, and members without a name. Callers begin with 0, since a near member hides a far one.
+ * Finds a member of @die itself (@depth 0), or of base classes and nameless members @depth steps
+ * away. Begin with 0: a near member hides a far one.
  */
 static bool find_direct(struct dwarf_loader *loader, Dwarf_Die *die, const char *name, size_t len,
 			unsigned depth, uint32_t base, struct member *found)
@@ -516,8 +516,8 @@ static uint32_t alignment_of(struct dwarf_loader *loader, Dwarf_Die *die, unsign
 #define ALIGNMENT_DEPTH 12
 
 /*
- * Write the content of a node: a value of the first type argument or, for a map, a pair of the
- * first two. *@offset: its offset in the node, whose first @head bytes are links.
+ * Writes the content of a node: a value, or a map's pair. @offset gets its offset in the node,
+ * after @head bytes of links.
  */
 static bool put_entry(struct shaping *s, Dwarf_Die *die, bool is_map, uint32_t head,
 		      unsigned nesting, uint32_t *offset)
@@ -700,8 +700,9 @@ static bool put_type(struct shaping *s, Dwarf_Die *type, uint32_t offset, unsign
 }
 
 /*
- * Find the shape of class @die, and the key of its definition. Both are made at the first use.
- * @fields: the key of the class's definition as a struct; NULL: it should be a container.
+ * Finds the shape of class @die, and the key of its definition.
+ *
+ * @fields: the class's key as a struct; NULL: look for a container
  */
 static const char *shape_of(struct dwarf_loader *loader, Dwarf_Die *die, const char *fields,
 			    const char **key)

@@ -18,9 +18,8 @@
 #define INLINED_MAX 256
 
 /*
- * The most entries that are read, and the most bytes of names that are kept: so many per byte of
- * debug information, plus a constant for small files. Files from compilers need at most a tenth. A
- * file whose entries refer to each other over and over would need more.
+ * Limits of entries to read, and of bytes of names to keep: per byte of debug information, plus a
+ * constant. Files of compilers need at most a tenth.
  */
 #define STEPS_PER_BYTE	4
 #define STEPS_MORE	(64U << 10)
@@ -49,8 +48,8 @@ static const char *keep_file(struct dwarf_loader *loader, Dwarf_Die *die, const 
 }
 
 /*
- * Find the file whose number is attribute @name of @die. dwarf_decl_file() takes 0 for no file. But
- * since DWARF 5 the number 0 is the first file, and clang uses it for the program's own source.
+ * Finds the file whose number is attribute @name of @die. dwarf_decl_file() refuses 0, which is the
+ * first file since DWARF 5 (clang).
  */
 static const char *source_file(struct dwarf_loader *loader, Dwarf_Die *die, unsigned name)
 {

@@ -39,9 +39,9 @@ enum dwarf_class {
  *
  * @bytes: size; 0 for an empty struct
  * @is_signed: DWARF_INT, DWARF_ENUM
- * @is_reference: the value is a reference to this type, which is a string or a container and is
- *                shown like the object. References to other types are DWARF_POINTER
- * @name: DWARF_ENUM, DWARF_STRUCT: name without template arguments; NULL: none
+ * @is_reference: the value is a reference to this string or container, which is shown like the
+ *         object; references to other types are DWARF_POINTER
+ * @name: DWARF_ENUM, DWARF_STRUCT: name without template arguments, or NULL
  *
  * DWARF_STRUCT only:
  *
@@ -49,10 +49,10 @@ enum dwarf_class {
  * @is_vector: it is passed in one vector register of any size
  * @alignment: alignment of its place on the stack; 0: that of a word
  * @classes: enum dwarf_class of the first 16 bytes; the first one is DWARF_CLASS_MEMORY when the
- *           value is passed in memory
+ *         value is passed in memory
  * @fields: key of its definition in dwarf_info.structs; NULL: its fields are unknown
  * @shape: shape of a container of the C++ library (utils/spec/args/shape.h), or of a struct with
- *         containers; NULL: it is none
+ *         containers; or NULL
  */
 struct dwarf_type {
 	uint8_t kind; /* enum dwarf_kind */
@@ -83,8 +83,7 @@ struct dwarf_inline {
 
 /*
  * @addr: relative to the module's map start
- * @file: the source as the compiler was told, relative to the compiler's directory if possible;
- *        NULL: unknown
+ * @file: the source, relative to the compiler's directory if possible; NULL: unknown
  * @inlined: in the order of debug information; nested calls follow the outer ones
  */
 struct dwarf_func {
@@ -99,13 +98,12 @@ struct dwarf_func {
 };
 
 /*
- * @funcs: sorted by address. If several functions begin at one address, only the first one in the
- *         file is kept
- * @enums: definitions of the enums in use (utils/spec/args/enumdef.h)
- * @structs: definitions of the structs in use (utils/spec/args/structdef.h)
- * @texts: memory of all names
- *
  * Starts as { 0 }, ends with dwarf_info_deinit().
+ *
+ * @funcs: sorted by address; the file's first function at each address
+ * @enums, @structs: definitions of the enums and structs in use (enumdef.h and structdef.h in
+ *         utils/spec/args)
+ * @texts: memory of all names
  */
 struct dwarf_info {
 	struct dwarf_func *funcs;
@@ -123,9 +121,10 @@ void dwarf_info_deinit(struct dwarf_info *info);
 
 /*
  * Load the debug information of module @path, or of its separate debug file, into the empty @info.
- * Without debug information, and in a build without libdw, @info stays empty. 0, -ENOMEM, or errors
- * of elf_file_open(). -E2BIG: the debug information is too large, and ignored. -ENODATA: a part of
- * it in separate files (-gsplit-dwarf) is missing; @info has the other parts.
+ * Without debug information or libdw, @info stays empty.
+ *
+ * Returns 0, -ENOMEM, or errors of elf_file_open(). -E2BIG: the debug information is too large, and
+ * ignored. -ENODATA: separate files (-gsplit-dwarf) are missing; @info has the other parts.
  */
 int object_dwarf_load(const char *path, struct dwarf_info *info, struct uft_err *err);
 

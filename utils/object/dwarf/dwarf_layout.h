@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 /*
- * The offsets in a node at which it has the addresses of the next (or left) node, the right node
- * and the parent. @head: size of the part before the value
+ * The offsets of addresses in a node: of the next (or left) node, the right node and the parent.
+ * @head: size of the part before the value
  */
 struct dwarf_node {
 	uint8_t next, right, parent, head;
@@ -24,13 +24,13 @@ struct dwarf_owners {
 };
 
 /*
- * A container is recognised by its members. With other members it is of an unknown version of the
+ * A container is recognised by its members. With other members, it is of an unknown version of the
  * library, and is shown as a struct.
  *
  * @name: name of the template
  * @letter: kind of node in utils/spec/args/shape.h
- * @paths: the members whose offsets are numbers of the node in the shape; they may be in base
- *         classes. If the letter requires a pointer, the first member must be a pointer
+ * @paths: the members, perhaps of base classes, whose offsets are numbers of the node in the shape;
+ *         if the letter requires a pointer, the first member must be one
  */
 struct dwarf_layout {
 	const char *name;

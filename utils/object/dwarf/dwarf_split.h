@@ -1,7 +1,6 @@
 /*
- * Split debug information (-gsplit-dwarf). The program has a skeleton of each unit. The unit itself
- * is in a file of its own (.dwo), or in a package of such files (.dwp; DWARF 5 section 7.3).
- * Private to dwarf_info.c.
+ * Split debug information (-gsplit-dwarf), private to dwarf_info.c. The program has a skeleton of
+ * each unit. A file (.dwo) or a package of files (.dwp; DWARF 5, 7.3) has the unit.
  */
 #ifndef UTRAIL_OBJECT_DWARF_SPLIT_H
 #define UTRAIL_OBJECT_DWARF_SPLIT_H
@@ -21,18 +20,17 @@
 #define SPLIT_READ_MORE_MB  64U
 
 /*
- * The files that the skeletons of a module name.
+ * The files that the skeletons of a module name. Starts with dwarf_splits_init(), ends with
+ * dwarf_splits_deinit().
  *
- * @from: the file that has the skeletons; @path: path of the module; both are borrowed
- * @package: the .dwp file; NULL: there is no readable one. @has_looked: it was searched, at the
- *           first skeleton
- * @bytes_left: bytes of such files, and of units in packages, that may still be read: each of many
- *              skeletons of a hostile program may name the same large file
+ * @from, @path: the file that has the skeletons, and the path of the module; borrowed
+ * @package: the .dwp file; NULL: there is no readable one
+ * @has_looked: the package was searched, at the first skeleton
+ * @bytes_left: bytes of files and units that may still be read: skeletons of a hostile program may
+ *         all name one large file
  * @nr_missing: number of units that were not found
  * @missing: file of the first missing unit, on the heap; NULL: none, or memory is short
  * @is_too_much: that file exists, but exceeds @bytes_left
- *
- * Starts with dwarf_splits_init(), ends with dwarf_splits_deinit().
  */
 struct dwarf_splits {
 	const struct elf_file *from;
@@ -55,7 +53,7 @@ void dwarf_splits_deinit(struct dwarf_splits *splits);
  * @die: the entry of the unit; lives until dwarf_split_close()
  * @info_bytes: size of its section .debug_info
  * @file: the file of the unit; closed when the package has the unit
- * @elf: made of sections of that file and of the module; @names: names of these sections
+ * @elf: made of sections of that file and of the module, with @names
  */
 struct dwarf_split {
 	struct elf_file file;
@@ -67,9 +65,9 @@ struct dwarf_split {
 };
 
 /*
- * Open the split unit of @unit, whose first entry is @skeleton. It is searched in the package of
- * the module, where the compiler wrote it, and next to the module. False when it was not found,
- * which @splits counts.
+ * Open the split unit of @unit, whose first entry is @skeleton: from the module's package, from the
+ * compiler's output, or from a file beside the module. Returns false, and counts it in @splits,
+ * when it was not found.
  */
 bool dwarf_split_open(struct dwarf_splits *splits, Dwarf_CU *unit, Dwarf_Die *skeleton,
 		      struct dwarf_split *split);

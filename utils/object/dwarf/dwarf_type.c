@@ -301,10 +301,7 @@ static bool has_member(struct dwarf_loader *loader, Dwarf_Die *die, const char *
 	return false;
 }
 
-/*
- * True when @die is in the namespace @wanted. The search descends from the root of the unit. In
- * each list of children, the last one that begins before @die contains @die.
- */
+/* True when @die is in namespace @wanted. The last sibling that begins before @die contains it. */
 static bool is_in_namespace(struct dwarf_loader *loader, Dwarf_Die *die, const char *wanted)
 {
 	Dwarf_Die at;

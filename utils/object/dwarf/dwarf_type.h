@@ -12,15 +12,14 @@
 /*
  * @enums: the enums seen so far, by name
  * @structs: the definitions made so far, by key
- * @keys: keys of definitions, by the place of the struct in debug information; @container_keys,
- *        @box_keys: keys of its shape as a container, and as a struct with containers
+ * @keys, @container_keys, @box_keys: keys of definitions, of shapes as a container, and of shapes
+ *         as a struct with containers; by the struct's place in debug information
  * @types: the types of structs, by the same places; on the heap
  * @boxed: keys of structs with containers or strings in them
  * @skeleton: the skeleton of the split unit that is read; NULL: the unit is not split
  * @nesting: nesting of the struct that is being defined
- * @shapeless: above 0, no shapes are made: these would need the struct that is being defined
- * @steps: number of entries that may still be read; @text_bytes: bytes of names that may still be
- *         kept
+ * @shapeless: above 0, no shapes are made: they would need the struct that is being defined
+ * @steps, @text_bytes: entries that may still be read, and bytes of names that may be kept
  * @is_too_much: @steps or @text_bytes was used up, and reading has ended
  */
 struct dwarf_loader {
@@ -43,9 +42,11 @@ struct dwarf_loader {
 };
 
 /*
- * Go to the first child of @die, and to the next entry after @child. False: there is none, or too
- * many were read. All code must use these functions: entries of a damaged file may refer to each
- * other in circles, but these go forward only, and count steps.
+ * Go to the first child of @die, or to the next entry after @child. Return false at the end, or
+ * when too many entries were read.
+ *
+ * All code must use these functions, which go only forward and count steps: entries of a damaged
+ * file may refer to each other in circles.
  */
 bool dwarf_first(struct dwarf_loader *loader, Dwarf_Die *die, Dwarf_Die *child);
 bool dwarf_next(struct dwarf_loader *loader, Dwarf_Die *child);
@@ -57,9 +58,11 @@ bool dwarf_next(struct dwarf_loader *loader, Dwarf_Die *child);
 const char *dwarf_keep_text(struct dwarf_loader *loader, const char *text, size_t len);
 
 /*
- * Find the key of the definition of struct, class or union @die, which is made at the first use.
- * NULL when no field can be shown, or memory is short. @name: its name without template arguments,
- * or NULL. @bytes: its size.
+ * Returns the key of the definition of struct, class or union @die, made at the first use; or NULL
+ * when no field can be shown, or memory is short.
+ *
+ * @name: its name without template arguments, or NULL
+ * @bytes: its size
  */
 const char *dwarf_struct_fields(struct dwarf_loader *loader, Dwarf_Die *die, const char *name,
 				uint32_t bytes);
@@ -102,9 +105,10 @@ const char *dwarf_struct_shape(struct dwarf_loader *loader, Dwarf_Die *die, cons
 const char *dwarf_add_definition(struct dwarf_loader *loader, const char *name, const char *text);
 
 /*
- * dwarf_type_die() gets the type in DW_AT_type. dwarf_peel() goes on from a type to the type
- * without typedefs and qualifiers (false: void). The others read an attribute: a flag, a number
- * (false: there is none), DW_AT_byte_size (0: there is none).
+ * dwarf_type_die(): the type in DW_AT_type.
+ * dwarf_peel(): from a type to the type without typedefs and qualifiers; false: void.
+ * dwarf_has_flag(), dwarf_number(): an attribute; false: there is none.
+ * dwarf_byte_size(): DW_AT_byte_size, or 0.
  */
 bool dwarf_type_die(Dwarf_Die *die, Dwarf_Die *type);
 bool dwarf_peel(Dwarf_Die *die);
@@ -113,9 +117,9 @@ bool dwarf_number(Dwarf_Die *die, unsigned name, Dwarf_Word *number);
 uint32_t dwarf_byte_size(Dwarf_Die *die);
 
 /*
- * dwarf_encoding() returns DW_AT_encoding of a base type (0: none), dwarf_is_float() is true for
- * the encoding of a floating point number, dwarf_is_x87() for a type that is an x87 number or a
- * pair of them.
+ * dwarf_encoding(): DW_AT_encoding of a base type, or 0.
+ * dwarf_is_float(): true for the encoding of a floating point number.
+ * dwarf_is_x87(): true for an x87 number, or a pair of them.
  */
 unsigned dwarf_encoding(Dwarf_Die *die);
 bool dwarf_is_float(unsigned encoding);
@@ -123,8 +127,9 @@ bool dwarf_is_x87(Dwarf_Die *die);
 
 /*
  * Find the classes of the first 16 bytes of type @die (psABI x86_64, 3.2.3). @classes starts as
- * DWARF_CLASS_NONE. dwarf_settle_classes() then applies the rules about both classes together,
- * which are for structs only (ibid., "post merger cleanup").
+ * DWARF_CLASS_NONE.
+ * For a struct, call dwarf_settle_classes() afterwards: rules about both classes together ("post
+ * merger cleanup").
  */
 void dwarf_classify(struct dwarf_loader *loader, Dwarf_Die *die, uint8_t classes[2]);
 void dwarf_settle_classes(uint8_t classes[2]);
@@ -136,9 +141,10 @@ void dwarf_settle_classes(uint8_t classes[2]);
 uint32_t dwarf_array_elements(struct dwarf_loader *loader, Dwarf_Die *array, uint32_t max);
 
 /*
- * The place of a bit-field: the bytes of the struct that contain it, and its bits in these bytes,
- * from the lowest on. False when @member is no bit-field, or its place is unknown. @base: offset of
- * the struct that has @member.
+ * The place of a bit-field: bytes of the struct, and bits in these bytes, from the lowest on.
+ * dwarf_member_bits() returns false when @member is no bit-field, or its place is unknown.
+ *
+ * @base: offset of the struct that has @member
  */
 struct dwarf_bits {
 	uint32_t offset;
@@ -164,8 +170,8 @@ bool dwarf_is_part(Dwarf_Die *child);
 bool dwarf_member_offset(Dwarf_Die *member, uint32_t *offset);
 
 /*
- * dwarf_type_of() makes the type in DW_AT_type of @die, DWARF_VOID without one. dwarf_type_of_die()
- * makes the type of @type_die, which has no typedefs and qualifiers.
+ * dwarf_type_of(): makes the type in DW_AT_type of @die, or DWARF_VOID.
+ * dwarf_type_of_die(): makes the type of @type_die, which has no typedefs or qualifiers.
  */
 void dwarf_type_of_die(struct dwarf_loader *loader, Dwarf_Die *type_die, struct dwarf_type *type);
 void dwarf_type_of(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf_type *type);

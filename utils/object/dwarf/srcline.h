@@ -12,17 +12,17 @@
 struct srcline;
 
 /*
- * Open the module @path, and its separate debug file if it has no lines of its own. The module must
- * have the build-id @build_id ("": none). NULL when it has another one, without debug information,
- * in a build without libdw, or when memory is short.
+ * Open the module @path, or its debug file if it has no lines. Returns NULL when its build-id is
+ * not @build_id ("": none), without debug information, libdw or memory.
  */
 struct srcline *srcline_open(const char *path, const char *build_id);
 void srcline_close(struct srcline *lines);
 
 /*
- * Append "FILE:LINE" of the instruction at @addr, relative to the module's map start. FILE is
- * written as in dwarf_info.h. False, with nothing appended, when the line is unknown. @lines may be
- * NULL.
+ * Append "FILE:LINE" of the instruction at @addr, relative to the module's map start. Returns
+ * false, and appends nothing, when the line is unknown.
+ *
+ * @lines: may be NULL
  */
 bool srcline_put(struct srcline *lines, uint64_t addr, struct strbuf *out);
 

@@ -14,9 +14,8 @@
 #define FULL_OPTIONS  (DMGL_PARAMS | DMGL_ANSI)
 
 /*
- * Limited output of libiberty. A short name can stand for gigabytes of text, since a part may refer
- * to another part twice. Only a longjmp() out of the callback stops libiberty. It leaks nothing:
- * functions of libiberty with a callback use the stack only.
+ * Limited output of libiberty: a short name can stand for gigabytes. Only a longjmp() out of the
+ * callback stops libiberty; its functions with a callback have no heap to leak.
  */
 struct printer {
 	struct strbuf *out;

@@ -24,10 +24,12 @@ void demangle(const char *name, enum demangle_mode mode, struct strbuf *out);
 size_t demangle_plain_length(const char *name);
 
 /*
- * Append other names that users may know for the function of symbol @name: the name without
- * suffixes of compilers (or with them, when @mode removes them), the name of a Rust function
- * without its crate, and "module::Type::method" for methods. Each name ends with a NUL; an empty
- * name follows the last one.
+ * Append other names that users may know for the function of symbol @name, each with its NUL, and
+ * an empty name at the end:
+ *
+ * - the name without suffixes of compilers, or with them when @mode removes them
+ * - the name of a Rust function without its crate
+ * - "module::Type::method" for methods
  */
 void demangle_others(const char *name, enum demangle_mode mode, struct strbuf *out);
 

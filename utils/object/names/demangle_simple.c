@@ -542,8 +542,8 @@ static bool skim_class(struct skim *s)
 }
 
 /*
- * Take a name. If the compiler has made the object for a class or a variable (a vtable, a guard),
- * the kind of the object is written before the name of the class or variable.
+ * Takes a name. For an object made by the compiler (a vtable, a guard), the kind comes before the
+ * name of its class or variable.
  */
 static bool skim_special(struct skim *s, bool *is_special)
 {

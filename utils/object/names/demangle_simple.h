@@ -7,11 +7,13 @@
 #include "utils/base/containers/strbuf.h"
 
 /*
- * Append the simple form (demangle.h) of @mangled, which begins with "_Z". Types, template
- * arguments and expressions are skipped, which takes a tenth of the time of full demangling. Some
- * names of clang, with "sr3std..." as in every std::vector, can be read here and not by libiberty.
- * False when the name is not well-formed: then invalid text follows the old end of @out. The
- * grammar is that of the Itanium C++ ABI, section 5.1 "External Names".
+ * Append the simple form (demangle.h) of @mangled, which begins with "_Z" (Itanium C++ ABI, 5.1
+ * "External Names"). Returns false for a malformed name; then invalid text follows the old end of
+ * @out.
+ *
+ * Types, template arguments and expressions are skipped: this takes a tenth of the time of full
+ * demangling. Also reads "sr3std..." of clang, as in every std::vector, which libiberty cannot
+ * read.
  */
 bool demangle_simple(const char *mangled, struct strbuf *out);
 

@@ -245,9 +245,8 @@ static uint64_t *proving_slots(const struct plt_entries *plt, size_t *nr)
 }
 
 /*
- * True when code calls or jumps through the GOT slot of a library function (x86: ff 15, ff 25, a
- * distance of 32 bits). A slot without such a call holds an address for other uses, which must not
- * change.
+ * True when code calls or jumps through a library function's GOT slot (x86: ff 15, ff 25, 32-bit
+ * distance). Other slots hold addresses that must not change.
  */
 static bool has_call_through_got(const struct elf_file *file, const struct plt_entries *plt)
 {

@@ -9,7 +9,7 @@
  * A way of calling a library function. Addresses are the file's own.
  *
  * @addr: address of the call in recordings (doc/formats/symbols.md, "Library calls"): the PLT
- *        entry; or the relocation entry, when calls read the address from the GOT (-fno-plt)
+ *         entry, or the relocation entry when calls read the GOT (-fno-plt)
  * @size: number of bytes at @addr
  * @slot: GOT slot that holds the address of the function
  * @reloc: index of the relocation in DT_JMPREL; PLT_NO_RELOC: calls go through the GOT

@@ -11,8 +11,7 @@
  * The module whose file is searched.
  *
  * @build_id: "": the module has none
- * @any_path: files may come from another place (--with-syms): the build-id decides if both have
- *            one, and paths need not match
+ * @any_path: paths need not match (--with-syms); build-ids decide if both are known
  */
 struct sym_query {
 	const char *path;
@@ -21,15 +20,16 @@ struct sym_query {
 };
 
 /*
- * True when a file with this header belongs to the module. If both build-ids are known, they
- * decide. Otherwise the paths must be equal, unless @query->any_path is set.
+ * True when a file with this header belongs to the module. Known build-ids decide; otherwise the
+ * paths must be equal, except with @query->any_path.
  */
 bool sym_head_is_of(const struct sym_file_head *head, const struct sym_query *query);
 
 /*
  * Read the symbols of a module from @dir into the empty @out (doc/formats/symbols.md, "Names of the
- * files"). 1; 0: there is no file; negative with @err for an unreadable file. *@name: name of the
- * file, which the caller frees; NULL: not wanted.
+ * files"). Returns 1, 0 without a file, or negative with @err for an unreadable file.
+ *
+ * @name: gets the file's name, for free(3); may be NULL
  */
 int sym_dir_load(const char *dir, const struct sym_query *query, struct symtab *out, char **name,
 		 struct uft_err *err);

@@ -7,16 +7,17 @@
 
 /*
  * Load all named code and data of the ELF file @path into the empty @out, sorted, with addresses
- * relative to its map start (doc/formats/symbols.md). The first of these sources that exists is
- * used: .symtab; the separate debug file; .gnu_debugdata with .dynsym; .dynsym. PLT entries are
- * added. 0, even without any symbol; -ENOMEM; or errors of elf_file_open(). @out is empty after a
- * failure.
+ * relative to its map start (doc/formats/symbols.md). Returns 0, also without symbols; -ENOMEM; or
+ * errors of elf_file_open(). @out is empty after a failure.
+ *
+ * The first existing source counts: .symtab; the separate debug file; .gnu_debugdata with .dynsym;
+ * .dynsym. PLT entries are added.
  */
 int object_symtab_load(const char *path, struct symtab *out, struct uft_err *err);
 
 /*
- * Like object_symtab_load(), if the file has the build-id @build_id, which is not "". 1; 0, with an
- * empty @out, when @path is unreadable or another file by now; or -ENOMEM.
+ * Like object_symtab_load(), for a file with the build-id @build_id, which is not "". Returns 1; 0
+ * with an empty @out when @path is unreadable or another file by now; or -ENOMEM.
  */
 int object_symtab_load_same(const char *path, const char *build_id, struct symtab *out,
 			    struct uft_err *err);
