@@ -13,10 +13,11 @@
 #include "utils/pipeline/pipeline.h"
 
 /*
- * @is: the execution; @start_ns, @end_ns: the part of it that is in the time range
- * @parent: the nearest of its ancestors that has a slice; EXECUTION_NONE: none has
- * @signal: the signal that ended its process during this execution, 0: none
- * @status: the exit status, -1: its process did not exit during this execution
+ * @is: the execution
+ * @start_ns, @end_ns: its part in the time range
+ * @parent: the nearest ancestor that has a slice, or EXECUTION_NONE
+ * @signal: the signal that ended its process during this execution, or 0
+ * @status: the exit status; -1: its process did not exit during this execution
  * @is_first: the first slice of its process
  */
 struct exec_slice {
@@ -37,9 +38,10 @@ struct exec_slices {
 };
 
 /*
- * Load the executions that the user chose: in the time range, and of processes whose first thread
- * is chosen (--tid). With --no-event there are none. Damaged records are left out: the pipeline
- * reads the same file and reports them.
+ * Load the executions in the time range, of processes whose first thread is chosen (--tid); none
+ * with --no-event. Returns 0 or negative with @err.
+ *
+ * Damaged records are left out: the pipeline reads the same file and reports them.
  */
 int exec_slices_load(struct exec_slices *slices, const struct pipeline *pipe, struct uft_err *err);
 void exec_slices_deinit(struct exec_slices *slices);

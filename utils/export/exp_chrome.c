@@ -17,7 +17,7 @@
 /*
  * @names: by function: its name, and the text after it up to the end of the line
  * @tasks: by task->index: the text between the kind of event and the name
- * @second_ns, @second_text: the second of the last line, and the text that its lines begin with
+ * @second_ns, @second_text: the second of the last line, and the beginning of its lines
  */
 struct chrome {
 	struct nest nest;

@@ -12,18 +12,17 @@
 #include "utils/view/values/titles.h"
 
 /*
- * The profiler shows samples, not calls. Each period in which no call began or ended becomes a
- * sample, whose weight is the length of the period. A stack is a path of calls. @tree has the
- * paths; @calls of a node is the number of its path, plus one.
+ * The profiler shows samples, not calls. A period in which no call begins or ends becomes a sample,
+ * whose weight is the length of the period. A stack is a path of calls.
  *
+ * @tree: the paths; @calls of a node is the number of its path, plus one
  * @numbers: functions in the order of the file
  * @strings: names of functions and of events, as they come
  * @func_names: by number of the function, the number of its name in @strings
  * @frames, @prefixes: columns of the table of stacks
  * @stacks, @times, @weights: columns of the samples of @task
  * @starts, @payloads: when the open calls of @task began, and their arguments
- * @markers: columns of the markers of @task: points, and calls with arguments or a return value,
- *           which samples cannot have
+ * @markers: columns of the markers of @task: points, and calls with arguments or a return value
  */
 struct firefox {
 	struct nest nest;

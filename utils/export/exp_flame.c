@@ -61,11 +61,12 @@ static size_t last_name(const struct strbuf *path, size_t keep)
 }
 
 /*
- * Write a line for each node with a count, callers first. Returns false when the text would become
+ * Writes a line for each node with a count, callers first. Returns false when the text would become
  * too long.
  *
  * @path: the text before all names
- * @divisor: for @count; @text_bytes: length of the text so far
+ * @divisor: for @count
+ * @text_bytes: length of the text so far
  */
 static bool put_tree(struct export *ex, const struct tree_node *root, struct strbuf *path,
 		     uint64_t (*count)(const struct tree_node *node, uint64_t divisor),
@@ -117,9 +118,8 @@ static uint64_t count_samples(const struct tree_node *node, uint64_t sample_ns)
 		below_ns += child->total_ns;
 	}
 	/*
-	 * If the nodes below have more time than the call spent in callees, a forked child had the
-	 * call open, too, and did not return from it. The child's calls are below the call, but
-	 * their time is not in the call's time.
+	 * A forked child that did not return from the call adds its calls below, but no time to the
+	 * call: count the call's own time.
 	 */
 	if ((int64_t)(below_ns - (node->total_ns - node->self_ns)) > 0)
 		return samples_in(node->self_ns, sample_ns);

@@ -54,11 +54,14 @@ enum slice_flag {
 #define PLAIN_TEXTS 4096
 
 /*
- * @slices: calls of @task; @open: by depth, the indices of calls that have not ended
+ * @slices: calls of @task
+ * @open: by depth, the indices of calls that have not ended
  * @numbers: functions in the order of the page
  * @texts: arguments and return values, and texts of points
- * @kinds: names of points; @per_kind: by number plus 1, how many points have the name
- * @calls, @points: blocks that are being filled; @nr_points: points of @task
+ * @kinds: names of points
+ * @per_kind: the number of points with a name, by the name's number plus 1
+ * @calls, @points: blocks that are being filled
+ * @nr_points: points of @task
  */
 struct html {
 	struct nest nest;

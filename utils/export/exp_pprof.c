@@ -51,8 +51,9 @@ enum {
 };
 
 /*
- * @own: the growth of all counters in each node, in the order of samples. A function and its only
- *       location have the same number, from 1, in the order of first use
+ * @own: the growth of all counters in each node, in the order of samples
+ * @numbers: of functions, from 1, in the order of first use; a function's only location has its
+ *         number
  */
 struct pprof {
 	struct tree_counters counters;

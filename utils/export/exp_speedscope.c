@@ -12,8 +12,9 @@
 
 /*
  * @task: the task whose profile is being written
- * @numbers: the functions: the file calls them frames
- * @first_ns: the time that is 0 in the file; @last_ns: the task's last time, from then on
+ * @numbers: the functions, which the file calls frames
+ * @first_ns: the time that is 0 in the file
+ * @last_ns: the task's last time, since @first_ns
  */
 struct speedscope {
 	struct nest nest;

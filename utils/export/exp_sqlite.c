@@ -84,8 +84,8 @@ struct open_call {
 };
 
 /*
- * @fd: the database's file, which has no name any more
- * @calls: the calls of @task, the innermost last; @payloads: their arguments
+ * @fd: the database's file, whose name is deleted
+ * @calls, @payloads: the calls of @task, the innermost last, and their arguments
  * @known: by function id
  * @is_range: only a time range is exported; calls that are open at its end count as finished
  */

@@ -60,9 +60,10 @@ extern const struct exporter exp_event_posix;
  * @tool: name and version of this program
  * @sample_ns: the time of a sample in flame graphs; 0: the recording's length decides
  * @counts_outside: count time off the CPU outside of functions, too
- * @shows_args: show arguments and return values, if they were recorded
+ * @shows_args: show recorded arguments and return values
  * @shows_paths: for `utrail events`: show the calls around each event
- * @is_served: the page comes from a server and may request more data (doc/internals/show.md)
+ * @is_served: a server sends the page, and can answer requests for more data
+ *         (doc/internals/show.md)
  * @has_calls: for `utrail events`: write entries and exits if the format has events for them
  * @side: for html
  * @threads: the number of threads that may share the work
@@ -98,8 +99,9 @@ struct export
 };
 
 /*
- * A format. An exporter writes either the stream of events, with @events and perhaps @begin and
- * @end, or the finished call tree, with @show.
+ * A format. An exporter writes the stream of events with @events (and @begin and @end), or the
+ * finished call tree with @show. All functions return 0 or a negative errno with @err. The caller
+ * checks ex->sink at the end.
  *
  * @medium: tells sink_str() how to escape texts of the recording
  * @is_binary: do not write it to a terminal
@@ -107,15 +109,12 @@ struct export
  * @configure: set what @events needs of the pipeline; NULL for call trees
  * @deinit: free the contents of ex->state, even after an error
  *
- * Points (EVENT_POINT) are events that take no time. For them, each format sets one of these:
+ * Points (EVENT_POINT) are events that take no time. Each format sets one of these members for
+ * them:
  *
- * @point: writes a point. @events calls export_point() with each point, in the order of time
- * @points_as_calls: in the call tree, points are calls that take no time, of functions with the
- *                   points' names
- * @drops_points: the reason why points are left out, for the message "N events are left out of
- *                <name>: <why>"
- *
- * All functions return 0 or a negative errno with @err. The caller checks ex->sink at the end.
+ * @point: writes a point; @events calls export_point() with each point, in the order of time
+ * @points_as_calls: in the call tree, points are calls of functions with the points' names
+ * @drops_points: why points are left out, for the message "N events are left out of <name>: <why>"
  */
 struct exporter {
 	const char *name;

@@ -59,13 +59,12 @@ bool nest_repair(struct nest *nest, struct nest_task *task, const struct event *
 		 struct nest_edge *edge);
 
 /*
- * HOT: find a call or wait that @event begins or ends. Call this until it returns false:
+ * HOT: find a call or wait that @event begins or ends. Call it until it returns false:
  *
- * 	while (nest_next(nest, task, event, &edge))
- * 		...
+ *	while (nest_next(nest, task, event, &edge))
+ *		...
  *
- * An end always belongs to the innermost open call or wait. Calls that never return stay open. A
- * lack of memory sets nest->is_oom.
+ * An end always belongs to the innermost open call or wait. Without memory, sets nest->is_oom.
  */
 static inline bool nest_next(struct nest *nest, struct nest_task *task, const struct event *event,
 			     struct nest_edge *edge)

@@ -1,6 +1,6 @@
 /*
- * Besides JSON, the page of `dump --format=html` has blocks: columns of numbers, in a script
- * element that is not run. The browser reads them in workers (utils/export/page/data/decode.js).
+ * Blocks of the page of `dump --format=html`: columns of numbers, in a script element that is not
+ * run. Workers of the browser read them (utils/export/page/data/decode.js).
  */
 #ifndef UTRAIL_EXPORT_PAGE_BLOCKS_H
 #define UTRAIL_EXPORT_PAGE_BLOCKS_H
@@ -15,8 +15,8 @@
 /*
  * A block that is being filled. Starts as zeros, ends with block_deinit().
  *
- * Its bytes are varints, the number of rows and the length of each column in bytes, and then the
- * columns. The page has them in base64, and packed if this build has zlib.
+ * Its bytes are varints (the number of rows, and the bytes of each column), then the columns. In
+ * the page they are packed, if this build has zlib, and in base64.
  */
 struct block {
 	struct strbuf columns[BLOCK_COLUMNS_MAX];
@@ -32,8 +32,11 @@ void block_deinit(struct block *block);
 void block_add(struct block *block, unsigned column, uint64_t number);
 
 /*
- * Write the block, if it has rows, and empty it. @kind: "calls", "points" or "texts"; @task: the
- * number of the task in the page. Returns 0, or -ENOMEM when memory was short at any time.
+ * Write the block, if it has rows, and empty it. Returns 0, or -ENOMEM when memory was short at any
+ * time.
+ *
+ * @kind: "calls", "points" or "texts"
+ * @task: the number of the task in the page
  */
 int block_write(struct block *block, struct sink *sink, const char *kind, size_t task);
 

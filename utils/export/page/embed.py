@@ -1,9 +1,8 @@
 #!/usr/bin/python3
-"""Makes C of the page: embed.py page.html out.c. The page is cut at two comments: CONNECT, where the policy lists permitted
-connections, and DATA, where the data goes.
+"""Makes C of the page: embed.py page.html out.c. The comments CONNECT (for permitted connections) and DATA cut the page in parts.
 
-{name} in page.html stands for the file of that name beside it. A script and all modules that it imports become one script. So all
-modules together have each name at their top level only once, and an import cannot rename.
+{name} in page.html stands for that file beside it. A script and the modules that it imports become one script, so names at their top
+level must differ.
 """
 
 import base64

@@ -12,7 +12,7 @@ void page_put_string(struct strbuf *out, const char *text);
 
 /*
  * Append the name of the kind of an EVENT_POINT or EVENT_LOST to @kind, and its whole text,
- * "app:start (x=1)", to @text. Both are not escaped. The caller checks both for lack of memory.
+ * "app:start (x=1)", to @text, without escapes. The caller checks both for lack of memory.
  */
 void mark_put(struct event_texts *texts, const struct task *task, const struct event *event,
 	      struct strbuf *kind, struct strbuf *text);

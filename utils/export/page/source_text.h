@@ -1,6 +1,6 @@
 /*
- * Source files for the page of `dump --format=html`. Their names come from the untrusted recording,
- * and the page may be published, so only files that look like sources are read.
+ * Source files for the page of `dump --format=html`. The untrusted recording names them, and the
+ * page may be published: so only files that look like sources are read.
  */
 #ifndef UTRAIL_EXPORT_PAGE_SOURCE_TEXT_H
 #define UTRAIL_EXPORT_PAGE_SOURCE_TEXT_H
@@ -28,9 +28,9 @@ struct source_text {
 void source_text_deinit(struct source_text *source);
 
 /*
- * @owner: the recording's owner, who must also own files that are not readable for all users
- * @built_ns: when the program was built, since 1970. A file that was changed later is not its
- *            source
+ * @owner: the recording's owner, who must own files that some users cannot read
+ * @built_ns: when the program was built, since 1970; a file that was changed later is not its
+ *         source
  */
 struct source_asker {
 	uid_t owner;

@@ -7,14 +7,13 @@
 #include "utils/pipeline/recording/data.h"
 
 /*
- * Append members of a JSON object, with a comma in front:
+ * Append members of a JSON object, with a comma in front. Returns 0 or -ENOMEM. Text beyond
+ * SOURCES_BYTES_MAX is left out, and the page says so.
  *
- * "places": an array with three numbers for each function whose line is known: function, file, line
- * "sources": for each file its name ("file") and either the reason why it is not shown ("why"), or
- * "runs" of lines, arrays of the first line's number and the lines, and "ends", an array with the
- * first and the last line of each function
- *
- * Text beyond SOURCES_BYTES_MAX is left out, and the page says so. 0 or -ENOMEM.
+ * - "places": three numbers for each function whose line is known: function, file, line
+ * - "sources": for each file its name ("file") and the reason why it is not shown ("why"), or
+ *   "runs" of lines (arrays of the first line's number and the lines) and "ends" (the first and the
+ *   last line of each function)
  */
 #define SOURCES_BYTES_MAX (1 << 20)
 int sources_put(struct strbuf *json, struct trace_data *data, const struct func_numbers *functions);

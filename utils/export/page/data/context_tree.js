@@ -1,6 +1,6 @@
 /**
- * The contexts of a task's calls, as a tree: a node is a function that is called from its parent
- * node. A call is stored as the number of its node. Sums of calls are arrays by node.
+ * The contexts of a task's calls, as a tree: a node is a function that its parent node calls. A
+ * call is stored as its node's number.
  */
 
 const MIN_NODES = 64;

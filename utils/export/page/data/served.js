@@ -11,8 +11,8 @@ const PROGRESS_MS = 250;
 /** The number of texts in a request, and the number of texts that are kept. */
 const TEXTS_ASKED = 64, TEXTS_KEPT = 5000;
 /**
- * The "depth" of an event tells it from others at the same time: it is the number of the event's
- * kind, plus KINDS for each earlier event of this kind at this time.
+ * The depth of an event: the number of its kind, plus KINDS for each earlier event of the kind at
+ * this time.
  */
 const KINDS = 4096;
 /** The text until a requested text has come. */
@@ -370,8 +370,8 @@ export class Supplier {
 	}
 
 	/**
-	 * Requests the visible calls if they are missing. One request is sent at a time, and then
-	 * only the latest wanted one.
+	 * Requests the visible calls if they are missing. One request runs at a time; the latest
+	 * wanted one follows.
 	 * @param {Range} view
 	 * @param {number} width in pixels
 	 * @param {import("../model/task.js").Task[]} tasks
@@ -448,8 +448,8 @@ export class Supplier {
 	}
 
 	/**
-	 * Finds the next or the previous call of some functions from a place. Without a place: the
-	 * first or the last call.
+	 * Finds the next or previous call of some functions from a place; without a place, the
+	 * first or last.
 	 * @param {number[]} funcs or kinds of events
 	 * @param {{ task: number, start: number, depth: number } | null} from
 	 * @param {1 | -1} step

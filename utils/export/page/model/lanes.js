@@ -169,9 +169,8 @@ function countRunning(processes) {
 }
 
 /**
- * Finds the critical path, from its end. A process waits for the child that ends last. Before that
- * child began, it waited for the child that had ended last by then, and so on. The time between
- * these children is the process's own. The same holds for each of these children.
+ * Finds the critical path, from its end. A process waits for its child that ends last, before that
+ * for the child that had ended last when the later child began, and so on.
  * @param {Lanes} made
  */
 function findPath(made) {

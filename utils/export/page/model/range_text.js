@@ -24,7 +24,7 @@ function parseEdge(text, { base, zero }) {
 }
 
 /**
- * Parses "FROM~TO". A time with a unit counts from the first record, a time without is a timestamp
+ * Parses "FROM~TO". A time with a unit counts from the first record; a time without is a timestamp
  * in seconds. An empty side is open. Returns null for other texts.
  * @param {string} text
  * @param {{ first: number, last: number, meta: { base: string, zero: number } }} recording

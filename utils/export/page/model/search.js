@@ -13,8 +13,8 @@ function compile(source, flags = "i") {
 }
 
 /**
- * "/text/" is a regular expression. Another text is searched literally, ignoring case, and if it
- * looks like an expression ("^read|write$"), as such, too.
+ * "/text/" is a regular expression. Other texts are searched literally, ignoring case; those that
+ * look like an expression ("^read|write$") match as an expression, too.
  * @param {string} text
  * @returns {((name: string) => boolean) | null} null: an expression that is not complete
  */

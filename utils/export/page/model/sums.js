@@ -43,10 +43,9 @@ export function openAt(task, from) {
 }
 
 /**
- * Counts as `report -r` does: calls that were entered or left in the range. A call that is open at
- * the beginning counts from the first entry or exit in the range, and only the outermost has a
- * total. A call that is open at the end counts up to the last event in the range. If time off the
- * CPU begins or ends first, the open calls are unknown: they count like the last outermost call
+ * Counts as `report -r` does: calls that were entered or left in the range. A call open at the
+ * range's beginning counts from the first entry or exit in the range, a call open at the end up to
+ * the last event. If time off the CPU comes first, the open calls are unknown
  * (doc/facts/readers.md).
  */
 class RangeSummer {
@@ -196,7 +195,7 @@ function lowerBoundBy(row, is) {
 }
 
 /**
- * Returns the sums of a task in a range or in all its time, with the same numbers as `report`.
+ * Returns the sums of a task in a range, or in all its time, with the numbers of `report`.
  * @param {import("./task.js").Task} task
  * @param {import("./recording.js").Range | null} range
  * @param {Uint8Array} isWait
@@ -207,8 +206,8 @@ export function sumTask(task, range, isWait) {
 }
 
 /**
- * Returns the calls and the time of each node within a range, for a flame graph. Calls that are
- * open during the whole range count, too.
+ * Returns the calls and the time of each node within a range, for a flame graph. Calls open during
+ * the whole range count.
  * @param {import("./task.js").Task} task
  * @param {import("./recording.js").Range | null} range
  */

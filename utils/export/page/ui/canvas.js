@@ -105,8 +105,7 @@ export function drawAxis(g, view, zero, width) {
  */
 
 /**
- * Draws a row of bars. A narrow bar is one pixel wide, and the next bar is searched after that
- * pixel. So there are never more bars than pixels.
+ * Draws a row of bars. A narrow bar takes one pixel, and hides the other bars in that pixel.
  * @param {Graphics} g
  * @param {Bars} task
  * @param {Uint32Array} row

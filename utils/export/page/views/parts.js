@@ -6,8 +6,7 @@ import { lowerBound } from "../model/task.js";
 import { placeOf } from "../model/events.js";
 
 /**
- * Returns the index of the call that began at @start with @depth in the task's current arrays, or
- * -1.
+ * Returns the index of a call in the task's current arrays, or -1.
  * @param {import("../model/task.js").Task} task
  * @param {number} start
  * @param {number} depth
@@ -121,8 +120,7 @@ function keepSelected(app, timeline) {
 }
 
 /**
- * Selects the same event in new arrays. It is added if they lack it: of many events at one place
- * they have only some.
+ * Selects the same event in new arrays, and adds it if it is missing among many at one place.
  * @param {import("../state/app.js").App} app
  */
 function keepEvent(app) {
@@ -151,7 +149,7 @@ function showProcesses(app) {
 }
 
 /**
- * Follows the server's reading, and resolves when all was read. Then the recording is watched.
+ * Follows the server's reading, resolves when all was read, and then watches the recording.
  * @param {import("../state/app.js").App} app
  * @param {import("./timeline.js").Timeline} timeline
  * @param {HTMLProgressElement} progress

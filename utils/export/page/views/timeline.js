@@ -172,9 +172,8 @@ export class Timeline {
 	}
 
 	/**
-	 * Makes headings, which are elements so that keys and screen readers reach them. Only
-	 * headings in or near the visible part exist, and the heading with the focus, which is not
-	 * moved if possible.
+	 * Makes headings as elements, for keys and screen readers. They exist in or near the
+	 * visible part. The heading with the focus also stays, and is not moved if possible.
 	 * @param {import("../model/layout.js").Strip[]} near
 	 */
 	#putHeadings(near) {
