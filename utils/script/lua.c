@@ -6,11 +6,7 @@
 #include "utils/script/lua_api.h"
 #include "utils/script/script.h"
 
-/*
- * Places in the registry: the script's functions; the function that makes a text of an error;
- * functions that make a context of their arguments; the names of functions for batches. Contexts
- * are made by Lua code, which is much faster than the interface for C.
- */
+/* Places in the registry. Lua code makes contexts, much faster than the interface for C. */
 enum place {
 	PLACE_FUNCTIONS = 1,
 	PLACE_HANDLER = PLACE_FUNCTIONS + SCRIPT_FUNCTIONS,

@@ -51,7 +51,7 @@ static const ssize_t context_sizes[CONTEXT_NR] = { 5, 6, 6, 7 };
  * @functions: by enum script_function; NULL: the script does not have it
  * @contexts: the last context of each kind, reused unless the script has kept it
  * @tid_object: the Python object of @tid, the last tid
- * @names: the list of functions' names for batches; NULL before the first batch
+ * @names: functions' names for batches; NULL before the first batch
  */
 struct runner {
 	struct python_api py;
@@ -214,8 +214,8 @@ static ssize_t refs_of(const struct runner *run, PyObject *o)
 }
 
 /*
- * Returns a context that the script has not kept: the last context of its kind, or a new one. The
- * caller sets all keys anew, and checks the size: the script may have added keys.
+ * Returns the last context of its kind, or a new one if the script kept it. The caller sets all
+ * keys; the script may have added some.
  */
 static PyObject *fresh_context(struct runner *run, enum context kind)
 {

@@ -1,8 +1,6 @@
 /*
- * The functions of libpython that scripts need, all of its stable interface (PEP 384): any Python
- * from 3.7 on will do.
- *
- * The library is loaded on demand, and declared here, so that the build does not need its headers.
+ * The functions of libpython that scripts need, from its stable interface (PEP 384): any Python
+ * from 3.7 on will do. The library is loaded on demand, and the build needs no headers of it.
  */
 #ifndef UTRAIL_SCRIPT_PYTHON_API_H
 #define UTRAIL_SCRIPT_PYTHON_API_H

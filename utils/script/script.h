@@ -1,8 +1,6 @@
 /*
  * View: every call and event is handed to functions of a user's script
- * (doc/man/utrail-script.1.in).
- *
- * The script gets names and values unescaped, although they may be a stranger's text.
+ * (doc/man/utrail-script.1.in). Names and values are unescaped: a stranger may have chosen them.
  */
 #ifndef UTRAIL_SCRIPT_SCRIPT_H
 #define UTRAIL_SCRIPT_SCRIPT_H
@@ -40,8 +38,8 @@ extern const char *const script_function_names[SCRIPT_FUNCTIONS];
  * @version: the tool's version, for the script
  * @path: of the script
  * @args, @nr_args: the words after the options, or the recorded program's words
- * @is_recording: the calls come from a program that is being recorded; events are not handed over
- * @tell: escapes a line and prints it on stderr; @self is its argument
+ * @is_recording: calls come from a program that is being recorded, without events
+ * @tell: escapes a line and prints it on stderr; gets @self
  */
 struct script_config {
 	const char *version;
@@ -59,9 +57,9 @@ struct script_config {
  * The facts about a function.
  *
  * @text: the function's name as an object of the language; NULL: not made yet
- * @addr, @addr_object: the address at its last call, and the language's object for the address
+ * @addr, @addr_object: the address at its last call, and the language's object for it
  * @wanted: 1: calls are handed over, -1: they are not, 0: not checked yet
- * @number: its index in the batches' table of names, from 1; 0: it is not there
+ * @number: its index in the batches' table of names, from 1; 0: none
  */
 struct script_func {
 	void *text;
@@ -121,7 +119,7 @@ struct script {
 };
 
 /*
- * A language. Exceptions in the script's functions are printed to stderr and counted
+ * A language. It prints exceptions of the script's functions to stderr and counts them
  * (script_failed()).
  *
  * @open: load the language's library and the script, and run the script's own code
@@ -151,8 +149,10 @@ extern const struct script_lang script_lua;
 int script_check(const char *path, struct uft_err *err);
 
 /*
- * Load the script and run its own code. @data is NULL when no recording is read. @config and @data
- * must outlive @script, which ends with script_close(), even after a failure. Negative with @err.
+ * Load the script and run its own code. Returns 0, or negative with @err. Call script_close() even
+ * after a failure. @config and @data must outlive @script.
+ *
+ * @data: NULL when no recording is read
  */
 int script_open(struct script *script, const struct script_config *config, struct trace_data *data,
 		struct uft_err *err);

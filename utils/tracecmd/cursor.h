@@ -9,9 +9,9 @@
 #include "utils/base/containers/strbuf.h"
 
 /*
- * [@at, @end) is unread. These are offsets in the file @fd; or in @bytes, if that is not NULL.
+ * The range [@at, @end) is unread: offsets in @bytes, or in the file @fd if @bytes is NULL.
  *
- * @start: place of the packed section in the file that became @bytes; for messages
+ * @start: for messages: offset in the file of the packed section that became @bytes
  */
 struct tracedat_cursor {
 	int fd;

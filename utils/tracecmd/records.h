@@ -8,14 +8,12 @@
 #include "utils/tracecmd/tracedat.h"
 
 /*
- * [@at, @end) of the file is unread.
+ * Starts as { 0 }, ends with tracedat_stream_close(). The range [@at, @end) of the file is unread.
  *
- * @bytes: room for @cap bytes. The first @len are pages; those from @used on are unread
- * @from: place of these pages, or of their packed chunk, in the file; for messages
- * @nr_chunks: number of chunks that are not read yet
+ * @bytes: room for @cap bytes; the first @len are pages, unread from @used on
+ * @from: for messages: offset in the file of these pages, or of their packed chunk
+ * @nr_chunks: number of unread chunks
  * @missed: number of records lost before the next record; UINT64_MAX: unknown
- *
- * Starts as { 0 }, ends with tracedat_stream_close().
  */
 struct tracedat_stream {
 	struct tracedat *file;
@@ -44,9 +42,11 @@ int tracedat_stream_open(struct tracedat_stream *stream, struct tracedat *file,
 void tracedat_stream_close(struct tracedat_stream *stream);
 
 /*
- * Get the next record, with its raw time. It is valid until the next call. @missed: the number of
- * records lost before it. 1; 0 at the end; negative with @err when the file cannot be read. Damage
- * is noted in @file, and counts as lost records.
+ * Get the next record, valid until the next call, with its raw time. Returns 1, 0 at the end, or
+ * negative with @err when the file cannot be read. Damage is noted in @file, and counts as lost
+ * records.
+ *
+ * @missed: gets the number of records lost before it
  */
 int tracedat_stream_next(struct tracedat_stream *stream, struct kernel_record *rec,
 			 uint64_t *missed, struct uft_err *err);

@@ -44,23 +44,23 @@ struct tracedat_buffer {
 };
 
 /*
+ * Starts as { .fd = -1 }, ends with tracedat_close().
+ *
  * @bytes: size of the file
  * @long_size: size of the second word of a page
  * @page_bytes: size of a page, for buffers that do not tell theirs
- * @packing: method of compression; "": none. @unpack undoes it; NULL: "none"
- * @files: files of tracefs, written by kernel_header_put_file(); @nr_events of them are formats of
- *         events
+ * @packing: method of compression; "": none
+ * @unpack: undoes the compression; NULL for the method "none"
+ * @files: files of tracefs, written by kernel_header_put_file(), with @nr_events formats of events
  * @kallsyms, @cmdlines: contents of the kernel's files kallsyms and saved_cmdlines
  * @uname: the machine's uname; "": unknown
  * @offset: added to all raw times
  * @date_ns: if @has_date: added to a time, it makes the time of day
  * @tsc_mult, @tsc_shift: if @has_tsc: convert raw times to nanoseconds
- * @has_other_clocks: times should be corrected by another machine's clock, which utrail does not do
+ * @has_other_clocks: times need a correction by another machine's clock, which utrail does not make
  * @has_text: a buffer was stored as text
- * @damage: a line for each damaged part that was left out; @nr_damage: the number of these parts,
- *          of which only the first TRACEDAT_NOTES_MAX have a line
- *
- * Starts as { .fd = -1 }, ends with tracedat_close().
+ * @damage, @nr_damage: a line for each of the first TRACEDAT_NOTES_MAX damaged parts, which are
+ *         left out, and the number of all damaged parts
  */
 struct tracedat {
 	int fd;
@@ -92,10 +92,10 @@ struct tracedat {
 };
 
 /*
- * Read everything except the records. Damaged parts are noted and left out. -EINVAL when @path is
- * not a trace.dat of these versions, -EDQUOT when it costs more than @limit, -EBADMSG when the
- * place of its records is missing, -ENOSYS when this build cannot unpack it, or another negative
- * errno.
+ * Read everything except the records. Damaged parts are noted and left out. Returns 0, or negative
+ * with @err: -EINVAL when @path is no trace.dat of these versions, -EDQUOT when it costs more than
+ * @limit, -EBADMSG when the place of its records is missing, -ENOSYS when this build cannot unpack
+ * it.
  */
 int tracedat_open(struct tracedat *file, const char *path, enum tracedat_limit limit,
 		  struct uft_err *err);
