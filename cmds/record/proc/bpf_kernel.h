@@ -143,8 +143,7 @@ struct task_struct {
 
 /*
  * The ways in which a process is made, as in enum proc_fork_how, which eBPF programs cannot
- * include. The signal of the child's end, and the flag by which the parent waits, are constants of
- * clone(2).
+ * include. FORK_SIGNAL and FORK_WAITS are constants of clone(2).
  */
 #define WIRE_BY_FORK  1
 #define WIRE_BY_VFORK 2

@@ -1,6 +1,6 @@
 /*
- * Reads the records in the eBPF program's ring (see bpf_ring.h). The eBPF program itself writes
- * their numbers, but any program may have written their texts. All lengths are checked.
+ * Reads the records in the eBPF program's ring (see bpf_ring.h). All lengths are checked: any
+ * program may have written the texts of a record.
  */
 #include "cmds/record/proc/bpf_ring.h"
 
@@ -37,13 +37,11 @@ struct bpf_becoming {
 };
 
 /*
- * The ends of a process' threads. As with wait(2), the end of the process is recorded when all of
- * its threads have ended.
+ * The ends of a process' threads. The end of the process is recorded when all threads have ended.
  *
  * @ended: the first thread has ended
  * @was_last: the last of the other threads has ended
- * @is_of_group: @status is the status of the whole process; otherwise it is that of its first
- *               thread
+ * @is_of_group: @status is that of the whole process; otherwise it is that of its first thread
  */
 struct bpf_leader {
 	bool ended;

@@ -13,7 +13,7 @@ struct bpf_becoming;
 /*
  * The state of reading the ring, for one thread at a time. Starts with @log and zeros.
  *
- * @to_clock_ns: added to CLOCK_MONOTONIC, it gives the recording's clock
+ * @to_clock_ns: the recording's clock minus CLOCK_MONOTONIC
  * @becoming: processes that are executing a program, whose records are incomplete
  * @spare: structs for @becoming that can be used again
  * @leaders: processes whose first thread has ended before other threads

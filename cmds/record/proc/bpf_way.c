@@ -28,9 +28,8 @@
 
 #define DRAIN_MS	     10
 /*
- * The sizes of the ring, by what is traced. A larger ring takes longer to allocate at the start: 1
- * ms for 3 MB. The ring holds a quarter of a second of a busy build: some 120 programs with 4 KB of
- * arguments, as much of variables, and their opened files.
+ * The sizes of the ring, by what is traced. A ring holds a quarter of a second of a busy build. It
+ * takes 1 ms for 3 MB to allocate.
  */
 #define RING_BYTES_FILES     (8U << 20)
 #define RING_BYTES_VARIABLES (8U << 20)
@@ -49,8 +48,8 @@ static_assert(FOLLOW_SETTINGS_BYTES == sizeof(struct wire_settings), "follow.bpf
 static_assert(FOLLOW_COUNTS_BYTES == sizeof(struct wire_counts), "follow.bpf.c has these");
 
 /*
- * The context of the loader, which libbpf makes (misc/bpf_embed.c): its arguments, and descriptors
- * of the maps and programs that it has made. Closing a descriptor ends its map or program.
+ * The context of the loader, which libbpf makes (misc/bpf_embed.c). Closing a descriptor in it ends
+ * the map or the program.
  */
 struct loader {
 	struct bpf_loader_ctx ctx;
@@ -59,8 +58,8 @@ struct loader {
 };
 
 /*
- * The ring's memory. Here a record that wraps is copied. libbpf would map the ring twice in a row,
- * so that no record seems to wrap. Then RSS would count its pages twice.
+ * The ring's memory, which is mapped once: a second mapping, as in libbpf, would count in RSS. So a
+ * record that wraps is copied to @wrapped.
  *
  * @taken: the number of bytes read since the start; the kernel reads it
  * @made: the number of bytes written since the start; it lies one page in front of @data
@@ -77,8 +76,6 @@ struct queue {
 };
 
 /*
- * The state of this tracer.
- *
  * @loaded: valid if @is_loaded
  * @links: descriptors of @nr_links attachments of programs
  * @ring_bytes: the size of the map that was loaded
@@ -159,8 +156,8 @@ static const void *record_at(struct queue *queue, uint64_t at, size_t size)
 }
 
 /*
- * Takes all complete records. The length of a record is written last (linux/bpf.h, BPF_RINGBUF_*).
- * A record that is not complete is taken the next time, with all records after it.
+ * Take all complete records. A record's length is written last (linux/bpf.h, BPF_RINGBUF_*). An
+ * incomplete record and all later ones wait for the next call.
  */
 static void drain_ring(struct queue *queue, struct bpf_ring *ring)
 {

@@ -61,9 +61,8 @@ enum wire_text {
  * @value: of a call its return value; of a fork the child; of an exec the old tid; of an exit the
  *         status (wait(2)); else a descriptor, or the offset of a part
  * @more: the child's process; how a descriptor may be used (enum wire_access)
- * @args: of a call its arguments; of a fork the flags of clone(2), and the way of making it (enum
- *        proc_fork_how)
- * @out: results of the call in memory: the ends of a pipe; flags and mode of openat2(2); flags of
+ * @args: of a call its arguments; of a fork the flags of clone(2) and enum proc_fork_how
+ * @out: of a call its results in memory: the ends of a pipe; flags and mode of openat2(2); flags of
  *       clone(2)
  * @lens: the lengths of the texts, which follow the record
  */

@@ -289,8 +289,8 @@ bool call_fails_openly(enum syscall_id id, int64_t result)
 }
 
 /*
- * Makes the record of a failed call. Without an existing file there is no record. Only a failed
- * mount is recorded in any case, with the place where the file should have been, as in etrace.
+ * Make the record of a failed call. A call about a missing file gets no record. Only a failed mount
+ * does, with the place where the file should have been.
  */
 static enum proc_kind encode_failed(const struct call_facts *facts, struct strbuf *out)
 {

@@ -24,7 +24,7 @@ struct given_name {
  * A call that has returned (close(2) is recorded before it runs).
  *
  * @result: negative: the error of a failed call
- * @out: its results in memory: the two ends of a pipe(2); flags and mode of openat2(2); flags of
+ * @out: its results in memory: the ends of a pipe(2); flags and mode of openat2(2); flags of
  *       clone(2)
  * @file: the opened file
  * @from, @to: the names that call_shapes tells; for mount(2) @to is the type

@@ -35,9 +35,9 @@ enum syscall_id proc_filter_call(uint32_t data);
 int proc_filter_check(void);
 
 /*
- * Async-signal-safe. Put the filter on the calling process and all its descendants. If the process
- * has no permission for that, it first gives up the rights of setuid programs
- * (PR_SET_NO_NEW_PRIVS). Returns 0 or negative errno.
+ * Async-signal-safe. Put the filter on the calling process and all its descendants; without
+ * permission they lose the rights of setuid programs (PR_SET_NO_NEW_PRIVS). Returns 0 or negative
+ * errno.
  */
 int proc_filter_install(const struct sock_fprog *program);
 

@@ -15,9 +15,8 @@
 #define INLINE static inline __attribute__((always_inline))
 
 /*
- * A function that the verifier checks once by itself, and not again at each call. This reduces
- * loading to a fifth of the time. Its arguments must be numbers, so addresses of the kernel's
- * memory are passed as numbers; they are only read with guarded reads.
+ * A function that the verifier checks once, and not again at each call. Arguments must be numbers,
+ * so addresses of the kernel's memory are passed as numbers.
  */
 #define ON_ITS_OWN __attribute__((noinline))
 
@@ -50,8 +49,8 @@ struct {
 } ring SEC(".maps");
 
 /*
- * Memory for making records, one for each CPU. While a program of this file uses it, mostly no
- * other one runs on the CPU; end() checks that.
+ * Memory for making records, one for each CPU. end() checks whether another program of this file
+ * has used it meanwhile.
  *
  * @path: a path is built here from its end; it begins in the first half
  * @used: bytes of the texts
@@ -96,10 +95,8 @@ INLINE struct scratch *begin(const struct wire_mark *mark, enum wire_kind kind)
 }
 
 /*
- * Puts the record into the ring. Records keep the order that they have in the ring. Waking the
- * reader for each record would take several times as long as all other work. So the reader looks by
- * itself from time to time. It is woken when the ring fills up, when the last task may have ended,
- * or when a file must be read soon.
+ * Put the record into the ring. The reader looks at the ring from time to time: waking it for each
+ * record would take several times as long as all other work.
  */
 INLINE void end(struct scratch *s, const struct wire_mark *mark)
 {
@@ -710,9 +707,8 @@ INLINE void put_memory(struct scratch *s, const struct wire_mark *mark, uint32_t
 }
 
 /*
- * True for calls that are reported when they have returned. A successful clone(2) is reported as a
- * fork instead. Only some kinds of failed calls are reported: searches along paths alone make many
- * failed opens.
+ * True for calls that are reported after their return. A successful clone(2) is reported as a fork.
+ * Most failed calls are not reported: failed opens would be too many.
  */
 INLINE bool is_told(uint32_t id, int result)
 {

@@ -16,7 +16,7 @@
  *
  * @payload: the payload of the next record
  * @records: the records that are not in the file yet
- * @gathers: several records are written at a time, until proc_log_write_gathered()
+ * @gathers: records are collected in @records, until proc_log_write_gathered()
  * @cpu: the CPU of the next records' task, or PROC_CPU_UNKNOWN
  * @cpus: the CPUs that the file has stated
  */
@@ -37,9 +37,8 @@ int proc_log_open(struct proc_log *log, const struct record_settings *settings,
 		  struct store *store);
 
 /*
- * Write a record with the payload @log->payload, which is empty afterwards. The store keeps errors.
- * proc_log_write() takes the present time, proc_log_write_at() the time @time_ns of the recording's
- * clock.
+ * Write a record with the payload @log->payload, which is empty afterwards, at the present time or
+ * at @time_ns of the recording's clock. The store keeps errors.
  */
 void proc_log_write(struct proc_log *log, enum proc_kind kind, pid_t tid, pid_t pid);
 void proc_log_write_at(struct proc_log *log, uint64_t time_ns, enum proc_kind kind, pid_t tid,

@@ -147,8 +147,8 @@ static bool names_directory(const char *last)
 }
 
 /*
- * Find the part of @dir that still exists, and append the rest as it was given: the rest was
- * removed meanwhile. @out stays empty where the result would be a guess.
+ * Find the part of @dir that still exists, and append the removed rest as it was given. @out stays
+ * empty where the result would be a guess.
  */
 static void find_rest(const struct view *view, const struct strbuf *dir, struct strbuf *out)
 {
@@ -198,9 +198,8 @@ static void find_directory(const struct view *view, const struct strbuf *dir, st
 }
 
 /*
- * Go up from the base directory once for each ".." at the beginning of the name. The base directory
- * has no links in it, so removed parts do not matter. Returns the rest of the name; @base is the
- * directory where the rest begins.
+ * Go up from the base directory, which has no links in it, once for each ".." at the beginning of
+ * @name. Returns the rest of @name, relative to @base.
  */
 static const char *climb_name(const struct view *view, const char *name, struct strbuf *base)
 {

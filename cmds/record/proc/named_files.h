@@ -11,10 +11,9 @@
  * A task's view of names.
  *
  * @base: the directory of relative names; "": unknown
- * @dirfd: the same directory for the task: a descriptor or AT_FDCWD. It is used when the path does
- * not help
- * @root: the task's root. NULL: use /proc/<tid>/root, since the task is in another mount namespace,
- * or the root was not needed yet
+ * @dirfd: a descriptor of @base in the task, or AT_FDCWD, for use when the path does not help
+ * @root: the task's root; NULL: use /proc/<tid>/root, since the task is in another mount namespace,
+ *        or the root was not needed yet
  * @is_late: the task has gone on meanwhile, so files may have moved
  */
 struct view {
@@ -47,8 +46,8 @@ int named_files_open(const struct view *view, const char *name);
 bool named_files_has(const struct view *view, const char *name);
 
 /*
- * Find the place of the name: its directory with all links followed, and the last name unchanged.
- * If the directory cannot be found, the result is that of named_files_given().
+ * Find the place of the name: its directory without links, and the last name unchanged. Without
+ * such a directory, the result is that of named_files_given().
  */
 void named_files_of(const struct view *view, const char *name, struct strbuf *out);
 

@@ -20,8 +20,8 @@ ssize_t paths_read_of(pid_t tid, const char *name, char *text, size_t size);
 
 /*
  * Read the target of the link @name of /proc/<tid>, as the recorder sees it: after chroot(2) with
- * the path to the new root. @out becomes empty when the link cannot be read. This function and
- * those below empty @out first.
+ * the path to the new root. @out is empty if the link cannot be read. All functions here empty @out
+ * first.
  */
 void paths_link(pid_t tid, const char *name, struct strbuf *out);
 

@@ -15,14 +15,14 @@
 struct proc_way;
 
 /*
- * Each tracer has a thread of its own, which writes @log from the start to the stop. Only the
- * control thread touches the other members.
+ * A tracer's thread writes @log from the start to the stop. Only the control thread touches the
+ * other members.
  *
  * @way: the tracer, or NULL when none was chosen
  * @own: the tracer's data
  * @lost: events that the tracer could not report, known when it is stopped
  * @end_fd: an eventfd; readable once the tracer has the program's end (proc_program_end()). -1: the
- * program's end comes by wait(2), as without a tracer
+ *          program's end comes by wait(2)
  * @over_fd: an eventfd; readable once no task is traced any more
  */
 struct proc {
@@ -44,12 +44,12 @@ struct proc {
  * text.
  *
  * @uses_filter: when files are recorded, the program starts with a filter of system calls
- * (filter.h). Then the traced processes cannot go on without the tracer
+ *         (filter.h), and traced processes cannot go on without the tracer
  * @tells_end: it reports the program's end
- * @prepare: make @own, before the program's process is made. Returns 0, or negative errno when it
- * is not possible here
- * @start: follow @pid, a child that will become the program, and all its descendants. Returns 0, or
- * negative errno; then nothing is followed
+ * @prepare: make @own, before the program's process is made. Returns 0, or negative errno when
+ *           tracing is not possible here
+ * @start: follow @pid, which will become the program, and its descendants. Returns 0, or negative
+ *         errno; then nothing is followed
  * @end: get the program's status. Returns false when it is not known yet
  * @stop: after @start: release all traced tasks
  * @release: after @prepare: free @own
@@ -69,9 +69,10 @@ extern const struct proc_way proc_by_ptrace;
 extern const struct proc_way proc_by_bpf;
 
 /*
- * Choose the tracer, before the program's process is made. "auto" chooses eBPF if it is permitted
- * and more than a few processes are expected. If it is not permitted, @note gives the reason.
- * Returns 0, or negative errno.
+ * Choose the tracer, before the program's process is made. "auto" chooses eBPF if more than a few
+ * processes are expected. Returns 0, or negative errno.
+ *
+ * @note: gets the reason when eBPF is not permitted
  */
 int proc_choose(struct proc *proc, const struct record_settings *settings, struct uft_err *note,
 		struct uft_err *err);
@@ -80,8 +81,8 @@ int proc_choose(struct proc *proc, const struct record_settings *settings, struc
 bool proc_uses_filter(const struct proc *proc, const struct record_settings *settings);
 
 /*
- * Trace @pid, a child that has not executed the program yet, and all its descendants. @alive counts
- * them as one process that it waits for. Returns 0, or negative errno: then nothing is traced.
+ * Trace @pid, a child that has not executed the program yet, and its descendants, which @alive
+ * counts as one process. Returns 0, or negative errno: then nothing is traced.
  */
 int proc_open(struct proc *proc, struct sources *sources, struct alive *alive, pid_t pid,
 	      struct uft_err *err);

@@ -47,7 +47,7 @@
 
 /*
  * Held children are looked at in the interval HELD_LOOK_NS. After HELD_MAX_NS a child goes on in
- * any case: its parent was probably killed before it could report the child.
+ * any case: its parent was probably killed.
  */
 #define HELD_LOOK_NS 20000000
 #define HELD_MAX_NS  1000000000
@@ -58,14 +58,14 @@
 #endif
 
 /*
- * The state of this tracer. Only the thread that traces can make calls of ptrace(2).
+ * The state of this tracer. Only the tracing thread can make calls of ptrace(2).
  *
  * @log, @tracees, @near: used by the tracing thread, once it runs
  * @lock: protects @has_end, @status and @usage, which are the program's end
  * @end_fd, @over_fd: see proc.h
  * @is_stopped: the tracing thread must end
- * @timer: interrupts the tracing thread in the interval of HELD_LOOK_NS while it @is_ticking.
- *         Without a timer (@has_timer is false), held children are looked at when a task ends
+ * @timer: while @is_ticking, interrupts the tracing thread each HELD_LOOK_NS to look at held
+ *         children. Without @has_timer, it looks at them when a task ends
  */
 struct tracing {
 	struct proc_log *log;
@@ -289,9 +289,8 @@ static bool may_report(pid_t pid)
 }
 
 /*
- * True when the report of @child may still come. Its parent may have been killed after it had made
- * the child, and before the report. The child then has another parent, which never reports it, but
- * may be traced, too (PR_SET_CHILD_SUBREAPER).
+ * True when the report of @child may still come. If its parent was killed before the report, the
+ * child has another parent, which never reports it.
  */
 static bool is_awaited(const struct tracing *t, const struct tracee *child)
 {

@@ -11,9 +11,8 @@
 
 /*
  * When @execution is that of a compiler, write a PROC_RESPONSE record of each response file that
- * its arguments name, or that such files name. The records are about process @view->tid and follow
- * the last record. Only the texts of @execution are used. Only regular files are opened, with the
- * process' own rights.
+ * its arguments name, or that such files name. Only regular files are opened, with the rights of
+ * the process @view->tid. Only the texts of @execution are used.
  */
 void response_files_write(struct proc_log *log, const struct view *view,
 			  const struct execution *execution);

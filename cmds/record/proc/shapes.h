@@ -17,8 +17,7 @@
  * @to_dir, @to: the name that is made
  * @text: a string other than a name
  * @flags: the flags as they were given
- * @choice, @choices: the argument that decides whether the call is watched, and the values for
- *                    which it is watched; negative: the call is always watched
+ * @choice: the call is watched if this argument is one of @choices; negative: always
  */
 struct call_shape {
 	int8_t from_dir;

@@ -32,8 +32,8 @@ void stopped_reset(struct traced_call *call);
 bool stopped_begin(pid_t tid, struct traced_call *call);
 
 /*
- * Append the payload of the call. Called before it when stopped_begin() has returned false;
- * otherwise after it, with its @result, which may be an error. Returns 0 when there is nothing to
+ * Append the payload of the call; @result may be an error. Called before the call when
+ * stopped_begin() has returned false, otherwise after it. Returns 0 when there is nothing to
  * record.
  */
 enum proc_kind stopped_encode(pid_t tid, const struct traced_call *call, int64_t result,

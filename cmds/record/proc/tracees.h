@@ -22,7 +22,7 @@ enum tracee_state {
  * A task.
  *
  * @status: of wait(2), when it has ended
- * @held_ns: the time of CLOCK_MONOTONIC at which it was held
+ * @held_ns: the time at which it was held (CLOCK_MONOTONIC)
  * @call: its present system call
  * @place: its last known CPU
  */

@@ -14,15 +14,15 @@
  */
 #define STOPS_PER_QUESTION 16
 /*
- * The stops in a row on a CPU after which the thread moves there, and the stops on changing CPUs
- * after which it is bound no more. A change costs as much as several stops.
+ * The thread moves to a CPU after STOPS_TO_MOVE stops in a row there. It is bound no more after
+ * STOPS_TO_LEAVE stops on changing CPUs.
  */
 #define STOPS_TO_MOVE	   4
 #define STOPS_TO_LEAVE	   32
 
 /*
- * The place of the field "processor" in stat (proc_pid_stat(5)), counted from the end of the name,
- * since a name may contain anything. cpu_of() returns negative when the CPU is unknown.
+ * The place of the field "processor" in stat (proc_pid_stat(5)), counted from the end of the name:
+ * a name may contain anything.
  */
 #define FIELDS_BEHIND_NAME 37
 

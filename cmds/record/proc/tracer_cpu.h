@@ -7,10 +7,9 @@
 #include <sys/types.h>
 
 /*
- * The CPU of the tracing thread. A stop is two switches between threads. On one CPU these take some
- * 7 us. If another CPU is idle, the scheduler wakes a thread there, which takes five times as long.
- * So the tracing thread stays on the CPU of its last tracees. When they are on many CPUs, the
- * scheduler chooses.
+ * The CPU of the tracing thread. A stop is two switches between threads. They are several times as
+ * fast on one CPU, so the tracing thread stays on the CPU of its last tracees. When these are on
+ * many CPUs, the scheduler chooses.
  *
  * @allowed: the CPUs that the thread may use
  * @cpu: the CPU that it is bound to; negative: none
