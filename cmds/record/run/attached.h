@@ -6,8 +6,7 @@
 
 /*
  * Find the processes that -p names, check that they can be attached to, and put the first one's
- * program into @run->program. The options must apply to running processes. The processes are not
- * changed. Returns 0, -ERR_USAGE or negative errno.
+ * program into @run->program. Returns 0, -ERR_USAGE or negative errno.
  */
 int attached_find(struct run *run, struct uft_err *err);
 
@@ -18,10 +17,9 @@ int attached_find(struct run *run, struct uft_err *err);
 void attached_find_patches(struct run *run, struct recorder *rec);
 
 /*
- * Attach to all processes, and record until a signal asks for the end, --for is over, --max-size is
- * reached, or they have ended. Then leave them, and the processes that they have forked. Changes
- * that stay in a process are reported. When the recorder cannot attach to one process, it leaves
- * the others again. Call it after recorder_open().
+ * After recorder_open(): attach to all processes, and record until they have ended, a signal asks
+ * for the end, --for is over, or --max-size is reached. Then leave them and their children. If one
+ * process cannot be attached to, all are left. Changes that stay in a process are reported.
  */
 int attached_run(struct run *run, struct recorder *rec, struct uft_err *err);
 

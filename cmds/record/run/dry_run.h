@@ -5,9 +5,8 @@
 #include "cmds/record/run/run.h"
 
 /*
- * Print the number of functions that would be patched in the program, and in its libraries that
- * --patch names, and why other functions cannot be. With --verbose, print each function. No code of
- * the program is executed. Returns CMD_DONE, or negative with @err.
+ * Print the number of functions that would be patched, and why others cannot be; with --verbose
+ * each function. The program is not executed. Returns CMD_DONE, or negative with @err.
  */
 int dry_run(struct run *run, struct uft_err *err);
 

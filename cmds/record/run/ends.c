@@ -39,8 +39,8 @@ static bool ask_kernel(struct end *end)
 }
 
 /*
- * Reads the status in /proc, for older kernels: the last number of proc_pid_stat(5). True when it
- * is known. As long as the process exists, no other one has its number.
+ * Read the status in /proc, for older kernels: the last number of proc_pid_stat(5). True when the
+ * status is known.
  */
 static bool ask_proc(struct end *end)
 {

@@ -30,7 +30,7 @@ void ends_watch(struct end *end, pid_t pid, struct loop *loop);
 
 /*
  * Stop watching, and report how the process has ended. Returns the status as of waitpid(2) if a
- * signal has ended it, or 0 for any other end; -1: it still runs, or its end is unknown.
+ * signal has ended it; 0: another end; -1: it runs, or its end is unknown.
  */
 int ends_tell(struct end *end, const struct msg *msg);
 

@@ -309,8 +309,8 @@ static bool keeps_short_calls(const struct filters *filters)
 }
 
 /*
- * Readers use -t from this file to filter the scheduler's events like calls. They would also drop
- * calls that -T f@trace or f@time=1us has kept. So -t is not written when there are such options.
+ * Readers apply -t from this file to the scheduler's events and to all calls. It is not written
+ * when -T f@trace or f@time=1us keeps shorter calls.
  */
 int infofile_default_opts(const struct run *run, struct uft_err *err)
 {

@@ -18,10 +18,9 @@
  * @fixed_addresses: without address space randomisation
  * @no_binding: the dynamic linker looks library functions up for each call (ld.so(8), LD_BIND_NOT)
  * @ignores_children: the program ignores SIGCHLD, as the recorder did when it started
- * @filter: filter of system calls for the program and all its descendants
- *          (cmds/record/proc/filter.h); NULL: none
- * @mask, @file_size, @file_number: the signal mask and the limits on files that the program begins
- * with
+ * @filter: of system calls, for the program and all its descendants (proc/filter.h); NULL: none
+ * @mask: the signal mask that the program begins with
+ * @file_size, @file_number: the limits on files that the program begins with
  */
 struct launch {
 	const char *path;
@@ -56,18 +55,18 @@ int launch_prepare(const struct launch *launch, struct launched *child, struct u
 int launch_go(const struct launch *launch, struct launched *child, struct uft_err *err);
 
 /*
- * Fork a process that is no child of the caller. So the caller's wait(2) does not see it, even
- * after the caller has become another program. Returns 0 in the caller, 1 in the new process, or
- * negative errno.
+ * Fork a process that is no child of the caller, whose wait(2) must not see it. Returns 0 in the
+ * caller, 1 in the new process, or negative errno.
  */
 int launch_fork_away(void);
 
 /*
- * --keep-pid: the caller becomes the program, and a new process, which is no child of it, becomes
- * the recorder. Returns 0 in the new process. The caller waits in this function until the recorder
- * calls launch_release(), then executes the program. If the recorder ends before that, the caller
- * ends with CMD_FAILED. @launch needs no address yet. Returns negative errno in the caller when
- * nothing has changed.
+ * --keep-pid: a new process, which is no child of the caller, becomes the recorder; the function
+ * returns 0 in it. The caller waits for launch_release(), then becomes the program. If the recorder
+ * ends first, the caller ends with CMD_FAILED. Returns negative errno in the caller when nothing
+ * has changed.
+ *
+ * @launch: needs no address yet
  */
 int launch_change_places(const struct launch *launch, struct launched *program,
 			 struct uft_err *err);
@@ -79,9 +78,8 @@ int launch_change_places(const struct launch *launch, struct launched *program,
 int launch_release(const struct launch *launch, struct launched *program, struct uft_err *err);
 
 /*
- * Find the file of @name. A name with a slash stays unchanged; others are looked up in the working
- * directory, then in $PATH. Returns 0, or -ENOENT, -EACCES or -EISDIR with a text that tells why it
- * cannot be traced. @path has PATH_MAX bytes.
+ * Find the file of @name: as it is if it has a slash, else in the working directory, then in $PATH.
+ * @path has PATH_MAX bytes. Returns 0, or -ENOENT, -EACCES or -EISDIR with a text.
  */
 int launch_find_program(const char *name, char *path, struct uft_err *err);
 
@@ -89,9 +87,9 @@ int launch_find_program(const char *name, char *path, struct uft_err *err);
 bool launch_is_command(const char *name);
 
 /*
- * Find the library @name to preload ("libmcount.so"). With @dir it is in that directory, or in its
- * subdirectory libmcount. Otherwise it is beside this program (build tree, installation), or where
- * it was configured to be installed.
+ * Find the library @name to preload ("libmcount.so"): in @dir or its subdirectory libmcount.
+ * Without
+ * @dir: beside this program, or where the build has installed it.
  */
 int launch_find_library(const char *dir, const char *name, char *path, struct uft_err *err);
 

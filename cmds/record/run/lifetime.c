@@ -17,8 +17,8 @@
  * @is_parent: the recorder is the parent of @program; not so with --keep-pid
  * @ticker_fd: a timer while ticks are counted; else negative
  * @last_interrupt: the number of the last interrupt's signal
- * @late_interrupt: an interrupt that came after the program's end, but before that end was
- * reported; ssi_signo is 0 when there was none
+ * @late_interrupt: an interrupt after the program's end, but before the report of that end;
+ *         ssi_signo is 0 when there was none
  */
 struct lifetime {
 	struct recorder *rec;

@@ -56,10 +56,10 @@ static int check_elf(const char *name, const struct object_program *facts, const
 #define SCRIPTS_MAX 5
 
 /*
- * Takes the facts of the interpreter instead of the script's. An interpreter may be a script, too.
- * The path stays: the kernel finds the interpreters by itself when the script is executed.
- * @is_python: set when one of the interpreters is called Python. Such an interpreter may be a
- *             script: pyenv and similar tools put scripts of that name in front of the program
+ * Take the facts of the interpreter instead of the script's. An interpreter may be a script, too.
+ * The program's path stays.
+ *
+ * @is_python: set when one of the interpreters is called Python. It may be a script, as with pyenv
  */
 static int use_interpreter(struct record_program *program, bool *is_python, struct uft_err *err)
 {

@@ -9,8 +9,7 @@
 #include "cmds/record/run/run.h"
 
 /*
- * The state of the line, from run_progress_begin() to run_progress_end(), in the control thread.
- * Callers need no member.
+ * The state of the line, in the control thread. Callers need no member.
  *
  * @program: 0 when the recorder has not started a program (-p)
  * @is_asked_for: shown even if recorded processes write to the terminal
@@ -31,8 +30,7 @@ void run_progress_prepare(const struct run *run, struct recorder *rec);
 
 /*
  * Show a line with the recorded and lost calls and bytes, and the time. Without --progress it is
- * shown only while no recorded process has that terminal as its stdout. After an error there is
- * just no line.
+ * shown only while no recorded process has that terminal as its stdout.
  */
 void run_progress_begin(struct run_progress *progress, const struct run *run, struct recorder *rec,
 			pid_t program);

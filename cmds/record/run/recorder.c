@@ -88,9 +88,8 @@ static void make_plan(const struct record_settings *set, struct plan *plan)
 }
 
 /*
- * Closes the page for writing: from now on only the recorder's mapping can write. Linux before 5.1
- * has no seal for that. There probes get a descriptor for reading, and only the recorder's user
- * could open another descriptor.
+ * Allow writing to the page only by the recorder's mapping. Linux before 5.1 has no seal for that:
+ * there probes get a descriptor for reading.
  */
 static int close_control_page(struct recorder *rec)
 {

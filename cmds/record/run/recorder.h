@@ -31,8 +31,7 @@
 #include "utils/base/err.h"
 
 /*
- * The whole recorder. The header of each member tells who owns its parts, and which thread may
- * touch them.
+ * The whole recorder. Each member's header tells the owners and the thread.
  *
  * @control, @control_fd: the page that all probes share with the recorder
  * @program_fd: pidfd of the program, from recorder_run() on
@@ -61,8 +60,8 @@ struct recorder {
 };
 
 /*
- * Create the shared page, the socket and the writers, before the program starts. @rec belongs to
- * the caller, which calls recorder_close() in any case, also after a failure. @store is borrowed.
+ * Create the shared page, the socket and the writers, before the program starts. @store is
+ * borrowed. The caller calls recorder_close() in any case, also after a failure.
  */
 int recorder_open(struct recorder *rec, const struct record_settings *settings, struct store *store,
 		  struct uft_err *err);
@@ -74,11 +73,9 @@ int recorder_open(struct recorder *rec, const struct record_settings *settings, 
 /*
  * The end of the program.
  *
- * @status: of wait(2); RECORDER_STATUS_UNKNOWN when it is no child of the recorder (its parent gets
- *          its status), or still runs
+ * @status: of wait(2); RECORDER_STATUS_UNKNOWN when it still runs, or is no child of the recorder
  * @given_up: the signal that has ended the wait for a running program; else 0
- * @has_left_rest: processes that it left still run, and are not waited for (struct alive,
- *         @leaves_rest)
+ * @has_left_rest: as in struct alive: processes that the program left still run
  * @has_stayed: an attached process could not be left as it was
  * @traceme: a process that asked the recorder to be its tracer
  * @usage: the program's resources
@@ -94,8 +91,7 @@ struct recorder_end {
 
 /*
  * Set @set to the signals that a recorder with these settings serves by a descriptor. The caller
- * must block them before it starts a thread. If hang-ups are not ignored (nohup(1)), a hang-up asks
- * for the end, too.
+ * must block them before it starts a thread.
  */
 void recorder_signals(const struct record_settings *settings, sigset_t *set);
 

@@ -11,7 +11,7 @@
 #include "cmds/terminal/msg.h"
 
 /*
- * The first task that had asked the recorder to trace it and was released.
+ * The first task that asked the recorder to trace it and was released.
  *
  * @tid: 0 when no task has asked
  * @sig: the signal that it was stopped at
@@ -24,9 +24,8 @@ struct traceme {
 };
 
 /*
- * Release all processes that are stopped for the recorder as their tracer; they run untraced
- * afterwards. Call it after a SIGCHLD, in the thread that has started the program, which is the
- * tracer. Tracees of other threads in this process are left alone.
+ * Release all processes that are stopped for the recorder as their tracer. Call it after a SIGCHLD,
+ * in the thread that has started the program. Tracees of other threads are left alone.
  */
 void traceme_let_go(struct traceme *seen);
 
