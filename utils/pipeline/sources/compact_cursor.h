@@ -15,16 +15,15 @@ struct func;
 struct func_args;
 
 /*
- * One block is open at a time. LOST, events, and payloads with another length than their function's
- * specification are in the block as bytes only. From such a record on, the block must be read as
- * bytes: only the content of payloads tells where the next record begins.
+ * One block is open at a time. It must be read as bytes from the first record on that is LOST, an
+ * event, or a payload with another length than its specification.
  *
  * @at: offset of the block in the file
  * @raw_end: end, in <tid>.dat, of the bytes that the block represents; 0: no block is open
- * @bytes: body of the block
  * @payload_bytes: bytes of payloads of the calls that src_user_took() has not counted yet
- * @named: the functions in @space by their numbers in the block, with @func (NULL: not called yet)
- *         and @args (NULL: not looked up yet)
+ * @bytes: body of the block
+ * @named: functions in @space by their numbers in the block; @func is NULL: not called yet; @args
+ *         is NULL: not looked up yet
  */
 struct compact_cursor {
 	struct compact_block block;
@@ -53,8 +52,8 @@ struct compact_cursor *compact_cursor_create(struct arg_book *args, bool is_big)
 void compact_cursor_destroy(struct compact_cursor *cursor);
 
 /*
- * Open the block that represents the bytes from @raw on. False: no block begins there, memory is
- * short, or the block is damaged or does not end with a record. Then read by compact_file_read().
+ * Open the block of the bytes at @raw. False: read by compact_file_read(), since no block begins
+ * there, memory is short, or the block is damaged or ends within a record.
  */
 bool compact_cursor_open(struct compact_cursor *cursor, const struct compact_file *file, int fd,
 			 uint64_t raw);

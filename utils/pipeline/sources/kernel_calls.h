@@ -10,8 +10,8 @@
 #include "utils/pipeline/sources/src_user.h"
 
 /*
- * The largest difference between the clocks of the probe and of the kernel's tracing. The probe may
- * compute the time itself, and the tracing clock may lag while the time is adjusted.
+ * The largest difference between the clocks of the probe and of the kernel's tracing. The tracing
+ * clock may lag while the time is adjusted.
  */
 #define KERNEL_CALLS_SKEW_NS 20000
 
@@ -25,16 +25,17 @@ struct kernel_frame {
 #define KERNEL_FRAMES_MAX 256
 
 /*
- * The events of the lane's queue, in which each ENTRY of the kernel's calls has an EXIT. Calls that
- * were entered before the recording are left out. A call whose return was lost ends at the latest
- * possible time. A task within the kernel writes no records, so records and the kernel's calls make
- * one stack. Times that contradict this by less than KERNEL_CALLS_SKEW_NS are due to the clocks.
+ * The events of the lane's queue, in which each ENTRY of the kernel's calls has an EXIT. A task
+ * within the kernel writes no records, so records and the kernel's calls make one stack.
  *
- * The kernel reports SCHED_IN in the first function that the task runs when it is back
- * (finish_task_switch). The self time of that call does not include the time off the CPU. So
- * SCHED_IN is delivered before the first call that is entered after SCHED_OUT.
+ * - Calls that were entered before the recording are left out.
+ * - A call whose return was lost ends at the latest possible time.
+ * - Times that contradict the stack by less than KERNEL_CALLS_SKEW_NS are due to the clocks.
+ * - SCHED_IN is delivered before the first call that is entered after SCHED_OUT. The kernel reports
+ *   it later, within that call (finish_task_switch), whose self time does not include the time off
+ *   the CPU.
  *
- * @queued: the events from the merger; it belongs to the lane, and so does @user
+ * @queued: the events from the merger; like @user, it belongs to the lane
  * @frames: the open calls are [0, @nr); on the heap, NULL before the first
  * @last_ns: time of the last delivered event
  * @is_out: the task is known to be off the CPU
@@ -59,17 +60,18 @@ void kernel_calls_init(struct kernel_calls *calls, struct queue_source *queued,
 void kernel_calls_deinit(struct kernel_calls *calls);
 
 /*
- * HOT: merge records and events of the queue by time, at most @max and none later than @limit_ns.
- * Stops before a record that is not a call or has a payload, before another event than a call, and
- * where calls do not nest or the clocks differ. Returns the number of events; 0: read the next
- * event from this source or from @user.
+ * HOT: merge calls of records and of the queue by time, at most @max and none later than @limit_ns.
+ * Returns the number of events; 0: read the next event from this source or from @user.
+ *
+ * Stops before anything but a call without payload, and where calls do not nest or the clocks
+ * differ.
  */
 size_t kernel_calls_merge(struct kernel_calls *calls, struct event *events, size_t max,
 			  uint64_t limit_ns);
 
 /*
- * Before a record of @record_ns is taken: write EXITs for the open calls to @events, at most @max,
- * since a task that writes a record is not in the kernel. Returns their number.
+ * Write EXITs for the open calls to @events, at most @max, before a record of @record_ns is taken:
+ * its task is not in the kernel. Returns their number.
  */
 size_t kernel_calls_return(struct kernel_calls *calls, uint64_t record_ns, struct event *events,
 			   size_t max);

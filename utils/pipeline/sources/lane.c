@@ -78,8 +78,8 @@ static ssize_t take_others(struct lane *lane, const struct next_other *next, uin
 }
 
 /*
- * Read the records before @other, the next event of another source. If calls of the kernel are
- * open, read their EXITs instead: a task that writes a record is not in the kernel any more.
+ * Read the records before @other, the next event of another source, or the EXITs of open calls of
+ * the kernel: a task that writes a record has left the kernel.
  */
 static ssize_t read_records(struct lane *lane, struct next_other *other, uint64_t limit_ns,
 			    struct event *events, size_t max, struct uft_err *err)
@@ -193,8 +193,8 @@ static ssize_t read_calls(struct lane *lane, struct event *events, struct uft_er
 }
 
 /*
- * Get room for the next batch. With many lanes, a lane's first batch is small, since it may wait
- * long for its turn. The next ones usually get the room of a lane that has just ended.
+ * Get room for the next batch. With many lanes, the first batch is small, since it may wait long. A
+ * later one usually gets the room of an ended lane.
  */
 static int get_buffers(struct lane *lane, struct uft_err *err)
 {
@@ -275,9 +275,8 @@ static int make_raw_room(struct lane *lane, size_t nr, size_t room)
 }
 
 /*
- * True when the time range cuts off an event. If a call of the kernel began before the range, its
- * EXIT is cut off, too: stg_calls() would take it for the EXIT of a call of the program. Calls of
- * the kernel are nested, so counting them finds these EXITs.
+ * True when the time range cuts off an event. The EXIT of a kernel's call that began before the
+ * range is cut off, too: counting these nested calls finds it.
  */
 static bool is_cut_off(struct lane *lane, const struct event *event, bool is_before)
 {
@@ -299,9 +298,8 @@ static bool is_cut_off(struct lane *lane, const struct event *event, bool is_bef
 }
 
 /*
- * With opens_at_start: drop those of the @nr events that are before the range, but follow the calls
- * in them. Put the calls that are open at the beginning of the range in front of its first event.
- * Returns the new number of events, or -ENOMEM.
+ * With opens_at_start: drop the events before the range, but follow their calls, and put the calls
+ * that are then open in front. Returns the new number of events, or -ENOMEM.
  */
 static ssize_t open_range(struct lane *lane, size_t nr)
 {
@@ -359,8 +357,8 @@ static bool is_out_behind(const struct lane *lane, const struct event *events, s
 }
 
 /*
- * Cut off events outside of the time range; after it the lane ends. With opens_at_start, a time off
- * the CPU that is open at the end of the range ends there.
+ * Drop events outside of the time range; the lane ends with the range. With opens_at_start, a time
+ * off the CPU that is still open ends there.
  */
 static size_t cut_range(struct lane *lane, struct event *events, size_t nr)
 {
@@ -562,8 +560,8 @@ static ssize_t read_events(struct lane *lane, struct uft_err *err)
 }
 
 /*
- * Read the next batch, and pass it through all stages. Returns the number of events that remain,
- * which may be 0, or negative with @err. lane->state tells whether there will be more.
+ * Read the next batch, and pass it through all stages. Returns the number of remaining events,
+ * perhaps 0, or negative with @err. lane->state tells whether more events come.
  */
 static ssize_t fill_once(struct lane *lane, struct uft_err *err)
 {

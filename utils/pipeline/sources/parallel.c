@@ -19,8 +19,8 @@
 /*
  * The threads' common work.
  *
- * @large, @small: lanes to split, and lanes to read whole; the largest first, so that the last lane
- *                 to end is small
+ * @large: lanes to split, the largest first
+ * @small: lanes to read whole, the largest first, so that the last one to end is small
  * @next_large, @next_small: index of the next lane that no thread has taken
  * @pieces: pieces of large lanes that no thread has taken, in order of reading
  * @nr_splitting: number of lanes with more pieces to come
@@ -89,8 +89,8 @@ static struct piece *take_piece(struct crew *crew)
 }
 
 /*
- * Returns the part of @bytes to split off for other threads. This thread reads the rest, and should
- * end at the same time as they do. Splitting takes about a third of the time of reading.
+ * Returns the part of @bytes to split off for other threads, so that all threads end together.
+ * Splitting takes about a third of the time of reading.
  */
 static uint64_t bytes_for_others(const struct crew *crew, uint64_t bytes)
 {

@@ -6,8 +6,8 @@
 #include "utils/base/fd.h"
 
 /*
- * Reading begins this far before the place of the time, since times may go backwards a bit: a
- * signal's handler may interrupt the probe. Files up to SMALL_BYTES are read from their beginning.
+ * Reading begins this far before the place of the time: times may go backwards a bit when a
+ * signal's handler interrupts the probe. Smaller files than SMALL_BYTES are read whole.
  */
 #define MARGIN_BYTES  (128U << 10)
 #define SMALL_BYTES   (4 * MARGIN_BYTES)

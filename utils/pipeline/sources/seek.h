@@ -8,16 +8,18 @@
 #include "utils/pipeline/sources/src_user.h"
 
 /*
- * There is no index. Records and the headers of compact blocks have times, so the place is found by
- * bisection. The file is untrusted, so some 64 places are sampled. If a time goes backwards there,
- * or there is no record, the whole file is read. Recordings with times since 1970 (record
- * --clock=realtime) are always read completely, since that clock may be set back.
+ * The place of a time is found by bisection, since records and heads of compact blocks have times.
+ * There is no index.
+ *
+ * The whole file is read if one of some 64 samples is no record or goes backwards in time, and if
+ * times count from 1970 (record --clock=realtime): that clock may be set back.
  */
 
 /*
- * Position @src, which is fresh and has its end_offset, at the start of a record. All records
- * before that place are earlier than @time_ns, and some after it may be. False, with @src
- * unchanged: the file is short, or its times are out of order.
+ * Position the fresh @src, which has its end_offset, at the start of a record. All records before
+ * it, and perhaps some after it, are earlier than @time_ns.
+ *
+ * False, with @src unchanged: the file is short, or its times are out of order.
  */
 bool seek_time(struct src_user *src, uint64_t time_ns);
 

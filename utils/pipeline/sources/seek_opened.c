@@ -34,8 +34,8 @@ static size_t fewest_open(const struct event *events, ssize_t nr, size_t least)
 }
 
 /*
- * Follow the calls of a block in @opened. *@least becomes the number of calls that are open all
- * through the block; the block does not tell their functions. SIZE_MAX: the block has no calls.
+ * Follow the calls of a block in @opened. *@least becomes the number of calls open all through the
+ * block, without their functions; SIZE_MAX: the block has no calls.
  */
 static bool follow_block(struct search *search, const struct compact_place *place,
 			 struct opened *opened, size_t *least)

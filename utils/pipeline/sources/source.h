@@ -11,16 +11,14 @@
 #include "utils/pipeline/event.h"
 
 /*
- * A source is a stream of events ordered by time. There are three kinds, by the tasks of their
- * events:
+ * A source is a stream of events ordered by time (doc/internals/add-a-source.md). The tasks of the
+ * events make three kinds:
  *
- *   of one task    records (src_user), and the queue of events that wait for the task (merger.h):
- *                  a lane merges both
- *   of all tasks   one file of a CPU (src_perf, src_kernel): a merger reads them all, and queues
- *                  each task's events
- *   of no task     extern.dat (src_extern): merged with the lanes
- *
- * doc/internals/add-a-source.md shows how to add one.
+ *  of one task    records (src_user), and the queue of events that wait for the task (merger.h):
+ *                 a lane merges both
+ *  of all tasks   one file of a CPU (src_perf, src_kernel): a merger reads them all, and queues
+ *                 each task's events
+ *  of no task     extern.dat (src_extern): merged with the lanes
  */
 struct source;
 struct queued;
@@ -29,29 +27,27 @@ struct stage_config;
 /* One thread at a time may call these functions. None of them prints, waits or calls back. */
 struct source_ops {
 	/*
-	 * Return a lower bound of the times of future events; UINT64_MAX: there is no event now.
-	 * This only reads memory, so a source that does not know the exact time returns an earlier
-	 * one.
+	 * Returns a lower bound of the times of future events; UINT64_MAX: there is no event now.
+	 * Only reads memory, so the result may be too early.
 	 */
 	uint64_t (*next_ns)(struct source *src);
 
 	/*
-	 * Write the next events, at most @max (which is at least one) and none later than
-	 * @until_ns, to @events; all belong to the task src->task. Returns their number; 0: the
-	 * next event is later, or there is none now. Times go backwards only in damaged files, and
-	 * in a CPU's files by at most MERGER_LATE_NS. @events->data belongs to the source, and is
-	 * valid until the next call.
+	 * Write the next events of the task src->task to @events, at most @max, which is at least
+	 * 1, and none later than @until_ns. Their @data belong to the source, until the next call.
+	 * Times go backwards only in damaged files, and in files of a CPU by at most
+	 * MERGER_LATE_NS.
 	 *
-	 * Negative with @err: all events before the error have been returned, and none come after
-	 * it. -EBADMSG is damage: the caller notes it and reads the other sources on. Other errors
-	 * end the run.
+	 * Returns the number of events; 0: the next event is later, or there is none now; or
+	 * negative with @err: there are no events after the error. -EBADMSG is damage: other
+	 * sources are read on. Other errors end the run.
 	 */
 	ssize_t (*read)(struct source *src, struct event *events, size_t max, uint64_t until_ns,
 			struct uft_err *err);
 
 	/*
-	 * In a growing recording, between two runs: look for new events, which next_ns() and read()
-	 * return then. NULL: the source never gets any. 0, or negative with @err.
+	 * In a growing recording, between two runs: look for new events for next_ns() and read().
+	 * NULL: there never are any. Returns 0, or negative with @err.
 	 */
 	int (*more)(struct source *src, struct uft_err *err);
 
@@ -59,9 +55,8 @@ struct source_ops {
 	void (*close)(struct source *src);
 
 	/*
-	 * Read calls of the kernel, for a merger's source; NULL: the source has no such calls. The
-	 * calls are written in queued form, up to the first event that is not a call, or belongs to
-	 * another task. Returns their number; 0: call read().
+	 * For a merger: write the next calls of the kernel to @calls, up to an event of another
+	 * kind or task. Returns their number; 0: call read(). NULL: the source has no such calls.
 	 */
 	size_t (*read_calls)(struct source *src, struct queued *calls, size_t max,
 			     uint64_t until_ns);
@@ -71,8 +66,8 @@ struct source_ops {
  * The public beginning of each source.
  *
  * @task: the task of the events that read() has written; NULL: it is unknown
- * @tid, @other_tid: in a growing recording: if @task is unknown, the events belong to the task @tid
- *                   once that is announced, or else to the task @other_tid; 0: none
+ * @tid, @other_tid: growing recording, @task is NULL: the events belong to the task @tid once it is
+ *                   announced, else to the task @other_tid; 0: none
  */
 struct source {
 	const struct source_ops *ops;
@@ -106,7 +101,7 @@ static inline void source_close(struct source *src)
 
 /*
  * @lost: the number of events that the kernel had no room for
- * @has_more_lost: it has lost further events, of unknown number
+ * @has_more_lost: the kernel has lost further events, of unknown number
  * @has_files: the recording has files of the kernel
  */
 struct kernel_losses {
@@ -120,8 +115,7 @@ struct kernel_losses {
  *
  * @broken: the first damaged file is reported here; the other files are read on
  * @newcomers: gets tasks that are missing in task.txt, by tid; NULL: not needed
- * @takes_notes: fill in @losses and the names of tasks. If a file is read repeatedly, only the
- *               first reader does so
+ * @takes_notes: fill in @losses and the names of tasks; only for the first reader of a file
  * @wants_points: events other than calls and times off the CPU are shown
  */
 struct source_context {
@@ -153,11 +147,11 @@ struct source_opening {
 int source_open_file(const struct source_opening *in, const char *name);
 
 /*
- * A kind of sources of all tasks (pipeline_feed.c has the table). At equal times, events of the
- * source that was appended first come first.
+ * A kind of sources of all tasks; pipeline_feed.c has the table.
  *
- * @open: append the recording's sources of this kind, usually one for each CPU. 0, or negative with
- *        @err; the caller closes the appended sources in any case
+ * @open: append the recording's sources of this kind, often one for each CPU. At equal times the
+ *        first source's events come first. Returns 0, or negative with @err; the caller always
+ *        closes the appended sources
  * @wants: true when a pipeline of this configuration shows any of their events. NULL: always
  */
 struct source_kind {

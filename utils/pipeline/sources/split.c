@@ -12,8 +12,8 @@
 #include "utils/pipeline/stages/stg_calls_fast.h"
 
 /*
- * Each piece has a copy of the calls that are open at its beginning. If these are more than
- * COPY_FREE, a piece has at least COPY_TIMES as many bytes as the copy.
+ * Each piece has a copy of the calls open at its beginning. A copy of more than COPY_FREE bytes
+ * needs a piece of at least COPY_TIMES as many bytes.
  */
 #define COPY_FREE  4096
 #define COPY_TIMES 4
@@ -81,8 +81,8 @@ static void skim(struct lane *lane, uint64_t until_ns, uint64_t offset)
 }
 
 /*
- * HOT: skip calls in a block that is read call by call. Returns their number. The call after them
- * is of another kind. If *@is_read, it was read, too, and is in *@odd.
+ * HOT: skip calls in a block that is read call by call. Returns their number. *@is_read: the next
+ * call, of another kind, is in *@odd.
  */
 static size_t skim_calls(struct stg_calls *calls, struct compact_cursor *cursor,
 			 struct compact_state *at, size_t max, uint64_t until_ns,

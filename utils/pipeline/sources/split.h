@@ -9,8 +9,7 @@
 #include "utils/pipeline/pipeline.h"
 
 /*
- * A part of a task's file, with the state to begin at @start_offset as if everything before it had
- * been read.
+ * A part of a task's file, with the state that reading has at @start_offset.
  *
  * @end_offset: end of the piece, UINT64_MAX: the end of the file
  * @other_at, @other_end: the piece's part of the lane's queue
@@ -34,19 +33,20 @@ struct piece {
 void piece_destroy(struct piece *piece);
 
 /*
- * True when the lane's records can be read in pieces: the stages have no state but the open calls
- * (filters, a time range or a duration have more), and the file has the byte order of this machine.
+ * True when the lane's records can be read in pieces: the open calls are the only state of the
+ * stages, and the file has this machine's byte order.
  */
 bool lane_can_split(const struct lane *lane);
 
 /*
- * Split the first @bytes of the records of a fresh lane. After that the lane may only be closed.
- * Pieces of about @piece_bytes go to @take in their order, and belong to it. The rest of the file
- * goes to *@last, which the caller owns. Splitting is about three times as fast as reading.
+ * Split the first @bytes of the records of a fresh lane, which may only be closed after that.
+ * Splitting is about three times as fast as reading.
  *
- * If the open calls become uncertain, the rest begins at that place. They are uncertain when the
- * task began within calls, records were lost, or a return belongs to no call. 0, or negative with
- * @err.
+ * @take: gets and owns the pieces of about @piece_bytes, in their order
+ * @last: becomes the rest of the file, which the caller owns
+ *
+ * The rest begins earlier if the open calls become uncertain: the task began within calls, records
+ * were lost, or a return belongs to no call. Returns 0, or negative with @err.
  */
 int lane_split(struct lane *lane, uint64_t bytes, uint64_t piece_bytes,
 	       void (*take)(void *arg, struct piece *piece), void *arg, struct piece **last,

@@ -27,11 +27,11 @@ struct held_line {
 
 /*
  * @buf: [@at, @len) was read and is not taken yet
- * @held: a heap, the first line by time at the top
- * @shown: the text that the last read() has delivered
  * @nr_lines: number of lines taken
  * @file_ended: the rest of the file is in the buffer
  * @is_within: the buffer begins in the middle of a line that did not fit
+ * @held: a heap of lines, the earliest at the top
+ * @shown: the text that the last read() has delivered
  * @why: the error that ended the reading of lines
  */
 struct src_extern {

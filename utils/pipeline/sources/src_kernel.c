@@ -24,16 +24,15 @@ struct owners {
 };
 
 /*
- * One file. @next is its next record, when it @has_next, in the @page that is being read.
+ * One file, which is read one record ahead: @next, if it @has_next, in @page.
  *
- * @bufs: [0, @len) of one buffer has the file from @start on; the page begins at @at. Returned
- *        events may point into the other buffer, so reading ahead is possible
+ * @bufs: one has the file from @start on, in [0, @len), with the page at @at; returned events may
+ *        point into the other one
  * @nr_refills: its last bit is the index of the present buffer
  * @next_type: POINT; ENTRY or EXIT for the call in @next_call
- * @has_lost: @lost records (0: an unknown number) before @next are missing, and were not reported
- *            yet
+ * @has_lost: @lost records (0: an unknown number) before @next are missing and not reported yet
  * @code: a read error, negative
- * @why: room for the error of a record: the struct is large, so it is not made for each record
+ * @why: room for the error of a record, too large to be made for each record
  */
 struct src_kernel {
 	struct source source;
@@ -114,8 +113,8 @@ static size_t page_bytes(const struct src_kernel *src)
 }
 
 /*
- * Read more of the file, after the page: 1, 0 when there is no more, or negative. In a growing
- * recording the last page may be incomplete, so only whole pages are read.
+ * Read more of the file, after the page. A growing recording gets whole pages only, since its last
+ * one may be incomplete. Returns 1, 0 at the end, or negative.
  */
 static int refill_kernel(struct src_kernel *src)
 {

@@ -12,9 +12,8 @@
 extern const struct source_kind src_kernel_kind;
 
 /*
- * Find the task of a record: its maker or, if that is not in the recording, the task that it
- * concerns, because it is woken or comes on the CPU. NULL: neither is in the recording, or a tracer
- * made the record.
+ * Find the task of a record: its maker, else the task that is woken or comes on the CPU. NULL: the
+ * recording has neither, or a tracer made the record.
  */
 const struct task *src_kernel_task(const struct trace_data *data, const struct kernel_record *rec);
 

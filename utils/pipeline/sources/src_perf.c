@@ -26,7 +26,7 @@ struct early_name {
 };
 
 /*
- * One file, which is read one event ahead: @next, when it @has_next.
+ * One file, which is read one event ahead: @next, if it @has_next.
  *
  * @buf: [@at, @len) was read and not decoded yet
  * @offset: offset in the file of the end of the buffer

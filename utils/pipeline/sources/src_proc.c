@@ -11,7 +11,8 @@
 #include "utils/pipeline/stages/stage.h"
 
 /*
- * @next: the next event, when it @has_next: the file is read one event ahead
+ * One file, which is read one event ahead: @next, if it @has_next.
+ *
  * @damage: the damage of the file, until it is reported
  * @shown: the payload of the last delivered event
  */

@@ -184,8 +184,8 @@ void src_user_limit(struct src_user *src, uint64_t start, uint64_t end, uint64_t
 }
 
 /*
- * Get a buffer: a small one for the first records of one of many tasks, which may wait long for its
- * turn; later a large one, usually from a task that has just ended.
+ * Get a buffer: a small one for the first records of a task, which may wait long among many; later
+ * a large one, usually from an ended task.
  */
 static bool get_buffer(struct src_user *src)
 {
@@ -450,9 +450,8 @@ static size_t take_payload(struct src_user *src, const struct record *rec, size_
 }
 
 /*
- * Take the value of a counter, which is in the record at @at itself; a large value goes on in the
- * records after it. All of these records become the event's payload. Returns the number of bytes
- * after the first record.
+ * Make the event's payload of the record at @at, which has a counter's value, and the records with
+ * the rest of a large value. Returns the bytes of these further records.
  */
 static size_t take_counter(const struct src_user *src, const struct record *first, size_t at,
 			   struct event *event)
@@ -497,8 +496,8 @@ static void skip_hole(struct src_user *src)
 }
 
 /*
- * Check for zeros up to the end of the file: a crash can leave blocks that were never written. 1:
- * there are only zeros, 0: there are other bytes, or negative with @err.
+ * Look for zeros up to the end of the file: a crash leaves unwritten blocks. Returns 1 when there
+ * are only zeros, 0 for other bytes, or negative with @err.
  */
 static int rest_is_zero(struct src_user *src, struct uft_err *err)
 {
@@ -582,8 +581,8 @@ static size_t read_plain_calls(struct src_user *src, struct event *events, size_
 }
 
 /*
- * Open the block at next_offset, if one begins there. The buffer must have room for all of its
- * records, since the block may have to be read as bytes.
+ * Open the block at next_offset, if there is any. The buffer must have room for all of its records,
+ * in case that they are read as bytes.
  */
 static bool open_block(struct src_user *src)
 {

@@ -22,26 +22,27 @@
 #define SRC_USER_MAX_BUFFER (128 * 1024)
 
 /*
- * A source of one task. The functions below are for callers that need more than source.h offers:
- * the place of a record in the file, or the damage.
+ * A source of one task. The functions below tell the place of a record in the file, or the damage,
+ * for callers that need more than source.h.
  *
+ * @place: the meaning of addresses at the last payload, if any
  * @fd: -1 between two reads, unless the source @keeps_open its file
+ * @file_ended: the rest of the file is in the buffer
  * @next_offset: offset in the file of the next byte to read
  * @end_offset: reading ends there, or at the end of the file
  * @buf: NULL before the first read; [@at, @len) is not decoded yet
  * @cap, @full_cap: the size of @buf, now and from the second read on
- * @file_ended: the rest of the file is in the buffer
  * @is_damaged: the source ends at the damage, even if the file grows
  * @has_unknown_payload: arguments were skipped for lack of their specification
  * @beside: payloads of events that are not in the records themselves
- * @place: the meaning of addresses at the last payload, once there was one
  *
- * For a compact file, whose blocks are read as the bytes of records; offsets count these bytes:
+ * For a compact file, offsets count the bytes of the records that its blocks represent:
+ *
  * @compact: the blocks; NULL: the file is not compact
  * @is_whole: the buffer ends where a record ends
  * @cursor: position in a block that is read call by call; NULL: none was needed yet
- * @lost_block_at: if it @has_lost_block: the records of the block at this offset of the file are
- *                 lost, which was not reported yet
+ * @lost_block_at: if it @has_lost_block: offset of a block with lost records that are not reported
+ *                 yet
  */
 struct src_user {
 	struct source source;
@@ -111,8 +112,8 @@ static inline void event_of_record(const struct record *rec, uint64_t last_ns, s
 }
 
 /*
- * HOT: a source's buffer, from which calls without payload are taken one by one. The struct is kept
- * in registers from src_user_plain() to src_user_plain_put().
+ * HOT: a source's buffer, from which calls without payload are taken one by one. Between
+ * src_user_plain() and src_user_plain_put() the struct is in registers.
  *
  * @at: the next record; a record that ends after @end is not taken
  * @last_ns: time of the record before @at
@@ -148,9 +149,9 @@ static inline void plain_record_took(struct plain_records *records, const struct
 }
 
 /*
- * Get the cursor of a compact file, from which the next records can be read call by call, at most
- * *@max (which becomes less if the block has fewer). Report them by src_user_took(). NULL: call
- * src_user_read().
+ * Get the cursor of a compact file to read the next records call by call; NULL: call
+ * src_user_read(). *@max: the most calls; it becomes less if the block has fewer. Report the calls
+ * by src_user_took().
  */
 struct compact_cursor *src_user_calls(struct src_user *src, size_t *max);
 static inline void src_user_took(struct src_user *src, size_t nr, uint64_t last_ns)
@@ -179,13 +180,15 @@ static inline uint64_t src_user_offset(const struct src_user *src)
 }
 
 /*
- * Read only from @start to @end, where records begin (@end may be UINT64_MAX). @last_ns: time of
- * the record before @start. Must not be called while a block is read call by call.
+ * Read only from @start to @end, where records begin, or UINT64_MAX. No block may be open call by
+ * call.
+ *
+ * @last_ns: time of the record before @start
  */
 void src_user_limit(struct src_user *src, uint64_t start, uint64_t end, uint64_t last_ns);
 
 /*
- * The memory and descriptors for the source of one of @nr_tasks tasks. @blocks: the pool of
+ * The memory and descriptors of each source, when there are @nr_tasks tasks. @blocks: the pool of
  * buffers; NULL: malloc(3)
  */
 struct src_user_plan {
@@ -200,8 +203,8 @@ int src_user_open(struct src_user *src, struct trace_data *data, int32_t tid,
 void src_user_close(struct src_user *src);
 
 /*
- * Take the descriptor away from @src. It becomes the @fd of another source of the same task.
- * Returns -1 when @src has no descriptor, or closes its descriptor after each read.
+ * Take the descriptor away from @src, for another source of the same task. Returns -1 when there is
+ * none, or @src closes it after each read.
  */
 int src_user_take_fd(struct src_user *src);
 
@@ -209,10 +212,11 @@ int src_user_take_fd(struct src_user *src);
 void src_user_release(struct src_user *src);
 
 /*
- * Decode at most @max records (at least one), none later than @until_ns, into @events, as
- * event_of_record() does, with payloads. Returns their number; 0 when the next record is later or
- * there is none (@src->at_end). Negative errno when the file cannot be read or is damaged; all
- * records before that place have been returned then.
+ * Decode records with their payloads, as event_of_record() does: at most @max, which is at least 1,
+ * and none later than @until_ns.
+ *
+ * Returns their number; 0: the next record is later, or there is none (@src->at_end); or negative
+ * errno: the file is unreadable or damaged after the records returned before.
  */
 ssize_t src_user_read(struct src_user *src, struct event *events, size_t max, uint64_t until_ns,
 		      struct uft_err *err);
