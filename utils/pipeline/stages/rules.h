@@ -6,7 +6,7 @@
 #include "utils/pipeline/recording/data.h"
 
 /*
- * The rules, which are looked up once per function. Starts with func_rules_init(), and ends with
+ * The rules, looked up once per function. Starts with func_rules_init(), ends with
  * func_rules_deinit().
  *
  * @filters: NULL: there are none
@@ -28,8 +28,11 @@ struct func_rules {
 };
 
 /*
- * Find the filters that match a symbol of the recording, and mark them in filter_entry.has_match.
- * @filters is borrowed; NULL: none. 0, -ENOMEM, or the error of an unreadable symbol file.
+ * Find the filters that match a symbol of the recording, and set their filter_entry.has_match.
+ *
+ * @filters: borrowed; NULL: there are none
+ *
+ * Returns 0, -ENOMEM, or the error of an unreadable symbol file.
  */
 int func_rules_init(struct func_rules *rules, struct trace_data *data, struct filters *filters,
 		    uint32_t actions, struct uft_err *err);

@@ -14,10 +14,9 @@
 #include "utils/pipeline/kinds/event_choice.h"
 
 /*
- * Stages work on one task, before tasks are merged: its events belong to one call stack. So a stage
- * that must look ahead (stg_time) may hold events back without delaying other tasks.
- *
- * Most stages work in place: they get @nr events and return the number of remaining events.
+ * Stages work on one task, before tasks are merged. A stage may hold events back (stg_time) without
+ * delaying other tasks. Most stages change @events in place, and return the number of remaining
+ * events.
  */
 
 struct stg_filter;
@@ -86,12 +85,13 @@ struct pending_call {
 };
 
 /*
- * stg_calls: pairs entries with exits.
+ * stg_calls: pairs entries with exits. Starts as zeros but for config, task and pseudo; ends with
+ * stg_calls_deinit().
  *
  * @reader: the number of the thread (session.h)
  * @changes_ns: the next time when addresses change their meaning (exec, dlopen)
- * @frames: the open calls are [0, @nr); the first @nr_seeded have no recorded entry, and do not
- *          count as depth
+ * @frames: the open calls are [0, @nr); the first @nr_seeded have no recorded entry and are no
+ *          levels of depth
  * @out_ns: the time when the task left the CPU, if it @is_out
  * @has_first: there was a call or an event of the scheduler
  * @has_record: there was a call
@@ -100,9 +100,7 @@ struct pending_call {
  * @wants_depth: after LOST, the next record tells the depth of the stack
  * @has_kernel: some of the calls may be the kernel's
  * @is_plain: all events of the batch were calls whose indent is right without stg_indent()
- * @open: by func->count_id below @nr_open, the number of a function's frames, to find recursions
- *
- * Starts as zeros but for config, task and pseudo; ends with stg_calls_deinit().
+ * @open: by func->count_id below @nr_open: the number of a function's frames, to find recursions
  */
 struct stg_calls {
 	const struct stage_config *config;
@@ -138,9 +136,8 @@ struct stg_calls {
 void stg_calls_deinit(struct stg_calls *calls);
 
 /*
- * Copy @from to the empty @to. skim_fast() leaves frames without functions and wrong counts of open
- * calls in @from; @to gets right ones. 0, or negative with @err; @to needs stg_calls_deinit() in
- * any case.
+ * Copy @from to the empty @to, which always needs stg_calls_deinit(). @to gets the functions of
+ * frames and counts of open calls that skim_fast() leaves out. Returns 0, or negative with @err.
  */
 int stg_calls_copy(struct stg_calls *to, const struct stg_calls *from, struct uft_err *err);
 
@@ -154,11 +151,10 @@ int stg_calls(struct stg_calls *calls, struct event *events, size_t nr, struct u
 size_t stg_calls_close(struct stg_calls *calls, struct event *events);
 
 /*
- * stg_kernel: drops calls of the kernel outside of functions of the program, and, if only the
- * kernel's calls are wanted, other calls.
+ * stg_kernel: drops calls of the kernel outside of the program's functions, or everything but calls
+ * of the kernel if only these are wanted.
  *
- * @depth: number of open calls of the kernel, if the outermost one is outside of the program's
- *         functions; else 0
+ * @depth: number of open calls of the kernel outside of the program's functions
  */
 struct stg_kernel {
 	const struct stage_config *config;
@@ -186,10 +182,10 @@ size_t stg_select(const struct stage_config *config, struct event *events, size_
 /*
  * stg_time: holds entries back until their calls have taken long enough.
  *
- * @threshold_ns: the threshold of all calls, unless @has_own_thresholds: then each ENTRY has its
- *                own, in total_ns (stg_filter.h)
- * @held: the events [@at, @nr) wait, with copies of their payloads
+ * @threshold_ns: the threshold of all calls, unless @has_own_thresholds: then total_ns of each
+ *                ENTRY has its own (stg_filter.h)
  * @released: payloads that live until the next batch
+ * @held: the events [@at, @nr) wait, with copies of their payloads
  */
 struct stg_time {
 	uint64_t threshold_ns;
@@ -215,9 +211,11 @@ static inline size_t stg_time_room(const struct stg_time *stage, size_t nr)
  */
 ssize_t stg_time(struct stg_time *stage, const struct event *events, size_t nr, struct event *out);
 /*
- * For a growing recording, when no event is to come until @now_ns: write the held calls that have
- * lasted long enough then to @out, which has stg_time_room(). stg_time_waits_since() returns the
- * start of the first held call that may still be released; UINT64_MAX: none.
+ * For a growing recording without an event until @now_ns: write the held calls that have lasted
+ * long enough to @out, which has stg_time_room().
+ *
+ * stg_time_waits_since() returns the start of the first held call that may still be released;
+ * UINT64_MAX: none.
  */
 ssize_t stg_time_due(struct stg_time *stage, uint64_t now_ns, struct event *out);
 uint64_t stg_time_waits_since(const struct stg_time *stage);
@@ -233,7 +231,7 @@ void stg_time_deinit(struct stg_time *stage);
  * @exec_ns: the time when the task executes another program
  * @starts_at_margin: calls without a recorded entry, which filters do not know, are not levels
  * @drops_off: there may be events with EVENT_OFF
- * @drops_margin: drop events without shown calls around them, as with --size-filter in uftrace
+ * @drops_margin: drop events outside of shown calls, as with --size-filter in uftrace
  */
 struct stg_indent {
 	const struct stg_calls *calls;

@@ -144,9 +144,8 @@ static void note_first_record(struct stg_calls *calls, struct event *event)
 }
 
 /*
- * After LOST, and when a task begins: set the number of frames to the depth of the record. After
- * LOST, the time of new frames is unknown. At a task's beginning they begin with the first record;
- * if a scheduler event was first, there are none, as in uftrace.
+ * Set the number of frames to the depth of the record, after LOST and when a task begins. As in
+ * uftrace, a task that begins with a scheduler event has no frames.
  */
 static bool resync_frames(struct stg_calls *calls, struct event *event)
 {
@@ -248,8 +247,8 @@ static bool is_outside(const struct stg_calls *calls)
 }
 
 /*
- * Returns the depth of an event that is not a call: the number of calls around it, shown or not. In
- * a view of lines, an outermost library call that is not shown does not count. All as in uftrace.
+ * Returns the depth of an event other than a call, as in uftrace: the number of calls around it,
+ * except an outermost library call that lines do not show.
  */
 static uint32_t event_depth(const struct stg_calls *calls)
 {
@@ -359,9 +358,8 @@ static inline const struct func *known_func(const struct stg_calls *calls,
 }
 
 /*
- * Returns the time before which pair_fast() may handle calls; 0: never. pair_fast() needs the first
- * record, which tells the depth of the stack. With calls of the kernel, handle() gets the outermost
- * calls: it notes calls of the kernel outside of them.
+ * Returns the time before which pair_fast() may handle calls; 0: never. handle() gets the first
+ * record, which tells the depth, and outermost calls around calls of the kernel.
  */
 static uint64_t fast_until(const struct stg_calls *calls)
 {

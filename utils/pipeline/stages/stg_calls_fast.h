@@ -1,7 +1,6 @@
 /*
- * HOT: pairs entries with exits, one call at a time. enter_fast() and leave_fast() are for calls
- * from records (stg_calls.c) and from blocks (compact_calls.c). skim_fast() finds the open calls,
- * without names and events (split.c).
+ * HOT: pairs entries with exits of records (stg_calls.c) and blocks (compact_calls.c), one call at
+ * a time. skim_fast() only finds the open calls (split.c).
  */
 #ifndef UTRAIL_PIPELINE_STG_CALLS_FAST_H
 #define UTRAIL_PIPELINE_STG_CALLS_FAST_H
@@ -26,7 +25,7 @@ static inline void enter_func(const struct stg_calls *calls, struct pending_call
 /*
  * The frames of stg_calls, in registers during a loop.
  *
- * @next: the place of the next frame; @end: the end of the room
+ * @next, @end: the place of the next frame, and the end of the room
  * @least: with this number of frames or fewer, an EXIT is for stg_calls()
  */
 struct open_calls {
@@ -62,9 +61,8 @@ static inline bool enter_fast(struct open_calls *at, const struct stg_calls *cal
 }
 
 /*
- * Returns the part of a call's time that is not self time of the caller: usually all of it. If the
- * function is too small to be shown, the call's self time counts as the caller's. If the call is
- * too short, all of its time does.
+ * Returns the part of a call's time that is not self time of the caller. A function too small to be
+ * shown leaves its self time to the caller, a call too short all of its time.
  */
 static inline uint64_t foreign_time(const struct stage_config *config, const struct func *func,
 				    uint64_t total_ns, uint64_t child_ns)
@@ -75,8 +73,10 @@ static inline uint64_t foreign_time(const struct stage_config *config, const str
 }
 
 /*
- * Add up the time of @event, a call or a time off the CPU that has ended. @parent: the call around
- * it; NULL: it is outermost. @child_ns: time of its own calls.
+ * Add the time of @event, an ended call or time off the CPU, to the call around it.
+ *
+ * @parent: that call; NULL: @event is outermost
+ * @child_ns: time of the calls in @event
  */
 static inline void count_time(struct stg_calls *calls, struct pending_call *parent,
 			      const struct event *event, uint64_t child_ns)
@@ -116,8 +116,8 @@ static inline bool leave_fast(struct open_calls *at, struct stg_calls *calls, st
 }
 
 /*
- * Take a call, or a return from the innermost call. Frames change as by stg_calls() without
- * filters, but have no functions. False: the record is neither, or there is no room.
+ * Take a call, or a return from the innermost call, into frames without functions. False: the
+ * record is neither, or there is no room.
  */
 static inline bool skim_fast(struct open_calls *at, struct stg_calls *calls, uint64_t time_ns,
 			     uint64_t addr, bool is_exit)

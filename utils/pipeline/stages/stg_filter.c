@@ -174,9 +174,8 @@ static void leave_inherited(struct stg_filter *stage, size_t depth)
 }
 
 /*
- * Apply the switches up to an event at @now_ns. A switch applies to all tasks, from the event with
- * which a task reaches it. If other tasks have events of the same time, the order of tasks decides.
- * In the task itself, reach_switch() applies the switch.
+ * Apply other tasks' switches up to an event at @now_ns. A switch applies to all tasks; at equal
+ * times the order of tasks decides. reach_switch() applies the task's own.
  */
 static inline void look_at_switches(struct stg_filter *stage, uint64_t now_ns)
 {
@@ -255,8 +254,8 @@ static uint32_t obey_trigger(struct stg_filter *stage, const struct trigger *tri
 }
 
 /*
- * *@holds becomes true when the filter part of a call's trigger applies. For conditions on return
- * values, the first run collects the results in the order of entries, and the second one uses them.
+ * *@holds: the filter part of a call's trigger applies. The first run collects results of
+ * conditions on return values, the second run uses them in the order of entries.
  */
 static int ask_condition(struct stg_filter *stage, const struct trigger *trigger,
 			 const struct event *event, struct filter_frame *frame, bool *holds)
@@ -433,8 +432,8 @@ static int on_entry_within(struct stg_filter *stage, struct event *event)
 }
 
 /*
- * True when an EXIT without an ENTRY is shown. Its call was entered by the parent before a fork, or
- * before the range. The caller is unknown, so only the rules of the called function decide.
+ * True when an EXIT without an ENTRY is shown, after a fork or the range's beginning. The caller is
+ * unknown, so only the called function's rules decide.
  */
 static bool is_shown_unseen(struct stg_filter *stage, const struct event *event)
 {

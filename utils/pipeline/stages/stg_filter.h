@@ -47,8 +47,7 @@ struct filter_switch {
  * @base: the selection at the beginning of a task
  * @ends_only: the view gets no entries, so calls that are too short are dropped at their end
  * @wants_cpus: as in stage_config
- * @counts_off: calls are passed on with EVENT_OFF while tracing is switched off, since they count
- *              as depth
+ * @counts_off: while tracing is switched off, calls are passed on with EVENT_OFF, for the depth
  * @hides_libcalls: stg_select drops library calls, so they are not levels
  * @wants_paths: the view shows call paths; there is one thread
  * @collects: this is a first run, which finds @outcomes and @switches
@@ -83,18 +82,17 @@ void call_filter_deinit(struct call_filter *filter);
 /*
  * The state of one task.
  *
- * @frames: all open calls. The first @nr_inherited are those within which the task was forked; they
- *          end at @exec_ns, when it becomes another program
- * @is_waiting: @frames are those of the parent, since the child has not begun
+ * @frames: all open calls. The first @nr_inherited are those around the task's fork, until it
+ *          executes another program at @exec_ns
  * @nr_within: set by stg_filter_begin_within()
  * @levels: [i] is the number of shown calls among the outermost i ones; @nr_levels is 0 if unknown
+ * @is_waiting: @frames are those of the parent, since the child has not begun
  * @switch_at: index of the next switch that the task has not reached
  * @nr_asked: number of calls with conditions on return values so far
  * @is_on: tracing is switched on
  *
- * An ENTRY that passes has, in total_ns, the duration from which on it is shown (for stg_time). In
- * self_ns it has the address of the struct call_path that leads to it, if it has the action
- * `backtrace`, else 0.
+ * The total_ns of an ENTRY that passes is the least duration with which stg_time shows the call.
+ * Its self_ns is the address of its struct call_path, if it has the action `backtrace`, else 0.
  */
 struct stg_filter {
 	struct call_filter *filter;

@@ -117,9 +117,8 @@ static size_t first_short(const struct stg_time *stage, uint64_t now_ns)
 }
 
 /*
- * If calls have thresholds of their own: find the place after the last call that is long enough,
- * and the events in it. Such a call releases the calls around it, too. stage->due_ns becomes the
- * time at which the next call is long enough, so that deep stacks are not searched before.
+ * For calls with thresholds of their own: find the place after the last call that is long enough,
+ * with its events. stage->due_ns becomes the next time to search.
  */
 static size_t behind_long(struct stg_time *stage, uint64_t now_ns)
 {
