@@ -181,6 +181,7 @@ struct task_place {
 	struct addr_space *space;
 	uint64_t until_ns;
 };
+
 /*
  * Find the meaning of addresses of @task at @time_ns. @reader: see session_space(). Returns 0;
  * -ENODATA when the recording has no session for the task; or -ENOMEM.
