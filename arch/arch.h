@@ -6,20 +6,18 @@
 #include <stdint.h>
 
 /*
- * To add an architecture <isa>:
+ * The files of an architecture <isa>; doc/internals/add-an-arch.md has the whole recipe:
  *
- *  1. arch/<isa>/arch_isa.h: the inline functions below (arch_counter_read ...).
- *  2. arch/<isa>/guarded.S, fault.c: reading memory and registers of the program (arch_copy_guarded
- *     ...). arch/<isa>/stubs.S: entry stubs under the symbol names that compilers call (mcount,
- *     __fentry__, _mcount ...), the return trampoline arch_return_trampoline and
- *     arch_call_preserving_vectors. A stub saves all registers that a call may change, except
- *     vector registers, and calls probe_entry() or probe_exit() (libmcount/hot/probe.h).
- *  3. arch/<isa>/host.c: arch_init(), arch_has_invariant_counter(), arch_has_shadow_stack().
- *  4. arch/meson.build: the folder's files for host_machine.cpu_family() == '<isa>'.
- *  5. tests/unit/arch: the clobber test needs a fill and a compare of the ISA's registers.
+ * - arch/<isa>/arch_isa.h: the inline functions below (arch_counter_read ...)
+ * - arch/<isa>/guarded.S, fault.c: reading memory and registers of the program (arch_copy_guarded
+ *   ...)
+ * - arch/<isa>/stubs.S: entry stubs under the names that compilers call (mcount, __fentry__ ...),
+ *   arch_return_trampoline, and arch_call_preserving_vectors. A stub saves all registers that a
+ *   call may change, except vector registers, and calls probe_entry() or probe_exit()
+ *   (libmcount/hot/probe.h)
+ * - arch/<isa>/host.c: arch_init(), arch_has_invariant_counter(), arch_has_shadow_stack()
  *
- * Code for an ISA that can run elsewhere (decoders, patch writers) is compiled and tested on every
- * host and does not belong in the files above.
+ * Decoders and writers of code that can run on any host do not belong in these files.
  */
 
 #if defined(__x86_64__)
@@ -29,8 +27,8 @@
 #endif
 
 /*
- * The CPU's counter, not ordered against the instructions around it.
- *   cost: about 7 ns on x86_64 (rdtsc); the minimum cost of a record
+ * The CPU's counter, not ordered against the instructions around it. Reading it takes about 7 ns on
+ * x86_64 (rdtsc).
  */
 static inline uint64_t arch_counter_read(void);
 
@@ -67,16 +65,15 @@ extern const unsigned arch_elf_class;
 void arch_init(void);
 
 /*
- * Calls @fn(@arg) on the current stack with all vector, FP and mask registers saved around it, so
- * that @fn may use libc. General registers follow the C ABI. @fn must preserve errno.
+ * Calls @fn(@arg) on the current stack, and saves all vector, FP and mask registers around the
+ * call: @fn may use libc. @fn must preserve errno.
  */
 void arch_call_preserving_vectors(void (*fn)(void *arg), void *arg);
 
 /*
- * Calls @fn(@arg) once, and compares all vector, FP and mask registers from before and after the
- * call. True when they are unchanged: later calls of @fn need no arch_call_preserving_vectors().
- * False when they have changed, or when that is unknown. The comparison itself changes these
- * registers, so call this function from arch_call_preserving_vectors(). One caller at a time.
+ * Calls @fn(@arg) once. True when the call is known to leave all vector, FP and mask registers
+ * unchanged. The test itself changes these registers, so call it from
+ * arch_call_preserving_vectors(). One caller at a time.
  */
 bool arch_leaves_vectors(void (*fn)(void *arg), void *arg);
 
@@ -131,18 +128,21 @@ void arch_write_nops(uint8_t *nops, uint32_t bytes);
 bool arch_write_short_jump(uint8_t jump[ARCH_SHORT_JUMP_BYTES], uint64_t from, uint64_t to);
 
 /*
- * Writes the beginning of the stub of event @event (below 2^31), for code at @site, to @code:
- * ARCH_POINT_STUB_BYTES, executed in place; code of the program follows. The stub calls the address
- * in @cell, which is within 2 GiB, and goes on with the stack and all registers, including flags,
- * unchanged.
+ * Writes the beginning of the stub of event @event (below 2^31), for code at @site. The stub is
+ * executed in place, calls the address in @cell, and changes no register, no flag and nothing on
+ * the stack. Code of the program follows.
+ *
+ * @code: ARCH_POINT_STUB_BYTES
+ * @cell: the address of a word within 2 GiB of @code
  */
 #define ARCH_POINT_STUB_BYTES 37
 
 void arch_write_point_stub(uint8_t *code, uint32_t event, uint64_t site, const uint64_t *cell);
 
 /*
- * Does the work of arch_write_point_stub() for an event with arguments. probe_point_args() finds
- * the places of the arguments at @operands, within 2 GiB, and has all registers.
+ * Does the work of arch_write_point_stub() for an event with arguments.
+ *
+ * @operands: the places of the arguments, for probe_point_args(); within 2 GiB of @code
  */
 #define ARCH_POINT_ARGS_STUB_BYTES 42
 
@@ -150,9 +150,11 @@ void arch_write_point_args_stub(uint8_t *code, uint32_t event, uint64_t site, co
 				const void *operands);
 
 /*
- * Writes the stub of a function's entry, which calls the address in @cell. @addr: the function's
- * address in records; @slot: the distance of its return slot above the stack pointer at @site, in
- * bytes. The jump at the site goes to the byte ARCH_ENTRY_STUB_START.
+ * Writes the stub of a function's entry, which calls the address in @cell. The jump at the site
+ * goes to the byte ARCH_ENTRY_STUB_START.
+ *
+ * @addr: the function's address in records
+ * @slot: the distance of the return slot above the stack pointer at @site, in bytes
  */
 #define ARCH_ENTRY_STUB_BYTES 43
 #define ARCH_ENTRY_STUB_START 24
@@ -167,9 +169,11 @@ void arch_write_entry_stub(uint8_t *code, uint64_t addr, uint64_t site, uint32_t
 bool arch_move_distance(uint8_t *at, int64_t moved);
 
 /*
- * Calls @fn(@a, @b), a libc function that reads its return address to identify its caller. @fn sees
- * @through as its return address: a return instruction of the caller's module (arch_find_return()).
- * @lazy: the value for code that binds a library call (arch_pass_site()).
+ * Calls @fn(@a, @b), a libc function that identifies its caller by its return address.
+ *
+ * @through: the return address that @fn sees: a return instruction of the caller's module
+ *           (arch_find_return())
+ * @lazy: the value for code that binds a library call (arch_pass_site())
  */
 void *arch_call_returning_through(void *fn, const void *a, uint64_t b, const void *through,
 				  uint64_t lazy);
@@ -190,15 +194,15 @@ extern const char arch_return_trampoline[];
 uint64_t arch_copy_guarded(void *to, const void *from, uint64_t len);
 
 /*
- * HOT. Copies the string at @from without its NUL, at most @max bytes; up to 7 bytes after the copy
- * are overwritten, too. Returns the number of copied bytes; -1 - n when n bytes were readable and
- * the next was not. At a fault, arch_fault_resume() ends the function.
+ * HOT. Copies the string at @from without its NUL, at most @max bytes, and may overwrite 7 bytes
+ * after the copy. Returns the number of copied bytes; -1 - n when memory is unreadable after n
+ * bytes. At a fault, arch_fault_resume() ends the function.
  */
 int64_t arch_copy_string(void *to, const void *from, uint64_t max);
 
 /*
  * In a signal handler with @context (ucontext_t): true when the fault was in arch_copy_guarded() or
- * arch_copy_string(). Then the thread goes on at the end of that function.
+ * arch_copy_string(). The thread then goes on at that function's end.
  */
 bool arch_fault_resume(void *context);
 

@@ -19,14 +19,15 @@ struct hook_call {
 };
 
 /*
- * The functions that an instruction set must provide so that functions can be prepared. @left: the
- * number of bytes at @at.
+ * The functions that an instruction set must provide so that functions can be prepared. @left is
+ * the number of bytes at
+ * @at. Each returns 0 or false for other code.
  *
- * @nop: the length of the instruction at @at if it is a nop that compilers leave for hooks, else 0
- * @landing_pad: the length of a landing mark for indirect calls at @at (x86_64: `endbr64`), else 0
+ * @nop: the length of a nop that compilers leave for hooks, at @at
+ * @landing_pad: the length of a mark for targets of indirect calls (x86_64: `endbr64`), at @at
  * @call: true when the code at @at, of address @addr, is a call, perhaps of a hook
- * @entry_sled, @exit_sled, @tail_sled: the number of bytes that XRay replaces, if an unpatched sled
- *                 of that kind is at @at; else 0
+ * @entry_sled, @exit_sled, @tail_sled: the number of bytes that XRay replaces in an unpatched sled
+ *                                      of that kind, at @at
  */
 struct hook_code {
 	unsigned (*nop)(const uint8_t *at, uint64_t left);

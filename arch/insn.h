@@ -11,9 +11,9 @@
 struct isa;
 
 /*
- * A disassembler of one instruction set. A thread needs a disassembler of its own, except for
- * insns_step(), insns_look_through(), insns_near_names() and insns_far_names(), which do not change
- * it.
+ * A disassembler of one instruction set, for one thread. insns_step(), insns_look_through(),
+ * insns_near_names() and insns_far_names() do not change the disassembler: any thread may call
+ * them.
  */
 struct insns;
 
@@ -60,12 +60,12 @@ enum insn_flow {
 /*
  * One instruction.
  *
- * @names: with @has_name: the target of a relative jump, or the address of data that the
- *         instruction accesses relative to itself
+ * @names: with @has_name: the target of a relative jump, or the address of data, relative to the
+ *         instruction
  * @name_at: the offset of the displacement in the instruction
  * @is_address: the instruction computes the address, and does not access it (x86_64: `lea`)
- * @is_padding: it does nothing, or is never meant to be reached: compilers put such instructions
- *              between functions
+ * @is_padding: compilers put such instructions between functions; they do nothing, or are never
+ *              reached
  */
 struct insn_step {
 	uint64_t addr;
@@ -108,11 +108,11 @@ enum insn_refusal {
  * Instructions with the effect of those at @from, to be executed elsewhere within 2 GiB of them.
  *
  * @taken: the number of bytes of the original instructions at @from
- * @fixes: offsets in @bytes of displacements of 4 bytes, which are right if @bytes lies at @from.
- *         Code that places @bytes elsewhere adds @from minus that place to each
+ * @fixes: offsets in @bytes of displacements of 4 bytes. Code that places @bytes at an address
+ *         other than @from adds @from minus that address to each
  * @ret_at: when the last instruction is a call: the offset of the low half of the return address
- *          that @bytes pushes; 0: no call. The high half follows after INSN_RET_HIGH bytes. The
- *          address is @ret, to which insn_load_at() adds a load address
+ *          that @bytes pushes. The high half follows after INSN_RET_HIGH bytes. 0: no call
+ * @ret: the return address, to which insn_load_at() adds a load address
  * @ends: the place after @bytes is never reached
  * @refusal: enum insn_refusal, set with a return of -EXDEV
  */
@@ -132,18 +132,17 @@ struct insn_code {
 #define INSN_RET_HIGH 8
 
 /*
- * Moves whole instructions, from address @from of @text on, until @nr_bytes are taken or an
- * instruction does not go on to the next. -EXDEV with the reason when an instruction cannot run
- * elsewhere, or is a call that would return into the first @nr_bytes, which will be overwritten.
+ * Moves whole instructions of @text, beginning at @from, until @nr_bytes are taken or an
+ * instruction does not go on to the next. -EXDEV with the reason in @err when an instruction cannot
+ * be moved. A call that returns into the first @nr_bytes cannot, since they will be overwritten.
  */
 int insns_move(struct insns *insns, const struct insn_text *text, uint64_t from, unsigned nr_bytes,
 	       struct insn_code *out, struct uft_err *err);
 
 /*
- * Moves all of [@from, @until) of @text; jumps within that range lead to the moved code. So only
- * the first byte of the old code is still reached, if no other code refers to the old code. The
- * range must not contain calls, since these return into the old code. -EXDEV with the reason, as
- * for insns_move().
+ * Moves all of [@from, @until) of @text; jumps inside of the range lead to the moved code. If no
+ * other code refers to the range, only its first byte is still reached. -EXDEV with the reason in
+ * @err, also when the range has a call.
  */
 int insns_move_all(struct insns *insns, const struct insn_text *text, uint64_t from, uint64_t until,
 		   struct insn_code *out, struct uft_err *err);
@@ -164,9 +163,12 @@ void insn_load_at(const struct isa *isa, struct insn_code *code, uint64_t bias);
 bool insns_is_landing_pad(struct insns *insns, const uint8_t *at, uint64_t left);
 
 /*
- * Finds the address of main() in a program's start code: the @left bytes at @at, of address @addr.
- * Start code calls __libc_start_main() with main() as first argument. False when the bytes are no
- * such code, or load the address in another way than the start files of C libraries.
+ * Finds the address of main() in a program's start code, which calls __libc_start_main() with
+ * main() as first argument. False when the bytes are not start code as C libraries have it.
+ *
+ * @at, @left: the bytes of the code
+ * @addr: the address of @at
+ * @address: where to store the address of main()
  */
 bool insns_main(struct insns *insns, const uint8_t *at, uint64_t left, uint64_t addr,
 		uint64_t *address);
@@ -175,11 +177,12 @@ bool insns_main(struct insns *insns, const uint8_t *at, uint64_t left, uint64_t 
 unsigned insns_padding(struct insns *insns, const uint8_t *at, const uint8_t *end);
 
 /*
- * For bytes with unknown instruction boundaries: an instruction may begin at any byte. Both
- * functions call @fn with the targets of possible jumps: insns_near_names() for jumps with a reach
- * of insns_near_reach() bytes in both directions, insns_far_names() for all others.
- * insns_far_names() also calls @base with each possible start of a table, given by its place alone.
- * It returns 0, or the result of @base when that is below 0.
+ * For bytes with unknown instruction boundaries: call @fn with the targets of all jumps that may
+ * begin at any byte.
+ *
+ * - insns_near_names() finds jumps with a reach of insns_near_reach() bytes in both directions.
+ * - insns_far_names() finds all other jumps. It also calls @base with each address that may be the
+ *   start of a table. Returns 0, or the result of @base when that is below 0.
  */
 void insns_near_names(struct insns *insns, const struct insn_text *text,
 		      void (*fn)(uint64_t addr, void *arg), void *arg);
@@ -189,8 +192,8 @@ int insns_far_names(struct insns *insns, const struct insn_text *text,
 unsigned insns_near_reach(const struct insns *insns);
 
 /*
- * The functions that an instruction set must provide. They do the work of the functions with these
- * names above. A struct insns begins with a pointer to its struct insn_set, which open() sets.
+ * The functions that an instruction set must provide for the functions above. A struct insns begins
+ * with a pointer to its struct insn_set, which open() sets.
  */
 struct insn_set {
 	int (*open)(struct insns **out, struct uft_err *err);

@@ -14,8 +14,10 @@ struct insn_set;
 struct operand;
 
 /*
- * Registers for one kind of arguments, in order. @first: the number of the first register for
- * isa_reg_name(); the numbers of the following registers come after it.
+ * Registers for one kind of arguments, in order.
+ *
+ * @first: the number of the first register for isa_reg_name(); the following registers have the
+ *         numbers after @first
  */
 struct isa_arg_regs {
 	uint8_t first;
@@ -25,8 +27,8 @@ struct isa_arg_regs {
 /*
  * The procedure linkage table, as written by linkers.
  *
- * @skip: the size of its first, special entry; @skip_mold: the same in programs that mold(1) has
- *        linked. 0: the first entry is like the others
+ * @skip: the size of its first, special entry; 0: there is none
+ * @skip_mold: the size of the first entry in programs that mold(1) has linked
  * @jump_slot, @glob_dat: relocations of slots for calls. @glob_dat is 0 if calls without a PLT are
  *                        not supported
  */
@@ -41,19 +43,20 @@ struct isa_plt {
 /*
  * @machine: e_machine of its programs
  * @word_bytes: the size of a general register, and of an argument's place on the stack
- * @ints, @floats: registers of arguments. @dwarf_ints has DWARF's numbers of @ints; DWARF's numbers
- *                 of @floats begin at @dwarf_floats
- * @long_double_words: the size of a long double on the stack in words; 0: it is passed in another,
- *                     unsupported way
+ * @ints, @floats: registers of arguments
+ * @dwarf_ints: DWARF's numbers of @ints
+ * @dwarf_floats: DWARF's number of the first of @floats
+ * @long_double_words: the size of a long double on the stack in words; 0: long doubles are not
+ *                     supported
  * @knows_floats: floating point arguments of up to eight bytes are in @floats, then on the stack
  * @floats_then_ints: floating point arguments are in @floats, then in the rest of @ints, then on
  *                    the stack
+ * @knows_structs: structs are passed by classes of their words (psABI x86_64, 3.2.3); false: not
+ *                 supported
  * @insns: functions for its machine code (arch/insn.h); NULL: not supported
  * @hook_code: functions for compilers' hooks (arch/hook_code.h); NULL: not supported
  * @parse_operand: does the work of operand_parse(), with @out empty (arch/operand.h); NULL: not
  *                 supported
- * @knows_structs: structs are passed by classes of their words (psABI x86_64, 3.2.3); false: their
- *                 places are unknown
  */
 struct isa {
 	const char *name;

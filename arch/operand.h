@@ -23,7 +23,7 @@ enum operand_kind {
 #define OPERAND_NO_REGISTER 0xff
 
 /*
- * @base, @index: DWARF's numbers of general registers; of a vector register, its number from 0 on
+ * @base, @index: DWARF's numbers of general registers; vector registers count from 0 on
  * @bytes: the size of the named register
  * @symbol, @symbol_len: a part of the text; NULL: there is no symbol
  */
@@ -39,8 +39,8 @@ struct operand {
 };
 
 /*
- * Parses the @len bytes of untrusted @text as an operand of a program of @isa (may be NULL). False,
- * with @out undefined, when the text is no operand, or an ambiguous one.
+ * Parses the untrusted @text[@len] as an operand of a program of @isa (may be NULL). False, with
+ * @out undefined, for text that is no operand, or ambiguous.
  */
 bool operand_parse(const struct isa *isa, const char *text, size_t len, struct operand *out);
 

@@ -9,8 +9,8 @@
 /*
  * A stopped thread's registers, in the kernel's format (PTRACE_GETREGSET).
  *
- * @words: the general registers (NT_PRSTATUS); the first @bytes bytes are valid
- * @vectors: floating point and vector state of @vector_bytes (arch_remote_vector_note)
+ * @words, @bytes: the general registers (NT_PRSTATUS), and the number of valid bytes
+ * @vectors, @vector_bytes: floating point and vector state (arch_remote_vector_note)
  */
 #define ARCH_REMOTE_WORDS	 32
 #define ARCH_REMOTE_VECTOR_BYTES 16384
@@ -52,16 +52,18 @@ bool arch_remote_set_argument(int tid, uint32_t audit_arch, uint64_t value);
 long arch_remote_system_call(const struct arch_remote *r, uint64_t args[4]);
 
 /*
- * Changes @r to restart a system call that has ended only because the thread had to stop, not
- * because of a signal. True when @r was changed. The kernel restarts most calls itself;
- * epoll_wait(2) and similar calls fail with EINTR (signal(7)).
+ * Changes @r to restart a system call that failed with EINTR only because the thread was stopped
+ * (epoll_wait(2) and similar calls, signal(7)). The kernel restarts others. True when @r was
+ * changed.
  */
 bool arch_remote_restart(struct arch_remote *r);
 
 /*
- * Finds code of the process for a first system call: instructions that make a system call and
- * return, and the instructions that signal handlers return to. Sets their offsets in @code[@len],
- * which is executable. False when they are missing.
+ * Finds code of the process for a first system call. Stores offsets in @code[@len], which is
+ * executable. False when either is missing.
+ *
+ * @call: instructions that make a system call and return
+ * @handler_return: the instructions that signal handlers return to
  */
 bool arch_remote_find_gadgets(const uint8_t *code, size_t len, size_t *call,
 			      size_t *handler_return);
@@ -70,9 +72,11 @@ bool arch_remote_find_gadgets(const uint8_t *code, size_t len, size_t *call,
 size_t arch_remote_context_bytes(const struct arch_remote *r);
 
 /*
- * Writes @r and the signal mask @mask to @memory, as a context for rt_sigreturn(2) at address @at,
- * a multiple of 64. @nr: the interrupted system call that restarts when the context is restored;
- * negative: none.
+ * Writes a context for rt_sigreturn(2) to @memory.
+ *
+ * @at: the context's address in the process, a multiple of 64
+ * @r, @mask: the registers and the signal mask of the context
+ * @nr: the interrupted system call that restarts when the context is restored; negative: none
  */
 void arch_remote_put_context(void *memory, uint64_t at, const struct arch_remote *r, uint64_t mask,
 			     long nr);
@@ -85,25 +89,24 @@ void arch_remote_put_context(void *memory, uint64_t at, const struct arch_remote
 long arch_remote_number_in_code(const uint8_t code[ARCH_REMOTE_NUMBER_BYTES]);
 
 /*
- * Makes @r begin a system call by the instructions at @call, and then go on in the context at
- * @context, even if the recorder dies. The word below @context must have the return address of
- * signal handlers.
+ * Makes @r begin a system call by the instructions at @call, then go on in the context at @context,
+ * even if the recorder dies. The word below @context must have the return address of signal
+ * handlers.
  */
 void arch_remote_begin_syscall(struct arch_remote *r, uint64_t call, uint64_t context, long nr,
 			       const uint64_t args[6]);
 
 /*
- * Position-independent code that calls a function, sends a signal to its own thread, and then
- * restores a context. The signal is one that the program ignores: it notifies a tracer, if there is
- * one.
+ * Position-independent code that calls a function, sends a signal to its own thread, then restores
+ * a context. The program ignores the signal, but a tracer sees it.
  */
 #define ARCH_REMOTE_CODE_BYTES 64
 #define ARCH_REMOTE_CODE_END   33 /* from here on the context is restored */
 void arch_remote_put_code(uint8_t code[ARCH_REMOTE_CODE_BYTES]);
 
 /*
- * Make @r run the code of arch_remote_put_code() at address @code. It calls @fn(@args) on the stack
- * below @context, sends @signal, and then restores @context.
+ * Makes @r run the code of arch_remote_put_code() at @code, which calls @fn(@args) on the stack
+ * below @context, sends @signal, and restores @context.
  */
 void arch_remote_begin_call(struct arch_remote *r, uint64_t code, uint64_t context, uint64_t fn,
 			    const uint64_t args[6], int signal);
@@ -124,8 +127,8 @@ uint64_t arch_remote_sigframe_pc(const uint64_t *words, size_t nr);
 uint64_t arch_remote_sigframe_sp(const uint64_t *words, size_t nr);
 
 /*
- * False when @words[0], on a stack, cannot be the program counter in the context of a signal
- * handler: the @nr words from there on lack the registers that the kernel saves next to it.
+ * False when @words[0], on a stack, cannot be the program counter of a signal handler's context:
+ * the @nr words lack the registers that the kernel saves beside it.
  */
 bool arch_remote_may_be_interrupted(const uint64_t *words, size_t nr);
 
