@@ -46,8 +46,8 @@ _Static_assert(__builtin_offsetof(struct arch_regs, rdi) == 4 * 8, "known to arc
 _Static_assert(__builtin_offsetof(struct arch_regs, r9) == 2 * 8, "known to arch_int_arg");
 
 /*
- * The stack in arch_point_args: the program's registers at the site, the data that the stub pushed,
- * and then the program's own stack.
+ * The stack in arch_point_args: registers at the site, the data that the stub pushed, and the
+ * program's own stack.
  *
  * @back: the return address, which is in the stub
  * @operands: the distance from @back to the struct point_operands
@@ -130,9 +130,8 @@ static inline void arch_pass_site(struct arch_regs *regs, const void *site)
 #define ARCH_AUDIT 0xc000003eU
 
 /*
- * The place of the stack pointer in glibc's setjmp(3) (bits/setjmp.h: rbx rbp r12-r15 rsp pc). The
- * word there is encrypted: an exclusive or with the thread's pointer guard at %fs:0x30, then a
- * rotation.
+ * The place of the stack pointer in glibc's setjmp(3) (bits/setjmp.h: rbx rbp r12-r15 rsp pc).
+ * glibc encrypts the word with the pointer guard at %fs:0x30.
  */
 #define ARCH_JMP_BUF_RSP 6
 

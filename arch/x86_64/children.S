@@ -14,10 +14,9 @@
 	.endm
 
 /*
- * syscall(3) as in glibc, plus a check for calls that make children without libc, or forbid system
- * calls that hooks need (libmcount/program/clone.c). The child may return on another stack, so no
- * data for the child is on this stack. A 1 in %r9 tells that thread_after_fork() must be called: no
- * system call that makes children has an argument there.
+ * syscall(3) as in glibc, with a check for calls that make children or forbid system calls
+ * (libmcount/program/clone.c). The child may have another stack, so a register tells it what to do:
+ * 1 in %r9 means thread_after_fork().
  */
 FUNCTION syscall
 	.irp	number, 56, 57, 58, 435, 157 /* clone, fork, vfork, clone3, prctl */
@@ -60,9 +59,8 @@ FUNCTION syscall
 END syscall
 
 /*
- * vfork(2): the child returns first, and its calls then overwrite the place of our return address
- * on the stack. So registers keep the return address and the result of lend_prepare()
- * (libmcount/program/lend.h) meanwhile.
+ * vfork(2): the child's calls overwrite our return address on the stack. So registers keep that
+ * address and the result of lend_prepare() (libmcount/program/lend.h).
  */
 FUNCTION vfork
 	movl	$58, %eax

@@ -1,12 +1,11 @@
 /*
- * x86_64: the common case of a call and of a return in full, as macros of stubs.S: all ENTRYs are
- * written, there is room for the frame and the record, the clock needs no new fit. In any other
- * case the macros have changed nothing, and the stub calls the functions of libmcount/hot/entry.c
- * and exit.c. These functions handle all cases. libmcount/hot/fast.h has the common case in C, and
- * explains the lines.
+ * x86_64: the common case of a call and of a return, as macros of stubs.S: all ENTRYs are written,
+ * there is room for frame and record, and the clock needs no new fit. In any other case the macros
+ * change nothing, and the stub calls libmcount/hot/entry.c and exit.c. libmcount/hot/fast.h has the
+ * common case in C, and explains the lines.
  *
- * The macros take five registers and call nothing: 89 instructions for a call and its return,
- * compared to 160 in C functions.
+ * The macros take five registers and call nothing: 89 instructions for a call and its return, and
+ * 160 in C.
  */
 #ifndef UTRAIL_ARCH_X86_64_FAST_STUBS_H
 #define UTRAIL_ARCH_X86_64_FAST_STUBS_H
@@ -47,8 +46,7 @@
 
 /*
  * Sets %rcx to this thread's state, with the guard set, and %rdi to the innermost frame. The guard
- * is stored in its full width, as C loads it: a load that is wider than the preceding store waits
- * until the store has reached the cache.
+ * is stored in full width: a wider load would wait for the store to reach the cache.
  */
 	.macro FAST_GUARD unguarded
 	FAST_SELF %rcx, \unguarded
@@ -65,8 +63,8 @@
 	.endm
 
 /*
- * Sets %rax to the time, as hot_clock() does. Goes to \other if the clock needs a new fit, or the
- * time has not yet reached the last one of a former fit. Overwrites %rdx.
+ * Sets %rax to the time, as hot_clock() does; overwrites %rdx. Goes to \other if the clock needs a
+ * new fit, or would go back.
  */
 	.macro FAST_CLOCK other
 	rdtsc
@@ -94,13 +92,14 @@
 	.endm
 
 /*
- * Under a plan: looks the call of \addr, with its return slot at \slot, up in thread->calls; both
- * operands are relative to LOOK_UP_SAVED. A call that is not recorded ends here. Most calls of most
- * filters take this path, on which no jump is taken. For a call that is recorded, the state after
- * this macro is that of FAST_GUARD and SAVE_FAST. A call that opens the thread (FAST_ADMIT) goes to
- * \admitted, in the same state. All other calls go on with nothing saved: at \useless if no call
- * may be looked up, else at \slow. No call is skipped while there are frames that must be ended
- * first.
+ * Under a plan: looks the call of \addr, with return slot \slot, up in thread->calls. Both operands
+ * are relative to LOOK_UP_SAVED. No jump is taken on the path of a call that is left alone, which
+ * returns here.
+ *
+ * - A recorded call goes on after the macro, in the state of FAST_GUARD and SAVE_FAST.
+ * - A call that opens the thread (FAST_ADMIT) goes to \admitted, in the same state.
+ * - Any other call, or one that must end frames first, goes to \slow with nothing saved; to
+ *   \useless without probe_skips.
  */
 	.macro FAST_LOOK_UP slot, addr, useless, slow, admitted
 	cmpb	$0, probe_skips(%rip)
@@ -146,8 +145,8 @@
 	.endm
 
 /*
- * The code at \useless of FAST_LOOK_UP, for a call with return slot \slot. The call is skipped if
- * nothing is recorded, and there are no frames that it has to end. Else it goes on at \other.
+ * The code at \useless of FAST_LOOK_UP. Skips a call with return slot \slot if nothing is recorded,
+ * and it ends no frames. Else goes to \other.
  */
 	.macro FAST_QUIET slot, other
 	cmpb	$0, probe + PROBE_TRACING(%rip)
@@ -166,10 +165,9 @@
 	.endm
 
 /*
- * Makes the frame of a call that begins at the time %rax. The frame is above %rdi, and already has
- * its slot. Afterwards %rdi is this frame, and %rax is its data word. Overwrites %rdx. The bits of
- * the data word below the address are those of the frame around it, one level deeper. They may wrap
- * (state_limit_alike() in libmcount/hot/state.h).
+ * Makes the frame of a call that begins at the time %rax, above %rdi. Sets %rdi to the frame and
+ * %rax to its data word; overwrites %rdx. The bits below the address are those of the frame around,
+ * one level deeper, and may wrap (state_limit_alike() in libmcount/hot/state.h).
  */
 	.macro FAST_FRAME slot, addr
 	movq	\slot, %rdx
@@ -201,10 +199,12 @@
 	.endm
 
 /*
- * Enters a call, after FAST_GUARD or FAST_LOOK_UP. \slot: operand of its return slot, \addr:
- * address of the function. At \other, \beyond and \tail the guard is set, and nothing else has been
- * changed. FAST_ENTER_BEYOND goes on at \beyond, FAST_TAIL_CALL at \tail. \on: label to which
- * FAST_TAIL_CALL comes back
+ * Enters a call, after FAST_GUARD or FAST_LOOK_UP. At \other, \beyond and \tail only the guard is
+ * changed.
+ *
+ *   \slot, \addr  operand of the return slot; address of the function
+ *   \beyond       goes on with FAST_ENTER_BEYOND
+ *   \tail         goes on with FAST_TAIL_CALL, which may come back to \on
  */
 	.macro FAST_ENTER slot, addr, tail, beyond, other, on
 	FAST_CALLER \slot, \other
@@ -230,9 +230,8 @@
 	.endm
 
 /*
- * Decides as frames_make_way() does, by the flags of the comparison with the innermost frame's
- * slot. The call goes on at \on if it has the same slot and the function of that frame is still
- * open: that function has then called this one by a jump.
+ * Decides as frames_make_way(), by the flags of the comparison with the innermost frame's slot.
+ * Goes to \on if that frame's function is open: it has called this one by a jump.
  */
 	.macro FAST_TAIL_CALL slot, on, other
 	jne	\other

@@ -1,10 +1,9 @@
 /*
  * x86_64: reads memory that may be unmapped, and registers that the probe's C code does not use.
  *
- * If an instruction between arch_guarded_start and arch_guarded_end faults at memory of the
- * program, the thread goes on at the end of the function with that instruction. The signal handler
- * (libmcount/system/fault.c) calls arch_fault_resume(), which knows such an instruction by its
- * address.
+ * If an instruction between arch_guarded_start and arch_guarded_end faults, the signal handler
+ * (libmcount/system/fault.c) calls arch_fault_resume(), and the thread goes on at the end of the
+ * faulting function.
  */
 #include "arch/x86_64/stub_macros.S"
 
@@ -28,10 +27,8 @@ arch_copy_guarded_end:
 END arch_copy_guarded
 
 /*
- * int64_t arch_copy_string(void *to, const void *from, uint64_t max): returns the number of bytes
- * before the first NUL, at most @max; -1 - n when n bytes were readable and the next was not. Words
- * are loaded from aligned addresses, so none reaches into a page after the string. Up to 7 bytes
- * more than the result are written.
+ * int64_t arch_copy_string(void *to, const void *from, uint64_t max): see arch.h. Words are loaded
+ * from aligned addresses, so that none reaches into a page after the string.
  */
 HIDDEN_FUNCTION arch_copy_string
 	movq	%rdi, %r8

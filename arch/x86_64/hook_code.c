@@ -11,9 +11,8 @@ static bool begins_with(const uint8_t *at, uint64_t left, const char *bytes, uns
 }
 
 /*
- * The length of a nop with an operand, which compilers lengthen by 66 and cs prefixes. With
- * -fpatchable-function-entry, gcc writes nops of one byte, and clang one of maximum length; with
- * -mnop-mcount there is one of five bytes.
+ * The length of a nop with an operand, as -fpatchable-function-entry (clang) and -mnop-mcount write
+ * it. Prefixes 66 and cs lengthen it.
  */
 static unsigned long_nop(const uint8_t *at, uint64_t left)
 {

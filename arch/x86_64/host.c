@@ -29,9 +29,8 @@ static uint64_t read_xcr0(void)
 }
 
 /*
- * CPUID is slow under a hypervisor (it traps, some 20 us), and this runs in each process. So only
- * the last component is asked for: the standard format has components in the order of their
- * numbers.
+ * CPUID takes 20 us under a hypervisor, in each process. So only the last component is asked for:
+ * components come in the order of their numbers.
  */
 void arch_init(void)
 {

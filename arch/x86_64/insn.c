@@ -65,9 +65,8 @@ static bool is_landing_pad(const uint8_t *at, uint64_t left)
 }
 
 /*
- * The length of an endbr64, or of an instruction for shadow stacks that the disassembler does not
- * know: rdssp (f3 0f 1e /1) and incssp (f3 0f ae /5) of a register, with or without REX. 0 for all
- * other instructions.
+ * The length of an endbr64, or of a register's rdssp (f3 0f 1e /1) or incssp (f3 0f ae /5), which
+ * capstone may not know; else 0.
  */
 static unsigned known_length(const uint8_t *at, uint64_t left)
 {
@@ -128,11 +127,11 @@ static unsigned starts_before(struct insns *insns, const struct insn_text *text,
 /* --- moving --- */
 
 /*
- * A piece of code that is moved. Two decoders must agree on its instructions: steps.c and capstone.
+ * Code that is moved. Two decoders must agree on its instructions: steps.c and capstone.
  *
  * @step, @at: the current instruction
- * @moved_to: for each byte from out->from on: 1 + the offset in out->bytes of the moved instruction
- *            that began at that byte; 0: none did
+ * @moved_to: by byte after out->from: 1 + the offset in out->bytes of the instruction that began
+ *            there; 0: none
  */
 struct move {
 	struct insns *insns;
@@ -233,8 +232,8 @@ static int put_same(struct move *m, const uint8_t *bytes, unsigned len)
 }
 
 /*
- * loop and jrcxz have no long form. So a short jump and a long jump follow. loop or jrcxz jumps to
- * the long jump, which leads to the target; else the short jump skips the long one.
+ * loop and jrcxz have no long form. They get a target of their own: a long jump, which a short jump
+ * skips if they do not jump.
  */
 static bool put_short_only(struct move *m)
 {

@@ -2,25 +2,24 @@
  * x86_64: where compiled code enters the probe, and how it gets back.
  *
  * The common case of a call and of a return is in fast_stubs.S, all other cases are in C functions.
- * Frame of the entry stubs after SAVE_CALLER_SAVED (offsets from %rsp):
+ * The frame of the entry stubs after SAVE_CALLER_SAVED (offsets from %rsp):
  *
  *	 0 .. 71   r11 r10 r9 r8 rdi rsi rdx rcx rax, which are a struct arch_regs
  *	72         return address of the stub's own call: inside the traced function
- *	80         mcount: whatever the function has pushed; its return slot is 8(%rbp)
- *	           __fentry__: the function's return slot (nothing was pushed yet)
+ *	80         mcount: words that the function has pushed; its return slot is 8(%rbp)
+ *	           __fentry__: the function's return slot
  *
- * These must survive: all argument registers, rax (vector count of variadic calls), r10 (static
- * chain of nested functions, or the realigned frame's pointer). On the way into a library r11 must
- * survive, too: mold's PLT passes the relocation's index in it. Vector registers are not touched:
- * probe code is built with -mgeneral-regs-only.
+ * These registers must survive: all argument registers, rax (vector count of variadic calls), and
+ * r10 (static chain, or the realigned frame's pointer). On the way into a library r11 must survive,
+ * too: mold's PLT has an index in it. C code of the probe does not touch vector registers
+ * (-mgeneral-regs-only).
  *
- * No way back is a `ret`. The CPU predicts returns by the calls that it has seen, and the
- * trampoline has not called the function whose return slot was replaced. So a `call` stands
- * directly in front of the trampoline, and leads to an indirect jump: it makes the trampoline the
- * newest entry of the CPU's return stack. The entry stub goes through this `call`, so that the
- * `ret` of the traced function is predicted. The trampoline goes through it for the `ret` of that
- * function's caller, which is most often a traced function, too. Measured: this saves 8 and 3 of 30
- * ns per call.
+ * The CPU predicts a `ret` by the calls that it has seen. The trampoline has not called the
+ * function whose return slot was replaced, so the `ret` of that function would be mispredicted. A
+ * `call` right before the trampoline makes the trampoline the newest entry of the CPU's return
+ * stack, and leads to an indirect jump. Entry stubs go back through this `call`, for the `ret` of
+ * the traced function. The trampoline goes through it for the `ret` of that function's caller.
+ * Measured: this saves 8 and 3 of 30 ns per call.
  */
 
 #include "arch/x86_64/fast_stubs.S"
@@ -61,10 +60,14 @@
 	.endm
 
 /*
- * A hook at the beginning of a function: everything except the part in C, which follows at
- * .L\name\()_slow. \fast, \all, \look, \slot: the operand of the return slot after SAVE_FAST, after
- * SAVE_CALLER_SAVED, after SAVE_FOR_LOOK_UP, and with nothing saved. MAY_BE_\name goes to its label
- * if another word may be the slot. IS_\name does so, too, but is slower and more precise.
+ * A hook at the beginning of a function, without its part in C, which follows at .L\name\()_slow.
+ * MAY_BE_\name goes to its label if another word may be the slot. IS_\name does, too, but is slower
+ * and more precise. Operands of the return slot:
+ *
+ *   \fast   after SAVE_FAST
+ *   \all    after SAVE_CALLER_SAVED
+ *   \look   after SAVE_FOR_LOOK_UP
+ *   \slot   with nothing saved
  */
 	.macro ENTRY_HOOK name, fast, all, look, slot
 	cmpb	$0, probe + PROBE_PLAIN(%rip)
@@ -114,10 +117,10 @@
 	.endm
 
 /*
- * -pg: mcount is called after the prologue, so the return slot is found through %rbp. A function
- * that aligns its stack (AVX locals, and arguments on the stack) has a copy of its return address
- * there, and its real slot is below the target of %r10. probe_entry_framed(return slot, address
- * inside the function, saved registers, other slot) returns non-zero when the slot was replaced.
+ * -pg: mcount is called after the prologue, so the return slot is found through %rbp. In a function
+ * that aligns its stack, a copy of the return address is there, and the real slot is below the
+ * target of %r10. C code decides: probe_entry_framed(slot, address in the function, registers,
+ * other slot).
  */
 	.macro MAY_BE_realigned maybe
 	cmpq	%rbp, %r10
@@ -171,8 +174,8 @@ FUNCTION __fentry__
 	LEAVE_ENTRY
 
 /*
- * gcc keeps the static chain of a nested function by `push %r10; call __fentry__; pop %r10`. Then
- * the return slot is one word higher. The pop is looked for only if the word may be the chain.
+ * gcc keeps a static chain by `push %r10; call __fentry__; pop %r10`: the return slot is one word
+ * higher. The pop is looked for only if the word equals %r10.
  */
 	.cfi_adjust_cfa_offset REGS_BYTES
 .Lmaybe_chain:
@@ -212,15 +215,13 @@ END __fentry__
 	.cfi_endproc
 
 /*
- * The call has opened the thread. The functions around it have no frames: they return by a `ret`,
- * which is predicted only if the CPU's return stack matches the calls and returns. If a skipped
- * function is still open, it is worthwhile to leave the stub by a `ret`, too. Then only the `ret`
- * of the called function is mispredicted, and the trampoline goes on by a jump. In a loop of
- * opted-in calls the path of all other calls is better: it has no mispredictions.
+ * The call has opened the thread. Functions around it have no frames, and return by `ret`, which is
+ * predicted only if the CPU's return stack has their calls. If a skipped function is still open,
+ * the stub therefore leaves by `ret`, and the trampoline goes on by a jump. Only the called
+ * function's `ret` is mispredicted. Else the stub leaves like others, without a misprediction.
  *
- * The skipped function that was called last counts as open if its return slot is above ours. It
- * counts for four calls at most, since it may be main(). The lowest bits of THREAD_ALONE_SLOT count
- * these calls.
+ * The skipped function that was called last counts as open if its return slot is above ours. It may
+ * be main(), so it counts for four calls at most: THREAD_ALONE_SLOT counts them in its lowest bits.
  */
 	.cfi_startproc
 	.cfi_adjust_cfa_offset FAST_SAVED
@@ -257,21 +258,19 @@ END __fentry__
 	.cfi_endproc
 
 /*
- * Back into the traced function, with the trampoline as the newest entry of the return stack; and
- * the trampoline itself, which runs when that function returns. %rsp is then one word above its
- * return slot. These must survive the trampoline: rax, rdx, xmm0, xmm1 and st0-1 (return values),
- * and, for compilers that look into callees (-fipa-ra), every other register.
+ * The way back into the traced function, with the trampoline as the newest entry of the return
+ * stack; and the trampoline, which runs when that function returns. In the trampoline %rsp is one
+ * word above the function's return slot. All registers must survive: return values are in rax, rdx,
+ * xmm0, xmm1 and st0-1, and -fipa-ra lets callers keep data in the others.
  *
- * Unwinders. A stack walk that comes to a replaced return slot finds this code as the caller. Its
- * call frame information says what the slot held: a DWARF expression looks the slot up in the
- * shadow stacks, as libmcount/hot/frames.c does. So C++ exceptions, pthread_cancel(3), backtrace(3)
- * and debuggers see the program's own return addresses, whatever unwinder they use. No return
- * address has to be put back for them.
+ * Unwinders find the trampoline as the caller of a function whose return slot was replaced. A DWARF
+ * expression in its call frame information looks the slot up in the shadow stacks, as
+ * libmcount/hot/frames.c does. So C++ exceptions, pthread_cancel(3), backtrace(3) and debuggers see
+ * the program's own return addresses.
  *
- * The rule holds at the trampoline's first byte only, where every walk arrives (and one byte
- * before, where unwinders look a return address up). The expression finds its data from the program
- * counter, since it may not contain addresses (no text relocations): the word 16 bytes in front of
- * arch_return_caller holds the distance to probe_threads.
+ * The expression holds at the trampoline's first byte, where each walk arrives, and one byte
+ * before. It may not contain addresses, so it computes that of probe_threads from the program
+ * counter: the word 16 bytes before arch_return_caller holds the distance.
  *
  *	 slot = (CFA - 8) & -8
  *	 for (t = probe_threads; t; t = t->next)
@@ -282,17 +281,15 @@ END __fentry__
  *				return f->ret
  *	 return 0
  *
- * This takes two frames: that of the trampoline, and that of arch_return_caller. libgcc tells
- * frames apart by their CFAs. So in the last frame the CFA must not be the stack pointer: otherwise
- * libgcc would take that frame and its caller for one. But libunwind takes the CFA as the stack
- * pointer, whatever the rules say, so for libunwind both must be equal. So the trampoline's rules
- * say: the CFA is %rsp, but in the frame of arch_return_caller %rsp is four bytes above it. In that
- * frame the CFA is %rsp again, with or without the four bytes, as the unwinder has it. All other
- * values are computed from the CFA without its lowest bits.
+ * Slots fall from frame to frame, up to a sentinel above all. If several frames have one slot (tail
+ * calls), the outermost frame holds the program's address. Offsets in the expression are one byte
+ * long.
  *
- * Frames of one thread have falling slots and end in a sentinel above everything. If several frames
- * have one slot (tail calls), the outermost holds the program's address. Offsets in the expression
- * are one byte long.
+ * A walk meets two frames: that of the trampoline, and that of arch_return_caller. libgcc tells
+ * frames apart by their CFAs, so the CFA of the second frame must differ from the stack pointer.
+ * libunwind takes the CFA as the stack pointer in any case. So the trampoline's rules say: the CFA
+ * is %rsp, and %rsp of arch_return_caller is four bytes higher. All values are computed from the
+ * CFA without its lowest bits.
  */
 	.balign	16
 	.long	probe_threads - .
@@ -351,11 +348,9 @@ arch_return_trampoline:
 	RESTORE_FAST
 	jmp	.Lresume
 /*
- * The stack holds the trampoline's address and the address to go on at. The carry is set on the way
- * into a function, and clear on the way out of one. No register is free: mold's PLT keeps an index
- * in %r11. There are two jumps, since one would have too many targets to be predicted: 3 ns per
- * call in a tree of five functions. The address to go on at is read from the red zone, where no
- * signal handler writes.
+ * The stack holds the trampoline's address and the address to go on at, which is read from the red
+ * zone: no signal handler writes there. The carry is set on the way into a function. One jump for
+ * both ways would have too many targets to be predicted: 3 ns per call.
  */
 .Lgo:
 	leaq	16(%rsp), %rsp
@@ -404,11 +399,9 @@ arch_return_trampoline:
 END arch_return_trampoline
 
 /*
- * A library call: a GOT slot leads to a small stub (arch_write_call_stub) that pushes the call
- * site's index and comes here. Stack: index, return slot of the call. probe_libcall(return slot,
- * index, saved registers) returns the library function in %rax, and non-zero in %rdx when the
- * return slot was replaced. The function's address replaces the index, so that the way out is that
- * of the other stubs.
+ * A library call: the stub of arch_write_call_stub() has pushed the call site's index, below the
+ * call's return slot. probe_libcall(return slot, index, registers) returns the library function in
+ * %rax, which replaces the index, and non-zero in %rdx when the return slot was replaced.
  */
 HIDDEN_FUNCTION arch_libcall, .cfi_adjust_cfa_offset 8
 	SAVE_CALLER_SAVED
@@ -437,14 +430,13 @@ END arch_libcall
 
 /*
  * An event of the program: a jump in its code leads to a stub (arch_write_point_stub), which calls
- * arch_point. The jump may stand between any two instructions, so everything must survive: all
- * registers, the flags, and the red zone below the stack pointer.
+ * arch_point. All registers, the flags and the red zone must survive. The stack:
  *
  *	 (%rsp)    return address, into the stub
  *	 8         the event's id
  *	 16        the address of the jump in the program
  *	 24 .. 151 red zone
- *	 152       what the program's stack pointer points to
+ *	 152       the target of the program's stack pointer
  *
  * For unwinders a signal has interrupted the program at the jump. probe_point(event, stack pointer)
  */
@@ -463,15 +455,15 @@ HIDDEN_FUNCTION arch_point, INTERRUPTED 152, .cfi_offset %rip, -136
 END arch_point
 
 /*
- * Like arch_point, for an event with arguments. These may be in any register and on the stack. So
- * the stack from the red zone down becomes a struct arch_point.
+ * Like arch_point, for an event with arguments in any register and on the stack. The stack, which
+ * becomes a struct arch_point down from the red zone:
  *
  *	 (%rsp)    return address, into the stub
  *	 8         the distance from the return address to the places of the arguments
  *	 16        the event's id
  *	 24        the address of the jump in the program
  *	 32 .. 159 red zone
- *	 160       what the program's stack pointer points to
+ *	 160       the target of the program's stack pointer
  *
  * probe_point_args(struct arch_point)
  */
@@ -500,15 +492,14 @@ END arch_point_args
 
 /*
  * A function that was compiled without hooks begins: a jump in it leads to a stub
- * (arch_write_entry_stub), which calls arch_entry. The function's code may be written by hand, so
- * all registers and the flags survive. So does the red zone, which is in use if the jump does not
- * stand at the function's first instruction.
+ * (arch_write_entry_stub), which calls arch_entry. All registers, the flags and the red zone must
+ * survive: the jump may stand after the function's first instruction. The stack:
  *
- *	 (%rsp)    return address, into the stub: the function's address in records is 35 bytes
- *	           before it, the place of the jump 27, the distance of the return slot from the
- *	           program's stack pointer (32 bits) 19
+ *	 (%rsp)    return address, into the stub: 35 bytes before it is the function's address in
+ *	           records, 27 bytes before it the place of the jump, 19 bytes before it (32 bits) the
+ *	           distance of the return slot from the program's stack pointer
  *	 8 .. 135  red zone
- *	 136       what the program's stack pointer points to
+ *	 136       the target of the program's stack pointer
  *
  * For unwinders a signal has interrupted the program at the jump.
  */
@@ -550,9 +541,9 @@ HIDDEN_FUNCTION arch_entry, INTERRUPTED 136, RESUMES_AT_JUMP
 END arch_entry
 
 /*
- * Sleds of clang's XRay. No return address is replaced: the compiler has put sleds before all ends
- * of a function. The first sled, at a function's start, before any push, becomes a call of
- * arch_xray_entry. probe_xray_entry(return slot, address inside the function, saved registers)
+ * Sleds of clang's XRay, at the start and before all ends of a function: no return address is
+ * replaced. The first becomes a call of arch_xray_entry. probe_xray_entry(return slot, address in
+ * the function, registers)
  */
 HIDDEN_FUNCTION arch_xray_entry
 	SAVE_CALLER_SAVED
@@ -565,8 +556,8 @@ HIDDEN_FUNCTION arch_xray_entry
 END arch_xray_entry
 
 /*
- * A return instruction has become a jump to arch_xray_exit, which returns in its place. The same
- * registers must survive as in the trampoline. probe_xray_exit(return slot, saved registers)
+ * A jump leads here in place of a return instruction. The registers survive that survive the
+ * trampoline. probe_xray_exit(return slot, registers)
  */
 HIDDEN_FUNCTION arch_xray_exit
 	SAVE_CALLER_SAVED
@@ -633,9 +624,9 @@ vector_pattern:
 	.endm
 
 /*
- * arch_vectors_around(fn, arg, before, after): fills the vector registers and calls @fn(@arg).
- * XSAVE stores them to @before, and after the call to @after. Both have arch_xsave_bytes bytes,
- * 64-byte aligned, with zeros in the header.
+ * arch_vectors_around(fn, arg, before, after): fills the vector registers, stores them to @before,
+ * calls @fn(@arg), and stores them to @after. Both areas have arch_xsave_bytes bytes, 64-byte
+ * aligned, with zeros in XSAVE's header.
  */
 HIDDEN_FUNCTION arch_vectors_around
 	PUSH	rbp
@@ -668,9 +659,8 @@ HIDDEN_FUNCTION arch_vectors_around
 END arch_vectors_around
 
 /*
- * See arch.h. %rdi: fn; %rsi and %rdx: its arguments; %rcx: the address of a `ret`, which becomes
- * fn's return address; %r8: the value of %r11 for fn. The `ret` goes on to the second address on
- * the stack, which is label 1.
+ * See arch.h. %rdi: fn; %rsi, %rdx: its arguments; %rcx: the address of a `ret`, for fn's return;
+ * %r8: %r11 for fn. The `ret` goes on to label 1, the second address on the stack.
  */
 HIDDEN_FUNCTION arch_call_returning_through
 	PUSH	rbp

@@ -14,11 +14,10 @@
 #include <stdint.h>
 
 /*
- * The way in which arch_call_preserving_vectors() saves vector state; arch_init() sets it.
+ * arch_call_preserving_vectors() saves vector state by these, which arch_init() sets.
  *
- * @arch_xsave_mask: components for XSAVE: x87, SSE, AVX and AVX-512. AMX's tiles (8 KiB) are left
- *                   out, since libc does not touch them. 0 when the CPU or the kernel has no XSAVE:
- *                   FXSAVE is used
+ * @arch_xsave_mask: components for XSAVE: x87, SSE, AVX and AVX-512, without AMX's tiles (8 KiB),
+ *                   which libc does not touch. 0: there is only FXSAVE
  * @arch_xsave_bytes: room for these components, a multiple of 64
  */
 extern uint64_t arch_xsave_mask;
