@@ -201,10 +201,10 @@ struct live_plan;
  *
  * The states, in the order in which a process goes through them; @is_on matters in the third only:
  *
- * 	!ready				no recorder, or it is not known yet: hooks do nothing
- * 	ready, tracing, plain		each call is recorded
- * 	ready, tracing, !plain		rules say which calls are recorded, while @is_on
- * 	ready, !tracing			--trace=off without rules, or the recording has ended
+ *	!ready				no recorder, or it is not known yet: hooks do nothing
+ *	ready, tracing, plain		each call is recorded
+ *	ready, tracing, !plain		rules say which calls are recorded, while @is_on
+ *	ready, !tracing			--trace=off without rules, or the recording has ended
  */
 enum fork_state {
 	FORK_NONE = 0,

@@ -251,8 +251,8 @@ void ring_settle(struct thread *t)
 }
 
 /*
- * Makes room for @len bytes in the head's segment, or in the next segment if that is empty. A
- * handler may jump out at any point, so only the ring's head is reliable.
+ * Makes room for @len bytes in the head's segment, or in the next if that is empty. A handler may
+ * jump out at any point, so only the head is reliable.
  */
 static bool next_segment(struct thread *t, uint32_t len)
 {

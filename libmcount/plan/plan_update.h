@@ -26,8 +26,8 @@ static inline bool plan_update_has_news(void)
 void plan_update_obey(struct thread *t);
 
 /*
- * HOT, rarely. Empties @noted, a new entry in a table of calls to skip, if the plan has changed.
- * The change may have emptied the table too early.
+ * HOT, rarely. Empties @noted, a new entry in a table of calls to skip, if the plan has changed
+ * since. The table may have been emptied before the entry came.
  */
 void plan_update_check_skip(const struct planned *p, uint64_t *noted);
 

@@ -12,7 +12,7 @@ void seal_all(void);
 
 /*
  * COLD, the first function of the probe that runs. True when this process has more than @expected
- * filters, the number in which the recorder's programs begin. Makes only system calls that the
+ * filters, the number with which the recorder's programs begin. Makes only system calls that the
  * dynamic linker has just made.
  */
 bool seal_was_before(unsigned expected);

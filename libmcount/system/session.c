@@ -216,8 +216,8 @@ static int64_t begin_being_recorded(const char *address)
 }
 
 /*
- * The C library's start files make each library call __gmon_start__(). This one stands before the
- * one of a program with -pg, which must not run yet.
+ * The C library's start files make each library call __gmon_start__(). A program with -pg defines
+ * that function, too, which must not run yet.
  */
 __attribute__((visibility("hidden"))) void __gmon_start__(void);
 void __gmon_start__(void)

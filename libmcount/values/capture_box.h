@@ -12,9 +12,9 @@ void capture_box(const struct box_step *steps, uint32_t nr_steps, uint64_t objec
 		 uint32_t bytes);
 
 /*
- * The text of the std::string at @object, by the object's first words. libstdc++: address, length.
- * libc++ (little-endian) with bit 0 set: capacity, length, address; else a byte with twice the
- * length, then the text.
+ * The text of the std::string at @object, by the object's first words. libstdc++ has the address,
+ * then the length. libc++ on little-endian machines has two forms: with bit 0 set capacity, length
+ * and address; else a byte with twice the length, then the text.
  */
 struct string_text {
 	uint64_t at;
