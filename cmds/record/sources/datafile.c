@@ -142,9 +142,8 @@ static void count_calls(struct writers *writers, const struct iovec *parts, int 
 }
 
 /*
- * Append @nr parts to @stream (negative: it could not be opened). Parts that cannot be written are
- * dropped if this @is_last attempt fails: a full disk is no reason to stop the program. Returns
- * below 0 when the caller is to try again with fewer parts.
+ * Append @nr parts to @stream; negative: it could not be opened. Returns negative when the caller
+ * must try again with fewer parts. The last attempt drops parts that cannot be written.
  */
 static int append_or_drop(struct writers *writers, int stream, struct ring_sink *sink,
 			  const struct iovec *parts, int nr, bool is_last)

@@ -10,9 +10,11 @@
 #define SINK_PARTS_MAX (RING_SEGMENTS_MAX / 2)
 
 /*
- * Append @nr parts of the ring @r to the file of its task. Each part has whole records. @sink is
- * the ring's sink. Records that cannot be written are counted, and a LOST record at that place
- * states their number as soon as there is space again.
+ * Append @nr parts, each of whole records, from the ring @r to the file of its task. Records that
+ * cannot be written are counted, and the file gets a LOST record with their number as soon as there
+ * is space again.
+ *
+ * @sink: the sink of @r
  */
 void sink_append(struct writers *writers, struct process *proc, struct ring *r,
 		 struct ring_sink *sink, const struct iovec *parts, int nr);

@@ -71,8 +71,8 @@ static void note_file(struct writers *writers, int32_t tid, uint64_t bytes)
 }
 
 /*
- * A ring that is being saved. It is copied before it is written: a running thread fills a small
- * ring in a fraction of a millisecond, and writing a file may take longer.
+ * A ring that is being saved. It is copied before it is written, since a running thread may fill it
+ * while the file is written.
  *
  * @room: memory of @room_bytes. Its last @bytes are the copy: the newest segments, in order
  * @before: bytes of earlier records
@@ -105,9 +105,8 @@ static uint64_t merge_key_of(const struct saving *s)
 }
 
 /*
- * Puts the segment that begins at @position before the copy. Returns false when it is damaged, or
- * was overwritten meanwhile. Then older segments are lost, too: a running thread overwrites the
- * oldest first.
+ * Put the segment that begins at @position before the copy. Returns false when the segment is
+ * damaged, or was overwritten meanwhile, as all older segments were.
  */
 static bool copy_segment(struct saving *s, uint64_t position, uint64_t head)
 {
@@ -147,8 +146,8 @@ static uint64_t copy_newest(struct saving *s, uint64_t head, uint64_t first)
 	uint64_t newest = head - head % segment_bytes;
 	uint64_t place = newest / segment_bytes % s->proc->nr_segments;
 	/*
-	 * The newest segment states the number of earlier bytes. An older segment may already have
-	 * the number of the thread's next lap, which the thread stores before it enters a segment.
+	 * Only the newest segment has a reliable number of earlier bytes: a thread stores the
+	 * number of its next lap before it enters an older segment.
 	 */
 	uint64_t before = __atomic_load_n(&s->ring->segment_before[place], __ATOMIC_RELAXED);
 	uint64_t nr = 0;
@@ -167,9 +166,8 @@ static uint64_t copy_newest(struct saving *s, uint64_t head, uint64_t first)
 }
 
 /*
- * Copies the newest segments that fit @budget. An attempt succeeds when it gets more than half of
- * them: a running thread overwrites the others meanwhile. If none succeeds, the last attempt
- * counts; -EAGAIN: it got no segment.
+ * Copy the newest segments that fit @budget. An attempt succeeds when it gets more than half of
+ * them. Returns -EAGAIN when no attempt got a segment.
  */
 static int copy_segments(struct saving *s, uint64_t budget)
 {
@@ -240,9 +238,10 @@ static int save_payloads(struct writers *writers, struct saving *s, int32_t tid,
 }
 
 /*
- * Saves a task: first its line in task.txt, then its payloads, then its records. So a reader never
- * finds records of a task that has no line. @beside: the payloads, if the task has a ring of them.
- * They get half of @budget.
+ * Save a task. Its line in task.txt comes before its records, so a reader never finds records of a
+ * task that has no line.
+ *
+ * @beside: the payloads, which get half of @budget, if the task has a ring of them
  */
 static int save_task(struct writers *writers, struct saving *s, struct saving *beside,
 		     struct ring_sink *sink, int32_t tid, uint64_t budget)

@@ -16,8 +16,8 @@ struct writers;
 #define FLIGHT_BYTES_MIN (128ULL << 10)
 
 /*
- * The saved files, the oldest first. When they exceed --max-size, the oldest are removed. Protected
- * by @lock.
+ * The saved files, the oldest first, which are removed when all exceed --max-size. Protected by
+ * @lock.
  *
  * @nr_gone: files removed since task.txt was last cleared of their tasks
  */
@@ -38,9 +38,11 @@ void flight_deinit(struct flight *flight);
 
 /*
  * Write the content of ring @index of @proc to <tid>.dat, replacing an earlier snapshot. The ring's
- * thread may run meanwhile, but the ring must not be returned. The @nr_tasks tasks that are saved
- * in a row share --max-size. A file that does not go back to the task's beginning begins with a
- * LOST record that counts the earlier records. A failed write is noted as the store's error.
+ * thread may run meanwhile, but the ring must not be returned. If the beginning is missing, the
+ * file begins with a LOST record that counts the earlier records. A failed write is the store's
+ * error.
+ *
+ * @nr_tasks: the number of tasks that are saved in a row, and share --max-size
  */
 void flight_save_ring(struct writers *writers, struct process *proc, uint32_t index,
 		      unsigned nr_tasks);

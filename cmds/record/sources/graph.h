@@ -12,9 +12,8 @@
 bool graph_fits_instance(int instance_fd);
 
 /*
- * Set up the tracer in kernel->instance_fd for @pid and its forks, with the depth and the functions
- * of the settings. The tracer starts with tracing_on. Returns 0, or negative errno with @err, which
- * names what the kernel lacks.
+ * Set up the tracer in kernel->instance_fd for @pid and its forks, by the settings. It starts with
+ * tracing_on. Returns 0, or negative errno with @err, which names what the kernel lacks.
  */
 int graph_set_up(struct kernel *kernel, pid_t pid, struct uft_err *err);
 

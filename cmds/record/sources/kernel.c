@@ -35,7 +35,7 @@
  * A CPU's buffer.
  *
  * @fd: trace_pipe_raw, which yields pages
- * @kept: in a flight recording, the pages that go to the file when it is saved
+ * @kept: in a flight recording, the pages for the file
  * @stream: in other recordings, the file
  */
 struct kernel_cpu {
@@ -152,9 +152,8 @@ static int check_pid_space(struct uft_err *err)
 }
 
 /*
- * Set the fill level at which the kernel wakes the recorder, in percent of the buffer. It is at
- * least two pages: serve_cpu() does not take the page that is being filled, so with a lower level
- * the recorder would never sleep. Kernels before 5.0 have no such setting.
+ * Set the fill level at which the kernel wakes the recorder: at least two pages, since serve_cpu()
+ * does not take the page that is being filled.
  */
 static void set_watermark(struct kernel *kernel)
 {
@@ -453,8 +452,8 @@ static void forget_old(struct kernel_cpu *cpu)
 }
 
 /*
- * True when the pages still fit the kernel's share, which is half of --max-size. Without that
- * limit, events could leave no space for the calls, and without calls they are useless.
+ * True when the pages still fit half of --max-size. The other half is for calls, without which
+ * events are useless.
  */
 static bool has_share(struct kernel *kernel, size_t len)
 {
@@ -509,8 +508,8 @@ static ssize_t get_any_page(struct kernel_cpu *cpu)
 }
 
 /*
- * Empties a buffer. A program with a stream of events must not keep the recorder here, so no more
- * than a buffer is taken. Data that cannot be written are dropped, so that the kernel has room.
+ * Take at most a whole buffer, since a stream of events must not keep the recorder here. Data that
+ * cannot be written are dropped.
  */
 static int drain_kernel_cpu(struct kernel_cpu *cpu, ssize_t (*get)(struct kernel_cpu *cpu))
 {

@@ -16,17 +16,18 @@
 struct kernel_cpu;
 
 /*
- * The recorder's instance of the kernel's tracing (Documentation/trace/ftrace.rst, "Instances"). It
- * does not affect other tracing, and is removed at the end. If the kernel traces calls only in the
- * global instance, the recorder uses that instance; @state has its former settings.
+ * The recorder's instance of the kernel's tracing (Documentation/trace/ftrace.rst, "Instances"),
+ * which does not affect other tracing. If the kernel traces calls only in the global instance, the
+ * recorder uses the global instance.
  *
  * @is_everybodys: it is the global instance
  * @has_graph: calls are traced
  * @has_events: there are tracepoints
+ * @state: the former settings of the global instance
  * @buffer_bytes: the buffer's size on each CPU
  * @page_bytes: the size of the kernel's pages of records
  * @has_watermark: the kernel wakes the recorder when a part of a buffer is full, not for each
- *                 record
+ *         record
  * @is_full: the files have reached their share of --max-size
  * @lost: records that the kernel had no room for; known at the end
  */
@@ -55,10 +56,11 @@ struct kernel {
 
 /*
  * Make the kernel record the events and calls of the settings, for @pid, which has not executed its
- * program yet, and for all its forks. Write the data that readers need about them (kernel_header,
- * kallsyms). @kernel becomes a source of @sources, and the loop empties the buffers. Returns 0,
- * with @err set if a part cannot be recorded. Returns negative errno when nothing can be recorded:
- * then @kernel is closed.
+ * program yet, and its forks. Write kernel_header and kallsyms. @kernel becomes a source of
+ * @sources.
+ *
+ * Returns 0, with @err set if a part cannot be recorded. Returns negative errno when nothing can be
+ * recorded: then @kernel is closed.
  */
 int kernel_open(struct kernel *kernel, struct sources *sources, pid_t pid, struct uft_err *err);
 

@@ -22,7 +22,7 @@
  * A CPU's ring.
  *
  * @page: the control page, which the ring follows
- * @kept: in a flight recording, the data that go to the file when it is saved
+ * @kept: in a flight recording, the data for the file
  * @stream: in other recordings, the file
  */
 struct perf_cpu {
@@ -66,8 +66,8 @@ static uint64_t kept_bytes(const struct perf_cpu *cpu)
 }
 
 /*
- * Drops all but the newest data. Only whole records are dropped: each begins with its length. The
- * kernel's ring must be empty, so that the kept data end with a whole record.
+ * Drop all but the newest whole records. The kernel's ring must be empty, so that the kept data end
+ * with a whole record.
  */
 static void forget_old(struct perf_cpu *cpu)
 {

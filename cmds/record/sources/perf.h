@@ -21,10 +21,9 @@ struct perf {
 };
 
 /*
- * Watch @pid, which has not executed its program yet, and all its children, by the settings. @perf
- * becomes a source of @sources, and the loop empties the rings. Returns 0, or negative errno when
- * the kernel forbids this or has no such events. Then @perf is closed, and the recording goes on
- * without these events.
+ * Watch @pid, which has not executed its program yet, and its children, by the settings. @perf
+ * becomes a source of @sources. Returns 0 or negative errno: then @perf is closed, and the
+ * recording goes on.
  */
 int perf_open(struct perf *perf, struct sources *sources, pid_t pid, struct uft_err *err);
 

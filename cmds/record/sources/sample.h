@@ -14,8 +14,8 @@ struct process;
  *
  * @proc: NULL when the slot is free
  * @caller: the caller's address; 0: unknown
- * @calls: number of calls whose entry was seen
- * @ended: number of these calls whose end was seen, too
+ * @calls: the number of calls whose entry was seen
+ * @ended: the number of these calls whose end was seen, too
  * @sum_ns: the time that the @ended calls took together
  */
 struct sampled_call {
@@ -35,7 +35,7 @@ struct sampled_call {
  *
  * @bytes: bytes of all records
  * @looked_at: bytes of the records that were read
- * @entries: calls whose entry was seen, also those without a slot in @calls
+ * @entries: calls whose entry was seen, even without a slot in @calls
  */
 struct sample {
 	pthread_mutex_t lock;

@@ -9,12 +9,11 @@
 #include "cmds/record/store/store.h"
 
 /*
- * An open source; a member of the source's own struct. The loop watches the source's descriptors,
- * and the source writes to the store.
+ * An open source, a member of the source's own struct. It writes to the store.
  *
  * @save: write the present data, or in a flight recording the kept data. Returns 0 or the first
- *        error.
- * @finish: save, and end the source. Returns the same
+ *        error
+ * @finish: save, and end the source. Returns the same as @save
  */
 struct source {
 	int (*save)(struct source *source);

@@ -11,14 +11,12 @@
 #include "utils/base/err.h"
 
 /*
- * The kernel has one function_graph tracer for all users, whose settings are in shared files. A
- * helper process (the keeper) holds their former content, waits until the recorder releases them or
- * dies, and writes it back.
+ * The kernel has one function_graph tracer for all users. A helper process, the keeper, holds its
+ * former settings until the recorder releases them or dies, and writes them back. Starts as
+ * TRACEFS_STATE_NONE.
  *
- * @pipe: when the recorder closes it, the keeper writes the content back
+ * @pipe: when the recorder closes it, the keeper writes the settings back
  * @done: gets a byte when the keeper is ready; the keeper closes it when it ends
- *
- * Starts as TRACEFS_STATE_NONE.
  */
 struct tracefs_state {
 	int pipe;
@@ -31,9 +29,8 @@ struct tracefs_state {
 	}
 
 /*
- * Read the files that will be changed, and start the keeper. Nothing is changed yet. Must be called
- * in a thread that may fork. Returns 0, or negative errno with @err: -EBUSY when another program is
- * tracing, -EAGAIN when there is no keeper.
+ * Read the files that will be changed, and start the keeper, in a thread that may fork. Returns 0,
+ * or negative errno with @err: -EBUSY: another program is tracing; -EAGAIN: there is no keeper.
  */
 int tracefs_state_keep(struct tracefs_state *state, int tracefs_fd, struct uft_err *err);
 

@@ -58,7 +58,7 @@ static uint32_t segment_used(const struct process *proc, const struct ring *r, u
 /*
  * One of the rings of a task.
  *
- * @of: the first ring of the task, which states its number
+ * @of: the task's first ring, which states the task's number
  * @tail: the tail of @ring, which is in @sink
  * @append: writes bytes of @ring, of several segments at once
  */
@@ -72,9 +72,8 @@ struct draining {
 };
 
 /*
- * Find the bytes from the position @from to the end of its segment, but only up to @head. They
- * become @part, which may be empty. Returns the position after them. Returns @from when they may
- * not be taken yet: the producer has not left the segment, and @everything is not set.
+ * Set @part to the bytes from @from to the end of its segment, or to @head. Returns the position
+ * after them, or @from when they may not be taken yet.
  */
 static uint64_t look_at_segment(const struct process *proc, struct ring *r, uint64_t from,
 				uint64_t head, bool everything, struct iovec *part)
@@ -95,12 +94,11 @@ static uint64_t look_at_segment(const struct process *proc, struct ring *r, uint
 }
 
 /*
- * The most segments in one write: half of the ring, at which a writer is woken. The 32 bytes of a
- * call cost 4.7 ns in writes of four segments of 128 kB, and 6.7 ns in writes of one (ext4). After
- * larger writes a producer with a full ring would wait longer.
+ * The most segments in one write. Larger writes are faster, but after more than half of a ring a
+ * producer would wait longer.
  *
- * With --max-size a write has one segment: the store counts the bytes of records before they are
- * packed, and with large writes it would stop too early.
+ * With --max-size a write has one segment: the store counts records before they are packed, and
+ * would stop too early.
  */
 static int parts_at_a_time(const struct writers *writers, const struct process *proc)
 {

@@ -21,7 +21,7 @@
  * @sample: of all records taken; NULL: not wanted
  * @counts_calls: @calls is wanted
  * @is_followed: a reader follows the recording: flush more often
- * @flushed_ns: a time for each writer: its records that were committed before are in the files
+ * @flushed_ns: by writer: the files have all its records that were committed before this time
  * @calls: calls whose entries are in the files
  * @records_lost: records that could not be saved
  * @records_lost_inside: the part of @records_lost that ring.lost_inside describes
@@ -66,11 +66,12 @@ uint64_t writer_look(struct writers *writers, unsigned index, bool everything);
 uint64_t writers_complete_ns(const struct writers *writers);
 
 /*
- * Control thread. The progress: sizes of the files, losses so far (also of running tasks), and the
- * content of the rings. The numbers are for display only: the program's own memory is read
- * unchecked, and values that change meanwhile may be counted twice.
+ * Control thread. The progress, for display only: values that change meanwhile may be counted
+ * twice.
  *
  * @calls: 0 unless writers.counts_calls was set from the beginning
+ * @bytes: the sizes of the files
+ * @lost: the losses so far, also of running tasks
  * @ring_bytes: the bytes in @nr_rings rings, one for each running task
  */
 struct writers_sum {
