@@ -10,14 +10,14 @@
 #include "cmds/record/store/store.h"
 
 /*
- * Records that are appended to <tid>.dat, or published under that name, go to <tid>.cdat. Each
- * append writes whole blocks, so the file is always as complete as the plain one would be
- * (doc/internals/compact.md).
+ * Records for <tid>.dat, which go to <tid>.cdat. Each append writes whole blocks, so the file is
+ * always as complete as the plain one would be (doc/internals/compact.md).
  *
  * @store: counts bytes and errors
  * @inner: the store that everything goes to; it outlives this one
  * @lock: protects @streams and @works
- * @streams: by the number that this store has returned; @works: coders and buffers that are free
+ * @streams: by the number that this store has returned
+ * @works: coders and buffers that are free
  */
 struct store_compact {
 	struct store store;

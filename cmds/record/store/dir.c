@@ -129,9 +129,8 @@ static int reuse_tmp(int dir_fd, const char *tmp)
 }
 
 /*
- * Opens a temporary file. The temporary file of `info` exists from the beginning, and marks the
- * directory as a recording, so it is never missing. If another user has put a file in its place,
- * that file is removed.
+ * Open a temporary file. That of `info` exists from the beginning, and marks the directory as a
+ * recording. Another user's file in its place is removed.
  */
 static int open_tmp(int dir_fd, const char *tmp, mode_t mode)
 {

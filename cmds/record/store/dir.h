@@ -22,11 +22,10 @@ struct store_dir {
 	}
 
 /*
- * Make the data directory @path. A directory that is a recording, or empty, becomes <path>.old,
- * which replaces an older one of that name. Anything else stays, and is an error. It is also an
- * error when the older <path>.old has other files, is a link, or is being recorded into. Returns 0
- * or negative errno. Until store_dir_close() the directory is locked, so that no other recorder
- * replaces it.
+ * Make the data directory @path, and lock it against other recorders until store_dir_close(). An
+ * existing directory that is a recording, or empty, becomes <path>.old, and replaces an older one.
+ * Returns 0 or negative errno. It is an error when @path is something else, or when <path>.old has
+ * other files, is a link, or is being recorded into.
  */
 int store_dir_make(struct store_dir *dir, const char *path, struct uft_err *err);
 

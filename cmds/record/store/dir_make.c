@@ -1,10 +1,9 @@
 /*
  * Makes a data directory, and handles a former one in its place (see dir.h).
  *
- * A recorder locks its directory with flock(2) from start to end; the lock stays when the directory
- * is renamed. The holder of the lock owns the directory, not its maker. When several recorders
- * begin at the same time, one may find that its new directory was renamed already, and begins
- * again. Without locks (some network file systems) this does not work, but nothing fails.
+ * A recorder locks its directory with flock(2) from start to end, and the lock stays when the
+ * directory is renamed. The holder of the lock owns the directory, not its maker: if another
+ * recorder has renamed the new directory before the lock, the maker begins again.
  *
  * Only recordings are renamed, and only files with names of a recording's files are deleted. Links
  * are not followed, and nothing is deleted before everything has been checked.
@@ -151,8 +150,8 @@ static int check_names(int dir_fd, const char *path, struct uft_err *err)
 }
 
 /*
- * Delete the files that mark the directory as a recording (@is_last), or all other files. If we are
- * killed between the two, the next recorder still finds a recording, and goes on.
+ * Delete the files that mark the directory as a recording (@is_last), or all others, which go
+ * first. A killed recorder thus leaves a recording.
  */
 static int remove_files(int dir_fd, const char *path, bool is_last, struct uft_err *err)
 {
@@ -250,8 +249,8 @@ static int rename_dir(const struct spot *spot, const struct spot *old, struct uf
 }
 
 /*
- * Give the directory at @spot the name @old, and remove a recording of that name. This works even
- * while the directory is recorded into: its recorder goes on under the new name.
+ * Give the directory at @spot the name @old, and remove a recording of that name. A recorder that
+ * writes to the directory goes on under the new name.
  */
 static int put_aside(const struct spot *spot, const struct spot *old, struct uft_err *err)
 {

@@ -26,9 +26,8 @@ static uint64_t step_of(uint64_t size)
 }
 
 /*
- * True when the file is on ext4, and there is room to reserve @step bytes. Only ext4 has gained in
- * measurements. In tmpfs all pages would be allocated and cleared. Other file systems have their
- * own ways to find space for growing files.
+ * True when the file is on ext4, and there is room for @step bytes. Only ext4 has gained in
+ * measurements; tmpfs would clear all reserved pages.
  */
 static bool has_room(int fd, uint64_t step)
 {

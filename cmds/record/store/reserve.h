@@ -1,6 +1,6 @@
 /*
- * Disk space that is reserved before a growing file needs it. ext4 searches a place for each page
- * that is written; in reserved space, a write takes two thirds of the time (tests/bench/whole.py).
+ * Disk space that is reserved before a growing file needs it. On ext4 a write to reserved space
+ * takes two thirds of the time (tests/bench/whole.py).
  */
 #ifndef UTRAIL_CMDS_RECORD_STORE_RESERVE_H
 #define UTRAIL_CMDS_RECORD_STORE_RESERVE_H
@@ -10,10 +10,9 @@
 
 /*
  * Any thread. @len bytes were appended through @fd: reserve space after them when it is time, at
- * most the file's own size and RESERVE_MAX. Nothing is reserved when the disk gets full. The file's
- * length does not change. True when space was reserved: then reserve_release() must be called at
- * the end. Without that call, or after SIGKILL, unused space belongs to the file until the file is
- * truncated or removed.
+ * most the file's own size and RESERVE_MAX. The file's length does not change. Returns true when
+ * space was reserved: then reserve_release() must be called at the end. Without that call the file
+ * keeps the space until it is truncated or removed.
  */
 bool reserve_ahead(int fd, size_t len);
 

@@ -16,24 +16,22 @@
 struct store;
 
 /*
- * The functions of a store. Any thread may call any of them at any time. But only one thread at a
- * time may use a stream, and only one thread may replace a file. A failure is a negative errno and
- * leaves the former content.
+ * The functions of a store. Any thread may call them, but only one thread at a time may use a
+ * stream or replace a file. A failure is a negative errno and leaves the former content.
  *
- * @open: begin to append to the file @name, which is made if need be. Returns a stream (0 or more),
- *        valid until @close.
+ * @open: begin to append to the file @name, which is made if need be. Returns a stream (0 or more)
  * @append: append all @nr parts, or nothing
  * @may_stay_open: true when there are enough streams to keep this one open while nothing is
- *                 appended. NULL: always.
- * @publish: write the whole file @name, of @nr parts; others see the former one or the new one.
- *           If @stream is not NULL, it is a stream of that file, and appends to the new one from
- *           then on, perhaps with another number.
- * @overwrite_end: write over the last @len bytes of the file @name, which needs no further space,
- *                 even on a full disk. NULL: impossible
+ *         appended. NULL: always
+ * @publish: write the whole file @name, of @nr parts; other programs see the former file or the new
+ *           one. If @stream is not NULL, it is a stream of that file, and appends to the new file
+ *           afterwards, perhaps with another number
+ * @overwrite_end: write over the last @len bytes of the file @name, even on a full disk. NULL:
+ *         impossible
  * @read: append the file's content to @out, but no more than @max bytes
  * @remove: remove the file; a missing file is no error
  * @place: the answer of fstat(2) for the directory by which other processes know the recording.
- *         NULL: there is none.
+ *         NULL: there is none
  */
 struct store_ops {
 	int (*open)(struct store *store, const char *name);
@@ -165,17 +163,15 @@ void store_append_line(struct store *store, int *stream, const char *name,
 		       const struct strbuf *text);
 
 /*
- * Choose the name of a module's symbol file: <basename>.sym, or with a part of the build-id (or a
- * checksum of the path) when another module has that name (doc/formats/symbols.md, "Names of the
- * files"). Returns false when the module's symbols are saved already.
+ * Choose the name of a module's symbol file (doc/formats/symbols.md, "Names of the files"). Returns
+ * false when the module's symbols are saved already.
  */
 bool store_choose_name(struct store *store, const char *path, const char *build_id, char *name,
 		       size_t size);
 
 /*
- * Files for each CPU, "<prefix><cpu>.dat". store_open_cpu() opens one, and returns a stream or
- * negative errno. store_publish_cpu() writes a whole one. store_remove_cpus() removes those of the
- * first @nr CPUs.
+ * Open, write, or remove files for each CPU, "<prefix><cpu>.dat". store_open_cpu() returns a stream
+ * or negative errno. store_remove_cpus() removes those of the first @nr CPUs.
  */
 int store_open_cpu(struct store *store, const char *prefix, unsigned cpu);
 int store_publish_cpu(struct store *store, const char *prefix, unsigned cpu,

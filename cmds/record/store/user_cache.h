@@ -18,19 +18,19 @@
 #define USER_CACHE_BYTES_MAX (512ULL << 20)
 
 /*
- * Open "utrail" in $XDG_CACHE_HOME, or in ~/.cache. The directory is made when it is missing.
- * Returns a descriptor, or below 0 when there is no cache. There is none when
+ * Open "utrail" in $XDG_CACHE_HOME, or in ~/.cache, and make it when it is missing. Returns a
+ * descriptor, or negative when there is no cache:
  *
- * - the recorder has more rights than its user (setuid), or has those of another user just now
- *   (rights_enter())
- * - neither $XDG_CACHE_HOME nor, without that, $HOME is an absolute path
- * - the directory, or the directory around it, belongs to another user, or others may write to it
+ * - The recorder has more rights than its user (setuid), or has those of another user just now
+ *   (rights_enter()).
+ * - $XDG_CACHE_HOME, or without it $HOME, is no absolute path.
+ * - The directory, or the directory around it, belongs to another user, or others may write to it.
  */
 int user_cache_open(void);
 
 /*
- * Read the file @name of the cache @dir to @out, which is empty, and note that it was used now.
- * Returns false when there is none, or others could have written it.
+ * Read the file @name of the cache @dir to the empty @out, and note its use. Returns false when
+ * there is none, or others could have written it.
  */
 bool user_cache_read(int dir, const char *name, struct strbuf *out);
 
