@@ -14,9 +14,8 @@
 #include "utils/format/event_data.h"
 
 /*
- * The least and the greatest value of notes.look_at: the number of ended processes that keep their
- * pages without a check. A check sets it to twice the number of pages that the check has kept. So
- * with many pages, there is one check for thousands of ended processes.
+ * The least and the greatest value of notes.look_at. A check sets it to twice the number of pages
+ * kept, so with many pages checks are rare.
  */
 #define ENDED_FEW 256
 #define ENDED_MAX 4096

@@ -13,13 +13,13 @@ struct process;
 struct processes;
 
 /*
- * All processes whose page is mapped: running processes, and ended processes with a child that has
- * not reported itself. Such a child notes its own children in the same page. Only the control
- * thread reads this list. Starts as { 0 }.
+ * All processes whose page is mapped: running ones, and ended ones with a child that has not
+ * reported itself, and notes its own children in the same page. Only the control thread reads this
+ * list. Starts as { 0 }.
  *
- * @nr_ended: number of ended processes in the list; above @look_at, all are checked
- * @reads_failed and the members after it: sums of the notes (struct arena) of processes that are
- *        not in the list any more; after notes_close(), of all processes
+ * @nr_ended: ended processes in the list; above @look_at, all are checked
+ * @reads_failed and the members after it: sums of the notes (struct arena) of processes that have
+ *         left the list; after notes_close(), of all processes
  */
 struct notes {
 	struct process *first;

@@ -26,9 +26,8 @@ static bool is_memory(const struct process *proc, dev_t dev, ino_t ino)
 }
 
 /*
- * Returns the process whose memory @pid has mapped. Only the processes from @first up to @end in
- * the list of notes are considered. Returns NULL also when the recorder may not read the maps of
- * @pid.
+ * Returns the process, from @first up to @end in the list of notes, whose memory @pid has mapped.
+ * NULL: none, or the maps of @pid cannot be read.
  */
 static struct process *find_mapped(pid_t pid, struct process *first, const struct process *end)
 {
@@ -87,8 +86,8 @@ static void add_orphan(struct processes *procs, pid_t pid, struct process *paren
 	int pidfd cleanup_fd = syscall(SYS_pidfd_open, pid, 0);
 
 	/*
-	 * The descriptor was opened first, and the process is still alive after its maps were read.
-	 * So its number was not reused, and the maps are of the process that is watched.
+	 * The descriptor was opened before the maps were read, and the process is still alive. So
+	 * the maps are those of the watched process.
 	 */
 	if (pidfd < 0 || !find_mapped(pid, parent, parent->next_noting) || peer_has_ended(pidfd, 0))
 		return;
@@ -108,9 +107,8 @@ static void add_orphan(struct processes *procs, pid_t pid, struct process *paren
 }
 
 /*
- * Waits for forks that have begun. A program may end between its fork and its child's first
- * instruction (as with daemon(3)); the child is noted soon. A failed fork has no child, so the wait
- * is limited.
+ * Wait for forks that have begun: a program may end before its child is noted. A failed fork has no
+ * child, so the wait is limited.
  */
 static void wait_for_newborns(const struct processes *procs)
 {

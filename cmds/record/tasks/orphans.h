@@ -22,10 +22,9 @@ struct memory_id {
 };
 
 /*
- * Watch the children in the notes of all processes (notes.h), if they are alive. The notes may
- * contain any number, so a process is watched only if it has the memory of these notes mapped: no
- * other process can report records there. A child in a pid namespace of its own does not know its
- * number in the recorder's namespace: then all processes in such namespaces are searched.
+ * Watch the living children in the notes of all processes (notes.h). The notes may contain any
+ * number, so a process is watched only if it has mapped their memory. All processes in lower pid
+ * namespaces are searched for a child that does not know its number in the recorder's namespace.
  */
 void orphans_look(struct processes *procs);
 

@@ -15,8 +15,8 @@
 #include "utils/base/containers/vec.h"
 
 /*
- * The number of rings in an arena, which is the number of threads at a time. An arena is address
- * space, not memory, of at most ARENA_BYTES_MAX. A thread only touches the segments that it fills.
+ * The number of rings in an arena: the most threads at a time. An arena is address space, at most
+ * ARENA_BYTES_MAX, of which threads touch only used segments.
  */
 #define ARENA_RINGS_MAX 16384
 #define RING_SEGMENTS	8

@@ -25,9 +25,9 @@
 /*
  * The file of a ring.
  *
- * @is_open: @stream is the file. It is not open before the first record, and while the store has
- *           too few streams.
- * @tail: the recorder's own copy of the ring's tail: the program can write to the ring
+ * @is_open: @stream is the file; false before the first record, and while the store has too few
+ *           streams
+ * @tail: the recorder's own copy of the ring's tail, since the program can write to the ring
  */
 struct ring_file {
 	bool is_open;
@@ -36,14 +36,12 @@ struct ring_file {
 };
 
 /*
- * The recorder's data about a ring.
+ * The recorder's data about a ring. Must start with zeros, so that unused rings need no memory.
  *
  * @tid: the task whose records the ring holds; 0: none yet
  * @untold: lost records that no LOST record in the file counts yet
  * @records: of the ring itself, whose file is <tid>.dat
  * @payloads: of its second ring, whose file is <tid>.evt
- *
- * Starts with zeros: the sinks of thousands of unused rings are pages that are never touched.
  */
 struct ring_sink {
 	int32_t tid;
@@ -53,14 +51,13 @@ struct ring_sink {
 };
 
 /*
- * A traced process (or process image: exec makes a new one under the same pid).
+ * A traced process image: exec makes a new one under the same pid.
  *
- * @parent: the process that forked this one; NULL for an exec'd image, or when unknown. The
- *          parent's struct lives as long as the recorder.
+ * @parent: the process that forked this one; NULL for an exec'd image, or when unknown. Its struct
+ *          lives as long as the recorder
  * @pidfd: readable when the process has ended; -1 after that was seen
- * @arena: NULL once everything was taken from it. The program can write to all of it, so its
- * content is not trusted, least of all its header. @nr_rings, @nr_segments and @segment_bytes tell
- * its shape
+ * @arena: NULL once everything was taken from it. The program can write to it, so its content is
+ *         not trusted; @nr_rings, @nr_segments and @segment_bytes tell its shape
  */
 struct process {
 	struct served served; /* of @pidfd */
@@ -137,9 +134,9 @@ static inline uint32_t process_rings_in_use(const struct process *proc)
  * @control: the page that all probes share
  * @drain: take the remaining records of a process whose rings no writer reads any more
  * @may_finish: settings_can_finish() of the present settings
- * @first: the list, the newest first. Other members find the newest image by its pid in the
- *         recorder's namespace, and images by the first half of their token. No image is removed
- *         before the end.
+ * @first: the list, the newest first. No image is removed before the end
+ * @by_os_pid: the newest image of each pid in the recorder's namespace
+ * @by_token: images by the first half of their token
  * @live: images with an arena, which writers read, under @live_lock for reading
  */
 struct processes {
@@ -169,9 +166,10 @@ void processes_init(struct processes *procs);
 void processes_deinit(struct processes *procs);
 
 /*
- * Make a process that has just reported itself, with an arena of its own. Returns NULL with errno.
- * The arena's memfd goes to @arena_fd; the caller closes it. The caller sets session and parent,
- * then publishes the process.
+ * Make a process that has just reported itself, with an arena. The caller sets session and parent,
+ * then publishes the process. Returns NULL with errno.
+ *
+ * @arena_fd: gets the arena's memfd, which the caller closes
  */
 struct process *process_create(struct processes *procs, const struct control_hello *hello,
 			       pid_t pid, int *arena_fd);
@@ -183,9 +181,9 @@ void process_destroy(struct process *proc);
 void process_publish(struct processes *procs, struct process *proc);
 
 /*
- * For plans that may change: keep the @nr modules that @proc has loaded. The process owns them
- * then, and their pointers become NULL. A module at the address of another one replaces it. Without
- * memory, modules are missing in later plans.
+ * For plans that may change: keep the @nr modules that @proc has loaded. A module at the address of
+ * another one replaces it. The pointers of kept modules become NULL. Modules that are not kept, for
+ * lack of memory, are missing in later plans.
  */
 void process_keep_modules(struct processes *procs, struct process *proc,
 			  struct control_module **modules, size_t nr);
@@ -201,9 +199,8 @@ void process_inherit_modules(struct processes *procs, struct process *child,
 void processes_tell_news(struct processes *procs);
 
 /*
- * process_find_child(): returns the newest forked child of @parent with the own number @pid.
- * process_find_os(): returns the newest image with the number @pid in the recorder's namespace.
- * NULL: there is none.
+ * Returns the newest forked child of @parent with the own number @pid, or the newest image with the
+ * number @os_pid in the recorder's namespace. NULL: none.
  */
 struct process *process_find_child(struct processes *procs, const struct process *parent,
 				   pid_t pid);

@@ -81,9 +81,8 @@ int image_add_module(struct image *s, const struct control_module *m)
 static const char STACK_PATH[] = "[stack]";
 
 /*
- * Finds the line of the stack, from which uftrace derives the kernel's base address
- * (doc/formats/tasks.md, "Module maps"): it takes a program without such a line for a part of the
- * kernel. So a process that hides its maps gets the usual line.
+ * Find the line of the stack, which uftrace needs (doc/formats/tasks.md, "Module maps"). A process
+ * that hides its maps gets the usual line.
  */
 void image_note_stack(struct image *s, pid_t os_pid, int pidfd)
 {
@@ -171,9 +170,8 @@ static void add_names(struct strbuf *list, const struct strbuf *names)
 }
 
 /*
- * Saves symbols of modules that can have records: those that call a hook of the probe, and those
- * whose library calls are hooked. Symbols of the libraries that they call are saved, too: readers
- * need these to name a function's library (--libname). Further libraries are not saved.
+ * Save symbols of modules that can have records. Readers also need those of directly called
+ * libraries, to name a function's library (--libname).
  */
 int image_save_symbols(struct sessions *sessions, const struct image *s, struct uft_err *err)
 {
@@ -250,9 +248,8 @@ static bool is_free(const struct module_map *map, const struct control_module *m
 }
 
 /*
- * Adds a module that was loaded late to the map: uftrace looks for argument specifications only in
- * modules of the map, and ends at a record without a specification. If another module was at its
- * addresses before, the late module is only in task.txt.
+ * Add a module that was loaded late to the map, unless its addresses are used: uftrace looks for
+ * argument specifications only in modules of the map.
  */
 int image_save_late(struct sessions *sessions, struct image *s, const struct control_module *m,
 		    struct uft_err *err)

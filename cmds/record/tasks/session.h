@@ -18,12 +18,11 @@
 /*
  * A process image, with a session id.
  *
- * @map: the map of its modules. Only the control thread changes it. It does not change while other
- *       threads may save it: from the publication of the image's process until the image is
- *       announced
- * @stack: the line for its stack, once it is announced. Under tasks.lock.
- * @announced: its map is written, and its SESS and TASK lines are in task.txt. Its first record
- *             causes that, so images without records leave no trace. Under tasks.lock.
+ * @map: the map of its modules. Only the control thread changes it, but not from the publication of
+ *       the image's process until the image is announced: other threads may save it
+ * @stack: the line for its stack, once it is announced. Under tasks.lock
+ * @announced: its map, and its SESS and TASK lines are written, because of its first record. Under
+ *             tasks.lock
  */
 struct image {
 	char sid[SID_LEN + 1];
@@ -68,8 +67,8 @@ int image_save_late(struct sessions *sessions, struct image *s, const struct con
 void image_identify_modules(struct sessions *sessions, struct image *s);
 
 /*
- * Note the stack's line of /proc/PID/maps of process @os_pid, which runs the image. If @pidfd shows
- * that this process has ended, note a line with the usual addresses.
+ * Note the stack's line in /proc/PID/maps of process @os_pid, which runs the image; the usual
+ * addresses if @pidfd shows that the process has ended.
  */
 void image_note_stack(struct image *s, pid_t os_pid, int pidfd);
 

@@ -121,8 +121,8 @@ static void announce_one(struct tasks *tasks, struct process *proc)
 }
 
 /*
- * Announces a process, after its ancestors that are not announced, the eldest first: a child's line
- * must come after its parent's. A chain of forks may be long, so this does not recurse.
+ * Announce a process after its ancestors, the eldest first: a child's line must come after its
+ * parent's. A chain of forks may be too long for recursion.
  */
 static void announce_process(struct tasks *tasks, struct process *proc)
 {

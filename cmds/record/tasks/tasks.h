@@ -54,10 +54,9 @@ int tasks_open(struct tasks *tasks, struct store *store, struct uft_err *err);
 void tasks_close(struct tasks *tasks);
 
 /*
- * Returns the id for the records of a ring that claims to be task @tid of @proc; 0 when that is
- * impossible. The id is @tid if the task is a thread of that process, or was one, as far as known.
- * Otherwise it is a new id: no process can add to the records of another. A task with another
- * number in a pid namespace of its own gets its number in the recorder's namespace.
+ * Returns the id, in the recorder's namespace, for the records of a ring that claims to be task
+ * @tid of @proc; 0: impossible. If the task is no thread of @proc, as far as known, it gets a new
+ * id: no process can add to the records of another.
  */
 int32_t tasks_claim(struct tasks *tasks, struct process *proc, int32_t tid);
 
@@ -78,9 +77,8 @@ void tasks_note_too_deep(struct tasks *tasks, int32_t tid, uint64_t nr);
 void tasks_dlopen(struct tasks *tasks, const struct process *proc, const struct control_module *m);
 
 /*
- * Forget ended threads and forked processes. The tasks in @kept, which have a file, stay, and so do
- * their parents. @kept is sorted here. This is for a flight recording that runs for weeks. A failed
- * write is noted as the store's error.
+ * For long flight recordings: forget ended threads and forked processes. The tasks in @kept, which
+ * have a file, and their parents stay. @kept is sorted here. A failed write is the store's error.
  */
 void tasks_clear(struct tasks *tasks, int32_t *kept, size_t nr_kept);
 
