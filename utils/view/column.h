@@ -34,10 +34,11 @@ struct column_choice {
 };
 
 /*
- * Choose columns from @table. Its rows have @stride bytes and begin with a struct column. The text
- * of -f is "a,b" (instead of the default columns), "+a,b" (in addition to them), "none" or "all";
- * NULL chooses the default columns. Returns 0, or -ERR_USAGE with a message that has the unknown
- * word and all known words.
+ * Choose columns from @table, whose rows have @stride bytes and begin with a struct column. Returns
+ * 0, or -ERR_USAGE with a message that has the unknown word and all known words.
+ *
+ * @text: the argument of -f: "a,b" (instead of the default columns), "+a,b" (in addition to them),
+ *         "none", "all", or NULL (the default columns)
  */
 int columns_choose(const void *table, size_t nr, size_t stride, const char *text,
 		   struct column_choice *choice, struct uft_err *err);

@@ -9,10 +9,10 @@
 #include "utils/base/sink.h"
 
 /*
- * @is_verbose: show the bytes of each record, and the lines of task.txt
- * @shows_args: the values of arguments and return values
+ * This view shows the contents of files: the filter by duration in @stages has no effect.
  *
- * The filter by duration in @stages has no effect: this view shows the contents of files.
+ * @is_verbose: show the bytes of each record, and the lines of task.txt
+ * @shows_args: show the values of arguments and return values
  */
 struct dump_config {
 	struct pipeline_config stages;
@@ -21,9 +21,10 @@ struct dump_config {
 };
 
 /*
- * Show all records, one file after the other. A damaged file is shown up to the damage, and @broken
- * gets the message. The other files are shown all the same. Returns 1; 0 when there was no record
- * to show; or negative with @err.
+ * Show all records, one file after the other. Returns 1, 0 when there was no record, or negative
+ * with @err.
+ *
+ * @broken: gets the message about a damaged file, which is shown up to the damage
  */
 int dump_show(struct trace_data *data, const struct dump_config *config, struct sink *sink,
 	      struct uft_err *broken, struct uft_err *err);

@@ -30,8 +30,8 @@ static inline void sink_time(struct sink *sink, uint64_t ns, enum color_mode col
 void text_put_base64(struct strbuf *out, const void *data, size_t len);
 
 /*
- * Texts by function id. @make makes a function's text when it is first needed. FUNC_TEXT_SLACK
- * bytes after each text are readable. Starts as { .make = ... }, ends with func_texts_deinit().
+ * Texts by function id. Starts as { .make = ... }, ends with func_texts_deinit(). @make makes a
+ * text at its first use. FUNC_TEXT_SLACK bytes after each text are readable.
  */
 struct func_texts {
 	void (*make)(const struct func *func, struct strbuf *out);

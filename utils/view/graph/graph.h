@@ -11,7 +11,7 @@
 /*
  * @func: show only calls of this function, and the paths to them; NULL: show whole programs
  * @depth: the limit of levels; 0: none
- * @source: modules whose source lines are shown; NULL: no source lines
+ * @source: modules for source lines; NULL: show no source lines
  */
 struct graph_config {
 	enum color_mode color;

@@ -15,9 +15,10 @@ struct graph_diff_config {
 };
 
 /*
- * Show the differences between the finished trees @base and @pair. Paths are compared by the names
- * of their functions; all programs of a recording count as one. Returns 0; -ENOENT when neither
- * recording has a call of the function; or -ENOMEM.
+ * Show the differences between the finished trees @base and @pair. Returns 0, -ENOENT when neither
+ * has a call of the function, or -ENOMEM.
+ *
+ * Paths are compared by the names of their functions; all programs of a recording count as one.
  */
 int graph_diff_show(const struct graph_diff_config *config, struct tree *base, struct tree *pair,
 		    struct sink *sink, struct uft_err *err);

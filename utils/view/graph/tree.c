@@ -267,9 +267,8 @@ static int add_wait(struct tree *tree, struct tree_node *parent, const struct ev
 }
 
 /*
- * The clocks of program and kernel differ a little, so a call may end while the task seems to be
- * off the CPU. Count the wait up to the call's end. Afterwards out_event.total_ns is not 0, which
- * tells that the wait was counted.
+ * Counts the wait up to the call's end: by differing clocks, a call may end off the CPU. Then
+ * out_event.total_ns marks the wait as counted.
  */
 static __attribute__((noinline)) int cut_wait(struct tree *tree, const struct event *event)
 {

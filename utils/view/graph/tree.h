@@ -26,19 +26,19 @@ struct tree_details {
  * All calls of a function by the same path. Functions with the same name count as one function.
  *
  * @func: NULL for a root
- * @first, @next: the first child, and the next child of the same parent. tree_finish() sorts them
- *                by the times of their first calls
- * @last, @after: hints for a fast look-up of children: the child that was called last, and the
- *                sibling that was called after this node
+ * @first, @next: the first child, and the next sibling; tree_finish() sorts children by the times
+ *         of their first calls
+ * @last, @after: hints for a fast look-up: the child that was called last, and the sibling that was
+ *         called after this node
  * @calls: entries, and returns from calls whose entry is not in the range
- * @total_ns: the sum of the times of all calls. A recursive call counts, too. A call that is open
- *            at the end counts up to the end
+ * @total_ns: the times of all calls, also of recursive calls; a call that is open at the end counts
+ *         up to the end
  * @first_ns: start of the first call
  * @addr: the recorded address of the first call; for time off the CPU, the id of the event
  * @details: only with wants_details
- * @counter: 0: the node is a function, and tree_counters_spread() sets @value. Otherwise (with
- *           wants_counters) the node is a counter: @counter is the counter's place plus 1, and
- *           @value is its growth in the calls of the parent node
+ * @counter: 0: the node is a function, and tree_counters_spread() sets @value; otherwise the node
+ *         is a counter (with wants_counters): the counter's place plus 1
+ * @value: a counter's growth in the calls of the parent node
  * @is_gone: during tree_finish(): the node's numbers were added to another node
  */
 struct tree_node {
@@ -93,7 +93,7 @@ struct tree_fork_call {
 
 /*
  * A call whose entry was not recorded: it began before the first event of @task, or within lost
- * records. Its name is known once it returns.
+ * records. Only its return tells its name.
  *
  * @depth: the number of calls around it
  * @generation: the number of forks that led to its task; tree_finish() sets it
@@ -111,20 +111,19 @@ struct tree_unseen {
  * @wants_details: set it before the first event
  * @wants_counters: with @kinds: nodes have the growth of counters
  * @counts_outside: count time off the CPU outside of functions, too
- * @counts_inherited: a call that the parent made and from which a forked child returns as well
- *                    counts for both; otherwise only for the parent
+ * @counts_inherited: a parent's call counts for a forked child that returns from it, too
  * @roots: by session, in the order of data->sessions, and one more for recordings without sessions
  * @children: forked tasks by parent and time
  * @forks: by task->index of the child; NULL before the first fork
  * @pids: during tree_finish(): processes whose tasks have been added
  * @slots: a hash table of all nodes, by parent and function; @nr_slots is a power of two
  * @names: by name, the function that represents all functions with this name
- * @canon: the same function, by the ids of all these functions
- * @kinds: points become calls that take no time, of functions with the names of the points; NULL:
- *         points are left out, and counted in @nr_dropped
- * @point_funcs: these functions, by the ids of the points
- * @parked: by task->index: the position in the tree at which a task goes on with its next part;
- *          NULL before the first part
+ * @canon: the representing function, by the id of each represented function
+ * @kinds: points become calls of no time, of functions with the points' names; NULL: points are
+ *         left out, and counted in @nr_dropped
+ * @point_funcs: the functions of points, by the ids of the points
+ * @parked: by task->index: the position in the tree where a task goes on with its next part; NULL
+ *         before the first part
  */
 struct tree {
 	const struct pipeline *pipe;
@@ -183,8 +182,8 @@ int tree_merge(struct tree *tree, struct tree *from, struct uft_err *err);
 int tree_run(struct tree *tree, struct pipeline *pipe, size_t threads, struct uft_err *err);
 
 /*
- * Call this after the last event. It moves calls of forked children below the calls that forked,
- * sorts the children of each node by time, and sums up the roots. Returns 0 or -ENOMEM with @err.
+ * Call it after the last event: moves calls of forked children below the calls that forked, sorts
+ * children by time, and sums up the roots. Returns 0 or -ENOMEM with @err.
  */
 int tree_finish(struct tree *tree, struct uft_err *err);
 
@@ -202,8 +201,8 @@ int tree_sort(struct tree_node *root);
 int tree_sort_by(struct tree_node *root, int (*compare)(const void *a, const void *b));
 
 /*
- * Add copies of all nodes below @from below @to. Afterwards @last of each old node refers to its
- * copy: @last is not needed as a hint any more. Returns 0 or -ENOMEM.
+ * Add copies of all nodes below @from below @to. Returns 0 or -ENOMEM. Afterwards @last of each old
+ * node is the node's copy, not a hint.
  */
 int tree_add_below(struct tree *tree, struct tree_node *to, struct tree_node *from);
 
@@ -236,7 +235,7 @@ static inline const struct session *tree_session(const struct tree *tree, size_t
 
 /*
  * Returns the node after @node in a walk through @top and all nodes below it, callers before
- * callees. NULL at the end. The walk does not recurse, since paths can be long.
+ * callees, or NULL at the end. No recursion: paths can be long.
  */
 static inline struct tree_node *tree_next(const struct tree_node *node, const struct tree_node *top)
 {

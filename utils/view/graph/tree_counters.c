@@ -23,8 +23,8 @@ void tree_counters_find(struct tree_counters *counters, const struct event_kinds
 }
 
 /*
- * Finish the value of @node and add it to its parent. The values of all callees are in it already.
- * A reading may be smaller than their sum, if the call was open at the counter's first reading.
+ * Finishes the value of @node and adds it to the parent's. Callees may have more than a call that
+ * was open at the first reading.
  */
 static void add_to_parent(struct tree_node *node, uint32_t number)
 {

@@ -14,9 +14,9 @@ struct tree_node *tree_add_nameless(struct tree *tree, struct tree_node *parent)
 void tree_add_numbers(struct tree_node *to, const struct tree_node *from);
 
 /*
- * Make look-ups find @node as the child of @parent for its function, unless @parent has such a
- * child already. They do not find @node at its old place any more. The caller updates the lists of
- * children. Returns the child that look-ups find, or NULL when memory is short.
+ * Make look-ups find @node only as the child of @parent for its function, unless @parent has such a
+ * child. Returns the child that look-ups find, or NULL when memory is short. The caller updates the
+ * lists of children.
  */
 struct tree_node *tree_enlist(struct tree *tree, struct tree_node *parent, struct tree_node *node);
 
@@ -30,9 +30,9 @@ int tree_find_children(struct tree *tree);
 uint64_t tree_next_fork_ns(const struct tree *tree, const struct task *parent, uint64_t from_ns);
 
 /*
- * Note the task's current position as the place where children that were forked up to @time_ns
- * began. A recording does not tell which thread of a process has forked: each thread notes its
- * position, and the position of the first thread has priority. Returns 0 or -ENOMEM.
+ * Note the task's current position as the place where children forked up to @time_ns began. Returns
+ * 0 or -ENOMEM. Call it for each thread: the recording does not tell which thread forked, and the
+ * first thread has priority.
  */
 int tree_note_forks(struct tree *tree, uint64_t time_ns);
 

@@ -38,9 +38,8 @@ static void note_generations(struct tree *tree)
 }
 
 /*
- * Sort forked tasks before the tasks that forked them, so that no node is moved below a removed
- * node. Within a task, inherited calls come after the other calls, and inner calls before outer
- * calls.
+ * Sorts forked tasks before their parents: no node moves below a removed one. In a task, inherited
+ * calls come last, and inner calls before outer ones.
  */
 static int compare_unseen(const void *a, const void *b)
 {
@@ -91,9 +90,8 @@ static int move_children(struct tree *tree, struct tree_node *into, struct tree_
 }
 
 /*
- * Move all nodes below @from below @into, and remove @from. If @into has no child of the same name,
- * a node moves with all its descendants, so nothing is copied. The work grows with the children of
- * @from and with the number of united nodes, not with the size of the tree.
+ * Moves all nodes below @from below @into, and removes @from. A node that @into lacks moves with
+ * its descendants, without a copy.
  */
 static int absorb(struct tree *tree, struct tree_node *into, struct tree_node *from)
 {
@@ -137,9 +135,8 @@ static struct tree_node *find_child(const struct tree_node *parent, const struct
 }
 
 /*
- * Guess the node of an inherited call that has no name and that the parent task has ended. The
- * guess is the child of @parent that began last before @until_ns. If @callee is known, the child
- * must have called it.
+ * Guesses the node of an inherited call without a name that the parent has ended: the last child
+ * before @until_ns, which called @callee if known.
  */
 static struct tree_node *guess_child(const struct tree_node *parent, const struct func *callee,
 				     uint64_t until_ns)
@@ -159,11 +156,10 @@ static struct tree_node *guess_child(const struct tree_node *parent, const struc
 }
 
 /*
- * Find the places of the calls that a forked child inherited, the outermost first. A call from
- * which the child has returned has a name, and is matched by it. The other calls are matched with
- * the open calls of the parent at the fork.
+ * Finds the places of a forked child's inherited calls, by name, or by the parent's open calls at
+ * the fork.
  *
- * @into: @into[i + 1] is the place of the call at depth i; NULL: the parent's tree has no such call
+ * @into: @into[i + 1] is the place of the call at depth i, or NULL
  */
 static void find_places(const struct tree_unseen *chain, size_t nr, struct tree_node **path,
 			size_t nr_path, struct tree_node **into)
@@ -252,8 +248,8 @@ static bool fits_chain(const struct tree_node *node, const struct tree_unseen *c
 }
 
 /*
- * Returns the last call of fork(2) in the parent, in any thread, that began before the child was
- * announced and that fits the child's open calls. NULL: there is none.
+ * Returns the parent's last fork(2), in any thread, that began before the child's announcement and
+ * fits its open calls; or NULL.
  */
 static struct tree_node *find_fork_call(const struct tree *tree, const struct tree_unseen *chain,
 					size_t nr)
@@ -283,9 +279,8 @@ static struct tree_node *find_fork_call(const struct tree *tree, const struct tr
 }
 
 /*
- * Returns the innermost call that the parent of a forked child had open at the fork. If it is
- * unknown, the call counts that was open when the child was announced, or else the root. NULL when
- * the task is no fork, or its parent is not in the tree.
+ * Returns the parent's innermost open call at the fork, or at the child's announcement, or the
+ * root. NULL: no fork, or no parent in the tree.
  */
 static struct tree_node *find_fork(const struct tree *tree, const struct tree_unseen *unseen,
 				   size_t nr)

@@ -84,8 +84,8 @@ static void put_box(const struct drawing *d, const struct tree_node *node,
 }
 
 /*
- * Returns the value that the width of @node stands for, which its children share. The sum of the
- * children's values may be larger than the node's own value if they ran at the same time.
+ * Returns the value of the width of @node. Children that ran at the same time may have a larger sum
+ * than @node.
  */
 static uint64_t to_share(const struct svg_style *style, const struct tree_node *node)
 {

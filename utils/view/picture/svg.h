@@ -8,9 +8,9 @@
 /*
  * The meaning and look of the boxes.
  *
- * @value: the width of the box. A box of 0 is left out with all boxes above it
+ * @value: the width of the box; a box of 0 is left out with all boxes above it
  * @put_color: write the colour as in CSS
- * @put_tip: write the text of the tool tip; @all: the sum of the widths of all roots
+ * @put_tip: write the text of the tool tip; @all is the sum of the widths of all roots
  */
 struct svg_style {
 	uint64_t (*value)(const struct tree_node *node);

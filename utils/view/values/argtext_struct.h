@@ -9,7 +9,7 @@
  * The call that values belong to, and the limits of their text.
  *
  * @budget: remaining bytes for the text of structs' fields
- * @fields: the number of fields and of nodes of containers that may still be shown
+ * @fields: the number of fields and nodes of containers still to show
  * @nesting: number of structs around the value
  */
 struct subject {
@@ -49,9 +49,10 @@ bool argtext_put_plain(struct subject *s, const struct argspec *spec, const stru
 		       struct strbuf *out);
 
 /*
- * Append the fields of a struct, "{x=1, y=2}", or "{...}" when they are unknown. @boxed: appends
- * the boxed fields; NULL: each of them is "{...}". Returns false when @boxed had no further field:
- * the brace is still open then.
+ * Append the fields of a struct, "{x=1, y=2}", or "{...}" when they are unknown. Returns false,
+ * with the brace open, when @boxed had no further field.
+ *
+ * @boxed: appends the boxed fields; NULL: each of them is "{...}"
  */
 bool argtext_put_fields(struct subject *s, const struct argspec *spec,
 			const struct arg_value *value, const struct boxed_fields *boxed,

@@ -20,8 +20,10 @@ struct kernelfields;
 
 /*
  * Read the format of @type. Returns NULL when the format is not safe for the library, or memory is
- * short. @layout: of the recorded machine. @syms: names for addresses, or NULL; must outlive the
- * result
+ * short.
+ *
+ * @layout: of the recorded machine
+ * @syms: names for addresses, or NULL; must outlive the result
  */
 struct kernelfields *kernelfields_create(const struct kernel_event_type *type,
 					 const struct kernel_layout *layout,
@@ -38,9 +40,11 @@ uint8_t *kernelfields_room(void);
 #define KERNELFIELDS_STEPS (4U << 20)
 
 /*
- * Append the text of the record of @len bytes at @data, one line. @room: from kernelfields_room();
- * it is zeroed again. @steps: the work that is left for all records. Each record adds steps for its
- * bytes and takes steps for its text. When too few are left, the line says so instead.
+ * Append the text of the record of @len bytes at @data, one line.
+ *
+ * @room: from kernelfields_room(); it is zeroed again
+ * @steps: the remaining work for all records. A record's bytes add steps, and its text takes some;
+ *         without enough steps, the line says so
  */
 void kernelfields_put(const struct kernelfields *fields, uint8_t *room, const uint8_t *data,
 		      size_t len, uint64_t *steps, struct strbuf *out);

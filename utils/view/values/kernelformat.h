@@ -8,12 +8,12 @@
 #include "utils/format/text.h"
 
 /*
- * Append a checked copy of @format: the head, the fields and the line "print fmt". libtraceevent
- * crashes on many formats that no kernel writes. If the line is malformed, or uses an unknown field
- * or function, its text is empty in the copy, and *@has_print is false. Returns false when the head
+ * Append a checked copy of @format (Documentation/trace/events.rst of the kernel, "Event formats"),
+ * because libtraceevent crashes on many formats that no kernel writes. Returns false when the head
  * or a field is invalid.
  *
- * Documentation/trace/events.rst of the kernel, "Event formats".
+ * @has_print: false when the line "print fmt" is malformed, or uses an unknown field or function;
+ *         the copy has it without text
  */
 bool kernelformat_clean(struct text format, struct strbuf *out, bool *has_print);
 

@@ -7,8 +7,8 @@
 struct kernelsyms;
 
 /*
- * Returns the symbols of the recording @dir (a text that must outlive them), which are read on
- * demand. NULL when memory is short: the other functions accept NULL. Not thread-safe.
+ * Returns the symbols of the recording @dir, read on demand, or NULL when memory is short: the
+ * other functions accept NULL. Not thread-safe. @dir must outlive the symbols.
  */
 struct kernelsyms *kernelsyms_create(const char *dir);
 void kernelsyms_destroy(struct kernelsyms *syms);
