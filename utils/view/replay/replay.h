@@ -33,8 +33,9 @@ struct replay_config {
 /*
  * The view's state of one task.
  *
- * @tid_cell: " [    123] | ", the text between duration and name by default
- * @site: the call site of the task's next call; an event at @site_ns, before the call, told it
+ * @tid_cell: " [ 123] | ", the text between duration and name by default
+ * @site, @site_ns: the call site of the task's next call, and the time of the event before the call
+ *         that told it
  * @line_ns: the time of the task's last line, for "delta"; 0: no line yet
  * @column: of --column-view, from 1; 0: none yet
  */
@@ -52,7 +53,7 @@ struct replay_task {
 /*
  * @tasks: by task->index
  * @has_sites: a call site was seen
- * @rules: the rules with color or backtrace; NULL: there are none
+ * @rules: the rules with color or backtrace, or NULL
  * @is_plain: the columns are the default ones, in no colour
  * @shows_plain_calls: func->call_text is the complete text of a call without arguments
  */
@@ -77,8 +78,8 @@ struct replay {
 	struct strbuf pending_data;
 	bool has_pending;
 	/*
-	 * A line of extern.dat that waits for the next event of a task, whose cells it gets. If
-	 * another such line, or the end, comes first, it gets the cells of the last task.
+	 * A line of extern.dat that waits for the cells of the next task's event. At another such
+	 * line, or at the end, it gets the last task's cells.
 	 */
 	struct event ext;
 	struct strbuf ext_data;
@@ -118,8 +119,8 @@ void replay_show_pending(struct replay *replay);
 int replay_grow(struct replay *replay, struct uft_err *err);
 
 /*
- * Prepare for a pause before the next events. If the call that waits was entered before @since_ns,
- * it gets a line of its own. All lines are given to the sink's writer.
+ * Prepare for a pause before the next events: all lines go to the sink's writer, and a waiting call
+ * that was entered before @since_ns gets its own line.
  */
 int replay_pause(struct replay *replay, uint64_t since_ns);
 

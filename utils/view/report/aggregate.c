@@ -245,8 +245,8 @@ static int add_event(struct aggregate *agg, const struct event_span *span,
 }
 
 /*
- * HOT: add calls of functions that have rows, up to the first other event. ENTRY and EXIT share one
- * path with masks, since a CPU cannot predict their order. Returns the number of events.
+ * HOT: adds calls of functions that have rows, up to the first other event. Returns the number of
+ * events. Masks replace branches for ENTRY and EXIT, which a CPU cannot predict.
  */
 static size_t add_plain_calls(struct aggregate *agg, const struct event_span *span)
 {

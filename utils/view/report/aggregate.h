@@ -70,8 +70,8 @@ struct task_stats {
 
 /*
  * @wants_details: fill call_stats.total and self
- * @wants_cpus: the CPUs that functions ran on
- * @wants_hist: the distribution of the times of calls
+ * @wants_cpus: note the CPUs that functions ran on
+ * @wants_hist: note the distribution of the times of calls
  * @counts_outside: count time off the CPU outside of functions, too
  * @rows: by function id
  * @tasks: by task->index

@@ -6,18 +6,18 @@
 #include <stdint.h>
 
 /*
- * Each power of two has HIST_STEPS steps of equal width. So the error of a value is at most half of
- * 1/64, less than one percent. Powers without values take no memory.
+ * Each power of two has HIST_STEPS steps of equal width: the error of a value is less than one
+ * percent. Powers without values take no memory.
  */
 #define HIST_STEPS  64
 #define HIST_POWERS 59
 
 /*
- * @powers: by power of two, the number of values in each of its steps; NULL: there are no values.
- *          @powers[0] has a step for each value below HIST_STEPS
- * @min, @max: exact; valid when @nr is not 0
- *
  * Starts as { 0 }, ends with hist_deinit().
+ *
+ * @powers: by power of two, the number of values in each of its steps, or NULL; @powers[0] has a
+ *         step for each value below HIST_STEPS
+ * @min, @max: exact; valid when @nr is not 0
  */
 struct hist {
 	uint64_t *powers[HIST_POWERS];
@@ -33,9 +33,10 @@ int hist_add(struct hist *hist, uint64_t value);
 int hist_merge(struct hist *to, const struct hist *from);
 
 /*
- * Returns the smallest value such that @permille of a thousand values are not above it (nearest
- * rank), or 0 without values. It is never outside the range of the added values. @permille: 0 for
- * the minimum, 1000 for the maximum, which are exact; 999 for 99.9 %
+ * Returns the smallest added value such that @permille of a thousand values are not above it
+ * (nearest rank), or 0 without values.
+ *
+ * @permille: 0 for the minimum, 1000 for the maximum, which are exact; 999 for 99.9 %
  */
 uint64_t hist_percentile(const struct hist *hist, unsigned permille);
 

@@ -48,10 +48,10 @@ struct report_counters {
 };
 
 /*
- * Starts with report_init(); ends with report_deinit().
+ * Starts with report_init(); ends with report_deinit(). The caller sets @left and @first_ns.
  *
- * @left: functions that were left out; a note is shown after their names
- * @first_ns: the time that is 0 in these notes. The caller sets @left and @first_ns
+ * @left: functions that were left out; a note follows their names
+ * @first_ns: the time that is 0 in these notes
  */
 struct report {
 	struct report_config config;

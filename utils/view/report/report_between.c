@@ -192,8 +192,8 @@ static bool put_field(const struct report_between *between, int field,
 }
 
 /*
- * Make the key from the values of all fields. Each value has its length in front, so that different
- * lists of values have different keys. Returns false when a value is missing.
+ * Makes the key from the values of all fields, each with its length in front. Returns false when a
+ * value is missing.
  */
 static bool make_key(struct report_between *between, const struct between_kind *found,
 		     const struct task *task, const struct event *event)

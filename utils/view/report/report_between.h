@@ -15,11 +15,13 @@ struct between_kind;
 /*
  * Starts with report_between_init(), ends with report_between_deinit().
  *
- * @names: the names of both events; @fields: the fields that must have equal values in both
- * @kinds: by id, the kinds of events that have one of the names; @all: the same kinds as a list
+ * @names: the names of both events
+ * @fields: the fields that must have equal values in both
+ * @kinds, @all: the kinds of events with these names, by id and as a list
  * @nr_begun, @nr_ended: first and second events that have all fields
- * @nr_without: events that lack a field; @nr_alone: ends without a beginning; @nr_again: beginnings
- *            after which another beginning came before an end
+ * @nr_without: events that lack a field
+ * @nr_alone: ends without a beginning
+ * @nr_again: beginnings followed by another beginning, not by an end
  * @nr_unfollowed: beginnings for which there was no room
  */
 struct report_between {
@@ -51,8 +53,8 @@ int report_between_init(struct report_between *between, const char *text, enum c
 void report_between_deinit(struct report_between *between);
 
 /*
- * Run @pipe, which report_events_configure() has configured. Returns -ENOENT when the recording has
- * no event of one of the names, or no event of that name has all fields.
+ * Run @pipe, configured by report_events_configure(). Returns 0, or negative with @err: -ENOENT
+ * when no event has one of the names, or none of a name has all fields.
  */
 int report_between_run(struct report_between *between, struct pipeline *pipe, struct uft_err *err);
 

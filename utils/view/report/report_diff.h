@@ -39,8 +39,7 @@ struct diff_config {
 /*
  * Starts with report_diff_init(). No end is needed.
  *
- * @keys: the sort keys: first the numbers of fields, then one number for the name, then the places
- *        in @key_counters
+ * @keys: the sort keys: numbers of fields, one number for the name, then places in @key_counters
  */
 struct report_diff {
 	struct diff_config config;

@@ -63,9 +63,9 @@ extern const struct diff_field diff_counter_fields[2];
 /*
  * The fields of one comparison.
  *
- * @keys: the sort keys; a key without @value is the name, which decides, so later keys have no
- *        effect
- * @names: the names of counters, in the order of struct side; @titles: the titles of their columns
+ * @keys: the sort keys; a key without @value is the name, after which keys have no effect
+ * @names, @titles: the names of counters, in the order of struct side, and the titles of their
+ *         columns
  */
 struct diff_table {
 	const struct report_diff *diff;
@@ -79,8 +79,9 @@ struct diff_table {
 };
 
 /*
- * Find the counters of the recordings, and set the fields. Returns 0; -ERR_USAGE when a sort key is
- * a counter that no recording has; or -ENOMEM. @table ends with diff_table_deinit().
+ * Find the counters of the recordings, and set the fields of @table, which ends with
+ * diff_table_deinit(). Returns 0, -ERR_USAGE when no recording has a counter that is a sort key, or
+ * -ENOMEM.
  */
 int diff_table_init(struct diff_table *table, const struct report_diff *diff,
 		    const struct aggregate *aggs, size_t nr, struct uft_err *err);

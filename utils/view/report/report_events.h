@@ -40,8 +40,9 @@ struct report_events {
 };
 
 /*
- * Only these members of @config are used: color, fields, sort_keys and format. Returns 0, or
- * negative for an unknown field or sort key, with a message that has the known words.
+ * Returns 0, or negative for an unknown field or sort key, with a message that has the known words.
+ *
+ * @config: only color, fields, sort_keys and format are used
  */
 int report_events_init(struct report_events *report, const struct report_config *config,
 		       struct uft_err *err);

@@ -26,9 +26,9 @@ int report_func_pairs(const struct tree *tree, const char *name, enum report_fun
 #define SLOWEST_NR 10
 
 /*
- * The calls of one function: their distribution, and the slowest of them.
+ * The distribution of the calls of one function, and its slowest calls.
  *
- * @slow: the slowest calls, the slowest first
+ * @slow: the slowest call first
  * @is_it: by function id: 1: the function has the name, 2: it has another name, 0: unknown
  */
 struct calls_of_func {
