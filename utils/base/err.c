@@ -7,9 +7,8 @@
 #include <string.h>
 
 /*
- * Write the text with control characters as \xNN, so that it stays one line: words of users and
- * content of files may have any bytes. Other hidden characters are left to the printer, since the
- * probe uses this file and should stay small.
+ * Writes the text as one line, with control characters as \xNN. The printer escapes other hidden
+ * characters: the probe uses this file, which stays small.
  */
 static void put_text(struct uft_err *err, const char *fmt, va_list ap)
 {

@@ -11,20 +11,18 @@
 
 /*
  * A code outside errno: words of the user are wrong (an unknown option, field or sort key, a number
- * out of range). The command exits with status 2 for this code, and with 1 for others.
+ * out of range). The command exits with status 2 instead of 1.
  */
 #define ERR_USAGE 1000
 
 /*
- * The function that fails fills it in, and its callers add context in front.
+ * An error. Starts as { 0 }. The function that fails fills it in, and its callers add context in
+ * front. Every function accepts NULL when the caller does not need the error.
  *
  * @code: 0 while nothing has failed; a negative errno or -ERR_USAGE
- * @text: one line without a newline and without the program's name, e.g. "cannot open 'x': No such
- *        file". Control characters are shown as \xNN. The printer escapes other hidden characters
- *        (cmds/terminal/msg.c)
- *
- * Starts as { 0 }. Every function accepts NULL when the caller does not need the error. A text that
- * is too long is truncated.
+ * @text: one line without a newline and without the program's name, truncated if it is too long:
+ *         "cannot open 'x': No such file". Control characters are shown as \xNN; the printer
+ *         escapes other hidden characters (cmds/terminal/msg.c)
  */
 struct uft_err {
 	int code;

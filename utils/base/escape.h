@@ -10,11 +10,12 @@
 /*
  * The languages of our output.
  *
- * "Hidden" characters have no visible form of their own: control characters (C0, DEL, C1), marks
- * that change the direction of writing, separators of lines and paragraphs, noncharacters, and
- * bytes that are not UTF-8. Unless a row below says otherwise, each byte of a hidden character is
- * shown as \xNN. A backslash of the text itself is unchanged, since demangled names have none. So
- * the text "\x1b" and the byte look the same.
+ * Each byte of a hidden character is shown as \xNN, unless a row below says otherwise. A backslash
+ * of the text is unchanged: demangled names have none, but a text "\x1b" looks like the byte.
+ *
+ * "Hidden" characters have no visible form: control characters (C0, DEL, C1), marks that change the
+ * direction of writing, separators of lines and paragraphs, noncharacters, and bytes that are not
+ * UTF-8.
  */
 enum medium {
 	MEDIUM_TERMINAL, /* one line, also of a file of plain text */

@@ -41,13 +41,13 @@ struct opt_word {
  * @name: long name without dashes
  * @letter: short form; 0: none
  * @arg: name of the argument in help texts; NULL: the option takes none
- * @without: the default argument. If set, an explicit argument must follow a '='. NULL: an argument
- *           is required
+ * @without: the default argument, beside which an explicit one must follow a '='; NULL: an argument
+ *         is required
  * @help: one phrase without a full stop, for --help, the man pages and completion
  * @group: heading in help texts; the owner of the table defines the values
  * @cmds: bits of the commands that accept the option; the owner of the table defines the bits
- * @is_recorded: `record` writes the option into data directories, and readers apply it. So its
- *               argument must be harmless
+ * @is_recorded: `record` writes the option into data directories, and readers apply it: its
+ *         argument must be harmless
  * @set: OPT_SET: store @text (NULL without an argument) in @target, which is the whole target
  */
 struct opt_row {
@@ -73,9 +73,10 @@ struct opt_row {
  * @next: index in @argv of the next word; the caller sets it to 1
  * @ended: "--" was found: the words after it are no options
  * @given: by index of @rows: true when the option was given; may be NULL
- * @cmds: bits of commands: of several options with the same letter, the first one that these
- *        commands accept is taken. Without such an option, the first one is taken
- * @last: the last option whose argument was a word of its own, @last_text; NULL: none
+ * @cmds: bits of commands, which choose among options with the same letter; without a fitting
+ *         option, the first one counts
+ * @last, @last_text: the last option whose argument was a word of its own, and that word; NULL:
+ *         none
  */
 struct optparse {
 	const struct opt_row *rows;
@@ -92,17 +93,18 @@ struct optparse {
 
 /*
  * Parse options up to the first other word: the words after it may belong to another program
- * (POSIX). 0 with @p->next at that word, or at argc; -ERR_USAGE with a line that names the option,
- * and the expected form or the nearest names; -ENOMEM. Long names may be abbreviated if that is
- * unambiguous.
+ * (POSIX). Long names may be abbreviated if that is unambiguous.
+ *
+ * Returns 0 with @p->next at that word, or at argc; -ERR_USAGE with a line that names the option,
+ * and the expected form or the nearest names; or -ENOMEM.
  */
 int optparse_run(struct optparse *p, void *target, struct uft_err *err);
 
 /*
- * Like optparse_run(), for all words of an untrusted file. It accepts only options that are
- * is_recorded, by their full names and with valid arguments. @ignored tells which other words there
- * were, separated by ", ". Options have their names of the table there, so that @ignored has no
- * text of the file. 0 or -ENOMEM.
+ * Like optparse_run(), for all words of an untrusted file: only options that are is_recorded count,
+ * with their full names and valid arguments. Returns 0 or -ENOMEM.
+ *
+ * @ignored: gets the other options, separated by ", ", by the table's names: no text of the file
  */
 int optparse_run_recorded(struct optparse *p, void *target, struct strbuf *ignored,
 			  struct uft_err *err);

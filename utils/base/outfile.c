@@ -86,8 +86,8 @@ static void drop_tmp(struct outfile *out)
 }
 
 /*
- * Give the new file owner, group and mode of the old one. False when it cannot get them. fchown(2)
- * clears bits of the mode, so it comes first. If @mode gives others no rights, they get none.
+ * Gives the new file the owner, group and mode of the old one, without others' rights if @mode has
+ * none. fchown(2) comes first: it clears bits of the mode.
  */
 static bool keeps_owner(const struct outfile *out, mode_t mode)
 {

@@ -27,16 +27,16 @@ struct outfile {
 #define OUTFILE_CLOSED ((struct outfile){ .fd = -1, .place = { .dir_fd = -1 } })
 
 /*
- * Begin to write @path, which must stay valid until outfile_deinit(). A regular or new file is
- * written under a random name in the same directory, and then renamed to @path. It keeps mode,
- * owner and group of a file that it replaces, but gives others no rights when @mode gives none. A
- * new file gets @mode and the umask.
+ * Begin to write @path, which must stay valid until outfile_deinit(). Returns 0, or a negative
+ * errno with a text that names @path. Call outfile_deinit() in any case. Links are followed by the
+ * rules of place_find().
  *
- * A device or a pipe is written in place, and so is a file whose owner or group we may not give to
- * a new file. A block device, and a pipe without a reader, are errors at once. Links are followed
- * by the rules of place_find().
+ * A regular or new file is written under a random name in the directory, then renamed. It keeps
+ * mode, owner and group of a replaced file, but gives others no rights when @mode gives none. A new
+ * file gets @mode and the umask.
  *
- * 0, or a negative errno with a text that names @path. Call outfile_deinit() in any case.
+ * A device, a pipe, and a file whose owner or group we may not give to a new file are written in
+ * place. A block device, and a pipe without a reader, are errors.
  */
 int outfile_open(struct outfile *out, const char *path, mode_t mode, struct uft_err *err);
 
@@ -58,9 +58,9 @@ void outfile_deinit(struct outfile *out);
 int outfile_check(const char *path, struct uft_err *err);
 
 /*
- * Open @path for appending; a new file gets @mode and the umask. Returns the descriptor. It refuses
- * the links, pipes and owners that outfile_open() refuses. It also refuses a file with several
- * names in a directory that others may write to.
+ * Open @path for appending; a new file gets @mode and the umask. Returns the descriptor, or
+ * negative with @err. Refused are the links, pipes and owners that outfile_open() refuses, and a
+ * file with several names in a directory that others may write to.
  */
 int outfile_append(const char *path, mode_t mode, struct uft_err *err);
 

@@ -17,7 +17,7 @@
 /*
  * A path being followed.
  *
- * @rest: the names still to be followed
+ * @rest: the names still to follow
  * @nr_links: number of links followed so far
  * @stops_at_last: the last name is not followed
  * @only_of: the file must belong to this user, the owner of a link on the way; (uid_t)-1: any user

@@ -14,8 +14,7 @@
  * @dir_fd: the directory, opened with O_PATH
  * @name: the last name: not a link, unless @is_kernels
  * @is_there: a file has this name, and @st describes it
- * @is_kernels: the name is a link of procfs (/dev/stdout leads to one): it is opened and never
- *              replaced
+ * @is_kernels: the name is a link of procfs (as for /dev/stdout): open it, and never replace it
  * @is_shared: users other than the caller and root may create names in the directory
  */
 struct place {
@@ -30,21 +29,23 @@ struct place {
 #define PLACE_NOWHERE ((struct place){ .dir_fd = -1 })
 
 /*
- * Find the place of @path. Links of the caller and of root are followed. A link of another user is
- *  - refused in a directory in which all may create names (mode o+w or sticky), whether or not the
- *    kernel has protected_symlinks (proc_sys_fs(5));
- *  - followed elsewhere, but only to files of the link's owner.
- * The last name need not exist. Each step works on descriptors, so the checked file is the one that
- * is used.
+ * Find the place of @path; the last name need not exist. Each step works on descriptors: the
+ * checked file is the used file.
  *
- * 0, or a negative errno with a text that names @path: -EACCES for a refused link, -EISDIR for a
- * directory as the last name, -ELOOP after 40 links.
+ * Links of the caller and of root are followed. A link of another user is
+ * - refused in a directory in which all may create names (mode o+w or sticky), even if the kernel
+ *   lacks protected_symlinks (proc_sys_fs(5));
+ * - followed elsewhere, but only to files of the link's owner.
+ *
+ * Returns 0, or a negative errno with a text that names @path: -EACCES for a refused link, -EISDIR
+ * for a directory as the last name, -ELOOP after 40 links.
  */
 int place_find(struct place *place, const char *path, struct uft_err *err);
 
 /*
- * Like place_find(), for a directory that will be created: the last name is not followed if it is a
- * link. Trailing slashes are ignored. -EISDIR for "/" and for paths that end in "." or "..".
+ * Like place_find(), for a directory that will be created: a last name that is a link is not
+ * followed, and trailing slashes are ignored. Returns -EISDIR for "/" and for paths that end in "."
+ * or "..".
  */
 int place_find_parent(struct place *place, const char *path, struct uft_err *err);
 

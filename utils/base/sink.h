@@ -1,10 +1,9 @@
 /*
  * The output of views: a large buffer, flushed when full, with fast functions for writing.
  *
- * A sink knows the medium of its text. Literals of the source are written by sink_lit() and
- * sink_either(), numbers by sink_putf(). Text from elsewhere, such as names of functions, paths and
- * words of users, is written by sink_str() and sink_text(), which escape it. tests/rules/texts.py
- * lists the few places that write raw bytes, with their reasons.
+ * sink_lit() and sink_either() write literals of the source, sink_putf() numbers. sink_str() and
+ * sink_text() write text from elsewhere (names, paths, words of users), escaped for the sink's
+ * medium. tests/rules/texts.py lists the few places that write raw bytes.
  */
 #ifndef UTRAIL_BASE_SINK_H
 #define UTRAIL_BASE_SINK_H
@@ -26,14 +25,15 @@
 #define COPY_OVER_SLACK 32
 
 /*
- * @len: bytes in @buf; @flushed: bytes written before these
+ * Starts with sink_init(), ends with sink_deinit(), which does not flush.
+ *
+ * @len: bytes in @buf
+ * @flushed: bytes written before @buf
  * @write: writes @len bytes, or returns a negative errno
- * @failed: the first failure of @write or of the writer; later output is dropped. Owners check it
- *          at the end (sink_flush()), and earlier where they can stop
+ * @failed: the first failure of @write or of the writer, after which output is dropped; owners
+ *         check it at the end (sink_flush()), and earlier where they can stop
  * @medium: MEDIUM_TERMINAL, unless the writer sets another one before it begins
  * @has_broken: a text was not UTF-8, and the medium could not represent it (escape_add())
- *
- * Starts with sink_init(), ends with sink_deinit(), which does not flush.
  */
 struct sink {
 	char *buf;

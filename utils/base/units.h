@@ -18,15 +18,17 @@
 		(unsigned long long)((uint64_t)(ns) % NSEC_PER_SEC)
 
 /*
- * Parse "1.5ms", "200", "2s", "1min" to nanoseconds. Units are ns(nsec) us(usec) ms(msec) s(sec)
- * m(min), in any case; a number without a unit is in ns. Digits below one nanosecond are cut.
- * -EINVAL with a text that names the accepted form, -ERANGE above 2^63 ns.
+ * Parse "1.5ms", "200", "2s", "1min" to nanoseconds. Returns 0, -EINVAL with a text that names the
+ * accepted form, or -ERANGE above 2^63 ns.
+ *
+ * Units are ns(nsec) us(usec) ms(msec) s(sec) m(min), in any case; ns by default. Digits below one
+ * nanosecond are cut.
  */
 int parse_time(const char *text, uint64_t *time_ns, struct uft_err *err);
 
 /*
- * Write a time in the form of parse_time(), in the largest unit: "1ms", "1.5us", "999ns". There are
- * at most three digits after the point, since uftrace accepts no more; finer digits are cut.
+ * Write a time in the form of parse_time(), in the largest unit: "1ms", "1.5us", "999ns". Digits
+ * after the third are cut: uftrace accepts no more.
  */
 void format_time(uint64_t time_ns, struct strbuf *out);
 

@@ -28,9 +28,10 @@ struct workers_job {
 };
 
 /*
- * Call @job->fn with each @index below @nr. Each call runs in a thread of its own, the first one in
- * the calling thread. If a thread cannot be created, the calling thread makes its call later.
- * Returns after all calls. The new threads block all signals.
+ * Call @job->fn with each @index below @nr, each in its own thread, the first one in the calling
+ * thread. Returns after all calls. The new threads block all signals.
+ *
+ * The calling thread makes the calls of threads that cannot be created.
  */
 void workers_run(unsigned nr, const struct workers_job *job);
 

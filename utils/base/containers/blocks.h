@@ -7,14 +7,13 @@
 #include <stdint.h>
 
 /*
- * The block that was released last is allocated next, since the CPU's caches still have it. The
- * kernel is asked for huge pages (madvise(2), MADV_HUGEPAGE), which cause fewer page faults and TLB
- * misses.
+ * The block that was released last is allocated next: the CPU's caches still have it. The kernel is
+ * asked for huge pages (madvise(2), MADV_HUGEPAGE): they save page faults and TLB misses.
  *
  * blocks_take() uses malloc(3) for larger objects, when no block is free, and in a zeroed struct.
  * Any thread may call blocks_take() and blocks_give().
  *
- * @free_list: the indexes of the free blocks; @nr_free: their number
+ * @free_list, @nr_free: the indexes of the free blocks
  */
 struct blocks {
 	char *base;

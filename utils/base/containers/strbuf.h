@@ -12,11 +12,10 @@
 #include "utils/base/compiler.h"
 
 /*
- * @data: the bytes, then a NUL that @len does not count; NULL before the first byte
- * @oom: an allocation failed. From then on nothing is appended, so the owner need not check each
- *       call, but only the end (strbuf_oom())
- *
  * Starts as { 0 }, ends with strbuf_deinit().
+ *
+ * @data: the bytes, then a NUL that @len does not count; NULL before the first byte
+ * @oom: an allocation failed, and nothing more is appended: check only the end, with strbuf_oom()
  */
 struct strbuf {
 	char *data;

@@ -8,9 +8,10 @@
 #include <string.h>
 
 /*
- * Make room for one more element after the @nr elements of @size bytes in @array. No other function
- * may resize the array: its room is the next power of two, so the caller need not store the room.
- * Returns the array; NULL when memory is short, and @array is unchanged.
+ * Make room for one more element after the @nr elements of @size bytes in @array. Returns the
+ * array, or NULL when memory is short, with @array unchanged.
+ *
+ * The room is always the next power of two: no other function may resize the array.
  */
 static inline void *vec_grow(void *array, size_t nr, size_t size)
 {
@@ -36,8 +37,8 @@ static inline void *vec_room(void *array, size_t nr, size_t *cap, size_t size)
 }
 
 /*
- * Extend a table with a row of @size bytes for each number below *@nr, so that @number has a row.
- * New rows are zeros. Returns the table; NULL when memory is short, and @table is unchanged.
+ * Extend a table of *@nr rows of @size bytes, so that @number has a row. New rows are zeros.
+ * Returns the table, or NULL when memory is short, with @table unchanged.
  */
 static inline void *vec_reach(void *table, size_t *nr, size_t number, size_t size)
 {

@@ -19,9 +19,11 @@ struct words {
 };
 
 /*
- * Append the words of @text, which blanks and ends of lines separate. Text in 'single' or "double"
- * quotes is not separated. `\` escapes the next character; `#` at the start of a word begins a
- * comment. -EINVAL, with the line, for a quote without end; -ENOMEM.
+ * Append the words of @text, separated by blanks and ends of lines. Returns 0, -EINVAL with the
+ * line of a quote without end, or -ENOMEM.
+ *
+ * 'single' and "double" quotes join words, `\` escapes the next character, and `#` at the start of
+ * a word begins a comment.
  */
 int words_add(struct words *words, const char *text, struct uft_err *err);
 
