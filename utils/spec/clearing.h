@@ -18,8 +18,8 @@ void clearing_note(struct filters *filters, const struct filter_subject *subject
 uint32_t clearing_left(const struct filters *filters, const struct filter_entry *entry);
 
 /*
- * Write the specs of @filters as text. Left out are specs that a later spec with the same pattern
- * clears, and specs that clear nothing any more. 0 or -ENOMEM.
+ * Write the specs of @filters as text, without specs that a later spec with the same pattern
+ * clears, and specs that clear nothing any more. Returns 0 or -ENOMEM.
  *
  * @specs: by option, on the heap; NULL: the option has no specs
  */

@@ -8,8 +8,8 @@
 
 /*
  * @has_match: a function has matched the spec so far
- * @in_force: enum trigger_flags that some function has from this spec, in spite of later specs; set
- *            by filters_match() if any spec clears
+ * @in_force: enum trigger_flags that some function has from this spec, in spite of later specs;
+ *         filters_match() sets them if any spec clears
  */
 struct filter_entry {
 	struct spec spec;
@@ -19,16 +19,14 @@ struct filter_entry {
 };
 
 /*
+ * Starts as { 0 }, ends with filters_deinit().
+ *
  * @entries: in the order in which they count
- * @exact: the entries with a plain name, by this name, so that a look-up is fast even among a
- *         thousand entries. The value is the index + 1 of the first entry of a chain
- * @next: the chains: by index of an entry, the index + 1 of the next entry with the same name; 0:
- *        none
+ * @exact: by plain name, the index + 1 of the first entry of a chain
+ * @next: by index of an entry, the index + 1 of the chain's next entry with the same name; or 0
  * @patterns: indexes of the entries without a plain name, ascending
  * @clears: some spec removes actions of earlier specs
  * @counters: the counters of all `read=`, in the order of their bits in trigger.read
- *
- * Starts as { 0 }, ends with filters_deinit().
  */
 struct filters {
 	struct filter_entry *entries;
@@ -49,10 +47,10 @@ int filters_add(struct filters *filters, enum spec_option option, enum pattern_m
 		const char *text, struct uft_err *err);
 
 /*
- * Parse the specs of all options. The result is ready for use. A failure leaves the faulty option
- * in @option, or SPEC_OPTIONS when no option is at fault.
+ * Parse the specs of all options. Returns 0, or negative with @err.
  *
  * @specs: by option, separated by ';'; NULL: none
+ * @option: gets the faulty option, or SPEC_OPTIONS when no option is at fault
  */
 int filters_make(struct filters *filters, char *const specs[SPEC_OPTIONS], enum pattern_match match,
 		 enum spec_option *option, struct uft_err *err);
@@ -75,8 +73,8 @@ void filters_deinit(struct filters *filters);
 
 /*
  * Returns the actions of FILTERS_OPT_IN that any spec has: only calls with one of them are kept. A
- * spec counts even when it matches nothing: then no call is kept. It does not count when it was
- * cleared for all functions that it has matched, or is about functions of the kernel.
+ * spec that matches nothing counts. A spec about the kernel, or cleared for all functions that it
+ * has matched, does not.
  */
 uint32_t filters_opt_in(const struct filters *filters);
 

@@ -13,11 +13,10 @@
  * @takes_out: the rule removes hooks: it begins with `!`, or is from --unpatch
  * @text: as typed, without `!`, on the heap
  * @generation: value of patch_rules.generation after the rule was added; 0: a rule of the command
- *              line
- * @has_name: a function has matched the rule so far; @has_match: the rule could be applied to such
- *            a function
- * @why_not: the reason why the rule could not be applied to the first such function, on the heap;
- *           NULL: none so far
+ *         line
+ * @has_name: a function has matched the rule so far
+ * @has_match: the rule could be applied to a function that has matched
+ * @why_not: why the rule could not be applied to the first such function, on the heap, or NULL
  */
 struct patch_rule {
 	struct pattern name;
@@ -56,10 +55,10 @@ void patch_rules_deinit(struct patch_rules *rules);
  * A function.
  *
  * @name: demangled; NULL: the function has no symbol
- * @others: other names (demangle_others()); NULL: none
+ * @others: other names (demangle_others()), or NULL
  * @module: base name of its file
- * @can_be: the function can be patched; @has_hook: it has a hook already
- * @why_not: the reason why it cannot be patched, which rules copy; NULL: none
+ * @can_be, @has_hook: the function can be patched; it has a hook already
+ * @why_not: why the function cannot be patched, which rules copy; or NULL
  */
 struct patch_subject {
 	const char *name;
@@ -100,7 +99,7 @@ bool patch_rules_are_about(const struct patch_rules *rules, const char *module, 
  * A change that patch_rules_undo() undoes, or patch_rules_keep() confirms.
  *
  * @before: the rules before the change
- * @nr_new: number of new rules, which are the last ones of the rules now
+ * @nr_new: number of new rules, which are now the last ones
  */
 struct patch_rules_change {
 	struct patch_rule *before;
@@ -109,9 +108,10 @@ struct patch_rules_change {
 };
 
 /*
- * Add the rules of @more, which is empty afterwards. If a new rule has the same text as one that
- * was added while the program runs, it replaces that rule. So the number of rules stays small after
- * many switches. 0 or -ENOMEM; after a failure nothing has changed.
+ * Add the rules of @more, which is empty afterwards. Returns 0, or -ENOMEM with nothing changed.
+ *
+ * A new rule replaces a rule of the same text that was added while the program runs: many switches
+ * add few rules.
  */
 int patch_rules_add(struct patch_rules *rules, struct patch_rules *more,
 		    struct patch_rules_change *change);

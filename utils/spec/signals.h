@@ -14,9 +14,11 @@ struct signal_switches {
 };
 
 /*
- * Parse "SIG@ACTION{;SIG@ACTION}" (doc/facts/language.md, "Signals"). SIG is a name with or without
- * "SIG", a number, RTMIN+n or RTMAX-n; ACTION is trace_on, trace_off or finish. The last ACTION for
- * a signal counts. -ERR_USAGE with the column and the error; then @out is unchanged. -ENOMEM.
+ * Parse "SIG@ACTION{;SIG@ACTION}" (doc/facts/language.md, "Signals"). The last ACTION for a signal
+ * counts. Returns 0, -ERR_USAGE with the column and the error and an unchanged @out, or -ENOMEM.
+ *
+ * SIG is a name with or without "SIG", a number, RTMIN+n or RTMAX-n; ACTION is trace_on, trace_off
+ * or finish.
  */
 int signal_switches_parse(const char *text, struct signal_switches *out, struct uft_err *err);
 

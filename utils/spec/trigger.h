@@ -75,8 +75,8 @@ enum spec_module {
  * @module: MODULE_NAMED: the beginning of a file's base name
  * @counters: the counters that `read=` names; filters_add() gives them bits of trigger.read
  * @cleared: TRIGGER_CLEAR: enum trigger_flags of the actions that are dropped
- * @args: items about arguments and return values as they were typed, separated by ','; NULL: none
- * @ignored: the first action that the option does not accept; NULL: none
+ * @args: items about arguments and return values as they were typed, separated by ','; or NULL
+ * @ignored: the first action that the option does not accept, or NULL
  */
 struct spec {
 	char *text;
@@ -107,8 +107,8 @@ enum spec_option {
 };
 
 /*
- * Parse one spec, the @len bytes at @text. -ERR_USAGE with a text that names the column (from 1
- * on), the error and the nearest words; -ENOMEM. @spec is empty after a failure.
+ * Parse one spec, the @len bytes at @text. Returns 0; -ERR_USAGE with a text that names the column
+ * (from 1 on), the error and the nearest words; or -ENOMEM. @spec is empty after a failure.
  */
 int spec_parse(enum spec_option option, enum pattern_match match, const char *text, size_t len,
 	       struct spec *spec, struct uft_err *err);

@@ -28,9 +28,11 @@ int aliases_prefer_filtered(struct symtab *symbols, struct filters *filters,
 			    enum demangle_mode mode, const char *module);
 
 /*
- * List all names of @sym, one of @symbols. @name: the displayed name; @others: the other names, in
- * the form of demangle_others(). A function of the kernel has only one name. strbuf_oom() tells
- * when memory was short.
+ * List all names of @sym, one of @symbols. strbuf_oom() tells when memory was short. A function of
+ * the kernel has only one name.
+ *
+ * @name: the displayed name
+ * @others: the other names, in the form of demangle_others()
  */
 void aliases_all_names(const struct symtab *symbols, const struct symbol *sym,
 		       enum demangle_mode mode, struct strbuf *name, struct strbuf *others);

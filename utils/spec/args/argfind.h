@@ -8,14 +8,11 @@
 #include "utils/spec/args/argrules.h"
 
 /*
- * The found specifications.
+ * The found specifications. Starts as { 0 }, ends with argfound_deinit().
  *
  * @retval: only the first one counts
  * @from_debug, @from_table: enum argrules_about: subjects whose specifications come from debug
- *                           information, or from a table of functions. Specifications of other
- *                           subjects come from rules
- *
- * Starts as { 0 }, ends with argfound_deinit().
+ *         information, or from a table of functions; the others come from rules
  */
 struct argfound {
 	struct argspecs args;
@@ -28,16 +25,15 @@ void argfound_deinit(struct argfound *found);
 #define cleanup_argfound cleanup(argfound_deinit)
 
 /*
- * A source of specifications. It adds the specifications of the subjects @about (enum
- * argrules_about) to @found. Returns the subjects for which no other source should be asked, even
- * if nothing was found; or a negative errno.
+ * A source of specifications: adds those of the subjects @about (enum argrules_about) to @found.
+ * Returns the subjects for which no other source should be asked, or a negative errno.
  */
 typedef int (*argfind_fn)(void *self, int about, struct argfound *found);
 
 /*
  * @is_auto: also look up functions without a rule (-a)
+ * @debug, @table: sources that are asked in this order, with @self; or NULL
  * @has_texts: the values are texts, whatever format the rules have (utils/format/callables.h)
- * @debug, @table: sources that are asked in this order, with @self; NULL: none
  */
 struct argfind {
 	const struct argrules *rules;
@@ -49,9 +45,9 @@ struct argfind {
 };
 
 /*
- * Find the values to capture of the function @subject. @found is empty before. Recorder and reader
- * both call this: a reader needs the same specifications to parse payloads (doc/formats/info.md,
- * "Argument specifications"). 0 or negative errno.
+ * Find the values to capture of the function @subject, for the empty @found. Returns 0 or a
+ * negative errno. Recorder and reader call it: payloads are parsed with the same specifications
+ * (doc/formats/info.md, "Argument specifications").
  */
 int argfind_function(const struct argfind *find, const struct argrules_subject *subject,
 		     struct argfound *found);

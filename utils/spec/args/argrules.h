@@ -18,7 +18,7 @@ enum argrules_about {
 /*
  * A rule: "NAME[@MODULE][@ITEM,...]" of doc/facts/language.md, "Specifications".
  *
- * @about: enum argrules_about: the subjects of @items; without items, the subjects to look up
+ * @about: enum argrules_about: the subjects of @items, or, without items, to look up
  * @clears: enum argrules_about: subjects whose earlier rules the rule drops (`clear`)
  * @module: beginning of the module's file name, or "PLT"; NULL: any
  * @is_auto: look up the specifications of @about
@@ -44,13 +44,13 @@ void argrules_deinit(struct argrules *rules);
 #define cleanup_argrules cleanup(argrules_deinit)
 
 /*
- * Add the rules of @text, which ';' separates. -EINVAL with a text that names the invalid part and
- * its column; -ENOMEM.
+ * Add the rules of @text, which ';' separates. Returns 0, -EINVAL with a text that names the
+ * invalid part and its column, or -ENOMEM.
  *
  * @is_trigger: the text is from -T: a rule without items about arguments does not concern
- *              arguments; "auto-args" looks up all specifications
+ *         arguments; "auto-args" looks up all specifications
  * @is_lenient: the text is from a recording: skip invalid items, and items that are not about
- *              arguments
+ *         arguments
  */
 struct argrules_source {
 	enum pattern_match match;

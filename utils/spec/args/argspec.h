@@ -41,14 +41,14 @@ enum arg_how {
 /*
  * @is_exact: the user named the function, instead of a pattern that matches it
  * @regs: register numbers of isa_reg_name() (arch/isa.h)
- * @name: name of the enum or struct; NULL: none; on the heap
- * @fields: key of the struct's definition (utils/spec/args/structdef.h) in debug information; NULL:
- *          none; on the heap
+ * @name: name of the enum or struct, on the heap, or NULL
+ * @fields: key of the struct's definition (utils/spec/args/structdef.h) in debug information, on
+ *         the heap, or NULL
  *
- * Debug information tells these members, which are used for recording only:
+ * Debug information tells these members, for recording only:
  *
  * @narrow: the number of bytes of the value that count, with CAPTURE_SIGNED
- *          (utils/format/probe/capture.h)
+ *         (utils/format/probe/capture.h)
  * @how: the kind of content of the place
  * @shape: shape of a container (utils/spec/args/shape.h), on the heap
  * @object_bytes: size of the container, while @type has the size of its box

@@ -23,9 +23,11 @@ struct autoargs {
 const struct autoargs *autoargs_find(const char *name);
 
 /*
- * Returns the number of arguments that a call of the function @name has. Variadic functions may
- * have fewer than their row: open() without O_CREAT has no mode. @values: the first @nr arguments.
- * SIZE_MAX: the call has all arguments of the row, or @values do not tell.
+ * Returns the number of arguments of a call of @name. A call of a variadic function may have fewer
+ * than the function's row: open() without O_CREAT has no mode. Returns SIZE_MAX when the call has
+ * all arguments of the row, or @values do not tell.
+ *
+ * @values: the first @nr arguments
  */
 size_t autoargs_count(const char *name, const uint64_t *values, size_t nr);
 

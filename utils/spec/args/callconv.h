@@ -8,14 +8,13 @@
 
 /*
  * Find the specifications of arguments and results of @func by the calling convention of @isa (for
- * classes, by the Itanium C++ ABI). A value whose place @isa does not define is left out, and so
- * are all values after it. Formats are those that uftrace derives from the same types
- * (doc/formats/symbols.md, "Specifications from types").
+ * classes, by the Itanium C++ ABI). Returns 0 or -ENOMEM. Formats are those that uftrace derives
+ * from the same types (doc/formats/symbols.md, "Specifications from types").
  *
- * CALLCONV_CLONE: the compiler has changed the parameters of the function (foo.isra.0). Only
- * parameters whose places debug information tells are specified
+ * A value whose place @isa does not define is left out, with all values after it.
  *
- * 0 or -ENOMEM.
+ * CALLCONV_CLONE: the compiler has changed the function's parameters (foo.isra.0); only those whose
+ * places debug information tells are specified
  */
 enum callconv_kind {
 	CALLCONV_PLAIN,

@@ -202,9 +202,8 @@ const char *enum_def_name(const struct enum_def *def, int64_t value)
 #define PARTS_MAX 64
 
 /*
- * Returns the name of the value 0 if it is shown beside other parts, else NULL. Only flags of
- * open() need it: their lowest two bits are a number, the access mode, whose 0 has a name
- * (O_RDONLY).
+ * Returns the name of 0 if it is shown beside other parts, or NULL. Only the access mode of open()
+ * is: the lowest two bits, O_RDONLY.
  */
 static const char *zero_of_field(const struct enum_def *def, int64_t value)
 {

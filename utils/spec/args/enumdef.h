@@ -34,9 +34,11 @@ void enum_defs_deinit(struct enum_defs *defs);
 
 /*
  * Parse definitions: "enum NAME { A, B = 4, C };..." (doc/formats/info.md, "Argument
- * specifications"). Values are decimal, 0x or octal; a name without a value has the previous value
- * plus 1. A comma may precede the brace, and the ';' may be missing. -EINVAL with the column of the
- * error: the definitions before it have been added. -ENOMEM.
+ * specifications"). Returns 0, -EINVAL with the column of the error, before which definitions were
+ * added, or -ENOMEM.
+ *
+ * Values are decimal, 0x or octal; a name without a value has the previous value plus 1. A comma
+ * may precede the brace, and the ';' may be missing.
  */
 int enum_defs_parse(struct enum_defs *defs, const char *text, size_t len, struct uft_err *err);
 
@@ -47,9 +49,8 @@ const struct enum_def *enum_defs_find(const struct enum_defs *defs, const char *
 const char *enum_def_name(const struct enum_def *def, int64_t value);
 
 /*
- * Append the name of @value, or the names of its parts, with @joint between them and "+0x.." for
- * bits without a name. The lowest part comes first, as in headers. False, with nothing appended,
- * when no name fits.
+ * Append the name of @value, or the names of its parts from the lowest on, with @joint between them
+ * and "+0x.." for bits without a name. Returns false, and appends nothing, when no name fits.
  */
 bool enum_def_put(const struct enum_def *def, int64_t value, const char *joint, struct strbuf *out);
 

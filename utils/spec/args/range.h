@@ -10,8 +10,7 @@
 /*
  * One side of a range.
  *
- * @time_ns: an inclusive limit: a time of the recording's clock; with @is_elapsed, the time since
- *           the first record
+ * @time_ns: an inclusive limit by the recording's clock; with @is_elapsed, since the first record
  * @is_set: false: this side has no limit
  * @is_from_end: @time_ns counts back from the last record
  */
@@ -28,10 +27,11 @@ struct time_range {
 };
 
 /*
- * Parse "A~B" (doc/facts/language.md, "Times and sizes"). Each side may be empty. A value with a
- * unit is the time since the first record ("1.5ms"), a value without a unit is a timestamp in
- * seconds ("146.307278384"). -EINVAL with a text that names the accepted form; then @range is
- * unchanged.
+ * Parse "A~B", where each side may be empty (doc/facts/language.md, "Times and sizes"). Returns 0,
+ * or -EINVAL with a text that names the accepted form, and an unchanged @range.
+ *
+ * A value with a unit ("1.5ms") is the time since the first record, a value without
+ * ("146.307278384") a timestamp in seconds.
  */
 int time_range_parse(const char *text, struct time_range *range, struct uft_err *err);
 

@@ -12,13 +12,13 @@
 
 /*
  * @name: empty when the field is the whole value, or a part of one value (a number of 128 bits, a
- *        complex number, a vector)
+ *         complex number, a vector)
  * @offset: in bytes
  * @type: type of one element
- * @ref: name of the enum, or key of the struct; NULL: the field is neither
+ * @ref: name of the enum, or key of the struct, or NULL
  * @count: number of elements of an array; 0: no array
- * @is_boxed: the field is a container, a string, or a struct with such fields. In a box, the
- *            contents of a struct's containers follow the bytes of the struct (shape.h)
+ * @is_boxed: the field is a container, a string, or a struct with such fields; in a box, the
+ *         contents of a struct's containers follow the bytes of the struct (shape.h)
  * @shift, @width: place of a bit-field in the bytes, from the lowest bit on; @width 0: no bit-field
  */
 struct struct_field {
@@ -33,7 +33,7 @@ struct struct_field {
 };
 
 /*
- * @key: name of the struct, or "_anon"; the second struct of a name has "#2" at the end, and so on
+ * @key: name of the struct, or "_anon"; further structs of a name have "#2" and so on at the end
  * @shape: shape of a container, whose bytes are a box (utils/spec/args/shape.h); NULL: a struct
  *         with fields
  */
@@ -58,11 +58,12 @@ void struct_defs_deinit(struct struct_defs *defs);
 #define cleanup_struct_defs cleanup(struct_defs_deinit)
 
 /*
- * Add "KEY BYTES FIELD,FIELD,..." or "KEY BYTES =SHAPE". FIELD is NAME@OFFSET/TYPE. TYPE is a
- * letter and a number of bytes: i u (integers), f (16: IEEE 754's binary128), c, p, e (then
- * ":ENUM"), t (a struct, then ":KEY" if its fields are defined), b (a boxed struct). "*N" after it
- * makes an array of N elements, ".SHIFT+WIDTH" a bit-field. -EINVAL for an invalid text, of which
- * nothing is added; -ENOMEM.
+ * Add "KEY BYTES FIELD,FIELD,..." or "KEY BYTES =SHAPE". Returns 0, -EINVAL for an invalid text, of
+ * which nothing is added, or -ENOMEM.
+ *
+ * FIELD is NAME@OFFSET/TYPE. TYPE is a letter and a number of bytes: i u (integers), f (16: IEEE
+ * 754's binary128), c, p, e (then ":ENUM"), t (a struct, then ":KEY" if its fields are defined), b
+ * (a boxed struct). "*N" after it makes an array of N elements, ".SHIFT+WIDTH" a bit-field.
  */
 int struct_defs_parse(struct struct_defs *defs, const char *text, size_t len);
 

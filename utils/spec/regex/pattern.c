@@ -35,9 +35,8 @@ static bool is_optional(const char *next)
 }
 
 /*
- * Find the longest run of ordinary characters that every match contains. pattern_matches() searches
- * a name for it first, and mostly need not run the expression. Patterns with alternatives or groups
- * get no run.
+ * Finds the longest ordinary text that every match contains: most names lack it, and need no search
+ * by expression. Patterns with alternatives or groups get none.
  */
 static void find_literal(struct pattern *p)
 {

@@ -1,7 +1,7 @@
 /*
- * Matching of regular expressions (see regex.h). It follows all paths through the nodes at once,
- * byte by byte. A cached set of nodes knows the set after each byte. So names like earlier ones
- * cost one look-up per byte.
+ * Matching of regular expressions (see regex.h): follows all paths through the nodes at once, byte
+ * by byte. A set of nodes caches the set after each byte, so names like earlier ones cost one
+ * look-up per byte.
  */
 #include "utils/spec/regex/regex.h"
 
@@ -21,12 +21,12 @@
 #define BUCKETS	   256U
 
 /*
- * A set of nodes at which the next byte is matched. The nodes in regex.begin, for a match that
- * begins at this byte, are part of each set, and are not stored.
+ * A set of nodes at which the next byte is matched. Nodes of regex.begin are part of each set, and
+ * not stored.
  *
  * @is_kept: the state is cached, and has @after
- * @after: the next state by class of the byte; the last element is for the end of the name. NULL:
- *         not known yet
+ * @after: the next state by class of the byte, or NULL when unknown; the last element is for the
+ *         end of the name
  */
 struct state {
 	struct state *next; /* in the same bucket */
@@ -39,12 +39,12 @@ struct state {
 };
 
 /*
- * @classes: class of each byte: bytes of a class are the same to all nodes. @sample: a byte of each
- *           class
+ * @classes: class of each byte: all nodes treat bytes of a class alike
+ * @sample: a byte of each class
  * @list, @nr: the set being made
  * @marks: equal to @mark for each node that was reached while the set is made
- * @begin: the nodes of a match that begins after the start of the name; @begins: true for each of
- *         these nodes
+ * @begin, @begins: the nodes of a match that begins after the start of the name; true for each of
+ *         them
  * @found: the whole expression has matched
  * @none, @match: the two final states: no match is possible, and a match was found
  * @spare: the state for a set that cannot be cached

@@ -14,15 +14,13 @@
 struct regex;
 
 /*
- * Compile a POSIX extended regular expression. Syntax and results are those of glibc's regcomp(3)
- * and regexec(3) in the C locale, with \w, \s, \b and the like. Only back references are refused:
- * they cannot be matched in linear time.
+ * Compile a POSIX extended regular expression, with the syntax and results of glibc's regcomp(3)
+ * and regexec(3) in the C locale (also \w, \s, \b and the like). Returns NULL with @err: -ERR_USAGE
+ * and a phrase that names the error in the expression; or -ENOMEM.
  *
  * Patterns also come from recordings, and regexec(3) takes minutes for some of them. Here, a byte
- * of a name costs at most regex_steps_per_byte() steps, and usually one. The number of nodes of an
- * expression is limited.
- *
- * NULL with @err: -ERR_USAGE and a phrase that names the error in the expression; -ENOMEM.
+ * of a name costs at most regex_steps_per_byte() steps, and usually one. Back references are
+ * refused: they cannot be matched in linear time. The number of nodes of an expression is limited.
  */
 struct regex *regex_create(const char *text, struct uft_err *err);
 void regex_destroy(struct regex *regex);

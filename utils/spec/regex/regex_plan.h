@@ -6,11 +6,13 @@
 #include "utils/format/probe/automaton.h"
 
 /*
- * Compile @regex, which regex_create() has accepted (utils/spec/regex/regex.h). The automaton finds
- * a match when regexec(3) in the C locale does. -ERR_USAGE with the reason for expressions that
- * have no automaton. These have more than 64 places that take a character, back references or other
- * escapes of letters and digits, or `^` and `$` elsewhere than at the ends of the outermost
- * alternatives.
+ * Compile @regex, which regex_create() has accepted, to an automaton that matches as regexec(3) in
+ * the C locale does. Returns 0, or -ERR_USAGE with the reason for expressions that have no
+ * automaton:
+ *
+ * - with more than 64 places that take a character
+ * - with back references, or other escapes of letters and digits
+ * - with `^` and `$` elsewhere than at the ends of the outermost alternatives
  */
 int regex_plan(const char *regex, struct automaton *out, struct uft_err *err);
 
