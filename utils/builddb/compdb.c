@@ -21,8 +21,8 @@
  * The state while a command's response files are read.
  *
  * @at: index of the command's execution
- * @nr_unread: the number of words @FILE that remain; @why, @name: the error and the file of the
- * first of them
+ * @nr_unread: number of words @FILE that were not replaced
+ * @why, @name: the error and the name of the first unread file
  */
 struct reading {
 	struct arguments_source source;

@@ -16,20 +16,24 @@
 /*
  * The entries.
  *
- * @entries: JSON objects, on the heap; NULL: removed, or replaced by a later entry. @keys:
- * directory, file and output of each entry, on the heap
+ * @entries: JSON objects, on the heap; NULL: removed, or replaced by a later entry
+ * @keys: directory, file and output of each entry, on the heap
  * @by_key: by key, the index of the newest entry plus one
- * @nr: length of @entries and @keys; @nr_left: number of entries that are not NULL
- * @nr_not_text: commands that are left out since they are not UTF-8, as JSON must be
+ * @nr: length of @entries and @keys
+ * @nr_left: number of entries that are not NULL
+ * @nr_not_text: commands that are left out: they are not UTF-8, as JSON must be
  * @has_assemblers: commands of as, nasm and yasm have entries, too
- * @leaves_out_gone: leave out sources that are no files now and, unless @is_build_temporary,
- * sources below /tmp, such as those of configure. @nr_gone: the number of these sources
+ * @leaves_out_gone: leave out sources that are no files now, and sources below /tmp (of configure)
+ *         unless @is_build_temporary
+ * @nr_gone: number of sources that @leaves_out_gone left out
  * @is_build_temporary: the build began below /tmp
  * @responses: response files as they were when their compilers began; NULL: read the files now
- * @nr_unread: response files that could not be read; @unread, @unread_why: the first of them: its
- *             name, on the heap, or NULL; and its negative errno
- * @cost: cost of the commands so far, in bytes; @is_unlimited: @cost has no limit
- * @nr_beyond: commands that are left out, since the cost has reached its limit
+ * @nr_unread: response files that could not be read
+ * @unread, @unread_why: name of the first unread response file, on the heap, or NULL, and its
+ *         negative errno
+ * @cost: cost of the commands so far, in bytes
+ * @is_unlimited: @cost has no limit
+ * @nr_beyond: commands that are left out: the cost has reached its limit
  */
 struct compdb {
 	char **entries;
@@ -52,9 +56,9 @@ struct compdb {
 };
 
 /*
- * The limit of the cost of all commands: response files and their bytes, bytes of stored entries,
- * and for each source the words of its command. There is a limit since a command may name many
- * sources, and many commands may name the same file.
+ * The limit of the cost of all commands: a command may name many sources, and many commands the
+ * same file. Costs are response files and their bytes, bytes of stored entries, and the words of a
+ * command for each of its sources.
  */
 #define COMPDB_COST_MAX (200UL << 20)
 

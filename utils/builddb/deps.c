@@ -24,7 +24,7 @@ struct made {
 /*
  * The state while rules are written.
  *
- * @declared: show only dependencies that it does not have, as comments; NULL: show all rules
+ * @declared: show only dependencies that it lacks, as comments; NULL: show all rules
  * @marks: by content: true for files that the current rule does not show
  */
 struct rules {
@@ -74,8 +74,10 @@ static int by_path(const void *a, const void *b)
 }
 
 /*
- * List the files that a walk has reached and that still exist, sorted. @left_out: by content: true
- * for files that are not listed. Returns the number of paths, -ENOMEM or -EDQUOT.
+ * Lists the files that a walk has reached and that still exist, sorted. Returns their number,
+ * -ENOMEM or -EDQUOT.
+ *
+ * @left_out: by content: true for files that are not listed
  */
 static ssize_t paths_reached(const struct deps_walk *walk, const uint8_t *left_out,
 			     const char ***paths)

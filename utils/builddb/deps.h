@@ -8,9 +8,9 @@
 #include "utils/pipeline/recording/files.h"
 
 /*
- * The functions below write text to @sink. Paths below the first execution's directory are relative
- * to it. The functions return 0, -ENOMEM, or -EDQUOT when the cost exceeds the limit of @files
- * (files_spend()).
+ * The functions below write text to @sink, with paths relative to the first execution's directory
+ * if they are below it. They return 0, -ENOMEM, or -EDQUOT when the cost exceeds the limit of
+ * @files (files_spend()).
  */
 
 /*

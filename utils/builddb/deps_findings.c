@@ -24,10 +24,11 @@ struct run {
 /*
  * @following: by execution: the next execution of the same process, plus one
  * @last_ns: by content: when it was last closed after a write
- * @is_again: by execution: the run that begins with it equals an earlier run
+ * @is_again: by execution: its run equals an earlier run
  * @steps_left: the limit of work; 0: some runs are not compared
- * @in_run (by execution), @written, @counted (by content): the number of the last run that has the
- * execution, writes the content, or has counted it as an input
+ * @in_run: by execution: number of the last run that has it
+ * @written, @counted: by content: number of the last run that writes it, or has counted it as an
+ *         input
  */
 struct findings {
 	const struct executions *executions;

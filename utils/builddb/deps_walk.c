@@ -15,7 +15,7 @@
  * A visit in the heap.
  *
  * @key: the visit with the smallest key is first
- * @node: the index of a content; or the index of an execution plus the number of contents
+ * @node: the index of a content, or the index of an execution plus the number of contents
  * @is_start: the walk begins here
  */
 struct deps_step {

@@ -10,11 +10,12 @@
 #define MAKE_RULES_NONE SIZE_MAX
 
 /*
- * @targets: by path of a target, the index of its newest input plus one
- * @inputs: the words after the colon; @next: the next input of the same target, or MAKE_RULES_NONE
+ * Starts as { 0 }, ends with make_rules_deinit(). Paths are absolute, and paths of existing files
+ * have no links.
  *
- * Paths are absolute, and paths of existing files have no links. Starts as { 0 }, ends with
- * make_rules_deinit().
+ * @targets: by path of a target, the index of its newest input plus one
+ * @inputs: the words after the colon
+ * @next: the next input of the same target, or MAKE_RULES_NONE
  */
 struct make_rules {
 	struct strmap targets;
@@ -28,9 +29,9 @@ struct make_rules {
 };
 
 /*
- * Add the rules of @text, which begins in the directory @dir: the output of `make -pn`, also with
- * makes that it runs ("Entering directory", "Leaving directory"), or a file of -MD. Variables and
- * recipes are skipped, and patterns match nothing. 0 or -ENOMEM.
+ * Add the rules of @text, which begins in the directory @dir: a file of -MD, or the output of `make
+ * -pn`, also with makes that it runs ("Entering directory", "Leaving directory"). Variables and
+ * recipes are skipped, and patterns match nothing. Returns 0 or -ENOMEM.
  */
 int make_rules_parse(struct make_rules *declared, const char *dir, const char *text);
 void make_rules_deinit(struct make_rules *declared);

@@ -8,9 +8,10 @@
 
 /*
  * Write an array with an object for each execution. Keys of one letter are those of etrace
- * (utrail-build(1)); keys for further facts are whole words.
- * @files: the uses of files, or NULL when they are unknown. Bytes that are not UTF-8 become U+FFFD
+ * (utrail-build(1)); other keys are whole words. Bytes that are not UTF-8 become U+FFFD
  * (sink.has_broken).
+ *
+ * @files: the uses of files, or NULL when they are unknown
  */
 void tree_json(const struct executions *executions, const struct files *files, struct sink *sink);
 

@@ -28,8 +28,8 @@ struct response {
 /*
  * The state while files are read.
  *
- * @open: the files that are open; the last one is the innermost, and its words are next
- * @nr_files, @nr_bytes: what is left of the limits
+ * @open: the open files; the innermost is last, and its words are next
+ * @nr_files, @nr_bytes: the rest of the limits
  */
 struct expansion {
 	struct arguments_source *source;

@@ -7,9 +7,10 @@
 #include "utils/pipeline/recording/executions.h"
 
 /*
- * Set @argv, which is empty, to the words of the command, without the words that the kernel puts
- * before a script, and without launchers. Set @kind; COMPILER_NONE: the program is no compiler. No
- * file is read. 0 or -ENOMEM.
+ * Set the empty @argv to the words of the command, without launchers and the words that the kernel
+ * puts before a script. Reads no file. Returns 0 or -ENOMEM.
+ *
+ * @kind: gets the compiler; COMPILER_NONE: the program is no compiler
  */
 int compiler_command(const struct execution *execution, struct words *argv,
 		     enum compiler_kind *kind);

@@ -34,9 +34,9 @@ enum compile_role {
  * @roles: enum compile_role of each word
  * @nr_names: how many words name the compiler: two for "zig cc"
  * @output: the argument of -o, or NULL
- * @nr_sources: number of sources; @nr_headers of them are headers, which are precompiled
+ * @nr_sources: number of sources, with @nr_headers headers, which are precompiled
  * @makes_other: the output has an unknown name: nvcc's -ptx and the like, header units
- * @makes_llvm: -emit-llvm; @makes_ast: -emit-ast; @makes_module: --precompile
+ * @makes_llvm, @makes_ast, @makes_module: -emit-llvm, -emit-ast, --precompile
  * @object_format: the argument of an assembler's -f, or NULL
  */
 struct compile {

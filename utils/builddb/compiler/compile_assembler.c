@@ -9,7 +9,7 @@
 /*
  * The grammar of an assembler's options.
  *
- * @with_word: options whose argument is the rest of the word or, if there is none, the next word
+ * @with_word: options whose argument is the rest of the word, or else the next word
  * @with_word_only: options whose argument is always the next word
  * @asks: options that ask for information: nothing is assembled
  */

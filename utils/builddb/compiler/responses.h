@@ -13,14 +13,15 @@
 struct response_file;
 
 /*
- * @listener: for executions_load_heard(); @is_big_endian: byte order of the recording. The caller
- *            sets both
- * @all, @nr: the files, in the order of the recording; @last_of: by execution, index plus one of
- * its last file
- * @bytes: bytes of all texts. Unless @is_unlimited is set, a file beyond RESPONSES_MAX bytes counts
- *         as unreadable
+ * Ends with responses_deinit(). The caller sets @listener and @is_big_endian.
  *
- * Ends with responses_deinit().
+ * @listener: for executions_load_heard()
+ * @is_big_endian: byte order of the recording
+ * @is_unlimited: no limit of @bytes; otherwise, a file beyond RESPONSES_MAX bytes counts as
+ *         unreadable
+ * @all, @nr: the files, in the order of the recording
+ * @last_of: by execution, index plus one of its last file
+ * @bytes: bytes of all texts
  */
 struct responses {
 	struct executions_listener listener;
@@ -41,9 +42,11 @@ void responses_deinit(struct responses *responses);
 #define cleanup_responses cleanup(responses_deinit)
 
 /*
- * Append the file @name of execution @at to @text. 0; -ENOENT: the recording does not have it
- * (*@why: the recorder's error, if it could not read the file); -EFBIG: the file has more than @max
- * bytes; -ENOMEM. @responses may be NULL.
+ * Append the file @name of execution @at to @text. Returns 0; -ENOENT: the recording does not have
+ * it; -EFBIG: it has more than @max bytes; or -ENOMEM.
+ *
+ * @responses: may be NULL
+ * @why: gets the recorder's error, if the recorder could not read the file
  */
 int responses_get(const struct responses *responses, size_t at, const char *name, size_t max,
 		  struct strbuf *text, int *why);

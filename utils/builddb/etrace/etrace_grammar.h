@@ -39,8 +39,8 @@ enum etrace_kind {
 /*
  * One event.
  *
- * @texts: tags of its texts, in the order of struct proc_act or proc_exec; @keys: the keys of the
- * texts' sizes, then all other keys
+ * @texts: tags of its texts, in the order of struct proc_act or proc_exec
+ * @keys: the keys of the texts' sizes, then all other keys
  * @optional: bits of the keys that may be missing
  */
 struct etrace_row {

@@ -17,8 +17,9 @@
  * The state of the writing. Starts as { .out = ... }.
  *
  * @is_bare: write as the published description says: no "0: " in front, "Env|" instead of "Env[0]"
- * @upid: the task of the lines; @cpu: its CPU
- * @next_ns: the time of the next line. Readers sort lines by time, so no two lines have the same
+ * @upid, @cpu: the task of the lines, and its CPU
+ * @next_ns: the time of the next line; no two lines have the same, because readers sort lines by
+ *         time
  */
 struct etrace_lines {
 	struct strbuf *out;

@@ -25,7 +25,7 @@
  * @row: NULL: no event has begun
  * @line, @cpu: line and CPU where the event begins
  * @texts: the event's texts, and last its @nr_args arguments with NULs between them
- * @open: the text to which lines with Cont are added; it has @nr_parts parts so far
+ * @open: the text to which lines with Cont are added, with @nr_parts parts so far
  * @is_wrong: a fault of the event was reported: its other lines are skipped
  */
 struct etrace_event {
@@ -47,11 +47,13 @@ struct etrace_event {
  * One task.
  *
  * @half, @half_ns, @half_flags, @half_has_flags, @half_text: the first half of an act, which waits
- *                 for the event with the result; ETRACE_NOTHING: none waits
- * @variables: the places of its environment's variables in etrace_reader.variables, as size_t;
- *                 @variable_at: the last of these places
- * @first_ns: time of its first line; @exec_ns: time of its first exec, 0: none
- * @last: index plus one of its last record; @tid, @pid: its numbers, 0: none yet
+ *         for the event with the result; ETRACE_NOTHING: none waits
+ * @variables: the places of its environment's variables in etrace_reader.variables, as size_t
+ * @variable_at: the last of these places
+ * @first_ns: time of its first line
+ * @exec_ns: time of its first exec; 0: none
+ * @last: index plus one of its last record
+ * @tid, @pid: its numbers; 0: none yet
  */
 struct etrace_task {
 	uint64_t upid;
@@ -71,9 +73,10 @@ struct etrace_task {
 };
 
 /*
- * @cpu: CPU of its task, or PROC_CPU_UNKNOWN; @at, @len: its payload in etrace_reader.payloads,
- *       without numbers of tasks; @child: the child of a fork; @goes_first: sort it before all
- *       records of the same time
+ * @cpu: CPU of its task, or PROC_CPU_UNKNOWN
+ * @at, @len: its payload in etrace_reader.payloads, without numbers of tasks
+ * @child: the child of a fork
+ * @goes_first: sort it before all records of the same time
  */
 struct etrace_record {
 	uint64_t time_ns;
@@ -92,8 +95,8 @@ struct etrace_record {
  *
  * @note: reports a fault: the line's number, from 1; the byte in the line, from 0
  * @line: number of lines so far
- * @named: tasks that have the next variable; @is_in_variable: a variable has begun, at @variable_at
- * of @variables, and may go on
+ * @named: tasks that have the next variable
+ * @is_in_variable: a variable has begun, at @variable_at of @variables, and may go on
  * @next, @last_ns, @by_tid, @cpus, @next_made: state of etrace_reader_next()
  */
 struct etrace_reader {
@@ -132,9 +135,11 @@ void etrace_reader_take(struct etrace_reader *reader, const char *line, size_t l
 int etrace_reader_end(struct etrace_reader *reader);
 
 /*
- * Call this after etrace_reader_end(): get the next record by time, with its payload in @payload.
- * 1, 0 at the end, or -ENOMEM. A task's tid is the lowest 22 bits of its upid or, while another
- * task has that tid, a number that no task of Linux has.
+ * After etrace_reader_end(): get the next record by time, with its payload in @payload. Returns 1,
+ * 0 at the end, or -ENOMEM.
+ *
+ * A task's tid is the lowest 22 bits of its upid or, while another task has that tid, a number that
+ * no task of Linux has.
  */
 int etrace_reader_next(struct etrace_reader *reader, struct proc_record *rec,
 		       struct strbuf *payload);

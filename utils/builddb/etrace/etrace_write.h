@@ -47,8 +47,8 @@ struct etrace_variable {
  * @cwd: the directory of the first program
  * @upids: by tid, the index plus one in @tasks of the task that has the tid now
  * @cpus: the CPU of each task
- * @opens: by tid, the task's last open (struct etrace_open); @hidden: descriptors whose opens were
- * left out
+ * @opens: by tid, the task's last open (struct etrace_open)
+ * @hidden: descriptors whose opens were left out
  * @nr_closed: number of descriptors that calls with a range have closed
  * @variables: the environments of all programs, which are written at the end
  * @has_files: file events were recorded
