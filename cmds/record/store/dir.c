@@ -129,7 +129,7 @@ static int reuse_tmp(int dir_fd, const char *tmp)
 }
 
 /*
- * Open a temporary file. That of `info` exists from the beginning, and marks the directory as a
+ * Open a temporary file. The one of `info` exists from the beginning, and marks the directory as a
  * recording. Another user's file in its place is removed.
  */
 static int open_tmp(int dir_fd, const char *tmp, mode_t mode)
