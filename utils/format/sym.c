@@ -293,8 +293,8 @@ const struct symbol *symtab_find(const struct symtab *tab, uint64_t addr)
 #define PADDING_MAX 64
 
 /*
- * True when the end of a symbol must be written. In a file without sizes a symbol extends to the
- * next one, and uftrace 0.13 takes a line with a size for a damaged one.
+ * True when a gap follows the symbol, so that its end must be written: without sizes, a symbol
+ * extends to the next one.
  */
 static bool is_followed_by_gap(const struct symtab *tab, size_t index)
 {

@@ -21,8 +21,8 @@ struct merge {
 };
 
 /*
- * HOT: replace the key at @at by @head, which is later, and sift it down. The smaller child is
- * chosen without a branch, since a CPU cannot predict it.
+ * HOT: replace the key at @at by the later @head, and sift it down. A CPU could not predict a
+ * branch for the smaller child.
  */
 static void replace_head(struct merge *merge, size_t at, merge_key_t head)
 {
@@ -94,8 +94,8 @@ static int next_time(struct merge *merge, struct lane *lane, uint64_t *time_ns, 
 }
 
 /*
- * Show a run of events of the lane at the top, and find the next lane. A run is one event until a
- * lane comes twice: longer runs are not worth their search when tasks alternate.
+ * Show a run of events of the lane at the top. Only a lane that comes twice gets more than one
+ * event: finding longer runs takes time.
  */
 static int take_run(struct merge *merge, const struct view *view, struct uft_err *err)
 {
@@ -258,8 +258,8 @@ static int compare_heads(const void *a, const void *b)
 }
 
 /*
- * Returns a lower bound of the lane's times without reading the lane. A lane that is read late can
- * use the buffers of an ended lane, which are in the CPU's caches.
+ * Returns a lower bound of the lane's times without reading the lane: a lane that is read late can
+ * use an ended lane's buffers.
  */
 static uint64_t earliest_ns(const struct lane *lane)
 {

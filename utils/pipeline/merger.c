@@ -15,8 +15,8 @@
 #define READ_AT_ONCE 128
 
 /*
- * The time by which one source's calls may be read before the other sources', for longer runs. If a
- * task changes its CPU meanwhile, its queue is sorted later.
+ * The time by which one source's calls may be read before the other sources' calls. Longer runs are
+ * faster, but may leave queues unsorted.
  */
 #define AHEAD_NS 100000
 

@@ -129,8 +129,8 @@ static void keep_open_fd(struct pipeline *pipe, struct src_user *src)
 }
 
 /*
- * Skip records before the time range, unless the lane needs them to find the calls that are open at
- * its start: calls of the kernel, or those for exporters if seek_opened() fails.
+ * Skip records before the time range, unless open calls must be found in them: with calls of the
+ * kernel, or if seek_opened() fails.
  */
 static void seek_start(struct lane *lane)
 {
@@ -230,8 +230,8 @@ static int find_first_time(struct pipeline *pipe, struct uft_err *err)
 }
 
 /*
- * Find the first return to the CPU of @queue's task, by events up to @known_ns. queue->is_off is
- * kept, because lanes may remove the SCHED_OUT before the SCHED_IN comes.
+ * Find the first return to the CPU of @queue's task, up to @known_ns. Lanes may remove the
+ * SCHED_OUT before the SCHED_IN comes.
  */
 static void look_for_return(struct queue *queue, uint64_t known_ns)
 {
@@ -364,8 +364,8 @@ static int see_nothing(void *self, const struct event_span *span, struct uft_err
 }
 
 /*
- * Read the recording once more for facts that the filter needs early: times of trace_on and
- * trace_off of all tasks, and return values in conditions.
+ * Read the recording once more for trace_on and trace_off, which apply to all tasks, and for return
+ * values that conditions need.
  */
 static int look_ahead(struct pipeline *pipe, struct uft_err *err)
 {
@@ -467,8 +467,8 @@ static int open_all(struct pipeline *pipe, struct uft_err *err)
 	struct stage_config *stages = &pipe->config.stages;
 
 	/*
-	 * Events of the program keep even the shortest calls around them. At the end of a call the
-	 * stages have forgotten its events, so the view gets entries, too.
+	 * Events keep even the shortest calls around them. The stages forget events before the end
+	 * of their call, so the view gets entries.
 	 */
 	if ((pipe->data->header.feat_mask & FEAT_EVENT) && stages->wants == STAGE_WANTS_ENDS &&
 	    (stages->time_filter_ns || (stages->filters && stages->filters->nr)))

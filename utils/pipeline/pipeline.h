@@ -321,11 +321,11 @@ ssize_t pipeline_load_group(struct pipeline *pipe, size_t first, struct uft_err 
 void pipeline_drop_group(struct pipeline *pipe, size_t first, size_t end);
 
 /*
- * Run all lanes with calls of the kernel window by window, so that each file is read only once.
- * pipeline_load_group() then skips these lanes.
+ * Run all lanes that have events beside the records, window by window, so that each file is read
+ * only once. pipeline_load_group() then skips these lanes.
  *
- * Does nothing if the events fit into @held_bytes, or @view does not accept tasks in parts. Returns
- * 0, or negative with @err.
+ * Does nothing without calls of the kernel, if the events fit into @held_bytes, or if @view does
+ * not accept tasks in parts. Returns 0, or negative with @err.
  */
 int pipeline_run_windows(struct pipeline *pipe, const struct view *view, struct uft_err *err);
 

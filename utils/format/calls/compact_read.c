@@ -167,8 +167,8 @@ static void get_most_calls(struct reading *r)
 }
 
 /*
- * Read the time between the previous record and a call. @first is the first byte of the call's
- * token, which @in follows. Returns the end of the time; NULL: damage.
+ * Read the time between the previous record and a call, whose token has @first before @in. Returns
+ * the end of the time; NULL: damage.
  */
 static const uint8_t *get_delta(const uint8_t *in, const uint8_t *end, unsigned first,
 				uint64_t *delta)

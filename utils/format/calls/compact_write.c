@@ -285,8 +285,8 @@ static size_t put_record(struct writing *w, uint8_t **at, const uint8_t *raw, si
 }
 
 /*
- * Returns the number of the function that @word enters; 0: it is no call without payload, or there
- * are too many functions. @word: a record's second word less the expected depth
+ * Returns the number of the function that an ENTRY without payload enters; 0: none. @word: the
+ * second word of its record less the expected depth
  */
 static uint32_t number_of_call(struct compact_coder *coder, uint64_t word)
 {

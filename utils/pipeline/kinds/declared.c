@@ -185,8 +185,8 @@ static int hex_digit(char c)
 }
 
 /*
- * Parse one word in the recorder's encoding: "%00" is NULL, "%" is an empty word, other words are
- * URL-encoded. *@word is on the heap. False: the word is invalid, or memory is short.
+ * Parse one word of the recorder to the heap: "%00" is NULL, "%" is empty, others are URL-encoded.
+ * False: invalid, or memory is short.
  */
 static bool take_word(struct text *line, char **word)
 {

@@ -62,8 +62,8 @@ static bool same_text(const struct text *a, const struct text *b)
 }
 
 /*
- * Get a field of an exec. The interpreter is a field only if it is not the program itself, the
- * thread only if it was not the leader.
+ * Get a field of an exec. A program that is no script has no interpreter, and an exec by the leader
+ * has no thread.
  */
 static bool get_exec(const struct event_kind *kind, const struct event_context *context,
 		     size_t index, struct event_value *out)

@@ -257,8 +257,8 @@ static void heritage_deinit(struct heritage *h)
 }
 
 /*
- * Find the session that @task inherits: its origin's session when the task began, or the one that
- * its origin inherits. Origins may form cycles, so each task is processed once.
+ * Find the session of @task's origin when the task began, or the origin's inherited one. Each task
+ * is processed once, since origins may form cycles.
  */
 static void inherit_first_session(const struct trace_data *data, const struct task *task,
 				  struct heritage *h)

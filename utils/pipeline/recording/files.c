@@ -57,8 +57,8 @@ static bool is_deleted(const char *path)
 }
 
 /*
- * Find the kind of a file by its path. /dev/shm has normal files. GMfifo* is the jobserver of GNU
- * make, which all jobs read and write: no dependency.
+ * Find the kind of a file by its path. GMfifo* is the jobserver of GNU make, through which no file
+ * depends on another.
  */
 static enum content_kind kind_of(const char *path)
 {

@@ -21,8 +21,8 @@ void compact_call_event(const struct compact_coder *coder, const struct compact_
 }
 
 /*
- * Returns the time up to which fast_calls() may take calls: addresses keep their meaning until
- * then. 0: never, as before the task's first record, which tells the depth.
+ * Returns the time up to which addresses keep their meaning for fast_calls(); 0: the stack's depth
+ * is unknown, or calls of the kernel may come.
  */
 static uint64_t fast_until(const struct stg_calls *calls, uint64_t until_ns)
 {
@@ -52,8 +52,8 @@ static const struct func_args *args_of(const struct stg_calls *calls, struct com
 }
 
 /*
- * HOT: read a call with payload, which stays in the block. False, with @state unchanged: the
- * function's specification has another length, so the next record is not found.
+ * HOT: read a call with payload. False, with @state unchanged: the payload has another length than
+ * the specification, so the next record is not found.
  */
 NOINLINE static bool payload_step(const struct stg_calls *calls, struct compact_cursor *cursor,
 				  struct compact_state *state, uint64_t until_ns,
@@ -87,8 +87,8 @@ NOINLINE static bool payload_step(const struct stg_calls *calls, struct compact_
 }
 
 /*
- * HOT: read the most frequent calls: ENTRYs of functions that the block has named, and EXITs of the
- * innermost call. Returns their number. *@is_read: the next call is in *@odd.
+ * HOT: read ENTRYs of functions that the block has named, and EXITs of the innermost call. Returns
+ * their number. *@is_read: another call is in *@odd.
  */
 static size_t fast_calls(struct stg_calls *calls, struct compact_cursor *cursor,
 			 struct compact_state *at, struct event *events, size_t max,

@@ -18,8 +18,8 @@ static const struct queued *next_queued(const struct kernel_calls *calls)
 }
 
 /*
- * True when the record at @record_ns is within the outermost call @next, and nearer to its
- * beginning than to its end. Then the call was really entered after the record.
+ * True when the record is within the outermost call @next and nearer to its beginning: then the
+ * task really wrote it before the call.
  */
 static bool is_entered_late(const struct kernel_calls *calls, const struct queued *next,
 			    uint64_t record_ns)
@@ -39,8 +39,8 @@ static bool is_entered_late(const struct kernel_calls *calls, const struct queue
 }
 
 /*
- * Returns the time at which @next is due. If the clocks have put it on the wrong side of the next
- * record, it gets that record's time.
+ * Returns the time at which @next is due: the next record's time if the clocks have put @next on
+ * the wrong side of the record.
  */
 static uint64_t due_ns(const struct kernel_calls *calls, const struct queued *next)
 {

@@ -78,8 +78,8 @@ static ssize_t take_others(struct lane *lane, const struct next_other *next, uin
 }
 
 /*
- * Read the records before @other, the next event of another source, or the EXITs of open calls of
- * the kernel: a task that writes a record has left the kernel.
+ * Read the records before *@other, the next event of another source. Calls of the kernel end
+ * before: a task within them writes no records.
  */
 static ssize_t read_records(struct lane *lane, struct next_other *other, uint64_t limit_ns,
 			    struct event *events, size_t max, struct uft_err *err)
@@ -193,8 +193,8 @@ static ssize_t read_calls(struct lane *lane, struct event *events, struct uft_er
 }
 
 /*
- * Get room for the next batch. With many lanes, the first batch is small, since it may wait long. A
- * later one usually gets the room of an ended lane.
+ * Get room for the next batch. The first batch of many lanes is small; a later one usually gets the
+ * room of an ended lane.
  */
 static int get_buffers(struct lane *lane, struct uft_err *err)
 {
@@ -275,8 +275,8 @@ static int make_raw_room(struct lane *lane, size_t nr, size_t room)
 }
 
 /*
- * True when the time range cuts off an event. The EXIT of a kernel's call that began before the
- * range is cut off, too: counting these nested calls finds it.
+ * True when the time range cuts off an event: it is before the range, or ends a call of the kernel
+ * that began before the range.
  */
 static bool is_cut_off(struct lane *lane, const struct event *event, bool is_before)
 {
@@ -298,8 +298,8 @@ static bool is_cut_off(struct lane *lane, const struct event *event, bool is_bef
 }
 
 /*
- * With opens_at_start: drop the events before the range, but follow their calls, and put the calls
- * that are then open in front. Returns the new number of events, or -ENOMEM.
+ * With opens_at_start: replace events before the range by the calls that they leave open. Returns
+ * the new number of events, or -ENOMEM.
  */
 static ssize_t open_range(struct lane *lane, size_t nr)
 {
@@ -357,8 +357,8 @@ static bool is_out_behind(const struct lane *lane, const struct event *events, s
 }
 
 /*
- * Drop events outside of the time range; the lane ends with the range. With opens_at_start, a time
- * off the CPU that is still open ends there.
+ * Drop events outside of the time range. With opens_at_start, a time off the CPU that is open at
+ * its end ends there.
  */
 static size_t cut_range(struct lane *lane, struct event *events, size_t nr)
 {
@@ -561,7 +561,7 @@ static ssize_t read_events(struct lane *lane, struct uft_err *err)
 
 /*
  * Read the next batch, and pass it through all stages. Returns the number of remaining events,
- * perhaps 0, or negative with @err. lane->state tells whether more events come.
+ * perhaps 0, or negative with @err.
  */
 static ssize_t fill_once(struct lane *lane, struct uft_err *err)
 {

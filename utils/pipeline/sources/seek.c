@@ -6,8 +6,8 @@
 #include "utils/base/fd.h"
 
 /*
- * Reading begins this far before the place of the time: times may go backwards a bit when a
- * signal's handler interrupts the probe. Smaller files than SMALL_BYTES are read whole.
+ * Reading begins this far before the place: times go backwards a bit when a signal's handler
+ * interrupts the probe. Files up to SMALL_BYTES are read whole.
  */
 #define MARGIN_BYTES  (128U << 10)
 #define SMALL_BYTES   (4 * MARGIN_BYTES)
@@ -77,8 +77,8 @@ static void place_probe(struct src_user *probe, uint64_t offset)
 }
 
 /*
- * True when a row of records in order of time begins at @offset: too many to be the bytes of a
- * payload. *@time_ns becomes the time of the last one.
+ * True when a row of records in order of time begins at @offset, too long for a payload. *@time_ns
+ * becomes the last record's time.
  */
 static bool is_row(struct seeker *seeker, uint64_t offset, uint64_t *time_ns)
 {

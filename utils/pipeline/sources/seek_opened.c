@@ -35,7 +35,7 @@ static size_t fewest_open(const struct event *events, ssize_t nr, size_t least)
 
 /*
  * Follow the calls of a block in @opened. *@least becomes the number of calls open all through the
- * block, without their functions; SIZE_MAX: the block has no calls.
+ * block; SIZE_MAX: it has no calls.
  */
 static bool follow_block(struct search *search, const struct compact_place *place,
 			 struct opened *opened, size_t *least)

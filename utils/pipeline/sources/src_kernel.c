@@ -113,8 +113,8 @@ static size_t page_bytes(const struct src_kernel *src)
 }
 
 /*
- * Read more of the file, after the page. A growing recording gets whole pages only, since its last
- * one may be incomplete. Returns 1, 0 at the end, or negative.
+ * Read more of the file after the page, without an incomplete last page of a growing recording.
+ * Returns 1, 0 at the end, or negative.
  */
 static int refill_kernel(struct src_kernel *src)
 {

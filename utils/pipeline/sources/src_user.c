@@ -450,8 +450,8 @@ static size_t take_payload(struct src_user *src, const struct record *rec, size_
 }
 
 /*
- * Make the event's payload of the record at @at, which has a counter's value, and the records with
- * the rest of a large value. Returns the bytes of these further records.
+ * Make a payload of the records that hold the value of a counter, from @first on. Returns the
+ * number of bytes after @first.
  */
 static size_t take_counter(const struct src_user *src, const struct record *first, size_t at,
 			   struct event *event)
@@ -496,8 +496,8 @@ static void skip_hole(struct src_user *src)
 }
 
 /*
- * Look for zeros up to the end of the file: a crash leaves unwritten blocks. Returns 1 when there
- * are only zeros, 0 for other bytes, or negative with @err.
+ * Look for zeros up to the end of the file, as a crash leaves them. Returns 1: only zeros; 0: other
+ * bytes; or negative with @err.
  */
 static int rest_is_zero(struct src_user *src, struct uft_err *err)
 {
@@ -581,8 +581,8 @@ static size_t read_plain_calls(struct src_user *src, struct event *events, size_
 }
 
 /*
- * Open the block at next_offset, if there is any. The buffer must have room for all of its records,
- * in case that they are read as bytes.
+ * Open the block at next_offset, if there is one. The buffer needs room for all its records, which
+ * may have to be read as bytes.
  */
 static bool open_block(struct src_user *src)
 {

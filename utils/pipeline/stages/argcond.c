@@ -33,8 +33,8 @@ static double load_real(const struct arg_value *value, bool is_big)
 }
 
 /*
- * True when @term is about the value of @spec, which has number @place, from 1 on, among specs of
- * its kind. On the stack, this number is its index.
+ * True when @term is about the value of @spec. @place: the number of @spec among specs of its kind,
+ * from 1 on: the index on the stack
  */
 static bool is_meant(const struct argspec *spec, const struct cond_term *term, unsigned place)
 {
@@ -94,8 +94,8 @@ static bool judge_mixed(const struct cond_term *term, int64_t integer, double re
 }
 
 /*
- * Judge a term on a value of Python. A value that is not a number is neither equal to a number nor
- * different from it. Floating point is not compared with narrow integers or bit masks.
+ * Judge a term on a value of Python. The term never holds for a value that is not a number, not
+ * even with "!=".
  */
 static bool judge_text_number(const struct cond_term *term, const struct arg_value *value)
 {

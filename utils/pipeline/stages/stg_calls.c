@@ -144,8 +144,8 @@ static void note_first_record(struct stg_calls *calls, struct event *event)
 }
 
 /*
- * Set the number of frames to the depth of the record, after LOST and when a task begins. As in
- * uftrace, a task that begins with a scheduler event has no frames.
+ * Set the number of frames to the record's depth, after LOST and at a task's first event. As in
+ * uftrace, a first scheduler event sets none.
  */
 static bool resync_frames(struct stg_calls *calls, struct event *event)
 {
@@ -247,8 +247,8 @@ static bool is_outside(const struct stg_calls *calls)
 }
 
 /*
- * Returns the depth of an event other than a call, as in uftrace: the number of calls around it,
- * except an outermost library call that lines do not show.
+ * Returns the number of calls around an event that is no call. As in uftrace, an outermost library
+ * call that is not shown does not count.
  */
 static uint32_t event_depth(const struct stg_calls *calls)
 {
@@ -358,8 +358,8 @@ static inline const struct func *known_func(const struct stg_calls *calls,
 }
 
 /*
- * Returns the time before which pair_fast() may handle calls; 0: never. handle() gets the first
- * record, which tells the depth, and outermost calls around calls of the kernel.
+ * Returns the time before which pair_fast() may handle calls. 0: handle() must find the stack's
+ * depth, or calls of the kernel outside of other calls.
  */
 static uint64_t fast_until(const struct stg_calls *calls)
 {

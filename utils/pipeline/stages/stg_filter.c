@@ -174,8 +174,8 @@ static void leave_inherited(struct stg_filter *stage, size_t depth)
 }
 
 /*
- * Apply other tasks' switches up to an event at @now_ns. A switch applies to all tasks; at equal
- * times the order of tasks decides. reach_switch() applies the task's own.
+ * Apply other tasks' switches up to an event at @now_ns. At equal times, the order of tasks
+ * decides. reach_switch() applies the task's own switches.
  */
 static inline void look_at_switches(struct stg_filter *stage, uint64_t now_ns)
 {
@@ -254,8 +254,8 @@ static uint32_t obey_trigger(struct stg_filter *stage, const struct trigger *tri
 }
 
 /*
- * *@holds: the filter part of a call's trigger applies. The first run collects results of
- * conditions on return values, the second run uses them in the order of entries.
+ * Find out if the filter part of a call's trigger applies. The first run collects the results of
+ * conditions on return values for the second run.
  */
 static int ask_condition(struct stg_filter *stage, const struct trigger *trigger,
 			 const struct event *event, struct filter_frame *frame, bool *holds)

@@ -117,8 +117,8 @@ static size_t first_short(const struct stg_time *stage, uint64_t now_ns)
 }
 
 /*
- * For calls with thresholds of their own: find the place after the last call that is long enough,
- * with its events. stage->due_ns becomes the next time to search.
+ * Returns the place after the last held call that reaches its own threshold, with its events.
+ * stage->due_ns becomes the next time to search.
  */
 static size_t behind_long(struct stg_time *stage, uint64_t now_ns)
 {
