@@ -67,7 +67,8 @@ static int check_report(const struct opts *opts, struct uft_err *err)
 }
 
 /*
- * Checks the options that --proc excludes. A task has one tracer at most, which must be its parent.
+ * Checks that --proc stands beside no option that it excludes. A task has one tracer at most, and
+ * the recorder must be the task's parent.
  */
 static int check_proc(const struct opts *opts, struct uft_err *err)
 {
@@ -337,8 +338,8 @@ static int parse_file_words(struct opts *opts, const char *path, struct line *fi
 }
 
 /*
- * Parses again, with the words of a script and of --opt-file first: words of the command line win
- * over them.
+ * Parses again, beginning with the words of a script and of --opt-file: the words of the command
+ * line win over these words.
  */
 static int parse_with_former(struct opts *opts, struct line *line, struct uft_err *err)
 {
@@ -369,8 +370,8 @@ static int parse_with_former(struct opts *opts, struct line *line, struct uft_er
 }
 
 /*
- * Takes options from the recording's default.opts; time options of the user win. The file may come
- * from a stranger: only rows marked is_recorded are taken.
+ * Takes options from default.opts of the recording, except times that the user gave. A stranger may
+ * have written the file: only rows with is_recorded are taken.
  */
 static int take_default_opts(struct opts *opts, const struct words *words, const char *path,
 			     struct uft_err *err)

@@ -15,7 +15,10 @@
 /* The largest size of a file of make rules. The rules of a large project have some megabytes. */
 #define RULES_MAX (256U << 20)
 
-/* Resolves the links of a path; of a missing file's path, only those of its directory. */
+/*
+ * Resolves the links of a path. When the file is missing, only the links of its directory are
+ * resolved.
+ */
 static void find_real(const char *dir, const char *given, struct strbuf *out)
 {
 	struct strbuf path cleanup_strbuf = { 0 };

@@ -97,7 +97,9 @@ static bool is_etrace(const struct opts *opts, const struct events_word *word)
 	return word->choose == export_as && opts->export_as == OPTS_AS_ETRACE;
 }
 
-/* True when option @row applies to @word. `convert` has only options that all words take. */
+/*
+ * True when option @row applies to @word. Every word takes the options that `convert` takes, too.
+ */
 static bool takes_option(const struct events_word *word, const struct opt_row *row)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {

@@ -209,7 +209,8 @@ static bool can_follow(const struct opts *opts)
 #define LOOK_AGAIN_MS 10
 
 /*
- * Waits until the recorder answers, or writes to @over_fd. False when it closed @over_fd unwritten.
+ * Waits until the recorder answers or writes to @over_fd. Returns false when @over_fd was closed
+ * without a byte: there is nothing to show.
  */
 static bool wait_for_recorder(const char *data_dir, int over_fd)
 {
@@ -500,8 +501,8 @@ static int live_in_temp_dir(const struct opts *opts, struct uft_err *err)
 }
 
 /*
- * --keep-pid: shows the calls, and removes the data even if viewer or recorder crash. @over_fd
- * closes when the recorder ends.
+ * --keep-pid: shows the calls, and removes the temporary data after viewer and recorder have ended.
+ * @over_fd closes when the recorder ends.
  */
 static int show_beside(const struct opts *opts, char *data_dir, const char *top, int over_fd,
 		       const sigset_t *before, struct uft_err *err)
@@ -535,8 +536,8 @@ static int show_beside(const struct opts *opts, char *data_dir, const char *top,
 }
 
 /*
- * --keep-pid: this process becomes the program. Processes that are not its children show the calls:
- * the program's wait(2) would see children.
+ * --keep-pid: this process becomes the program. Its children must not show the calls: the program's
+ * wait(2) would see these children.
  */
 static int live_in_kept_pid(const struct opts *opts, struct uft_err *err)
 {

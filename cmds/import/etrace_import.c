@@ -23,8 +23,8 @@
 #define HEAD_BYTES   8192
 
 /*
- * Without --no-limit, records have BYTES_MIN bytes at most, or the text's size times HELD_TIMES in
- * memory and WRITTEN_TIMES in the file.
+ * Without --no-limit, records have at most BYTES_MIN bytes or, if that is more, the size of the
+ * text times HELD_TIMES in memory and WRITTEN_TIMES in the file.
  */
 #define BYTES_MIN     (64UL << 20)
 #define HELD_TIMES    4

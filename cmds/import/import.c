@@ -161,8 +161,8 @@ static bool find_time(const struct import *im, uint64_t ns, uint64_t *time_ns)
 }
 
 /*
- * Finds the place of a line. Returns NULL, or an error about byte @at. Without memory, to->kind or
- * to->task is NULL.
+ * Finds the place of a line. Returns NULL, or the error at byte @at of the line. Without memory,
+ * to->kind or to->task is NULL.
  */
 static const char *find_place(struct import *im, struct log_source *src, struct place *to,
 			      size_t *at)

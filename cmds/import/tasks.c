@@ -55,8 +55,8 @@ static uint64_t key_of(const struct fst_origin *origin, size_t log)
 }
 
 /*
- * Chooses a free number: of the thread if the line has it, else of the process, else one that no
- * task of Linux has.
+ * Chooses the task's number: that of the thread or process if the number is free, else a number
+ * that no task of Linux has.
  */
 static int32_t choose_tid(struct import_tasks *tasks, const struct fst_origin *origin)
 {

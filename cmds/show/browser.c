@@ -95,8 +95,8 @@ static size_t find_commands(struct browser_command *commands, const char *addres
 }
 
 /*
- * In the child: gives up the command's terminal, signals and descriptors. An inherited socket would
- * keep the port after the command's end.
+ * In the child: gives up the command's terminal, signals and descriptors. A browser with these
+ * descriptors would keep the port after the command's end.
  */
 static void leave_terminal(void)
 {

@@ -31,8 +31,8 @@ int gate_init(struct gate *gate, struct uft_err *err)
 }
 
 /*
- * True when the text begins with the secret. Right bytes do not change the time, which a stranger
- * may measure.
+ * True when the text begins with the secret. The check takes the same time however much of the text
+ * is right.
  */
 static bool begins_with_secret(const char *text, const char *secret)
 {

@@ -22,8 +22,8 @@
 /* The most connections at a time, each with a thread. */
 #define CONNECTIONS_MAX 512
 /*
- * Limits of strangers, connections that have not shown the token: when there are too many, the
- * oldest is cut off.
+ * Limits of strangers: connections that have not shown the token. When there are too many, the
+ * oldest stranger is cut off.
  */
 #define STRANGERS_MAX	64
 #define STRANGER_S	5

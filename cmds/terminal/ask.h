@@ -21,9 +21,11 @@ struct recorder_name {
 };
 
 /*
- * Send a request to the recorder of @dir and wait for the answer; two seconds without a sign of
- * life end the wait. Returns 0; -ENOTCONN without a recorder, -EPIPE when it ended without an
- * answer, -ETIMEDOUT, -EPERM when another process answers in its place, or another negative errno.
+ * Send a request to the recorder of @dir and wait for the answer. The wait ends when the recorder
+ * gives no sign of life for two seconds.
+ *
+ * Returns 0, -ETIMEDOUT, -ENOTCONN without a recorder, -EPIPE when it ended without an answer,
+ * -EPERM when another process answers in its place, or another negative errno.
  *
  * @timeout_ms: -1: no limit
  */

@@ -48,8 +48,8 @@ static int is_possible(const struct opts *opts, struct uft_err *err)
 }
 
 /*
- * Reads task.txt, then asks the recorder: so the named files are complete. Returns 1 with @answer,
- * 0 after the recorder's end, or negative.
+ * Reads task.txt, then asks the recorder. Files that task.txt names are complete when the recorder
+ * answers. Returns 1 with @answer, 0 when the recorder has ended, or negative.
  */
 static int read_tasks(const struct follow *follow, struct request_answer *answer,
 		      struct uft_err *err)
@@ -75,8 +75,8 @@ static int read_tasks(const struct follow *follow, struct request_answer *answer
 }
 
 /*
- * Looks at the recording once. complete_ns is the recorder's former answer: entries that were held
- * back may come to the files after their session's line to task.txt, which was read since.
+ * Looks at the recording once. complete_ns becomes the recorder's former answer, after which
+ * task.txt was read. Else entries that the recorder held back would get names of a former session.
  */
 int follow_look(struct follow *follow, struct uft_err *err)
 {
@@ -124,8 +124,8 @@ static int open_growing(struct follow *follow, struct trace_data *data, const st
 }
 
 /*
- * Returns the time before which an open call began that is shown as entered. In a pipe or file, no
- * call is.
+ * Returns a time: an open call that began earlier is shown as entered. In a pipe or a file, no call
+ * is shown so.
  */
 static uint64_t open_since_ns(const struct follow *follow)
 {

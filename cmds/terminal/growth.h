@@ -5,8 +5,8 @@
 #include <stdint.h>
 
 /*
- * Returns a number that changes when a file of the data directory @dir is written or deleted (sizes
- * and times), or 0 when @dir cannot be read.
+ * Returns a number that changes with the sizes and times of the files in the data directory @dir.
+ * Returns 0 when @dir cannot be read.
  */
 uint64_t growth_stamp(const char *dir);
 

@@ -1,6 +1,6 @@
 /*
- * Starts an editor at a function's line (see state.h). A recording of a stranger may supply the
- * file name: no shell sees the name, and no editor takes it for an option.
+ * Starts an editor at a function's line (see state.h). A stranger's recording may supply the file
+ * name, so no shell sees the name, and no editor takes the name for an option.
  */
 #include <errno.h>
 #include <signal.h>

@@ -573,8 +573,10 @@ static uint32_t scan_siblings(const struct graph_view *view, uint32_t from, uint
 }
 
 /*
- * Returns the child of @parent (a section, for nr_items) that corresponds to @item of another view,
- * or nr_items. The search begins at @guess.
+ * Returns the child of @parent that corresponds to @item of another view, or nr_items. The search
+ * begins at @guess.
+ *
+ * @parent: nr_items: the sections are searched
  */
 static uint32_t find_like(const struct graph_view *view, uint32_t parent, uint32_t *guess,
 			  const struct graph_item *item)
@@ -593,8 +595,9 @@ static uint32_t find_like(const struct graph_view *view, uint32_t parent, uint32
 }
 
 /*
- * Gives the items of @view the folds of @before. @now gets, by item of @before, the item of @view
- * or nr_items.
+ * Gives the items of @view the folds of @before.
+ *
+ * @now: gets, by item of @before, the same item of @view, or nr_items
  */
 static void carry_folds(struct graph_view *view, const struct graph_view *before, uint32_t *now,
 			uint32_t *guesses)

@@ -148,8 +148,10 @@ static void put_column(struct strbuf *out, const struct call_list *list, size_t 
 }
 
 /*
- * Gives new @numbers (0: none) to the contexts of the calls in @list and those above, parents
- * first. Returns their number.
+ * Gives new numbers to the contexts of the calls in @list and to all contexts above them, parents
+ * first. Returns the number of contexts.
+ *
+ * @numbers: the new numbers, by node; 0: none
  */
 static uint32_t choose_contexts(const struct contexts *contexts, const struct call_list *list,
 				uint32_t *numbers)

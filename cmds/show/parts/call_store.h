@@ -121,8 +121,9 @@ static inline bool call_store_is_fresh(const struct call_store *store)
 }
 
 /*
- * Append the calls in a range, sorted by start time: all of at least a pixel, and the longest of
- * the shorter ones for each depth and pixel. Returns 0, -ENOMEM, or an error of reading.
+ * Append the calls in a range, sorted by start time. Shorter calls than a pixel are thinned out:
+ * for each depth and pixel, only the longest is appended. Returns 0, -ENOMEM, or an error of
+ * reading.
  *
  * @pixel_ns: at least 1; is made larger for at most @most calls
  */

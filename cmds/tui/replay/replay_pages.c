@@ -340,7 +340,7 @@ uint64_t replay_pages_entry_of(struct replay_pages *pages, uint64_t number)
 
 /* --- all of it --- */
 
-/* True when no line depends on earlier events: then passes can begin at marks. */
+/* True when passes can begin at marks, because no line depends on earlier events. */
 static bool may_seek(const struct pipeline_config *config)
 {
 	const struct filters *filters = config->stages.filters;
