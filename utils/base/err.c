@@ -8,7 +8,7 @@
 
 /*
  * Writes the text as one line, with control characters as \xNN. The printer escapes other hidden
- * characters: the probe uses this file, which stays small.
+ * characters, because the probe's copy of this code should stay small.
  */
 static void put_text(struct uft_err *err, const char *fmt, va_list ap)
 {

@@ -95,16 +95,17 @@ struct optparse {
  * Parse options up to the first other word: the words after it may belong to another program
  * (POSIX). Long names may be abbreviated if that is unambiguous.
  *
- * Returns 0 with @p->next at that word, or at argc; -ERR_USAGE with a line that names the option,
- * and the expected form or the nearest names; or -ENOMEM.
+ * Returns 0 with @p->next at that word, or at argc; -ERR_USAGE or -ENOMEM. A wrong option's line in
+ * @err names the option, and the expected form or the nearest names.
  */
 int optparse_run(struct optparse *p, void *target, struct uft_err *err);
 
 /*
- * Like optparse_run(), for all words of an untrusted file: only options that are is_recorded count,
+ * Like optparse_run(), for all words of an untrusted file. Only options that are is_recorded count,
  * with their full names and valid arguments. Returns 0 or -ENOMEM.
  *
- * @ignored: gets the other options, separated by ", ", by the table's names: no text of the file
+ * @ignored: gets the names of other options, as in the table, separated by ", ": it has no text of
+ *         the file
  */
 int optparse_run_recorded(struct optparse *p, void *target, struct strbuf *ignored,
 			  struct uft_err *err);

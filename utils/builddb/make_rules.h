@@ -29,9 +29,11 @@ struct make_rules {
 };
 
 /*
- * Add the rules of @text, which begins in the directory @dir: a file of -MD, or the output of `make
- * -pn`, also with makes that it runs ("Entering directory", "Leaving directory"). Variables and
- * recipes are skipped, and patterns match nothing. Returns 0 or -ENOMEM.
+ * Add the rules of @text, which begins in the directory @dir. Variables and recipes are skipped,
+ * and patterns match nothing. Returns 0 or -ENOMEM.
+ *
+ * @text: a file of -MD, or the output of `make -pn`, also with makes that make runs ("Entering
+ *         directory", "Leaving directory")
  */
 int make_rules_parse(struct make_rules *declared, const char *dir, const char *text);
 void make_rules_deinit(struct make_rules *declared);

@@ -32,8 +32,8 @@ static const struct {
 };
 
 /*
- * Names of environment variables that the run times read, searched with their NUL. Other text may
- * precede a name.
+ * Names of environment variables that the run times read. The search includes the NUL, but not the
+ * byte before the name.
  */
 static const struct {
 	const char *text;

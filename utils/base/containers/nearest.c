@@ -17,10 +17,10 @@ void nearest_init(struct nearest *n, const char *typed)
 }
 
 /*
- * Returns the edit distance: letters to change, add, drop, or swap with their neighbour. There may
- * be many words, so each row of the table of distances is a bit vector: a bit is set where the row
- * differs from the row above (Hyyrö, A bit-vector algorithm for computing Levenshtein and Damerau
- * edit distances, 2003).
+ * Returns the edit distance: the number of letters to change, add, drop, or swap with their
+ * neighbour. There may be many words, so this must be fast. Each row of the table of distances is a
+ * bit vector: a bit is set where the row differs from the row above it.
+ * Hyyrö, A bit-vector algorithm for computing Levenshtein and Damerau edit distances, 2003.
  */
 static unsigned edit_distance(const struct nearest *n, const char *word)
 {

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 
 /*
- * Descriptors are bits in a tree. A child shares its parent's nodes until one of the two changes a
- * descriptor, and copies the nodes above it. A process costs by its records, not by its
- * descriptors.
+ * Descriptors are bits in a tree. A child shares its parent's nodes. When one of the two changes a
+ * descriptor, the nodes above the descriptor are copied. So the cost of a process depends on its
+ * records, not on its number of descriptors.
  */
 #define FD_LIMIT  (1U << 20) /* the default limit of Linux */
 #define FAN_OUT	  32U	     /* parts of a node, and bits of a word */

@@ -230,8 +230,10 @@ static bool read_cie(struct cursor c, struct cie *out)
 }
 
 /*
- * True when the FDE, whose instructions begin at @c, adds rules for the function's very start
- * (DWARF 4, 6.4.2): then no call enters the function.
+ * True when the FDE adds rules for the very start of the function (DWARF 4, 6.4.2). No call enters
+ * a function with such rules.
+ *
+ * @c: at the first instruction of the FDE
  */
 static bool says_more_at_start(struct cursor c)
 {

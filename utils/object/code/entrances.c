@@ -231,8 +231,8 @@ _Static_assert(offsetof(struct lead_place, site) == 0 && offsetof(struct lead_no
 	       "ordered by order_u64()");
 
 /*
- * True when @addr is the site or entry of place @i, at a function's start, outside of the previous
- * jump. Most references to @addr are calls.
+ * True when @addr is the site or entry of place @i at the start of a function, and the previous
+ * place's jump does not overwrite @addr. Most references to @addr are calls.
  */
 static bool is_entry(const struct scan *s, size_t i, uint64_t addr)
 {
@@ -372,8 +372,8 @@ static bool is_code(const struct code *code, uint64_t addr)
 }
 
 /*
- * Searches tables of 32-bit distances from the table. A table ends before the next table, or before
- * an entry that leads to no code.
+ * Searches tables whose entries are 32-bit distances from the table. A table ends at the next
+ * table, or at an entry that does not lead to code.
  */
 static void scan_tables(struct scan *s)
 {

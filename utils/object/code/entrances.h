@@ -65,9 +65,10 @@ struct window {
 };
 
 /*
- * Check that a jump of @bytes may be written to @from, at most WINDOW_BEFORE before the site, and
- * that each thread which comes to the site takes the jump. Returns NULL, or the reason why not.
+ * Check that a jump of @bytes may be written to @from, and that each thread which comes to the site
+ * would take the jump. Returns NULL, or the reason why not.
  *
+ * @from: at most WINDOW_BEFORE before the site
  * @lead: the kind of reference that is the reason; LEAD_NONE: another reason
  */
 const char *window_check(const struct window *window, uint64_t from, unsigned bytes,

@@ -116,8 +116,8 @@ static int add_all_gaps(const struct code *code, struct strbuf *out)
 }
 
 /*
- * An engine throws errors with an own unwinder, which reads positions of frames (_Unwind_GetCFA()).
- * A replaced return address further down makes these positions wrong.
+ * An engine throws errors with its own unwinder. The unwinder uses positions of frames
+ * (_Unwind_GetCFA()), which are wrong when a return address further down was replaced.
  */
 #define UNWINDS "it has an unwinder of its own"
 
@@ -164,8 +164,8 @@ static int add_v8(const struct elf_file *file, const struct code *code, const st
 }
 
 /*
- * Coroutines that share one stack copy its content away and back: a slot does not identify a call.
- * A switch adds one register to the stack pointer, then to the frame pointer.
+ * Coroutines that share one stack copy its content away and back, so a slot does not identify a
+ * call. To switch, code adds one register to the stack pointer and then to the frame pointer.
  */
 #define SLICES	    "it copies pieces of the stack, so no return address of the process is replaced"
 #define SHIFT_BYTES 6

@@ -264,8 +264,8 @@ static enum site_refusal window_refusal(const struct window *window, enum lead l
 }
 
 /*
- * Tries a jump of @bytes at @jump_at for the first site of @g. Returns the number of sites under
- * the jump, at most @nr; 0: impossible.
+ * Tries a jump of @bytes at @jump_at for the first site of @g. Returns the number of sites that the
+ * jump serves, at most @nr, or 0.
  */
 static size_t try_jump(struct group *g, const struct window *window, uint64_t jump_at,
 		       unsigned bytes, size_t nr, struct verdict *v)
@@ -324,8 +324,10 @@ static size_t try_island(struct group *g, const struct window *window, uint64_t 
 }
 
 /*
- * Finds a place for the jump (short with @islands): the site, or a little before it. Returns the
- * number of served sites, or 0 with the reason in @v.
+ * Finds a place for the jump, at the site or a little before it. Returns the number of sites that
+ * the jump serves, or 0 with the reason in @v.
+ *
+ * @islands: NULL: the jump is a long one
  */
 static size_t find_jump(struct group *g, const struct window *window, const struct islands *islands,
 			size_t nr, struct verdict *v)

@@ -6,11 +6,11 @@
 
 /*
  * Open the debug file of @file, whose path is @path. Returns false when there is none (GDB manual,
- * "Separate Debug Files").
+ * "Separate Debug Files"). A debug file is found
  *
- * The file is found by build-id below /usr/lib/debug/.build-id, or by .gnu_debuglink beside @path,
- * in .debug/ and below /usr/lib/debug. Build-ids must match; if one of them is missing, the CRC
- * must.
+ * - by build-id below /usr/lib/debug/.build-id
+ * - by .gnu_debuglink beside @path, in .debug/ and below /usr/lib/debug. If both files have a
+ *   build-id, the two must match, else the CRC
  */
 bool debug_file_open(const struct elf_file *file, const char *path, struct elf_file *debug);
 

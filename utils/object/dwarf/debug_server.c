@@ -13,8 +13,8 @@ struct functions {
 };
 
 /*
- * Loads the library on demand: its twenty libraries would slow down each start of utrail. It stays
- * loaded, since it has threads.
+ * Loads the library on demand, because its twenty libraries would slow down each start of utrail.
+ * The library has threads, so it stays loaded.
  */
 static bool load_debuginfod(struct functions *server)
 {

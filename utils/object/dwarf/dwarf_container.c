@@ -516,8 +516,9 @@ static uint32_t alignment_of(struct dwarf_loader *loader, Dwarf_Die *die, unsign
 #define ALIGNMENT_DEPTH 12
 
 /*
- * Writes the content of a node: a value, or a map's pair. @offset gets its offset in the node,
- * after @head bytes of links.
+ * Writes the content of a node: a value or, for a map, a pair. @head bytes of links are in front.
+ *
+ * @offset: gets the content's offset in the node
  */
 static bool put_entry(struct shaping *s, Dwarf_Die *die, bool is_map, uint32_t head,
 		      unsigned nesting, uint32_t *offset)

@@ -18,8 +18,8 @@
 #define INLINED_MAX 256
 
 /*
- * Limits of entries to read, and of bytes of names to keep: per byte of debug information, plus a
- * constant. Files of compilers need at most a tenth.
+ * Limits of the entries that are read, and of the bytes of names that are kept: so many per byte of
+ * debug information, plus a constant. Compilers need at most a tenth.
  */
 #define STEPS_PER_BYTE	4
 #define STEPS_MORE	(64U << 10)
@@ -48,8 +48,8 @@ static const char *keep_file(struct dwarf_loader *loader, Dwarf_Die *die, const 
 }
 
 /*
- * Finds the file whose number is attribute @name of @die. dwarf_decl_file() refuses 0, which is the
- * first file since DWARF 5 (clang).
+ * Finds the file whose number is attribute @name of @die. To dwarf_decl_file(), 0 is no file. Since
+ * DWARF 5, it is the first file (clang).
  */
 static const char *source_file(struct dwarf_loader *loader, Dwarf_Die *die, unsigned name)
 {

@@ -65,9 +65,9 @@ struct dwarf_split {
 };
 
 /*
- * Open the split unit of @unit, whose first entry is @skeleton: from the module's package, from the
- * compiler's output, or from a file beside the module. Returns false, and counts it in @splits,
- * when it was not found.
+ * Open the split unit of @unit, whose first entry is @skeleton. The unit is searched in the
+ * module's package, where the compiler wrote it, and next to the module. Returns false when it was
+ * not found, which @splits counts.
  */
 bool dwarf_split_open(struct dwarf_splits *splits, Dwarf_CU *unit, Dwarf_Die *skeleton,
 		      struct dwarf_split *split);

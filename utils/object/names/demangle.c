@@ -15,7 +15,8 @@
 
 /*
  * Limited output of libiberty: a short name can stand for gigabytes. Only a longjmp() out of the
- * callback stops libiberty; its functions with a callback have no heap to leak.
+ * callback stops libiberty. The longjmp() leaks nothing: functions with a callback use only the
+ * stack.
  */
 struct printer {
 	struct strbuf *out;

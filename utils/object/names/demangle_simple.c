@@ -542,8 +542,8 @@ static bool skim_class(struct skim *s)
 }
 
 /*
- * Takes a name. For an object made by the compiler (a vtable, a guard), the kind comes before the
- * name of its class or variable.
+ * Takes a name. If a compiler has made the object (a vtable, a guard), the object's kind precedes
+ * the name of its class or variable.
  */
 static bool skim_special(struct skim *s, bool *is_special)
 {

@@ -6,9 +6,9 @@
 #include "utils/format/sym.h"
 
 /*
- * Load all named code and data of the ELF file @path into the empty @out, sorted, with addresses
- * relative to its map start (doc/formats/symbols.md). Returns 0, also without symbols; -ENOMEM; or
- * errors of elf_file_open(). @out is empty after a failure.
+ * Load all named code and data of the ELF file @path into the empty @out, sorted
+ * (doc/formats/symbols.md). Addresses are relative to the file's map start. Returns 0, also without
+ * symbols; -ENOMEM; or errors of elf_file_open(). @out is empty after a failure.
  *
  * The first existing source counts: .symtab; the separate debug file; .gnu_debugdata with .dynsym;
  * .dynsym. PLT entries are added.

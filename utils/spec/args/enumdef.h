@@ -49,8 +49,9 @@ const struct enum_def *enum_defs_find(const struct enum_defs *defs, const char *
 const char *enum_def_name(const struct enum_def *def, int64_t value);
 
 /*
- * Append the name of @value, or the names of its parts from the lowest on, with @joint between them
- * and "+0x.." for bits without a name. Returns false, and appends nothing, when no name fits.
+ * Append the name of @value, or the names of its parts, with @joint between them. The lowest part
+ * comes first. Bits without a name become "+0x..". Returns false, and appends nothing, when no name
+ * fits.
  */
 bool enum_def_put(const struct enum_def *def, int64_t value, const char *joint, struct strbuf *out);
 

@@ -35,8 +35,9 @@ static bool is_optional(const char *next)
 }
 
 /*
- * Finds the longest ordinary text that every match contains: most names lack it, and need no search
- * by expression. Patterns with alternatives or groups get none.
+ * Finds the longest run of ordinary characters that every match contains. pattern_matches()
+ * searches a name for the run before it runs the expression. Patterns with alternatives or groups
+ * get no run.
  */
 static void find_literal(struct pattern *p)
 {

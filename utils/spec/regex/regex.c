@@ -1,7 +1,7 @@
 /*
- * Matching of regular expressions (see regex.h): follows all paths through the nodes at once, byte
- * by byte. A set of nodes caches the set after each byte, so names like earlier ones cost one
- * look-up per byte.
+ * Matching of regular expressions (see regex.h). The search follows all paths through the nodes at
+ * once, byte by byte. A cached set of nodes knows the set after each byte. So a name like an
+ * earlier one costs one look-up per byte.
  */
 #include "utils/spec/regex/regex.h"
 
