@@ -1,6 +1,6 @@
 /*
- * Events as a log of POSIX Trace (trace/posixlog/log.h), for posix_trace_open(). A nameless file
- * takes the log first, because the log's beginning is written last.
+ * Events as a log of POSIX Trace (trace/posixlog/log.h), for posix_trace_open(). The beginning of a
+ * log is written last, so the log is made in a nameless file and then copied.
  */
 #include <endian.h>
 #include <errno.h>

@@ -118,8 +118,8 @@ static uint64_t count_samples(const struct tree_node *node, uint64_t sample_ns)
 		below_ns += child->total_ns;
 	}
 	/*
-	 * A forked child that did not return from the call adds its calls below, but no time to the
-	 * call: count the call's own time.
+	 * The calls of a forked child are below a call that the parent had open at the fork, but
+	 * their time is not in the call's time.
 	 */
 	if ((int64_t)(below_ns - (node->total_ns - node->self_ns)) > 0)
 		return samples_in(node->self_ns, sample_ns);

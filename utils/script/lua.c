@@ -6,7 +6,10 @@
 #include "utils/script/lua_api.h"
 #include "utils/script/script.h"
 
-/* Places in the registry. Lua code makes contexts, much faster than the interface for C. */
+/*
+ * Places in the registry. Lua code makes contexts of its arguments, which is much faster than the
+ * interface for C.
+ */
 enum place {
 	PLACE_FUNCTIONS = 1,
 	PLACE_HANDLER = PLACE_FUNCTIONS + SCRIPT_FUNCTIONS,

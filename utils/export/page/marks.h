@@ -11,8 +11,8 @@
 void page_put_string(struct strbuf *out, const char *text);
 
 /*
- * Append the name of the kind of an EVENT_POINT or EVENT_LOST to @kind, and its whole text,
- * "app:start (x=1)", to @text, without escapes. The caller checks both for lack of memory.
+ * Append the name of the kind of an EVENT_POINT or EVENT_LOST to @kind, and its whole text to
+ * @text: "app:start (x=1)". Neither is escaped. The caller checks both for lack of memory.
  */
 void mark_put(struct event_texts *texts, const struct task *task, const struct event *event,
 	      struct strbuf *kind, struct strbuf *text);

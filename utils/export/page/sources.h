@@ -11,9 +11,10 @@
  * SOURCES_BYTES_MAX is left out, and the page says so.
  *
  * - "places": three numbers for each function whose line is known: function, file, line
- * - "sources": for each file its name ("file") and the reason why it is not shown ("why"), or
- *   "runs" of lines (arrays of the first line's number and the lines) and "ends" (the first and the
- *   last line of each function)
+ * - "sources": an object for each file: its name "file", and "why" it is not shown, or "runs" and
+ *   "ends"
+ * - "runs": runs of lines: arrays of the first line's number and the lines
+ * - "ends": the first and the last line of each function
  */
 #define SOURCES_BYTES_MAX (1 << 20)
 int sources_put(struct strbuf *json, struct trace_data *data, const struct func_numbers *functions);

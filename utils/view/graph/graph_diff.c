@@ -17,8 +17,8 @@
 #define LARGE_CHANGE_NS 100000
 
 /*
- * A node of the combined tree refers to its call in both recordings by @last (base) and @after
- * (pair). NULL: no such call.
+ * Each node of the combined tree refers to the same call in both recordings: @last in the base,
+ * @after in the pair. NULL: no such call.
  */
 static const struct tree_node *base_of(const struct tree_node *node)
 {

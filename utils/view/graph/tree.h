@@ -182,8 +182,8 @@ int tree_merge(struct tree *tree, struct tree *from, struct uft_err *err);
 int tree_run(struct tree *tree, struct pipeline *pipe, size_t threads, struct uft_err *err);
 
 /*
- * Call it after the last event: moves calls of forked children below the calls that forked, sorts
- * children by time, and sums up the roots. Returns 0 or -ENOMEM with @err.
+ * Call it after the last event. It moves calls of forked children below the calls that forked,
+ * sorts children by time, and sums up the roots. Returns 0 or -ENOMEM with @err.
  */
 int tree_finish(struct tree *tree, struct uft_err *err);
 

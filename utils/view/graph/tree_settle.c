@@ -38,8 +38,8 @@ static void note_generations(struct tree *tree)
 }
 
 /*
- * Sorts forked tasks before their parents: no node moves below a removed one. In a task, inherited
- * calls come last, and inner calls before outer ones.
+ * Sorts forked tasks before their parents, so that no node moves below a removed node. In a task,
+ * inherited calls come last, and inner calls before outer ones.
  */
 static int compare_unseen(const void *a, const void *b)
 {
@@ -135,8 +135,10 @@ static struct tree_node *find_child(const struct tree_node *parent, const struct
 }
 
 /*
- * Guesses the node of an inherited call without a name that the parent has ended: the last child
- * before @until_ns, which called @callee if known.
+ * Guesses the node of an inherited call that has no name and that the parent has ended: the child
+ * of @parent that began last before @until_ns.
+ *
+ * @callee: a function that the child must have called, or NULL
  */
 static struct tree_node *guess_child(const struct tree_node *parent, const struct func *callee,
 				     uint64_t until_ns)
@@ -248,8 +250,8 @@ static bool fits_chain(const struct tree_node *node, const struct tree_unseen *c
 }
 
 /*
- * Returns the parent's last fork(2), in any thread, that began before the child's announcement and
- * fits its open calls; or NULL.
+ * Returns the parent's last call of fork(2), in any thread, that began before the child was
+ * announced and that fits the child's open calls; or NULL.
  */
 static struct tree_node *find_fork_call(const struct tree *tree, const struct tree_unseen *chain,
 					size_t nr)
@@ -279,8 +281,8 @@ static struct tree_node *find_fork_call(const struct tree *tree, const struct tr
 }
 
 /*
- * Returns the parent's innermost open call at the fork, or at the child's announcement, or the
- * root. NULL: no fork, or no parent in the tree.
+ * Returns the innermost call that the parent of a forked child had open at the fork or, if unknown,
+ * at the child's announcement; or the root. NULL: the task is no fork, or its parent is unknown.
  */
 static struct tree_node *find_fork(const struct tree *tree, const struct tree_unseen *unseen,
 				   size_t nr)

@@ -119,7 +119,7 @@ void replay_show_pending(struct replay *replay);
 int replay_grow(struct replay *replay, struct uft_err *err);
 
 /*
- * Prepare for a pause before the next events: all lines go to the sink's writer, and a waiting call
+ * Prepare for a pause before the next events: give all lines to the sink's writer. A waiting call
  * that was entered before @since_ns gets its own line.
  */
 int replay_pause(struct replay *replay, uint64_t since_ns);

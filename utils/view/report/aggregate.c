@@ -246,7 +246,7 @@ static int add_event(struct aggregate *agg, const struct event_span *span,
 
 /*
  * HOT: adds calls of functions that have rows, up to the first other event. Returns the number of
- * events. Masks replace branches for ENTRY and EXIT, which a CPU cannot predict.
+ * events. A CPU cannot predict the order of ENTRY and EXIT, so masks replace branches.
  */
 static size_t add_plain_calls(struct aggregate *agg, const struct event_span *span)
 {

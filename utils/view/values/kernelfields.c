@@ -12,11 +12,11 @@
 #include "utils/view/values/kernelformat.h"
 
 /*
- * The library trusts records: it does not check the 16-bit offsets in them. A zeroed buffer, large
- * enough for all offsets, holds each record.
+ * The library does not check offsets in records, which have 16 bits. So records are read in a
+ * zeroed buffer that is large enough for all offsets.
  *
- * Fields of formats that make the library use a record's number as index or divisor (has_risk())
- * are shown one by one.
+ * Some formats (see has_risk()) make the library use a number of the record as an index or a
+ * divisor. Their fields are shown one by one.
  */
 #define FIELD_END_MAX	 65536
 #define RECORD_MAX	 65536

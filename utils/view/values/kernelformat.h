@@ -8,12 +8,12 @@
 #include "utils/format/text.h"
 
 /*
- * Append a checked copy of @format (Documentation/trace/events.rst of the kernel, "Event formats"),
- * because libtraceevent crashes on many formats that no kernel writes. Returns false when the head
- * or a field is invalid.
+ * Append a checked copy of @format (Documentation/trace/events.rst of the kernel, "Event formats").
+ * libtraceevent crashes on many formats that no kernel writes. Returns false when the head or a
+ * field is invalid.
  *
  * @has_print: false when the line "print fmt" is malformed, or uses an unknown field or function;
- *         the copy has it without text
+ *         its text is empty in the copy
  */
 bool kernelformat_clean(struct text format, struct strbuf *out, bool *has_print);
 

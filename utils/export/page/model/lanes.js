@@ -169,8 +169,8 @@ function countRunning(processes) {
 }
 
 /**
- * Finds the critical path, from its end. A process waits for its child that ends last, before that
- * for the child that had ended last when the later child began, and so on.
+ * Finds the critical path, from its end. A process waits for its child that ends last. Before this
+ * child began, the process waited for the child that had ended last by then, and so on.
  * @param {Lanes} made
  */
 function findPath(made) {

@@ -43,9 +43,9 @@ export function openAt(task, from) {
 }
 
 /**
- * Counts as `report -r` does: calls that were entered or left in the range. A call open at the
- * range's beginning counts from the first entry or exit in the range, a call open at the end up to
- * the last event. If time off the CPU comes first, the open calls are unknown
+ * Counts as `report -r` does: calls that were entered or left in the range. A call that is open at
+ * the range's beginning counts from the first entry or exit in the range. A call that is open at
+ * the end counts up to the last event. If time off the CPU comes first, the open calls are unknown
  * (doc/facts/readers.md).
  */
 class RangeSummer {
