@@ -28,8 +28,8 @@ int proc_cpus_of(const struct proc_cpus *cpus, int32_t tid);
 int proc_cpus_set(struct proc_cpus *cpus, int32_t tid, int cpu);
 
 /*
- * Process a record that is written or read, after the CPU of its task was used: note the CPU that
- * it tells, and forget the CPUs of tasks that it ends. Returns 0 or -ENOMEM.
+ * Process a record that is written or read: note the CPU that it tells, and forget the CPUs of
+ * tasks that it ends. Use the CPU of the record's task before. Returns 0 or -ENOMEM.
  */
 int proc_cpus_see(struct proc_cpus *cpus, const struct proc_record *rec, bool big);
 

@@ -5,12 +5,12 @@
 #include "utils/pipeline/pipeline.h"
 
 /*
- * For each forked child, find the state that its parent's filter had at the fork, and keep it in
- * pipe->at_fork for lane_open(). The parents' records are read once more for that.
+ * For each forked child, find the state that its parent's filter had at the fork, by reading the
+ * parents' records once more. lane_open() takes the states from pipe->at_fork.
  *
- * - Only the parent's first thread is followed: children of its other threads begin without a
- *   state.
- * - A time range with a beginning needs no states, since the children's first records are not read.
+ * - A child of another thread than its parent's first one begins without a state.
+ * - No states are needed for a time range with a beginning: the children's first records are not
+ *   read.
  * - A growing recording is not supported.
  *
  * Returns 0, or negative with @err.

@@ -10,9 +10,9 @@
 #include "utils/pipeline/sources/source.h"
 
 /*
- * A file has the events of one CPU, but consumers need the events of one task. merger_fill() reads
- * all files by time until the queues are full. After the consumers have taken all events up to
- * complete_ns, merger_fill() goes on.
+ * A file has the events of one CPU, but consumers need the events of one task. So merger_fill() and
+ * the consumers alternate: it reads all files by time until the queues are full, they take all
+ * events up to complete_ns.
  */
 
 /*

@@ -50,9 +50,11 @@ enum attach_step {
 	ATTACH_OPEN_CALLS = 7,
 	ATTACH_BEGIN = 8, /* from now on calls are recorded */
 	/*
-	 * During a recording: make the stubs of patches; the recorder writes into the text later.
-	 * The second argument is the address of a plan's image with patches only, the third its
-	 * size. 0 or -errno; -EAGAIN: impossible in this thread, or now
+	 * During a recording: make the stubs of patches, which the recorder writes into the text
+	 * later.
+	 *
+	 * - Second argument: address of a plan's image with patches only; third argument: its size
+	 * - Result: 0 or -errno; -EAGAIN: impossible in this thread, or now
 	 */
 	ATTACH_ADOPT = 9,
 	/*
@@ -61,10 +63,12 @@ enum attach_step {
 	 */
 	ATTACH_CODES = 10,
 	/*
-	 * While other threads are stopped outside of the probe and its code: the room has addresses
-	 * of functions, whose number is the third argument. An address becomes 0 if its function
-	 * has an open call that announces its end (XRay). 0 or -errno; -EAGAIN: a thread is in a
-	 * hook
+	 * While other threads are stopped outside of the probe and its code: find functions with an
+	 * open call that announces its end (XRay).
+	 *
+	 * - Room: addresses of functions, which become 0 for the found ones; third argument: their
+	 *   number
+	 * - Result: 0 or -errno; -EAGAIN: a thread is within a hook
 	 */
 	ATTACH_OPEN_ANNOUNCED = 11,
 	/*

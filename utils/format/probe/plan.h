@@ -188,8 +188,8 @@ enum plan_call {
 	 */
 	PLAN_CALL_BY_CALLER = 1U << 3,
 	/*
-	 * No recorded call: the slot must point to the probe's function enum plan_hook, which the
-	 * flags have from PLAN_CALL_HOOK_SHIFT on. Comes before a call with the same slot
+	 * No recorded call: the slot must point to a function of the probe, whose enum plan_hook is
+	 * in the flags from PLAN_CALL_HOOK_SHIFT on. Comes before a call with the same slot
 	 */
 	PLAN_CALL_HOOK = 1U << 4,
 	/* With NO_RETURN_HOOK: vfork(2). The probe's own function may replace its return slot. */
@@ -488,8 +488,8 @@ uint64_t plan_image_bytes(const struct plan_view *view);
 void plan_image_put(const struct plan_view *view, void *to);
 
 /*
- * For callers that write the image in pieces: the size of its head, the head itself, and the offset
- * of the list of @kind (0: empty). Zeros fill the room between lists.
+ * For callers that write the image in pieces: its head's size, its head, and the offset of the list
+ * of @kind (0: empty). Zeros fill the room between lists.
  */
 uint64_t plan_image_head_bytes(const struct plan_view *view);
 void plan_image_put_head(const struct plan_view *view, void *to);

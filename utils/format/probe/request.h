@@ -15,9 +15,9 @@
 #define REQUEST_NAME_PREFIX "utrail-dir-"
 
 /*
- * If another process has the socket's name, the recorder appends random digits. This file in the
- * data directory, with mode 0600, has two lines: the name, and a secret of REQUEST_SECRET_CHARS
- * hexadecimal digits.
+ * A file of the data directory, with mode 0600 and two lines: the socket's name, and a secret of
+ * REQUEST_SECRET_CHARS hexadecimal digits. The name has random digits if another process has the
+ * usual one.
  */
 #define REQUEST_DOOR_NAME    ".control"
 #define REQUEST_SECRET_CHARS 32

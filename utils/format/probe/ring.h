@@ -37,7 +37,7 @@ enum ring_state {
 };
 
 /*
- * The tid in the ring of a stack that the program has made. The recorder replaces it by an id from
+ * The tid in the ring of a stack that the program has made. In files the stack has an id from
  * RING_FIRST_STACK_TID on, above the kernel's thread ids (2^22).
  */
 #define RING_TID_STACK	     INT32_MIN

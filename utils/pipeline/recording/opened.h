@@ -56,12 +56,12 @@ size_t opened_begin(struct opened *opened, const struct task *task, const struct
 void opened_put(const struct opened *opened, uint64_t start_ns, struct event *events);
 
 /*
- * Find the calls that were open when the task's records begin: those of a fork's parent, or before
- * recording was switched on.
+ * Find the calls that were open when the task's records began, after a fork or a late start of the
+ * recording.
  *
  * @opened: all zero; is filled for opened_put()
- * @src: read from its beginning until the task has returned from these calls, since a return tells
- *       the function
+ * @src: is read from its beginning until the calls have returned, since their returns tell the
+ *       functions
  * @is_stopped: another thread may set it, to end the search
  *
  * Returns the number of the calls, or -ENOMEM.

@@ -38,8 +38,8 @@ void proc_file_close(struct proc_file *file);
 #define cleanup_proc_file cleanup(proc_file_close)
 
 /*
- * Read the next record of any kind; its data is valid until the next call. Returns 1; 0 at the end,
- * which may grow; or negative with @err. An error ends the file.
+ * Read the next record of any kind; its data is valid until the next call. Returns 1; 0 at the end
+ * of the file, which may grow; or negative with @err, after which the file ends.
  */
 int proc_file_next(struct proc_file *file, struct proc_record *rec, struct uft_err *err);
 

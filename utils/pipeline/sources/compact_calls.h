@@ -13,14 +13,13 @@
 #include "utils/pipeline/stages/stage.h"
 
 /*
- * Write the next calls to @events, as stg_calls() leaves them.
+ * Write the next calls, at most @max and none later than @until_ns, to @events, as stg_calls()
+ * leaves them.
  *
  * @last_ns: time of the record before the first call
- * @max: the most calls to write
- * @until_ns: no call is later
  *
- * Returns the number of calls; 0: the next call is later, or must be read as a record; or negative
- * with @err.
+ * Returns their number; 0: the next call is later, or must be read as a record; or negative with
+ * @err.
  */
 ssize_t compact_calls(struct stg_calls *calls, struct compact_cursor *cursor, uint64_t last_ns,
 		      struct event *events, size_t max, uint64_t until_ns, struct uft_err *err);

@@ -15,8 +15,8 @@ struct func;
 struct func_args;
 
 /*
- * One block is open at a time. It must be read as bytes from the first record on that is LOST, an
- * event, or a payload with another length than its specification.
+ * One block is open at a time. The rest of it must be read as bytes from a LOST record, an event,
+ * or a payload of another length than its specification on.
  *
  * @at: offset of the block in the file
  * @raw_end: end, in <tid>.dat, of the bytes that the block represents; 0: no block is open
@@ -52,8 +52,8 @@ struct compact_cursor *compact_cursor_create(struct arg_book *args, bool is_big)
 void compact_cursor_destroy(struct compact_cursor *cursor);
 
 /*
- * Open the block of the bytes at @raw. False: read by compact_file_read(), since no block begins
- * there, memory is short, or the block is damaged or ends within a record.
+ * Open the block of the bytes at @raw. False: no block begins there, memory is short, or the block
+ * is damaged or ends within a record. Then call compact_file_read().
  */
 bool compact_cursor_open(struct compact_cursor *cursor, const struct compact_file *file, int fd,
 			 uint64_t raw);

@@ -61,10 +61,10 @@ void kernel_calls_deinit(struct kernel_calls *calls);
 
 /*
  * HOT: merge calls of records and of the queue by time, at most @max and none later than @limit_ns.
- * Returns the number of events; 0: read the next event from this source or from @user.
+ * Stops before a call with payload, before an event that is no call, and where calls do not nest or
+ * the clocks differ.
  *
- * Stops before anything but a call without payload, and where calls do not nest or the clocks
- * differ.
+ * Returns the number of events; 0: read the next event from this source or from @user.
  */
 size_t kernel_calls_merge(struct kernel_calls *calls, struct event *events, size_t max,
 			  uint64_t limit_ns);

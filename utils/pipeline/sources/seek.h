@@ -17,7 +17,7 @@
 
 /*
  * Position the fresh @src, which has its end_offset, at the start of a record. All records before
- * it, and perhaps some after it, are earlier than @time_ns.
+ * the new position are earlier than @time_ns, and some after it may be.
  *
  * False, with @src unchanged: the file is short, or its times are out of order.
  */

@@ -33,14 +33,16 @@ struct source_ops {
 	uint64_t (*next_ns)(struct source *src);
 
 	/*
-	 * Write the next events of the task src->task to @events, at most @max, which is at least
-	 * 1, and none later than @until_ns. Their @data belong to the source, until the next call.
-	 * Times go backwards only in damaged files, and in files of a CPU by at most
-	 * MERGER_LATE_NS.
+	 * Write the next events of the task src->task to @events: at most @max, which is at least
+	 * 1, and none later than @until_ns.
 	 *
-	 * Returns the number of events; 0: the next event is later, or there is none now; or
-	 * negative with @err: there are no events after the error. -EBADMSG is damage: other
-	 * sources are read on. Other errors end the run.
+	 * - Their @data belongs to the source, and is valid until the next call.
+	 * - Times go backwards only in damaged files, and in a CPU's files by at most
+	 *   MERGER_LATE_NS.
+	 *
+	 * Returns their number; 0: the next event is later, or there is none now; or negative with
+	 * @err, after all events before the error. -EBADMSG is damage: the caller reads the other
+	 * sources on. Other errors end the run.
 	 */
 	ssize_t (*read)(struct source *src, struct event *events, size_t max, uint64_t until_ns,
 			struct uft_err *err);

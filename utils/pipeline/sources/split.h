@@ -39,14 +39,14 @@ void piece_destroy(struct piece *piece);
 bool lane_can_split(const struct lane *lane);
 
 /*
- * Split the first @bytes of the records of a fresh lane, which may only be closed after that.
+ * Split the first @bytes of the records of a fresh lane, which may only be closed afterwards.
  * Splitting is about three times as fast as reading.
  *
- * @take: gets and owns the pieces of about @piece_bytes, in their order
+ * @take: gets and owns the pieces, of about @piece_bytes, in their order
  * @last: becomes the rest of the file, which the caller owns
  *
- * The rest begins earlier if the open calls become uncertain: the task began within calls, records
- * were lost, or a return belongs to no call. Returns 0, or negative with @err.
+ * The rest begins where the open calls become uncertain: the task began within calls, records were
+ * lost, or a return belongs to no call. Returns 0, or negative with @err.
  */
 int lane_split(struct lane *lane, uint64_t bytes, uint64_t piece_bytes,
 	       void (*take)(void *arg, struct piece *piece), void *arg, struct piece **last,

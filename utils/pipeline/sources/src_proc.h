@@ -5,8 +5,8 @@
 #include "utils/pipeline/sources/source.h"
 
 /*
- * One source, if proc.dat exists; it ends at the first damage. It also adds tasks that are missing
- * in task.txt, and names of programs. Payloads are cut to UINT16_MAX bytes.
+ * One source, if proc.dat exists; it ends at the first damage. Tasks that are missing in task.txt
+ * are newcomers, and tasks get the names of their programs. Payloads are cut to UINT16_MAX bytes.
  */
 extern const struct source_kind src_proc_kind;
 

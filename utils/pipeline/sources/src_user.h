@@ -149,9 +149,12 @@ static inline void plain_record_took(struct plain_records *records, const struct
 }
 
 /*
- * Get the cursor of a compact file to read the next records call by call; NULL: call
- * src_user_read(). *@max: the most calls; it becomes less if the block has fewer. Report the calls
- * by src_user_took().
+ * Get the cursor of a compact file, to read the next records call by call. Report them by
+ * src_user_took().
+ *
+ * @max: the most records; becomes less if the block has fewer
+ *
+ * NULL: call src_user_read().
  */
 struct compact_cursor *src_user_calls(struct src_user *src, size_t *max);
 static inline void src_user_took(struct src_user *src, size_t nr, uint64_t last_ns)
@@ -212,11 +215,11 @@ int src_user_take_fd(struct src_user *src);
 void src_user_release(struct src_user *src);
 
 /*
- * Decode records with their payloads, as event_of_record() does: at most @max, which is at least 1,
- * and none later than @until_ns.
+ * Decode records with their payloads to @events, as event_of_record() does: at most @max, which is
+ * at least 1, and none later than @until_ns.
  *
  * Returns their number; 0: the next record is later, or there is none (@src->at_end); or negative
- * errno: the file is unreadable or damaged after the records returned before.
+ * errno, after all records before the damaged or unreadable place.
  */
 ssize_t src_user_read(struct src_user *src, struct event *events, size_t max, uint64_t until_ns,
 		      struct uft_err *err);

@@ -9,8 +9,8 @@
 #define ARGCOND_TERMS_MAX 64
 
 /*
- * Returns a bit, by index, for each term of @cond that holds: on arguments at an ENTRY, on the
- * return value at an EXIT. An unrecorded value has no such bit.
+ * Returns a bit, by index, for each term of @cond that holds: at an ENTRY terms on arguments, at an
+ * EXIT terms on the return value. No term holds on an unrecorded value.
  */
 uint64_t argcond_look(struct trace_data *data, const struct cond *cond, const struct event *event);
 

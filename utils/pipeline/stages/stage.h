@@ -136,8 +136,8 @@ struct stg_calls {
 void stg_calls_deinit(struct stg_calls *calls);
 
 /*
- * Copy @from to the empty @to, which always needs stg_calls_deinit(). @to gets the functions of
- * frames and counts of open calls that skim_fast() leaves out. Returns 0, or negative with @err.
+ * Copy @from to the empty @to, with the functions of frames and the counts of open calls that
+ * skim_fast() leaves out. Returns 0, or negative with @err; @to always needs stg_calls_deinit().
  */
 int stg_calls_copy(struct stg_calls *to, const struct stg_calls *from, struct uft_err *err);
 

@@ -61,8 +61,8 @@ static inline bool enter_fast(struct open_calls *at, const struct stg_calls *cal
 }
 
 /*
- * Returns the part of a call's time that is not self time of the caller. A function too small to be
- * shown leaves its self time to the caller, a call too short all of its time.
+ * Returns the part of a call's time that is not self time of its caller: less the call's self time
+ * if the function is too small to be shown, or 0 if the call is too short.
  */
 static inline uint64_t foreign_time(const struct stage_config *config, const struct func *func,
 				    uint64_t total_ns, uint64_t child_ns)
