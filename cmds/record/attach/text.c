@@ -252,8 +252,8 @@ static void add_range(struct look *look, const struct text *text, size_t index, 
 {
 	const struct attach_change *c = &text->changes[index];
 	/*
-	 * A thread at the first byte has executed none of the bytes, so it does not block the
-	 * change. It blocks only the removal of an island, whose bytes are no code afterwards.
+	 * A thread at the first byte has executed none of the bytes, so it blocks only the removal
+	 * of an island: the bytes are no code afterwards.
 	 */
 	uint64_t first = is_out && (c->flags & ATTACH_CHANGE_ISLAND) ? 0 : 1;
 	uint64_t len = is_out ? c->len : c->clear;

@@ -143,8 +143,8 @@ static uint64_t writers_time_ns(const struct writers *writers)
 }
 
 /*
- * Returns the writers' mean cost of a call in the whole recording. Within an interval it would be
- * wrong: writers take a call later than it is made.
+ * Returns the writers' mean cost of a call in the whole recording. The mean of one interval would
+ * be wrong: writers take a call later than it is made.
  */
 static double writer_call_ns(const struct overhead *o)
 {

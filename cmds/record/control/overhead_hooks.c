@@ -144,8 +144,8 @@ static void say_hooks_out(struct overhead *o, const struct process *p, size_t nr
 }
 
 /*
- * Take the hooks out of a process that has some. A process that has not taken its newest plan is
- * looked at again: it may still put hooks in by an earlier plan.
+ * Take the hooks out of a process that has some. A process without its newest plan is tried again:
+ * an earlier plan may still put hooks in.
  */
 static void serve_process(struct overhead *o, struct process *p)
 {

@@ -136,8 +136,8 @@ bool libcall_is_nested_module(const char *path)
 }
 
 /*
- * Functions that the probe replaces. Without @by_any only calls through a PLT are changed: with
- * -fno-plt the program may keep the probe's address in a register when the probe is taken out.
+ * Functions that the probe replaces. Without @by_any only calls through a PLT are changed: other
+ * calls may keep the address in a register while the probe is taken out.
  */
 static const struct {
 	const char *name;

@@ -134,8 +134,8 @@ static void note_names(struct finding *f)
 }
 
 /*
- * Add the chosen sites. All sites of a function get the same choice: the rules are asked for each,
- * but only XRay has several sites in a function.
+ * Add the chosen sites. The rules are asked for each site, and answer the same for all sites of a
+ * function. Only XRay has several.
  */
 static void choose_all(struct finding *f, const struct prepared *prepared)
 {

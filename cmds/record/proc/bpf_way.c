@@ -28,8 +28,8 @@
 
 #define DRAIN_MS	     10
 /*
- * The sizes of the ring, by what is traced. A ring holds a quarter of a second of a busy build. It
- * takes 1 ms for 3 MB to allocate.
+ * The sizes of the ring, by what is traced. A ring holds a quarter of a second of a busy build.
+ * Allocating a ring takes 1 ms for 3 MB.
  */
 #define RING_BYTES_FILES     (8U << 20)
 #define RING_BYTES_VARIABLES (8U << 20)

@@ -95,8 +95,8 @@ INLINE struct scratch *begin(const struct wire_mark *mark, enum wire_kind kind)
 }
 
 /*
- * Put the record into the ring. The reader looks at the ring from time to time: waking it for each
- * record would take several times as long as all other work.
+ * Put the record into the ring. The reader looks by itself: waking it for each record would take
+ * several times as long as all other work.
  */
 INLINE void end(struct scratch *s, const struct wire_mark *mark)
 {

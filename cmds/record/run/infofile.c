@@ -309,8 +309,8 @@ static bool keeps_short_calls(const struct filters *filters)
 }
 
 /*
- * Readers apply -t from this file to the scheduler's events and to all calls. It is not written
- * when -T f@trace or f@time=1us keeps shorter calls.
+ * Readers apply -t from this file to the scheduler's events and to all calls. If -T f@trace or
+ * f@time=1us keeps shorter calls, -t is not written.
  */
 int infofile_default_opts(const struct run *run, struct uft_err *err)
 {

@@ -78,8 +78,10 @@ int launch_change_places(const struct launch *launch, struct launched *program,
 int launch_release(const struct launch *launch, struct launched *program, struct uft_err *err);
 
 /*
- * Find the file of @name: as it is if it has a slash, else in the working directory, then in $PATH.
- * @path has PATH_MAX bytes. Returns 0, or -ENOENT, -EACCES or -EISDIR with a text.
+ * Find the file of @name. A name with a slash stays unchanged; other names are looked up in the
+ * working directory, then in $PATH. Returns 0, or -ENOENT, -EACCES or -EISDIR with a text.
+ *
+ * @path: gets the file's path, and has PATH_MAX bytes
  */
 int launch_find_program(const char *name, char *path, struct uft_err *err);
 
@@ -87,9 +89,9 @@ int launch_find_program(const char *name, char *path, struct uft_err *err);
 bool launch_is_command(const char *name);
 
 /*
- * Find the library @name to preload ("libmcount.so"): in @dir or its subdirectory libmcount.
- * Without
- * @dir: beside this program, or where the build has installed it.
+ * Find the library @name to preload ("libmcount.so"). If @dir is NULL, look beside this program,
+ * and where the build has installed the library; otherwise look in @dir and its subdirectory
+ * libmcount.
  */
 int launch_find_library(const char *dir, const char *name, char *path, struct uft_err *err);
 

@@ -8,8 +8,8 @@
 #include "cmds/record/run/recorder.h"
 
 /*
- * If -P is about the program alone, and its size shows that the program @path is a launcher, append
- * to @out a sentence that names the library with its code.
+ * If -P is about the program alone, and the sizes of code show that the program @path is a
+ * launcher, append to @out a sentence that names the library with its code.
  */
 void launcher_describe(struct recorder *rec, const char *path, struct strbuf *out);
 

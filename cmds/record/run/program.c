@@ -56,10 +56,10 @@ static int check_elf(const char *name, const struct object_program *facts, const
 #define SCRIPTS_MAX 5
 
 /*
- * Take the facts of the interpreter instead of the script's. An interpreter may be a script, too.
- * The program's path stays.
+ * Take the facts of the interpreter, which may be a script, too, instead of the script's. The
+ * program's path stays.
  *
- * @is_python: set when one of the interpreters is called Python. It may be a script, as with pyenv
+ * @is_python: set when one of the interpreters is called Python
  */
 static int use_interpreter(struct record_program *program, bool *is_python, struct uft_err *err)
 {

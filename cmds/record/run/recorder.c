@@ -88,8 +88,8 @@ static void make_plan(const struct record_settings *set, struct plan *plan)
 }
 
 /*
- * Allow writing to the page only by the recorder's mapping. Linux before 5.1 has no seal for that:
- * there probes get a descriptor for reading.
+ * Let only the recorder's mapping write to the page. Linux before 5.1 has no seal for that, so
+ * probes get a descriptor that only reads.
  */
 static int close_control_page(struct recorder *rec)
 {

@@ -142,8 +142,8 @@ static void count_calls(struct writers *writers, const struct iovec *parts, int 
 }
 
 /*
- * Append @nr parts to @stream; negative: it could not be opened. Returns negative when the caller
- * must try again with fewer parts. The last attempt drops parts that cannot be written.
+ * Append @nr parts to @stream; negative: the file is not open. Returns negative to be called with
+ * fewer parts. With @is_last, parts that cannot be written are dropped.
  */
 static int append_or_drop(struct writers *writers, int stream, struct ring_sink *sink,
 			  const struct iovec *parts, int nr, bool is_last)

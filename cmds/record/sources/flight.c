@@ -238,10 +238,9 @@ static int save_payloads(struct writers *writers, struct saving *s, int32_t tid,
 }
 
 /*
- * Save a task. Its line in task.txt comes before its records, so a reader never finds records of a
- * task that has no line.
+ * Save a task. Its line in task.txt comes first, so that a reader finds no records without it.
  *
- * @beside: the payloads, which get half of @budget, if the task has a ring of them
+ * @beside: the task's ring of payloads, if there is one; it gets half of @budget
  */
 static int save_task(struct writers *writers, struct saving *s, struct saving *beside,
 		     struct ring_sink *sink, int32_t tid, uint64_t budget)

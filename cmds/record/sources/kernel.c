@@ -508,8 +508,8 @@ static ssize_t get_any_page(struct kernel_cpu *cpu)
 }
 
 /*
- * Take at most a whole buffer, since a stream of events must not keep the recorder here. Data that
- * cannot be written are dropped.
+ * Take pages by @get, at most as many as a buffer has: a stream of events must not keep the
+ * recorder here. Pages that cannot be written are dropped.
  */
 static int drain_kernel_cpu(struct kernel_cpu *cpu, ssize_t (*get)(struct kernel_cpu *cpu))
 {

@@ -72,8 +72,8 @@ struct draining {
 };
 
 /*
- * Set @part to the bytes from @from to the end of its segment, or to @head. Returns the position
- * after them, or @from when they may not be taken yet.
+ * Set @part to the bytes from @from to the segment's end, but not beyond @head. Returns the
+ * position after @part, or @from when the bytes may not be taken yet.
  */
 static uint64_t look_at_segment(const struct process *proc, struct ring *r, uint64_t from,
 				uint64_t head, bool everything, struct iovec *part)
@@ -94,11 +94,10 @@ static uint64_t look_at_segment(const struct process *proc, struct ring *r, uint
 }
 
 /*
- * The most segments in one write. Larger writes are faster, but after more than half of a ring a
- * producer would wait longer.
+ * The most segments in one write. A larger write is faster, but more than half of a ring would keep
+ * a producer waiting.
  *
- * With --max-size a write has one segment: the store counts records before they are packed, and
- * would stop too early.
+ * With --max-size a write has one segment: the store counts bytes before they are packed.
  */
 static int parts_at_a_time(const struct writers *writers, const struct process *proc)
 {

@@ -23,9 +23,9 @@ struct store_dir {
 
 /*
  * Make the data directory @path, and lock it against other recorders until store_dir_close(). An
- * existing directory that is a recording, or empty, becomes <path>.old, and replaces an older one.
- * Returns 0 or negative errno. It is an error when @path is something else, or when <path>.old has
- * other files, is a link, or is being recorded into.
+ * existing directory that is a recording, or empty, becomes <path>.old, and replaces an older
+ * <path>.old. Returns 0 or negative errno. It is an error when @path is something else, or when
+ * <path>.old has other files, is a link, or is being recorded into.
  */
 int store_dir_make(struct store_dir *dir, const char *path, struct uft_err *err);
 

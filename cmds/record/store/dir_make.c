@@ -150,8 +150,8 @@ static int check_names(int dir_fd, const char *path, struct uft_err *err)
 }
 
 /*
- * Delete the files that mark the directory as a recording (@is_last), or all others, which go
- * first. A killed recorder thus leaves a recording.
+ * Delete the files that mark the directory as a recording (@is_last), or all other files. The
+ * others go first, so a killed recorder still leaves a recording.
  */
 static int remove_files(int dir_fd, const char *path, bool is_last, struct uft_err *err)
 {

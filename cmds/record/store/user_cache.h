@@ -19,7 +19,7 @@
 
 /*
  * Open "utrail" in $XDG_CACHE_HOME, or in ~/.cache, and make it when it is missing. Returns a
- * descriptor, or negative when there is no cache:
+ * descriptor, or negative when there is no cache, for one of these reasons:
  *
  * - The recorder has more rights than its user (setuid), or has those of another user just now
  *   (rights_enter()).

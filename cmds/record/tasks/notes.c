@@ -14,8 +14,8 @@
 #include "utils/format/event_data.h"
 
 /*
- * The least and the greatest value of notes.look_at. A check sets it to twice the number of pages
- * kept, so with many pages checks are rare.
+ * The bounds of notes.look_at, the number of ended processes that are kept without a check. A check
+ * sets notes.look_at to twice the number of pages that stay.
  */
 #define ENDED_FEW 256
 #define ENDED_MAX 4096

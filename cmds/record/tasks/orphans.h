@@ -23,8 +23,9 @@ struct memory_id {
 
 /*
  * Watch the living children in the notes of all processes (notes.h). The notes may contain any
- * number, so a process is watched only if it has mapped their memory. All processes in lower pid
- * namespaces are searched for a child that does not know its number in the recorder's namespace.
+ * number, so a process is watched only if it has mapped the memory of these notes. If a child does
+ * not know its number in the recorder's namespace, all processes in lower pid namespaces are
+ * searched.
  */
 void orphans_look(struct processes *procs);
 

@@ -49,7 +49,8 @@ uint32_t captures_add(const struct capture_settings *settings,
 
 /*
  * Append the .dbg file of a module to @out: the functions of @symbols that debug information knows,
- * with the specifications that captures_add() has taken from it. Returns 0 or -ENOMEM.
+ * with the specifications that captures_add() has taken from debug information. Returns 0 or
+ * -ENOMEM.
  */
 struct capture_module {
 	const char *path;
