@@ -11,10 +11,9 @@
 #define INTERNAL __attribute__((used, visibility("hidden")))
 
 /*
- * A recorder's code is unmapped when the recorder detaches, and a thread may be anywhere at that
- * moment. So a thread never sees an address in the recorder. It calls a jump: one instruction that
- * reads its target from fst_door_cells. A thread past that instruction is within the recorder, and
- * the recorder looks for such threads before it detaches.
+ * A recorder's code is unmapped when the recorder detaches, while threads may be anywhere. So
+ * threads call it by a jump: one instruction that reads its target from fst_door_cells. The
+ * recorder looks for threads after that instruction before it detaches.
  */
 enum {
 	DECLARE,

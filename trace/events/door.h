@@ -39,9 +39,10 @@ static inline const struct utrail_trace_recorder *fst_find_recorder(void)
 }
 
 /*
- * Attach the recorder, and declare to it all events that the program has declared. @door leads to
- * the recorder while it is attached, and to functions that do nothing after that; @door is never
- * freed. Returns 0, or -EAGAIN: call again. Threads of the program run meanwhile.
+ * Attach the recorder, and declare to it all events of the program, whose threads run. Returns 0,
+ * or -EAGAIN: call again.
+ *
+ * @door: leads to the recorder, and after it has detached to functions that do nothing; never freed
  */
 int fst_recorded_came(const struct utrail_trace_recorder *door); /* under the lock of threads */
 int pxt_recorded_came(const struct utrail_trace_recorder *door);

@@ -1,7 +1,6 @@
 /*
- * The file of a log. Writers take no lock: each record is one write() to a descriptor with
- * O_APPEND. A number in memory that all processes of the log share tells the room that is left
- * before the file is rotated.
+ * The file of a log. Writers take no lock: each record is one write() with O_APPEND. A number in
+ * the memory of all the log's processes tells the room before the next rotation.
  */
 #include "events/trace.h"
 
@@ -141,9 +140,8 @@ static bool has_bytes(int fd)
 }
 
 /*
- * Rotates the log, since file number @file is full. Called with the lock. If that fails, writing
- * goes on in the same file, and rotation is tried again after trace->rotate_size more bytes. If a
- * killed process has left an empty file, that file is used.
+ * Rotates the log, as file number @file is full. Called with the lock. After a failure writing goes
+ * on in this file for trace->rotate_size bytes. The empty file of a killed process is used.
  */
 static void turn_log(fstrace_t *trace, uint32_t file)
 {
@@ -289,9 +287,8 @@ void fst_file_reopen(fstrace_t *trace)
 		struct stat of_old, of_new;
 
 		/*
-		 * The number of the old descriptor may be free, or belong to a file of the program
-		 * now. If it is free, the new descriptor gets it. If it still is the log's, the old
-		 * descriptor stays.
+		 * The program may have closed the old descriptor. The new descriptor gets a free
+		 * old number. If the old one is still the log's, it stays.
 		 */
 		if (fd != old && fstat(old, &of_old) == 0 && fstat(fd, &of_new) == 0 &&
 		    of_old.st_ino == of_new.st_ino && of_old.st_dev == of_new.st_dev) {

@@ -1,7 +1,6 @@
 /*
- * Deletes old files of a log that are beyond its limits; one file more than allowed stays. This
- * runs while a record is written, perhaps in a signal handler, so neither malloc() nor opendir() is
- * called.
+ * Deletes old files of a log that are beyond its limits; one file more than allowed stays. Signal
+ * handlers may write records, so neither malloc() nor opendir() is called.
  */
 #include "events/trace.h"
 

@@ -17,11 +17,8 @@ static uid_t owner_uid = -1;
 static gid_t owner_gid = -1;
 
 /*
- * Renews the mutex in a forked child: a thread of the parent may have held the mutex, and does not
- * exist in the child. (That thread was only changing files, and goes on with them in the parent.)
- *
- * The mutex is recursive, so that there is no deadlock when a handler of a fault logs. There is
- * none, either, when a function of the program that a format calls (%I) logs, though it must not.
+ * Renews the mutex in a forked child: the thread of the parent that may hold it does not exist
+ * there. The mutex is recursive for faults' handlers that log.
  */
 static void renew_mutex(void)
 {

@@ -211,8 +211,8 @@ static void log_line_of(const struct fstrace_event_impl *impl, const struct fst_
 }
 
 /*
- * Emits a copy of the payload. Needed if the event also goes to the log, if it calls functions of
- * the program, or if the recorder has no place for it now.
+ * Emits a copy of the payload: the event also goes to the log, calls functions of the program, or
+ * has no place at the recorder.
  */
 __attribute__((noinline)) static void emit_to_ring(const struct fstrace_event_impl *impl,
 						   const struct fst_recorded *recorded,

@@ -1,9 +1,8 @@
 /*
- * Repairs lines of writers that were killed. The kernel copies a record page by page. When the
- * process is killed, it stops between two pages. Then the written part of the line ends at a
- * multiple of the page size, without a newline, and the line of the next writer follows at once. So
- * if a time begins at such a place without a newline before it, the end of the torn line is
- * overwritten with " (torn)\n". No byte moves.
+ * Repairs lines of writers that were killed. The kernel copies a record page by page, so such a
+ * line ends at a multiple of the page size, without a newline. The line of the next writer follows
+ * at once. So if a time begins at such a place without a newline before it, " (torn)\n" replaces
+ * the end of the torn line. No byte moves.
  */
 #include "events/trace.h"
 
@@ -40,9 +39,8 @@ static void mark_fragment(int fd, off_t end, const char *before)
 }
 
 /*
- * True when the line without a newline at the end of a file is torn; false when a writer is in the
- * middle of it. To write the last byte again takes the file's lock in the kernel. So an active
- * writer has finished by then, and has made the file longer.
+ * True when the last line, without a newline, is torn. To write its last byte again takes the
+ * file's lock: an active writer would have finished.
  */
 static bool is_torn_end(int fd, off_t end, const char *last)
 {

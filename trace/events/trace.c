@@ -9,9 +9,8 @@
 #include <unistd.h>
 
 /*
- * A chunk of events, in memory that child processes share: so an event is chosen for all processes
- * at once. All of them may add events to a chunk that was made before the fork, so the number of
- * used places is shared, too.
+ * A chunk of events, in memory that child processes share: a choice of an event holds for all. All
+ * of them may add events, so @nr_used is shared, too.
  */
 struct fst_chunk {
 	struct fst_chunk *next; /* the next chunk of this process */

@@ -21,9 +21,8 @@
 #include "text/text.h"
 
 /*
- * The consumers of an event. Their bits follow the public part of the event, in memory that child
- * processes share: so an event is chosen for all processes at once. The flag that programs check is
- * set when the event has any consumer.
+ * The consumers of an event. Their bits are in memory that child processes share: a choice holds
+ * for all of them. The flag that programs check is set when an event has any consumer.
  */
 enum fst_consumer {
 	FST_TO_TEXT = 1U << 0, /* a line of the log is written */
@@ -61,9 +60,9 @@ struct fstrace_event_impl {
 /* The state of a log that its processes share, in memory that children inherit. */
 struct fst_shared {
 	/*
-	 * (number of the current file) << FST_PLACE_BITS | bytes of the file that have been
-	 * allotted. A writer adds the length of its record. The value before the addition tells the
-	 * writer if the record still goes into this file.
+	 * (number of the current file) << FST_PLACE_BITS | bytes that writers have allotted in the
+	 * file. A writer adds its length, and learns by the former value if the record still goes
+	 * into this file.
 	 */
 	_Atomic uint64_t place;
 	/*
@@ -119,9 +118,9 @@ void fst_add_values(struct fst_text *payload, const struct fst_format *common,
 		    struct fst_values *values);
 
 /*
- * recorded.c: find this process' recorder for a new log. Each event is declared to the recorder,
- * and declared again when the common format changes. fst_recorded_declare() is called under the
- * lock of threads, fst_recorded_end() without it.
+ * recorded.c: find this process' recorder for a new log. Each event is declared to it, again after
+ * a change of the common format. fst_recorded_declare() needs the lock of threads;
+ * fst_recorded_end() must not have it.
  */
 void fst_recorded_begin(fstrace_t *trace);
 void fst_recorded_end(fstrace_t *trace);
@@ -161,8 +160,8 @@ void fst_limits_repair(const char *prefix, size_t nr);
 #define FST_PATH_MAX 4096 /* bytes of the longest path, with the NUL */
 
 /*
- * lock.c: the lock for rare operations, between all threads of this process and all processes of
- * the log. All signals are blocked while it is held, except those that a fault raises.
+ * lock.c: the lock for rare operations, between all threads and all processes of the log. All
+ * signals are blocked meanwhile, except those of faults.
  */
 struct fst_held {
 	sigset_t before;

@@ -6,9 +6,8 @@
 static _Atomic uint64_t counter;
 
 /*
- * A number is a million times the pid, plus the low 18 bits of the count: so the first numbers of
- * two processes are far apart. Each later block of 2^18 numbers begins far away from the former
- * one.
+ * A number is a million times the pid, plus the low 18 bits of the count. Blocks of 2^18 numbers,
+ * and the processes' first numbers, are far apart.
  */
 uint64_t fstrace_get_unique_id(void)
 {

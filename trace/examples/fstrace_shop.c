@@ -1,6 +1,5 @@
 /*
- * Declares two events, chooses one of them by a pattern, and logs both: only the chosen one is in
- * the log.
+ * Declares and logs two events, and chooses one by a pattern: only that event is in the log.
  *
  *     cc fstrace_shop.c $(pkg-config --cflags --libs utrail-trace) -o fstrace_shop
  *     ./fstrace_shop /tmp/shop && cat /tmp/shop.log

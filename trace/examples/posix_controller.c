@@ -1,6 +1,5 @@
 /*
- * Records the events of another process of the same user for some seconds into a log. The other
- * process need not cooperate.
+ * Records the events of another process of the same user for some seconds into a log.
  *
  *     cc -o controller posix_controller.c $(pkg-config --cflags --libs utrail-trace)
  *     ./controller PID SECONDS LOG

@@ -2,8 +2,7 @@
  * Events that a program declares: they become lines in a log, when they are selected. See
  * fstrace(3).
  *
- * The interface is that of F-Secure's fstrace: a program that was written for it need only be
- * compiled again.
+ * The interface is that of F-Secure's fstrace: its programs need only be compiled again.
  */
 #ifndef FSTRACE_H
 #define FSTRACE_H
@@ -33,9 +32,9 @@ typedef struct fstrace_event_spec {
 } fstrace_event_spec_t;
 
 /*
- * Log to PREFIX.log, which is created for the first event. When the file is larger than
- * @rotate_size, it gets another name, and a new file begins; with a negative size this never
- * happens. NULL and errno on failure.
+ * Log to PREFIX.log, which is created for the first event. A file larger than @rotate_size gets
+ * another name, and a new file begins; with a negative size this never happens. NULL and errno on
+ * failure.
  */
 fstrace_t *fstrace_open(const char *prefix, ssize_t rotate_size);
 /* Log to a stream. fstrace_close() does not close it. */
@@ -101,9 +100,9 @@ __attribute__((format(printf, 1, 2))) void fstrace_check_(const char *format, ..
 	fstrace_check_decl_(NAME, FORMAT)
 #else
 /*
- * FSTRACE(event, ...): log the event if it is enabled. If it is disabled, the arguments are not
- * evaluated. Before C23 and C++20 a macro cannot have one argument and optional others. So the
- * event is the first element of a list; the arguments and an unused 0 follow it.
+ * FSTRACE(event, ...): logs the event if it is enabled; else the arguments are not evaluated.
+ * Before C23 and C++20 a macro cannot have one argument and optional others. So an unused 0 follows
+ * the arguments.
  */
 #define FSTRACE(...)                                                      \
 	do {                                                              \
@@ -131,8 +130,8 @@ __attribute__((format(printf, 1, 2))) void fstrace_check_(const char *format, ..
 void fstrace_select(fstrace_t *trace, int (*cb)(void *data, const char *id), void *data);
 void fstrace_select_safe(fstrace_t *trace, int (*cb)(void *data, const char *id), void *data);
 /*
- * Enable the events that match @include_re and not @exclude_re, POSIX extended regular expressions
- * that may be NULL, and disable all others. False, with nothing changed, when an expression is
+ * Enable the events that match @include_re and not @exclude_re, and disable all others. Both are
+ * POSIX extended regular expressions, or NULL. False, with nothing changed, when an expression is
  * wrong.
  */
 bool fstrace_select_regex(fstrace_t *trace, const char *include_re, const char *exclude_re);
@@ -157,8 +156,8 @@ void fstrace_limit_rotation_byte_count(fstrace_t *trace, int64_t count);
 #ifndef FSTRACE_CHECK
 /*
  * FSTRACE_DECL(DISK_FULL, "FREE=%64u"): a static event "DISK-FULL", which fstrace_declare_globals()
- * declares. Tools find it in a section of the program's file, as its name, a blank, and the
- * format's text in the source.
+ * declares. For tools, a section of the program's file has its name, a blank, and the format's text
+ * in the source.
  */
 #define FSTRACE_DECL(NAME, FORMAT)                                                               \
 	static fstrace_event_t *NAME;                                                            \

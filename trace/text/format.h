@@ -11,8 +11,7 @@
  * @next: for callers that keep several formats in a list
  * @has_calls: it calls functions of the program (%I, %J)
  * @values: the kinds (enum fst_kind) of the pieces that take a value, in their order, then a 0
- * @is_plain: all values are arguments, or facts about the record's place: no function is called for
- * them
+ * @is_plain: all values are arguments, or facts about the record's place, which need no function
  */
 struct fst_format {
 	struct fst_format *next;

@@ -26,8 +26,7 @@ struct fst_bytes {
 };
 
 /*
- * @number: the value of an integer, with its sign if the directive is signed; for %J the number of
- * texts
+ * @number: an integer, with its sign if the directive is signed; for %J the number of texts
  * @bytes, @len: a text; for %J all texts as they are in the payload
  * @is_null: the text is NULL
  */

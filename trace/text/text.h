@@ -1,7 +1,6 @@
 /*
- * The text of one line of an fstrace log, value by value. For signal handlers of any program: no
- * malloc(), no lock, no locale. A short line stays on the stack, a longer one gets pages of its
- * own.
+ * The text of one line of an fstrace log, value by value, for signal handlers: no malloc(), no
+ * lock, no locale. A short line stays on the stack, a longer one gets its own pages.
  */
 #ifndef UTRAIL_FSTRACE_TEXT_H
 #define UTRAIL_FSTRACE_TEXT_H

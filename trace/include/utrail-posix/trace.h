@@ -2,8 +2,8 @@
  * POSIX Trace: streams of events that a process records about itself or about another process. See
  * posix_trace(3).
  *
- * The interface is that of POSIX.1-2017 (IEEE Std 1003.1-2017), options TRC, TEF, TRL, TRI and TMO,
- * with the spellings of its earlier issues, too. It is for C from C89 on, and for C++.
+ * The interface is that of POSIX.1-2017, options TRC, TEF, TRL, TRI and TMO, with the spellings of
+ * earlier issues, too. It is for C from C89 on, and for C++.
  */
 #ifndef _UTRAIL_POSIX_TRACE_H
 #define _UTRAIL_POSIX_TRACE_H
@@ -34,9 +34,12 @@
 #define _POSIX_TRACE_USER_EVENT_MAX 32
 
 /*
- * The limits: bytes in the name of an event, without the zero byte; bytes in the name of a stream
- * and in the version, with the zero byte, so that they fit in an array of TRACE_NAME_MAX; streams
- * at a time; types of user events of a process, with the unnamed one.
+ * The limits.
+ *
+ * - TRACE_EVENT_NAME_MAX: bytes in the name of an event, without the zero byte
+ * - TRACE_NAME_MAX: bytes in the name of a stream, and in the version, with the zero byte
+ * - TRACE_SYS_MAX: streams at a time
+ * - TRACE_USER_EVENT_MAX: types of user events of a process, with the unnamed one
  */
 #undef TRACE_EVENT_NAME_MAX
 #undef TRACE_NAME_MAX
