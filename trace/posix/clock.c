@@ -15,10 +15,9 @@
 #endif
 
 /*
- * A fit is made of two readings at least FIT_FIRST_NS apart, and is used for at most FIT_LAST_NS. A
- * reading errs by some 10 ns, so a fit over a millisecond is good to 10 ns for the next
- * millisecond. A longer use would show: processes share a stream, and their fits differ while the
- * kernel changes the speed of its clock.
+ * A fit is made of two readings at least FIT_FIRST_NS apart, and used for at most FIT_LAST_NS. A
+ * reading errs by some 10 ns. A longer use would show: processes share a stream, and the kernel
+ * changes the speed of its clock.
  */
 #define FIT_FIRST_NS 1000000
 #define FIT_LAST_NS  10000000

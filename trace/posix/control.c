@@ -16,7 +16,7 @@ static void begin_running(struct pxt_view *view, const void *address)
 
 /*
  * Restarts a full stream that has been read or flushed, unless posix_trace_stop() has stopped it.
- * It counts as full until it runs: events that come before are lost, and counted.
+ * Events before the restart are lost, and counted.
  */
 void pxt_restart(struct pxt_view *view)
 {
@@ -57,9 +57,8 @@ void pxt_stop(struct pxt_view *view, const void *address)
 }
 
 /*
- * Flush before the STOP, since fast writers would leave no room for it. Before the flush, wait for
- * threads that are writing: an unfinished record keeps later records from the log, and its thread
- * may have lost the CPU.
+ * Flushes before the STOP: fast writers would leave no room. Before the flush, waits for writing
+ * threads: an unfinished record holds later ones back.
  */
 void pxt_stop_for_good(struct pxt_handle *handle, const void *address)
 {

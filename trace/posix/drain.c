@@ -1,7 +1,7 @@
 /*
  * Moves records from a stream into its log. A record is in the log before its cells are released,
- * and the progress in shared memory changes atomically. So if a process is killed here, the process
- * that finishes its log finds each record once.
+ * and the progress changes atomically. So after a kill, the process that finishes the log finds
+ * each record once.
  */
 #include "posix/keeper.h"
 
@@ -138,9 +138,8 @@ static int append_stop(struct pxt_handle *handle, struct pxt_drain *drain)
 }
 
 /*
- * Skips the unfinished record at the tail if its writer is dead. In the log of a dead owner the
- * wait is limited: another process may have the writer's number, so that the writer seems to be
- * alive.
+ * Skips the unfinished record at the tail if its writer is dead. For a dead owner the wait is
+ * limited: a new process may have the writer's number.
  */
 static bool skip_unfinished(struct pxt_handle *handle, struct pxt_drain *drain, uint64_t tail,
 			    int *waits)

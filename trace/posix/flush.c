@@ -13,8 +13,8 @@
 #define LOOK_NS 100000000
 
 /*
- * @dev, @ino: the log's file, in case the program has closed @fd, and @fd is another file now
  * @turn: the lock of the thread that flushes; taken before the handle's locks
+ * @dev, @ino: the log's file, which tells if @fd is another file now
  */
 struct pxt_flusher {
 	pthread_t thread;
@@ -117,8 +117,8 @@ int pxt_flush(struct pxt_handle *handle)
 }
 
 /*
- * Set when the first thread has left by pthread_exit(). Then the process should end with the last
- * thread of the program, and flushers are not threads of the program.
+ * Set when the first thread has left by pthread_exit(): the process should end with the program's
+ * last thread. Flushers do not count.
  */
 static _Atomic uint32_t first_has_ended;
 static _Atomic uint32_t nr_flushers;

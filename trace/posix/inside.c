@@ -1,8 +1,7 @@
 /*
  * Tracks the threads that are in a stream: when there are none, its memory can be unmapped. A
- * thread sets a mark in a word of its own, by a plain store. The thread that waits makes the kernel
- * order such stores (membarrier(2)). If the kernel cannot, threads have no words, and the view's
- * counters are used.
+ * thread sets a mark in its own word, by a plain store, which membarrier(2) orders for the waiting
+ * thread. Without membarrier(2) the view's counters are used.
  */
 #include "posix/posix.h"
 
@@ -101,8 +100,8 @@ void pxt_inside_in_child(void)
 }
 
 /*
- * Waits until each thread that was inside has left. A thread that enters later sees the values
- * stored before this call. False when a thread was still inside when @tries were used up.
+ * Waits until each thread that was inside has left. Later threads see the values that were stored
+ * before. False when @tries were used up.
  */
 bool pxt_inside_wait(int *tries)
 {

@@ -1,8 +1,7 @@
 /*
  * The keeper: a process that waits until the owner of a stream ends or executes another program.
- * Then it completes the log, if there is one, and frees the memory. The owner cannot see the keeper
- * by wait(). The keeper has no terminal and none of the owner's descriptors, and calls only
- * signal-safe functions.
+ * The keeper then completes the log and frees the memory. The owner's wait() does not see it. It
+ * has no terminal and no descriptors of the owner, and calls only signal-safe functions.
  */
 #include "posix/keeper.h"
 
@@ -55,9 +54,8 @@ static bool lock_whole(int fd, int how)
 }
 
 /*
- * Makes a file without a name, and locks it for the owner. The kernel releases the lock when the
- * owner's last thread has ended, or the owner executes a program. When a child of the owner ends,
- * the lock stays: it belongs to the process.
+ * Makes a file without a name, and locks it for the owner. The lock goes when the owner ends or
+ * executes a program, and stays when a child ends.
  */
 static int make_lock(void)
 {
@@ -109,8 +107,8 @@ static void close_others(const int fds[3])
 }
 
 /*
- * Gives up the things that the keeper shares with the program. Signals stay blocked: a signal that
- * ends the program's session or group must not end the keeper before the log is complete.
+ * Gives up all that is shared with the program. Signals stay blocked: one for the program's session
+ * or group must not end the keeper.
  */
 static void leave_program(const int fds[3])
 {
@@ -126,9 +124,8 @@ static void leave_program(const int fds[3])
 }
 
 /*
- * Replaces the arguments, which ps reads from the program's memory and shows. If they have no zero
- * byte at the end, ps shows more bytes. The addresses are fields 48, 49 and 51 of "stat" in
- * proc(5).
+ * Replaces the arguments, which ps shows. With no zero byte at their end, ps shows more bytes.
+ * Fields 48, 49 and 51 of "stat" in proc(5).
  */
 static void rename_arguments(void)
 {
@@ -260,8 +257,8 @@ static bool adopts_orphans(void)
 }
 
 /*
- * Runs in the first child. Unless this child @stays as the keeper, it makes the keeper and exits at
- * once. Then the keeper's parent is no process of the program.
+ * Runs in the first child, which makes the keeper and exits, unless it @stays as the keeper. The
+ * keeper's parent is then no process of the program.
  */
 static void __attribute__((noreturn))
 begin_keeper(const struct pxt_keeping *keeping, struct pxt_log_part *part, int lock, bool stays)

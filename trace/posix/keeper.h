@@ -1,7 +1,7 @@
 /*
- * Logs whose owner has ended without shutting down: the data for the process that completes them,
- * and that process, the keeper. All functions are signal-safe except pxt_flusher_end(). See
- * doc/posix-trace.md, "When the owner ends".
+ * Logs whose owner has ended without shutting down, and the keeper, the process that completes
+ * them. All functions are signal-safe except pxt_flusher_end(). See doc/posix-trace.md, "When the
+ * owner ends".
  */
 #ifndef UTRAIL_POSIX_KEEPER_H
 #define UTRAIL_POSIX_KEEPER_H
@@ -10,9 +10,11 @@
 #include "posixlog/log.h"
 
 /*
- * The progress of a log. The bytes of the log before @begin are in the file. The @pending bytes
- * after them are in the buffer of struct pxt_log_part. Together these are the stream's records
+ * The progress of a log: together, its bytes in the file and in the buffer are the stream's records
  * before @taken.
+ *
+ * @begin: the bytes of the log that are in the file
+ * @pending: the bytes after @begin, in the buffer of struct pxt_log_part
  */
 struct pxt_log_slot {
 	uint64_t begin;
@@ -22,13 +24,12 @@ struct pxt_log_slot {
 };
 
 /*
- * The part of a stream for its log; it follows the cells. Any process of the user may write to a
- * stream, and so to this part. So the part may tell a process where to look, and never where to
- * write.
+ * The part of a stream for its log, after the cells. Any process of the user may write to it: it
+ * may tell a process where to look, but never where to write.
  *
  * @dev, @ino: of the log's file
  * @mapped_at, @mapped_bytes: the place of the stream in the owner's memory
- * @overflow_ns: the time of the first lost event that the log does not report yet; 0: there is none
+ * @overflow_ns: the time of the first lost event that the log does not report yet; 0: none
  * @keeper_pid: 0: there is no keeper
  * @finisher: the pid of the process that writes the log instead of the owner
  * @is_done: nothing is left to write
@@ -62,7 +63,7 @@ static inline struct pxt_log_part *pxt_log_part_of(const struct pxt_view *view)
  *
  * @taken: the stream's records before this place are in the log
  * @settled: the length of the log with these records
- * @owner: 0, or the process whose unfinished records will never be finished
+ * @owner: the process whose unfinished records will never be finished; 0: none
  */
 struct pxt_drain {
 	struct pxt_log_writer writer;
@@ -119,7 +120,8 @@ void pxt_remove_finished(int place, unsigned int number, const struct pxt_stream
  * keeper.c: the data for the keeper of a new stream.
  *
  * @place: the folder's descriptor
- * @log: the log's descriptor, -1 without a log; @names: needed only for a log
+ * @log: the log's descriptor, -1 without a log
+ * @names: needed only for a log
  * @mapped_at: the result of pxt_place_of()
  */
 struct pxt_keeping {

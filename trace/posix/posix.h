@@ -62,12 +62,11 @@ enum pxt_run {
 
 /*
  * @head, @tail: the places of the next record and of the oldest one, in cells since the beginning
- * @gap: the place of the first loss that the reader was not told yet, plus 1; 0: there is none
+ * @gap: the place of the first loss that the reader was not told yet, plus 1; 0: none
  * @gap_ns: the time of that loss
- * @clear_at: records that begin before it are not read any more
+ * @clear_at: records that begin before this place are not read any more
  * @log_bytes: the size of the struct pxt_log_part (keeper.h) after the cells; 0: there is no log
- * @run_at_end: 0, or PT_WAS_CLOSED and the value of @run when a process other than the owner closed
- * the stream
+ * @run_at_end: 0; or, if a process other than the owner closed the stream, PT_WAS_CLOSED and @run
  */
 struct pxt_stream {
 	uint32_t magic;
@@ -163,11 +162,11 @@ struct pxt_users {
 };
 
 /*
- * A stream in this process. The values were checked when the stream was mapped, and are never read
+ * A stream in this process. The values were checked when the stream was mapped, and are not read
  * from shared memory again.
  *
  * @stream: NULL: the stream is not mapped
- * @users: counters of the threads that are in the stream now; threads are spread over them
+ * @users: counters of the threads in the stream; threads are spread over them
  */
 struct pxt_view {
 	_Atomic(struct pxt_stream *) stream;
@@ -271,8 +270,8 @@ uint32_t pxt_names_open(struct pxt_names *names, const char *text);
 const char *pxt_names_get(const struct pxt_names *names, uint32_t id, char text[PT_NAME_MAX + 1]);
 
 /*
- * view.c. pxt_view_wait() waits until no thread of this process is in the stream. False when the
- * calling thread is in it, or another one still is after @tries (the last 1000 take 1 ms each).
+ * view.c. pxt_view_wait() waits until no thread of this process is in the stream. False when this
+ * thread is inside, or another is after @tries (the last 1000 take 1 ms each).
  */
 int pxt_view_set(struct pxt_view *view, struct pxt_stream *stream, size_t bytes, uint32_t serial);
 bool pxt_view_wait(struct pxt_view *view, int tries);
@@ -287,8 +286,7 @@ void pxt_view_detach(struct pxt_registry *registry, unsigned int number, uint32_
  *
  * @base_counter, @base_ns: the counter and the clock at one moment
  * @scale: nanoseconds per tick, with 32 fractional bits
- * @limit: the number of ticks for which the fit is valid; 0: there is no fit, or it is being
- * changed
+ * @limit: the ticks for which the fit is valid; 0: there is no fit, or it is being changed
  */
 struct pxt_fit {
 	uint64_t base_counter;
@@ -298,10 +296,9 @@ struct pxt_fit {
 };
 
 /*
- * inside.c: the state of a thread. A signal handler that interrupts the thread in a stream does not
- * change @turn.
+ * inside.c: the state of a thread.
  *
- * @turn: odd while the thread is in a stream
+ * @turn: odd while the thread is in a stream; handlers that interrupt it there do not change @turn
  * @tid: the thread's number
  * @last_ns: the time of its last event: times of a thread do not go back
  */
@@ -411,9 +408,8 @@ static inline void pxt_inside_leave(const struct pxt_inside *inside)
 }
 
 /*
- * ring.c: records in cells. pxt_ring_put() is signal-safe. It returns 0; -ENOSPC; or -EBUSY: no
- * place could be claimed in many tries. If its thread had to give way to others, @event gets a
- * later time.
+ * ring.c: records in cells. pxt_ring_put() is signal-safe. Returns 0; -ENOSPC; -EBUSY: no place
+ * could be claimed in many tries. A thread that had to give way stores a later time in @event.
  */
 uint32_t pxt_cells_of(uint32_t len);
 int pxt_ring_put(struct pxt_view *view, struct pxt_event *event, const void *data);
@@ -433,9 +429,10 @@ bool pxt_ring_skip_of(const struct pxt_view *view, uint64_t at, pid_t pid);
 bool pxt_ring_evict(const struct pxt_view *view);
 void pxt_note_lost(struct pxt_stream *stream, uint64_t at, uint64_t time_ns);
 /*
- * End the stream's gap: first its place, then its time. Events that are lost in between begin
- * another gap. Returns the time of the first lost event. If the former call has taken the time of
- * this gap, too, the result is @before_ns, the time of the event after the gap.
+ * End the stream's gap. Events that are lost meanwhile begin another gap. Returns the time of the
+ * first lost event; @before_ns if the former call has taken that time.
+ *
+ * @before_ns: the time of the event after the gap
  */
 uint64_t pxt_end_gap(struct pxt_stream *stream, uint64_t before_ns);
 
@@ -471,8 +468,7 @@ enum pxt_kind {
 };
 
 /*
- * @fd: the descriptor by whose lock the keeper (keeper.h) sees that this process still runs; -1:
- * there is no keeper
+ * @fd: its lock tells the keeper (keeper.h) that this process still runs; -1: there is no keeper
  * @dev, @ino: of its file, in case the program closes the descriptor
  * @child: the pid of the keeper if it is a child of this process
  */
@@ -486,7 +482,7 @@ struct pxt_keeper {
 /*
  * The object that a trace_id_t stands for.
  *
- * @number, @view, @attr: number and view of the stream, and its attributes when it was made
+ * @number, @view, @attr: the number and view of the stream, and its attributes when it was made
  * @names: of the traced process
  * @reads, @controls: the locks for taking events, and for changing the stream; taken in this order
  * @at: the place up to which a stream with a log was read

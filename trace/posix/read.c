@@ -79,8 +79,10 @@ static long wait_on(_Atomic uint32_t *word, uint32_t value, const struct timespe
 }
 
 /*
- * Waits for an event. Returns 0: look again; or an error. @is_writing: a process is in the middle
- * of a record. If it is killed, no wake-up comes, so the wait is short
+ * Waits for an event. Returns 0: look again; or an error.
+ *
+ * @is_writing: a process is writing a record. If it is killed, no wake-up comes, so the wait is
+ *              short
  */
 static int wait_once(struct pxt_stream *stream, uint32_t wake, const struct reading *reading,
 		     bool is_writing)

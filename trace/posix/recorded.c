@@ -77,8 +77,8 @@ int pxt_recorded_came(const struct utrail_trace_recorder *door)
 }
 
 /*
- * Removes the numbers of a recorder that is gone. A thread that is declaring an event may still
- * store a number. It is not used, and is removed when the next recorder comes.
+ * Removes the numbers of a recorder that is gone. A number that another thread stores meanwhile is
+ * unused until the next recorder comes.
  */
 void pxt_recorded_went(void)
 {

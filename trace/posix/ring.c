@@ -3,8 +3,8 @@
  * memory.
  *
  * A writer claims a record by one change of the word of its first cell, which names the writer and
- * the number of cells. After that any process can move @head past the record. Cells are given back
- * by moving @tail, and never while they are written. See doc/posix-trace.md, "Cells".
+ * the number of cells. Then any process can move @head past the record. Moving @tail gives cells
+ * back, but never while they are written. See doc/posix-trace.md, "Cells".
  */
 #include "posix/posix.h"
 
@@ -56,8 +56,8 @@ static pid_t pid_of(uint64_t word)
 }
 
 /*
- * Returns 1 if the word is of a later round than the place, -1 if it is of an earlier one. 0: it is
- * the word of a record that was claimed at this place.
+ * Returns 0 if the word is of a record claimed at this place; 1 if its round is later, -1 if it is
+ * earlier.
  */
 static int rounds_ahead(const struct pxt_view *view, uint64_t word, uint64_t at)
 {
@@ -153,10 +153,8 @@ static inline void pause_cpu(void)
 }
 
 /*
- * Called once by a thread that has lost a race: the other thread can write some dozens of events
- * before this one tries again. To move cache lines to another CPU takes the time of ten events, so
- * two threads that alternate at each event would do little else. After the wait the event gets the
- * present time.
+ * Called once by a thread that has lost a race. If two threads alternated at each event, moving
+ * cache lines would take most of their time.
  */
 static __attribute__((noinline, cold)) void give_way(const struct pxt_view *view,
 						     struct pxt_event *event)

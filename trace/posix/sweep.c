@@ -11,8 +11,8 @@
 #define NAMES_MAX 1024
 
 /*
- * The time for which a log without a keeper waits in memory for a process that opens it. The time
- * is shorter if so many logs wait that they would fill the memory.
+ * The time for which a log without a keeper waits in memory for a process that opens it; less if so
+ * many wait that memory fills up.
  */
 #define LEFT_SECONDS	  3600
 #define LEFT_SECONDS_MANY 10

@@ -20,8 +20,8 @@ static void queue_gap(struct pxt_handle *handle, uint64_t resumed_ns)
 }
 
 /*
- * Queues OVERFLOW and RESUME if there is a gap before the record @event, which then follows them.
- * The record was taken already: otherwise a writer could drop it, which makes another gap.
+ * Queues OVERFLOW and RESUME before the record @event, if there is a gap. The record was taken
+ * already: else it could be dropped meanwhile.
  */
 static void tell_gap(struct pxt_handle *handle, uint64_t at, const struct pxt_event *event)
 {

@@ -1,7 +1,6 @@
 /*
- * Trims a child that lives as long as its parent. It must not keep a copy of the parent's memory:
- * the pages would exist twice as soon as the parent writes to them. These pages stay: mapped files
- * (code and its data), the stack, and those that the caller names.
+ * Trims a child that lives as long as its parent: pages that the parent writes to would exist
+ * twice. Mapped files (code and its data), the stack, and the caller's pages stay.
  */
 #include "posix/keeper.h"
 

@@ -102,8 +102,8 @@ static void map_number(struct pxt_view *view, unsigned int number, uint32_t seri
 }
 
 /*
- * Signal-safe. One thread maps the stream, and others wait for that thread. The wait is limited,
- * since this signal handler may have interrupted that thread. False when there is no stream.
+ * Signal-safe. One thread maps the stream, and others wait, but not for ever: a handler may have
+ * interrupted that thread. False without a stream.
  */
 bool pxt_view_map(unsigned int number, uint32_t serial)
 {

@@ -53,8 +53,7 @@ struct pxt_event {
 };
 
 /*
- * Attributes of a stream, in memory of programs (trace_attr_t), in streams and in logs. There is no
- * padding between the members.
+ * Attributes of a stream, in memory of programs (trace_attr_t), in streams and in logs. No padding.
  *
  * @magic: PT_ATTR_MAGIC while the attributes are valid
  * @functions: entries and exits of functions are wanted

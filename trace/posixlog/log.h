@@ -8,9 +8,9 @@
 #include "posixlog/event.h"
 
 /*
- * A file begins with the header, in a page of its own. PT_NR_NAMED names follow, in the order of
- * their ids, each with a zero byte (an id without a name has only that byte). Records begin at
- * PT_LOG_DATA. Numbers are in the byte order of the machine that writes.
+ * A file has the header, in a page of its own; PT_NR_NAMED names by id, each with a zero byte
+ * (without a name only that byte); and records, at PT_LOG_DATA. Numbers are in the byte order of
+ * the machine that writes.
  *
  * @room: the bytes for records; in a log that loops, byte N of the records is at N modulo @room
  * @first, @last: the oldest record, and the end of the newest one, in bytes since the beginning
@@ -93,8 +93,8 @@ enum pxt_log_policy {
  * @nr_buffered: the bytes before header.last that are in @buffer and not in the file
  * @buffer: PT_LOG_BUFFER bytes of the caller
  * @drops: header.first has changed since it was written
- * @has_written: NULL, or a function that is called with @argument when all bytes of @buffer are in
- * the file, and before others take their place
+ * @has_written: NULL, or called with @argument when all bytes of @buffer are in the file, before
+ *               others replace them
  */
 struct pxt_log_writer {
 	int fd;
@@ -116,9 +116,11 @@ int pxt_log_writer_begin(struct pxt_log_writer *writer, int fd, const struct pxt
 /* Continue the log of another writer. -EINVAL when the file is no log. */
 int pxt_log_writer_resume(struct pxt_log_writer *writer, int fd, unsigned char *buffer);
 /*
- * Called after pxt_log_writer_resume(), if the other writer did not reach its next pxt_log_sync():
- * save its records. Those up to @begin are in the file, and the @nr_pending bytes after them are in
- * writer->buffer. The bytes are untrusted: the log ends before the first invalid record.
+ * Saves the records of another writer that was killed, after pxt_log_writer_resume(). The log ends
+ * before the first invalid record: the bytes are untrusted.
+ *
+ * @begin: records up to this place are in the file
+ * @nr_pending: the bytes after @begin that are in writer->buffer
  */
 int pxt_log_recover(struct pxt_log_writer *writer, uint64_t begin, size_t nr_pending);
 /*
