@@ -1,9 +1,9 @@
 /*
  * Makes C of the eBPF program while utrail is built: bpf_embed PROGRAM.o OUT.h.
  *
- * libbpf makes a loader of it: an eBPF program that loads the other one from inside the kernel. So
- * utrail need not read the kernel's types into its own memory (bpf_object__gen_loader(), a "light
- * skeleton"). There are two loaders: with the programs that see files, and without them.
+ * libbpf makes a loader, an eBPF program that loads the other one inside the kernel (a "light
+ * skeleton", bpf_object__gen_loader()). So utrail need not read the kernel's types. A second loader
+ * leaves out the programs that see files.
  */
 #include <bpf/libbpf.h>
 #include <ctype.h>

@@ -1,11 +1,10 @@
 #!/bin/bash
-# Checks that README's two commands work as they are written, on a Debian 12 with nothing installed,
-# made by debootstrap.
+# Checks that README's two commands work as they are written, on a Debian 12 with nothing installed.
 #
 #   misc/check-bare.sh [DIRECTORY]     needs root, debootstrap, a Debian mirror and 2 GB of disk
 #
-# The committed tree is tested. A DIRECTORY that is named is kept; the default is a new one, which
-# is removed at the end.
+# Tests the committed tree. A named DIRECTORY is kept; the default is a new one, which is removed at
+# the end.
 set -eu
 cd "$(dirname "$0")/.."
 top=$PWD

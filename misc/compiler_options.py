@@ -3,10 +3,9 @@
 
 Usage: misc/compiler_options.py [COMPILER...]
 
-gcc, gfortran and clang get each option that they list, followed by the name of a missing file. They
-complain of the file unless it is the option's argument; without the word they say that the option
-lacks one. nvcc's help has the answer. The output is rows of
-utils/builddb/compiler/compile_options.c; rows that are missing there are marked.
+gcc, gfortran and clang get each of their options, followed by the name of a missing file. They
+complain of the file unless it is the option's argument. For nvcc the help is read. The output is
+rows of utils/builddb/compiler/compile_options.c; rows that are missing there are marked.
 """
 
 import re

@@ -1,11 +1,12 @@
 #!/bin/bash
-# Searches for inputs that crash a reader, with libFuzzer, ASan and UBSan (doc/internals/fuzzing.md).
+# Searches for inputs that crash a reader, with libFuzzer, ASan and UBSan
+# (doc/internals/fuzzing.md).
 #
 #   misc/fuzz.sh                      names the targets
 #   misc/fuzz.sh TARGET [SECONDS]     60 seconds unless told otherwise
 #
-# The corpus grows in build-fuzz/corpus/TARGET; a finding is a file in build-fuzz/findings/TARGET-*: put it into
-# tests/data/corpus/<target> when the code is right again.
+# The corpus grows in build-fuzz/corpus/TARGET. Findings are build-fuzz/findings/TARGET-*: put them
+# into tests/data/corpus/<target> when the code is right again.
 set -eu
 cd "$(dirname "$0")/.."
 . misc/packages.sh

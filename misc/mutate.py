@@ -1,9 +1,8 @@
 """Mutation testing: generates small faults in C code and runs the tests against each (see
 misc/mutate.sh).
 
-Nothing is written to the tree. A mutant is a source file elsewhere. Its object is put in front of
-the archives when test programs are linked, so that only these programs are linked anew. Faulty code
-does anything: it may signal processes or delete files that are not its own. So tests run in
+A mutant is a source file outside of the tree. Its object is linked before the archives, so only
+test programs are linked anew. Faulty code may signal processes or delete files. So tests run in
 namespaces of their own (pids, mounts, network), where no file outside /tmp can be written to.
 """
 
@@ -686,8 +685,9 @@ def said(fault):
 
 
 def read_log(path):
-    """The text that was printed of each fault. Faults of one line that look alike come in the same
-    order in each run, except those that were tested at the same time."""
+    """The text that was printed of each fault. Faults of one line that look alike mostly come in
+    the same order in each run.
+    """
     out = {}
     for line in path.read_text().splitlines():
         m = re.match(rf"(?:{'|'.join(VERDICTS)}) +(.*?)(?:  \[.*\])?  \d+ s$", line)

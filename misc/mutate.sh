@@ -1,11 +1,10 @@
 #!/bin/bash
-# Measures how many small faults the tests notice: puts them into the code, one at a time, and runs
-# the tests against each.
+# Measures how many small faults the tests notice: puts them into the code, one at a time.
 #
 #   misc/mutate.sh [ROOM|FILE]... [-n COUNT] [-s SEED] [-j JOBS] [--list] [--only FILE:LINE] [--again LOG] [--no-e2e]
 #
-# ROOM is a directory: libmcount utils/format utils/pipeline cmds/record (by default all four). Prints the
-# faults that no test noticed. See doc/internals/mutation.md.
+# ROOM is a directory: libmcount utils/format utils/pipeline cmds/record (by default all four).
+# Prints the faults that no test noticed. See doc/internals/mutation.md.
 set -eu
 cd "$(dirname "$0")/.."
 PATH=/usr/bin:/bin:$PATH

@@ -108,17 +108,16 @@ build() {
 	single "$dir-compile" ninja -C "$dir"
 }
 
-# If there is enough memory, and programs may run and devices may be opened in /dev/shm, the
-# directories of tests are there. That saves a fifth of the time of end-to-end tests, which make and
-# remove some hundred thousand files.
+# Tests' directories are in /dev/shm if there is enough memory, and programs may run there. That
+# saves a fifth of the time of end-to-end tests.
 if [ -w /dev/shm ] && awk '$2 == "/dev/shm" { bad = $4 ~ /noexec|nosuid|nodev/ } END { exit bad }' /proc/mounts &&
 	[ "$(df --output=avail -m /dev/shm 2> /dev/null | tail -1)" -ge 4096 ] &&
 	[ "$(awk '/^MemAvailable/ { print int($2 / 1024) }' /proc/meminfo)" -ge 6144 ]; then
 	scratch=$(mktemp -d /dev/shm/e2e-XXXXXX)
 fi
 
-# With pytest-xdist, three workers for two CPUs run tests at the same time. Tests wait for their
-# programs: with one worker for a CPU, the CPUs would be idle for two fifths of the time.
+# With pytest-xdist, three workers for two CPUs run tests. Tests wait for their programs: one worker
+# for a CPU would leave the CPUs idle.
 pytest() {
 	workers=
 	[ -n "${one_worker:-}" ] || ! /usr/bin/python3 -c 'import xdist' 2> /dev/null ||
@@ -206,8 +205,8 @@ stage_shipped() {
 	done
 }
 
-# clang's build is for its warnings, and for its probe of the same sources. This stage runs unit
-# tests as gcc compiles them; the stage matrix runs them as clang does, too.
+# clang's build is for its warnings, and for its probe. Only the stage matrix runs unit tests as
+# clang compiles them.
 stage_clang() {
 	units=disabled
 	[ "${UTRAIL_TEST_MATRIX:-}" != full ] || units=enabled
@@ -218,9 +217,8 @@ stage_clang() {
 	UTRAIL_BUILD=$PWD/build-clang UTRAIL_TEST_MATRIX=small suite e2e-clang pytest tests/e2e/{record/test_trees,trust/test_{hostile,death}}.py
 }
 
-# cross_machine NAME: builds the reader for a machine, and runs its tests. Unit tests run on arm
-# only, which differs most from this machine: words of 32 bits, unsigned char. The stage matrix runs
-# them on all.
+# cross_machine NAME: builds the reader for a machine, and runs its tests. Only the stage matrix
+# runs unit tests on machines other than arm, which differs most (32 bits, unsigned char).
 cross_machine() {
 	units=disabled
 	[ "$1" != arm ] && [ "${UTRAIL_TEST_MATRIX:-}" != full ] || units=enabled
@@ -232,11 +230,10 @@ cross_machine() {
 		--timeout-multiplier 4 --suite unit --suite fuzz
 }
 
-# The reader, built for machines that have no probe yet (misc/cross), under qemu: its tests, and its
-# output for this machine's recordings. Two machines at a time: one compiles while the other links,
-# is set up, or runs its longest test. Libraries are fetched for all machines at once, since that is
-# waiting for a server. One machine of 64 bits and one of 32; the stage matrix takes all. The
-# function is a subshell, so that it waits for its own jobs alone.
+# The reader, built for machines without a probe (misc/cross), under qemu: its tests, and its output
+# for this machine's recordings. One machine has 64 bits and one 32; the stage matrix takes all. Two
+# machines are built at a time, since linking uses one CPU. The function is a subshell, so that it
+# waits for its own jobs alone.
 stage_cross() (
 	# shellcheck disable=SC2086  # a list of words
 	install_packages $cross_packages
@@ -288,9 +285,9 @@ begin_kernel() {
 	kernel_job=$!
 }
 
-# Everything that other stages take only parts of: sample programs in each form, from each compiler,
-# with each option; real programs by each method; all builds; all end-to-end tests under the
-# sanitizers; unit tests by clang; all machines.
+# All that other stages take only parts of: sample programs in each form, compiler and option; real
+# programs by each method; all builds; end-to-end tests under the sanitizers; unit tests by clang;
+# all machines.
 stage_matrix() {
 	make_gcc || return
 	export UTRAIL_TEST_MATRIX=full
@@ -308,9 +305,8 @@ stage_steering() {
 }
 
 # Each sample program once, and a twelfth of the other e2e tests, under the sanitizers. The probe
-# itself is built without them (libmcount/meson.build): it lives in programs that know nothing of
-# sanitizers. The other builds give the warnings, since gcc sees null pointers in the code that the
-# sanitizers add.
+# itself is built without them (libmcount/meson.build). Other builds give the warnings: gcc warns of
+# code that sanitizers add.
 stage_sanitize() {
 	# Less optimization, and of debug information only lines: compiling, half of this stage,
 	# takes half the time.
@@ -359,9 +355,8 @@ note_passed() {
 	fi
 }
 
-# tell_failures: prints the failed tests of each suite with the end of their output, for a reader
-# who sees only the end of this run. Meson tells of a test under its line, pytest under a line with
-# its name; the end is shown for five tests of a suite.
+# tell_failures: prints the failed tests of each suite with the end of their output, for five tests
+# of a suite. Meson tells of a test under its line, pytest under a line with its name.
 tell_failures() {
 	for name in $failures; do
 		echo "== failed: $name, build-logs/$name.log"

@@ -3,10 +3,9 @@
 #
 #   misc/cross/sysroot.sh aarch64|riscv64|arm|i386
 #
-# Debian's packages of that machine are unpacked below build-cross/sysroot/: apt-get fetches them
-# with lists of its own, so nothing of this system changes. Packages that are there already stay
-# as they are; remove the directory to have it made anew. Status 77: the mirror does not give
-# them.
+# Unpacks Debian's packages of that machine below build-cross/sysroot/; nothing of this system
+# changes. Packages that are there already stay as they are: remove the directory to renew them.
+# Status 77: the mirror does not have them.
 set -eu
 cd "$(dirname "$0")/../.."
 

@@ -37,11 +37,11 @@ class Call(NamedTuple):
 class Calls:
     """Calls of a recording, in the order in which they ended, over all tasks.
 
-    Nothing is read before it is asked for, and each method reads the recording anew. Calls that
-    had not ended when the recording ended are not there.
+    Each method reads the recording anew. Calls that had not ended when the recording ended are
+    not there.
 
-    All methods raise Error when the program fails, and warn (RecordingWarning) when the recording
-    is damaged: the calls before the damage are there then. A loop that is left early, and
+    All methods raise Error when the program fails. They warn (RecordingWarning) when the
+    recording is damaged, and have the calls before the damage. A loop that is left early, and
     Ctrl-C, end the program, too.
     """
 

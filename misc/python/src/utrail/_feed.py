@@ -1,7 +1,7 @@
 """The script that `utrail script` runs for Calls: it writes columns to a pipe (_wire.py).
 
-Its only argument is the number of the pipe's descriptor. The Python inside utrail runs it, not the
-notebook's: it uses the standard library alone.
+Its only argument is the pipe's descriptor. The Python inside utrail runs it, so it uses the
+standard library alone.
 """
 
 import os

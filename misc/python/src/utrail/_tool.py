@@ -140,8 +140,8 @@ class Child:
     def finish(self, complete: bool = True) -> None:
         """Wait for the child's end. Raises Error when it has failed.
 
-        complete: False means that it has sent less than expected, whatever its status. Otherwise
-        status 1 means that the recording is damaged: a warning, as is any text on standard error.
+        complete: False: the child has sent less than expected, which is an Error. Otherwise
+        status 1 is a warning (the recording is damaged), as is any text on standard error.
         """
         status = self.process.wait()
         told = self.told()

@@ -1,8 +1,8 @@
 """The bytes between _feed.py and _calls.py: frames in the machine's own order of bytes.
 
-A frame is HEADER, names, columns. It has the names that are in no earlier frame, each in UTF-8 with
-NAME_END after it. The columns stand in ORDER, large elements first: all are aligned if the first
-one is. A frame without calls is the last one.
+A frame is HEADER, names, columns. It has the names that are in no earlier frame, in UTF-8, with
+NAME_END after each. The columns stand in ORDER, large elements first, so that all are aligned.
+The last frame has no calls.
 """
 
 import struct
