@@ -40,7 +40,7 @@ struct operand {
 
 /*
  * Parses the untrusted @text[@len] as an operand of a program of @isa (may be NULL). False, with
- * @out undefined, for text that is no operand, or ambiguous.
+ * @out undefined, when the text is no operand, or an ambiguous one.
  */
 bool operand_parse(const struct isa *isa, const char *text, size_t len, struct operand *out);
 

@@ -170,7 +170,7 @@ static inline void put_instant(struct thread *t, const uint64_t *slot, uint64_t 
 
 /*
  * Calls of setjmp(3), by their buffers, for the second return. If threads race for a place, @env or
- * @sp does not fit, and the call is lost.
+ * @sp does not fit the other members, and the call is lost.
  */
 static struct setjmp_call {
 	_Atomic uint64_t env;

@@ -293,8 +293,8 @@ bool planned_begin_late(struct thread *t);
 bool planned_needs(const struct thread *t, const struct live_plan *plan, const void *end);
 
 /*
- * SLOW. Copies to @to, which has the frames of @from, the data of these frames and the selection.
- * @from writes their ENTRYs.
+ * SLOW. Copies to @to, which has the frames of @from, the data of these frames and the selection
+ * inside of them. The ENTRYs of the frames are written by @from.
  */
 void planned_copy(struct thread *to, struct thread *from);
 

@@ -6,8 +6,8 @@
 
 /*
  * COLD, or SLOW in a forked child: maps the header of the arena in @fd, and unmaps the former
- * arena. The caller may close
- * @fd afterwards. False when the arena cannot be mapped or is not valid.
+ * arena. The caller may close the descriptor afterwards. False when the arena cannot be mapped or
+ * is not valid.
  */
 bool arena_adopt(int fd);
 
