@@ -94,8 +94,8 @@ enum opts_as {
  * The parsed command line. Starts with opts_init(), ends with opts_deinit(). Strings are argv's
  * unless a member says otherwise. Times are in nanoseconds.
  *
- * Commands must not change it. To run another command, change a shallow copy, without
- * opts_deinit().
+ * Commands must not change the struct. To run another command with changed options, a command makes
+ * a shallow copy, which needs no opts_deinit().
  */
 struct opts {
 	/* The command line as it was given, and the words that follow its options. */

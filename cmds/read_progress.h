@@ -21,8 +21,8 @@
  * Begins with read_progress_begin(), ends with read_progress_end().
  *
  * @began_ns: the beginning of the reading, by the monotonic clock
- * @signal: ends the waiting thread: SIGINT, or a signal that no process sends when a pager takes
- *         SIGINT
+ * @signal: the thread waits for this signal, which also ends it: SIGINT or, when a pager takes
+ *         SIGINT, a signal that no process sends
  */
 struct read_progress {
 	struct pipeline *pipe;
@@ -37,9 +37,9 @@ struct read_progress {
 };
 
 /*
- * Call it before the recording @dir is opened. After a second, stderr shows "opening '...'", if it
- * is a terminal and the command shows progress. `live` shows nothing: its program may have left an
- * incomplete line.
+ * Call it before the recording @dir is opened. After a second, a line on stderr says "opening
+ * '...'", if stderr is a terminal and the command shows progress. `live` shows no line: its program
+ * may have left an incomplete one.
  *
  * The line stays until read_progress_opened(), read_progress_begin() or the first output to that
  * terminal.
@@ -50,9 +50,9 @@ void read_progress_opening(const struct opts *opts, const char *dir);
 void read_progress_opened(void);
 
 /*
- * Begin to read. SIGINT makes @pipe end as if there were no more records; a second one kills the
- * process. After a second, stderr shows progress and remaining time, if it is a terminal without
- * other output.
+ * Begin to read. SIGINT makes @pipe end as if there were no more records; a second SIGINT kills the
+ * process. After a second, a line on stderr shows progress and remaining time, if stderr is a
+ * terminal without other output.
  *
  * @prints_at_end: the command writes nothing while it reads
  */

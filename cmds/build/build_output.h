@@ -17,8 +17,8 @@ struct build_output {
 };
 
 /*
- * Begin to write the file @name with @mode and the umask. Returns 0, or negative with @err. After
- * an error, too, call build_output_deinit(): it removes a file that was not published.
+ * Begin to write the file @name with @mode and the umask. Returns 0, or negative with @err. Call
+ * build_output_deinit() in any case: it removes a file that was not published.
  *
  * @name: must stay valid until build_output_deinit()
  */

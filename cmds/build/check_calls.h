@@ -76,10 +76,11 @@ int check_calls_collect(const struct strbuf *text, struct check_calls *calls,
 			struct check_events *global);
 
 /*
- * Rewrite the uses in @text, after the declarations of the source. Returns 0 or -ENOMEM.
+ * Rewrite the uses in @text. A declaration of the source wins over one of @global. Returns 0 or
+ * -ENOMEM.
  *
- * @global: events of other sources; only variables that this source declares extern and members of
- *         structures ("a.b") can name them
+ * @global: events of all sources; only for variables that this source declares extern, and for
+ *         members of structures ("a.b"): a parameter may have any other name
  */
 int check_calls_rewrite(const struct strbuf *text, struct check_calls *calls,
 			const struct check_events *global);

@@ -20,7 +20,7 @@ struct kernel_trace_task {
 /*
  * Starts as { 0 } but for @max, ends with kernel_trace_tasks_deinit().
  *
- * @max: the most tasks, beside the limit IMPORT_TASKS_MAX
+ * @max: the most tasks that are kept; IMPORT_TASKS_MAX is a limit, too
  * @names: places in @text, by the number of the task
  */
 struct kernel_trace_tasks {

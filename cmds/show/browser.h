@@ -26,8 +26,8 @@ void browser_command_deinit(struct browser_command *command);
 
 /*
  * Start the first browser of $BROWSER (between colons) that does not fail, or xdg-open on a
- * graphical desktop. Does not wait. Returns a process, 0 when there is no browser to try, or a
- * negative errno.
+ * graphical desktop. Does not wait. Returns the process that tries the browsers, 0 when there is no
+ * browser to try, or a negative errno.
  *
  * The process ends with status 0 when a browser has taken the address. Browsers get empty standard
  * descriptors and no other descriptors, and no signals of the command's terminal.

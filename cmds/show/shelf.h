@@ -19,8 +19,8 @@
  * @lock: protects the members after it
  * @is_open: @data is open
  * @page: a nameless file with the whole page, of @page_bytes; -1: not made
- * @failure: the reason why it cannot be shown
- * @parts: the recording in parts, with another page; NULL: not, or not yet
+ * @failure: the reason why the recording cannot be shown
+ * @parts: the recording in parts, which has another page; NULL: not read in parts, or not yet
  */
 struct shown {
 	char *dir;

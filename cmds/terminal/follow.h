@@ -12,9 +12,11 @@
 /*
  * A recording that is being followed.
  *
- * @complete_ns: events up to this time are in the files and known to @data; UINT64_MAX: all are
+ * @complete_ns: events up to this time are in the files and known to @data; UINT64_MAX: all events
+ *         are
  * @has_late_entries: see struct pipeline
- * @answer_ns: the time of the recorder's last answer, the next @complete_ns
+ * @answer_ns: the time in the recorder's last answer; becomes @complete_ns when task.txt was read
+ *         once more
  * @is_own: the recorder is a process of this command, and is waited for without a limit
  * @is_watched: a person looks at each line as it comes; otherwise a program gets the lines of a
  *         replay
@@ -42,9 +44,11 @@ struct follow_view {
 };
 
 /*
- * Open the recording in @data. With --follow, wait for its first records while it is being made,
- * set @grows and fill @follow. Returns 0 with open @data, CMD_NO_DATA when it has no records or
- * cannot be opened, or negative.
+ * Open the recording in @data. With --follow, a recording that is being made is followed: wait for
+ * its first records, set @grows and fill @follow.
+ *
+ * Returns 0; CMD_NO_DATA when the recording has no records or cannot be opened; or negative. @data
+ * is open only after 0.
  */
 int follow_open_records(struct follow *follow, bool *grows, struct trace_data *data,
 			const struct opts *opts, struct uft_err *err);

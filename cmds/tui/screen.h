@@ -45,8 +45,8 @@ enum screen_look {
 int screen_check(struct uft_err *err);
 
 /*
- * Take the terminal, after screen_check(), until screen_close(). A crash restores the terminal.
- * screen_signal() tells signals that other processes send. Returns 0, or -EINVAL with @err.
+ * Take the terminal, after screen_check(), until screen_close(). A crash restores the terminal
+ * first. Signals of other processes are noted (screen_signal()). Returns 0, or -EINVAL with @err.
  *
  * @has_color: use colours, if the terminal has them
  */

@@ -59,8 +59,8 @@ bool elf_section_by_type(const struct elf_file *file, uint32_t type, struct elf_
 /*
  * The bytes of a section in the file.
  *
- * @own: memory of @bytes, for an early free(3): two copies of a section may be too much; NULL:
- *         @bytes live as long as the file is open
+ * @own: memory of @bytes, for free(3); free it early, because two copies of a section may be too
+ *         much. NULL: @bytes live as long as the file is open
  */
 struct elf_bytes {
 	const uint8_t *bytes;

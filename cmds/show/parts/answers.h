@@ -18,10 +18,11 @@ void answer_put_string(struct strbuf *out, enum medium medium, const char *text)
 void answer_page(const struct index *index, struct strbuf *out);
 
 /*
- * Write JSON: progress, tasks, functions, and the calls of each function once all is read.
+ * Write JSON: the progress of reading, the tasks and the functions so far, and the number of calls
+ * of each function once all is read.
  *
  * @generation: changes when the recording was read again
- * @known: the first function to write
+ * @known: the number of the first function to write
  */
 void answer_state(struct index *index, unsigned generation, uint64_t known, struct strbuf *out);
 

@@ -12,11 +12,12 @@
 /*
  * A call, or an event, which has no duration. Times are since the recording began.
  *
- * @self_ns: the time outside the calls that it made
+ * @self_ns: the part of the call's time that was not in nested calls
  * @text: the number of the text of its arguments, or of the event (text_store.h); 0: none
  * @node: a number in the task's contexts; of an event: its kind
- * @depth: of an event: its kind, and its place among events at one time (INDEX_KINDS_MAX)
- * @is_open: it did not return: it ends at the last time known
+ * @depth: of an event: its kind, which also tells events of a kind at one time apart
+ *         (INDEX_KINDS_MAX)
+ * @is_open: the call did not return: it ends at the last time known
  */
 struct stored_call {
 	uint64_t start_ns;
@@ -66,9 +67,9 @@ int call_file_append(struct call_file *file, const void *bytes, size_t nr, uint6
 #define STORE_NODE_BITS	  256
 
 /*
- * A sum of calls that began and ended from @from_ns to @to_ns.
+ * A sum: the calls that began and ended between @from_ns and @to_ns.
  *
- * @cell_ns: among shorter calls that began at one depth in the same cell, only the longest stays
+ * @cell_ns: of shorter calls that began at one depth in the same cell, only the longest stays
  * @offset, @bytes: a block's place in the file
  * @nodes: of a block: a bit for each node of its calls, modulo STORE_NODE_BITS
  */

@@ -41,8 +41,9 @@ void text_store_deinit(struct text_store *store);
 int text_store_add(struct text_store *store, const char *text, uint64_t *number);
 
 /*
- * Append the text @number to @out; for an invalid number perhaps TEXT_BYTES_MAX bytes of other
- * texts. Returns 0, -ENOENT when there is none, or an error of reading.
+ * Append the text @number to @out. Returns 0, -ENOENT when there is no such text, or an error of
+ * reading. For a number that was never given, @out may get other texts, at most TEXT_BYTES_MAX
+ * bytes.
  */
 int text_store_get(const struct text_store *store, uint64_t number, struct strbuf *out);
 

@@ -150,7 +150,8 @@ int replay_pass_begin(struct replay_pass *pass, const struct replay_mark *mark,
  * Run the pass, up to @source->until_ns when the recording grows. Returns 1 when all was read, 0
  * when the pass has stopped before, or negative with @err.
  *
- * @is_last: no more events will come for now: show a call without waiting for a return on its line
+ * @is_last: no more events will come for now: a call that waits for a return on its line is shown
+ *         at once
  */
 int replay_pass_run(struct replay_pass *pass, bool is_last, struct uft_err *err);
 

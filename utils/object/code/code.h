@@ -36,8 +36,8 @@ struct code_table {
  * @has_frames: call frame information tells its start
  * @is_framed: call frame information tells that no call enters the function: a signal does, a frame
  *         exists at its start, or it never returns
- * @has_own_unwinder: its personality routine uses no tables. Those of compilers do, so the routine
- *         is the program's own
+ * @has_own_unwinder: its personality routine uses no tables, so the routine is the program's own:
+ *         routines of compilers use tables
  * @is_guessed: its end is unknown; it extends to the next function
  */
 struct code_func {

@@ -19,18 +19,20 @@ const char *site_refusal_text(enum site_refusal refusal);
  * @entry: start of the function whose first movable instruction is at @addr (after a mark for
  *         indirect jumps); 0: @addr is not at the start of a function. Jumps within the function to
  *         @addr are no calls, and never take the written jump
- * @is_inner: the jump of the previous site overwrites this site, which has no jump; here the
- *         previous site's code ends
- * @is_loop: jumps of the function back to the site were moved with it
+ * @is_inner: the jump of the previous site overwrites this site, which has no jump of its own. The
+ *         code of the previous site ends where the code of this site begins
+ * @is_loop: jumps at the start of the function lead back to the site, and were moved with the
+ *         site's code
  * @refusal: enum site_refusal
  * @why_not: the reason in detail; "" when a jump may be written
- * @jump_at: address of the jump: @addr, or a little before it without room after it; undefined for
- *         an inner site
+ * @jump_at: address of the jump: @addr, or a little before it if there is no room after it;
+ *         undefined for an inner site
  * @island: address of a long jump in padding, to which a short jump at @jump_at leads; 0: the jump
  *         at @jump_at is long
  * @original, @island_original: the original code at @jump_at and at @island
  * @before: the moved code from @jump_at to @addr; empty when these are equal
- * @code: the moved code of the site; it ends with a jump back, unless the next site is an inner one
+ * @code: the moved code of the site; it ends with a jump to the code after it, unless the next site
+ *         is an inner one
  */
 struct code_site {
 	uint64_t addr;
@@ -48,8 +50,8 @@ struct code_site {
 };
 
 /*
- * Like sites_prepare_with(), but without islands. Several threads, with @insns of their own, may
- * call it for functions in any order.
+ * Like sites_prepare_with(), but without islands. Functions are independent: threads with @insns of
+ * their own may prepare the sites of different functions, in any order.
  *
  * @sites: all sites of a function, and the first site of the next function
  */

@@ -6,11 +6,11 @@
 
 /*
  * Open the debug file of the program with @build_id, in hexadecimal digits. The caller must compare
- * the build-id of the file.
+ * the build-id of the file. A server sends the file once into the user's cache, which may take up
+ * to $DEBUGINFOD_TIMEOUT.
  *
- * A server sends a file once, which may take $DEBUGINFOD_TIMEOUT, into the user's cache. Returns
- * false when no server of DEBUGINFOD_URLS has the file, or without libdebuginfod.so.1 or the
- * feature of this build.
+ * Returns false when DEBUGINFOD_URLS names no server that has the file, libdebuginfod.so.1 is not
+ * installed, or this build lacks the feature.
  */
 bool debug_server_open(const char *build_id, struct elf_file *debug);
 

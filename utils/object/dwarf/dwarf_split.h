@@ -30,7 +30,7 @@
  *         all name one large file
  * @nr_missing: number of units that were not found
  * @missing: file of the first missing unit, on the heap; NULL: none, or memory is short
- * @is_too_much: that file exists, but exceeds @bytes_left
+ * @is_too_much: the file @missing exists, but exceeds @bytes_left
  */
 struct dwarf_splits {
 	const struct elf_file *from;

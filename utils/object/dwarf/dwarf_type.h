@@ -107,7 +107,8 @@ const char *dwarf_add_definition(struct dwarf_loader *loader, const char *name, 
 /*
  * dwarf_type_die(): the type in DW_AT_type.
  * dwarf_peel(): from a type to the type without typedefs and qualifiers; false: void.
- * dwarf_has_flag(), dwarf_number(): an attribute; false: there is none.
+ * dwarf_has_flag(): true when the attribute @name is set.
+ * dwarf_number(): the number of an attribute; false: there is none.
  * dwarf_byte_size(): DW_AT_byte_size, or 0.
  */
 bool dwarf_type_die(Dwarf_Die *die, Dwarf_Die *type);
@@ -128,8 +129,8 @@ bool dwarf_is_x87(Dwarf_Die *die);
 /*
  * Find the classes of the first 16 bytes of type @die (psABI x86_64, 3.2.3). @classes starts as
  * DWARF_CLASS_NONE.
- * For a struct, call dwarf_settle_classes() afterwards: rules about both classes together ("post
- * merger cleanup").
+ * For a struct, dwarf_settle_classes() afterwards applies the rules about both classes together
+ * ("post merger cleanup").
  */
 void dwarf_classify(struct dwarf_loader *loader, Dwarf_Die *die, uint8_t classes[2]);
 void dwarf_settle_classes(uint8_t classes[2]);

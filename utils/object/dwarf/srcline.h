@@ -12,8 +12,9 @@
 struct srcline;
 
 /*
- * Open the module @path, or its debug file if it has no lines. Returns NULL when its build-id is
- * not @build_id ("": none), without debug information, libdw or memory.
+ * Open the module @path, or its debug file if the module has no lines. Returns NULL when the module
+ * has another build-id than @build_id ("": none), without debug information, without libdw, or when
+ * memory is short.
  */
 struct srcline *srcline_open(const char *path, const char *build_id);
 void srcline_close(struct srcline *lines);

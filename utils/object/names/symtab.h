@@ -16,8 +16,8 @@
 int object_symtab_load(const char *path, struct symtab *out, struct uft_err *err);
 
 /*
- * Like object_symtab_load(), for a file with the build-id @build_id, which is not "". Returns 1; 0
- * with an empty @out when @path is unreadable or another file by now; or -ENOMEM.
+ * Like object_symtab_load(), for a file with the build-id @build_id, which is not "". Returns 1 on
+ * success; 0 with an empty @out when @path is unreadable or another file by now; or -ENOMEM.
  */
 int object_symtab_load_same(const char *path, const char *build_id, struct symtab *out,
 			    struct uft_err *err);
