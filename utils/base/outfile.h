@@ -59,8 +59,8 @@ int outfile_check(const char *path, struct uft_err *err);
 
 /*
  * Open @path for appending; a new file gets @mode and the umask. Returns the descriptor, or
- * negative with @err. Refused are the links, pipes and owners that outfile_open() refuses, and a
- * file with several names in a directory that others may write to.
+ * negative with @err. This function refuses the links, pipes and owners that outfile_open()
+ * refuses, and a file with several names in a directory that others may write to.
  */
 int outfile_append(const char *path, mode_t mode, struct uft_err *err);
 

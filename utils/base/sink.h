@@ -1,9 +1,9 @@
 /*
  * The output of views: a large buffer, flushed when full, with fast functions for writing.
  *
- * sink_lit() and sink_either() write literals of the source, sink_putf() numbers. sink_str() and
- * sink_text() write text from elsewhere (names, paths, words of users), escaped for the sink's
- * medium. tests/rules/texts.py lists the few places that write raw bytes.
+ * sink_lit() and sink_either() write literals of the source, and sink_putf() writes numbers.
+ * sink_str() and sink_text() write text from elsewhere (names, paths, words of users), which they
+ * escape for the sink's medium. tests/rules/texts.py lists the few places that write raw bytes.
  */
 #ifndef UTRAIL_BASE_SINK_H
 #define UTRAIL_BASE_SINK_H

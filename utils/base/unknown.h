@@ -13,8 +13,8 @@
 #include "utils/base/containers/strbuf.h"
 
 /*
- * A word that is not known. The caller offers the known words one by one; they must live until
- * unknown_set().
+ * A word that is not known. The caller offers the known words one by one. These words must live
+ * until unknown_set().
  *
  * @known: the offered words, separated by commas
  */

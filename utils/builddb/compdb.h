@@ -56,9 +56,9 @@ struct compdb {
 };
 
 /*
- * The limit of the cost of all commands: a command may name many sources, and many commands the
- * same file. Costs are response files and their bytes, bytes of stored entries, and the words of a
- * command for each of its sources.
+ * The limit of the cost of all commands, because a command may name many sources, and many commands
+ * may name the same file. The cost has response files and their bytes, bytes of stored entries, and
+ * for each source the words of its command.
  */
 #define COMPDB_COST_MAX (200UL << 20)
 

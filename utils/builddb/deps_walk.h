@@ -19,8 +19,8 @@ struct deps_step;
  * that have written to it before. A forked child depends on its parent up to the fork. A program
  * that execve(2) starts depends on nothing before.
  *
- * A walk visits each content and execution once, in the heap's order: at the time from which most
- * can be reached. All walks share the cost limit of @files (files_spend()).
+ * A walk visits each content and execution once, at the time from which most can be reached. A heap
+ * has the visits in this order. All walks share the cost limit of @files (files_spend()).
  *
  * @is_forward: walk from inputs to outputs, else from outputs to inputs
  * @stops_at_files: do not walk on from files that exist at the end, unless the walk begins there

@@ -38,8 +38,8 @@ struct exec_slices {
 };
 
 /*
- * Load the executions in the time range, of processes whose first thread is chosen (--tid); none
- * with --no-event. Returns 0 or negative with @err.
+ * Load the executions that the user chose: in the time range, and of processes whose first thread
+ * is chosen (--tid). With --no-event there are none. Returns 0 or negative with @err.
  *
  * Damaged records are left out: the pipeline reads the same file and reports them.
  */

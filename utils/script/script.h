@@ -119,7 +119,7 @@ struct script {
 };
 
 /*
- * A language. It prints exceptions of the script's functions to stderr and counts them
+ * A language. Exceptions in the script's functions are printed to stderr and counted
  * (script_failed()).
  *
  * @open: load the language's library and the script, and run the script's own code

@@ -73,8 +73,10 @@ void filters_deinit(struct filters *filters);
 
 /*
  * Returns the actions of FILTERS_OPT_IN that any spec has: only calls with one of them are kept. A
- * spec that matches nothing counts. A spec about the kernel, or cleared for all functions that it
- * has matched, does not.
+ * spec that matches nothing counts, too: then no call is kept.
+ *
+ * A spec does not count when it is about functions of the kernel, or when it was cleared for all
+ * functions that it has matched.
  */
 uint32_t filters_opt_in(const struct filters *filters);
 

@@ -42,11 +42,11 @@ int tracedat_stream_open(struct tracedat_stream *stream, struct tracedat *file,
 void tracedat_stream_close(struct tracedat_stream *stream);
 
 /*
- * Get the next record, valid until the next call, with its raw time. Returns 1, 0 at the end, or
- * negative with @err when the file cannot be read. Damage is noted in @file, and counts as lost
- * records.
+ * Get the next record, with its raw time; it is valid until the next call. Returns 1 on success, 0
+ * at the end, or negative with @err when the file cannot be read. Damage is noted in @file, and
+ * counts as lost records.
  *
- * @missed: gets the number of records lost before it
+ * @missed: gets the number of records lost before the record
  */
 int tracedat_stream_next(struct tracedat_stream *stream, struct kernel_record *rec,
 			 uint64_t *missed, struct uft_err *err);

@@ -21,10 +21,10 @@ struct dump_config {
 };
 
 /*
- * Show all records, one file after the other. Returns 1, 0 when there was no record, or negative
- * with @err.
+ * Show all records, one file after the other. A damaged file is shown up to the damage. Returns 1
+ * on success, 0 when there was no record, or negative with @err.
  *
- * @broken: gets the message about a damaged file, which is shown up to the damage
+ * @broken: gets the message about a damaged file
  */
 int dump_show(struct trace_data *data, const struct dump_config *config, struct sink *sink,
 	      struct uft_err *broken, struct uft_err *err);

@@ -135,8 +135,8 @@ void etrace_reader_take(struct etrace_reader *reader, const char *line, size_t l
 int etrace_reader_end(struct etrace_reader *reader);
 
 /*
- * After etrace_reader_end(): get the next record by time, with its payload in @payload. Returns 1,
- * 0 at the end, or -ENOMEM.
+ * Call it after etrace_reader_end(): get the next record by time, with its payload in @payload.
+ * Returns 1 on success, 0 at the end, or -ENOMEM.
  *
  * A task's tid is the lowest 22 bits of its upid or, while another task has that tid, a number that
  * no task of Linux has.

@@ -15,8 +15,8 @@
 /*
  * A block that is being filled. Starts as zeros, ends with block_deinit().
  *
- * Its bytes are varints (the number of rows, and the bytes of each column), then the columns. In
- * the page they are packed, if this build has zlib, and in base64.
+ * A block has varints: the number of rows, and the length of each column in bytes. The columns
+ * follow. The page has blocks in base64, and packed if this build has zlib.
  */
 struct block {
 	struct strbuf columns[BLOCK_COLUMNS_MAX];

@@ -28,7 +28,7 @@ struct source_text {
 void source_text_deinit(struct source_text *source);
 
 /*
- * @owner: the recording's owner, who must own files that some users cannot read
+ * @owner: the recording's owner; files that some users cannot read must belong to this user
  * @built_ns: when the program was built, since 1970; a file that was changed later is not its
  *         source
  */

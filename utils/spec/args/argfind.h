@@ -46,7 +46,7 @@ struct argfind {
 
 /*
  * Find the values to capture of the function @subject, for the empty @found. Returns 0 or a
- * negative errno. Recorder and reader call it: payloads are parsed with the same specifications
+ * negative errno. A reader needs the recorder's specifications to parse payloads, so both call this
  * (doc/formats/info.md, "Argument specifications").
  */
 int argfind_function(const struct argfind *find, const struct argrules_subject *subject,

@@ -18,7 +18,7 @@ enum argrules_about {
 /*
  * A rule: "NAME[@MODULE][@ITEM,...]" of doc/facts/language.md, "Specifications".
  *
- * @about: enum argrules_about: the subjects of @items, or, without items, to look up
+ * @about: enum argrules_about: the subjects of @items; without items, the subjects to look up
  * @clears: enum argrules_about: subjects whose earlier rules the rule drops (`clear`)
  * @module: beginning of the module's file name, or "PLT"; NULL: any
  * @is_auto: look up the specifications of @about

@@ -56,12 +56,12 @@ struct cond_term {
 };
 
 /*
- * A condition: TERM { (`&&` | `||`) TERM }, where `&&` binds more tightly than `||`. TERM is
- * (`argN` | `fpargN` | `retval`) [`/` format] operator (integer | float | "string").
- * doc/facts/language.md, "Actions".
+ * A condition: TERM { (`&&` | `||`) TERM } (doc/facts/language.md, "Actions"). `&&` binds more
+ * tightly than `||`. TERM is (`argN` | `fpargN` | `retval`) [`/` format] operator (integer | float
+ * | "string").
  *
  * Formats of integers are d i u x o p c, with 8, 16, 32 or 64; of floats f, with 32, 64 or 80; of
- * strings s and S. uftrace only knows one integer comparison.
+ * strings s and S. uftrace only knows conditions of one integer comparison.
  */
 struct cond {
 	struct cond_term *terms;

@@ -34,8 +34,8 @@ void enum_defs_deinit(struct enum_defs *defs);
 
 /*
  * Parse definitions: "enum NAME { A, B = 4, C };..." (doc/formats/info.md, "Argument
- * specifications"). Returns 0, -EINVAL with the column of the error, before which definitions were
- * added, or -ENOMEM.
+ * specifications"). Returns 0, -ENOMEM, or -EINVAL with the column of the error; then the
+ * definitions before the error have been added.
  *
  * Values are decimal, 0x or octal; a name without a value has the previous value plus 1. A comma
  * may precede the brace, and the ';' may be missing.

@@ -30,8 +30,8 @@ struct time_range {
  * Parse "A~B", where each side may be empty (doc/facts/language.md, "Times and sizes"). Returns 0,
  * or -EINVAL with a text that names the accepted form, and an unchanged @range.
  *
- * A value with a unit ("1.5ms") is the time since the first record, a value without
- * ("146.307278384") a timestamp in seconds.
+ * A value with a unit ("1.5ms") is the time since the first record. A value without a unit
+ * ("146.307278384") is a timestamp in seconds.
  */
 int time_range_parse(const char *text, struct time_range *range, struct uft_err *err);
 

@@ -30,9 +30,11 @@ int tree_find_children(struct tree *tree);
 uint64_t tree_next_fork_ns(const struct tree *tree, const struct task *parent, uint64_t from_ns);
 
 /*
- * Note the task's current position as the place where children forked up to @time_ns began. Returns
- * 0 or -ENOMEM. Call it for each thread: the recording does not tell which thread forked, and the
- * first thread has priority.
+ * Note the task's current position as the place where children that were forked up to @time_ns
+ * began. Returns 0 or -ENOMEM.
+ *
+ * A recording does not tell which thread of a process has forked. So each thread notes its
+ * position, and the position of the first thread has priority.
  */
 int tree_note_forks(struct tree *tree, uint64_t time_ns);
 

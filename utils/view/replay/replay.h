@@ -34,8 +34,8 @@ struct replay_config {
  * The view's state of one task.
  *
  * @tid_cell: " [ 123] | ", the text between duration and name by default
- * @site, @site_ns: the call site of the task's next call, and the time of the event before the call
- *         that told it
+ * @site: the call site of the task's next call
+ * @site_ns: the time of the event before the call, which told the call site
  * @line_ns: the time of the task's last line, for "delta"; 0: no line yet
  * @column: of --column-view, from 1; 0: none yet
  */

@@ -53,8 +53,9 @@ int report_between_init(struct report_between *between, const char *text, enum c
 void report_between_deinit(struct report_between *between);
 
 /*
- * Run @pipe, configured by report_events_configure(). Returns 0, or negative with @err: -ENOENT
- * when no event has one of the names, or none of a name has all fields.
+ * Run @pipe, which report_events_configure() has configured. Returns 0, or negative with @err:
+ * -ENOENT when the recording has no event of one of the names, or no event of that name has all
+ * fields.
  */
 int report_between_run(struct report_between *between, struct pipeline *pipe, struct uft_err *err);
 

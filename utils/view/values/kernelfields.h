@@ -43,8 +43,8 @@ uint8_t *kernelfields_room(void);
  * Append the text of the record of @len bytes at @data, one line.
  *
  * @room: from kernelfields_room(); it is zeroed again
- * @steps: the remaining work for all records. A record's bytes add steps, and its text takes some;
- *         without enough steps, the line says so
+ * @steps: the work that is left for all records. A record adds steps for its bytes, and takes steps
+ *         for its text; when too few are left, the line says so instead
  */
 void kernelfields_put(const struct kernelfields *fields, uint8_t *room, const uint8_t *data,
 		      size_t len, uint64_t *steps, struct strbuf *out);

@@ -6,7 +6,7 @@ import { lowerBound } from "../model/task.js";
 import { placeOf } from "../model/events.js";
 
 /**
- * Returns the index of a call in the task's current arrays, or -1.
+ * Returns the index of the call with this start and depth in the task's current arrays, or -1.
  * @param {import("../model/task.js").Task} task
  * @param {number} start
  * @param {number} depth
@@ -120,7 +120,8 @@ function keepSelected(app, timeline) {
 }
 
 /**
- * Selects the same event in new arrays, and adds it if it is missing among many at one place.
+ * Selects the same event in new arrays. Of many events at one place, arrays have only some, so a
+ * missing event is added.
  * @param {import("../state/app.js").App} app
  */
 function keepEvent(app) {
