@@ -266,8 +266,8 @@ static ssize_t take_run(struct merger *feed, const struct run *run)
 }
 
 /*
- * Returns the time up to which the events are complete, when those of [@first_ns, @last_ns] were
- * read: shortly before @last_ns, files may still have earlier events.
+ * Returns the time up to which events are complete after those of [@first_ns, @last_ns]: files may
+ * still have events shortly before @last_ns.
  */
 static uint64_t find_complete(uint64_t first_ns, uint64_t last_ns)
 {

@@ -321,8 +321,8 @@ int pipeline_next_window(struct pipeline *pipe, struct uft_err *err)
 /* --- merged by task, a window of time after the other --- */
 
 /*
- * Choose the lanes to run in windows. False: there are none, since the events of all lanes fit into
- * memory, or no calls of the kernel are among them.
+ * Choose the lanes to run in windows. False: none, since all events fit into memory, or no calls of
+ * the kernel are among them.
  */
 static bool choose_windows(struct pipeline *pipe)
 {

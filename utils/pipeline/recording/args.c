@@ -162,8 +162,8 @@ static const char *auto_items(const struct strmap *table, const struct strmap *a
 }
 
 /*
- * Show modes of files as octal numbers, as in our own table, @items. Recordings have hexadecimal
- * ones, since older readers know no octal numbers. 0 or -ENOMEM.
+ * Show modes of files as octal numbers, as our table @items does. Recordings have hexadecimal ones
+ * for older readers. Returns 0 or -ENOMEM.
  */
 static int know_modes(const struct arg_book *book, const char *items, struct argspecs *list)
 {

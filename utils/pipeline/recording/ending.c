@@ -22,8 +22,8 @@ static bool is_being_recorded(const char *dir)
 }
 
 /*
- * Find a task whose file was truncated, for example by an incomplete copy. Records have multiples
- * of 8 bytes, and a recorder that has ended has written whole ones.
+ * Find a task whose file was truncated, for example by an incomplete copy. A complete file has a
+ * multiple of 8 bytes.
  */
 static const struct task *find_torn(const struct trace_data *data)
 {

@@ -302,8 +302,8 @@ static void move_one(struct files *files, uint32_t from, uint32_t to)
 }
 
 /*
- * Returns the name that follows @at in a walk through all names below @top. A directory comes
- * before the names in it. FILES_NONE: the walk is over.
+ * Returns the name after @at in a walk through all names below @top, each directory before its
+ * content. FILES_NONE: the walk is over.
  */
 static uint32_t next_below(const struct files *files, uint32_t top, uint32_t at)
 {

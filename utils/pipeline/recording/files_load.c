@@ -343,7 +343,7 @@ static void close_all(struct files *files, const struct executions *executions)
 
 /*
  * Set the limit of the cost, which may grow with the square of the number of records: children
- * inherit all descriptors, and names move with their directories.
+ * inherit all descriptors.
  */
 static void set_limit(struct files *files, const char *dir)
 {

@@ -274,7 +274,7 @@ const struct dbg_func *module_debug(struct module_set *set, const struct func *f
 
 /*
  * True when "()" is appended to a name. Full demangled names have brackets already
- * (doc/facts/text.md, "Names"), and the brackets of "operator()" are no such ones.
+ * (doc/facts/text.md, "Names").
  */
 static bool wants_brackets(const char *name)
 {

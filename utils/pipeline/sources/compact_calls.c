@@ -87,8 +87,8 @@ NOINLINE static bool payload_step(const struct stg_calls *calls, struct compact_
 }
 
 /*
- * HOT: read ENTRYs of functions that the block has named, and EXITs of the innermost call. Returns
- * their number. *@is_read: another call is in *@odd.
+ * HOT: read ENTRYs of functions that the block has named, and EXITs of the innermost call.
+ * *@is_read: another call is in *@odd.
  */
 static size_t fast_calls(struct stg_calls *calls, struct compact_cursor *cursor,
 			 struct compact_state *at, struct event *events, size_t max,

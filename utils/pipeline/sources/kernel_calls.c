@@ -151,8 +151,8 @@ static bool is_sched(const struct queued *next)
 }
 
 /*
- * Find the CPU on which the task comes back, if the queue has its SCHED_IN already. A SCHED_IN
- * after a loss does not count: it may be another one.
+ * Find the CPU of the task's next SCHED_IN, if the queue has it already. After a loss it may be
+ * another SCHED_IN.
  */
 static uint16_t cpu_of_return(const struct kernel_calls *calls)
 {

@@ -172,8 +172,8 @@ static bool takes_calls(const struct lane *lane)
 }
 
 /*
- * Read the next calls as stg_calls() makes them. 0: call lane_read(). No other events are among
- * them. Payloads are in the block, which stays until the next read.
+ * Read the next calls as stg_calls() makes them, without other events. Payloads stay in the block
+ * until the next read. 0: call lane_read().
  */
 static ssize_t read_calls(struct lane *lane, struct event *events, struct uft_err *err)
 {
@@ -388,8 +388,8 @@ static size_t cut_range(struct lane *lane, struct event *events, size_t nr)
 }
 
 /*
- * With opens_inherited: put the calls that the task begins within in front of its first @nr events.
- * Returns the new number of events, or -ENOMEM.
+ * With opens_inherited: put the calls that the task begins within before its first @nr events.
+ * Returns the new number, or -ENOMEM.
  */
 static ssize_t open_inherited(struct lane *lane, size_t nr)
 {

@@ -89,8 +89,8 @@ static struct piece *take_piece(struct crew *crew)
 }
 
 /*
- * Returns the part of @bytes to split off for other threads, so that all threads end together.
- * Splitting takes about a third of the time of reading.
+ * Returns the part of @bytes to split off so that all threads end together. Splitting takes a third
+ * of the time of reading.
  */
 static uint64_t bytes_for_others(const struct crew *crew, uint64_t bytes)
 {
@@ -283,8 +283,8 @@ static int run_group(struct pipeline *pipe, size_t first, size_t end, const stru
 }
 
 /*
- * Returns the number of threads, at most @nr, for which descriptors suffice. A streaming lane opens
- * all files, and each thread has at most one such lane at a time.
+ * Returns the number of threads, at most @nr, for which descriptors suffice: each may have a
+ * streaming lane, which opens all files.
  */
 static size_t threads_for(const struct pipeline *pipe, size_t first, size_t end, size_t nr)
 {

@@ -12,8 +12,8 @@
 #include "utils/pipeline/stages/stg_calls_fast.h"
 
 /*
- * Each piece has a copy of the calls open at its beginning. After more than COPY_FREE open calls, a
- * piece has at least COPY_TIMES the copy's bytes.
+ * Each piece has a copy of the open calls. If these are more than COPY_FREE, a piece has at least
+ * COPY_TIMES the copy's bytes.
  */
 #define COPY_FREE  4096
 #define COPY_TIMES 4

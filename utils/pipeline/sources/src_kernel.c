@@ -15,8 +15,10 @@
 #define BUFFER_BYTES (64 * 1024)
 
 /*
- * The possible tasks of a record: its maker or, if that is not in the recording, the task that it
- * concerns. Both are 0 when the record is not wanted.
+ * The possible tasks of a record. Both are 0 when the record is not wanted.
+ *
+ * @tid: its maker
+ * @other_tid: the task that it concerns, which counts if the maker is not in the recording
  */
 struct owners {
 	int32_t tid;
@@ -300,8 +302,8 @@ static ssize_t kernel_read(struct source *source, struct event *events, size_t m
 }
 
 /*
- * HOT: read_calls() for records after the next one in its page, as long as they are calls of the
- * same task, in the format of 64-bit kernels.
+ * HOT: read_calls() for the rest of the page, as long as records are calls of the same task in a
+ * 64-bit kernel's format.
  */
 static size_t read_plain_calls(struct src_kernel *src, struct queued *calls, size_t max,
 			       uint64_t until_ns)

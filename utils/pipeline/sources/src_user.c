@@ -581,8 +581,8 @@ static size_t read_plain_calls(struct src_user *src, struct event *events, size_
 }
 
 /*
- * Open the block at next_offset, if there is one. The buffer needs room for all its records, which
- * may have to be read as bytes.
+ * Open the block at next_offset, if there is one. The buffer must have room for its records, which
+ * may be read as bytes.
  */
 static bool open_block(struct src_user *src)
 {

@@ -33,8 +33,8 @@ static double load_real(const struct arg_value *value, bool is_big)
 }
 
 /*
- * True when @term is about the value of @spec. @place: the number of @spec among specs of its kind,
- * from 1 on: the index on the stack
+ * True when @term is about the value of @spec. @place: number of @spec among specs of its kind, its
+ * index on the stack
  */
 static bool is_meant(const struct argspec *spec, const struct cond_term *term, unsigned place)
 {

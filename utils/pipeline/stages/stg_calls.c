@@ -131,8 +131,8 @@ static int change_space(struct stg_calls *calls, struct event *event, struct uft
 }
 
 /*
- * Note the calls around the task's first record: it may be that of a forked child, of a time range,
- * or of a recording that was switched on in the middle.
+ * Note the calls around the task's first record, as of a forked child, a time range, or a recording
+ * that begins late.
  */
 static void note_first_record(struct stg_calls *calls, struct event *event)
 {
@@ -247,8 +247,8 @@ static bool is_outside(const struct stg_calls *calls)
 }
 
 /*
- * Returns the number of calls around an event that is no call. As in uftrace, an outermost library
- * call that is not shown does not count.
+ * Returns the number of calls around an event that is no call. As in uftrace, a hidden outermost
+ * library call does not count.
  */
 static uint32_t event_depth(const struct stg_calls *calls)
 {

@@ -174,8 +174,8 @@ static void leave_inherited(struct stg_filter *stage, size_t depth)
 }
 
 /*
- * Apply other tasks' switches up to an event at @now_ns. At equal times, the order of tasks
- * decides. reach_switch() applies the task's own switches.
+ * Apply other tasks' switches up to an event at @now_ns, at equal times in the order of tasks.
+ * reach_switch() applies the task's own.
  */
 static inline void look_at_switches(struct stg_filter *stage, uint64_t now_ns)
 {
@@ -432,8 +432,8 @@ static int on_entry_within(struct stg_filter *stage, struct event *event)
 }
 
 /*
- * True when an EXIT without an ENTRY is shown, after a fork or the range's beginning. The caller is
- * unknown, so only the called function's rules decide.
+ * True when an EXIT without an ENTRY is shown. Its caller is unknown, so only the rules of the
+ * called function decide.
  */
 static bool is_shown_unseen(struct stg_filter *stage, const struct event *event)
 {

@@ -14,8 +14,8 @@ static size_t nr_unseen(const struct stg_calls *calls, const struct event *event
 }
 
 /*
- * Set the depth at a task's first call to the number of shown calls that the task begins within,
- * or, after LOST, to the depth of the record.
+ * Set the depth at a task's first call to the shown calls around it; after LOST, to the depth of
+ * the record.
  */
 static void resync_depth(struct stg_indent *stage, const struct event *event)
 {
