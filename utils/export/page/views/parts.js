@@ -120,7 +120,7 @@ function keepSelected(app, timeline) {
 }
 
 /**
- * Selects the same event in new arrays. Of many events at one place, arrays have only some, so a
+ * Selects the same event in new arrays. Such arrays have only some of many events at one place, so a
  * missing event is added.
  * @param {import("../state/app.js").App} app
  */
