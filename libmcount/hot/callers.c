@@ -72,7 +72,7 @@ static int look_at_module(struct dl_phdr_info *info, size_t size, void *arg)
 }
 
 /*
- * _dl_find_object() takes no lock, and exists since glibc 2.35. Older ones have only
+ * _dl_find_object() takes no lock, and exists since glibc 2.35. An older glibc has only
  * dl_iterate_phdr(3).
  */
 #ifdef DLFO_STRUCT_HAS_EH_DBASE

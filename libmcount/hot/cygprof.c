@@ -44,8 +44,8 @@ static void leave_jumped_out(struct thread *t, uint64_t sp, uint64_t fn, uint64_
 
 /*
  * Calls that filters leave alone have no frame. @cyg_again counts such calls of the innermost
- * frame's function. If an exit hook is called by a jump, its stack pointer equals the frame's, so
- * it tells nothing.
+ * frame's function. The stack pointer cannot tell their exits: an exit hook may be called by a
+ * jump.
  */
 static inline void note_unwanted(struct thread *t, uint64_t fn)
 {
@@ -116,8 +116,8 @@ static inline bool was_left_out(const struct thread *t, uint64_t sp, uint64_t fn
 }
 
 /*
- * The slow was_left_out(), for functions outside of thread->calls. A call that began before its
- * function was left out has a frame.
+ * Does the work of was_left_out() for functions that thread->calls does not contain. A call that
+ * began before its function was left out has a frame.
  */
 static bool is_left_out_exit(struct thread *t, uint64_t sp, uint64_t fn)
 {
@@ -242,7 +242,7 @@ NOINLINE static void exit_unguarded(uint64_t sp, uint64_t fn)
 
 /*
  * HOT: enter calls that thread->calls does not contain; the guard is set, and no frame is inside of
- * @sp. Not inline: both need more registers than the hook.
+ * @sp. Both functions need more registers than the hook, so they are not inline.
  */
 NOINLINE static void enter_rule(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
 {
@@ -348,8 +348,8 @@ void __cyg_profile_func_enter(void *fn, void *caller)
 }
 
 /*
- * HOT: true when an exit at @sp may be that of another call than the innermost one. Far above is
- * another stack. A lower @sp is an inner call, or comes from alloca(3).
+ * HOT: true when an exit at @sp may be that of another call than the innermost one. An @sp far
+ * above is on another stack; a lower @sp is that of an inner call, or comes from alloca(3).
  */
 static inline bool is_far(const struct thread *t, uint64_t sp)
 {

@@ -6,7 +6,7 @@
 
 /*
  * Keeps the compiler from moving code out of the guarded region. Only a signal handler of the same
- * thread looks, so no CPU barrier is needed.
+ * thread could see code out of order, so no CPU barrier is needed.
  */
 #define guard_barrier() __asm__ volatile("" ::: "memory")
 

@@ -57,12 +57,12 @@ struct open_frame {
 };
 
 /*
- * The data of the frame with the same index: all that the frame's end needs of a plan that may be
- * replaced.
+ * The data of the frame with the same index. The plan may be replaced, so this struct has all of it
+ * that the frame's end needs.
  *
- * @result: the member of struct live_func; NULL, too, without registers to capture from. Its plan
- *          stays mapped
- * @read: with PLANNED_READ: the member of struct plan_rule
+ * @result: the member of that name in struct live_func; NULL, too, when there are no registers to
+ *          capture from. The plan of @result stays as long as the frame
+ * @read: with PLANNED_READ: the member of that name in struct plan_rule
  * @args_at: the top of planned.args before this frame
  * @args_len: the bytes of the frame's arguments in planned.args, until its ENTRY is written
  */
@@ -131,8 +131,8 @@ struct watch_state {
 /*
  * The state of one thread under a plan; struct thread points to it.
  *
- * @plan: the plan that decides about the thread's calls: probe.live as the thread saw it last.
- *        While it is @plan or @taking of a thread, or a frame needs it, a plan stays mapped
+ * @plan: the plan that decides about the thread's calls: probe.live as the thread saw it last. A
+ *        plan stays mapped while it is @plan or @taking of a thread, or a frame needs it
  * @serial, @era: those of @plan; @era is 0 when @now belongs to no plan
  * @taking: the plan that planned_take_up() is about to make @plan
  * @is_simple: the plan only has filters and arguments, so planned_fast.h may be used; false in an
@@ -140,7 +140,8 @@ struct watch_state {
  * @has_filter, @has_caller, @has_location: PLAN_OPT_IN_FILTER, _CALLER, _LOCATION: only such rules
  *                                          let calls in
  * @has_left_out: there is a rule with PLAN_LEFT_OUT
- * @depth_counts: frames may be deeper than -D, so the call that set @now.depth last matters
+ * @depth_counts: there may be frames for more levels than are recorded, so it matters which call
+ *                was the last to set @now.depth
  * @has_watch: there is anything to watch
  * @has_noted: the tables of calls have, or had, an entry
  * @has_opted_in: a call has come that a ready thread would have taken as thread->admitted
@@ -253,8 +254,8 @@ void planned_leave_kept(struct thread *t);
 void planned_leave_top(struct thread *t, const struct arch_regs *regs);
 
 /*
- * HOT, PLAN_ESTIMATE: returns are not seen. Calls that the next call shows to be over end halfway
- * between the last record and now.
+ * HOT, PLAN_ESTIMATE: returns are not seen, but the next call shows that some calls have returned.
+ * Their ends are taken to be halfway between the last record and now.
  */
 void planned_begin_estimate(struct thread *t);
 void planned_end_estimate(struct thread *t);

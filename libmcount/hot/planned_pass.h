@@ -11,31 +11,31 @@
 
 /*
  * While something is opted in, nothing is opted out and no ENTRY is held back, a function without a
- * rule is recorded as without a plan. Then the thread is open: thread->calls is planned.pass, and
- * the fast paths push and pop frames as without a plan. probe_skips, which they test, is false
- * while the recorder has news (plan_update.h).
+ * rule is recorded as if there were no plan. Then the thread is open: thread->calls is
+ * planned.pass, and the fast paths push and pop frames as without a plan. They test probe_skips,
+ * which is false while the recorder has news (plan_update.h).
  *
  * A frame of a fast path has no struct planned_frame: its content follows from the number of such
  * frames above planned.open_base, the innermost frame of another kind. planned.now is the selection
- * inside of planned.open_base. Before other code uses these frames, planned_settle() completes them
- * and ends the thread's open state. Each of their returns takes the slow path then, so no common
- * case may settle a thread.
+ * inside of planned.open_base. Before other code uses these frames, planned_settle() completes
+ * them, and the thread is not open any more. Each return of a completed frame takes the slow path,
+ * so no common case may settle a thread.
  *
- * An open thread stays open in these cases:
+ * An open thread stays open at these calls:
  *
- * - Only values of the call are captured (planned_fast_capture()). With a return value to capture,
- *   its frame has a struct open_frame and is thread->fast_base, so that its return comes to
- *   planned_leave_open().
- * - The function's rule only opts it out. The call has a frame whose time is OPEN_OUT, and the
- *   thread is barred until that call ends.
- * - The call is too deep. If returns are announced (-finstrument-functions), the call has a frame
- *   whose time is OPEN_TOO_DEEP.
+ * - A call of which only values are captured (planned_fast_capture()). If its return value is
+ *   captured, its frame has a struct open_frame and is thread->fast_base, so that the return comes
+ *   to planned_leave_open().
+ * - A call of a function whose rule only opts it out. The call has a frame whose time is OPEN_OUT,
+ *   and the thread is barred until that call ends.
+ * - A call that is too deep. If returns are announced (-finstrument-functions), the call has a
+ *   frame whose time is OPEN_TOO_DEEP.
  *
  * While nothing is opted in, a thread may be ready: the next call of a function whose rule only
  * opts it in opens the thread. All is prepared as for an open thread, but thread->calls is
- * planned.skip_outside and planned.now.in is 0. The opening call gets the frame thread->admitted. A
- * handler that jumps out may leave this frame without the change of thread->calls and
- * planned.now.in, but never that change without the frame.
+ * planned.skip_outside, and planned.now.in is 0. The call that opens the thread gets the frame
+ * thread->admitted, before thread->calls and planned.now.in change. A handler that jumps out may
+ * leave the frame without these changes, but never these changes without the frame.
  */
 #define OPEN_OUT      0
 #define OPEN_TOO_DEEP 1
@@ -97,8 +97,8 @@ static inline bool planned_leaves_out(const struct thread *t, uint64_t addr)
 }
 
 /*
- * Stores @entry in @word of a place, for the stub. plans.c stores a new plan before it empties the
- * tables. So one of the two threads sees the other's store.
+ * Stores @entry in @word of a place, for the stub, then looks if the plan was replaced. plans.c
+ * stores the new plan, then empties the tables. So one of the two threads sees the other's store.
  */
 static inline void planned_note(struct planned *p, uint64_t *word, uint64_t entry)
 {

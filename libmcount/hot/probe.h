@@ -160,14 +160,14 @@ _Static_assert(__builtin_offsetof(struct thread, low) < 128, "hot lines are two"
 /*
  * One library call of the program that goes through us.
  *
- * @target: the address from the GOT slot: the function, or code of the dynamic linker that binds
- *          it. The linker may store the function here at any moment (libcall.c)
+ * @target: the address from the GOT slot: the function, or code that makes the dynamic linker find
+ *          it. The linker may then store the function here at any moment (libcall.c)
  * @flags: enum plan_call, and CALL_OF_...
  * @unbound: the first value of @target
  * @function: the function that the call is, or will be, bound to; 0: unknown
  * @behind: the next definition of the name, if @function is one of the probe's
- * @hook: with CALL_OF_PATCHED: a byte of the function, which is @unpatched while its hook is not
- *        there
+ * @hook: with CALL_OF_PATCHED: the address of a byte of the function, which is @unpatched while the
+ *        hook is not there
  */
 struct call_site {
 	uint64_t target;

@@ -40,8 +40,8 @@ struct thread *stacks_find(struct thread *t, uint64_t sp);
 
 /*
  * COLD. The program announces that this thread goes on at @sp, on a stack of @bytes from @low on.
- * Takes the stack up if it is a local variable of a call: places could not tell its calls apart.
- * Other stacks are taken up at their next call.
+ * If that stack is a local variable of a call, places cannot tell the calls on the two stacks
+ * apart, so the stack is taken up now. Other stacks are taken up at their next call.
  */
 void stacks_take_up(uint64_t sp, uint64_t low, uint64_t bytes);
 

@@ -196,8 +196,8 @@ static inline void state_limit_none(struct thread *t)
 }
 
 /*
- * Without a plan the stubs handle all frames up to RECORD_DEPTH_MAX. They take all bits below the
- * address from the caller's data word. frames[0] has the depth "-1".
+ * Without a plan the stubs handle all frames up to RECORD_DEPTH_MAX. The stubs take all bits below
+ * the address from the caller's data word. frames[0] has the depth "-1".
  */
 static inline void state_limit_alike(struct thread *t, bool is_held)
 {
