@@ -57,8 +57,8 @@ static uint64_t stub_bytes(const struct plan_patch *plan)
 }
 
 /*
- * Returns the cell of @hook. Memory for writing and memory for execution have the same distance
- * from stub to cell.
+ * Returns the cell of @hook. A stub has the same distance to its cell in the memory where it is
+ * written and where it is executed.
  */
 static const uint64_t *cell_of(const struct stub_memory *memory, enum arch_hook hook)
 {

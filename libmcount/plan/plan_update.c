@@ -13,7 +13,7 @@
 
 /*
  * A second mapping of the arena's header, at an address that the stubs know. The recorder clears
- * probe_skips in it. An ordinary page in a process that is not steered.
+ * probe_skips in it. Without steering this is an ordinary page.
  */
 union {
 	struct arena header;

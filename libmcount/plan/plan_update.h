@@ -6,8 +6,8 @@
 
 /*
  * The probe has no thread and no descriptor for news. So the recorder writes a word that calls
- * under a plan read anyway: arena.news, or control_page.finished without PLAN_STEERABLE. It also
- * clears probe_skips for the entry stubs. One thread then asks for the plan:
+ * under a plan read anyway: arena.news, or control_page.finished without PLAN_STEERABLE. The
+ * recorder also clears probe_skips, for the entry stubs. One thread then asks for the plan:
  * doc/internals/plans.md, "Who asks for a plan".
  */
 

@@ -178,8 +178,8 @@ static bool steps_read_memory(const struct live_plan *plan)
 /* --- the end of a plan --- */
 
 /*
- * True when a thread may still use the retired @plan. planned_take_up() takes up only probe.live. A
- * machine with weaker order than x86 also needs membarrier(2).
+ * True when a thread may still use the retired @plan: no thread takes up a plan that is not
+ * probe.live. A machine with weaker order than x86 also needs membarrier(2).
  */
 static bool is_needed(const struct live_plan *plan)
 {

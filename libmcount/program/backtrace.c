@@ -15,8 +15,8 @@
  * of the return trampoline for each slot. These frames, and those of the functions here, are
  * removed.
  *
- * Signal handlers may call both functions. They allocate by mmap(2) only, and take no lock but the
- * dynamic linker's, at the first _Unwind_Backtrace().
+ * Signal handlers may call both functions. The functions allocate by mmap(2) only, and take no lock
+ * but the dynamic linker's, at the first _Unwind_Backtrace().
  */
 EXPORTED int backtrace(void **addresses, int size);
 EXPORTED _Unwind_Reason_Code _Unwind_Backtrace(_Unwind_Trace_Fn visit, void *arg);

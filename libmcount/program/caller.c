@@ -1,7 +1,7 @@
 /*
  * dlopen(3) and dlsym(3) act for the module around their return address ($ORIGIN, RUNPATH,
  * RTLD_NEXT). If the module were the probe, the result would differ. So both functions return to a
- * return instruction in the caller's module, and from there to the probe.
+ * return instruction in the caller's module, which returns to the probe.
  */
 #include "libmcount/program/caller.h"
 

@@ -8,9 +8,9 @@
 #include <stdint.h>
 
 /*
- * COLD. Returns the address of the first function @name in the order of loading, without the
- * probe's own: most likely that of a call's binding. 0: no module with a DT_GNU_HASH table has it.
- * Takes only the lock of dl_iterate_phdr(3).
+ * COLD. Returns the address of the first function called @name in the order of loading, without the
+ * probe's own functions. A call of @name most likely leads there. 0 when no module with a
+ * DT_GNU_HASH table defines @name. Takes only the lock of dl_iterate_phdr(3).
  */
 uint64_t definition_find(const char *name);
 

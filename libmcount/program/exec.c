@@ -15,8 +15,8 @@
 #include "utils/format/probe/control.h"
 
 /*
- * Variables are only added to an environment that the caller passes, as under uftrace. So a program
- * may remove them.
+ * Variables are only added to an environment that the caller passes, as under uftrace. Variables
+ * that a program removes from its own environment (clearenv(3)) stay removed.
  *
  * These functions may run in the child of a vfork(2), on a small stack, or in a signal handler:
  * they allocate nothing and take no lock. An environment that does not fit is passed on unchanged.

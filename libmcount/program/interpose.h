@@ -9,7 +9,7 @@
 
 /*
  * Returns the definition of @name after the probe's own, or NULL. An attached probe is the last
- * module: the first definition is the program's.
+ * module, so the result is then the first definition.
  *
  * @cache: keeps the result for later calls
  */

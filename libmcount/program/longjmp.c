@@ -15,8 +15,8 @@
 #define MAX_JUMP_BYTES (1UL << 30)
 
 /*
- * Ends a hook that a jump out of a signal handler has left for good. ring.c, clock.c and
- * frame_push() keep its data consistent.
+ * Ends a hook that a jump out of a signal handler has left for good. The order of stores in ring.c,
+ * clock.c and frame_push() keeps data consistent.
  */
 static void forget_interrupted_hook(void)
 {

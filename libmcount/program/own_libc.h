@@ -4,8 +4,8 @@
 
 /*
  * COLD, before the first hook. Binds the probe's calls of libc to libc. Programs and sanitizers may
- * define such functions (memcpy(3), mmap(2)), whose calls would be recorded. If libc cannot be
- * read, nothing changes.
+ * define functions of libc (memcpy(3), mmap(2)), and calls of those would be recorded. If libc
+ * cannot be read, nothing changes.
  */
 void own_libc_bind(void);
 

@@ -11,8 +11,8 @@
 EXPORTED int prctl(int option, ...);
 
 /*
- * True for strict seccomp (seccomp(2)) and for PR_SET_TSC: a hook would use forbidden calls or the
- * counter, and be killed.
+ * True for strict seccomp (seccomp(2)) and for PR_SET_TSC. A hook would make a forbidden call or
+ * read the counter, which kills the program.
  */
 static bool forbids_hooks(int option, unsigned long arg)
 {

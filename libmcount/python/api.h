@@ -1,6 +1,6 @@
 /*
  * The interpreter's functions that the probe calls, found in any loaded module. The probe is not
- * linked to Python, and needs no header of it.
+ * linked to Python, and needs no header of Python.
  */
 #ifndef UTRAIL_LIBMCOUNT_PYTHON_API_H
 #define UTRAIL_LIBMCOUNT_PYTHON_API_H

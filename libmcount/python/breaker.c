@@ -69,8 +69,8 @@ static bool has_gil(void)
 }
 
 /*
- * Lowers the flag after the program's signal handler, in the main thread without the GIL. Other
- * threads store their reason before the flag, so the reasons are read last.
+ * Called after the program's signal handler: lowers the flag in the main thread without the GIL.
+ * Other threads store a reason, then raise the flag: so the reasons are read last.
  */
 static void lower_after_handler(void)
 {

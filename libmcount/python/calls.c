@@ -266,8 +266,8 @@ static bool leave_code(struct thread *t, struct py_object *code, uint64_t key,
 }
 
 /*
- * A call of a function in C begins; false when it is left alone. The key is the definition: from
- * 3.12 on call and return have two objects.
+ * A call of a function in C begins. False when it is left alone. The key is the definition, since
+ * from 3.12 on call and return have different objects.
  */
 static bool enter_native(struct thread *t, const struct py_c_function *fn, struct py_object *code)
 {

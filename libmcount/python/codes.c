@@ -4,8 +4,8 @@
 struct py_codes python_codes;
 
 /*
- * The number of the probe's place in code objects. It must be the first place, 0. has_others()
- * explains the harm of two modules with places.
+ * The number of the probe's place in code objects. It must be 0: the interpreter would call
+ * functions of modules with earlier places (see has_others()).
  */
 static intptr_t code_index = -1;
 

@@ -57,8 +57,8 @@ static inline struct py_object *codes_of_frame(struct py_frame *frame)
 }
 
 /*
- * COLD, with the GIL. codes_look() returns the facts about @code that need no recorder,
- * codes_ask_recorder() all.
+ * COLD, with the GIL. codes_look() returns the facts about @code that need no recorder.
+ * codes_ask_recorder() returns all facts.
  *
  * @is_of_main: the interpreter that began first runs
  */

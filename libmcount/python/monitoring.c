@@ -225,8 +225,8 @@ static struct py_object *take_nothing(struct py_object *self, struct py_object *
 #define VECTORCALL_PLACE 6 /* PyCFunctionObject.vectorcall, in words */
 
 /*
- * Makes a function object whose calls lead directly to @take, or NULL. A usual function object's
- * call may exceed the recursion limit.
+ * Makes a function object whose calls lead directly to @take, or NULL. A call of a usual function
+ * object may exceed the program's recursion limit.
  */
 static struct py_object *make_taker(py_vectorcall *take)
 {
@@ -309,7 +309,7 @@ static bool register_takers(struct py_object *monitoring, int tool)
 
 /*
  * Gives the tool's number back. If the program has audit hooks, the callbacks stay, uncalled: hooks
- * would be told of their removal.
+ * are told of removed callbacks.
  */
 static void leave_tool(struct py_object *monitoring, int tool)
 {

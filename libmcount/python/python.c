@@ -145,8 +145,8 @@ static bool is_interpreter_itself(void)
 }
 
 /*
- * Adds the audit hook, in memory of the interpreter's allocator (PYTHONMALLOC, -X dev). A thread
- * shows that the allocator is chosen.
+ * Adds the audit hook, for which the interpreter allocates memory. The interpreter has chosen its
+ * allocator (PYTHONMALLOC, -X dev) once it has a thread.
  */
 static void begin_hearing(void)
 {

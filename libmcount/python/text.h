@@ -10,8 +10,8 @@ bool text_begin(void);
 
 /*
  * With the GIL, without a pending error. Writes @o as at most @limit bytes; a longer text ends with
- * dots. The language's own types look as by repr(), with dots for inner containers. Other objects
- * are "<module.Class object>". No code of the program runs.
+ * dots. Objects of the language's own types are written as by repr(), with dots for the content of
+ * inner containers. Other objects are "<module.Class object>". No code of the program runs.
  */
 void text_of_object(struct py_object *o, unsigned limit, struct capture_text *text);
 

@@ -141,9 +141,8 @@ static bool grow_arena(void)
 }
 
 /*
- * Maps one more piece if there are only @seen pieces. One thread does so for all. True when there
- * are more pieces than
- * @seen.
+ * Maps one more piece if there are only @seen pieces. One thread does so for all threads that wait.
+ * True when there are now more pieces.
  */
 static bool grow_beyond(uint32_t seen)
 {

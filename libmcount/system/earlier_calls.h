@@ -10,7 +10,7 @@ struct thread;
  * A recorder that attaches finds these calls in the stacks, and tells the probe
  * (utils/format/probe/attach.h). At its first call a thread gets a frame for each of its earlier
  * calls that is still open (FRAME_UNSEEN). Such a frame has no ENTRY, and its return is not seen.
- * It ends when a call begins further out on the stack.
+ * The frame ends when a call begins further out on the stack.
  */
 
 /* COLD. Copy a struct attach_thread, with @bytes in all. Returns 0 or a negative errno. */

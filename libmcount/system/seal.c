@@ -62,8 +62,8 @@ static bool allows_all(const struct numbers *forbidden, const uint16_t *numbers,
 }
 
 /*
- * Takes allowed @numbers out of @forbidden. A call that an earlier filter forbids stays there, and
- * so does a number in no list.
+ * Takes allowed @numbers out of @forbidden. A call that an earlier filter forbids stays in
+ * @forbidden, and so does a number in no list.
  */
 static void judge_numbers(struct numbers *forbidden, const struct sock_fprog *program,
 			  const uint16_t *numbers, unsigned nr)

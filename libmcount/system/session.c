@@ -60,8 +60,8 @@ static bool adopt_arena(const int fds[CONTROL_FD_MAX])
 }
 
 /*
- * The address space for a ring, frames, tables, and the program. With less below its limit (ulimit
- * -v), a process is left alone.
+ * The address space for a ring, frames, tables, and the program. A process whose limit (ulimit -v)
+ * leaves less is not recorded.
  */
 #define ADDRESS_SPACE_NEEDED (32UL << 20)
 
@@ -216,8 +216,8 @@ static int64_t begin_being_recorded(const char *address)
 }
 
 /*
- * The C library's start files make each library call __gmon_start__(). A program with -pg defines
- * that function, too, which must not run yet.
+ * The C library's start files make each library call __gmon_start__(). The probe runs first, and
+ * must not call the function of a program with -pg.
  */
 __attribute__((visibility("hidden"))) void __gmon_start__(void);
 void __gmon_start__(void)
@@ -230,8 +230,8 @@ void __tsan_init(void) __attribute__((weak));
 void __msan_init(void) __attribute__((weak));
 
 /*
- * Initialises the sanitizer: until then its libc functions would crash. Its own .preinit_array,
- * which runs later, does no harm.
+ * Initialises the sanitizer: until then its libc functions would crash. The sanitizer's own
+ * initialisation, which runs later, does no harm.
  */
 static void begin_sanitizer(void)
 {

@@ -90,8 +90,8 @@ static bool note_choice(const struct control_declared *answer)
 }
 
 /*
- * Declares an event to the recorder. Returns its number; 0: not recorded. The side that refuses an
- * event counts it: recorder or probe.
+ * Declares an event to the recorder. Returns its number; 0: not recorded. The recorder counts
+ * events that it refuses, the probe those that the recorder does not get.
  */
 static uint32_t declare_now(const char *id, const char *format, const char *common)
 {

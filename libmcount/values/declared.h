@@ -27,8 +27,8 @@ bool declared_from_aside(struct thread *t, const struct event_data *entry, uint6
 
 /*
  * COLD, in a thread that the recorder has stopped. declared_choose() notes choices of events
- * (ATTACH_CHOOSE). declared_chosen() tells the library's copies (ATTACH_CHOSEN). Return 0 or a
- * negative errno.
+ * (ATTACH_CHOOSE). declared_chosen() tells the choices to the library's copies (ATTACH_CHOSEN).
+ * Return 0 or a negative errno.
  */
 struct attach_choice;
 int64_t declared_choose(const struct attach_choice *list, uint64_t nr);

@@ -49,7 +49,7 @@ static void go_through(struct trace_copies *copies, const struct dl_phdr_info *i
 
 /*
  * Looks for doors among the notes of a segment (gABI, "Note Section"). mold mixes notes of two
- * alignments in a segment, so this looks at each multiple of 4.
+ * alignments in a segment, so each multiple of 4 is looked at.
  */
 static void look_at_notes(struct trace_copies *copies, const struct dl_phdr_info *info,
 			  const ElfW(Phdr) * ph)
