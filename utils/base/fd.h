@@ -9,7 +9,7 @@
 #include "utils/base/err.h"
 #include "utils/base/containers/strbuf.h"
 
-/* Write @len bytes, and go on after interruptions. 0 or negative errno. */
+/* Write @len bytes, and go on after interruptions. Returns 0 or a negative errno. */
 int fd_write_all(int fd, const void *data, size_t len);
 
 /*
@@ -33,7 +33,7 @@ void fd_close_from(unsigned first);
  */
 int file_open_regular(const char *path, struct uft_err *err);
 
-/* Append the file @path to @out. -EFBIG when it has more than @max_bytes. */
+/* Append the file @path to @out. Returns -EFBIG when it has more than @max_bytes. */
 int file_read_all(const char *path, size_t max_bytes, struct strbuf *out, struct uft_err *err);
 
 #endif

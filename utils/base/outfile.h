@@ -41,8 +41,8 @@ struct outfile {
 int outfile_open(struct outfile *out, const char *path, mode_t mode, struct uft_err *err);
 
 /*
- * Write the complete file to disk (fsync(2)) and rename it to @path. 0 or negative errno; after an
- * error the old file stays.
+ * Write the complete file to disk (fsync(2)) and rename it to @path. Returns 0 or a negative errno;
+ * after an error the old file stays.
  */
 int outfile_publish(struct outfile *out, struct uft_err *err);
 
@@ -53,7 +53,7 @@ void outfile_deinit(struct outfile *out);
 
 /*
  * Check that outfile_open() would accept @path, and create nothing. Call this at the start when the
- * output is written hours later. 0 or negative errno.
+ * output is written hours later. Returns 0 or a negative errno.
  */
 int outfile_check(const char *path, struct uft_err *err);
 
@@ -64,7 +64,7 @@ int outfile_check(const char *path, struct uft_err *err);
  */
 int outfile_append(const char *path, mode_t mode, struct uft_err *err);
 
-/* Write a whole file. 0 or negative errno. */
+/* Write a whole file. Returns 0 or a negative errno. */
 int outfile_put(const char *path, const void *data, size_t len, struct uft_err *err);
 
 #endif

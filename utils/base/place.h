@@ -50,8 +50,8 @@ int place_find(struct place *place, const char *path, struct uft_err *err);
 int place_find_parent(struct place *place, const char *path, struct uft_err *err);
 
 /*
- * Check that we may write into an existing file. -EACCES with a text when another user owns it and
- * others may create names in its directory.
+ * Check that we may write into an existing file. Returns -EACCES with a text when another user owns
+ * it and others may create names in its directory.
  */
 int place_check_owner(const struct place *place, const char *path, struct uft_err *err);
 

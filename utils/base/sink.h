@@ -46,7 +46,7 @@ struct sink {
 	void *self;
 };
 
-/* 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 int sink_init(struct sink *sink, int (*write)(void *self, const char *data, size_t len),
 	      void *self);
 /* sink_init() for output to a descriptor, or for appending to a text in memory. */

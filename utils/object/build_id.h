@@ -12,7 +12,7 @@
 
 /*
  * Read the build-id of the ELF file @path, in lowercase hexadecimal. "" without a build-id, which
- * is no error. 0, or errors of elf_file_open().
+ * is no error. Returns 0, or errors of elf_file_open().
  */
 int object_build_id(const char *path, char hex[static BUILD_ID_HEX_SIZE], struct uft_err *err);
 

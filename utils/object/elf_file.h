@@ -32,12 +32,12 @@ struct elf_file {
 	}
 
 /*
- * Open the file @path. 0; -ENOEXEC: it is no ELF file; or another negative errno, with a text that
- * names the file.
+ * Open the file @path. Returns 0; -ENOEXEC: it is no ELF file; or another negative errno, with a
+ * text that names the file.
  */
 int elf_file_open(struct elf_file *file, const char *path, struct uft_err *err);
 
-/* Open an ELF file in memory, which must outlive @file. 0 or -ENOEXEC. */
+/* Open an ELF file in memory, which must outlive @file. Returns 0 or -ENOEXEC. */
 int elf_file_open_image(struct elf_file *file, void *image, size_t size);
 
 void elf_file_close(struct elf_file *file);
@@ -52,7 +52,9 @@ struct elf_section {
 	Elf_Data *data;
 };
 
-/* Find the first section with this name, or of this type (SHT_*). False when there is none. */
+/*
+ * Find the first section with this name, or of this type (SHT_*). Returns false when there is none.
+ */
 bool elf_section_by_name(const struct elf_file *file, const char *name, struct elf_section *sec);
 bool elf_section_by_type(const struct elf_file *file, uint32_t type, struct elf_section *sec);
 
@@ -69,8 +71,8 @@ struct elf_bytes {
 };
 
 /*
- * Read the bytes of a section. 0; -ENOMEM; -ENODATA: the file does not have all of them, or there
- * are none.
+ * Read the bytes of a section. Returns 0; -ENOMEM; -ENODATA: the file does not have all of them, or
+ * there are none.
  */
 int elf_section_read(const struct elf_file *file, Elf_Scn *scn, struct elf_bytes *out);
 
@@ -81,8 +83,8 @@ int elf_section_read(const struct elf_file *file, Elf_Scn *scn, struct elf_bytes
 bool elf_section_has(const struct elf_file *file, const char *name, const void *text, size_t len);
 
 /*
- * Copy the @len bytes at address @addr of the running program from their section. False when no
- * section has all of them.
+ * Copy the @len bytes at address @addr of the running program from their section. Returns false
+ * when no section has all of them.
  */
 bool elf_read_at(const struct elf_file *file, uint64_t addr, void *to, uint64_t len);
 
@@ -104,7 +106,7 @@ struct elf_loaded {
 	size_t nr;
 };
 
-/* 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 int elf_loaded_init(struct elf_loaded *loaded, const struct elf_file *file);
 void elf_loaded_deinit(struct elf_loaded *loaded);
 
@@ -144,13 +146,14 @@ bool elf_has_too_long_names(const struct elf_file *file, size_t bytes);
 int elf_too_long_names(const char *path, struct uft_err *err);
 
 /*
- * Open the table of type SHT_SYMTAB or SHT_DYNSYM. False when the file has none, or an empty one.
+ * Open the table of type SHT_SYMTAB or SHT_DYNSYM. Returns false when the file has none, or an
+ * empty one.
  */
 bool elf_symbols_open(const struct elf_file *file, uint32_t type, struct elf_symbols *symbols);
 
 /*
- * Get entry @index and its name, which has a NUL. False when there is no such entry, or its name is
- * outside of the string table.
+ * Get entry @index and its name, which has a NUL. Returns false when there is no such entry, or its
+ * name is outside of the string table.
  */
 bool elf_symbol(struct elf_symbols *symbols, size_t index, GElf_Sym *sym, const char **name,
 		size_t *name_len);

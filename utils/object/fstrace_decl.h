@@ -30,8 +30,8 @@ struct fstrace_decls {
 };
 
 /*
- * Load the declarations of @file. @path: its name in errors. 0, also when there are none; -EINVAL
- * for a damaged section, with the place; -ENOMEM. @out is empty after a failure.
+ * Load the declarations of @file. @path: its name in errors. Returns 0, also when there are none;
+ * -EINVAL for a damaged section, with the place; -ENOMEM. @out is empty after a failure.
  */
 int fstrace_decls_load(const struct elf_file *file, const char *path, struct fstrace_decls *out,
 		       struct uft_err *err);

@@ -30,7 +30,8 @@ struct finder {
 };
 
 /*
- * Get the code at @addr. @left: bytes from there to the end of the section. NULL: there is no code.
+ * Get the code at @addr. @left: bytes from there to the end of the section. Returns NULL when there
+ * is no code.
  */
 static const uint8_t *code_at(const struct code *code, uint64_t addr, uint64_t *left)
 {

@@ -52,11 +52,12 @@ void prepared_deinit(struct prepared *prepared);
 bool object_is_prepared(const struct elf_file *file);
 
 /*
- * Find all places with room for hooks. 0 or -ENOMEM; a damaged part of the file counts as absent.
+ * Find all places with room for hooks. Returns 0 or -ENOMEM; a damaged part of the file counts as
+ * absent.
  */
 int prepared_find(const struct elf_file *file, struct prepared *out);
 
-/* Find the first call of mcount() or __fentry__() in each function. 0 or -ENOMEM. */
+/* Find the first call of mcount() or __fentry__() in each function. Returns 0 or -ENOMEM. */
 int prepared_find_calls(const struct elf_file *file, struct prepared *out);
 
 #endif

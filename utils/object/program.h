@@ -50,7 +50,7 @@ static inline bool object_is_instrumented(const struct object_program *program)
 	       program->is_prepared;
 }
 
-/* 0, or negative errno when @path cannot be read, with a text that names it. */
+/* Returns 0, or a negative errno with a text that names @path when it cannot be read. */
 int object_check_program(const char *path, struct object_program *program, struct uft_err *err);
 
 #endif

@@ -198,7 +198,9 @@ static bool has_word(struct tui_view *base, size_t shown, const char *word)
 	       view_word_is_in(line->func->name, word);
 }
 
-/* False when no function of the tree has the word. The tree is much smaller than the lines. */
+/*
+ * Returns false when no function of the tree has the word. The tree is much smaller than the lines.
+ */
 static bool knows_word(struct tui_view *base, const char *word)
 {
 	const struct replay_view *view = replay_of(base);

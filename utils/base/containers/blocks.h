@@ -27,13 +27,16 @@ struct blocks {
 };
 
 /*
- * Prepare @nr blocks of @bytes. The kernel allocates their pages at the first use. 0 or -ENOMEM.
+ * Prepare @nr blocks of @bytes. The kernel allocates their pages at the first use. Returns 0 or
+ * -ENOMEM.
  * blocks_deinit() frees all blocks, even those in use.
  */
 int blocks_init(struct blocks *blocks, size_t nr, size_t bytes);
 void blocks_deinit(struct blocks *blocks);
 
-/* Take a block of at least @bytes, whose content is undefined. NULL when memory is short. */
+/*
+ * Take a block of at least @bytes, whose content is undefined. Returns NULL when memory is short.
+ */
 void *blocks_take(struct blocks *blocks, size_t bytes);
 
 /* @block: the result of blocks_take() or malloc(3), or NULL. */

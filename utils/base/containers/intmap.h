@@ -27,7 +27,7 @@ void intmap_deinit(struct intmap *map);
 /* NULL: the key is unknown. */
 void *intmap_get(const struct intmap *map, uint64_t key);
 
-/* Set the value of @key; @value is not NULL. 0 or -ENOMEM. */
+/* Set the value of @key; @value is not NULL. Returns 0 or -ENOMEM. */
 int intmap_put(struct intmap *map, uint64_t key, void *value);
 
 #endif

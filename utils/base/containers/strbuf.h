@@ -27,7 +27,7 @@ struct strbuf {
 void strbuf_deinit(struct strbuf *sb);
 #define cleanup_strbuf cleanup(strbuf_deinit)
 
-/* Make room for @extra more bytes and the NUL. False when memory is short. */
+/* Make room for @extra more bytes and the NUL. Returns false when memory is short. */
 bool strbuf_grow(struct strbuf *sb, size_t extra);
 
 void strbuf_add(struct strbuf *sb, const void *data, size_t len);

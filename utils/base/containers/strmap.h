@@ -27,7 +27,7 @@ void strmap_deinit(struct strmap *map);
 /* NULL: the key is unknown. */
 void *strmap_get(const struct strmap *map, const char *key);
 
-/* Set the value of @key, which must live as long as the map. 0 or -ENOMEM. */
+/* Set the value of @key, which must live as long as the map. Returns 0 or -ENOMEM. */
 int strmap_put(struct strmap *map, const char *key, void *value);
 
 #endif

@@ -36,8 +36,8 @@ static char take_byte(struct text *text)
 }
 
 /*
- * Append the text up to the closing @quote to @word, and move past the quote. False without a
- * closing quote.
+ * Append the text up to the closing @quote to @word, and move past the quote. Returns false without
+ * a closing quote.
  */
 static bool take_quoted(struct text *text, char quote, struct strbuf *word)
 {

@@ -125,13 +125,13 @@ static inline void code_tick(const struct code *code, size_t index)
 		code->tick(code->tick_arg);
 }
 
-/* Load the code of @file. 0 or -ENOMEM. A damaged part of the file counts as absent. */
+/* Load the code of @file. Returns 0 or -ENOMEM. A damaged part of the file counts as absent. */
 int code_load(const struct elf_file *file, struct code *out);
 
 /* Free @code->starts, which needs much memory, when it is needed no longer. */
 void code_forget_starts(struct code *code);
 
-/* Add functions that another source knows. 0 or -ENOMEM. */
+/* Add functions that another source knows. Returns 0 or -ENOMEM. */
 int code_add_funcs(struct code *code, const struct code_func *funcs, size_t nr);
 
 void code_deinit(struct code *code);
@@ -139,7 +139,7 @@ void code_deinit(struct code *code);
 
 const struct code_section *code_section_at(const struct code *code, uint64_t addr);
 
-/* NULL when not all @len bytes are in one section. */
+/* Returns NULL when not all @len bytes are in one section. */
 const uint8_t *code_bytes(const struct code *code, uint64_t addr, uint64_t len);
 
 const struct code_func *code_func_at(const struct code *code, uint64_t addr);
@@ -157,8 +157,8 @@ const struct code_func *code_func_from(const struct code *code, uint64_t addr, s
 uint64_t code_next_start(const struct code *code, uint64_t addr);
 
 /*
- * Call @fn with each address in @func at which an exception may be caught. False when the table is
- * damaged or of an unknown kind.
+ * Call @fn with each address in @func at which an exception may be caught. Returns false when the
+ * table is damaged or of an unknown kind.
  */
 bool code_landings(const struct code *code, const struct code_func *func,
 		   void (*fn)(uint64_t addr, void *arg), void *arg);

@@ -32,7 +32,7 @@ struct hooked {
 	struct plt_entries plt;
 };
 
-/* Load code and PLT of @file. 0 or -ENOMEM. A damaged part of the file counts as absent. */
+/* Load code and PLT of @file. Returns 0 or -ENOMEM. A damaged part of the file counts as absent. */
 int hooked_load(const struct elf_file *file, struct hooked *out);
 void hooked_deinit(struct hooked *hooked);
 

@@ -23,7 +23,7 @@ void islands_deinit(struct islands *islands);
 
 /*
  * Find islands for the sites without a jump among the @nr @sites. An island is within reach of a
- * short jump, and no jump of another site overlaps it. 0 or -ENOMEM.
+ * short jump, and no jump of another site overlaps it. Returns 0 or -ENOMEM.
  */
 int islands_find(const struct code *code, struct insns *insns, const struct code_site *sites,
 		 size_t nr, struct islands *out);

@@ -60,7 +60,7 @@ int sites_prepare_near(const struct code *code, struct insns *insns, const struc
 
 /*
  * Prepare the @nr sites, sorted by address. The caller must check that no thread is in bytes that
- * are overwritten. 0 or -ENOMEM.
+ * are overwritten. Returns 0 or -ENOMEM.
  */
 int sites_prepare(const struct code *code, struct insns *insns, struct code_site *sites, size_t nr);
 

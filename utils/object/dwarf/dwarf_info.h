@@ -128,7 +128,7 @@ void dwarf_info_deinit(struct dwarf_info *info);
  */
 int object_dwarf_load(const char *path, struct dwarf_info *info, struct uft_err *err);
 
-/* NULL: no function begins at @addr. */
+/* Returns NULL when no function begins at @addr. */
 const struct dwarf_func *dwarf_info_find(const struct dwarf_info *info, uint64_t addr);
 
 #endif

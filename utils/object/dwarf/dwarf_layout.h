@@ -42,7 +42,7 @@ struct dwarf_layout {
 
 /*
  * Find the next layout after @layout (NULL: the first one) for containers with the name of class
- * @die. NULL: there is none.
+ * @die. Returns NULL when there is none.
  */
 const struct dwarf_layout *dwarf_layout_next(const struct dwarf_layout *layout, Dwarf_Die *die);
 

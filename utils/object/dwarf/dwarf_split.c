@@ -47,7 +47,7 @@ struct parts {
 	size_t nr;
 };
 
-/* Get the unpacked bytes of section @name. False when there are none. */
+/* Get the unpacked bytes of section @name. Returns false when there are none. */
 static bool section_bytes(const struct elf_file *file, const char *name, struct part *part)
 {
 	struct elf_section sec;
@@ -162,7 +162,7 @@ static bool open_index(const struct elf_file *package, struct index *index)
 	       index->size;
 }
 
-/* Find the row of unit @id, counted from 0. False when the package lacks the unit. */
+/* Find the row of unit @id, counted from 0. Returns false when the package lacks the unit. */
 static bool find_row(const struct index *index, uint64_t id, uint32_t *row)
 {
 	uint32_t mask = index->nr_slots - 1;
@@ -283,7 +283,7 @@ void dwarf_splits_deinit(struct dwarf_splits *splits)
 	splits->missing = NULL;
 }
 
-/* False when no more bytes may be read. */
+/* Returns false when no more bytes may be read. */
 static bool take_bytes(struct dwarf_splits *splits, uint64_t bytes)
 {
 	if (bytes > splits->bytes_left) {

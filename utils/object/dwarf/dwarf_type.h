@@ -90,7 +90,7 @@ bool dwarf_is_container(Dwarf_Die *die);
 
 /*
  * Find the shape of a container of the C++ library (utils/spec/args/shape.h), and the key of its
- * definition. NULL when @die is none, or its layout is unknown.
+ * definition. Returns NULL when @die is none, or its layout is unknown.
  */
 const char *dwarf_container_shape(struct dwarf_loader *loader, Dwarf_Die *die, const char **key);
 
@@ -165,8 +165,8 @@ const char *dwarf_shown_file(Dwarf_Die *unit, const char *file);
 bool dwarf_is_part(Dwarf_Die *child);
 
 /*
- * Find the offset of a member or base class in its struct. False when it is not constant (a virtual
- * base).
+ * Find the offset of a member or base class in its struct. Returns false when it is not constant (a
+ * virtual base).
  */
 bool dwarf_member_offset(Dwarf_Die *member, uint32_t *offset);
 

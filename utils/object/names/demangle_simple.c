@@ -62,7 +62,7 @@ static bool skip_until_end(struct skim *s, bool (*skip)(struct skim *s))
 	return true;
 }
 
-/* Call @skim one level deeper. False when the name is nested too deeply. */
+/* Call @skim one level deeper. Returns false when the name is nested too deeply. */
 static bool go_deeper(struct skim *s, bool (*skim)(struct skim *s))
 {
 	if (s->depth >= DEPTH_MAX)

@@ -227,8 +227,8 @@ static bool is_no_proof(const char *name)
 }
 
 /*
- * Make a sorted list of the GOT slots that prove -fno-plt if code calls through them. NULL when
- * memory is short.
+ * Make a sorted list of the GOT slots that prove -fno-plt if code calls through them. Returns NULL
+ * when memory is short.
  */
 static uint64_t *proving_slots(const struct plt_entries *plt, size_t *nr)
 {

@@ -37,8 +37,8 @@ void plt_entries_deinit(struct plt_entries *plt);
 #define cleanup_plt_entries cleanup(plt_entries_deinit)
 
 /*
- * Load the entries of @file, those of the PLT first. 0 or -ENOMEM. An entry of the GOT does not
- * prove that calls go through it: see plt_is_bypassed().
+ * Load the entries of @file, those of the PLT first. Returns 0 or -ENOMEM. An entry of the GOT does
+ * not prove that calls go through it: see plt_is_bypassed().
  */
 int plt_entries_load(const struct elf_file *file, struct plt_entries *out);
 
@@ -48,7 +48,7 @@ int plt_entries_load(const struct elf_file *file, struct plt_entries *out);
  */
 bool plt_is_bypassed(const struct elf_file *file, const struct plt_entries *plt);
 
-/* Add a symbol of type 'P' for each entry. 0 or -ENOMEM. */
+/* Add a symbol of type 'P' for each entry. Returns 0 or -ENOMEM. */
 int plt_add_symbols(const struct elf_file *file, struct symtab *out);
 
 #endif

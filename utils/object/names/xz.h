@@ -7,8 +7,8 @@
 #include "utils/base/containers/strbuf.h"
 
 /*
- * Append the content of an xz stream. 0; -ENOSYS: this build lacks liblzma; -EFBIG: more than
- * @max_bytes; -EINVAL: damaged; -ENOMEM. @out is undefined after a failure.
+ * Append the content of an xz stream. Returns 0; -ENOSYS: this build lacks liblzma; -EFBIG: more
+ * than @max_bytes; -EINVAL: damaged; -ENOMEM. @out is undefined after a failure.
  */
 int xz_decode(const void *data, size_t len, size_t max_bytes, struct strbuf *out);
 
