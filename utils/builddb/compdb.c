@@ -47,7 +47,10 @@ void compdb_deinit(struct compdb *db)
 	*db = (struct compdb){ 0 };
 }
 
-/* Write the JSON of an entry. False when a text is not UTF-8, and so is not written exactly. */
+/*
+ * Write the JSON of an entry. Returns false when a text is not UTF-8, and so is not written
+ * exactly.
+ */
 static bool put_entry(struct strbuf *out, const char *directory, const char *file,
 		      const char *output, const struct words *argv)
 {

@@ -67,20 +67,20 @@ void compdb_deinit(struct compdb *db);
 
 /*
  * Add an entry. @output: NULL when it is unknown. The entry replaces an earlier entry with the same
- * directory, file and output (if it is unknown: arguments). 0 or -ENOMEM.
+ * directory, file and output (if it is unknown: arguments). Returns 0 or -ENOMEM.
  */
 int compdb_add(struct compdb *db, const char *directory, const char *file, const char *output,
 	       const struct words *argv);
 
 /*
  * Add an entry for each source that @executions have compiled: doc/internals/processes.md, "The
- * compilation database". 0 or -ENOMEM.
+ * compilation database". Returns 0 or -ENOMEM.
  */
 int compdb_add_executions(struct compdb *db, const struct executions *executions);
 
 /*
  * Remove those of the first @nr_earlier entries that have no output if a later entry, which has no
- * output either, has the same directory and file. 0 or -ENOMEM.
+ * output either, has the same directory and file. Returns 0 or -ENOMEM.
  */
 int compdb_drop_earlier(struct compdb *db, size_t nr_earlier);
 

@@ -44,7 +44,7 @@ static bool is_word(const char *word, size_t len, const char *right)
 	return strlen(right) == len && memcmp(word, right, len) == 0;
 }
 
-/* Take the next word of a list, and move *@at past it. False at the end. *@len may be 0. */
+/* Take the next word of a list, and move *@at past it. Returns false at the end. *@len may be 0. */
 static bool next_word(const char **at, const char **word, size_t *len)
 {
 	if (!*at)

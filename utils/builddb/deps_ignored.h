@@ -11,13 +11,13 @@
 
 /*
  * Check a list of files to ignore: globs of whole paths, separated by ';'. `*` matches slashes,
- * too. "default" stands for the default list, "none" for nothing. 0 or -ERR_USAGE.
+ * too. "default" stands for the default list, "none" for nothing. Returns 0 or -ERR_USAGE.
  */
 int deps_ignored_check(const char *list, struct uft_err *err);
 
 /*
  * Hide the files that @list (NULL: "default") matches. The default list hides no file below the
- * first execution's directory. 0 or -ENOMEM.
+ * first execution's directory. Returns 0 or -ENOMEM.
  */
 int deps_ignored_hide(struct files *files, const struct executions *executions, const char *list);
 

@@ -41,15 +41,15 @@ struct deps_walk {
 	size_t cap_heap;
 };
 
-/* 0 or -ENOMEM. Ends with deps_walk_deinit() in any case. */
+/* Returns 0 or -ENOMEM. Ends with deps_walk_deinit() in any case. */
 int deps_walk_init(struct deps_walk *walk, const struct executions *executions,
 		   struct files *files);
 void deps_walk_deinit(struct deps_walk *walk);
 #define cleanup_deps_walk cleanup(deps_walk_deinit)
 
 /*
- * A walk is deps_walk_begin(), then one or more nodes to begin with, then deps_walk_go(). 0,
- * -ENOMEM, or -EDQUOT: the walk costs too much.
+ * A walk is deps_walk_begin(), then one or more nodes to begin with, then deps_walk_go(). Returns
+ * 0, -ENOMEM, or -EDQUOT: the walk costs too much.
  */
 void deps_walk_begin(struct deps_walk *walk);
 int deps_walk_from_content(struct deps_walk *walk, uint32_t content);

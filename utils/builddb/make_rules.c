@@ -34,7 +34,7 @@ size_t make_rules_first(const struct make_rules *declared, const char *path)
 	return (uintptr_t)strmap_get(&declared->targets, path) - 1;
 }
 
-/* Returns the absolute path, without links if the file exists. NULL without memory. */
+/* Returns the absolute path, without links if the file exists. Returns NULL without memory. */
 static char *absolute(const struct parser *parser, const char *name)
 {
 	struct strbuf path cleanup_strbuf = { 0 };
@@ -51,7 +51,7 @@ static char *absolute(const struct parser *parser, const char *name)
 	return real ? real : strdup(strbuf_str(&path));
 }
 
-/* Take the next word of [*@at, @end), without make's escapes. False: there is none. */
+/* Take the next word of [*@at, @end), without make's escapes. Returns false when there is none. */
 static bool next_word(const char **at, const char *end, struct strbuf *word)
 {
 	strbuf_reset(word);

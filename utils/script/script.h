@@ -145,7 +145,7 @@ struct script_lang {
 extern const struct script_lang script_python;
 extern const struct script_lang script_lua;
 
-/* Check that @path is a script that utrail can run. 0, or negative with @err. */
+/* Check that @path is a script that utrail can run. Returns 0, or negative with @err. */
 int script_check(const char *path, struct uft_err *err);
 
 /*
@@ -160,8 +160,8 @@ void script_close(struct script *script);
 #define cleanup_script cleanup(script_close)
 
 /*
- * Append the options that the script's first lines ask for, separated by blanks. 0, or negative
- * with @err.
+ * Append the options that the script's first lines ask for, separated by blanks. Returns 0, or
+ * negative with @err.
  */
 int script_options(const char *path, struct strbuf *out, struct uft_err *err);
 

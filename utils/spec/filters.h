@@ -59,11 +59,12 @@ int filters_make(struct filters *filters, char *const specs[SPEC_OPTIONS], enum 
 void specs_add_notrace(struct strbuf *list, const char *text);
 
 /*
- * Check that the start of a function is enough to evaluate the spec's condition. 0 or -ERR_USAGE.
+ * Check that the start of a function is enough to evaluate the spec's condition. Returns 0 or
+ * -ERR_USAGE.
  */
 int spec_check_recording(const struct spec *spec, struct uft_err *err);
 
-/* Prepare @filters for look-ups, after the last filters_add(). 0 or -ENOMEM. */
+/* Prepare @filters for look-ups, after the last filters_add(). Returns 0 or -ENOMEM. */
 int filters_prepare(struct filters *filters, struct uft_err *err);
 void filters_deinit(struct filters *filters);
 #define cleanup_filters cleanup(filters_deinit)
@@ -128,7 +129,7 @@ void filter_walk_begin(struct filter_walk *walk, struct filters *filters,
 		       const struct filter_subject *subject);
 struct filter_entry *filter_walk_next(struct filter_walk *walk);
 
-/* Combine all specs for @subject into @trigger. False when none matches. */
+/* Combine all specs for @subject into @trigger. Returns false when none matches. */
 bool filters_match(struct filters *filters, const struct filter_subject *subject,
 		   struct trigger *trigger);
 

@@ -83,8 +83,8 @@ extern const struct steer_word steer_words[];
 const struct steer_word *steer_word_find(const char *word);
 
 /*
- * Parse @words (strbuf_list_add()). 0, -ENOMEM, or -ERR_USAGE with a text that names the wrong word
- * and the nearest words. Specs are checked later, when they take effect.
+ * Parse @words (strbuf_list_add()). Returns 0, -ENOMEM, or -ERR_USAGE with a text that names the
+ * wrong word and the nearest words. Specs are checked later, when they take effect.
  */
 int steer_parse(const struct strbuf *words, struct steer_change *change, struct uft_err *err);
 

@@ -19,8 +19,8 @@ struct watch_spec {
 };
 
 /*
- * Parse items "cpu" and "var:NAME", which ';' separates. -ERR_USAGE with the column and the error,
- * -ENOMEM.
+ * Parse items "cpu" and "var:NAME", which ';' separates. Returns 0, -ENOMEM, or -ERR_USAGE with the
+ * column and the error.
  */
 int watch_spec_parse(const char *text, struct watch_spec *out, struct uft_err *err);
 void watch_spec_deinit(struct watch_spec *spec);

@@ -50,19 +50,19 @@ struct tracedat_budget {
 void budget_begin(struct tracedat_budget *budget, uint64_t file_bytes, enum tracedat_limit limit);
 void budget_deinit(struct tracedat_budget *budget);
 
-/* Count @bytes as unpacked. 0, or -EDQUOT with a text that names the limit. */
+/* Count @bytes as unpacked. Returns 0, or -EDQUOT with a text that names the limit. */
 int budget_unpack(struct tracedat_budget *budget, uint64_t bytes, struct uft_err *err);
 
 /*
- * Count @bytes as memory in use, until they are given back. 0, or -EDQUOT with a text that names
- * the limit.
+ * Count @bytes as memory in use, until they are given back. Returns 0, or -EDQUOT with a text that
+ * names the limit.
  */
 int budget_hold(struct tracedat_budget *budget, uint64_t bytes, struct uft_err *err);
 void budget_give_back(struct tracedat_budget *budget, uint64_t bytes);
 
 /*
- * Reserve the @bytes of the file at @at. 0; -EBADMSG with a text when some of them are reserved;
- * -ENOMEM.
+ * Reserve the @bytes of the file at @at. Returns 0; -EBADMSG with a text when some of them are
+ * reserved; -ENOMEM.
  */
 int budget_take_part(struct tracedat_budget *budget, uint64_t at, uint64_t bytes,
 		     struct uft_err *err);

@@ -34,15 +34,15 @@ static inline uint64_t tracedat_cursor_left(const struct tracedat_cursor *in)
 }
 
 /*
- * Read @len bytes, or a number. -EBADMSG with the place when fewer bytes are left, or a negative
- * errno of read(2). A number is unchanged after a failure.
+ * Read @len bytes, or a number. Returns -EBADMSG with the place when fewer bytes are left, or a
+ * negative errno of read(2). A number is unchanged after a failure.
  */
 int tracedat_take(struct tracedat_cursor *in, void *to, size_t len, struct uft_err *err);
 int tracedat_take_u16(struct tracedat_cursor *in, uint16_t *value, struct uft_err *err);
 int tracedat_take_u32(struct tracedat_cursor *in, uint32_t *value, struct uft_err *err);
 int tracedat_take_u64(struct tracedat_cursor *in, uint64_t *value, struct uft_err *err);
 
-/* Append @len bytes to @to. -EFBIG when @to would have more than @max. */
+/* Append @len bytes to @to. Returns -EFBIG when @to would have more than @max. */
 int tracedat_take_blob(struct tracedat_cursor *in, uint64_t len, size_t max, struct strbuf *to,
 		       struct uft_err *err);
 
@@ -50,7 +50,7 @@ int tracedat_take_blob(struct tracedat_cursor *in, uint64_t len, size_t max, str
 int tracedat_take_text(struct tracedat_cursor *in, char *to, size_t size, struct uft_err *err);
 
 /*
- * Skip @len bytes, which must be equal to @word. -EBADMSG when they are not, or errors of
+ * Skip @len bytes, which must be equal to @word. Returns -EBADMSG when they are not, or errors of
  * tracedat_take().
  */
 int tracedat_take_word(struct tracedat_cursor *in, const void *word, size_t len,

@@ -33,8 +33,8 @@ struct tracedat_stream {
 };
 
 /*
- * Open the records of a CPU. 0; -EBADMSG with @err when they cannot be read; -EDQUOT; -ENOMEM.
- * @file and @buffer must outlive @stream.
+ * Open the records of a CPU. Returns 0; -EBADMSG with @err when they cannot be read; -EDQUOT;
+ * -ENOMEM. @file and @buffer must outlive @stream.
  */
 int tracedat_stream_open(struct tracedat_stream *stream, struct tracedat *file,
 			 const struct tracedat_buffer *buffer, const struct tracedat_cpu *cpu,

@@ -8,7 +8,7 @@
 #include "utils/base/containers/strbuf.h"
 #include "utils/base/containers/words.h"
 
-/* Append a copy of the @len bytes of @text, which have no NUL. 0 or -ENOMEM. */
+/* Append a copy of the @len bytes of @text, which have no NUL. Returns 0 or -ENOMEM. */
 int arguments_add(struct words *args, const char *text, size_t len);
 
 /* Remove the first @nr arguments, which must exist. */
@@ -35,7 +35,7 @@ struct arguments_source {
 
 /*
  * Replace each @FILE by the words of the file, as gcc and clang do. Files may name other files. The
- * word @FILE of an unreadable file remains. 0 or -ENOMEM.
+ * word @FILE of an unreadable file remains. Returns 0 or -ENOMEM.
  */
 int arguments_expand_from(struct words *args, struct arguments_source *source,
 			  struct arguments_read *read);

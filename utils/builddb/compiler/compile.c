@@ -160,7 +160,7 @@ static void give_role(struct parsing *p, enum compile_role role)
 
 /*
  * Take the argument of an option of @len bytes: the rest of the word, or the next word. Option and
- * argument get @role. NULL: there is no argument.
+ * argument get @role. Returns NULL when there is no argument.
  */
 static const char *take_argument(struct parsing *p, size_t len, enum compile_role role)
 {

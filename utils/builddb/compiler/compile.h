@@ -56,7 +56,7 @@ struct compile {
 
 /*
  * Parse a command line. @argv has the compiler's name and expanded response files, and must outlive
- * @compile. 0 or -ENOMEM. Ends with compile_deinit().
+ * @compile. Returns 0 or -ENOMEM. Ends with compile_deinit().
  */
 int compile_parse(struct compile *compile, enum compiler_kind kind, const struct words *argv);
 void compile_deinit(struct compile *compile);
@@ -64,14 +64,14 @@ void compile_deinit(struct compile *compile);
 
 /*
  * Append to @out the words of a command that compiles nothing but the source @source (an index of
- * @argv), at most to an object. 0 or -ENOMEM.
+ * @argv), at most to an object. Returns 0 or -ENOMEM.
  */
 int compile_of_one(const struct compile *compile, const struct words *argv, size_t source,
 		   struct words *out);
 
 /*
- * Append the name of the output file for @source to @out. False when there is none: objects that
- * are linked at once are temporary files.
+ * Append the name of the output file for @source to @out. Returns false when there is none: objects
+ * that are linked at once are temporary files.
  */
 bool compile_output(const struct compile *compile, const char *source, struct strbuf *out);
 

@@ -21,7 +21,9 @@ struct response_file {
 	int why;
 };
 
-/* Returns a copy of a text, which may have NULs, with a NUL after it. NULL without memory. */
+/*
+ * Returns a copy of a text, which may have NULs, with a NUL after it. Returns NULL without memory.
+ */
 static char *copy_of(const struct text *text)
 {
 	char *copy = malloc(text_left(text) + 1);

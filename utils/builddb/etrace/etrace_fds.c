@@ -54,7 +54,7 @@ static void leave_node(struct fd_node *node, unsigned level)
 	free(node);
 }
 
-/* Returns *@node, first replaced by a copy if it is shared. NULL without memory. */
+/* Returns *@node, first replaced by a copy if it is shared. Returns NULL without memory. */
 static struct fd_node *own_node(struct fd_node **node, unsigned level)
 {
 	struct fd_node *old = *node;
@@ -129,7 +129,7 @@ void etrace_fds_deinit(struct etrace_fds *fds)
 	intmap_deinit(&fds->by_pid);
 }
 
-/* Open @fd if it is closed, close it if it is open. 0 or -ENOMEM. */
+/* Open @fd if it is closed, close it if it is open. Returns 0 or -ENOMEM. */
 static int flip(struct fd_table *table, uint32_t fd)
 {
 	struct fd_node **node = &table->top;

@@ -18,14 +18,14 @@ struct etrace_fds {
 void etrace_fds_deinit(struct etrace_fds *fds);
 #define cleanup_etrace_fds cleanup(etrace_fds_deinit)
 
-/* Note that the process @pid has opened, or closed, @fd. 0 or -ENOMEM. */
+/* Note that the process @pid has opened, or closed, @fd. Returns 0 or -ENOMEM. */
 int etrace_fds_open(struct etrace_fds *fds, int32_t pid, uint32_t fd);
 int etrace_fds_close(struct etrace_fds *fds, int32_t pid, uint32_t fd);
 
 /* Forget the descriptors of the process @pid, which executes another program. */
 void etrace_fds_forget(struct etrace_fds *fds, int32_t pid);
 
-/* The new process @child gets the descriptors of @pid. 0 or -ENOMEM. */
+/* The new process @child gets the descriptors of @pid. Returns 0 or -ENOMEM. */
 int etrace_fds_fork(struct etrace_fds *fds, int32_t pid, int32_t child);
 
 /* Returns the first open descriptor from @fd on, or -1. */

@@ -131,7 +131,7 @@ bool etrace_is_first_line(const char *line, size_t len);
 /* Take the next line, without its newline. */
 void etrace_reader_take(struct etrace_reader *reader, const char *line, size_t len);
 
-/* Call this after the last line. 0, or -ENOMEM if memory was short at any time. */
+/* Call this after the last line. Returns 0, or -ENOMEM if memory was short at any time. */
 int etrace_reader_end(struct etrace_reader *reader);
 
 /*

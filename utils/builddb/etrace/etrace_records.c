@@ -75,7 +75,7 @@ void etrace_records_sort(struct etrace_reader *reader)
 
 /*
  * Give the task its numbers if it has none. @pid: the process of a thread; 0: the task is a
- * process. 0 or -ENOMEM.
+ * process. Returns 0 or -ENOMEM.
  */
 static int number_task(struct etrace_reader *reader, struct etrace_task *task, int32_t pid)
 {

@@ -77,15 +77,18 @@ struct etrace_writer {
 	struct uft_err broken;
 };
 
-/* Open the data directory @dir. 0; -ENOENT when it has no process events; negative with @err. */
+/*
+ * Open the data directory @dir. Returns 0; -ENOENT when it has no process events; negative with
+ * @err.
+ */
 int etrace_writer_open(struct etrace_writer *writer, const char *dir, bool is_big_endian,
 		       const struct etrace_choice *choice, struct uft_err *err);
 void etrace_writer_close(struct etrace_writer *writer);
 #define cleanup_etrace_writer cleanup(etrace_writer_close)
 
 /*
- * Append the lines of the next record, if it has any, to @out. 1; 0 at the end; -ENOMEM; -EDQUOT:
- * the limit ETRACE_CLOSED_MAX is exceeded.
+ * Append the lines of the next record, if it has any, to @out. Returns 1; 0 at the end; -ENOMEM;
+ * -EDQUOT: the limit ETRACE_CLOSED_MAX is exceeded.
  */
 int etrace_writer_next(struct etrace_writer *writer, struct strbuf *out);
 

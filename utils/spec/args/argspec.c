@@ -63,7 +63,7 @@ static bool take_word(struct cursor *c, const char *word)
 	return true;
 }
 
-/* Parse a decimal number. False when there is none, or when it is above @max. */
+/* Parse a decimal number. Returns false when there is none, or when it is above @max. */
 static bool take_number(struct cursor *c, uint32_t max, uint32_t *number)
 {
 	const char *at = c->at;

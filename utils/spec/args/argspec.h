@@ -90,8 +90,8 @@ void argspecs_deinit(struct argspecs *list);
 bool argspec_is_item(const char *text, size_t len);
 
 /*
- * Parse one item. -EINVAL with a text that names the item and the column (from 1 on) of the error;
- * -ENOMEM.
+ * Parse one item. Returns 0, -ENOMEM, or -EINVAL with a text that names the item and the column
+ * (from 1 on) of the error.
  *
  * @word_bytes: size of a word of the traced program: 8 or 4
  */
@@ -108,7 +108,7 @@ static inline bool argspec_is_text(const struct argspec *spec)
 
 /*
  * Add a specification, which the list owns afterwards. A specification for the same value is
- * replaced, unless the old one is exact and the new one is not. 0 or -ENOMEM.
+ * replaced, unless the old one is exact and the new one is not. Returns 0 or -ENOMEM.
  */
 int argspecs_add(struct argspecs *list, struct argspec *spec);
 

@@ -19,7 +19,7 @@ struct autoargs {
 	const char *retval;
 };
 
-/* NULL: no row has this name. */
+/* Returns NULL when no row has this name. */
 const struct autoargs *autoargs_find(const char *name);
 
 /*

@@ -152,7 +152,7 @@ static struct arg_type format_of(const struct isa *isa, const struct dwarf_type 
 	}
 }
 
-/* Set the members that follow from the type, which are all but the place. 0 or -ENOMEM. */
+/* Set the members that follow from the type, which are all but the place. Returns 0 or -ENOMEM. */
 static int begin_spec(const struct isa *isa, const struct dwarf_type *type, enum arg_kind kind,
 		      struct argspec *spec)
 {

@@ -69,8 +69,8 @@ struct cond {
 };
 
 /*
- * Parse the @len bytes at @text, which follow `if:`. -ENOMEM, or -ERR_USAGE. *@wrong_at: offset of
- * the error in @text.
+ * Parse the @len bytes at @text, which follow `if:`. Returns 0, -ENOMEM, or -ERR_USAGE. *@wrong_at
+ * gets the offset of the error in @text.
  */
 int cond_parse(const char *text, size_t len, struct cond *cond, size_t *wrong_at,
 	       struct uft_err *err);

@@ -42,10 +42,13 @@ void enum_defs_deinit(struct enum_defs *defs);
  */
 int enum_defs_parse(struct enum_defs *defs, const char *text, size_t len, struct uft_err *err);
 
-/* If an enum is defined several times, the newest definition is found. NULL: there is none. */
+/*
+ * If an enum is defined several times, the newest definition is found. Returns NULL when there is
+ * none.
+ */
 const struct enum_def *enum_defs_find(const struct enum_defs *defs, const char *name);
 
-/* Find the name of @value, without splitting it into parts. NULL: there is none. */
+/* Find the name of @value, without splitting it into parts. Returns NULL when there is none. */
 const char *enum_def_name(const struct enum_def *def, int64_t value);
 
 /*

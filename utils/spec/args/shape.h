@@ -48,7 +48,7 @@ struct shape {
 	size_t nr;
 };
 
-/* Parse the text of a shape. @shape points into @text. False when @text is invalid. */
+/* Parse the text of a shape. @shape points into @text. Returns false when @text is invalid. */
 bool shape_parse(struct shape *shape, const char *text);
 
 static inline bool shape_is_sequence(char letter)

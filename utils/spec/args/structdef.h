@@ -67,7 +67,7 @@ void struct_defs_deinit(struct struct_defs *defs);
  */
 int struct_defs_parse(struct struct_defs *defs, const char *text, size_t len);
 
-/* NULL: no struct has this key. */
+/* Returns NULL when no struct has this key. */
 const struct struct_def *struct_defs_find(const struct struct_defs *defs, const char *key);
 
 #endif

@@ -134,7 +134,7 @@ static void advance_token(struct parse *p)
 	p->token = next_token(&p->at);
 }
 
-/* Make room for @nr more nodes. False after an error. */
+/* Make room for @nr more nodes. Returns false after an error. */
 static bool make_room(struct parse *p, uint32_t nr)
 {
 	struct regex_prog *prog = p->prog;

@@ -20,7 +20,9 @@ struct argvalues {
 	bool is_big_endian;
 };
 
-/* Begin before the first value. False when @event has no payload, or the types are unknown. */
+/*
+ * Begin before the first value. Returns false when @event has no payload, or the types are unknown.
+ */
 bool argvalues_begin(struct argvalues *values, struct trace_data *data, const struct event *event);
 
 /* Read the next value. Returns its specification, or NULL when there is no more value. */
