@@ -72,7 +72,7 @@ void arch_call_preserving_vectors(void (*fn)(void *arg), void *arg);
 
 /*
  * Calls @fn(@arg) once. True when the call is known to leave all vector, FP and mask registers
- * unchanged. The test itself changes these registers, so call it from
+ * unchanged. The test itself changes these registers: call this function from
  * arch_call_preserving_vectors(). One caller at a time.
  */
 bool arch_leaves_vectors(void (*fn)(void *arg), void *arg);

@@ -19,9 +19,8 @@ struct hook_call {
 };
 
 /*
- * The functions that an instruction set must provide so that functions can be prepared. @left is
- * the number of bytes at
- * @at. Each returns 0 or false for other code.
+ * The functions that an instruction set must provide so that functions can be prepared. @left bytes
+ * can be read from @at on. Each function returns 0 or false for other code than its own kind.
  *
  * @nop: the length of a nop that compilers leave for hooks, at @at
  * @landing_pad: the length of a mark for targets of indirect calls (x86_64: `endbr64`), at @at

@@ -27,8 +27,8 @@ struct isa_arg_regs {
 /*
  * The procedure linkage table, as written by linkers.
  *
- * @skip: the size of its first, special entry; 0: there is none
- * @skip_mold: the size of the first entry in programs that mold(1) has linked
+ * @skip: the size of its first, special entry; 0: the first entry is like the others
+ * @skip_mold: the value of @skip for programs that mold(1) has linked
  * @jump_slot, @glob_dat: relocations of slots for calls. @glob_dat is 0 if calls without a PLT are
  *                        not supported
  */
@@ -46,13 +46,13 @@ struct isa_plt {
  * @ints, @floats: registers of arguments
  * @dwarf_ints: DWARF's numbers of @ints
  * @dwarf_floats: DWARF's number of the first of @floats
- * @long_double_words: the size of a long double on the stack in words; 0: long doubles are not
- *                     supported
+ * @long_double_words: the size of a long double on the stack in words; 0: long doubles are passed
+ *                     in another, unsupported way
  * @knows_floats: floating point arguments of up to eight bytes are in @floats, then on the stack
  * @floats_then_ints: floating point arguments are in @floats, then in the rest of @ints, then on
  *                    the stack
- * @knows_structs: structs are passed by classes of their words (psABI x86_64, 3.2.3); false: not
- *                 supported
+ * @knows_structs: structs are passed by classes of their words (psABI x86_64, 3.2.3); false: their
+ *                 places are unknown
  * @insns: functions for its machine code (arch/insn.h); NULL: not supported
  * @hook_code: functions for compilers' hooks (arch/hook_code.h); NULL: not supported
  * @parse_operand: does the work of operand_parse(), with @out empty (arch/operand.h); NULL: not

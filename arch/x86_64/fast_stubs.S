@@ -64,7 +64,7 @@
 
 /*
  * Sets %rax to the time, as hot_clock() does; overwrites %rdx. Goes to \other if the clock needs a
- * new fit, or would go back.
+ * new fit, or the time would go back.
  */
 	.macro FAST_CLOCK other
 	rdtsc
@@ -231,7 +231,7 @@
 
 /*
  * Decides as frames_make_way(), by the flags of the comparison with the innermost frame's slot.
- * Goes to \on if that frame's function is open: it has called this one by a jump.
+ * Goes to \on if that frame's function is open: that function has called the new one by a jump.
  */
 	.macro FAST_TAIL_CALL slot, on, other
 	jne	\other

@@ -65,8 +65,8 @@ static bool is_landing_pad(const uint8_t *at, uint64_t left)
 }
 
 /*
- * The length of an endbr64, or of a register's rdssp (f3 0f 1e /1) or incssp (f3 0f ae /5), which
- * capstone may not know; else 0.
+ * The length of an endbr64, or of rdssp (f3 0f 1e /1) or incssp (f3 0f ae /5) of a register, which
+ * capstone does not know; else 0.
  */
 static unsigned known_length(const uint8_t *at, uint64_t left)
 {
@@ -232,8 +232,8 @@ static int put_same(struct move *m, const uint8_t *bytes, unsigned len)
 }
 
 /*
- * loop and jrcxz have no long form. They get a target of their own: a long jump, which a short jump
- * skips if they do not jump.
+ * loop and jrcxz have no long form. So a long jump becomes their target, and a short jump skips the
+ * long one if they do not jump.
  */
 static bool put_short_only(struct move *m)
 {

@@ -556,7 +556,7 @@ HIDDEN_FUNCTION arch_xray_entry
 END arch_xray_entry
 
 /*
- * A jump leads here in place of a return instruction. The registers survive that survive the
+ * A jump leads here in place of a return instruction. The same registers must survive as in the
  * trampoline. probe_xray_exit(return slot, registers)
  */
 HIDDEN_FUNCTION arch_xray_exit
