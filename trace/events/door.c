@@ -12,8 +12,8 @@
 
 /*
  * A recorder's code is unmapped when the recorder detaches, while threads may be anywhere. So
- * threads call it by a jump: one instruction that reads its target from fst_door_cells. The
- * recorder looks for threads after that instruction before it detaches.
+ * threads call the recorder by a jump: one instruction that reads its target from fst_door_cells.
+ * Before the recorder detaches, it looks for threads after that instruction.
  */
 enum {
 	DECLARE,

@@ -17,8 +17,8 @@ static uid_t owner_uid = -1;
 static gid_t owner_gid = -1;
 
 /*
- * Renews the mutex in a forked child: the thread of the parent that may hold it does not exist
- * there. The mutex is recursive for faults' handlers that log.
+ * Renews the mutex in a forked child, where the thread that may hold it does not exist. The mutex
+ * is recursive, so that a handler of a fault may log.
  */
 static void renew_mutex(void)
 {

@@ -40,7 +40,7 @@ static void mark_fragment(int fd, off_t end, const char *before)
 
 /*
  * True when the last line, without a newline, is torn. To write its last byte again takes the
- * file's lock: an active writer would have finished.
+ * file's lock, for which an active writer is waited for.
  */
 static bool is_torn_end(int fd, off_t end, const char *last)
 {

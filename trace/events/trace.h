@@ -118,9 +118,9 @@ void fst_add_values(struct fst_text *payload, const struct fst_format *common,
 		    struct fst_values *values);
 
 /*
- * recorded.c: find this process' recorder for a new log. Each event is declared to it, again after
- * a change of the common format. fst_recorded_declare() needs the lock of threads;
- * fst_recorded_end() must not have it.
+ * recorded.c: find this process' recorder for a new log. Each event is declared to the recorder,
+ * again after a change of the common format. fst_recorded_declare() is called under the lock of
+ * threads, fst_recorded_end() without it.
  */
 void fst_recorded_begin(fstrace_t *trace);
 void fst_recorded_end(fstrace_t *trace);

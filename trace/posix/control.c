@@ -57,8 +57,8 @@ void pxt_stop(struct pxt_view *view, const void *address)
 }
 
 /*
- * Flushes before the STOP: fast writers would leave no room. Before the flush, waits for writing
- * threads: an unfinished record holds later ones back.
+ * Flushes before the STOP, for which fast writers would leave no room. First waits for writing
+ * threads: an unfinished record holds later records back.
  */
 void pxt_stop_for_good(struct pxt_handle *handle, const void *address)
 {

@@ -1,7 +1,8 @@
 /*
  * The keeper: a process that waits until the owner of a stream ends or executes another program.
- * The keeper then completes the log and frees the memory. The owner's wait() does not see it. It
- * has no terminal and no descriptors of the owner, and calls only signal-safe functions.
+ * The keeper then completes the log and frees the memory. The keeper is no child for the owner's
+ * wait(), has no terminal and none of the owner's descriptors, and calls only signal-safe
+ * functions.
  */
 #include "posix/keeper.h"
 
@@ -107,8 +108,8 @@ static void close_others(const int fds[3])
 }
 
 /*
- * Gives up all that is shared with the program. Signals stay blocked: one for the program's session
- * or group must not end the keeper.
+ * Gives up all that is shared with the program. Signals stay blocked: a signal to the program's
+ * session or group must not end the keeper.
  */
 static void leave_program(const int fds[3])
 {

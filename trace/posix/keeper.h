@@ -10,8 +10,8 @@
 #include "posixlog/log.h"
 
 /*
- * The progress of a log: together, its bytes in the file and in the buffer are the stream's records
- * before @taken.
+ * The progress of a log: its bytes in the file and in the buffer are the stream's records before
+ * @taken.
  *
  * @begin: the bytes of the log that are in the file
  * @pending: the bytes after @begin, in the buffer of struct pxt_log_part
@@ -24,8 +24,8 @@ struct pxt_log_slot {
 };
 
 /*
- * The part of a stream for its log, after the cells. Any process of the user may write to it: it
- * may tell a process where to look, but never where to write.
+ * The part of a stream for its log, after the cells. Any process of the user may write to this
+ * part. So its data may tell a process where to look, but never where to write.
  *
  * @dev, @ino: of the log's file
  * @mapped_at, @mapped_bytes: the place of the stream in the owner's memory

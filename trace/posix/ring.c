@@ -153,8 +153,8 @@ static inline void pause_cpu(void)
 }
 
 /*
- * Called once by a thread that has lost a race. If two threads alternated at each event, moving
- * cache lines would take most of their time.
+ * Called once by a thread that has lost a race: the thread waits while the other writes. If both
+ * alternated at each event, moving cache lines would take most of their time.
  */
 static __attribute__((noinline, cold)) void give_way(const struct pxt_view *view,
 						     struct pxt_event *event)

@@ -116,8 +116,8 @@ int pxt_log_writer_begin(struct pxt_log_writer *writer, int fd, const struct pxt
 /* Continue the log of another writer. -EINVAL when the file is no log. */
 int pxt_log_writer_resume(struct pxt_log_writer *writer, int fd, unsigned char *buffer);
 /*
- * Saves the records of another writer that was killed, after pxt_log_writer_resume(). The log ends
- * before the first invalid record: the bytes are untrusted.
+ * After pxt_log_writer_resume(): saves the records that the other writer has appended since its
+ * last pxt_log_sync(). The bytes are untrusted: the log ends before the first invalid record.
  *
  * @begin: records up to this place are in the file
  * @nr_pending: the bytes after @begin that are in writer->buffer
