@@ -370,8 +370,8 @@ static int parse_with_former(struct opts *opts, struct line *line, struct uft_er
 }
 
 /*
- * Takes options from default.opts of the recording, except times that the user gave. A stranger may
- * have written the file: only rows with is_recorded are taken.
+ * Takes options from default.opts of the recording; times of the user stay. A stranger may have
+ * written the file: only rows with is_recorded count.
  */
 static int take_default_opts(struct opts *opts, const struct words *words, const char *path,
 			     struct uft_err *err)

@@ -249,8 +249,8 @@ static int show_while_recording(const struct opts *opts, char *data_dir, int ove
 }
 
 /*
- * Waits for the child that shows the calls, and returns its status. The recording is complete by
- * now, so an interrupt means that the user has seen enough.
+ * Waits for the child that shows the calls, and returns its status. The recording is complete, so
+ * an interrupt ends the view only.
  */
 static int wait_for_viewer(pid_t pid, int ending_signal)
 {
@@ -461,8 +461,8 @@ static int wait_for(pid_t pid, const sigset_t *signals, struct uft_err *err)
 }
 
 /*
- * A child does the work and the parent cleans up after it. So no file is left, even after Ctrl-C,
- * after a pager that was left, or after a crash.
+ * A child does the work, and the parent cleans up after it: no file stays, even after Ctrl-C or a
+ * crash.
  */
 static int live_in_temp_dir(const struct opts *opts, struct uft_err *err)
 {

@@ -97,8 +97,8 @@ static struct fst_piece directive_of(const char *format, unsigned long nr)
 }
 
 /*
- * Puts the types of gcc's "expects argument of type 'long int', but argument 3 has type 'int'". A
- * message of clang lacks the argument's number. Returns false for other messages.
+ * Puts the types of gcc's "expects argument of type 'long int', but argument 3 has type 'int'".
+ * Returns false for other messages.
  */
 static bool put_types(struct strbuf *out, const char *format, const char *text)
 {

@@ -23,8 +23,8 @@
 #define SILENCE_MS 2000
 
 /*
- * Reads the file in which a recorder states the name of its socket, if that is not the usual one.
- * The first line is the name, the second the secret.
+ * Reads the file in which a recorder states an unusual name of its socket: the first line is the
+ * name, the second the secret.
  */
 static bool read_door(const char *dir, const struct stat *st, struct recorder_name *name)
 {
@@ -161,8 +161,8 @@ static bool is_at_work(const struct recorder_name *name)
 }
 
 /*
- * Waits for the answer to a request that may take long; meanwhile it asks for signs of life. A
- * recorder of another user gets no such patience: nothing proves its answers.
+ * Waits for the answer to a request that may take long, and asks for signs of life. Answers of
+ * another user's recorder would prove nothing.
  */
 static int wait_while_at_work(int fd, const struct recorder_name *name, bool is_patient,
 			      int timeout_ms)

@@ -48,8 +48,8 @@ static int is_possible(const struct opts *opts, struct uft_err *err)
 }
 
 /*
- * Reads task.txt, then asks the recorder. Files that task.txt names are complete when the recorder
- * answers. Returns 1 with @answer, 0 when the recorder has ended, or negative.
+ * Reads task.txt, then asks the recorder: files that task.txt names are complete. Returns 1 with
+ * @answer, 0 when the recorder has ended, or negative.
  */
 static int read_tasks(const struct follow *follow, struct request_answer *answer,
 		      struct uft_err *err)
@@ -75,8 +75,8 @@ static int read_tasks(const struct follow *follow, struct request_answer *answer
 }
 
 /*
- * Looks at the recording once. complete_ns becomes the recorder's former answer, after which
- * task.txt was read. Else entries that the recorder held back would get names of a former session.
+ * Looks at the recording once. task.txt is read again before a recorder's answer counts: entries
+ * that were held back may follow their session's line.
  */
 int follow_look(struct follow *follow, struct uft_err *err)
 {

@@ -39,8 +39,8 @@ bool statusline_open(void)
 	pthread_mutex_lock(&line.lock);
 	if (line.fd < 0) {
 		/*
-		 * The line gets an open file of its own: O_NONBLOCK on that of stderr would affect
-		 * other processes. A process that has changed its user cannot open it.
+		 * O_NONBLOCK on the open file of stderr would affect other processes. A process
+		 * that has changed its user cannot open the file again.
 		 */
 		line.fd = open("/proc/self/fd/2", O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
 		line.is_own = line.fd >= 0;

@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * Writes the text as one line, with control characters as \xNN. The printer escapes other hidden
- * characters, because the probe's copy of this code should stay small.
+ * Writes the text as one line, with control characters as \xNN. The probe has this code, which
+ * should stay small: printers escape other hidden characters.
  */
 static void put_text(struct uft_err *err, const char *fmt, va_list ap)
 {

@@ -86,8 +86,8 @@ static void drop_tmp(struct outfile *out)
 }
 
 /*
- * Gives the new file the owner, group and mode of the old one. Returns false when that fails.
- * fchown(2) comes first, because it clears bits of the mode.
+ * Gives the new file the owner, group and mode of the old one, or returns false. fchown(2) comes
+ * first, because it clears bits of the mode.
  */
 static bool keeps_owner(const struct outfile *out, mode_t mode)
 {

@@ -74,8 +74,8 @@ static bool put_entry(struct strbuf *out, const char *directory, const char *fil
 }
 
 /*
- * Write the key of an entry. Newlines separate its parts. If a part has a newline, two entries may
- * have the same key, and one of them is lost.
+ * Write the key of an entry, whose parts newlines separate. A part with a newline may give two
+ * entries one key: one entry is lost.
  */
 static void put_key(struct strbuf *out, const char *directory, const char *file, const char *output,
 		    const struct words *argv)
@@ -353,8 +353,8 @@ static void note_unread(struct compdb *db, struct reading *reading)
 }
 
 /*
- * Add the entries of an execution. 1: its children must be ignored, since they compile for it: the
- * compiler that a wrapper calls, or the compiler proper. Else 0, or negative.
+ * Add the entries of an execution. Returns 0, negative, or 1: ignore the children, which compile
+ * for it (the compiler of a wrapper, the compiler proper).
  */
 static int add_command(struct compdb *db, struct reading *reading)
 {

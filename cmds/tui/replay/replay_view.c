@@ -296,8 +296,8 @@ static uint64_t entry_of_cursor(struct replay_view *view)
 }
 
 /*
- * Finds the next call that the task of line @of has made at the same depth before their caller
- * returns. Returns false without such a call, or when the user ends the search.
+ * Finds the task's next call at the depth of line @of, before their caller returns. Returns false
+ * without such a call, or when the user ends the search.
  */
 static bool find_sibling(struct replay_view *view, uint64_t from, const struct replay_line *of,
 			 uint64_t *found)

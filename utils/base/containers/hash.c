@@ -7,8 +7,8 @@
 uint64_t hash_seed(void)
 {
 	/*
-	 * The kernel gives each program 16 random bytes (getauxval(3), AT_RANDOM). libc takes its
-	 * own secrets from these bytes, so mix them: the result must not reveal the secrets.
+	 * The kernel gives each program 16 random bytes (AT_RANDOM). libc takes its secrets from
+	 * these bytes: the mixed result must not reveal them.
 	 */
 	const char *random = (const char *)getauxval(AT_RANDOM);
 	uint64_t halves[2];

@@ -82,8 +82,8 @@ void nearest_text(const struct nearest *n, const char *prefix, struct strbuf *ou
 {
 	for (size_t i = 0; i < n->nr; i++) {
 		/*
-		 * Leave out words that are farther than the best word, which would only distract.
-		 * When even the best word is far, the words may be one farther.
+		 * Leave out words that are farther than the best word. When even the best word is
+		 * far, words that are one farther stay.
 		 */
 		if (n->best[i].distance > n->best[0].distance + (n->best[0].distance > 1))
 			break;

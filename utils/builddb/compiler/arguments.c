@@ -75,8 +75,8 @@ static bool is_blank(char c)
 }
 
 /*
- * Take the next word of the text from *@at on. Returns false at the end. Words may have quotes of
- * both kinds. A backslash escapes the next character, even within quotes.
+ * Take the next word of the text from *@at on. Returns false at the end. A backslash escapes the
+ * next character, even within quotes.
  */
 static bool next_word(const char **at, const char *end, struct strbuf *word)
 {

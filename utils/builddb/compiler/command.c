@@ -7,8 +7,8 @@
 #include "utils/builddb/compiler/arguments.h"
 
 /*
- * Returns the number of words that the kernel has put before the words of a script's call: the
- * interpreter, and perhaps the rest of the script's first line.
+ * Returns the number of words that the kernel has put before a script's call: the interpreter, and
+ * perhaps the rest of the first line.
  */
 static size_t words_of_interpreter(const struct execution *execution, const struct words *argv)
 {

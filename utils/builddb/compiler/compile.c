@@ -159,8 +159,10 @@ static void give_role(struct parsing *p, enum compile_role role)
 }
 
 /*
- * Take the argument of an option of @len bytes: the rest of the word, or the next word. Option and
- * argument get @role. Returns NULL when there is no argument.
+ * Take the argument of an option of @len bytes: the rest of the word, or the next word. Returns
+ * NULL when there is no argument.
+ *
+ * @role: of option and argument
  */
 static const char *take_argument(struct parsing *p, size_t len, enum compile_role role)
 {

@@ -123,8 +123,8 @@ static const char *const linker_with_word[] = {
 };
 
 /*
- * Options of nvcc whose argument is or may be the next word. For nvcc, with_word does not count:
- * some options there mean something else for nvcc.
+ * Options of nvcc whose argument is or may be the next word. Some options in with_word, which does
+ * not count, mean something else for nvcc.
  */
 static const char *const nvcc_with_word[] = {
 	"--Ofast-compile",

@@ -231,8 +231,8 @@ _Static_assert(offsetof(struct lead_place, site) == 0 && offsetof(struct lead_no
 	       "ordered by order_u64()");
 
 /*
- * True when @addr is the site or entry of place @i at the start of a function, and the previous
- * place's jump does not overwrite @addr. Most references to @addr are calls.
+ * True when @addr is the site or entry of place @i at a function's start, and the previous jump
+ * does not overwrite @addr. Most references to @addr are calls.
  */
 static bool is_entry(const struct scan *s, size_t i, uint64_t addr)
 {

@@ -249,8 +249,8 @@ static int survey_functions(struct survey *s, struct insns *insns)
 }
 
 /*
- * Survey again after functions were added to those that began at the @nr @starts. Facts about these
- * stay. Search each added function and the function before it.
+ * Survey again after functions were added to those at the @nr @starts: each added function and the
+ * function before it.
  */
 static int survey_added(struct survey *s, struct insns *insns, const uint64_t *starts, size_t nr)
 {

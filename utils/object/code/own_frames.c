@@ -165,7 +165,7 @@ static int add_v8(const struct elf_file *file, const struct code *code, const st
 
 /*
  * Coroutines that share one stack copy its content away and back, so a slot does not identify a
- * call. To switch, code adds one register to the stack pointer and then to the frame pointer.
+ * call. A switch adds one register to stack pointer and frame pointer.
  */
 #define SLICES	    "it copies pieces of the stack, so no return address of the process is replaced"
 #define SHIFT_BYTES 6
@@ -195,8 +195,8 @@ static bool has_shift(const uint8_t *bytes, size_t len)
 }
 
 /*
- * The largest section that is searched. Larger ones, such as the C library's, would slow down each
- * recording, and no larger library is known that copies pieces of stacks.
+ * The largest section that is searched: larger ones would slow down each recording. No larger
+ * library is known that copies pieces of stacks.
  */
 #define TEXT_MAX (1U << 20)
 

@@ -199,8 +199,8 @@ static uint32_t size_of(Dwarf_Die *type)
 }
 
 /*
- * Find type and size of the elements. The type may only be declared, and then has no size in the
- * file. The sizes of strings are known.
+ * Find type and size of the elements. A type that is only declared has no size in the file, but the
+ * sizes of strings are known.
  */
 static bool element_of(struct shaping *s, Dwarf_Die *die, Dwarf_Die *type, uint32_t *bytes)
 {

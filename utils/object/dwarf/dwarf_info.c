@@ -18,8 +18,8 @@
 #define INLINED_MAX 256
 
 /*
- * Limits of the entries that are read, and of the bytes of names that are kept: so many per byte of
- * debug information, plus a constant. Compilers need at most a tenth.
+ * Limits of entries that are read, and of bytes of names that are kept: per byte of debug
+ * information, plus a constant. Compilers need at most a tenth.
  */
 #define STEPS_PER_BYTE	4
 #define STEPS_MORE	(64U << 10)

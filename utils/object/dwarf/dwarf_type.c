@@ -382,8 +382,8 @@ static const char *keep_name(struct dwarf_loader *loader, const char *name)
 }
 
 /*
- * Read the value of an enumerator. gcc writes a number that is not negative in as few bytes as
- * possible, whose first bit libdw would take for a sign.
+ * Read the value of an enumerator. gcc writes positive numbers in few bytes, whose first bit libdw
+ * would take for a sign.
  */
 static bool enumerator_value(Dwarf_Die *die, int64_t *value)
 {
@@ -585,8 +585,8 @@ static void define_vector(struct dwarf_loader *loader, Dwarf_Die *die, struct dw
 }
 
 /*
- * Make the type of a vector. It is passed in one vector register. Vectors below eight bytes, which
- * are rare, are passed like integers, as compilers do it.
+ * Make the type of a vector, which is passed in one vector register. Vectors below eight bytes are
+ * passed like integers, as compilers do it.
  */
 static void make_vector(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf_type *type)
 {

@@ -15,8 +15,7 @@
 
 /*
  * Limited output of libiberty: a short name can stand for gigabytes. Only a longjmp() out of the
- * callback stops libiberty. The longjmp() leaks nothing: functions with a callback use only the
- * stack.
+ * callback stops libiberty, which has nothing on the heap then.
  */
 struct printer {
 	struct strbuf *out;
