@@ -245,8 +245,8 @@ static void put_execution_args(struct export *ex, const struct exec_slice *slice
 }
 
 /*
- * Write each execution as an async slice, on a track of its own: a thread's calls may continue
- * after a program's end, so slices on the thread's track would cross.
+ * Writes each execution as an async slice: a thread's calls may continue after a program's end, so
+ * slices on the thread's track would cross.
  */
 static int put_executions(struct export *ex, struct uft_err *err)
 {

@@ -1,6 +1,6 @@
 /*
- * Events as a log of POSIX Trace (trace/posixlog/log.h), for posix_trace_open(). The beginning of a
- * log is written last, so the log is made in a nameless file and then copied.
+ * Events as a log of POSIX Trace (trace/posixlog/log.h). The beginning of a log is written last:
+ * the log is made in a nameless file and then copied.
  */
 #include <endian.h>
 #include <errno.h>
@@ -66,8 +66,8 @@ static uint32_t fixed_id(const char *name)
 }
 
 /*
- * Find the id of a name, or give it one. Names beyond the limit get the id of the unnamed event, as
- * in programs. Returns 0 or a negative errno.
+ * Find or give the id of a name. Names beyond the limit get the id of the unnamed event. Returns 0
+ * or a negative errno.
  */
 static int id_of(struct posix_export *to, const char *name, uint32_t *id)
 {

@@ -8,8 +8,8 @@
 /* The limit of samples. More samples do not make a better flame graph. */
 #define SAMPLES_MAX    1000000
 /*
- * The limit of the text. Each line names all callers, so the text grows with the square of the
- * depth: a recording of 2 MB with 60,000 nested calls would have 23 GB.
+ * The limit of the text, which grows with the square of the depth: a recording of 2 MB with 60,000
+ * nested calls would have 23 GB.
  */
 #define TEXT_MAX_BYTES (4ULL << 30)
 

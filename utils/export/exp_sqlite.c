@@ -68,8 +68,10 @@ static const char *const statements[] = {
 };
 
 /*
- * By function id. @is_put: the function is in the table of functions; @nr_open: the number of open
- * calls of all functions whose count_id is this id
+ * By function id.
+ *
+ * @is_put: the function is in the table of functions
+ * @nr_open: number of open calls of all functions whose count_id is this id
  */
 struct known_func {
 	bool is_put;

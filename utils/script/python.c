@@ -214,8 +214,8 @@ static ssize_t refs_of(const struct runner *run, PyObject *o)
 }
 
 /*
- * Returns the last context of its kind, or a new context if the script has kept the last one. The
- * script may have added keys: check the size.
+ * Returns a context that the script has not kept: the last one of its kind, or a new one. Check its
+ * size: the script may have added keys.
  */
 static PyObject *fresh_context(struct runner *run, enum context kind)
 {

@@ -249,8 +249,8 @@ static int read_v6_cpus(struct tracedat *file, struct tracedat_buffer *buffer, u
 }
 
 /*
- * Read the option of an instance of tracing. The option tells where the table of the instance's
- * records is. The table has the form of the top instance's.
+ * Read the option that tells the place of an instance's table of records. The table has the form of
+ * the top instance's table.
  */
 static int read_v6_instance(struct tracedat *file, uint32_t nr_cpus, struct tracedat_cursor *in,
 			    struct uft_err *err)

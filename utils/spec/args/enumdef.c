@@ -202,8 +202,8 @@ const char *enum_def_name(const struct enum_def *def, int64_t value)
 #define PARTS_MAX 64
 
 /*
- * Returns the name of the value 0 if the name is shown beside other parts, or NULL. Only open()
- * needs this: O_RDONLY, the access mode 0 in the lowest two bits.
+ * Returns the name of the value 0 if it is shown beside other parts, or NULL. Only open() needs
+ * this, for the access mode O_RDONLY.
  */
 static const char *zero_of_field(const struct enum_def *def, int64_t value)
 {

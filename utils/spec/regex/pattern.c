@@ -35,9 +35,8 @@ static bool is_optional(const char *next)
 }
 
 /*
- * Finds the longest run of ordinary characters that every match contains. pattern_matches()
- * searches a name for the run before it runs the expression. Patterns with alternatives or groups
- * get no run.
+ * Finds the longest run of ordinary characters that every match contains, for a fast first search
+ * of names. Patterns with alternatives or groups get no run.
  */
 static void find_literal(struct pattern *p)
 {

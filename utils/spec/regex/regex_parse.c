@@ -542,8 +542,8 @@ static void parse_branches(struct parse *p)
 {
 	struct regex_prog *prog = p->prog;
 	/*
-	 * The jump at the end of the last alternative, or -1. Until the target of all jumps is
-	 * known, each jump stores its distance to the jump before it.
+	 * The jump at the end of the last alternative, or -1. Until the common target is known,
+	 * each jump stores its distance to the jump before.
 	 */
 	int32_t jump = -1;
 

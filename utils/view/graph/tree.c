@@ -267,8 +267,8 @@ static int add_wait(struct tree *tree, struct tree_node *parent, const struct ev
 }
 
 /*
- * Counts the wait up to the end of a call, which may end off the CPU because clocks differ. A value
- * in out_event.total_ns marks a counted wait.
+ * Counts the wait up to the end of a call, which may end off the CPU because clocks differ.
+ * out_event.total_ns marks a counted wait.
  */
 static __attribute__((noinline)) int cut_wait(struct tree *tree, const struct event *event)
 {

@@ -23,8 +23,8 @@ static int merge_fork_calls(struct tree *tree, const struct tree *from)
 }
 
 /*
- * Take the names from calls without a recorded entry. Without names, the merge of trees does not
- * unite them with other calls. merge_unseen() gives the names back.
+ * Take the names from calls without a recorded entry, so that merging trees does not unite them
+ * with other calls. merge_unseen() gives the names back.
  */
 static void hide_names(struct tree *from, const struct func **names)
 {

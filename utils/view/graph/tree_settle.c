@@ -56,8 +56,8 @@ static int compare_unseen(const void *a, const void *b)
 }
 
 /*
- * Make the callees of @from callees of @into. A callee that @into has already is united with it,
- * and is appended to the chain of absorb(), whose end is *@last.
+ * Make the callees of @from callees of @into. A callee that @into has already is united, and goes
+ * to the end *@last of absorb()'s chain.
  */
 static int move_children(struct tree *tree, struct tree_node *into, struct tree_node *from,
 			 struct tree_node **last)
@@ -235,8 +235,8 @@ static int compare_fork_calls(const void *a, const void *b)
 }
 
 /*
- * True when @node is @nr levels below the root, and @node and its parents are calls of the
- * functions chain[0], chain[1] ... A call whose function is unknown fits any.
+ * True when @node is @nr levels below the root, and @node and its parents are calls of chain[0],
+ * chain[1] ... An unknown function fits any.
  */
 static bool fits_chain(const struct tree_node *node, const struct tree_unseen *chain, size_t nr)
 {
@@ -281,8 +281,8 @@ static struct tree_node *find_fork_call(const struct tree *tree, const struct tr
 }
 
 /*
- * Returns the innermost call that the parent of a forked child had open at the fork or, if unknown,
- * at the child's announcement; or the root. NULL: the task is no fork, or its parent is unknown.
+ * Returns the parent's innermost open call at the fork (or at the child's announcement), or the
+ * root. NULL: the task is no fork, or its parent is unknown.
  */
 static struct tree_node *find_fork(const struct tree *tree, const struct tree_unseen *unseen,
 				   size_t nr)

@@ -84,8 +84,8 @@ static void put_box(const struct drawing *d, const struct tree_node *node,
 }
 
 /*
- * Returns the value for the width of @node, which its children share. Children that ran at the same
- * time may have a larger sum than the node's value.
+ * Returns the value for the width of @node. Children that ran at the same time may have a larger
+ * sum than the node's own value.
  */
 static uint64_t to_share(const struct svg_style *style, const struct tree_node *node)
 {

@@ -65,8 +65,8 @@ void replay_show_header(struct replay *replay)
 }
 
 /*
- * Begin a line with its cells; before them the header, or an empty line when the task changes. Up
- * to NAME_ROOM bytes may follow before sink_done().
+ * Begin a line with its cells, after the header or an empty line if needed. Up to NAME_ROOM bytes
+ * may follow before sink_done().
  */
 static char *begin_line(struct replay *replay, const struct replay_row *row, unsigned indent)
 {
@@ -233,7 +233,7 @@ static uint64_t take_site(struct replay *replay, const struct task *task, const 
 	uint64_t addr = state->site;
 
 	/*
-	 * The site is that of @entry if it is at most 1 ns earlier, as uftrace's is. An older one
+	 * As in uftrace, the site is that of @entry if it is at most 1 ns earlier. An older site
 	 * may belong to a call that was left out.
 	 */
 	if (entry->time_ns - state->site_ns > 1)

@@ -245,8 +245,8 @@ static int add_event(struct aggregate *agg, const struct event_span *span,
 }
 
 /*
- * HOT: adds calls of functions that have rows, up to the first other event. Returns the number of
- * events. A CPU cannot predict the order of ENTRY and EXIT, so masks replace branches.
+ * HOT: adds calls of functions that have rows. Returns the number of events. A CPU cannot predict
+ * the order of ENTRY and EXIT, so masks replace branches.
  */
 static size_t add_plain_calls(struct aggregate *agg, const struct event_span *span)
 {

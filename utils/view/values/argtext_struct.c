@@ -116,8 +116,8 @@ static bool put_field(struct subject *s, const struct struct_field *field, const
 }
 
 /*
- * Returns the struct's definition, or NULL when its bytes cannot be taken apart. Its layout is that
- * of machines that utrail records on: they are little-endian.
+ * Returns the struct's definition, or NULL when its bytes cannot be taken apart. The layout is
+ * little-endian, like the machines that utrail records on.
  */
 static const struct struct_def *definition(const struct subject *s, const struct argspec *spec,
 					   const struct arg_value *value)
