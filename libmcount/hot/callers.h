@@ -46,8 +46,9 @@ static inline bool callers_may_replace(uint64_t ret)
 }
 
 /*
- * COLD. The first plan is there: look at the modules that the program has from the start. @is_any:
- * all return addresses may be replaced.
+ * COLD. The first plan is there: look at the modules that the program has from the start.
+ *
+ * @is_any: all return addresses may be replaced
  */
 void callers_begin(bool is_any);
 

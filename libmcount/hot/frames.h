@@ -160,8 +160,9 @@ static inline void frames_leave_top_at(struct thread *t, uint64_t now_ns)
 }
 
 /*
- * HOT: the innermost frame, whose entry was seen, returns now. @regs: its return values; NULL when
- * it is left in another way
+ * HOT: the innermost frame, whose entry was seen, returns now.
+ *
+ * @regs: registers with the return values; NULL when the frame is left in another way
  */
 static inline void frames_leave_top(struct thread *t, const struct arch_regs *regs)
 {

@@ -225,15 +225,17 @@ bool planned_enter_explicit(struct thread *t, uint64_t sp, uint64_t ret, uint64_
 			    const struct arch_regs *regs);
 
 /*
- * HOT: enters a call of a function that announces its return itself (XRay). @slot: its return slot,
- * which does not change.
+ * HOT: enters a call of a function that announces its return itself (XRay).
+ *
+ * @slot: the return slot of the call, which does not change
  */
 void planned_enter_announced(struct thread *t, const uint64_t *slot, uint64_t addr,
 			     const struct arch_regs *regs);
 
 /*
- * HOT: records a call whose return cannot be seen: ENTRY and EXIT at the same time. @result: its
- * return values, or NULL
+ * HOT: records a call whose return cannot be seen: ENTRY and EXIT at the same time.
+ *
+ * @result: registers with the return values, or NULL
  */
 void planned_instant(struct thread *t, const uint64_t *slot, uint64_t addr,
 		     const struct arch_regs *regs, const struct arch_regs *result);

@@ -217,8 +217,11 @@ static inline void planned_fast_opt_out(struct thread *t, uint64_t slot, uint64_
 }
 
 /*
- * Enters a call under the plan that the thread knows. @slot, @ret: of the frame. @regs: NULL for
- * -finstrument-functions, which has no arguments.
+ * Enters a call under the plan that the thread knows. False in an uncommon case: the caller then
+ * takes the slow path.
+ *
+ * @slot, @ret: of the frame
+ * @regs: NULL for -finstrument-functions, which has no arguments
  */
 static inline bool planned_fast_enter_known(struct thread *t, uint64_t slot, uint64_t ret,
 					    uint64_t addr, const struct arch_regs *regs)

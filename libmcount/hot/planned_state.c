@@ -282,8 +282,8 @@ static void prepare_plan(struct planned *p, const struct live_plan *plan)
 }
 
 /*
- * @taking is stored before the check of probe.live. plans.c stores probe.live before it looks at
- * @taking. So one of the two threads sees the other's store.
+ * This thread stores @taking before it checks probe.live. plans.c stores probe.live before it looks
+ * at @taking. So one of the two sees the other's store.
  */
 void planned_take_up(struct thread *t)
 {

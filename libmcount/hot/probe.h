@@ -293,8 +293,10 @@ extern __thread struct thread *self __attribute__((tls_model("initial-exec")));
 extern struct thread probe_idle_thread;
 
 /*
- * HOT, called by the entry stubs when a call of @addr begins. @slot: the return slot. Returns 1
- * when the return address was replaced, else 0.
+ * HOT, called by the entry stubs when a call of @addr begins. Returns 1 when the return address was
+ * replaced, else 0.
+ *
+ * @slot: the return slot
  */
 uint32_t probe_entry(uint64_t *slot, uint64_t addr, const struct arch_regs *regs);
 
@@ -311,9 +313,10 @@ uint32_t probe_entry_guarded(uint64_t *slot, uint64_t addr, const struct arch_re
 uint32_t probe_entry_looked_up(uint64_t *slot, uint64_t addr, const struct arch_regs *regs);
 
 /*
- * HOT. Does the work of probe_entry() for a @slot that the stub has found by the frame pointer. If
- * the function has aligned its stack, @slot is a copy of the return slot @other. Else @other has
- * any value.
+ * HOT. Does the work of probe_entry() for a stub that has found @slot by the frame pointer.
+ *
+ * @slot: the return slot, or a copy of it if the function has aligned its stack
+ * @other: the return slot if @slot is a copy; else any value
  */
 uint32_t probe_entry_framed(uint64_t *slot, uint64_t addr, const struct arch_regs *regs,
 			    uint64_t *other);
@@ -331,20 +334,29 @@ uint32_t probe_entry_framed(uint64_t *slot, uint64_t addr, const struct arch_reg
 void probe_leave(void);
 
 /*
- * HOT, called by the return trampoline. @slot: the return slot of the frame that has returned.
- * Returns the address where the program goes on.
+ * HOT, called by the return trampoline. Returns the address where the program goes on.
+ *
+ * @slot: the return slot of the frame that has returned
  */
 uint64_t probe_exit(uint64_t slot, const struct arch_regs *regs);
 /* HOT. Does the work of probe_exit() when the stub has already set the guard. */
 uint64_t probe_exit_guarded(uint64_t slot, const struct arch_regs *regs);
 
-/* @target: the address where the call goes on; @replaced: 1 when the return address was replaced */
+/*
+ * @target: the address where the call goes on
+ * @replaced: 1 when the return address was replaced
+ */
 struct libcall {
 	uint64_t target;
 	uint64_t replaced;
 };
 
-/* HOT, called by arch_libcall. @slot: the return slot; @index: the call site. */
+/*
+ * HOT, called by arch_libcall.
+ *
+ * @slot: the return slot
+ * @index: the call site
+ */
 struct libcall probe_libcall(uint64_t *slot, uint64_t index, struct arch_regs *regs);
 
 /*
@@ -489,7 +501,8 @@ bool ring_make_room(struct thread *t, uint32_t len);
 void ring_settle(struct thread *t);
 
 /*
- * COLD. Lead the @nr library calls in @sites through us, as far as possible.
+ * COLD. Lead the library calls in @sites[@nr] through us, as far as possible.
+ *
  * @finds: find the functions that the dynamic linker has not bound yet
  */
 void libcall_hook(const struct plan_call_site *sites, uint32_t nr, bool finds);

@@ -302,8 +302,8 @@ static void thread_end(void *arg)
 }
 
 /*
- * COLD, before fork(2). Counts the fork for the recorder: the parent may end before its child has
- * run, and the recorder must know that a child will come.
+ * COLD, before fork(2). Counts the fork for the recorder, since the parent may end before its child
+ * runs.
  */
 void thread_before_fork(void)
 {

@@ -25,8 +25,8 @@
  */
 
 /*
- * The number of sites, those of later modules among them, for which address space is reserved. The
- * space does not grow, since sites stay at their addresses.
+ * The number of sites, also of later modules, for which address space is reserved. Sites stay at
+ * their addresses.
  */
 #define CALLS_ROOM 65536
 #define CALLS_MAX  (1U << 20)

@@ -48,8 +48,8 @@ static struct {
 #define ASK_AGAIN_NS 10000000
 
 /*
- * True when the recorder can tell this process that there is a new plan. Otherwise the process
- * looks for a new plan at each call, and the stubs skip nothing.
+ * True when the recorder can tell this process about a new plan. Otherwise each call looks for a
+ * new plan, and the stubs skip nothing.
  */
 static bool is_told(void)
 {

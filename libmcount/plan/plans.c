@@ -279,8 +279,8 @@ static bool operands_read_memory(const struct plan_operand *operands, uint32_t n
 }
 
 /*
- * True when the patches can be used in the mapping, as those of a recorder of our version can. They
- * are many and large, so they are not copied then.
+ * True when the patches can be used in the mapping, without a copy, as those of a recorder of our
+ * version can.
  */
 static bool can_stay(const struct plan_list *patches)
 {

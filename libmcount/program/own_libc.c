@@ -93,8 +93,10 @@ static void *find_function(const struct loaded *libc, const char *name, uint32_t
 }
 
 /*
- * Called for each function outside of the probe that the probe calls. @slot: the slot with the
- * called address; @function: the function that is to be called
+ * Called for each function outside of the probe that the probe calls.
+ *
+ * @slot: the slot with the called address
+ * @function: the function that is to be called
  */
 typedef void visit_fn(void **slot, void *function, void *arg);
 

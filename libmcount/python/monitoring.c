@@ -325,7 +325,7 @@ static void leave_tool(struct py_object *monitoring, int tool)
 
 /*
  * Numbers of tools, in the order in which they are tried. Python's documentation names no use for 4
- * and 3. The other numbers are for optimizers, coverage, debuggers and profilers.
+ * and 3.
  */
 static const int tools[] = { 4, 3, 5, 1, 0, 2 };
 #define NR_FREE_TOOLS 2

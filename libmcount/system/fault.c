@@ -246,8 +246,8 @@ static int change_other(int sig, const struct sigaction *act, struct sigaction *
 }
 
 /*
- * True in a vfork(2) child: another process with this memory. It has signal actions of its own,
- * which are not kept here, so its requests go to the kernel unchanged.
+ * True in a vfork(2) child, which shares this memory but has signal actions of its own. Its
+ * requests go to the kernel unchanged.
  */
 static bool is_borrower(void)
 {

@@ -22,8 +22,9 @@ uint32_t capture_args(const struct capture_step *head, const struct arch_regs *r
 uint32_t capture_retval(const struct capture_step *head, const struct arch_regs *regs, uint8_t *to);
 
 /*
- * HOT: write the string that @step reads to @to, which has CAPTURE_TEXT_ROOM bytes: its length in
- * two bytes, then the string. Returns the length.
+ * HOT: writes a length in two bytes, then the string that @step reads. Returns the length.
+ *
+ * @to: CAPTURE_TEXT_ROOM bytes
  */
 #define CAPTURE_TEXT_ROOM (ARGBLOB_STRING_MAX + 32)
 uint32_t capture_text(const struct capture_step *step, const struct arch_regs *regs,
