@@ -83,8 +83,11 @@ extern const char arch_libcall[];
 #define ARCH_CALL_STUB_BYTES 16
 
 /*
- * Writes the stub of call site @index (below 2^31) to @code: ARCH_CALL_STUB_BYTES, executed in
- * place. It jumps to the address in @cell, which is within 2 GiB.
+ * Writes the stub of call site @index (below 2^31), which jumps to the address in @cell. The stub
+ * is executed in place.
+ *
+ * @code: ARCH_CALL_STUB_BYTES
+ * @cell: the address of a word within 2 GiB of @code
  */
 void arch_write_call_stub(uint8_t *code, uint32_t index, const uint64_t *cell);
 

@@ -9,8 +9,9 @@
 #include <stdint.h>
 
 /*
- * A call of a hook. @target: the hook's address, or, with @is_slot, the address of the word that
- * has it.
+ * A call of a hook.
+ *
+ * @target: the hook's address; with @is_slot the address of the word that has the hook's address
  */
 struct hook_call {
 	uint64_t target;

@@ -83,7 +83,7 @@ void arch_remote_put_context(void *memory, uint64_t at, const struct arch_remote
 
 /*
  * Returns the number of the system call that @code makes, the instructions before the program
- * counter; -1: unknown. It must be loaded as a constant, as in C libraries.
+ * counter. -1 when the number is not loaded as a constant, as in C libraries.
  */
 #define ARCH_REMOTE_NUMBER_BYTES 7
 long arch_remote_number_in_code(const uint8_t code[ARCH_REMOTE_NUMBER_BYTES]);
