@@ -287,8 +287,8 @@ void fst_file_reopen(fstrace_t *trace)
 		struct stat of_old, of_new;
 
 		/*
-		 * The program may have closed the old descriptor. If its number is free, the new
-		 * descriptor gets the number. If it still is the log's, it stays.
+		 * The program may have closed the old descriptor. A free number goes to the new
+		 * descriptor. If the old descriptor still is the log's, it stays.
 		 */
 		if (fd != old && fstat(old, &of_old) == 0 && fstat(fd, &of_new) == 0 &&
 		    of_old.st_ino == of_new.st_ino && of_old.st_dev == of_new.st_dev) {

@@ -39,8 +39,8 @@ static void mark_fragment(int fd, off_t end, const char *before)
 }
 
 /*
- * True when the last line, without a newline, is torn. To write its last byte again takes the
- * file's lock, for which an active writer is waited for.
+ * True when the last line, without a newline, is torn. Writing its last byte again takes the file's
+ * lock, so an active writer has finished by then.
  */
 static bool is_torn_end(int fd, off_t end, const char *last)
 {

@@ -91,8 +91,9 @@ void pxt_drain_end_full(struct pxt_handle *handle, struct pxt_drain *drain);
  */
 uint64_t pxt_place_of(const struct pxt_stream *stream, size_t bytes);
 /*
- * True when the stream's owner has ended, or executed another program. @at, @bytes: the place of
- * the stream in the owner's memory; @at is 0 if it is unknown
+ * True when the stream's owner has ended, or executed another program.
+ *
+ * @at, @bytes: the place of the stream in the owner's memory; @at is 0 if the place is unknown
  */
 bool pxt_owner_is_gone(const struct pxt_stream *stream, uint64_t at, uint64_t bytes);
 

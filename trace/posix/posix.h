@@ -414,8 +414,10 @@ static inline void pxt_inside_leave(const struct pxt_inside *inside)
 uint32_t pxt_cells_of(uint32_t len);
 int pxt_ring_put(struct pxt_view *view, struct pxt_event *event, const void *data);
 /*
- * Read the record at @at without taking it. Returns 1; 0: there is none; -EAGAIN: it is not
- * finished; -ESTALE: it is gone. @data: NULL, or pxt_data_room() bytes
+ * Read the record at @at without taking it. Returns 1; 0: no record; -EAGAIN: the record is not
+ * finished; -ESTALE: it is gone.
+ *
+ * @data: NULL, or pxt_data_room() bytes
  */
 int pxt_ring_peek(const struct pxt_view *view, uint64_t at, struct pxt_event *event, void *data,
 		  uint32_t *nr_cells);
@@ -569,7 +571,7 @@ const char *pxt_log_name(const struct pxt_handle *handle, uint32_t id, char text
 
 /*
  * take.c: take the next event; its data go to handle->buffer. Called with handle->reads. Returns 1;
- * 0: there is none; -EAGAIN: a writer is in the middle of it.
+ * 0: there is no event; -EAGAIN: a writer is in the middle of the next event.
  */
 int pxt_take(struct pxt_handle *handle, struct pxt_event *event);
 void pxt_take_back(struct pxt_handle *handle, const struct pxt_event *event);

@@ -38,7 +38,8 @@ enum {
 
 /*
  * @time_ns: nanoseconds since 1970
- * @address: the place in the program; @thread: the pthread_t
+ * @address: the place in the program
+ * @thread: the pthread_t
  * @len: the bytes of recorded data
  * @flags: PT_TRUNCATED: the event had more data
  */
