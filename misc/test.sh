@@ -232,8 +232,8 @@ cross_machine() {
 
 # The reader, built for machines without a probe (misc/cross), under qemu: its tests, and its output
 # for this machine's recordings. One machine has 64 bits and one 32; the stage matrix takes all. Two
-# machines are built at a time, since linking uses one CPU. The function is a subshell, so that it
-# waits for its own jobs alone.
+# machines are built at a time: one compiles while the other links or is set up. The function is a
+# subshell, so that it waits for its own jobs alone.
 stage_cross() (
 	# shellcheck disable=SC2086  # a list of words
 	install_packages $cross_packages

@@ -283,8 +283,8 @@ static inline void state_begin(struct thread *t)
 }
 
 /*
- * HOT: an open thread is about to push @f. The fast paths may not write the EXIT of @f, so @f is
- * @fast_base until it returns.
+ * HOT: an open thread is about to push @f. The fast paths may not write the EXIT of @f, so
+ * @fast_base is @f until the return of @f.
  */
 static inline void state_keep_back(struct thread *t, struct frame *f)
 {

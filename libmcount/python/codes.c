@@ -38,8 +38,8 @@ struct py_object *codes_ask_frame(struct py_frame *frame)
 }
 
 /*
- * True when another module has places in code objects, too. For each code object with the probe's
- * value, the interpreter would call that module's function with NULL.
+ * True when another module has places in code objects, too. When code with the probe's value is
+ * freed, the interpreter would call that module's function with NULL.
  */
 static bool has_others(struct py_object *code, bool is_of_main)
 {
