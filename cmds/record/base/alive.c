@@ -1,10 +1,10 @@
-/* Decides until when a recording goes on (see alive.h). */
+/* Decides when a recording ends (see alive.h). */
 #include "cmds/record/base/alive.h"
 
 enum step {
-	STEP_WAIT, /* a process is alive */
-	STEP_LOOK, /* no known process is alive */
-	STEP_LAST, /* no process is alive: only last messages may still be on their way */
+	STEP_WAIT, /* at least one followed process is alive */
+	STEP_LOOK, /* no followed process is alive: look for unknown ones */
+	STEP_LAST, /* no process is alive: serve the last messages that are still on their way */
 };
 
 void alive_add(struct alive *a)
@@ -77,7 +77,10 @@ int alive_run(struct alive *a, const struct alive_ops *ops, void *arg)
 		enum step step = next_step(a);
 
 		if (step == STEP_LOOK) {
-			/* Set before the look: alive_add() clears it, and another look follows. */
+			/*
+			 * The flag is set before the look. If the look finds a process, alive_add()
+			 * clears the flag, and there will be another look.
+			 */
 			a->has_looked = true;
 			ops->look(arg);
 			continue;
@@ -89,11 +92,13 @@ int alive_run(struct alive *a, const struct alive_ops *ops, void *arg)
 			return nr;
 		if (step == STEP_WAIT)
 			continue;
-		/* Rounds for last messages are limited, too. */
+		/*
+		 * The number of rounds is limited, so that messages cannot delay the end for ever.
+		 */
 		if (nr == 0 || ++a->last_rounds == ALIVE_LAST_ROUNDS)
 			break;
 	}
-	/* The program may have ended meanwhile. */
+	/* The program may have ended during the last rounds. */
 	if (!a->program_ended)
 		ops->reap(arg);
 	return 0;

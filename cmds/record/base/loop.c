@@ -31,8 +31,8 @@ void loop_remove(struct loop *loop, int fd, const struct served *served)
 {
 	epoll_ctl(loop->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
 	/*
-	 * Events of @served that were reported already are dropped: their object may be gone before
-	 * they are served.
+	 * Drop the events of @served that were reported but are not served yet. The object of
+	 * @served may be freed before their turn.
 	 */
 	for (int i = loop->at; i < loop->nr; i++) {
 		if (loop->events[i].data.ptr == served)

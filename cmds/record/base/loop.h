@@ -1,4 +1,4 @@
-/* The events that the recorder's control thread waits for. Any module may add descriptors. */
+/* The event loop of the recorder's control thread. Any module may add descriptors. */
 #ifndef UTRAIL_CMDS_RECORD_BASE_LOOP_H
 #define UTRAIL_CMDS_RECORD_BASE_LOOP_H
 
@@ -8,10 +8,11 @@
 #include "utils/base/err.h"
 
 /*
- * A member of each object with a watched descriptor; container_of() leads to the object.
+ * A member of each object with a watched descriptor. container_of() leads from it to the object.
  *
- * @serve: called on the control thread when the descriptor is ready. May end any watching
- * @owner: for @serve
+ * @serve: called on the control thread when the descriptor is ready. It may stop watching any
+ *         descriptor
+ * @owner: data for @serve
  */
 struct served {
 	void (*serve)(struct served *served, uint32_t epoll_events);
@@ -20,7 +21,7 @@ struct served {
 
 #define LOOP_BATCH 64
 
-/* @events: events of the last wait; those from @at to @nr are not served yet */
+/* @events: the events of the last wait. The events from @at to @nr are not served yet */
 struct loop {
 	int epoll_fd; /* -1 when not open */
 	int at;
@@ -31,7 +32,7 @@ struct loop {
 int loop_open(struct loop *loop, struct uft_err *err);
 void loop_close(struct loop *loop);
 
-/* Serve @served whenever @fd can be read, or has come to its end. Returns 0 or negative errno. */
+/* Call served.serve when @fd is readable or at its end. Returns 0 or a negative errno. */
 int loop_add(struct loop *loop, int fd, struct served *served);
 
 /* Stop serving @served. Call it before @fd is closed; afterwards @served may be freed. */
@@ -41,14 +42,14 @@ void loop_remove(struct loop *loop, int fd, const struct served *served);
 void loop_close_fd(struct loop *loop, int *fd, const struct served *served);
 
 /*
- * Make a timer that ends every @period_ns nanoseconds (0: it must be set first), and serve it.
- * Returns its descriptor, or negative errno.
+ * Make a timer that expires every @period_ns nanoseconds, and serve it. With 0 the caller must set
+ * the timer first. Returns the timer's descriptor, or a negative errno.
  */
 int loop_add_timer(struct loop *loop, uint64_t period_ns, struct served *served);
 
 /*
  * Wait for @timeout_ms at most (-1: no limit), and serve the ready descriptors. Returns their
- * number, 0 also after a signal handler, or negative errno.
+ * number or a negative errno. After a signal handler the number may be 0.
  */
 int loop_serve(struct loop *loop, int timeout_ms);
 

@@ -7,8 +7,8 @@
 #include "cmds/record/base/proc_status.h"
 
 /*
- * @parent: the parent's number in the recorder's namespace
- * @self: the task's number in its own namespace, which is the last number of "NSpid:". 0: unknown
+ * @parent: the number of the task's parent in the recorder's namespace
+ * @self: the task's number in its own namespace, the last number in the line "NSpid:". 0: unknown
  */
 struct numbers {
 	pid_t parent;
@@ -48,8 +48,8 @@ pid_t numbers_next(DIR *list)
 }
 
 /*
- * Find the first task in numbers_list() of @process whose own number is @self. With @parent, only
- * children of that process count. Returns 0 when there is none.
+ * Find the first task in numbers_list() of @process whose own number is @self. If @parent is not 0,
+ * only children of process @parent count. Returns 0 when there is no such task.
  */
 static pid_t find_task_number(pid_t process, pid_t self, pid_t parent)
 {
@@ -73,7 +73,7 @@ pid_t numbers_of_child(pid_t os_pid, pid_t pid)
 {
 	const struct numbers numbers = read_numbers(pid);
 
-	/* Most often the process is in the recorder's namespace. */
+	/* Most processes are in the recorder's namespace. Their numbers need no search. */
 	if (numbers.self == pid && numbers.parent == os_pid)
 		return pid;
 	return find_task_number(0, pid, os_pid);

@@ -1,6 +1,6 @@
 /*
- * Numbers of tasks: in their own pid namespace (pid_namespaces(7)), and in the recorder's. Both
- * differ in a namespace below the recorder's.
+ * Numbers of tasks. A task has a number in its own pid namespace (pid_namespaces(7)), and a number
+ * in the recorder's namespace. The two differ if its own namespace is below the recorder's.
  */
 #ifndef UTRAIL_CMDS_RECORD_BASE_NUMBERS_H
 #define UTRAIL_CMDS_RECORD_BASE_NUMBERS_H
@@ -11,22 +11,25 @@
 #include "cmds/record/base/peer.h"
 
 /*
- * Recordings do not use numbers of other namespaces: two processes in different namespaces may have
- * the same number. All functions look into /proc, so they only find living processes.
+ * Recordings do not use the numbers of other namespaces, because processes in different namespaces
+ * may have equal numbers. All functions read /proc, so they only find living processes.
  */
 
 /*
- * Find the thread of process @os_pid whose own number is @tid. Returns its number in the recorder's
- * namespace, or 0 when there is no such thread, or no longer.
+ * Find the thread of process @os_pid whose own number is @tid. Returns the thread's number in the
+ * recorder's namespace, or 0 when there is no such thread.
  */
 pid_t numbers_of_thread(pid_t os_pid, pid_t tid);
 
-/* Like numbers_of_thread(), for a child of that process, which may be in another namespace. */
+/*
+ * Like numbers_of_thread(), for a child of process @os_pid. The child may be in another namespace.
+ */
 pid_t numbers_of_child(pid_t os_pid, pid_t pid);
 
 /*
- * Returns the number, in the recorder's namespace, of the thread of process @os_pid whose own
- * number is @tid; 0: there is none.
+ * numbers_list() lists the threads of process @os_pid, or all processes for 0. Returns NULL with
+ * errno; the caller closes the list. numbers_next() returns the next number of the list, or 0 at
+ * its end.
  */
 DIR *numbers_list(pid_t os_pid);
 pid_t numbers_next(DIR *list);

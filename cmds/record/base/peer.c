@@ -50,7 +50,7 @@ unsigned peer_own_filters(void)
 	number = proc_status_field(&status, "Seccomp_filters");
 	if (*number)
 		return MIN(strtoul(number, NULL, 10), PEER_FILTERS_MAX);
-	/* Before Linux 5.9 the number of filters is unknown: 1 stands for any number. */
+	/* Linux before 5.9 does not report the number. The result 1 stands for any number. */
 	return strtoul(proc_status_field(&status, "Seccomp"), NULL, 10) != 0;
 }
 
@@ -64,8 +64,8 @@ bool peer_is_elsewhere(pid_t os_pid)
 }
 
 /*
- * True when the process is in the recorder's pid namespace (namespaces(7)); false when that cannot
- * be seen. The recorder's own namespace never changes, so it is looked up once.
+ * True when the process is in the recorder's pid namespace (namespaces(7)). False when the
+ * namespace cannot be seen. The recorder's own namespace never changes, so it is looked up once.
  */
 static bool is_beside_us(pid_t os_pid)
 {
@@ -85,7 +85,7 @@ bool peer_is_pid(pid_t os_pid, pid_t pid)
 	struct strbuf status cleanup_strbuf = { 0 };
 	unsigned own = 0;
 
-	/* Reading the process' status, of 60 lines, takes three times as long as this check. */
+	/* This check takes a third of the time of reading the 60 lines of the process' status. */
 	if (pid == os_pid && is_beside_us(os_pid))
 		return true;
 	if (proc_status_read(os_pid, &status) == 0)
@@ -105,7 +105,7 @@ enum peer_task peer_task(pid_t os_pid, pid_t tid)
 	snprintf(path, sizeof(path), "/proc/%d/task/%d", os_pid, tid);
 	if (is_there(path))
 		return PEER_TASK_OWN;
-	/* /proc has a directory for each thread, too, but does not list these directories. */
+	/* /proc has a directory for each thread, too, although it does not list the threads. */
 	snprintf(path, sizeof(path), "/proc/%d", tid);
 	return is_there(path) ? PEER_TASK_OTHERS : PEER_TASK_GONE;
 }

@@ -6,8 +6,8 @@
 #include <sys/types.h>
 
 /*
- * The process that has connected (SO_PEERCRED, unix(7)). It may have ended since, or changed its
- * user.
+ * The process that has connected (SO_PEERCRED, unix(7)). Since then it may have ended, or changed
+ * its user.
  *
  * @pid: 0: the process is in a pid namespace that the recorder cannot see
  */
@@ -17,18 +17,19 @@ struct peer {
 	gid_t gid;
 };
 
-/* Find the peer of the socket @fd. Returns false when the kernel does not tell. */
+/* Find the peer of the socket @fd. Returns false when the kernel does not report it. */
 bool peer_get(int fd, struct peer *peer);
 
 /*
- * Returns a pidfd of the connected process, or negative errno. -ESRCH: the process has ended and
- * been waited for. Before Linux 6.5 (SO_PEERPIDFD), the pid may already be that of another process.
+ * Returns a pidfd of the connected process, or a negative errno. The error -ESRCH means that the
+ * process has ended and its parent has waited for it. Before Linux 6.5 (SO_PEERPIDFD), the
+ * descriptor may be of another process that has got the pid since.
  */
 int peer_pidfd(int fd, const struct peer *peer);
 
 /*
- * True when process @os_pid has the number @pid in its own pid namespace. If that number is
- * unknown, true when @os_pid equals @pid.
+ * True when process @os_pid has the number @pid in its own pid namespace. If the kernel does not
+ * report that number, true when @os_pid equals @pid.
  */
 bool peer_is_pid(pid_t os_pid, pid_t pid);
 
@@ -36,29 +37,31 @@ bool peer_is_pid(pid_t os_pid, pid_t pid);
 bool peer_is_elsewhere(pid_t os_pid);
 
 /*
- * Returns the number of filters of system calls (seccomp) on the recorder. Processes that the
- * recorder starts have these filters, too.
+ * Returns the number of system call filters (seccomp) of the recorder. Processes that the recorder
+ * starts inherit these filters.
  */
 #define PEER_FILTERS_MAX 9999UL
 unsigned peer_own_filters(void);
 
 /*
- * The relation of the thread @tid to process @os_pid, which reports the thread as its own. @tid is
+ * The relation of thread @tid to process @os_pid, which has reported the thread as its own. @tid is
  * a number in the recorder's namespace.
  */
 enum peer_task {
-	PEER_TASK_OWN,	  /* it is a thread of that process */
-	PEER_TASK_GONE,	  /* no thread has the number any more, or its number was not found */
-	PEER_TASK_OTHERS, /* it is a thread of another process */
+	PEER_TASK_OWN,	  /* the thread belongs to that process */
+	PEER_TASK_GONE,	  /* no thread has this number any more, or the number was not found */
+	PEER_TASK_OTHERS, /* the thread belongs to another process */
 };
 enum peer_task peer_task(pid_t os_pid, pid_t tid);
 
 /*
- * The time in which an ending process may already have no memory, while its end cannot be seen yet.
+ * An ending process loses its memory before its end can be seen. This is the time between the two.
  */
 #define PEER_END_MS 200
 
-/* True when the process of @pidfd has ended, or ends within @wait_ms, or @pidfd is negative. */
+/*
+ * True when the process of @pidfd has ended or ends within @wait_ms, and when @pidfd is negative.
+ */
 bool peer_has_ended(int pidfd, int wait_ms);
 
 #endif

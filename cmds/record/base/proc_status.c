@@ -9,7 +9,7 @@
 
 #include "utils/base/fd.h"
 
-/* The largest status: 65,536 groups are possible. */
+/* The maximum size of a status file. It may list 65,536 groups. */
 #define STATUS_MAX (1U << 20)
 
 int proc_status_read(pid_t pid, struct strbuf *out)
@@ -35,7 +35,9 @@ const char *proc_status_field(const struct strbuf *status, const char *field)
 	return "";
 }
 
-/* Reads the number at @at, and moves @at past it. Returns false at the line's end. */
+/*
+ * Reads the number at *@at, and moves *@at past the number. Returns false at the end of the line.
+ */
 static bool next_number(const char **at, unsigned *number)
 {
 	char *end;

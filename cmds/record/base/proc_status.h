@@ -6,7 +6,7 @@
 
 #include "utils/base/containers/strbuf.h"
 
-/* Read the status of a process or thread into the empty @out. Returns 0 or negative errno. */
+/* Read the status of a process or thread into the empty @out. Returns 0 or a negative errno. */
 int proc_status_read(pid_t pid, struct strbuf *out);
 
 /*
@@ -16,12 +16,13 @@ int proc_status_read(pid_t pid, struct strbuf *out);
 const char *proc_status_field(const struct strbuf *status, const char *field);
 
 /*
- * Returns how many numbers stand in the line of @field. @last: gets the last number; it stays
- * unchanged when the line has none
+ * Returns the number of numbers in the line of @field.
+ *
+ * @last: gets the last number, and stays unchanged when the line has none
  */
 unsigned proc_status_last(const struct strbuf *status, const char *field, unsigned *last);
 
-/* Returns the @nr numbers in the line of @field; the caller frees them. NULL without memory. */
+/* Returns the @nr numbers in the line of @field, or NULL without memory. The caller frees them. */
 unsigned *proc_status_numbers(const struct strbuf *status, const char *field, int *nr);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * The rights with which this thread opens files. A recorder with more rights, as root has, takes
- * the rights of a traced process for a while. Other threads are not changed.
+ * The rights with which this thread opens files. A recorder with more rights than a traced process
+ * takes the rights of that process for a while. Other threads keep their rights.
  */
 #ifndef UTRAIL_CMDS_RECORD_BASE_RIGHTS_H
 #define UTRAIL_CMDS_RECORD_BASE_RIGHTS_H
@@ -23,18 +23,18 @@ struct rights {
 
 /*
  * Open files with the rights of process @pid, until rights_leave(@before). A recorder without root
- * keeps its own rights. Returns 0 or negative errno; -ESRCH: the process is gone. After an error
- * nothing is changed, and no file that the process names may be opened.
+ * keeps its own rights. Returns 0 or a negative errno, -ESRCH when the process is gone. After an
+ * error nothing is changed, and the caller must not open files that the process names.
  */
 int rights_enter_as(pid_t pid, struct rights *before);
 
-/* Like rights_enter_as(), for a peer, or for its user if its process cannot be looked up. */
+/* Like rights_enter_as(), for a peer, or for its user if the process cannot be looked up. */
 int rights_enter(const struct peer *peer, struct rights *before);
 void rights_leave(struct rights *before);
 
 /*
- * After rights_enter(): open files of the recorder (the data directory) with the recorder's own
- * rights, until rights_resume(). At other times nothing changes.
+ * Between rights_enter() and rights_leave(): open files of the recorder (the data directory) with
+ * the recorder's own rights, until rights_resume(). At other times these functions change nothing.
  */
 struct rights rights_pause(void);
 void rights_resume(struct rights *paused);

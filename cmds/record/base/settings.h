@@ -1,4 +1,4 @@
-/* The settings of a recording, from the options: they do not change once it has begun. */
+/* The settings of a recording, made from the options. They do not change after its start. */
 #ifndef UTRAIL_CMDS_RECORD_BASE_SETTINGS_H
 #define UTRAIL_CMDS_RECORD_BASE_SETTINGS_H
 
@@ -23,7 +23,7 @@ struct debuginfo;
  * @rules: -A, -R, -T
  * @is_auto: -a
  * @has_lines: --srcline
- * @elements: --arg-elements: the most elements of a container
+ * @elements: --arg-elements: the maximum number of elements that are shown of a container
  * @debug: the debug information that was read
  */
 struct capture_settings {
@@ -43,8 +43,8 @@ enum proc_way_choice {
 };
 
 /*
- * All settings of a recording. Options that only recordings have fill their members directly
- * (opts.h); cmd_record fills the others. Strings belong to the options.
+ * All settings of a recording. The parser of options fills members of options that only recordings
+ * have (opts.h), and cmd_record fills the others. The strings belong to the options.
  */
 struct record_settings {
 	const char *data_dir;
@@ -66,50 +66,50 @@ struct record_settings {
 	int demangle; /* enum demangle_mode for names that filters match */
 	unsigned depth;
 	unsigned max_stack;
-	/* the user has not lowered @max_stack, so calls beyond it are reported */
+	/* the user has not lowered @max_stack, so the recorder reports calls beyond it */
 	bool tells_depth;
 	int clock_id;
-	uint64_t flight_bytes; /* --flight: kept bytes of each running task; 0: all are kept */
+	uint64_t flight_bytes; /* --flight: bytes to keep of each running task; 0: all */
 	uint64_t max_bytes;    /* --max-size; 0: no limit */
 	unsigned nr_writers;
 	unsigned rt_prio;   /* 0: not real-time */
 	char *const *specs; /* the texts of @filters as typed, by enum spec_option, or NULL */
 	int match;	    /* enum pattern_match of @specs */
 	bool trace_on;
-	/* users or the recorder may change the recording while programs run (control/steering.h) */
+	/* users or the recorder may change the settings while programs run (control/steering.h) */
 	bool is_steerable;
 	bool has_agent;		       /* --agent: other processes may change the recording */
 	unsigned overhead_percent;     /* --overhead: the limit on the cost of recording; 0: none */
 	enum proc_way_choice proc_way; /* --proc */
-	/* the program is a compiler: with "auto", loading eBPF would cost more than it saves */
+	/* the program is a compiler. With "auto", loading eBPF would cost more than it saves */
 	bool expects_few;
 	bool traces_files;	 /* --proc without --no-proc-files */
 	bool traces_environment; /* --proc-env */
 	/*
-	 * for `build`: nothing is preloaded; a process that runs on after the program's end is left
-	 * alone if that does no harm
+	 * for `build`: no library is preloaded. A process that outlives the program is left alone
+	 * if that does no harm
 	 */
 	bool without_probe;
-	bool uses_cache; /* facts about files are cached (--no-cache: they are not) */
+	bool uses_cache; /* facts about files are cached (off with --no-cache) */
 	bool drops_when_full;
 	bool estimates_return;
 	const char *keep_returns;    /* --keep-returns; NULL: none */
 	const char *replace_returns; /* --replace-returns; NULL: none */
 	bool reports_crashes;
-	bool use_libcalls; /* calls that the program makes into libraries are recorded */
+	bool use_libcalls; /* record calls that the program makes into libraries */
 	bool attaches;	   /* -p: attach to running processes, and leave them at the end */
-	/* attach even to a process whose filter of system calls may end it for that */
+	/* attach even to a process that its system call filter may end because of the attaching */
 	bool force;
-	bool nest_libcalls; /* calls that libraries make into each other are recorded */
-	/* calls of Python itself are recorded, unless Python is patched */
+	bool nest_libcalls; /* record calls that libraries make into each other */
+	/* record calls of Python itself, unless Python is patched */
 	bool hooks_interpreters;
-	/* events that the kernel records by itself, see sources/perf.h */
-	bool use_tasks; /* beginning and end of tasks */
+	/* events that the kernel records by itself (see sources/perf.h) */
+	bool use_tasks; /* the beginning and the end of tasks */
 	bool use_names; /* changed names of tasks */
 	bool use_switches;
 };
 
-/* Returns the time of the recording's clock. */
+/* Returns the current time of the recording's clock. */
 static inline uint64_t settings_now_ns(const struct record_settings *settings)
 {
 	return clock_now_ns(settings->clock_id);
