@@ -12,15 +12,15 @@
 #include "utils/format/datadir.h"
 
 /*
- * @inner: the inner store's stream; -1: this place is free
- * @tid: the task whose records it gets; 0: it is no file of records
+ * @inner: the stream of the inner store; -1: this entry is free
+ * @tid: the task whose records the stream gets; 0: the file has no records
  */
 struct compact_stream {
 	int inner;
 	int32_t tid;
 };
 
-/* The buffers that one thread needs to encode: @out has room for @cap bytes. */
+/* The buffers that one thread needs for encoding. @out has room for @cap bytes. */
 struct compact_work {
 	struct compact_work *next;
 	struct compact_coder *coder;
@@ -33,7 +33,11 @@ static struct store_compact *of(struct store *store)
 	return container_of(store, struct store_compact, store);
 }
 
-/* Returns the name of the inner file for @name. @tid: the task of its records; 0: no records */
+/*
+ * Returns the name of the inner file for @name.
+ *
+ * @tid: gets the task whose records the file has; 0: the file has no records
+ */
 static const char *inner_name(const char *name, int32_t *tid, char *buf, size_t size)
 {
 	*tid = datadir_records_tid(name);
@@ -52,7 +56,7 @@ static void work_destroy(struct compact_work *work)
 	free(work);
 }
 
-/* Returns NULL without memory. */
+/* Takes a free work, or makes a new one. Returns NULL without memory. */
 static struct compact_work *work_take(struct store_compact *compact)
 {
 	pthread_mutex_lock(&compact->lock);
@@ -82,7 +86,7 @@ static void work_give(struct store_compact *compact, struct compact_work *work)
 	pthread_mutex_unlock(&compact->lock);
 }
 
-/* Make room for one more block after @len bytes. */
+/* Make room for one more block after the @len bytes of @work->out. Returns false without memory. */
 static bool work_grow(struct compact_work *work, size_t len)
 {
 	size_t cap = len + compact_bound(COMPACT_RAW_MAX);
@@ -96,8 +100,8 @@ static bool work_grow(struct compact_work *work, size_t len)
 }
 
 /*
- * Encode @part as blocks into @work->out, which has @out_len bytes already. Returns the number of
- * bytes in it afterwards, or -ENOMEM.
+ * Encode @part as blocks, and append them to the @out_len bytes of @work->out. Returns the number
+ * of bytes that @work->out has then, or -ENOMEM.
  */
 static ssize_t encode(struct compact_work *work, int32_t tid, const struct iovec *part,
 		      size_t out_len)
@@ -169,7 +173,7 @@ static int compact_open(struct store *store, const char *name)
 	return stream;
 }
 
-/* A copy: the table may move. */
+/* Returns a copy of the entry, because another thread may move the table. */
 static struct compact_stream stream_of(struct store_compact *compact, int stream)
 {
 	pthread_mutex_lock(&compact->lock);
@@ -218,7 +222,7 @@ static bool compact_may_stay_open(struct store *store, int number)
 	return store_may_stay_open(compact->inner, stream_of(compact, number).inner);
 }
 
-/* The parts are encoded as one: a record may be split between two of them. */
+/* Encodes all parts as one, because a record may be split between two parts. */
 static int publish_records(struct store_compact *compact, const char *name, int32_t tid,
 			   const struct iovec *parts, int nr, struct uft_err *err)
 {
@@ -249,7 +253,7 @@ static int compact_publish(struct store *store, const char *name, const struct i
 
 	if (tid && !number)
 		return publish_records(compact, inner, tid, parts, nr, err);
-	/* Published records are not appended to. */
+	/* Nothing can be appended to records that were published. */
 	if (tid)
 		return err_set_errno(err, -EINVAL, "cannot write '%s'", name);
 	if (!number)
@@ -266,11 +270,11 @@ static int compact_publish(struct store *store, const char *name, const struct i
 
 static int compact_read(struct store *store, const char *name, size_t max, struct strbuf *out)
 {
-	/* The recorder reads only small files, never records. */
+	/* The recorder only reads small files, and never records. */
 	return datadir_records_tid(name) ? -EINVAL : store_read(of(store)->inner, name, max, out);
 }
 
-/* Files of records are compressed, and have no end that can be overwritten. */
+/* Files of records are compressed, so their end cannot be overwritten. */
 static int compact_overwrite_end(struct store *store, const char *name, const void *data,
 				 size_t len)
 {

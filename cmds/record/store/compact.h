@@ -10,14 +10,14 @@
 #include "cmds/record/store/store.h"
 
 /*
- * Records for <tid>.dat, which go to <tid>.cdat. Each append writes whole blocks, so the file is
- * always as complete as the plain one would be (doc/internals/compact.md).
+ * A store that encodes the records for <tid>.dat, and writes them to <tid>.cdat. Each append writes
+ * whole blocks, so no records wait for a later append (doc/internals/compact.md).
  *
  * @store: counts bytes and errors
- * @inner: the store that everything goes to; it outlives this one
+ * @inner: the store that gets all files. It outlives this store
  * @lock: protects @streams and @works
- * @streams: by the number that this store has returned
- * @works: coders and buffers that are free
+ * @streams: indexed by the stream numbers that this store returns
+ * @works: the free coders and buffers
  */
 struct store_compact {
 	struct store store;
@@ -30,7 +30,7 @@ struct store_compact {
 
 void store_compact_init(struct store_compact *compact, struct store *inner);
 
-/* All streams are closed. */
+/* Free the memory of the store. Call it after all streams are closed. */
 void store_compact_deinit(struct store_compact *compact);
 
 #endif

@@ -16,7 +16,7 @@
 #include "utils/base/fd.h"
 #include "utils/format/datadir.h"
 
-/* The most parts that one system call writes. */
+/* The maximum number of parts that one system call writes. */
 #define APPEND_PARTS 64
 
 static struct store_dir *dir_of(struct store *store)
@@ -30,8 +30,8 @@ static int fd_of(struct store *store)
 }
 
 /*
- * An existing recording may contain files of another user. So a link, a file with a second name, or
- * a FIFO is not written to: the result is -EINVAL.
+ * An existing recording may contain files of another user. So the result is -EINVAL, and nothing is
+ * written, if the file is a link, a file with a second name, or a FIFO.
  */
 static int dir_open(struct store *store, const char *name)
 {
@@ -48,7 +48,9 @@ static int dir_open(struct store *store, const char *name)
 	return S_ISREG(st.st_mode) && st.st_nlink <= 1 ? take_fd(&fd) : -EINVAL;
 }
 
-/* Write what comes after the first @at bytes of @parts, as far as one system call can. */
+/*
+ * Write the bytes that follow the first @at bytes of @parts, or as many as one system call takes.
+ */
 static ssize_t write_from(int fd, const struct iovec *parts, int nr, size_t at)
 {
 	struct iovec rest[APPEND_PARTS];
@@ -65,7 +67,7 @@ static ssize_t write_from(int fd, const struct iovec *parts, int nr, size_t at)
 	return writev(fd, rest, nr_rest);
 }
 
-/* On a full disk the part that was written is cut off again. */
+/* Appends all parts. On a full disk, the part that was written is cut off again. */
 static int dir_append(struct store *store, int stream, const struct iovec *parts, int nr)
 {
 	size_t len = iovec_bytes(parts, nr);
@@ -88,7 +90,9 @@ static int dir_append(struct store *store, int stream, const struct iovec *parts
 
 	int code = errno ? -errno : -EIO;
 
-	/* If ftruncate() fails, too, the file ends in a part of a record, which readers cut off. */
+	/*
+	 * If ftruncate() fails, too, the file ends in an incomplete record, which readers ignore.
+	 */
 	if (done && fstat(stream, &st) == 0 && ftruncate(stream, st.st_size - (off_t)done) < 0)
 		code = -errno;
 	return code;
@@ -99,7 +103,7 @@ static void dir_close(struct store *store, int stream)
 	close(stream);
 }
 
-/* Thousands of tasks may have more files than the process may hold open. */
+/* A recording of thousands of tasks may need more files than the process may have open. */
 static bool dir_may_stay_open(struct store *store, int stream)
 {
 	return stream < sysconf(_SC_OPEN_MAX) / 2;
@@ -116,7 +120,9 @@ static int write_parts(int fd, const struct iovec *parts, int nr)
 
 #define TMP_FLAGS (O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
 
-/* Opens and empties a temporary file if it is ours and has no other links; else -EINVAL. */
+/*
+ * Opens and empties the temporary file @tmp. Returns -EINVAL if it is not ours, or has other links.
+ */
 static int reuse_tmp(int dir_fd, const char *tmp)
 {
 	int fd cleanup_fd = openat(dir_fd, tmp, TMP_FLAGS);
@@ -129,8 +135,8 @@ static int reuse_tmp(int dir_fd, const char *tmp)
 }
 
 /*
- * Open a temporary file. The one of `info` exists from the beginning, and marks the directory as a
- * recording. Another user's file in its place is removed.
+ * Open a temporary file. The temporary file of `info` exists from the beginning, and marks the
+ * directory as a recording. If a file of another user has the name, that file is removed.
  */
 static int open_tmp(int dir_fd, const char *tmp, mode_t mode)
 {
@@ -147,7 +153,9 @@ static int open_tmp(int dir_fd, const char *tmp, mode_t mode)
 	return fd >= 0 ? fd : -errno;
 }
 
-/* Writes a file that readers ignore, which then replaces the former one in one step. */
+/*
+ * Writes a temporary file, which readers ignore. The file then replaces the former one in one step.
+ */
 static int dir_publish(struct store *store, const char *name, const struct iovec *parts, int nr,
 		       int *stream, struct uft_err *err)
 {
@@ -155,7 +163,7 @@ static int dir_publish(struct store *store, const char *name, const struct iovec
 	int dir_fd = fd_of(store);
 	struct rights paused cleanup_rights_pause = rights_pause();
 
-	/* A later recorder would not delete a file of an unknown name. */
+	/* A later recorder deletes only files with known names. */
 	if (!datadir_has_name(name))
 		return err_set_errno(err, -EINVAL, "cannot create '%s'", name);
 	snprintf(tmp, sizeof(tmp), DATADIR_TMP("%s"), name);
@@ -279,8 +287,8 @@ void store_dir_give_to_user(const struct store_dir *dir)
 
 	for (struct dirent *e = list ? readdir(list) : NULL; e; e = readdir(list)) {
 		/*
-		 * The entry ".." is not ours. Files that cannot be given away stay root's, and root
-		 * can correct that.
+		 * The entry ".." is not ours. If a file cannot be given away, it stays root's, and
+		 * root can give it away later.
 		 */
 		if (strcmp(e->d_name, "..") != 0 &&
 		    fchownat(dir->fd, e->d_name, user, group, AT_SYMLINK_NOFOLLOW) < 0)

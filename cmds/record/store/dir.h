@@ -1,4 +1,4 @@
-/* The store that is a directory: each file of a recording is a file in it. */
+/* The store that is a directory. Each file of a recording is a file in the directory. */
 #ifndef UTRAIL_CMDS_RECORD_STORE_DIR_H
 #define UTRAIL_CMDS_RECORD_STORE_DIR_H
 
@@ -7,7 +7,7 @@
 #include "cmds/record/store/store.h"
 
 /*
- * @fd: the directory. A stream is a descriptor. Starts as STORE_DIR_CLOSED.
+ * @fd: the directory. A stream is a file descriptor. The struct starts as STORE_DIR_CLOSED.
  * @has_reserved: files may have reserved space that they do not need (reserve.h)
  */
 struct store_dir {
@@ -22,25 +22,27 @@ struct store_dir {
 	}
 
 /*
- * Make the data directory @path, and lock it against other recorders until store_dir_close(). An
- * existing directory that is a recording, or empty, becomes <path>.old, and replaces an older
- * <path>.old. Returns 0 or negative errno. It is an error when @path is something else, or when
+ * Make the data directory @path, and lock it against other recorders until store_dir_close(). If
+ * @path is already a recording, or an empty directory, it is renamed to <path>.old, which replaces
+ * an older <path>.old.
+ *
+ * Returns 0 or a negative errno. It is an error when @path is anything else, or when an older
  * <path>.old has other files, is a link, or is being recorded into.
  */
 int store_dir_make(struct store_dir *dir, const char *path, struct uft_err *err);
 
-/* Use the existing directory @fd; the descriptor then belongs to @dir. */
+/* Use the existing directory @fd. The descriptor then belongs to @dir. */
 void store_dir_use(struct store_dir *dir, int fd);
 
-/* Close the directory. Call it when nothing is appended any more. */
+/* Close the directory. Call it after the last append. */
 void store_dir_close(struct store_dir *dir);
 
-/*
- * Open the list of the directory @dir_fd, with a read position of its own. Returns NULL with errno.
- */
+/* Open a list of the directory @dir_fd that has its own read position. Returns NULL with errno. */
 DIR *store_dir_list(int dir_fd);
 
-/* When run by sudo: give the directory and all files in it to the user who ran sudo. */
+/*
+ * If sudo has started the recorder, give the directory and all its files to the user who ran sudo.
+ */
 void store_dir_give_to_user(const struct store_dir *dir);
 
 #endif

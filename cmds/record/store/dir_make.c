@@ -1,12 +1,12 @@
 /*
- * Makes a data directory, and handles a former one in its place (see dir.h).
+ * Makes a data directory, and handles a former directory of the same name (see dir.h).
  *
- * A recorder locks its directory with flock(2) from start to end, and the lock stays when the
- * directory is renamed. The holder of the lock owns the directory, not its maker: if another
- * recorder has renamed the new directory before the lock, the maker begins again.
+ * A recorder locks its directory with flock(2) from start to end. The lock stays when the directory
+ * is renamed. A directory belongs to the recorder that holds its lock. Between the making of a
+ * directory and the lock, another recorder may rename the directory. Its maker then begins again.
  *
- * Only recordings are renamed, and only files with names of a recording's files are deleted. Links
- * are not followed, and nothing is deleted before everything has been checked.
+ * Only recordings are renamed, and only files that have the name of a recording's file are deleted.
+ * Links are not followed, and nothing is deleted before everything has been checked.
  */
 #include "cmds/record/store/dir.h"
 
@@ -31,16 +31,16 @@
  * the start, this file shows that the directory is a recording.
  */
 #define MARKER	       DATADIR_TMP("info")
-/* Other recorders that begin or end at the same time are done soon. */
+/* The number of attempts, and the pause between two of them, while other recorders begin or end. */
 #define TRIES	       100
 #define TRY_AGAIN_US   10000
-/* The bytes of task.txt to read: the greatest length of its first line. */
+/* The bytes of task.txt to read. Its first line is not longer. */
 #define FIRST_LINE_MAX (PATH_MAX + 128)
 
-/* The result when other recorders change the directory, too: begin again. */
+/* The result when another recorder has changed the directory meanwhile. The caller begins again. */
 #define CHANGED_MEANWHILE 1
 
-/* A directory by its place: @name in @dir_fd. @path: its name in messages */
+/* The place of a directory: @name in @dir_fd. @path: the name of the directory in messages */
 struct spot {
 	int dir_fd;
 	const char *name;
@@ -52,7 +52,7 @@ static int open_spot(const struct spot *spot, int flags)
 	return openat(spot->dir_fd, spot->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | flags);
 }
 
-/* Returns the next name but "." and "..", or NULL at the end. */
+/* Returns the next name, leaving out "." and "..", or NULL at the end. */
 static const char *next_name(DIR *dir)
 {
 	struct dirent *e;
@@ -92,7 +92,7 @@ static bool has_info(int dir_fd)
 	       header_decode(bytes, sizeof(bytes), &header, NULL) == 0;
 }
 
-/* uftrace writes `info` at the end; until then task.txt shows that the directory is a recording. */
+/* True when task.txt marks the directory as a recording. uftrace writes `info` only at its end. */
 static bool has_tasks(int dir_fd)
 {
 	char bytes[FIRST_LINE_MAX];
@@ -111,12 +111,13 @@ static bool has_marker(int dir_fd)
 	return fd >= 0;
 }
 
-/* True for a directory that we may rename: it is empty, or a recording, complete or not. */
+/* True for a directory that may be renamed: it is empty, or a complete or incomplete recording. */
 static bool is_recording(int dir_fd)
 {
 	/*
-	 * A new directory is empty at first. Then it gets the marker, which later becomes info. A
-	 * change between two tests may escape the first round, but not the second.
+	 * A new directory is first empty, and then has the marker, which later becomes `info`. If
+	 * the directory changes between two of the tests, all tests of the first round may fail.
+	 * The second round then finds the new state.
 	 */
 	for (int i = 0; i < 2; i++) {
 		if (has_marker(dir_fd) || has_info(dir_fd) || has_tasks(dir_fd) || is_empty(dir_fd))
@@ -136,7 +137,7 @@ static int check_names(int dir_fd, const char *path, struct uft_err *err)
 		bool is_gone = fstatat(dir_fd, name, &file, AT_SYMLINK_NOFOLLOW) < 0;
 		bool is_file = !is_gone &&
 			       (S_ISREG(file.st_mode) ||
-				/* uftrace's, for its programs */
+				/* the channel of uftrace to its programs */
 				(S_ISFIFO(file.st_mode) && strcmp(name, ".channel") == 0));
 
 		if (!is_gone && !(is_file && datadir_has_name(name)))
@@ -151,7 +152,7 @@ static int check_names(int dir_fd, const char *path, struct uft_err *err)
 
 /*
  * Delete the files that mark the directory as a recording (@is_last), or all other files. The
- * others go first, so a killed recorder still leaves a recording.
+ * caller deletes the other files first, so a killed recorder still leaves a recording.
  */
 static int remove_files(int dir_fd, const char *path, bool is_last, struct uft_err *err)
 {
@@ -172,7 +173,7 @@ static int remove_files(int dir_fd, const char *path, bool is_last, struct uft_e
 
 static int remove_all(int dir_fd, const struct spot *spot, struct uft_err *err)
 {
-	/* The marker is for a recording without `info`. On a full disk it cannot be made. */
+	/* A recording without `info` gets a marker. On a full disk the marker cannot be made. */
 	int marker = openat(dir_fd, MARKER, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
 
 	if (marker >= 0)
@@ -187,7 +188,7 @@ static int remove_all(int dir_fd, const struct spot *spot, struct uft_err *err)
 	return ret;
 }
 
-/* True when @dir_fd is the directory at @spot, and @spot is no link. */
+/* True when @dir_fd is the directory at @spot, and the name at @spot is not a link. */
 static bool is_at(int dir_fd, const struct spot *spot)
 {
 	struct stat mine, there;
@@ -197,15 +198,15 @@ static bool is_at(int dir_fd, const struct spot *spot)
 	       mine.st_dev == there.st_dev && mine.st_ino == there.st_ino;
 }
 
-/* False when another process has the lock. */
+/* Lock the directory. Returns false when another process has the lock. */
 static bool lock_dir(int dir_fd)
 {
 	return flock(dir_fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
 }
 
 /*
- * Delete the recording at @spot, if there is one. Returns CHANGED_MEANWHILE when another recorder
- * has locked it: at its end that recorder releases it.
+ * Delete the recording at @spot, if there is a recording. Returns CHANGED_MEANWHILE when another
+ * recorder has locked the recording. The lock is released when that recorder ends.
  */
 static int remove_recording(const struct spot *spot, struct uft_err *err)
 {
@@ -238,7 +239,10 @@ static int rename_dir(const struct spot *spot, const struct spot *old, struct uf
 {
 	int ret = renameat2(spot->dir_fd, spot->name, old->dir_fd, old->name, RENAME_NOREPLACE);
 
-	/* Not every file system supports that. A directory can only replace an empty one. */
+	/*
+	 * Not every file system supports RENAME_NOREPLACE. Without it, the directory can only
+	 * replace an empty directory.
+	 */
 	if (ret < 0 && (errno == EINVAL || errno == ENOSYS))
 		ret = renameat(spot->dir_fd, spot->name, old->dir_fd, old->name);
 	if (ret == 0)
@@ -249,8 +253,8 @@ static int rename_dir(const struct spot *spot, const struct spot *old, struct uf
 }
 
 /*
- * Give the directory at @spot the name @old, and remove a recording of that name. A recorder that
- * writes to the directory goes on under the new name.
+ * Rename the directory at @spot to @old, after removing a recording of that name. If a recorder is
+ * writing to the directory, it goes on writing to the renamed directory.
  */
 static int put_aside(const struct spot *spot, const struct spot *old, struct uft_err *err)
 {
@@ -262,7 +266,7 @@ static int put_aside(const struct spot *spot, const struct spot *old, struct uft
 	if (fd < 0 && errno != ENOTDIR)
 		return err_set_errno(err, -errno, "cannot open '%s'", path);
 	if (fd < 0 || !is_recording(fd)) {
-		/* Another recorder has renamed it and is about to remove it. */
+		/* Another recorder has renamed the directory, and is about to remove it. */
 		if (fd >= 0 && !is_at(fd, spot))
 			return CHANGED_MEANWHILE;
 		return err_set(err, -EEXIST,
@@ -275,7 +279,10 @@ static int put_aside(const struct spot *spot, const struct spot *old, struct uft
 	return ret ? ret : rename_dir(spot, old, err);
 }
 
-/* Another user with write permission may have replaced the directory that was just made. */
+/*
+ * True when the directory is ours. Another user with write permission may have replaced the
+ * directory that was just made.
+ */
 static bool is_mine(int dir_fd)
 {
 	struct stat st;
@@ -283,7 +290,7 @@ static bool is_mine(int dir_fd)
 	return fstat(dir_fd, &st) == 0 && st.st_uid == geteuid();
 }
 
-/* Make and lock a new directory; CHANGED_MEANWHILE when another recorder got there first. */
+/* Make and lock a new directory. Returns CHANGED_MEANWHILE when another recorder was faster. */
 static int make_dir(const struct spot *spot, int *dir_fd, struct uft_err *err)
 {
 	const char *path = spot->path;
@@ -325,7 +332,7 @@ static int give_up(const struct spot *spot, const struct spot *old, struct uft_e
 		       spot->path);
 }
 
-/* Links on the way to the directory are followed as for any output. */
+/* Finds the parent directory of @path, following links, and the name of <path>.old. */
 static int find_spots(struct place *place, const char *path, char old_name[static NAME_MAX + 5],
 		      struct uft_err *err)
 {

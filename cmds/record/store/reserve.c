@@ -14,10 +14,13 @@
 
 /* The unit of st_blocks (stat(2)). */
 #define BLOCK_BYTES 512
-/* At most this fraction of the free disk space is reserved. */
+/* At most this part of the free disk space is reserved. */
 #define PART	    64
 
-/* The bytes that a file of @size bytes reserves at a time: a power of two up to @size; 0: none. */
+/*
+ * Returns the bytes that a file of @size bytes reserves at a time. They are the largest power of
+ * two up to @size, or 0 for a small file.
+ */
 static uint64_t step_of(uint64_t size)
 {
 	if (size < RESERVE_MIN)
@@ -26,8 +29,8 @@ static uint64_t step_of(uint64_t size)
 }
 
 /*
- * True when the file is on ext4, and there is room for @step bytes. Only ext4 has gained in
- * measurements; tmpfs would clear all reserved pages.
+ * True when the file is on ext4, and there is room for @step bytes. In measurements only ext4 was
+ * faster with reserved space. On tmpfs all reserved pages would be cleared.
  */
 static bool has_room(int fd, uint64_t step)
 {
@@ -39,17 +42,17 @@ static bool has_room(int fd, uint64_t step)
 
 bool reserve_ahead(int fd, size_t len)
 {
-	/* Appending moves the offset to the end. */
+	/* The file offset is at the end of the file, because all writes append. */
 	off_t end = lseek(fd, 0, SEEK_CUR);
 	uint64_t step = end < (off_t)len ? 0 : step_of(end);
 
-	/* Reserve once for each piece of @step bytes. */
+	/* Reserve space only when the append has crossed a multiple of @step bytes. */
 	if (!step || (end - len) / step == end / step || !has_room(fd, step))
 		return false;
 	return fallocate(fd, FALLOC_FL_KEEP_SIZE, end, step) == 0;
 }
 
-/* Truncating a file to its own length frees the space after it (in ext4 since 2.6.31). */
+/* Truncates a file to its own length, which frees the space after its end (ext4 since 2.6.31). */
 static void release_file(int dir_fd, const char *name)
 {
 	int fd cleanup_fd = openat(dir_fd, name,
@@ -60,7 +63,7 @@ static void release_file(int dir_fd, const char *name)
 	    st.st_size < (off_t)RESERVE_MIN ||
 	    st.st_blocks * BLOCK_BYTES <= st.st_size + st.st_blksize)
 		return;
-	/* After a failure the file keeps the space, which does no harm. */
+	/* If ftruncate() fails, the file keeps the space, which does no harm. */
 	(void)!ftruncate(fd, st.st_size);
 }
 

@@ -9,17 +9,20 @@
 #include <stddef.h>
 
 /*
- * Any thread. @len bytes were appended through @fd: reserve space after them when it is time, at
- * most the file's own size and RESERVE_MAX. The file's length does not change. Returns true when
- * space was reserved: then reserve_release() must be called at the end. Without that call the file
- * keeps the space until it is truncated or removed.
+ * Any thread. Reserve space after the @len bytes that were just appended through @fd, if it is time
+ * for that. The space is at most the file's size, and at most RESERVE_MAX. The length of the file
+ * stays as it is. Returns true when space was reserved. The caller must then call reserve_release()
+ * at the end. Without that call the file keeps the space until it is truncated or removed.
  */
 bool reserve_ahead(int fd, size_t len);
 
-/* Free the space after all files in the directory @dir_fd. Nothing may append meanwhile. */
+/* Free the reserved space of all files in the directory @dir_fd. Meanwhile no file may grow. */
 void reserve_release(int dir_fd);
 
-/* The least and the most bytes to reserve at a time. Files below the least reserve nothing. */
+/*
+ * The minimum and maximum number of bytes to reserve at a time. A file smaller than the minimum
+ * gets no reserved space.
+ */
 #define RESERVE_MIN (1ULL << 20)
 #define RESERVE_MAX (32ULL << 20)
 

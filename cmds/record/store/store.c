@@ -1,4 +1,4 @@
-/* Shared by all stores (see store.h). */
+/* Functions that all stores share (see store.h). */
 #include "cmds/record/store/store.h"
 
 #include <limits.h>
@@ -78,7 +78,10 @@ void store_append_line(struct store *store, int *stream, const char *name,
 		store_note_error(store, store_append(store, *stream, text->data, text->len));
 }
 
-/* Returns 1 when the symbol file @name belongs to this module, else 0; -ENOENT: no such file. */
+/*
+ * Returns 1 when the symbol file @name belongs to this module, 0 when it belongs to another module,
+ * or a negative errno. -ENOENT: there is no such file.
+ */
 static int stands_for(struct store *store, const char *name, const char *path, const char *build_id)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -99,7 +102,7 @@ static int stands_for(struct store *store, const char *name, const char *path, c
 bool store_choose_name(struct store *store, const char *path, const char *build_id, char *name,
 		       size_t size)
 {
-	/* Readers search for the path as map files have it: escaped, as a part of a line. */
+	/* Readers search for the path in the form that it has in map files, which is escaped. */
 	struct strbuf escaped cleanup_strbuf = { 0 };
 
 	text_put_name(&escaped, path, strlen(path));

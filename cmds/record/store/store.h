@@ -1,4 +1,4 @@
-/* The destination of a recording: named files. Only stores open files. */
+/* The destination of a recording, as named files. Only stores open files. */
 #ifndef UTRAIL_CMDS_RECORD_STORE_STORE_H
 #define UTRAIL_CMDS_RECORD_STORE_STORE_H
 
@@ -16,22 +16,23 @@
 struct store;
 
 /*
- * The functions of a store. Any thread may call them, but only one thread at a time may use a
- * stream or replace a file. A failure is a negative errno and leaves the former content.
+ * The functions of a store. Any thread may call them. Only one thread at a time may use a stream or
+ * replace a file. A failed function returns a negative errno, and the former content stays.
  *
- * @open: begin to append to the file @name, which is made if need be. Returns a stream (0 or more)
+ * @open: begin to append to the file @name, and make the file if it does not exist. Returns a
+ *        stream (0 or more)
  * @append: append all @nr parts, or nothing
- * @may_stay_open: true when there are enough streams to keep this one open while nothing is
- *         appended. NULL: always
- * @publish: write the whole file @name, of @nr parts; other programs see the former file or the new
- *           one. If @stream is not NULL, it is a stream of that file, and appends to the new file
- *           afterwards, perhaps with another number
- * @overwrite_end: write over the last @len bytes of the file @name, even on a full disk. NULL:
+ * @may_stay_open: true when this stream can stay open between appends, because there are enough
+ *         streams. NULL: always true
+ * @publish: write the whole file @name, from @nr parts. Other programs see either the former file
+ *           or the complete new one. If @stream is not NULL, *@stream is a stream of that file. It
+ *           is replaced by a stream of the new file, perhaps with another number
+ * @overwrite_end: overwrite the last @len bytes of the file @name, even on a full disk. NULL:
  *         impossible
- * @read: append the file's content to @out, but no more than @max bytes
- * @remove: remove the file; a missing file is no error
- * @place: the answer of fstat(2) for the directory by which other processes know the recording.
- *         NULL: there is none
+ * @read: append the content of the file to @out, at most @max bytes
+ * @remove: remove the file. A missing file is not an error
+ * @place: get the fstat(2) data of the directory that identifies the recording for other processes.
+ *         NULL: there is no such directory
  */
 struct store_ops {
 	int (*open)(struct store *store, const char *name);
@@ -47,13 +48,13 @@ struct store_ops {
 };
 
 /*
- * Data that all stores have; a member of each.
+ * The data that all stores have. It is a member of each store.
  *
- * @error: negative errno of the first failed write
- * @max_bytes: limit of the bytes that store_may_take() allows; 0: none
- * @taken: bytes counted so far
+ * @error: the negative errno of the first failed write
+ * @max_bytes: the limit on the bytes that store_may_take() allows; 0: none
+ * @taken: the number of bytes counted so far
  * @is_full: the limit was exceeded
- * @when_full: called when the limit is exceeded, in any thread, perhaps more than once
+ * @when_full: called when the limit is exceeded, from any thread, perhaps more than once
  */
 struct store {
 	const struct store_ops *ops;
@@ -65,19 +66,24 @@ struct store {
 	void *when_full_arg;
 };
 
-/* Set the limit of bytes (0: none), before anything else. */
+/* Set the limit of bytes (0: none). Call it before the store is used. */
 void store_limit(struct store *store, uint64_t max_bytes, void (*when_full)(void *arg), void *arg);
 
 /*
- * Any thread. Count @len bytes that are about to be appended. Returns false when the limit forbids
- * them, and from then on at each call.
+ * Any thread. Count @len bytes that are about to be appended. Returns false when the limit does not
+ * allow them. Every later call then returns false, too.
  */
 bool store_may_take(struct store *store, size_t len);
 
-/* Any thread. store_may_take() has allowed @asked bytes, but only @len bytes were written. */
+/*
+ * Any thread. Correct the count: store_may_take() has allowed @asked bytes, but @len were written.
+ */
 void store_took(struct store *store, size_t asked, size_t len);
 
-/* Any thread. Note the first failed write; @code: negative errno, other values are ignored. */
+/*
+ * Any thread. Note @code, the negative errno of a failed write. Only the first one is kept. A value
+ * that is not negative is ignored.
+ */
 void store_note_error(struct store *store, int code);
 
 /* Returns the sum of the lengths of @nr parts. */
@@ -142,36 +148,36 @@ static inline void store_remove(struct store *store, const char *name)
 	store->ops->remove(store, name);
 }
 
-/* -EOPNOTSUPP when there is no place. */
+/* Returns 0 with @place, or -EOPNOTSUPP when no directory identifies the recording. */
 int store_place(struct store *store, struct stat *place);
 
-/* Write a whole file, of one part. */
+/* Write a whole file, which is given in one part. */
 int store_publish(struct store *store, const char *name, const void *data, size_t len,
 		  struct uft_err *err);
 
 /*
- * Append @text to the file @name, which is open only meanwhile. Returns 0 or negative errno;
- * -ENOMEM: @text is out of memory.
+ * Open the file @name, append @text, and close the file. Returns 0 or a negative errno, -ENOMEM
+ * when @text is out of memory.
  */
 int store_append_to(struct store *store, const char *name, const struct strbuf *text);
 
 /*
- * Append @text to *@stream. A negative *@stream is first replaced by a new stream of the file
- * @name. The text counts for the limit of bytes, and errors are noted.
+ * Append @text to *@stream. If *@stream is negative, it is first replaced by a new stream of the
+ * file @name. The text counts for the limit of bytes. Errors are noted in the store.
  */
 void store_append_line(struct store *store, int *stream, const char *name,
 		       const struct strbuf *text);
 
 /*
  * Choose the name of a module's symbol file (doc/formats/symbols.md, "Names of the files"). Returns
- * false when the module's symbols are saved already.
+ * false when the symbols of the module are saved already.
  */
 bool store_choose_name(struct store *store, const char *path, const char *build_id, char *name,
 		       size_t size);
 
 /*
- * Open, write, or remove files for each CPU, "<prefix><cpu>.dat". store_open_cpu() returns a stream
- * or negative errno. store_remove_cpus() removes those of the first @nr CPUs.
+ * Open, write, or remove the files of CPUs, "<prefix><cpu>.dat". store_open_cpu() returns a stream
+ * or a negative errno. store_remove_cpus() removes the files of the first @nr CPUs.
  */
 int store_open_cpu(struct store *store, const char *prefix, unsigned cpu);
 int store_publish_cpu(struct store *store, const char *prefix, unsigned cpu,

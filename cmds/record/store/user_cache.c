@@ -20,15 +20,17 @@
 #define DIR_NAME       "utrail"
 #define SUFFIX	       ".functions"
 #define UNDONE	       ".new"
-/* A file that has this age without being finished was left by a killed writer. */
+/* The age after which an unfinished file is taken for the leftover of a killed writer. */
 #define UNDONE_SECONDS 600
 
 #define OPEN_DIR (O_RDONLY | O_DIRECTORY | O_CLOEXEC)
 
-/* True when the rights in use are the user's own: not those of a setuid program or of a peer. */
+/*
+ * True when the rights in use are the user's own, and not those of a setuid program or of a peer.
+ */
 static bool is_ourselves(void)
 {
-	/* setfsuid(2) with an impossible user changes nothing, and returns the present one. */
+	/* setfsuid(2) with an impossible user changes nothing, and returns the current user. */
 	return getuid() == geteuid() && getgid() == getegid() &&
 	       (uid_t)setfsuid((uid_t)-1) == geteuid();
 }
@@ -41,7 +43,7 @@ static bool is_ours(int fd, mode_t others_may_not)
 	       !(st.st_mode & others_may_not);
 }
 
-/* Opens our directory @name, which is made when it is missing; links are not followed. */
+/* Opens our directory @name, and makes it when it is missing. Links are not followed. */
 static int open_below(int parent, const char *name, mode_t others_may_not)
 {
 	int fd cleanup_fd = openat(parent, name, OPEN_DIR | O_NOFOLLOW);
@@ -51,7 +53,7 @@ static int open_below(int parent, const char *name, mode_t others_may_not)
 	return is_ours(fd, others_may_not) ? take_fd(&fd) : -1;
 }
 
-/* Opens the directory with all programs' caches, which may be a link of the user's own. */
+/* Opens the directory that has the caches of all programs. The user may have made it a link. */
 static int open_around(void)
 {
 	const char *path = getenv("XDG_CACHE_HOME");

@@ -1,6 +1,6 @@
 /*
- * Files that are cached in the user's cache directory. None of them is essential: a missing,
- * damaged or foreign file is made again.
+ * Files in the user's cache directory. None of them is essential: a file that is missing, damaged,
+ * or another user's is made again.
  */
 #ifndef UTRAIL_CMDS_RECORD_STORE_USER_CACHE_H
 #define UTRAIL_CMDS_RECORD_STORE_USER_CACHE_H
@@ -11,38 +11,37 @@
 #include "utils/base/cleanup.h"
 #include "utils/base/containers/strbuf.h"
 
-/*
- * Limits for one file, and for all together. The file that was used longest ago is removed first.
- */
+/* Limits on one file, and on all files together. The least recently used file is removed first. */
 #define USER_CACHE_FILE_MAX  (128ULL << 20)
 #define USER_CACHE_BYTES_MAX (512ULL << 20)
 
 /*
  * Open "utrail" in $XDG_CACHE_HOME, or in ~/.cache, and make it when it is missing. Returns a
- * descriptor, or negative when there is no cache, for one of these reasons:
+ * descriptor, or a negative value when there is no cache. There is no cache for one of these
+ * reasons:
  *
- * - The recorder has more rights than its user (setuid), or has those of another user just now
- *   (rights_enter()).
- * - $XDG_CACHE_HOME, or without it $HOME, is no absolute path.
- * - The directory, or the directory around it, belongs to another user, or others may write to it.
+ * - The recorder has more rights than its user (setuid), or uses the rights of another user at the
+ *   moment (rights_enter()).
+ * - $XDG_CACHE_HOME, or $HOME if the former is not set, is not an absolute path.
+ * - The directory, or its parent directory, belongs to another user, or others may write to it.
  */
 int user_cache_open(void);
 
 /*
- * Read the file @name of the cache @dir to the empty @out, and note its use. Returns false when
- * there is none, or others could have written it.
+ * Read the file @name of the cache @dir into the empty @out, and note the time of this use. Returns
+ * false when there is no such file, or when other users could have written it.
  */
 bool user_cache_read(int dir, const char *name, struct strbuf *out);
 
 /*
- * Store @len bytes as @name: the file appears whole or not at all. Errors are ignored: then the
- * facts are found out again next time.
+ * Store @len bytes as the file @name. The file appears whole or not at all. Errors are ignored,
+ * since a missing file only costs time.
  */
 void user_cache_write(int dir, const char *name, const void *data, size_t len);
 
 /*
- * Remove leftovers of killed writers. While all files together exceed @max_bytes, remove the file
- * that was used longest ago.
+ * Remove leftovers of killed writers. While all files together exceed @max_bytes, remove the least
+ * recently used file.
  */
 void user_cache_shrink(int dir, unsigned long long max_bytes);
 
