@@ -14,8 +14,8 @@
 #include "utils/format/event_data.h"
 
 /*
- * The bounds of notes.look_at, the number of ended processes that are kept without a check. A check
- * sets notes.look_at to twice the number of pages that stay.
+ * The minimum and maximum of notes.look_at, the number of ended processes that are kept without a
+ * check. After a check, notes.look_at is twice the number of pages that stay.
  */
 #define ENDED_FEW 256
 #define ENDED_MAX 4096
@@ -66,10 +66,10 @@ void notes_warn_about_events(const struct notes *notes, const struct msg *msg)
 		    EVENT_DATA_MAX);
 }
 
-/* True when the page is not needed for child @pid: it has reported itself, or is gone. */
+/* True when child @pid does not need the page of its parent: it has reported itself, or is gone. */
 static bool is_settled(struct processes *procs, const struct process *parent, pid_t pid)
 {
-	/* The recorder knows a process in another pid namespace by another number. */
+	/* A process in another pid namespace has another number in the recorder's namespace. */
 	bool is_ours = pid > 0 && parent->pid == parent->os_pid;
 	const struct process *known = is_ours ? process_find_os(procs, pid)
 					      : process_find_child(procs, parent, pid);
@@ -91,7 +91,10 @@ static bool has_open_forks(struct processes *procs, const struct process *proc)
 	return atomic_load(&forks->noted) < atomic_load(&forks->begun);
 }
 
-/* Frees settled pages. The list has the newest first: of too many pages the oldest are freed. */
+/*
+ * Frees the pages of ended processes that no child needs. If too many pages stay, the oldest are
+ * freed, too. The list starts with the newest process.
+ */
 static void look_through(struct processes *procs)
 {
 	struct process **link = &procs->notes.first;
@@ -144,13 +147,13 @@ bool notes_has_newborns(const struct processes *procs)
 void notes_finish_all(struct processes *procs)
 {
 	atomic_store(&procs->control->finished, 1);
-	/* The thread that has requested the end waits a moment for this (probe_finish()). */
+	/* Wake the thread that has requested the end, and waits for this in probe_finish(). */
 	syscall(SYS_futex, &procs->control->finished, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
 void notes_tell_news(struct process *proc)
 {
-	/* @may_skip is set last: a thread that sees it finds the news, too. */
+	/* @may_skip is cleared last. A thread that sees this change also sees the news. */
 	atomic_store(&proc->arena->news, 1);
 	atomic_store(&proc->arena->may_skip, 0);
 }
@@ -159,7 +162,7 @@ void notes_obey(struct processes *procs, struct process *proc)
 {
 	if (procs->settings->is_steerable && atomic_load(&procs->control->finished))
 		notes_tell_news(proc);
-	/* Programs may request the end only when an option says `finish`. */
+	/* A program may request the end only when an option contains `finish`. */
 	if (atomic_load_explicit(&proc->arena->finish_wanted, memory_order_relaxed) &&
 	    !atomic_load(&procs->control->finished) &&
 	    (settings_can_finish(procs->settings) || atomic_load(&procs->may_finish)))

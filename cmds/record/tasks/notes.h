@@ -1,6 +1,6 @@
 /*
- * Notes that processes make in the first page of their arenas (utils/format/probe/ring.h). The page
- * is kept as long as a process may write there.
+ * The notes that processes make in the first page of their arenas (utils/format/probe/ring.h). The
+ * page is kept as long as a process may write to it.
  */
 #ifndef UTRAIL_CMDS_RECORD_TASKS_NOTES_H
 #define UTRAIL_CMDS_RECORD_TASKS_NOTES_H
@@ -13,13 +13,13 @@ struct process;
 struct processes;
 
 /*
- * All processes whose page is mapped: running ones, and ended ones with a child that has not
- * reported itself, and notes its own children in the same page. Only the control thread reads this
- * list. Starts as { 0 }.
+ * All processes whose page is mapped. An ended process stays in the list while a child has not
+ * reported itself, because the child uses the same page for its own notes. Only the control thread
+ * reads the list. The struct starts as { 0 }.
  *
- * @nr_ended: ended processes in the list; above @look_at, all are checked
- * @reads_failed and the members after it: sums of the notes (struct arena) of processes that have
- *         left the list; after notes_close(), of all processes
+ * @nr_ended: the number of ended processes in the list. When it exceeds @look_at, all are checked
+ * @reads_failed and the members after it: sums over the notes (struct arena) of processes that have
+ *         left the list. After notes_close() they are sums over all processes
  */
 struct notes {
 	struct process *first;
@@ -30,7 +30,7 @@ struct notes {
 	uint64_t threads_caged;
 	uint64_t threads_shared;
 	uint64_t children_cut_off;
-	uint64_t sealed; /* number of processes */
+	uint64_t sealed; /* the number of sealed processes */
 	uint64_t threads_sealed;
 	uint64_t talks_sealed;
 	uint64_t events_undeclared;
@@ -39,28 +39,32 @@ struct notes {
 	uint64_t threads_without_payloads;
 };
 
-/* Begin to keep the notes of @proc, which has an arena. */
+/* Begin to keep the notes of @proc, which must have an arena. */
 void notes_begin(struct processes *procs, struct process *proc);
 
-/* @proc has ended, and its rings are empty: unmap them. The page stays as long as it is needed. */
+/*
+ * Unmap the rings of @proc, which has ended and whose rings are empty. Its page stays while needed.
+ */
 void notes_end(struct processes *procs, struct process *proc);
 
-/* Stop keeping notes. Those of ended processes are added to the sums in struct notes. */
+/*
+ * Stop keeping notes. The notes of the remaining processes are added to the sums in struct notes.
+ */
 void notes_close(struct processes *procs);
 
-/* Report declared events that are not in the recording. Call it after notes_close(). */
+/* Warn about declared events that are missing in the recording. Call it after notes_close(). */
 void notes_warn_about_events(const struct notes *notes, const struct msg *msg);
 
-/* True when a fork has begun whose child is not noted yet. After a failed fork, this stays true. */
+/* True when a fork has begun and its child is not noted yet. It stays true after a failed fork. */
 bool notes_has_newborns(const struct processes *procs);
 
-/* For writers: do what @proc requests in its page. */
+/* Do the work that @proc requests in its page. Called by writers. */
 void notes_obey(struct processes *procs, struct process *proc);
 
-/* Set arena.news of @proc, which has an arena. For any thread that may use @proc. */
+/* Set arena.news of @proc, which must have an arena. Any thread that may use @proc may call it. */
 void notes_tell_news(struct process *proc);
 
-/* Stop recording in all processes; in a steerable one when a writer next looks at it. */
+/* Stop recording in all processes. A steerable process stops when a writer next looks at it. */
 void notes_finish_all(struct processes *procs);
 
 #endif

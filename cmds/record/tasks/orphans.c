@@ -26,8 +26,9 @@ static bool is_memory(const struct process *proc, dev_t dev, ino_t ino)
 }
 
 /*
- * Returns the process, from @first up to @end in the list of notes, whose memory @pid has mapped.
- * NULL: none, or the maps of @pid cannot be read.
+ * Returns a process of the list of notes whose memory @pid has mapped. Only processes from @first
+ * up to, but not including, @end are searched. Returns NULL when there is none, or when the maps of
+ * @pid cannot be read.
  */
 static struct process *find_mapped(pid_t pid, struct process *first, const struct process *end)
 {
@@ -39,7 +40,7 @@ static struct process *find_mapped(pid_t pid, struct process *first, const struc
 
 	FILE *maps cleanup_file = fopen(path, "re");
 
-	/* A line of proc(5) has: address perms offset dev inode pathname. */
+	/* A line of the maps (proc(5)): address perms offset dev inode pathname. */
 	while (maps && getline(&line, &size, maps) > 0) {
 		unsigned major, minor;
 		unsigned long long inode;
@@ -80,7 +81,7 @@ static bool is_watched(const struct processes *procs, pid_t pid)
 	return false;
 }
 
-/* Watches the process if it is a descendant of @parent that has not reported itself. */
+/* Watches process @pid if it is a descendant of @parent that has not reported itself. */
 static void add_orphan(struct processes *procs, pid_t pid, struct process *parent)
 {
 	int pidfd cleanup_fd = syscall(SYS_pidfd_open, pid, 0);
@@ -107,8 +108,8 @@ static void add_orphan(struct processes *procs, pid_t pid, struct process *paren
 }
 
 /*
- * Wait for forks that have begun: a program may end before its child is noted. A failed fork has no
- * child, so the wait is limited.
+ * Wait for forks that have begun, since a program may end before its child is noted. A failed fork
+ * never notes a child, so the wait is limited.
  */
 static void wait_for_newborns(const struct processes *procs)
 {
@@ -120,13 +121,13 @@ static void wait_for_newborns(const struct processes *procs)
 
 static bool is_known(struct processes *procs, const struct process *proc, pid_t pid)
 {
-	/* The recorder itself has the page mapped, too, and is no child. */
+	/* The recorder itself has mapped the page, too, but is not a child. */
 	return pid == getpid() || (proc && proc->pidfd >= 0) || is_watched(procs, pid);
 }
 
 /*
- * Looks at children that @parent or a child of it has noted. Returns false when some are noted by
- * their numbers in another namespace.
+ * Looks at the children in the page of @parent. Returns false when a child is noted with its number
+ * in another namespace.
  */
 static bool look_at(struct processes *procs, struct process *parent)
 {
@@ -174,8 +175,9 @@ static uint64_t count_forks(const struct processes *procs)
 void orphans_look(struct processes *procs)
 {
 	/*
-	 * A child may fork and end during a look, so there are several. Their number is limited:
-	 * the program writes the notes, and could ask for looks for ever.
+	 * A child may fork and end during a look, so the look is repeated when forks were noted
+	 * meanwhile. The program writes the notes, and could cause looks for ever. So their number
+	 * is limited.
 	 */
 	for (int i = 0; i < LOOKS_MAX; i++) {
 		wait_for_newborns(procs);

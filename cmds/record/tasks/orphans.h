@@ -1,7 +1,4 @@
-/*
- * Finds children that the program has forked and that have not reported themselves, which they do
- * with their first record.
- */
+/* Finds forked children that have not reported themselves by a first record. */
 #ifndef UTRAIL_CMDS_RECORD_TASKS_ORPHANS_H
 #define UTRAIL_CMDS_RECORD_TASKS_ORPHANS_H
 
@@ -10,26 +7,29 @@
 struct orphan;
 struct processes;
 
-/* The children that are watched, the newest first. Starts as { 0 }. */
+/* The watched children. The list starts with the newest child. The struct starts as { 0 }. */
 struct orphans {
 	struct orphan *first;
 };
 
-/* The identity of shared memory, from fstat(2), or /proc/PID/maps of a process that maps it. */
+/*
+ * The identity of shared memory. It is found by fstat(2), or in /proc/PID/maps of a process that
+ * has mapped the memory.
+ */
 struct memory_id {
 	dev_t dev;
 	ino_t ino;
 };
 
 /*
- * Watch the living children in the notes of all processes (notes.h). The notes may contain any
- * number, so a process is watched only if it has mapped the memory of these notes. If a child does
- * not know its number in the recorder's namespace, all processes in lower pid namespaces are
- * searched.
+ * Watch the living children in the notes of all processes (notes.h). A program may write any number
+ * into its notes, so a process is watched only if it has mapped the memory of these notes. If a
+ * child does not know its number in the recorder's namespace, all processes in lower pid namespaces
+ * are searched.
  */
 void orphans_look(struct processes *procs);
 
-/* Forget the watched children: they are not waited for any more. */
+/* Stop watching children. The recorder then no longer waits for their end. */
 void orphans_forget(struct processes *procs);
 
 #endif

@@ -15,19 +15,19 @@
 #include "utils/base/containers/vec.h"
 
 /*
- * The number of rings in an arena: the most threads at a time. An arena is address space, at most
- * ARENA_BYTES_MAX, of which threads touch only used segments.
+ * The number of rings in an arena. It limits the number of threads at a time. An arena is mostly
+ * unused address space, at most ARENA_BYTES_MAX: threads only touch the segments that they use.
  */
 #define ARENA_RINGS_MAX 16384
 #define RING_SEGMENTS	8
 
 /*
- * The number of segments of a ring for flight recordings. One of them is always about to be
- * overwritten, so there are many.
+ * The number of segments of a ring in a flight recording. One segment is always about to be
+ * overwritten, so the others should be many.
  */
 #define FLIGHT_SEGMENTS 32
 
-/* The limits on modules that are kept for a process: programs may load any number of them. */
+/* The limits on modules that are kept for a process. A program may load any number of modules. */
 #define MODULES_KEPT_MAX 4096
 #define KEPT_BYTES_MAX	 (256UL << 20) /* for all processes together */
 
@@ -43,8 +43,8 @@ static void choose_ring(const struct record_settings *settings, struct process *
 }
 
 /*
- * If address space is limited (ulimit -v), the number of rings is divided by this number until the
- * arena fits. The large step leaves address space for other uses.
+ * If address space is limited (ulimit -v), the number of rings is repeatedly divided by this number
+ * until the arena fits. The large divisor leaves address space for other uses.
  */
 #define ARENA_PART_OF_LIMITED 4
 #define ARENA_RINGS_LEAST     4
@@ -64,7 +64,7 @@ static void *map_arena(struct process *proc, uint64_t stride, int fd)
 	return NULL;
 }
 
-/* Make the arena of a new process; its memfd goes to @fd. Returns false with errno. */
+/* Make the arena of a new process. *@fd gets its memfd. Returns false with errno. */
 static bool make_arena(struct processes *procs, struct process *proc, int *fd)
 {
 	choose_ring(procs->settings, proc);
@@ -80,7 +80,9 @@ static bool make_arena(struct processes *procs, struct process *proc, int *fd)
 	a = map_arena(proc, stride, *fd);
 	if (!a)
 		return false;
-	/* Sealed: a program that shortens the file would cause a SIGBUS here. */
+	/*
+	 * The file's size is sealed: a program that shortened the file would cause a SIGBUS here.
+	 */
 	if (ftruncate(*fd, proc->arena_bytes) < 0 ||
 	    fcntl(*fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0) {
 		int why = errno;
@@ -134,7 +136,7 @@ struct process *process_find_child(struct processes *procs, const struct process
 	return p;
 }
 
-/* Adds the process to the indexes. Without memory, its children have no known parent. */
+/* Adds the process to the indexes. Without memory for that, its children have no known parent. */
 static void index_process(struct processes *procs, struct process *proc)
 {
 	uint64_t key;
@@ -145,8 +147,8 @@ static void index_process(struct processes *procs, struct process *proc)
 }
 
 /*
- * Sinks are mapped, not taken from the heap: there a megabyte would have to be cleared, though a
- * process uses only its first page.
+ * Sinks are mapped and not allocated. An allocated megabyte would have to be cleared, although most
+ * processes only use its first page.
  */
 static size_t sinks_bytes(const struct process *proc)
 {
@@ -207,8 +209,8 @@ static void forget_modules(struct processes *procs, struct process *proc)
 }
 
 /*
- * Forgets modules at addresses of a new one, but not the first module, which is the program itself:
- * it is never unloaded.
+ * Forgets modules at addresses of a new module. The first module, which is the program itself,
+ * stays: it is never unloaded.
  */
 static void forget_overlapped(struct processes *procs, struct process *proc,
 			      const struct control_module *by)
@@ -337,10 +339,13 @@ void process_retire(struct processes *procs, struct process *proc)
 	/* The rights in force for files may be those of another user. */
 	struct rights paused cleanup_rights_pause = rights_pause();
 
-	/* From now on only this thread reads the rings. */
+	/* From here on only this thread reads the rings. */
 	take_from_writers(procs, proc);
 	procs->drain(procs->drain_arg, proc);
-	/* Children that have not reported themselves request plans as their parent. */
+	/*
+	 * Children that have not reported themselves request plans in the name of their parent.
+	 * They need the modules.
+	 */
 	if (!atomic_load(&proc->arena->forks.nr))
 		forget_modules(procs, proc);
 	notes_end(procs, proc);
@@ -349,7 +354,7 @@ void process_retire(struct processes *procs, struct process *proc)
 
 void processes_tell_news(struct processes *procs)
 {
-	/* No lock is needed: only this thread changes the list. */
+	/* No lock is needed, because only this thread changes the list. */
 	for (struct process *p = procs->live; p; p = p->next_live)
 		notes_tell_news(p);
 }

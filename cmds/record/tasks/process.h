@@ -1,4 +1,4 @@
-/* Traced processes: their arenas, from the first report to the last record. */
+/* Traced processes and their arenas, from the first report to the last record. */
 #ifndef UTRAIL_CMDS_RECORD_TASKS_PROCESS_H
 #define UTRAIL_CMDS_RECORD_TASKS_PROCESS_H
 
@@ -19,15 +19,15 @@
 #include "utils/format/probe/control.h"
 #include "utils/format/probe/ring.h"
 
-/* The most address space for a process' rings. */
+/* The maximum address space for the rings of a process. */
 #define ARENA_BYTES_MAX (64ULL << 30)
 
 /*
- * The file of a ring.
+ * The file that gets the records of a ring.
  *
- * @is_open: @stream is the file; false before the first record, and while the store has too few
- *           streams
- * @tail: the recorder's own copy of the ring's tail, since the program can write to the ring
+ * @is_open: @stream is open for the file. It is not open before the first record, or while the
+ *           store has too few streams
+ * @tail: the recorder's own copy of the ring's tail. The program can change the tail in the ring
  */
 struct ring_file {
 	bool is_open;
@@ -36,12 +36,12 @@ struct ring_file {
 };
 
 /*
- * The recorder's data about a ring. Must start with zeros, so that unused rings need no memory.
+ * The recorder's data about a ring. Its initial state is all zeros, so unused rings need no memory.
  *
- * @tid: the task whose records the ring holds; 0: none yet
- * @untold: lost records that no LOST record in the file counts yet
- * @records: of the ring itself, whose file is <tid>.dat
- * @payloads: of its second ring, whose file is <tid>.evt
+ * @tid: the task whose records the ring holds; 0: no task yet
+ * @untold: the number of lost records that no LOST record in the file has reported yet
+ * @records: the file <tid>.dat, for the ring itself
+ * @payloads: the file <tid>.evt, for the second ring of the task
  */
 struct ring_sink {
 	int32_t tid;
@@ -51,25 +51,25 @@ struct ring_sink {
 };
 
 /*
- * A traced process image: exec makes a new one under the same pid.
+ * A traced process image. After exec the process has a new image with the same pid.
  *
- * @parent: the process that forked this one; NULL for an exec'd image, or when unknown. Its struct
- *          lives as long as the recorder
- * @pidfd: readable when the process has ended; -1 after that was seen
- * @arena: NULL once everything was taken from it. The program can write to it, so its content is
- *         not trusted; @nr_rings, @nr_segments and @segment_bytes tell its shape
+ * @parent: the process that forked this process. NULL for an image after exec, or when unknown. The
+ *          parent's struct lives as long as the recorder
+ * @pidfd: readable when the process has ended. -1 after the end was seen
+ * @arena: NULL after everything was taken from it. The program can write to it, so its content is
+ *         not trusted. Its shape is in @nr_rings, @nr_segments and @segment_bytes
  */
 struct process {
 	struct served served; /* of @pidfd */
-	/* its own number, which differs from @os_pid in another pid namespace */
+	/* the process' number in its own pid namespace, which may differ from @os_pid */
 	pid_t pid;
 	pid_t ppid;
 	pid_t os_pid;	  /* its number in the recorder's pid namespace */
-	struct peer peer; /* the files that it names are read with the rights of this peer */
+	struct peer peer; /* files that the process names are read with the rights of this peer */
 	uint64_t time_ns;
 	bool is_fork;
-	bool announced; /* its FORK line is written; under tasks.lock */
-	/* the token of this process, which forked children send until they have their own */
+	bool announced; /* the FORK line of the process is written; under tasks.lock */
+	/* the token of this process. Forked children send it until they have their own */
 	uint8_t token[CONTROL_SECRET_BYTES];
 	int pidfd;
 	struct image *session;
@@ -82,18 +82,18 @@ struct process {
 	uint32_t segment_bytes;
 	struct ring_sink *sinks;
 	struct arena *notes; /* see notes.h */
-	/* number of modules that it has reported, and of entries in their plans */
+	/* the numbers of modules that the process has reported, and of entries in their plans */
 	uint32_t nr_modules;
 	uint64_t planned[PLAN_KINDS];
-	struct control_module **modules; /* heap copies; kept only when plans may change */
+	struct control_module **modules; /* heap copies, kept only when plans may change */
 	size_t nr_kept_modules;
 	size_t cap_kept_modules;
 	uint64_t cpu_ns;	  /* its CPU time at the last look (control/overhead.h) */
-	uint32_t plan_generation; /* generation of the plan that the process was given last */
+	uint32_t plan_generation; /* the generation of the plan that the process was given last */
 	bool has_declared;	  /* it has declared events, or its parent had before the fork */
 	/*
-	 * The generation of left-out functions whose hooks are out of its text, and the number of
-	 * attempts to reach the next generation (control/overhead_hooks.h):
+	 * The generation of left-out functions whose hooks were taken out of the process' text, and
+	 * the number of attempts to reach the next generation (control/overhead_hooks.h)
 	 */
 	uint32_t left_out_generation;
 	uint32_t left_out_tries;
@@ -110,7 +110,10 @@ static inline struct ring *process_ring(const struct process *proc, uint32_t ind
 	return (struct ring *)((char *)proc->arena + RING_PAGE + index * stride);
 }
 
-/* Returns the second ring of ring @index, or NULL. The program may name any ring. */
+/*
+ * Returns the second ring of ring @index, or NULL. The number of the second ring is checked,
+ * because the program may write any number.
+ */
 static inline struct ring *process_payloads(const struct process *proc, uint32_t index)
 {
 	uint32_t said = atomic_load_explicit(&process_ring(proc, index)->payloads,
@@ -120,7 +123,7 @@ static inline struct ring *process_payloads(const struct process *proc, uint32_t
 								   : NULL;
 }
 
-/* Returns the number of rings that may have records: all others come after them. */
+/* Returns the number of rings in use. All rings from this index on have no records. */
 static inline uint32_t process_rings_in_use(const struct process *proc)
 {
 	uint32_t high = atomic_load_explicit(&proc->arena->high_water, memory_order_acquire);
@@ -129,15 +132,15 @@ static inline uint32_t process_rings_in_use(const struct process *proc)
 }
 
 /*
- * All images. The control thread adds and removes; writers use @live and the live processes.
+ * All images. The control thread adds and removes them. Writers use @live and the live processes.
  *
  * @control: the page that all probes share
- * @drain: take the remaining records of a process whose rings no writer reads any more
- * @may_finish: settings_can_finish() of the present settings
- * @first: the list, the newest first. No image is removed before the end
+ * @drain: takes the remaining records of a process whose rings no writer reads any more
+ * @may_finish: settings_can_finish() of the current settings
+ * @first: the list of images, which starts with the newest. No image is removed before the end
  * @by_os_pid: the newest image of each pid in the recorder's namespace
  * @by_token: images by the first half of their token
- * @live: images with an arena, which writers read, under @live_lock for reading
+ * @live: images with an arena. Writers read this list and hold @live_lock for reading
  */
 struct processes {
 	const struct record_settings *settings;
@@ -147,8 +150,8 @@ struct processes {
 	void (*drain)(void *arg, struct process *proc);
 	void *drain_arg;
 
-	_Atomic bool may_finish; /* a later filter lets programs end the recording */
-	size_t kept_bytes;	 /* bytes of the modules of all processes */
+	_Atomic bool may_finish; /* a filter that was set later lets programs end the recording */
+	size_t kept_bytes;	 /* the size of the kept modules of all processes */
 	struct process *first;
 	struct intmap by_os_pid;
 	struct intmap by_token;
@@ -159,15 +162,15 @@ struct processes {
 	struct process *live;
 };
 
-/* Make the lock. The members above the empty line are set before; others start as zeros. */
+/* Make the lock. The caller has set the members above the empty line. The others must be zeros. */
 void processes_init(struct processes *procs);
 
-/* Free everything. No process is traced any more (process_retire()), or a recording has failed. */
+/* Free everything. Call it after process_retire() of all processes, or after a failure. */
 void processes_deinit(struct processes *procs);
 
 /*
- * Make a process that has just reported itself, with an arena. The caller sets session and parent,
- * then publishes the process. Returns NULL with errno.
+ * Make the struct and the arena of a process that has just reported itself. The caller sets session
+ * and parent, and then publishes the process. Returns NULL with errno.
  *
  * @arena_fd: gets the arena's memfd, which the caller closes
  */
@@ -177,36 +180,37 @@ struct process *process_create(struct processes *procs, const struct control_hel
 /* Free a process that was not published. @proc may be NULL. */
 void process_destroy(struct process *proc);
 
-/* Make the process visible to the writers, and watch its end. From now on it belongs to @procs. */
+/* Show the process to the writers, and watch for its end. The process then belongs to @procs. */
 void process_publish(struct processes *procs, struct process *proc);
 
 /*
- * For plans that may change: keep the @nr modules that @proc has loaded. A module at the address of
- * another one replaces it. The pointers of kept modules become NULL. Modules that are not kept, for
- * lack of memory, are missing in later plans.
+ * For plans that may change: keep the @nr modules that @proc has loaded. A module replaces kept
+ * modules at its addresses. The caller's pointers to the kept modules become NULL. A module that
+ * cannot be kept, for lack of memory, is missing in later plans.
  */
 void process_keep_modules(struct processes *procs, struct process *proc,
 			  struct control_module **modules, size_t nr);
 
-/* Give a forked child the modules of its parent. */
+/* Copy the modules of the parent to a forked child. */
 void process_inherit_modules(struct processes *procs, struct process *child,
 			     const struct process *parent);
 
 /*
- * For plans that may change: tell each process that there is news, which is the end of recording or
- * another plan. Control thread.
+ * For plans that may change: tell each process that there is news. The news is the end of the
+ * recording, or another plan. Call it from the control thread.
  */
 void processes_tell_news(struct processes *procs);
 
 /*
- * Returns the newest forked child of @parent with the own number @pid, or the newest image with the
- * number @os_pid in the recorder's namespace. NULL: none.
+ * process_find_child() returns the newest forked child of @parent that has the number @pid in its
+ * own namespace. process_find_os() returns the newest image with the number @os_pid in the
+ * recorder's namespace. Both return NULL when there is none.
  */
 struct process *process_find_child(struct processes *procs, const struct process *parent,
 				   pid_t pid);
 struct process *process_find_os(struct processes *procs, pid_t os_pid);
 
-/* Empty the rings of @proc, and drop its arena: it has ended, or its image was replaced. */
+/* Empty the rings of @proc, and free its arena. @proc has ended, or exec has replaced its image. */
 void process_retire(struct processes *procs, struct process *proc);
 
 #endif

@@ -24,7 +24,7 @@ static void make_sid(char sid[static SID_LEN + 1])
 
 	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
 		random = (uint64_t)getpid() << 32 ^
-			 (uintptr_t)sid; /* it need only be unique on this machine */
+			 (uintptr_t)sid; /* the id need only be unique on this machine */
 	snprintf(sid, SID_LEN + 1, "%016llx", (unsigned long long)random);
 }
 
@@ -70,19 +70,19 @@ int image_add_module(struct image *s, const struct control_module *m)
 		.path = (char *)m->path,
 	};
 
-	/* Data-only objects have no calls; uftrace leaves them out of the map, too. */
+	/* An object without code has no calls. uftrace leaves such objects out of the map, too. */
 	return m->has_text ? module_map_add(&s->map, &entry) : 0;
 }
 
-/* The usual place of the stack on x86_64 without randomisation, above all other mappings. */
+/* The usual addresses of the stack on x86_64 without randomisation, above all other mappings. */
 #define STACK_GUESS_START 0x7ffffffde000ULL
 #define STACK_GUESS_END	  0x7ffffffff000ULL
 
 static const char STACK_PATH[] = "[stack]";
 
 /*
- * Find the line of the stack, which uftrace needs (doc/formats/tasks.md, "Module maps"). A process
- * that hides its maps gets the usual line.
+ * Find the line of the stack, which uftrace needs (doc/formats/tasks.md, "Module maps"). If the
+ * process hides its maps, the line has the usual addresses.
  */
 void image_note_stack(struct image *s, pid_t os_pid, int pidfd)
 {
@@ -97,7 +97,10 @@ void image_note_stack(struct image *s, pid_t os_pid, int pidfd)
 		.path = (char *)STACK_PATH,
 	};
 	snprintf(path, sizeof(path), "/proc/%d/maps", os_pid);
-	/* The process has not ended after the reading, so the number was still its own. */
+	/*
+	 * The process is still alive after the reading. So the maps are not those of another
+	 * process with a reused pid.
+	 */
 	if (!peer_has_ended(pidfd, 0) && file_read_all(path, 64 << 20, &text, NULL) == 0 &&
 	    !peer_has_ended(pidfd, 0) &&
 	    module_map_decode(strbuf_str(&text), text.len, &map, NULL) == 0) {
@@ -113,7 +116,7 @@ void image_note_stack(struct image *s, pid_t os_pid, int pidfd)
 
 _Static_assert(offsetof(struct map_entry, start) == 0, "ordered by order_u64()");
 
-/* Writes "<name>.dbg" beside "<name>.sym", when it has content. */
+/* Writes "<name>.dbg" beside "<name>.sym", if there is debug information to write. */
 static int save_debug(struct sessions *sessions, const struct known_module *known,
 		      const struct symtab *symbols, const char *sym_name, struct uft_err *err)
 {
@@ -137,7 +140,10 @@ static int save_debug(struct sessions *sessions, const struct known_module *know
 	return store_publish(sessions->store, name, text.data, text.len, err);
 }
 
-/* Saves a module's symbols. A file that is gone is no error: its calls are shown as addresses. */
+/*
+ * Saves the symbols of a module. It is not an error if the module's file is gone: the calls are
+ * then shown as addresses.
+ */
 static int save_symbols(struct sessions *sessions, struct known_module *known, struct uft_err *err)
 {
 	struct symtab symbols cleanup_symtab = { 0 };
@@ -154,7 +160,7 @@ static int save_symbols(struct sessions *sessions, struct known_module *known, s
 		ret = save_debug(sessions, known, &symbols, name, err);
 	if (ret < 0)
 		return ret;
-	/* Further names of symbols are not needed if the module's functions are not recorded. */
+	/* The aliases of symbols are not needed if the functions of the module are not recorded. */
 	if (!known->has_functions)
 		symbols.nr_aliases = 0;
 	sym_file_encode(&symbols, known->path, known->build_id[0] ? known->build_id : NULL, &text);
@@ -170,8 +176,8 @@ static void add_names(struct strbuf *list, const struct strbuf *names)
 }
 
 /*
- * Save symbols of modules that can have records. Readers also need those of directly called
- * libraries, to name a function's library (--libname).
+ * Save the symbols of all modules that can have records. Readers also need the symbols of libraries
+ * that the program calls directly, to name the library of a function (--libname).
  */
 int image_save_symbols(struct sessions *sessions, const struct image *s, struct uft_err *err)
 {
@@ -210,7 +216,7 @@ void image_identify_modules(struct sessions *sessions, struct image *s)
 	}
 }
 
-/* Makes the map's text, in the order of addresses. The map itself keeps its order. */
+/* Makes the text of the map, sorted by address. The map itself keeps its order. */
 static int encode_map(const struct image *s, struct strbuf *text)
 {
 	struct module_map map cleanup_module_map = { 0 };
@@ -248,8 +254,8 @@ static bool is_free(const struct module_map *map, const struct control_module *m
 }
 
 /*
- * Add a module that was loaded late to the map, unless its addresses are used: uftrace looks for
- * argument specifications only in modules of the map.
+ * Add a module that was loaded late to the map, unless its addresses are already in use. uftrace
+ * only uses argument specifications of modules in the map.
  */
 int image_save_late(struct sessions *sessions, struct image *s, const struct control_module *m,
 		    struct uft_err *err)

@@ -1,7 +1,4 @@
-/*
- * Sessions: one for each process image, with its module map and the symbol files of modules that
- * can be traced.
- */
+/* Sessions. Each process image has one, with a module map and symbol files of its modules. */
 #ifndef UTRAIL_CMDS_RECORD_TASKS_SESSION_H
 #define UTRAIL_CMDS_RECORD_TASKS_SESSION_H
 
@@ -16,13 +13,14 @@
 #include "utils/format/probe/map.h"
 
 /*
- * A process image, with a session id.
+ * A process image, with its session id.
  *
- * @map: the map of its modules. Only the control thread changes it, but not from the publication of
- *       the image's process until the image is announced: other threads may save it
- * @stack: the line for its stack, once it is announced. Under tasks.lock
- * @announced: its map, and its SESS and TASK lines are written, because of its first record. Under
- *             tasks.lock
+ * @map: the map of the image's modules. Only the control thread changes the map. Between the
+ *       publication of the image's process and the announcement of the image it does not change,
+ *       because other threads may save the map
+ * @stack: the line of the stack in the map, after the announcement. Under tasks.lock
+ * @announced: the map and the SESS and TASK lines are written, because the image has its first
+ *             record. Under tasks.lock
  */
 struct image {
 	char sid[SID_LEN + 1];
@@ -36,7 +34,8 @@ struct image {
 };
 
 /*
- * All images, the newest first. Only the control thread touches them, except for @announced.
+ * All images. The list starts with the newest image. Only the control thread uses the images,
+ * except for @announced.
  *
  * @has_debug: there are .dbg files
  */
@@ -50,29 +49,31 @@ struct sessions {
 
 void sessions_deinit(struct sessions *sessions);
 
-/* Make an image of process @pid that runs @exe; it belongs to @sessions. NULL without memory. */
+/* Make an image of process @pid that runs @exe; @sessions owns it. Returns NULL without memory. */
 struct image *image_create(struct sessions *sessions, pid_t pid, const char *exe);
 
-/* Note a module in the session's map. Returns 0 or -ENOMEM. */
+/* Add a module to the map of the session. Returns 0 or -ENOMEM. */
 int image_add_module(struct image *s, const struct control_module *m);
 
-/* Save the symbols of a further module, if it can have records. */
+/* Save the symbols of one more module, if the module can have records. */
 int sessions_save_module(struct sessions *sessions, const char *path, struct uft_err *err);
 
-/* Save a module that was loaded late: its symbols, and the data that readers of arguments need. */
+/*
+ * Save the symbols of a module that was loaded late, and the data that readers of arguments need.
+ */
 int image_save_late(struct sessions *sessions, struct image *s, const struct control_module *m,
 		    struct uft_err *err);
 
-/* Put all known build ids into the map, once it has all modules of the new image. */
+/* Add all known build ids to the map. Call it when the map has all modules of the new image. */
 void image_identify_modules(struct sessions *sessions, struct image *s);
 
 /*
- * Note the stack's line in /proc/PID/maps of process @os_pid, which runs the image; the usual
- * addresses if @pidfd shows that the process has ended.
+ * Note the line of the stack in /proc/PID/maps of process @os_pid, which runs the image. If @pidfd
+ * shows that the process has ended, the usual addresses are noted.
  */
 void image_note_stack(struct image *s, pid_t os_pid, int pidfd);
 
-/* Write the file of the map, with the stack. Other threads may read @s meanwhile. */
+/* Write the map and the line of the stack to the map file. Other threads may read @s meanwhile. */
 int image_save_map(const struct image *s, struct store *store, struct uft_err *err);
 
 /* Write the symbol files of the modules that can have records. */

@@ -21,7 +21,7 @@ int tasks_open(struct tasks *tasks, struct store *store, struct uft_err *err)
 
 void tasks_close(struct tasks *tasks)
 {
-	if (!tasks->store) /* it was never opened */
+	if (!tasks->store) /* task.txt was never opened */
 		return;
 	if (tasks->stream >= 0)
 		store_close(tasks->store, tasks->stream);
@@ -32,7 +32,7 @@ void tasks_close(struct tasks *tasks)
 	pthread_mutex_destroy(&tasks->lock);
 }
 
-/* Writes a line. Each line is one write, so a reader never sees half a line. */
+/* Writes a line with a single write, so that a reader never sees half a line. */
 static void write_line(struct tasks *tasks, const struct task_line *line)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -51,7 +51,7 @@ static void note_tid(struct tasks *tasks, int32_t tid)
 	int32_t *tids = vec_room(tasks->tids, tasks->nr_tids, &tasks->cap_tids, sizeof(*tids));
 
 	if (!tids)
-		return; /* the task is missing in the list of `info`; its records are not lost */
+		return; /* the task is missing in the list of `info`, but no records are lost */
 	tasks->tids = tids;
 	tids[tasks->nr_tids++] = tid;
 }
@@ -68,7 +68,7 @@ static void write_task(struct tasks *tasks, pid_t pid, int32_t tid, uint64_t tim
 	write_line(tasks, &line);
 }
 
-/* Saves the session's map before its line: a reader that finds the line needs the map. */
+/* Saves the map of the session before its line: a reader that finds the line needs the map. */
 static void save_map(struct tasks *tasks, const struct process *proc)
 {
 	struct image *s = proc->session;
@@ -121,8 +121,9 @@ static void announce_one(struct tasks *tasks, struct process *proc)
 }
 
 /*
- * Announce a process after its ancestors, the eldest first: a child's line must come after its
- * parent's. A chain of forks may be too long for recursion.
+ * Announce a process and its ancestors. The line of a parent must come before those of its
+ * children, so the oldest ancestor is announced first. A chain of forks may be too long for
+ * recursion.
  */
 static void announce_process(struct tasks *tasks, struct process *proc)
 {
@@ -181,7 +182,7 @@ int32_t tasks_claim(struct tasks *tasks, struct process *proc, int32_t tid)
 {
 	if (tid <= 0 && tid != RING_TID_STACK)
 		return 0;
-	/* The recorder has checked this number when the process reported itself. */
+	/* This number was checked when the process reported itself. */
 	if (tid == proc->pid)
 		return claim_tid(tasks, proc, proc->os_pid, PEER_TASK_OWN);
 	if (!is_of_kernel(tid))

@@ -1,6 +1,6 @@
 /*
- * Writes task.txt, which lists the sessions, processes and threads of a recording. Gives each ring
- * the id under which its records are stored.
+ * Writes task.txt, which lists the sessions, processes and threads of a recording. Chooses the id
+ * under which the records of a ring are stored.
  */
 #ifndef UTRAIL_CMDS_RECORD_TASKS_TASKS_H
 #define UTRAIL_CMDS_RECORD_TASKS_TASKS_H
@@ -26,12 +26,12 @@ struct too_deep {
  * @announced flags of sessions and processes.
  *
  * @stream: task.txt
- * @tids: ids of all tasks with records, some more than once
+ * @tids: the ids of all tasks with records. An id may be in the list more than once
  * @owners: the process of each task
- * @nr_stack_tids: number of ids given to stacks
+ * @nr_stack_tids: the number of ids that were given to stacks
  * @map_error: the first error of writing a session's map
- * @too_deep: for each task that had calls without a frame, their number
- * @nr_too_deep: the sum of these numbers
+ * @too_deep: the number of calls without a frame, for each task that has such calls
+ * @nr_too_deep: the sum of the numbers in @too_deep
  */
 struct tasks {
 	struct store *store;
@@ -49,36 +49,38 @@ struct tasks {
 	uint64_t nr_too_deep;
 };
 
-/* Begin task.txt. Ends with tasks_close(), also after a failure, or when @tasks is { 0 }. */
+/* Create task.txt. Call tasks_close() at the end, also after a failure, or when @tasks is { 0 }. */
 int tasks_open(struct tasks *tasks, struct store *store, struct uft_err *err);
 void tasks_close(struct tasks *tasks);
 
 /*
- * Returns the id, in the recorder's namespace, for the records of a ring that claims to be task
- * @tid of @proc; 0: impossible. If the task is no thread of @proc, as far as known, it gets a new
- * id: no process can add to the records of another.
+ * Returns the id for the records of a ring that claims to be task @tid of @proc. The id is the
+ * task's number in the recorder's namespace, or 0 when there can be no id. If the task is not known
+ * to be a thread of @proc, it gets a new id. So no process can add to the records of another
+ * process.
  */
 int32_t tasks_claim(struct tasks *tasks, struct process *proc, int32_t tid);
 
 /*
- * Like tasks_claim(), for a vfork(2) child of @proc, which runs in the memory of @proc. The child
- * is a task of its own.
+ * Like tasks_claim(), for a vfork(2) child of @proc. The child runs in the memory of @proc, but is
+ * a task of its own.
  */
 int32_t tasks_claim_child(struct tasks *tasks, struct process *proc, int32_t tid);
 
-/* Before a task's first records: put the task, its process and its session into task.txt. */
+/* Write the lines of a task, its process and its session to task.txt, before its first records. */
 void tasks_announce(struct tasks *tasks, struct process *proc, int32_t tid, uint64_t time_ns);
 void tasks_announce_child(struct tasks *tasks, struct process *proc, int32_t tid, uint64_t time_ns);
 
-/* Note that @nr calls of task @tid were too deep to record. Without memory only in the sum. */
+/* Note that @nr calls of task @tid were too deep to be recorded. */
 void tasks_note_too_deep(struct tasks *tasks, int32_t tid, uint64_t nr);
 
-/* Write a line about a library that @proc has loaded late. */
+/* Write the line for a library that @proc has loaded late. */
 void tasks_dlopen(struct tasks *tasks, const struct process *proc, const struct control_module *m);
 
 /*
  * For long flight recordings: forget ended threads and forked processes. The tasks in @kept, which
- * have a file, and their parents stay. @kept is sorted here. A failed write is the store's error.
+ * have a file, and their parents stay. The function sorts @kept. A failed write is noted in the
+ * store.
  */
 void tasks_clear(struct tasks *tasks, int32_t *kept, size_t nr_kept);
 

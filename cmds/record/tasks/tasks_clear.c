@@ -1,6 +1,6 @@
 /*
- * Clears task.txt of a flight recording. A server may start millions of threads while it is
- * recorded, and most of them leave only a line.
+ * Removes lines from task.txt of a flight recording. A server may start millions of threads during
+ * the recording, and most of them leave nothing but a line.
  */
 #include "cmds/record/tasks/tasks.h"
 
@@ -15,7 +15,7 @@
 #include "utils/base/containers/vec.h"
 #include "utils/format/task_txt.h"
 
-/* A line of task.txt. @stays: it is not removed */
+/* A line of task.txt. @stays: the line is not removed */
 struct entry {
 	struct task_line line;
 	struct text text;
@@ -56,7 +56,7 @@ static int read_log(struct tasks *tasks, struct log *log)
 	}
 }
 
-/* True when the thread exists: threads have a directory in /proc, too, which is not listed. */
+/* True when the thread exists. /proc has a directory for each thread, but does not list it. */
 static bool is_alive(int32_t tid)
 {
 	char path[32];
@@ -70,7 +70,7 @@ static bool is_in(const int32_t *tids, size_t nr, int32_t tid)
 	return bsearch(&tid, tids, nr, sizeof(*tids), order_i32);
 }
 
-/* Marks the lines that stay. If the line of a child stays, so does its parent's. */
+/* Marks the lines that stay. If the line of a child stays, the line of its parent stays, too. */
 static int choose_lines(struct log *log, const int32_t *kept, size_t nr_kept)
 {
 	int32_t *parents cleanup_free = malloc((log->nr + 1) * sizeof(*parents));
@@ -114,7 +114,7 @@ static int choose_lines(struct log *log, const int32_t *kept, size_t nr_kept)
 	return 0;
 }
 
-/* Writes a new task.txt of the lines that stay. Later lines are appended to that file. */
+/* Writes a new task.txt with the lines that stay. Later lines are appended to the new file. */
 static int replace_log(struct tasks *tasks, const struct log *log)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -133,7 +133,7 @@ static int replace_log(struct tasks *tasks, const struct log *log)
 		       : store_publish_parts(tasks->store, "task.txt", &part, 1, &tasks->stream);
 }
 
-/* Forgets the owners of ended tasks that are not in @kept. Without memory, all stay. */
+/* Forgets the owners of ended tasks that are not in @kept. Without memory, all owners stay. */
 static void forget_owners(struct tasks *tasks, const int32_t *kept, size_t nr_kept)
 {
 	struct intmap owners = { 0 };
