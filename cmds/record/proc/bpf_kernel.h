@@ -1,6 +1,6 @@
 /*
- * The kernel's structs and constants that the eBPF program needs. The offsets of their members are
- * found when the program is loaded (CO-RE, BTF).
+ * The kernel's structs and constants that the eBPF program needs. The offsets of the members are
+ * determined when the program is loaded (CO-RE, BTF).
  */
 #ifndef UTRAIL_CMDS_RECORD_PROC_BPF_KERNEL_H
 #define UTRAIL_CMDS_RECORD_PROC_BPF_KERNEL_H
@@ -142,8 +142,8 @@ struct task_struct {
 } OF_KERNEL;
 
 /*
- * The ways in which a process is made, as in enum proc_fork_how, which eBPF programs cannot
- * include. FORK_SIGNAL and FORK_WAITS are constants of clone(2).
+ * The ways in which a process is made. They equal enum proc_fork_how, whose header eBPF programs
+ * cannot include. FORK_SIGNAL and FORK_WAITS are constants of clone(2).
  */
 #define WIRE_BY_FORK  1
 #define WIRE_BY_VFORK 2
@@ -158,7 +158,7 @@ struct task_struct {
 
 #define CWD_FD (-100) /* AT_FDCWD */
 
-/* values of super_block.s_magic: statfs(2) and linux/magic.h */
+/* values of super_block.s_magic (statfs(2), linux/magic.h) */
 #define PIPEFS_MAGIC	   0x50495045U
 #define SOCKFS_MAGIC	   0x534f434bU
 #define NSFS_MAGIC	   0x6e736673U

@@ -12,7 +12,7 @@ static int bpf_none_prepare(struct proc *proc, const struct record_settings *set
 		       "without");
 }
 
-/* Does nothing: no tracer is ever prepared. */
+/* Does nothing, since no tracer is ever prepared. */
 static void bpf_none_release(struct proc *proc)
 {
 }

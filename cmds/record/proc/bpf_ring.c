@@ -1,6 +1,6 @@
 /*
- * Reads the records in the eBPF program's ring (see bpf_ring.h). All lengths are checked: any
- * program may have written the texts of a record.
+ * Reads the records in the eBPF program's ring (see bpf_ring.h). All lengths are checked, because
+ * any program may have written the texts of a record.
  */
 #include "cmds/record/proc/bpf_ring.h"
 
@@ -23,8 +23,9 @@ struct kept_descriptor {
 };
 
 /*
- * A process that is executing a program. @inherited: for each open descriptor, a struct
- * kept_descriptor and the file's path
+ * A process that is executing a program.
+ *
+ * @inherited: a struct kept_descriptor and the path of its file, for each open descriptor
  */
 struct bpf_becoming {
 	struct bpf_becoming *next;
@@ -37,11 +38,13 @@ struct bpf_becoming {
 };
 
 /*
- * The ends of a process' threads. The end of the process is recorded when all threads have ended.
+ * The ends of the threads of a process. The end of the process is recorded when all threads have
+ * ended.
  *
  * @ended: the first thread has ended
  * @was_last: the last of the other threads has ended
- * @is_of_group: @status is that of the whole process; otherwise it is that of its first thread
+ * @is_of_group: @status is the status of the whole process. Otherwise it is that of its first
+ *               thread
  */
 struct bpf_leader {
 	bool ended;
@@ -88,7 +91,7 @@ static void see_fork(struct bpf_ring *ring, const struct wire_record *record)
 		.flags = record->args[0],
 	};
 
-	/* An earlier process may have had this number. */
+	/* An earlier process may have had the number of the child. */
 	leader_forget(ring, made.child);
 	proc_fork_encode(&made, &ring->log->payload);
 	proc_log_write_at(ring->log, time_of(ring, record), PROC_FORK, record->tid, record->pid);
@@ -101,7 +104,9 @@ static void write_exit(struct bpf_ring *ring, const struct wire_record *record, 
 	proc_log_write_at(ring->log, time_of(ring, record), PROC_EXIT, tid, record->pid);
 }
 
-/* Notes the end of a thread. The first thread may report its end before or after the last one. */
+/*
+ * Notes the end of a thread. The first thread may report its end before or after the last thread.
+ */
 static void see_exit(struct bpf_ring *ring, const struct wire_record *record)
 {
 	bool is_early = record->flags & WIRE_IS_LEADER;
@@ -112,14 +117,14 @@ static void see_exit(struct bpf_ring *ring, const struct wire_record *record)
 		write_exit(ring, record, record->tid, record->value);
 	if (!leader)
 		return;
-	/* A process that was ended as a whole gives all threads its status. */
+	/* If the process was ended as a whole, all its threads have the status of the process. */
 	if (is_early ? !leader->is_of_group : record->flags & WIRE_IS_OF_GROUP)
 		leader->status = record->value;
 	leader->is_of_group |= !!(record->flags & WIRE_IS_OF_GROUP);
 	leader->ended |= is_early;
 	leader->was_last |= is_last;
 	if (leader->ended && leader->was_last) {
-		/* The first thread may have ended on another CPU than the last one. */
+		/* The first thread and the last thread may have ended on different CPUs. */
 		if (record->tid != record->pid)
 			ring->log->cpu = PROC_CPU_UNKNOWN;
 		write_exit(ring, record, record->pid, leader->status);
@@ -130,8 +135,8 @@ static void see_exit(struct bpf_ring *ring, const struct wire_record *record)
 /* --- texts --- */
 
 /*
- * Makes strings of the texts of a record, which follow each other. Returns false when the texts are
- * longer than the record.
+ * Makes a string of each text in a record. The texts follow each other. Returns false when they are
+ * longer than the record, or than the memory for strings.
  */
 static bool read_strings(struct bpf_ring *ring, const struct wire_record *record, size_t size,
 			 const char *strings[WIRE_TEXTS])
@@ -155,7 +160,10 @@ static bool read_strings(struct bpf_ring *ring, const struct wire_record *record
 	return true;
 }
 
-/* Returns the task's view of names. Other facts are read in /proc, as long as the task exists. */
+/*
+ * Returns the view in which the task resolves names. Everything that the record does not contain is
+ * read in /proc, as long as the task exists.
+ */
 static struct view view_of(const struct wire_record *record, const char *strings[WIRE_TEXTS],
 			   enum wire_text base, int dirfd)
 {
@@ -195,7 +203,7 @@ static struct bpf_becoming *begin_becoming(struct bpf_ring *ring, pid_t pid)
 	struct bpf_becoming **at = find_becoming(ring, pid);
 	struct bpf_becoming *b;
 
-	/* An earlier exec of the task is incomplete: its last record was lost. */
+	/* An earlier exec of the task is incomplete, because its last record was lost. */
 	if (*at)
 		spare(ring, at);
 	b = ring->spare;
@@ -218,8 +226,8 @@ static struct bpf_becoming *begin_becoming(struct bpf_ring *ring, pid_t pid)
 }
 
 /*
- * True for a name that refers to a descriptor. Such a name is useless here: the descriptor may be
- * closed by now, and "self" would be the recorder.
+ * True for a name that refers to a descriptor. The recorder cannot use such a name: the descriptor
+ * may be closed by now, and "self" would be the recorder.
  */
 static bool is_by_descriptor(const char *name)
 {
@@ -249,7 +257,7 @@ static void see_exec(struct bpf_ring *ring, const struct wire_record *record,
 		ring->nr_broken++;
 		return;
 	}
-	/* The first thread has ended by the exec, without a record. Its number stays in use. */
+	/* The exec has ended the first thread without a record. Its number stays in use. */
 	leader_forget(ring, record->pid);
 	b->time_ns = time_of(ring, record);
 	b->old_tid = record->value;
@@ -258,7 +266,9 @@ static void see_exec(struct bpf_ring *ring, const struct wire_record *record,
 	find_program(record, strings, &b->became.program);
 }
 
-/* Takes a part of a text. Parts come in order; after a missing part no later one is taken. */
+/*
+ * Appends a part of a text to @out. The parts come in order. Parts after a missing one are dropped.
+ */
 static void see_part(struct bpf_ring *ring, const struct wire_record *record, size_t size,
 		     struct strbuf *out)
 {
@@ -304,7 +314,7 @@ static void write_inherited(struct bpf_ring *ring, const struct bpf_becoming *b)
 static void write_exec(struct bpf_ring *ring, const struct bpf_becoming *b)
 {
 	const struct execution execution = exec_image_execution(&b->became);
-	/* The process goes on meanwhile, so a response file may be gone before it is read. */
+	/* The process is running meanwhile, so a response file may be removed before it is read. */
 	struct view view = {
 		.tid = b->pid, .dirfd = AT_FDCWD, .base = execution.cwd, .is_late = true
 	};
@@ -325,7 +335,9 @@ static void see_becoming(struct bpf_ring *ring, const struct wire_record *record
 {
 	struct bpf_becoming **at = find_becoming(ring, record->pid);
 
-	/* Without the first record, which was lost and counted, later records are useless. */
+	/*
+	 * The first record was lost, and counted as lost. The later records are useless without it.
+	 */
 	if (!*at)
 		return;
 	switch (record->kind) {
@@ -346,7 +358,7 @@ static void see_becoming(struct bpf_ring *ring, const struct wire_record *record
 
 /* --- system calls --- */
 
-/* Returns a name and its base directory. Both are empty when the name could not be read. */
+/* Returns a name and its base directory. Both are empty when the task's name could not be read. */
 static struct given_name name_of(const struct wire_record *record, const char *strings[WIRE_TEXTS],
 				 int arg, enum wire_text name, int dirfd)
 {
@@ -370,7 +382,7 @@ static void see_call(struct bpf_ring *ring, const struct wire_record *record,
 	const struct call_shape *shape;
 	enum proc_kind kind;
 
-	/* A clone(2) is reported as a call only when it has failed. */
+	/* A call of clone(2) is only reported as a call when it has failed. */
 	if (record->id >= SYSCALL_BEYOND ||
 	    (record->id >= SYSCALL_NOT_WATCHED && record->value >= 0)) {
 		ring->nr_broken++;

@@ -11,13 +11,14 @@
 
 struct bpf_becoming;
 /*
- * The state of reading the ring, for one thread at a time. Starts with @log and zeros.
+ * The reader of the ring. Only one thread at a time may use it. All members but @log start as
+ * zeros.
  *
  * @to_clock_ns: the recording's clock minus CLOCK_MONOTONIC
- * @becoming: processes that are executing a program, whose records are incomplete
- * @spare: structs for @becoming that can be used again
+ * @becoming: processes that are executing a program, and whose records are still incomplete
+ * @spare: unused structs for @becoming
  * @leaders: processes whose first thread has ended before other threads
- * @nr_broken: records that could not be understood, or kept
+ * @nr_broken: the number of records that could not be understood, or could not be kept
  * @strings: the texts of the current record, each with its NUL
  */
 struct bpf_ring {
@@ -30,10 +31,10 @@ struct bpf_ring {
 	char strings[WIRE_BYTES_MAX + WIRE_TEXTS];
 };
 
-/* Take the next record of the ring, of @size bytes. */
+/* Take the next record of the ring. @size: its size in bytes */
 void bpf_ring_take(struct bpf_ring *ring, const void *data, size_t size);
 
-/* Write the records that still wait, after the last record of the ring. */
+/* Write the records that still wait for others. Call it after the last record of the ring. */
 void bpf_ring_finish(struct bpf_ring *ring);
 
 void bpf_ring_deinit(struct bpf_ring *ring);

@@ -1,6 +1,6 @@
 /*
- * Traces the processes of the program by eBPF: loads the eBPF program (follow.bpf.c), and runs a
- * thread that empties its ring (doc/internals/processes.md).
+ * Traces the processes of the program by eBPF. Loads the eBPF program (follow.bpf.c), and runs a
+ * thread that reads its ring (doc/internals/processes.md).
  */
 #include "cmds/record/proc/proc.h"
 
@@ -28,28 +28,25 @@
 
 #define DRAIN_MS	     10
 /*
- * The sizes of the ring, by what is traced. A ring holds a quarter of a second of a busy build.
- * Allocating a ring takes 1 ms for 3 MB.
+ * The sizes of the ring. They depend on the traced facts. A ring holds the records of a busy build
+ * for a quarter of a second. The allocation takes 1 ms for each 3 MB.
  */
 #define RING_BYTES_FILES     (8U << 20)
 #define RING_BYTES_VARIABLES (8U << 20)
 #define RING_BYTES_ARGUMENTS (4U << 20)
-#define RING_BYTES_MIN	     (1U << 20) /* the least size that is tried when memory is short */
-#define RING_TIMES_LATE	     2 /* factor of the size when the reading thread gets no priority */
-/*
- * The priority of the reading thread, which has work whenever there are records: a full ring loses
- * them.
- */
+#define RING_BYTES_MIN	     (1U << 20) /* the smallest size that is tried when memory is short */
+#define RING_TIMES_LATE	     2 /* factor of the size, if the reading thread gets no priority */
+/* The priority of the reading thread. Records are lost if the thread waits too long for a CPU. */
 #define FIRST_PRIORITY	     -20
-/* A variable that sets the ring's size in bytes, for tests. */
+/* An environment variable with the size of the ring in bytes. Tests set it. */
 #define RING_VARIABLE	     "UTRAIL_PROC_RING"
 
 static_assert(FOLLOW_SETTINGS_BYTES == sizeof(struct wire_settings), "follow.bpf.c has these");
 static_assert(FOLLOW_COUNTS_BYTES == sizeof(struct wire_counts), "follow.bpf.c has these");
 
 /*
- * The context of the loader, which libbpf makes (misc/bpf_embed.c). Closing a descriptor in it ends
- * the map or the program.
+ * The context of the loader, in the form that libbpf expects (misc/bpf_embed.c). Closing a
+ * descriptor in it frees the map or the program.
  */
 struct loader {
 	struct bpf_loader_ctx ctx;
@@ -58,13 +55,13 @@ struct loader {
 };
 
 /*
- * The ring's memory, which is mapped once: a second mapping, as in libbpf, would count in RSS. So a
- * record that wraps is copied to @wrapped.
+ * The memory of the ring. It is mapped only once, because a second mapping, as in libbpf, would
+ * count in RSS. A record that wraps around the end of the ring is copied to @wrapped.
  *
- * @taken: the number of bytes read since the start; the kernel reads it
- * @made: the number of bytes written since the start; it lies one page in front of @data
+ * @taken: the number of bytes read since the start. The kernel reads it
+ * @made: the number of bytes written since the start. It lies one page before @data
  * @bytes: the size of @data, a power of two; 0: nothing is mapped
- * @wake_fd: readable when the eBPF program has woken the reader; -1: none
+ * @wake_fd: readable when the eBPF program has woken the reader; -1: not open
  */
 struct queue {
 	uint64_t *taken;
@@ -77,10 +74,10 @@ struct queue {
 
 /*
  * @loaded: valid if @is_loaded
- * @links: descriptors of @nr_links attachments of programs
- * @ring_bytes: the size of the map that was loaded
- * @queue, @ring: used by the thread while it runs
- * @stop_fd: an eventfd; readable when the thread must end
+ * @links: the descriptors of the @nr_links programs that are attached
+ * @ring_bytes: the size of the ring that was loaded
+ * @queue, @ring: belong to the thread while it runs
+ * @stop_fd: an eventfd. It is readable when the thread must end
  * @over_fd: see struct proc
  */
 struct following {
@@ -97,7 +94,9 @@ struct following {
 	int over_fd;
 };
 
-/* Drops libbpf's messages, which would go to standard error: its return values are enough. */
+/*
+ * Drops the messages of libbpf, which would go to standard error. Its return values are sufficient.
+ */
 static int print_nothing(enum libbpf_print_level level, const char *format, va_list args)
 {
 	return 0;
@@ -118,7 +117,7 @@ static int map_queue(struct queue *queue, int map_fd, size_t bytes)
 	queue->data = (const char *)queue->made + page;
 	if (!queue->taken || !queue->made)
 		return -ENOMEM;
-	/* poll(2) of the map would report every record. epoll reports wake-ups only. */
+	/* poll(2) of the map would return for every record. epoll only returns for wake-ups. */
 	queue->wake_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (queue->wake_fd < 0 || epoll_ctl(queue->wake_fd, EPOLL_CTL_ADD, map_fd, &event) < 0)
 		return -errno;
@@ -138,8 +137,8 @@ static void unmap_queue(struct queue *queue)
 }
 
 /*
- * Returns @size bytes at @at, which may wrap to the ring's beginning, or NULL when no record can be
- * so long.
+ * Returns the @size bytes at @at, which may wrap around the end of the ring. Returns NULL when no
+ * record can have this size.
  */
 static const void *record_at(struct queue *queue, uint64_t at, size_t size)
 {
@@ -156,8 +155,8 @@ static const void *record_at(struct queue *queue, uint64_t at, size_t size)
 }
 
 /*
- * Take all complete records. A record's length is written last (linux/bpf.h, BPF_RINGBUF_*). An
- * incomplete record and all later ones wait for the next call.
+ * Take all complete records. The eBPF program writes the length of a record last (linux/bpf.h,
+ * BPF_RINGBUF_*). An incomplete record, and all records after it, wait for the next call.
  */
 static void drain_ring(struct queue *queue, struct bpf_ring *ring)
 {
@@ -165,7 +164,7 @@ static void drain_ring(struct queue *queue, struct bpf_ring *ring)
 	uint64_t at = *queue->taken;
 
 	while (at < __atomic_load_n(queue->made, __ATOMIC_ACQUIRE)) {
-		/* Headers are aligned to their size, so no header wraps. */
+		/* A header is aligned to its size, so it never wraps. */
 		const uint32_t *head = (const void *)(queue->data + (at & (queue->bytes - 1)));
 		uint32_t word = __atomic_load_n(head, __ATOMIC_ACQUIRE);
 		size_t size = word & ~bits;
@@ -224,8 +223,8 @@ static void bpf_way_release(struct proc *proc)
 }
 
 /*
- * True when the recorder runs after chroot(2). Then the kernel's paths begin with the path of the
- * new root, but paths of programs in the new root do not.
+ * True when the recorder runs after chroot(2). The kernel's paths then begin with the path of the
+ * new root, but the paths that programs see do not.
  */
 static bool is_behind_chroot(void)
 {
@@ -258,7 +257,7 @@ static void fill_settings(struct wire_settings *wire, const struct record_settin
 	memcpy(wire->shapes, call_shapes, sizeof(wire->shapes));
 }
 
-/* Loads the first nr_programs() programs. */
+/* Loads the first nr_programs() programs. Returns 0 or a negative errno. */
 static int run_loader(struct following *f)
 {
 	struct bpf_load_and_run_opts files = {
@@ -293,15 +292,12 @@ static int load_programs(struct following *f, size_t ring_bytes)
 	f->loaded.maps[FOLLOW_SCRATCHES].max_entries = libbpf_num_possible_cpus();
 	f->loaded.maps[FOLLOW_RING].max_entries = ring_bytes;
 	ret = run_loader(f);
-	/* After an error the loader has closed everything that it had made. */
+	/* After an error, the loader has already closed everything that it had made. */
 	f->is_loaded = ret == 0;
 	return ret;
 }
 
-/*
- * True when the reading thread may get priority (root, CAP_SYS_NICE). The present priority is
- * restored.
- */
+/* True when the reading thread may get priority. The current priority is restored. */
 static bool may_go_first(void)
 {
 	int usual = getpriority(PRIO_PROCESS, gettid());
@@ -311,8 +307,8 @@ static bool may_go_first(void)
 }
 
 /*
- * Loads the programs. If memory is short, a smaller ring is tried; it may be enough when it is
- * emptied in time.
+ * Loads the programs. If memory is short, a smaller ring is tried. A small ring may be sufficient,
+ * when it is read in time.
  */
 static int load_as_it_fits(struct following *f)
 {
@@ -421,12 +417,12 @@ static void *run_follower(void *arg)
 				{ .fd = f->queue.wake_fd, .events = POLLIN } };
 	bool is_over = false;
 
-	/* If the priority is not permitted, a larger ring was loaded. */
+	/* If this is not permitted, a larger ring was loaded. */
 	setpriority(PRIO_PROCESS, gettid(), FIRST_PRIORITY);
 	while (poll(fds, ARRAY_SIZE(fds), DRAIN_MS) <= 0 || !(fds[0].revents & POLLIN)) {
 		/*
-		 * A task writes all its records before it leaves the count. So the ring is read
-		 * after this look at the count.
+		 * A task writes all its records before it leaves the count of tasks. So the count
+		 * is read before the ring.
 		 */
 		bool is_empty = !is_over && read_counts(f).nr_live == 0;
 

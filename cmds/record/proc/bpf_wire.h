@@ -1,6 +1,6 @@
 /*
- * Records in the ring of the eBPF program. Program and recorder come from the same build, so no
- * other program reads this format.
+ * The records in the ring of the eBPF program. No other program reads them, since the eBPF program
+ * and the recorder come from the same build.
  */
 #ifndef UTRAIL_CMDS_RECORD_PROC_BPF_WIRE_H
 #define UTRAIL_CMDS_RECORD_PROC_BPF_WIRE_H
@@ -12,23 +12,23 @@
 enum wire_kind {
 	WIRE_FORK = 1,
 	/*
-	 * This record is followed by records of the next kinds, up to WIRE_BECAME. They are from
-	 * the same task, with no other record of that task in between.
+	 * A WIRE_EXEC record is followed by records of the next kinds, up to WIRE_BECAME. All are
+	 * from one task, and the task writes no other record between them.
 	 */
 	WIRE_EXEC,
 	WIRE_ARGS,    /* a part of the arguments, as many as fit */
 	WIRE_ENV,     /* a part of the environment */
-	WIRE_INHERIT, /* a descriptor that is open in the new program */
-	WIRE_BECAME,  /* the end of these records */
+	WIRE_INHERIT, /* a descriptor that is open when the new program begins */
+	WIRE_BECAME,  /* the end of the records of an exec */
 	WIRE_EXIT,
 	WIRE_CALL,
 };
 
-/* Texts of a record, one after the other, without NULs. */
+/* The texts of a record. They follow each other, without NULs. */
 enum wire_text {
-	WIRE_FILE,     /* the program, or the file that was opened */
-	WIRE_FROM,     /* a name as it was given */
-	WIRE_FROM_DIR, /* the directory that the name is relative to */
+	WIRE_FILE,     /* the executed program, or the file that was opened */
+	WIRE_FROM,     /* a name as the task gave it */
+	WIRE_FROM_DIR, /* the directory to which the name is relative */
 	WIRE_TO,
 	WIRE_TO_DIR,
 	WIRE_TEXT,
@@ -36,35 +36,35 @@ enum wire_text {
 	WIRE_TEXTS,
 };
 
-#define WIRE_TEXT_MAX  4096U /* the most bytes of a name with its NUL: PATH_MAX */
+#define WIRE_TEXT_MAX  4096U /* the maximum size of a name with its NUL: PATH_MAX */
 #define WIRE_PART_MAX  16384U
 #define WIRE_BYTES_MAX 32768U
 
-/* Bits of @flags, and the kinds of records that they belong to. */
-/* exec: the running file is not the executed one, but its interpreter */
+/* The bits of @flags. If a bit belongs to one kind of records, its comment begins with the kind. */
+/* exec: the running file is the interpreter of the executed script */
 #define WIRE_IS_SCRIPT	  1U
 #define WIRE_IS_ELSEWHERE 2U  /* the task is in another mount namespace than the recorder */
 #define WIRE_IS_UNREAD	  4U  /* args, env: the texts are not in memory */
-#define WIRE_IS_LEADER	  8U  /* exit: of the first thread, while other threads go on */
-#define WIRE_IS_LAST	  16U /* exit: of a thread that is not the first, and none is left */
-#define WIRE_IS_OF_GROUP  32U /* exit: the whole process was ended, not only this thread */
-#define WIRE_IS_URGENT	  64U /* exec: the arguments name a file that may be gone soon */
+#define WIRE_IS_LEADER	  8U  /* exit: the first thread has ended, and other threads still run */
+#define WIRE_IS_LAST	  16U /* exit: the last thread has ended, and it was not the first thread */
+#define WIRE_IS_OF_GROUP  32U /* exit: the whole process was ended, and not only this thread */
+#define WIRE_IS_URGENT	  64U /* exec: the arguments name a file that may soon be removed */
 
 /*
  * A record.
  *
- * @time_ns: CLOCK_MONOTONIC
- * @tid, @pid: in the recorder's namespace
+ * @time_ns: the time (CLOCK_MONOTONIC)
+ * @tid, @pid: in the recorder's pid namespace
  * @kind: enum wire_kind
  * @cpu: the CPU on which the task ran
  * @id: enum syscall_id of a call
- * @value: of a call its return value; of a fork the child; of an exec the old tid; of an exit the
- *         status (wait(2)); else a descriptor, or the offset of a part
- * @more: the child's process; how a descriptor may be used (enum wire_access)
- * @args: of a call its arguments; of a fork the flags of clone(2) and enum proc_fork_how
- * @out: of a call its results in memory: the ends of a pipe; flags and mode of openat2(2); flags of
- *       clone(2)
- * @lens: the lengths of the texts, which follow the record
+ * @value: the return value of a call, the child of a fork, the old tid of an exec, or the status of
+ *         an exit (wait(2)). For other kinds, a descriptor or the offset of a part
+ * @more: the process of a fork's child, or the possible uses of a descriptor (enum wire_access)
+ * @args: the arguments of a call, or the flags of clone(2) and enum proc_fork_how of a fork
+ * @out: the results of a call in memory: the ends of a pipe, the flags and mode of openat2(2), or
+ *       the flags of clone(2)
+ * @lens: the lengths of the texts. The texts follow the record
  */
 struct wire_record {
 	uint64_t time_ns;
@@ -90,18 +90,18 @@ enum wire_access {
 };
 
 /*
- * A traced task: the value of the map "marks". The recorder sets @tid, @pid and @waits; the other
- * members are for the eBPF program alone.
+ * A traced task. It is the value of the map "marks". The recorder sets @tid, @pid and @waits. Only
+ * the eBPF program uses the other members.
  */
 struct wire_mark {
 	uint32_t tid;
 	uint32_t pid;
 	/*
-	 * the level of the recorder's pid namespace, from 1 on; 0: the task's own level, which is
-	 * read when it runs
+	 * the level of the recorder's pid namespace, from 1 on. 0: the level of the task's own
+	 * namespace, which is read when the task runs
 	 */
 	uint32_t level;
-	uint32_t waits; /* it has not executed the program yet: its acts are the recorder's */
+	uint32_t waits; /* the task acts for the recorder until it executes the program */
 	uint32_t id;
 	uint32_t unused;
 	uint64_t args[6];
@@ -111,11 +111,12 @@ struct wire_mark {
 #define WIRE_NUMBERS 512
 
 /*
- * The constants that the eBPF program gets before it is loaded.
+ * The constants of the eBPF program. They are set before it is loaded.
  *
  * @mount_namespace: the inode of the recorder's mount namespace
- * @masks: the significant bits of a system call's number, by ABI (in the order of syscall_abis)
- * @ids: enum syscall_id by ABI and number
+ * @masks: the significant bits of a system call's number, for each ABI (in the order of
+ *         syscall_abis)
+ * @ids: enum syscall_id for each ABI and number
  */
 struct wire_settings {
 	uint32_t traces_files;
@@ -128,10 +129,11 @@ struct wire_settings {
 };
 
 /*
- * The eBPF program's counts.
+ * The counters of the eBPF program.
  *
- * @nr_live: traced tasks
- * @nr_lost: records without room, and tasks that could not be traced
+ * @nr_live: the number of traced tasks
+ * @nr_lost: the number of records for which there was no room, and of tasks that could not be
+ *           traced
  */
 struct wire_counts {
 	uint64_t nr_live;

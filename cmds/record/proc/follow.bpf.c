@@ -1,6 +1,6 @@
 /*
- * The eBPF program, which reports on the traced tasks (--proc=bpf). It only reads
- * (doc/internals/processes.md).
+ * The eBPF program, which reports on the traced tasks (--proc=bpf). It changes nothing in the
+ * kernel (doc/internals/processes.md).
  */
 #include <linux/bpf.h>
 
@@ -15,15 +15,15 @@
 #define INLINE static inline __attribute__((always_inline))
 
 /*
- * A function that the verifier checks once, and not again at each call. Arguments must be numbers,
- * so addresses of the kernel's memory are passed as numbers.
+ * A function that the verifier checks once, and not again at each call. Its arguments must be
+ * numbers, so addresses of kernel memory are passed as numbers.
  */
 #define ON_ITS_OWN __attribute__((noinline))
 
-/* Repeat a number's bound for the verifier. The compiler would drop a plain repetition. */
+/* Repeat the bound of a number for the verifier. The compiler would remove a plain repetition. */
 #define BOUND(value, mask) asm volatile("%0 &= %1" : "+r"(value) : "i"(mask))
 
-#define NAMES_ON_THE_WAY 2100U /* the most names in a path of PATH_MAX bytes */
+#define NAMES_ON_THE_WAY 2100U /* the maximum number of names in a path of PATH_MAX bytes */
 #define NAME_MASK	 255U
 #define PARTS		 ((9U << 20) / WIRE_PART_MAX)
 #define SEARCHED_BYTES	 8192U
@@ -33,7 +33,7 @@
 char program_license[] SEC("license") = "Dual MIT/GPL";
 
 const volatile struct wire_settings settings SEC(".rodata.settings") = { 0 };
-/* The program itself is the first process that is followed. */
+/* The program itself is the first traced process. */
 struct wire_counts counts SEC(".data.counts") = { .nr_live = 1 };
 
 struct {
@@ -49,11 +49,11 @@ struct {
 } ring SEC(".maps");
 
 /*
- * Memory for making records, one for each CPU. end() checks whether another program of this file
- * has used it meanwhile.
+ * The memory in which a record is made. Each CPU has its own. end() checks that no other program of
+ * this file has used the memory meanwhile.
  *
- * @path: a path is built here from its end; it begins in the first half
- * @used: bytes of the texts
+ * @path: a path is built here from its end towards its beginning, which lies in the first half
+ * @used: the size of the texts
  */
 struct scratch {
 	char path[2 * WIRE_TEXT_MAX];
@@ -95,8 +95,8 @@ INLINE struct scratch *begin(const struct wire_mark *mark, enum wire_kind kind)
 }
 
 /*
- * Put the record into the ring. The reader looks by itself: waking it for each record would take
- * several times as long as all other work.
+ * Put the record into the ring. The reader looks at the ring from time to time. It is not woken for
+ * each record, because waking takes several times as long as all other work.
  */
 INLINE void end(struct scratch *s, const struct wire_mark *mark)
 {
@@ -110,15 +110,15 @@ INLINE void end(struct scratch *s, const struct wire_mark *mark)
 		flags = BPF_RB_FORCE_WAKEUP;
 	s->record.time_ns = bpf_ktime_get_ns();
 	/*
-	 * If the kernel let another program of this file run in between, @s has the record of the
-	 * other program, and this program's record is lost.
+	 * The kernel may have run another program of this file in between. @s then has the record
+	 * of that program, and the record of this program is lost.
 	 */
 	if (s->record.tid != mark->tid ||
 	    bpf_ringbuf_output(&ring, &s->record, sizeof(s->record) + size, flags) < 0)
 		__sync_fetch_and_add(&counts.nr_lost, 1);
 }
 
-/* Returns the room for the next text: WIRE_TEXT_MAX bytes. */
+/* Returns the memory for the next text, of WIRE_TEXT_MAX bytes. */
 INLINE char *room(struct scratch *s)
 {
 	uint32_t at = s->used;
@@ -141,8 +141,8 @@ INLINE void put_kernel_string(struct scratch *s, enum wire_text text, const void
 }
 
 /*
- * Puts a string of the task. The page of the string is in memory: the system call has just read the
- * string. Returns 1 for a relative name.
+ * Puts a string of the task into the record. The page of the string is in memory, because the
+ * system call has just read it. Returns 1 for a relative name.
  */
 ON_ITS_OWN int put_string(uint32_t text, uint64_t addr)
 {
@@ -163,9 +163,9 @@ ON_ITS_OWN int put_string(uint32_t text, uint64_t addr)
 #define DELETED	    " (deleted)"
 #define DELETED_LEN (sizeof(DELETED) - 1)
 
-/* --- paths: as readlink(2) has them for /proc/<pid>/fd/<n> --- */
+/* --- paths, in the form that readlink(2) reads in /proc/<pid>/fd/<n> --- */
 
-/* @at: the place in scratch.path where the path begins so far */
+/* @at: the offset in scratch.path at which the path begins so far */
 struct walk {
 	const struct dentry *dentry;
 	const struct mount *mount;
@@ -173,7 +173,7 @@ struct walk {
 	uint32_t is_too_long;
 };
 
-/* Goes up by one name, or from a mounted tree to its mount point. 1: the path is complete. */
+/* Goes up by one name, or from the root of a mount to its mount point. Returns 1 at the end. */
 static long step(uint32_t i, struct walk *walk)
 {
 	const struct dentry *dentry = walk->dentry;
@@ -212,7 +212,11 @@ static long step(uint32_t i, struct walk *walk)
 	return 0;
 }
 
-/* Puts the path of a place. @dentry_at, @mnt: a struct dentry and a struct vfsmount */
+/*
+ * Puts the path of a file into the record.
+ *
+ * @dentry_at, @mnt: addresses of a struct dentry and a struct vfsmount
+ */
 ON_ITS_OWN int put_place(uint32_t text, uint64_t dentry_at, uint64_t mnt)
 {
 	const struct dentry *dentry = (const struct dentry *)dentry_at;
@@ -256,7 +260,7 @@ ON_ITS_OWN int put_place(uint32_t text, uint64_t dentry_at, uint64_t mnt)
 	return 0;
 }
 
-/* Puts a name that tells the kind of a file without a place. */
+/* Puts the name of a file that has no path. The name contains the kind of the file. */
 INLINE void put_name(struct scratch *s, enum wire_text text, const struct dentry *dentry)
 {
 	static const char pipe[] = "pipe:[%lu]";
@@ -300,7 +304,7 @@ INLINE void put_name(struct scratch *s, enum wire_text text, const struct dentry
 	take(s, text, len > 0 && len <= WIRE_TEXT_MAX ? len - 1 : 0);
 }
 
-/* Puts the path of a file. @at: a struct file; 0: there is none */
+/* Puts the path of a file into the record. @at: address of a struct file, or 0 */
 ON_ITS_OWN int put_file(uint32_t text, uint64_t at)
 {
 	const struct file *file = (const struct file *)at;
@@ -350,7 +354,7 @@ INLINE void put_root(struct scratch *s, const struct task_struct *task)
 
 /* --- tasks --- */
 
-/* Returns the task's number in the pid namespace of the recorder. */
+/* Returns the number of the task in the recorder's pid namespace. @level: see struct wire_mark */
 INLINE uint32_t number_of(const struct task_struct *task, uint32_t level)
 {
 	const struct pid *pid = BPF_CORE_READ(task, thread_pid);
@@ -372,14 +376,14 @@ INLINE uint32_t call_id(const struct task_struct *task, uint64_t number)
 }
 
 /*
- * Returns the flags in the form of clone(2), with the signal of the child's end in the lowest byte.
- * @arg: the call's first argument
+ * Returns the flags in the form of clone(2). The lowest byte is the signal at the child's end.
+ *
+ * @arg: the first argument of the call
  */
 INLINE uint64_t clone_flags(uint32_t id, uint64_t arg, uint64_t otherwise)
 {
 	/*
-	 * The first five members of struct clone_args: flags are the first, the signal is the
-	 * fifth.
+	 * The first five members of struct clone_args: flags in the first, the signal in the fifth.
 	 */
 	uint64_t given[5] = { 0 };
 
@@ -467,8 +471,8 @@ int see_exit(uint64_t *ctx)
 		end(s, mark);
 	}
 	/*
-	 * The count falls after the record is written: a reader that sees no task left finds all
-	 * records in the ring.
+	 * The record is written before the count falls. So a reader that sees no task left finds
+	 * all records in the ring.
 	 */
 	__sync_fetch_and_add(&counts.nr_live, -1);
 	bpf_task_storage_delete(&marks, task);
@@ -477,9 +481,7 @@ int see_exit(uint64_t *ctx)
 
 /* --- programs --- */
 
-/*
- * @names_file: a word of the part begins with @: the recorder must read that file while it exists
- */
+/* @names_file: a word of the part begins with @, so the recorder must read the named file soon */
 struct part {
 	struct wire_mark *mark;
 	uint64_t addr;
@@ -489,7 +491,7 @@ struct part {
 	uint32_t unused;
 };
 
-/* Looks for a word with @ after byte @i of a part in scratch.bytes. Returns 1 to end the loop. */
+/* Looks for a word that begins with @ after byte @i of scratch.bytes. Returns 1 to end the loop. */
 static long find_name(uint32_t i, struct part *part)
 {
 	struct scratch *s = scratch_here();
@@ -530,7 +532,7 @@ static long put_part(uint32_t i, struct part *part)
 	return 0;
 }
 
-/* Puts a text in parts. Returns true when a word among the first ones begins with @. */
+/* Puts a text into records, in parts. Returns true when a word among the first begins with @. */
 INLINE bool put_parts(struct wire_mark *mark, enum wire_kind kind, uint64_t addr, uint32_t len)
 {
 	struct part part = { mark, addr, len, kind, 0, 0 };
@@ -587,7 +589,7 @@ static long put_inherited_word(uint32_t i, struct inherited *in)
 	return 0;
 }
 
-/* The new program has not run yet. Its arguments were just written: they are in memory. */
+/* The new program has not run yet. Its arguments are in memory, because they were just written. */
 SEC("tp_btf/sched_process_exec")
 int see_exec(uint64_t *ctx)
 {
@@ -613,7 +615,7 @@ int see_exec(uint64_t *ctx)
 	s->record.value = mark->tid;
 	mark->tid = mark->pid;
 	s->record.tid = mark->pid;
-	/* Texts must be put in the order of enum wire_text. */
+	/* The texts must be put in the order of enum wire_text. */
 	put_file(WIRE_FILE, (uint64_t)BPF_CORE_READ(mm, exe_file));
 	if (is_script)
 		put_kernel_string(s, WIRE_FROM, BPF_CORE_READ(bprm, filename));
@@ -646,7 +648,7 @@ INLINE uint64_t argument(const struct wire_mark *mark, int i)
 	return i >= 0 && i < 6 ? mark->args[i] : 0;
 }
 
-/* Reports a close before it is done: afterwards another thread may get the same descriptor. */
+/* Reports a close before it happens. After it, another thread may get the descriptor. */
 INLINE void tell_close(const struct task_struct *task, const struct wire_mark *mark, uint32_t fd)
 {
 	struct scratch *s;
@@ -695,7 +697,7 @@ int see_call(uint64_t *ctx)
 	return 0;
 }
 
-/* Puts results that the call has left in memory. */
+/* Puts the results that the call has left in memory. */
 INLINE void put_memory(struct scratch *s, const struct wire_mark *mark, uint32_t id)
 {
 	if (id == SYSCALL_OPENAT2)
@@ -708,7 +710,7 @@ INLINE void put_memory(struct scratch *s, const struct wire_mark *mark, uint32_t
 
 /*
  * True for calls that are reported after their return. A successful clone(2) is reported as a fork.
- * Most failed calls are not reported: failed opens would be too many.
+ * Most failed calls are not reported, because there would be too many failed opens.
  */
 INLINE bool is_told(uint32_t id, int result)
 {
