@@ -1,22 +1,22 @@
-/* Makes payloads of the acts of system calls (see calls.h). */
+/* Makes payloads from the effects of system calls (see calls.h). */
 #include "cmds/record/proc/calls.h"
 
 #include <fcntl.h>
 #include <string.h>
 #include <sys/prctl.h>
 
-#define CLOSE_RANGE_KEEPS 4U /* CLOSE_RANGE_CLOEXEC: the call closes nothing now */
-#define UMOUNT_STAYS	  8U /* UMOUNT_NOFOLLOW: a link is not followed */
+#define CLOSE_RANGE_KEEPS 4U /* CLOSE_RANGE_CLOEXEC: the call only marks descriptors */
+#define UMOUNT_STAYS	  8U /* UMOUNT_NOFOLLOW: the call does not follow a link */
 
 /*
- * The range of the kernel's own errors for a call that a signal interrupts (such as ERESTARTSYS).
- * Such a call begins anew, or fails with EINTR.
+ * The range of the errors with which the kernel marks a call that a signal has interrupted (such as
+ * ERESTARTSYS). The call is restarted, or fails with EINTR.
  */
 #define RESTART_FIRST 512
 #define RESTART_LAST  516
 
 /*
- * The numbers of arguments of each call, in the order of the members of struct call_shape. A call
+ * The argument numbers of each call, in the order of the members of struct call_shape. A call
  * without a choice is always watched.
  */
 const struct call_shape call_shapes[SYSCALL_NOT_WATCHED] = {
@@ -51,7 +51,9 @@ const struct call_shape call_shapes[SYSCALL_NOT_WATCHED] = {
 	[SYSCALL_PRCTL] = { -1, -1, -1, -1, -1, -1, 0, { PR_SET_NAME, PR_SET_NAME } },
 };
 
-/* The kinds of records for calls that fail; 0 for calls whose failures are not recorded. */
+/*
+ * The kind of record for each call that fails. It is 0 for calls whose failures are not recorded.
+ */
 static const enum proc_kind failures[SYSCALL_BEYOND] = {
 	[SYSCALL_RENAME] = PROC_RENAME_FAILED,	  [SYSCALL_RENAMEAT] = PROC_RENAME_FAILED,
 	[SYSCALL_RENAMEAT2] = PROC_RENAME_FAILED, [SYSCALL_LINK] = PROC_LINK_FAILED,
@@ -122,7 +124,7 @@ static void find_place(const struct call_facts *facts, struct strbuf *out)
 		call_source(facts, out);
 }
 
-/* Makes the record of close(2). The kernel closes an open descriptor whatever the call returns. */
+/* Makes the record of close(2). The kernel closes the descriptor even if the call has an error. */
 static enum proc_kind encode_close(const struct call_facts *facts, struct strbuf *out)
 {
 	uint32_t fd = facts->args[0];
@@ -158,7 +160,7 @@ static enum proc_kind encode_open(const struct call_facts *facts, struct strbuf 
 		act.numbers[1] = facts->out[0];
 		act.numbers[2] = facts->out[1];
 	}
-	/* Without these flags the kernel ignores the mode, which may then have any value. */
+	/* Without these flags the kernel ignores the mode, so the argument may have any value. */
 	if (!(act.numbers[1] & (O_CREAT | (O_TMPFILE & ~O_DIRECTORY))))
 		act.numbers[2] = 0;
 	if (facts->from.name)
@@ -188,13 +190,13 @@ static enum proc_kind encode_pipe(const struct call_facts *facts, struct strbuf 
 	return PROC_PIPE;
 }
 
-/* Returns 1 for a call with an argument for flags, even if these are 0. */
+/* Returns 1 for a call that has an argument for flags, even if the flags are 0. */
 static uint32_t has_flags(const struct call_facts *facts)
 {
 	return facts->id == SYSCALL_RENAMEAT2 || facts->id == SYSCALL_LINKAT;
 }
 
-/* True when the file of a failed call exists: the call has not moved it. */
+/* True when the source file of a failed call exists. The call has not moved it. */
 static bool has_source(const struct call_facts *facts)
 {
 	const struct given_name *from = &facts->from;
@@ -210,7 +212,9 @@ static bool has_source(const struct call_facts *facts)
 	return *from->name && target.len;
 }
 
-/* Makes the record of rename(2), link(2) and similar calls: the old place and the new one. */
+/*
+ * Makes the record of rename(2), link(2) and similar calls. It has the old place and the new place.
+ */
 static enum proc_kind encode_move(const struct call_facts *facts, enum proc_kind kind,
 				  struct strbuf *out)
 {
@@ -289,8 +293,8 @@ bool call_fails_openly(enum syscall_id id, int64_t result)
 }
 
 /*
- * Make the record of a failed call. A call about a missing file gets no record. Only a failed mount
- * does, with the place where the file should have been.
+ * Make the record of a failed call. If the failure is a missing file, only a mount gets a record,
+ * with the place where the file should have been.
  */
 static enum proc_kind encode_failed(const struct call_facts *facts, struct strbuf *out)
 {

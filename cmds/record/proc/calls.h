@@ -1,6 +1,6 @@
 /*
- * Makes payloads of acts (utils/format/proc_dat.h): the effects of a system call on files and
- * names, from its arguments and results.
+ * Makes payloads of acts (utils/format/proc_dat.h) from the arguments and results of system calls.
+ * An act is the effect of a call on files and names.
  */
 #ifndef UTRAIL_CMDS_RECORD_PROC_CALLS_H
 #define UTRAIL_CMDS_RECORD_PROC_CALLS_H
@@ -14,22 +14,28 @@
 #include "utils/base/containers/strbuf.h"
 #include "utils/format/proc_dat.h"
 
-/* A name in the arguments of a call. @name: NULL when it could not be read, or there is none */
+/*
+ * A name in the arguments of a call.
+ *
+ * @name: NULL when the name could not be read, or the call has none
+ */
 struct given_name {
 	const char *name;
 	struct view view;
 };
 
 /*
- * A call that has returned (close(2) is recorded before it runs).
+ * A call that has returned. Only close(2) is recorded before it runs.
  *
- * @result: negative: the error of a failed call
- * @out: its results in memory: the ends of a pipe(2); flags and mode of openat2(2); flags of
- *       clone(2)
+ * @result: the return value. A negative value is the error of a failed call
+ * @out: the results of the call in memory: the ends of a pipe(2), the flags and mode of openat2(2),
+ *       or the flags of clone(2)
  * @file: the opened file
- * @from, @to: the names that call_shapes tells; for mount(2) @to is the type
- * @text: the text that call_shapes tells, or the new name of a task; NULL: it could not be read
- * @place: the place of @from before the call, or NULL: it must be looked up
+ * @from, @to: the names in the arguments that call_shapes has as from and to. For mount(2) @to is
+ *             the type
+ * @text: the text in the argument that call_shapes has as text, or the new name of a task. NULL: it
+ *        could not be read
+ * @place: the place of @from before the call. NULL: the place must be looked up
  */
 struct call_facts {
 	enum syscall_id id;
@@ -44,26 +50,31 @@ struct call_facts {
 };
 
 /*
- * Returns the directory at which relative names of an argument begin: a descriptor or AT_FDCWD.
- * @arg: the argument's number in call_shapes; negative: none
+ * Returns the directory to which the relative name in a call is relative. It is a descriptor, or
+ * AT_FDCWD.
+ *
+ * @arg: the number of the directory's argument in call_shapes; negative: none
  */
 int call_directory(const uint64_t args[6], int arg);
 
-/* True when the call may move or remove its file: call_source() must come before it. */
+/* True when the call may move or remove its file. Call call_source() before such a call. */
 bool call_moves_source(enum syscall_id id);
 
-/* Find the place of the call's file. @out is emptied first. */
+/* Find the place of the call's file, and write it to @out. Earlier content of @out is dropped. */
 void call_source(const struct call_facts *facts, struct strbuf *out);
 
-/* True when the call's failure is recorded. @result: the kernel's return value */
+/* True when a failure of the call is recorded. @result: the return value in the kernel */
 bool call_fails_openly(enum syscall_id id, int64_t result);
 
-/* Append the payload of the act. Returns 0 when there is nothing to record. */
+/*
+ * Append the payload of the act. Returns the kind of record, or 0 when there is nothing to record.
+ */
 enum proc_kind call_encode(const struct call_facts *facts, struct strbuf *out);
 
 /*
- * Append the payload of a descriptor that a new program has found open. @access: O_RDONLY,
- * O_WRONLY, O_RDWR or O_PATH
+ * Append the payload of a descriptor that is open when a new program begins.
+ *
+ * @access: O_RDONLY, O_WRONLY, O_RDWR or O_PATH
  */
 void call_encode_inherited(uint32_t fd, uint32_t access, const struct text *file,
 			   struct strbuf *out);

@@ -10,7 +10,7 @@
 
 #include "cmds/record/proc/shapes.h"
 
-/* The filter's stops report this number plus the call's number in enum syscall_id. */
+/* The stops of our filter report this number plus the number of the call in enum syscall_id. */
 #define OURS	  0x5500U
 #define OURS_MASK 0xff00U
 
@@ -29,7 +29,7 @@ static void add_load(struct proc_filter *filter, uint32_t offset)
 	add_filter_insn(filter, BPF_LD | BPF_W | BPF_ABS, offset, 0, 0);
 }
 
-/* Adds a check: the next @nr instructions are skipped unless the value is @value. */
+/* Adds a check: the filter skips the next @nr instructions unless the value is @value. */
 static void add_unless(struct proc_filter *filter, uint32_t value, uint8_t nr)
 {
 	add_filter_insn(filter, BPF_JMP | BPF_JEQ | BPF_K, value, 0, nr);
@@ -41,8 +41,8 @@ static void add_return(struct proc_filter *filter, uint32_t action)
 }
 
 /*
- * Adds the check for a call. Some calls are watched only with certain values of one argument: few
- * calls of prctl(2) are PR_SET_NAME.
+ * Adds the check for a call. Some calls are watched only if an argument has certain values. For
+ * example, only a few calls of prctl(2) are PR_SET_NAME.
  */
 static void add_call(struct proc_filter *filter, enum syscall_id id, uint32_t number)
 {
@@ -77,8 +77,8 @@ static void add_abi(struct proc_filter *filter, const struct syscall_abi *abi)
 			add_call(filter, id, abi->numbers[id]);
 	}
 	/*
-	 * Calls that make processes are watched, too. They may fail, and their children must have a
-	 * tracer: without one, nothing would answer the filter in the children.
+	 * Calls that make processes are watched, too. The calls may fail. Their children have the
+	 * filter, so they must have a tracer that answers it.
 	 */
 	for (enum syscall_id id = SYSCALL_CLONE; id <= SYSCALL_CLONE3; id++) {
 		add_unless(filter, abi->numbers[id], 1);
@@ -112,7 +112,7 @@ int proc_filter_check(void)
 
 static int install_filter(const struct sock_fprog *program)
 {
-	/* Without the flag, some kernels slow down the program for its whole life. */
+	/* Without this flag, some kernels slow down the program for its whole life. */
 	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW,
 		       program) < 0
 		       ? -errno

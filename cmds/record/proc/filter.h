@@ -1,7 +1,4 @@
-/*
- * The filter of system calls (seccomp(2)): the kernel stops tasks for the tracer at watched calls
- * only.
- */
+/* The filter of system calls (seccomp(2)). It makes the kernel stop tasks only at watched calls. */
 #ifndef UTRAIL_CMDS_RECORD_PROC_FILTER_H
 #define UTRAIL_CMDS_RECORD_PROC_FILTER_H
 
@@ -12,7 +9,7 @@
 
 #define PROC_FILTER_MAX 256
 
-/* @program: refers to @code, for seccomp(2) */
+/* @program: refers to @code, in the form that seccomp(2) expects */
 struct proc_filter {
 	struct sock_filter code[PROC_FILTER_MAX];
 	struct sock_fprog program;
@@ -21,8 +18,8 @@ struct proc_filter {
 void proc_filter_make(struct proc_filter *filter);
 
 /*
- * Returns the call that a stop of the filter reports (SECCOMP_RET_DATA). SYSCALL_NONE: the stop is
- * of another filter, which a program has set.
+ * Returns the call that a stop of the filter reports (SECCOMP_RET_DATA). Returns SYSCALL_NONE when
+ * the stop is from a filter that a program has installed.
  */
 enum syscall_id proc_filter_call(uint32_t data);
 
@@ -31,13 +28,13 @@ enum syscall_id proc_filter_call(uint32_t data);
 	"cannot record what processes do with files (--no-proc-files does without): no filter of " \
 	"system calls"
 
-/* Check that the kernel has filters of system calls. Returns 0 or negative errno. */
+/* Check that the kernel supports filters of system calls. Returns 0 or a negative errno. */
 int proc_filter_check(void);
 
 /*
- * Async-signal-safe. Put the filter on the calling process and all its descendants; without
- * permission they lose the rights of setuid programs (PR_SET_NO_NEW_PRIVS). Returns 0 or negative
- * errno.
+ * Async-signal-safe. Install the filter in the calling process, and so in all its descendants.
+ * Without permission they lose the rights of setuid programs (PR_SET_NO_NEW_PRIVS). Returns 0 or a
+ * negative errno.
  */
 int proc_filter_install(const struct sock_fprog *program);
 

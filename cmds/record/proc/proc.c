@@ -58,7 +58,7 @@ static void see_over(struct served *served, uint32_t epoll_events)
 	proc->is_followed = false;
 }
 
-/* Nothing waits here: a record is written when it is made. */
+/* Does nothing, because each record is written when it is made. */
 static int proc_save(struct source *source)
 {
 	return 0;

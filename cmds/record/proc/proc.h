@@ -1,4 +1,4 @@
-/* Traces the processes of the program (--proc), by any tracer: the source of proc.dat. */
+/* The source of proc.dat. Traces the processes of the program (--proc) by one of the tracers. */
 #ifndef UTRAIL_CMDS_RECORD_PROC_PROC_H
 #define UTRAIL_CMDS_RECORD_PROC_PROC_H
 
@@ -15,15 +15,15 @@
 struct proc_way;
 
 /*
- * A tracer's thread writes @log from the start to the stop. Only the control thread touches the
- * other members.
+ * The source of proc.dat. The thread of the tracer writes @log from start to stop. Only the control
+ * thread uses the other members.
  *
  * @way: the tracer, or NULL when none was chosen
- * @own: the tracer's data
- * @lost: events that the tracer could not report, known when it is stopped
- * @end_fd: an eventfd; readable once the tracer has the program's end (proc_program_end()). -1: the
- *          program's end comes by wait(2)
- * @over_fd: an eventfd; readable once no task is traced any more
+ * @own: the data of the tracer
+ * @lost: the number of events that the tracer could not report. It is known after the stop
+ * @end_fd: an eventfd. It is readable when the tracer knows the program's end (proc_program_end()).
+ *          -1: wait(2) reports the program's end
+ * @over_fd: an eventfd. It is readable when no task is traced any more
  */
 struct proc {
 	struct source source;
@@ -40,19 +40,19 @@ struct proc {
 };
 
 /*
- * A tracer: ptrace.c, bpf_way.c. The control thread calls all functions; each may set an error
- * text.
+ * A tracer (ptrace.c, bpf_way.c). The control thread calls all functions. Each of them may set an
+ * error text.
  *
- * @uses_filter: when files are recorded, the program starts with a filter of system calls
- *         (filter.h), and traced processes cannot go on without the tracer
- * @tells_end: it reports the program's end
- * @prepare: make @own, before the program's process is made. Returns 0, or negative errno when
- *           tracing is not possible here
- * @start: follow @pid, which will become the program, and its descendants. Returns 0, or negative
- *         errno; then nothing is followed
+ * @uses_filter: if files are recorded, the program starts with a filter of system calls (filter.h),
+ *               and traced processes cannot run without the tracer
+ * @tells_end: the tracer reports the program's end
+ * @prepare: make @own. Called before the program's process is made. Returns 0, or a negative errno
+ *           when tracing is not possible here
+ * @start: trace @pid, which will become the program, and its descendants. Returns 0, or a negative
+ *         errno when nothing is traced
  * @end: get the program's status. Returns false when it is not known yet
- * @stop: after @start: release all traced tasks
- * @release: after @prepare: free @own
+ * @stop: release all traced tasks. Called after @start
+ * @release: free @own. Called after @prepare
  */
 struct proc_way {
 	bool uses_filter;
@@ -69,8 +69,8 @@ extern const struct proc_way proc_by_ptrace;
 extern const struct proc_way proc_by_bpf;
 
 /*
- * Choose the tracer, before the program's process is made. "auto" chooses eBPF if more than a few
- * processes are expected. Returns 0, or negative errno.
+ * Choose the tracer. Call it before the program's process is made. "auto" chooses eBPF if more than
+ * a few processes are expected. Returns 0 or a negative errno.
  *
  * @note: gets the reason when eBPF is not permitted
  */
@@ -81,22 +81,22 @@ int proc_choose(struct proc *proc, const struct record_settings *settings, struc
 bool proc_uses_filter(const struct proc *proc, const struct record_settings *settings);
 
 /*
- * Trace @pid, a child that has not executed the program yet, and its descendants, which @alive
- * counts as one process. Returns 0, or negative errno: then nothing is traced.
+ * Trace @pid and its descendants. @pid is a child that has not executed the program yet. @alive
+ * counts all of them as one process. Returns 0, or a negative errno when nothing is traced.
  */
 int proc_open(struct proc *proc, struct sources *sources, struct alive *alive, pid_t pid,
 	      struct uft_err *err);
 
-/* True when only proc_program_end() has the program's wait(2) status; @end_fd tells when. */
+/* True when only proc_program_end() has the program's wait(2) status, once @end_fd is readable. */
 bool proc_tells_end(const struct proc *proc);
 
-/* Get the status and usage of the ended program. False: it runs, or they are not known yet. */
+/* Get the status and usage of the ended program. Returns false when they are not known yet. */
 bool proc_program_end(struct proc *proc, int *status, struct rusage *usage);
 
-/* Forget a chosen tracer that was never opened. May be called at any time. */
+/* Forget a chosen tracer that was never opened. It may be called at any time. */
 void proc_forget(struct proc *proc);
 
-/* --- for the tracers, from any thread --- */
+/* --- for the tracers, on any thread --- */
 
 /* Make @end_fd or @over_fd readable. */
 void proc_tell(int eventfd);

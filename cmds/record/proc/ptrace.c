@@ -1,5 +1,5 @@
 /*
- * Traces the processes of the program by ptrace(2): a thread traces them, and sees their stops
+ * Traces the processes of the program by ptrace(2). A thread traces them and handles their stops
  * (doc/internals/processes.md).
  */
 #include "cmds/record/proc/proc.h"
@@ -31,41 +31,43 @@
 #include "utils/base/fd.h"
 #include "utils/format/proc_dat.h"
 
-/* The reported events. Without a filter, processes go on when the recorder is killed. */
+/* The events to report. Without a filter, processes go on when the recorder is killed. */
 #define OPTIONS \
 	(PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC)
-/* With a filter, processes end with the recorder: their system calls would fail without it. */
+/*
+ * With a filter, processes end with the recorder. Their system calls would fail without a tracer.
+ */
 #define FILTER_OPTIONS (PTRACE_O_TRACESECCOMP | PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL)
 #define SYSCALL_STOP   (SIGTRAP | 0x80)
 
 /*
- * Wakes the tracing thread when it must end. pthread_cancel(3) would need libgcc_s.so.1, and would
- * end the process if that is not installed.
+ * The signal that wakes the tracing thread to end it. pthread_cancel(3) is not used, because it
+ * needs libgcc_s.so.1, and ends the process if that library is not installed.
  */
 #define WAKE_SIGNAL   (SIGRTMAX - 1)
 #define WAKE_AGAIN_NS 1000000
 
 /*
- * Held children are looked at in the interval HELD_LOOK_NS. After HELD_MAX_NS a child goes on in
- * any case: its parent was probably killed.
+ * Held children are checked at intervals of HELD_LOOK_NS. After HELD_MAX_NS a child goes on in any
+ * case, because its parent was probably killed.
  */
 #define HELD_LOOK_NS 20000000
 #define HELD_MAX_NS  1000000000
 
-/* Older C libraries have no name for this member: timer_create(2). */
+/* Older C libraries lack this name for the member (timer_create(2)). */
 #ifndef sigev_notify_thread_id
 #define sigev_notify_thread_id _sigev_un._tid
 #endif
 
 /*
- * The state of this tracer. Only the tracing thread can make calls of ptrace(2).
+ * The state of this tracer. Only the tracing thread can call ptrace(2).
  *
- * @log, @tracees, @near: used by the tracing thread, once it runs
- * @lock: protects @has_end, @status and @usage, which are the program's end
+ * @log, @tracees, @near: belong to the tracing thread once it runs
+ * @lock: protects @has_end, @status and @usage, which describe the program's end
  * @end_fd, @over_fd: see proc.h
  * @is_stopped: the tracing thread must end
- * @timer: while @is_ticking, interrupts the tracing thread each HELD_LOOK_NS to look at held
- *         children. Without @has_timer, it looks at them when a task ends
+ * @timer: interrupts the tracing thread at intervals of HELD_LOOK_NS, while @is_ticking, so that it
+ *         checks held children. Without @has_timer, it checks them when a task ends
  */
 struct tracing {
 	struct proc_log *log;
@@ -93,7 +95,7 @@ static void write_exit(struct tracing *t, const struct tracee *tracee)
 	proc_log_write(t->log, PROC_EXIT, tracee->tid, tracee->pid);
 }
 
-/* Lets the task go on. If it was killed meanwhile, its end is the next event. */
+/* Lets the task go on. If the task was killed meanwhile, its end is the next event. */
 static void go_on(pid_t tid, int sig)
 {
 	ptrace(PTRACE_CONT, tid, NULL, (void *)(uintptr_t)sig);
@@ -106,7 +108,7 @@ static unsigned long event_message(pid_t tid)
 	return ptrace(PTRACE_GETEVENTMSG, tid, NULL, &message) < 0 ? 0 : message;
 }
 
-/* Returns the process of the new task @tid: @pid, or a process of its own. */
+/* Returns the process of the new task @tid. It is @pid for a thread, and @tid for a process. */
 static pid_t process_of(pid_t tid, pid_t pid)
 {
 	char path[64];
@@ -115,7 +117,7 @@ static pid_t process_of(pid_t tid, pid_t pid)
 	return access(path, F_OK) == 0 ? pid : tid;
 }
 
-/* Returns the flags of clone(2). With a filter the call's arguments are known. */
+/* Returns the flags of clone(2). With a filter, the arguments of the call are known. */
 static uint64_t flags_of_clone(const struct tracee *parent)
 {
 	return parent->call.id == SYSCALL_CLONE
@@ -159,10 +161,7 @@ static void see_inherited(struct tracing *t, const struct tracee *tracee)
 	}
 }
 
-/*
- * Records the response files of a stopped compiler. The recorder reads them before the compiler
- * does.
- */
+/* Records the response files of a stopped compiler, before the compiler reads them. */
 static void see_responses(struct tracing *t, pid_t pid, const struct exec_image *became)
 {
 	const struct execution execution = exec_image_execution(became);
@@ -172,7 +171,7 @@ static void see_responses(struct tracing *t, pid_t pid, const struct exec_image 
 }
 
 /*
- * Notes an execve(2). The calling thread becomes the leader of its process: its own number is gone,
+ * Notes an execve(2). The calling thread becomes the leader of its process. Its own number is gone,
  * and its end is never reported.
  */
 static void see_exec(struct tracing *t, struct tracee *leader)
@@ -199,7 +198,7 @@ static void see_exec(struct tracing *t, struct tracee *leader)
 		see_inherited(t, leader);
 }
 
-/* Records a call that has returned, or a call whose record can be made before it runs. */
+/* Records a call that has returned, or a call that can be recorded before it runs. */
 static void see_call(struct tracing *t, struct tracee *tracee, int64_t result)
 {
 	enum proc_kind kind = stopped_encode(tracee->tid, &tracee->call, result, &t->log->payload);
@@ -209,7 +208,7 @@ static void see_call(struct tracing *t, struct tracee *tracee, int64_t result)
 	stopped_reset(&tracee->call);
 }
 
-/* Notes a call that has not begun: the filter stops the task before it. */
+/* Notes a call that has not begun, because the filter stops the task before the call. */
 static void see_call_begin(struct tracing *t, struct tracee *tracee)
 {
 	struct __ptrace_syscall_info info = { 0 };
@@ -245,7 +244,10 @@ static void see_call_end(struct tracing *t, struct tracee *tracee)
 	stopped_reset(&tracee->call);
 }
 
-/* Returns the process that has made the task: for a thread its own process, else its parent. */
+/*
+ * Returns the process that has made the task. For a thread it is the thread's own process, and for
+ * a process it is the parent.
+ */
 static pid_t maker_now(pid_t tid)
 {
 	struct strbuf status cleanup_strbuf = { 0 };
@@ -257,7 +259,7 @@ static pid_t maker_now(pid_t tid)
 	return process != 0 && process != tid ? process : atoi(proc_status_field(&status, "PPid"));
 }
 
-/* True when the thread may be in a system call that makes a task: proc_pid_syscall(5). */
+/* True when the thread may be in a system call that makes a task (proc_pid_syscall(5)). */
 static bool may_make_task(pid_t tid)
 {
 	char path[64];
@@ -290,7 +292,7 @@ static bool may_report(pid_t pid)
 
 /*
  * True when the report of @child may still come. If its parent was killed before the report, the
- * child has another parent, which never reports it.
+ * child has a new parent, which will never report it.
  */
 static bool is_awaited(const struct tracing *t, const struct tracee *child)
 {
@@ -302,7 +304,7 @@ static bool is_awaited(const struct tracing *t, const struct tracee *child)
 	return age_ns < HELD_LOOK_NS || (age_ns < HELD_MAX_NS && may_report(maker));
 }
 
-/* Lets held children go on that will never be reported. */
+/* Lets held children go on if their report cannot come any more. */
 static void release_orphans(struct tracing *t)
 {
 	struct tracees *all = &t->tracees;
@@ -341,7 +343,7 @@ static void see_end(struct tracing *t, pid_t tid, int status, const struct rusag
 	release_orphans(t);
 }
 
-/* Takes the first stop of a new task. The task waits until its parent has reported it. */
+/* Handles the first stop of a new task. The task waits until its parent has reported it. */
 static void hold_tracee(struct tracing *t, pid_t tid)
 {
 	struct tracee *tracee = tracees_get(&t->tracees, tid);
@@ -359,14 +361,14 @@ static bool stops_processes(int sig)
 	return sig == SIGSTOP || sig == SIGTSTP || sig == SIGTTIN || sig == SIGTTOU;
 }
 
-/* Notes a new child. The call has succeeded, so its result is not needed. */
+/* Notes a new child. The call was successful, so its result is not needed. */
 static void see_clone(struct tracing *t, struct tracee *parent, enum proc_fork_how how)
 {
 	see_fork(t, parent, event_message(parent->tid), how);
 	stopped_reset(&parent->call);
 }
 
-/* Handles a stop: doc/internals/processes.md, "Stops, by ptrace". */
+/* Handles a stop (doc/internals/processes.md, "Stops, by ptrace"). */
 static void see_stop(struct tracing *t, pid_t tid, int status)
 {
 	struct tracee *tracee = tracees_find(&t->tracees, tid);
@@ -399,7 +401,7 @@ static void see_stop(struct tracing *t, pid_t tid, int status)
 		see_call_begin(t, tracee);
 		return;
 	case PTRACE_EVENT_STOP:
-		/* The task stays stopped, and SIGCONT continues it, as without a tracer. */
+		/* The task stays stopped until SIGCONT, as it would without a tracer. */
 		if (stops_processes(sig)) {
 			ptrace(PTRACE_LISTEN, tid, NULL, NULL);
 			return;
@@ -429,7 +431,7 @@ static void tick(struct tracing *t, bool is_wanted)
 	t->is_ticking = is_wanted;
 }
 
-/* Waits for any tracee. Only here the thread can be ended; then its tracees go on untraced. */
+/* Waits for any tracee. The thread can only be ended here. Its tracees then go on untraced. */
 static pid_t wait_for_any(struct tracing *t, int *status, struct rusage *usage)
 {
 	pid_t tid = -1;
@@ -444,7 +446,9 @@ static pid_t wait_for_any(struct tracing *t, int *status, struct rusage *usage)
 	return tid;
 }
 
-/* Takes WAKE_SIGNAL, in the tracing thread. The program was started before. */
+/*
+ * Installs the handler of WAKE_SIGNAL, in the tracing thread. The program has already been started.
+ */
 static void expect_wake(void)
 {
 	struct sigaction action = { .sa_handler = wake };
@@ -521,7 +525,7 @@ static void ptrace_stop(struct proc *proc)
 	struct tracing *t = proc->own;
 
 	atomic_store(&t->is_stopped, true);
-	/* Repeated: the thread may have checked @is_stopped before, and wait now. */
+	/* The thread may have checked @is_stopped before it was set, so the signal is repeated. */
 	while (pthread_tryjoin_np(t->thread, NULL) != 0) {
 		pthread_kill(t->thread, WAKE_SIGNAL);
 		nanosleep(&pause, NULL);
@@ -558,7 +562,7 @@ static int ptrace_prepare(struct proc *proc, const struct record_settings *setti
 	return 0;
 }
 
-/* Asks for signals at the ends of children only: stops of tracees need no signal. */
+/* Requests signals only for the ends of children. Stops of tracees need no signal. */
 static void ask_for_no_stops(void)
 {
 	struct sigaction children;

@@ -1,6 +1,6 @@
 /*
- * The arguments of system calls that name files. The tracer by ptrace(2) and the eBPF program
- * include this header; it calls no functions.
+ * The arguments of system calls that name files. Both the tracer by ptrace(2) and the eBPF program
+ * include this header, so it calls no functions.
  */
 #ifndef UTRAIL_CMDS_RECORD_PROC_SHAPES_H
 #define UTRAIL_CMDS_RECORD_PROC_SHAPES_H
@@ -10,14 +10,14 @@
 #include "arch/syscalls.h"
 
 /*
- * The numbers of a call's arguments; a negative number means none, and for a directory the working
- * directory.
+ * The argument numbers of a call. A negative number means that the call has no such argument. For a
+ * directory it means the working directory.
  *
  * @from_dir, @from: the file that the call acts on
- * @to_dir, @to: the name that is made
- * @text: a string other than a name
- * @flags: the flags as they were given
- * @choice: the call is watched if this argument is one of @choices; negative: always
+ * @to_dir, @to: the name that the call makes
+ * @text: a string that is not a file name
+ * @flags: the flags
+ * @choice: the call is watched only if this argument is one of @choices; negative: always
  */
 struct call_shape {
 	int8_t from_dir;

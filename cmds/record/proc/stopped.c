@@ -13,10 +13,10 @@
 #include "cmds/record/proc/paths.h"
 #include "utils/base/fd.h"
 
-/* The longest name of a task, with its NUL (prctl(2), PR_SET_NAME). */
+/* The maximum size of a task's name with its NUL (prctl(2), PR_SET_NAME). */
 #define NAME_BYTES 16
 
-/* The names in a call, which struct call_facts borrows. */
+/* The names in a call. A struct call_facts refers to these strings. */
 struct read_names {
 	struct strbuf from;
 	struct strbuf from_base;
@@ -92,7 +92,7 @@ bool stopped_begin(pid_t tid, struct traced_call *call)
 	return call->id != SYSCALL_NONE && call->id != SYSCALL_CLOSE;
 }
 
-/* Returns the task's name from /proc: the kernel may have cut the name that the call gave. */
+/* Returns the name of the task from /proc. The kernel may have shortened the name in the call. */
 static const char *read_comm(pid_t tid, struct strbuf *out)
 {
 	char name[NAME_BYTES + 2];
@@ -104,7 +104,7 @@ static const char *read_comm(pid_t tid, struct strbuf *out)
 	return strbuf_str(out);
 }
 
-/* Returns the flags of a clone call; of clone3(2) from the first version of its struct. */
+/* Returns the flags of a clone call. For clone3(2) they are in the first version of its struct. */
 static uint64_t clone_flags(pid_t tid, enum syscall_id id, uint64_t arg)
 {
 	struct clone_args given = { 0 };
@@ -116,7 +116,7 @@ static uint64_t clone_flags(pid_t tid, enum syscall_id id, uint64_t arg)
 	return 0;
 }
 
-/* Read the results that the call has left in memory. False: they cannot be read. */
+/* Read the results that the call has left in memory. Returns false when they cannot be read. */
 static bool read_memory(pid_t tid, const struct traced_call *call, uint64_t out[2])
 {
 	struct open_how how;
@@ -158,8 +158,8 @@ enum proc_kind stopped_encode(pid_t tid, const struct traced_call *call, int64_t
 	if (call_moves_source(call->id))
 		facts.place = strbuf_str(&call->path);
 	/*
-	 * The place is unknown, or the call has failed, perhaps because there is no such file: the
-	 * name is read instead.
+	 * Read the name if the place is unknown, or if the call has failed. The call may have
+	 * failed because the file does not exist.
 	 */
 	if (!facts.place || result < 0)
 		facts.from = read_name(tid, call, shape->from, shape->from_dir, &names.from,
@@ -172,7 +172,7 @@ enum proc_kind stopped_encode(pid_t tid, const struct traced_call *call, int64_t
 	return call_encode(&facts, out);
 }
 
-/* Puts a descriptor. The mode of its link in /proc tells how it may be used. */
+/* Appends a descriptor. The mode of its link in /proc shows how it may be used. */
 bool stopped_encode_inherited(pid_t pid, int fd, struct strbuf *out)
 {
 	struct strbuf path cleanup_strbuf = { 0 };
@@ -201,7 +201,7 @@ void stopped_encode_environment(pid_t pid, struct strbuf *out)
 	proc_act_encode(&(struct proc_act){ .texts = { text_of(text.data, text.len) } }, out);
 }
 
-/* /proc/TID/syscall has "<number> 0x<argument> ..." of the present call of a task. */
+/* /proc/TID/syscall has "<number> 0x<argument> ..." for the current call of the task. */
 uint64_t stopped_clone_flags(pid_t tid)
 {
 	char text[256];

@@ -1,6 +1,6 @@
 /*
- * Reads the state of a task that is stopped before a system call, or after it: from /proc and from
- * its memory.
+ * Reads the state of a task that is stopped before or after a system call. The sources are /proc
+ * and the memory of the task.
  */
 #ifndef UTRAIL_CMDS_RECORD_PROC_STOPPED_H
 #define UTRAIL_CMDS_RECORD_PROC_STOPPED_H
@@ -14,10 +14,10 @@
 #include "utils/format/proc_dat.h"
 
 /*
- * The present call of a task.
+ * The current call of a task.
  *
- * @id: SYSCALL_NONE when it is not watched
- * @path: the place of its file before the call, which may move or remove the file
+ * @id: SYSCALL_NONE when the call is not watched
+ * @path: the place of the file before the call. The call may move or remove the file
  */
 struct traced_call {
 	enum syscall_id id;
@@ -25,30 +25,31 @@ struct traced_call {
 	struct strbuf path;
 };
 
-/* Forget the call: the task is in no call any more. */
+/* Forget the call. The task is not in a call any more. */
 void stopped_reset(struct traced_call *call);
 
-/* Note the system call before it runs. Returns true when the record is made after the call. */
+/* Note the system call before it runs. Returns true when its record must be made after the call. */
 bool stopped_begin(pid_t tid, struct traced_call *call);
 
 /*
- * Append the payload of the call; @result may be an error. Called before the call when
- * stopped_begin() has returned false, otherwise after it. Returns 0 when there is nothing to
- * record.
+ * Append the payload of the call. If stopped_begin() has returned false, this is called before the
+ * call, otherwise after it. Returns the kind of the record, or 0 when there is nothing to record.
+ *
+ * @result: the return value, which may be an error
  */
 enum proc_kind stopped_encode(pid_t tid, const struct traced_call *call, int64_t result,
 			      struct strbuf *out);
 
 /*
- * Append the payload of a descriptor that a new program of @pid has found open. Returns false when
- * @fd is not open.
+ * Append the payload of the descriptor @fd, if it is open when a new program of @pid begins.
+ * Returns false when @fd is not open.
  */
 bool stopped_encode_inherited(pid_t pid, int fd, struct strbuf *out);
 
-/* Append the environment that @pid's new program was given. */
+/* Append the environment of the new program of @pid. */
 void stopped_encode_environment(pid_t pid, struct strbuf *out);
 
-/* Returns the flags (proc_fork.flags) of the task's present clone(2), which was not noted. */
+/* Returns the flags (proc_fork.flags) of the task's current clone(2), which was not noted. */
 uint64_t stopped_clone_flags(pid_t tid);
 
 #endif

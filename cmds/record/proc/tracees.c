@@ -1,4 +1,4 @@
-/* Keeps the tasks that are traced (see tracees.h). */
+/* The table of traced tasks (see tracees.h). */
 #include "cmds/record/proc/tracees.h"
 
 #include <stdlib.h>

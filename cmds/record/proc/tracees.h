@@ -1,4 +1,4 @@
-/* The traced tasks, and those among them that must wait. */
+/* The traced tasks. Some of them must wait until their parent is known. */
 #ifndef UTRAIL_CMDS_RECORD_PROC_TRACEES_H
 #define UTRAIL_CMDS_RECORD_PROC_TRACEES_H
 
@@ -11,19 +11,19 @@
 #include "utils/base/containers/intmap.h"
 
 enum tracee_state {
-	TRACEE_NONE, /* no task has that number now */
-	TRACEE_LIVE, /* its parent is known */
-	/* it has stopped for the first time, and waits until its parent is known */
+	TRACEE_NONE, /* no task has this number now */
+	TRACEE_LIVE, /* the parent of the task is known */
+	/* the task has stopped for the first time, and waits until its parent is known */
 	TRACEE_HELD,
-	TRACEE_ENDED, /* it ended before its parent was known */
+	TRACEE_ENDED, /* the task ended before its parent was known */
 };
 
 /*
  * A task.
  *
- * @status: of wait(2), when it has ended
- * @held_ns: the time at which it was held (CLOCK_MONOTONIC)
- * @call: its present system call
+ * @status: the wait(2) status, when the task has ended
+ * @held_ns: the time at which it began to wait (CLOCK_MONOTONIC)
+ * @call: its current system call
  * @place: its last known CPU
  */
 struct tracee {
@@ -36,7 +36,7 @@ struct tracee {
 	struct tracer_cpu_place place;
 };
 
-/* All tasks by tid. Starts as { 0 }. */
+/* All tasks, by tid. The struct starts as { 0 }. */
 struct tracees {
 	struct intmap by_tid;
 	size_t nr_held;
@@ -44,7 +44,7 @@ struct tracees {
 
 void tracees_deinit(struct tracees *tracees);
 
-/* Returns the tracee @tid, a new one with TRACEE_NONE if need be; NULL when memory is short. */
+/* Returns the tracee @tid. A missing one is made with TRACEE_NONE. Returns NULL without memory. */
 struct tracee *tracees_get(struct tracees *tracees, pid_t tid);
 
 /* Returns the tracee @tid, or NULL when there is none. */

@@ -9,20 +9,20 @@
 #include "utils/format/proc_dat.h"
 
 /*
- * The number of stops of a task between two looks at its CPU. A look costs as much as half a stop,
- * and tasks stay on their CPU for a while.
+ * The number of stops of a task between two looks at its CPU. A look costs half as much as a stop,
+ * and tasks mostly stay on their CPU.
  */
 #define STOPS_PER_QUESTION 16
 /*
- * The thread moves to a CPU after STOPS_TO_MOVE stops in a row there. It is bound no more after
- * STOPS_TO_LEAVE stops on changing CPUs.
+ * The thread moves to a CPU after STOPS_TO_MOVE stops in a row on that CPU. It is no longer bound
+ * to its CPU after STOPS_TO_LEAVE stops in a row on other CPUs.
  */
 #define STOPS_TO_MOVE	   4
 #define STOPS_TO_LEAVE	   32
 
 /*
- * The place of the field "processor" in stat (proc_pid_stat(5)), counted from the end of the name:
- * a name may contain anything.
+ * The position of the field "processor" in /proc/PID/stat (proc_pid_stat(5)), counted from the end
+ * of the name. A name may contain anything, so fields are not counted from the beginning.
  */
 #define FIELDS_BEHIND_NAME 37
 
@@ -59,8 +59,8 @@ static void keep_to(struct tracer_cpu *near, int cpu)
 		CPU_SET(cpu, &set);
 	}
 	/*
-	 * If that fails, another program has changed the allowed CPUs, or has forbidden changes:
-	 * the thread stays as it is.
+	 * If this fails, another program has changed the allowed CPUs, or changes are forbidden.
+	 * The thread then stays unchanged.
 	 */
 	near->is_off = sched_setaffinity(0, sizeof(set), &set) < 0;
 	near->cpu = cpu;

@@ -1,4 +1,4 @@
-/* Keeps the tracing thread on the CPU of the task that it traces. */
+/* Keeps the tracing thread on the CPU of the task that stops. */
 #ifndef UTRAIL_CMDS_RECORD_PROC_TRACER_CPU_H
 #define UTRAIL_CMDS_RECORD_PROC_TRACER_CPU_H
 
@@ -7,13 +7,13 @@
 #include <sys/types.h>
 
 /*
- * The CPU of the tracing thread. A stop is two switches between threads. They are several times as
- * fast on one CPU, so the tracing thread stays on the CPU of its last tracees. When these are on
- * many CPUs, the scheduler chooses.
+ * The CPU of the tracing thread. Each stop switches twice between threads. The switches are several
+ * times as fast on one CPU, so the tracing thread stays on the CPU of its last tracees. If these
+ * run on many CPUs, the scheduler chooses the CPU.
  *
  * @allowed: the CPUs that the thread may use
- * @cpu: the CPU that it is bound to; negative: none
- * @last, @nr_last: the CPU of the last stop, and the number of stops in a row there
+ * @cpu: the CPU that the thread is bound to; negative: none
+ * @last, @nr_last: the CPU of the last stop, and the number of stops in a row on this CPU
  * @nr_elsewhere: the number of stops on other CPUs since the last stop on @cpu
  */
 struct tracer_cpu {
@@ -25,19 +25,19 @@ struct tracer_cpu {
 	unsigned nr_elsewhere;
 };
 
-/* The last known CPU of a tracee, and the number of its stops. Starts as { 0 }. */
+/* The last known CPU of a tracee, and the number of its stops. The struct starts as { 0 }. */
 struct tracer_cpu_place {
 	int cpu;
 	unsigned nr_stops;
 };
 
-/* Prepare the calling thread, which must be the one that calls tracer_cpu_stop(). */
+/* Prepare the calling thread. The same thread must call tracer_cpu_stop(). */
 void tracer_cpu_init(struct tracer_cpu *near);
 
 /* Note a stop of task @tid; @place has its last known CPU. May move the calling thread. */
 void tracer_cpu_stop(struct tracer_cpu *near, pid_t tid, struct tracer_cpu_place *place);
 
-/* Forget the CPU, since the kernel may have moved the task (execve(2)): the next stop looks. */
+/* Forget the CPU after execve(2), which may move the task. The next stop looks up the CPU. */
 void tracer_cpu_forget(struct tracer_cpu_place *place);
 
 /* Returns the last known CPU of the task, or negative when it is unknown. */

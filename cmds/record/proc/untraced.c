@@ -10,14 +10,14 @@
 #include "arch/syscalls.h"
 
 /*
- * The most bytes that are read of struct clone_args: more than any kernel knows. The kernel refuses
- * longer ones unless the rest is zeros.
+ * The maximum number of bytes that are read of struct clone_args. No kernel knows more. If there
+ * are more bytes, the kernel requires that they are zeros.
  */
 #define ARGS_MAX 256UL
 
 /*
  * The bytes below the stack pointer that leaf functions may use (System V ABI for AMD64, "The Stack
- * Frame"). i386 has none.
+ * Frame"). The i386 ABI has no such bytes.
  */
 #define RED_ZONE 128UL
 
@@ -35,8 +35,8 @@ static bool read_args(pid_t tid, const struct __ptrace_syscall_info *info, struc
 }
 
 /*
- * Writes changed arguments for the kernel into free stack space; the program's own struct stays as
- * it is. Returns their address, or 0 when there is no space.
+ * Writes changed arguments for the kernel into free stack space. The struct of the program stays
+ * unchanged. Returns the address of the arguments, or 0 when they cannot be written.
  */
 static uint64_t write_args(pid_t tid, const struct __ptrace_syscall_info *info, struct args *args)
 {
@@ -52,7 +52,7 @@ static void take_out_of_memory(pid_t tid, const struct __ptrace_syscall_info *in
 	struct args args = { .bytes = info->seccomp.args[1] };
 	uint64_t at;
 
-	/* If arguments are too short, or cannot be read, the kernel will refuse the call itself. */
+	/* If the arguments are too short, or cannot be read, the kernel will refuse the call. */
 	if (args.bytes < CLONE_ARGS_SIZE_VER0 || args.bytes > ARGS_MAX ||
 	    !read_args(tid, info, &args) || !(args.words[0] & CLONE_UNTRACED))
 		return;

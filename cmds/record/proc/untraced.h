@@ -1,6 +1,6 @@
 /*
- * Changes calls that make children without a tracer (CLONE_UNTRACED): such children would have the
- * filter, and nothing would answer it.
+ * Changes calls that make children without a tracer (CLONE_UNTRACED). Such a child would have the
+ * filter of system calls, but no tracer to answer it.
  */
 #ifndef UTRAIL_CMDS_RECORD_PROC_UNTRACED_H
 #define UTRAIL_CMDS_RECORD_PROC_UNTRACED_H
@@ -8,7 +8,10 @@
 #include <sys/ptrace.h>
 #include <sys/types.h>
 
-/* Remove CLONE_UNTRACED from the clone(2) or clone3(2) of @info, before which @tid is stopped. */
+/*
+ * Remove CLONE_UNTRACED from the arguments of clone(2) or clone3(2). @tid is stopped before that
+ * call. @info: describes the stop
+ */
 void untraced_take_out(pid_t tid, const struct __ptrace_syscall_info *info);
 
 #endif
