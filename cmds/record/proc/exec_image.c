@@ -15,8 +15,8 @@
 
 #define AUXV_WORDS_MAX 512
 /*
- * The largest type in an auxiliary vector. The kernel's types are below 100; a larger number shows
- * that words have another size.
+ * The largest type in an auxiliary vector. The types of the kernel are below 100. A larger number
+ * shows that the vector has words of another size.
  */
 #define AUXV_TYPE_MAX  4096
 
@@ -24,21 +24,21 @@ static void read_args(pid_t pid, struct strbuf *out)
 {
 	char path[64];
 
-	/* The kernel limits the length, unless the process overwrites its arguments. */
+	/* The kernel limits the length of arguments, but a process may overwrite its arguments. */
 	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
 	if (file_read_all(path, PROC_TEXT_MAX, out, NULL) < 0)
 		strbuf_reset(out);
 }
 
-/* Returns the number at word @i of @auxv. Its words have the size of words in the program. */
+/* Returns the number in word @i of @auxv. A word has the size of a word in the program. */
 static uint64_t word_at(const void *auxv, bool is_wide, size_t i)
 {
 	return is_wide ? ((const uint64_t *)auxv)[i] : ((const uint32_t *)auxv)[i];
 }
 
 /*
- * Returns the address at AT_EXECFN in the auxiliary vector, or 0 when its words have another size,
- * or there is no such entry.
+ * Returns the address at AT_EXECFN in the auxiliary vector. Returns 0 when the vector has no such
+ * entry, or has words of another size.
  */
 static uint64_t find_execfn(const void *auxv, size_t len, bool is_wide)
 {
@@ -59,8 +59,8 @@ static uint64_t find_execfn(const void *auxv, size_t len, bool is_wide)
 }
 
 /*
- * Read the name that execve(2) was called with, which the kernel has put above the new program's
- * stack. Returns false when that fails.
+ * Read the name with which execve(2) was called. The kernel has put it above the stack of the new
+ * program. Returns false when the name cannot be read.
  */
 static bool read_given_name(pid_t pid, char name[PATH_MAX])
 {
@@ -77,14 +77,14 @@ static bool read_given_name(pid_t pid, char name[PATH_MAX])
 		return false;
 	int memory cleanup_fd = paths_open_of(pid, "mem", O_RDONLY);
 
-	/* One read gets the whole name: the stack ends after the name. */
+	/* The stack ends after the name, so one read gets the whole name. */
 	len = memory < 0 ? -1 : pread(memory, name, PATH_MAX, addr);
 	return len > 0 && memchr(name, '\0', len);
 }
 
 /*
- * Finds the program: the file that was executed. For a script the running file is its interpreter.
- * A name /dev/fd/... does not help: the descriptor may be closed by now.
+ * Finds the file that was executed. A script is executed by an interpreter, which is then the
+ * running file. A name /dev/fd/... is not used, since the descriptor may be closed by now.
  */
 static void read_program(pid_t pid, const struct strbuf *runs, const struct strbuf *cwd,
 			 struct strbuf *out)

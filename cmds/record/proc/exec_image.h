@@ -1,4 +1,4 @@
-/* Reads facts about a process' new program while it is stopped after execve(2). */
+/* Reads facts about the new program of a process that is stopped after execve(2). */
 #ifndef UTRAIL_CMDS_RECORD_PROC_EXEC_IMAGE_H
 #define UTRAIL_CMDS_RECORD_PROC_EXEC_IMAGE_H
 
@@ -9,8 +9,8 @@
 #include "utils/pipeline/recording/executions.h"
 
 /*
- * The texts of a PROC_EXEC record. A text that cannot be read (without /proc, or after the process
- * was killed) is empty. Ends with exec_image_deinit().
+ * The texts of a PROC_EXEC record. A text is empty when it cannot be read: /proc is missing, or the
+ * process was killed. Call exec_image_deinit() at the end.
  */
 struct exec_image {
 	struct strbuf interpreter;
@@ -23,10 +23,10 @@ void exec_image_read(pid_t pid, struct exec_image *became);
 void exec_image_deinit(struct exec_image *became);
 #define cleanup_became cleanup(exec_image_deinit)
 
-/* Append the payload of the record; thread @old_tid has called execve(2). */
+/* Append the payload of the record. @old_tid: the thread that has called execve(2) */
 void exec_image_encode(const struct exec_image *became, pid_t old_tid, struct strbuf *out);
 
-/* Returns an execution with the texts of @became, which it borrows. */
+/* Returns an execution with the texts of @became. The texts still belong to @became. */
 struct execution exec_image_execution(const struct exec_image *became);
 
 #endif

@@ -12,7 +12,7 @@ int proc_log_open(struct proc_log *log, const struct record_settings *settings, 
 	return log->stream < 0 ? log->stream : 0;
 }
 
-/* Adds a record of the CPU of @rec's task, if the file does not state it yet. */
+/* Adds a record of the CPU of @rec's task, unless the file has this CPU for the task already. */
 static int add_cpu(struct proc_log *log, const struct proc_record *rec)
 {
 	struct strbuf payload cleanup_strbuf = { 0 };
@@ -29,7 +29,7 @@ static int add_cpu(struct proc_log *log, const struct proc_record *rec)
 	return strbuf_oom(&payload) ? -ENOMEM : 0;
 }
 
-/* The most bytes that are gathered. A full buffer is written at once. */
+/* The maximum number of gathered bytes. A full buffer is written at once. */
 #define GATHERED_MAX 65536
 
 void proc_log_gather(struct proc_log *log)
@@ -37,7 +37,7 @@ void proc_log_gather(struct proc_log *log)
 	log->gathers = true;
 }
 
-/* Writes @log->records, which may be out of memory, and empties it. */
+/* Writes and empties @log->records. A buffer that was out of memory is not complete. */
 static void write_records(struct proc_log *log)
 {
 	struct strbuf *records = &log->records;
@@ -64,7 +64,7 @@ void proc_log_write_at(struct proc_log *log, uint64_t time_ns, enum proc_kind ki
 	size_t before = records->len;
 	int ret;
 
-	/* Times in the file rise, each by at least one. */
+	/* The times in the file increase, each by at least 1. */
 	log->last_ns = MAX(time_ns, log->last_ns + 1);
 	rec.time_ns = log->last_ns;
 	rec.data = (const uint8_t *)strbuf_str(payload);
@@ -78,7 +78,7 @@ void proc_log_write_at(struct proc_log *log, uint64_t time_ns, enum proc_kind ki
 	if (ret < 0)
 		records->len = before;
 	store_note_error(log->store, ret);
-	/* After an error, complete records from before are still written. */
+	/* After an error, the earlier complete records are still written. */
 	if (!log->gathers || records->len >= GATHERED_MAX || strbuf_oom(records))
 		write_records(log);
 	if (strbuf_oom(payload))

@@ -30,7 +30,7 @@ void named_files_given(const struct view *view, const char *name, struct strbuf 
 	add_name(name, out);
 }
 
-/* Returns @dir relative to the task's root, or NULL when it is not below the root. */
+/* Returns @dir relative to the root of the task, or NULL when @dir is not below the root. */
 static const char *within_root(const struct view *view, const char *dir)
 {
 	struct strbuf root cleanup_strbuf = { 0 };
@@ -52,7 +52,7 @@ static int open_root(const struct view *view)
 			  : paths_open_of(view->tid, "root", O_PATH | O_DIRECTORY);
 }
 
-/* Opens the file as the task would: absolute links are followed within the task's root. */
+/* Opens the file in the way that the task would: absolute links start at the root of the task. */
 static int open_in_root(const struct view *view, const char *name, int flags)
 {
 	struct open_how how = { .flags = flags, .resolve = RESOLVE_IN_ROOT };
@@ -73,7 +73,9 @@ static int open_in_root(const struct view *view, const char *name, int flags)
 		       : (int)syscall(SYS_openat2, root, strbuf_str(&whole), &how, sizeof(how));
 }
 
-/* Opens a file below a directory that is outside of the task's root, or whose path is too long. */
+/*
+ * Opens a file relative to a directory outside of the task's root, or with a path that is too long.
+ */
 static int open_from(const struct view *view, const char *name, int flags)
 {
 	char link[64] = "cwd";
@@ -85,13 +87,13 @@ static int open_from(const struct view *view, const char *name, int flags)
 	return dir < 0 ? -1 : openat(dir, *name ? name : ".", flags);
 }
 
-/* @links: flags for the last name: O_NOFOLLOW or 0 */
+/* Opens the file @name for identification. @links: flags for its last name, O_NOFOLLOW or 0 */
 static int open_path(const struct view *view, const char *name, int links)
 {
 	int flags = O_PATH | O_CLOEXEC | links;
 	int fd = open_in_root(view, name, flags);
 
-	/* After a task has gone on, its working directory is no help: it may have changed. */
+	/* If the task has gone on, its working directory may have changed, and cannot be used. */
 	return fd < 0 && *name != '/' && errno != ENOENT && !view->is_late
 		       ? open_from(view, name, flags)
 		       : fd;
@@ -110,7 +112,7 @@ bool named_files_has(const struct view *view, const char *name)
 }
 
 /*
- * Drops the kernel's remark " (deleted)": the file existed when the task used its name, and was
+ * Removes the kernel's suffix " (deleted)". The file existed when the task used its name, and was
  * removed after it was opened here.
  */
 static void forget_removal(int fd, struct strbuf *path)
@@ -140,15 +142,15 @@ void named_files_target(const struct view *view, const char *name, struct strbuf
 		forget_removal(fd, out);
 }
 
-/* True for a name that means a directory itself: "..", "/", "dir/.". */
+/* True for a last name that means a directory itself: "", "." or "..". */
 static bool names_directory(const char *last)
 {
 	return !*last || strcmp(last, ".") == 0 || strcmp(last, "..") == 0;
 }
 
 /*
- * Find the part of @dir that still exists, and append the removed rest as it was given. @out stays
- * empty where the result would be a guess.
+ * Find the part of @dir that still exists, and append the removed rest as the task gave it. @out
+ * stays empty when the result would be a guess.
  */
 static void find_rest(const struct view *view, const struct strbuf *dir, struct strbuf *out)
 {
@@ -187,7 +189,7 @@ static void find_rest(const struct view *view, const struct strbuf *dir, struct 
 
 static void find_directory(const struct view *view, const struct strbuf *dir, struct strbuf *out)
 {
-	/* The base directory needs no search: its path has no links in it. */
+	/* The path of the base directory has no links in it, so it needs no search. */
 	if (!dir->len && *view->base) {
 		strbuf_addstr(out, view->base);
 		return;
@@ -198,8 +200,9 @@ static void find_directory(const struct view *view, const struct strbuf *dir, st
 }
 
 /*
- * Go up from the base directory, which has no links in it, once for each ".." at the beginning of
- * @name. Returns the rest of @name, relative to @base.
+ * Go up from the base directory once for each ".." at the beginning of @name. @base gets the
+ * resulting directory. Returns the rest of @name. The path of the base directory has no links in
+ * it.
  */
 static const char *climb_name(const struct view *view, const char *name, struct strbuf *base)
 {

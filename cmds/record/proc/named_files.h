@@ -1,4 +1,4 @@
-/* Finds the files that a task's names refer to: their places, as the recorder sees them. */
+/* Finds the places of the files to which a task's names refer, as the recorder sees them. */
 #ifndef UTRAIL_CMDS_RECORD_PROC_NAMED_FILES_H
 #define UTRAIL_CMDS_RECORD_PROC_NAMED_FILES_H
 
@@ -8,12 +8,13 @@
 #include "utils/base/containers/strbuf.h"
 
 /*
- * A task's view of names.
+ * The view in which a task resolves names.
  *
  * @base: the directory of relative names; "": unknown
- * @dirfd: a descriptor of @base in the task, or AT_FDCWD, for use when the path does not help
- * @root: the task's root; NULL: use /proc/<tid>/root, since the task is in another mount namespace,
- *        or the root was not needed yet
+ * @dirfd: a descriptor of @base in the task, or AT_FDCWD. It is used when the path is not
+ *         sufficient
+ * @root: the root of the task. NULL: use /proc/<tid>/root, because the task is in another mount
+ *        namespace, or the root was not needed yet
  * @is_late: the task has gone on meanwhile, so files may have moved
  */
 struct view {
@@ -25,29 +26,29 @@ struct view {
 };
 
 /*
- * Make an absolute path of @name, as the task gave it, by the base directory; nothing else is
- * changed. This function and those below empty @out first.
+ * Make an absolute path from @name, as the task gave it, and the base directory. Links and dots
+ * stay. This function and the functions below empty @out first.
  */
 void named_files_given(const struct view *view, const char *name, struct strbuf *out);
 
 /*
- * Find the file itself, with all links followed, also that of the last name. @out is empty when
- * there is no file.
+ * Find the file itself. All links are followed, also in the last name. @out is empty if there is no
+ * file with that name.
  */
 void named_files_target(const struct view *view, const char *name, struct strbuf *out);
 
 /*
- * Open the file that named_files_target() finds, for identification only (O_PATH), without reading.
- * Returns a descriptor, or -1 with errno.
+ * Open the file that named_files_target() finds. The descriptor can only identify the file
+ * (O_PATH), not read it. Returns the descriptor, or -1 with errno.
  */
 int named_files_open(const struct view *view, const char *name);
 
-/* True when the name exists. A link that leads nowhere exists, too. */
+/* True when the name exists. A link exists even if its target does not. */
 bool named_files_has(const struct view *view, const char *name);
 
 /*
- * Find the place of the name: its directory without links, and the last name unchanged. Without
- * such a directory, the result is that of named_files_given().
+ * Find the place of the name: the directory with all links resolved, and the last name unchanged.
+ * If the directory does not exist, the result is that of named_files_given().
  */
 void named_files_of(const struct view *view, const char *name, struct strbuf *out);
 

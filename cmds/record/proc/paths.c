@@ -11,7 +11,7 @@
 #include "utils/base/compiler.h"
 #include "utils/base/fd.h"
 
-/* The least page size of all machines. */
+/* The smallest page size of all machines. */
 #define PAGE_BYTES 4096U
 
 static void link_name(pid_t tid, const char *name, char out[64])
@@ -71,7 +71,7 @@ bool paths_memory(pid_t tid, uint64_t addr, void *out, size_t size)
 	return process_vm_readv(tid, &here, 1, &there, 1, 0) == (ssize_t)size;
 }
 
-/* Each page is read by itself: the page after the string may be unmapped. */
+/* Each page is read separately, because the page after the string may be unmapped. */
 bool paths_string(pid_t tid, uint64_t addr, struct strbuf *out)
 {
 	char bytes[PAGE_BYTES];

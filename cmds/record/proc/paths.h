@@ -9,19 +9,19 @@
 
 #include "utils/base/containers/strbuf.h"
 
-/* Open the file @name of /proc/<tid>. Returns a descriptor or -1. */
+/* Open the file @name of /proc/<tid>. Returns a descriptor, or -1. */
 int paths_open_of(pid_t tid, const char *name, int flags);
 
 /*
- * Read at most @size - 1 bytes of that file to @text, and end them with NUL. Returns their number;
- * negative when the file cannot be read.
+ * Read at most @size - 1 bytes of the file @name of /proc/<tid> into @text, and append a NUL.
+ * Returns the number of bytes, or a negative value when the file cannot be read.
  */
 ssize_t paths_read_of(pid_t tid, const char *name, char *text, size_t size);
 
 /*
- * Read the target of the link @name of /proc/<tid>, as the recorder sees it: after chroot(2) with
- * the path to the new root. @out is empty if the link cannot be read. All functions here empty @out
- * first.
+ * Read the target of the link @name of /proc/<tid>, as the recorder sees it. If the task has called
+ * chroot(2), the target contains the path to its root. @out is empty if the link cannot be read.
+ * All functions in this header empty @out first.
  */
 void paths_link(pid_t tid, const char *name, struct strbuf *out);
 
@@ -34,10 +34,12 @@ bool paths_of_fd(pid_t tid, int fd, struct strbuf *out);
 /* Read @size bytes of the task's memory. Returns false when they are not mapped. */
 bool paths_memory(pid_t tid, uint64_t addr, void *out, size_t size);
 
-/* Read the string at @addr, of at most PATH_MAX bytes with its NUL. False: there is none. */
+/*
+ * Read the string at @addr, of at most PATH_MAX bytes with its NUL. Returns false if there is none.
+ */
 bool paths_string(pid_t tid, uint64_t addr, struct strbuf *out);
 
-/* Find the directory at which the names of a call begin. @dirfd: a descriptor or AT_FDCWD */
+/* Find the directory to which names in a call are relative. @dirfd: a descriptor or AT_FDCWD */
 void paths_directory(pid_t tid, int dirfd, struct strbuf *out);
 
 #endif

@@ -17,12 +17,12 @@
 #include "utils/builddb/compiler/arguments.h"
 #include "utils/builddb/compiler/command.h"
 
-/* The most response files of a command that are expanded; later ones stay as they are. */
+/* The maximum number of response files of a command that are read. Later ones are not expanded. */
 #define NAMES_MAX 200
 
 /*
- * @names: files that are written already
- * @seen: the same names as a map, which borrows them
+ * @names: the files that are already written
+ * @seen: a map of the same names. The strings belong to @names
  */
 struct reading {
 	struct arguments_source source;
@@ -32,7 +32,7 @@ struct reading {
 	struct strmap seen;
 };
 
-/* False for most programs: they have no response files, and nothing more is done. */
+/* True when an argument may name a response file. It is false for most programs. */
 static bool may_have_some(const struct execution *execution)
 {
 	const char *at = NULL;
@@ -44,7 +44,7 @@ static bool may_have_some(const struct execution *execution)
 	return false;
 }
 
-/* Opens a regular file only: opening a device or a FIFO may have effects. */
+/* Opens a regular file. Opening a device or a FIFO may have effects, so they are not opened. */
 static int open_regular(const struct view *view, const char *name, size_t max)
 {
 	int place cleanup_fd = named_files_open(view, name);
@@ -77,7 +77,7 @@ static int open_as_process(const struct view *view, const char *name, size_t max
 	return ret;
 }
 
-/* Reads the whole file, which may grow meanwhile. */
+/* Reads the whole file. The file may grow meanwhile. */
 static int read_whole(int fd, size_t max, struct strbuf *text)
 {
 	struct stat st;
@@ -110,7 +110,7 @@ static void write_record(struct reading *reading, const char *name, const struct
 	proc_log_write_at(log, log->last_ns, PROC_RESPONSE, reading->view->tid, reading->view->tid);
 }
 
-/* Notes a name. Each is read once: files that name each other would not end. */
+/* Notes a name. Each file is read only once, because files may name each other. */
 static int note_name(struct reading *reading, const char *name)
 {
 	int ret;
@@ -125,7 +125,9 @@ static int note_name(struct reading *reading, const char *name)
 				    reading);
 }
 
-/* True when the task has ended. Then its names cannot be resolved: the file is looked up later. */
+/*
+ * True when the task has ended. Its names can no longer be resolved; the file is looked up later.
+ */
 static bool has_gone(const struct view *view)
 {
 	int cwd cleanup_fd = paths_open_of(view->tid, "cwd", O_PATH);
@@ -161,7 +163,9 @@ void response_files_write(struct proc_log *log, const struct view *view,
 
 	if (!may_have_some(execution))
 		return;
-	/* Without memory, response files are read at the end; missing ones are reported then. */
+	/*
+	 * Without memory, response files are read at the end, and missing ones are reported then.
+	 */
 	if (compiler_command(execution, &argv, &kind) == 0 && kind != COMPILER_NONE)
 		arguments_expand_from(&argv, &reading.source, &read);
 	strmap_deinit(&reading.seen);

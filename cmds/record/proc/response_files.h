@@ -1,6 +1,6 @@
 /*
- * Response files (@FILE) of compilers. They are read as soon as the compiler begins, since they may
- * be gone at the end.
+ * Response files (@FILE) of compilers. They are read when the compiler begins, because they may be
+ * removed before the end.
  */
 #ifndef UTRAIL_CMDS_RECORD_PROC_RESPONSE_FILES_H
 #define UTRAIL_CMDS_RECORD_PROC_RESPONSE_FILES_H
@@ -10,9 +10,9 @@
 #include "utils/pipeline/recording/executions.h"
 
 /*
- * When @execution is that of a compiler, write a PROC_RESPONSE record of each response file that
- * its arguments name, or that such files name. Only regular files are opened, with the rights of
- * the process @view->tid. Only the texts of @execution are used.
+ * If @execution is a compiler's, write a PROC_RESPONSE record for each response file in its
+ * arguments, and for each one that such a file names. Only regular files are opened, with the
+ * rights of process @view->tid. Only the texts of @execution are used.
  */
 void response_files_write(struct proc_log *log, const struct view *view,
 			  const struct execution *execution);
