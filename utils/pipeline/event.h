@@ -14,11 +14,11 @@ enum event_type {
 	EVENT_ENTRY,
 	EVENT_EXIT,
 	EVENT_LOST,
-	EVENT_POINT,	 /* something that happened; @addr is enum event_id */
-	EVENT_SCHED_OUT, /* the task goes off the CPU ... */
-	EVENT_SCHED_IN,	 /* ... and back; @total_ns is the time between */
+	EVENT_POINT,	 /* something happened; @id is its enum event_id */
+	EVENT_SCHED_OUT, /* the task leaves the CPU */
+	EVENT_SCHED_IN,	 /* the task is back on the CPU; @total_ns is the time between */
 	EVENT_HIDDEN,	 /* not shown, but views do not show the call around it as a leaf */
-	/* In place of a hidden SCHED_*: tells the task's @cpu (stage_config.wants_cpus) */
+	/* Replaces a hidden SCHED_*, and has the task's @cpu (stage_config.wants_cpus). */
 	EVENT_ON_CPU,
 	EVENT_EXTERN, /* a line of extern.dat, which belongs to no task */
 };
@@ -27,17 +27,19 @@ enum event_flag {
 	EVENT_UNPAIRED = 1U << 0,    /* EXIT, SCHED_IN: its beginning was not recorded */
 	EVENT_KERNEL_LOST = 1U << 0, /* LOST: the kernel's records are lost, not the program's */
 	EVENT_RECURSIVE = 1U << 1,   /* EXIT: the same function is further out in the stack */
-	EVENT_UNFINISHED = 1U << 2,  /* EXIT: made for a call that is open where the records end */
-	EVENT_PREEMPTED = 1U << 3,   /* SCHED_*: the kernel took the CPU away */
-	EVENT_BACKWARDS = 1U << 4,   /* its time is before the time of the task's previous record */
-	/* POINT, SCHED_*, calls of the kernel: outside of the program's functions */
+	/* EXIT: added for a call that is still open at the end of the records */
+	EVENT_UNFINISHED = 1U << 2,
+	EVENT_PREEMPTED = 1U << 3, /* SCHED_*: the kernel took the CPU away */
+	EVENT_BACKWARDS = 1U << 4, /* its time is before the time of the task's previous record */
+	/* POINT, SCHED_*, calls of the kernel: no function of the program is open */
 	EVENT_OUTSIDE = 1U << 5,
-	/* ENTRY, EXIT: of a call that the task began within (stg_calls.inherits) */
+	/* ENTRY, EXIT: the call was open when the task began (stg_calls.inherits) */
 	EVENT_INHERITED = 1U << 6,
-	EVENT_OFF = 1U << 7, /* ENTRY, EXIT: switched off: it only counts as a level of depth */
+	/* ENTRY, EXIT: the call is switched off, and only counts as a level of depth */
+	EVENT_OFF = 1U << 7,
 };
 
-/* The CPU of SCHED_* when it is unknown, or above the supported range. */
+/* The @cpu of a SCHED_* event whose CPU is unknown, or above the supported range. */
 #define EVENT_CPU_UNKNOWN UINT16_MAX
 
 /*
@@ -45,18 +47,19 @@ enum event_flag {
  * only in broken data.
  *
  * @time_ns: a time of the recording's clock
- * @total_ns: EXIT: the time since the entry, negative if the clock went back: use time_abs().
- *            SCHED_IN: the time off the CPU. ENTRY: see stg_filter.h
+ * @total_ns: EXIT: the time since the entry. It is negative if the clock went back (see
+ *            time_abs()). SCHED_IN: the time off the CPU. ENTRY: see stg_filter.h
  * @self_ns: EXIT: @total_ns less the time of its direct children
  * @addr: ENTRY, EXIT: the recorded address; LOST: the number of lost records, 0: unknown
  * @id: other events: the type, enum event_id
- * @func: ENTRY, EXIT: the function; SCHED_*: a pseudo function; a counter's change during a call:
- *        the called function, NULL: unknown; other events: NULL
+ * @func: ENTRY, EXIT: the function; SCHED_*: a pseudo function; the change of a counter during a
+ *        call: the called function, or NULL if it is unknown; other events: NULL
  * @data: the payload, @data_len bytes, valid until the next batch of the task; NULL: none
  * @cpu: SCHED_*, which have no payload: the CPU, or EVENT_CPU_UNKNOWN
- * @depth: number of calls around the event whose entry was recorded, even if stages drop them
- * @indent: the depth to show: the number of those calls that the stages have kept; until
- *          stg_indent(), the record's depth
+ * @depth: the number of calls around the event. Calls without a recorded entry do not count, but
+ *         calls that stages drop do
+ * @indent: the depth to show: the number of calls around the event that the stages have kept.
+ *          Before stg_indent(), it is the depth of the record
  */
 struct event {
 	uint64_t time_ns;
@@ -85,14 +88,14 @@ static inline bool event_is_kernel_call(const struct event *event)
 	return event->type <= EVENT_EXIT && (event->addr & KERNEL_ADDR_BIT);
 }
 
-/* Returns the duration to show: a negative one counts as positive, as in uftrace. */
+/* Returns the duration to show. A negative duration is shown without its sign, as in uftrace. */
 static inline uint64_t time_abs(uint64_t ns)
 {
 	return (int64_t)ns < 0 ? -ns : ns;
 }
 
 /*
- * The approximate number of events in a batch. The work per batch is then negligible, and the batch
+ * The approximate number of events in a batch. It makes the work per batch negligible, and a batch
  * still fits into the first-level cache.
  */
 #define EVENT_BATCH 512

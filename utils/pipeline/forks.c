@@ -1,4 +1,4 @@
-/* The calls within which forked children begin, for filters (see forks.h). */
+/* Finds the calls that were open when children were forked, for filters (see forks.h). */
 #include "utils/pipeline/forks.h"
 
 #include <errno.h>
@@ -11,9 +11,10 @@
 /*
  * A task that has forked children.
  *
- * @call: the filter's state in the task's last fork(2), if it @has_call. fork(2) may return in the
- *        parent before the child begins, so the child takes the state later
- * @children: the children of all processes by time; those before @at have got their state
+ * @call: the state of the filter at the task's last fork(2), if @has_call. It is kept until the
+ *        child begins, which may be after fork(2) has returned in the parent
+ * @children: the children of all processes, sorted by time; the children before @at have got their
+ *            states
  */
 struct parent {
 	struct pipeline *pipe;
@@ -25,7 +26,10 @@ struct parent {
 	size_t at;
 };
 
-/* Give a child the filter's state in the parent's fork(2), or else the parent's present state. */
+/*
+ * Give a child the state that the filter had in the parent's fork(2). If that state is unknown, the
+ * child gets the present state of the parent's filter.
+ */
 static int hand_over(struct parent *parent, const struct task *child)
 {
 	struct stg_filter *known = &parent->pipe->at_fork[child->index];

@@ -8,12 +8,12 @@
  * For each forked child, find the state that its parent's filter had at the fork, by reading the
  * parents' records once more. lane_open() takes the states from pipe->at_fork.
  *
- * - A child of another thread than its parent's first one begins without a state.
+ * - A child begins without a state if it was not forked by the first thread of its parent.
  * - No states are needed for a time range with a beginning: the children's first records are not
  *   read.
  * - A growing recording is not supported.
  *
- * Returns 0, or negative with @err.
+ * Returns 0, or a negative errno with @err.
  */
 int forks_find(struct pipeline *pipe, struct uft_err *err);
 void forks_forget(struct pipeline *pipe);

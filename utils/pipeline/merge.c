@@ -7,9 +7,10 @@
 #include "utils/pipeline/pipeline.h"
 
 /*
- * @heap: a key for each lane's next event, the first at the top. Unused slots of the @cap have
- *        MERGE_KEY_END, so each node has two children or none
- * @barrier_ns: later events must wait: a lane of a growing recording holds back an earlier one
+ * @heap: a key for the next event of each lane, with the smallest key at the top. It has @cap
+ *        slots. Unused slots have MERGE_KEY_END, so each node has two children or none
+ * @barrier_ns: events after this time must wait, because a lane of a growing recording holds back
+ *              an earlier event
  * @is_running: the last event came from the lane that is now at the top, which may have a long run
  */
 struct merge {
@@ -21,8 +22,8 @@ struct merge {
 };
 
 /*
- * HOT: replace the key at @at by the later @head, and sift it down. A CPU could not predict a
- * branch for the smaller child.
+ * HOT: replace the key at @at by the later @head, and sift it down. The smaller child is chosen
+ * without a branch, which a CPU could not predict.
  */
 static void replace_head(struct merge *merge, size_t at, merge_key_t head)
 {
@@ -51,7 +52,7 @@ static void replace_top(struct merge *merge, merge_key_t head)
 	merge->is_running = merge_key_index(merge->heap[0]) == merge_key_index(head);
 }
 
-/* Returns the key that follows the top one: that of a child, or of the barrier. */
+/* Returns the second smallest key. It is the key of a child of the top, or of the barrier. */
 static merge_key_t second(const struct merge *merge)
 {
 	merge_key_t barrier = merge_key_of(merge->barrier_ns, SIZE_MAX);
@@ -75,7 +76,7 @@ static size_t run_length(const struct lane *lane, size_t index, merge_key_t limi
 	return i - lane->at;
 }
 
-/* Get the time of the lane's next event, after a refill if needed. */
+/* Get the time of the lane's next event. An empty lane is refilled first. */
 static int next_time(struct merge *merge, struct lane *lane, uint64_t *time_ns, struct uft_err *err)
 {
 	if (lane->at == lane->nr) {
@@ -94,8 +95,8 @@ static int next_time(struct merge *merge, struct lane *lane, uint64_t *time_ns, 
 }
 
 /*
- * Show a run of events of the lane at the top. Only a lane that comes twice gets more than one
- * event: finding longer runs takes time.
+ * Show a run of events of the lane at the top. The run is longer than one event only if the lane
+ * was at the top before, because it takes time to find the length of a run.
  */
 static int take_run(struct merge *merge, const struct view *view, struct uft_err *err)
 {
@@ -124,8 +125,8 @@ static int take_run(struct merge *merge, const struct view *view, struct uft_err
 #define TURNS 128
 
 /*
- * Returns the time before which all events of lane @index come before @limit. take_run() shows
- * events with times that do not fit in a key.
+ * Returns the time before which all events of lane @index come before @limit. Events whose times do
+ * not fit into a key are left to take_run().
  */
 static uint64_t end_before(size_t index, merge_key_t limit)
 {
@@ -179,7 +180,7 @@ static struct followers find_followers(const struct merge *merge)
 	return (struct followers){ at, third };
 }
 
-/* From this length on, take_run() shows a lane's events. */
+/* A run of this length or more is shown by take_run(). */
 #define LONG_RUN 8
 
 static bool takes_turns(const struct merge *merge, const struct lane *lane, merge_key_t second)
@@ -188,7 +189,10 @@ static bool takes_turns(const struct merge *merge, const struct lane *lane, merg
 	       lane->events[lane->at + LONG_RUN - 1].time_ns >= merge_key_time(second);
 }
 
-/* Show events of the first two lanes, if these alternate: 1, 0 if they do not, or negative. */
+/*
+ * Show events of the first two lanes, if they alternate. Returns 1, 0 if they do not alternate, or
+ * a negative errno.
+ */
 static int take_turns(struct merge *merge, const struct view *view, struct uft_err *err)
 {
 	struct pipeline *pipe = merge->pipe;
@@ -258,8 +262,8 @@ static int compare_heads(const void *a, const void *b)
 }
 
 /*
- * Returns a lower bound of the lane's times without reading the lane: a lane that is read late can
- * use an ended lane's buffers.
+ * Returns a lower bound of the times of a lane that was not read yet. A lane that is read late can
+ * use the buffers of a lane that has ended.
  */
 static uint64_t earliest_ns(const struct lane *lane)
 {
@@ -272,7 +276,7 @@ static bool is_waiting(const struct pipeline *pipe, const struct lane *lane)
 	return !pipe->data->growth && !lane->batch && lane->state != LANE_FINISHED;
 }
 
-/* Make the heap, from the time of each lane's next event. A sorted array is a heap. */
+/* Make the heap from the times of the lanes' next events. A sorted array is a valid heap. */
 static int start_heap(struct merge *merge, struct uft_err *err)
 {
 	struct pipeline *pipe = merge->pipe;

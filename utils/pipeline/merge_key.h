@@ -1,4 +1,7 @@
-/* The time of a lane's next event and the lane, as one number for the merge by time. */
+/*
+ * The key for the merge by time: the time of a lane's next event and the lane's index, as one
+ * number.
+ */
 #ifndef UTRAIL_PIPELINE_MERGE_KEY_H
 #define UTRAIL_PIPELINE_MERGE_KEY_H
 
@@ -9,8 +12,8 @@
 #include "utils/base/compiler.h"
 
 /*
- * The time of a lane without events. The top bit stays free for the sign of a difference; times
- * still reach 292 years.
+ * The time of a lane without events. The top bit stays free for the sign of a difference, so times
+ * are limited to 292 years.
  */
 #define MERGE_KEY_END (UINT64_MAX / 2)
 

@@ -15,12 +15,12 @@
 #define READ_AT_ONCE 128
 
 /*
- * The time by which one source's calls may be read before the other sources' calls. Longer runs are
- * faster, but may leave queues unsorted.
+ * A source's calls may be read before calls of other sources that are at most this much earlier.
+ * Longer runs are faster, but may leave queues unsorted.
  */
 #define AHEAD_NS 100000
 
-/* The bytes that malloc(3) takes beside the payload. */
+/* The bytes that malloc(3) uses in addition to the payload. */
 #define PAYLOAD_OVERHEAD 16
 
 /* An event of a task that is not in task.txt yet. */
@@ -108,7 +108,7 @@ void merger_close(struct merger *feed)
 	*feed = (struct merger){ 0 };
 }
 
-/* A run of events of one source: calls of the kernel, or any others. */
+/* A run of events of one source: either calls of the kernel, or other events. */
 struct run {
 	const struct source *from;
 	size_t index;
@@ -118,7 +118,10 @@ struct run {
 	struct queued calls[READ_AT_ONCE];
 };
 
-/* Find the source with the earliest event, and the time at which its run ends; -1: no events. */
+/*
+ * Find the source with the earliest event, and the time at which its run ends. Returns the index of
+ * the source, or -1 if there are no events.
+ */
 static ssize_t find_first(const struct merger *feed, uint64_t *until_ns)
 {
 	uint64_t first_ns = UINT64_MAX;
@@ -137,7 +140,7 @@ static ssize_t find_first(const struct merger *feed, uint64_t *until_ns)
 			*until_ns = MIN(*until_ns, next_ns);
 		}
 	}
-	/* The source's next event itself never waits. */
+	/* The run has at least the next event of its source. */
 	*until_ns = MAX(*until_ns, first_ns);
 	return first;
 }
@@ -151,7 +154,7 @@ static size_t read_calls(struct source *src, struct run *run, uint64_t until_ns)
 	return src->ops->read_calls(src, run->calls, READ_AT_ONCE, until_ns);
 }
 
-/* Read the next events by time: 1, 0 at the end, or negative with @err. */
+/* Read the next events by time. Returns 1, 0 at the end, or a negative errno with @err. */
 static int read_run(struct merger *feed, struct run *run, struct uft_err *err)
 {
 	struct uft_err *why = &feed->why;
@@ -199,7 +202,7 @@ static int keep_stray(struct merger *feed, const struct source *from, struct que
 	return 0;
 }
 
-/* Make *@queued of @event, with a copy of the payload, which belongs to the source. */
+/* Make *@queued from @event. The payload is copied, because it belongs to the source. */
 static int pack_event(const struct event *event, size_t source, struct queued *queued)
 {
 	*queued = (struct queued){
@@ -234,7 +237,7 @@ static int keep_stray_calls(struct merger *feed, const struct run *run)
 	return ret;
 }
 
-/* Put a run into the queue of its task. Returns the bytes of memory used, or -ENOMEM. */
+/* Append a run to the queue of its task. Returns the bytes of memory used, or -ENOMEM. */
 static ssize_t take_run(struct merger *feed, const struct run *run)
 {
 	const struct task *task = run->from->task;
@@ -266,8 +269,8 @@ static ssize_t take_run(struct merger *feed, const struct run *run)
 }
 
 /*
- * Returns the time up to which events are complete after those of [@first_ns, @last_ns]: files may
- * still have events shortly before @last_ns.
+ * Returns the time up to which all events are known, after the events of [@first_ns, @last_ns] were
+ * read. Files may still have events shortly before @last_ns.
  */
 static uint64_t find_complete(uint64_t first_ns, uint64_t last_ns)
 {
@@ -418,7 +421,7 @@ static int adopt_strays(struct merger *feed)
 		else
 			free(stray.event.data);
 	}
-	/* vec_grow() derives the room from the number; more room than that does no harm. */
+	/* vec_grow() computes the capacity from the number. A larger capacity does no harm. */
 	feed->nr_strays = nr_left;
 	return ret;
 }

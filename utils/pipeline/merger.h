@@ -11,13 +11,13 @@
 
 /*
  * A file has the events of one CPU, but consumers need the events of one task. So merger_fill() and
- * the consumers alternate: it reads all files by time until the queues are full, they take all
- * events up to complete_ns.
+ * the consumers alternate: merger_fill() reads all files by time until the queues are full, and the
+ * consumers take all events up to complete_ns.
  */
 
 /*
- * The most by which times go backwards in a file: events are interrupted while they are written,
- * and some get their time long before they are written.
+ * The largest amount by which times go backwards in a file. The writing of an event can be
+ * interrupted by other events, and some events get their time long before they are written.
  */
 #define MERGER_LATE_NS 1000000
 
@@ -25,9 +25,9 @@
  * A queued event.
  *
  * @data: the payload, on the heap; NULL: none
- * @data_len: without a payload: the CPU or 0, as in struct event
- * @depth: ENTRY, EXIT: depth of the record
- * @source: index of its source in the merger, which orders events of one time
+ * @data_len: the length of the payload. Without a payload, it is the CPU or 0, as in struct event
+ * @depth: ENTRY, EXIT: the depth of the record
+ * @source: the index of its source in the merger; events of one time are ordered by it
  */
 struct queued {
 	uint64_t time_ns;
@@ -45,11 +45,11 @@ struct queued {
 /*
  * The events of one task.
  *
- * @nr_taken: number of events at the front that a consumer has taken, but not removed yet
+ * @nr_taken: the number of events at the front that a consumer has taken, but not removed yet
  * @is_wanted: the events of the task are kept
  * @is_unsorted: an event is earlier than the one before it
  *
- * The search for the task's first return to the CPU, in a growing recording:
+ * For the search for the task's first return to the CPU, in a growing recording:
  *
  * @is_off: the task was off the CPU at @looked_ns
  * @looked_ns: the time up to which events were searched
@@ -113,40 +113,42 @@ static inline bool merger_is_open(const struct merger *feed)
 }
 
 /*
- * Open the sources of @kinds, which end with NULL. Initially no queue is kept. 0, or negative with
- * @err.
+ * Open the sources of @kinds, which end with NULL. At first, no queue is wanted. Returns 0, or a
+ * negative errno with @err.
  */
 int merger_open(struct merger *feed, const struct source_context *context,
 		const struct source_kind *const *kinds, struct uft_err *err);
 void merger_close(struct merger *feed);
 
-/* Read all events, and keep none: only fill in @surveys, one for each task (by task->index). */
+/* Read all events, and fill in @surveys, one for each task (by task->index). No event is kept. */
 int merger_survey(struct merger *feed, struct survey *surveys, struct uft_err *err);
 
 /*
- * Read until the wanted queues have got about @max_bytes, or to the end. 1: there is more; 0: there
- * is not; negative with @err. Queues may move in memory.
+ * Read about @max_bytes of events into the wanted queues, or all events up to the end. Queues may
+ * move in memory. Returns 1 when there are more events, 0 when there are none, or a negative errno
+ * with @err.
  */
 int merger_fill(struct merger *feed, size_t max_bytes, struct uft_err *err);
 
-/* Look for more events, and other tasks, in a growing recording. */
+/* Look for new events, and for new tasks, in a growing recording. */
 int merger_more(struct merger *feed, struct uft_err *err);
 
 /*
- * queue_add() appends an event, and takes its payload, also when it fails. queue_add_calls()
- * appends calls of the merger's source with index @source. Both return 0 or -ENOMEM.
+ * queue_add() appends an event. It takes ownership of the payload, even when it fails.
+ * queue_add_calls() appends calls of the merger's source with index @source. Both return 0 or
+ * -ENOMEM.
  */
 int queue_add(struct queue *queue, struct queued event);
 int queue_add_calls(struct queue *queue, const struct queued *calls, size_t nr, size_t source);
 
-/* Sort the events, unless they are in order. 0 or -ENOMEM. */
+/* Sort the events, unless they are in order. Returns 0 or -ENOMEM. */
 int queue_settle(struct queue *queue);
 void queue_deinit(struct queue *queue);
 
 /* Remove the first @nr events of the queue, and free their payloads. */
 void queue_drop(struct queue *queue, size_t nr);
 
-/* A lane's source for its task's queue. */
+/* The queue of a task as a source for the task's lane. */
 struct queue_source {
 	struct source source;
 	struct queue *queue; /* NULL: the task has no events */

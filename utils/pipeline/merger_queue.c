@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The number of events for which there is room at first. */
+/* The initial capacity of a queue, in events. */
 #define QUEUE_LEAST 16
 
 static bool is_before(const struct queued *a, const struct queued *b)
@@ -90,7 +90,7 @@ static void merge_runs(const struct queued *a, const struct queued *a_end, const
 	}
 }
 
-/* Sort events. Equal ones keep their order, which qsort(3) does not guarantee. */
+/* Sort events. Equal events keep their order, which qsort(3) does not guarantee. */
 static int sort_queued(struct queued *events, size_t nr)
 {
 	struct queued *room = reallocarray(NULL, nr, sizeof(*room));
@@ -119,8 +119,8 @@ static int sort_queued(struct queued *events, size_t nr)
 }
 
 /*
- * Sort events by moving each to its place: this is fast, since most are near it. False: the work
- * was given up as too slow.
+ * Sort events by insertion, which is fast because most events are near their place. Returns false
+ * if the work was given up as too slow.
  */
 static bool insert(struct queued *events, size_t nr)
 {

@@ -1,4 +1,4 @@
-/* A recording as a stream of events: opens and runs it (see pipeline.h). */
+/* Opens a recording and runs it as a stream of events (see pipeline.h). */
 #include "utils/pipeline/pipeline.h"
 
 #include <errno.h>
@@ -11,15 +11,15 @@
 #include "utils/pipeline/sources/seek_opened.h"
 #include "utils/pipeline/sources/src_extern.h"
 
-/* The memory for the batches of all lanes together; but each lane gets LEAST_BATCH events. */
+/* The memory for the batches of all lanes together. Each lane gets at least LEAST_BATCH events. */
 #define EVENTS_BYTES  (14UL << 20)
 #define LEAST_BATCH   32
-/* The memory for events beside the records (window_bytes, held_bytes of struct pipeline). */
+/* The memory for events that are not records (window_bytes, held_bytes of struct pipeline). */
 #define WINDOW_BYTES  (2UL << 20)
 #define HELD_BYTES    (24UL << 20)
-/* From this number of lanes on, their buffers get a pool of their own. */
+/* With this number of lanes or more, their buffers get a pool of their own. */
 #define MANY_LANES    32
-/* The number of tasks for which a growing recording divides EVENTS_BYTES. */
+/* A growing recording divides EVENTS_BYTES by this number of tasks. */
 #define GROWING_TASKS 64
 
 void pipeline_config_init(struct pipeline_config *config)
@@ -91,7 +91,7 @@ void lane_close(struct lane *lane)
 	lane_release(lane);
 }
 
-/* Take over a file that find_first_time() has left open; -1: it has closed the file. */
+/* Take over a file that find_first_time() has left open. Returns -1 if the file was closed. */
 static int take_open_fd(struct pipeline *pipe, size_t task_index)
 {
 	int fd = task_index < pipe->nr_open_fds ? pipe->open_fds[task_index] : -1;
@@ -129,8 +129,8 @@ static void keep_open_fd(struct pipeline *pipe, struct src_user *src)
 }
 
 /*
- * Skip records before the time range, unless open calls must be found in them: with calls of the
- * kernel, or if seek_opened() fails.
+ * Skip the records before the time range, unless they are needed to find the calls that are open at
+ * its beginning. They are needed with calls of the kernel, and if seek_opened() fails.
  */
 static void seek_start(struct lane *lane)
 {
@@ -188,7 +188,10 @@ static int open_lanes(struct pipeline *pipe, struct uft_err *err)
 	return 0;
 }
 
-/* Find the time of each task's first record, and the earliest of all. 0: the file is damaged. */
+/*
+ * Find the time of each task's first record, and the earliest of these times. A task whose file is
+ * damaged gets the time 0.
+ */
 static int find_first_time(struct pipeline *pipe, struct uft_err *err)
 {
 	struct src_user_plan plan = {
@@ -251,8 +254,8 @@ static void look_for_return(struct queue *queue, uint64_t known_ns)
 }
 
 /*
- * Let "elapsed" begin at the first return to the CPU or call of the kernel if that is before the
- * first record, as in uftrace.
+ * Let "elapsed" begin with the first return to the CPU or the first call of the kernel, if it is
+ * before the first record. uftrace does this, too.
  */
 static void note_first_sched(struct pipeline *pipe)
 {
@@ -290,8 +293,8 @@ static int prepare_filter(struct pipeline *pipe, struct uft_err *err)
 	filter->uses = filter->rules.uses;
 	filter->data = pipe->data;
 	/*
-	 * Neither small functions (--size-filter) nor the calls that a task begins within are
-	 * levels of depth. Only stg_filter counts depth in this way.
+	 * Some calls are no levels of depth: those of small functions (--size-filter), and those
+	 * that were open when the task began. Only stg_filter counts depth in this way.
 	 */
 	pipe->is_filtered = (filter->uses & STAGE_ACTIONS) ||
 			    ((stages->size_filter || stages->opens_inherited) &&
@@ -364,8 +367,8 @@ static int see_nothing(void *self, const struct event_span *span, struct uft_err
 }
 
 /*
- * Read the recording once more for trace_on and trace_off, which apply to all tasks, and for return
- * values that conditions need.
+ * Read the recording once more if trace_on or trace_off is used, since they apply to all tasks, or
+ * if conditions need return values.
  */
 static int look_ahead(struct pipeline *pipe, struct uft_err *err)
 {
@@ -391,7 +394,10 @@ static int look_ahead(struct pipeline *pipe, struct uft_err *err)
 	return ret;
 }
 
-/* Find the time of the last record of all tasks; if no task has records, of the last event. */
+/*
+ * Find the time of the last record of all tasks. If no task has records, it is the time of the last
+ * event.
+ */
 static uint64_t find_last_time(const struct pipeline *pipe)
 {
 	struct trace_data *data = pipe->data;
@@ -467,8 +473,8 @@ static int open_all(struct pipeline *pipe, struct uft_err *err)
 	struct stage_config *stages = &pipe->config.stages;
 
 	/*
-	 * Events keep even the shortest calls around them. The stages forget events before the end
-	 * of their call, so the view gets entries.
+	 * A call with an event in it is shown, however short it is. The stages no longer know the
+	 * event at the end of the call, so the view must get entries, too.
 	 */
 	if ((pipe->data->header.feat_mask & FEAT_EVENT) && stages->wants == STAGE_WANTS_ENDS &&
 	    (stages->time_filter_ns || (stages->filters && stages->filters->nr)))

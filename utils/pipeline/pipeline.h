@@ -29,8 +29,8 @@
  * The stages of a lane: stg_calls > stg_filter > stg_select > stg_time > stg_indent. All src_* have
  * the interface of source.h. A source holds only a part of its file.
  *
- * The feed holds a window of time when tasks are merged by time, or some tasks when they come one
- * after the other.
+ * If tasks are merged by time, the feed holds the events of a window of time. If tasks come one
+ * after the other, the feed holds all events of some tasks.
  */
 
 enum pipeline_order {
@@ -40,7 +40,7 @@ enum pipeline_order {
 
 /*
  * @tids: read only these @nr_tids tasks; none: read all
- * @kinds: kinds of sources that not every pipeline has, up to NULL; NULL: none
+ * @kinds: additional kinds of sources, which end with NULL; NULL: none
  */
 struct pipeline_config {
 	struct stage_config stages;
@@ -55,12 +55,12 @@ struct pipeline_config {
 void pipeline_config_init(struct pipeline_config *config);
 
 /*
- * A place in a task at which a view begins.
+ * A position in the events of a task, at which a view begins.
  *
- * @path: the calls that are open at the place, the outermost first; the view does not get their
+ * @path: the calls that are open at the position, the outermost first; the view does not get their
  *        ENTRYs
- * @last_ns: time of the last event before the place
- * @is_start: the place is the beginning of the task
+ * @last_ns: the time of the last event before the position
+ * @is_start: the position is the beginning of the task
  */
 struct view_resume {
 	const struct task *task;
@@ -74,10 +74,11 @@ struct view_resume {
  * The receiver of events. A negative errno (with @err) from any function ends the run.
  *
  * @events: gets a run of events of one task, which are valid during the call only
- * @resume: called before the events of a part of @at->task. Parts come in any order, and views of
- *          the same run share them. NULL: the view needs whole tasks
+ * @resume: called before the events of a part of @at->task. The parts come in any order, and each
+ *          part goes to one of the views of the run. NULL: the view needs whole tasks
  * @mixed: gets events of tasks that alternate, in order; NULL: @events gets them in short runs
- * @in_parts: the view also accepts a window of time of each task, and then the next window of each
+ * @in_parts: the view also accepts tasks in windows of time: the first window of each task, then
+ *            the second window of each task, and so on
  */
 struct view {
 	int (*events)(void *self, const struct event_span *span, struct uft_err *err);
@@ -100,16 +101,15 @@ enum lane_state {
 /*
  * One task's sources and stages.
  *
- * @kernel: nests the calls of the kernel between @queued and the lane, if the lane
- *          @has_kernel_calls
- * @others: sources beside the records; records come first at equal times
+ * @kernel: if the lane @has_kernel_calls: nests the calls of the kernel that come from @queued
+ * @others: the other sources; at equal times, records come before their events
  * @feed: the merger that fills @queued; NULL: there is none
  * @own_feed: @feed, if it belongs to this lane only; on the heap
  * @streams: the lane has more events than may be held at a time
  * @in_windows: pipeline_run_windows() runs the lane
  * @calls: the stack of the program's calls and, above them, the kernel's
- * @events: [@at, @nr) have passed all stages and wait for the merge; NULL before the first and
- *          after the last batch, when other tasks use the memory
+ * @events: [@at, @nr) have passed all stages and wait for the merge. NULL before the first batch
+ *          and after the last one, while other tasks use the memory
  * @raw: the events before the duration filter, if the lane @holds_back calls; else NULL
  * @opened: with opens_at_start: the calls that are open before the range
  * @has_begun: with opens_inherited: the first record was read
@@ -144,7 +144,7 @@ struct lane {
 	size_t batch; /* number of events that are read at a time; 0 before the first batch */
 	bool holds_back;
 	bool has_passed;      /* an event has passed stg_time */
-	uint64_t told_offset; /* the file's bytes up to this offset count in pipe->read_bytes */
+	uint64_t told_offset; /* bytes of the file that are counted in pipe->read_bytes */
 	enum lane_state state;
 	bool has_begun;
 	bool is_cut;
@@ -155,13 +155,14 @@ struct lane {
 };
 
 /*
- * @config: as given, but without the work that stg_filter does when the pipeline @is_filtered
+ * @config: the given configuration. If the pipeline @is_filtered, the work that stg_filter does is
+ *          removed from it
  * @kinds: the kinds of sources of all tasks, up to NULL
- * @nr_sources: number of files that these sources have open at a time
+ * @nr_sources: the number of files that the sources of @kinds have open at a time
  * @feed: open in a growing recording, and while the pipeline runs
  * @surveys: by task->index; NULL in a growing recording
- * @window_bytes: the most memory for queued events of tasks merged by time, or of one task that
- *                streams
+ * @window_bytes: the most memory for the queued events of tasks that are merged by time, or of one
+ *                task that streams
  * @held_bytes: the most memory for queued events of tasks that come one after the other
  * @kernel: the number of events that the kernel has lost, in the files read so far
  * @ext: extern.dat; NULL: there is none
@@ -170,13 +171,13 @@ struct lane {
  * @start_ns, @stop_ns: the time range, by the recording's clock
  * @first_ns: the first time of the recording, from which "elapsed" counts
  * @limit_ns: nothing later is read: UINT64_MAX, unless the recording grows
- * @known_ns: growing recording: all events up to this time have been in the queues. @first_ns is
- *            final when @known_ns reaches it
- * @has_late_entries: growing recording: an entry may be recorded after events in its call, so
- *                    events beside the records must wait for the next record
- * @broken: the error of the first damaged file; the other files were read on
+ * @known_ns: growing recording: all events up to this time have been in the queues. When @known_ns
+ *            reaches @first_ns, @first_ns is final
+ * @has_late_entries: growing recording: the entry of a call may be recorded after events in the
+ *                    call, so an event of another source must wait for the next record
+ * @broken: the error of the first damaged file; the other files are still read
  * @runs_windows: tasks come in parts (pipeline_run_windows())
- * @is_stopped: any thread may set it: then the run ends at the present place without error
+ * @is_stopped: any thread may set it. The run then ends at its current position, without an error
  * @has_shown: an event has passed all stages
  * @read_bytes: the bytes of records that were read so far
  */
@@ -204,7 +205,7 @@ struct pipeline {
 	uint64_t known_ns;
 	bool has_late_entries;
 	size_t batch;
-	int *open_fds; /* by task->index, from finding the first record to opening lanes */
+	int *open_fds; /* by task->index; kept from find_first_time() until the lanes open */
 	size_t nr_open_fds;
 	struct blocks event_blocks;
 	struct blocks buffer_blocks;
@@ -249,8 +250,8 @@ size_t pipeline_threads(const struct pipeline *pipe, size_t wanted);
  * Like pipeline_run(), with @nr threads, at most pipeline_threads(), and a view for each. The
  * caller then merges the views, in any order.
  *
- * One view gets all of a task. But a task that is a large part of the work goes in pieces to all
- * views with resume.
+ * Each task goes to one view. But if the views have resume, a task that is a large part of the work
+ * is divided among all of them.
  */
 int pipeline_run_parallel(struct pipeline *pipe, const struct view *views, size_t nr,
 			  struct uft_err *err);
@@ -273,24 +274,28 @@ void lane_release(struct lane *lane);
 void lane_release_events(struct lane *lane);
 
 /*
- * Read up to @max events, by time, before any stage. A damaged file ends at the damage, which
- * pipe->broken tells. Returns their number; 0: there are no more, or none yet.
+ * Read up to @max events, sorted by time, which have not passed any stage yet. If a file is
+ * damaged, it ends at the damage, and pipe->broken has the message. Returns the number of events.
+ * It is 0 when there are no more events, or none yet.
  */
 size_t lane_read(struct lane *lane, struct event *events, size_t max);
 
-/* Returns the time of the next event that is not a record; UINT64_MAX: never. */
+/* Returns the time of the next event that is not a record, or UINT64_MAX if there is none. */
 uint64_t lane_next_other_ns(const struct lane *lane);
 
-/* Returns the time up to which all events are present; UINT64_MAX: all are. */
+/* Returns the time up to which all events are known, or UINT64_MAX if all events are. */
 uint64_t lane_limit_ns(const struct lane *lane);
 
 /*
- * Set the number of the thread that reads the lane, below READERS_MAX: each has its own cache of
- * addresses.
+ * Set the number of the thread that reads the lane. It is below READERS_MAX. Each thread has its
+ * own cache of addresses.
  */
 void lane_set_reader(struct lane *lane, unsigned reader);
 
-/* Get the next batch into an empty lane: 1, 0 at the end, or negative with @err. For merge. */
+/*
+ * Read the next batch into an empty lane, for the merge. Returns 1, 0 at the end, or a negative
+ * errno with @err.
+ */
 int lane_fill(struct lane *lane, struct uft_err *err);
 
 /* Merge all lanes and @pipe->ext by time, up to pipeline_limit_ns(). */
@@ -305,40 +310,47 @@ int pipeline_survey(struct pipeline *pipe, struct uft_err *err);
 /* True when the task has records, or other events that are shown. */
 bool pipeline_has_lane(const struct pipeline *pipe, const struct task *task);
 
-/* The plan for the files of @nr_tasks tasks: the other sources need descriptors, too. */
+/*
+ * Returns the plan for the files of @nr_tasks tasks. It leaves file descriptors for the other
+ * sources.
+ */
 struct src_user_plan pipeline_plan(const struct pipeline *pipe, size_t nr_tasks);
 
-/* Connect the lane to @feed, after the lane or the queues have moved. NULL: disconnect. */
+/*
+ * Connect the lane to @feed, after the lane or the queues have moved. With NULL, disconnect the
+ * lane.
+ */
 void lane_attach(struct lane *lane, struct merger *feed);
 
 /*
- * For tasks that come one after the other: fill the queues of the lanes from @first on, as many as
- * @held_bytes allow, until pipeline_drop_group(). Streaming lanes get their events later.
+ * For tasks that come one after the other: fill the queues of lanes, beginning with lane @first,
+ * until @held_bytes are used. The queues keep their events until pipeline_drop_group(). Streaming
+ * lanes get their events later.
  *
- * Returns the index after the last lane, or negative with @err.
+ * Returns the index after the last lane, or a negative errno with @err.
  */
 ssize_t pipeline_load_group(struct pipeline *pipe, size_t first, struct uft_err *err);
 void pipeline_drop_group(struct pipeline *pipe, size_t first, size_t end);
 
 /*
- * Run all lanes that have events beside the records, window by window, so that each file is read
+ * Run all lanes that have other events than records, window by window, so that each file is read
  * only once. pipeline_load_group() then skips these lanes.
  *
- * Does nothing without calls of the kernel, if the events fit into @held_bytes, or if @view does
- * not accept tasks in parts. Returns 0, or negative with @err.
+ * Does nothing if there are no calls of the kernel, if the events fit into @held_bytes, or if @view
+ * does not accept tasks in parts. Returns 0, or a negative errno with @err.
  */
 int pipeline_run_windows(struct pipeline *pipe, const struct view *view, struct uft_err *err);
 
 /*
- * Load the first or next window of a streaming lane: 1, 0 when there is no more, or negative with
- * @err.
+ * Load the first or next window of a streaming lane. Returns 1, 0 when there are no more events, or
+ * a negative errno with @err.
  */
 int lane_stream(struct lane *lane, struct uft_err *err);
 void lane_end_stream(struct lane *lane);
 
 /*
- * For lanes merged by time: load the next window, between two runs of the merge. 1: there is more
- * after it; 0: there is not; negative with @err.
+ * For lanes that are merged by time: load the next window, between two runs of the merge. Returns 1
+ * when more windows follow, 0 when this is the last window, or a negative errno with @err.
  */
 int pipeline_next_window(struct pipeline *pipe, struct uft_err *err);
 

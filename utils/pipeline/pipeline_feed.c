@@ -1,4 +1,4 @@
-/* From the sources of all tasks to lanes (see pipeline.h, merger.h). */
+/* Moves events from the sources of all tasks to the lanes (see pipeline.h, merger.h). */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -55,8 +55,8 @@ static int open_feed(struct pipeline *pipe, struct merger *feed, bool takes_note
 }
 
 /*
- * Survey the events of all tasks. @newcomers: gets tasks that are not in task.txt; NULL: they are
- * not needed.
+ * Survey the events of all tasks. @newcomers gets the tasks that are not in task.txt; it may be
+ * NULL.
  */
 static int survey_tasks(struct pipeline *pipe, struct task_list *newcomers, struct uft_err *err)
 {
@@ -278,8 +278,8 @@ void lane_end_stream(struct lane *lane)
 /* --- merged by time --- */
 
 /*
- * Drop the events that the lane has taken. If some of them still wait for the view, keep them all
- * for their payloads.
+ * Drop the events that the lane has taken. If some of them still wait for the view, keep them all,
+ * because their payloads are still needed.
  */
 static void drop_taken(struct merger *feed, struct lane *lane)
 {
@@ -321,8 +321,8 @@ int pipeline_next_window(struct pipeline *pipe, struct uft_err *err)
 /* --- merged by task, a window of time after the other --- */
 
 /*
- * Choose the lanes to run in windows. False: none, since all events fit into memory, or no calls of
- * the kernel are among them.
+ * Choose the lanes to run in windows. Returns false if no lane is chosen, because all events fit
+ * into memory, or because there are no calls of the kernel.
  */
 static bool choose_windows(struct pipeline *pipe)
 {

@@ -6,7 +6,10 @@
 #include "utils/base/containers/vec.h"
 #include "utils/pipeline/pipeline.h"
 
-/* Lanes are in the order of task ids. Find the index of @tid's lane, or its future one. */
+/*
+ * Find the index of @tid's lane, or the index at which it must be inserted. Lanes are sorted by
+ * task id.
+ */
 static size_t lane_place(const struct pipeline *pipe, int32_t tid)
 {
 	size_t low = 0;
@@ -57,8 +60,8 @@ static int add_lanes(struct pipeline *pipe, struct uft_err *err)
 }
 
 /*
- * Adapt the lane to what has changed: lanes and queues may have moved in memory, files have grown,
- * and addresses may have another meaning.
+ * Adapt the lane to changes: lanes and queues may have moved in memory, files have grown, and
+ * addresses may have another meaning.
  */
 static int refresh(struct lane *lane, struct uft_err *err)
 {
@@ -78,7 +81,7 @@ static int refresh(struct lane *lane, struct uft_err *err)
 	return ret;
 }
 
-/* Look for more events; drop those of tasks that are not selected. */
+/* Look for more events, and drop the events of tasks that are not selected. */
 static int grow_feed(struct pipeline *pipe, struct uft_err *err)
 {
 	int ret = merger_more(&pipe->feed, err);
@@ -95,8 +98,8 @@ static int grow_feed(struct pipeline *pipe, struct uft_err *err)
 }
 
 /*
- * Load the events of the feed up to @until_ns. 1: there are more after it; 0: there are not;
- * negative with @err.
+ * Load the events of the feed up to @until_ns. Returns 1 when more events follow, 0 when there are
+ * none, or a negative errno with @err.
  */
 static int next_window(struct pipeline *pipe, uint64_t until_ns, struct uft_err *err)
 {
@@ -105,7 +108,7 @@ static int next_window(struct pipeline *pipe, uint64_t until_ns, struct uft_err 
 
 	if (ret < 0)
 		return ret;
-	/* The first time does not change any more when all events up to it were known. */
+	/* The first time is final when all events up to it are known. */
 	bool is_settled = pipe->first_ns <= pipe->known_ns;
 
 	pipe->limit_ns = until_ns;
