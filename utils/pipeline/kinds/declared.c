@@ -19,8 +19,8 @@
 
 #define DEFS_MAX_BYTES	  (16UL << 20)
 /*
- * The limits of a format, after which "..." follows. The text of each event contains the whole
- * format, and each field is searched among all fields.
+ * The limits of a format. A longer format is cut, and "..." follows. The text of each event
+ * contains the whole format, and each field is searched among all fields.
  */
 #define PIECES_MAX	  256U
 #define LITERAL_MAX_BYTES 1024U
@@ -93,7 +93,7 @@ static enum event_field_type field_type(enum fst_kind kind)
 	}
 }
 
-/* Find the "KEY" of a "KEY=" at the end of literal text; empty when there is none. */
+/* Find the "KEY" of a "KEY=" at the end of literal text. Returns an empty text if there is none. */
 static struct text key_of(const struct fst_piece *piece)
 {
 	const char *end = piece->text + piece->len - 1;
@@ -185,8 +185,9 @@ static int hex_digit(char c)
 }
 
 /*
- * Parse one word of the recorder to the heap: "%00" is NULL, "%" is empty, others are URL-encoded.
- * False: invalid, or memory is short.
+ * Parse one word that the recorder has written, and copy it to the heap. "%00" is NULL, "%" is an
+ * empty word, and other words are URL-encoded. Returns false if the word is invalid or memory is
+ * short.
  */
 static bool take_word(struct text *line, char **word)
 {
@@ -273,7 +274,7 @@ static bool take_formats(struct text *line, struct declared_event *event)
 	return event->format && (event->common || !common) && make_fields(event) == 0;
 }
 
-/* Parse the definition after the id of @event. False when it is invalid. */
+/* Parse the definition that follows the id of @event. Returns false if it is invalid. */
 static bool take_definition(struct text *line, struct declared_event *event)
 {
 	if (text_word(line, "fstrace "))
@@ -347,7 +348,10 @@ struct declared_event *declared_events_find(const struct declared_events *declar
 
 /* --- payloads --- */
 
-/* Find the value of directive @index, counted over both formats. *@is_cut: it was truncated. */
+/*
+ * Find the value of directive @index, counted over both formats. *@is_cut becomes true if the value
+ * was truncated.
+ */
 static bool find_value(const struct declared_event *event, struct fst_bytes from, size_t index,
 		       struct fst_value *value, bool *is_cut)
 {
@@ -376,7 +380,7 @@ static struct fst_bytes payload_of(const struct event_context *context)
 	return (struct fst_bytes){ data, data + context->event->data_len };
 }
 
-/* Make the text of a value as in a line of a log; strings are not encoded. */
+/* Make the text that a value has in a line of a log. Strings are not encoded. */
 static struct text text_of_value(struct strbuf *out, const struct fst_value *value, bool is_cut)
 {
 	bool is_string = value->kind == FST_STRING || value->kind == FST_STRING_MAX ||

@@ -10,8 +10,8 @@
 #include "utils/pipeline/kinds/event_kind.h"
 
 /*
- * One event: with formats, of a line of a log (declared_line.h), or of a static probe with
- * arguments (declared_probe.h).
+ * A declared event. It has formats, or is a line of a log (declared_line.h), or is a static probe
+ * with arguments (declared_probe.h).
  *
  * @name: as in the program; on the heap
  * @is_line: the event is a line of a log
@@ -37,7 +37,7 @@ struct declared_event {
 /*
  * The declared events of a recording. Starts as { 0 }, ends with declared_events_deinit().
  *
- * @offset_ns: the time of day, less the recording's clock
+ * @offset_ns: the time of day minus the time of the recording's clock
  */
 struct declared_events {
 	struct declared_event *events; /* sorted by id */
@@ -47,19 +47,22 @@ struct declared_events {
 
 /*
  * Load events.def of the recording in @dir, if there is such a file. Unknown and invalid lines are
- * skipped. 0, or negative with @err.
+ * skipped. Returns 0, or a negative errno with @err.
  */
 int declared_events_load(struct declared_events *declared, const char *dir, struct uft_err *err);
 void declared_events_deinit(struct declared_events *declared);
 
-/* Make room for @nr fields, and add a field. @name is on the heap, or NULL. 0 or -ENOMEM. */
+/*
+ * declared_make_room() allocates memory for @nr fields. declared_add_field() appends a field, whose
+ * @name is on the heap or NULL. Both return 0 or -ENOMEM.
+ */
 int declared_make_room(struct declared_event *event, size_t nr);
 int declared_add_field(struct declared_event *event, char *name, enum event_field_type type);
 
-/* Find the event with that id, or NULL. */
+/* Find the event with this id. Returns NULL if there is none. */
 struct declared_event *declared_events_find(const struct declared_events *declared, uint64_t id);
 
-/* Set the functions for fields and text of @kind, the row of that event. */
+/* Set the functions for the fields and the text of @kind, which is the row of @event. */
 void declared_event_set(struct declared_event *event, struct event_kind *kind);
 
 /*

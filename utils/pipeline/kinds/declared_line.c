@@ -60,7 +60,7 @@ static struct text body_of(const struct event_context *context)
 	return text_of(data + EVENT_LINE_TIME_BYTES, len - EVENT_LINE_TIME_BYTES);
 }
 
-/* Get a field: the value of the first word "KEY=value". */
+/* Get a field. Its value is that of the first word "KEY=value" in the line. */
 bool declared_line_get(const struct event_kind *kind, const struct event_context *context,
 		       size_t index, struct event_value *out)
 {

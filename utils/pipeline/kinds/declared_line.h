@@ -1,16 +1,19 @@
 /*
- * Events that are known only from lines of a log (`utrail events import`). An event is the text of
- * its line, in which fields are found by their keys.
+ * Events that are known only from lines of a log (`utrail events import`). The payload of an event
+ * is the text of its line. Fields are found in it by their keys.
  */
 #ifndef UTRAIL_PIPELINE_DECLARED_LINE_H
 #define UTRAIL_PIPELINE_DECLARED_LINE_H
 
 #include "utils/pipeline/kinds/declared.h"
 
-/* Count the words of @text, which blanks separate. The result is 1 to @max. */
+/* Count the words of @text, which are separated by blanks. Returns a number from 1 to @max. */
 size_t declared_line_words(const char *text, size_t max);
 
-/* Set the fields of @event, one for each of @keys, which are separated by blanks. 0 or -ENOMEM. */
+/*
+ * Set the fields of @event, one for each of @keys, which are separated by blanks. Returns 0 or
+ * -ENOMEM.
+ */
 int declared_line_set_keys(struct declared_event *event, const char *keys);
 
 /* The members get and put of struct event_kind. */

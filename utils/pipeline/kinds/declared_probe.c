@@ -74,7 +74,10 @@ int declared_probe_set_types(struct declared_event *event, char *words)
 
 /* --- payloads --- */
 
-/* Find the value of an argument. False when it is missing, or the payload is invalid. */
+/*
+ * Find the value of an argument. Returns false if the value is missing, or if the payload is
+ * invalid.
+ */
 static bool find_argument(const struct declared_event *event, const struct event *of, size_t index,
 			  uint64_t *value)
 {
@@ -88,7 +91,9 @@ static bool find_argument(const struct declared_event *event, const struct event
 	return le64toh(is_there) >> index & 1;
 }
 
-/* Write the fewest digits that tell the number from all others of its size. */
+/*
+ * Write the number with the fewest digits that distinguish it from all other numbers of its size.
+ */
 static void put_real(struct strbuf *out, uint64_t bits, unsigned bytes)
 {
 	bool is_float = bytes == sizeof(float);
@@ -130,7 +135,7 @@ bool declared_probe_get(const struct event_kind *kind, const struct event_contex
 	return true;
 }
 
-/* Write the arguments, with '?' for missing values; nothing without a payload. */
+/* Write the arguments, with '?' for missing values. Without a payload, nothing is written. */
 void declared_probe_put(const struct event_kind *kind, const struct event_context *context,
 			struct strbuf *out)
 {

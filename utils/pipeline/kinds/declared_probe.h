@@ -8,11 +8,11 @@
 #include "utils/pipeline/kinds/declared.h"
 
 /*
- * Set the fields "arg1" ... of @event, which owns @types then.
+ * Set the fields "arg1" ... of @event, which takes ownership of @types.
  *
  * @types: a word for each argument: "-4", "8", "8f", ...; "?" is an unknown type
  *
- * Returns 0; -EINVAL for invalid or too many words; or -ENOMEM.
+ * Returns 0, -EINVAL if words are invalid or too many, or -ENOMEM.
  */
 int declared_probe_set_types(struct declared_event *event, char *types);
 

@@ -56,8 +56,8 @@ void event_choice_deinit(struct event_choice *choice)
 }
 
 /*
- * In a growing recording, which one thread reads: true when an event is selected by a name that the
- * recorder has written meanwhile.
+ * True when an event is selected by a name that the recorder has written since the events were
+ * chosen. Only a growing recording has such names, and only one thread reads it.
  */
 static bool shows_new(struct event_choice *choice, uint64_t id)
 {

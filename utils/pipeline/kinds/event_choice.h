@@ -28,7 +28,10 @@ struct event_choice {
 	bool has_extern;
 };
 
-/* Select events by @rules; without rules, all. 0, or negative with @err. */
+/*
+ * Select the events that @rules allow, or all events if @rules is NULL. Returns 0, or a negative
+ * errno with @err.
+ */
 int event_choice_make(struct event_choice *choice, const struct event_rules *rules,
 		      const struct trace_data *data, struct uft_err *err);
 void event_choice_deinit(struct event_choice *choice);

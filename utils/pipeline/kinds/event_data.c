@@ -70,7 +70,7 @@ static bool replace_buffer(struct event_data_source *src, uint8_t *buf, size_t l
 	return true;
 }
 
-/* Read on, so that the buffer has at least @least unread bytes. False: there are fewer. */
+/* Read until the buffer has at least @least unread bytes. Returns false if the file has fewer. */
 static bool read_more(struct event_data_source *src, int fd, size_t least)
 {
 	size_t left = src->len - src->at;
@@ -143,7 +143,7 @@ static bool peek_entry(struct event_data_source *src, struct event_data *entry)
 	return have(src, bytes_of(entry));
 }
 
-/* The most entries of one time that are searched; some of them may have no record. */
+/* The most entries of one time that are searched. Some entries may have no record. */
 #define SAME_TIME_MAX 16
 
 /* Find the entry of @id among the next entries of @time_ns, and buffer it completely. */

@@ -39,21 +39,21 @@ struct event_data_source {
 
 /*
  * Find the entry of the event with this time and id, and skip earlier entries. *@data is valid
- * until event_data_return(). False: there is no entry.
+ * until event_data_return(). Returns false if there is no such entry.
  */
 bool event_data_find(struct event_data_source *src, uint64_t time_ns, uint64_t id,
 		     const uint8_t **data, uint16_t *len);
 
-/* True when so much is lent that event_data_return() should be called soon. */
+/* True when events point to so much memory that event_data_return() should be called soon. */
 static inline bool event_data_is_much(const struct event_data_source *src)
 {
 	return src->lent_bytes > 1 << 20;
 }
 
-/* Take back all payloads: no event points to them any more. */
+/* Take back the memory of all payloads. No event may point to it any more. */
 void event_data_return(struct event_data_source *src);
 
-/* Take back all payloads, and free all memory. The position is kept. */
+/* Take back the memory of all payloads, and free all memory. The position in the file is kept. */
 void event_data_release(struct event_data_source *src);
 
 #endif

@@ -25,10 +25,10 @@ enum event_field_type {
 };
 
 /*
- * One value that an event has.
+ * A field of an event.
  *
- * @size: its bytes in the payload, after the fields before it; 0: a text up to the end of the
- *        payload, or a value that the kind's get() makes
+ * @size: the bytes that it has in the payload, after those of the previous fields. 0: a text up to
+ *        the end of the payload, or a value that the kind's get() makes
  * @unit: text after the number; NULL: none
  * @place: a number whose meaning the kind's get() defines
  */
@@ -40,7 +40,7 @@ struct event_field {
 	uint8_t place;
 };
 
-/* @number: for FIELD_INT and FIELD_DIFF, an int64_t. @text: valid as long as the event */
+/* @number: for FIELD_INT and FIELD_DIFF, it is an int64_t. @text: is valid as long as the event */
 struct event_value {
 	enum event_field_type type;
 	union {
@@ -52,9 +52,10 @@ struct event_value {
 
 /* The reader for which a value is written. */
 enum value_form {
-	VALUE_SHOWN,  /* for people: +2, 0x1f, 0.50, 12.50%, "text" */
-	VALUE_RAW,    /* for dumps of the files' content: as VALUE_SHOWN, but 2 */
-	VALUE_BARE,   /* for people, as arguments of probes: as VALUE_SHOWN, but text */
+	VALUE_SHOWN, /* for people: +2, 0x1f, 0.50, 12.50%, "text" */
+	VALUE_RAW,   /* for dumps of the files' content: as VALUE_SHOWN, but 2 instead of +2 */
+	/* for people, as arguments of probes: as VALUE_SHOWN, but text has no quotes */
+	VALUE_BARE,
 	VALUE_LOGGED, /* for a line of a log: 2, 1f, 0.5000, 12.5000, text */
 	VALUE_JSON,   /* 2, "0x1f" (readers keep numbers with 53 bits), 0.5000, 12.5000, "text" */
 };
@@ -79,13 +80,13 @@ struct event_context {
 };
 
 enum event_kind_flags {
-	/* The id is unknown: the row stands for all ids of the range. */
+	/* The id is unknown. The row stands for all ids of the range. */
 	EVENT_KIND_NAMELESS = 1U << 0,
-	/* Requested for single functions (-T f@read=..., -W): always shown. */
+	/* The event was requested for single functions (-T f@read=..., -W), and is always shown. */
 	EVENT_KIND_OF_TRIGGER = 1U << 1,
-	/* A part of the call after it: --Event does not select it. */
+	/* The event belongs to the call after it. --Event does not select it. */
 	EVENT_KIND_OF_CALL = 1U << 2,
-	/* Requested by name: even the shortest calls around it are shown. */
+	/* The event was requested by name. Even the shortest calls around it are shown. */
 	EVENT_KIND_BY_NAME = 1U << 3,
 };
 
@@ -95,8 +96,8 @@ struct declared_event;
  * One type of event.
  *
  * @name: "provider:event", as users type and see it; a few have no provider
- * @get: gets the field @index; false: the event does not have the field. NULL: fields come from the
- *       payload, by their types and sizes
+ * @get: gets the field @index, or returns false if the event does not have it. NULL: fields come
+ *       from the payload, by their types and sizes
  * @put: writes the event's text. NULL: the text is "name=value" of each field that the event has
  * @declared: the definition of an event that the program has declared (declared.h); else NULL
  */
@@ -131,16 +132,22 @@ extern const struct event_rows event_rows_extern;
 /* Rows of another program that links this library, as the worked example in tests/unit. */
 extern const struct event_rows event_rows_extra __attribute__((weak));
 
-/* The kinds of all counters, by id modulo 2: a reading, a difference. */
+/*
+ * The kinds of all counters: [0] is a reading, [1] is a difference. The index is the event's id
+ * modulo 2.
+ */
 extern const struct event_kind event_kinds_counter[2];
 
 /*
- * If @kind is the difference of a counter, returns the counter's name; *@index becomes its index
- * among the recording's counters. NULL: @kind is another kind.
+ * Returns the name of the counter if @kind is the difference of a counter, or else NULL. *@index
+ * becomes the counter's index among the recording's counters.
  */
 const char *event_kind_counter(const struct event_kind *kind, size_t *index);
 
-/* Read a counter's value from its records (struct event.data). False: a record is missing. */
+/*
+ * Read a counter's value from its records (struct event.data). Returns false if a record is
+ * missing.
+ */
 bool event_counter_value(const uint8_t *records, size_t len, bool big, uint64_t *out);
 
 /* All tables of rows. */
@@ -148,10 +155,10 @@ bool event_counter_value(const uint8_t *records, size_t len, bool big, uint64_t 
 	&event_rows_builtin, &event_rows_linux, &event_rows_proc, &event_rows_proc_acts, \
 		&event_rows_limit, &event_rows_extern, &event_rows_extra
 
-/* Returns the event id for a record of perf-cpu*.dat; 0: it is not shown. */
+/* Returns the event id for a record of perf-cpu*.dat, or 0 if the record is not shown. */
 enum event_id event_id_of_perf(enum perf_record_type type);
 
-/* Find the row of @id in EVENT_ROWS, or else the nameless row of its range; never NULL. */
+/* Find the row of @id in EVENT_ROWS, or else the nameless row of its range. Never returns NULL. */
 const struct event_kind *event_kind_fixed(uint64_t id);
 
 /* True for a tracepoint, with or without a name. */
@@ -160,15 +167,15 @@ static inline bool event_id_is_of_kernel(uint64_t id)
 	return event_kind_fixed(id)->origin == EVENT_OF_KERNEL;
 }
 
-/* Get a field of the event. False: the event does not have it. */
+/* Get a field of the event. Returns false if the event does not have it. */
 bool event_kind_get(const struct event_kind *kind, const struct event_context *context,
 		    size_t index, struct event_value *out);
 
-/* Get a field from its place in the payload, without the row's get(). */
+/* Get a field from its offset in the payload, without the row's get(). */
 bool event_payload_get(const struct event_kind *kind, const struct event_context *context,
 		       size_t index, struct event_value *out);
 
-/* Write all data of the event in one line; nothing when there are none. */
+/* Write all data of the event in one line. Nothing is written for an event without data. */
 void event_kind_put(const struct event_kind *kind, const struct event_context *context,
 		    struct strbuf *out);
 

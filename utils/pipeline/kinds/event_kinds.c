@@ -19,7 +19,10 @@
 /* Longer names are truncated, since the text of each event contains the name. */
 #define NAME_MAX_BYTES	      1024U
 
-/* Add an event with the properties of its range of ids. @name is on the heap, and taken over. */
+/*
+ * Add an event with the properties of its range of ids. It takes ownership of @name, which is on
+ * the heap.
+ */
 static int take_name(struct event_kinds *kinds, uint64_t id, char *name)
 {
 	struct event_kind *grown = vec_grow(kinds->kinds, kinds->nr, sizeof(*grown));
@@ -106,7 +109,7 @@ static int add_kernel_names(struct event_kinds *kinds)
 	return ret;
 }
 
-/* Sort by id, then by name, so that of several names for one id always the same one counts. */
+/* Sort by id, then by name. So the choice among several names for one id is always the same. */
 static int compare_kinds(const void *a, const void *b)
 {
 	const struct event_kind *x = a;
@@ -158,7 +161,7 @@ void event_kinds_deinit(struct event_kinds *kinds)
 	*kinds = (struct event_kinds){ 0 };
 }
 
-/* Find the first kind with that id. */
+/* Find the first kind with this id. */
 static const struct event_kind *find_first_kind(const struct event_kinds *kinds, uint64_t id)
 {
 	_Static_assert(offsetof(struct event_kind, id) == 0, "ordered by order_u64()");

@@ -29,12 +29,12 @@ void event_kinds_deinit(struct event_kinds *kinds);
 
 /*
  * Find an event's kind, which is valid until the next call. An unknown id gets the nameless row of
- * its range; in a growing recording, events.txt is read again first.
+ * its range. In a growing recording, events.txt is read again before that.
  */
 const struct event_kind *event_kinds_find(struct event_kinds *kinds, uint64_t id);
 
 /*
- * Call @fn with each type that may be in the recording, up to the first negative result of @fn.
+ * Call @fn with each type that may be in the recording. A negative result of @fn ends the loop.
  * Returns this result, or 0.
  */
 int event_kinds_each(const struct event_kinds *kinds,

@@ -80,7 +80,10 @@ static bool get_with_rate(const struct event_kind *kind, const struct event_cont
 	return true;
 }
 
-/* Get the address of a variable, a word of the program, or the variable's 1 to 8 bytes. */
+/*
+ * Get a field of a watched variable. The payload is its address, a word of the program, and then
+ * its value of 1 to 8 bytes.
+ */
 static bool get_variable(const struct event_kind *kind, const struct event_context *context,
 			 size_t index, struct event_value *out)
 {
@@ -137,7 +140,7 @@ static void put_variable(const struct event_kind *kind, const struct event_conte
 	strbuf_addf(out, "=%llx", (unsigned long long)value.number);
 }
 
-/* Write nothing: views that show call sites print this one with the call after it. */
+/* Write nothing. Views that show call sites print a call site with the call after it. */
 static void put_nothing(const struct event_kind *kind, const struct event_context *context,
 			struct strbuf *out)
 {

@@ -1,4 +1,4 @@
-/* Types of events: the probe has left out calls at this place. */
+/* The type of events that tell that the probe has left out calls. */
 #include "utils/format/event_ids.h"
 #include "utils/pipeline/kinds/event_kind.h"
 

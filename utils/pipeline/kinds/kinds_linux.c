@@ -1,4 +1,4 @@
-/* Types of events: the kernel's about tasks and its scheduler (see src_perf.h). */
+/* Types of events of the kernel about tasks and its scheduler (see src_perf.h). */
 #include <string.h>
 
 #include "utils/format/event_ids.h"
@@ -23,7 +23,7 @@ enum event_id event_id_of_perf(enum perf_record_type type)
 	return ids[type];
 }
 
-/* Get the name of the event's task: the event does not have it. */
+/* Get the name of the event's task, which is not in the payload. */
 static bool get_comm(const struct event_kind *kind, const struct event_context *context,
 		     size_t index, struct event_value *out)
 {

@@ -95,7 +95,7 @@ static bool decode_act(const struct event_context *context, struct proc_act *act
 	       proc_act_decode(event->data, event->data_len, context->data->is_big_endian, act);
 }
 
-/* Find the name of the error; empty: the error is unknown. */
+/* Find the name of the error. Returns an empty text if the error is unknown. */
 static struct text error_of(const struct proc_act *act)
 {
 	const char *name = act->numbers[NUMBER_2] ? fst_errno_name((int)act->numbers[NUMBER_2])
@@ -105,8 +105,8 @@ static struct text error_of(const struct proc_act *act)
 }
 
 /*
- * Get a field of an act. It has no flags of 0, and no end of a range of one descriptor. NULs
- * separate variables of the environment.
+ * Get a field of an act. Flags of 0 are left out, and so is the end of a range of one descriptor.
+ * Variables of the environment are separated by NULs.
  */
 static bool get_act(const struct event_kind *kind, const struct event_context *context,
 		    size_t index, struct event_value *out)
@@ -136,7 +136,9 @@ static bool get_act(const struct event_kind *kind, const struct event_context *c
 	return out->type != FIELD_HEX || out->number;
 }
 
-/* Write "O_WRONLY|O_CREAT|0x8000": names of flags that are the same on all machines, and others. */
+/*
+ * Write flags as "O_WRONLY|O_CREAT|0x8000". Only flags that are the same on all machines get names.
+ */
 static void put_open_flags(uint32_t flags, struct strbuf *out)
 {
 	static const char *const access[] = { "O_RDONLY", "O_WRONLY", "O_RDWR", "3" };
