@@ -134,7 +134,7 @@ void arg_book_close(struct arg_book *book)
 	*book = (struct arg_book){ 0 };
 }
 
-/* Parse a function's specification. An invalid one counts as absent. 0 or -ENOMEM. */
+/* Parse a function's specification. An invalid one counts as absent. Returns 0 or -ENOMEM. */
 static int parse_items(const struct arg_book *book, const char *items, struct argspecs *list)
 {
 	if (!items)
@@ -146,8 +146,8 @@ static int parse_items(const struct arg_book *book, const char *items, struct ar
 }
 
 /*
- * Find a function's entry by its own name, or by a name that demangles alike. As in uftrace, all
- * "operator delete" are one function.
+ * Find a function's entry by its own name, or by a name with the same demangled form. All "operator
+ * delete" count as one function, as in uftrace.
  */
 static const char *auto_items(const struct strmap *table, const struct strmap *alike,
 			      const char *mangled)
@@ -162,8 +162,8 @@ static const char *auto_items(const struct strmap *table, const struct strmap *a
 }
 
 /*
- * Show modes of files as octal numbers, as our table @items does. Recordings have hexadecimal ones
- * for older readers. Returns 0 or -ENOMEM.
+ * Show the modes of files as octal numbers, as our table @items does. Recordings name a hexadecimal
+ * format for older readers. Returns 0 or -ENOMEM.
  */
 static int know_modes(const struct arg_book *book, const char *items, struct argspecs *list)
 {
@@ -182,7 +182,10 @@ static int know_modes(const struct arg_book *book, const char *items, struct arg
 	return 0;
 }
 
-/* Parse "KEY,,KEY" up to @end: a struct's specification gets its key. 0 or -ENOMEM. */
+/*
+ * Parse "KEY,,KEY" up to @end, and give each key to the specification of its struct. Returns 0 or
+ * -ENOMEM.
+ */
 static int set_fields(const char *keys, const char *end, struct argspecs *list)
 {
 	for (size_t i = 0; i < list->nr && keys <= end; i++) {
@@ -198,13 +201,16 @@ static int set_fields(const char *keys, const char *end, struct argspecs *list)
 	return 0;
 }
 
-/* A request for a function's values, and the book. */
+/* The function whose values are wanted, and the book. */
 struct asked {
 	struct arg_book *book;
 	const struct func *func;
 };
 
-/* Look up a function, and the structs among its values, in .dbg. An invalid entry counts, too. */
+/*
+ * Look up a function, and the structs among its values, in .dbg. An invalid entry counts as an
+ * entry without values.
+ */
 static int ask_debug(void *self, int about, struct argfound *found)
 {
 	const struct asked *asked = self;

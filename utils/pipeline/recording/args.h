@@ -20,12 +20,15 @@ struct func_args {
 };
 
 /*
- * Specifications by the rules of doc/formats/info.md, "Argument specifications". The user's come
- * before those of debug information (.dbg), and these before the tables of library functions.
+ * Specifications by the rules of doc/formats/info.md, "Argument specifications". Specifications by
+ * the user are used first, then those of debug information (.dbg), then the tables of library
+ * functions.
  *
- * @args_auto, @retval_auto: the tables' specifications by the function's name; texts within @tables
- * @args_alike, @retval_alike: the same by demangled name, which is on the heap
- * @enums: enums of the tables; modules have those of debug information
+ * @args_auto, @retval_auto: the specifications of the tables by the function's name; the texts are
+ *                           in @tables
+ * @args_alike, @retval_alike: the specifications of the tables by demangled name, which is on the
+ *                             heap
+ * @enums: enums of the tables; enums of debug information are in the modules
  * @funcs: by func->id; NULL: not looked up yet; &no_args: no values
  */
 struct arg_book {
@@ -43,13 +46,16 @@ struct arg_book {
 	size_t nr_funcs;
 };
 
-/* Open the book of @data, whose header and info were read; skips invalid rules. 0 or -ENOMEM. */
+/*
+ * Open the book of @data, whose header and info were read. Invalid rules are skipped. Returns 0 or
+ * -ENOMEM.
+ */
 int arg_book_open(struct arg_book *book, struct trace_data *data, struct uft_err *err);
 void arg_book_close(struct arg_book *book);
 
 /*
- * Find the values in a function's records; NULL when they are unknown. Lives as long as the book.
- * Loads the module's debug information for its first function.
+ * Find the specification of the values in a function's records. Returns NULL when they are unknown.
+ * The result is valid as long as the book. The first call for a module loads its debug information.
  */
 const struct func_args *arg_book_find(struct arg_book *book, const struct func *func);
 
@@ -65,10 +71,13 @@ const struct func_args *arg_book_find(struct arg_book *book, const struct func *
 size_t func_args_length(const struct func_args *known, bool is_exit, const uint8_t *payload,
 			size_t left, bool big);
 
-/* Find the definition of @spec's struct in @func's module; NULL: it has none of that size. */
+/*
+ * Find the definition of @spec's struct in @func's module. Returns NULL if the module has none of
+ * that size.
+ */
 const struct struct_def *arg_book_struct(const struct func *func, const struct argspec *spec);
 
-/* Find the definition of enum @name in @func's module, or NULL. */
+/* Find the definition of enum @name in @func's module. Returns NULL if there is none. */
 const struct enum_def *arg_book_enum(const struct arg_book *book, const struct func *func,
 				     const char *name);
 

@@ -40,7 +40,10 @@ static int add_place(struct compact_file *file, uint64_t at, uint64_t len,
 	return 0;
 }
 
-/* Find the next header after @at: 1 with *@found, 0: there is none, or negative errno. */
+/*
+ * Find the next header after @at. Returns 1 with *@found, 0 if there is no header, or a negative
+ * errno.
+ */
 static int find_head(int fd, uint64_t at, uint64_t *found)
 {
 	uint8_t *bytes cleanup_free = malloc(SEARCH_BYTES);
@@ -84,7 +87,7 @@ int compact_file_look(struct compact_file *file, int fd)
 		if (compact_head_decode(bytes, &head)) {
 			uint64_t len = COMPACT_HEAD_BYTES + (uint64_t)head.body_len;
 
-			/* The block is not complete yet: the next look finds it. */
+			/* The block is not complete yet. The next call will find it. */
 			if (at + len > (uint64_t)st.st_size) {
 				file->is_torn = true;
 				return 0;
@@ -175,7 +178,10 @@ static ssize_t put_lost(struct reader *reader, const struct compact_place *place
 	return compact_file_put_lost(nr, out);
 }
 
-/* Decode a block to @out; a LOST record replaces a damaged one. Returns its length, or negative. */
+/*
+ * Decode a block to @out. A damaged block is replaced by a LOST record. Returns the length of the
+ * result, or a negative errno.
+ */
 static ssize_t read_block(struct reader *reader, const struct compact_place *place, uint8_t *out)
 {
 	struct compact_head head = { 0 };
@@ -225,8 +231,8 @@ static ssize_t read_part(struct reader *reader, const struct compact_place *plac
 }
 
 /*
- * Decode as many whole blocks as there is room for. The first one may begin before the offset:
- * read->skip tells by how much.
+ * Decode as many whole blocks as there is room for. The first block may begin read->skip bytes
+ * before the offset.
  */
 static ssize_t read_blocks(struct reader *reader, const struct compact_place *place, uint8_t *buf,
 			   size_t room, uint64_t end)
@@ -249,7 +255,10 @@ static ssize_t read_blocks(struct reader *reader, const struct compact_place *pl
 			len -= read->offset - end;
 			read->offset = end;
 		}
-		/* Stop at damage, to report it, and at a record that goes on in the next block. */
+		/*
+		 * Stop at damage, which must be reported, and at a record that continues in the
+		 * next block.
+		 */
 		if (read->damaged_at != UINT64_MAX || !read->is_whole)
 			break;
 	}

@@ -11,8 +11,8 @@
 #include "utils/format/calls/compact.h"
 
 /*
- * One block (utils/format/calls/compact.h): its @len bytes at @at of the file represent @raw_len
- * bytes of <tid>.dat at @raw. A block with a damaged header represents a LOST record.
+ * One block (utils/format/calls/compact.h): its @len bytes at offset @at represent the @raw_len
+ * bytes at offset @raw of <tid>.dat. A block with a damaged header represents a LOST record.
  */
 struct compact_place {
 	uint64_t raw;
@@ -23,7 +23,8 @@ struct compact_place {
 };
 
 /*
- * The blocks of one file, in its order. Starts as { 0 }, ends with compact_file_deinit().
+ * The blocks of one file, in the order of the file. Starts as { 0 }, ends with
+ * compact_file_deinit().
  *
  * @raw_bytes: bytes of <tid>.dat
  * @end: end of the last block in the file
@@ -38,21 +39,21 @@ struct compact_file {
 };
 
 /*
- * Find the blocks after the last known one. After a damaged header, the next header is searched. 0,
- * or negative errno. No other thread may read @file meanwhile.
+ * Find the blocks after the last known one. After a damaged header, the next header is searched. No
+ * other thread may read @file meanwhile. Returns 0, or a negative errno.
  */
 int compact_file_look(struct compact_file *file, int fd);
 void compact_file_deinit(struct compact_file *file);
 
-/* Find the block with the byte at @raw of <tid>.dat; NULL: none. */
+/* Find the block that has the byte at offset @raw of <tid>.dat. Returns NULL if there is none. */
 const struct compact_place *compact_file_place(const struct compact_file *file, uint64_t raw);
 
-/* Read the header at @place. False: there is none, or the file has changed. */
+/* Read the header at @place. Returns false if there is none, or if the file has changed. */
 bool compact_file_head(const struct compact_place *place, int fd, struct compact_head *head);
 
 /*
- * Read the block at @place, which has a header, to @bytes, with COMPACT_SLACK after it. 1 with its
- * @head, 0: it is gone, or negative errno.
+ * Read the block at @place, which has a header, into @bytes. COMPACT_SLACK zeros are written after
+ * it. Returns 1 with its @head, 0 if the block is gone, or a negative errno.
  */
 int compact_file_load(const struct compact_place *place, int fd, uint8_t *bytes,
 		      struct compact_head *head);
@@ -63,11 +64,11 @@ size_t compact_file_put_lost(uint32_t nr, uint8_t *out);
 /*
  * The position of a read, and its result.
  *
- * @offset: in <tid>.dat; after the read, the offset of the next byte
+ * @offset: the offset in <tid>.dat; after the read, that of the next byte
  * @may_skip: the result may begin with @skip bytes that are before @offset
  * @is_whole: the result ends with the end of a record
- * @damaged_at: the place in <tid>.cdat of a damaged block, replaced by a LOST record; UINT64_MAX:
- *              none
+ * @damaged_at: the offset in <tid>.cdat of a damaged block, which a LOST record replaces;
+ *              UINT64_MAX: none
  */
 struct compact_read {
 	uint64_t offset;
@@ -78,10 +79,10 @@ struct compact_read {
 };
 
 /*
- * Read decoded bytes of @file from read->offset up to @end, at most @room, to @buf: whole blocks if
- * they fit. Any thread may call it.
+ * Read decoded bytes of @file into @buf, from read->offset up to @end, at most @room bytes. They
+ * are whole blocks, if these fit. Any thread may call the function.
  *
- * Returns the number of bytes, 0 at the end, or negative errno.
+ * Returns the number of bytes, 0 at the end, or a negative errno.
  */
 ssize_t compact_file_read(const struct compact_file *file, int fd, uint8_t *buf, size_t room,
 			  uint64_t end, struct compact_read *read);

@@ -9,14 +9,16 @@
 /*
  * Call @fn with each file "<prefix><cpu>.dat" in @dir, in the order of CPUs.
  *
- * Returns the first negative result of @fn, which ends the loop, or 0; negative with @err when the
- * directory cannot be read.
+ * A negative result of @fn ends the loop. Returns this result, or else 0. If the directory cannot
+ * be read, returns a negative errno with @err.
  */
 int cpu_files_each(const char *dir, const char *prefix,
 		   int (*fn)(void *self, const char *name, uint32_t cpu), void *self,
 		   struct uft_err *err);
 
-/* Returns the number of the highest CPU that has such a file, plus one; 0: there is no file. */
+/*
+ * Returns the number of the highest CPU that has such a file, plus one, or 0 if there is no file.
+ */
 uint32_t cpu_files_count(const char *dir, const char *prefix);
 
 #endif

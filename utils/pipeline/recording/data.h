@@ -16,13 +16,13 @@
 #include "utils/pipeline/recording/module.h"
 #include "utils/pipeline/recording/session.h"
 
-/* From @start_ns on the task ran in @session. */
+/* The session in which a task ran from @start_ns. */
 struct session_ref {
 	uint64_t start_ns;
 	struct session *session;
 };
 
-/* From @start_ns on the task had this name (by prctl or exec). The text is on the heap. */
+/* A name that a task had from @start_ns, by prctl or exec. The text is on the heap. */
 struct task_name {
 	uint64_t start_ns;
 	char *name;
@@ -32,16 +32,17 @@ struct task_name {
  * One task (thread or process) of the recording.
  *
  * @index: index in data->tasks, which are sorted by tid unless the recording grows
- * @start_ns: time of the first TASK or FORK line in task.txt, else of the first session, else 0
+ * @start_ns: the time of the first TASK or FORK line in task.txt, or else of the first session, or
+ *            else 0
  * @is_fork: the task began as a copy of @ppid
  * @has_session: a SESS line names the task
  * @has_own_line: there is a TASK or FORK line
  * @data_bytes: bytes of <tid>.dat, or of the decoded <tid>.cdat; in a growing recording, the part
  *              that may be read now
  * @compact: the blocks of <tid>.cdat; NULL: there is no such file, or there is <tid>.dat
- * @first_ns: no record is earlier; set by pipeline_open(), 0 if unknown
+ * @first_ns: no record is earlier than this; set by pipeline_open(); 0 if unknown
  * @refs: its sessions by time; at least one when the recording has any
- * @names: its names by time, possibly none, see task_name_at()
+ * @names: its names by time; there may be none (see task_name_at())
  */
 struct task {
 	int32_t tid;
@@ -89,19 +90,19 @@ struct trace_data {
 /*
  * Open the recording @dir; data_close() closes it.
  *
- * Returns 0; -ENOENT when @dir does not exist; -EINVAL when it is no recording; or another error.
- * The text of @err names the file.
+ * Returns 0, -ENOENT when @dir does not exist, -EINVAL when it is not a recording, or another
+ * negative errno. The text of @err names the file.
  */
 int data_open(struct trace_data *data, const char *dir, enum demangle_mode demangle,
 	      struct uft_err *err);
 void data_close(struct trace_data *data);
 
 /*
- * Open a directory that is being recorded into, without tasks at first. Repeat these steps:
+ * Open a directory that is being recorded into. At first, it has no tasks. Repeat these steps:
  *
  * - data_read_more() reads the new lines of task.txt.
  * - The caller waits until the maps and symbols of new sessions are written.
- * - data_grow() makes tasks and sessions of the lines. Tasks never move in memory.
+ * - data_grow() makes tasks and sessions from the lines. Tasks never move in memory.
  * - data_measure_files() determines the parts of the tasks' files that may be read. Then call
  *   data_read_more() and data_grow() once more, to know all sessions in these parts: a session's
  *   line comes before its first record.
@@ -111,10 +112,8 @@ int data_open_growing(struct trace_data *data, const char *dir, enum demangle_mo
 int data_read_more(struct trace_data *data, struct uft_err *err);
 
 /*
- * Apply the lines that were read.
- *
- * Returns 1: there were lines, so addresses may have another meaning now; 0: there were none; or
- * negative with @err.
+ * Apply the lines that were read. Returns 1 when there were lines, so addresses may have another
+ * meaning now; 0 when there were none; or a negative errno with @err.
  */
 int data_grow(struct trace_data *data, struct uft_err *err);
 void data_measure_files(struct trace_data *data);
@@ -123,10 +122,13 @@ void data_measure_files(struct trace_data *data);
 /* True when there is at least one record to read. */
 bool data_has_records(const struct trace_data *data);
 
-/* Find the task with that id, or NULL. */
+/* Find the task with this id. Returns NULL if there is none. */
 struct task *data_task(const struct trace_data *data, int32_t tid);
 
-/* Record that @tid has the name @name from @time_ns on. Unknown tasks are ignored. 0 or -ENOMEM. */
+/*
+ * Record that task @tid has the name @name from @time_ns. Unknown tasks are ignored. Returns 0 or
+ * -ENOMEM.
+ */
 int data_name_task(struct trace_data *data, int32_t tid, uint64_t time_ns, const char *name);
 
 /*
@@ -142,15 +144,15 @@ struct task_list {
 void task_list_deinit(struct task_list *list);
 #define cleanup_task_list cleanup(task_list_deinit)
 
-/* Sort by start time. task_list_get() is not allowed afterwards. */
+/* Sort the tasks by start time. task_list_get() is not allowed afterwards. */
 void task_list_sort_by_time(struct task_list *list);
 
-/* Find the task with that id, or add it; NULL when memory is short. */
+/* Find the task with this id, or add it. Returns NULL when memory is short. */
 struct task *task_list_get(struct task_list *list, int32_t tid);
 
 /*
- * Add the tasks to @data, which does not grow, in the first session, if any. Pointers to tasks
- * become invalid, and all tasks lose their names. Returns 0 or -ENOMEM.
+ * Add the tasks to @data, which is not a growing recording. They get its first session, if it has
+ * any. Pointers to tasks become invalid, and all tasks lose their names. Returns 0 or -ENOMEM.
  */
 int data_add_tasks(struct trace_data *data, const struct task_list *list);
 
@@ -158,12 +160,12 @@ int data_add_tasks(struct trace_data *data, const struct task_list *list);
 void task_sort_names(struct task *task);
 void data_sort_names(struct trace_data *data);
 
-/* Find the session of @task at @time_ns; NULL when the recording has none. */
+/* Find the session of @task at @time_ns. Returns NULL when the recording has none. */
 struct session *task_session(const struct task *task, uint64_t time_ns);
 
 /*
- * Returns the time after @now_ns at which the task executes another program; UINT64_MAX: never. The
- * task's first session counts from the task's start.
+ * Returns the time after @now_ns at which the task executes another program, or UINT64_MAX if it
+ * never does. The task's first session counts from the task's start.
  */
 uint64_t task_next_exec_ns(const struct task *task, uint64_t now_ns);
 
@@ -183,13 +185,16 @@ struct task_place {
 };
 
 /*
- * Find the meaning of addresses of @task at @time_ns. @reader: see session_space(). Returns 0;
- * -ENODATA when the recording has no session for the task; or -ENOMEM.
+ * Find the meaning of addresses of @task at @time_ns. @reader: see session_space(). Returns 0,
+ * -ENODATA when the recording has no session for the task, or -ENOMEM.
  */
 int task_place_at(const struct task *task, unsigned reader, uint64_t time_ns,
 		  struct task_place *place, struct uft_err *err);
 
-/* Find the name of the task at @time_ns: its own name or the program's. Lives as long as @data. */
+/*
+ * Find the name of the task at @time_ns: its own name, or that of its program. The result is valid
+ * as long as @data.
+ */
 const char *task_name_at(const struct task *task, uint64_t time_ns);
 
 #endif

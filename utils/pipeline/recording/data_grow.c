@@ -15,8 +15,8 @@
 #define READ_BYTES (64 * 1024)
 
 /*
- * The state of a growing recording. Tasks must not move, since pipelines and views point to them:
- * address space is reserved for as many as Linux can have.
+ * The state of a growing recording. Tasks must not move in memory, because pipelines and views
+ * point to them. So address space is reserved for as many tasks as Linux can have.
  *
  * @offset: the bytes of task.txt that were read
  * @lines: lines that were read and not applied; the last line may be incomplete

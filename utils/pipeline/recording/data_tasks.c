@@ -25,7 +25,10 @@ struct task *data_task(const struct trace_data *data, int32_t tid)
 	return bsearch(&tid, data->tasks, data->nr_tasks, sizeof(*data->tasks), order_i32);
 }
 
-/* The facts collected while task.txt is read. @tids may have repetitions; @sessions are by id. */
+/*
+ * The facts collected while task.txt is read. @tids may have duplicates. @sessions has the sessions
+ * by id.
+ */
 struct loader {
 	int32_t *tids;
 	size_t nr;
@@ -217,7 +220,10 @@ static int apply_line(struct trace_data *data, const struct task_line *line, str
 	return data_apply_line(data, line, &list->sessions);
 }
 
-/* Applied after all other lines: a DLOPEN line may come before the line of its session. */
+/*
+ * Apply a DLOPEN line. This is done after all other lines, because a DLOPEN line may come before
+ * the line of its session.
+ */
 static int apply_dlopen(struct trace_data *data, const struct task_line *line, struct loader *list)
 {
 	return line->type == TASK_LINE_DLOPEN ? data_apply_dlopen(line, &list->sessions) : 0;
@@ -237,7 +243,7 @@ static size_t count_refs(const struct task *task, uint64_t time_ns)
 }
 
 /*
- * The search for the sessions that tasks inherit and have before their own first one.
+ * The search for inherited sessions. A task has its inherited session before its own first session.
  *
  * @first: the inherited session, by task->index; NULL: unknown
  * @is_known: by task->index: @first was searched, or is being searched
@@ -257,8 +263,8 @@ static void heritage_deinit(struct heritage *h)
 }
 
 /*
- * Find the session of @task's origin when the task began, or the origin's inherited one. Each task
- * is processed once, since origins may form cycles.
+ * Find the session that @task's origin had when the task began. It may be the origin's inherited
+ * session. Each task is processed once, since origins may form cycles.
  */
 static void inherit_first_session(const struct trace_data *data, const struct task *task,
 				  struct heritage *h)
@@ -296,7 +302,10 @@ static int complete_refs(struct trace_data *data)
 
 	if (!h.first || !h.is_known || !h.path)
 		return -ENOMEM;
-	/* All are searched before any is added: only the tasks' own sessions count. */
+	/*
+	 * Find all inherited sessions before any is added, since the search must see only the
+	 * tasks' own sessions.
+	 */
 	for (size_t i = 0; i < data->nr_tasks; i++)
 		inherit_first_session(data, &data->tasks[i], &h);
 	for (size_t i = 0; i < data->nr_tasks; i++) {
@@ -320,7 +329,7 @@ struct session *task_session(const struct task *task, uint64_t time_ns)
 
 	size_t begun = count_refs(task, time_ns);
 
-	/* The task has its first session also before that session begins. */
+	/* The task has its first session even before that session begins. */
 	return task->refs[begun ? begun - 1 : 0].session;
 }
 
@@ -452,7 +461,7 @@ void data_sort_names(struct trace_data *data)
 		task_sort_names(&data->tasks[i]);
 }
 
-/* Count the names that @task had got by @time_ns. */
+/* Count the names that @task got up to @time_ns. */
 static size_t count_names(const struct task *task, uint64_t time_ns)
 {
 	return order_count_until(task->names, task->nr_names, sizeof(*task->names), time_ns);
@@ -465,7 +474,7 @@ const char *task_name_at(const struct task *task, uint64_t time_ns)
 	uint64_t session_ns = begun > 1 ? task->refs[begun - 1].start_ns : 0;
 	size_t named = count_names(task, time_ns);
 
-	/* A name from before the last exec does not count. */
+	/* A name from before the last exec is not valid any more. */
 	if (named && task->names[named - 1].start_ns >= session_ns)
 		return task->names[named - 1].name;
 	return session ? path_base(session->exename) : "";

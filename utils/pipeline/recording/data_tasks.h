@@ -11,16 +11,22 @@ int data_load_tasks(struct trace_data *data, struct uft_err *err);
 /* Returns the tid of the task that a line other than DLOPEN is about. */
 int32_t task_line_tid(const struct task_line *line);
 
-/* Apply a line other than DLOPEN, whose task exists. @sessions: by id; gets new ones. 0/-ENOMEM. */
+/*
+ * Apply a line other than DLOPEN, whose task exists. A new session is added to @sessions, which has
+ * them by id. Returns 0 or -ENOMEM.
+ */
 int data_apply_line(struct trace_data *data, const struct task_line *line, struct strmap *sessions);
 
-/* Apply a DLOPEN line, if its session is known. 0 or -ENOMEM. */
+/* Apply a DLOPEN line, if its session is known. Returns 0 or -ENOMEM. */
 int data_apply_dlopen(const struct task_line *line, const struct strmap *sessions);
 
-/* Remember that from @start_ns on, @task ran in @session. 0 or -ENOMEM. */
+/* Remember that @task ran in @session from @start_ns. Returns 0 or -ENOMEM. */
 int task_add_ref(struct task *task, uint64_t start_ns, struct session *session);
 
-/* Find the process that has forked @task, or the leader of the thread @task; NULL: unknown. */
+/*
+ * Find the process that has forked @task, or the leader of the thread @task. Returns NULL if it is
+ * unknown.
+ */
 const struct task *task_origin(const struct trace_data *data, const struct task *task);
 
 /* data_grow.c: the state of a growing recording. Destroying it frees data->tasks, too. */

@@ -68,7 +68,10 @@ static bool is_pipe(const struct files *files, uint32_t content)
 	return files->contents[content].kind == CONTENT_PIPE;
 }
 
-/* Begin the use of a pipe, if the process has only one end: with both it may just pass them on. */
+/*
+ * Begin the use of a pipe, if the process has only one end of it. A process with both ends may just
+ * pass them on.
+ */
 static int look_at_pipe(struct files *files, const struct descriptors_of *of, uint32_t content,
 			uint64_t now_ns)
 {
@@ -149,7 +152,7 @@ int descriptors_put(struct files *files, struct descriptors_of *of, const struct
 	return ret < 0 ? ret : append_descriptor(&of->now, new);
 }
 
-/* Count a use of the file of @it, unless it is a pipe. */
+/* Count a use of the file of descriptor @it, unless the file is a pipe. */
 static int begin_use(struct files *files, const struct descriptors_of *of, struct descriptor *it,
 		     uint32_t name, uint64_t now_ns)
 {

@@ -1,4 +1,6 @@
-/* Follows the open descriptors of processes, and the contents of their files, by records. */
+/*
+ * Follows the open descriptors of processes, and the contents of their files, through the records.
+ */
 #ifndef UTRAIL_PIPELINE_DESCRIPTORS_H
 #define UTRAIL_PIPELINE_DESCRIPTORS_H
 
@@ -10,8 +12,8 @@
 #include "utils/pipeline/recording/files.h"
 
 /*
- * An open descriptor. @use: the use of the file that it belongs to; FILES_NONE for a pipe, whose
- * use begins when the process has only one end of it
+ * An open descriptor. @use: the use of the file that it belongs to. It is FILES_NONE for a pipe,
+ * until the process has only one end of the pipe
  */
 struct descriptor {
 	uint32_t fd;
@@ -21,7 +23,7 @@ struct descriptor {
 	bool writes;
 };
 
-/* A set of descriptors: usually few, so they are searched one by one. */
+/* A set of descriptors. It is usually small, so it is searched linearly. */
 struct descriptor_set {
 	struct descriptor *all;
 	size_t nr;
@@ -54,19 +56,19 @@ struct descriptors {
 void descriptors_deinit(struct descriptors *descriptors);
 
 /*
- * Get the descriptors of process @pid. If they have no execution yet, they get @execution. NULL:
- * memory is short.
+ * Get the descriptors of process @pid. If they have no execution yet, they get @execution. Returns
+ * NULL when memory is short.
  */
 struct descriptors_of *descriptors_get(struct descriptors *descriptors, int32_t pid,
 				       size_t execution);
 
-/* The functions below return 0, -ENOMEM, or -EDQUOT: the cost exceeds the limit of @files. */
+/* The functions below return 0, -ENOMEM, or -EDQUOT when the cost exceeds the limit of @files. */
 
 /* Set a descriptor to @new, whose use is counted already. */
 int descriptors_put(struct files *files, struct descriptors_of *of, const struct descriptor *new,
 		    uint64_t now_ns);
 
-/* Like descriptors_put(), and count a use of the file under @name: the execution has it open. */
+/* Like descriptors_put(), but also count a use of the file under @name by the execution. */
 int descriptors_add(struct files *files, struct descriptors_of *of, const struct descriptor *new,
 		    uint32_t name, uint64_t now_ns);
 int descriptors_close(struct files *files, struct descriptors_of *of, uint32_t first, uint32_t last,
@@ -78,11 +80,11 @@ int descriptors_pipe(struct files *files, struct descriptors_of *of, uint32_t re
 int descriptors_fork(struct files *files, struct descriptors *descriptors,
 		     struct descriptors_of *parent, int32_t pid, size_t child, uint64_t now_ns);
 
-/* Begin @execution without descriptors: records tell which ones stay open. */
+/* Begin @execution without descriptors. Later records tell which descriptors stay open. */
 void descriptors_exec(struct descriptors_of *of, size_t execution, uint64_t now_ns);
 uint32_t descriptors_before(const struct descriptors_of *of, uint32_t fd);
 
-/* Begin the uses of pipes of an execution, after records have told all its descriptors. */
+/* Begin an execution's uses of pipes, after records have told all its descriptors. */
 int descriptors_settle(struct files *files, struct descriptors_of *of);
 int descriptors_settle_all(struct files *files, struct descriptors *descriptors);
 

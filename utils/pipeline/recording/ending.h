@@ -6,8 +6,8 @@
 #include "utils/pipeline/recording/data.h"
 
 /*
- * Append the parts of @data that are missing, and the reasons. False: nothing was appended, since
- * the recording is complete, goes on, or does not tell its state.
+ * Append the missing parts of @data, and the reasons. Returns false when nothing was appended,
+ * since the recording is complete, goes on, or does not tell its state.
  */
 bool data_describe_end(const struct trace_data *data, struct strbuf *out);
 

@@ -14,7 +14,7 @@
 /*
  * @running: by pid: 1 + the index of its newest execution
  * @cpus: the CPU of each task
- * @nr_tasks: number of tasks, with the creator of the first program
+ * @nr_tasks: the number of tasks, including the creator of the first program
  */
 struct loading {
 	struct executions *out;
@@ -26,7 +26,9 @@ struct loading {
 	uint64_t last_ns;
 };
 
-/* Find the current execution of a process; EXECUTION_NONE: unknown, or it has ended. */
+/*
+ * Find the current execution of a process. Returns EXECUTION_NONE if it is unknown, or has ended.
+ */
 static size_t find_running(const struct loading *load, int32_t pid)
 {
 	size_t at = (uintptr_t)intmap_get(&load->running, (uint32_t)pid);
@@ -35,8 +37,8 @@ static size_t find_running(const struct loading *load, int32_t pid)
 }
 
 /*
- * Append a copy of @made, which begins now and has no children and places yet. Returns its index;
- * EXECUTION_NONE: memory is short.
+ * Append a copy of @made, which begins now and has no children and places yet. Returns its index,
+ * or EXECUTION_NONE when memory is short.
  */
 static size_t append_execution(struct loading *load, const struct execution *made)
 {
@@ -219,7 +221,9 @@ static int take_proc_record(struct loading *load, const struct proc_record *rec)
 	}
 }
 
-/* Add the CPU of the record's task to the places of execution @at, if it is another one. */
+/*
+ * Add the CPU of the record's task to the places of execution @at, if it differs from the last one.
+ */
 static int note_place(struct loading *load, const struct proc_record *rec, size_t at)
 {
 	struct executions *out = load->out;
@@ -243,7 +247,7 @@ static int note_place(struct loading *load, const struct proc_record *rec, size_
 	return 0;
 }
 
-/* PROC_CPU tells the CPU of the records after it. */
+/* A PROC_CPU record tells the CPU of the records after it. */
 static int take_place(struct loading *load, const struct proc_record *rec, size_t at)
 {
 	int ret = rec->kind == PROC_CPU ? 0 : note_place(load, rec, at);

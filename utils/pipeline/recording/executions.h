@@ -18,15 +18,16 @@
  * Indexes are EXECUTION_NONE when there is none, and unknown texts are "". Paths are as in
  * proc.dat.
  *
- * @start_ns, @end_ns: times of the recording's clock; without a recorded end, the file's last time
+ * @start_ns, @end_ns: times of the recording's clock; if the end was not recorded, @end_ns is the
+ *                     last time of the file
  * @pid: in the recorder's pid namespace; may be reused
- * @process: number of the process, from 1 on, never reused
+ * @process: the number of the process; it begins with 1 and is never reused
  * @task: number of the process in the etrace text (doc/formats/etrace.md), where the creator of the
  *        first program counts, too
  * @index: 0 before the process's first execve(2), then 1, 2, ...
  * @how: the call that made the process (enum proc_fork_how), 0: unknown
  * @flags: flags of clone(2); 0: unknown, or another call made the process
- * @parent: the execution that has forked the process; none: it was not traced
+ * @parent: the execution that has forked the process; EXECUTION_NONE if it was not traced
  * @previous: the execution of the same process before this one
  * @first_child: the first execution of the first process that this execution has forked
  * @next_child: the first execution of the next process that @parent has forked, by time
@@ -62,8 +63,8 @@ struct execution {
 };
 
 /*
- * A thread of an execution was on @cpu from @time_ns on. @next: the next place of the same
- * execution, EXECUTION_NONE: no more
+ * The CPU that a thread of an execution had from @time_ns. @next: the next place of this execution,
+ * or EXECUTION_NONE
  */
 struct execution_place {
 	uint64_t time_ns;
@@ -86,8 +87,9 @@ struct executions {
 };
 
 /*
- * Read the executions of the data directory @dir. 0; -ENOENT when acts of processes were not
- * recorded; negative with @err. Damage is reported in @broken; the records before it count.
+ * Read the executions of the data directory @dir. Damage is reported in @broken, and the records
+ * before it count. Returns 0, -ENOENT when acts of processes were not recorded, or another negative
+ * errno with @err.
  */
 int executions_load(struct executions *executions, const char *dir, bool is_big_endian,
 		    struct uft_err *broken, struct uft_err *err);
@@ -97,9 +99,9 @@ struct proc_record;
 /*
  * A listener for the records from which executions are read.
  *
- * @see: called for each record; returns 0 or negative
- * @at: the execution of the record's process: for an exec the new one, for an exit the ended one;
- *      EXECUTION_NONE: unknown
+ * @see: called for each record; returns 0 or a negative errno
+ * @at: the execution of the record's process. After an exec, it is the new one; after an exit, the
+ *      ended one. EXECUTION_NONE: unknown
  *
  * When a fork has made a process, the child's execution is the last of @executions.
  */
@@ -115,7 +117,7 @@ int executions_load_heard(struct executions *executions, const char *dir, bool i
 void executions_deinit(struct executions *executions);
 #define cleanup_executions cleanup(executions_deinit)
 
-/* Find the argument after @arg; the first one for NULL. NULL at the end. */
+/* Find the argument after @arg, or the first argument if @arg is NULL. Returns NULL at the end. */
 const char *execution_next_arg(const struct execution *execution, const char *arg);
 
 #endif
