@@ -16,7 +16,10 @@
 /* The most directories of a name: a damaged file must not cost much more than its size. */
 #define DIRECTORIES_MAX 64
 
-/* The approximate bytes of a name besides its text, and of a use, with their map entries. */
+/*
+ * The approximate bytes of a name in addition to its text, and of a use. Both include their map
+ * entries.
+ */
 #define NAME_BYTES 150
 #define USE_BYTES  200
 /* The approximate steps for finding a name. */
@@ -302,8 +305,8 @@ static void move_one(struct files *files, uint32_t from, uint32_t to)
 }
 
 /*
- * Returns the name after @at in a walk through all names below @top, each directory before its
- * content. FILES_NONE: the walk is over.
+ * Returns the name after @at in a walk through all names below @top, or FILES_NONE at the end of
+ * the walk. A directory comes before its content.
  */
 static uint32_t next_below(const struct files *files, uint32_t top, uint32_t at)
 {
@@ -314,7 +317,9 @@ static uint32_t next_below(const struct files *files, uint32_t top, uint32_t at)
 	return at == top ? FILES_NONE : files->names[at].next_child;
 }
 
-/* Move the names below @from to below @to. They are listed first, since moving changes the tree. */
+/*
+ * Move the names below @from to below @to. They are listed first, since each move changes the tree.
+ */
 static int move_below(struct files *files, uint32_t from, uint32_t to)
 {
 	uint32_t *below cleanup_free = NULL;

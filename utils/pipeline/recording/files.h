@@ -18,15 +18,16 @@
  * The limits of the cost of reading, in steps: a step is the work on one element of a list. An
  * inherited file, or a name that moves with its directory, takes some thousand steps.
  */
-#define FILES_COST_MIN	 (1ULL << 31) /* the least limit */
-#define FILES_COST_TIMES 256	      /* the limit, per byte of proc.dat */
-#define FILES_HELD_COST	 16	      /* for a stored byte */
+#define FILES_COST_MIN	 (1ULL << 31) /* the smallest limit */
+#define FILES_COST_TIMES 256	      /* the limit for each byte of proc.dat */
+#define FILES_HELD_COST	 16	      /* the steps for a stored byte */
 
 /*
  * A path. Names are a tree, so that a directory can be renamed with its content.
  *
- * @content: the named content after the records read so far; FILES_NONE: unknown or removed
- * @was_removed: the file was removed once, so a recorded process made any later one
+ * @content: the content that has this name after the records read so far; FILES_NONE: unknown or
+ *           removed
+ * @was_removed: a file with this name was removed, so a later file was made by a recorded process
  * @is_hidden: views of dependencies do not show the file
  */
 struct file_name {
@@ -49,7 +50,7 @@ enum content_kind {
  * The content of a file, under all its names, until the file is removed or truncated (O_TRUNC).
  *
  * @name: the name that it was given last
- * @nr_names: the number of its present names; 0: the file is gone
+ * @nr_names: the number of its names at present; 0: the file is gone
  * @first_use: its uses are linked by next_of_content, in the order of their first times
  * @is_outside: it existed before any recorded process wrote to it
  */
@@ -129,50 +130,56 @@ struct files {
 };
 
 /*
- * Read @executions, and their acts on files. Results are those of executions_load(), or -EDQUOT
- * with a text that names the limit.
+ * Read @executions, and their acts on files. Returns the same results as executions_load(), or
+ * -EDQUOT with a text that names the limit.
  */
 int files_load(struct files *files, struct executions *executions, const char *dir,
 	       bool is_big_endian, struct uft_err *broken, struct uft_err *err);
 void files_deinit(struct files *files);
 #define cleanup_files cleanup(files_deinit)
 
-/* Find the first use of an execution; FILES_NONE: it has none. */
+/* Find the first use of an execution. Returns FILES_NONE if it has none. */
 uint32_t files_first_use(const struct files *files, size_t execution);
 
-/* Find the content that is named @path at the end, or FILES_NONE. */
+/*
+ * Find the content that is named @path at the end of the recording. Returns FILES_NONE if there is
+ * none.
+ */
 uint32_t files_find(const struct files *files, const char *path);
 
-/* True when the content is left at the end: it is a file, not a directory, and has a name. */
+/*
+ * True when the content is a file, not a directory, and still has a name at the end of the
+ * recording.
+ */
 bool files_is_left(const struct files *files, uint32_t content);
 
-/* True when the content is left at the end and not hidden. */
+/* True when files_is_left() is true and the content is not hidden. */
 bool files_is_shown(const struct files *files, uint32_t content);
 
 /*
- * For readers of records. Errors are -ENOMEM or -EDQUOT (the cost is beyond the limit); functions
- * without a negative result return FILES_NONE for both.
+ * The functions below are for readers of records. They fail with -ENOMEM, or with -EDQUOT when the
+ * cost exceeds the limit. Functions without a negative result return FILES_NONE in both cases.
  */
 
-/* Add @steps to the cost. 0, or -EDQUOT: the cost is beyond the limit. */
+/* Add @steps to the cost. Returns 0, or -EDQUOT when the cost exceeds the limit. */
 int files_spend(struct files *files, uint64_t steps);
 bool files_is_beyond(const struct files *files);
 
-/* Set the error about the limit: "@what takes more than ...". -EDQUOT. */
+/* Set the error about the limit: "@what takes more than ...". Returns -EDQUOT. */
 int files_tell_limit(const struct files *files, const char *what, struct uft_err *err);
 
 /* Find the name @path, or add it. */
 uint32_t files_name(struct files *files, const char *path);
 
 /*
- * Find the content of a name. A name without content gets a new one. The new content is from
- * outside, unless the name was removed before.
+ * Find the content of a name. A name without content gets a new content. The new content counts as
+ * made outside of the recording, unless the name was removed before.
  */
 uint32_t files_content(struct files *files, uint32_t name);
 
 /*
- * Add a content. It takes the name @name from the content that has it so far. FILES_NONE: the new
- * content has no name.
+ * Add a content, and give it the name @name. The content that has had the name loses it. With
+ * FILES_NONE, the new content has no name.
  */
 uint32_t files_new_content(struct files *files, uint32_t name, enum content_kind kind);
 
@@ -180,7 +187,7 @@ uint32_t files_new_content(struct files *files, uint32_t name, enum content_kind
 uint32_t files_use(struct files *files, size_t execution, uint32_t name, uint32_t content,
 		   uint64_t now_ns);
 
-/* Note that from @now_ns on, the execution may read or write the file. */
+/* Note that the execution may read or write the file from @now_ns. */
 void file_use_note(struct file_use *use, bool reads, bool writes, uint64_t now_ns);
 
 /* Note a link(2), by which @to names @from's file, too. */

@@ -32,7 +32,10 @@ struct loading {
 	uint64_t now_ns;
 };
 
-/* Find the name of a path. FILES_NONE: the path is empty, or *@ret became negative. */
+/*
+ * Find the name of a path. Returns FILES_NONE if the path is empty, or after an error, which is in
+ * *@ret.
+ */
 static uint32_t name_of(struct loading *load, const struct text *text, int *ret)
 {
 	uint32_t name;
@@ -76,8 +79,8 @@ static int show_use(struct loading *load, size_t at, uint32_t name, uint32_t con
 }
 
 /*
- * Find the content that an open(2) opens: the current one, unless the open has truncated or created
- * the file.
+ * Find the content that an open(2) opens. It is the current content of the name, unless the open
+ * has truncated or created the file.
  */
 static uint32_t opened_content(struct loading *load, uint32_t name, uint32_t flags, bool writes)
 {
@@ -151,7 +154,7 @@ static int take_names(struct loading *load, struct descriptors_of *of, uint32_t 
 		ret = files_exchange(files, from, to);
 	else
 		ret = files_rename(files, from, to);
-	/* A directory that was never opened is a directory in any case. */
+	/* A name without content is the name of a directory that was never opened. */
 	content = files->names[to].content;
 	if (ret == 0 && content == FILES_NONE)
 		content = files_new_content(files, to, CONTENT_OTHER);
@@ -160,7 +163,7 @@ static int take_names(struct loading *load, struct descriptors_of *of, uint32_t 
 	return ret < 0 ? ret : show_use(load, of->execution, to, content, FILE_SHOWN_WRITTEN);
 }
 
-/* Take a symlink(2): a use of the link and of the name that it leads to. */
+/* Take a symlink(2), which is a use of the link and of the name that it leads to. */
 static int take_symlink(struct loading *load, struct descriptors_of *of, const struct proc_act *act)
 {
 	struct files *files = load->files;
@@ -188,8 +191,8 @@ static int take_unlink(struct loading *load, const struct proc_act *act)
 }
 
 /*
- * Take a descriptor that a program begins with. Its content is that of the recorded name now, or
- * else that of the same descriptor before the execve(2).
+ * Take a descriptor that is open when a program begins. Its content is the present content of the
+ * recorded name, or else the content that the descriptor had before the execve(2).
  */
 static int take_inherit(struct loading *load, const struct execution *execution,
 			struct descriptors_of *of, const struct proc_act *act)
@@ -217,7 +220,10 @@ static int take_inherit(struct loading *load, const struct execution *execution,
 		content = files_content(files, name);
 	if (content == FILES_NONE)
 		return -ENOMEM;
-	/* Standard descriptors are often opened for both: their number tells their real use. */
+	/*
+	 * Standard descriptors are often opened for reading and writing. Their number tells their
+	 * real use.
+	 */
 	return descriptors_add(files, of,
 			       &(struct descriptor){
 				       .fd = fd,
@@ -342,8 +348,8 @@ static void close_all(struct files *files, const struct executions *executions)
 }
 
 /*
- * Set the limit of the cost, which may grow with the square of the number of records: children
- * inherit all descriptors.
+ * Set the limit of the cost. The cost may grow with the square of the number of records, since
+ * children inherit all descriptors.
  */
 static void set_limit(struct files *files, const char *dir)
 {

@@ -27,22 +27,22 @@ struct kernel_formats {
 };
 
 /*
- * Read kernel_header of the directory @dir, unless done already. A damaged file is reported in
- * @broken, and counts as missing.
+ * Read kernel_header of the directory @dir, unless it was read already. A damaged file is reported
+ * in @broken, and counts as missing.
  *
- * Returns 1; 0: there is no file; or negative with @err: it cannot be read.
+ * Returns 1, 0 if there is no file, or a negative errno with @err if it cannot be read.
  */
 int kernel_formats_load(struct kernel_formats *formats, const char *dir, struct uft_err *broken,
 			struct uft_err *err);
 
 /*
- * Read a kernel_header from @text, whose memory is taken over: 1, or negative with @err when it is
- * damaged or memory is short.
+ * Read a kernel_header from @text, and take ownership of its memory. Returns 1, or a negative errno
+ * with @err when the text is damaged or memory is short.
  */
 int kernel_formats_read(struct kernel_formats *formats, struct strbuf *text, struct uft_err *err);
 void kernel_formats_deinit(struct kernel_formats *formats);
 
-/* Find the event with this number; NULL when it is unknown. */
+/* Find the event with this number. Returns NULL when it is unknown. */
 static inline const struct kernel_event_type *kernel_formats_find(
 	const struct kernel_formats *formats, uint64_t id)
 {
@@ -54,7 +54,10 @@ static inline const struct kernel_event_type *kernel_formats_find(
 /* True when the recording may have calls of the kernel's functions. */
 bool kernel_formats_have_calls(const struct kernel_formats *formats);
 
-/* Returns the task that @rec concerns beside its maker; 0: none. @type: its kind, NULL: unknown. */
+/*
+ * Returns the task that @rec is about, in addition to the task that has made it, or 0 if there is
+ * none. @type: the kind of the record, or NULL if it is unknown.
+ */
 int32_t kernel_formats_other_task(const struct kernel_formats *formats,
 				  const struct kernel_event_type *type,
 				  const struct kernel_record *rec);

@@ -1,4 +1,4 @@
-/* Functions that record --overhead has left out of a recording from some time on. */
+/* Functions that record --overhead has left out of a recording, each from some time. */
 #ifndef UTRAIL_PIPELINE_LEFT_FUNCS_H
 #define UTRAIL_PIPELINE_LEFT_FUNCS_H
 
@@ -10,9 +10,10 @@
 #include "utils/pipeline/recording/data.h"
 
 /*
- * @kind: LEFT_OUT_CALLER: the function itself is recorded, but calls one that is left out
- * @since_ns, @until_ns: the time, by the recording's clock, in which it is left out; 0: to the end
- * @permille: its share of all calls just before @since_ns
+ * @kind: LEFT_OUT_CALLER: the function itself is recorded, but it calls a function that is left out
+ * @since_ns, @until_ns: it is left out between these times of the recording's clock; an @until_ns
+ *                       of 0 is the end of the recording
+ * @permille: the share that it had of all calls just before @since_ns
  */
 struct left_func {
 	const struct func *func;
@@ -35,8 +36,8 @@ void left_funcs_deinit(struct left_funcs *left);
 int left_funcs_read(struct trace_data *data, struct left_funcs *left, struct uft_err *err);
 
 /*
- * Find an entry for the function @name; NULL: none. If there are several kinds, the one that leaves
- * the function itself out takes precedence.
+ * Find an entry for the function @name. If there are several kinds, the one that leaves the
+ * function itself out takes precedence. Returns NULL if there is none.
  */
 const struct left_func *left_funcs_find(const struct left_funcs *left, const char *name);
 

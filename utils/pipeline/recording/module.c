@@ -119,7 +119,7 @@ struct module *module_set_kernel(struct module_set *set)
 	return set->kernel;
 }
 
-/* Load the symbols of the kernel; without the file kallsyms there are none. */
+/* Load the symbols of the kernel. Without the file kallsyms, there are none. */
 static int load_kernel(struct module_set *set, struct module *mod, struct uft_err *err)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -156,7 +156,10 @@ static int load_symbols(struct module_set *set, struct module *mod, struct uft_e
 	return ret;
 }
 
-/* Returns the size of the symbol file that grows while recording; 0: the module has another one. */
+/*
+ * Returns the size of the symbol file that grows while recording, or 0 if the module has another
+ * symbol file.
+ */
 static uint64_t growing_bytes(const struct module_set *set, const struct module *mod)
 {
 	char path[PATH_MAX];
@@ -187,7 +190,7 @@ int module_load(struct module_set *set, struct module *mod, struct uft_err *err)
 	return 0;
 }
 
-/* Let functions that are known already use the new table. */
+/* Let functions that were found in the old table use the new table. */
 static void take_funcs(struct module *mod, const struct symtab *old, struct func **funcs)
 {
 	for (size_t i = 0; i < old->nr; i++) {
@@ -360,8 +363,8 @@ static bool is_one_of(const char *name, const char *const *names, size_t nr)
 }
 
 /*
- * Find the function of which a compiler has made @sym as a copy or part ("f" for "f.part.0"), if
- * views show @sym under that function's name; NULL: none.
+ * Find the function that a compiler has copied or split to make @sym: "f" for "f.part.0". Returns
+ * NULL if there is none, or if views do not show @sym under that function's name.
  */
 static const struct symbol *original_of(const struct module_set *set, const struct module *mod,
 					const struct symbol *sym)

@@ -15,18 +15,18 @@
 #include "utils/spec/args/structdef.h"
 
 /*
- * One function, common to all its sessions and addresses: views compare pointers. Lives as long as
- * the recording is open.
+ * A function. All sessions and addresses share one object, since views compare pointers. It is
+ * valid as long as the recording is open.
  *
  * @name: demangled; "<hex>" for an address without a symbol
  * @others: its other names (demangle_others()); NULL: none
  * @call_text: "name();" as a terminal shows a leaf without arguments, escaped; its first @shown_len
  *             bytes are the name, its first @call_len - 1 bytes "name()"
  * @id: an index for arrays of views
- * @count_id: the id of the function from which a compiler has copied or split this one; else @id.
- *            Nested calls with one count_id are recursion
+ * @count_id: the id of the function that a compiler has copied or split to make this one, or else
+ *            @id. Nested calls with one count_id are recursion
  * @sym: NULL: there is no symbol
- * @module: NULL: a pseudo function, or an address in no module
+ * @module: NULL: a pseudo function, or an address outside of all modules
  */
 struct func {
 	const char *name;
@@ -40,21 +40,22 @@ struct func {
 	bool is_libcall; /* an entry of a PLT */
 	bool is_end;	 /* a library call that ends its process or thread */
 	bool is_exec;	 /* a library call that replaces this program by another */
-	bool is_fork;	 /* to judge by the name, two processes return from it */
+	bool is_fork;	 /* by its name, a function from which two processes return */
 	bool is_kernel;	 /* a function of the kernel, called by its own functions */
 	const struct symbol *sym;
 	const struct module *module;
 };
 
-/* So many bytes after a func's texts are readable, since views copy texts in large pieces. */
+/* The number of readable bytes after the texts of a func. Views copy texts in large pieces. */
 #define FUNC_TEXT_SLACK 32
 
 /*
- * One object file of the traced program. Its symbols are loaded for the first address, its debug
- * information on demand.
+ * One object file of the traced program. Its symbols are loaded when the first address is looked
+ * up, and its debug information on demand.
  *
  * @old: earlier tables of the module, which functions point into
- * @growing_bytes: size of a growing symbol file (utils/format/callables.h) when it was read
+ * @growing_bytes: the size that a growing symbol file (utils/format/callables.h) had when it was
+ *                 read
  * @sym_name: name of the symbol file in @sym_dir; NULL: there is none
  */
 struct module {
@@ -69,12 +70,12 @@ struct module {
 	struct func **funcs; /* by symbol; NULL until first used */
 	char *sym_name;
 	const char *sym_dir; /* the folder of the symbol file; borrowed */
-	bool has_debug;	     /* the .dbg file was looked for */
+	bool has_debug;	     /* true after a search for the .dbg file */
 	struct dbg dbg;
 	struct enum_defs enums;
 	struct struct_defs structs;
 	struct srcline *lines; /* source lines; NULL: the module has none */
-	bool has_lines;	       /* the lines were looked for */
+	bool has_lines;	       /* true after a search for the lines */
 };
 
 struct srcline;
@@ -97,10 +98,10 @@ struct module_set {
 
 void module_set_deinit(struct module_set *set);
 
-/* Find the module with that path and build-id, or add it; NULL when memory is short. */
+/* Find the module with this path and build-id, or add it. Returns NULL when memory is short. */
 struct module *module_set_get(struct module_set *set, const char *path, const char *build_id);
 
-/* Get the kernel as a module; its symbols are in kallsyms. NULL when memory is short. */
+/* Get the kernel as a module, whose symbols are in kallsyms. Returns NULL when memory is short. */
 struct module *module_set_kernel(struct module_set *set);
 #define KERNEL_MODULE_PATH "[kernel]"
 
@@ -108,24 +109,25 @@ struct module *module_set_kernel(struct module_set *set);
  * Find the kernel's function at @addr, which has KERNEL_ADDR_BIT, for callers without an address
  * space (session.h). Not thread-safe.
  *
- * Returns 1 with *@func; 0: kallsyms has no symbol; or negative with @err.
+ * Returns 1 with *@func, 0 if kallsyms has no symbol, or a negative errno with @err.
  */
 int module_set_kernel_func(struct module_set *set, uint64_t addr, const struct func **func,
 			   struct uft_err *err);
 
-/* Read the module's symbols, unless done already. Without a file it has no symbols. */
+/* Read the module's symbols, unless they were read already. Without a file it has no symbols. */
 int module_load(struct module_set *set, struct module *mod, struct uft_err *err);
 
 /*
- * Read the module's symbols again if their file has grown, as with functions of Python at their
- * first calls; known functions stay. True: it was read, and has symbols.
+ * Read the module's symbols again if their file has grown. It grows when functions of Python are
+ * called for the first time. Known functions stay valid. Returns true when the file was read, and
+ * has symbols.
  */
 bool module_has_grown(struct module_set *set, struct module *mod, struct uft_err *err);
 
-/* Find the source file of the function @sym; NULL: no debug information was recorded. */
+/* Find the source file of the function @sym. Returns NULL if no debug information was recorded. */
 const char *module_source(struct module_set *set, struct module *mod, const struct symbol *sym);
 
-/* Get the function of a symbol of @mod. NULL when memory is short. */
+/* Get the function of a symbol of @mod. Returns NULL when memory is short. */
 const struct func *module_func(struct module_set *set, struct module *mod,
 			       const struct symbol *sym);
 
@@ -139,22 +141,25 @@ int module_set_prefer(struct module_set *set, const char *name, struct uft_err *
 bool func_is_called(const struct func *func, const char *name);
 
 /*
- * Append "FILE:LINE" of the instruction at @offset of @func's module. False: its file does not tell
- * the line. Not thread-safe.
+ * Append "FILE:LINE" of the instruction at @offset of @func's module. Returns false if the module's
+ * file does not tell the line. Not thread-safe.
  */
 bool module_put_line(const struct func *func, uint64_t offset, struct strbuf *out);
 
-/* Find debug information about @func; NULL: none. A damaged file counts as absent. */
+/*
+ * Find debug information about @func. A damaged file counts as absent. Returns NULL if there is
+ * none.
+ */
 const struct dbg_func *module_debug(struct module_set *set, const struct func *func);
 
 /*
- * Add a function "<hex>" for an address without a symbol. @mod: its module; NULL: none. NULL when
- * memory is short.
+ * Add a function "<hex>" for an address without a symbol. @mod: its module, or NULL. Returns NULL
+ * when memory is short.
  */
 const struct func *module_set_add_unknown(struct module_set *set, uint64_t addr,
 					  const struct module *mod);
 
-/* Add a function without a symbol, under this name. NULL when memory is short. */
+/* Add a function with this name and without a symbol. Returns NULL when memory is short. */
 const struct func *module_set_add_func(struct module_set *set, const char *name);
 
 #endif

@@ -15,7 +15,7 @@ void opened_deinit(struct opened *opened)
 	*opened = (struct opened){ 0 };
 }
 
-/* Set the number of calls. New ones get no address. */
+/* Set the number of calls. New calls have no address. */
 static bool set_nr(struct opened *opened, size_t nr)
 {
 	if (nr > opened->cap) {
@@ -85,7 +85,7 @@ bool opened_skim(struct opened *opened, struct plain_records *records, uint64_t 
 	return true;
 }
 
-/* Set @first, and return the number of calls from it on. */
+/* Set @first, and return the number of calls from this index to the innermost one. */
 static size_t count_known(struct opened *opened)
 {
 	opened->first = opened->nr;
@@ -131,8 +131,8 @@ void opened_put(const struct opened *opened, uint64_t start_ns, struct event *ev
 }
 
 /*
- * Note a return. @open: number of the calls at the beginning that the task has not left so far.
- * False: no more names can be found.
+ * Note a return. @open: the number of calls that were open at the beginning and have not returned
+ * so far. Returns false when no more names can be found.
  */
 static bool note_return(struct opened *opened, size_t *open, const struct event *event)
 {

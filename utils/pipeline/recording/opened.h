@@ -1,4 +1,7 @@
-/* The calls that are open where a time range or a task begins. Exporters begin them there. */
+/*
+ * The calls that are open when a time range or a task begins. Exporters let them begin at that
+ * time.
+ */
 #ifndef UTRAIL_PIPELINE_OPENED_H
 #define UTRAIL_PIPELINE_OPENED_H
 
@@ -36,12 +39,12 @@ struct opened {
 
 void opened_deinit(struct opened *opened);
 
-/* Note an event before the range. False when memory is short. */
+/* Note an event before the range. Returns false when memory is short. */
 bool opened_note(struct opened *opened, const struct event *event);
 
 /*
- * Note calls of the program before @until_ns directly from a source's buffer, up to the first other
- * record. False when memory is short.
+ * Note the program's calls before @until_ns, directly from the buffer of a source. The first record
+ * that is not such a call ends the loop. Returns false when memory is short.
  */
 bool opened_skim(struct opened *opened, struct plain_records *records, uint64_t until_ns);
 
@@ -52,7 +55,10 @@ bool opened_skim(struct opened *opened, struct plain_records *records, uint64_t 
 size_t opened_begin(struct opened *opened, const struct task *task, const struct event *next,
 		    uint64_t start_ns);
 
-/* Write an ENTRY at @start_ns for each open call to @events, and a SCHED_OUT if the task is out. */
+/*
+ * Write an ENTRY at @start_ns for each open call to @events, and a SCHED_OUT if the task is off the
+ * CPU.
+ */
 void opened_put(const struct opened *opened, uint64_t start_ns, struct event *events);
 
 /*
@@ -60,11 +66,10 @@ void opened_put(const struct opened *opened, uint64_t start_ns, struct event *ev
  * recording.
  *
  * @opened: all zero; is filled for opened_put()
- * @src: is read from its beginning until the calls have returned, since their returns tell the
- *       functions
+ * @src: is read from its beginning until the calls have returned. The returns tell the functions
  * @is_stopped: another thread may set it, to end the search
  *
- * Returns the number of the calls, or -ENOMEM.
+ * Returns the number of calls, or -ENOMEM.
  */
 ssize_t opened_find_inherited(struct opened *opened, struct src_user *src,
 			      const atomic_bool *is_stopped);

@@ -12,7 +12,10 @@
 
 #define BUFFER_BYTES (64U * 1024)
 
-/* Read on, in a buffer of at least @wanted bytes: 1, 0 at the end, or negative. */
+/*
+ * Read more bytes into a buffer of at least @wanted bytes. Returns 1, 0 at the end, or a negative
+ * errno.
+ */
 static int refill_proc_file(struct proc_file *file, size_t wanted)
 {
 	size_t left = file->len - file->at;

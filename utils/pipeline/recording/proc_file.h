@@ -13,7 +13,7 @@
 
 /*
  * @buf: [@at, @len) was read and not decoded yet; @cap is its size
- * @offset: offset in the file of the end of the buffer
+ * @offset: the offset in the file at which the buffer ends
  * @is_damaged: an error has ended the file
  */
 struct proc_file {
@@ -29,8 +29,8 @@ struct proc_file {
 };
 
 /*
- * Open the file of the data directory @dir. 0; -ENOENT when there is none; negative with @err.
- * Ends with proc_file_close() in any case.
+ * Open the file of the data directory @dir. Returns 0, -ENOENT when there is none, or another
+ * negative errno with @err. In all cases, proc_file_close() must be called.
  */
 int proc_file_open(struct proc_file *file, const char *dir, bool is_big_endian,
 		   struct uft_err *err);
@@ -38,8 +38,8 @@ void proc_file_close(struct proc_file *file);
 #define cleanup_proc_file cleanup(proc_file_close)
 
 /*
- * Read the next record of any kind; its data is valid until the next call. Returns 1; 0 at the end
- * of the file, which may grow; or negative with @err, after which the file ends.
+ * Read the next record of any kind. Its data is valid until the next call. Returns 1, 0 at the end
+ * of the file, which may grow, or a negative errno with @err, after which the file ends.
  */
 int proc_file_next(struct proc_file *file, struct proc_record *rec, struct uft_err *err);
 

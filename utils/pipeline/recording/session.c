@@ -180,7 +180,10 @@ struct addr_space *session_space(struct session *session, unsigned reader, uint6
 	return space;
 }
 
-/* Find the function at @offset of @mod: 1 with *@func, 0 without a symbol, negative with @err. */
+/*
+ * Find the function at @offset of @mod. Returns 1 with *@func, 0 without a symbol, or a negative
+ * errno with @err.
+ */
 static int find_in_module(struct session *session, struct module *mod, uint64_t offset,
 			  const struct func **func, struct uft_err *err)
 {
@@ -200,8 +203,8 @@ static int find_in_module(struct session *session, struct module *mod, uint64_t 
 }
 
 /*
- * The function and module at an address. @func: NULL: the module has no symbol there. @start: the
- * address of the module
+ * The function and the module at an address. @func: NULL if the module has no symbol there. @start:
+ * the address of the module
  */
 struct found {
 	const struct func *func;
@@ -300,7 +303,7 @@ static bool space_grow(struct addr_space *space)
 	return true;
 }
 
-/* Find or make the function in the data that all readers share. Called with the lock. */
+/* Find or make the function in the data that all readers share. The caller holds the lock. */
 static const struct func *find_or_make(struct addr_space *space, uint64_t addr, struct uft_err *err)
 {
 	struct found found = { 0 };
@@ -309,7 +312,7 @@ static const struct func *find_or_make(struct addr_space *space, uint64_t addr, 
 		return NULL;
 	if (found.func)
 		return found.func;
-	/* Each space makes its own function "<hex>"; views that add up by name combine them. */
+	/* Each space makes its own function "<hex>". Views that add up by name combine them. */
 	return module_set_add_unknown(space->session->set, addr, found.mod);
 }
 

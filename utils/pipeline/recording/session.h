@@ -56,12 +56,12 @@ struct session {
 struct session *session_create(struct module_set *set, const struct task_line *line);
 void session_destroy(struct session *session);
 
-/* Read `sid-<id>.map`. A missing file is not an error: then no address has a name. */
+/* Read `sid-<id>.map`. A missing file is not an error, but then no address has a name. */
 int session_load_map(struct session *session, struct uft_err *err);
 
 /*
  * Add a library loaded by dlopen(3). Lines may come in any order. Spaces of the session that were
- * returned before become invalid. 0 or -ENOMEM.
+ * returned before become invalid. Returns 0 or -ENOMEM.
  */
 int session_add_late(struct session *session, const struct task_line *line);
 
@@ -70,12 +70,12 @@ int session_add_late(struct session *session, const struct task_line *line);
 
 /*
  * Find the reader's address space at @time_ns, and the time until which it is valid (UINT64_MAX: to
- * the end). NULL when memory is short.
+ * the end). Returns NULL when memory is short.
  */
 struct addr_space *session_space(struct session *session, unsigned reader, uint64_t time_ns,
 				 uint64_t *until_ns);
 
-/* Fibonacci hashing: addresses of functions differ little, and mostly in the middle bits. */
+/* Fibonacci hashing. Addresses of functions differ little, and mostly in the middle bits. */
 static inline size_t addr_slot(uint64_t addr)
 {
 	return (addr * 0x9e3779b97f4a7c15ULL) >> 32;
@@ -85,18 +85,21 @@ static inline size_t addr_slot(uint64_t addr)
 const struct func *space_find(struct addr_space *space, uint64_t addr, struct uft_err *err);
 
 /*
- * Find the symbol of code or data at @addr, as a function, without caching it. NULL: there is none,
- * or a failure.
+ * Find the symbol of code or data at @addr, as a function, without caching it. Returns NULL if
+ * there is none, or after an error.
  */
 const struct func *space_symbol(const struct addr_space *space, uint64_t addr);
 
-/* Like space_symbol(). *@offset becomes the offset of @addr in the module, as of symbol->addr. */
+/*
+ * Like space_symbol(). *@offset becomes the offset of @addr in the module, in the same units as
+ * symbol->addr.
+ */
 const struct func *space_symbol_offset(const struct addr_space *space, uint64_t addr,
 				       uint64_t *offset);
 
 /*
- * HOT: find the function at @addr; an address without a symbol has a function named "<hex>". NULL
- * with @err: memory is short, or a symbol file is unreadable.
+ * HOT: find the function at @addr. An address without a symbol has a function named "<hex>".
+ * Returns NULL with @err if memory is short, or a symbol file is unreadable.
  */
 static inline const struct func *space_func(struct addr_space *space, uint64_t addr,
 					    struct uft_err *err)
