@@ -21,8 +21,8 @@ void compact_call_event(const struct compact_coder *coder, const struct compact_
 }
 
 /*
- * Returns the time up to which addresses keep their meaning for fast_calls(); 0: the stack's depth
- * is unknown, or calls of the kernel may come.
+ * Returns the time up to which addresses keep their meaning for fast_calls(). Returns 0 if the
+ * stack's depth is unknown, or if calls of the kernel may come.
  */
 static uint64_t fast_until(const struct stg_calls *calls, uint64_t until_ns)
 {
@@ -31,7 +31,7 @@ static uint64_t fast_until(const struct stg_calls *calls, uint64_t until_ns)
 	return MIN(until_ns, calls->changes_ns - 1);
 }
 
-/* Find the argument specifications of function @number; NULL when memory is short. */
+/* Find the argument specifications of function @number. Returns NULL when memory is short. */
 static const struct func_args *args_of(const struct stg_calls *calls, struct compact_cursor *cursor,
 				       uint32_t number)
 {
@@ -52,8 +52,8 @@ static const struct func_args *args_of(const struct stg_calls *calls, struct com
 }
 
 /*
- * HOT: read a call with payload. False, with @state unchanged: the payload has another length than
- * the specification, so the next record is not found.
+ * HOT: read a call with payload. Returns false, with @state unchanged, if the payload's length
+ * differs from its specification. The next record cannot be found then.
  */
 NOINLINE static bool payload_step(const struct stg_calls *calls, struct compact_cursor *cursor,
 				  struct compact_state *state, uint64_t until_ns,
@@ -88,7 +88,7 @@ NOINLINE static bool payload_step(const struct stg_calls *calls, struct compact_
 
 /*
  * HOT: read ENTRYs of functions that the block has named, and EXITs of the innermost call.
- * *@is_read: another call is in *@odd.
+ * *@is_read becomes true if a call of another kind was read into *@odd.
  */
 static size_t fast_calls(struct stg_calls *calls, struct compact_cursor *cursor,
 			 struct compact_state *at, struct event *events, size_t max,
@@ -165,7 +165,7 @@ ssize_t compact_calls(struct stg_calls *calls, struct compact_cursor *cursor, ui
 		    (!is_read && compact_odd_call(block, &state, until_ns, &call) != COMPACT_CALL))
 			break;
 		if (unlikely(call.number == 0)) {
-			/* No encoder writes such a call: the rest of the block is not read. */
+			/* No encoder writes such a call, so the rest of the block is not read. */
 			state.in = block->end + 1;
 			break;
 		}

@@ -1,5 +1,6 @@
 /*
- * Source and stage in one: calls of a compact block, as stg_calls() would make them from records.
+ * A source and a stage in one. It makes the events of calls in a compact block, as stg_calls()
+ * would make them from records.
  */
 #ifndef UTRAIL_PIPELINE_COMPACT_CALLS_H
 #define UTRAIL_PIPELINE_COMPACT_CALLS_H
@@ -13,27 +14,27 @@
 #include "utils/pipeline/stages/stage.h"
 
 /*
- * Write the next calls, at most @max and none later than @until_ns, to @events, as stg_calls()
- * leaves them.
+ * Read the next calls, at most @max and none later than @until_ns, and write their events to
+ * @events. The events are as after stg_calls().
  *
- * @last_ns: time of the record before the first call
+ * @last_ns: the time of the record before the first call
  *
- * Returns their number; 0: the next call is later, or must be read as a record; or negative with
- * @err.
+ * Returns the number of events, 0 if the next call is later or must be read as a record, or a
+ * negative errno with @err.
  */
 ssize_t compact_calls(struct stg_calls *calls, struct compact_cursor *cursor, uint64_t last_ns,
 		      struct event *events, size_t max, uint64_t until_ns, struct uft_err *err);
 
 /*
- * Make the event that event_of_record() makes of the same call in a record without payload.
- * @last_ns: time of the record before it.
+ * Make the event of @call. It equals the event that event_of_record() makes from a record of the
+ * call without payload. @last_ns: the time of the record before it.
  */
 struct compact_call;
 void compact_call_event(const struct compact_coder *coder, const struct compact_call *call,
 			uint64_t last_ns, struct event *event);
 
 /*
- * Read the call of @block at @state that compact_step() has refused. The results are those of
+ * Read the call of @block that compact_step() has refused at @state. The results are those of
  * compact_block_other().
  */
 struct compact_state;

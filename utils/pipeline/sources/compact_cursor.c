@@ -1,4 +1,4 @@
-/* Opens blocks to be read call by call (see compact_cursor.h). */
+/* Opens blocks, to be read call by call (see compact_cursor.h). */
 #include "utils/pipeline/sources/compact_cursor.h"
 
 #include <stdlib.h>

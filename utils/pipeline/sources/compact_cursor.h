@@ -1,4 +1,6 @@
-/* A position in <tid>.cdat, from which calls are read one by one and not as bytes of records. */
+/*
+ * A position in <tid>.cdat, from which calls are read one by one, instead of as bytes of records.
+ */
 #ifndef UTRAIL_PIPELINE_COMPACT_CURSOR_H
 #define UTRAIL_PIPELINE_COMPACT_CURSOR_H
 
@@ -15,15 +17,16 @@ struct func;
 struct func_args;
 
 /*
- * One block is open at a time. The rest of it must be read as bytes from a LOST record, an event,
- * or a payload of another length than its specification on.
+ * One block is open at a time. From a LOST record, an event, or a payload whose length differs from
+ * its specification, the rest of the block must be read as bytes.
  *
  * @at: offset of the block in the file
- * @raw_end: end, in <tid>.dat, of the bytes that the block represents; 0: no block is open
+ * @raw_end: the offset in <tid>.dat at which the bytes that the block represents end; 0: no block
+ *           is open
  * @payload_bytes: bytes of payloads of the calls that src_user_took() has not counted yet
  * @bytes: body of the block
- * @named: functions in @space by their numbers in the block; @func is NULL: not called yet; @args
- *         is NULL: not looked up yet
+ * @named: functions in @space by their numbers in the block; @func is NULL if the function was not
+ *         called yet, @args if they were not looked up yet
  */
 struct compact_cursor {
 	struct compact_block block;
@@ -45,20 +48,21 @@ struct compact_cursor {
 };
 
 /*
- * Make a cursor on the heap, of about 80 kB and the size of a block. NULL when memory is short.
- * @args is borrowed. @is_big: payloads are big-endian
+ * Make a cursor on the heap. It takes about 80 kB and the size of a block. Returns NULL when memory
+ * is short. @args is borrowed. @is_big: payloads are big-endian
  */
 struct compact_cursor *compact_cursor_create(struct arg_book *args, bool is_big);
 void compact_cursor_destroy(struct compact_cursor *cursor);
 
 /*
- * Open the block of the bytes at @raw. False: no block begins there, memory is short, or the block
- * is damaged or ends within a record. Then call compact_file_read().
+ * Open the block whose bytes begin at offset @raw. Returns false if no block begins there, if
+ * memory is short, or if the block is damaged or ends within a record. The caller then uses
+ * compact_file_read().
  */
 bool compact_cursor_open(struct compact_cursor *cursor, const struct compact_file *file, int fd,
 			 uint64_t raw);
 
-/* Forget the functions of the block's numbers: addresses are those of @space from now on. */
+/* Forget the functions of the block's numbers. From now on, addresses are those of @space. */
 void compact_cursor_forget_names(struct compact_cursor *cursor, const struct addr_space *space);
 
 #endif

@@ -18,8 +18,8 @@ static const struct queued *next_queued(const struct kernel_calls *calls)
 }
 
 /*
- * True when the record is within the outermost call @next and nearer to its beginning: then the
- * task really wrote it before the call.
+ * True when the record is within the outermost call that @next begins, and nearer to the beginning
+ * of the call than to its end. The task has really written such a record before the call.
  */
 static bool is_entered_late(const struct kernel_calls *calls, const struct queued *next,
 			    uint64_t record_ns)
@@ -39,8 +39,8 @@ static bool is_entered_late(const struct kernel_calls *calls, const struct queue
 }
 
 /*
- * Returns the time at which @next is due: the next record's time if the clocks have put @next on
- * the wrong side of the record.
+ * Returns the time at which @next is due. If the clocks have put @next on the wrong side of the
+ * next record, it is the time of that record, or a nanosecond earlier.
  */
 static uint64_t due_ns(const struct kernel_calls *calls, const struct queued *next)
 {
@@ -65,7 +65,7 @@ static uint64_t calls_next_ns(struct source *source)
 	return next ? due_ns(calls, next) : UINT64_MAX;
 }
 
-/* Make the EXIT of the innermost open call, whose return was not recorded. */
+/* Make an EXIT for the innermost open call, whose return was not recorded. */
 static struct event return_unseen(struct kernel_calls *calls, uint64_t time_ns)
 {
 	const struct kernel_frame *frame = &calls->frames[--calls->nr];
@@ -151,8 +151,8 @@ static bool is_sched(const struct queued *next)
 }
 
 /*
- * Find the CPU of the task's next SCHED_IN, if the queue has it already. After a loss it may be
- * another SCHED_IN.
+ * Find the CPU of the task's next SCHED_IN, if the queue has it already. The search stops at a loss,
+ * after which the next SCHED_IN may be a later one.
  */
 static uint16_t cpu_of_return(const struct kernel_calls *calls)
 {
@@ -170,8 +170,8 @@ static uint16_t cpu_of_return(const struct kernel_calls *calls)
 }
 
 /*
- * Make the SCHED_IN of a task that enters a call at @entry_ns. The SCHED_IN is a nanosecond
- * earlier, as in uftrace.
+ * Make the SCHED_IN of a task that enters a call at @entry_ns. It is a nanosecond before the call,
+ * as in uftrace.
  */
 static struct event come_back(struct kernel_calls *calls, uint64_t entry_ns)
 {
@@ -189,7 +189,7 @@ static struct event come_back(struct kernel_calls *calls, uint64_t entry_ns)
 	return event;
 }
 
-/* Record an act of the scheduler. False: it is a SCHED_IN that was delivered already. */
+/* Record an act of the scheduler. Returns false if it is a SCHED_IN that was delivered already. */
 static bool note_sched(struct kernel_calls *calls, const struct queued *next)
 {
 	bool is_known = next->type == EVENT_SCHED_IN && calls->was_back;
@@ -279,7 +279,7 @@ size_t kernel_calls_return(struct kernel_calls *calls, uint64_t record_ns, struc
 	return nr;
 }
 
-/* The time of @next is before the record at @record_ns: true when due_ns() leaves it there. */
+/* True when due_ns() leaves @next before the record at @record_ns, as its time says. */
 static inline bool is_due_before(const struct kernel_calls *calls, const struct queued *next,
 				 uint64_t record_ns)
 {

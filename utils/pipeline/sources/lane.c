@@ -6,10 +6,10 @@
 #include "utils/pipeline/sources/compact_calls.h"
 #include "utils/pipeline/pipeline.h"
 
-/* The number of events in the first batch of one lane among many. */
+/* The number of events in the first batch of a lane, if there are many lanes. */
 #define FIRST_BATCH 32
 
-/* Note the damage of a task's file, where the task ends. The others go on. */
+/* Note the damage of a task's file. The task ends there, and the other tasks go on. */
 static void note_damage(struct pipeline *pipe, const struct uft_err *why)
 {
 	pthread_mutex_lock(&pipe->data->modules.lock);
@@ -18,8 +18,8 @@ static void note_damage(struct pipeline *pipe, const struct uft_err *why)
 }
 
 /*
- * The source beside the records that has the next event. Up to @until_ns, its events come before
- * those of the other sources.
+ * The source, other than the records, that has the next event. Up to @until_ns, its events come
+ * before those of the other sources.
  */
 struct next_other {
 	struct source *src;
@@ -51,7 +51,9 @@ uint64_t lane_next_other_ns(const struct lane *lane)
 	return find_other(lane).time_ns;
 }
 
-/* True when an event of @other_ns may be taken: no earlier records can come into the file. */
+/*
+ * True when an event of @other_ns may be taken, because no earlier records can come into the file.
+ */
 static bool is_due(const struct lane *lane, uint64_t limit_ns, uint64_t other_ns)
 {
 	const struct src_user *user = &lane->user;
@@ -63,7 +65,10 @@ static bool is_due(const struct lane *lane, uint64_t limit_ns, uint64_t other_ns
 	return !lane->pipe->has_late_entries || user->at < user->len || other_ns <= user->last_ns;
 }
 
-/* Take events of the source @next up to the next record, at least the first event. */
+/*
+ * Take events of the source @next, up to the time of the next record. At least the first event is
+ * taken.
+ */
 static ssize_t take_others(struct lane *lane, const struct next_other *next, uint64_t limit_ns,
 			   struct event *events, size_t max, struct uft_err *err)
 {
@@ -71,15 +76,15 @@ static ssize_t take_others(struct lane *lane, const struct next_other *next, uin
 	uint64_t until_ns = MIN(next->until_ns, limit_ns);
 
 	until_ns = MIN(until_ns, record_ns - (record_ns > 0));
-	/* Events are taken one by one, since is_due() must see each. */
+	/* Events are taken one by one, because is_due() must see each of them. */
 	if (lane->pipe->has_late_entries)
 		until_ns = next->time_ns;
 	return source_read(next->src, events, max, MAX(until_ns, next->time_ns), err);
 }
 
 /*
- * Read the records before *@other, the next event of another source. Calls of the kernel end
- * before: a task within them writes no records.
+ * Read the records before *@other, the next event of another source. Open calls of the kernel must
+ * end before them, since a task within such a call writes no records.
  */
 static ssize_t read_records(struct lane *lane, struct next_other *other, uint64_t limit_ns,
 			    struct event *events, size_t max, struct uft_err *err)
@@ -129,7 +134,7 @@ size_t lane_read(struct lane *lane, struct event *events, size_t max)
 		if (src_user_take_damage(&lane->user, &why))
 			note_damage(lane->pipe, &why);
 		nr += n;
-		/* The next read moves the buffer of the source, and the payloads in it. */
+		/* The next read would move the buffer of the source, and the payloads in it. */
 		if (n && (other.time_ns == UINT64_MAX || src_user_wants_refill(&lane->user)))
 			break;
 		if (n)
@@ -143,7 +148,7 @@ size_t lane_read(struct lane *lane, struct event *events, size_t max)
 		size_t queued_at = lane->queued.at;
 
 		n = take_others(lane, &other, limit_ns, events + nr, max - nr, &why);
-		/* The source may have dropped an event: then it goes on, too. */
+		/* If the source has dropped an event, the loop goes on, too. */
 		if (n < 0 || (n == 0 && lane->queued.at == queued_at))
 			break;
 		nr += n;
@@ -159,7 +164,7 @@ static bool has_range(const struct pipeline *pipe)
 	return pipe->start_ns || pipe->stop_ns != UINT64_MAX;
 }
 
-/* True when the next records of a compact file may be read as calls, not as records. */
+/* True when the next calls of a compact file may be read one by one, instead of as records. */
 static bool takes_calls(const struct lane *lane)
 {
 	const struct pipeline *pipe = lane->pipe;
@@ -172,8 +177,8 @@ static bool takes_calls(const struct lane *lane)
 }
 
 /*
- * Read the next calls as stg_calls() makes them, without other events. Payloads stay in the block
- * until the next read. 0: call lane_read().
+ * Read the next calls with the work of stg_calls() done, without other events. Payloads stay in the
+ * block until the next read. Returns the number of events; if it is 0, lane_read() must be called.
  */
 static ssize_t read_calls(struct lane *lane, struct event *events, struct uft_err *err)
 {
@@ -193,8 +198,8 @@ static ssize_t read_calls(struct lane *lane, struct event *events, struct uft_er
 }
 
 /*
- * Get room for the next batch. The first batch of many lanes is small; a later one usually gets the
- * room of an ended lane.
+ * Get memory for the next batch. If there are many lanes, the first batch is small. A later batch
+ * usually gets the memory of a lane that has ended.
  */
 static int get_buffers(struct lane *lane, struct uft_err *err)
 {
@@ -244,7 +249,10 @@ static struct event *raw_events(const struct lane *lane)
 	return lane->holds_back ? lane->raw : lane->events;
 }
 
-/* Replace the buffer *@events of a lane by one for @room events, with a copy of the first @nr. */
+/*
+ * Replace the buffer *@events of a lane by a buffer for @room events, and copy the first @nr
+ * events.
+ */
 static int replace_events(struct lane *lane, struct event **events, size_t nr, size_t room)
 {
 	struct event *copy = reallocarray(NULL, room, sizeof(*copy));
@@ -267,7 +275,7 @@ static int make_room(struct lane *lane, size_t nr)
 	return 0;
 }
 
-/* Make room for @room events in the buffer of raw_events(), which has @nr. */
+/* Make room for @room events in the buffer of raw_events(), which has @nr events. */
 static int make_raw_room(struct lane *lane, size_t nr, size_t room)
 {
 	return lane->holds_back ? replace_events(lane, &lane->raw, nr, room)
@@ -275,8 +283,8 @@ static int make_raw_room(struct lane *lane, size_t nr, size_t room)
 }
 
 /*
- * True when the time range cuts off an event: it is before the range, or ends a call of the kernel
- * that began before the range.
+ * True when the time range cuts off an event. Such an event is before the range, or it ends a call
+ * of the kernel that began before the range.
  */
 static bool is_cut_off(struct lane *lane, const struct event *event, bool is_before)
 {
@@ -298,8 +306,8 @@ static bool is_cut_off(struct lane *lane, const struct event *event, bool is_bef
 }
 
 /*
- * With opens_at_start: replace events before the range by the calls that they leave open. Returns
- * the new number of events, or -ENOMEM.
+ * With opens_at_start: replace the events before the range by the calls that are open after them.
+ * Returns the new number of events, or -ENOMEM.
  */
 static ssize_t open_range(struct lane *lane, size_t nr)
 {
@@ -327,7 +335,10 @@ static ssize_t open_range(struct lane *lane, size_t nr)
 	return left + more;
 }
 
-/* Follow calls before the range: as far as possible from the records, without events. */
+/*
+ * Follow the calls before the range. As many as possible are read directly from records, without
+ * making events.
+ */
 static int skim_to_range(struct lane *lane)
 {
 	const struct pipeline *pipe = lane->pipe;
@@ -357,8 +368,8 @@ static bool is_out_behind(const struct lane *lane, const struct event *events, s
 }
 
 /*
- * Drop events outside of the time range. With opens_at_start, a time off the CPU that is open at
- * its end ends there.
+ * Drop events outside of the time range. With opens_at_start, a time off the CPU that goes beyond
+ * the end of the range ends there.
  */
 static size_t cut_range(struct lane *lane, struct event *events, size_t nr)
 {
@@ -388,8 +399,8 @@ static size_t cut_range(struct lane *lane, struct event *events, size_t nr)
 }
 
 /*
- * With opens_inherited: put the calls that the task begins within before its first @nr events.
- * Returns the new number, or -ENOMEM.
+ * With opens_inherited: find the calls that were open when the task began, and put their ENTRYs in
+ * front of the first @nr events. Returns the new number of events, or -ENOMEM.
  */
 static ssize_t open_inherited(struct lane *lane, size_t nr)
 {
@@ -415,7 +426,10 @@ static ssize_t open_inherited(struct lane *lane, size_t nr)
 			if (events[i].depth)
 				events[i].flags = EVENT_INHERITED;
 		}
-		/* If the task begins before the range, open_range() opens these calls there. */
+		/*
+		 * If the task begins before the range, open_range() inserts these calls at the
+		 * beginning of the range.
+		 */
 		if (start_ns >= lane->pipe->start_ns)
 			stg_filter_begin_within(&lane->filter, more);
 	}
@@ -423,7 +437,7 @@ static ssize_t open_inherited(struct lane *lane, size_t nr)
 	return more < 0 ? more : (ssize_t)nr + more;
 }
 
-/* If the task's first record is within calls, put these calls in front of it. */
+/* If calls were open at the task's first record, insert ENTRYs of these calls before it. */
 static ssize_t begin_task(struct lane *lane, const struct event *events, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
@@ -478,7 +492,7 @@ static ssize_t finish_lane(struct lane *lane)
 	return nr;
 }
 
-/* Run the stages after stg_calls(). @depth: number of calls that were open before the batch. */
+/* Run the stages after stg_calls(). @depth: the number of calls that were open before the batch */
 static ssize_t run_stages(struct lane *lane, struct event *events, size_t nr, size_t depth,
 			  struct uft_err *err)
 {
@@ -511,7 +525,7 @@ static ssize_t run_stages(struct lane *lane, struct event *events, size_t nr, si
 	return passed < 0 ? err_set_errno(err, passed, "cannot filter by time") : passed;
 }
 
-/* When the lane is dry: release held calls that have lasted long enough by now. */
+/* For a lane that is dry: release held calls that have lasted long enough by now. */
 static ssize_t release_due(struct lane *lane, struct uft_err *err)
 {
 	int ret = make_room(lane, stg_time_room(&lane->time, 0));
@@ -561,7 +575,7 @@ static ssize_t read_events(struct lane *lane, struct uft_err *err)
 
 /*
  * Read the next batch, and pass it through all stages. Returns the number of remaining events,
- * perhaps 0, or negative with @err.
+ * which may be 0, or a negative errno with @err.
  */
 static ssize_t fill_once(struct lane *lane, struct uft_err *err)
 {
