@@ -6,26 +6,28 @@
 #include "utils/base/cleanup.h"
 #include "utils/pipeline/sources/split.h"
 
-/* The bytes of records for which a further thread is worth its start. */
+/* A further thread is started only for this number of bytes of records or more. */
 #define WORTH_BYTES (1UL << 20)
 
 /* A task with a larger share of the work is split, so that no thread works alone at the end. */
 #define LARGE_PERCENT 60
 #define PIECE_LEAST   (256UL << 10)
 #define PIECE_MOST    (8UL << 20)
-/* Pieces for each thread: enough that all threads end at about the same time. */
+/*
+ * The number of pieces for each thread. It is so large that all threads end at about the same time.
+ */
 #define PIECES_EACH   16
 
 /*
- * The threads' common work.
+ * The work that the threads share.
  *
  * @large: lanes to split, the largest first
- * @small: lanes to read whole, the largest first, so that the last one to end is small
- * @next_large, @next_small: index of the next lane that no thread has taken
+ * @small: lanes to read as a whole, the largest first, so that a small lane ends last
+ * @next_large, @next_small: the index of the next lane that no thread has taken
  * @pieces: pieces of large lanes that no thread has taken, in order of reading
- * @nr_splitting: number of lanes with more pieces to come
- * @changed: there is work, or there will be no more
- * @has_failed: a thread had an error, so all can stop
+ * @nr_splitting: the number of lanes with more pieces to come
+ * @changed: signals that there is new work, or that there will be no more
+ * @has_failed: a thread had an error, and all threads can stop
  */
 struct crew {
 	struct pipeline *pipe;
@@ -89,8 +91,8 @@ static struct piece *take_piece(struct crew *crew)
 }
 
 /*
- * Returns the part of @bytes to split off so that all threads end together. Splitting takes a third
- * of the time of reading.
+ * Returns the part of @bytes that is split off, so that all threads end together. Splitting takes a
+ * third of the time of reading.
  */
 static uint64_t bytes_for_others(const struct crew *crew, uint64_t bytes)
 {
@@ -101,7 +103,7 @@ static uint64_t bytes_for_others(const struct crew *crew, uint64_t bytes)
 	return MIN(bytes / (100 + nr_others * 65) * (nr_others * 100), bytes);
 }
 
-/* Split a lane, and read the last piece. */
+/* Split a lane, and read its last piece. */
 static int split(struct worker *worker, struct lane *lane)
 {
 	struct crew *crew = worker->crew;
@@ -125,7 +127,10 @@ static int split(struct worker *worker, struct lane *lane)
 	return ret;
 }
 
-/* Do the next work, or wait for some: 1, 0 when nothing is left, or negative. Called locked. */
+/*
+ * Do the next work, or wait for some. Returns 1, 0 when no work is left, or a negative errno. The
+ * caller holds the lock.
+ */
 static int do_next(struct worker *worker)
 {
 	struct crew *crew = worker->crew;
@@ -213,7 +218,7 @@ static bool has_large(const struct pipeline *pipe, size_t nr_threads)
 
 size_t pipeline_threads(const struct pipeline *pipe, size_t wanted)
 {
-	/* The state of filters and of argument specifications is for one thread. */
+	/* Filters and argument specifications have states that only one thread may use. */
 	if (pipe->config.order != PIPELINE_BY_TASK || pipe->is_filtered ||
 	    (pipe->data->header.feat_mask & (FEAT_ARGUMENT | FEAT_RETVAL)))
 		return 1;
@@ -243,7 +248,7 @@ static int run_crew(struct worker *workers, size_t nr, struct uft_err *err)
 	return ret;
 }
 
-/* Run lanes from @first up to @end, whose queues are filled. */
+/* Run the lanes [@first, @end), whose queues are filled. */
 static int run_group(struct pipeline *pipe, size_t first, size_t end, const struct view *views,
 		     size_t nr, struct uft_err *err)
 {
@@ -283,8 +288,8 @@ static int run_group(struct pipeline *pipe, size_t first, size_t end, const stru
 }
 
 /*
- * Returns the number of threads, at most @nr, for which descriptors suffice: each may have a
- * streaming lane, which opens all files.
+ * Returns the number of threads, at most @nr, for which there are enough descriptors. Each thread
+ * may have a streaming lane, which opens all files.
  */
 static size_t threads_for(const struct pipeline *pipe, size_t first, size_t end, size_t nr)
 {

@@ -6,32 +6,35 @@
 #include "utils/base/fd.h"
 
 /*
- * Reading begins this far before the place: times go backwards a bit when a signal's handler
- * interrupts the probe. Files up to SMALL_BYTES are read whole.
+ * Reading begins this far before the found position, because times go backwards a bit when a
+ * signal's handler interrupts the probe. Files up to SMALL_BYTES are read whole.
  */
 #define MARGIN_BYTES  (128U << 10)
 #define SMALL_BYTES   (4 * MARGIN_BYTES)
-/* The number of records in a row that make a place certain: more than a payload can imitate. */
+/*
+ * The number of records in a row that make a position certain. It is more than a payload can
+ * imitate.
+ */
 #define ROW_RECORDS   (PAYLOAD_MAX_BYTES / sizeof(struct record) + 16)
 #define ROW_BUFFER    (16U << 10)
-/* When no row is found, the search begins again STEP_BYTES nearer to the beginning. */
+/* When no row is found, the search is repeated STEP_BYTES nearer to the beginning. */
 #define STEP_BYTES    (64U << 10)
 #define STEPS	      3
-/* The number of places before the found one whose order is checked. */
+/* The number of samples before the found position whose order is checked. */
 #define SAMPLES	      64
-/* The longest recording: few bytes of payloads look like a time in it. */
+/* The longest recording. Few bytes of payloads look like a time within it. */
 #define LONGEST_NS    (365ULL * 86400 * 1000000000)
 /*
- * Later times are since 1970, earlier ones since boot (clock_gettime(2)). The clock of times since
- * 1970 may be set back, and SAMPLES may miss a small step.
+ * A later time counts from 1970, an earlier one from boot (clock_gettime(2)). The clock that counts
+ * from 1970 may be set back, and SAMPLES may miss a small step.
  */
 #define SETTABLE_NS   (25 * LONGEST_NS)
 #define READ_AT_ONCE  32
-/* The most compact blocks in a row without a call, and so without a time. */
+/* The most compact blocks in a row that have no call, and so no time. */
 #define TIMELESS_MOST 64
 
 /*
- * The state of a search in @src. @probe reads the file at any place; it borrows the descriptor of
+ * The state of a search in @src. @probe reads the file at any offset, and borrows the descriptor of
  * @src.
  */
 struct seeker {
@@ -41,7 +44,9 @@ struct seeker {
 	uint64_t end;
 };
 
-/* A place where a record begins. @time_ns: the time of a record at the place or shortly after */
+/*
+ * An offset at which a record begins. @time_ns: the time of this record, or of one shortly after it
+ */
 struct spot {
 	uint64_t offset;
 	uint64_t time_ns;
@@ -77,8 +82,8 @@ static void place_probe(struct src_user *probe, uint64_t offset)
 }
 
 /*
- * True when a row of records in order of time begins at @offset, too long for a payload. *@time_ns
- * becomes the last record's time.
+ * True when a row of records begins at @offset, in order of time, and too long for a payload.
+ * *@time_ns becomes the time of the last record.
  */
 static bool is_row(struct seeker *seeker, uint64_t offset, uint64_t *time_ns)
 {
@@ -119,7 +124,7 @@ static bool may_begin(const struct seeker *seeker, const uint8_t *bytes)
 	       rec.time_ns >= seeker->first_ns && rec.time_ns - seeker->first_ns <= LONGEST_NS;
 }
 
-/* Open the file, which the first read does. */
+/* Open the file. The first read does this. */
 static bool has_file(struct seeker *seeker)
 {
 	uint64_t time_ns;
@@ -129,7 +134,7 @@ static bool has_file(struct seeker *seeker)
 	return seeker->probe.fd >= 0;
 }
 
-/* Find the next place from @offset on where a record begins. */
+/* Find the first position at @offset or after it where a record begins. */
 static bool find_row(struct seeker *seeker, uint64_t offset, struct spot *spot)
 {
 	uint8_t bytes[PAYLOAD_MAX_BYTES + 2 * sizeof(struct record)];
@@ -148,7 +153,10 @@ static bool find_row(struct seeker *seeker, uint64_t offset, struct spot *spot)
 	return false;
 }
 
-/* Find a place where a record begins, from @offset on, or else a bit before, but after @least. */
+/*
+ * Find a position where a record begins, at @offset or after it. If there is none, search a bit
+ * before @offset, but after @least.
+ */
 static bool find_row_near(struct seeker *seeker, uint64_t least, uint64_t offset, struct spot *spot)
 {
 	for (unsigned i = 0; i < STEPS; i++) {
@@ -161,7 +169,7 @@ static bool find_row_near(struct seeker *seeker, uint64_t least, uint64_t offset
 	return false;
 }
 
-/* Find a place shortly before @time_ns, by bisection; 0: there is none. */
+/* Find a position shortly before @time_ns by bisection. Returns 0 if there is none. */
 static uint64_t halve(struct seeker *seeker, uint64_t time_ns)
 {
 	struct spot low = { 0, seeker->first_ns };
@@ -229,7 +237,7 @@ static bool find_block_time(const struct seeker *seeker, size_t nr, uint64_t *ti
 	return false;
 }
 
-/* True when a record begins where block @nr does. */
+/* True when block @nr begins with the beginning of a record. */
 static bool begins_record(const struct seeker *seeker, size_t nr)
 {
 	struct compact_head head;
@@ -239,7 +247,10 @@ static bool begins_record(const struct seeker *seeker, size_t nr)
 		!head.is_cut);
 }
 
-/* Find the last block that begins before @time_ns, by bisection; 0: the first one, or unknown. */
+/*
+ * Find the last block that begins before @time_ns, by bisection. Returns 0 for the first block, and
+ * if it is unknown.
+ */
 static size_t halve_blocks(struct seeker *seeker, uint64_t time_ns)
 {
 	uint64_t low_ns = seeker->first_ns;
@@ -265,7 +276,7 @@ static size_t halve_blocks(struct seeker *seeker, uint64_t time_ns)
 	return low;
 }
 
-/* Check by samples that times before block @nr, which begins at @until_ns, are in order. */
+/* Check by samples that times before block @nr are in order. The block begins at @until_ns. */
 static bool have_blocks_order(struct seeker *seeker, size_t nr, uint64_t until_ns)
 {
 	uint64_t last_ns = seeker->first_ns;
@@ -312,13 +323,13 @@ bool seek_time(struct src_user *src, uint64_t time_ns)
 	is_found = src->compact ? seek_block(&seeker, time_ns, &spot)
 				: seek_plain(&seeker, time_ns, &spot);
 	close_seeker(&seeker);
-	/* The time of the record before the place is unknown: the first time stands for it. */
+	/* The time of the record before the position is unknown, so the first time is used. */
 	if (is_found)
 		src_user_limit(src, spot.offset, src->end_offset, task->first_ns);
 	return is_found;
 }
 
-/* Find a place near the end where a record begins; 0 is always valid. */
+/* Find a position near the end where a record begins. The position 0 is always valid. */
 static uint64_t near_end(struct seeker *seeker)
 {
 	const struct compact_file *compact = seeker->src->compact;
@@ -343,7 +354,10 @@ static uint64_t near_end(struct seeker *seeker)
 	return 0;
 }
 
-/* Find the time of the last record from @offset on; 0: there is none, or damage. */
+/*
+ * Find the time of the last record, reading from @offset. Returns 0 if there is none, or if there
+ * is damage.
+ */
 static uint64_t read_to_end(struct src_user *src, uint64_t offset)
 {
 	struct event events[READ_AT_ONCE];
@@ -353,7 +367,10 @@ static uint64_t read_to_end(struct src_user *src, uint64_t offset)
 	while (!src->at_end) {
 		ssize_t got = src_user_read(src, events, READ_AT_ONCE, UINT64_MAX, NULL);
 
-		/* Lanes read a damaged file from its start to the damage: find that end, too. */
+		/*
+		 * Lanes read a damaged file from its start to the damage. Find the time of the
+		 * record before the damage, too.
+		 */
 		if (got < 0)
 			return offset ? 0 : last_ns;
 		for (ssize_t i = 0; i < got; i++)

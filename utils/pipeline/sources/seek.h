@@ -8,22 +8,26 @@
 #include "utils/pipeline/sources/src_user.h"
 
 /*
- * The place of a time is found by bisection, since records and heads of compact blocks have times.
- * There is no index.
+ * A time is found by bisection, since records and heads of compact blocks have times. There is no
+ * index.
  *
- * The whole file is read if one of some 64 samples is no record or goes backwards in time, and if
- * times count from 1970 (record --clock=realtime): that clock may be set back.
+ * The whole file is read if one of some 64 samples is not a record, or goes backwards in time. It
+ * is also read if times count from 1970 (record --clock=realtime), because that clock may be set
+ * back.
  */
 
 /*
  * Position the fresh @src, which has its end_offset, at the start of a record. All records before
  * the new position are earlier than @time_ns, and some after it may be.
  *
- * False, with @src unchanged: the file is short, or its times are out of order.
+ * Returns false, with @src unchanged, if the file is short, or if its times are out of order.
  */
 bool seek_time(struct src_user *src, uint64_t time_ns);
 
-/* Find the time of the last record of @task; 0: no record can be read. @data does not grow. */
+/*
+ * Find the time of the last record of @task. @data is not a growing recording. Returns 0 if no
+ * record can be read.
+ */
 uint64_t seek_last_ns(struct trace_data *data, const struct task *task);
 
 #endif

@@ -1,4 +1,4 @@
-/* The calls that are open at a place of a compact file (see seek_opened.h). */
+/* The calls that are open at a position in a compact file (see seek_opened.h). */
 #include "utils/pipeline/sources/seek_opened.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@
  * The search, from the last block backwards.
  *
  * @probe: reads the blocks
- * @found: the calls that are open at the end; the first @nr_left are not known yet
+ * @found: the calls that are open at the end; the outermost @nr_left are not known yet
  * @nr_read: number of blocks that were read
  */
 struct search {
@@ -23,7 +23,7 @@ struct search {
 	unsigned nr_read;
 };
 
-/* Returns the fewest calls that are open at any of the @nr events; at most @least. */
+/* Returns the smallest number of calls that are open at one of the @nr events, at most @least. */
 static size_t fewest_open(const struct event *events, ssize_t nr, size_t least)
 {
 	for (ssize_t i = 0; i < nr; i++) {
@@ -34,8 +34,8 @@ static size_t fewest_open(const struct event *events, ssize_t nr, size_t least)
 }
 
 /*
- * Follow the calls of a block in @opened. *@least becomes the number of calls open all through the
- * block; SIZE_MAX: it has no calls.
+ * Follow the calls of a block in @opened. *@least becomes the number of calls that are open all
+ * through the block, or SIZE_MAX if it has no calls.
  */
 static bool follow_block(struct search *search, const struct compact_place *place,
 			 struct opened *opened, size_t *least)
@@ -109,8 +109,8 @@ static bool search_blocks(struct search *search, const struct compact_place *pla
 }
 
 /*
- * True when the task begins outside of all calls. Otherwise only its later returns tell the calls
- * that it began within.
+ * True when no call is open at the beginning of the task. Otherwise, only later returns tell which
+ * calls are open at the beginning.
  */
 static bool begins_outside(struct src_user *probe)
 {

@@ -1,4 +1,7 @@
-/* Finds the calls that are open at a place of a compact file without reading all before it. */
+/*
+ * Finds the calls that are open at a position in a compact file, without reading everything before
+ * it.
+ */
 #ifndef UTRAIL_PIPELINE_SEEK_OPENED_H
 #define UTRAIL_PIPELINE_SEEK_OPENED_H
 
@@ -8,13 +11,13 @@
 #include "utils/pipeline/sources/src_user.h"
 
 /*
- * Fill in @opened as if opened_note() had got all events before the position of @src, the first
- * byte of a compact block. Only blocks in which an open call was entered are read.
+ * Fill in @opened as if opened_note() had got all events before the position of @src. The position
+ * is the first byte of a compact block. Only blocks in which an open call was entered are read.
  *
  * @opened: all zero; stays so when the result is false
  *
- * False: too many blocks would be needed, a block is damaged, the task begins within calls, the
- * file is not compact, or memory is short.
+ * Returns false if too many blocks would be needed, if a block is damaged, if calls were open when
+ * the task began, if the file is not compact, or if memory is short.
  */
 bool seek_opened(const struct src_user *src, struct opened *opened);
 

@@ -27,8 +27,8 @@ struct stage_config;
 /* One thread at a time may call these functions. None of them prints, waits or calls back. */
 struct source_ops {
 	/*
-	 * Returns a lower bound of the times of future events; UINT64_MAX: there is no event now.
-	 * Only reads memory, so the result may be too early.
+	 * Returns a lower bound of the times of future events, or UINT64_MAX if there is no event
+	 * now. It only reads memory, so the result may be too early.
 	 */
 	uint64_t (*next_ns)(struct source *src);
 
@@ -40,25 +40,28 @@ struct source_ops {
 	 * - Times go backwards only in damaged files, and in a CPU's files by at most
 	 *   MERGER_LATE_NS.
 	 *
-	 * Returns their number; 0: the next event is later, or there is none now; or negative with
-	 * @err, after all events before the error. -EBADMSG is damage: the caller reads the other
-	 * sources on. Other errors end the run.
+	 * Returns the number of events, 0 if the next event is later or there is none now, or a
+	 * negative errno with @err, after all events before the error. -EBADMSG means damage: the
+	 * caller goes on with the other sources. Other errors end the run.
 	 */
 	ssize_t (*read)(struct source *src, struct event *events, size_t max, uint64_t until_ns,
 			struct uft_err *err);
 
 	/*
 	 * In a growing recording, between two runs: look for new events for next_ns() and read().
-	 * NULL: there never are any. Returns 0, or negative with @err.
+	 * NULL: there never are new events. Returns 0, or a negative errno with @err.
 	 */
 	int (*more)(struct source *src, struct uft_err *err);
 
-	/* Free all resources, and the source itself if it is on the heap, as a merger's are. */
+	/*
+	 * Free all resources, and the source itself if it is on the heap. A merger's sources are.
+	 */
 	void (*close)(struct source *src);
 
 	/*
 	 * For a merger: write the next calls of the kernel to @calls, up to an event of another
-	 * kind or task. Returns their number; 0: call read(). NULL: the source has no such calls.
+	 * kind or task. Returns the number of calls; if it is 0, read() must be called. NULL: the
+	 * source has no such calls.
 	 */
 	size_t (*read_calls)(struct source *src, struct queued *calls, size_t max,
 			     uint64_t until_ns);
@@ -68,8 +71,8 @@ struct source_ops {
  * The public beginning of each source.
  *
  * @task: the task of the events that read() has written; NULL: it is unknown
- * @tid, @other_tid: growing recording, @task is NULL: the events belong to the task @tid once it is
- *                   announced, else to the task @other_tid; 0: none
+ * @tid, @other_tid: for a growing recording, if @task is NULL: the events will belong to the task
+ *                   @tid if it is announced, or else to the task @other_tid; 0: none
  */
 struct source {
 	const struct source_ops *ops;
@@ -103,7 +106,7 @@ static inline void source_close(struct source *src)
 
 /*
  * @lost: the number of events that the kernel had no room for
- * @has_more_lost: the kernel has lost further events, of unknown number
+ * @has_more_lost: the kernel has lost further events, whose number is unknown
  * @has_files: the recording has files of the kernel
  */
 struct kernel_losses {
@@ -115,9 +118,9 @@ struct kernel_losses {
 /*
  * Facts that sources of all tasks need.
  *
- * @broken: the first damaged file is reported here; the other files are read on
+ * @broken: the first damaged file is reported here; the other files are still read
  * @newcomers: gets tasks that are missing in task.txt, by tid; NULL: not needed
- * @takes_notes: fill in @losses and the names of tasks; only for the first reader of a file
+ * @takes_notes: fill in @losses and the names of tasks; only the first reader of a file does so
  * @wants_points: events other than calls and times off the CPU are shown
  */
 struct source_context {
@@ -135,7 +138,7 @@ struct source_list {
 	size_t nr;
 };
 
-/* Append @src, which the list then owns. 0, or -ENOMEM, and @src is closed. */
+/* Append @src, which the list then owns. Returns 0, or -ENOMEM after closing @src. */
 int source_list_add(struct source_list *list, struct source *src);
 
 /* The arguments of source_kind.open(), for functions that cpu_files_each() calls. */
@@ -145,15 +148,17 @@ struct source_opening {
 	struct uft_err *err;
 };
 
-/* Open the file @name of the recording. Returns its descriptor, or negative with @in->err. */
+/*
+ * Open the file @name of the recording. Returns its descriptor, or a negative errno with @in->err.
+ */
 int source_open_file(const struct source_opening *in, const char *name);
 
 /*
  * A kind of sources of all tasks; pipeline_feed.c has the table.
  *
- * @open: append the recording's sources of this kind, often one for each CPU. At equal times the
- *        first source's events come first. Returns 0, or negative with @err; the caller always
- *        closes the appended sources
+ * @open: appends the recording's sources of this kind, often one for each CPU. At equal times, the
+ *        events of the first source come first. Returns 0, or a negative errno with @err. In both
+ *        cases, the caller closes the appended sources
  * @wants: true when a pipeline of this configuration shows any of their events. NULL: always
  */
 struct source_kind {
