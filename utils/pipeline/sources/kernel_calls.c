@@ -151,8 +151,8 @@ static bool is_sched(const struct queued *next)
 }
 
 /*
- * Find the CPU of the task's next SCHED_IN, if the queue has it already. The search stops at a loss,
- * after which the next SCHED_IN may be a later one.
+ * Find the CPU of the task's next SCHED_IN, if the queue has it already. The search stops at a
+ * loss, after which the next SCHED_IN may be a later one.
  */
 static uint16_t cpu_of_return(const struct kernel_calls *calls)
 {

@@ -12,8 +12,8 @@
 #include "utils/pipeline/stages/stg_calls_fast.h"
 
 /*
- * Each piece has a copy of the open calls. If these are more than COPY_FREE, a piece has at least
- * COPY_TIMES the copy's bytes.
+ * Each piece has a copy of the open calls. If there are more than COPY_FREE of them, a piece has at
+ * least COPY_TIMES as many bytes as the copy.
  */
 #define COPY_FREE  4096
 #define COPY_TIMES 4
@@ -27,7 +27,10 @@ void piece_destroy(struct piece *piece)
 	free(piece);
 }
 
-/* False when the task executes its own program again: stages disagree about the calls then. */
+/*
+ * False when the task executes its own program again. The stages disagree about the open calls
+ * after that.
+ */
 static bool has_clear_sessions(const struct task *task)
 {
 	for (size_t i = 1; i < task->nr_refs; i++) {
@@ -58,8 +61,8 @@ bool lane_can_split(const struct lane *lane)
 }
 
 /*
- * HOT: skip calls. Stops before a record of another kind, a record later than @until_ns, and a
- * record at @offset of the file or after it.
+ * HOT: skip calls. The loop ends before a record of another kind, before a record later than
+ * @until_ns, and at @offset of the file.
  */
 static void skim(struct lane *lane, uint64_t until_ns, uint64_t offset)
 {
@@ -81,8 +84,8 @@ static void skim(struct lane *lane, uint64_t until_ns, uint64_t offset)
 }
 
 /*
- * HOT: skip calls in a block that is read call by call. Returns their number. *@is_read: the next
- * call, of another kind, is in *@odd.
+ * HOT: skip calls in a block that is read call by call. Returns the number of skipped calls.
+ * *@is_read becomes true if a call of another kind was read into *@odd.
  */
 static size_t skim_calls(struct stg_calls *calls, struct compact_cursor *cursor,
 			 struct compact_state *at, size_t max, uint64_t until_ns,
@@ -120,8 +123,8 @@ static bool skim_call(struct stg_calls *calls, const struct compact_coder *coder
 }
 
 /*
- * Skip at most @max calls of a block by the source's @cursor. True when a call that cannot be
- * skipped was read: it is in *@odd.
+ * Skip at most @max calls of a block with the source's @cursor. True when a call was read that
+ * cannot be skipped. The call is in *@odd.
  */
 static bool skim_block(struct lane *lane, struct compact_cursor *cursor, uint64_t until_ns,
 		       size_t max, struct event *odd)
@@ -139,7 +142,7 @@ static bool skim_block(struct lane *lane, struct compact_cursor *cursor, uint64_
 		bool is_read;
 
 		nr += skim_calls(calls, cursor, &state, max - nr, until_ns, &call, &is_read);
-		/* compact_step() takes no time that goes backwards. */
+		/* compact_step() refuses a time that goes backwards. */
 		if (nr > before || is_read)
 			last_ns = state.last_ns;
 		if (nr == max ||
@@ -175,7 +178,10 @@ static bool is_clear(const struct lane *lane, const struct event *event)
 	       (calls->nr && calls->frames[calls->nr - 1].addr == event->addr);
 }
 
-/* Add one event to the piece: 1; 0: its effect is uncertain, so no further piece can begin. */
+/*
+ * Add one event to the piece. Returns 1, 0 if the event's effect is uncertain, so that no further
+ * piece can begin, or a negative errno.
+ */
 static int add_to_piece(struct lane *lane, struct event *event, struct uft_err *err)
 {
 	if (!is_clear(lane, event))
@@ -220,7 +226,7 @@ static int skim_to(struct lane *lane, uint64_t offset, struct uft_err *err)
 
 		if (atomic_load_explicit(&lane->pipe->is_stopped, memory_order_relaxed))
 			return 0;
-		/* Pieces are split where the task is on the CPU. */
+		/* Pieces are split only where the task is on the CPU. */
 		if (is_behind && calls->has_record && !calls->is_out)
 			return 1;
 
@@ -236,7 +242,7 @@ static int skim_to(struct lane *lane, uint64_t offset, struct uft_err *err)
 	return ret;
 }
 
-/* Find those open calls that the stages show. */
+/* Find the open calls that the stages show. */
 static int find_path(struct piece *piece)
 {
 	const struct stg_calls *calls = &piece->calls;
@@ -251,7 +257,7 @@ static int find_path(struct piece *piece)
 	return 0;
 }
 
-/* Make a piece from the lane's position to the end. */
+/* Make a piece from the lane's position to the end of the file. */
 static int new_piece(struct lane *lane, struct piece **out, struct uft_err *err)
 {
 	struct piece *piece = calloc(1, sizeof(*piece));
@@ -327,7 +333,7 @@ static void give(struct piece *piece, struct lane *lane)
 	if (of->start_offset == 0)
 		return;
 	lane->has_begun = true;
-	/* Addresses are looked up again, since each thread has its own cache. */
+	/* Addresses are looked up again, because each thread has its own cache. */
 	lane->calls.changes_ns = 0;
 	stg_indent_more(&lane->indent, lane->calls.last_ns);
 	lane->indent.depth = of->nr_path;

@@ -11,12 +11,12 @@
 /*
  * A part of a task's file, with the state that reading has at @start_offset.
  *
- * @end_offset: end of the piece, UINT64_MAX: the end of the file
+ * @end_offset: the offset at which the piece ends; UINT64_MAX: the end of the file
  * @other_at, @other_end: the piece's part of the lane's queue
  * @calls: its frames and its counts of open calls belong to the piece
  * @lane: the lane of the whole task
- * @path: the calls open at the beginning that stages show, the outermost first
- * @record_ns: time of the record before the piece
+ * @path: the calls that are open at the beginning and that stages show, the outermost first
+ * @record_ns: the time of the record before the piece
  */
 struct piece {
 	struct piece *next;
@@ -33,20 +33,20 @@ struct piece {
 void piece_destroy(struct piece *piece);
 
 /*
- * True when the lane's records can be read in pieces: the open calls are the only state of the
- * stages, and the file has this machine's byte order.
+ * True when the lane's records can be read in pieces. This needs stages whose only state is the
+ * open calls, and a file in this machine's byte order.
  */
 bool lane_can_split(const struct lane *lane);
 
 /*
- * Split the first @bytes of the records of a fresh lane, which may only be closed afterwards.
+ * Split the first @bytes of the records of a fresh lane. Afterwards, the lane may only be closed.
  * Splitting is about three times as fast as reading.
  *
- * @take: gets and owns the pieces, of about @piece_bytes, in their order
+ * @take: gets the pieces in their order, each of about @piece_bytes, and owns them
  * @last: becomes the rest of the file, which the caller owns
  *
- * The rest begins where the open calls become uncertain: the task began within calls, records were
- * lost, or a return belongs to no call. Returns 0, or negative with @err.
+ * The rest is longer if the open calls become uncertain: calls were open when the task began,
+ * records were lost, or a return belongs to no call. Returns 0, or a negative errno with @err.
  */
 int lane_split(struct lane *lane, uint64_t bytes, uint64_t piece_bytes,
 	       void (*take)(void *arg, struct piece *piece), void *arg, struct piece **last,

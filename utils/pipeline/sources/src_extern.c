@@ -15,8 +15,8 @@
 #define EXTERN_TEXT_MAX 1023
 
 /*
- * A line that is kept for sorting. @nr: its number in the file, which orders lines of the same
- * time. @text: on the heap
+ * A line that is kept for sorting. @nr: its number in the file, by which lines of the same time are
+ * ordered. @text: on the heap
  */
 struct held_line {
 	uint64_t time_ns;
@@ -89,7 +89,7 @@ static struct held_line pop_held_line(struct src_extern *src)
 	return first;
 }
 
-/* Read more of the file after what is left in the buffer; 0 or negative. */
+/* Read more of the file after the unread bytes in the buffer. Returns 0 or a negative errno. */
 static int refill_extern(struct src_extern *src, struct uft_err *err)
 {
 	size_t left = src->len - src->at;
@@ -108,7 +108,10 @@ static int refill_extern(struct src_extern *src, struct uft_err *err)
 	return 0;
 }
 
-/* Read a line, or its part that fits in the buffer: 1, 0 at the end, or negative. */
+/*
+ * Read a line, or the part of it that fits into the buffer. Returns 1, 0 at the end, or a negative
+ * errno.
+ */
 static int next_line(struct src_extern *src, struct text *line, struct uft_err *err)
 {
 	for (;;) {
@@ -157,7 +160,7 @@ static int hold_line(struct src_extern *src, struct text line, struct uft_err *e
 	return 0;
 }
 
-/* Read as many lines as may be held. 0 or negative. */
+/* Read as many lines as may be held. Returns 0 or a negative errno. */
 static int hold_lines(struct src_extern *src, struct uft_err *err)
 {
 	struct text line;
@@ -179,7 +182,7 @@ static uint64_t extern_next_ns(struct source *source)
 	return src->nr_held ? src->held[0].time_ns : src->why.code ? 0 : UINT64_MAX;
 }
 
-/* Deliver one line at a time: recordings have few. */
+/* Deliver one line at a time, since recordings have few lines. */
 static ssize_t extern_read(struct source *source, struct event *events, size_t max,
 			   uint64_t until_ns, struct uft_err *err)
 {

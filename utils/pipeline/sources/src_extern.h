@@ -8,8 +8,8 @@
 #define EXTERN_HELD_MAX 4096
 
 /*
- * Open the source, which is on the heap; *@out is NULL when there is no file. An invalid line gives
- * -EINVAL, here or in read().
+ * Open the source, which is on the heap. *@out becomes NULL when there is no file. An invalid line
+ * causes -EINVAL, here or in read().
  */
 int src_extern_open(const struct trace_data *data, struct source **out, struct uft_err *err);
 

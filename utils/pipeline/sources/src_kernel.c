@@ -11,14 +11,17 @@
 #include "utils/pipeline/merger.h"
 #include "utils/pipeline/stages/stage.h"
 
-/* Bytes that are read at once: whole pages, of which the largest have this size. */
+/*
+ * The number of bytes that are read at once. They are whole pages, and the largest pages have this
+ * size.
+ */
 #define BUFFER_BYTES (64 * 1024)
 
 /*
  * The possible tasks of a record. Both are 0 when the record is not wanted.
  *
- * @tid: its maker
- * @other_tid: the task that it concerns, which counts if the maker is not in the recording
+ * @tid: the task that has made it
+ * @other_tid: the task that it is about, which is used if @tid is not in the recording
  */
 struct owners {
 	int32_t tid;
@@ -28,13 +31,13 @@ struct owners {
 /*
  * One file, which is read one record ahead: @next, if it @has_next, in @page.
  *
- * @bufs: one has the file from @start on, in [0, @len), with the page at @at; returned events may
- *        point into the other one
- * @nr_refills: its last bit is the index of the present buffer
- * @next_type: POINT; ENTRY or EXIT for the call in @next_call
+ * @bufs: one buffer has the bytes of the file from @start, in [0, @len), with the page at @at;
+ *        returned events may point into the other buffer
+ * @nr_refills: the last bit is the index of the current buffer
+ * @next_type: POINT, or ENTRY or EXIT for the call in @next_call
  * @has_lost: @lost records (0: an unknown number) before @next are missing and not reported yet
  * @code: a read error, negative
- * @why: room for the error of a record, too large to be made for each record
+ * @why: room for the error of a record; it is too large to be initialized for each record
  */
 struct src_kernel {
 	struct source source;
@@ -95,7 +98,10 @@ static void note_missed(const struct src_kernel *src)
 		losses->lost += src->page.missed;
 }
 
-/* Report damage to the context, not as the result of read(): the other pages are still read. */
+/*
+ * Report damage to the context, and not as the result of read(), so that the other pages are still
+ * read.
+ */
 static void note_damage(const struct src_kernel *src, const struct uft_err *why)
 {
 	err_set(src->context.broken, why->code,
@@ -115,8 +121,8 @@ static size_t page_bytes(const struct src_kernel *src)
 }
 
 /*
- * Read more of the file after the page, without an incomplete last page of a growing recording.
- * Returns 1, 0 at the end, or negative.
+ * Read more of the file after the page. In a growing recording, an incomplete last page is not
+ * read. Returns 1, 0 at the end, or a negative errno.
  */
 static int refill_kernel(struct src_kernel *src)
 {
@@ -135,7 +141,7 @@ static int refill_kernel(struct src_kernel *src)
 	return got > 0;
 }
 
-/* Note how many records are missing before the page's first record. */
+/* Note the number of records that are missing before the page's first record. */
 static void note_lost_here(struct src_kernel *src)
 {
 	if (!src->page.missed)
@@ -148,7 +154,7 @@ static void note_lost_here(struct src_kernel *src)
 	src->has_lost = true;
 }
 
-/* Go to the next page: 1, 0 at the end of the file, or negative. */
+/* Go to the next page. Returns 1, 0 at the end of the file, or a negative errno. */
 static int next_page(struct src_kernel *src)
 {
 	struct uft_err why = { 0 };
@@ -173,7 +179,7 @@ static int next_page(struct src_kernel *src)
 		src->page.at = src->page.end = buffer(src);
 		return 1;
 	}
-	/* The kernel writes no empty pages: this is a hole of unknown size in the file. */
+	/* The kernel writes no empty pages. An empty page is a hole of unknown size in the file. */
 	if (src->page.at == src->page.end)
 		return 0;
 	note_missed(src);
@@ -181,7 +187,7 @@ static int next_page(struct src_kernel *src)
 	return 1;
 }
 
-/* Go to the next record of the page: 1; 0 at its end. */
+/* Go to the next record of the page. Returns 1, or 0 at its end. */
 static inline int next_record(struct src_kernel *src)
 {
 	if (kernel_page_next_plain(&src->page, &src->next))
@@ -201,7 +207,10 @@ static inline int next_record(struct src_kernel *src)
 	return 0;
 }
 
-/* Determine the kind and the owners of the current record; an unwanted record has no owners. */
+/*
+ * Determine the kind and the owners of the current record. A record that is not wanted has no
+ * owners.
+ */
 static inline void sort_record(struct src_kernel *src)
 {
 	const struct trace_data *data = src->context.data;
@@ -278,7 +287,7 @@ static ssize_t kernel_read(struct source *source, struct event *events, size_t m
 	if (!src->has_next && src->code < 0)
 		return err_set_errno(err, src->code, "cannot read '%s/kernel-cpu%u.dat'",
 				     src->context.data->dir, src->cpu);
-	/* The task of a lost record is unknown; the next record's task is used. */
+	/* The task of a lost record is unknown, so the task of the next record is used. */
 	if (src->has_lost && src->has_next && src->next.time_ns <= until_ns) {
 		src->has_lost = false;
 		events[nr++] = (struct event){
@@ -302,8 +311,8 @@ static ssize_t kernel_read(struct source *source, struct event *events, size_t m
 }
 
 /*
- * HOT: read_calls() for the rest of the page, as long as records are calls of the same task in a
- * 64-bit kernel's format.
+ * HOT: do the work of read_calls() for the rest of the page, as long as records are calls of the
+ * same task in the format of a 64-bit kernel.
  */
 static size_t read_plain_calls(struct src_kernel *src, struct queued *calls, size_t max,
 			       uint64_t until_ns)
@@ -427,7 +436,7 @@ static int open_files(const struct source_context *context, struct source_list *
 
 	if (ret <= 0)
 		return ret;
-	/* For views that only add up, the files have nothing but calls. */
+	/* Views that only add up use nothing but calls from these files. */
 	if (!context->wants_points && !kernel_formats_have_calls(&data->kernel))
 		return 0;
 	if (context->takes_notes)

@@ -1,4 +1,4 @@
-/* Source of events: kernel-cpu<N>.dat, tracepoints hit by tasks, for each CPU. */
+/* Source of events: kernel-cpu<N>.dat, which has the tracepoints hit by tasks on one CPU. */
 #ifndef UTRAIL_PIPELINE_SRC_KERNEL_H
 #define UTRAIL_PIPELINE_SRC_KERNEL_H
 
@@ -6,14 +6,15 @@
 #include "utils/pipeline/sources/source.h"
 
 /*
- * A source for each file, if kernel_header exists, which is read into @context->data. The rest of a
- * damaged page is skipped.
+ * Opens a source for each file, if kernel_header exists. kernel_header is read into @context->data.
+ * The rest of a damaged page is skipped.
  */
 extern const struct source_kind src_kernel_kind;
 
 /*
- * Find the task of a record: its maker, else the task that is woken or comes on the CPU. NULL: the
- * recording has neither, or a tracer made the record.
+ * Find the task of a record. It is the task that has made the record, or else the task that is
+ * woken or comes on the CPU. Returns NULL if the recording has neither of them, or if a tracer made
+ * the record.
  */
 const struct task *src_kernel_task(const struct trace_data *data, const struct kernel_record *rec);
 

@@ -13,8 +13,8 @@
 #include "utils/pipeline/kinds/event_kind.h"
 
 /*
- * The size of a buffer: no record is longer, since its length has 16 bits. There may be some
- * hundreds of files, and so of buffers.
+ * The size of a buffer. No record is longer, because its length has 16 bits. There may be some
+ * hundreds of files, each with a buffer.
  */
 #define PERF_BUFFER_BYTES (64 * 1024)
 
@@ -29,7 +29,7 @@ struct early_name {
  * One file, which is read one event ahead: @next, if it @has_next.
  *
  * @buf: [@at, @len) was read and not decoded yet
- * @offset: offset in the file of the end of the buffer
+ * @offset: the offset in the file at which the buffer ends
  * @is_damaged: the source ends at the damage, even if the file grows
  * @damage: the error, until it is reported
  * @names: in a growing recording, names of tasks that are not announced yet
@@ -55,11 +55,14 @@ static uint64_t perf_next_ns(struct source *source)
 {
 	const struct src_perf *src = (const struct src_perf *)source;
 
-	/* 0: the next read() reports the damage. */
+	/* With 0, the next read() comes soon, and reports the damage. */
 	return src->has_next ? src->next.time_ns : src->damage.code ? 0 : UINT64_MAX;
 }
 
-/* Read more of the file after what is left in the buffer: 1, 0 at its end, or negative. */
+/*
+ * Read more of the file after the unread bytes in the buffer. Returns 1, 0 at the end of the file,
+ * or a negative errno.
+ */
 static int refill_perf(struct src_perf *src)
 {
 	size_t left = src->len - src->at;
@@ -78,7 +81,7 @@ static int refill_perf(struct src_perf *src)
 	return got > 0;
 }
 
-/* Note the damage that @src->damage tells, or else @code. */
+/* Note the damage. Its error is in @src->damage, or else @code. */
 static void note_damage(struct src_perf *src, int code)
 {
 	src->is_damaged = true;
@@ -159,7 +162,7 @@ static int note_name(struct src_perf *src)
 	return 0;
 }
 
-/* Note a task that is not in task.txt: it belongs to the program, even without a probe. */
+/* Note a task that is not in task.txt. It belongs to the program, even without a probe. */
 static int note_newcomer(struct src_perf *src)
 {
 	const struct perf_record *rec = &src->next;

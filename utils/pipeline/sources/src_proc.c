@@ -30,7 +30,7 @@ static uint64_t proc_next_ns(struct source *source)
 {
 	const struct src_proc *src = (const struct src_proc *)source;
 
-	/* 0: the next read() reports the damage. */
+	/* With 0, the next read() comes soon, and reports the damage. */
 	return src->has_next ? src->next.time_ns : src->damage.code ? 0 : UINT64_MAX;
 }
 
@@ -55,7 +55,7 @@ static void advance_proc(struct src_proc *src)
 	}
 }
 
-/* Note a task that is not in task.txt: it belongs to the program, even without a probe. */
+/* Note a task that is not in task.txt. It belongs to the program, even without a probe. */
 static int note_newcomer(struct src_proc *src, int32_t tid, int32_t pid)
 {
 	struct task_list *list = src->context.newcomers;
@@ -85,8 +85,8 @@ static int note_child(struct src_proc *src)
 	struct task *task = data_task(src->context.data, made.child);
 
 	/*
-	 * task.txt does not tell the parent of a task that has executed another program before its
-	 * first record.
+	 * task.txt does not tell the parent of a task, if the task has executed another program
+	 * before its first record.
 	 */
 	if (task && !task->ppid)
 		task->ppid = rec->pid;
@@ -95,7 +95,7 @@ static int note_child(struct src_proc *src)
 	task = task_list_get(list, made.child);
 	if (!task)
 		return -ENOMEM;
-	/* The first of several tasks with the same number counts. */
+	/* Of several tasks with one number, the first one is kept. */
 	if (task->start_ns)
 		return 0;
 	task->pid = made.child_pid;
@@ -106,8 +106,8 @@ static int note_child(struct src_proc *src)
 }
 
 /*
- * Note a task's name: the name of its executable file without the directory, as in the kernel, or
- * the name that it has given itself.
+ * Note a task's name. It is the name that the task has given itself, or the name of its executable
+ * file without the directory, as in the kernel.
  */
 static int note_name(struct src_proc *src)
 {
@@ -165,7 +165,7 @@ static int show_proc_event(struct src_proc *src, struct event *event)
 	return 0;
 }
 
-/* Deliver one record at a time: recordings have few. */
+/* Deliver one record at a time, since recordings have few of them. */
 static ssize_t proc_read(struct source *source, struct event *events, size_t max, uint64_t until_ns,
 			 struct uft_err *err)
 {

@@ -5,8 +5,9 @@
 #include "utils/pipeline/sources/source.h"
 
 /*
- * One source, if proc.dat exists; it ends at the first damage. Tasks that are missing in task.txt
- * are newcomers, and tasks get the names of their programs. Payloads are cut to UINT16_MAX bytes.
+ * Opens one source, if proc.dat exists. It ends at the first damage. Tasks that are missing in
+ * task.txt are newcomers, and tasks get the names of their programs. Payloads are cut to UINT16_MAX
+ * bytes.
  */
 extern const struct source_kind src_proc_kind;
 

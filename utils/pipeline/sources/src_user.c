@@ -16,9 +16,9 @@
 #include "utils/format/record.h"
 #include "utils/pipeline/recording/compact_file.h"
 
-/* Bytes of buffers for all tasks together. */
+/* The bytes of the buffers of all tasks together. */
 #define BUFFERS_BYTES	  (24UL << 20)
-/* Descriptors for other purposes: output, perf files, the pager. */
+/* The number of descriptors for other purposes: output, perf files, the pager. */
 #define SPARE_DESCRIPTORS 64
 
 struct src_user_plan src_user_plan(size_t nr_tasks)
@@ -88,7 +88,7 @@ static ssize_t read_source(struct source *source, struct event *events, size_t m
 	return src_user_read((struct src_user *)source, events, max, until_ns, err);
 }
 
-/* Read on: the file may have grown, and addresses may have another meaning. */
+/* Go on after the end: the file may have grown, and addresses may have another meaning. */
 static int more(struct source *source, struct uft_err *err)
 {
 	struct src_user *src = (struct src_user *)source;
@@ -184,8 +184,8 @@ void src_user_limit(struct src_user *src, uint64_t start, uint64_t end, uint64_t
 }
 
 /*
- * Get a buffer: a small one for the first records of a task, which may wait long among many; later
- * a large one, usually from an ended task.
+ * Get a buffer. The buffer for the first records of a task is small, since the task may have to
+ * wait for many others. Later, it gets a large one, usually from a task that has ended.
  */
 static bool get_buffer(struct src_user *src)
 {
@@ -204,7 +204,7 @@ static bool get_buffer(struct src_user *src)
 	return src->buf;
 }
 
-/* Note a damaged block, whose records are missing. */
+/* Note a damaged block. Its records are missing. */
 static void note_damaged_block(struct src_user *src, uint64_t at)
 {
 	src->has_lost_block = true;
@@ -226,7 +226,7 @@ bool src_user_take_damage(struct src_user *src, struct uft_err *err)
 	return true;
 }
 
-/* Read the rest of a block whose first calls were read one by one, as bytes of records. */
+/* Read the rest of a block as bytes of records, after its first calls were read one by one. */
 static ssize_t read_rest(struct src_user *src)
 {
 	struct compact_cursor *cursor = src->cursor;
@@ -247,7 +247,7 @@ static ssize_t read_rest(struct src_user *src)
 	return src->len;
 }
 
-/* Read the decoded bytes of a compact file's blocks. Returns their number, or negative errno. */
+/* Read the decoded bytes of a compact file's blocks. Returns their number, or a negative errno. */
 static ssize_t read_compact(struct src_user *src, size_t left, size_t room)
 {
 	struct compact_read read = { .offset = src->next_offset, .may_skip = left == 0 };
@@ -278,7 +278,10 @@ static ssize_t read_plain(struct src_user *src, size_t left, size_t room)
 	return n;
 }
 
-/* Fill the buffer after what is left in it: 1, 0 at the end of the file, or negative. */
+/*
+ * Fill the buffer after the unread bytes in it. Returns 1, 0 at the end of the file, or a negative
+ * errno.
+ */
 static int refill_user(struct src_user *src, struct uft_err *err)
 {
 	size_t left = src->len - src->at;
@@ -320,7 +323,7 @@ static int refill_user(struct src_user *src, struct uft_err *err)
 /* True when @next could directly follow @rec, an ENTRY or EXIT. */
 static bool can_follow(const struct record *rec, const struct record *next)
 {
-	/* A year: no call takes longer, and few arguments look like a time in the year. */
+	/* A year. No call takes longer, and few arguments look like a time within the year. */
 	const uint64_t longest_ns = 365ULL * 86400 * 1000000000;
 	unsigned depth = record_depth(rec->data);
 	unsigned next_depth = record_depth(next->data);
@@ -346,8 +349,8 @@ static bool can_follow(const struct record *rec, const struct record *next)
 }
 
 /*
- * Returns the length of a payload without a specification: up to the next record that fits the call
- * stack, or the end of the file.
+ * Returns the length of a payload without a specification. The payload ends at the next record that
+ * fits the call stack, or at the end of the file.
  */
 static size_t guess_payload(const struct src_user *src, const struct record *rec, size_t at)
 {
@@ -384,8 +387,8 @@ static bool ends_here(const struct src_user *src)
 }
 
 /*
- * Returns the length of a payload by the function's specification; 0 when there is none, or it does
- * not fit.
+ * Returns the length of a payload by the function's specification, or 0 if there is no
+ * specification or the length does not fit.
  */
 static size_t known_payload(struct src_user *src, const struct record *rec, size_t at)
 {
@@ -424,7 +427,7 @@ static bool has_good_payload(const struct src_user *src, const struct record *re
 	return len <= PAYLOAD_MAX_BYTES - 2 && ALIGN_UP(2 + len, (size_t)8) <= left;
 }
 
-/* Take the payload at @at of the buffer, which belongs to @rec. Returns its length with padding. */
+/* Take the payload of @rec, which is at @at in the buffer. Returns its length with padding. */
 static size_t take_payload(struct src_user *src, const struct record *rec, size_t at,
 			   struct event *event)
 {
@@ -450,8 +453,8 @@ static size_t take_payload(struct src_user *src, const struct record *rec, size_
 }
 
 /*
- * Make a payload of the records that hold the value of a counter, from @first on. Returns the
- * number of bytes after @first.
+ * Make a payload of the records that hold the value of a counter, beginning with @first. Returns
+ * the number of bytes after @first.
  */
 static size_t take_counter(const struct src_user *src, const struct record *first, size_t at,
 			   struct event *event)
@@ -496,8 +499,8 @@ static void skip_hole(struct src_user *src)
 }
 
 /*
- * Look for zeros up to the end of the file, as a crash leaves them. Returns 1: only zeros; 0: other
- * bytes; or negative with @err.
+ * Look for zeros up to the end of the file, which a crash may leave there. Returns 1 if there are
+ * only zeros, 0 if there are other bytes, or a negative errno with @err.
  */
 static int rest_is_zero(struct src_user *src, struct uft_err *err)
 {
@@ -541,8 +544,8 @@ static int bad_record(struct src_user *src, const struct record *rec, struct uft
 }
 
 /*
- * Returns a time for a LOST record, which has none itself: the time of the record before it, or
- * else of the record after it.
+ * Returns a time for a LOST record, which has none itself. It is the time of the record before it,
+ * or else of the record after it.
  */
 static uint64_t lost_time(const struct src_user *src)
 {
@@ -557,12 +560,15 @@ bool src_user_wants_refill(const struct src_user *src)
 		return true;
 	if (src->is_whole)
 		return !src->file_ended && src->len - src->at < sizeof(struct record);
-	/* The buffer may have less than the next record with its payload, and the file more. */
+	/*
+	 * The buffer may have less than the next record with its payload, although the file has
+	 * more.
+	 */
 	return !src->file_ended &&
 	       src->len - src->at < sizeof(struct record) * 2 + PAYLOAD_MAX_BYTES;
 }
 
-/* HOT: read calls without payload, up to the first other record. */
+/* HOT: read calls without payload, up to the first record of another kind. */
 static size_t read_plain_calls(struct src_user *src, struct event *events, size_t max, size_t stop,
 			       uint64_t until_ns)
 {
@@ -617,7 +623,10 @@ static bool is_declared(const struct record *rec)
 	return record_type(rec->data) == RECORD_EVENT && record_addr(rec->data) >= EVENT_ID_USER;
 }
 
-/* Returns the place in the buffer by which a record must end, so that it has all its payload. */
+/*
+ * Returns the offset in the buffer at which a record must end, so that all of its payload is in the
+ * buffer.
+ */
 static size_t plain_stop(const struct src_user *src)
 {
 	return ends_here(src) ? src->len : src->len - PAYLOAD_MAX_BYTES;
@@ -648,7 +657,7 @@ ssize_t src_user_read(struct src_user *src, struct event *events, size_t max, ui
 
 	if (src_user_is_by_calls(src) && compact_block_next_ns(&src->cursor->block) > until_ns)
 		return 0;
-	/* The buffer is filled at most once per call: the events decoded so far point into it. */
+	/* The buffer is filled at most once in a call, because decoded events point into it. */
 	if (src_user_wants_refill(src)) {
 		int ret = refill_user(src, err);
 
@@ -665,7 +674,10 @@ ssize_t src_user_read(struct src_user *src, struct event *events, size_t max, ui
 
 		struct record rec = load_record(src, src->at);
 
-		/* LOST has time 0 here. A growing file may have only a part of the payload. */
+		/*
+		 * A LOST record has time 0 here. A growing file may have only a part of the
+		 * payload.
+		 */
 		if (rec.time_ns > until_ns)
 			return nr;
 		if (!record_magic_is_good(rec.data) || !has_good_payload(src, &rec))

@@ -17,21 +17,21 @@
 
 /* The longest payload of a record (doc/formats/records.md, "Payloads"). */
 #define PAYLOAD_MAX_BYTES   1024
-/* Room for a record with its payload, and for a look at the record after it. */
+/* Room for a record with its payload, and for the record after it. */
 #define SRC_USER_MIN_BUFFER 4096
 #define SRC_USER_MAX_BUFFER (128 * 1024)
 
 /*
- * A source of one task. The functions below tell the place of a record in the file, or the damage,
- * for callers that need more than source.h.
+ * A source of one task. The functions below are for callers that need more than source.h: they tell
+ * the offset of a record in the file, or the damage.
  *
  * @place: the meaning of addresses at the last payload, if any
  * @fd: -1 between two reads, unless the source @keeps_open its file
  * @file_ended: the rest of the file is in the buffer
- * @next_offset: offset in the file of the next byte to read
+ * @next_offset: the offset in the file of the next byte to read
  * @end_offset: reading ends there, or at the end of the file
  * @buf: NULL before the first read; [@at, @len) is not decoded yet
- * @cap, @full_cap: the size of @buf, now and from the second read on
+ * @cap, @full_cap: the size of @buf, and its size from the second read
  * @is_damaged: the source ends at the damage, even if the file grows
  * @has_unknown_payload: arguments were skipped for lack of their specification
  * @beside: payloads of events that are not in the records themselves
@@ -41,8 +41,7 @@
  * @compact: the blocks; NULL: the file is not compact
  * @is_whole: the buffer ends where a record ends
  * @cursor: position in a block that is read call by call; NULL: none was needed yet
- * @lost_block_at: if it @has_lost_block: offset of a block with lost records that are not reported
- *                 yet
+ * @lost_block_at: if @has_lost_block: the offset of a block whose lost records are not reported yet
  */
 struct src_user {
 	struct source source;
@@ -52,7 +51,7 @@ struct src_user {
 	int32_t tid;
 	int fd;
 	bool keeps_open;
-	bool is_swapped; /* byte order is not ours */
+	bool is_swapped; /* the byte order is not that of this machine */
 	bool file_ended;
 	bool is_whole;
 	const struct compact_file *compact;
@@ -77,7 +76,7 @@ struct src_user {
 /* True when the next read may have to fill the buffer first, which moves payloads. */
 bool src_user_wants_refill(const struct src_user *src);
 
-/* True with @err when the records of a block are lost, and this was not reported yet. */
+/* True, with @err, when the records of a block are lost and this was not reported yet. */
 bool src_user_take_damage(struct src_user *src, struct uft_err *err);
 
 _Static_assert((int)RECORD_ENTRY == EVENT_ENTRY && (int)RECORD_EXIT == EVENT_EXIT &&
@@ -87,14 +86,14 @@ _Static_assert((int)RECORD_ENTRY == EVENT_ENTRY && (int)RECORD_EXIT == EVENT_EXI
 /* True for an ENTRY or EXIT without payload, as most records are. */
 static inline bool record_is_plain_call(const struct record *rec)
 {
-	/* The bits that tell type ENTRY or EXIT, no payload, and the magic. */
+	/* The bits that tell the type ENTRY or EXIT, that there is no payload, and the magic. */
 	const uint64_t mask = 2 | RECORD_MORE | 7ULL << RECORD_MAGIC_SHIFT;
 
 	return (rec->data & mask) == RECORD_MAGIC << RECORD_MAGIC_SHIFT;
 }
 
 /*
- * Make an event of a record. @func, @total_ns and @self_ns are not set. @last_ns: time of the
+ * Make an event from a record. @func, @total_ns and @self_ns are not set. @last_ns: the time of the
  * record before it
  */
 static inline void event_of_record(const struct record *rec, uint64_t last_ns, struct event *event)
@@ -113,10 +112,10 @@ static inline void event_of_record(const struct record *rec, uint64_t last_ns, s
 
 /*
  * HOT: a source's buffer, from which calls without payload are taken one by one. Between
- * src_user_plain() and src_user_plain_put() the struct is in registers.
+ * src_user_plain() and src_user_plain_put(), the struct is in registers.
  *
  * @at: the next record; a record that ends after @end is not taken
- * @last_ns: time of the record before @at
+ * @last_ns: the time of the record before @at
  */
 struct plain_records {
 	const uint8_t *at;
@@ -124,7 +123,10 @@ struct plain_records {
 	uint64_t last_ns;
 };
 
-/* Prepare to take calls that begin before @offset of the file. False: call src_user_read(). */
+/*
+ * Prepare to take calls that begin before @offset of the file. Returns false if src_user_read()
+ * must be called instead.
+ */
 bool src_user_plain(const struct src_user *src, uint64_t offset, struct plain_records *out);
 
 static inline void src_user_plain_put(const struct plain_records *records, struct src_user *src)
@@ -133,7 +135,10 @@ static inline void src_user_plain_put(const struct plain_records *records, struc
 	src->last_ns = records->last_ns;
 }
 
-/* Read the next record, without taking it. False: there is none, or it is of another kind. */
+/*
+ * Read the next record, without taking it. Returns false if there is none, or if it is of another
+ * kind.
+ */
 static inline bool plain_record_next(const struct plain_records *records, struct record *rec)
 {
 	if (unlikely(records->end - records->at < (ptrdiff_t)sizeof(*rec)))
@@ -149,12 +154,12 @@ static inline void plain_record_took(struct plain_records *records, const struct
 }
 
 /*
- * Get the cursor of a compact file, to read the next records call by call. Report them by
- * src_user_took().
+ * Get the cursor of a compact file, to read the next records call by call. The caller reports the
+ * records with src_user_took().
  *
- * @max: the most records; becomes less if the block has fewer
+ * @max: the most records; it is reduced if the block has fewer
  *
- * NULL: call src_user_read().
+ * Returns NULL if src_user_read() must be called instead.
  */
 struct compact_cursor *src_user_calls(struct src_user *src, size_t *max);
 static inline void src_user_took(struct src_user *src, size_t nr, uint64_t last_ns)
@@ -183,16 +188,16 @@ static inline uint64_t src_user_offset(const struct src_user *src)
 }
 
 /*
- * Read only from @start to @end, where records begin, or UINT64_MAX. No block may be open call by
- * call.
+ * Read only from @start to @end. Records must begin at both offsets; @end may be UINT64_MAX. No
+ * block may be open for reading call by call.
  *
- * @last_ns: time of the record before @start
+ * @last_ns: the time of the record before @start
  */
 void src_user_limit(struct src_user *src, uint64_t start, uint64_t end, uint64_t last_ns);
 
 /*
- * The memory and descriptors of each source, when there are @nr_tasks tasks. @blocks: the pool of
- * buffers; NULL: malloc(3)
+ * The memory and descriptors that each source gets if there are @nr_tasks tasks. @blocks: the pool
+ * of buffers; NULL: malloc(3)
  */
 struct src_user_plan {
 	size_t buffer_bytes;
@@ -207,7 +212,7 @@ void src_user_close(struct src_user *src);
 
 /*
  * Take the descriptor away from @src, for another source of the same task. Returns -1 when there is
- * none, or @src closes it after each read.
+ * none, or when @src closes it after each read.
  */
 int src_user_take_fd(struct src_user *src);
 
@@ -215,11 +220,11 @@ int src_user_take_fd(struct src_user *src);
 void src_user_release(struct src_user *src);
 
 /*
- * Decode records with their payloads to @events, as event_of_record() does: at most @max, which is
- * at least 1, and none later than @until_ns.
+ * Decode records with their payloads to @events, as event_of_record() does. At most @max records
+ * are read, which is at least 1, and none later than @until_ns.
  *
- * Returns their number; 0: the next record is later, or there is none (@src->at_end); or negative
- * errno, after all records before the damaged or unreadable place.
+ * Returns the number of records, 0 if the next record is later or there is none (@src->at_end), or
+ * a negative errno, after all records before the damaged or unreadable position.
  */
 ssize_t src_user_read(struct src_user *src, struct event *events, size_t max, uint64_t until_ns,
 		      struct uft_err *err);
