@@ -95,7 +95,7 @@ static int note_child(struct src_proc *src)
 	task = task_list_get(list, made.child);
 	if (!task)
 		return -ENOMEM;
-	/* Of several tasks with one number, the first one is kept. */
+	/* The first of several tasks with one number is kept. */
 	if (task->start_ns)
 		return 0;
 	task->pid = made.child_pid;

@@ -33,8 +33,8 @@ static double load_real(const struct arg_value *value, bool is_big)
 }
 
 /*
- * True when @term is about the value of @spec. @place: number of @spec among specs of its kind, its
- * index on the stack
+ * True when @term is about the value of @spec. @place: the number of @spec among the specs of its
+ * kind, which is its index if the value is on the stack
  */
 static bool is_meant(const struct argspec *spec, const struct cond_term *term, unsigned place)
 {
@@ -53,7 +53,10 @@ static bool is_meant(const struct argspec *spec, const struct cond_term *term, u
 		(spec->kind == ARG_KIND_FLOAT) == (term->type == COND_FLOAT));
 }
 
-/* Parse a number as Python writes it: 1.5, 1e-07, -inf, nan. False: the text is not a number. */
+/*
+ * Parse a number as Python writes it: 1.5, 1e-07, -inf, nan. Returns false if the text is not a
+ * number.
+ */
 static bool read_text_real(const struct arg_value *value, double *real)
 {
 	char copy[32];
@@ -70,7 +73,10 @@ static bool read_text_real(const struct arg_value *value, double *real)
 	return !*end;
 }
 
-/* True when the operator of @term holds for the result of a comparison: below, equal or above 0. */
+/*
+ * True when the operator of @term holds for @order, the result of a comparison. It is below, equal
+ * to or above 0.
+ */
 static bool order_holds(const struct cond_term *term, int order)
 {
 	const struct cond_term about_0 = {
@@ -80,7 +86,7 @@ static bool order_holds(const struct cond_term *term, int order)
 	return cond_term_holds(&about_0, &(struct cond_value){ .type = COND_INT, .number = order });
 }
 
-/* Compare @integer with @real. @is_limit: the integer is the condition's, not the value. */
+/* Compare @integer with @real. @is_limit: @integer is from the condition, and @real is the value */
 static bool judge_mixed(const struct cond_term *term, int64_t integer, double real, bool is_limit)
 {
 	uint64_t bits;

@@ -5,12 +5,13 @@
 #include "utils/spec/args/cond.h"
 #include "utils/pipeline/event.h"
 
-/* The most terms that are evaluated: further ones do not hold. */
+/* The most terms that are evaluated. Further terms do not hold. */
 #define ARGCOND_TERMS_MAX 64
 
 /*
- * Returns a bit, by index, for each term of @cond that holds: at an ENTRY terms on arguments, at an
- * EXIT terms on the return value. No term holds on an unrecorded value.
+ * Returns the terms of @cond that hold, as bits by the indexes of the terms. At an ENTRY, they are
+ * terms on arguments; at an EXIT, terms on the return value. No term holds for a value that was not
+ * recorded.
  */
 uint64_t argcond_look(struct trace_data *data, const struct cond *cond, const struct event *event);
 

@@ -7,8 +7,8 @@
 #include "utils/pipeline/recording/module.h"
 
 /*
- * The last call of a path: @func was called from the path @parent (NULL: it is outermost), with
- * @addr in the record.
+ * The last call of a path: @func was called from the path @parent. @parent is NULL for an outermost
+ * call. @addr is the address in the record.
  */
 struct call_path {
 	const struct call_path *parent;
@@ -26,7 +26,7 @@ struct call_paths {
 
 void call_paths_deinit(struct call_paths *paths);
 
-/* Get the path that goes on from @parent to @func. NULL when memory is short. */
+/* Get the path that goes on from @parent to @func. Returns NULL when memory is short. */
 const struct call_path *call_paths_get(struct call_paths *paths, const struct call_path *parent,
 				       const struct func *func, uint64_t addr);
 

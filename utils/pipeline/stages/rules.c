@@ -59,7 +59,7 @@ static bool has_unmatched(const struct filters *filters, bool is_kernel)
 	return false;
 }
 
-/* True when a further match counts. Specs that clear concern all functions. */
+/* True when a further match can have an effect. Specs that clear apply to all functions. */
 static bool wants_more(const struct filters *filters, bool is_kernel)
 {
 	return filters->clears || has_unmatched(filters, is_kernel);
@@ -74,7 +74,7 @@ static int match_module(struct func_rules *rules, struct module_set *set, struct
 	bool is_kernel = mod == set->kernel;
 	int ret = 0;
 
-	/* The kernel has many functions: their names are loaded only when a spec needs them. */
+	/* The kernel has many functions, so their names are loaded only when a spec needs them. */
 	if (!is_kernel || wants_more(rules->filters, true))
 		ret = module_load(set, mod, err);
 	if (ret == 0)
@@ -152,7 +152,7 @@ static bool make_room(struct rule_table *table, const struct func *func)
 	return true;
 }
 
-/* Make the rule of a function. NULL: it has none, or no name; or memory is short. */
+/* Make the rule of a function. Returns NULL if it has no rule or no name, or if memory is short. */
 static struct trigger *match_rule(struct func_rules *rules, const struct func *func)
 {
 	struct filter_subject subject;

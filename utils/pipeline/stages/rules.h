@@ -42,7 +42,10 @@ void func_rules_deinit(struct func_rules *rules);
 const struct trigger *func_rules_find(struct func_rules *rules, unsigned reader,
 				      const struct func *func);
 
-/* HOT: get the actions at calls of @func. Without actions, or memory for them, the flags are 0. */
+/*
+ * HOT: get the actions at calls of @func. If there are no actions, or memory is short, the flags
+ * are 0.
+ */
 static inline const struct trigger *func_rule(struct func_rules *rules, unsigned reader,
 					      const struct func *func)
 {

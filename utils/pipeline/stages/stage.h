@@ -31,7 +31,7 @@ enum stage_wants {
 /* The times off the CPU that are shown. */
 enum stage_sched {
 	STAGE_SCHED_NONE,
-	STAGE_SCHED_WILLING, /* not the times for which the kernel took the CPU away */
+	STAGE_SCHED_WILLING, /* without times for which the kernel took the CPU away */
 	STAGE_SCHED_ALL,
 };
 
@@ -54,14 +54,17 @@ struct stage_config {
 	bool show_kernel_only;	  /* show calls of the kernel only */
 	bool starts_inside;	  /* the time range has a beginning */
 	bool closes_open_calls;	  /* make an EXIT for each call that never returned */
-	bool opens_at_start;	  /* make an ENTRY for each call open where the range begins */
-	bool opens_inherited;	  /* make an ENTRY for each call that a task begins within */
+	bool opens_at_start;	  /* make ENTRYs for calls that are open when the range begins */
+	bool opens_inherited;	  /* make ENTRYs for calls that are open when a task begins */
 	enum stage_wants wants;
 };
 
 void stage_config_init(struct stage_config *config);
 
-/* If @event, which a stage drops, tells a CPU that is wanted, make it EVENT_ON_CPU and keep it. */
+/*
+ * If the CPU of @event is wanted, make @event an EVENT_ON_CPU, and return true. The caller, a stage
+ * that would drop the event, keeps it.
+ */
 static inline bool stage_keeps_cpu(bool wants_cpus, struct event *event)
 {
 	if (likely(!wants_cpus) ||
@@ -85,22 +88,23 @@ struct pending_call {
 };
 
 /*
- * stg_calls: pairs entries with exits. Starts as zeros but for config, task and pseudo; ends with
- * stg_calls_deinit().
+ * stg_calls: pairs entries with exits. It starts as zeros, except for config, task and pseudo, and
+ * ends with stg_calls_deinit().
  *
  * @reader: the number of the thread (session.h)
  * @changes_ns: the next time when addresses change their meaning (exec, dlopen)
- * @frames: the open calls are [0, @nr); the first @nr_seeded have no recorded entry and are no
+ * @frames: the open calls are [0, @nr); the first @nr_seeded have no recorded entry, and are not
  *          levels of depth
  * @out_ns: the time when the task left the CPU, if it @is_out
  * @has_first: there was a call or an event of the scheduler
  * @has_record: there was a call
- * @inherits: the task, or the range, may begin within calls
- * @inherited_depth: number of calls around the first record
+ * @inherits: calls may be open when the task, or the range, begins
+ * @inherited_depth: the number of calls that were open at the first record
  * @wants_depth: after LOST, the next record tells the depth of the stack
  * @has_kernel: some of the calls may be the kernel's
  * @is_plain: all events of the batch were calls whose indent is right without stg_indent()
- * @open: by func->count_id below @nr_open: the number of a function's frames, to find recursions
+ * @open: by func->count_id below @nr_open: the number of a function's frames, by which recursions
+ *        are found
  */
 struct stg_calls {
 	const struct stage_config *config;
@@ -115,7 +119,7 @@ struct stg_calls {
 	size_t nr_seeded;
 	size_t cap;
 	uint64_t last_ns;
-	uint64_t outermost_total_ns; /* time of the last call that ended with no other call open */
+	uint64_t outermost_total_ns; /* duration of the last outermost call */
 	uint64_t outermost_self_ns;
 	uint64_t out_ns;
 	uint8_t out_flags;
@@ -127,7 +131,7 @@ struct stg_calls {
 	bool wants_depth;
 	bool has_kernel;
 	bool has_events;  /* the batch had other events than calls */
-	bool has_outside; /* it had calls of the kernel outside of the program's calls */
+	bool has_outside; /* it had calls of the kernel outside of the program's functions */
 	bool is_plain;
 	uint32_t *open;
 	size_t nr_open;
@@ -136,17 +140,18 @@ struct stg_calls {
 void stg_calls_deinit(struct stg_calls *calls);
 
 /*
- * Copy @from to the empty @to, with the functions of frames and the counts of open calls that
- * skim_fast() leaves out. Returns 0, or negative with @err; @to always needs stg_calls_deinit().
+ * Copy @from to the empty @to. The copy also has the functions of frames and the counts of open
+ * calls, which skim_fast() leaves out. Returns 0, or a negative errno with @err. In both cases, @to
+ * needs stg_calls_deinit().
  */
 int stg_calls_copy(struct stg_calls *to, const struct stg_calls *from, struct uft_err *err);
 
-/* Process a batch. 0, or negative with @err. */
+/* Process a batch. Returns 0, or a negative errno with @err. */
 int stg_calls(struct stg_calls *calls, struct event *events, size_t nr, struct uft_err *err);
 
 /*
- * At the end of the records: append an EXIT for each open call, innermost first, to @events, which
- * has room for calls->nr of them.
+ * At the end of the records: append to @events an EXIT for each open call, the innermost first.
+ * @events has room for calls->nr of them.
  */
 size_t stg_calls_close(struct stg_calls *calls, struct event *events);
 
@@ -182,8 +187,8 @@ size_t stg_select(const struct stage_config *config, struct event *events, size_
 /*
  * stg_time: holds entries back until their calls have taken long enough.
  *
- * @threshold_ns: the threshold of all calls, unless @has_own_thresholds: then total_ns of each
- *                ENTRY has its own (stg_filter.h)
+ * @threshold_ns: the threshold of all calls. With @has_own_thresholds, each ENTRY has its own
+ *                threshold in total_ns (stg_filter.h)
  * @released: payloads that live until the next batch
  * @held: the events [@at, @nr) wait, with copies of their payloads
  */
@@ -205,22 +210,22 @@ static inline size_t stg_time_room(const struct stg_time *stage, size_t nr)
 	return stage->nr - stage->at + nr;
 }
 
-/*
- * Process a batch, not in place: events that pass are written to @out. Returns their number, or
- * -ENOMEM.
- */
+/* Process a batch, and write the events that pass to @out. Returns their number, or -ENOMEM. */
 ssize_t stg_time(struct stg_time *stage, const struct event *events, size_t nr, struct event *out);
 /*
- * For a growing recording without an event until @now_ns: write the held calls that have lasted
- * long enough to @out, which has stg_time_room().
+ * For a growing recording that has no event until @now_ns: release the held calls that have lasted
+ * long enough. They are written to @out, which has room for stg_time_room() events.
  *
- * stg_time_waits_since() returns the start of the first held call that may still be released;
- * UINT64_MAX: none.
+ * stg_time_waits_since() returns the start of the first held call that may still be released, or
+ * UINT64_MAX if there is none.
  */
 ssize_t stg_time_due(struct stg_time *stage, uint64_t now_ns, struct event *out);
 uint64_t stg_time_waits_since(const struct stg_time *stage);
 
-/* At the end, release all held calls: they have not returned. @out has stg_time_room(). */
+/*
+ * At the end: release all held calls, which have not returned. @out has room for stg_time_room()
+ * events.
+ */
 ssize_t stg_time_finish(struct stg_time *stage, struct event *out);
 void stg_time_deinit(struct stg_time *stage);
 
@@ -251,8 +256,8 @@ void stg_indent_more(struct stg_indent *stage, uint64_t last_ns);
 size_t stg_indent(struct stg_indent *stage, struct event *events, size_t nr);
 
 /*
- * HOT: leave the depths of a batch as stg_calls() has counted them. @depth: number of frames before
- * the batch. False: stg_indent() must be called.
+ * HOT: leave the depths of a batch as stg_calls() has counted them. @depth: the number of frames
+ * before the batch. Returns false if stg_indent() must be called.
  */
 static inline bool stg_indent_follow(struct stg_indent *stage, size_t depth)
 {

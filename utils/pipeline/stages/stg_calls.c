@@ -89,7 +89,7 @@ int stg_calls_copy(struct stg_calls *to, const struct stg_calls *from, struct uf
 	return 0;
 }
 
-/* Drop all frames from @depth on, and count them out in calls->open. */
+/* Drop the frames from index @depth, and subtract them from the counts in calls->open. */
 static void cut_frames(struct stg_calls *calls, size_t depth)
 {
 	for (size_t i = depth; i < calls->nr; i++) {
@@ -100,7 +100,7 @@ static void cut_frames(struct stg_calls *calls, size_t depth)
 	calls->nr_seeded = MIN(calls->nr_seeded, depth);
 }
 
-/* Set the number of frames; new ones have no recorded entry, and begin at @start_ns. */
+/* Set the number of frames. New frames have no recorded entry, and begin at @start_ns. */
 static bool set_frames(struct stg_calls *calls, size_t depth, uint64_t start_ns)
 {
 	cut_frames(calls, depth);
@@ -131,8 +131,8 @@ static int change_space(struct stg_calls *calls, struct event *event, struct uft
 }
 
 /*
- * Note the calls around the task's first record, as of a forked child, a time range, or a recording
- * that begins late.
+ * Note the calls that are open at the task's first record. There may be some in a forked child, in
+ * a time range, and in a recording that begins late.
  */
 static void note_first_record(struct stg_calls *calls, struct event *event)
 {
@@ -144,8 +144,8 @@ static void note_first_record(struct stg_calls *calls, struct event *event)
 }
 
 /*
- * Set the number of frames to the record's depth, after LOST and at a task's first event. As in
- * uftrace, a first scheduler event sets none.
+ * Set the number of frames to the record's depth, after LOST and at a task's first event. If the
+ * first event is one of the scheduler, the number is not set, as in uftrace.
  */
 static bool resync_frames(struct stg_calls *calls, struct event *event)
 {
@@ -238,7 +238,10 @@ static int leave_call(struct stg_calls *calls, struct event *event, struct uft_e
 	return 0;
 }
 
-/* True when the task is in none of its functions; after exec, until the program's first call. */
+/*
+ * True when no function of the program is open. After exec, this is so until the program's first
+ * call.
+ */
 static bool is_outside(const struct stg_calls *calls)
 {
 	const struct pending_call *top = innermost(calls);
@@ -347,7 +350,10 @@ static int handle(struct stg_calls *calls, struct event *event, struct uft_err *
 	return 0;
 }
 
-/* HOT: find a function that was called before. NULL: it was not, and handle() must be called. */
+/*
+ * HOT: find a function that was called before. Returns NULL if it was not, and handle() must be
+ * called.
+ */
 static inline const struct func *known_func(const struct stg_calls *calls,
 					    const struct addr_space *space, uint64_t addr)
 {
@@ -358,8 +364,8 @@ static inline const struct func *known_func(const struct stg_calls *calls,
 }
 
 /*
- * Returns the time before which pair_fast() may handle calls. 0: handle() must find the stack's
- * depth, or calls of the kernel outside of other calls.
+ * Returns the time before which pair_fast() may handle calls. It is 0 if handle() must find the
+ * depth of the stack, or must handle calls of the kernel outside of other calls.
  */
 static uint64_t fast_until(const struct stg_calls *calls)
 {
@@ -368,7 +374,10 @@ static uint64_t fast_until(const struct stg_calls *calls)
 	return calls->changes_ns;
 }
 
-/* HOT: handle a call inline, with the frames in registers. False: handle() must be called. */
+/*
+ * HOT: handle a call inline, with the frames in registers. Returns false if handle() must be
+ * called.
+ */
 static inline bool pair_fast(struct open_calls *at, struct stg_calls *calls,
 			     const struct addr_space *space, struct event *event)
 {

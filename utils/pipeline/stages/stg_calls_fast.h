@@ -25,8 +25,8 @@ static inline void enter_func(const struct stg_calls *calls, struct pending_call
 /*
  * The frames of stg_calls, in registers during a loop.
  *
- * @next, @end: the place of the next frame, and the end of the room
- * @least: with this number of frames or fewer, an EXIT is for stg_calls()
+ * @next, @end: the slot of the next frame, and the end of the slots
+ * @least: with this number of frames or fewer, stg_calls() must handle an EXIT
  */
 struct open_calls {
 	struct pending_call *next;
@@ -48,7 +48,10 @@ static inline struct open_calls open_calls_of(const struct stg_calls *calls)
 	};
 }
 
-/* Take an ENTRY of @func. False: stg_calls() must take it: no room, or @func is unknown (NULL). */
+/*
+ * Take an ENTRY of @func. Returns false if stg_calls() must take it, because there is no room, or
+ * because @func is unknown (NULL).
+ */
 static inline bool enter_fast(struct open_calls *at, const struct stg_calls *calls,
 			      const struct func *func, struct event *event)
 {
@@ -61,8 +64,9 @@ static inline bool enter_fast(struct open_calls *at, const struct stg_calls *cal
 }
 
 /*
- * Returns the part of a call's time that is not self time of its caller: less the call's self time
- * if the function is too small to be shown, or 0 if the call is too short.
+ * Returns the part of a call's time that is not self time of its caller. If the function is too
+ * small to be shown, the call's own self time is left out. If the call is too short, the result is
+ * 0.
  */
 static inline uint64_t foreign_time(const struct stage_config *config, const struct func *func,
 				    uint64_t total_ns, uint64_t child_ns)
@@ -91,7 +95,10 @@ static inline void count_time(struct stg_calls *calls, struct pending_call *pare
 	}
 }
 
-/* Take the EXIT of the innermost call. False: stg_calls() must take it, as that of another call. */
+/*
+ * Take the EXIT of the innermost call. Returns false if it is the EXIT of another call, which
+ * stg_calls() must take.
+ */
 static inline bool leave_fast(struct open_calls *at, struct stg_calls *calls, struct event *event)
 {
 	if (unlikely(at->nr <= at->least))
@@ -116,8 +123,8 @@ static inline bool leave_fast(struct open_calls *at, struct stg_calls *calls, st
 }
 
 /*
- * Take a call, or a return from the innermost call, into frames without functions. False: the
- * record is neither, or there is no room.
+ * Take an ENTRY, or the EXIT of the innermost call. The frames get no functions. Returns false if
+ * the record is neither of these, or if there is no room.
  */
 static inline bool skim_fast(struct open_calls *at, struct stg_calls *calls, uint64_t time_ns,
 			     uint64_t addr, bool is_exit)

@@ -18,7 +18,7 @@ enum frame_flags {
 	FRAME_CALLER = 1U << 3,	  /* it has the action `caller` */
 	FRAME_PASSED = 1U << 6,	  /* the filters have let it pass */
 	FRAME_SMALL = 1U << 4,	  /* dropped for its size; its caller gets its self time */
-	FRAME_MARK = 1U << 5,	  /* too deep to be shown, but the calls around it are */
+	FRAME_MARK = 1U << 5,	  /* too deep to be shown, but the calls around it are shown */
 };
 
 struct filter_frame {
@@ -128,7 +128,10 @@ static int count_levels(struct stg_filter *stage)
 	return 0;
 }
 
-/* Let -D count from a task's own first call: the calls that it begins within are not levels. */
+/*
+ * Let -D count from the task's own first call. The calls that were open when the task began are not
+ * levels.
+ */
 static void give_levels_back(const struct stg_filter *stage, struct selection *selection)
 {
 	if (!selection->counts_from_call)
@@ -163,7 +166,7 @@ static int begin_child(struct stg_filter *stage, const struct event *event)
 	return 0;
 }
 
-/* End the inherited calls from @depth on. */
+/* End the inherited calls from index @depth. */
 static void leave_inherited(struct stg_filter *stage, size_t depth)
 {
 	if (depth < stage->nr) {
@@ -174,8 +177,8 @@ static void leave_inherited(struct stg_filter *stage, size_t depth)
 }
 
 /*
- * Apply other tasks' switches up to an event at @now_ns, at equal times in the order of tasks.
- * reach_switch() applies the task's own.
+ * Apply the switches of other tasks that come before an event at @now_ns. Events of one time are in
+ * the order of their tasks. reach_switch() applies the task's own switches.
  */
 static inline void look_at_switches(struct stg_filter *stage, uint64_t now_ns)
 {
@@ -303,9 +306,7 @@ static bool is_inside(const struct stg_filter *stage)
 	return !(stage->filter->uses & TRIGGER_FILTER) || stage->now.in;
 }
 
-/*
- * Decide whether the call of @func is shown, as far as its entry tells, and change the selection.
- */
+/* Decide at the entry of a call if the call is shown, and change the selection. */
 static int decide_shown(struct stg_filter *stage, const struct trigger *trigger,
 			const struct event *event, bool holds, uint32_t *flags)
 {
@@ -345,7 +346,10 @@ static int decide_shown(struct stg_filter *stage, const struct trigger *trigger,
 	return ret;
 }
 
-/* Returns the duration from which on a call is shown; UINT64_MAX: only for an event in it. */
+/*
+ * Returns the least duration of a call that is shown, or UINT64_MAX if the call is shown only for
+ * an event in it.
+ */
 static uint64_t threshold_of(const struct stg_filter *stage, uint32_t flags)
 {
 	if (flags & FRAME_KEEP)
@@ -375,7 +379,7 @@ static const struct call_path *path_of(struct stg_filter *stage, size_t depth)
 	return path;
 }
 
-/* Process an ENTRY. 1: keep the event, 0: drop it. */
+/* Process an ENTRY. Returns 1 to keep the event, 0 to drop it, or -ENOMEM. */
 static int on_entry(struct stg_filter *stage, struct event *event)
 {
 	if (!set_depth(stage, stage->nr_inherited + event->depth))
@@ -410,7 +414,7 @@ static int on_entry(struct stg_filter *stage, struct event *event)
 	return (frame.flags & (FRAME_SHOWN | FRAME_MARK)) != 0;
 }
 
-/* Count the calls without names that are around the first call with a name: they are levels. */
+/* Count the calls without names around the first call that has a name. They are levels. */
 static void take_unknown_levels(struct stg_filter *stage, const struct event *event)
 {
 	uint32_t unknown = event->indent > event->depth ? event->indent - event->depth : 0;
@@ -419,7 +423,10 @@ static void take_unknown_levels(struct stg_filter *stage, const struct event *ev
 		stage->now.depth -= MIN(stage->now.depth, unknown);
 }
 
-/* Process an ENTRY of a call that the task begins within. 1: keep the event, 0: drop it. */
+/*
+ * Process an ENTRY of a call that was open when the task began. Returns 1 to keep the event, 0 to
+ * drop it, or -ENOMEM.
+ */
 static int on_entry_within(struct stg_filter *stage, struct event *event)
 {
 	int ret;
@@ -451,7 +458,7 @@ static bool is_shown_unseen(struct stg_filter *stage, const struct event *event)
 	return !event->func->sym || event->func->sym->size >= filter->base.size;
 }
 
-/* For views without entries: true when the call's duration does not drop it. */
+/* For views without entries: true when the call is not dropped for its duration. */
 static bool is_long_enough(const struct filter_frame *frame, const struct event *event)
 {
 	return (frame->flags & FRAME_HAS_KEPT) ||
@@ -459,7 +466,7 @@ static bool is_long_enough(const struct filter_frame *frame, const struct event 
 	       (frame->threshold_ns != UINT64_MAX && (event->flags & EVENT_UNFINISHED));
 }
 
-/* For views without entries: end a call. 1: it is shown, 0: it is not. @parent: may be NULL */
+/* For views without entries: end a call. Returns 1 if it is shown, else 0. @parent: may be NULL */
 static int end_call(const struct filter_frame *frame, struct filter_frame *parent,
 		    const struct event *event)
 {
@@ -468,7 +475,7 @@ static int end_call(const struct filter_frame *frame, struct filter_frame *paren
 
 	if (parent && ((frame->flags & FRAME_HAS_KEPT) || (is_seen && is_long)))
 		parent->flags |= FRAME_HAS_KEPT;
-	/* A call that is too short is ignored: its time counts as the caller's. */
+	/* A call that is too short is ignored, so its time counts as the caller's. */
 	if (parent && !is_long)
 		parent->extra_ns += time_abs(event->total_ns);
 	else if (parent && (frame->flags & FRAME_SMALL))
@@ -477,8 +484,8 @@ static int end_call(const struct filter_frame *frame, struct filter_frame *paren
 }
 
 /*
- * Process the EXIT of a call that the child's parent made. It is shown if the parent's call is
- * shown.
+ * Process the EXIT of a call that the parent of a forked child has entered. It is shown if the
+ * parent's call is shown.
  */
 static int on_inherited_exit(struct stg_filter *stage, struct event *event)
 {
@@ -528,7 +535,7 @@ static int on_other(struct stg_filter *stage, struct event *event)
 	return !stage->now.out && is_inside(stage) && stage->now.depth > 0;
 }
 
-/* Process one event. 1: keep it, 0: drop it, or -ENOMEM. */
+/* Process one event. Returns 1 to keep it, 0 to drop it, or -ENOMEM. */
 static int pass_event(struct stg_filter *stage, struct event *event)
 {
 	int ret = 0;
@@ -549,7 +556,7 @@ static int pass_event(struct stg_filter *stage, struct event *event)
 		ret = on_other(stage, event);
 	if (ret <= 0 || stage->is_on)
 		return ret;
-	/* Tracing is switched off. The call is not shown, but a level for later calls. */
+	/* Tracing is switched off. The call is not shown, but it is a level for later calls. */
 	event->flags |= EVENT_OFF;
 	return event->type <= EVENT_EXIT && stage->filter->counts_off;
 }

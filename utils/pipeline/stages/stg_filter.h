@@ -30,8 +30,8 @@ struct selection {
 };
 
 /*
- * A trace_on or trace_off. @task: task->index of the task that has reached it. @nth: its number
- * among all switches as found, which orders those of one task
+ * A trace_on or trace_off. @task: task->index of the task that has reached it. @nth: its number in
+ * the order in which switches were found; switches of one task are sorted by it
  */
 struct filter_switch {
 	uint64_t time_ns;
@@ -47,7 +47,8 @@ struct filter_switch {
  * @base: the selection at the beginning of a task
  * @ends_only: the view gets no entries, so calls that are too short are dropped at their end
  * @wants_cpus: as in stage_config
- * @counts_off: while tracing is switched off, calls are passed on with EVENT_OFF, for the depth
+ * @counts_off: while tracing is switched off, calls are passed on with EVENT_OFF, so that their
+ *              depth counts
  * @hides_libcalls: stg_select drops library calls, so they are not levels
  * @wants_paths: the view shows call paths; there is one thread
  * @collects: this is a first run, which finds @outcomes and @switches
@@ -82,10 +83,10 @@ void call_filter_deinit(struct call_filter *filter);
 /*
  * The state of one task.
  *
- * @frames: all open calls. The first @nr_inherited are those around the task's fork, until it
- *          executes another program at @exec_ns
+ * @frames: all open calls. The first @nr_inherited were open at the task's fork. They end when the
+ *          task executes another program at @exec_ns
  * @nr_within: set by stg_filter_begin_within()
- * @levels: [i] is the number of shown calls among the outermost i ones; @nr_levels is 0 if unknown
+ * @levels: [i] is the number of shown calls among the outermost i calls; @nr_levels is 0 if unknown
  * @is_waiting: @frames are those of the parent, since the child has not begun
  * @switch_at: index of the next switch that the task has not reached
  * @nr_asked: number of calls with conditions on return values so far
@@ -117,19 +118,19 @@ struct stg_filter {
 void stg_filter_init(struct stg_filter *stage, struct call_filter *filter, size_t task);
 void stg_filter_deinit(struct stg_filter *stage);
 
-/* Copy the frames and the selection of @from to @to. 0 or -ENOMEM. */
+/* Copy the frames and the selection of @from to @to. Returns 0 or -ENOMEM. */
 int stg_filter_copy(struct stg_filter *to, const struct stg_filter *from);
 
 /*
- * Let the forked @task begin within the calls of @parent, its parent's state at the fork. Without
- * frames in @parent, nothing is done. 0 or -ENOMEM.
+ * Let the forked @task begin with the open calls of @parent, which is the state of its parent at
+ * the fork. If @parent has no frames, nothing is done. Returns 0 or -ENOMEM.
  */
 int stg_filter_inherit(struct stg_filter *stage, const struct stg_filter *parent,
 		       const struct task *task);
 
 /*
- * Tell that the next @nr ENTRYs are synthesized, of calls that the task begins within. -D counts
- * from the first ENTRY after these.
+ * Tell that the next @nr ENTRYs are synthesized, because their calls were open when the task began.
+ * -D counts from the first ENTRY after them.
  */
 void stg_filter_begin_within(struct stg_filter *stage, size_t nr);
 

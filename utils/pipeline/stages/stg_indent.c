@@ -1,10 +1,10 @@
-/* Stage: counts the displayed depth, over the calls left by the other stages. */
+/* Stage: counts the depth to show, over the calls that the other stages have left. */
 #include "utils/pipeline/stages/stage.h"
 #include "utils/pipeline/stages/stg_filter.h"
 
 /*
- * Returns the number of calls without a recorded entry around @event, which is the first event of a
- * task that is shown.
+ * Returns the number of calls without a recorded entry around @event. @event is the task's first
+ * event that is shown.
  */
 static size_t nr_unseen(const struct stg_calls *calls, const struct event *event)
 {
@@ -14,8 +14,8 @@ static size_t nr_unseen(const struct stg_calls *calls, const struct event *event
 }
 
 /*
- * Set the depth at a task's first call to the shown calls around it; after LOST, to the depth of
- * the record.
+ * Set the depth of a task. At its first call, it is the number of shown calls that are already
+ * open. After LOST, it is the depth of the record.
  */
 static void resync_depth(struct stg_indent *stage, const struct event *event)
 {
@@ -54,7 +54,7 @@ void stg_indent_more(struct stg_indent *stage, uint64_t last_ns)
 	stage->exec_ns = task_next_exec_ns(stage->calls->task, last_ns);
 }
 
-/* Drop switched-off calls: their depth has been counted. */
+/* Drop the calls that are switched off. Their depth has been counted. */
 static size_t drop_off(struct event *events, size_t nr)
 {
 	size_t kept = 0;
@@ -88,7 +88,10 @@ size_t stg_indent(struct stg_indent *stage, struct event *events, size_t nr)
 			resync_depth(stage, event);
 			depth = stage->depth;
 		}
-		/* Without branches: a CPU cannot predict the order of ENTRYs and EXITs. */
+		/*
+		 * There is no branch here, since a CPU cannot predict the order of ENTRYs and
+		 * EXITs.
+		 */
 		depth -= (event->type == EVENT_EXIT) & (depth > 0);
 		event->indent = depth < UINT16_MAX ? depth : UINT16_MAX;
 		depth += event->type == EVENT_ENTRY;

@@ -6,7 +6,10 @@ static bool is_kernel(const struct event *event)
 	return event->type <= EVENT_EXIT && event->func->is_kernel;
 }
 
-/* True within a kernel's call that is outside of the program's functions; counts such calls. */
+/*
+ * True within a call of the kernel that is outside of the program's functions. The depth of these
+ * calls is counted.
+ */
 static bool is_in_outside(struct stg_kernel *stage, const struct event *event)
 {
 	bool is_in = stage->depth;

@@ -51,7 +51,9 @@ static uint64_t threshold_of(const struct stg_time *stage, const struct event *o
 	return stage->has_own_thresholds ? opening->total_ns : stage->threshold_ns;
 }
 
-/* Returns the time from which on @opening has lasted long enough. */
+/*
+ * Returns the time at which the call or time off the CPU of @opening will have lasted long enough.
+ */
 static uint64_t due_ns(const struct stg_time *stage, const struct event *opening)
 {
 	uint64_t threshold_ns = threshold_of(stage, opening);
@@ -117,8 +119,8 @@ static size_t first_short(const struct stg_time *stage, uint64_t now_ns)
 }
 
 /*
- * Returns the place after the last held call that reaches its own threshold, with its events.
- * stage->due_ns becomes the next time to search.
+ * Returns the index after the last held call that reaches its own threshold, and after the events
+ * in it. stage->due_ns becomes the time of the next search.
  */
 static size_t behind_long(struct stg_time *stage, uint64_t now_ns)
 {
@@ -165,8 +167,8 @@ static ssize_t release_until(struct stg_time *stage, uint64_t now_ns, struct eve
 }
 
 /*
- * Drop the held call that @event ends, with all events in it. False: that call is not held, or it
- * is long enough.
+ * Drop the held call that @event ends, with all events in it. Returns false if that call is not
+ * held, or if it is long enough.
  */
 static bool drop_call(struct stg_time *stage, const struct event *event)
 {
@@ -188,14 +190,17 @@ static bool drop_call(struct stg_time *stage, const struct event *event)
 	return false;
 }
 
-/* True for an event that the user has asked for by name: it is shown with the calls around it. */
+/* True for an event that the user has requested by name. It is shown with the calls around it. */
 static bool is_asked_for(const struct event *event)
 {
 	return event->type == EVENT_POINT &&
 	       (event_kind_fixed(event->id)->flags & EVENT_KIND_BY_NAME);
 }
 
-/* Take one event. It, and held events that it releases, go to @out, unless they must wait. */
+/*
+ * Take one event. It is written to @out, after the held events that it releases, unless it must
+ * wait.
+ */
 static ssize_t pass_in_time(struct stg_time *stage, const struct event *event, struct event *out)
 {
 	bool keeps_calls = event->type == EVENT_LOST || is_asked_for(event);
