@@ -1,4 +1,4 @@
-/* Chooses the modules into whose code return addresses stay as they are (see callers.h). */
+/* Finds modules with code whose return addresses are not replaced (see callers.h). */
 #include "cmds/record/plan/callers.h"
 
 #include <string.h>
@@ -31,7 +31,7 @@ bool callers_are_named(const char *names, const char *path, bool is_program)
 	return false;
 }
 
-/* Finds code with frames of its own in the module's file; each file is read once. */
+/* Finds code with its own frames in the module's file. Each file is searched only once. */
 static void find_own_frames(struct known_module *known)
 {
 	struct elf_file file cleanup_elf_file = ELF_FILE_CLOSED;

@@ -1,6 +1,6 @@
 /*
- * Finds code to which calls return directly. The calls that this code makes are recorded, but
- * return addresses into it are not replaced (doc/internals/unprepared.md, "Returns").
+ * Finds code to which calls return directly. The calls that this code makes are recorded, but the
+ * return addresses into this code are not replaced (doc/internals/unprepared.md, "Returns").
  */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_CALLERS_H
 #define UTRAIL_CMDS_RECORD_PLAN_CALLERS_H
@@ -8,20 +8,20 @@
 #include "cmds/record/plan/modules.h"
 #include "utils/format/probe/control.h"
 
-#define CALLERS_JIT "jit" /* the word of a list for memory that no file backs */
+#define CALLERS_JIT "jit" /* the word in such a list for memory without a file */
 
 /*
- * True when a name in the ','-separated list @names (NULL: empty) is a beginning of @path's file
- * name. "." stands for the program.
+ * True when the file name of @path begins with a name in the list @names. The list is separated by
+ * commas; NULL is an empty list. The name "." stands for the program.
  */
 bool callers_are_named(const char *names, const char *path, bool is_program);
 
-/* True when such a list has the word @word. */
+/* True when the list @names contains the word @word. */
 bool callers_have_word(const char *names, const char *word);
 
 /*
- * Append the ranges of code in the file of @known to which calls return directly to @out, as struct
- * plan_callers with the addresses of @module.
+ * Append the ranges of code to which calls return directly to @out. The ranges are found in the
+ * file of @known. Each is a struct plan_callers with addresses in @module.
  */
 void callers_bind(const struct record_settings *settings, struct known_module *known,
 		  const struct control_module *module, bool is_program, struct strbuf *out);

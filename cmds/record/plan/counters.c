@@ -1,4 +1,4 @@
-/* The counters that filters read by name (see counters.h). */
+/* The counters that filters read (see counters.h). */
 #include "cmds/record/plan/counters.h"
 
 #include <errno.h>
@@ -34,7 +34,7 @@ void counters_put_events(const struct counters *counters, struct strbuf *lines)
 	}
 }
 
-/* Opens the counter as libmcount/values/counters.c does. Returns 0 or a negative errno. */
+/* Opens the counter in the way of libmcount/values/counters.c. Returns 0 or a negative errno. */
 static int try_counter(const struct counter *counter)
 {
 	struct perf_event_attr attr = {
@@ -49,7 +49,10 @@ static int try_counter(const struct counter *counter)
 	return fd < 0 ? -errno : 0;
 }
 
-/* Warns with the reason that the recorder gets: most likely the program got the same reason. */
+/*
+ * Warns with the reason why the recorder cannot open it. The program's reason is most likely the
+ * same.
+ */
 static void warn_counter(const struct counter *counter, const struct msg *msg)
 {
 	int ret = try_counter(counter);

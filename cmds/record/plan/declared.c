@@ -1,4 +1,4 @@
-/* Numbers and defines declared events for the recorder (see declared.h). */
+/* Gives numbers and definitions to declared events (see declared.h). */
 #include "cmds/record/plan/declared.h"
 
 #include <errno.h>
@@ -42,7 +42,7 @@ static int64_t clock_offset_ns(const struct record_settings *settings)
 	return (int64_t)(now_ns - (before_ns + (settings_now_ns(settings) - before_ns) / 2));
 }
 
-/* Writes the definition at once, so that it is there even when the recording is cut off. */
+/* Writes the definition at once, so that an interrupted recording has it, too. */
 static void write_line(struct declared *declared, uint32_t id, const char *words)
 {
 	struct strbuf line cleanup_strbuf = { 0 };
@@ -58,7 +58,7 @@ static void write_line(struct declared *declared, uint32_t id, const char *words
 		declared->error = ret;
 }
 
-/* Takes @words over, and keeps them under that number. */
+/* Stores @words under @number, and frees them on failure. */
 static int keep_words(struct declared *declared, char *words, uint32_t number)
 {
 	char **lines = vec_grow(declared->lines, declared->nr, sizeof(*lines));
@@ -74,7 +74,7 @@ static int keep_words(struct declared *declared, char *words, uint32_t number)
 	return 0;
 }
 
-/* Keeps the event by its id: events that programs declare can be chosen. */
+/* Stores the event with its id, because users can choose declared events by their ids. */
 static int keep_event(struct declared *declared, const char *id, uint32_t number)
 {
 	struct known_event *events = vec_grow(declared->events, declared->nr_events,
@@ -91,7 +91,7 @@ static int keep_event(struct declared *declared, const char *id, uint32_t number
 	return 0;
 }
 
-/* @name: the event's name for events.txt */
+/* Adds a new event. Returns its number, or 0. @name: the name of the event in events.txt */
 static uint32_t add_new(struct declared *declared, const char *name, const struct strbuf *words)
 {
 	char *copy = strdup(strbuf_str(words));
@@ -105,13 +105,15 @@ static uint32_t add_new(struct declared *declared, const char *name, const struc
 	}
 	if (keep_words(declared, copy, number) < 0)
 		return 0;
-	/* Readers that find the event's name must find its definition: it comes first. */
+	/* The definition is written first: a reader that finds the name needs the definition. */
 	write_line(declared, number, copy);
 	points_write_event(declared->points, number);
 	return number;
 }
 
-/* Returns the number of the event that @words define; a new event gets a new number. */
+/*
+ * Returns the number of the event that @words define. A new event gets a new number. 0: no number.
+ */
 static uint32_t number_of(struct declared *declared, const char *name, const struct strbuf *words)
 {
 	uint32_t number = 0;

@@ -1,6 +1,6 @@
 /*
- * Events with values: those that programs declare (libutrail-trace), and static probes with
- * arguments. Keeps their numbers and definitions, and the user's choice of declared events.
+ * Events with values. They are events that programs declare (libutrail-trace), and static probes
+ * with arguments. Keeps their numbers and definitions, and the user's choice of declared events.
  */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_DECLARED_H
 #define UTRAIL_CMDS_RECORD_PLAN_DECLARED_H
@@ -14,17 +14,17 @@
 #include "utils/base/containers/strmap.h"
 
 /*
- * The declared events of all processes. Starts with declared_init(). Only the control thread
- * touches it.
+ * The declared events of all processes. Only the control thread uses the struct. It starts with
+ * declared_init().
  *
- * @points: gives events their numbers, and keeps their names
- * @lines: lines of events.def, as keys of @numbers. An event that several processes declare has one
- *         line
- * @events: the events that programs declare, which can be chosen
+ * @points: gives numbers to the events, and has their names
+ * @lines: the lines of events.def, which are the keys of @numbers. If several processes declare an
+ *         event, it has only one line
+ * @events: the events that programs declare, and that users can choose
  * @bytes: the length of all lines
- * @nr_refused: events without a number, for lack of numbers or of room
+ * @nr_refused: the number of events without a number, for lack of numbers or memory
  * @include_matched: an event has matched --trace-include
- * @error: 0, or negative errno of writing events.def
+ * @error: 0, or the negative errno of writing events.def
  */
 struct declared {
 	const struct record_settings *settings;
@@ -48,27 +48,32 @@ void declared_init(struct declared *declared, const struct record_settings *sett
 void declared_deinit(struct declared *declared);
 
 /*
- * Returns the number of the declared event; a new event gets a new number. 0: there is none left.
- * @common: the format of a text before the event's own, or NULL
+ * Returns the number of the declared event. A new event gets a new number. Returns 0 when the event
+ * cannot have a number.
+ *
+ * @common: the format of a text before the event's own text, or NULL
  */
 uint32_t declared_add(struct declared *declared, const char *id, const char *format,
 		      const char *common);
 
 /*
- * Like declared_add(), for a static probe, "provider:event", with arguments of @types
- * (doc/formats/records.md, "Payloads beside").
+ * Like declared_add(), for a static probe with arguments. @name: "provider:event". @types: the
+ * types of the arguments (doc/formats/records.md, "Payloads beside")
  */
 uint32_t declared_add_probe(struct declared *declared, const char *name, const char *types);
 
-/* Returns the user's choice of the event @id: below 0 off, above 0 on, 0: the program decides. */
+/*
+ * Returns the user's choice for the event @id: -1 for off, 1 for on, or 0 when the program decides.
+ */
 int declared_choice(struct declared *declared, const char *id);
 
-/* True when a known event has an id that @pattern matches. */
+/* True when the id of a known event matches @pattern. */
 bool declared_have(const struct declared *declared, const struct pattern *pattern);
 
 /*
- * At the end, warn of options without effect, and of events that are not recorded. @nr_untold:
- * number of events that processes could not report
+ * At the end, warn of options without effect, and of events that are not recorded.
+ *
+ * @nr_untold: the number of events that processes could not report
  */
 void declared_warn(const struct declared *declared, unsigned long long nr_untold,
 		   bool has_processes, const struct msg *msg);

@@ -20,20 +20,20 @@ void image_plan_choose(struct plan *plan, const struct record_settings *settings
 {
 	plan->threshold_ns = settings->threshold_ns;
 	plan->size_filter = MIN(settings->size_filter, (uint64_t)UINT32_MAX);
-	/* UINT16_MAX: there is no limit except that of frames. */
+	/* With UINT16_MAX, only the number of frames limits the depth. */
 	plan->depth = settings->tells_depth && settings->depth >= settings->max_stack
 			      ? UINT16_MAX
 			      : settings->depth;
 	/*
-	 * When recording is off, the plan opts in by filters but has no filter. So no call begins,
-	 * but the ends of open calls are recorded.
+	 * When recording is off, the plan requires a filter that opts in, and has none. So no call
+	 * begins. The ends of open calls are still recorded.
 	 */
 	plan->flags &= ~(OPT_IN_ALL | PLAN_TRACE_OFF);
 	plan->flags |= (is_on ? opt_in_flags(settings->filters) : PLAN_OPT_IN_FILTER) |
 		       (settings->trace_on ? 0 : PLAN_TRACE_OFF);
 }
 
-/* True when functions of the image may have records: hooks were compiled in, or are put in. */
+/* True when functions of the image may have records: hooks were compiled in, or are patched in. */
 static bool has_hooks(struct planner *planner, struct control_module *const *modules, size_t nr,
 		      const struct plan_entries *entries)
 {
@@ -67,8 +67,8 @@ void image_plan_make(struct planner *planner, struct plan plan,
 	} else
 		plan_make_functions(planner, modules, nr, out);
 	/*
-	 * A later spec may clear a filter. Only after all functions were bound it is known which
-	 * functions the filters still opt in.
+	 * A later spec may clear a filter. The functions that filters still opt in are only known
+	 * after all functions were bound.
 	 */
 	if (!planner->is_off && settings->filters->clears) {
 		plan.flags &= ~OPT_IN_ALL;

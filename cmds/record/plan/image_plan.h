@@ -1,6 +1,6 @@
 /*
- * Makes the whole plan of an image: the first one at its start, and later ones when the recording
- * is steered.
+ * Makes the whole plan of an image. The first plan is made at its start, and later ones when the
+ * recording is steered.
  */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_IMAGE_PLAN_H
 #define UTRAIL_CMDS_RECORD_PLAN_IMAGE_PLAN_H
@@ -11,16 +11,17 @@
 #include "cmds/record/plan/plan.h"
 
 /*
- * Set the members of @plan that steering may change, from @settings. @is_on: false: recording is
- * switched off; @settings still tell what is recorded when it is on
+ * Set the members of @plan that steering may change, from @settings.
+ *
+ * @is_on: recording is switched on. If it is off, @settings still describe the recording for later
  */
 void image_plan_choose(struct plan *plan, const struct record_settings *settings, bool is_on);
 
 /*
- * Make the plan for the @nr modules of an image, the first of which is the program.
+ * Make the plan for the @nr modules of an image. The first module is the program.
  *
- * @plan: its base
- * @is_fresh: the program has just begun; otherwise the plan has only what may change
+ * @plan: the members of the plan that are already set
+ * @is_fresh: the program has just begun. Otherwise the plan only has the parts that may change
  */
 void image_plan_make(struct planner *planner, struct plan plan,
 		     struct control_module *const *modules, size_t nr, bool is_fresh,

@@ -1,6 +1,6 @@
 /*
- * Decides which library calls are recorded, and which of them need care (doc/facts/programs.md,
- * "Library calls").
+ * Decides which library calls are recorded, and which of them need special treatment
+ * (doc/facts/programs.md, "Library calls").
  */
 #include "cmds/record/plan/libcalls.h"
 
@@ -48,14 +48,14 @@ struct special_call {
 	}
 
 static const struct special_call special_calls[] = {
-	/* Hooks of compilers, and functions that only the start files call. */
+	/* The hooks of compilers, and functions that only the start files call. */
 	NOT_HOOKED("mcount"),
 	NOT_HOOKED("_mcount"),
 	NOT_HOOKED("__fentry__"),
 	NOT_HOOKED("__gnu_mcount_nc"),
 	NOT_HOOKED("__cyg_profile_func_enter"),
 	NOT_HOOKED("__cyg_profile_func_exit"),
-	/* Functions of gprof, whose place the probe takes (libmcount/gprof.c). */
+	/* Functions of gprof. The probe replaces gprof (libmcount/gprof.c). */
 	NOT_HOOKED("__monstartup"),
 	NOT_HOOKED("monstartup"),
 	NOT_HOOKED("moncontrol"),
@@ -64,14 +64,14 @@ static const struct special_call special_calls[] = {
 	NOT_HOOKED("__cxa_finalize"),
 	NOT_HOOKED("__gmon_start__"),
 	/*
-	 * FSTRACE() and FSTRACE_DECL() of fstrace.h call these. The event tells everything, so the
-	 * calls are not recorded.
+	 * FSTRACE() and FSTRACE_DECL() of fstrace.h call these functions. Their calls are not
+	 * recorded, because the event already has all information.
 	 */
 	NOT_HOOKED("fstrace_log_2"),
 	NOT_HOOKED("fstrace_specify"),
 	/*
-	 * The implementation of exceptions and of thread-local variables, which a program does not
-	 * call itself.
+	 * The implementation of exceptions and of thread-local variables. A program does not call
+	 * these functions itself.
 	 */
 	NOT_HOOKED("__cxa_throw"),
 	NOT_HOOKED("__cxa_rethrow"),
@@ -82,14 +82,14 @@ static const struct special_call special_calls[] = {
 	NOT_HOOKED("__tls_get_addr"),
 	NOT_HOOKED("runtime.schedinit"),
 	/*
-	 * These do not return. The frames that they leave get their EXITs after the call, and then
-	 * setjmp() returns once more (libmcount/program/longjmp.c).
+	 * These functions do not return. The EXITs of the frames that they leave are recorded after
+	 * the call. setjmp() then returns once more (libmcount/program/longjmp.c).
 	 */
 	NO_RETURN_HOOK("longjmp"),
 	NO_RETURN_HOOK("_longjmp"),
 	NO_RETURN_HOOK("siglongjmp"),
 	NO_RETURN_HOOK("__longjmp_chk"),
-	/* These return to the address of their call more than once, or from another place. */
+	/* These functions return to their return address more than once, or from another place. */
 	SETJMP("setjmp"),
 	SETJMP("_setjmp"),
 	SETJMP("sigsetjmp"),
@@ -120,7 +120,7 @@ bool libcall_is_hooked(const char *name, uint32_t *flags)
 
 bool libcall_is_nested_module(const char *path)
 {
-	/* Basic libraries: their calls of each other only implement recorded calls. */
+	/* The basic libraries. Their calls to each other only implement calls that are recorded. */
 	static const char *const system_libraries[] = {
 		"libc.so.",	"libm.so.", "libgcc_s.so.", "libpthread.so.", "libdl.so.",
 		"librt.so.",	"ld-linux", "ld-musl",	    "linux-vdso",     "linux-gate",
@@ -136,8 +136,8 @@ bool libcall_is_nested_module(const char *path)
 }
 
 /*
- * Functions that the probe replaces. Without @by_any only calls through a PLT are changed: other
- * calls may keep the address in a register while the probe is taken out.
+ * The functions that the probe replaces. Unless @by_any is set, only calls through a PLT are
+ * changed. Other calls may have the address in a register while the probe is removed.
  */
 static const struct {
 	const char *name;
@@ -168,8 +168,8 @@ int libcall_hook_of(const char *name, bool by_plt)
 }
 
 /*
- * Adds a call that goes to the probe: the probe was loaded after the program, so it could not
- * interpose the function by name.
+ * Adds a call that the probe takes over. A probe that was loaded after the program cannot interpose
+ * the function by its name.
  */
 static void add_hook(const struct plt_entry *e, struct plan_call_site call, struct strbuf *out)
 {
@@ -181,7 +181,9 @@ static void add_hook(const struct plt_entry *e, struct plan_call_site call, stru
 	strbuf_add(out, &call, sizeof(call));
 }
 
-/* Finds the calls of the file @path, relative to its start. False: it cannot be read. */
+/*
+ * Finds the calls in the file @path, relative to its start. Returns false when it cannot be read.
+ */
 static bool find_sites(struct libcall_choice choice, const char *path, struct strbuf *out)
 {
 	struct elf_file file cleanup_elf_file = ELF_FILE_CLOSED;
@@ -236,8 +238,8 @@ void module_links_deinit(struct module_links *links)
 }
 
 /*
- * The age that a file's last change must have, so that the file's times identify its content: a
- * second change within a tick of the kernel's clock leaves the same times.
+ * The age that the last change of a file must have. After it, the times of the file identify its
+ * content. A change within one tick of the kernel's clock may leave the times unchanged.
  */
 #define SETTLED_NS NSEC_PER_SEC
 

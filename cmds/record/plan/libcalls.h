@@ -8,23 +8,26 @@
 #include "utils/base/containers/strbuf.h"
 #include "utils/format/probe/control.h"
 
-/* True when calls of library function @name are recorded; @flags says how (enum plan_call bits). */
+/*
+ * True when calls of the library function @name are recorded. @flags gets bits of enum plan_call.
+ */
 bool libcall_is_hooked(const char *name, uint32_t *flags);
 
-/* True when --nest-libcall records the calls of library @path into other libraries. */
+/* True when --nest-libcall records the calls from the library @path to other libraries. */
 bool libcall_is_nested_module(const char *path);
 
 /*
- * Returns the probe's function that takes the place of function @name (enum plan_hook), or -1.
- * @by_plt: the call goes through a PLT, not only through the GOT
+ * Returns the function of the probe that replaces the function @name (enum plan_hook), or -1.
+ *
+ * @by_plt: the call goes through a PLT, and not only through the GOT
  */
 int libcall_hook_of(const char *name, bool by_plt);
 
 /*
- * @all: also calls that only --libcall records
- * @attaches: the probe is loaded after the program, so calls of functions that the probe replaces
+ * @all: include calls that only --libcall records
+ * @attaches: the probe is loaded after the program. So calls of functions that the probe replaces
  *            are changed, too
- * @smallest_bytes: the least size of a call's code that is recorded
+ * @smallest_bytes: calls with less code than this are not recorded
  *
  * Only @all may change within a recording.
  */
@@ -35,13 +38,13 @@ struct libcall_choice {
 };
 
 /*
- * Facts about a file and its libraries. The file is read once for all processes, and again when a
- * program was built anew at the same path. Starts as { 0 }.
+ * Facts about a file and its libraries. The file is read once for all processes. It is read again
+ * if another file is at its path later. The struct starts as { 0 }.
  *
- * @calls: struct plan_call_site, relative to the file's start: [0]: calls that are always hooked,
- *         [1]: all calls. Complete if @has_calls
- * @needed: names of the libraries that the file needs, if @has_needed; see strbuf_list_add()
- * @device, @inode, @size, @mtime_ns, @ctime_ns: the file that was read
+ * @calls: lists of struct plan_call_site, relative to the file's start. [0] has the calls that are
+ *         always hooked, [1] has all calls. A list is complete if @has_calls
+ * @needed: the names of the libraries that the file needs (strbuf_list_add()), if @has_needed
+ * @device, @inode, @size, @mtime_ns, @ctime_ns: the identity of the file that was read
  */
 struct module_links {
 	struct strbuf calls[2];
@@ -57,15 +60,17 @@ struct module_links {
 
 void module_links_deinit(struct module_links *links);
 
-/* Forget @links of the file @path when the file has changed. */
+/* Forget @links if the file @path has changed. */
 void module_links_renew(struct module_links *links, const char *path);
 
-/* Returns the names of the libraries that the file @path needs; none when it cannot be read. */
+/* Returns the names of the libraries that the file @path needs, or an empty list on failure. */
 const struct strbuf *module_links_needed(struct module_links *links, const char *path);
 
 /*
- * Plan the calls of module @m into libraries. @links: facts about its file, or NULL. With @links,
- * the file is read only for the first of its processes.
+ * Plan the calls from module @m into libraries.
+ *
+ * @links: facts about the file of the module, or NULL. With @links, the file is read only once for
+ *         all its processes
  */
 void libcalls_plan(struct libcall_choice choice, struct module_links *links,
 		   const struct control_module *m, struct strbuf *out);

@@ -1,4 +1,4 @@
-/* Keeps facts about files that were seen as modules (see modules.h). */
+/* Keeps facts about files that are modules of processes (see modules.h). */
 #include "cmds/record/plan/modules.h"
 
 #include <errno.h>
@@ -15,12 +15,12 @@
 #include "utils/object/names/symtab.h"
 #include "utils/spec/args/aliases.h"
 
-/* The most files that are remembered: programs may name any number of files. */
+/* The maximum number of files that are remembered. A program may name any number of files. */
 #define KNOWN_MODULES_MAX 262144
 
 /*
- * True when the file can be read. Within rights_enter(), a process of another user has named the
- * file, and may not be allowed to read it.
+ * True when the file can be read. Between rights_enter() and rights_leave(), the file was named by
+ * a process of another user, which may not be allowed to read the file.
  */
 static bool may_read(const char *path)
 {
@@ -91,7 +91,10 @@ int symbols_load(const struct record_settings *settings, const char *path, const
 	int ret = 0;
 
 	if (settings->syms_dir) {
-		/* The recorder's own rights: the user has named the directory, not the program. */
+		/*
+		 * The directory is read with the recorder's own rights, since the user has named
+		 * it, not the program.
+		 */
 		struct rights paused cleanup_rights_pause = rights_pause();
 
 		ret = sym_dir_load(settings->syms_dir, &query, out, NULL, NULL);
@@ -105,8 +108,8 @@ struct asked {
 };
 
 /*
- * True when a rule of -P or -U names the function. The file may be the program or a library: the
- * check is made as for the program.
+ * True when a rule of -P or -U names the function. It is not known whether the file is a program or
+ * a library, so it is treated as a program.
  */
 static bool is_to_be_patched(void *arg, const struct strbuf *name, const char *others)
 {
@@ -122,8 +125,8 @@ static bool is_to_be_patched(void *arg, const struct strbuf *name, const char *o
 }
 
 /*
- * True when a rule about arguments names the function. Views then show this name, since readers
- * look up arguments by the shown name.
+ * True when a rule about arguments names the function. Views must then show this name, because
+ * readers look up arguments by the shown name.
  */
 static bool has_arguments(void *arg, const struct strbuf *name, const char *others)
 {
@@ -153,7 +156,7 @@ int known_symbols_load(const struct record_settings *settings, const struct know
 					      asked.module);
 	if (ret == 0 && settings->patches->nr)
 		ret = aliases_prefer(out, settings->demangle, is_to_be_patched, &asked);
-	/* A step can change the choice of the step before: the last one counts most. */
+	/* Each step may change the choice of the step before, so the last step has priority. */
 	if (ret == 0 && settings->captures.rules && settings->captures.rules->nr)
 		ret = aliases_prefer(out, settings->demangle, has_arguments, &asked);
 	return ret;
@@ -166,7 +169,7 @@ static size_t nr_left_out(const struct known_module *known)
 	return known->left_out.len / sizeof(struct module_left_out);
 }
 
-/* Returns the innermost function that contains @at. */
+/* Returns the innermost left-out function that contains @at, or NULL. */
 struct module_left_out *known_left_out_at(const struct known_module *known, uint64_t at)
 {
 	struct module_left_out *list = (struct module_left_out *)known->left_out.data;

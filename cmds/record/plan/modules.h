@@ -1,4 +1,4 @@
-/* Files that were seen as modules of traced processes: each is read once. */
+/* The files that are modules of traced processes. Each file is read only once. */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_MODULES_H
 #define UTRAIL_CMDS_RECORD_PLAN_MODULES_H
 
@@ -15,18 +15,18 @@
 #include "utils/object/build_id.h"
 
 /*
- * A function that is left out, since its recording costs too much (control/overhead.c).
+ * A function that is left out, because its recording costs too much (control/overhead.c).
  *
- * @func: relative to the file's start, without a rule
+ * @func: the function without a rule, relative to the start of the file
  * @rate: as in struct budget_func
- * @rules: the generation of the rules of -P and -U when it was left out; later rules take
- *         precedence
- * @can_go: it has hooks that can be taken out
- * @stays: these hooks could not be taken out of some process
- * @is_back: the user has put the hooks in again: the function is recorded, and not left out again
- * @is_told: readers have been told of @is_back
- * @reach: the greatest end of this function and of all functions before it in the list, since a
- *         function may contain others
+ * @rules: the generation of the rules of -P and -U at the time when the function was left out.
+ *         Later rules take precedence
+ * @can_go: the function has hooks that can be taken out
+ * @stays: the hooks could not be taken out of some process
+ * @is_back: the user has put the hooks back in. The function is recorded, and is not left out again
+ * @is_told: readers were informed of @is_back
+ * @reach: the greatest end of this function and of all functions before it in the list. It is
+ *         needed because a function may contain others
  */
 struct module_left_out {
 	struct plan_func func;
@@ -40,20 +40,22 @@ struct module_left_out {
 };
 
 /*
- * A file that was seen as a module of some process.
+ * A file that was seen as a module of a process.
  *
- * @build_id: hex, "" when it has none
- * @is_instrumented: it calls hooks of the probe, or has room for such calls
- * @has_functions: its functions can have records: it is instrumented, or some of them are patched
+ * @build_id: in hex, "" when the file has none
+ * @is_instrumented: the file calls hooks of the probe, or has room for such calls
+ * @has_functions: functions of the file can have records: it is instrumented, or functions are
+ *         patched
  * @switches_stacks: see struct object_program
- * @is_saved: its symbol file is written
+ * @is_saved: the symbol file of the file is written
  * @is_bound: @funcs is complete
- * @funcs: struct plan_func, relative to its start: the functions that the options choose
- * @left_out: struct module_left_out, sorted by start
- * @patches: [0] as a library, [1] as a program
- * @own_frames: struct own_frames, once @has_own_frames_known
- * @callers_why: the reason why some return addresses into the file are not replaced; NULL: all are
- * @unnamed: symbols with made names, for functions that have none
+ * @funcs: the functions that the options choose, as struct plan_func relative to the file's start
+ * @left_out: a list of struct module_left_out, sorted by start
+ * @patches: [0] for the file as a library, [1] as a program
+ * @own_frames: a list of struct own_frames, valid if @has_own_frames_known
+ * @callers_why: the reason why some return addresses into the file are not replaced. NULL: all are
+ *               replaced
+ * @unnamed: symbols with generated names, for functions without a name
  */
 struct known_module {
 	char *path;
@@ -77,10 +79,10 @@ struct known_module {
 };
 
 /*
- * All modules, the newest first. None is removed before the end. Only the control thread touches
- * them. Starts as { 0 }.
+ * All modules. The list starts with the newest module. No module is removed before the end. Only
+ * the control thread uses them. The struct starts as { 0 }.
  *
- * @reads_as_peer: after rights_enter(): only files that the peer may read are used
+ * @reads_as_peer: set after rights_enter(). Only files that the peer may read are then used
  * @nr_left_out: the number of files beyond the limit
  */
 struct known_modules {
@@ -93,28 +95,28 @@ struct known_modules {
 void known_modules_deinit(struct known_modules *modules);
 
 /*
- * Returns the facts about a file that was seen as a module; hundreds of processes share a few
- * files. Returns NULL for paths that are no files, and without memory.
+ * Returns the facts about the file @path, which many processes may share. Returns NULL when @path
+ * is no file, when there are too many files, or without memory.
  */
 struct known_module *known_module_get(struct known_modules *modules, const char *path);
 
 /*
- * Returns the facts about the file @path, which many processes may share. Returns NULL when @path
- * is no file, or memory is short.
+ * Load the symbols of the file @path: from the directory of --with-syms if it has them, otherwise
+ * from the file. Returns 0 or a negative errno.
  */
 int symbols_load(const struct record_settings *settings, const char *path, const char *build_id,
 		 struct symtab *out);
 
 /*
- * Load the symbols of a known file, as symbols_load() does, and add its @unnamed functions. A
- * function with several names gets one that the filters use.
+ * Load the symbols of a known file as symbols_load() does, and add its @unnamed functions. If a
+ * function has several names, @out has the name that the options use.
  */
 int known_symbols_load(const struct record_settings *settings, const struct known_module *known,
 		       struct symtab *out);
 
 /*
- * known_left_out_each(): visit all functions of known_module.left_out. known_left_out_at(): return
- * the function that contains @at (relative to the file's start), or NULL.
+ * known_left_out_each() visits all functions of known_module.left_out. known_left_out_at() returns
+ * the function that contains @at, an address relative to the file's start, or NULL.
  */
 #define known_left_out_each(known, at)                                                      \
 	for (struct module_left_out *at = (struct module_left_out *)(known)->left_out.data; \

@@ -33,7 +33,7 @@ static const struct plan_rule *rule_at(const struct rule_set *set, size_t index)
 	return (const struct plan_rule *)set->rules->data + index;
 }
 
-/* Returns FNV-1a over the words of a rule; struct plan_rule has no padding. */
+/* Returns the FNV-1a hash of the words of a rule. struct plan_rule has no padding. */
 static size_t hash_rule(const struct plan_rule *rule)
 {
 	const uint64_t *words = (const uint64_t *)rule;
@@ -68,7 +68,7 @@ static bool grow_slots(struct rule_set *set)
 	return true;
 }
 
-/* Returns the index of @rule, new or known; PLAN_NO_RULE when memory is short. */
+/* Returns the index of @rule, which is added if it is new. Returns PLAN_NO_RULE without memory. */
 static uint32_t rule_index(struct rule_set *set, const struct plan_rule *rule)
 {
 	if (2 * (nr_rules(set) + 1) > set->nr_slots && !grow_slots(set))
@@ -110,8 +110,8 @@ static const struct {
 };
 
 /*
- * Append to @data the text that a term compares with: the term has no room for it. @out gets the
- * text's offset in @data.
+ * Append the text that a term compares with to @data, because the term has no room for it. @out
+ * gets the offset of the text in @data.
  */
 static void put_text(const struct cond_term *term, struct plan_cond *out, struct strbuf *data)
 {
@@ -121,22 +121,22 @@ static void put_text(const struct cond_term *term, struct plan_cond *out, struct
 
 	out->value = data->len;
 	if (term->op == COND_MATCH) {
-		/* Reading the options has checked that the automaton can be made. */
+		/* The automaton can be made, as was checked when the options were read. */
 		out->kind = PLAN_COND_AUTOMATON;
 		regex_plan(text, &automaton, NULL);
 		strbuf_add(data, &automaton, sizeof(automaton));
 		return;
 	}
 	out->kind = term->op == COND_PREFIX ? PLAN_COND_PREFIX : PLAN_COND_TEXT;
-	/* A longer text is cut: it is longer than any recorded string. */
+	/* A text that is longer than any recorded string is cut. */
 	out->len = MIN(strlen(text), (size_t)UINT8_MAX);
 	strbuf_add(data, text, out->len);
 	strbuf_add(data, zeros, -data->len % sizeof(zeros));
 }
 
 /*
- * Make the condition one about a text: all arguments in Python are texts. Index 0 stands for a
- * missing argument. An fpargN is always missing in Python.
+ * Change the condition to one about a text, because all arguments in Python are texts. Index 0
+ * stands for a missing argument. An fpargN is always missing in Python.
  */
 static void compare_text(const struct rule_set *set, const struct cond_term *term,
 			 struct plan_cond *out)
@@ -177,8 +177,8 @@ static struct plan_cond make_cond(const struct rule_set *set, const struct cond_
 }
 
 /*
- * Appends conditions, unless they are the same as the last ones: functions with the same spec share
- * its conditions.
+ * Appends conditions, unless they equal the last ones. So functions with the same spec share its
+ * conditions.
  */
 static void add_conds(struct rule_set *set, const struct cond *cond, struct plan_rule *rule)
 {

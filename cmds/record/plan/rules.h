@@ -1,4 +1,6 @@
-/* Makes the rules of a plan from triggers: the parts for the probe, each rule once. */
+/*
+ * Makes the rules of a plan from triggers, with the parts that the probe needs. Each is made once.
+ */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_RULES_H
 #define UTRAIL_CMDS_RECORD_PLAN_RULES_H
 
@@ -12,13 +14,13 @@
 #include "utils/spec/trigger.h"
 
 /*
- * Rules of a plan; functions with the same triggers share one. @rules and @conds are set by the
- * caller.
+ * The rules of a plan. Functions with equal triggers share a rule. The caller sets @rules and
+ * @conds.
  *
  * @has_llvm_strings: captures_llvm_strings() of the functions' module
  * @has_texts: arguments are texts (CAPTURE_TEXT)
- * @nr_texts: the number of arguments that the function has
- * @slots: a hash table with open addressing, of index + 1
+ * @nr_texts: the number of arguments of the function
+ * @slots: a hash table with open addressing. An entry is an index in @rules plus 1
  */
 struct rule_set {
 	struct strbuf *rules; /* a list of struct plan_rule */
@@ -33,14 +35,14 @@ struct rule_set {
 void rule_set_deinit(struct rule_set *set);
 
 /*
- * Returns the index of the rule for @trigger, or PLAN_NO_RULE when the trigger is for readers only,
- * or memory is short.
+ * Returns the index of the rule for @trigger. Returns PLAN_NO_RULE when the trigger is only for
+ * readers, or without memory.
  */
 uint32_t rule_set_add(struct rule_set *set, const struct trigger *trigger);
 
 /*
- * If @filters opt in a function first and take it out later, add a rule that no function has. With
- * this rule the plan opts in: nothing is recorded if no other function is opted in.
+ * If @filters first opt in a function and later take it out, add a rule that no function has. The
+ * rule makes the plan opt in, so nothing is recorded if no other function is opted in.
  */
 void rule_set_note_opted_in(struct rule_set *set, struct filters *filters,
 			    const struct filter_subject *subject);

@@ -1,4 +1,4 @@
-/* Binds variables of the program to addresses, for -W var:NAME. */
+/* Finds the addresses of variables of the program, for -W var:NAME. */
 #include <errno.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 #define VALUE_BYTES_MAX 8
 
-/* True for a variable that is small enough to be told in one event. */
+/* True for a variable that is small enough for one event. */
 static bool is_variable(const struct symbol *sym)
 {
 	return !symbol_is_function(sym) && sym->size > 0 && sym->size <= VALUE_BYTES_MAX;

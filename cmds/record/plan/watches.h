@@ -1,4 +1,4 @@
-/* Binds variables of the program to addresses, for -W var:NAME. */
+/* Finds the addresses of variables of the program, for -W var:NAME. */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_WATCHES_H
 #define UTRAIL_CMDS_RECORD_PLAN_WATCHES_H
 
@@ -8,13 +8,13 @@
 #include "utils/format/probe/control.h"
 
 /*
- * Check that the program @path has the variables to watch. Returns 0, or -ENOENT with the first
- * variable that it lacks, and the nearest names.
+ * Check that the program @path has the variables to watch. Returns 0 or a negative error. The error
+ * text names the first missing variable and the nearest names.
  */
 int watches_check(const struct record_settings *settings, const char *path, struct uft_err *err);
 
 /*
- * Find the addresses of the variables to watch, in the process whose program is @module. Missing
+ * Find the addresses of the variables to watch. @module is the program of the process. Missing
  * variables are left out.
  */
 void watches_bind(const struct record_settings *settings, const struct control_module *module,
