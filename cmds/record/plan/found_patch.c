@@ -1,4 +1,4 @@
-/* Patches of a file on their way into a plan (see found_patch.h). */
+/* The patches that were found in a file (see found_patch.h). */
 #include "cmds/record/plan/found_patch.h"
 
 #include <stdlib.h>
@@ -82,7 +82,7 @@ bool found_patch_is_free(const struct found_patch *found, uint64_t bias,
 	uint64_t start = found->patch.site + bias;
 	uint64_t end = start + found_patch_reach(found);
 
-	/* Patches of a module follow each other, and those of this module are the last ones. */
+	/* The list has the patches of each module together, and those of this module last. */
 	for (size_t i = nr; i-- > 0 && list[i].load_bias == bias;) {
 		if (list[i].site < end &&
 		    start < list[i].site + reach_of_patch(list[i].bytes, list[i].clear))
@@ -103,7 +103,7 @@ static size_t nr_indexed(const struct found_index *index)
 	return index->entries.len / sizeof(struct found_index_entry);
 }
 
-/* Sorts patches by function. Patches of a function keep the order in which they were found. */
+/* Sorts patches by function. Patches of one function stay in the order in which they were found. */
 static int compare_entry(const void *a, const void *b)
 {
 	const struct found_index_entry *x = a;

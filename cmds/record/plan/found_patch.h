@@ -1,4 +1,4 @@
-/* A place in a file that can be patched, the same for all processes that have the file. */
+/* A place in a file that can be patched. It is the same for all processes that use the file. */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_FOUND_PATCH_H
 #define UTRAIL_CMDS_RECORD_PLAN_FOUND_PATCH_H
 
@@ -8,10 +8,11 @@
 #include "utils/object/code/sites.h"
 
 /*
- * @patch: with the file's own addresses; load_bias and the members about code are not filled in
- * @code: the code of the stub; @from is the site, and @len is 0 without code
- * @func: the beginning of the function that the patch is for; 0: it is for an event
- * @is_out: the patch could be made, but must not be
+ * @patch: the patch with the addresses in the file. load_bias and the members about code are not
+ *         set
+ * @code: the code of the stub. @from is the site. @len is 0 if there is no code
+ * @func: the start of the function that is patched; 0: the patch is for an event
+ * @is_out: the patch is possible, but must not be made
  */
 struct found_patch {
 	struct plan_patch patch;
@@ -20,7 +21,9 @@ struct found_patch {
 	bool is_out;
 };
 
-/* True when the patch records its function. A function's other patches only help that patch. */
+/*
+ * True when the patch records its function. Other patches of the function only support this patch.
+ */
 static inline bool found_patch_is_function(const struct found_patch *found)
 {
 	return !(found->patch.flags & PLAN_PATCH_SILENT) &&
@@ -29,31 +32,31 @@ static inline bool found_patch_is_function(const struct found_patch *found)
 }
 
 /*
- * Append to @found the patches for a site: an island, the patches before the site, the site.
+ * Append the patches for a site to @found: an island, the patches before the site, and the site.
  *
  * @site: a site that can have its jump
- * @patch: tells the work of the site's stub
+ * @patch: describes the work of the site's stub
  */
 void found_patch_add_site(struct strbuf *found, const struct code_site *site,
 			  struct plan_patch patch, uint64_t func);
 
-/* Add the patch to the PLAN_PATCHES in @out, with addresses that are @bias higher. */
+/* Append the patch to the PLAN_PATCHES in @out. @bias is added to its addresses. */
 void found_patch_bind(const struct found_patch *found, uint64_t bias, struct strbuf *out);
 
-/* Returns the number of bytes at the site that are replaced, or moved as instructions. */
+/* Returns the number of bytes at the site that are overwritten or moved. */
 uint64_t found_patch_reach(const struct found_patch *found);
 
 /*
- * True when the patch shares no bytes with other patches of its module among the first @nr in
- * @patches, a list of struct plan_patch.
+ * True when the patch shares no bytes with the first @nr patches in @patches, a list of struct
+ * plan_patch. Only patches of the same module are compared.
  */
 bool found_patch_is_free(const struct found_patch *found, uint64_t bias,
 			 const struct strbuf *patches, size_t nr);
 
 /*
- * An index of patches by their functions. Starts as { 0 }.
+ * An index of patches by their functions. The struct starts as { 0 }.
  *
- * @entries: for each patch, the beginning of its function and the patch's number
+ * @entries: for each patch, the start of its function and the number of the patch
  */
 struct found_index_entry {
 	uint64_t func;
@@ -67,12 +70,12 @@ struct found_index {
 void found_index_deinit(struct found_index *index);
 
 /*
- * Add the patches of @found, a list of struct found_patch, that were added to it since the last
- * call. Without memory the index becomes empty.
+ * Add the patches to the index that were appended to @found since the last call. @found is a list
+ * of struct found_patch. Without memory the index becomes empty.
  */
 void found_index_update(struct found_index *index, const struct strbuf *found);
 
-/* Returns the first of @nr entries whose functions begin in [@start, @end). */
+/* Returns the first of the @nr entries whose functions start in [@start, @end). */
 const struct found_index_entry *found_index_range(const struct found_index *index, uint64_t start,
 						  uint64_t end, size_t *nr);
 

@@ -1,4 +1,4 @@
-/* Keeps facts found in files in a cache (see functions_cache.h). */
+/* Keeps facts from files in a cache (see functions_cache.h). */
 #include "cmds/record/plan/functions_cache.h"
 
 #include <stdio.h>
@@ -30,7 +30,7 @@ static uint64_t add_text_to_sum(uint64_t sum, const char *text)
 	return add_to_sum(sum, word ^ (uint64_t)len << 56);
 }
 
-/* Returns a sum of the names, which may come from other files: --with-syms, debug files. */
+/* Returns a checksum of the names. Names may come from other files (--with-syms, debug files). */
 static uint64_t sum_of_names(const struct symtab *names)
 {
 	uint64_t sum = names->nr;
@@ -57,14 +57,14 @@ bool functions_cache_key(const struct elf_file *file, const char *path, const st
 	key->size = st.st_size;
 	key->mtime_ns = timespec_ns(&st.st_mtim);
 	key->ctime_ns = timespec_ns(&st.st_ctim);
-	/* The file's name is a part, too: the loader and the C library are known by it. */
+	/* The name of the file is a part of the sum: it identifies the loader and the C library. */
 	key->names = add_text_to_sum(sum_of_names(names), path_base(path));
 	key->maker_size = maker.st_size;
 	key->maker_mtime_ns = timespec_ns(&maker.st_mtim);
 	return true;
 }
 
-/* Names the entry by the build id. Files with the same build id replace each other's entries. */
+/* Names the entry after the build id. Files with equal build ids overwrite each other's entries. */
 static void name_of(const struct functions_key *key, char *out, size_t size)
 {
 	snprintf(out, size, "%s.functions", key->build_id);
@@ -81,7 +81,7 @@ bool functions_cache_load(const struct functions_key *key, struct known_function
 	       known_functions_take(out, &image, key);
 }
 
-/* The time after a change in which a second change may leave a file's times as they are. */
+/* A change may not be visible in a file's times if it follows another change within this time. */
 #define FRESH_NS (100 * NSEC_PER_MSEC)
 
 static bool is_settled(const struct functions_key *key)
@@ -96,7 +96,7 @@ void functions_cache_save(const struct elf_file *file, const struct functions_ke
 	struct stat st;
 	char name[64];
 
-	/* Nothing is kept if another process may have written to the file while it was read. */
+	/* Nothing is stored if another process may have written to the file during the reading. */
 	if (dir < 0 || !is_settled(key) || fstat(file->fd, &st) < 0 ||
 	    timespec_ns(&st.st_mtim) != key->mtime_ns ||
 	    timespec_ns(&st.st_ctim) != key->ctime_ns || (uint64_t)st.st_size != key->size)

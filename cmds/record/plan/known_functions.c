@@ -1,4 +1,4 @@
-/* Makes and reads images of the facts found in a file (see known_functions.h). */
+/* Makes and reads images of the facts about a file (see known_functions.h). */
 #include "cmds/record/plan/known_functions.h"
 
 #include <errno.h>
@@ -10,11 +10,14 @@
 #include "cmds/record/plan/found_patch.h"
 #include "utils/base/containers/strmap.h"
 
-/* "UTRAILF" and the number of this layout. */
+/* The bytes "UTRAILF", and the version of this layout. */
 #define IMAGE_MAGIC  0x464c494152545501ULL
 #define IMAGE_FORMAT 1
 
-/* The head of an image; functions, patches and texts follow. @sum: of everything after it */
+/*
+ * The head of an image. The functions, the patches and the texts follow it. @sum: a checksum of
+ * everything that follows the member
+ */
 struct image_head {
 	uint64_t magic;
 	uint64_t sum;
@@ -29,7 +32,9 @@ struct image_head {
 	uint32_t pad;
 };
 
-/* A patch, with @nr_fixes bytes and @len bytes of code after it. Addresses: from the function. */
+/*
+ * A patch. @nr_fixes bytes and @len bytes of code follow. Addresses are relative to the function.
+ */
 struct image_patch {
 	int32_t site;
 	int32_t addr;
@@ -54,7 +59,9 @@ void known_functions_deinit(struct known_functions *known)
 	*known = (struct known_functions){ 0 };
 }
 
-/* Returns a sum that shows damage. Users with permission to write the file are trusted. */
+/*
+ * Returns a checksum that reveals damage. It does not protect against users who may write the file.
+ */
 static uint64_t sum_of(const char *bytes, size_t len)
 {
 	uint64_t sum = len * 0x9e3779b97f4a7c15ULL;
@@ -91,8 +98,8 @@ void known_functions_seal(struct strbuf *image)
 /* --- making --- */
 
 /*
- * An image that is being made: room for all functions, then the patches, then the texts, which are
- * collected apart.
+ * An image that is being made. It has space for all functions, then the patches, then the texts.
+ * The texts are collected separately.
  *
  * @nr: the number of functions
  */
@@ -100,7 +107,7 @@ struct making {
 	struct strbuf image;
 	size_t nr;
 	struct strbuf texts;
-	struct strmap reasons; /* offsets of reasons in @texts */
+	struct strmap reasons; /* the offset in @texts of each reason */
 	bool is_too_much;
 };
 
@@ -122,7 +129,7 @@ static uint32_t add_text(struct making *m, const char *text)
 	return (uint32_t)at;
 }
 
-/* Adds a reason. There are few different ones, and each is stored once. */
+/* Adds a reason, and returns its offset. There are only a few reasons, and each is stored once. */
 static uint32_t add_reason(struct making *m, const char *text)
 {
 	uintptr_t known = (uintptr_t)strmap_get(&m->reasons, text);
@@ -132,7 +139,7 @@ static uint32_t add_reason(struct making *m, const char *text)
 	if (known)
 		return (uint32_t)known;
 	at = add_text(m, text);
-	/* Without memory the reason is not remembered, and is stored again the next time. */
+	/* Without memory the reason is not found again, and is stored again next time. */
 	if (!key || strmap_put(&m->reasons, key, (void *)(uintptr_t)at) < 0)
 		free(key);
 	return at;
@@ -175,7 +182,7 @@ static void add_patch(struct making *m, const struct found_patch *found)
 	m->is_too_much |= patches_len(m) > INT32_MAX;
 }
 
-/* Writes a function to its place and appends its patches. A second report replaces the first. */
+/* Writes a function to its place, and appends its patches. A second report replaces the first. */
 static void add_function(struct making *m, size_t index, const struct function *function,
 			 bool is_named, const struct unprepared_verdict *verdict,
 			 const struct strbuf *found)
@@ -238,7 +245,7 @@ static int make_room(struct making *m, size_t nr)
 	if (nr > UINT32_MAX || !strbuf_grow(&m->image, bytes))
 		return -ENOMEM;
 	strbuf_addchars(&m->image, '\0', bytes);
-	/* Offset 0 is an empty text: it stands for "no text". */
+	/* The text at offset 0 is empty, since 0 stands for "no text". */
 	strbuf_addch(&m->texts, '\0');
 	return 0;
 }
@@ -299,7 +306,9 @@ static bool check_code(const struct image_patch *patch, const uint8_t *fixes)
 
 #define PATCH_FLAGS (PLAN_PATCH_INNER | PLAN_PATCH_SILENT | PLAN_PATCH_SHORT)
 
-/* Reads the patch at *@at, and moves *@at past it. Returns false when there is no valid patch. */
+/*
+ * Reads the patch at *@at, and moves *@at past the patch. Returns false when the patch is invalid.
+ */
 static bool next_patch(const struct known_functions *known, size_t *at, struct image_patch *out,
 		       const uint8_t **bytes)
 {
@@ -336,7 +345,7 @@ static bool check_function(const struct known_functions *known, size_t index)
 	return true;
 }
 
-/* True when this machine's code can be moved. Otherwise no patch of the image can be used. */
+/* True when code of this machine can be moved. Otherwise no patch in the image can be used. */
 static bool moves_code(void)
 {
 	const struct isa *isa = isa_of(arch_elf_machine, 0);
@@ -418,7 +427,7 @@ void known_function_add_patches(const struct known_functions *known, size_t inde
 			.func = f->start,
 		};
 
-		/* A silent patch records no function, so it has no function's address. */
+		/* A silent patch records no function, so it has no address of a function. */
 		if (!(patch.flags & PLAN_PATCH_SILENT))
 			one.patch.addr = f->start + patch.addr;
 		memcpy(one.patch.original, patch.original, sizeof(patch.original));

@@ -1,6 +1,6 @@
 /*
- * Facts found in a file that was not compiled for tracing: its functions, and the patches at their
- * beginnings. They form one image, which can be kept.
+ * Facts about a file that was not compiled for tracing: its functions, and the patches at their
+ * starts. The facts are stored in one image, which can be saved.
  */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_KNOWN_FUNCTIONS_H
 #define UTRAIL_CMDS_RECORD_PLAN_KNOWN_FUNCTIONS_H
@@ -9,14 +9,14 @@
 #include "utils/object/build_id.h"
 
 /*
- * The identity of the file, and of the program that has read it. A build id can be copied; the
- * kernel's data of the file's place and last change cannot.
+ * The identity of a file, and of the program that has read it. A build id can be copied. The
+ * kernel's data about the file's place and last change cannot.
  *
- * @build_id: hex, with zeros after it; "" when the file has none
- * @device, @inode, @size, @mtime_ns, @ctime_ns: of the file, from stat(2)
- * @names: a sum of the functions' names, which may come from other files
- * @maker_size, @maker_mtime_ns: of the program that has made the image; another version may find
- *         other facts
+ * @build_id: in hex, filled with zeros; "" when the file has none
+ * @device, @inode, @size, @mtime_ns, @ctime_ns: the file's data from stat(2)
+ * @names: a checksum of the functions' names, which may come from other files
+ * @maker_size, @maker_mtime_ns: the data of the program that has made the image. Another version of
+ *         the program may find other facts
  */
 struct functions_key {
 	char build_id[48];
@@ -31,11 +31,11 @@ struct functions_key {
 };
 
 /*
- * @name: the offset of its name; 0: the file's symbols name it
- * @why_not: the offset of the reason why it cannot be patched; 0: it can be patched
- * @patches: the offset of its @nr_patches patches
+ * @name: the offset of the function's name; 0: the name is in the symbols of the file
+ * @why_not: the offset of the reason why the function cannot be patched; 0: it can be patched
+ * @patches: the offset of the @nr_patches patches of the function
  * @kind: enum function_kind
- * @way: enum unprepared_way, as if a rule had chosen the function
+ * @way: the enum unprepared_way that applies if a rule chooses the function
  */
 struct known_function {
 	uint64_t start;
@@ -50,11 +50,11 @@ struct known_function {
 };
 
 /*
- * All functions of a file. Starts as { 0 }.
+ * All functions of a file. The struct starts as { 0 }.
  *
- * @image: may be kept in a file; the members below point into it
- * @list: sorted by start
- * @main_at: the address of main(), found in the program's first instructions; 0: unknown
+ * @image: the image, which may be saved. The members below point into it
+ * @list: the functions, sorted by start
+ * @main_at: the address of main(), found in the first instructions of the program; 0: unknown
  */
 struct known_functions {
 	struct strbuf image;
@@ -71,34 +71,38 @@ void known_functions_deinit(struct known_functions *known);
 #define cleanup_known_functions cleanup(known_functions_deinit)
 
 /*
- * Make the facts about all functions of @u. Returns 0, -ENOMEM, or -E2BIG when an image cannot hold
- * so much.
+ * Make the facts about all functions of @u. Returns 0 or a negative errno, -E2BIG when the facts
+ * are too large for an image.
  *
- * @names: the file's symbols, relative to @base; functions with a name there get none in the image
+ * @names: the file's symbols, relative to @base. The image does not store names of functions that
+ *         have a symbol
  */
 int known_functions_make(struct known_functions *out, const struct unprepared *u,
 			 const struct symtab *names, uint64_t base, const struct functions_key *key,
 			 struct uft_err *err);
 
 /*
- * Make @out from @image, which is empty afterwards. Returns false when the image is not about the
- * file of @key, or is damaged: an accepted image is safe to use.
+ * Make @out from @image, which is empty afterwards. Returns false when the image is damaged, or is
+ * not about the file of @key. After true, the image is safe to use.
  */
 bool known_functions_take(struct known_functions *out, struct strbuf *image,
 			  const struct functions_key *key);
 
 /*
- * known_functions_key(): read the key in @image; false: @image is too short for a key.
- * known_functions_seal(): write the sum into @image.
+ * known_functions_key() reads the key in @image, and returns false when @image is too short.
+ * known_functions_seal() writes the checksum into @image.
  */
 bool known_functions_key(const struct strbuf *image, struct functions_key *key);
 void known_functions_seal(struct strbuf *image);
 
-/* Return the name of a function, and the reason why it cannot be patched; NULL: none. */
+/*
+ * known_function_name() returns the name of a function, and known_function_why_not() the reason why
+ * it cannot be patched. Both return NULL when there is none.
+ */
 const char *known_function_name(const struct known_functions *known, size_t index);
 const char *known_function_why_not(const struct known_functions *known, size_t index);
 
-/* Append the function's patches to @found, as struct found_patch. */
+/* Append the patches of the function to @found, as struct found_patch. */
 void known_function_add_patches(const struct known_functions *known, size_t index,
 				struct strbuf *found);
 

@@ -1,4 +1,6 @@
-/* Finds functions to patch, from rules and files, and makes patches of a plan (see patches.h). */
+/*
+ * Finds functions to patch, by rules and in files, and makes the patches of a plan (see patches.h).
+ */
 #include "cmds/record/plan/patches.h"
 
 #include <errno.h>
@@ -71,7 +73,7 @@ enum patch_choice finding_choose(struct finding *f, const struct symbol *sym, bo
 	return patch_rules_choose(f->settings->patches, &subject);
 }
 
-/* Without a rule that puts hooks in, each function with compiled-in room for a hook gets one. */
+/* If no rule puts hooks in, each function with compiled-in room for a hook gets a hook. */
 bool finding_wants(const struct finding *f, unsigned what, const struct symbol *sym,
 		   enum patch_choice choice)
 {
@@ -116,8 +118,8 @@ static void add_found(struct finding *f, const struct prepared_site *site)
 }
 
 /*
- * Matches the rules with functions that have no room for a hook, too. If nothing can be patched,
- * the reason is reported once for the file.
+ * Matches the rules also with functions that have no room for a hook. If nothing in the file can be
+ * patched, the reason is reported once for the whole file.
  */
 static void note_names(struct finding *f)
 {
@@ -134,8 +136,8 @@ static void note_names(struct finding *f)
 }
 
 /*
- * Add the chosen sites. The rules are asked for each site, and answer the same for all sites of a
- * function. Only XRay has several.
+ * Add the chosen sites. The rules are matched with each site, and give the same answer for all
+ * sites of a function. Only XRay has several sites for a function.
  */
 static void choose_all(struct finding *f, const struct prepared *prepared)
 {
@@ -182,7 +184,7 @@ static int find_sites(struct finding *f, struct uft_err *err)
 		return ret;
 	f->base = f->out->base = file.base;
 	f->out->has_constructors = has_constructors(&file);
-	/* The search goes on without symbols: a stripped file has functions, too. */
+	/* Symbols are not required, because a stripped file has functions, too. */
 	known_symbols_load(f->settings, f->known, &f->symbols);
 	if (f->known->is_instrumented)
 		ret = find_prepared(f, &file);
@@ -236,7 +238,7 @@ bool finding_may_be(const struct record_settings *settings, const struct known_m
 {
 	const char *name = path_base(known->path);
 
-	/* The probe is never searched, even if a rule like ".@lib" matches its name. */
+	/* The probe is never searched, even if its name matches a rule like ".@lib". */
 	return known->is_instrumented ||
 	       (strncmp(name, "libmcount", strlen("libmcount")) != 0 &&
 		patch_rules_are_about(settings->patches, name, is_program, /* takes_out= */ false));
@@ -314,7 +316,7 @@ static void bind_packed(const struct packed_patches *packed, uint64_t bias, stru
 		known_function_add_patches(&packed->known, i, &found);
 		bind_found(&found, bias, out);
 	}
-	/* Without memory the whole plan fails: a part of it is not used. */
+	/* Without memory the whole plan fails, because an incomplete plan is not used. */
 	out->oom |= found.oom;
 }
 
@@ -327,7 +329,7 @@ void patches_bind(const struct known_module *known, const struct control_module 
 	bind_found(&found->found, module->load_bias, out);
 }
 
-/* --- what the user is told --- */
+/* --- messages for the user --- */
 
 bool patches_name_files(const struct patch_rules *rules)
 {
@@ -368,7 +370,7 @@ void patches_explain(const struct patch_rule *rule, const char *is_of, const str
 	strbuf_addf(out, "%s: no function %s%s%s matches '%s'", is_of,
 		    rule->module ? "in a file whose name begins with '" : "of the program",
 		    rule->module ? rule->module : "", rule->module ? "'" : "", rule->name.text);
-	/* A rule about one file gets no advice: it is unknown which names are of that file. */
+	/* A rule with a file gets no suggestion, because the names are not known by file. */
 	nearest_init(&near, rule->name.text);
 	strbuf_list_each (names, name)
 		nearest_offer(&near, name);

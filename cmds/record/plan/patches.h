@@ -1,6 +1,6 @@
 /*
- * Finds functions that can be patched: with room for a hook, with a call of a hook, or unprepared;
- * and makes patches of a plan from them.
+ * Finds functions that can be patched, and makes the patches of a plan. Such a function has room
+ * for a hook, or calls a hook, or is unprepared.
  */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_PATCHES_H
 #define UTRAIL_CMDS_RECORD_PLAN_PATCHES_H
@@ -17,25 +17,26 @@
 struct known_module;
 
 /*
- * Data that all modules share. Starts as { 0 }, ends with patches_deinit(). Only the control thread
- * touches it.
+ * The data that all modules share. The struct starts as { 0 } and ends with patches_deinit(). Only
+ * the control thread uses it.
  */
 struct patches {
 	struct strbuf complaints; /* lines to print at the end, each with its NUL */
 	bool wants_verdicts;
-	/* called with @tick_arg now and then while files are searched; may be NULL */
+	/* called with @tick_arg from time to time while files are searched; may be NULL */
 	void (*tick)(void *arg);
 	void *tick_arg;
-	/* CPU time of searching files */
+	/* CPU time of the search in files */
 	uint64_t took_ns;
 };
 
 void patches_deinit(struct patches *patches);
 
 /*
- * Patches of an unprepared file, in a quarter of the memory of struct found_patch. Starts as { 0 }.
+ * The patches of an unprepared file, in a quarter of the memory of struct found_patch. The struct
+ * starts as { 0 }.
  *
- * @chosen: by function of @known: true when it is patched; NULL: this struct is empty
+ * @chosen: for each function in @known, true when it is patched. NULL: the struct is empty
  * @nr: the number of patches of the chosen functions
  */
 struct packed_patches {
@@ -48,24 +49,24 @@ struct packed_patches {
  * The patches of one file, as a program or as a library.
  *
  * @packed: the patches of an unprepared file, until module_patches_unpack() moves them to @found
- * @found: struct found_patch; patches that belong together follow each other
+ * @found: a list of struct found_patch. Patches that belong together follow each other
  * @nr_short, @nr_unknown: as in struct prepared
- * @nr_chosen: the number of functions of an unprepared file that rules put hooks into
- * @counts: the number of these functions by enum unprepared_way
- * @verdicts: a line for each of these functions, "ADDRESS NAME: how or why not", each with its NUL;
- *            only if they are wanted
- * @has_constructors: the file has constructors of its own
+ * @nr_chosen: the number of functions of an unprepared file into which rules put hooks
+ * @counts: the number of these functions, by enum unprepared_way
+ * @verdicts: for each of these functions, "ADDRESS NAME: how or why not" with a NUL. The lines are
+ *            only made if they are wanted
+ * @has_constructors: the file has its own constructors
  * @is_late_told: it was reported that the constructors were not recorded
  * @base: the lowest address in the file
- * @has_calls: @found also has all calls of hooks; those that stay in the text are marked as out
- * @by_func: an index of @found by functions, made on demand
+ * @has_calls: @found also has all calls of hooks. Calls that stay in the text are marked as out
+ * @by_func: an index of @found by functions, made when it is needed
  *
- * After rules have changed while programs run (patches_turn()):
+ * These members are used after rules have changed while programs run (patches_turn()):
  *
- * @has_all: @found has all possible patches; patches that are not wanted are marked as out
- * @generation: of the rules that have chosen last
- * @refused: struct patch_refusal: functions that cannot be patched
- * @why_not: the reason why no function can be patched, a constant text, or NULL
+ * @has_all: @found has all possible patches. Patches that are not wanted are marked as out
+ * @generation: the generation of the rules that were applied last
+ * @refused: a list of struct patch_refusal, of functions that cannot be patched
+ * @why_not: the reason why no function can be patched, as a constant text, or NULL
  */
 struct module_patches {
 	bool is_known;
@@ -93,7 +94,7 @@ struct module_patches {
 
 void module_patches_deinit(struct module_patches *patches);
 
-/* True when there is a patch that is made or may be made. */
+/* True when the file has patches, wanted or not. */
 static inline bool module_patches_has_any(const struct module_patches *patches)
 {
 	return patches->packed.nr || patches->found.len;
@@ -102,54 +103,54 @@ static inline bool module_patches_has_any(const struct module_patches *patches)
 /* Move all patches from @packed to @found. */
 void module_patches_unpack(struct module_patches *patches);
 
-/* Find the patches of @known, as a program or as a library. A second call does nothing. */
+/*
+ * Find the patches of @known, as a program or as a library. After the first call it does nothing.
+ */
 void patches_find(struct patches *patches, const struct record_settings *settings,
 		  struct known_module *known, bool is_program);
 
 /*
- * Report constructors of @known that were not recorded: a process has loaded the file while it ran,
- * and the file's constructors have run before the patches were put in.
+ * Report that constructors of @known were not recorded. A process has loaded the file at run time,
+ * and the constructors ran before the patches were made.
  */
 void patches_note_late(struct patches *patches, struct known_module *known);
 
-/* The numbers of functions that have got hooks, and that have lost hooks. */
+/* The numbers of functions that have got hooks, and of functions that have lost hooks. */
 struct patches_turned {
 	size_t nr_in;
 	size_t nr_out;
 };
 
 /*
- * Choose the patches of @known again, after the rules of @settings have changed. Only the first
- * call searches the file. Returns 0 or -ENOMEM. A function that cannot be patched is no match of a
- * rule.
+ * Choose the patches of @known again, after the rules in @settings have changed. Only the first
+ * call searches the file. A rule does not match a function that cannot be patched. Returns 0 or
+ * -ENOMEM.
  */
 int patches_turn(const struct record_settings *settings, struct known_module *known,
 		 bool is_program, struct patches_turned *turned);
 
 /*
- * For functions that are left out (known_module.left_out):
- *
- * - patches_find_calls(): find calls of compiled-in hooks, once.
- * - patches_can_go(): true when the function from @start to @end, relative to the file's start, has
- *   hooks that can be taken out.
- * - patches_leave_out(): mark the hooks as out after a change of the list, for later processes,
- *   too.
+ * These functions are for functions that are left out (known_module.left_out). patches_find_calls()
+ * finds the calls of compiled-in hooks, once. patches_can_go() is true when the function from
+ * @start to @end, relative to the file's start, has hooks that can be taken out.
+ * patches_leave_out() marks the hooks as out after a change of the list, also for later processes.
  */
 void patches_find_calls(struct known_module *known);
 bool patches_can_go(struct known_module *known, bool is_program, uint64_t start, uint64_t end);
 void patches_leave_out(struct known_module *known);
 
-/* Add a struct plan_patch to @out for each patch found in @known, which is loaded as @module. */
+/* Add a struct plan_patch to @out for each patch of @known, which is loaded as @module. */
 void patches_bind(const struct known_module *known, const struct control_module *module,
 		  bool is_program, struct strbuf *out);
 
 /*
- * The possible patches of a process, and the wanted ones. Starts as { 0 }.
+ * The possible patches and the wanted patches of a process. The struct starts as { 0 }.
  *
- * @all: struct plan_patch; of patches that belong together, only the last is not silent
- * @sites: uint64_t, sorted: sites of all patches that change text
- * @wanted: uint64_t, sorted: sites of patches that must be in
- * @ends: struct patch_end, sorted: sites at the ends of functions
+ * @all: a list of struct plan_patch. In a group of patches that belong together, only the last is
+ *       not silent
+ * @sites: the sites of all patches that change text, as sorted uint64_t
+ * @wanted: the sites of patches that must be in the text, as sorted uint64_t
+ * @ends: the sites at ends of functions, as sorted struct patch_end
  */
 struct process_patches {
 	struct strbuf all;
@@ -158,7 +159,7 @@ struct process_patches {
 	struct strbuf ends;
 };
 
-/* @func: the beginning of the function */
+/* @func: the start of the function */
 struct patch_end {
 	uint64_t site;
 	uint64_t func;
@@ -168,45 +169,50 @@ void process_patches_deinit(struct process_patches *patches);
 #define cleanup_process_patches cleanup(process_patches_deinit)
 
 /*
- * Add the patches of @known, which is loaded as @module, as rules have chosen them
- * (patches_turn()). Call process_patches_sort() afterwards.
+ * Add the patches of @known as the rules have chosen them (patches_turn()). @known is loaded as
+ * @module. Call process_patches_sort() after the last call.
  */
 void process_patches_add(struct process_patches *patches, const struct known_module *known,
 			 const struct control_module *module, bool is_program);
-/* Like process_patches_add(), but add only patches of functions that are left out. */
+/* Like process_patches_add(), but only for patches of functions that are left out. */
 void process_patches_add_left_out(struct process_patches *patches, struct known_module *known,
 				  const struct control_module *module, bool is_program);
-/* Returns -ENOMEM when patches are missing. */
+/* Sort the lists. Returns 0, or -ENOMEM when patches are missing. */
 int process_patches_sort(struct process_patches *patches);
 
 /*
- * After sorting: keep only the wanted patches in @all, for a process that gets no new hooks. If the
- * probe does not know a hook that must go, the hook is not in the text.
+ * Keep only the wanted patches in @all, for a process that gets no new hooks. If the probe does not
+ * know a hook that must go, the hook is not in the text. Call it after process_patches_sort().
  */
 void process_patches_keep_wanted(struct process_patches *patches);
 
-/* After sorting: returns the entry of @ends for @site. NULL: the site is at no function's end. */
+/*
+ * Returns the entry of @ends for @site, or NULL when no function ends at @site. Call it after
+ * process_patches_sort().
+ */
 const struct patch_end *process_patches_end(const struct process_patches *patches, uint64_t site);
 
 /*
- * At the end, report functions that could not be patched, and rules without a match. @names: names
- * of existing functions, each with its NUL.
+ * At the end, report functions that could not be patched, and rules without a match.
+ *
+ * @names: the names of existing functions, each with its NUL
  */
 void patches_warn(const struct patches *patches, const struct patch_rules *rules,
 		  const struct strbuf *names, const struct msg *msg);
 
 /*
- * Explain why @rule has no match.
- * @is_of: the origin of the rule: "option '--patch'"
- * @names: names of existing functions, each with its NUL
+ * Append to @out the reason why @rule has no match.
+ *
+ * @is_of: the origin of the rule, such as "option '--patch'"
+ * @names: the names of existing functions, each with its NUL
  */
 void patches_explain(const struct patch_rule *rule, const char *is_of, const struct strbuf *names,
 		     struct strbuf *out);
 
-/* True when a rule names a file: it is not only about the program. */
+/* True when a rule names a file, and so is not only about the program. */
 bool patches_name_files(const struct patch_rules *rules);
 
-/* True when a rule has matched nothing. */
+/* True when a rule has no match. */
 bool patches_have_unmatched(const struct patch_rules *rules);
 
 #endif

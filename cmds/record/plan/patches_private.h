@@ -14,9 +14,9 @@ struct known_module;
 /*
  * A file that is being searched.
  *
- * @base: the address that addresses of @symbols are relative to
- * @smallest: smaller functions are not recorded
- * @why_not: a constant text, the reason why nothing can be patched; or NULL
+ * @base: the address to which the addresses of @symbols are relative
+ * @smallest: functions smaller than this are not recorded
+ * @why_not: the reason why nothing can be patched, as a constant text, or NULL
  * @name, @others: buffers for names
  */
 struct finding {
@@ -35,25 +35,26 @@ struct finding {
 	struct module_patches *out;
 };
 
-/* Put the names of @sym into f->name and f->others, which @subject refers to. */
+/* Write the names of @sym to f->name and f->others. @subject then refers to these names. */
 struct patch_subject;
 void finding_name(struct finding *f, const struct symbol *sym, struct patch_subject *subject);
 
 /*
- * Returns the rules' choice for the function @sym (NULL: it has no name). The rules note that it
- * can be patched (@can_be), or the reason @why_not.
+ * Returns the choice of the rules for the function @sym (NULL: it has no name). The rules note that
+ * the function can be patched (@can_be), or the reason @why_not.
  */
 enum patch_choice finding_choose(struct finding *f, const struct symbol *sym, bool can_be,
 				 const char *why_not);
 
 /*
- * True when a place of kind @what in the function @sym (or NULL) must be patched, after the rules'
- * @choice.
+ * True when a place of kind @what in the function @sym (or NULL) must be patched.
+ *
+ * @choice: the choice of the rules
  */
 bool finding_wants(const struct finding *f, unsigned what, const struct symbol *sym,
 		   enum patch_choice choice);
 
-/* True when the file may be searched: an unprepared file is searched only on request. */
+/* True when the file may be searched. An unprepared file is searched only if a rule requests it. */
 bool finding_may_be(const struct record_settings *settings, const struct known_module *known,
 		    bool is_program);
 
@@ -66,14 +67,16 @@ struct found_patch found_patch_of_prepared(const struct prepared_site *site);
 const struct symbol *finding_symbol(const struct symtab *symbols, uint64_t at);
 
 /*
- * Find the facts about an unprepared file, in the cache or in the file, and name the functions that
- * f->symbols lacks. Returns 0 or negative errno; -ENOSYS has a text. When f->why_not is set, there
- * are no facts.
+ * Find the facts about an unprepared file, in the cache or in the file. Then name the functions
+ * that are missing in f->symbols. If f->why_not is set afterwards, there are no facts. Returns 0 or
+ * a negative errno. -ENOSYS has an error text.
  */
 int finding_known(struct finding *f, const struct elf_file *file, struct known_functions *known,
 		  struct uft_err *err);
 
-/* Find the patches of an unprepared file. Returns 0 or negative errno; -ENOSYS has a text. */
+/*
+ * Find the patches of an unprepared file. Returns 0 or a negative errno. -ENOSYS has an error text.
+ */
 int finding_unprepared(struct finding *f, const struct elf_file *file, struct uft_err *err);
 
 #endif

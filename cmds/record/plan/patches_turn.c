@@ -1,6 +1,6 @@
 /*
- * Follows rules of -P and -U that change while programs run: all possible patches are found once,
- * and rules choose among them (see patches.h).
+ * Applies rules of -P and -U that change while programs run. All possible patches are found once,
+ * and the rules choose among them (see patches.h).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #include "utils/base/path.h"
 #include "utils/object/prepared.h"
 
-/* A function that cannot be patched: its start, and the reason. */
+/* A function that cannot be patched, by its start, and the reason. */
 struct patch_refusal {
 	uint64_t func;
 	char why[SITE_REASON_MAX];
@@ -32,9 +32,11 @@ static struct found_patch *found_at(const struct module_patches *found, size_t i
 	return (struct found_patch *)found->found.data + index;
 }
 
-/* --- what there is besides --- */
+/* --- finding all patches --- */
 
-/* The bytes that earlier patches use, and the functions that have patches, both sorted. */
+/*
+ * The bytes that earlier patches use, and the functions that have patches. Both lists are sorted.
+ */
 struct taken {
 	struct taken_range {
 		uint64_t start;
@@ -80,8 +82,8 @@ static bool has_func(const struct taken *taken, uint64_t func)
 }
 
 /*
- * True when no earlier patch uses a byte in [@start, @end). Moved code may contain other sites, but
- * has at most UINT8_MAX bytes.
+ * True when no earlier patch uses a byte in [@start, @end). The range of a patch may contain other
+ * sites, because it includes moved code. It has at most UINT8_MAX bytes.
  */
 static bool is_free(const struct taken *taken, uint64_t start, uint64_t end)
 {
@@ -131,7 +133,7 @@ static int add_prepared(struct finding *f, const struct elf_file *file, const st
 	return 0;
 }
 
-/* Returns the number of patches of one function, from @at on. */
+/* Returns the number of patches, from index @at on, that are for the same function. */
 static size_t group_of(const struct found_patch *list, size_t nr, size_t at)
 {
 	size_t end = at + 1;
@@ -141,7 +143,9 @@ static size_t group_of(const struct found_patch *list, size_t nr, size_t at)
 	return end - at;
 }
 
-/* Adds new patches, but none that overlaps an earlier patch: processes have the earlier one. */
+/*
+ * Adds new patches, but drops those that overlap an earlier patch: processes have the earlier one.
+ */
 static void add_groups(struct finding *f, const struct strbuf *more, const struct taken *taken)
 {
 	struct found_patch *list = (struct found_patch *)more->data;
@@ -187,8 +191,8 @@ static int add_unprepared(struct finding *f, const struct elf_file *file, const 
 }
 
 /*
- * Opens the file. Returns false for a file that cannot be read, or is for another machine: it has
- * no patches.
+ * Opens the file. Returns false for a file that has no patches, because it cannot be read or is for
+ * another machine.
  */
 static bool open_file(struct elf_file *file, const char *path)
 {
@@ -211,7 +215,7 @@ static int find_all(struct finding *f)
 	if (ret == 0)
 		ret = f->known->is_instrumented ? add_prepared(f, &file, &taken)
 						: add_unprepared(f, &file, &taken);
-	/* The symbol file is written again, so that readers get the new names. */
+	/* The symbol file must be written again, so that readers get the new names. */
 	if (f->known->unnamed.nr != nr_unnamed)
 		f->known->is_saved = false;
 	return strbuf_oom(&f->out->found) || strbuf_oom(&f->out->refused) ? -ENOMEM : ret;
@@ -238,7 +242,7 @@ static const struct module_left_out *left_out_of(const struct known_module *know
 }
 
 /*
- * Finds left-out functions that the user has chosen again: later rules take precedence over
+ * Finds left-out functions that the user has chosen again. Later rules take precedence over
  * --overhead. Calls into libraries have no rules.
  */
 static void look_who_is_back(struct finding *f)
@@ -291,7 +295,7 @@ static void choose_patches(struct finding *f, struct patches_turned *turned)
 	}
 }
 
-/* Tells rules without a match why functions cannot be patched. */
+/* Reports to rules without a match why functions cannot be patched. */
 static void note_refused(struct finding *f)
 {
 	const struct patch_refusal *list = (const struct patch_refusal *)f->out->refused.data;
@@ -331,7 +335,7 @@ int patches_turn(const struct record_settings *settings, struct known_module *kn
 	int ret = 0;
 
 	/*
-	 * After the first search, all changes of rules count: rules that were taken back may have
+	 * After the first search, every change of rules matters, because a removed rule may have
 	 * been about this file.
 	 */
 	if (found->has_all ? found->generation == settings->patches->generation
@@ -356,7 +360,7 @@ int patches_turn(const struct record_settings *settings, struct known_module *kn
 	return ret;
 }
 
-/* --- what is left out --- */
+/* --- functions that are left out --- */
 
 static void add_calls(struct module_patches *found, const struct elf_file *file,
 		      const struct prepared *calls)
@@ -372,7 +376,7 @@ static void add_calls(struct module_patches *found, const struct elf_file *file,
 		add_sites(found, calls, &taken);
 }
 
-/* Adds the calls of hooks for both uses of the file, as a program and as a library. */
+/* Adds the calls of hooks for both uses of the file: as a program and as a library. */
 void patches_find_calls(struct known_module *known)
 {
 	struct elf_file file cleanup_elf_file = ELF_FILE_CLOSED;
@@ -385,7 +389,7 @@ void patches_find_calls(struct known_module *known)
 		add_calls(&known->patches[k], &file, &calls);
 }
 
-/* Returns the patches of functions that begin in [@start, @end), relative to the file's start. */
+/* Returns the patches of functions that start in [@start, @end), relative to the file's start. */
 static const struct found_index_entry *patches_of(struct module_patches *found, uint64_t start,
 						  uint64_t end, size_t *nr)
 {
@@ -420,7 +424,9 @@ static void each_left_out(struct known_module *known, struct module_patches *fou
 		for (size_t i = 0; i < nr; i++) {
 			struct found_patch *one = found_at(found, entries[i].number);
 
-			/* A patch counts for the innermost of nested left-out functions. */
+			/*
+			 * If left-out functions are nested, a patch belongs to the innermost one.
+			 */
 			if (left_out_of(known, found, one) == left)
 				fn(one, arg);
 		}
@@ -449,7 +455,7 @@ void process_patches_deinit(struct process_patches *patches)
 	strbuf_deinit(&patches->ends);
 }
 
-/* True for a patch that tells the ends of calls. */
+/* True for a patch that records the end of a call. */
 static bool is_end(const struct found_patch *found)
 {
 	return found->patch.what == PATCH_XRAY_EXIT || found->patch.what == PATCH_XRAY_TAIL;
@@ -520,7 +526,7 @@ int process_patches_sort(struct process_patches *patches)
 		       : 0;
 }
 
-/* Keeps the wanted groups. A group of patches ends with a patch that is not silent. */
+/* Keeps the wanted groups of patches. The last patch of a group is not silent. */
 void process_patches_keep_wanted(struct process_patches *patches)
 {
 	struct plan_patch *list = (struct plan_patch *)patches->all.data;

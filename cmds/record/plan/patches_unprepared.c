@@ -1,4 +1,4 @@
-/* Makes patches of unprepared files: chooses functions and gives them names (see patches.h). */
+/* Makes the patches of unprepared files. Chooses functions and gives them names (see patches.h). */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,8 +24,8 @@ static const struct symbol *symbol_of(const struct finding *f,
 }
 
 /*
- * Names a function without a symbol by its address in the file. So the name is the same in all
- * recordings of that file. main() keeps its name.
+ * Adds a name for a function without a symbol. The name contains the function's address in the
+ * file, so it is the same in all recordings of the file. main() keeps its own name.
  */
 static int add_name(struct symtab *to, const struct finding *f, const struct known_functions *known,
 		    size_t index)
@@ -41,13 +41,15 @@ static int add_name(struct symtab *to, const struct finding *f, const struct kno
 	return symtab_add(to, function->start - f->base, function->len, 't', text, strlen(text));
 }
 
-/* Adds names to the module's symbols, so that other code finds them there, too. */
+/* Adds the names to the module's symbols, so that other code finds them, too. */
 static int add_names(struct finding *f, const struct known_functions *known)
 {
 	struct symtab *unnamed = &f->known->unnamed;
 	int ret = 0;
 
-	/* Names are added once: as a library the file has the same functions. */
+	/*
+	 * The names are added once. As a program and as a library, the file has the same functions.
+	 */
 	if (unnamed->nr)
 		return 0;
 	for (size_t i = 0; ret == 0 && i < known->nr; i++) {
@@ -105,8 +107,7 @@ static void choose_functions(struct finding *f, const struct known_functions *kn
 }
 
 /*
- * Notes the result for each rule. A rule that takes functions out matches all functions that could
- * be patched.
+ * Reports the result to each rule. A rule that takes functions out matches all patchable functions.
  */
 static void note_matches(struct finding *f, const struct known_functions *known, const bool *chosen)
 {
