@@ -1,4 +1,4 @@
-/* Makes the plan's function entries: binds options about functions to addresses. */
+/* Makes the function entries of plans: finds the addresses for options about functions. */
 #include "cmds/record/plan/plan.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@ void plan_give_memory_back(void)
 #endif
 }
 
-/* Returns the least size that an option names, or the greatest one. */
+/* Returns the smallest size that an option names, or the greatest (@greatest). */
 static uint64_t extreme_size(const struct record_settings *settings, bool greatest)
 {
 	uint64_t size = settings->size_filter;
@@ -49,17 +49,17 @@ uint64_t settings_smallest_size(const struct record_settings *settings)
 }
 
 /*
- * A module that is being bound.
+ * A module whose functions are being bound to options.
  *
- * @listed_below: smaller functions are listed, so that the probe can tell them from larger ones
- * @out: gets its functions, relative to its start
+ * @listed_below: functions smaller than this are listed, so that the probe can distinguish them
+ * @out: gets the functions of the module, relative to its start
  */
 struct binding {
 	const struct record_settings *settings;
 	const struct patches *patches;
 	const struct known_module *module;
 	bool is_program;
-	const struct dwarf_info *debug; /* NULL when it is not needed */
+	const struct dwarf_info *debug; /* NULL if no debug information is needed */
 	bool has_llvm_strings;
 	struct rule_set *rules;
 	const struct symtab *symbols;
@@ -118,7 +118,7 @@ static void bind_symbol(struct binding *b, const struct symbol *sym, struct strb
 		strbuf_add(b->out, &func, sizeof(func));
 }
 
-/* True when some std::string is captured or compared. */
+/* True when a std::string is captured or compared. */
 static bool looks_at_strings(const struct record_settings *settings)
 {
 	const struct filters *filters = settings->filters;
@@ -136,7 +136,7 @@ static bool looks_at_strings(const struct record_settings *settings)
 	return false;
 }
 
-#define BIND_TICKS 256 /* number of symbols that are demangled and matched between two ticks */
+#define BIND_TICKS 256 /* the number of symbols that are demangled and matched between two ticks */
 
 static void bind_module(struct binding *b)
 {
@@ -148,7 +148,7 @@ static void bind_module(struct binding *b)
 
 	if (known_symbols_load(b->settings, m, &symbols) < 0)
 		return;
-	/* Functions of other modules have no records, so their debug information is not needed. */
+	/* Functions of other modules have no records, and need no debug information. */
 	if (capture_needs_debug(captures) && m->has_functions)
 		b->debug = debuginfo_of(captures->debug, m->path);
 	b->has_llvm_strings = looks_at_strings(b->settings) && captures_llvm_strings(&symbols);
@@ -164,8 +164,8 @@ static void bind_module(struct binding *b)
 }
 
 /*
- * Sorts the functions, and drops those that begin inside of another: the probe looks up addresses,
- * which may be in one function only.
+ * Sorts the functions, and drops functions that start within another function. The probe looks up
+ * addresses, and an address may only be in one function.
  */
 static void sort_funcs(struct strbuf *out)
 {
@@ -192,7 +192,7 @@ bool plan_has_calls(const struct record_settings *settings, const char *path, bo
 	       (is_program || (settings->nest_libcalls && libcall_is_nested_module(path)));
 }
 
-/* True when functions of the module, or its library calls, can have records. */
+/* True when functions or library calls of the module can have records. */
 static bool is_recorded(const struct record_settings *settings, const struct known_module *known,
 			bool is_program)
 {
@@ -212,7 +212,7 @@ static void add_moved(struct strbuf *out, const struct strbuf *funcs, uint64_t s
 	}
 }
 
-/* Plan the functions of the modules of a fresh image; each file is bound once. */
+/* Plan the functions in the modules of a new image. Each file is bound only once. */
 static void plan_image(struct planner *planner, struct control_module *const *modules, size_t nr,
 		       struct plan_entries *out)
 {
@@ -249,7 +249,7 @@ static void plan_image(struct planner *planner, struct control_module *const *mo
 	}
 }
 
-/* Plans modules that are loaded later: only new entries, since the probe has the others. */
+/* Plans modules that are loaded later. Only new entries are made; the probe has the others. */
 static void plan_late(struct planner *planner, struct control_module *const *modules, size_t nr,
 		      struct plan_entries *out)
 {
@@ -278,15 +278,15 @@ static void plan_late(struct planner *planner, struct control_module *const *mod
 	rule_set_deinit(&rules);
 }
 
-/* Returns the function that starts at @start, among the first @nr, or NULL. */
+/* Returns the function with the start @start among the first @nr functions, or NULL. */
 static struct plan_func *find_func(const struct strbuf *funcs, size_t nr, uint64_t start)
 {
 	return nr ? bsearch(&start, funcs->data, nr, sizeof(struct plan_func), order_u64) : NULL;
 }
 
 /*
- * Adds left-out functions with their rule. They have no other rule: control/overhead.c never
- * chooses a function with a rule.
+ * Adds the left-out functions with the rule that leaves them out. They have no other rule, because
+ * control/overhead.c never chooses a function with a rule.
  */
 static void plan_left_out(struct planner *planner, struct control_module *const *modules, size_t nr,
 			  struct plan_entries *out)
@@ -355,7 +355,7 @@ void plan_make(struct planner *planner, struct control_module *const *modules, s
 	const struct record_settings *settings = planner->settings;
 	uint64_t smallest_bytes = settings_smallest_size(settings);
 
-	/* Functions with hooks are found first: later steps depend on them. */
+	/* Later steps depend on the functions with hooks, so these are found first. */
 	for (size_t i = 0; i < nr; i++) {
 		struct known_module *known = known_module_get(&planner->modules, modules[i]->path);
 
@@ -414,7 +414,9 @@ uint32_t plan_entries_nr(const struct plan_entries *plan, enum plan_kind kind)
 	return bytes ? plan->lists[kind].len / bytes : 0;
 }
 
-/* Writes all lists at once, without a copy: those of large programs have tens of megabytes. */
+/*
+ * Writes the lists one by one, without a copy. The lists of large programs have tens of megabytes.
+ */
 static int write_image(int fd, const struct plan_view *view)
 {
 	uint64_t head[256];

@@ -1,4 +1,4 @@
-/* Makes plans: binds options about functions, library calls and events to modules. */
+/* Makes plans. A plan applies options about functions, library calls and events to modules. */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_PLAN_H
 #define UTRAIL_CMDS_RECORD_PLAN_PLAN_H
 
@@ -16,21 +16,24 @@
 #include "utils/format/probe/control.h"
 #include "utils/format/probe/plan.h"
 
-/* The content of a plan's memfd: entries by enum plan_kind. Starts as { 0 }. */
+/*
+ * The content of a plan's memfd, as lists of entries by enum plan_kind. The struct starts as { 0 }.
+ */
 struct plan_entries {
 	struct strbuf lists[PLAN_KINDS];
 };
 
-/* The rules, conditions and steps that functions of all images share. Starts as { 0 }. */
+/* The rules, conditions and steps that functions of all images share. Initially all zeros. */
 struct plan_binder {
 	struct rule_set rules;
 	struct plan_entries entries;
 };
 
 /*
- * The data that plans are made of. Only the control thread touches it. Starts with planner_init().
+ * The data from which plans are made. Only the control thread uses it. It starts with
+ * planner_init().
  *
- * @is_off: recording is switched off: no function is opted in
+ * @is_off: recording is switched off, so no function is opted in
  */
 struct planner {
 	const struct record_settings *settings;
@@ -44,12 +47,12 @@ struct planner {
 };
 
 /*
- * Give freed memory back to the kernel from now on. Plans need large arrays for a short time, of
- * which glibc keeps up to 64 MB by default.
+ * Return freed memory to the kernel from now on. Plans need large arrays for a short time, and
+ * glibc keeps up to 64 MB of freed memory by default.
  */
 void plan_give_memory_back(void);
 
-/* Start @planner. Ids of events go to events.txt of @store. */
+/* Start @planner. The ids of events are written to events.txt of @store. */
 static inline void planner_init(struct planner *planner, const struct record_settings *settings,
 				struct store *store)
 {
@@ -64,19 +67,19 @@ void plan_entries_deinit(struct plan_entries *plan);
 #define cleanup_plan_entries cleanup(plan_entries_deinit)
 
 /*
- * Make the plan of the options for the @nr modules in @modules. The first is the program itself
- * when @has_program. A module that cannot be read has no entries.
+ * Make the plan for the @nr modules in @modules from the options. With @has_program, the first
+ * module is the program itself. A module that cannot be read gets no entries.
  */
 void plan_make(struct planner *planner, struct control_module *const *modules, size_t nr,
 	       bool has_program, struct plan_entries *out);
 
-/* Make only the part of a plan that is about functions, to be used in a later plan. */
+/* Make only the part of a plan that is about functions. It is for a plan that is sent later. */
 void plan_make_functions(struct planner *planner, struct control_module *const *modules, size_t nr,
 			 struct plan_entries *out);
 
 /*
- * Forget all bindings after settings about functions have changed: modules are bound anew for the
- * next plan.
+ * Forget all bindings. Call it after settings about functions have changed. The modules are bound
+ * again for the next plan.
  */
 void planner_forget(struct planner *planner);
 
@@ -92,8 +95,8 @@ int plan_memfd(const struct plan_entries *plan);
 uint32_t plan_entries_nr(const struct plan_entries *plan, enum plan_kind kind);
 
 /*
- * True when the ENTRY of some calls is recorded only after they have taken long enough, or have
- * called a certain function.
+ * True when the ENTRY of some calls is held back. It is recorded only after the call has taken long
+ * enough, or has called a certain function.
  */
 bool settings_hold_back(const struct record_settings *settings);
 
@@ -103,7 +106,7 @@ bool settings_can_finish(const struct record_settings *settings);
 /* Returns the size below which no function is ever recorded. */
 uint64_t settings_smallest_size(const struct record_settings *settings);
 
-/* True when the options distinguish between functions. */
+/* True when the options treat functions differently. */
 bool settings_are_selective(const struct record_settings *settings);
 
 static inline void planner_deinit(struct planner *planner)

@@ -1,4 +1,4 @@
-/* Makes points of a plan for events of the program, from rules and files (see points.h). */
+/* Makes the patches of a plan for events of the program, by rules and from files (see points.h). */
 #include "cmds/record/plan/points.h"
 
 #include <errno.h>
@@ -25,7 +25,7 @@
 /* A probe that a rule has chosen. */
 struct wanted {
 	const struct sdt_probe *probe;
-	char *event; /* "provider:event", of the heap */
+	char *event; /* "provider:event", on the heap */
 };
 
 void points_init(struct points *points, const struct event_rules *rules, struct store *store)
@@ -54,7 +54,7 @@ bool points_are_wanted(const struct event_rules *rules)
 	for (size_t i = 0; i < rules->nr; i++) {
 		const struct event_rule *rule = &rules->rules[i];
 
-		/* "linux:..." wants no probes, but ".*" is about both kinds of events. */
+		/* A rule "linux:..." requests no probes, but ".*" matches both kinds of events. */
 		if (rule->origin == EVENT_OF_PROGRAM &&
 		    (!event_rule_linux(rule) || event_rule_matches(rule, EVENT_OF_PROGRAM, "a:b")))
 			return true;
@@ -80,7 +80,7 @@ int points_make_file(struct store *store, const struct record_settings *settings
 
 /* --- events and their ids --- */
 
-/* Writes an event's line at once, so that it is there even when the recording is cut off. */
+/* Writes the line of an event at once, so that an interrupted recording has it, too. */
 static int write_line(const struct points *points, size_t index)
 {
 	struct strbuf line cleanup_strbuf = { 0 };
@@ -115,7 +115,7 @@ void points_write_event(struct points *points, uint32_t id)
 		points->error = ret;
 }
 
-/* Finds the id of the event; a new name gets a new id. Returns errors like points_new_event(). */
+/* Finds the id of the event. A new name gets a new id. Returns the errors of points_new_event(). */
 static int event_id(struct points *points, const char *name, uint32_t *id)
 {
 	for (size_t i = 0; i < points->nr_events; i++) {
@@ -142,7 +142,7 @@ static void add_new(struct strbuf *list, const char *text)
 		strbuf_list_add(list, text);
 }
 
-/* Reports that an event is not recorded. It is reported once, for the first of its sites. */
+/* Reports that an event is not recorded. It is only reported for the first of its sites. */
 static void leave_out(struct points *points, const struct known_module *known,
 		      const struct code *code, const struct wanted *wanted, const char *why)
 {
@@ -168,7 +168,7 @@ static int compare_pc(const void *a, const void *b)
 	return (x->probe->pc > y->probe->pc) - (x->probe->pc < y->probe->pc);
 }
 
-/* Chooses the probes that some rule names, sorted by address. */
+/* Chooses the probes that a rule names, and sorts them by address. */
 static int choose_probes(struct points *points, const struct sdt_probes *probes,
 			 struct wanted **out, size_t *nr)
 {
@@ -214,8 +214,8 @@ static void complain_of_args(struct points *points, const char *event, size_t nr
 }
 
 /*
- * Finds the event's id, and the operands of its arguments. Probes of one name have different ids
- * when their arguments have different types.
+ * Finds the id of the event, and the operands of its arguments. Probes with one name have different
+ * ids if their arguments have different types.
  */
 static int identify(struct points *points, struct known_module *known, const struct code *code,
 		    const struct wanted *wanted, struct plan_patch *patch)
@@ -274,7 +274,7 @@ static int prepare_points(struct points *points, struct known_module *known,
 	return ret;
 }
 
-/* Finds the probes of the file that can be recorded, for known->points. */
+/* Finds the probes in the file that can be recorded, and adds them to known->points. */
 static int find_points(struct points *points, struct known_module *known, struct uft_err *err)
 {
 	struct elf_file file cleanup_elf_file = ELF_FILE_CLOSED;
@@ -330,8 +330,8 @@ static void bind_one(const struct known_module *known, const struct found_patch 
 }
 
 /*
- * Add related probes as a group, or none of them. A group that shares bytes with a function's patch
- * is left out: sites_prepare() did not know that patch.
+ * Add each group of related probes, or nothing of the group. A group that shares bytes with a patch
+ * of a function is left out, because sites_prepare() did not know that patch.
  */
 static void bind_groups(struct points *points, const struct known_module *known, uint64_t bias,
 			struct strbuf *out, struct strbuf *operands)

@@ -1,6 +1,6 @@
 /*
- * Events of the program (-E): makes patches of a plan for the static probes of each module that the
- * user chose.
+ * Events of the program (-E). Makes the patches of a plan for the static probes in each module that
+ * the user has chosen.
  */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_POINTS_H
 #define UTRAIL_CMDS_RECORD_PLAN_POINTS_H
@@ -20,14 +20,14 @@ struct known_module;
 struct store;
 
 /*
- * The data that all modules share. Only the control thread touches it.
+ * The data that all modules share. Only the control thread uses it.
  *
- * @declared: takes events with arguments; set by declared_init()
- * @events: by id - EVENT_ID_USER; each has its line in events.txt
+ * @declared: gets the events with arguments; set by declared_init()
+ * @events: indexed by id - EVENT_ID_USER. Each has a line in events.txt
  * @names: the names of all probes that were seen, chosen or not, each with its NUL
- * @left_out: events with a probe that cannot be recorded, each with its NUL, to report each once
+ * @left_out: events that were reported as not recorded, each with its NUL. Each is reported once
  * @complaints: messages for the end, each with its NUL
- * @error: 0, or negative errno of writing events.txt
+ * @error: 0, or the negative errno of writing events.txt
  */
 struct points {
 	const struct event_rules *rules;
@@ -35,7 +35,7 @@ struct points {
 	struct declared *declared;
 	struct point_event {
 		char *name;	/* "provider:event" */
-		bool is_shared; /* all static probes of that name without arguments have this id */
+		bool is_shared; /* all probes with this name, without arguments, have this id */
 	} * events;
 	size_t nr_events;
 	struct strbuf names;
@@ -48,11 +48,12 @@ void points_init(struct points *points, const struct event_rules *rules, struct 
 void points_deinit(struct points *points);
 
 /*
- * The probes of one file. Starts as { 0 }.
+ * The probes in one file. The struct starts as { 0 }.
  *
  * @is_known: the file was searched
- * @found: struct found_patch; plan_patch.operands is an index in @operands, from 1 on
- * @operands: struct found_operand
+ * @found: a list of struct found_patch. plan_patch.operands is an index in @operands, which begins
+ *         at 1
+ * @operands: a list of struct found_operand
  */
 struct module_points {
 	bool is_known;
@@ -62,31 +63,33 @@ struct module_points {
 
 void module_points_deinit(struct module_points *points);
 
-/* True when the rules name events of the program, not only "linux:...", which always exist. */
+/*
+ * True when the rules name events of the program. Events "linux:..." are not events of the program.
+ */
 bool points_are_wanted(const struct event_rules *rules);
 
-/* True when the recording needs an events.txt, for events of the program or for counters. */
+/* True when the recording needs events.txt, for events of the program or for counters. */
 bool points_have_file(const struct record_settings *settings);
 
 /*
- * COLD, before the program starts: make events.txt, which readers expect, with the counters and no
- * event yet.
+ * COLD, before the program starts: make events.txt, because readers expect the file. It has the
+ * counters, and no events yet.
  */
 int points_make_file(struct store *store, const struct record_settings *settings,
 		     struct uft_err *err);
 
 /*
- * Assign a new number to the event @name, "provider:event". Returns 0, -ENOMEM, or -ERANGE when no
- * number is left.
+ * Give a new number to the event @name, "provider:event". Returns 0 or a negative errno, -ERANGE
+ * when no number is left.
  */
 int points_new_event(struct points *points, const char *name, uint32_t *id);
 
-/* Write the event's line in events.txt: readers know the event from now on. */
+/* Write the line of the event to events.txt. From then on readers know the event. */
 void points_write_event(struct points *points, uint32_t id);
 
 /*
- * Add a struct plan_patch to @patches for each chosen probe of @known, loaded as @module, that can
- * be recorded. Its arguments go to @operands.
+ * Add a struct plan_patch to @patches for each chosen probe of @known that can be recorded. The
+ * arguments of the probes go to @operands. @known is loaded as @module.
  */
 void points_bind(struct points *points, struct known_module *known,
 		 const struct control_module *module, struct strbuf *patches,
@@ -95,7 +98,7 @@ void points_bind(struct points *points, struct known_module *known,
 /*
  * At the end, report events that could not be recorded, and rules without a match.
  *
- * @nr_failed: the number of patches that probes could not make
+ * @nr_failed: the number of patches that the probes in processes could not make
  * @has_processes: a process has reported itself
  */
 void points_warn(const struct points *points, unsigned long long nr_failed, bool has_processes,

@@ -14,7 +14,7 @@ static bool is_matched(const struct points *points, const struct event_rule *rul
 	return false;
 }
 
-/* True when the program has events of the rule's provider, "PROVIDER:NAME". */
+/* True when the program has events of the provider in the rule's text, "PROVIDER:NAME". */
 static bool has_provider(const struct points *points, const struct event_rule *rule)
 {
 	size_t len = strcspn(rule->text, ":");
@@ -59,7 +59,7 @@ void points_warn(const struct points *points, unsigned long long nr_failed, bool
 		    "in it");
 	if (points->error)
 		msg_warn(msg, "cannot write 'events.txt': %s", strerror(-points->error));
-	/* When no process has reported itself, the user gets another message. */
+	/* If no process has reported itself, the user gets another message instead. */
 	if (!has_processes)
 		return;
 	for (size_t i = 0; points->rules && i < points->rules->nr; i++) {

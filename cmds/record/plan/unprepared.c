@@ -1,4 +1,4 @@
-/* Finds functions of unprepared programs, and their patches (see unprepared.h). */
+/* Finds functions in unprepared programs, and their patches (see unprepared.h). */
 #include "cmds/record/plan/unprepared.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "utils/object/code/own_frames.h"
 #include "utils/object/runtimes.h"
 
-/* True for the loader and for the probe itself: their code must not lead through the probe. */
+/* True for the loader and for the probe itself. Their code must not call the probe. */
 static bool is_loader(const char *path)
 {
 	static const char *const names[] = { "ld-linux", "ld-musl", "ld-2.", "libmcount.so" };
@@ -27,8 +27,8 @@ static bool is_loader(const char *path)
 }
 
 /*
- * Functions of the C library that the probe calls, also by the names of their variants
- * ("__memcpy_avx_unaligned"). tests/rules/probe.py compares the list.
+ * Functions of the C library that the probe calls. The names of their variants
+ * ("__memcpy_avx_unaligned") match, too. tests/rules/probe.py checks the list.
  */
 static const char *const probe_needs[] = {
 	"__cxa_finalize",
@@ -121,7 +121,7 @@ static void leave_to_probe(struct functions *functions)
 	}
 }
 
-/* Leaves out functions of a run time that is a part of the program. */
+/* Leaves out the functions of a run time that is linked into the program. */
 static int leave_to_run_time(const struct code *code, struct functions *functions)
 {
 	struct strbuf pieces cleanup_strbuf = { 0 };
@@ -207,7 +207,7 @@ const char *unprepared_way_text(unsigned way)
 	}
 }
 
-/* Returns the site of a function's entry. A landing pad for indirect jumps stays before it. */
+/* Returns the site at the entry of a function. A landing pad for indirect jumps stays before it. */
 static struct code_site entry_of(const struct unprepared *u, const struct function *function)
 {
 	struct code_site site = { .addr = function->start, .entry = function->start };
@@ -234,7 +234,7 @@ static void add_function(struct strbuf *found, const struct function *function,
 {
 	struct plan_patch patch = { .what = PATCH_ENTRY, .addr = site->addr + PLAN_PATCH_JUMP };
 
-	/* The address in records is after the jump, as the return address of a call would be. */
+	/* The address in records is after the jump, like the return address of a call. */
 	if (patch.addr >= function->end)
 		patch.addr = function->start;
 	found_patch_add_site(found, site, patch, function->start);
@@ -266,7 +266,7 @@ uint64_t unprepared_main(const struct unprepared *u)
 typedef void (*visit_fn)(const struct function *function, const struct unprepared_verdict *verdict,
 			 const struct strbuf *found, void *arg);
 
-/* A thread of the search, with its @nr functions from @first on. */
+/* A thread of the search. It searches @nr functions from index @first on. */
 struct finder {
 	struct code code;
 	struct insns *insns;
@@ -277,11 +277,11 @@ struct finder {
 };
 
 /*
- * The search in all functions. Each thread searches a piece. The results are taken in order, so
- * they do not depend on the number of threads.
+ * The search in all functions. Each thread searches a piece of them. The results are taken in the
+ * order of functions, so they do not depend on the number of threads.
  *
  * @places: for each function that can have a jump, the kind of site to find
- * @refused: indexes of functions that have no patch yet
+ * @refused: the indexes of functions that have no patch yet
  */
 struct finding_all {
 	const struct unprepared *unprepared;
@@ -335,7 +335,7 @@ static int find_leads(struct finding_all *all)
 	return ret;
 }
 
-/* Prepares the threads. Each has its own disassembler; only the first calls the tick function. */
+/* Prepares the threads, each with its own disassembler. Only the first calls the tick function. */
 static int open_finders(struct finding_all *all, struct uft_err *err)
 {
 	const struct unprepared *u = all->unprepared;
@@ -368,8 +368,7 @@ static void find_piece(void *arg, unsigned index)
 	bool is_over = false;
 
 	/*
-	 * The first function after the piece is examined, too: if it is near, it may be the reason
-	 * for a refusal.
+	 * The next function after the piece is examined, too. A close function may cause a refusal.
 	 */
 	for (size_t i = finder->first; i < all->nr && !is_over; i++) {
 		const struct function *function = function_at(all, i);
@@ -436,8 +435,8 @@ static int find_pieces(struct finding_all *all)
 }
 
 /*
- * Adds the refused function, and all functions so near that an island could overlap them. Returns
- * the index after the last of these.
+ * Adds the refused function, and all functions so close that an island could overlap them. Returns
+ * the index after the last of them.
  */
 static size_t add_around(const struct finding_all *all, size_t index, size_t next, uint32_t *around,
 			 size_t *nr)
@@ -455,8 +454,8 @@ static size_t add_around(const struct finding_all *all, size_t index, size_t nex
 }
 
 /*
- * Examines the few refused functions again, with their neighbours. A function that gets an island
- * is reported again.
+ * Examines the refused functions again, together with their neighbours. A function that gets an
+ * island is reported again.
  */
 static int find_islands(struct finding_all *all)
 {

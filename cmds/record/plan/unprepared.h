@@ -1,4 +1,4 @@
-/* Finds functions, and their patches, in programs that were not compiled for tracing. */
+/* Finds functions and their patches in programs that were not compiled for tracing. */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_UNPREPARED_H
 #define UTRAIL_CMDS_RECORD_PLAN_UNPREPARED_H
 
@@ -7,10 +7,10 @@
 #include "utils/object/code/sites.h"
 
 /*
- * A file that is searched. Starts as { 0 }.
+ * A file that is searched. The struct starts as { 0 }.
  *
- * @functions: all functions, sorted by start, with the file's own addresses; @name may be NULL
- * @why_not: a constant text, the reason why nothing in the file can be patched; or NULL
+ * @functions: all functions, sorted by start, with the addresses in the file. @name may be NULL
+ * @why_not: the reason why nothing in the file can be patched, as a constant text, or NULL
  */
 struct unprepared {
 	struct insns *insns;
@@ -20,10 +20,10 @@ struct unprepared {
 };
 
 /*
- * Find the functions of @file with the path @path. @file and @names are borrowed. Returns 0,
- * -ENOMEM, or -ENOSYS when this build reads no machine code.
+ * Find the functions of @file, whose path is @path. @file and @names must stay valid until
+ * unprepared_close(). Returns 0, -ENOMEM, or -ENOSYS when this build cannot read machine code.
  *
- * @names: names that the file lacks, relative to its map start; NULL: none
+ * @names: names that the file lacks, relative to the start of its mapping, or NULL
  */
 int unprepared_open(struct unprepared *out, const struct elf_file *file, const char *path,
 		    const struct symtab *names, struct uft_err *err);
@@ -33,37 +33,38 @@ void unprepared_close(struct unprepared *unprepared);
 /* The way in which a function is patched, or the reason why it is not. */
 enum unprepared_way {
 	UNPREPARED_JUMP,
-	UNPREPARED_LOOP,   /* by a jump, with a loop at its beginning that is moved as a whole */
-	UNPREPARED_ISLAND, /* by a short jump to a long one */
+	UNPREPARED_LOOP,   /* by a jump. A loop at the function's start is moved as a whole */
+	UNPREPARED_ISLAND, /* by a short jump to a long jump */
 	/*
-	 * This value and all after it mean: not patched. A value is the sum of UNPREPARED_CANNOT,
-	 * the function's enum function_kind and its enum site_refusal.
+	 * Values from here on mean that the function is not patched. Each is the sum of
+	 * UNPREPARED_CANNOT, the function's enum function_kind and its enum site_refusal.
 	 */
 	UNPREPARED_CANNOT,
 	UNPREPARED_WAYS = UNPREPARED_CANNOT + FUNCTION_KINDS + SITE_REFUSALS
 };
 
 /*
- * The result for a function.
+ * The result of the search for a function.
  *
  * @way: enum unprepared_way
- * @why_not: details, "" when the function can be patched
+ * @why_not: the reason in detail; "" when the function can be patched
  */
 struct unprepared_verdict {
 	uint8_t way;
 	char why_not[SITE_REASON_MAX];
 };
 
-/* Returns the way in words, or the reason why a function cannot be patched. */
+/* Returns a text that describes the way, or the reason why a function cannot be patched. */
 const char *unprepared_way_text(unsigned way);
 
-/* Returns the address of main(), found in the program's first instructions; 0: it was not found. */
+/* Returns the address of main(), which is found in the first instructions of the program, or 0. */
 uint64_t unprepared_main(const struct unprepared *unprepared);
 
 /*
- * Call @fn, in the caller's thread, with each function in order, its verdict, and its list of
- * struct found_patch, which is valid during the call. A function that can only have
- * UNPREPARED_ISLAND comes again afterwards: its second verdict counts. Returns 0 or -ENOMEM.
+ * Call @fn for each function in order, on the caller's thread. @fn gets the function, its verdict,
+ * and its list of struct found_patch, which is valid during the call. A function that can only have
+ * UNPREPARED_ISLAND is reported a second time, and the second verdict is the valid one. Returns 0
+ * or -ENOMEM.
  */
 int unprepared_find_all(const struct unprepared *unprepared,
 			void (*fn)(const struct function *function,
