@@ -1,4 +1,4 @@
-/* Chooses values of calls of Python functions (see callable_values.h). */
+/* Chooses the values to record of calls of Python functions (see callable_values.h). */
 #include "cmds/record/plan/names/callable_values.h"
 
 #include <stdio.h>
@@ -23,7 +23,7 @@ const char *callable_items_of(struct callable_items *items, uint32_t nr)
 	return text;
 }
 
-/* Answers the question of -a: all parameters, and the result, if @about asks for them. */
+/* Answers the question of -a with all parameters, and the result, if @about requests them. */
 static int ask_callable(void *self, int about, struct argfound *found)
 {
 	const struct callable *c = self;
@@ -49,7 +49,7 @@ static void add_text_step(struct strbuf *steps, uint32_t index)
 	strbuf_add(steps, &step, sizeof(step));
 }
 
-/* Makes the capture program. A missing argument refers to text number 0, which is unset. */
+/* Makes the capture program. A missing argument refers to text number 0, which is never set. */
 static bool add_steps(struct callable *c, const struct argfound *found, struct strbuf *steps)
 {
 	const struct capture_step head = {

@@ -1,4 +1,4 @@
-/* Chooses which values of calls of Python functions are recorded. */
+/* Chooses the values to record of calls of Python functions. */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_NAMES_CALLABLE_VALUES_H
 #define UTRAIL_CMDS_RECORD_PLAN_NAMES_CALLABLE_VALUES_H
 
@@ -6,15 +6,15 @@
 #include "utils/format/callables.h"
 
 /*
- * Choose the values to record of calls of @c by the user's rules: set @c->values and @c->told, and
- * put the capture program into the empty @steps. Returns false when no value is recorded.
+ * Choose the values to record of calls of @c, by the user's rules. Sets @c->values and @c->told,
+ * and writes the capture program to the empty @steps. Returns false when no value is recorded.
  */
 bool callable_values_choose(const struct capture_settings *settings, struct callable *c,
 			    struct strbuf *steps);
 
 /*
- * Texts that specify the first @nr arguments: "arg1/s,arg2/s". callable_items_of() returns such a
- * text, which is valid while @items is.
+ * callable_items_of() returns a text that specifies the first @nr arguments, such as
+ * "arg1/s,arg2/s". The text is valid as long as @items is.
  */
 #define CALLABLE_ITEM_BYTES sizeof("arg36/s,")
 

@@ -1,4 +1,4 @@
-/* Numbers functions of languages that have no addresses (see callables.h). */
+/* Gives numbers to functions of languages whose functions have no addresses (see callables.h). */
 #include "cmds/record/plan/names/callables.h"
 
 #include <ctype.h>
@@ -16,7 +16,7 @@
 #include "utils/format/dbg.h"
 #include "utils/format/sym.h"
 
-/* The limit on the bytes of all names and files: programs may make any number of functions. */
+/* The limit on the size of all names and files. A program may make any number of functions. */
 #define CALLABLES_BYTES_MAX (256UL << 20)
 
 #define SYM_FILE CALLABLES_MODULE ".sym"
@@ -69,8 +69,9 @@ static int add_debug(struct dbg *dbg, const struct callable *c, struct callable_
 }
 
 /*
- * Write the symbol at once, for readers that follow. The end mark keeps a later function, whose
- * symbol is not written yet, from getting this symbol's name.
+ * Write the symbol at once, for readers that read during the recording. An end mark follows the
+ * symbol. Without it, the next function, which may not be written yet, would have this symbol's
+ * name.
  */
 static int append_symbol(struct callables *all, const struct callable *c)
 {
@@ -84,7 +85,7 @@ static int append_symbol(struct callables *all, const struct callable *c)
 	return store_append_to(all->store, SYM_FILE, &text);
 }
 
-/* Writes at once the debug information that readers need to show the values. */
+/* Writes the debug information with which readers show the values, at once. */
 static int append_debug(struct callables *all, const struct callable *c)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -165,7 +166,7 @@ static bool has_fparg(const struct cond *cond)
 	return false;
 }
 
-/* Returns the arguments that conditions of @range need, as bits like those of struct callable. */
+/* Returns the arguments that conditions of @range need, as bits like callable.values. */
 static uint64_t values_asked(const struct callable_range *range)
 {
 	const struct plan_rule *rule = (const struct plan_rule *)range->rules.data;
@@ -179,7 +180,9 @@ static uint64_t values_asked(const struct callable_range *range)
 	return values & ~CALLABLE_RESULT;
 }
 
-/* Makes the filters' rule for @c, into the empty lists of @range. False: there is no rule. */
+/*
+ * Makes the filters' rule for @c, in the empty lists of @range. Returns false if there is no rule.
+ */
 static bool make_rule(struct callables *all, const struct callable *c, struct callable_range *range)
 {
 	struct rule_set set = {
@@ -214,7 +217,7 @@ static bool is_same_text(const struct strbuf *a, const struct strbuf *b)
 	return a->len == b->len && (!a->len || memcmp(a->data, b->data, a->len) == 0);
 }
 
-/* Adds @range, and takes over its lists. Returns its number, from 1 on, or 0 without memory. */
+/* Adds @range, and takes over its lists. Returns its number (at least 1), or 0 without memory. */
 static uint32_t add_range(struct callables *all, struct callable_range *range)
 {
 	struct callable_range *list = vec_grow(all->ranges, all->nr_ranges, sizeof(*list));
@@ -227,10 +230,13 @@ static uint32_t add_range(struct callables *all, struct callable_range *range)
 	return all->nr_ranges;
 }
 
-/* The size of a range that new functions can join. */
+/* The size of a range that later functions can join. */
 #define RANGE_NUMBERS 256
 
-/* Returns the number of a range for the rule of @wanted, old or new; 0: no memory or no numbers. */
+/*
+ * Returns the number of a known or new range with the rule of @wanted. Returns 0 when there is no
+ * memory, or no number is left.
+ */
 static uint32_t find_range(struct callables *all, struct callable_range *wanted)
 {
 	for (size_t i = all->nr_ranges; i-- > 0;) {
@@ -249,7 +255,7 @@ static uint32_t find_range(struct callables *all, struct callable_range *wanted)
 	return add_range(all, wanted);
 }
 
-/* Gives @c a number, in a range if it has a rule. Returns false when no number is left. */
+/* Gives a number to @c, from a range if @c has a rule. Returns false when no number is left. */
 static bool choose_number(struct callables *all, struct callable *c)
 {
 	struct callable_range range = { 0 };
@@ -302,7 +308,7 @@ void callables_plan_all(const struct callables *all, struct strbuf *lists)
 		callables_plan_range(all, i + 1, lists);
 }
 
-/* Makes a range of one number for a known function, whose number stays. */
+/* Makes a range of one number for a known function. The number of the function stays. */
 static void bind_known(struct callables *all, struct callable *c)
 {
 	struct callable_range range = {
@@ -321,7 +327,7 @@ static void bind_known(struct callables *all, struct callable *c)
 
 void callables_bind_anew(struct callables *all)
 {
-	/* Ranges that probes know are closed: no other function may get their numbers. */
+	/* The probes know these ranges, so no other function may get a number in them. */
 	for (size_t i = 0; i < all->nr_ranges; i++) {
 		struct callable_range *r = &all->ranges[i];
 
@@ -336,7 +342,7 @@ void callables_bind_anew(struct callables *all)
 
 /* --- adding --- */
 
-/* Makes one line of a name: the program chooses names, which may have any bytes. */
+/* Makes a name printable on one line. The program chooses the name, which may have any bytes. */
 static void make_printable(char *text)
 {
 	for (; *text; text++) {
@@ -345,7 +351,7 @@ static void make_printable(char *text)
 	}
 }
 
-/* Makes the key of a function, and its name and file in the same memory, each ended by a NUL. */
+/* Makes the key of a function. Its memory also has the name and the file, each with its NUL. */
 static bool make_key(struct callable *c, const char *name, const char *file)
 {
 	size_t name_len = strlen(name);
@@ -389,7 +395,9 @@ static const struct callable *keep_callable(struct callables *all, struct callab
 	all->bytes += bytes;
 	list[all->nr++] = *c;
 
-	/* Readers that find the name may want the values: these are written first. */
+	/*
+	 * The values are written before the name: a reader that finds the name may need the values.
+	 */
 	int ret = append_debug(all, &list[all->nr - 1]);
 
 	if (ret == 0)
@@ -406,7 +414,9 @@ const struct callable *callables_add(struct callables *all, const char *name, co
 	struct callable c = { .line = line, .nr_args = nr_args, .is_native = is_native };
 	uintptr_t known;
 
-	/* Without values, functions that differ only in the number of arguments count as one. */
+	/*
+	 * Without values, functions that only differ in the number of arguments are one function.
+	 */
 	if (is_native || !(capture_is_wanted(&all->settings->captures) ||
 			   filters_have_conditions(all->settings->filters)))
 		c.nr_args = 0;

@@ -1,6 +1,6 @@
 /*
- * Functions of languages that have no addresses (utils/format/callables.h): gives them numbers,
- * writes their symbol file, and applies the filters to them.
+ * The functions of languages whose functions have no addresses (utils/format/callables.h). Gives
+ * them numbers, writes their symbol file, and applies the filters to them.
  */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_NAMES_CALLABLES_H
 #define UTRAIL_CMDS_RECORD_PLAN_NAMES_CALLABLES_H
@@ -16,9 +16,9 @@
 #include "utils/base/containers/strmap.h"
 
 /*
- * A function. The memory of @key has all its strings.
+ * A function. All its strings are in the memory of @key.
  *
- * @range: its place in callables.ranges, from 1 on; 0: it has no rule
+ * @range: the number of its range in callables.ranges, at least 1; 0: the function has no rule
  * @values: the values to record of its calls
  * @told: the values that its debug information describes (enum argrules_about)
  */
@@ -36,8 +36,8 @@ struct callable {
 };
 
 /*
- * A range of numbers for functions with the same rule: a plan has one entry for all of them, and
- * functions that join the range later need no new plan.
+ * A range of numbers for functions with the same rule. A plan has one entry for the whole range. If
+ * a function joins the range later, no new plan is needed.
  */
 struct callable_range {
 	struct strbuf rules; /* one struct plan_rule */
@@ -45,18 +45,18 @@ struct callable_range {
 	struct strbuf steps; /* a list of struct capture_step: one capture program */
 	uint32_t start;
 	uint32_t end;
-	uint32_t next; /* the number that is given next; @end: the range is full */
+	uint32_t next; /* the next number to give; @end when the range is full */
 };
 
 /*
- * The functions of all processes: one number for a name, a file and a line. Only the control thread
- * touches it.
+ * The functions of all processes. Functions with the same name, file and line have one number. Only
+ * the control thread uses the struct.
  *
- * @next: the next number for functions without a rule, from 1 on
- * @lowest: the lowest number of a range: ranges are made from the highest number downwards
- * @nr_told: functions whose debug information was written, for their values
- * @nr_refused: functions without a number, for lack of numbers or of room
- * @has_vain_conditions: some filter needs an argument (if:) that is unknown
+ * @next: the next number for a function without a rule, at least 1
+ * @lowest: the lowest number of all ranges. New ranges get lower numbers
+ * @nr_told: the number of functions whose debug information was written for their values
+ * @nr_refused: the number of functions without a number, for lack of numbers or memory
+ * @has_vain_conditions: a filter needs an argument (if:) that is unknown
  * @error: the first error of writing a file
  */
 struct callables {
@@ -81,21 +81,26 @@ void callables_init(struct callables *all, const struct record_settings *setting
 		    struct store *store);
 void callables_deinit(struct callables *all);
 
-/* Returns the function with that name, file and line, also a new one. NULL: it is not recorded. */
+/*
+ * Returns the function with this name, file and line, and makes it if it is new. Returns NULL when
+ * it cannot be recorded.
+ */
 const struct callable *callables_add(struct callables *all, const char *name, const char *file,
 				     uint32_t line, uint32_t nr_args, bool is_native);
 
 /*
- * Append the part of a plan for range number @range (from 1 on), or for all ranges. @lists: those
- * of struct plan_entries
+ * callables_plan_range() appends the part of a plan for the range number @range (at least 1), and
+ * callables_plan_all() the parts for all ranges.
+ *
+ * @lists: plan_entries.lists
  */
 void callables_plan_range(const struct callables *all, uint32_t range, struct strbuf *lists);
 void callables_plan_all(const struct callables *all, struct strbuf *lists);
 
-/* Bind all functions anew. Call it when the filters have changed. */
+/* Apply the filters to all functions again. Call it when the filters have changed. */
 void callables_bind_anew(struct callables *all);
 
-/* Write the files in their final form, after the recording. */
+/* Write the final form of the files. Call it after the recording. */
 void callables_finish(struct callables *all);
 
 /* At the end, warn about functions and values that are missing. */

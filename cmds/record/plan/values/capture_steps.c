@@ -7,7 +7,7 @@
 
 #define WORD 8U
 
-/* Returns the probe's instruction set, which is this machine's. */
+/* Returns the instruction set of the probe, which is that of this machine. */
 static const struct isa *own_isa(void)
 {
 	return isa_of(arch_elf_machine, WORD);
@@ -41,11 +41,11 @@ static bool is_vector_register(unsigned reg)
 	       reg < own_isa()->floats.first + own_isa()->floats.nr;
 }
 
-/* Captures a struct in several registers, with eight bytes in each but the last. */
+/* Captures a struct that is in several registers. Each register but the last has eight bytes. */
 static void put_parts(struct strbuf *steps, const struct argspec *spec)
 {
 	uint32_t left = spec->type.size;
-	/* Results are numbered from 0 on, arguments from 1. */
+	/* Results are numbered from 0, and arguments from 1. */
 	uint32_t first = spec->kind == ARG_KIND_RETVAL ? 0 : 1;
 
 	for (size_t i = 0; i < spec->nr_regs && left; i++) {
@@ -57,7 +57,9 @@ static void put_parts(struct strbuf *steps, const struct argspec *spec)
 		else
 			put_step(steps, CAPTURE_WORD, bytes < WORD ? bytes : WORD,
 				 reg - own_isa()->ints.first + first);
-		/* The user's spec may have more bytes than the register: the rest is zeros. */
+		/*
+		 * If the user's spec has more bytes than the register, the missing bytes are zeros.
+		 */
 		if (!is_vector_register(reg) && bytes > WORD)
 			put_step(steps, CAPTURE_ZEROS, bytes - WORD, 0);
 		if (is_vector_register(reg) && bytes > 2 * WORD)
@@ -68,7 +70,7 @@ static void put_parts(struct strbuf *steps, const struct argspec *spec)
 		put_step(steps, CAPTURE_ZEROS, left, 0);
 }
 
-/* Returns the number of the integer argument at the place of @spec. */
+/* Returns the number of the integer argument that @spec captures. */
 static uint32_t word_of(const struct argspec *spec)
 {
 	if (spec->kind == ARG_KIND_RETVAL)
@@ -98,8 +100,9 @@ static void put_struct(struct strbuf *steps, const struct argspec *spec)
 		struct argspec both = *spec;
 
 		/*
-		 * The spec names no registers. Small structs are taken from the general registers,
-		 * others from memory that the first of these registers points to.
+		 * The spec names no registers. A small struct is taken from the general registers.
+		 * A larger one is taken from memory, and the first of these registers has its
+		 * address.
 		 */
 		both.nr_regs = bytes > WORD ? 2 : 1;
 		both.regs[0] = own_isa()->ints.first;
@@ -118,8 +121,8 @@ static void put_struct(struct strbuf *steps, const struct argspec *spec)
 }
 
 /*
- * Captures a floating point number. Long doubles take two words each on the stack, and are returned
- * on the floating point stack.
+ * Captures a floating point number. A long double takes two words on the stack, and is returned on
+ * the floating point stack.
  */
 static void put_float(struct strbuf *steps, const struct argspec *spec)
 {
@@ -142,7 +145,7 @@ static void put_float(struct strbuf *steps, const struct argspec *spec)
 		put_step(steps, CAPTURE_STACK, bytes, spec->index - own_isa()->floats.nr);
 }
 
-/* Steps by the letters of shapes; BOX_BYTES (0) stands for all other letters. */
+/* The steps for the letters of shapes. All other letters have BOX_BYTES (0). */
 static const uint8_t box_ops[UINT8_MAX + 1] = {
 	['z'] = BOX_STRING,	   ['s'] = BOX_STD_STRING,   ['S'] = BOX_STD_STRING_LLVM,
 	['w'] = BOX_TEXT,	   ['r'] = BOX_RANGE,	     ['n'] = BOX_COUNTED,
@@ -173,7 +176,7 @@ static void put_shape(struct strbuf *steps, const struct shape *shape, unsigned 
 	}
 }
 
-/* Captures a container from the place where a struct of its kind would be. */
+/* Captures a container. It is at the place where a struct of its type would be. */
 static void put_box(struct strbuf *steps, const struct argspec *spec)
 {
 	struct strbuf parts cleanup_strbuf = { 0 };
@@ -241,7 +244,7 @@ static void put_value(struct strbuf *steps, const struct argspec *spec)
 	}
 }
 
-/* False for registers of other machines: their names are known, but they do not exist here. */
+/* False for registers of other machines, which have known names, but do not exist here. */
 static bool is_possible(const struct argspec *spec)
 {
 	for (size_t i = 0; i < spec->nr_regs; i++) {

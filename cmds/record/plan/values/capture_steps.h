@@ -1,4 +1,4 @@
-/* Makes steps of capture programs from argument specifications, by the calling convention. */
+/* Makes the steps of capture programs from argument specifications, for the calling convention. */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_CAPTURE_STEPS_H
 #define UTRAIL_CMDS_RECORD_PLAN_CAPTURE_STEPS_H
 
@@ -7,9 +7,9 @@
 #include "utils/spec/args/argspec.h"
 
 /*
- * Append a program (struct capture_step) for the values of @args and the first of @retval; @index
- * gets its index. Returns false, with nothing appended, when there is nothing to capture, or too
- * much.
+ * Append a program (a list of struct capture_step) for the values of @args and the first value of
+ * @retval. @index gets the index of the program. If there is nothing to capture, or too much,
+ * nothing is appended and the result is false.
  */
 bool capture_steps_add(struct strbuf *steps, const struct argspecs *args,
 		       const struct argspecs *retval, uint32_t *index);

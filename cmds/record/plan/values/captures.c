@@ -31,15 +31,15 @@ static void move_specs(struct argspecs *to, struct argspecs *from)
 	*from = (struct argspecs){ 0 };
 }
 
-/* The bytes that all boxes of a call share. With this limit the payload fits its record. */
+/* The bytes that all boxes of a call share. With this limit the payload fits into its record. */
 #define BOXES_BYTES   800U
 /*
- * The least size of a box. If a call has so many boxes that even this size is too much, its payload
- * is too long for its record.
+ * The minimum size of a box. If a call has too many boxes even of this size, its payload does not
+ * fit into its record.
  */
 #define BOX_BYTES_MIN 8U
 
-/* Sets the sizes of boxes, so that as much as possible of each container is captured. */
+/* Sets the sizes of boxes so that as much as possible of each container is captured. */
 static void size_boxes(struct argspecs *list, unsigned elements)
 {
 	size_t nr = 0;
@@ -58,13 +58,13 @@ static void size_boxes(struct argspecs *list, unsigned elements)
 	}
 }
 
-/* The arguments of ask_debug() and ask_table() about a function. */
+/* The arguments of ask_debug() and ask_table(), for one function. */
 struct asked {
 	const struct capture_settings *settings;
 	const struct capture_subject *subject;
 };
 
-/* Looks up what @about asks for in debug information. */
+/* Looks up the values that @about requests in the debug information. */
 static int ask_debug(void *self, int about, struct argfound *found)
 {
 	const struct asked *asked = self;
@@ -113,14 +113,14 @@ bool captures_llvm_strings(const struct symtab *symbols)
 	for (size_t i = 0; i < symbols->nr; i++) {
 		const char *name = symbols->syms[i].name;
 
-		/* "St3__1" is the namespace std::__1 of LLVM's library. */
+		/* In mangled names, "St3__1" is the namespace std::__1 of LLVM's library. */
 		if (strncmp(name, "_Z", 2) == 0 && strstr(name, "St3__1"))
 			return true;
 	}
 	return false;
 }
 
-/* A user's /S names no library: in this module it means LLVM's strings. */
+/* A user's /S does not name a library. In this module it means the strings of LLVM's library. */
 static void choose_strings(struct argspecs *list)
 {
 	for (size_t i = 0; i < list->nr; i++) {
@@ -171,7 +171,7 @@ uint32_t captures_add(const struct capture_settings *settings,
 	return index;
 }
 
-/* Texts of a .dbg file. They live until the file is written. */
+/* The texts of a .dbg file. They are freed after the file is written. */
 struct texts {
 	char **texts;
 	size_t nr;
@@ -184,7 +184,7 @@ static void texts_deinit(struct texts *texts)
 	free(texts->texts);
 }
 
-/* Moves the text to @texts. Returns NULL when the text is empty. Sets *@oom without memory. */
+/* Moves the text to @texts. Returns NULL when the text is empty. Without memory, sets *@oom. */
 static const char *keep_args_text(struct texts *texts, struct strbuf *text, bool *oom)
 {
 	if (!text->len && !strbuf_oom(text))
@@ -226,7 +226,7 @@ static void put_keys(const struct argspecs *list, struct strbuf *out, bool *any)
 	}
 }
 
-/* Keeps the texts of debug information with which readers show the fields of structs. */
+/* Stores the texts of the debug information that readers need to show the fields of structs. */
 static const char *keep_keys(struct texts *texts, const struct argfound *found, bool *oom)
 {
 	struct strbuf text cleanup_strbuf = { 0 };

@@ -1,6 +1,6 @@
 /*
- * Chooses the values to capture of a function's calls, by the user's rules, debug information and
- * tables, and makes capture programs.
+ * Chooses the values to capture of a function's calls, and makes capture programs. The choice
+ * depends on the user's rules, debug information and tables.
  */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_CAPTURES_H
 #define UTRAIL_CMDS_RECORD_PLAN_CAPTURES_H
@@ -11,17 +11,17 @@
 #include "utils/format/dbg.h"
 #include "utils/format/sym.h"
 
-/* True when values of some functions are captured. */
+/* True when values are captured for some function. */
 static inline bool capture_is_wanted(const struct capture_settings *settings)
 {
 	return settings->is_auto || (settings->rules && settings->rules->nr);
 }
 
-/* True when captures of some function need debug information. */
+/* True when the captures of some function need debug information. */
 bool capture_needs_debug(const struct capture_settings *settings);
 
 /*
- * @name: its name as filters know it
+ * @name: the name of the function, as filters know it
  * @module: the base name of its file
  * @debug: its debug information, or NULL
  * @has_llvm_strings: captures_llvm_strings() of its module
@@ -35,22 +35,22 @@ struct capture_subject {
 };
 
 /*
- * True when the module with these symbols uses the std::string of LLVM's library: such symbols have
- * a namespace of their own.
+ * True when the module with these symbols uses the std::string of LLVM's library. The symbols of
+ * that library have their own namespace.
  */
 bool captures_llvm_strings(const struct symtab *symbols);
 
 /*
- * Append the function's program to @steps. Returns its index, or PLAN_NO_CAPTURE when there is
- * nothing to capture, or memory is short.
+ * Append the capture program of the function to @steps. Returns the index of the program. Returns
+ * PLAN_NO_CAPTURE when there is nothing to capture, or without memory.
  */
 uint32_t captures_add(const struct capture_settings *settings,
 		      const struct capture_subject *subject, struct strbuf *steps);
 
 /*
- * Append the .dbg file of a module to @out: the functions of @symbols that debug information knows,
- * with the specifications that captures_add() has taken from debug information. Returns 0 or
- * -ENOMEM.
+ * Append the .dbg file of a module to @out. The file has the functions of @symbols that the debug
+ * information knows. It also has the specifications that captures_add() has taken from there.
+ * Returns 0 or -ENOMEM.
  */
 struct capture_module {
 	const char *path;

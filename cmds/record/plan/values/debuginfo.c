@@ -43,7 +43,7 @@ const struct dwarf_info *debuginfo_of(struct debuginfo *debug, const char *path)
 		file->path = strdup(path);
 	/*
 	 * NULL only means that memory is short. A file that cannot be read gets empty debug
-	 * information: its calls are recorded all the same.
+	 * information, and its calls are still recorded.
 	 */
 	if (!file || !file->path) {
 		free(file);

@@ -1,4 +1,4 @@
-/* Keeps debug information of traced modules: each file is read once. */
+/* The debug information of traced modules. Each file is read only once. */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_DEBUGINFO_H
 #define UTRAIL_CMDS_RECORD_PLAN_DEBUGINFO_H
 
@@ -8,8 +8,9 @@
 #include "utils/object/dwarf/dwarf_info.h"
 
 /*
- * The debug information read so far; @problem: the first error. Starts as { 0 }, ends with
- * debuginfo_deinit().
+ * The debug information that was read. The struct starts as { 0 } and ends with debuginfo_deinit().
+ *
+ * @problem: the first error
  */
 struct debuginfo {
 	struct debuginfo_file *files;
@@ -19,20 +20,20 @@ struct debuginfo {
 void debuginfo_deinit(struct debuginfo *debug);
 
 /*
- * Returns the debug information of the file @path, which is empty if the file has none, or NULL
- * when memory is short. It lives as long as @debug.
+ * Returns the debug information of the file @path. If the file has none, the result is empty.
+ * Returns NULL without memory. The result is valid as long as @debug.
  */
 const struct dwarf_info *debuginfo_of(struct debuginfo *debug, const char *path);
 
 /* True when debuginfo_of() was called for the file. */
 bool debuginfo_has(const struct debuginfo *debug, const char *path);
 
-/* Returns the function of symbol @sym, or NULL. */
+/* Returns the debug information of the function with the symbol @sym, or NULL. */
 const struct dwarf_func *debuginfo_func(const struct dwarf_info *info, const struct symbol *sym);
 
 /*
- * True when the compiler has changed the function's parameters from those of the source
- * (foo.isra.0, foo.constprop.0, foo.part.0).
+ * True for a clone (foo.isra.0, foo.constprop.0, foo.part.0). The compiler has changed its
+ * parameters.
  */
 bool symbol_is_clone(const struct symbol *sym);
 

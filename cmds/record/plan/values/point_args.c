@@ -1,4 +1,4 @@
-/* Finds arguments of static probes (see point_args.h). */
+/* Finds the arguments of static probes (see point_args.h). */
 #include "cmds/record/plan/values/point_args.h"
 
 #include "arch/isa.h"

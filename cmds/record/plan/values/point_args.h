@@ -1,4 +1,6 @@
-/* Finds arguments of static probes: makes operands of a plan from the words in a file's notes. */
+/*
+ * Finds the arguments of static probes. Makes operands of a plan from the texts in a file's notes.
+ */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_POINT_ARGS_H
 #define UTRAIL_CMDS_RECORD_PLAN_POINT_ARGS_H
 
@@ -6,23 +8,23 @@
 #include "utils/format/probe/plan.h"
 #include "utils/object/elf_file.h"
 
-/* An argument, with the file's own addresses. @is_address: it must be relocated */
+/* An argument, with addresses in the file. @is_address: the operand must be relocated */
 struct found_operand {
 	struct plan_operand operand;
 	bool is_address;
 };
 
 /*
- * Append the operands of a probe of @file to @found, a list of struct found_operand, and their
- * types to @types, with blanks between them. At most PLAN_OPERANDS_MAX are appended. Returns the
- * number of arguments in @args, which has at least one.
+ * Append the operands of a probe in @file to @found, a list of struct found_operand, and append
+ * their types to @types, separated by blanks. At most PLAN_OPERANDS_MAX operands are appended.
+ * Returns the number of arguments in @args. There must be at least one.
  */
 size_t point_args_find(const struct elf_file *file, const char *args, struct strbuf *found,
 		       struct strbuf *types);
 
 /*
- * Append the list that begins at place @first of @found to the PLAN_OPERANDS in @out, with
- * addresses that are @bias higher. Returns its place in @out. Places count from 1.
+ * Append the operands from index @first of @found on to the PLAN_OPERANDS in @out. @bias is added
+ * to their addresses. Returns the index of the first operand in @out. All indexes begin at 1.
  */
 uint32_t point_args_bind(const struct strbuf *found, uint32_t first, uint64_t bias,
 			 struct strbuf *out);
