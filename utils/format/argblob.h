@@ -9,13 +9,13 @@
 
 /*
  * A payload has its values in the order of the function's specification. Each value is padded to
- * ARGBLOB_ALIGN bytes, the payload to ARGBLOB_TOTAL_ALIGN.
+ * ARGBLOB_ALIGN bytes, and the payload to ARGBLOB_TOTAL_ALIGN.
  */
 #define ARGBLOB_ALIGN	    4U
 #define ARGBLOB_TOTAL_ALIGN 8U
 #define ARGBLOB_MAX_BYTES   1024U /* size of a whole payload with padding */
 
-/* The form of a value, as recorded and shown; its letter in specifications is in brackets. */
+/* The form of a value, as recorded and shown. Its letter in specifications is in brackets. */
 enum arg_format {
 	ARG_AUTO,	/* (d) decimal, or hexadecimal when it is large */
 	ARG_SIGNED,	/* (i) */
@@ -31,7 +31,10 @@ enum arg_format {
 	ARG_STRUCT,	/* (t) by value */
 };
 
-/* @size: bytes of the value. For a string: of the pointer to it; the pointer is not recorded */
+/*
+ * @size: the bytes of the value. For a string, it is the size of the pointer to it, which is not
+ *        recorded
+ */
 struct arg_type {
 	uint8_t format; /* enum arg_format */
 	uint16_t size;
@@ -64,7 +67,9 @@ static inline bool arg_value_is_null(const struct arg_value *value)
 	       __builtin_memcmp(value->data, ARGBLOB_NULL, ARGBLOB_NULL_LEN) == 0;
 }
 
-/* Returns the bytes of a value with its padding; for a string, those of its length. */
+/*
+ * Returns the bytes of a value with its padding. For a string, it returns the bytes of the length.
+ */
 static inline uint32_t argblob_value_bytes(struct arg_type type)
 {
 	uint32_t bytes = arg_format_is_string(type.format) ? sizeof(uint16_t) : type.size;
@@ -77,7 +82,7 @@ static inline uint32_t argblob_value_bytes(struct arg_type type)
  *
  * @big: the recording is big-endian
  *
- * Returns the offset of the next value; -1: the value is incomplete.
+ * Returns the offset of the next value, or -1 if the value is incomplete.
  */
 ssize_t argblob_next(const uint8_t *blob, size_t len, size_t at, struct arg_type type, bool big,
 		     struct arg_value *value);

@@ -1,4 +1,4 @@
-/* Integers in a stated byte order, at any alignment; the base of all codecs. */
+/* Integers in a given byte order, at any alignment. All codecs use them. */
 #ifndef UTRAIL_FORMAT_BYTES_H
 #define UTRAIL_FORMAT_BYTES_H
 
@@ -32,7 +32,10 @@ static inline uint64_t get_u64(const void *p, bool big)
 	return big ? be64toh(v) : le64toh(v);
 }
 
-/* Returns the integer of the @size bytes at @p; of more than 8 bytes, the 8 lowest ones. */
+/*
+ * Returns the integer of the @size bytes at @p. If there are more than 8 bytes, the 8 lowest ones
+ * are used.
+ */
 static inline uint64_t get_uint(const uint8_t *p, size_t size, bool big)
 {
 	uint64_t v = 0;

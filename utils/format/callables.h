@@ -1,6 +1,6 @@
 /*
- * Functions of Python, which have no addresses: records have numbers instead. In maps they have a
- * module of their own, at a place that no program can use.
+ * Functions of Python. They have no addresses, so records have numbers instead. In maps, they have
+ * a module of their own, at an address that no program can use.
  */
 #ifndef UTRAIL_FORMAT_CALLABLES_H
 #define UTRAIL_FORMAT_CALLABLES_H
@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* The name of the module in maps, and of its symbol file, as with uftrace. */
+/* The name of the module in maps, and of its symbol file. It is the same as with uftrace. */
 #define CALLABLES_MODULE "python.fake"
 
 /*
@@ -18,7 +18,7 @@
  */
 #define CALLABLES_END 0x400000UL
 
-/* The maximum of recorded arguments of a function. */
+/* The most arguments of a function that are recorded. */
 #define CALLABLE_ARGS_MAX 36U
 
 /* Bits for the recorded values of a function. Bit N is for argument N, counted from 1. */
@@ -53,8 +53,8 @@ static inline bool callable_text_number(const char *text, size_t len, int64_t *n
 }
 
 /*
- * Compare @integer exactly with the double whose bits are @bits, which is no NaN. Returns less than
- * 0, 0 or more. The probe has no floating-point arithmetic.
+ * Compare @integer exactly with the double whose bits are @bits, which is not a NaN. Returns a
+ * negative number, 0, or a positive number. The probe has no floating-point arithmetic.
  */
 static inline int callable_compare(int64_t integer, uint64_t bits)
 {
@@ -67,7 +67,7 @@ static inline int callable_compare(int64_t integer, uint64_t bits)
 	bool has_more = shift > -53 ? shift < 0 && mantissa << (64 + shift) : bits << 1;
 	int64_t near;
 
-	/* Doubles of this size are beyond all integers, except -2^63. */
+	/* Doubles of this size are larger than all integers, except -2^63. */
 	if (shift >= 11) {
 		if (is_negative && shift == 11 && whole == 1ULL << 63)
 			return integer > INT64_MIN;
@@ -83,7 +83,7 @@ static inline int callable_compare(int64_t integer, uint64_t bits)
 #define PYTHON_MINOR_FIRST 9
 #define PYTHON_MINOR_LAST  13
 
-/* True for "python", "/usr/bin/python3.11"; debug builds are "python3.11d", "python3-dbg". */
+/* True for "python" and "/usr/bin/python3.11". Debug builds are "python3.11d" and "python3-dbg". */
 static inline bool python_is_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -92,7 +92,10 @@ static inline bool python_is_name(const char *path)
 
 	if (strncmp(name, "python", 6) != 0)
 		return false;
-	/* No strspn(3): the probe, which uses this function, may call few functions of libc. */
+	/*
+	 * strspn(3) is not used, because the probe, which uses this function, may call few
+	 * functions of libc.
+	 */
 	end = name + 6;
 	while ((*end >= '0' && *end <= '9') || *end == '.')
 		end++;

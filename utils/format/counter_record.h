@@ -7,12 +7,14 @@
 #include "utils/format/record.h"
 
 /*
- * A value is split into pieces of 24 bits, the lowest bits first, each in one record. There is no
- * payload, since uftrace 0.13 would stop at an unknown one.
+ * A value is split into pieces of 24 bits, the lowest bits first, each in one record. Payloads are
+ * not used, since uftrace 0.13 would stop at an unknown payload.
  *
- * - The address has the counter's id in its low 32 bits, and 16 bits of the piece above.
+ * - The address has the counter's id in its low 32 bits. Above them, it has the low 16 bits of the
+ *   piece.
  * - The depth has the upper 8 bits of the piece.
- * - COUNTER_PIECE_MORE in the depth: the next record, with the same time and id, has another piece.
+ * - COUNTER_PIECE_MORE in the depth means that the next record, with the same time and id, has
+ *   another piece.
  */
 #define COUNTER_PIECES_MAX 3
 #define COUNTER_PIECE_BITS 24

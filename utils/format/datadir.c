@@ -22,7 +22,7 @@ static const struct name_form {
 } forms[] = {
 	{ "info", NOTHING, "" },
 	{ "task.txt", NOTHING, "" },
-	{ "task", NOTHING, "" }, /* early versions of uftrace have it */
+	{ "task", NOTHING, "" }, /* in recordings of early versions of uftrace */
 	{ "default.opts", NOTHING, "" },
 	{ "sid-", SESSION_ID, ".map" },
 	{ "", ANYTHING, ".sym" },
@@ -38,7 +38,7 @@ static const struct name_form {
 	{ "", NUMBER, DATADIR_EVENT_DATA_SUFFIX },
 	{ "left-out.txt", NOTHING, "" },
 	{ DATADIR_PROCESSES, NOTHING, "" },
-	{ ".channel", NOTHING, "" }, /* uftrace has it while it records */
+	{ ".channel", NOTHING, "" }, /* uftrace has this file while it records */
 	{ REQUEST_DOOR_NAME, NOTHING, "" },
 	/* Users write the next two, for info and replay. */
 	{ "note.txt", NOTHING, "" },

@@ -1,11 +1,14 @@
-/* The names of the files of a data directory, also those of uftrace and those that users add. */
+/*
+ * The names of the files of a data directory. They include the files of uftrace and those that
+ * users add.
+ */
 #ifndef UTRAIL_FORMAT_DATADIR_H
 #define UTRAIL_FORMAT_DATADIR_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The name of a file until it is complete. */
+/* The name that a file has until it is complete. */
 #define DATADIR_TMP(name) "." name ".tmp"
 
 /* <tid>.cdat replaces <tid>.dat in a compact recording (doc/internals/compact.md). */
@@ -17,14 +20,14 @@
 
 /*
  * True when @name is the name of a file of a data directory, complete or not (DATADIR_TMP). Only
- * files with these names are written there, and deleted with the directory.
+ * files with these names are written into the directory, and deleted with it.
  */
 bool datadir_has_name(const char *name);
 
 /* True when only the recording's user may read the file @name. */
 bool datadir_is_private(const char *name);
 
-/* Returns the tid in the name "<tid>.dat", or "<tid>.cdat"; 0: it is another name. */
+/* Returns the tid in the name "<tid>.dat", or "<tid>.cdat". Returns 0 for other names. */
 int32_t datadir_records_tid(const char *name);
 int32_t datadir_compact_tid(const char *name);
 

@@ -105,7 +105,10 @@ void dbg_encode(const struct dbg *dbg, struct strbuf *out)
 	put_line(out, "# build-id: ", dbg->build_id);
 	for (size_t i = 0; i < dbg->nr_enums; i++)
 		put_line(out, "E: ", dbg->enums[i]);
-	/* These are comment lines, which other readers skip: they stop at unknown lines. */
+	/*
+	 * These are comment lines, which other readers skip. They would stop at lines of unknown
+	 * kinds.
+	 */
 	for (size_t i = 0; i < dbg->nr_structs; i++)
 		put_line(out, "# S: ", dbg->structs[i]);
 	for (size_t i = 0; i < dbg->nr_funcs; i++) {
@@ -164,7 +167,7 @@ static int decode_inline(struct dbg *dbg, struct text *line)
 	return dbg_add_inline(dbg, &call);
 }
 
-/* Parse a line that adds to the function above it. */
+/* Parse a line that belongs to the function above it. */
 static int decode_detail(struct dbg_func *func, struct text *line)
 {
 	uint64_t number;
@@ -219,7 +222,7 @@ int dbg_decode(const char *text, size_t len, struct dbg *dbg, struct uft_err *er
 	for (size_t nr = 1; text_line(&in, &line, &whole); nr++) {
 		int ret = decode_line(dbg, &line);
 
-		/* A killed recorder leaves half a line. */
+		/* A recorder that was killed leaves half a line. */
 		if (ret == -EINVAL && !whole)
 			break;
 		if (ret < 0) {

@@ -13,8 +13,8 @@
  *
  * @addr: relative to the module's map start, as in the symbol file
  * @args, @retval: specifications without the leading '@' (utils/spec/args/argspec.h); NULL: none
- * @structs: keys of struct definitions, "KEY,,KEY;KEY": of the arguments in order, after ';' of the
- *           return value; NULL: none
+ * @structs: keys of struct definitions, "KEY,,KEY;KEY": those of the arguments in order, and after
+ *           ';' that of the return value; NULL: none
  * @file: NULL: file and line are not known
  * @first_inlined, @nr_inlined: the calls in dbg->inlined that were inlined into the function
  */
@@ -63,14 +63,14 @@ struct dbg {
 void dbg_deinit(struct dbg *dbg);
 #define cleanup_dbg cleanup(dbg_deinit)
 
-/* Append a function. Its strings are borrowed. 0 or -ENOMEM. */
+/* Append a function. Its strings are borrowed. Returns 0 or -ENOMEM. */
 int dbg_add_func(struct dbg *dbg, const struct dbg_func *func);
 /* Add a call that was inlined into the function that was added last. */
 int dbg_add_inline(struct dbg *dbg, const struct dbg_inline *call);
 int dbg_add_enum(struct dbg *dbg, const char *definition);
 int dbg_add_struct(struct dbg *dbg, const char *definition);
 
-/* Find the function that begins at @addr, or NULL. */
+/* Find the function that begins at @addr. Returns NULL if there is none. */
 const struct dbg_func *dbg_find(const struct dbg *dbg, uint64_t addr);
 
 /* Sort the functions by address, for dbg_find(). */
@@ -80,9 +80,10 @@ void dbg_sort(struct dbg *dbg);
 void dbg_encode(const struct dbg *dbg, struct strbuf *out);
 
 /*
- * Parse the text of a file into the empty @dbg, sorted. Lines of unknown kinds are skipped.
+ * Parse the text of a file into the empty @dbg, and sort it. Lines of unknown kinds are skipped.
  *
- * Returns 0; -EINVAL with the number of the invalid line; or -ENOMEM. After an error @dbg is empty.
+ * Returns 0, -EINVAL with the number of the invalid line in @err, or -ENOMEM. After an error, @dbg
+ * is empty.
  */
 int dbg_decode(const char *text, size_t len, struct dbg *dbg, struct uft_err *err);
 

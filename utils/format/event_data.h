@@ -20,10 +20,10 @@ struct event_data {
 _Static_assert(sizeof(struct event_data) == 16, "the same on disk");
 
 enum event_data_flags {
-	EVENT_DATA_CUT = 1U << 0, /* the event had more bytes than a ring takes at once */
+	EVENT_DATA_CUT = 1U << 0, /* the event had more bytes than a ring can take at once */
 };
 
-/* The most bytes of a payload. With padding there are fewer than 64 KB. */
+/* The most bytes of a payload. An entry with its padding has less than 64 KB. */
 #define EVENT_DATA_MAX 65528U
 
 /*
@@ -34,7 +34,7 @@ enum event_data_flags {
 
 /*
  * The fields of an event in a log of POSIX Trace, all little-endian. In the payload of an imported
- * event they follow the values.
+ * event, they follow the values.
  *
  * @time_ns: since 1970
  * @id, @flags: as in the log (trace/posixlog/event.h)
@@ -55,14 +55,15 @@ _Static_assert(sizeof(struct event_posix) == 40, "the same on disk");
 #define EVENT_POSIX_UNNAMED "unnamed"
 #define EVENT_POSIX_FORMAT  "DATA=%B"
 
-/* The most keys of a line that get fields; the text of the event has all keys. */
+/* The most keys of a line that get fields. The text of the event has all keys. */
 #define EVENT_LINE_KEYS_MAX 64U
 
 /*
  * The payload of a static probe with arguments, all little-endian:
  *
- * - 8 bytes: a bit for each argument that was read, from the lowest bit on
- * - 8 bytes for each argument, read or not: a sign-extended integer, or a float or double and zeros
+ * - 8 bytes: a bit for each argument that was read; the lowest bit is for the first argument
+ * - 8 bytes for each argument, even if it was not read: a sign-extended integer, or a float or
+ *   double with zeros after it
  */
 #define EVENT_PROBE_ARGS_MAX	      16U
 #define EVENT_PROBE_PAYLOAD_BYTES(nr) (8U * (1 + (nr)))

@@ -5,18 +5,19 @@
 #include <stdint.h>
 
 /*
- * Ranges of numbers, each from the name before it on. A file may have any number; views show a
- * number without a name as a number.
+ * Ranges of numbers. Each range begins with the number that is named before it. A file may have any
+ * number; views show a number without a name as a number.
  *
  * @EVENT_ID_KERNEL: tracepoints, by the recorded kernel's numbers in kernel_header
  * @EVENT_ID_BUILTIN: events that the probe reads, watches and creates itself; uftrace's numbers
  * @EVENT_ID_LINUX: events of tasks and the scheduler, in perf-cpu*.dat; uftrace's numbers
  * @EVENT_ID_PROC: acts of processes, in proc.dat: this number plus enum proc_kind
- * @EVENT_ID_LIMIT: the probe has left out calls at this place
+ * @EVENT_ID_LIMIT: the probe has left out calls at this point
  * @EVENT_ID_FREE: fixed numbers for new types of utrail's events
- * @EVENT_ID_USER: events of the program, numbered as they come, with names in events.txt
- * @EVENT_ID_COUNTER: counters that `read=` names, with names in events.txt; two numbers each: of
- *                    the reading, then of the difference (counter_record.h)
+ * @EVENT_ID_USER: events of the program, numbered in the order of their first use, with names in
+ *                 events.txt
+ * @EVENT_ID_COUNTER: counters that `read=` names, with names in events.txt. Each has two numbers:
+ *                    the first for the reading, the second for the difference (counter_record.h)
  * @EVENT_ID_EXTERN_DATA: lines of extern.dat, all with this number
  * @EVENT_ID_BEYOND: not assigned
  */

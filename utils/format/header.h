@@ -74,8 +74,8 @@ struct data_header {
 void header_encode(const struct data_header *hdr, uint8_t out[static HEADER_SIZE]);
 
 /*
- * Decode the first @len bytes of an `info` file. 0, or -EINVAL with a text that names the expected
- * value; then @hdr is unchanged.
+ * Decode the first @len bytes of an `info` file. Returns 0, or -EINVAL with a text that names the
+ * expected value. After an error, @hdr is unchanged.
  */
 int header_decode(const uint8_t *data, size_t len, struct data_header *hdr, struct uft_err *err);
 

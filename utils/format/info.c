@@ -1,4 +1,4 @@
-/* The text of `info` after the header (see info.h): one table row per line. */
+/* The text of `info` after the header (see info.h). Each line has a row in a table. */
 #include "utils/format/info.h"
 
 #include <errno.h>
@@ -17,9 +17,9 @@ typedef bool (*get_fn)(struct info *info, const struct info_line *line, struct t
  * One line of the text.
  *
  * @prefix: the beginning of the line
- * @bit: the item that the line belongs to; 0: none
+ * @bit: the item to which the line belongs; 0: none
  * @put, @get: write and parse the text after the prefix
- * @offset: offset of the field in struct info
+ * @offset: the offset of the field in struct info
  * @lines: the N of a "lines=N" line
  * @names: the names of a pair of numbers
  */
@@ -103,7 +103,7 @@ static bool get_i64(struct info *info, const struct info_line *line, struct text
 	return text_i64(in, (int64_t *)((char *)info + line->offset));
 }
 
-/* Write "<a> / <b> (<names>)", the int64_t at @offset and the next one. */
+/* Write "<a> / <b> (<names>)" from the int64_t at @offset and the one after it. */
 static void put_pair(const struct info *info, const struct info_line *line, struct strbuf *out)
 {
 	const int64_t *field = (const int64_t *)((const char *)info + line->offset);
@@ -148,7 +148,7 @@ static void put_lines(const struct info *info, const struct info_line *line, str
 	strbuf_addu64(out, line->lines ? line->lines : nr_spec_lines(info));
 }
 
-/* Skip a count of lines, which is not needed: the lines name their keys. */
+/* Skip a count of lines. It is not needed, because the lines name their keys. */
 static bool get_lines(struct info *info, const struct info_line *line, struct text *in)
 {
 	uint64_t lines;
@@ -172,7 +172,7 @@ static void put_nr_tids(const struct info *info, const struct info_line *line, s
 	strbuf_addu64(out, info->nr_tids);
 }
 
-/* Skip the number of tids, which is not needed: the list has its own end. */
+/* Skip the number of tids. It is not needed, because the list has its own end. */
 static bool get_nr_tids(struct info *info, const struct info_line *line, struct text *in)
 {
 	uint64_t nr;
@@ -304,7 +304,10 @@ static bool get_state(struct info *info, const struct info_line *line, struct te
 	return true;
 }
 
-/* The lines in file order. A prefix that begins with another prefix comes before that one. */
+/*
+ * The lines in the order of the file. A prefix that begins with another prefix comes before that
+ * prefix.
+ */
 static const struct info_line info_lines[] = {
 	FIELD_LINE("exename:", INFO_EXE_NAME, put_string, get_string, exename),
 	FIELD_LINE("build_id:", INFO_EXE_BUILD_ID, put_string, get_string, build_id),
@@ -394,7 +397,10 @@ int info_set_meminfo(struct info *info, uint64_t free_kb, uint64_t total_kb)
 	return 0;
 }
 
-/* True when the line is to be written: its item is there, and its own text if that is optional. */
+/*
+ * True when the line must be written. Its item must be present, and if its own text is optional,
+ * this text, too.
+ */
 static bool line_is_wanted(const struct info *info, const struct info_line *line)
 {
 	if (line->put == put_state)

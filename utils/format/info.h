@@ -18,7 +18,7 @@
  * fixed length, so that it can be overwritten on a full disk.
  */
 enum info_state {
-	INFO_STATE_UNKNOWN, /* an older recorder, or another one than utrail */
+	INFO_STATE_UNKNOWN, /* the recorder is older, or is not utrail */
 	INFO_STATE_RUNNING, /* the program had not ended when the line was written */
 	INFO_STATE_ENDED,
 };
@@ -48,7 +48,7 @@ struct info {
 
 	char *kernel; /* OSINFO: "Linux 6.1.0" */
 	char *hostname;
-	char *distro; /* quotes of os-release kept */
+	char *distro; /* the quotes of os-release are kept */
 
 	int32_t *tids; /* TASKINFO: ascending */
 	size_t nr_tids;
@@ -65,7 +65,7 @@ struct info {
 
 	uint64_t load_percent[3]; /* LOADINFO: 1, 5, 15 minutes; 150 is a load of 1.50 */
 
-	char *argspec; /* ARG_SPEC; each of the five may be absent */
+	char *argspec; /* ARG_SPEC; each of the five strings may be absent */
 	char *retspec;
 	char *argauto;
 	char *retauto;
@@ -81,7 +81,7 @@ struct info {
 	int32_t kptr_restrict;
 
 	/* The following items have no bit in the mask, since other readers do not know them. */
-	char *too_deep;	    /* calls left out for their depth, as text; NULL: none */
+	char *too_deep;	    /* number of calls left out for their depth, as text; NULL: none */
 	char *kept_returns; /* modules whose return addresses were not replaced, and why */
 	char *cut_events;   /* the number of the program's events whose data were cut, as text */
 	enum info_state state;
@@ -92,7 +92,7 @@ struct info {
 void info_deinit(struct info *info);
 #define cleanup_info cleanup(info_deinit)
 
-/* Set the item MEMINFO from the numbers of /proc/meminfo. 0 or -ENOMEM. */
+/* Set the item MEMINFO from the numbers of /proc/meminfo. Returns 0 or -ENOMEM. */
 int info_set_meminfo(struct info *info, uint64_t free_kb, uint64_t total_kb);
 
 /* Append only the line of the state, which has INFO_STATE_BYTES. */
@@ -102,10 +102,10 @@ void info_encode_state(const struct info *info, struct strbuf *out);
 void info_encode(const struct info *info, struct strbuf *out);
 
 /*
- * Parse the text of `info` into the empty @info. Unknown keys are skipped. So is an invalid last
- * line without newline, which a killed recorder leaves.
+ * Parse the text of `info` into the empty @info. Unknown keys are skipped. An invalid last line
+ * without newline is skipped, too, since a recorder that was killed leaves such a line.
  *
- * Returns 0; -EINVAL with line and key; or -ENOMEM.
+ * Returns 0, -EINVAL with the line and the key in @err, or -ENOMEM.
  */
 int info_decode(const char *text, size_t len, struct info *info, struct uft_err *err);
 

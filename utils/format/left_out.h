@@ -12,7 +12,7 @@
 
 enum left_out_kind {
 	LEFT_OUT_FUNCTION, /* the function is not recorded any more */
-	LEFT_OUT_CALLER,   /* the function calls one that is left out */
+	LEFT_OUT_CALLER,   /* the function calls a function that is left out */
 	LEFT_OUT_AGAIN,	   /* the function is recorded again, as the user wanted */
 };
 
@@ -21,9 +21,10 @@ enum left_out_kind {
  * again.
  *
  * @time_ns: a time of the recording's clock
- * @permille: the function's share of the calls recorded just before; 0 for LEFT_OUT_AGAIN
+ * @permille: the share that the function had of the calls recorded just before; 0 for
+ *            LEFT_OUT_AGAIN
  * @addr: relative to the start of the function's module, as in symbol files
- * @path: of the module; after decoding it points into the line
+ * @path: the path of the module; after decoding, it points into the line
  */
 struct left_out {
 	enum left_out_kind kind;
@@ -35,7 +36,7 @@ struct left_out {
 
 void left_out_encode(const struct left_out *line, struct strbuf *out);
 
-/* Parse a line that ends in NUL. False when it has another form. */
+/* Parse a line that ends in NUL. Returns false when it has another form. */
 bool left_out_decode(const char *text, struct left_out *line);
 
 #endif

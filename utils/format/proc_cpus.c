@@ -1,7 +1,10 @@
 /* The CPU of each task (see proc_cpus.h). */
 #include "utils/format/proc_cpus.h"
 
-/* Values of the map: CPU 0 is KNOWN, CPU 1 is KNOWN + 1, ... The map cannot remove a value. */
+/*
+ * Values of the map: CPU 0 is KNOWN, CPU 1 is KNOWN + 1, and so on. FORGOTTEN is needed because the
+ * map cannot remove a value.
+ */
 #define FORGOTTEN 1
 #define KNOWN	  2
 
@@ -47,7 +50,7 @@ int proc_cpus_see(struct proc_cpus *cpus, const struct proc_record *rec, bool bi
 			ret = proc_cpus_set(cpus, rec->tid, cpu);
 		break;
 	case PROC_FORK:
-		/* The tid may have been that of an earlier task, whose end is not recorded. */
+		/* The tid may be that of an earlier task whose end was not recorded. */
 		if (proc_fork_decode(rec->data, rec->len, big, &made))
 			ret = forget_task(cpus, made.child);
 		break;

@@ -22,14 +22,15 @@ int proc_cpus_of(const struct proc_cpus *cpus, int32_t tid);
 /*
  * Set the CPU of a task, from 0 to PROC_CPU_MAX.
  *
- * Returns 1: the CPU was another one or unknown, so a writer makes a record; 0: unchanged; or
- * -ENOMEM.
+ * Returns 1 if the task had another CPU or an unknown one, so that a writer must make a record; 0
+ * if the CPU is unchanged; or -ENOMEM.
  */
 int proc_cpus_set(struct proc_cpus *cpus, int32_t tid, int cpu);
 
 /*
  * Process a record that is written or read: note the CPU that it tells, and forget the CPUs of
- * tasks that it ends. Use the CPU of the record's task before. Returns 0 or -ENOMEM.
+ * tasks that it ends. To get the CPU of the record's own task, ask before this call. Returns 0 or
+ * -ENOMEM.
  */
 int proc_cpus_see(struct proc_cpus *cpus, const struct proc_record *rec, bool big);
 

@@ -114,7 +114,10 @@ bool proc_fork_decode(const uint8_t *data, size_t len, bool big, struct proc_for
 	return made->child > 0 && made->child_pid > 0;
 }
 
-/* Read @nr texts, which follow their lengths at @at. A truncated text ends with the data. */
+/*
+ * Read @nr texts. Their lengths are at @at, and the texts follow. A truncated text ends with the
+ * data.
+ */
 static void take_texts(const uint8_t *data, size_t len, size_t at, bool big, struct text *texts,
 		       size_t nr)
 {

@@ -37,12 +37,12 @@ enum proc_kind {
 	PROC_UMOUNT_FAILED,
 	PROC_CLONE_FAILED,
 	PROC_BEYOND,
-	/* No events: */
-	PROC_CPU = 64, /* the task's CPU from now on */
+	/* These are not events: */
+	PROC_CPU = 64, /* the CPU that the task has from now on */
 	PROC_RESPONSE, /* a response file, with the payload of an act */
 };
 
-/* The byte order of encoded records: that of this machine. */
+/* The byte order of encoded records, which is that of this machine. */
 #define PROC_IS_BIG (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
 
 #define PROC_HEAD_BYTES	 24
@@ -63,7 +63,7 @@ enum proc_kind {
  * @time_ns: a time of the recording's clock
  * @tid, @pid: the task of the record and its process, in the recorder's pid namespace
  * @kind: enum proc_kind
- * @data, @len: the payload, by the kind
+ * @data, @len: the payload, which depends on the kind
  */
 struct proc_record {
 	uint64_t time_ns;
@@ -84,8 +84,8 @@ enum proc_fork_how {
 /*
  * @child, @child_pid: the new task and its process; a thread has the parent's process
  * @how: enum proc_fork_how
- * @flags: flags of clone(2), with the signal of the child's end in the lowest byte; 0: unknown, or
- *         no clone
+ * @flags: the flags of clone(2), with the signal of the child's end in the lowest byte; 0: unknown,
+ *         or the call was not clone(2)
  */
 struct proc_fork {
 	int32_t child;
@@ -97,9 +97,9 @@ struct proc_fork {
 /*
  * A program that a process has executed.
  *
- * @old_tid: the thread that called execve(2), and now has the number of the record's task: the
- *           leader of the process
- * @interpreter: the file that runs: a script's interpreter, or @program
+ * @old_tid: the former number of the thread that called execve(2). Now it has the number of the
+ *           record's task, the leader of the process
+ * @interpreter: the file that runs: the interpreter of a script, or @program
  * @program: the file that was executed, which may be a script
  * @cwd: the working directory
  * @args: the arguments, each with a NUL after it
@@ -118,7 +118,9 @@ struct proc_act {
 	struct text texts[PROC_ACT_TEXTS];
 };
 
-/* Append a record in the byte order of this machine: its head, and @rec->data with padding. */
+/*
+ * Append a record in the byte order of this machine. It has its head, and @rec->data with padding.
+ */
 void proc_record_encode(const struct proc_record *rec, struct strbuf *out);
 
 /* Append the payload of a record. */
@@ -131,15 +133,15 @@ void proc_act_encode(const struct proc_act *act, struct strbuf *out);
 /*
  * Decode the record at the start of @data.
  *
- * Returns its length; 0: the @len bytes are only a part, and *@wanted bytes are needed; or -EBADMSG
- * with @err: it is invalid.
+ * Returns the length of the record, 0 if the @len bytes are only a part of it and *@wanted bytes
+ * are needed, or -EBADMSG with @err if it is invalid.
  */
 ssize_t proc_record_decode(const uint8_t *data, size_t len, bool big, struct proc_record *rec,
 			   size_t *wanted, struct uft_err *err);
 
 /*
  * Decode a payload. Texts point into @data; the last ones are shorter if the payload was truncated
- * to @len bytes. False: the payload is too short.
+ * to @len bytes. Returns false if the payload is too short.
  */
 bool proc_fork_decode(const uint8_t *data, size_t len, bool big, struct proc_fork *made);
 bool proc_exec_decode(const uint8_t *data, size_t len, bool big, struct proc_exec *exec);
@@ -151,7 +153,7 @@ bool proc_exit_decode(const uint8_t *data, size_t len, bool big, int *status);
 /* @cpu: in the kernel's numbering, from 0 to PROC_CPU_MAX */
 bool proc_cpu_decode(const uint8_t *data, size_t len, bool big, int *cpu);
 
-/* Take the next of @args, which may be truncated. False at the end. */
+/* Take the next of @args, which may be truncated. Returns false at the end. */
 bool proc_next_arg(struct text *args, struct text *arg);
 
 #endif

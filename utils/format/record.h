@@ -31,13 +31,13 @@ enum record_type {
 #define RECORD_MORE	   0x4ULL
 #define RECORD_MAGIC_SHIFT 3
 #define RECORD_MAGIC	   5ULL	  /* three bits, in version 4 */
-#define RECORD_MAGIC_V3	   0xaULL /* in version 3: four bits from bit 2 on, with "more" at bit 2 */
+#define RECORD_MAGIC_V3	   0xaULL /* in version 3: four bits, from bit 2, with "more" at bit 2 */
 #define RECORD_DEPTH_SHIFT 6
 #define RECORD_DEPTH_MAX   1023
 #define RECORD_ADDR_SHIFT  16
 #define RECORD_ADDR_MASK   ((1ULL << 48) - 1)
 
-/* Returns the data word of a version 4 record without payload; @depth is clamped to ten bits. */
+/* Returns the data word of a version 4 record without payload. @depth is limited to ten bits. */
 static inline uint64_t record_data(enum record_type type, unsigned depth, uint64_t addr)
 {
 	uint64_t d = depth > RECORD_DEPTH_MAX ? RECORD_DEPTH_MAX : depth;

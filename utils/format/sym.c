@@ -22,7 +22,9 @@ struct name_chunk {
 	char data[];
 };
 
-/* symtab_find() checks so many symbols before an address, since a symbol may contain others. */
+/*
+ * The number of symbols before an address that symtab_find() checks. A symbol may contain others.
+ */
 #define FIND_BACK_MAX 8
 
 void symtab_deinit(struct symtab *tab)
@@ -124,7 +126,7 @@ static void sort_by_digit(const struct symbol *from, struct symbol *to, size_t n
 		to[starts[(from[i].addr >> shift) % RADIX]++] = from[i];
 }
 
-/* Sort by address; symbols of the same address keep their order. 0 or -ENOMEM. */
+/* Sort by address. Symbols of the same address keep their order. Returns 0 or -ENOMEM. */
 static int sort_by_addr(struct symtab *tab)
 {
 	struct symbol *spare = reallocarray(NULL, tab->cap, sizeof(*spare));
@@ -145,7 +147,10 @@ static int sort_by_addr(struct symtab *tab)
 	return 0;
 }
 
-/* True for two variants of a constructor or destructor ("C1", "C2"): they are one in the source. */
+/*
+ * True for two variants of a constructor or destructor ("C1", "C2"), which are one function in the
+ * source.
+ */
 static bool is_same_to_people(const char *a, const char *b)
 {
 	size_t i = 0;
@@ -168,7 +173,7 @@ static int add_alias(struct symtab *tab, uint64_t addr, const char *name)
 	return 0;
 }
 
-/* Keep the better of two symbols of one address at @kept; the other one becomes an alias. */
+/* Keep the better one of two symbols of one address at @kept. The other one becomes an alias. */
 static int keep_better(struct symtab *tab, struct symbol *kept, const struct symbol *next)
 {
 	struct symbol other = *next;
@@ -193,7 +198,7 @@ static int by_addr_and_name(const void *a, const void *b)
 	return strcmp(one->name, other->name);
 }
 
-/* Sort the aliases, and drop those that occur twice or are the symbol's own name. */
+/* Sort the aliases, and drop those that occur twice and those that are the symbol's own name. */
 static void sort_aliases(struct symtab *tab)
 {
 	size_t kept = 0;
@@ -234,7 +239,7 @@ int symtab_sort(struct symtab *tab)
 {
 	size_t sorted = 1;
 
-	/* Files are written sorted: skip the sort when it is not needed. */
+	/* Files are written sorted, so the sort can often be skipped. */
 	while (sorted < tab->nr && tab->syms[sorted - 1].addr < tab->syms[sorted].addr)
 		sorted++;
 	if (sorted >= tab->nr) {
@@ -289,12 +294,12 @@ const struct symbol *symtab_find(const struct symtab *tab, uint64_t addr)
 	return NULL;
 }
 
-/* The most bytes of padding between functions; a larger gap belongs to no symbol. */
+/* The most bytes of padding between functions. A larger gap belongs to no symbol. */
 #define PADDING_MAX 64
 
 /*
- * True when a gap follows the symbol, so that its end must be written: without sizes, a symbol
- * extends to the next one.
+ * True when a gap follows the symbol, so that its end must be written. In a file without sizes, a
+ * symbol extends to the next one.
  */
 static bool is_followed_by_gap(const struct symtab *tab, size_t index)
 {
@@ -314,7 +319,7 @@ static void put_line(struct strbuf *out, uint64_t addr, char type, const char *n
 	strbuf_addch(out, '\n');
 }
 
-/* Write an alias as a comment: other readers, such as uftrace 0.13, skip it. */
+/* Write an alias as a comment line, which other readers, such as uftrace 0.13, skip. */
 static void put_alias(struct strbuf *out, const struct symbol_alias *alias)
 {
 	strbuf_addstr(out, ALIAS);
@@ -352,7 +357,7 @@ void sym_file_encode(const struct symtab *tab, const char *path, const char *bui
 	}
 }
 
-/* Parse the line of an alias. 1: it is one; 0: it is another line. */
+/* Parse the line of an alias. Returns 1 if it is one, or 0 if it is another line. */
 static int alias_decode(struct text line, struct symtab *tab)
 {
 	uint64_t addr;
@@ -381,7 +386,7 @@ static int head_decode(struct text line, struct sym_file_head *head)
 	return *slot ? 0 : -ENOMEM;
 }
 
-/* Parse "<addr> [<size> ]<type> <name>"; @sized: the line has a size. */
+/* Parse "<addr> [<size> ]<type> <name>". *@sized becomes true if the line has a size. */
 static bool line_decode(struct text line, struct symbol *sym, struct text *name, bool *sized)
 {
 	if (!text_hex(&line, &sym->addr) || !text_word(&line, " "))
@@ -400,7 +405,10 @@ static bool line_decode(struct text line, struct symbol *sym, struct text *name,
 	return !memchr(line.at, '\0', text_left(&line));
 }
 
-/* For a file without sizes: a symbol extends to the next one. Drop symbols that mark an end. */
+/*
+ * Set the sizes for a file without sizes, in which a symbol extends to the next one. Symbols that
+ * mark an end are dropped.
+ */
 static void derive_sizes(struct symtab *tab)
 {
 	size_t kept = 0;

@@ -55,11 +55,11 @@ struct symtab {
 void symtab_deinit(struct symtab *tab);
 #define cleanup_symtab cleanup(symtab_deinit)
 
-/* Append a symbol. @name, of @name_len bytes, is copied. 0 or -ENOMEM. */
+/* Append a symbol. @name, of @name_len bytes, is copied. Returns 0 or -ENOMEM. */
 int symtab_add(struct symtab *tab, uint64_t addr, uint64_t size, char type, const char *name,
 	       size_t name_len);
 
-/* Append all of @from and sort. 0 or -ENOMEM. */
+/* Append all symbols and aliases of @from, and sort. Returns 0 or -ENOMEM. */
 int symtab_add_all(struct symtab *tab, const struct symtab *from);
 
 /*
@@ -74,10 +74,15 @@ size_t symtab_find_alias(const struct symtab *tab, uint64_t addr);
 /* Swap the names of the symbol @index and its alias @alias. */
 void symtab_swap_alias(struct symtab *tab, size_t index, size_t alias);
 
-/* Find the symbol whose [addr, addr + size) contains @addr, or NULL. The table must be sorted. */
+/*
+ * Find the symbol whose [addr, addr + size) contains @addr. Returns NULL if there is none. The
+ * table must be sorted.
+ */
 const struct symbol *symtab_find(const struct symtab *tab, uint64_t addr);
 
-/* The values of `#` lines of the file. Strings are on the heap; NULL: there is no such line. */
+/*
+ * The values of `#` lines of the file. Strings are on the heap, or NULL if there is no such line.
+ */
 struct sym_file_head {
 	char *path;
 	char *build_id; /* lowercase hex */
@@ -85,17 +90,17 @@ struct sym_file_head {
 
 /*
  * Write the text of a .sym file (doc/formats/symbols.md, "Symbol files"). It has no column of
- * sizes, which some versions of uftrace cannot read. @build_id may be NULL.
+ * sizes, because some versions of uftrace cannot read it. @build_id may be NULL.
  */
 void sym_file_encode(const struct symtab *tab, const char *path, const char *build_id,
 		     struct strbuf *out);
 
 /*
- * Parse the text of a .sym file, with or without sizes, into the empty @tab, sorted.
+ * Parse the text of a .sym file, with or without sizes, into the empty @tab, and sort it.
  *
  * @head: may be NULL; the caller frees its strings
  *
- * Returns 0; -EINVAL with the number of the invalid line; or -ENOMEM.
+ * Returns 0, -EINVAL with the number of the invalid line in @err, or -ENOMEM.
  */
 int sym_file_decode(const char *text, size_t len, struct symtab *tab, struct sym_file_head *head,
 		    struct uft_err *err);

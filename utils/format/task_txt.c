@@ -60,7 +60,7 @@ static bool get_sid(struct text *in, struct task_line *line)
 	return true;
 }
 
-/* Parse @key="..." up to the last quote of the line: the path itself may contain quotes. */
+/* Parse @key="..." up to the last quote of the line, since the path itself may contain quotes. */
 static bool get_path(struct text *in, const char *key, struct task_line *line)
 {
 	if (!text_word(in, " ") || !text_word(in, key) || !text_word(in, "=\""))

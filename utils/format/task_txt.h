@@ -26,7 +26,7 @@ enum task_line_type {
  *   FORK      pid (of the child) ppid
  *   DLOPEN    tid sid base path (of the library)
  *
- * @path: not terminated; after decoding it points into the decoded text
+ * @path: without NUL at its end; after decoding, it points into the decoded text
  */
 struct task_line {
 	enum task_line_type type;
@@ -40,17 +40,20 @@ struct task_line {
 	size_t path_len;
 };
 
-/* Append the line and a newline to @out; a newline within the path becomes \012. */
+/* Append the line and a newline to @out. A newline within the path becomes \012. */
 void task_line_encode(const struct task_line *line, struct strbuf *out);
 
-/* Decode a line without newline. 0; -EINVAL with the expected form, and @line unchanged. */
+/*
+ * Decode a line without newline. Returns 0, or -EINVAL with the expected form in @err, and @line
+ * unchanged.
+ */
 int task_line_decode(struct text in, struct task_line *line, struct uft_err *err);
 
 /*
  * Take the next line of a file, after blank lines. An invalid last line without newline counts as
- * the end: a killed recorder leaves such a line.
+ * the end of the file, because a recorder that was killed leaves such a line.
  *
- * Returns 1 with @line, 0 at the end, or negative errno when a line is invalid.
+ * Returns 1 with @line, 0 at the end, or a negative errno when a line is invalid.
  */
 int task_txt_next(struct text *in, struct task_line *line, struct uft_err *err);
 

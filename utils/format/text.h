@@ -1,4 +1,4 @@
-/* A bounds-checked cursor over text from disk; the base of the text codecs. */
+/* A bounds-checked cursor over text from disk. The codecs of texts use it. */
 #ifndef UTRAIL_FORMAT_TEXT_H
 #define UTRAIL_FORMAT_TEXT_H
 
@@ -35,7 +35,10 @@ static inline size_t text_left(const struct text *t)
 	return t->end - t->at;
 }
 
-/* Take the next line without its newline. False at the end. *@whole: it ended with a newline. */
+/*
+ * Take the next line without its newline. Returns false at the end. *@whole becomes true if the
+ * line ended with a newline.
+ */
 bool text_line(struct text *t, struct text *line, bool *whole);
 
 /* Take exactly the bytes of @word. */
@@ -56,18 +59,18 @@ bool text_i64(struct text *t, int64_t *v);
 bool text_i32(struct text *t, int32_t *v);
 
 /*
- * Parse "<seconds>.<fraction>" as a number times 10^@digits: with 3 @digits, "1.5" is 1500. Further
- * digits of the fraction are cut.
+ * Parse "<seconds>.<fraction>" as a number times 10^@digits. With 3 @digits, "1.5" is 1500. Further
+ * digits of the fraction are ignored.
  */
 bool text_fixed(struct text *t, unsigned digits, uint64_t *v);
 
-/* Copy the rest as a string on the heap; NULL when memory is short. */
+/* Copy the rest of the text as a string on the heap. Returns NULL when memory is short. */
 char *text_dup(const struct text *t);
 
 /* Write @v in hexadecimal with at least @width digits (at most 16). */
 void text_put_hex(struct strbuf *out, uint64_t v, unsigned width);
 
-/* Write an untrusted name into a line: a newline in it is escaped as in /proc/PID/maps (\012). */
+/* Write an untrusted name into a line. A newline in it is escaped as in /proc/PID/maps (\012). */
 void text_put_name(struct strbuf *out, const char *name, size_t len);
 
 #endif

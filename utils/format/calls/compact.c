@@ -26,8 +26,8 @@ static inline uint64_t sum_word(uint64_t sum, const uint8_t *word)
 }
 
 /*
- * HOT: the four sums are independent, so the processor computes them in parallel. Any single wrong
- * word changes the result.
+ * HOT: the four sums are independent, so that the processor can compute them in parallel. Any
+ * single wrong word changes the result.
  */
 uint64_t compact_sum(const uint8_t *data, size_t len)
 {
@@ -66,7 +66,7 @@ uint64_t compact_sum(const uint8_t *data, size_t len)
 size_t compact_bound(size_t raw_len)
 {
 	/*
-	 * 16 bytes of records become 40 bytes at most: two escapes with words (6), TOP (3), DEPTH
+	 * 16 bytes of records become at most 40 bytes: two escapes with words (6), TOP (3), DEPTH
 	 * (3), TIME (9), a token (11), a new function (8).
 	 */
 	return (raw_len / 16 + 1) * 40 + raw_len + COMPACT_HEAD_BYTES + 64;

@@ -8,7 +8,7 @@
 #include <sys/types.h>
 
 /*
- * A block represents a piece of <tid>.dat and is readable without other blocks. Only records of
+ * A block represents a piece of <tid>.dat, and can be read without other blocks. Only records of
  * calls are compressed (doc/internals/compact.md).
  */
 
@@ -26,11 +26,11 @@
  * @tid: the task of the records
  * @first_ns: time of the first record of a call; 0: the block has no call
  * @raw_len: bytes of <tid>.dat that the block represents
- * @body_len: bytes after the header: @tokens_len bytes of tokens, then the functions
- * @nr_records: number of records, with LOST ones
+ * @body_len: the bytes after the header: @tokens_len bytes of tokens, and then the functions
+ * @nr_records: the number of records, including LOST records
  * @nr_funcs: number of functions that the block numbers
- * @depth: number of calls open at the block's start, by its first record
- * @least: number of these calls that stay open until the block's end
+ * @depth: the number of calls that are open at the start of the block, by its first record
+ * @least: the number of these calls that stay open until the end of the block
  * @is_cut: the block ends within a record
  * @sum: compact_sum() of the body
  */
@@ -49,8 +49,8 @@ struct compact_head {
 };
 
 /*
- * The state of encoding or decoding a block, for one thread at a time: about 80 kB on the heap.
- * compact_coder_create() returns NULL when memory is short.
+ * The state for encoding or decoding blocks. Only one thread at a time may use it. It takes about
+ * 80 kB on the heap. compact_coder_create() returns NULL when memory is short.
  */
 struct compact_coder;
 struct compact_coder *compact_coder_create(void);
@@ -61,32 +61,35 @@ static inline void compact_coder_destroy_fn(struct compact_coder **coder)
 	compact_coder_destroy(*coder);
 }
 
-/* Returns the most bytes of the blocks for @raw_len bytes of records. */
+/* Returns the most bytes that the blocks for @raw_len bytes of records can have. */
 size_t compact_bound(size_t raw_len);
 
 /*
  * Write one block.
  *
- * @raw: @len bytes of <tid>.dat, at least 1, from the start of a record on
- * @has_more: more bytes will follow, so an incomplete last record is left out
+ * @raw: @len bytes of <tid>.dat, at least 1, which begin with a record
+ * @has_more: more bytes will follow, so that an incomplete last record is left out
  * @out: has room for compact_bound(COMPACT_RAW_MAX)
  * @out_len: becomes the length of the block
  *
- * Returns the number of bytes of @raw in the block: less than @len when the block is full, 0 only
- * with @has_more.
+ * Returns the number of bytes of @raw that the block has. It is less than @len when the block is
+ * full. It can be 0 only with @has_more.
  */
 size_t compact_encode(struct compact_coder *coder, int32_t tid, const uint8_t *raw, size_t len,
 		      bool has_more, uint8_t *out, size_t *out_len);
 
-/* Decode a header from COMPACT_HEAD_BYTES at @data. False: it is none, or damaged. */
+/*
+ * Decode a header from COMPACT_HEAD_BYTES at @data. Returns false if it is not a header, or is
+ * damaged.
+ */
 bool compact_head_decode(const uint8_t *data, struct compact_head *head);
 
 /* Returns the checksum of a body. */
 uint64_t compact_sum(const uint8_t *data, size_t len);
 
 /*
- * Write the raw_len bytes that a block represents to @raw. @body has body_len bytes, and
- * COMPACT_SLACK after them. False, with @raw undefined: the block is damaged.
+ * Write to @raw the raw_len bytes that a block represents. @body has body_len bytes, and
+ * COMPACT_SLACK bytes after them. Returns false, with @raw undefined, if the block is damaged.
  */
 bool compact_decode(struct compact_coder *coder, const struct compact_head *head,
 		    const uint8_t *body, uint8_t *raw);
@@ -104,17 +107,20 @@ struct compact_block {
 	const uint8_t *end;
 };
 
-/* Open a block; the arguments are those of compact_decode(). False when it is damaged. */
+/*
+ * Open a block. The arguments are those of compact_decode(). Returns false when the block is
+ * damaged.
+ */
 bool compact_block_open(struct compact_block *block, struct compact_coder *coder,
 			const struct compact_head *head, const uint8_t *body);
 
 /*
- * Write the @len bytes that the rest of the block represents to @raw. False, with @raw undefined:
- * the block is damaged, or represents more or fewer bytes.
+ * Write to @raw the @len bytes that the rest of the block represents. Returns false, with @raw
+ * undefined, if the block is damaged, or represents more or fewer bytes.
  */
 bool compact_block_rest(struct compact_block *block, uint8_t *raw, size_t len);
 
-/* Returns the time of the next record, if it is a call without payload; else 0. */
+/* Returns the time of the next record if it is a call without payload, or else 0. */
 uint64_t compact_block_next_ns(struct compact_block *block);
 
 #endif
