@@ -2,7 +2,7 @@
 #include "utils/format/bytes.h"
 #include "utils/format/calls/compact_step.h"
 
-/* Read a varint that ends before @end. NULL when it does not, or is too long. */
+/* Read a varint that ends before @end. Returns NULL when it does not end there, or is too long. */
 static const uint8_t *get_varint(const uint8_t *in, const uint8_t *end, uint64_t *value)
 {
 	*value = 0;
@@ -36,8 +36,8 @@ static bool get_funcs(struct compact_coder *coder, uint32_t nr, const uint8_t *i
 /*
  * The decoding of a block to bytes.
  *
- * @out: the place of the next record, up to @out_end
- * @more: RECORD_MORE: the next record has a payload of @words words; else 0
+ * @out: the address for the next record; the buffer ends at @out_end
+ * @more: RECORD_MORE if the next record has a payload, of @words words; else 0
  */
 struct reading {
 	struct compact_block block;
@@ -61,7 +61,7 @@ static bool copy_bytes(struct reading *r, uint64_t len)
 	return true;
 }
 
-/* Read the number of a function, or 0. False: no function has that number. */
+/* Read the number of a function, or 0. Returns false if no function has that number. */
 static bool get_number(struct compact_block *block, uint32_t *number)
 {
 	*number = *block->in++;
@@ -70,7 +70,7 @@ static bool get_number(struct compact_block *block, uint32_t *number)
 	return *number <= block->coder->nr_funcs;
 }
 
-/* Obey an escape that has no bytes of records. Its token was read. */
+/* Execute an escape that has no bytes of records, after its token was read. */
 static bool obey_escape(struct compact_block *block, enum escape kind)
 {
 	struct compact_coder *coder = block->coder;
@@ -95,7 +95,7 @@ static bool obey_escape(struct compact_block *block, enum escape kind)
 	}
 }
 
-/* Obey an escape of any kind. Its token was read. */
+/* Execute an escape of any kind, after its token was read. */
 static bool obey_any(struct reading *r, enum escape kind)
 {
 	struct compact_block *block = &r->block;
@@ -125,7 +125,10 @@ static inline void store_call(struct reading *r, const struct compact_call *call
 	r->out += sizeof(struct record);
 }
 
-/* HOT: decode a call with a payload, if it is short and complete. False: the state is unchanged. */
+/*
+ * HOT: decode a call with a payload, if the payload is short and complete. Otherwise, returns
+ * false, and the state is unchanged.
+ */
 static inline bool get_payload_call(struct reading *r, struct compact_state *state)
 {
 	struct compact_state next = *state;
@@ -146,8 +149,8 @@ static inline bool get_payload_call(struct reading *r, struct compact_state *sta
 }
 
 /*
- * HOT: decode calls without payload or with a short one. Stops at a token that is another escape,
- * has a long delta, or may extend beyond the end.
+ * HOT: decode calls without payload or with a short one. The loop stops at a token that is another
+ * escape, has a long delta, or may extend beyond the end.
  */
 static void get_most_calls(struct reading *r)
 {
@@ -167,8 +170,8 @@ static void get_most_calls(struct reading *r)
 }
 
 /*
- * Read the time between the previous record and a call, whose token has @first before @in. Returns
- * the end of the time; NULL: damage.
+ * Read the time between the previous record and a call. @first is the first byte of the call's
+ * token, which is before @in. Returns the end of the time, or NULL if the block is damaged.
  */
 static const uint8_t *get_delta(const uint8_t *in, const uint8_t *end, unsigned first,
 				uint64_t *delta)
@@ -182,7 +185,7 @@ static const uint8_t *get_delta(const uint8_t *in, const uint8_t *end, unsigned 
 	return in;
 }
 
-/* Read the token of a call. @first is its first byte, which was read. */
+/* Read the token of a call. @first is its first byte, which was read already. */
 static bool get_call(struct compact_block *block, unsigned first, struct compact_call *call)
 {
 	struct compact_coder *coder = block->coder;
@@ -285,7 +288,10 @@ static enum compact_found spoil(struct compact_block *block)
 	return COMPACT_WRONG;
 }
 
-/* Obey escapes without bytes of records. Returns the next item; a call was not read. */
+/*
+ * Execute the next escapes, up to one with bytes of records. Returns the kind of the item after
+ * them. A call was not read yet.
+ */
 static enum compact_found obey_all(struct compact_block *block)
 {
 	while (block->in < block->end) {

@@ -7,8 +7,9 @@
 /*
  * A call without payload.
  *
- * @number: number of its function, whose address is in coder->funcs; 0: unknown, which means damage
- * @depth: number of calls around it, as in its record
+ * @number: the number of its function, whose address is in coder->funcs; 0: unknown, so the block
+ *          is damaged
+ * @depth: the number of calls around it, as in its record
  */
 struct compact_call {
 	uint64_t time_ns;
@@ -21,7 +22,7 @@ struct compact_call {
 enum compact_found {
 	COMPACT_CALL,  /* a call, which was read */
 	COMPACT_LATER, /* a call that is later than requested, and was not read */
-	COMPACT_BYTES, /* something that compact_block_rest() must read, with the rest */
+	COMPACT_BYTES, /* records that compact_block_rest() must read, with the rest of the block */
 	COMPACT_END,
 	COMPACT_WRONG, /* the block is damaged, and has no more calls */
 };
@@ -64,11 +65,11 @@ static inline void compact_state_put(const struct compact_state *state, struct c
 }
 
 /*
- * HOT: read the next token, if it is a call with a short delta and not later than @until_ns.
+ * HOT: read the next token, if it is a call with a short delta that is not later than @until_ns.
  *
  * @end: the end of the tokens
  *
- * False, with @state unchanged: call compact_block_other().
+ * Returns false, with @state unchanged, if compact_block_other() must be called.
  */
 static inline bool compact_step(struct compact_coder *coder, const uint8_t *end,
 				struct compact_state *state, uint64_t until_ns,
@@ -140,10 +141,10 @@ static inline bool compact_step(struct compact_coder *coder, const uint8_t *end,
 #define COMPACT_STEP_BYTES 4
 
 /*
- * HOT: true when the block has next a complete call with a short payload.
+ * HOT: true when the next item of the block is a complete call with a short payload.
  *
- * @state: its @in becomes the place of the call's token; unchanged when the result is false
- * @len: becomes the number of bytes of payload after that token
+ * @state: its @in becomes the address of the call's token; unchanged when the result is false
+ * @len: becomes the number of bytes of the payload, which follows that token
  */
 static inline bool compact_payload_next(struct compact_state *state, const uint8_t *end,
 					size_t *len)
@@ -163,7 +164,7 @@ static inline bool compact_payload_next(struct compact_state *state, const uint8
 enum compact_found compact_block_other(struct compact_block *block, uint64_t until_ns,
 				       struct compact_call *call);
 
-/* Returns the second word of a call's record. */
+/* Returns the second word of the record of a call. */
 static inline uint64_t compact_call_word(const struct compact_coder *coder,
 					 const struct compact_call *call)
 {

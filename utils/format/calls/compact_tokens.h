@@ -9,25 +9,25 @@
 #include "utils/format/calls/compact.h"
 #include "utils/format/record.h"
 
-#define SLOTS	      8192 /* of the hash table: a power of two, and at most half are used */
+#define SLOTS	      8192 /* of the hash table: a power of two; at most half of them are used */
 #define CONTEXTS_BITS 12
-/* Entries for open calls, a power of two. Deeper calls use the same entries again. */
+/* The entries for open calls, a power of two. Calls that are deeper use the same entries again. */
 #define STACK	      4096
 
 /* The two low bits of a token's first byte. */
 enum token {
-	TOKEN_LIKELY,	/* the same call as the last one in this context */
-	TOKEN_UNLIKELY, /* the same call as the one before the last */
-	TOKEN_NUMBER,	/* a number tells the call */
-	TOKEN_ESCAPE,	/* no call: see enum escape */
+	TOKEN_LIKELY,	/* the same symbol as the last call in this context */
+	TOKEN_UNLIKELY, /* the same symbol as the call before the last one in this context */
+	TOKEN_NUMBER,	/* the number of the symbol follows */
+	TOKEN_ESCAPE,	/* not a call: see enum escape */
 };
 
 /*
- * The other bits of a token's first byte: enum escape, or the time since the record before. From
- * DELTA_SHORT on, the next byte has the low 8 bits of the time.
+ * The other bits of a token's first byte: enum escape, or the time since the previous record. From
+ * DELTA_SHORT, the next byte has the low 8 bits of the time.
  */
 #define TOKEN_BITS     2
-#define DELTA_SHORT    48 /* smaller values are nanoseconds */
+#define DELTA_SHORT    48 /* smaller values are the time in nanoseconds */
 #define DELTA_VARINT   63 /* the time is in a varint, which follows */
 #define DELTA_BYTE_MAX (DELTA_SHORT + (DELTA_VARINT - DELTA_SHORT) * 256 - 1)
 #define DELTA_MAX      (1ULL << 48)
@@ -38,7 +38,7 @@ static inline enum token token_of(unsigned first)
 	return first & ((1U << TOKEN_BITS) - 1);
 }
 
-/* A function's number below this has one byte, a larger one has two. */
+/* A function's number below this takes one byte, and a larger one takes two bytes. */
 #define NUMBER_SHORT 224
 
 enum escape {
@@ -50,21 +50,27 @@ enum escape {
 	ESCAPE_BYTES,	/* varint n: n bytes of records, unchanged */
 };
 
-/* The symbol of an EXIT. The symbol of an ENTRY is the number of its function, from 1 on. */
+/*
+ * The symbol of an EXIT. The symbol of an ENTRY is the number of its function, which is at least 1.
+ */
 #define SYMBOL_EXIT 0
 
-/* The part of a record's second word that names a function: all but type, MORE and depth. */
+/*
+ * The part of a record's second word that names a function: all bits except type, MORE and depth.
+ */
 #define WORD_DEPTH_MASK ((uint64_t)RECORD_DEPTH_MAX << RECORD_DEPTH_SHIFT)
 #define WORD_MASK	(~(WORD_DEPTH_MASK | RECORD_MORE | RECORD_TYPE_MASK))
 
 /*
- * @contexts: by context(): the symbol of the last call (low half), and of the call before it
+ * @contexts: by context(): the symbol of the last call (low half), and that of the call before it
+ *            (high half)
  * @funcs: by a function's number: the second word of its records; the first entry is unused
- * @stack: functions of open calls from entry 1 on, 0: unknown; entry 0 stands for no open call
- * @slots: only for writing: numbers of functions by a hash of @funcs
+ * @stack: the functions of open calls, beginning with entry 1; 0: unknown. Entry 0 means that no
+ *         call is open
+ * @slots: only for writing: the numbers of functions, by a hash of @funcs
  * @depth: number of open calls
- * @top: function of the innermost open call
- * @last: function of the last call from @top that has returned; 0: none
+ * @top: the function of the innermost open call
+ * @last: the function of the last call that has returned to @top; 0: none
  */
 struct compact_coder {
 	uint32_t contexts[1U << CONTEXTS_BITS];
@@ -115,10 +121,10 @@ static inline uint16_t *frame(struct compact_coder *coder, uint32_t depth)
 	return &coder->stack[1 + depth % STACK];
 }
 
-/* Set the number of open calls. The functions of new ones are unknown. */
+/* Set the number of open calls. The functions of new calls are unknown. */
 static inline void set_depth(struct compact_coder *coder, uint32_t depth)
 {
-	/* An escape may open 65,535 calls: clear each entry only once. */
+	/* An escape may open 65,535 calls, so each entry is cleared only once. */
 	uint32_t first = depth > STACK ? MAX(coder->depth, depth - STACK) : coder->depth;
 
 	for (uint32_t i = first; i < depth; i++)
@@ -149,7 +155,7 @@ static inline void enter_coded_call(struct compact_coder *coder, uint32_t number
 	coder->last = 0;
 }
 
-/* Put the head of a block in front of it (compact.c). */
+/* Write the header of a block to @out (compact.c). */
 void compact_head_encode(const struct compact_head *head, uint8_t *out);
 
 #endif

@@ -28,14 +28,17 @@ static uint8_t *put_escape(uint8_t *out, enum escape kind)
 	return out;
 }
 
-/* The slot where the search for @word begins. */
+/* Returns the slot where the search for @word begins. */
 static INLINE uint32_t slot_of(uint64_t word)
 {
 	_Static_assert(SLOTS == 1 << (32 - 19), "the hash has as many bits");
 	return (uint32_t)((uint32_t)(word >> RECORD_ADDR_SHIFT) * 0x9e3779b1U) >> 19;
 }
 
-/* Returns the number of the function with @word, a new one if needed; 0: there are too many. */
+/*
+ * Returns the number of the function with @word. A new function gets a number. Returns 0 if there
+ * are too many.
+ */
 static uint32_t number_of(struct compact_coder *coder, uint64_t word)
 {
 	size_t at = slot_of(word);
@@ -59,15 +62,18 @@ static inline bool is_call(uint64_t data)
 
 /*
  * @is_whole: the end of the payload was found
- * @may_hide_record: a word taken for a payload may begin a record, with an earlier time than the
- *                   call
+ * @may_hide_record: a word that was taken for a part of the payload may begin a record whose time
+ *                   is before the call
  */
 struct payload_look {
 	bool is_whole;
 	bool may_hide_record;
 };
 
-/* Count the words of a payload at @raw: up to a likely record of @after_ns or later, or the end. */
+/*
+ * Count the words of the payload at @raw. It ends before a likely record of @after_ns or later, or
+ * at the end of the bytes.
+ */
 static size_t payload_words(const uint8_t *raw, size_t len, uint64_t after_ns,
 			    struct payload_look *look)
 {
@@ -88,7 +94,7 @@ static size_t payload_words(const uint8_t *raw, size_t len, uint64_t after_ns,
 	return len / 8;
 }
 
-/* A block that is being written. @least: as in compact_head, once it @has_call */
+/* A block that is being written. @least: as in compact_head, if @has_call */
 struct writing {
 	struct compact_coder *coder;
 	struct compact_head head;
@@ -96,7 +102,10 @@ struct writing {
 	uint32_t least;
 };
 
-/* Note calls, the first one at @time_ns. @least: the fewest calls that were open around them */
+/*
+ * Note calls, the first of which is at @time_ns. @least: the fewest calls that were open around
+ * them
+ */
 static void note_call(struct writing *w, uint64_t time_ns, uint32_t least)
 {
 	if (!w->has_call)
@@ -105,7 +114,7 @@ static void note_call(struct writing *w, uint64_t time_ns, uint32_t least)
 	w->least = MIN(w->least, least);
 }
 
-/* Write escapes for values of a call that differ from those which the reader derives. */
+/* Write escapes for those values of a call that the reader would derive wrongly. */
 static uint8_t *put_surprises(struct writing *w, uint8_t *out, uint64_t time_ns, uint64_t data,
 			      uint32_t number)
 {
@@ -135,8 +144,8 @@ static uint8_t *put_surprises(struct writing *w, uint8_t *out, uint64_t time_ns,
 }
 
 /*
- * HOT: write a token without a branch, since a CPU cannot predict its length. The next token
- * overwrites an unneeded second byte.
+ * HOT: write a token without a branch, since a CPU cannot predict its length. If the second byte is
+ * not needed, the next token overwrites it.
  */
 static INLINE uint8_t *put_short_token(uint8_t *out, enum token token, uint64_t delta)
 {
@@ -148,7 +157,7 @@ static INLINE uint8_t *put_short_token(uint8_t *out, enum token token, uint64_t 
 	return out + 1 + (delta >= DELTA_SHORT);
 }
 
-/* Write the first byte of a token, with @token in it, and the delta. */
+/* Write a token with a delta. @token is in its first byte. */
 static uint8_t *put_token(uint8_t *out, enum token token, uint64_t delta)
 {
 	if (likely(delta <= DELTA_BYTE_MAX))
@@ -157,7 +166,7 @@ static uint8_t *put_token(uint8_t *out, enum token token, uint64_t delta)
 	return put_varint(out, delta);
 }
 
-/* Write any call. NULL: the block has too many functions. */
+/* Write a call of any kind. Returns NULL if the block has too many functions. */
 static uint8_t *put_call(struct writing *w, uint8_t *out, uint64_t time_ns, uint64_t data)
 {
 	struct compact_coder *coder = w->coder;
@@ -216,7 +225,7 @@ static uint8_t *put_words(uint8_t *out, const uint8_t *raw, size_t nr)
 	return out + nr * 8;
 }
 
-/* Write the functions of the block, each by its distance from the one before it. */
+/* Write the functions of the block, each as its distance from the previous one. */
 static uint8_t *put_funcs(const struct compact_coder *coder, uint8_t *out)
 {
 	uint64_t before = 0;
@@ -233,8 +242,8 @@ static uint8_t *put_funcs(const struct compact_coder *coder, uint8_t *out)
 }
 
 /*
- * Write a record with its payload. Returns its length; 0: the block has no room, or the record is
- * incomplete and more bytes will follow (@has_more).
+ * Write a record with its payload. Returns its length. Returns 0 if the block has no room, or if
+ * the record is incomplete and more bytes will follow (@has_more).
  */
 static size_t put_record(struct writing *w, uint8_t **at, const uint8_t *raw, size_t len,
 			 size_t room, bool has_more)
@@ -257,7 +266,7 @@ static size_t put_record(struct writing *w, uint8_t **at, const uint8_t *raw, si
 
 	size_t used = sizeof(struct record) + words * 8;
 
-	/* A payload that fits in no block goes on in the next one. */
+	/* A payload that does not fit into any block continues in the next one. */
 	if (used > room && room < COMPACT_RAW_MAX)
 		return 0;
 	if (used > room) {
@@ -285,8 +294,8 @@ static size_t put_record(struct writing *w, uint8_t **at, const uint8_t *raw, si
 }
 
 /*
- * Returns the number of the function that an ENTRY without payload enters; 0: none. @word: the
- * second word of its record less the expected depth
+ * Returns the number of the function that is entered by an ENTRY without payload, or 0 if the
+ * record is not such an ENTRY. @word: the second word of the record minus the expected depth
  */
 static uint32_t number_of_call(struct compact_coder *coder, uint64_t word)
 {
@@ -309,13 +318,13 @@ static INLINE uint8_t *put_symbol(uint8_t *out, uint32_t *learned, uint32_t symb
 }
 
 /*
- * HOT: write the calls without payload from @raw on, up to the first other record or @end.
+ * HOT: write the calls without payload at @raw, up to the first record of another kind, or to @end.
  *
  * @least: becomes the fewest calls that were open
  * @is_deep: more calls are open than the depth of a record can tell (RECORD_DEPTH_MAX)
  *
- * Returns the first record that was not written. A function's number comes from the record, not
- * from its prediction, so the processor works on several records at a time.
+ * Returns the first record that was not written. The number of a function comes from the record,
+ * and not from its prediction. So the processor can work on several records at a time.
  */
 static INLINE const uint8_t *put_calls_at(struct compact_coder *coder, uint8_t **at,
 					  const uint8_t *raw, const uint8_t *end, uint64_t *least,
@@ -343,8 +352,8 @@ static INLINE const uint8_t *put_calls_at(struct compact_coder *coder, uint8_t *
 			uint64_t last = top;
 
 			/*
-			 * Without an open call @top is 0: then the expected word is even, and @data
-			 * is odd.
+			 * Without an open call, @top is 0. The expected word is even then, and
+			 * @data is odd.
 			 */
 			if (unlikely(data != coder->funcs[top] + (level << RECORD_DEPTH_SHIFT) + 1))
 				break;
@@ -423,7 +432,7 @@ size_t compact_encode(struct compact_coder *coder, int32_t tid, const uint8_t *r
 	size_t done = 0;
 
 	begin_coder(coder);
-	/* The words of entries are even, so none of them equals that of an empty slot. */
+	/* The words of entries are even, so that none of them equals that of an empty slot. */
 	coder->funcs[0] = 1;
 	memset(coder->slots, 0, sizeof(coder->slots));
 	for (;;) {

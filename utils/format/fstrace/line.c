@@ -28,7 +28,7 @@ static unsigned days_of_month(unsigned year, unsigned month)
 	return days[month - 1] + (month == 2 && is_leap(year));
 }
 
-/* Returns the days since 1970; negative for years before it. */
+/* Returns the days since 1970, which are negative for earlier years. */
 static int64_t days_until(unsigned year, unsigned month, unsigned day)
 {
 	int64_t before = (int64_t)year - 1;
@@ -77,7 +77,7 @@ static const char *parse_time(const char *text, size_t len, int64_t *us, size_t 
 	return NULL;
 }
 
-/* Find the first byte from @at on, up to @len, that is not within @first to @last. */
+/* Find the first byte of [@at, @len) that is not in the range from @first to @last. */
 static size_t span(const char *text, size_t at, size_t len, unsigned char first, unsigned char last)
 {
 	while (at < len && (unsigned char)text[at] >= first && (unsigned char)text[at] <= last)

@@ -24,7 +24,10 @@ static inline bool fst_is_key_char(char c)
 	       c == '-' || c == '_';
 }
 
-/* Parse a line of @len bytes, without its newline. NULL, or the error, at the byte *@wrong_at. */
+/*
+ * Parse a line of @len bytes, without its newline. Returns NULL on success, or the error, which is
+ * at the byte *@wrong_at.
+ */
 const char *fst_line_parse(const char *text, size_t len, struct fst_line *line, size_t *wrong_at);
 
 #endif

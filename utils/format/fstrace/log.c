@@ -15,7 +15,10 @@
 
 #define SUFFIX ".log"
 
-/* libutrail-trace puts this between prefix and suffix of an old file. Each '0' is a digit. */
+/*
+ * libutrail-trace puts this stamp between the prefix and the suffix of an old file. Each '0' is a
+ * digit.
+ */
 static const char stamp_shape[] = "-0000-00-00T00:00:00.000000";
 
 #define STAMP_LEN (sizeof(stamp_shape) - 1)
@@ -33,7 +36,7 @@ static bool is_stamp(const char *text)
 /*
  * The parts of a file's name.
  *
- * @len: length of the prefix, or of the whole name without @is_log
+ * @len: the length of the prefix, or of the whole name if not @is_log
  * @is_log: the name has the form of libutrail-trace
  * @stamp: the stamp of an old file; NULL: there is none
  */
@@ -126,7 +129,7 @@ static const char *path_of(const struct fst_log *log)
 	return log->paths[log->nr_opened - 1];
 }
 
-/* Open the next file. 1, or 0 when there is no other file. */
+/* Open the next file. Returns 1, 0 when there is no other file, or a negative errno. */
 static int open_next(struct fst_log *log, struct uft_err *err)
 {
 	if (log->nr_opened == log->nr_paths)
@@ -145,7 +148,10 @@ static int open_next(struct fst_log *log, struct uft_err *err)
 	return 1;
 }
 
-/* Read more of the file after what is left in the buffer: 1, 0 at its end, or negative. */
+/*
+ * Read more of the file after the unread bytes in the buffer. Returns 1, 0 at the end of the file,
+ * or a negative errno.
+ */
 static int read_more(struct fst_log *log, struct uft_err *err)
 {
 	ssize_t n;
@@ -174,7 +180,7 @@ static void parse_log_line(const char *text, size_t len, bool is_ended, struct f
 	line->wrong_at = len;
 }
 
-/* Take the bytes in the buffer up to @end as a line. @is_ended: there is a newline at @end. */
+/* Take the bytes in the buffer up to @end as a line. @is_ended: a newline is at @end */
 static int take_line(struct fst_log *log, const char *end, bool is_ended, struct fst_log_line *line)
 {
 	const char *text = log->buf + log->at;
@@ -185,7 +191,7 @@ static int take_line(struct fst_log *log, const char *end, bool is_ended, struct
 	return 1;
 }
 
-/* Get the next line of this file: 1, 0 at its end, or negative. */
+/* Get the next line of this file. Returns 1, 0 at the end of the file, or a negative errno. */
 static int next_of_file(struct fst_log *log, struct fst_log_line *line, struct uft_err *err)
 {
 	size_t looked = 0;

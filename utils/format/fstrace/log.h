@@ -15,10 +15,10 @@
 /*
  * The files of one log, the oldest first.
  *
- * @prefix: the common beginning of their names, of @prefix_len bytes
+ * @prefix: the common beginning of their names, which has @prefix_len bytes
  * @paths: borrowed; the first @nr_opened have been opened
  * @buf: [@at, @len) is unread
- * @skips: the rest of an overlong line is to be skipped
+ * @skips: the rest of an overlong line must be skipped
  * @number: number of the last line in its file
  */
 struct fst_log {
@@ -38,9 +38,9 @@ struct fst_log {
 /*
  * A line, valid until the next call of fst_log_next().
  *
- * @path, @number: its file and line number, from 1 on
+ * @path, @number: its file, and its number in the file, which begins with 1
  * @wrong: the error, at the byte @wrong_at; NULL: the line is valid
- * @parts: of a valid line
+ * @parts: the parts of a valid line
  */
 struct fst_log_line {
 	const char *path;
@@ -51,7 +51,7 @@ struct fst_log_line {
 };
 
 /*
- * Sort @paths by log, and the files of a log by time. A file with a name of another form is a log
+ * Sort @paths by log, and the files of a log by time. A file whose name has another form is a log
  * of its own.
  *
  * - Old files: "PREFIX-YYYY-MM-DDThh:mm:ss.dddddd.log"
@@ -59,11 +59,17 @@ struct fst_log_line {
  */
 void fst_log_sort(char **paths, size_t nr);
 
-/* Open the first log in the sorted @paths: log->nr_paths files. Ends with fst_log_close(). */
+/*
+ * Open the first log in the sorted @paths. It consists of log->nr_paths files. It ends with
+ * fst_log_close().
+ */
 void fst_log_open(struct fst_log *log, char **paths, size_t nr);
 void fst_log_close(struct fst_log *log);
 
-/* Get the next line, valid or not: 1; 0 at the end; negative with @err: a file is unreadable. */
+/*
+ * Get the next line, which may be invalid. Returns 1, 0 at the end, or a negative errno with @err
+ * if a file is unreadable.
+ */
 int fst_log_next(struct fst_log *log, struct fst_log_line *line, struct uft_err *err);
 
 #endif

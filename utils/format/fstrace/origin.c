@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Parse digits at *@at, and move *@at past them. False: there are none, or too many. */
+/* Parse digits at *@at, and move *@at past them. Returns false if there are none, or too many. */
 static bool take_number(const char *body, size_t len, size_t *at, uint64_t *number)
 {
 	size_t from = *at;
@@ -50,7 +50,10 @@ void fst_origin_find(const char *body, size_t len, struct fst_origin *origin)
 		*origin = (struct fst_origin){ 0 };
 }
 
-/* Find the end of a value of %F or %e: a blank, or the first byte of the format's text after it. */
+/*
+ * Find the end of a value of %F or %e. It ends at a blank, or at the first byte of the format's
+ * text after it.
+ */
 static size_t word_end(const char *body, size_t len, size_t at, const struct fst_piece *behind)
 {
 	char stop = behind && behind->kind == FST_LITERAL ? behind->text[0] : ' ';

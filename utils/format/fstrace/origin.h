@@ -1,6 +1,6 @@
 /*
- * The process and thread that have written a line of a log. Lines have no fields for them, but many
- * programs put them into their common format.
+ * The process and the thread that have written a line of a log. Lines have no fields for them, but
+ * many programs put them into their common format.
  */
 #ifndef UTRAIL_FSTRACE_ORIGIN_H
 #define UTRAIL_FSTRACE_ORIGIN_H
@@ -24,12 +24,12 @@ struct fst_origin {
 	uint64_t thread;
 };
 
-/* Find the origin by words "PID=1234" and "TID=..." at the beginning of @body, in any order. */
+/* Find the origin in the words "PID=1234" and "TID=..." at the beginning of @body, in any order. */
 void fst_origin_find(const char *body, size_t len, struct fst_origin *origin);
 
 /*
- * Find the origin by the common format, whose directives have no arguments (fst_format_is_bare()).
- * NULL, or the error in @body, at the byte *@wrong_at.
+ * Find the origin with the common format. Its directives have no arguments (fst_format_is_bare()).
+ * Returns NULL on success, or the error, which is at the byte *@wrong_at of @body.
  */
 const char *fst_origin_by_format(const struct fst_format *format, const char *body, size_t len,
 				 struct fst_origin *origin, size_t *wrong_at);
