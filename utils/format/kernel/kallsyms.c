@@ -8,7 +8,7 @@
 #include "utils/base/compiler.h"
 #include "utils/format/text.h"
 
-/* Linux's KSYM_NAME_LEN. Longer names are cut: many records may show them. */
+/* Linux's KSYM_NAME_LEN. Longer names are truncated, because many records may show them. */
 #define NAME_MAX_BYTES 512
 
 /* Parse "<address> <type> <name>", then a tab and the module. */
@@ -37,7 +37,10 @@ static int compare_symbols(const void *a, const void *b)
 	return (x->size > y->size) - (x->size < y->size);
 }
 
-/* Keep one symbol per address. Each extends to the next one, the last one to the top address. */
+/*
+ * Keep one symbol per address. Each symbol extends to the next one, and the last one to the top
+ * address.
+ */
 static void settle_sizes(struct symtab *tab)
 {
 	size_t kept = 0;

@@ -10,10 +10,10 @@
 #define KALLSYMS_MAX_BYTES (256UL << 20)
 
 /*
- * Add the functions in @text to the empty table @tab as symbols of type 'K', sorted.
+ * Add the functions in @text to the empty table @tab as symbols of type 'K', and sort them.
  *
- * - A function extends to the next one. The first of several at one address counts.
- * - Lines with address 0 are skipped: users without permission see only these.
+ * - A function extends to the next one. If several have one address, the first one is kept.
+ * - Lines with address 0 are skipped. Users without permission see only such lines.
  *
  * Returns 0 or -ENOMEM.
  */

@@ -48,7 +48,7 @@ static int read_layout(struct text *in, struct kernel_layout *layout, struct uft
 	return 0;
 }
 
-/* Parse "<name>: <len>" after the keyword; names have no ':'. */
+/* Parse "<name>: <len>" after the keyword. Names contain no ':'. */
 static bool split_line(struct text line, struct text *name, uint64_t *len)
 {
 	const char *colon = memchr(line.at, ':', text_left(&line));
@@ -60,7 +60,7 @@ static bool split_line(struct text line, struct text *name, uint64_t *len)
 	return text_word(&line, ": ") && text_dec(&line, len) && line.at == line.end;
 }
 
-/* Read the next file: 1, 0 when it is cut off, or negative. */
+/* Read the next file. Returns 1, 0 when it is cut off, or a negative errno. */
 static int read_file(struct text *in, const char *start, struct kernel_file *file,
 		     struct uft_err *err)
 {
@@ -137,7 +137,7 @@ void kernel_header_put_file(struct strbuf *out, const char *name, const char *co
 	strbuf_add(out, content, len);
 }
 
-/* Take a name and the '/' after it. Names are printable, since they are shown unchanged. */
+/* Take a name and the '/' after it. Names must be printable, since they are shown unchanged. */
 static bool take_part(struct text *path, struct text *part)
 {
 	const char *at = path->at;
@@ -302,7 +302,10 @@ static int bad_record(const struct kernel_page *page, const char *what, struct u
 		       (size_t)(page->at - page->start));
 }
 
-/* Complete an absolute time, of which the kernel keeps 59 bits, by the bits of the time before. */
+/*
+ * Complete an absolute time, of which the kernel keeps 59 bits, with the upper bits of the previous
+ * time.
+ */
 static uint64_t whole_stamp(uint64_t stamp, uint64_t before_ns)
 {
 	uint64_t high = before_ns & ~((1ULL << STAMP_BITS) - 1);
@@ -313,13 +316,13 @@ static uint64_t whole_stamp(uint64_t stamp, uint64_t before_ns)
 	return stamp < before_ns ? stamp + (1ULL << STAMP_BITS) : stamp;
 }
 
-/* Handle a record that is not an event: it has a time, or is skipped. */
+/* Handle a record that is not an event. It has a time, or it is skipped. */
 static int skip_no_event(struct kernel_page *page, unsigned kind, uint32_t delta,
 			 struct uft_err *err)
 {
 	size_t left = page->end - page->at;
 
-	/* After padding without a delta, the page is empty. */
+	/* After padding without a delta, the rest of the page is empty. */
 	if (kind == KIND_PADDING && delta == 0) {
 		page->at = page->end;
 		return 0;
@@ -345,7 +348,7 @@ static int skip_no_event(struct kernel_page *page, unsigned kind, uint32_t delta
 	return 0;
 }
 
-/* Read the record at page->at, with @head bytes before its data. */
+/* Read the record at page->at. @head bytes are before its data. */
 static int take_kernel_record(struct kernel_page *page, size_t head, size_t len,
 			      struct kernel_record *rec, struct uft_err *err)
 {
@@ -375,7 +378,7 @@ int kernel_page_next(struct kernel_page *page, struct kernel_record *rec, struct
 {
 	while (page->end - page->at >= WORD) {
 		uint32_t word = get_u32(page->at, page->is_big_endian);
-		/* The byte order tells at which end of the word the kind is. */
+		/* The byte order determines at which end of the word the kind is. */
 		unsigned kind = page->is_big_endian ? word >> KERNEL_RECORD_DELTA_BITS : word & 31;
 		uint32_t delta = page->is_big_endian ? word & ((1U << KERNEL_RECORD_DELTA_BITS) - 1)
 						     : word >> 5;
@@ -393,7 +396,7 @@ int kernel_page_next(struct kernel_page *page, struct kernel_record *rec, struct
 		if (page->end - page->at < 2 * WORD)
 			return bad_record(page, "is cut off", err);
 
-		/* The length includes the word of the length. */
+		/* The length includes the word that has the length. */
 		uint32_t len = get_u32(page->at + WORD, page->is_big_endian);
 
 		if (len < WORD)

@@ -15,8 +15,8 @@
 /*
  * Facts about the recorded machine.
  *
- * @page_bytes: size of a page of kernel-cpu<N>.dat
- * @long_size: size of a page's second word: 4 or 8
+ * @page_bytes: the size of a page of kernel-cpu<N>.dat
+ * @long_size: the size of the second word of a page: 4 or 8
  */
 struct kernel_layout {
 	uint32_t page_bytes;
@@ -34,8 +34,8 @@ struct kernel_file {
 };
 
 /*
- * The content of kernel_header. Starts as { 0 }, ends with kernel_header_deinit(); the text that it
- * was read from must outlive it.
+ * The content of kernel_header. Starts as { 0 }, ends with kernel_header_deinit(). It points into
+ * the text that was decoded, so the text must outlive it.
  */
 struct kernel_header {
 	struct kernel_layout layout;
@@ -46,17 +46,17 @@ struct kernel_header {
 /*
  * Read the text of kernel_header (doc/formats/events.md, "Kernel files").
  *
- * @is_cut: becomes true if the text ends within a file, as after a killed recorder; the files
+ * @is_cut: becomes true if the text ends within a file, as when the recorder was killed; the files
  *          before it are valid
  *
- * Returns 0; -EBADMSG with the offset and the expected value; or -ENOMEM.
+ * Returns 0, -EBADMSG with the offset and the expected value in @err, or -ENOMEM.
  */
 int kernel_header_decode(struct kernel_header *header, struct text text, bool *is_cut,
 			 struct uft_err *err);
 void kernel_header_deinit(struct kernel_header *header);
 #define cleanup_kernel_header cleanup(kernel_header_deinit)
 
-/* Write the header: the beginning, then each file. */
+/* Write the header: first its beginning, and then each file. */
 void kernel_header_put_layout(struct strbuf *out, const struct kernel_layout *layout);
 void kernel_header_put_file(struct strbuf *out, const char *name, const char *content, size_t len);
 
@@ -65,10 +65,11 @@ void kernel_header_put_file(struct strbuf *out, const char *name, const char *co
  *
  * @format: the content of the file
  * @id: its number, with which its records begin
- * @task_offset: offset in a record of the number of the task that is woken, or comes on the CPU; 0:
- *               no such field
- * @graph: layout of a call of a kernel function; kind KERNEL_GRAPH_NONE: another event
- * @is_tracer: an event of a tracer, such as a call of a kernel function, and no tracepoint
+ * @task_offset: the offset, in a record, of the number of the task that is woken or comes on the
+ *               CPU; 0: there is no such field
+ * @graph: the layout of a call of a kernel function; its kind is KERNEL_GRAPH_NONE for other events
+ * @is_tracer: the event is not a tracepoint, but is made by a tracer, such as a call of a kernel
+ *             function
  */
 struct kernel_event_type {
 	struct text system;
@@ -80,17 +81,26 @@ struct kernel_event_type {
 	bool is_tracer;
 };
 
-/* Find the tracepoint that @file describes. False when it is another file, or has no number. */
+/*
+ * Find the tracepoint that @file describes. Returns false when it is another file, or has no
+ * number.
+ */
 bool kernel_event_type_of(const struct kernel_file *file, struct kernel_event_type *type);
 
-/* Find the place of the field @name in records with this format file. False: there is none. */
+/*
+ * Find the offset and size of the field @name in records with this format file. Returns false if
+ * there is no such field.
+ */
 bool kernel_format_find_field(struct text format, const char *name, uint32_t *offset,
 			      uint32_t *size);
 
-/* Returns the long_size that @content, the file events/header_page, tells; 0: it tells none. */
+/*
+ * Returns the long_size according to @content, the file events/header_page, or 0 if the file does
+ * not tell it.
+ */
 uint32_t kernel_header_page_long(struct text content);
 
-/* Returns the number of bytes of a page in front of its records. */
+/* Returns the number of bytes in a page before its records. */
 static inline uint32_t kernel_page_head_bytes(const struct kernel_layout *layout)
 {
 	return 8 + layout->long_size;
@@ -99,7 +109,7 @@ static inline uint32_t kernel_page_head_bytes(const struct kernel_layout *layout
 /*
  * A page that is being read (the kernel's include/linux/ring_buffer.h).
  *
- * @missed: number of records lost before the page; UINT64_MAX: unknown
+ * @missed: the number of records that were lost before the page; UINT64_MAX: unknown
  */
 struct kernel_page {
 	const uint8_t *start;
@@ -113,8 +123,8 @@ struct kernel_page {
 /*
  * One record.
  *
- * @data: struct trace_entry (include/linux/trace_events.h), then the event's fields
- * @start: the kernel's words in front of @data in the page
+ * @data: struct trace_entry (include/linux/trace_events.h), and then the fields of the event
+ * @start: the words of the kernel that are before @data in the page
  */
 struct kernel_record {
 	uint64_t time_ns;
@@ -126,15 +136,15 @@ struct kernel_record {
 };
 
 /*
- * Open the page at @bytes. At the end of a truncated file, @len is less than a page. 0, or -EBADMSG
- * when the page is invalid.
+ * Open the page at @bytes. At the end of a truncated file, @len is less than a page. Returns 0, or
+ * -EBADMSG when the page is invalid.
  */
 int kernel_page_open(struct kernel_page *page, const struct kernel_layout *layout,
 		     const uint8_t *bytes, size_t len, struct uft_err *err);
 
 /*
  * The first word of a record has five bits of type (enum record_kind). The other bits are the time
- * since the record before.
+ * since the previous record.
  */
 #define KERNEL_RECORD_DELTA_BITS 27
 #define KERNEL_RECORD_WORDS_MAX	 28
@@ -142,8 +152,8 @@ int kernel_page_open(struct kernel_page *page, const struct kernel_layout *layou
 #define KERNEL_RECORD_HEAD_BYTES 8
 
 /*
- * HOT: read the next record, if it is short, as most are. False, with @page unchanged: call
- * kernel_page_next().
+ * HOT: read the next record, if it is short. Most records are. Returns false, with @page unchanged,
+ * if kernel_page_next() must be called.
  */
 static inline bool kernel_page_next_plain(struct kernel_page *page, struct kernel_record *rec)
 {
@@ -169,7 +179,10 @@ static inline bool kernel_page_next_plain(struct kernel_page *page, struct kerne
 	return true;
 }
 
-/* Read the next record: 1; 0 at the end; -EBADMSG with the offset of an invalid record. */
+/*
+ * Read the next record. Returns 1, 0 at the end, or -EBADMSG with the offset of an invalid record
+ * in @err.
+ */
 int kernel_page_next(struct kernel_page *page, struct kernel_record *rec, struct uft_err *err);
 
 /* True when the record has both fields of a call, in the most common sizes. */
@@ -189,7 +202,7 @@ static inline bool kernel_field_get(const struct kernel_record *rec, struct kern
 	return true;
 }
 
-/* Decode the call in @rec. False: the record is too short, or the depth is invalid. */
+/* Decode the call in @rec. Returns false if the record is too short, or if the depth is invalid. */
 static inline bool kernel_graph_get(const struct kernel_graph *graph,
 				    const struct kernel_record *rec, bool big,
 				    struct kernel_call *call)
@@ -202,7 +215,7 @@ static inline bool kernel_graph_get(const struct kernel_graph *graph,
 	if (graph->depth.size &&
 	    (!kernel_field_get(rec, graph->depth, big, &depth) || depth >= KERNEL_DEPTH_UNKNOWN))
 		return false;
-	/* Addresses of 64-bit kernels have these bits. */
+	/* The addresses of 64-bit kernels have these bits, so 32-bit addresses get them, too. */
 	if (graph->func.size == 4)
 		addr |= 0xffffffffULL << 32;
 	call->addr = addr | KERNEL_ADDR_BIT;

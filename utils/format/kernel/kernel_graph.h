@@ -1,5 +1,5 @@
 /*
- * Calls of kernel functions, as the kernel's function_graph tracer writes them: records of
+ * Calls of kernel functions, as the kernel's function_graph tracer writes them. They are records of
  * kernel-cpu<N>.dat that are not tracepoints.
  */
 #ifndef UTRAIL_FORMAT_KERNEL_GRAPH_H
@@ -25,9 +25,9 @@ struct kernel_field {
 /*
  * The fields of a call's record.
  *
- * @depth: kernels differ in its size and place, and may lack it
- * @plain_bytes: least length of a record with both fields, an address of 64 bits and a depth of 32
- *               bits; 0: the fields have other sizes
+ * @depth: kernels differ in its size and offset, and some do not have it
+ * @plain_bytes: the least length of a record that has both fields, if the address has 64 bits and
+ *               the depth 32 bits; 0: the fields have other sizes
  */
 struct kernel_graph {
 	enum kernel_graph_kind kind;
@@ -37,8 +37,8 @@ struct kernel_graph {
 };
 
 /*
- * Parse the @format file of the event @event of the system "ftrace". False: it is no call, or has
- * no address of a function.
+ * Parse the @format file of the event @event of the system "ftrace". Returns false if the event is
+ * not a call, or has no address of a function.
  */
 bool kernel_graph_of(struct text event, struct text format, struct kernel_graph *graph);
 
@@ -52,8 +52,8 @@ bool kernel_graph_of(struct text event, struct text format, struct kernel_graph 
 #define KERNEL_DEPTH_UNKNOWN UINT16_MAX
 
 /*
- * @addr: address of the function, with KERNEL_ADDR_BIT
- * @depth: number of kernel calls around it
+ * @addr: the address of the function, with KERNEL_ADDR_BIT
+ * @depth: the number of kernel calls around it
  */
 struct kernel_call {
 	uint64_t addr;

@@ -17,7 +17,7 @@ static void put_long(const struct kernel_pages *pages, uint8_t *at, uint64_t val
 		put_u32(at, MIN(value, (uint64_t)UINT32_MAX), pages->layout.is_big_endian);
 }
 
-/* Write the first word of a record: five bits of kind and 27 of time. */
+/* Write the first word of a record, which has five bits of kind and 27 bits of time. */
 static void put_head(struct kernel_pages *pages, uint32_t kind, uint32_t delta)
 {
 	bool big = pages->layout.is_big_endian;
@@ -67,7 +67,10 @@ static int begin_page(struct kernel_pages *pages, uint64_t time_ns, uint64_t mis
 	return 0;
 }
 
-/* Returns the bytes of a record with @len bytes of data, @delta after the record before it. */
+/*
+ * Returns the size of a record with @len bytes of data, whose time is @delta after the previous
+ * record.
+ */
 static size_t room_for(uint64_t delta, size_t len)
 {
 	size_t head = len > KERNEL_RECORD_WORDS_MAX * WORD || len % WORD ? 2 * WORD : WORD;
@@ -108,7 +111,10 @@ int kernel_pages_add(struct kernel_pages *pages, const struct kernel_record *rec
 
 	if (rec->len < KERNEL_RECORD_HEAD_BYTES || rec->len > room || room_for(0, rec->len) > room)
 		return -EMSGSIZE;
-	/* After lost records a page begins: it tells how many there were. */
+	/*
+	 * A new page begins after lost records, since a page tells the number of records lost
+	 * before it.
+	 */
 	if (pages->used && (missed || delta >> 59 ||
 			    pages->used + room_for(delta, rec->len) + pages->layout.long_size >
 				    pages->layout.page_bytes))

@@ -7,10 +7,11 @@
 /*
  * Starts as { .layout = ..., .write = ..., .self = ... }, ends with kernel_pages_deinit().
  *
- * @write: takes a full page, or the last one. Returns 0, or negative to stop
- * @page: the page being built, on the heap, filled up to @used; 0: no page has begun
+ * @write: takes a full page, or the last one. It returns 0, or a negative errno to stop
+ * @page: the page that is being built, on the heap. It is filled up to @used; if @used is 0, no
+ *        page has begun
  * @last_ns: the time of the last record
- * @missed: number of records lost before the page; UINT64_MAX: unknown
+ * @missed: the number of records that were lost before the page; UINT64_MAX: unknown
  */
 struct kernel_pages {
 	struct kernel_layout layout;
@@ -25,11 +26,11 @@ struct kernel_pages {
 /*
  * Add @rec with a new time and task.
  *
- * @time_ns: raised to the time of the last record, if it is earlier
- * @missed: number of records lost before it; UINT64_MAX: unknown
+ * @time_ns: an earlier time than that of the last record is raised to it
+ * @missed: the number of records that were lost before it; UINT64_MAX: unknown
  *
- * Returns 0; -EMSGSIZE: the record is too large for a page and left out; -ENOMEM, or the error of
- * pages->write.
+ * Returns 0, -EMSGSIZE if the record is left out because it is too large for a page, -ENOMEM, or
+ * the error of pages->write.
  */
 int kernel_pages_add(struct kernel_pages *pages, const struct kernel_record *rec, uint64_t time_ns,
 		     int32_t pid, uint64_t missed);

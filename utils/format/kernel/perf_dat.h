@@ -19,14 +19,14 @@ enum perf_record_type {
 	PERF_REC_TASK_NAME,
 };
 
-/* Room for the name of a task with its NUL; the kernel's TASK_COMM_LEN is 16. */
+/* Room for the name of a task with its NUL. The kernel's TASK_COMM_LEN is 16. */
 #define PERF_COMM_MAX 32
 
 /*
  * One record of perf_event_open(2): PERF_RECORD_SWITCH, _FORK, _EXIT or _COMM, with the trailer {
  * u32 pid, u32 tid, u64 time }.
  *
- * @tid: the task that the record concerns; TASK_NEW: the new task
+ * @tid: the task that the record is about; TASK_NEW: the new task
  * @ppid, @ptid: TASK_NEW, TASK_EXIT: the parent
  * @comm: TASK_NAME: the name
  * @is_exec: TASK_NAME: execve(2) has set the name
@@ -43,8 +43,8 @@ struct perf_record {
 };
 
 /*
- * Decode the record at the start of @data. Returns its length; 0: the @len bytes do not hold all of
- * it; -EBADMSG with @err: it is invalid.
+ * Decode the record at the start of @data. Returns its length, 0 if the @len bytes do not contain
+ * all of it, or -EBADMSG with @err if it is invalid.
  */
 ssize_t perf_record_decode(const uint8_t *data, size_t len, bool big, struct perf_record *rec,
 			   struct uft_err *err);
