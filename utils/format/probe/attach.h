@@ -1,4 +1,4 @@
-/* The functions by which a recorder drives a probe that it has put into a running process. */
+/* The functions that a recorder calls in a probe that it has put into a running process. */
 #ifndef UTRAIL_FORMAT_ATTACH_H
 #define UTRAIL_FORMAT_ATTACH_H
 
@@ -18,7 +18,7 @@
 enum attach_result {
 	ATTACH_DONE = 0,
 	ATTACH_BUSY = 1,    /* the probe has, or had, a recorder */
-	ATTACH_REFUSED = 2, /* the recorder was not reached, or has said no */
+	ATTACH_REFUSED = 2, /* the recorder was not reached, or has refused */
 	ATTACH_NO_MEMORY = 3,
 	ATTACH_SHADOW_STACK = 4,
 	ATTACH_OTHER_LIBC = 5,
@@ -29,69 +29,76 @@ enum attach_step {
 	ATTACH_STATE = 0, /* returns enum attach_state */
 	/*
 	 * Remove the program's references to the probe. Returns the number of code ranges that the
-	 * probe has made; the room gets the first and last address of each
+	 * probe has made. The first and last address of each are written to the room
 	 */
 	ATTACH_WITHDRAW = 1,
-	/* While other threads are stopped: 0 when none of them is in the probe or returns to it */
+	/*
+	 * While other threads are stopped: returns 0 when none of them is in the probe, or returns
+	 * to it
+	 */
 	ATTACH_COUNT = 2,
-	ATTACH_GIVE_BACK = 3, /* after ATTACH_COUNT: give back all memory */
+	ATTACH_GIVE_BACK = 3, /* after ATTACH_COUNT: free all memory */
 	ATTACH_HANDLE = 4,    /* returns the handle that utrail_attach() got */
 	/*
-	 * Returns the number of struct attach_change; the room gets the address of the first, valid
-	 * until the next ATTACH_CHANGES or ATTACH_CHANGED
+	 * Returns the number of struct attach_change. The address of the first is written to the
+	 * room, and is valid until the next ATTACH_CHANGES or ATTACH_CHANGED
 	 */
 	ATTACH_CHANGES = 5,
-	/* Tells that the recorder has written the changes. Returns the number of failed ones */
+	/*
+	 * Tells that the recorder has written the changes. Returns the number of changes that
+	 * failed
+	 */
 	ATTACH_CHANGED = 6,
 	/*
 	 * Before ATTACH_BEGIN, while all threads are stopped: the room has a struct attach_thread,
-	 * and the third argument is its size. 0 or -errno
+	 * and the third argument is its size. Returns 0 or -errno
 	 */
 	ATTACH_OPEN_CALLS = 7,
-	ATTACH_BEGIN = 8, /* from now on calls are recorded */
+	ATTACH_BEGIN = 8, /* calls are recorded from now on */
 	/*
-	 * During a recording: make the stubs of patches, which the recorder writes into the text
-	 * later.
+	 * During a recording: make the stubs of patches. Later, the recorder writes the patches
+	 * into the text.
 	 *
-	 * - Second argument: address of a plan's image with patches only; third argument: its size
-	 * - Result: 0 or -errno; -EAGAIN: impossible in this thread, or now
+	 * - The second argument is the address of a plan's image that has only patches. The third
+	 *   argument is its size
+	 * - Returns 0 or -errno. It is -EAGAIN if this is impossible in this thread, or now
 	 */
 	ATTACH_ADOPT = 9,
 	/*
-	 * Returns the number of code ranges made for patches; the room gets the first and last
-	 * address of each
+	 * Returns the number of code ranges that were made for patches. The first and last address
+	 * of each are written to the room
 	 */
 	ATTACH_CODES = 10,
 	/*
-	 * While other threads are stopped outside of the probe and its code: find functions with an
-	 * open call that announces its end (XRay).
+	 * While other threads are stopped outside of the probe and its code: find functions that
+	 * have an open call that announces its end (XRay).
 	 *
-	 * - Room: addresses of functions, which become 0 for the found ones; third argument: their
-	 *   number
-	 * - Result: 0 or -errno; -EAGAIN: a thread is within a hook
+	 * - The room has addresses of functions. Those of the found functions become 0. The third
+	 *   argument is their number
+	 * - Returns 0 or -errno. It is -EAGAIN if a thread is within a hook
 	 */
 	ATTACH_OPEN_ANNOUNCED = 11,
 	/*
-	 * The room has an array of struct attach_choice; the third argument is its length. The
-	 * choices take effect with ATTACH_CHOSEN. 0 or -errno
+	 * The room has an array of struct attach_choice, and the third argument is its length. The
+	 * choices take effect with ATTACH_CHOSEN. Returns 0 or -errno
 	 */
 	ATTACH_CHOOSE = 12,
-	ATTACH_CHOSEN = 13, /* 0; -EAGAIN: impossible in this thread, or now */
+	ATTACH_CHOSEN = 13, /* returns 0, or -EAGAIN if impossible in this thread, or now */
 	/*
 	 * After ATTACH_BEGIN, while threads run: record events that the program declares. Returns
-	 * the number of copies of libutrail-trace that report them; -EAGAIN as for ATTACH_CHOSEN
+	 * the number of copies of libutrail-trace that report them, or -EAGAIN as for ATTACH_CHOSEN
 	 */
 	ATTACH_DOORS_OPEN = 14,
 	/*
-	 * Before ATTACH_WITHDRAW, while threads run: libutrail-trace stops calling the probe, even
-	 * if the result is -EAGAIN. Results as for ATTACH_DOORS_OPEN
+	 * Before ATTACH_WITHDRAW, while threads run: let libutrail-trace stop calling the probe. It
+	 * stops even if the result is -EAGAIN. The results are those of ATTACH_DOORS_OPEN
 	 */
 	ATTACH_DOORS_CLOSE = 15,
 };
 
 /*
- * The user's choice for an event that the program declares, by its id in records: below 0: off,
- * above 0: on, 0: the program chooses.
+ * The user's choice for an event that the program declares. @event: its id in records. @choice:
+ * below 0: off, above 0: on, 0: the program chooses
  */
 struct attach_choice {
 	uint32_t event;
@@ -101,11 +108,11 @@ struct attach_choice {
 /*
  * A call that is open in a thread when recording begins.
  *
- * @slot: address of its return slot
+ * @slot: the address of its return slot
  * @ret: the return address in the slot
- * @addr: address of the function; of a library call, plan_call_site.addr
+ * @addr: the address of the function; for a library call, plan_call_site.addr
  * @sp: the stack pointer when the function calls the hooks of -finstrument-functions; 0: none
- * @is_library_call: the call counts only if the plan records this library call
+ * @is_library_call: the call is used only if the plan records this library call
  */
 struct attach_call {
 	uint64_t slot;
@@ -115,7 +122,10 @@ struct attach_call {
 	uint64_t is_library_call;
 };
 
-/* The open calls of one thread, outermost first; in several parts if they exceed the room. */
+/*
+ * The open calls of one thread, the outermost first. If they exceed the room, they come in several
+ * parts.
+ */
 struct attach_thread {
 	int32_t tid;
 	uint32_t nr;
@@ -140,7 +150,7 @@ enum attach_state {
 #define ATTACH_CHANGE_MAX 16
 
 enum attach_change_flags {
-	/* The change jumps to the previous change, which must be present as long as it is itself */
+	/* The change jumps to the previous change, which must be present as long as this change */
 	ATTACH_CHANGE_ON_FORMER = 1,
 	ATTACH_CHANGE_ISLAND = 2, /* without the change, no thread comes to @site */
 	ATTACH_CHANGE_EVENT = 4,  /* the change is not about a function */
@@ -148,13 +158,14 @@ enum attach_change_flags {
 
 /*
  * One change of the program's text. While all threads are stopped, the recorder writes the changes
- * in their order, and takes them back in reverse.
+ * in their order. It takes them back in reverse order.
  *
- * @len: length of @before, the original bytes, and of @after, the patched bytes
- * @clear: number of bytes from @site on, at least @len, that no thread may be in when the change is
+ * @len: the length of @before, which has the original bytes, and of @after, which has the patched
+ *       bytes
+ * @clear: the number of bytes at @site, at least @len, in which no thread may be when the change is
  *         written
- * @out_at: address of a byte that is 1 while the change is disabled: then the probe leaves the
- *          change out when a module is loaded again; 0: there is no such byte
+ * @out_at: the address of a byte that is 1 while the change is disabled. If it is 1 when a module
+ *          is loaded again, the probe leaves the change out; 0: there is no such byte
  */
 struct attach_change {
 	uint64_t site;

@@ -1,4 +1,7 @@
-/* Regular expressions for the probe: an automaton of at most 64 positions, in a plan's memory. */
+/*
+ * Regular expressions for the probe. They are automatons of at most 64 positions, in the memory of
+ * a plan.
+ */
 #ifndef UTRAIL_FORMAT_AUTOMATON_H
 #define UTRAIL_FORMAT_AUTOMATON_H
 
@@ -13,13 +16,13 @@ enum automaton_flags {
 };
 
 /*
- * An automaton of Glushkov's construction. A position is a place in the expression that matches one
- * byte; sets of positions are bit masks.
+ * An automaton of Glushkov's construction. A position is a part of the expression that matches one
+ * byte. Sets of positions are bit masks.
  *
  * @first: positions that may begin a match
- * @first_at_start: more of them at the start of the text
+ * @first_at_start: more positions that may begin a match at the start of the text
  * @last: positions that may end a match
- * @last_at_end: more of them at the end of the text
+ * @last_at_end: more positions that may end a match at the end of the text
  * @follow: by position: the positions that may follow it
  * @takes: by byte: the positions that match the byte
  */
@@ -35,7 +38,7 @@ struct automaton {
 };
 _Static_assert(sizeof(struct automaton) % 16 == 0, "it lies among the plan's conditions");
 
-/* True when the @len bytes of @text have a match. Takes a few ns per byte. */
+/* True when the @len bytes of @text have a match. The function takes a few ns per byte. */
 static inline bool automaton_matches(const struct automaton *a, const uint8_t *text, uint32_t len)
 {
 	uint64_t state = 0;

@@ -1,4 +1,4 @@
-/* Capture programs: the steps by which a probe copies values of a call to its payload. */
+/* Capture programs: the steps by which a probe copies the values of a call to its payload. */
 #ifndef UTRAIL_FORMAT_CAPTURE_H
 #define UTRAIL_FORMAT_CAPTURE_H
 
@@ -9,19 +9,19 @@
 /*
  * A step adds a value, or a part of it (a struct in two registers), to the payload. "The word" is:
  *
- * - integer argument @index, from 1 on, in its register or stack slot (arch_int_arg())
- * - word @index of the return value, from 0 on
+ * - the integer argument @index, counted from 1, in its register or stack slot (arch_int_arg())
+ * - the word @index of the return value, counted from 0
  */
 enum capture_op {
 	/*
-	 * The start of a program. @bytes is the number of steps for arguments; they come next.
-	 * @index is the number of steps for the return value; they come last
+	 * The start of a program. @bytes is the number of steps for arguments, which come next.
+	 * @index is the number of steps for the return value, which come last
 	 */
 	CAPTURE_HEAD,
 	CAPTURE_WORD,	    /* the low @bytes (at most 8) of the word */
-	CAPTURE_VECTOR,	    /* the low @bytes (at most 16) of vector register @index, from 0 on */
+	CAPTURE_VECTOR,	    /* the low @bytes (at most 16) of vector register @index (from 0) */
 	CAPTURE_X87,	    /* the ten bytes at the top of the floating point stack */
-	CAPTURE_STACK,	    /* @bytes from word @index above the return address, from 1 on */
+	CAPTURE_STACK,	    /* @bytes from word @index above the return address, counted from 1 */
 	CAPTURE_POINTED,    /* @bytes that the word points to */
 	CAPTURE_STRING,	    /* the C string that the word points to */
 	CAPTURE_STD_STRING, /* the std::string of libstdc++ that the word points to */
@@ -32,8 +32,8 @@ enum capture_op {
 };
 
 /*
- * The register bits above a narrow type are undefined, so the value is widened: to 32 bits by its
- * sign (CAPTURE_SIGNED) or with zeros, and to more bits with zeros.
+ * In a register, the bits above a narrow type are undefined, so the value is widened. It is widened
+ * to 32 bits by its sign (CAPTURE_SIGNED) or with zeros, and to more bits with zeros.
  */
 #define CAPTURE_SIGNED 0x80
 #define CAPTURE_WIDE   0x40 /* the value is widened to 64 bits by its sign */
@@ -47,13 +47,14 @@ struct capture_step {
 _Static_assert(sizeof(struct capture_step) == 8, "capture_step is laid out without holes");
 
 /*
- * A box: the content of a container in a fixed number of bytes. A second step follows CAPTURE_BOX:
+ * A box has the content of a container in a fixed number of bytes. A second step follows
+ * CAPTURE_BOX:
  *
- * @bytes: number of the next steps, which assemble the object from registers (BOX_IN_PARTS)
- * @index: number of the steps after these: the content as a tree of struct box_step, each before
- *         its children (utils/spec/args/shape.h)
+ * @bytes: the number of the next steps, which assemble the object from registers (BOX_IN_PARTS)
+ * @index: the number of the steps after these. They are the content as a tree of struct box_step,
+ *         in which each step is before its children (utils/spec/args/shape.h)
  *
- * A box begins with BOX_GOOD or BOX_NOTHING in one byte. The values follow, then zeros:
+ * A box begins with BOX_GOOD or BOX_NOTHING in one byte. The values follow, and then zeros:
  *
  *   bytes                 as they are
  *   text                  its length (two bytes), then its bytes
@@ -71,7 +72,7 @@ enum box_place {      /* @narrow of CAPTURE_BOX */
 #define BOX_NOTHING 0
 #define BOX_GOOD    1
 #define BOX_WILD    UINT32_MAX
-#define BOX_MANY    (UINT32_MAX - 1) /* more than BOX_WALK_MAX */
+#define BOX_MANY    (UINT32_MAX - 1) /* more elements than BOX_WALK_MAX */
 #define BOX_NO_CASE 0xff
 /* The presence byte of an expired weak_ptr. */
 #define BOX_EXPIRED 2
@@ -79,7 +80,7 @@ enum box_place {      /* @narrow of CAPTURE_BOX */
 /* The most nodes that are counted in a container without a size. */
 #define BOX_WALK_MAX 256
 
-/* The most bytes of an object in registers, which has two at most. */
+/* The most bytes of an object in registers. It has at most two registers. */
 #define BOX_PARTS_BYTES 16
 
 enum box_op {
@@ -93,7 +94,7 @@ enum box_op {
 	 * an element
 	 */
 	BOX_RANGE,
-	BOX_COUNTED,  /* @a: offset of the pointer, @b: of the number; @c: bytes of one */
+	BOX_COUNTED,  /* @a, @b: offsets of pointer and number; @c: bytes of an element */
 	BOX_FIXED,    /* @a: offset of the pointer, @b: the number; @c: bytes of an element */
 	BOX_ARRAY,    /* @a: offset of the first element, @b: the number; @c: bytes of an element */
 	BOX_MEMBERS,  /* @a: offset, @b: number of children */
@@ -101,19 +102,19 @@ enum box_op {
 	BOX_FOLLOW,   /* @a: offset of the pointer */
 	BOX_VARIANT,  /* @a: offset of the index, @b: its bytes, @c: number of children */
 	/*
-	 * @a, @b: offsets of the first node's address and of the number; @c, @d: offsets in a node
-	 *     of the next node's address and of the value
+	 * @a: offset of the first node's address. @b: offset of the number. @c, @d: offsets, in a
+	 *     node, of the next node's address and of the value
 	 */
 	BOX_CHAIN,
-	BOX_TREE, /* like BOX_CHAIN; @c, @e, @f: offsets in a node of left, right, parent */
+	BOX_TREE, /* like BOX_CHAIN; @c, @e, @f: offsets, in a node, of left, right, parent */
 	/*
-	 * A chain without a number. @a: offset of the first node's address; @b, @c: offsets in a
-	 * node of the next node's address and of the value
+	 * A chain without a number. @a: offset of the first node's address. @b, @c: offsets, in a
+	 * node, of the next node's address and of the value
 	 */
 	BOX_LINKS,
 	/*
-	 * @a: offset of the pointer to the first bit; @b: offset of the pointer to the last word,
-	 *     which the bit's number in that word follows
+	 * @a: offset of the pointer to the first bit. @b: offset of the pointer to the last word.
+	 *     The number of the last bit in that word follows this pointer
 	 */
 	BOX_BITS,
 	BOX_COUNTED_BITS, /* @a: as for BOX_BITS; @b: offset of the number */
@@ -129,16 +130,19 @@ enum box_op {
 	 */
 	BOX_COUNTED_DEQUE,
 	/*
-	 * @a, @b: offsets of the pointer and of the address of the counters. The counters have @d
-	 *     bytes at offset @c with the number of owners minus @e
+	 * @a, @b: offsets of the pointer and of the address of the counters. At offset @c, the
+	 *         counters have a number of @d bytes. It is the number of owners minus @e
 	 */
 	BOX_FOLLOW_WEAK,
-	/* A struct. @a: offset, @b: bytes, @c: number of children: its containers and strings */
+	/*
+	 * A struct. @a: offset, @b: bytes, @c: number of children, which are its containers and
+	 * strings
+	 */
 	BOX_FIELDS,
 };
 
 /*
- * @skip: number of box_steps below this one
+ * @skip: the number of box_steps that are below this step in the tree
  * @limit: the most elements that are recorded
  */
 struct box_step {
@@ -172,7 +176,7 @@ struct capture_text {
 /* The most steps of a program for arguments, or for the return value. */
 #define CAPTURE_STEPS_MAX 1024U
 
-/* The longest payload; a longer one is not recorded at all. */
+/* The longest payload. A longer payload is not recorded at all. */
 #define CAPTURE_MAX_BYTES (ARGBLOB_MAX_BYTES - 8)
 
 #endif

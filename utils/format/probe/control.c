@@ -1,4 +1,7 @@
-/* Checks of messages, and their headers (see control.h). Also part of the probe: no libc. */
+/*
+ * Checks of messages, and their headers (see control.h). This file is also a part of the probe, so
+ * it uses no libc.
+ */
 #include "utils/format/probe/control.h"
 
 #include <string.h>
@@ -17,7 +20,7 @@ static bool crash_is_valid(const void *message, size_t len)
 	return ((const struct control_crash *)message)->nr_frames <= CONTROL_CRASH_FRAMES;
 }
 
-/* Check for @nr texts up to the end of the message. */
+/* Check for @nr texts, which end with the message. */
 static bool has_texts(const void *message, const char *texts, size_t len, unsigned nr)
 {
 	size_t bytes = len - (texts - (const char *)message);
@@ -59,7 +62,7 @@ static bool declared_is_valid(const void *message, size_t len)
 	return !event || (event >= EVENT_ID_USER && event < EVENT_ID_USER + EVENT_USER_MAX);
 }
 
-/* @texts: the fewest bytes of the message's texts */
+/* @texts: the least number of bytes of the message's texts */
 #define SHAPE(name, NAME, texts, ...)                                                         \
 	const struct control_shape control_##name##_shape = {                                 \
 		CONTROL_##NAME, sizeof(struct control_##name) + (texts), #NAME, ##__VA_ARGS__ \
@@ -81,7 +84,7 @@ SHAPE(status, STATUS, 0);
 SHAPE(status_is, STATUS_IS, 0);
 SHAPE(working, WORKING, 0);
 
-/* The bytes that all versions have: up to the version. */
+/* The bytes that all versions have. They end with the version. */
 #define COMMON_BYTES offsetof(struct control_header, flags)
 
 static enum control_verdict check_header(const struct control_header *h, size_t len)
@@ -160,7 +163,7 @@ static int hex_digit(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Find the digits of ":digits"; NULL: @text is something else. */
+/* Find the digits of ":digits". Returns NULL if @text is something else. */
 static const char *filters_at(const char *text)
 {
 	size_t nr = 0;
@@ -172,7 +175,7 @@ static const char *filters_at(const char *text)
 	return nr == CONTROL_FILTERS_DIGITS && !text[1 + nr] ? text + 1 : NULL;
 }
 
-/* Find the number of filters at the end of an address; NULL: it has none. */
+/* Find the number of filters at the end of an address. Returns NULL if it has none. */
 static const char *filters_of(const char *address)
 {
 	size_t len = strlen(address);

@@ -38,15 +38,15 @@
  *                                      <-    WORKING (optional)
  *
  * - HELLO is the first message of each connection. A packet has one message.
- * - The probe closes the connection after each exchange: the program could close or replace its
- *   descriptor.
+ * - The probe closes the connection after each exchange, because the program could close or replace
+ *   its descriptor.
  * - The socket is in the abstract name space (unix(7)), so no file remains.
- * - A receiver ignores an unknown message with CONTROL_OPTIONAL. To another one it answers ERROR,
- *   which ends the conversation; the program runs on without the probe.
+ * - A receiver ignores an unknown message that has CONTROL_OPTIONAL. It answers other unknown
+ *   messages with ERROR, which ends the conversation. The program runs on without the probe.
  * - A receiver ignores bytes after the members that it knows
  *   (doc/internals/add-a-control-message.md).
- * - UTRAIL_SOCKET is "name:secret" or "name:secret:filters": the secret in hex, and in five digits
- *   the number of system call filters (seccomp) that a program starts with.
+ * - UTRAIL_SOCKET is "name:secret" or "name:secret:filters". The secret is in hex. Filters has five
+ *   digits: the number of system call filters (seccomp) that a program starts with.
  * - A sender without the secret gets no answer. The token of WELCOME proves that a process was
  *   welcomed, or is the forked child of such a process (doc/internals/trust.md).
  */
@@ -55,7 +55,7 @@
 #define CONTROL_MSG_MAX 8192 /* in bytes, with the header */
 
 #define CONTROL_ENV_SOCKET "UTRAIL_SOCKET"
-#define CONTROL_NAME_SIZE  64 /* the socket's name with its NUL */
+#define CONTROL_NAME_SIZE  64 /* of the socket's name with its NUL */
 
 #define CONTROL_SECRET_BYTES   16
 #define CONTROL_FILTERS_DIGITS 5
@@ -70,12 +70,12 @@ enum control_type {
 	CONTROL_WELCOME = 4,
 	CONTROL_PLAN = 5,
 	CONTROL_CRASH = 6,
-	CONTROL_ERROR = 7, /* from either end: a message was not understood, or was refused */
+	CONTROL_ERROR = 7, /* sent by either end: a message was not understood, or was refused */
 	CONTROL_STATUS = 8,
 	CONTROL_STATUS_IS = 9,
 
 	CONTROL_SET_PLAN = 12,
-	CONTROL_WORKING = 13, /* the answer takes a while, as for a large program */
+	CONTROL_WORKING = 13, /* the answer takes a while, for example for a large program */
 	CONTROL_DECLARE = 14,
 	CONTROL_DECLARED = 15,
 	CONTROL_CALLABLE = 16,
@@ -86,11 +86,11 @@ enum control_type {
 	CONTROL_ATTACH = 10,
 	CONTROL_DETACH = 11, /* the recorder asks a probe to stop recording its program */
 
-	CONTROL_TESTS = 0x8000, /* from this number on: for tests only */
+	CONTROL_TESTS = 0x8000, /* numbers from here are for tests only */
 };
 
 enum control_flags {
-	CONTROL_OPTIONAL = 1U << 0, /* a receiver that does not know the type skips it */
+	CONTROL_OPTIONAL = 1U << 0, /* a receiver that does not know the type ignores the message */
 	CONTROL_ANSWER = 1U << 1,   /* @seq is that of the answered message */
 };
 
@@ -101,7 +101,8 @@ enum control_flags {
  * @version: CONTROL_VERSION of the sender
  * @flags: receivers ignore unknown bits
  * @len: bytes of the whole message, and of its packet
- * @seq: number of the message, from 1 on: each end counts its own messages on a connection
+ * @seq: the number of the message, which begins with 1: each end counts its own messages on a
+ *       connection
  */
 struct control_header {
 	uint16_t magic;
@@ -136,8 +137,8 @@ struct control_hello {
 	int32_t ppid;
 	uint32_t kind; /* enum control_hello_kind */
 	uint32_t pad;
-	uint8_t secret[CONTROL_SECRET_BYTES]; /* at this place in all versions */
-	uint8_t token[CONTROL_SECRET_BYTES];  /* of the last WELCOME; zeros before it */
+	uint8_t secret[CONTROL_SECRET_BYTES]; /* has this offset in all versions */
+	uint8_t token[CONTROL_SECRET_BYTES];  /* of the last WELCOME; zeros before the first */
 	uint64_t time_ns; /* CONTROL_FORK: the time when fork returned in the child; else 0 */
 };
 _Static_assert(sizeof(struct control_hello) == 72, "the same for all compilers");
@@ -148,11 +149,11 @@ struct control_module {
 	struct control_header h;
 	uint64_t start;
 	uint64_t end;
-	uint64_t load_bias; /* is added to the file's own addresses */
+	uint64_t load_bias; /* the number to add to the file's own addresses */
 	uint64_t time_ns;   /* a time before it was loaded; 0: present from the start */
 	int32_t tid;	    /* the thread that called dlopen */
 	uint32_t has_text;  /* the module has an executable segment */
-	char path[];	    /* with its NUL, up to the end of the packet */
+	char path[];	    /* with its NUL; it ends with the packet */
 };
 
 struct control_ready {
@@ -165,8 +166,8 @@ struct control_welcome {
 };
 
 /*
- * The descriptors of WELCOME, in the order of its SCM_RIGHTS array. The plan's memfd (plan.h) comes
- * only for a fresh image.
+ * The descriptors of WELCOME, in the order of its SCM_RIGHTS array. The memfd of the plan (plan.h)
+ * comes only for a fresh image.
  */
 enum control_welcome_fd {
 	CONTROL_FD_PAGE = 0,
@@ -188,10 +189,10 @@ struct control_set_plan {
 	struct control_header h;
 };
 
-/* The most frames in a CRASH; the innermost comes first. */
+/* The most frames in a CRASH. The innermost frame comes first. */
 #define CONTROL_CRASH_FRAMES 256
 
-/* @addr: as in records; @time_ns: time of the entry */
+/* @addr: as in records; @time_ns: the time of the entry */
 struct control_crash_frame {
 	uint64_t addr;
 	uint64_t time_ns;
@@ -216,8 +217,8 @@ struct control_crash {
 _Static_assert(sizeof(struct control_crash) <= CONTROL_MSG_MAX, "it fits a packet");
 
 /*
- * @texts: the event's id, its format and, if @has_common, the common format. Each ends with a NUL;
- *         they fill the packet
+ * @texts: the event's id, its format and, if @has_common, the common format. Each ends with a NUL,
+ *         and together they fill the packet
  */
 struct control_declare {
 	struct control_header h;
@@ -227,7 +228,7 @@ struct control_declare {
 };
 
 /*
- * @event: the event's number in records; 0: it has none
+ * @event: the event's number in records; 0: the event has no number
  * @choice: the user's choice for the event; below 0: off, above 0: on, 0: none
  */
 struct control_declared {
@@ -239,11 +240,11 @@ struct control_declared {
 /*
  * A function of a language without addresses.
  *
- * @line: first line of its source, from 1 on; 0: it has none
- * @is_native: it is written in C: readers take it for a library call
- * @wants_plan: the probe's plan does not have the range of the last answer
- * @nr_args: number of its parameters
- * @texts: its name, then its file or "", each with its NUL; they fill the packet
+ * @line: the first line of its source, counted from 1; 0: it has no source
+ * @is_native: it is written in C, so readers take it for a library call
+ * @wants_plan: the probe's plan does not have the @range of the last answer
+ * @nr_args: the number of its parameters
+ * @texts: its name, and then its file or "". Each has its NUL, and together they fill the packet
  */
 struct control_callable {
 	struct control_header h;
@@ -255,12 +256,12 @@ struct control_callable {
 };
 
 /*
- * The answer to CALLABLE. If the probe wants a plan and @range has an addition, a descriptor comes
- * along, as after a dlopen.
+ * The answer to CALLABLE. If the probe wants a plan, and there is an addition for @range, the
+ * answer has a descriptor, as after a dlopen.
  *
  * @addr: the function's address in records (utils/format/callables.h); 0: it is not recorded
  * @values: the recorded values of its calls, as in CALLABLE_RESULT
- * @range: number of the range of addresses with a rule that contains @addr; 0: no rule
+ * @range: the number of the range of addresses that contains @addr and has a rule; 0: no rule
  */
 struct control_callable_is {
 	struct control_header h;
@@ -271,19 +272,19 @@ struct control_callable_is {
 };
 
 /*
- * The result of processing a message. ERROR has values from CONTROL_NO_MESSAGE on, which are the
- * same in all versions.
+ * The result of processing a message. ERROR has the values that are at least CONTROL_NO_MESSAGE.
+ * They are the same in all versions.
  */
 enum control_verdict {
 	CONTROL_TAKEN = 0,
 	CONTROL_SKIPPED = 1,	/* its type is unknown, and it is optional */
-	CONTROL_NO_MESSAGE = 2, /* it has no header, or another length than its header tells */
+	CONTROL_NO_MESSAGE = 2, /* it has no header, or another length than its header says */
 	CONTROL_OTHER_VERSION = 3,
 	CONTROL_UNKNOWN_TYPE = 4,
 	CONTROL_MALFORMED = 5,	  /* it is shorter than its type, or has invalid values */
 	CONTROL_OUT_OF_PLACE = 6, /* it may not come at this point of the conversation */
 	CONTROL_TOO_MANY = 7,
-	CONTROL_FAILED = 8, /* it was understood, but the recorder could not do it */
+	CONTROL_FAILED = 8, /* it was understood, but the recorder could not execute it */
 };
 
 /*
@@ -318,20 +319,24 @@ struct control_status_is {
 };
 
 /*
- * WORKING has CONTROL_OPTIONAL, and the @seq of the message in work. The waiting end restarts its
- * timeout.
+ * WORKING has CONTROL_OPTIONAL, and the @seq of the message that is being processed. The waiting
+ * end restarts its timeout.
  */
 struct control_working {
 	struct control_header h;
 };
 
-/* --- the codec (control.c), which probe and recorder share: no allocation, no libc --- */
+/*
+ * --- the codec (control.c), which probe and recorder share; it does not allocate, and uses no libc
+ * ---
+ */
 
 /*
  * The format of a type of message.
  *
  * @min_len: the least length
- * @is_valid: true when the members of a message of @len >= @min_len bytes are valid; NULL: always
+ * @is_valid: true when the members of a message are valid, if @len >= @min_len; NULL: they are
+ *            always valid
  */
 struct control_shape {
 	uint16_t type;
@@ -357,8 +362,8 @@ extern const struct control_shape control_status_is_shape;
 extern const struct control_shape control_working_shape;
 
 /*
- * States of an end are small numbers of its own, from 1 on. CONTROL_OVER is the end of the
- * conversation.
+ * The states of an end are small numbers that it chooses, which begin with 1. CONTROL_OVER is the
+ * end of the conversation.
  */
 #define CONTROL_OVER	  0U
 #define CONTROL_IN(state) (1U << (state))
@@ -381,15 +386,15 @@ struct control_table {
 };
 
 /*
- * Process a packet of @len bytes by its row. *@state becomes the next state; only CONTROL_TAKEN
- * changes it.
+ * Process a packet of @len bytes by its row. If the result is CONTROL_TAKEN, *@state becomes the
+ * next state. Otherwise it does not change.
  */
 enum control_verdict control_take(const struct control_table *table, unsigned *state, void *context,
 				  const void *packet, size_t len);
 
 /*
- * Fill in the header of @message, which has @len bytes. @seq: its number, or with CONTROL_ANSWER,
- * the number of the answered message
+ * Fill in the header of @message, which has @len bytes. @seq: the number of the message, or with
+ * CONTROL_ANSWER, the number of the answered message
  */
 void control_stamp(void *message, enum control_type type, uint32_t flags, size_t len, uint32_t seq);
 
@@ -398,7 +403,7 @@ struct control_error control_error_about(const void *packet, enum control_verdic
 
 /*
  * Parse "name:secret" or "name:secret:filters". Returns the number of bytes of the name, with the
- * secret in @secret; 0: the format is wrong.
+ * secret in @secret, or 0 if the format is wrong.
  */
 size_t control_address_parse(const char *address, uint8_t secret[CONTROL_SECRET_BYTES]);
 
@@ -409,13 +414,16 @@ size_t control_address_parse(const char *address, uint8_t secret[CONTROL_SECRET_
 unsigned control_address_filters(const char *address);
 void control_address_add_filter(char *address);
 
-/* True when two secrets are equal. The time does not depend on the bytes that differ. */
+/*
+ * True when two secrets are equal. The time that this takes does not depend on the bytes that
+ * differ.
+ */
 bool control_secret_is(const uint8_t a[CONTROL_SECRET_BYTES],
 		       const uint8_t b[CONTROL_SECRET_BYTES]);
 
 /*
- * Returns the version of a packet if it is a HELLO of another version than ours, and its sender
- * knows @secret; 0 for all other packets.
+ * Returns the version of a packet if it is a HELLO of another version than ours, whose sender knows
+ * @secret. Returns 0 for all other packets.
  */
 unsigned control_other_version(const void *packet, size_t len,
 			       const uint8_t secret[CONTROL_SECRET_BYTES]);
