@@ -18,7 +18,7 @@ void module_map_deinit(struct module_map *map)
 	*map = (struct module_map){ 0 };
 }
 
-/* Append @entry and take ownership of its path, which is freed on failure. */
+/* Append @entry, and take ownership of its path. After a failure, the path is freed. */
 static int map_take(struct module_map *map, struct map_entry *entry)
 {
 	if (!entry->path)
@@ -60,7 +60,7 @@ void module_map_encode(const struct module_map *map, struct strbuf *out)
 	}
 }
 
-/* Remove " build-id:<hex>" from the end of @path, if present. */
+/* Remove " build-id:<hex>" from the end of @path, if it is there. */
 static void take_build_id(struct text *path, char build_id[static MAP_BUILD_ID_MAX + 1])
 {
 	size_t tag_len = sizeof(build_id_tag) - 1;
@@ -85,7 +85,7 @@ static void skip_blanks(struct text *in)
 		in->at++;
 }
 
-/* Parse four letters as in /proc/PID/maps. */
+/* Parse four letters of protection, as in /proc/PID/maps. */
 static bool get_prot(struct text *in, char prot[static 5])
 {
 	if (text_left(in) < 4)

@@ -14,9 +14,9 @@
 /*
  * One module, or "[stack]" (doc/formats/tasks.md, "Module maps").
  *
- * @start: start of the first segment, from which relative addresses count
- * @end: end of the last segment
- * @prot: protection of the executable segment, "r-xp"
+ * @start: the start of the first segment, from which relative addresses are counted
+ * @end: the end of the last segment
+ * @prot: the protection of the executable segment, "r-xp"
  * @path: owned by the map
  * @build_id: lowercase hex, "" when unknown
  */
@@ -37,7 +37,7 @@ struct module_map {
 void module_map_deinit(struct module_map *map);
 #define cleanup_module_map cleanup(module_map_deinit)
 
-/* Append a copy of @entry, with a copy of its path. 0 or -ENOMEM. */
+/* Append a copy of @entry, with a copy of its path. Returns 0 or -ENOMEM. */
 int module_map_add(struct module_map *map, const struct map_entry *entry);
 
 void module_map_encode(const struct module_map *map, struct strbuf *out);
@@ -46,7 +46,7 @@ void module_map_encode(const struct module_map *map, struct strbuf *out);
  * Parse a map file, or a copy of /proc/PID/maps, into the empty @map. Lines without a path are
  * skipped. Consecutive lines of one path become one entry.
  *
- * Returns 0; -EINVAL with the number of the invalid line; or -ENOMEM.
+ * Returns 0, -EINVAL with the number of the invalid line in @err, or -ENOMEM.
  */
 int module_map_decode(const char *text, size_t len, struct module_map *map, struct uft_err *err);
 

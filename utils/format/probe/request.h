@@ -15,9 +15,9 @@
 #define REQUEST_NAME_PREFIX "utrail-dir-"
 
 /*
- * A file of the data directory, with mode 0600 and two lines: the socket's name, and a secret of
- * REQUEST_SECRET_CHARS hexadecimal digits. The name has random digits if another process has the
- * usual one.
+ * The name of a file of the data directory. It has mode 0600 and two lines: the name of the socket,
+ * and a secret of REQUEST_SECRET_CHARS hexadecimal digits. The socket's name has random digits if
+ * another process has taken the usual one.
  */
 #define REQUEST_DOOR_NAME    ".control"
 #define REQUEST_SECRET_CHARS 32
@@ -33,17 +33,20 @@ static inline void request_name(char name[static REQUEST_NAME_SIZE], const struc
 
 enum request_type {
 	REQUEST_SAVE = 1, /* flight recording: save the content of the rings to the directory */
-	/* Gets an answer only while the program runs */
+	/* Get an answer only while the program runs */
 	REQUEST_IS_RUNNING = 2,
 	/* Tell the time up to which the files are complete; from now on, flush them often */
 	REQUEST_PROGRESS = 3,
 	REQUEST_CONTROL = 4, /* obey the words of utils/spec/steer.h */
 	/*
-	 * Tell by @error whether the process with the number in the text is recorded or a recorder
-	 * (0), or not (-ESRCH). Gets an answer even while another answer is pending
+	 * Tell by @error if the process with the number in the text is recorded or is a recorder
+	 * (0), or not (-ESRCH). The answer comes even while another answer is pending
 	 */
 	REQUEST_HAS_PID = 5,
-	/* Tell the secret of REQUEST_DOOR_NAME as the answer's text; -ENOENT: there is none */
+	/*
+	 * Tell the secret of REQUEST_DOOR_NAME as the text of the answer. -ENOENT: there is no
+	 * secret
+	 */
 	REQUEST_PROVE = 6,
 };
 
@@ -51,8 +54,8 @@ enum request_type {
 #define REQUEST_TEXT_MAX 65536
 
 /*
- * A request, which a text of @text_bytes follows. CONTROL: words, each with its NUL; HAS_PID: a
- * number with its NUL; other types have no text.
+ * A request. A text of @text_bytes follows. For CONTROL, it has words, each with its NUL; for
+ * HAS_PID, a number with its NUL. Other types have no text.
  */
 struct request {
 	uint32_t magic;
@@ -62,12 +65,12 @@ struct request {
 };
 
 /*
- * An answer. Up to the end of the packet a text without NUL follows: the answer to CONTROL, or the
- * reason of @error.
+ * An answer. A text without NUL follows, up to the end of the packet. It is the answer to CONTROL,
+ * or the reason of @error.
  *
- * @error: 0 or negative errno. -EOPNOTSUPP: SAVE: nothing to save; PROGRESS: records are kept in
- *         memory
- * @nr_tasks: SAVE: number of saved tasks
+ * @error: 0 or a negative errno. -EOPNOTSUPP means for SAVE that there is nothing to save, and for
+ *         PROGRESS that records are kept in memory
+ * @nr_tasks: SAVE: the number of saved tasks
  * @holds_back: PROGRESS: entries before @complete_ns may still be missing, until their calls take
  *              long enough or make other calls
  * @complete_ns: PROGRESS: the files have all records up to this time of the recording's clock, with

@@ -6,21 +6,21 @@
 #include <stdint.h>
 
 /*
- * An arena is a sparse memfd that the recorder makes for each process and sends by SCM_RIGHTS.
+ * An arena is a sparse memfd. The recorder makes one for each process, and sends it by SCM_RIGHTS.
  *
  *   arena:  struct arena | ring 0 | ring 1 | ... | ring nr_rings - 1
  *   ring:   struct ring (one page) | segment 0 | ... | segment nr_segments - 1
  *
  * A ring has one producer, the thread that owns it, and one consumer, a writer of the recorder.
  *
- * - Positions (head, tail) count bytes since the ring was taken into use, and never wrap. The place
- *   of a byte is its position modulo the data size.
- * - A record never crosses the end of a segment. The producer stores the filled length in
- *   segment_used[], and goes on in the next segment.
+ * - Positions (head, tail) count bytes since the ring was taken into use, and never wrap. The
+ *   offset of a byte is its position modulo the data size.
+ * - A record never crosses the end of a segment. When the next record does not fit, the producer
+ *   stores the filled length in segment_used[], and goes on in the next segment.
  * - The producer enters a segment only after the consumer has emptied it. So bytes between tail and
- *   head are never overwritten, even if a side dies.
+ *   head are never overwritten, even if one of the two dies.
  * - A thread takes a second ring, for payloads (event_data.h), at its first declared event. The
- *   tid, lost and writer of the first ring count for both, and both are released together.
+ *   tid, lost and writer of the first ring are used for both, and both rings are released together.
  * - With PLAN_FLIGHT the producer overwrites the oldest records and ignores tail. A copy of segment
  *   s is complete if head is then still below the end of the lap that began with s (flight.c).
  */
@@ -33,57 +33,64 @@ enum ring_state {
 	RING_CLAIMED = 3,  /* the thread that has taken the ring prepares it */
 	RING_LIVE = 1,	   /* a thread writes to it */
 	RING_DONE = 2,	   /* the thread ended; the writer empties it, then sets it to RING_FREE */
-	RING_PAYLOADS = 4, /* a ring for payloads, whose index the thread's first ring has */
+	RING_PAYLOADS = 4, /* a ring for payloads; the thread's first ring has its index */
 };
 
 /*
- * The tid in the ring of a stack that the program has made. In files the stack has an id from
- * RING_FIRST_STACK_TID on, above the kernel's thread ids (2^22).
+ * The tid in the ring of a stack that the program has made. In files, such a stack has an id that
+ * is at least RING_FIRST_STACK_TID, which is above the kernel's thread ids (2^22).
  */
 #define RING_TID_STACK	     INT32_MIN
 #define RING_FIRST_STACK_TID 5000000
 
 /* The words that producer and consumer share. Each cache line has one writer. */
 struct ring {
-	/* The owning process writes these when it takes the ring, and @state last, with release. */
+	/*
+	 * The owning process writes these members when it takes the ring. It writes @state last,
+	 * with release.
+	 */
 	_Atomic uint32_t state; /* enum ring_state */
 	int32_t tid;
-	uint64_t start_ns; /* when the thread was first seen, by the recording's clock */
+	uint64_t start_ns; /* the time when the thread was first seen, by the recording's clock */
 	/*
-	 * 1 + the index of the ring with the payloads of this ring's records, stored before the
-	 * first payload; 0: there is none
+	 * 1 + the index of the ring that has the payloads of this ring's records; 0: there is none.
+	 * It is stored before the first payload
 	 */
 	_Atomic uint32_t payloads;
 	uint32_t is_child; /* @tid is a child that runs in the process' memory: vfork(2) */
 	uint64_t pad0[5];
 
 	/*
-	 * Written by the producer. @head is stored with release after the record's bytes: it
-	 * publishes all bytes below it, and segment_used[] of the segments completely below it.
+	 * Written by the producer. @head is stored with release after the record's bytes. It
+	 * publishes all bytes below it, and segment_used[] of the segments that are completely
+	 * below it.
 	 */
 	_Atomic uint64_t head;
-	_Atomic uint64_t lost;	    /* number of dropped records, most for lack of room */
+	_Atomic uint64_t lost;	    /* number of dropped records, mostly for lack of room */
 	_Atomic uint64_t lost_told; /* the part of @lost that LOST records in the ring tell */
 	_Atomic uint32_t waiting;   /* 1 while the producer sleeps on @room */
 	uint32_t index;		    /* the ring's number, for the owning process only */
-	/* The part of @lost from calls inside the probe (aside.c), which no larger ring can save */
+	/*
+	 * The part of @lost that comes from calls inside the probe (aside.c). A larger ring would
+	 * not save them
+	 */
 	_Atomic uint64_t lost_inside;
 	_Atomic uint64_t too_deep; /* number of calls without a frame: PLAN_TELLS_DEPTH */
 	uint64_t pad2[2];
 
 	/*
-	 * Written by the consumer. @tail is stored with release after the bytes were copied: the
-	 * producer may overwrite the bytes below it.
+	 * Written by the consumer. @tail is stored with release after the bytes were copied. The
+	 * producer may then overwrite the bytes below it.
 	 */
 	_Atomic uint64_t tail;
-	_Atomic uint32_t room; /* futex: changes whenever @tail passed a segment while @waiting */
+	_Atomic uint32_t room; /* futex: changes when @tail passed a segment while @waiting */
 	uint32_t pad3;
 	uint64_t pad4[6];
 
 	uint32_t segment_used[RING_SEGMENTS_MAX]; /* bytes filled; valid for segments below @head */
 	/*
-	 * Flight recording: bytes of all records before the segment that is in this place; valid
-	 * when @head is in the segment or past it
+	 * Flight recording: the bytes of all records before the segment that is in this slot. Valid
+	 * when @head is in the segment, or past it
 	 */
 	uint64_t segment_before[RING_SEGMENTS_MAX];
 };
@@ -92,11 +99,11 @@ _Static_assert(__builtin_offsetof(struct ring, head) == 64, "the producer has it
 _Static_assert(__builtin_offsetof(struct ring, tail) == 128, "the consumer has its own line");
 
 /*
- * Children of fork(2), which report themselves only with their first record. Until then a child
- * uses its parent's arena, which counts the children of that child, too.
+ * Children of fork(2), which report themselves only with their first record. Until then, a child
+ * uses the arena of its parent, and the children of the child are counted in this arena, too.
  *
- * @pids: child number n of this process has pids[n % ARENA_FORKS]; negative: the child is in
- *        another pid namespace than its parent
+ * @pids: child number n of this process has pids[n % ARENA_FORKS]; a negative pid means that the
+ *        child is in another pid namespace than its parent
  */
 #define ARENA_FORKS 960
 
@@ -109,16 +116,17 @@ struct arena_forks {
 };
 
 /*
- * The first page of the arena. The process can write to the page, so neither side trusts its
- * content: the recorder knows the arena's shape, and the probe has copied the shape at first.
+ * The first page of the arena. The process can write to the page, so the recorder and the probe do
+ * not trust its content. The recorder knows the shape of the arena, and the probe has copied the
+ * shape at first.
  *
- * @may_skip: PLAN_STEERABLE: 1: entry stubs may skip the code that reads @news. The recorder clears
- *            it when it sets @news, the process sets it when it has the newest plan
- * @finish_wanted: 1: this process wants the whole recording to end (control_page.finished)
- * @reads_failed: enum plan_read bits of values that some thread cannot read
- * @points_failed: number of patches of functions and events that could not be made
- * @news: PLAN_STEERABLE: 1: the control page tells the end, or another plan. The process sets it to
- *        0 before it looks there (libmcount/plan/plan_update.h)
+ * @may_skip: PLAN_STEERABLE: if 1, entry stubs may skip the code that reads @news. The recorder
+ *            clears it when it sets @news. The process sets it when it has the newest plan
+ * @finish_wanted: if 1, this process wants the whole recording to end (control_page.finished)
+ * @reads_failed: the enum plan_read bits of values that some thread cannot read
+ * @points_failed: the number of patches of functions and events that could not be made
+ * @news: PLAN_STEERABLE: if 1, the control page tells the end, or another plan. The process sets it
+ *        to 0 before it looks at the control page (libmcount/plan/plan_update.h)
  * @seals: filters of system calls (seccomp) that the process has put on itself; the probe makes no
  *         system call that they forbid
  *
@@ -140,7 +148,7 @@ struct arena {
 	uint32_t nr_segments;		   /* number of segments of each ring */
 	uint32_t segment_bytes;		   /* a multiple of RING_PAGE */
 	_Atomic uint32_t may_skip;	   /* stubs read it at ARENA_MAY_SKIP */
-	uint64_t ring_stride;		   /* bytes from one ring's header to the next one's */
+	uint64_t ring_stride;		   /* bytes from the header of a ring to the next header */
 	_Atomic uint32_t high_water;	   /* rings with a smaller index may be in use */
 	_Atomic uint32_t threads_untraced; /* threads that found no free ring */
 	_Atomic uint32_t finish_wanted;
@@ -189,11 +197,12 @@ static inline char *ring_data(struct ring *r)
 
 /*
  * The recorder's data for all probes. A probe can only map the page read-only
- * (F_SEAL_FUTURE_WRITE): a writing process could deceive all others.
+ * (F_SEAL_FUTURE_WRITE), because a process that writes to it could deceive all others.
  *
  * @nr_writers: 1 to CONTROL_WRITERS_MAX; ring i belongs to writer i % nr_writers
- * @finished: a futex; not 0: recording has ended, by a trigger, a signal or the recorder
- * @plan_generation: generation of the newest plan; 0 is the first plan
+ * @finished: a futex. If it is not 0, the recording was ended by a trigger, a signal or the
+ *            recorder
+ * @plan_generation: the generation of the newest plan; 0 is the first plan
  */
 struct control_page {
 	uint32_t nr_writers;
@@ -204,7 +213,7 @@ struct control_page {
 	struct {
 		/*
 		 * A futex. A producer that has data checks @sleeping, and wakes the writer. If data
-		 * come after the writer's last check, a timer wakes the writer.
+		 * come after the last check by the writer, a timer wakes the writer.
 		 */
 		_Atomic uint32_t wake;
 		_Atomic uint32_t sleeping; /* 1 while the writer waits on @wake */
