@@ -1,4 +1,7 @@
-/* The plan's image (see plan.h). Also part of the probe: of libc, only memcpy() and memset(). */
+/*
+ * The plan's image (see plan.h). This file is also a part of the probe, so it uses only memcpy()
+ * and memset() of libc.
+ */
 #include "utils/format/probe/plan.h"
 
 #include <errno.h>
@@ -13,7 +16,8 @@
 /*
  * The entries, by kind.
  *
- * @is_exact: entries of a newer version may not be longer, since other data are among the entries
+ * @is_exact: entries of a newer version may not be longer, because there are other data between the
+ *            entries
  */
 static const struct {
 	uint32_t bytes;
@@ -55,7 +59,9 @@ void plan_copy(const struct plan_view *view, enum plan_kind kind, void *to)
 
 /* --- references between entries --- */
 
-/* Count the steps of a container. 0 when it has more than the @left remaining steps. */
+/*
+ * Count the steps of a container. Returns 0 when it has more steps than the @left remaining ones.
+ */
 static uint64_t box_steps(const struct capture_step *step, uint64_t left)
 {
 	if (left < 2)
@@ -102,7 +108,10 @@ static const char *check_capture(const struct plan_view *view, uint32_t index)
 	return NULL;
 }
 
-/* True when a comparison is valid. @text_bytes: bytes after the rule's last comparison */
+/*
+ * True when a comparison is valid. @text_bytes: the number of bytes after the rule's last
+ * comparison
+ */
 static bool cond_is_good(const struct plan_cond *cond, uint64_t text_bytes)
 {
 	uint64_t bytes = cond->kind == PLAN_COND_AUTOMATON ? sizeof(struct automaton) : cond->len;
@@ -164,7 +173,10 @@ static bool patch_has_stub(const struct plan_patch *patch)
 	return patch->what == PATCH_EVENT || patch->what == PATCH_ENTRY;
 }
 
-/* Check a patch. @before: the previous patch, or NULL. Returns NULL, or the error. */
+/*
+ * Check a patch. @before: the previous patch, or NULL. Returns NULL if the patch is valid, or else
+ * the error.
+ */
 static const char *check_patch(const struct plan_patch *patch, const struct plan_patch *before)
 {
 	if (patch->what >= PATCH_KINDS)

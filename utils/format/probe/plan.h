@@ -17,10 +17,13 @@ enum plan_flags {
 	PLAN_TRACE_OFF = 1U << 0, /* --trace=off */
 	PLAN_DROP = 1U << 1,	  /* --when-full=drop: a full ring loses records, without waiting */
 	PLAN_FLIGHT = 1U << 2,	  /* --flight: a full ring forgets its oldest segment */
-	/* Calls are not all recorded alike: functions have rules, or there is a watch */
+	/*
+	 * Calls are not all recorded in the same way, because functions have rules, or there is a
+	 * watch
+	 */
 	PLAN_SELECTIVE = 1U << 3,
 	PLAN_WATCH_CPU = 1U << 4,    /* -W cpu */
-	PLAN_CRASH_REPORT = 1U << 6, /* --crash-report: send CONTROL_CRASH */
+	PLAN_CRASH_REPORT = 1U << 6, /* --crash-report: CONTROL_CRASH is sent */
 	PLAN_STACKS = 1U << 7,	     /* the program has functions that switch stacks */
 	PLAN_ESTIMATE = 1U << 5,     /* -e: no return slot is touched; with PLAN_SELECTIVE */
 	/*
@@ -30,7 +33,7 @@ enum plan_flags {
 	PLAN_OPT_IN_FILTER = 1U << 8,	 /* PLAN_FILTER */
 	PLAN_OPT_IN_CALLER = 1U << 9,	 /* PLAN_CALLER */
 	PLAN_OPT_IN_LOCATION = 1U << 10, /* PLAN_LOCATION */
-	/* Other plans may follow (control_page.plan_generation); with PLAN_SELECTIVE */
+	/* Other plans may follow (control_page.plan_generation). Used with PLAN_SELECTIVE */
 	PLAN_STEERABLE = 1U << 11,
 	/* Return addresses into memory without a module's file are replaced, too */
 	PLAN_REPLACE_ANY = 1U << 13,
@@ -39,8 +42,8 @@ enum plan_flags {
 	PLAN_NO_LIBCALLS = 1U << 15,   /* --no-libcall; for Python only */
 	PLAN_NEST_LIBCALLS = 1U << 16, /* --nest-libcall; for Python only */
 	/*
-	 * --patch concerns functions of the program itself, or of libpython. In a Python
-	 * interpreter the probe then sets no profile function, which would change these calls
+	 * --patch applies to functions of the program itself, or of libpython. In a Python
+	 * interpreter, the probe then sets no profile function, because it would change these calls
 	 */
 	PLAN_PATCHES_PROGRAM = 1U << 17,
 	PLAN_PATCHES_LIBPYTHON = 1U << 18,
@@ -51,11 +54,11 @@ enum plan_flags {
 	PLAN_BEGINS_LATE = 1U << 19,
 };
 
-/* The content of a rule; members of struct plan_rule are valid only with their flag. */
+/* The content of a rule. Each other member of struct plan_rule is valid only if its flag is set. */
 enum plan_rule_flags {
-	PLAN_FILTER = 1U << 0,	 /* opt in: this function and what it calls */
-	PLAN_NOTRACE = 1U << 1,	 /* opt out: neither this function nor what it calls */
-	PLAN_DEPTH = 1U << 2,	 /* the number of levels from this call on */
+	PLAN_FILTER = 1U << 0,	 /* opt in: this function and the functions that it calls */
+	PLAN_NOTRACE = 1U << 1,	 /* opt out: this function and the functions that it calls */
+	PLAN_DEPTH = 1U << 2,	 /* the number of levels, counted from this call */
 	PLAN_TIME = 1U << 3,	 /* the time threshold while inside */
 	PLAN_SIZE = 1U << 4,	 /* the size threshold while inside */
 	PLAN_CALLER = 1U << 5,	 /* keep this call and its callers; if any rule has this flag, all
@@ -63,15 +66,15 @@ enum plan_rule_flags {
 	PLAN_TRACE = 1U << 6,	 /* keep the call, however short */
 	PLAN_TRACE_ON = 1U << 7, /* switch recording on */
 	PLAN_TRACE_OFF_AT = 1U << 8, /* switch recording off */
-	PLAN_FINISH = 1U << 9,	     /* record this ENTRY, and nothing after it */
-	PLAN_CALLSITE = 1U << 10,    /* record where the call comes from */
+	PLAN_FINISH = 1U << 9,	     /* record this ENTRY, and nothing afterwards */
+	PLAN_CALLSITE = 1U << 10,    /* record the call site */
 	PLAN_RECOVER = 1U << 11,     /* let the program see its own return addresses while inside */
 	PLAN_READ = 1U << 12,
 	PLAN_LOCATION = 1U << 14, /* only functions with this flag are recorded, if any has it */
 	PLAN_LOCATION_OUT = 1U << 15, /* the function is not recorded itself */
 	/* The function is not recorded, because of its cost (--overhead). No other flag is set */
 	PLAN_LEFT_OUT = 1U << 16,
-	PLAN_COND = 1U << 13, /* PLAN_FILTER and PLAN_NOTRACE hold only if the conditions do */
+	PLAN_COND = 1U << 13, /* PLAN_FILTER and PLAN_NOTRACE apply only if the conditions hold */
 };
 
 /* The values that PLAN_READ reads at entry and at exit. */
@@ -87,7 +90,7 @@ enum plan_read {
 #define PLAN_COUNTERS_MAX  8
 #define PLAN_READ_COUNTERS (((1U << PLAN_COUNTERS_MAX) - 1) * PLAN_READ_COUNTER)
 
-/* The event to count: members of struct perf_event_attr. */
+/* The event to count, as members of struct perf_event_attr. */
 struct plan_counter {
 	uint64_t config;
 	uint32_t type;
@@ -107,8 +110,11 @@ enum plan_compare {
 
 /* The kinds of comparisons of struct plan_cond. */
 enum plan_cond_kind {
-	PLAN_COND_INT, /* compares integer argument @index, cut to @bytes, with @value */
-	/* Compares floating-point argument @index, of @bytes, with a double: its bits are @value */
+	PLAN_COND_INT, /* compares integer argument @index, reduced to @bytes, with @value */
+	/*
+	 * Compares the floating-point argument @index, which has @bytes, with the double whose bits
+	 * are @value
+	 */
 	PLAN_COND_FLOAT,
 	PLAN_COND_TEXT,	     /* compares the string, cut as in records, with @len bytes of text */
 	PLAN_COND_PREFIX,    /* the string begins with the @len bytes of text */
@@ -121,11 +127,12 @@ enum plan_cond_kind {
  * One comparison. The texts and automatons of a rule follow its last comparison, padded to a
  * multiple of sizeof(struct plan_cond).
  *
- * @index: number of the argument, from 1 on
- * @string: enum capture_op: the way to read a string
+ * @index: the number of the argument, counted from 1
+ * @string: enum capture_op: the step that reads the string
  * @compare: enum plan_compare
- * @starts_alternative: an "or" stands before this comparison
- * @value: a number, or the offset in bytes of a text or automaton from the last comparison's end
+ * @starts_alternative: this comparison follows an "or"
+ * @value: a number. For a text or an automaton, it is its offset in bytes from the end of the last
+ *         comparison
  */
 struct plan_cond {
 	uint8_t kind; /* enum plan_cond_kind */
@@ -156,14 +163,16 @@ _Static_assert(sizeof(struct plan_rule) == 32, "plan_rule is laid out without ho
 #define PLAN_NO_CAPTURE UINT32_MAX
 
 /*
- * One function: [start, end) in the process' address space. A function without rule is listed for
- * its captured values, or for its size.
+ * One function: [start, end) in the process' address space. A function without a rule is in the
+ * list for its captured values, or for its size.
  */
 struct plan_func {
 	uint64_t start;
 	uint64_t end;
-	uint32_t rule; /* index of its rule, or PLAN_NO_RULE */
-	/* Index of its capture program's CAPTURE_HEAD among the steps, or PLAN_NO_CAPTURE */
+	uint32_t rule; /* the index of its rule, or PLAN_NO_RULE */
+	/*
+	 * The index of the CAPTURE_HEAD of its capture program among the steps, or PLAN_NO_CAPTURE
+	 */
 	uint32_t capture;
 };
 _Static_assert(sizeof(struct plan_func) == 24, "plan_func is laid out without holes");
@@ -171,25 +180,27 @@ _Static_assert(sizeof(struct plan_func) == 24, "plan_func is laid out without ho
 /* The way to record a library call. */
 enum plan_call {
 	/*
-	 * The probe must not change the call's return slot: the function reads it, keeps it, or
-	 * returns more than once (setjmp, vfork, dlvsym ...). ENTRY and EXIT are written together
+	 * The probe must not change the call's return slot. The function reads the slot, keeps it,
+	 * or returns more than once (setjmp, vfork, dlvsym ...). ENTRY and EXIT are written
+	 * together
 	 */
 	PLAN_CALL_NO_RETURN_HOOK = 1U << 0,
 	/*
-	 * The call is not recorded, but tells the stack's state: an exception was caught
-	 * (__cxa_begin_catch), and the frames below are gone.
+	 * The call is not recorded, but tells the state of the stack. An exception was caught
+	 * (__cxa_begin_catch), so the frames below are gone.
 	 */
 	PLAN_CALL_LANDING = 1U << 1,
 	/* With NO_RETURN_HOOK: setjmp(3). It returns 0, and returns again by longjmp(3). */
 	PLAN_CALL_SETJMP = 1U << 2,
 	/*
-	 * The function acts for the module of its return address, and takes two arguments (dlopen,
-	 * dlsym): see libmcount/program/caller.c.
+	 * The function's work depends on the module of its return address, and it has two arguments
+	 * (dlopen, dlsym). See libmcount/program/caller.c.
 	 */
 	PLAN_CALL_BY_CALLER = 1U << 3,
 	/*
-	 * No recorded call: the slot must point to a function of the probe, whose enum plan_hook is
-	 * in the flags from PLAN_CALL_HOOK_SHIFT on. Comes before a call with the same slot
+	 * This is not a recorded call. The slot must point to a function of the probe. The flags
+	 * have the enum plan_hook of this function from bit PLAN_CALL_HOOK_SHIFT. The entry comes
+	 * before a call with the same slot
 	 */
 	PLAN_CALL_HOOK = 1U << 4,
 	/* With NO_RETURN_HOOK: vfork(2). The probe's own function may replace its return slot. */
@@ -198,7 +209,7 @@ enum plan_call {
 
 #define PLAN_CALL_HOOK_SHIFT 16
 
-/* Functions of the probe that programs call by their names. */
+/* The functions of the probe that programs call by name. */
 enum plan_hook {
 	PLAN_HOOK_MCOUNT,
 	PLAN_HOOK_FENTRY,
@@ -217,14 +228,14 @@ enum plan_hook {
 #define PLAN_NO_RELOC UINT32_MAX
 
 /*
- * One library call of one module: its GOT slot, and the address that represents it in records.
- * Sorted by module.
+ * One library call of one module. It has its GOT slot, and the address that represents the call in
+ * records. The entries are sorted by module.
  */
 struct plan_call_site {
-	uint64_t load_bias; /* load bias of the module, which identifies it */
-	uint64_t slot;	    /* address of the GOT slot */
-	uint64_t addr;	    /* recorded address */
-	uint32_t reloc;	    /* the slot's index in the module's DT_JMPREL, or PLAN_NO_RELOC */
+	uint64_t load_bias; /* the module's load bias, which identifies it */
+	uint64_t slot;	    /* the address of the GOT slot */
+	uint64_t addr;	    /* the address in records */
+	uint32_t reloc;	    /* the index of the slot in the module's DT_JMPREL, or PLAN_NO_RELOC */
 	uint32_t flags;	    /* enum plan_call */
 };
 _Static_assert(sizeof(struct plan_call_site) == 32, "plan_call_site is laid out without holes");
@@ -232,13 +243,16 @@ _Static_assert(sizeof(struct plan_call_site) == 32, "plan_call_site is laid out 
 /* The kinds of changes in the code of a module. */
 enum plan_patch_what {
 	/*
-	 * An event of the program (-E): a jump to a stub, which records it, runs the replaced
-	 * instructions, and continues in the program.
+	 * An event of the program (-E). Its site becomes a jump to a stub. The stub records the
+	 * event, runs the replaced instructions, and continues in the program.
 	 */
 	PATCH_EVENT = 0,
-	/* The start of a function: a jump to a stub that acts like a call of __fentry__. */
+	/*
+	 * The start of a function. Its site becomes a jump to a stub that acts like a call of
+	 * __fentry__.
+	 */
 	PATCH_ENTRY = 1,
-	/* Nops at the start of a function, replaced by a call of __fentry__. */
+	/* Nops at the start of a function, which become a call of __fentry__. */
 	PATCH_CALL = 2,
 	/*
 	 * Sleds of clang's XRay, at the start of a function, at its returns, and at its tail calls.
@@ -253,54 +267,54 @@ enum plan_patch_what {
 
 enum plan_patch_flags {
 	/*
-	 * The patch is within the bytes that the previous patch replaces. Its site is not written:
-	 * the code of the previous patch continues in this patch's stub
+	 * The patch is within the bytes that the previous patch replaces. Its site is not written,
+	 * because the code of the previous patch continues in the stub of this patch
 	 */
 	PLAN_PATCH_INNER = 1U << 0,
 	/*
-	 * The patch records nothing. Its jump serves the next patch, which has no room for a long
-	 * jump.
+	 * The patch records nothing. Its jump is used by the next patch, which has no room for a
+	 * long jump.
 	 */
 	PLAN_PATCH_SILENT = 1U << 1,
 	/*
-	 * The patch has room for a short jump only: to the site of the patch before it, which is
-	 * PLAN_PATCH_SILENT and has no code of the program
+	 * The patch has room only for a short jump. It jumps to the site of the previous patch,
+	 * which is PLAN_PATCH_SILENT and has no code of the program
 	 */
 	PLAN_PATCH_SHORT = 1U << 2,
 	/*
-	 * PATCH_ENTRY: the site has a call of the function. This call becomes a call of the stub,
-	 * whose code jumps to the function.
+	 * PATCH_ENTRY: the site has a call of the function. It becomes a call of the stub, whose
+	 * code jumps to the function.
 	 */
 	PLAN_PATCH_BY_CALLER = 1U << 3,
 };
 
-/* Bytes of a jump or a call: the least bytes of a patch without PLAN_PATCH_SHORT */
+/* The bytes of a jump or a call. A patch without PLAN_PATCH_SHORT has at least as many */
 #define PLAN_PATCH_JUMP	    5
 #define PLAN_PATCH_ORIGINAL 16
 #define PLAN_PATCH_CODE	    64
 #define PLAN_PATCH_FIXES    8
 
 /*
- * One changed place in the code of a module. The @bytes at @site are replaced, if they equal
- * @original. Patches of a module have the order that PLAN_PATCH_INNER and PLAN_PATCH_SHORT need.
+ * One change of the code of a module. The @bytes at @site are replaced if they equal @original. The
+ * patches of a module are in the order that PLAN_PATCH_INNER and PLAN_PATCH_SHORT require.
  *
- * PATCH_EVENT and PATCH_ENTRY have a stub within 2 GiB of @site: the hook, then @code, which runs
- * the replaced instructions and continues in the program.
+ * PATCH_EVENT and PATCH_ENTRY have a stub within 2 GiB of @site. It has the hook and then @code,
+ * which runs the replaced instructions and continues in the program.
  *
- * @semaphore: address of a 16-bit counter that must be nonzero for the program to come here; 0:
- *             none
- * @addr: the function's address in records, inside of the function; not for PATCH_EVENT and
- *        PATCH_NOP
+ * @semaphore: the address of a 16-bit counter, which must be nonzero if the program is to come to
+ *             @site; 0: none
+ * @addr: the address of the function in records, which is inside of the function; not used by
+ *        PATCH_EVENT and PATCH_NOP
  * @event: PATCH_EVENT: the event's id in records
- * @slot: PATCH_ENTRY: bytes from the stack pointer to the return slot; 0 at a function's first
- *        instruction
- * @fixes: offsets of 32-bit displacements in @code, relative to @site
- * @clear: bytes from @site on that @code replaces, in which no thread may be when the jump is
- *         written; 0 without @code
+ * @slot: PATCH_ENTRY: the number of bytes from the stack pointer to the return slot; 0 at the first
+ *        instruction of a function
+ * @fixes: the offsets in @code of 32-bit displacements that are relative to @site
+ * @clear: the number of bytes at @site that @code replaces. No thread may be in them when the jump
+ *         is written; 0 without @code
  * @operands: PATCH_EVENT: 1 + the index of its first argument among PLAN_OPERANDS; 0: no arguments
  */
 struct plan_patch {
-	uint64_t load_bias; /* load bias of the module, which identifies it */
+	uint64_t load_bias; /* the module's load bias, which identifies it */
 	uint64_t site;
 	uint64_t semaphore;
 	uint64_t addr;
@@ -308,9 +322,9 @@ struct plan_patch {
 	uint16_t slot;
 	uint8_t what;  /* enum plan_patch_what */
 	uint8_t flags; /* enum plan_patch_flags */
-	uint8_t len;   /* bytes of @code */
+	uint8_t len;   /* the bytes of @code */
 	uint8_t nr_fixes;
-	uint8_t bytes; /* bytes of @original */
+	uint8_t bytes; /* the bytes of @original */
 	uint8_t fixes[PLAN_PATCH_FIXES];
 	uint8_t original[PLAN_PATCH_ORIGINAL];
 	uint8_t code[PLAN_PATCH_CODE];
@@ -329,9 +343,9 @@ static inline bool plan_patch_has_no_text(unsigned flags)
 enum plan_operand_kind {
 	PLAN_OPERAND_NONE,     /* unknown */
 	PLAN_OPERAND_CONSTANT, /* @value */
-	PLAN_OPERAND_REGISTER, /* general register @base, shifted right by @shift bits */
+	PLAN_OPERAND_REGISTER, /* the general register @base, shifted right by @shift bits */
 	PLAN_OPERAND_VECTOR,   /* the lowest @bytes of vector register @base */
-	PLAN_OPERAND_MEMORY,   /* at @value + @base + (@index << @shift) */
+	PLAN_OPERAND_MEMORY,   /* the memory at @value + @base + (@index << @shift) */
 	PLAN_OPERAND_KINDS
 };
 
@@ -345,12 +359,12 @@ enum plan_operand_flags {
 #define PLAN_OPERANDS_MAX 16 /* the most arguments of an event */
 
 /*
- * One argument of PATCH_EVENT. Arguments of an event are consecutive, in their order.
+ * One argument of PATCH_EVENT. The arguments of an event are consecutive, and in their order.
  *
- * @bytes: 1, 2, 4 or 8: the value's bytes, widened to 64 bits by the sign (PLAN_OPERAND_SIGNED) or
- *         with zeros
- * @base, @index: DWARF numbers of general registers, or PLAN_NO_REGISTER; @base of a vector
- *                register: its number, from 0 on
+ * @bytes: the bytes of the value: 1, 2, 4 or 8. The value is widened to 64 bits by its sign
+ *         (PLAN_OPERAND_SIGNED) or with zeros
+ * @base, @index: DWARF numbers of general registers, or PLAN_NO_REGISTER. For a vector register,
+ *                @base is its number, counted from 0
  */
 struct plan_operand {
 	uint8_t kind;  /* enum plan_operand_kind */
@@ -364,7 +378,7 @@ struct plan_operand {
 };
 _Static_assert(sizeof(struct plan_operand) == 16, "plan_operand is laid out without holes");
 
-/* A piece of code. Return addresses into it are not replaced (libmcount/hot/callers.h). */
+/* A range of code. Return addresses into it are not replaced (libmcount/hot/callers.h). */
 struct plan_callers {
 	uint64_t start;
 	uint64_t end;
@@ -384,12 +398,13 @@ _Static_assert(sizeof(struct plan_watch) == 16, "plan_watch is laid out without 
 /*
  * Settings of the whole process. A later plan may change some of them (libmcount/plan/plans.h).
  *
- * @anchor_counter, @anchor_ns: the CPU's counter and the clock at one time, at the recorder's start
- * @signals_on, @signals_off, @signals_finish: --signal: bit N - 1 is for signal N. With
+ * @anchor_counter, @anchor_ns: the values of the CPU's counter and of the clock at one time, when
+ *                              the recorder started
+ * @signals_on, @signals_off, @signals_finish: --signal: bit N - 1 is for signal N. Used with
  *                                             PLAN_SELECTIVE
  * @generation: PLAN_STEERABLE: the number of this plan, as in control_page.plan_generation
- * @on_generation: PLAN_STEERABLE: the number of the last plan with the user's `on`, which voids
- *                 earlier triggers that have switched recording off
+ * @on_generation: PLAN_STEERABLE: the number of the last plan with the user's `on`. Earlier
+ *                 triggers that have switched recording off have no effect any more
  */
 struct plan {
 	uint64_t threshold_ns; /* -t: keep calls longer than this; 0 keeps all */
@@ -398,8 +413,8 @@ struct plan {
 	uint32_t flags;	      /* enum plan_flags */
 	uint32_t clock;	      /* enum plan_clock */
 	int32_t clock_id;     /* clockid_t */
-	uint32_t depth;	      /* -D: levels that are recorded */
-	uint32_t max_stack;   /* levels that get frames at all */
+	uint32_t depth;	      /* -D: the number of levels that are recorded */
+	uint32_t max_stack;   /* the number of levels that get frames at all */
 	uint32_t size_filter; /* -Z: minimum size of functions in bytes; with PLAN_SELECTIVE */
 	uint64_t signals_on;
 	uint64_t signals_off;
@@ -410,9 +425,9 @@ struct plan {
 _Static_assert(sizeof(struct plan) == 80, "plan is laid out without holes");
 
 /*
- * The image: the content of a memfd that the recorder sends to a probe. After a header and a
- * directory it has sections: arrays of one kind. A reader skips unknown kinds, and the unknown ends
- * of longer entries.
+ * The image is the content of a memfd that the recorder sends to a probe. After a header and a
+ * directory, it has sections, each an array of one kind. A reader skips sections of unknown kinds.
+ * If entries are longer than expected, it skips their ends.
  *
  * Only plan.c writes and reads the image. A new kind needs an enumerator here, a row in plan.c, and
  * code that uses it.
@@ -438,7 +453,7 @@ enum plan_kind {
 
 struct plan_header {
 	uint32_t magic;
-	uint32_t nr_sections; /* number of struct plan_section that follow */
+	uint32_t nr_sections; /* the number of struct plan_section that follow */
 	uint64_t pad;
 };
 
@@ -446,7 +461,7 @@ struct plan_section {
 	uint32_t kind;
 	uint32_t entry_bytes;
 	uint64_t nr;
-	uint64_t offset; /* from the start of the image */
+	uint64_t offset; /* counted from the start of the image */
 };
 _Static_assert(sizeof(struct plan_header) == 16 && sizeof(struct plan_section) == 24,
 	       "the directory is laid out without holes");
@@ -455,7 +470,7 @@ _Static_assert(sizeof(struct plan_header) == 16 && sizeof(struct plan_section) =
 struct plan_list {
 	const void *entries;
 	uint32_t nr;
-	uint32_t entry_bytes; /* distance from an entry to the next */
+	uint32_t entry_bytes; /* the distance from an entry to the next one */
 };
 
 /* The lists of an image, by kind. Absent kinds have an empty list. */
@@ -466,7 +481,7 @@ struct plan_view {
 /*
  * Find the sections of the image @bytes[@len], aligned as by mmap(2).
  *
- * Returns 0: all references (indexes, programs, texts) are within their sections; or -EINVAL with
+ * Returns 0 if all references (indexes, programs, texts) are within their sections, or -EINVAL with
  * the error in @why, which may be NULL.
  */
 int plan_open(struct plan_view *view, const void *bytes, uint64_t len, const char **why);
@@ -477,7 +492,7 @@ uint32_t plan_entry_bytes(enum plan_kind kind);
 /* Copy the entries of @kind to the array @to. */
 void plan_copy(const struct plan_view *view, enum plan_kind kind, void *to);
 
-/* Returns a list of the entries that this build makes. */
+/* Returns a list of entries that have the size of this build. */
 static inline struct plan_list plan_list(enum plan_kind kind, const void *entries, uint32_t nr)
 {
 	return (struct plan_list){ entries, nr, plan_entry_bytes(kind) };
@@ -488,8 +503,9 @@ uint64_t plan_image_bytes(const struct plan_view *view);
 void plan_image_put(const struct plan_view *view, void *to);
 
 /*
- * For callers that write the image in pieces: its head's size, its head, and the offset of the list
- * of @kind (0: empty). Zeros fill the room between lists.
+ * For callers that write the image in pieces. The functions return the size of the head, write the
+ * head, and return the offset of the list of @kind (0: empty). The gaps between lists are filled
+ * with zeros.
  */
 uint64_t plan_image_head_bytes(const struct plan_view *view);
 void plan_image_put_head(const struct plan_view *view, void *to);
