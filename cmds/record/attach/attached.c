@@ -1,4 +1,4 @@
-/* Stops threads of a running process, and lets them go (see attached.h). */
+/* Stops the threads of a running process, and lets them go (see attached.h). */
 #include "cmds/record/attach/attached.h"
 
 #include <elf.h>
@@ -22,7 +22,9 @@
 #include "utils/base/cleanup.h"
 #include "utils/base/containers/vec.h"
 
-/* A thread must stop in this time. Microseconds are enough unless the kernel does not wake it. */
+/*
+ * The time within which a thread must stop. It needs microseconds unless the kernel cannot wake it.
+ */
 #define STOP_PATIENCE_MS 2000
 
 uint64_t world_now_ms(void)
@@ -40,7 +42,9 @@ static void wait_a_moment(const struct attached *w)
 		nanosleep(&moment, NULL);
 }
 
-/* True when the thread has ended as a child of this process. Its status is not taken here. */
+/*
+ * True when the thread has ended and is a child of this process. Its exit status is not taken here.
+ */
 static bool has_ended_as_child(const struct attached *w, const struct attached_thread *t)
 {
 	siginfo_t info = { 0 };
@@ -117,7 +121,7 @@ size_t attached_write(const struct attached *w, uint64_t address, const void *fr
 	return n < 0 ? 0 : n;
 }
 
-/* Some machines have only mmap2, whose offset counts pages: offset 0 is the same for both. */
+/* Some machines have only mmap2. It counts the offset in pages, which makes no difference for 0. */
 #ifdef SYS_mmap
 #define CALL_MMAP SYS_mmap
 #else
@@ -189,8 +193,8 @@ bool world_is_caught(const struct attached *w, int sig)
 }
 
 /*
- * Delivers a signal that woke an attached thread. If the program ignores the signal, like SIGCHLD
- * without a handler, its system call must not notice.
+ * Delivers a signal that has woken an attached thread. If the program ignores the signal, like
+ * SIGCHLD without a handler, the interrupted system call must go on as if nothing had happened.
  */
 static void deliver(const struct attached *w, struct attached_thread *t, int sig)
 {
@@ -201,7 +205,7 @@ static void deliver(const struct attached *w, struct attached_thread *t, int sig
 }
 
 /*
- * Wait until @t has stopped. A signal that comes first is delivered: @t then stops at the first
+ * Wait until @t has stopped. If a signal comes first, it is delivered. @t then stops at the first
  * instruction of its handler.
  */
 static int await_stop(const struct attached *w, struct attached_thread *t, uint64_t until_ms)
@@ -221,8 +225,8 @@ static int await_stop(const struct attached *w, struct attached_thread *t, uint6
 	int ret = get_regs(t);
 
 	/*
-	 * The system call is restarted now, not when the thread is let go: if the recorder dies
-	 * before that, the call must not fail.
+	 * The registers that restart the system call are set now, and not when the thread is let
+	 * go. So the call does not fail if the recorder dies before that.
 	 */
 	if (ret == 0 && arch_remote_restart(&t->regs))
 		ret = world_set_regs(t->tid, &t->regs);
@@ -247,7 +251,7 @@ static struct attached_thread *find_thread(const struct attached *w, pid_t tid)
 	return NULL;
 }
 
-/* Attaches to a thread. Returns 0, or negative errno with NULL in *@thread. */
+/* Attaches to a thread. Returns 0, or a negative errno; *@thread is then NULL. */
 static int seize_thread(struct attached *w, pid_t tid, struct attached_thread **thread)
 {
 	struct attached_thread *t = calloc(1, sizeof(*t));
@@ -273,7 +277,7 @@ static int seize_thread(struct attached *w, pid_t tid, struct attached_thread **
 	return 0;
 }
 
-/* True when the thread is ending, or has ended. /proc may still list such a thread. */
+/* True when the thread is ending, or has ended. Such a thread may still be listed in /proc. */
 static bool is_ending(pid_t tid)
 {
 	struct strbuf status cleanup_strbuf = { 0 };
@@ -282,7 +286,7 @@ static bool is_ending(pid_t tid)
 	       strchr("ZX", *proc_status_field(&status, "State"));
 }
 
-/* Tells the listed threads that are new to stop. Returns their number, or negative errno. */
+/* Requests a stop of all listed threads that are new. Returns their number, or a negative errno. */
 static int seize_new(struct attached *w)
 {
 	DIR *list cleanup_dir = numbers_list(w->pid);
@@ -346,7 +350,9 @@ int attached_stop(struct attached *w, struct uft_err *err)
 	uint64_t until_ms = world_now_ms() + STOP_PATIENCE_MS;
 	int nr;
 
-	/* A running thread may start others. When no new one is listed, all threads are stopped. */
+	/*
+	 * A running thread may start other threads. When no new thread is listed, all are stopped.
+	 */
 	do {
 		nr = seize_new(w);
 
@@ -373,8 +379,8 @@ int attached_stop_thread(struct attached *w, pid_t tid, struct attached_thread *
 static void detach_thread(struct attached *w, struct attached_thread *t)
 {
 	/*
-	 * Only a stopped thread can be let go. A thread that does not stop keeps the request to
-	 * stop until the recorder ends.
+	 * Only a stopped thread can be let go. If a thread does not stop, the request to stop stays
+	 * in force until the recorder ends.
 	 */
 	if (t->is_gone)
 		return;
@@ -405,7 +411,7 @@ void attached_let_go(struct attached *w)
 
 /* --- bytes that change --- */
 
-/* The most instructions that a thread may take to leave a few bytes. */
+/* The maximum number of instructions with which a thread may leave a range of bytes. */
 #define STEPS_MAX 256
 
 int attached_step_out(struct attached *w, struct attached_thread *t, uint64_t start, uint64_t end)
@@ -431,7 +437,7 @@ int attached_step_out(struct attached *w, struct attached_thread *t, uint64_t st
 		if (ret < 0 || get_regs(t) < 0)
 			return -EBUSY;
 		/*
-		 * A signal has come first: deliver it with the next step. Its handler is elsewhere.
+		 * A signal has come first. Deliver it with the next step; its handler is elsewhere.
 		 */
 		if (!is_interrupted(status) && WSTOPSIG(status) != SIGTRAP) {
 			t->is_stopped = false;

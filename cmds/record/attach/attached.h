@@ -1,6 +1,6 @@
 /*
- * The threads of a running process: stops them, reads and writes memory, makes a thread call a
- * function, lets them go.
+ * The threads of a running process. Stops threads, reads and writes the memory of the process,
+ * makes a thread call a function, and lets threads go.
  */
 #ifndef UTRAIL_CMDS_RECORD_ATTACH_ATTACHED_H
 #define UTRAIL_CMDS_RECORD_ATTACH_ATTACHED_H
@@ -14,11 +14,11 @@
 #include "utils/base/err.h"
 
 /*
- * A thread that ptrace(2) can stop. Only one thread of the recorder, the kernel's tracer, calls the
- * functions for one process.
+ * A thread that ptrace(2) can stop. For each process, only one thread of the recorder calls the
+ * functions. It is the tracer for the kernel.
  *
- * If the recorder dies, the kernel lets all threads go on in their present state. So a call that a
- * thread is made to do must by itself return to the thread's former context (call.c).
+ * If the recorder dies, the kernel lets all threads go on in their current state. So if a thread is
+ * made to do a call, the call must return to the thread's former context by itself (call.c).
  *
  * @regs: the registers at the stop
  */
@@ -31,11 +31,11 @@ struct attached_thread {
 
 /*
  * @memory_fd: /proc/PID/mem
- * @is_child: a child of the recorder: its exit status is left to other code
- * @threads: those that the recorder is attached to
- * @wait: called while a thread does a call; waits for a millisecond at most. NULL: not called
+ * @is_child: the process is a child of the recorder. Other code takes its exit status
+ * @threads: the threads to which the recorder is attached
+ * @wait: called while a thread does a call. It waits for at most a millisecond. NULL: not called
  * @call_gadget, @return_gadget: see arch_remote_find_gadgets()
- * @room: the recorder's memory in the process: code, and then a stack; 0: none
+ * @room: the recorder's memory in the process, with code and a stack after it; 0: none
  */
 struct attached {
 	pid_t pid;
@@ -49,7 +49,7 @@ struct attached {
 	uint64_t call_gadget;
 	uint64_t return_gadget;
 	uint64_t room;
-	uint64_t context; /* of the call that a thread does */
+	uint64_t context; /* the address of the thread's context during a call */
 };
 
 #define ATTACHED_CLOSED         \
@@ -57,75 +57,80 @@ struct attached {
 		.memory_fd = -1 \
 	}
 
-/* Open the process' memory; its threads go on. Returns 0 or negative errno with a text. */
+/* Open the memory of the process. Its threads go on. Returns 0, or a negative errno with a text. */
 int attached_open(struct attached *w, pid_t pid, struct uft_err *err);
 
-/* Let all threads go. Memory and code that were put into the process stay there. */
+/* Let all threads go. Memory and code that were added to the process stay there. */
 void attached_close(struct attached *w);
 #define cleanup_world cleanup(attached_close)
 
 /*
- * Stop all threads, also those that begin meanwhile. When a thread does not stop (it waits for a
- * disk, or in vfork(2)), all are let go and the result is -EBUSY.
+ * Stop all threads, also those that start meanwhile. A thread may not stop, because it waits for a
+ * disk or in vfork(2). All threads are then let go, and the result is -EBUSY.
  */
 int attached_stop(struct attached *w, struct uft_err *err);
 
-/* Stop one thread of the process. Returns -ESRCH when it has ended. */
+/* Stop one thread of the process. Returns 0 or a negative errno, -ESRCH when it has ended. */
 int attached_stop_thread(struct attached *w, pid_t tid, struct attached_thread **thread,
 			 struct uft_err *err);
 
-/* Let all threads go on: none is attached to any more. */
+/* Detach from all threads, and let them go on. */
 void attached_let_go(struct attached *w);
 
-/* Let all threads but @thread go on; @thread stays stopped. */
+/* Detach from all threads but @thread, and let them go on. @thread stays stopped. */
 void attached_let_others_go(struct attached *w, const struct attached_thread *thread);
 
 /*
- * Read or write memory of the process. Returns the number of bytes that were read or written. A
- * write to memory that is mapped read-only changes the process' own copy.
+ * Read or write memory of the process. Both return the number of bytes that were read or written.
+ * Writing to memory that is mapped read-only changes the process' own copy.
  */
 size_t attached_read(const struct attached *w, uint64_t address, void *to, size_t len);
 size_t attached_write(const struct attached *w, uint64_t address, const void *from, size_t len);
 
 /*
- * Make the stopped thread execute instructions one by one until it is outside of [@start, @end).
- * Returns 0, or -EBUSY when it stays there, as in a loop or a system call.
+ * Make the stopped thread execute single instructions until it is outside of [@start, @end).
+ * Returns 0, or -EBUSY when the thread does not get out, as in a loop or a system call.
  */
 int attached_step_out(struct attached *w, struct attached_thread *t, uint64_t start, uint64_t end);
 
 /*
- * Find @call_gadget and @return_gadget, with which calls in the process begin and end, in the
- * executable memory [@start, @end) of a C library. Returns -ENOEXEC when there are none.
+ * Find @call_gadget and @return_gadget in the executable memory [@start, @end) of a C library.
+ * Calls in the process begin and end with these instructions. Returns -ENOEXEC when there are none.
  */
 int attached_find_gadgets(struct attached *w, uint64_t start, uint64_t end, struct uft_err *err);
 
 /*
- * Make a stopped thread do a system call; @result gets the return value. Afterwards the thread is
- * in its former state, even if the recorder dies meanwhile (call.c). Returns 0 or negative errno
- * with a text; -EAGAIN: the thread's stack has no room.
+ * Make a stopped thread do a system call. Afterwards the thread is in its former state, even if the
+ * recorder dies meanwhile (call.c). Returns 0, or a negative errno with a text. -EAGAIN: there is
+ * no room on the thread's stack.
+ *
+ * @result: gets the return value
  */
 int attached_syscall(struct attached *w, struct attached_thread *thread, long nr,
 		     const uint64_t args[6], int64_t *result, struct uft_err *err);
 
-/* Map @bytes of new memory at *@at in the process, by mmap(2) of a thread. 0 or negative errno. */
+/*
+ * Map @bytes of new memory in the process, by a call of mmap(2) in a thread. *@at gets the address.
+ * Returns 0 or a negative errno.
+ */
 int attached_map(struct attached *w, struct attached_thread *thread, uint64_t bytes, int64_t *at,
 		 struct uft_err *err);
 
-/* Make and drop the memory for calls (@room), by system calls of a thread. */
+/* Make and remove the memory for calls (@room), by system calls of a thread. */
 int attached_make_room(struct attached *w, struct attached_thread *thread, struct uft_err *err);
 int attached_drop_room(struct attached *w, struct attached_thread *thread, struct uft_err *err);
 
-/* The size of the part of @room for arguments in memory, and its address. */
+/* The size and the address of the part of @room that is for arguments in memory. */
 #define ATTACHED_ARGS_BYTES 8192
 uint64_t attached_args(const struct attached *w);
 
 /*
- * Make a stopped thread call @fn in the room, with all signals blocked; @result gets the return
- * value. Returns 0 or negative errno with a text:
+ * Make a stopped thread call @fn in the room, with all signals blocked. @result gets the return
+ * value. Returns 0, or a negative errno with a text:
  *
  * - -ETIMEDOUT: @fn has not returned within @patience_ms. The thread is let go, and finishes the
  *   call.
- * - -EFAULT: a fault in @fn. The thread is in its former state.
+ * - -EFAULT: a fault has happened in @fn. The thread is in its former state.
  */
 int attached_call(struct attached *w, struct attached_thread *thread, uint64_t fn,
 		  const uint64_t args[6], int patience_ms, uint64_t *result, struct uft_err *err);

@@ -7,8 +7,8 @@
 uint64_t world_now_ms(void);
 
 /*
- * Wait for the kernel's next report on @t; @status is that of waitpid(2). Returns -ESRCH when the
- * thread has ended, -ETIMEDOUT when it still runs.
+ * Wait for the kernel's next report on @t. @status gets the status of waitpid(2). Returns 0, -ESRCH
+ * when the thread has ended, or -ETIMEDOUT when it still runs.
  */
 int world_wait(const struct attached *w, struct attached_thread *t, uint64_t until_ms, int *status);
 

@@ -1,11 +1,12 @@
 /*
  * Makes a thread of another process do calls (see attached.h).
  *
- * The recorder may be killed at any moment. So the thread's context is first written to its memory,
- * and the code that the thread runs ends with rt_sigreturn(2), which restores that context.
+ * The recorder may be killed at any moment. So the context of the thread is first written to its
+ * memory. The code that the thread runs ends with rt_sigreturn(2), which restores that context.
  *
- * A recorder that lives restores the registers before that end. Only then does an interrupted
- * system call go on with its remaining time, which rt_sigreturn(2) makes the kernel forget.
+ * If the recorder is alive, it restores the registers before the code reaches its end. An
+ * interrupted system call then goes on with its remaining time. After rt_sigreturn(2) the kernel
+ * would not know that time any more.
  */
 #include <errno.h>
 #include <linux/ptrace.h>
@@ -56,7 +57,7 @@ static int go_on(const struct attached *w, struct attached_thread *t, int reques
 	return world_wait(w, t, until_ms, status);
 }
 
-/* Stop the thread before its next instruction: registers that restart a call may be set there. */
+/* Stop the thread before its next instruction. Registers that restart a call can be set there. */
 static int stand_still(const struct attached *w, struct attached_thread *t)
 {
 	uint64_t until_ms = world_now_ms() + SYSCALL_WAIT_MS;
@@ -73,7 +74,7 @@ static int stand_still(const struct attached *w, struct attached_thread *t)
 	return 0;
 }
 
-/* Restore the thread's state from before the call. The registers come last. */
+/* Restore the state that the thread had before the call. The registers are restored last. */
 static int put_back(const struct attached *w, struct attached_thread *t, const uint64_t *mask)
 {
 	int ret = stand_still(w, t);
@@ -88,8 +89,9 @@ static int put_back(const struct attached *w, struct attached_thread *t, const u
 }
 
 /*
- * Returns the system call that @t repeats when a context is restored; negative: none.
- * restart_syscall(2) would fail after that, so its original call is returned.
+ * Returns the system call that @t repeats when its context is restored, or a negative value.
+ * restart_syscall(2) would fail after the restoration, so the call that it continues is returned
+ * instead.
  */
 static long interrupted_call(const struct attached *w, const struct attached_thread *t)
 {
@@ -104,7 +106,7 @@ static long interrupted_call(const struct attached *w, const struct attached_thr
 	return of >= 0 ? of : nr;
 }
 
-/* Write the context of @t to @at, with @below in the word below it. */
+/* Write the context of @t to the address @at, and write @below to the word below @at. */
 static int write_context(const struct attached *w, const struct attached_thread *t, uint64_t at,
 			 uint64_t mask, uint64_t below)
 {
@@ -251,7 +253,7 @@ uint64_t attached_args(const struct attached *w)
 	return w->context + CONTEXT_BYTES;
 }
 
-/* Gives up a thread whose call did not return: it returns to its former work by itself. */
+/* Gives up a thread whose call did not return. The thread returns to its former work by itself. */
 static int give_up(struct attached *w, struct attached_thread *t, struct uft_err *err)
 {
 	world_interrupt(w, t, world_now_ms() + SYSCALL_WAIT_MS);
@@ -270,7 +272,7 @@ static bool is_fault(int sig)
 	       sig == SIGTRAP || sig == SIGSYS || sig == SIGABRT;
 }
 
-/* Chooses a signal that is ignored by default and has no handler. Returns 0 when there is none. */
+/* Chooses a signal without a handler that is ignored by default. Returns 0 when there is none. */
 static int choose_signal(const struct attached *w)
 {
 	static const int ignored[] = { SIGURG, SIGWINCH, SIGCONT, SIGCHLD };
@@ -283,8 +285,8 @@ static int choose_signal(const struct attached *w)
 }
 
 /*
- * Let the thread run until the function has returned. The thread tells that by stopping at the
- * signal @told_by, which it sends to itself.
+ * Let the thread run until the function has returned. After the return, the thread sends the signal
+ * @told_by to itself, and stops at this signal.
  */
 static int run_call(struct attached *w, struct attached_thread *t, struct arch_remote *regs,
 		    int told_by, uint64_t until_ms, uint64_t *result)
@@ -350,7 +352,7 @@ int attached_call(struct attached *w, struct attached_thread *t, uint64_t fn,
 		return say_failed_call(err, t, put_back(w, t, &mask));
 	if (ret == -EFAULT) {
 		/*
-		 * If the recorder dies before the registers are put back, the thread goes straight
+		 * If the recorder dies before the registers are restored, the thread goes directly
 		 * to the end of the code.
 		 */
 		arch_remote_begin_call(regs, w->room, w->context, 0, args, told_by);

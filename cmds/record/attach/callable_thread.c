@@ -14,21 +14,21 @@
 #include "utils/base/compiler.h"
 
 const char *const callable_thread_libc_names[] = { "libc.so.", "libc-2.", NULL };
-/* Before glibc 2.34 the dynamic linker waits for locks in a library of threads. */
+/* Before glibc 2.34, the dynamic linker waits for locks in a separate library of threads. */
 static const char *const threads_names[] = { "libpthread.so.", "libpthread-2.", NULL };
 const char *const callable_thread_linker_names[] = { "ld-linux", "ld-2.", NULL };
 
-/* The kernel shows a memfd by its name, with "/memfd:" before it. */
+/* The kernel shows the name of a memfd after the prefix "/memfd:". */
 const char *const callable_thread_probe_names[] = { CALLABLE_THREAD_PROBE,
 						    "memfd:" CALLABLE_THREAD_PROBE, NULL };
 
-/* The number of looks, and the pause between them. */
+/* The number of looks, and the pause between two of them. */
 #define LOOKS	     600
 #define LOOK_WAIT_US 5000
 
 /*
- * False for a FUTEX_WAIT without a timeout. A thread that holds a lock of the allocator or of the
- * dynamic linker waits in no other way.
+ * False for a FUTEX_WAIT without a timeout. Threads wait in this way for a lock of the allocator or
+ * of the dynamic linker.
  */
 static bool waits_for_events(long nr, const uint64_t args[4])
 {
@@ -58,14 +58,14 @@ bool callable_thread_has_interrupted(const struct attached *w, const struct maps
 	return false;
 }
 
-/* The largest size of the function syscall(3): it only moves arguments and makes the call. */
+/* The maximum size of the function syscall(3). It only moves the arguments and makes the call. */
 #define SYSCALL_BYTES 64
 
 /*
- * The code that may wait for a lock by FUTEX_WAIT without a timeout.
+ * The places where a thread may wait for a lock by FUTEX_WAIT without a timeout.
  *
- * @has_one_allocator: the C library's allocator is the only one. It calls no syscall(3), nor does
- *         the dynamic linker
+ * @has_one_allocator: the only allocator is that of the C library. Neither this allocator nor the
+ *         dynamic linker calls syscall(3)
  * @syscall: the address of syscall(3)
  */
 struct locks {
@@ -73,7 +73,7 @@ struct locks {
 	uint64_t syscall;
 };
 
-/* All threads run meanwhile: with hundreds of modules this search takes milliseconds. */
+/* All threads run during this search. With hundreds of modules it takes milliseconds. */
 static struct locks find_locks(const struct attached *w, const struct maps *maps)
 {
 	const struct mapping *libc = maps_module(maps, callable_thread_libc_names);
@@ -93,7 +93,7 @@ static struct locks find_locks(const struct attached *w, const struct maps *maps
 	return locks;
 }
 
-/* True when the thread waits in the program's code: it holds no lock that dlopen(3) needs. */
+/* True when the thread waits in code of the program. It then holds no lock that dlopen(3) needs. */
 static bool is_past_locks(const struct locks *locks, const struct mapping *code, uint64_t pc)
 {
 	if (!locks->has_one_allocator || maps_is_named(code->path, threads_names))
@@ -102,7 +102,7 @@ static bool is_past_locks(const struct locks *locks, const struct mapping *code,
 	       (locks->syscall && pc - locks->syscall < SYSCALL_BYTES);
 }
 
-/* True when the thread may be in a signal handler. A thread that blocks no signal is in none. */
+/* True when the thread may be in a signal handler. A thread in a signal handler blocks a signal. */
 static bool is_in_handler(const struct attached *w, const struct maps *maps,
 			  const struct attached_thread *t)
 {
@@ -129,7 +129,7 @@ static bool is_quiet(const struct attached *w, const struct maps *maps, const st
 	if (maps_is_named(code->path, callable_thread_libc_names))
 		return false;
 
-	/* A module's names are found from its first mapping. */
+	/* The names of a module are found from its first mapping. */
 	const struct mapping *first = code;
 
 	while (first > maps->lines && strcmp(first[-1].path, code->path) == 0)
@@ -138,20 +138,20 @@ static bool is_quiet(const struct attached *w, const struct maps *maps, const st
 }
 
 /*
- * The number of looks at the first thread alone. Its arena of the allocator exists already; for
- * another thread an arena might be made, which would stay.
+ * The number of looks at the first thread only. It already has an arena of the allocator. Another
+ * thread might first make an arena, which would then stay.
  */
 #define LOOKS_AT_FIRST 40
 
 /*
- * The number of first looks, which search no modules for locks. In most processes these looks find
- * a thread.
+ * The number of looks that are made before modules are searched for locks. In most processes these
+ * looks find a thread.
  */
 #define LOOKS_WITHOUT_LOCKS 4
 
 /*
- * Looks once at the first thread, or at each thread with @at_all. Returns 1 when @thread can make
- * calls, 0 when no thread can, or negative errno.
+ * Looks once at the first thread, or at each thread with @at_all. Returns 1 with *@thread when a
+ * thread can make calls, 0 when no thread can, or a negative errno.
  */
 static int look_for_quiet(struct attached *w, const struct maps *maps, const struct locks *locks,
 			  bool at_all, struct attached_thread **thread)

@@ -1,4 +1,4 @@
-/* Tells a probe which calls are open (see hand_over.h). */
+/* Passes the open calls of a process to its probe (see hand_over.h). */
 #include "cmds/record/attach/hand_over.h"
 
 #include <errno.h>
@@ -13,14 +13,14 @@
 	((ATTACH_THREAD_BYTES_MAX - sizeof(struct attach_thread)) / sizeof(struct attach_call))
 _Static_assert(ATTACH_THREAD_BYTES_MAX <= ATTACHED_ARGS_BYTES, "the room holds it");
 
-/* @thread: makes the call of @leave_fn, the probe's function that takes open calls */
+/* @thread: the thread that calls @leave_fn, the function of the probe that takes open calls */
 struct handing {
 	struct attached *w;
 	struct attached_thread *thread;
 	uint64_t leave_fn;
 };
 
-/* Hands over @nr calls of thread @tid, at most as many as there is room for at once. */
+/* Hands over @nr calls of thread @tid. @nr must not exceed the room for one step. */
 static int hand_some(struct handing *h, pid_t tid, const struct attach_call *calls, size_t nr,
 		     struct uft_err *err)
 {

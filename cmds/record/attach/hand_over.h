@@ -1,4 +1,4 @@
-/* Tells a probe that was just loaded which calls are open in each thread. */
+/* Passes the open calls of all threads to a probe that was just loaded. */
 #ifndef UTRAIL_CMDS_RECORD_ATTACH_HAND_OVER_H
 #define UTRAIL_CMDS_RECORD_ATTACH_HAND_OVER_H
 
@@ -6,11 +6,11 @@
 #include "cmds/record/attach/unwind.h"
 
 /*
- * Tell the probe the open calls of all threads, which must be stopped: @thread is made to call
- * @leave_fn, its utrail_leave(). Returns 0, or negative errno with a text when @thread did not
- * return.
+ * Pass the open calls of all threads to the probe. All threads must be stopped. @thread is made to
+ * call @leave_fn, which is the address of utrail_leave(). Returns 0, or a negative errno with a
+ * text when @thread did not return.
  *
- * @msg: reports, with -v, the threads whose calls are unknown, which begin at depth 0
+ * @msg: gets a message with -v about threads whose calls are unknown. Their depth begins at 0
  */
 int hand_over_calls(struct attached *w, struct unwinder *u, struct attached_thread *thread,
 		    uint64_t leave_fn, const struct msg *msg, struct uft_err *err);

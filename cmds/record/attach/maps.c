@@ -108,7 +108,7 @@ const struct mapping *maps_code(const struct maps *maps, const struct mapping *f
 #define SYMBOLS_MAX 65536
 #define STRINGS_MAX (4UL << 20)
 
-/* @bias: added to an address of the file, it gives the address in memory */
+/* @bias: the address in memory minus the address in the file */
 struct dynamic {
 	uint64_t bias;
 	uint64_t symbols;
@@ -116,7 +116,7 @@ struct dynamic {
 	uint64_t strings_len;
 };
 
-/* The memory of a module: @bytes from @base on. */
+/* The memory of a module: the @bytes at @base. */
 struct extent {
 	uint64_t base;
 	uint64_t bytes;
@@ -125,7 +125,7 @@ struct extent {
 
 /*
  * Returns the address in memory of a value in the dynamic section. In some modules the dynamic
- * linker has relocated these values already.
+ * linker has already relocated these values.
  */
 static uint64_t relocate_address(const struct extent *e, uint64_t value)
 {
@@ -188,7 +188,10 @@ uint64_t maps_symbol(const struct attached *w, uint64_t base, const char *name)
 	if (!find_dynamic(w, base, &dynamic))
 		return 0;
 
-	/* The number of symbols is not stated. Linkers put the names directly after the symbols. */
+	/*
+	 * The dynamic section does not contain the number of symbols. Linkers put the names
+	 * directly after the symbols.
+	 */
 	size_t nr = MIN((dynamic.strings - dynamic.symbols) / sizeof(Elf64_Sym),
 			(uint64_t)SYMBOLS_MAX);
 	Elf64_Sym *symbols cleanup_free = calloc(nr, sizeof(*symbols));

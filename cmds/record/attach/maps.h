@@ -1,4 +1,4 @@
-/* The mappings of another process, and the names in its modules, read from its memory. */
+/* The mappings of another process, and the names in its modules. Both are read from the process. */
 #ifndef UTRAIL_CMDS_RECORD_ATTACH_MAPS_H
 #define UTRAIL_CMDS_RECORD_ATTACH_MAPS_H
 
@@ -9,7 +9,7 @@
 
 #include "cmds/record/attach/attached.h"
 
-/* A line of /proc/PID/maps (proc_pid_maps(5)). @path: "" for a mapping without a path */
+/* A line of /proc/PID/maps (proc_pid_maps(5)). @path: "" if the mapping has no path */
 struct mapping {
 	uint64_t start;
 	uint64_t end;
@@ -17,33 +17,35 @@ struct mapping {
 	char *path;
 };
 
-/* The mappings of a process, by address. Starts as { 0 }. */
+/* The mappings of a process, sorted by address. The struct starts as { 0 }. */
 struct maps {
 	struct mapping *lines;
 	size_t nr;
 };
 
-/* Read the mappings of @pid; the former content of @maps is freed. Returns 0 or negative errno. */
+/*
+ * Read the mappings of @pid into @maps, and free the former content. Returns 0 or a negative errno.
+ */
 int maps_read(struct maps *maps, pid_t pid);
 void maps_deinit(struct maps *maps);
 #define cleanup_maps cleanup(maps_deinit)
 
-/* Returns the mapping that has @address, or NULL. */
+/* Returns the mapping that contains @address, or NULL. */
 const struct mapping *maps_find(const struct maps *maps, uint64_t address);
 
-/* Returns the first line of the first module that is named so (maps_is_named()), or NULL. */
+/* Returns the first line of the first module with one of these names (maps_is_named()), or NULL. */
 const struct mapping *maps_module(const struct maps *maps, const char *const *names);
 
-/* True when the file name of @path begins with one of @names, a list with NULL at its end. */
+/* True when the file name of @path begins with one of @names. The list @names ends with NULL. */
 bool maps_is_named(const char *path, const char *const *names);
 
-/* Returns the executable line of the module that begins with @first, or NULL. */
+/* Returns the executable line of the module whose first line is @first, or NULL. */
 const struct mapping *maps_code(const struct maps *maps, const struct mapping *first);
 
 /*
- * Returns the address of the function or variable @name that the module at @base exports; 0: none.
- * Symbols are read from the process' memory, since the file may be gone or replaced. All values in
- * the memory are checked.
+ * Returns the address of the function or variable @name that the module at @base exports, or 0. The
+ * symbols are read from the memory of the process, because the file may be gone or replaced. All
+ * values from the memory are checked.
  */
 uint64_t maps_symbol(const struct attached *w, uint64_t base, const char *name);
 

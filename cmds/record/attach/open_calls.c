@@ -1,4 +1,4 @@
-/* Finds open calls that the probe would have seen (see open_calls.h). */
+/* Finds the open calls that the probe would have recorded (see open_calls.h). */
 #include "cmds/record/attach/open_calls.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 
 #include "utils/object/code/hooked.h"
 
-/* The hooks of a module. @file: of libdwfl, valid while the unwinder is open */
+/* The hooks of a module. @file: belongs to libdwfl, and is valid while the unwinder is open */
 struct known_hooks {
 	struct elf_file file;
 	struct hooked hooked;
@@ -26,7 +26,9 @@ void open_calls_deinit(struct open_calls *calls)
 	calls->first = NULL;
 }
 
-/* Returns the hooks of the module that has @pc, or NULL when there are none, or no memory. */
+/*
+ * Returns the hooks of the module that contains @pc, or NULL if there are none, or without memory.
+ */
 static const struct hooked *hooks_at(struct open_calls *calls, struct unwinder *u, uint64_t pc,
 				     uint64_t *bias)
 {
@@ -58,11 +60,11 @@ static const struct hooked *hooks_at(struct open_calls *calls, struct unwinder *
 
 #define SLOT_BYTES sizeof(uint64_t)
 
-/* True when the probe would have seen the call of the function at @f, which returns to @outer. */
+/* True when the probe would have seen the call in frame @f, which returns to frame @outer. */
 static bool is_seen_call(struct open_calls *calls, struct unwinder *u, const struct unwind_frame *f,
 			 const struct unwind_frame *outer, struct attach_call *out)
 {
-	/* After a call at a function's end, the return address is in the next function. */
+	/* If a call ends a function, its return address is in the next function. */
 	uint64_t at = f->is_interrupted ? f->pc : f->pc - 1;
 	uint64_t bias, start;
 	const struct hooked *hooked = hooks_at(calls, u, at, &bias);
@@ -79,7 +81,7 @@ static bool is_seen_call(struct open_calls *calls, struct unwinder *u, const str
 	return true;
 }
 
-/* True when the function at @f is making a library call, which goes to @out. */
+/* True when the function in frame @f is calling a library function. @out gets that call. */
 static bool is_library_call(struct open_calls *calls, struct unwinder *u,
 			    const struct unwind_frame *f, struct attach_call *out)
 {
@@ -99,8 +101,8 @@ static bool is_library_call(struct open_calls *calls, struct unwinder *u,
 }
 
 /*
- * Drop an innermost library call whose end the probe could not notice: the return address of the
- * -finstrument-functions function around it is unknown.
+ * Drop an innermost library call if the probe could not notice its end. This is so inside of a
+ * function with -finstrument-functions, whose return address is unknown.
  */
 static int drop_unending(const struct attach_call *list, int nr)
 {
@@ -123,7 +125,7 @@ int open_calls_find(struct open_calls *calls, struct unwinder *u,
 
 	if (!found)
 		return err_set_errno(err, -ENOMEM, "open calls are not known");
-	/* The outermost frame is no call: its function has begun the thread. */
+	/* The outermost frame is not a call. Its function has started the thread. */
 	for (int i = nr_frames - 2; i >= 0; i--) {
 		if (is_seen_call(calls, u, &frames[i], &frames[i + 1], &found[nr]))
 			nr++;

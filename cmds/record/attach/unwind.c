@@ -23,7 +23,7 @@ const bool unwind_is_possible = true;
 #define VDSO_BYTES_MAX (1UL << 20)
 
 /*
- * @thread: the thread that is unwound
+ * @thread: the thread that is being unwound
  * @page, @at: the page of the process' memory that was read last, and its address
  */
 struct unwinder {
@@ -36,14 +36,14 @@ struct unwinder {
 	uint8_t page[PAGE];
 	uint64_t at;
 	size_t read;
-	char *vdso; /* the bytes of the vDSO, or NULL before they are needed */
+	char *vdso; /* the bytes of the vDSO; NULL before they are needed */
 };
 
 /* --- modules --- */
 
 /*
- * True when the file is the mapped one: both have the same first bytes. These contain the table of
- * the file's parts and usually its build id.
+ * True when the file is the mapped one, because both have the same first bytes. These bytes contain
+ * the program headers, and usually the build id.
  */
 static bool is_mapped(const struct unwinder *u, int fd, uint64_t start)
 {
@@ -55,7 +55,9 @@ static bool is_mapped(const struct unwinder *u, int fd, uint64_t start)
 	       memcmp(file, memory, n) == 0;
 }
 
-/* Open the module's file in the process' namespace, or the program, which may be deleted. */
+/*
+ * Open the file of the module in the process' namespace, or the program, whose file may be deleted.
+ */
 static int open_module(const struct unwinder *u, const char *path, uint64_t start)
 {
 	for (int is_exe = 0; is_exe <= 1; is_exe++) {
@@ -70,7 +72,7 @@ static int open_module(const struct unwinder *u, const char *path, uint64_t star
 	return -1;
 }
 
-/* Reads the kernel's code (vDSO), which has no file. clock_gettime(2) runs there. */
+/* Reads the vDSO, which is code of the kernel without a file. clock_gettime(2) runs there. */
 static Elf *read_vdso(struct unwinder *u, uint64_t start)
 {
 	const struct mapping *m = maps_find(u->maps, start);
@@ -84,7 +86,7 @@ static Elf *read_vdso(struct unwinder *u, uint64_t start)
 	return elf_memory(u->vdso, bytes);
 }
 
-/* Finds a module's file for libdwfl, which closes the descriptor. @name: see give_modules() */
+/* Finds the file of a module for libdwfl, which closes the descriptor. @name: see give_modules() */
 static int find_elf(Dwfl_Module *module, void **arg, const char *name, Dwarf_Addr start,
 		    char **file_name, Elf **elf)
 {
@@ -95,7 +97,7 @@ static int find_elf(Dwfl_Module *module, void **arg, const char *name, Dwarf_Add
 	return u && !*elf ? open_module(u, name, start) : -1;
 }
 
-/* Finds no separate file: call frame information is in the module itself. */
+/* Finds no separate file, because the call frame information is in the module itself. */
 static int find_no_debuginfo(Dwfl_Module *module, void **arg, const char *name, Dwarf_Addr start,
 			     const char *file_name, const char *link, GElf_Word crc,
 			     char **debug_name)
@@ -108,7 +110,7 @@ static const Dwfl_Callbacks callbacks = {
 	.find_debuginfo = find_no_debuginfo,
 };
 
-/* Tells libdwfl the modules. Consecutive lines of one file are a module. */
+/* Passes the modules to libdwfl. Consecutive lines with one file are a module. */
 static void give_modules(struct unwinder *u)
 {
 	const struct maps *maps = u->maps;
@@ -145,7 +147,7 @@ bool unwind_module(struct unwinder *u, uint64_t pc, struct unwind_module *out)
 	if (!elf)
 		return false;
 	out->path = dwfl_module_info(module, NULL, &start, &end, NULL, NULL, NULL, NULL);
-	/* For libdwfl, addresses between two modules belong to the first one. */
+	/* libdwfl assigns addresses between two modules to the first module. */
 	if (pc < start || pc >= end)
 		return false;
 	out->bias = bias;
@@ -220,7 +222,7 @@ static int add_frame(Dwfl_Frame *state, void *arg)
 	return DWARF_CB_OK;
 }
 
-/* Makes an error that tells how far the walk came. */
+/* Makes an error text with the place where the unwinding has ended. */
 static int say_where(const struct unwinder *u, const char *why, struct uft_err *err)
 {
 	uint64_t pc = u->nr ? u->frames[u->nr - 1].pc : arch_remote_pc(&u->thread->regs);
@@ -235,7 +237,7 @@ int unwind_thread(struct unwinder *u, const struct attached_thread *thread,
 {
 	u->thread = thread;
 	u->nr = 0;
-	u->at = 1; /* no page was read */
+	u->at = 1; /* no address of a page, so no page was read */
 	*frames = NULL;
 
 	int ret = dwfl_getthread_frames(u->dwfl, thread->tid, add_frame, u);

@@ -1,4 +1,4 @@
-/* Finds no open calls: this build has no libdw (see unwind.h). */
+/* Finds no open calls, because this build has no libdw (see unwind.h). */
 #include "cmds/record/attach/unwind.h"
 
 #include <errno.h>
