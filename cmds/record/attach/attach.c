@@ -16,14 +16,14 @@
 #include "cmds/record/attach/hand_over.h"
 #include "cmds/record/attach/callable_thread.h"
 
-#define ATTACH_MS 120000 /* the recorder reads symbols in this time */
+#define ATTACH_MS 120000 /* the recorder reads symbols during this time */
 
 #define PUT_IN_TRIES   50
 #define PUT_IN_WAIT_US 1000
 
 /*
- * Write the patches into the program's text, and turn on its events. A function is left alone when
- * threads do not leave its first instructions; the probe counts such functions.
+ * Write the patches into the program's text, and turn on its events. If threads do not leave the
+ * first instructions of a function, the function stays unchanged. The probe counts such functions.
  */
 static int put_text_in(struct attaching *a, struct uft_err *err)
 {
@@ -48,7 +48,9 @@ static int put_text_in(struct attaching *a, struct uft_err *err)
 	return attaching_leave(a, ATTACH_CHANGED, &nr_failed, err);
 }
 
-/* Handles a former probe, whose recorder runs or was killed. After the result 0 it is gone. */
+/*
+ * Handles a former probe. Its recorder runs, or was killed. After the result 0 that probe is gone.
+ */
 static int deal_with_former(struct attaching *a, struct uft_err *err)
 {
 	uint64_t state;
@@ -78,7 +80,9 @@ static int deal_with_former(struct attaching *a, struct uft_err *err)
 	return ret;
 }
 
-/* True when the process finds the probe's file at the same path as this process. */
+/*
+ * True when the path of the probe's file leads to the same file in the process and in the recorder.
+ */
 static bool sees_library(pid_t pid, const char *library)
 {
 	char path[PATH_MAX + 32];
@@ -111,7 +115,7 @@ static int put_text(struct attaching *a, const char *text, struct uft_err *err)
 	return 0;
 }
 
-/* Passes the probe as a file in memory of the process. Returns its descriptor in the process. */
+/* Passes the probe to the process as a file in memory. Returns the descriptor in the process. */
 static int64_t pass_library(struct attaching *a, const char *library, struct uft_err *err)
 {
 	char path[64];
@@ -189,8 +193,8 @@ static const char *refusal(uint64_t result)
 }
 
 /*
- * Start recording. Calls that are open already are handed over first, with all threads stopped:
- * later they could not be found.
+ * Start recording. The calls that are already open are handed over first, while all threads are
+ * stopped, because they cannot be found later.
  */
 static int begin_recording(struct attaching *a, const struct attach_how *how, struct uft_err *err)
 {
@@ -214,7 +218,7 @@ static int begin_recording(struct attaching *a, const struct attach_how *how, st
 	return ret < 0 ? ret : attaching_leave(a, ATTACH_BEGIN, &result, err);
 }
 
-/* Makes a recorded process of a process that has a stopped thread. */
+/* Turns a process that has a stopped thread into a recorded process. */
 static int come(struct attaching *a, const struct attach_how *how, struct uft_err *err)
 {
 	uint64_t handle = 0, result = 0;
@@ -252,8 +256,8 @@ static int come(struct attaching *a, const struct attach_how *how, struct uft_er
 }
 
 /*
- * The time that a process gets to become ready. A program that was just started needs little of it;
- * a program without glibc never becomes ready.
+ * The time that a process gets to become ready. A program that was just started becomes ready soon.
+ * A program without glibc never becomes ready.
  */
 #define STARTING_TRIES	 500
 #define STARTING_WAIT_US 10000

@@ -1,4 +1,4 @@
-/* Puts the probe into a running process, and takes it out. */
+/* Puts the probe into a running process, and takes the probe out again. */
 #ifndef UTRAIL_CMDS_RECORD_ATTACH_ATTACH_H
 #define UTRAIL_CMDS_RECORD_ATTACH_ATTACH_H
 
@@ -11,8 +11,8 @@
 #include "utils/format/probe/attach.h"
 
 /*
- * @address: the recorder's address, as in UTRAIL_SOCKET
- * @library: the probe's file
+ * @address: the address of the recorder, as in UTRAIL_SOCKET
+ * @library: the file of the probe
  * @msg: for messages of -v
  * @wait: see struct attached
  */
@@ -25,14 +25,14 @@ struct attach_how {
 };
 
 /*
- * Put the probe into process @pid, for which target_check() returned 0. After the result 0 the
- * process is recorded. Otherwise it is as before, and @err tells the reason.
+ * Put the probe into process @pid, after target_check() has returned 0. Returns 0 when the process
+ * is recorded. Otherwise the process is unchanged, and @err has the reason.
  */
 int attach_begin(pid_t pid, const struct attach_how *how, struct uft_err *err);
 
 /*
- * Take the probe out. Returns -ESRCH when the process has ended, -EBUSY when a thread is still
- * inside of the probe. After -EBUSY nothing leads to the probe any more, and the next attach
+ * Take the probe out. Returns 0, -ESRCH when the process has ended, or -EBUSY when a thread still
+ * runs code of the probe. After -EBUSY no code calls the probe any more, and the next attach
  * unloads it.
  */
 int attach_end(pid_t pid, const struct attach_how *how, struct uft_err *err);
@@ -40,8 +40,8 @@ int attach_end(pid_t pid, const struct attach_how *how, struct uft_err *err);
 /*
  * The hooks that a process must have.
  *
- * @nr_left: result: sites that stay unchanged: threads were always in them, or they lie across two
- *           pages
+ * @nr_left: gets the number of sites that stay unchanged. Threads were always in these sites, or a
+ *           site extends over two pages
  */
 struct attach_patches {
 	const struct process_patches *patches;
@@ -49,16 +49,16 @@ struct attach_patches {
 };
 
 /*
- * Put hooks into a recorded process and take hooks out, as @job says. All threads of the process
- * are stopped for a moment. Returns 0, or negative errno with a text. After an error, the next call
- * does the rest.
+ * Put hooks into a recorded process and take hooks out, as @job requires. All threads of the
+ * process are stopped for a moment. Returns 0, or a negative errno with a text. After an error, the
+ * next call does the rest.
  */
 int attach_patch(pid_t pid, const struct attach_how *how, struct attach_patches *job,
 		 struct uft_err *err);
 
 /*
- * Tell a recorded process which declared events to record from now on. One of its threads is
- * stopped for a moment. Returns 0, or negative errno with a text.
+ * Set the declared events that a recorded process records from now on. One of its threads is
+ * stopped for a moment. Returns 0, or a negative errno with a text.
  */
 int attach_choose(pid_t pid, const struct attach_how *how, const struct attach_choice *choices,
 		  size_t nr, struct uft_err *err);

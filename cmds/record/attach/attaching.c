@@ -1,4 +1,4 @@
-/* The shared part of attaching to a process and of leaving it (see attaching.h). */
+/* Shared code for attaching to a process and for leaving it (see attaching.h). */
 #include "cmds/record/attach/attaching.h"
 
 #include <errno.h>
@@ -54,7 +54,7 @@ int attaching_find_libc(struct attaching *a, struct uft_err *err)
 	if (ret < 0)
 		return target_explain(a->w.pid, ret, err);
 
-	/* A process without mappings has given its memory back: it is ending. */
+	/* A process without mappings is ending, and has already released its memory. */
 	if (!a->maps.nr)
 		return target_explain(a->w.pid, -ESRCH, err);
 
@@ -85,7 +85,9 @@ int attaching_find_libc(struct attaching *a, struct uft_err *err)
 	return attached_find_gadgets(&a->w, code->start, code->end, err);
 }
 
-/* True when the open file is the memory of a former program, which is gone since execve(2). */
+/*
+ * True when the open file is the memory of an earlier program. execve(2) has replaced that program.
+ */
 static bool is_former_memory(const struct attaching *a)
 {
 	uint8_t byte;

@@ -1,4 +1,4 @@
-/* A process that is attached to, or left (see attach.h): the shared part of both. */
+/* Data and functions for a process that is attached to, or left (see attach.h). */
 #ifndef UTRAIL_CMDS_RECORD_ATTACH_ATTACHING_H
 #define UTRAIL_CMDS_RECORD_ATTACH_ATTACHING_H
 
@@ -9,14 +9,14 @@
 #include "utils/base/cleanup.h"
 #include "utils/format/probe/attach.h"
 
-#define LOAD_MS	  60000 /* a slow thread may hold a lock meanwhile */
+#define LOAD_MS	  60000 /* a slow thread may hold a lock during this time */
 #define CODES_MAX (ATTACHED_ARGS_BYTES / (2 * sizeof(uint64_t)))
 
 /*
- * @thread: the thread that makes calls; NULL once it is let go
- * @libc: addresses of functions of its C library
- * @codes: the probe's ranges of code
- * @text: the probe's changes of the program's text
+ * @thread: the thread that makes calls, or NULL after it was let go
+ * @libc: the addresses of functions in its C library
+ * @codes: the ranges of the probe's code
+ * @text: the probe's changes in the text of the program
  */
 struct attaching {
 	struct attached w;
@@ -32,40 +32,43 @@ struct attaching {
 	struct text text;
 };
 
-/* Returns NULL, with a text in @err, when the process may not be traced. */
+/* Make the struct for process @pid. Returns NULL, with a text in @err, if it may not be traced. */
 struct attaching *attaching_make(pid_t pid, const struct attach_how *how, struct uft_err *err);
 
 void attaching_done(struct attaching **a);
 #define cleanup_attaching cleanup(attaching_done)
 
 /*
- * True when a later attempt may succeed: the process has executed another program since @a was
- * made, or its dynamic linker has not loaded the C library yet.
+ * Make *@a for a process that has a probe, and find its C library and the probe. Returns 0, or a
+ * negative errno with a text. -ESRCH: the process has no probe.
  */
 int attaching_open(struct attaching **a, pid_t pid, const struct attach_how *how,
 		   struct uft_err *err);
 
-/* Find the process' C library, and the functions in it that are needed. */
+/* Find the C library of the process, and the functions in it that are needed. */
 int attaching_find_libc(struct attaching *a, struct uft_err *err);
 
 /*
- * True when it is worth looking again later: the process has executed another program since @a was
+ * True when a later attempt may succeed. The process has executed another program since @a was
  * made, or its dynamic linker has not loaded the C library yet.
  */
 bool attaching_is_starting(struct attaching *a);
 
-/* Find the functions of the probe. Returns false when the probe is not in the process. */
+/*
+ * attaching_find_probe() finds the functions of the probe. Both functions return false when the
+ * process has no probe.
+ */
 bool attaching_find_probe(struct attaching *a);
 bool attaching_has_probe(const struct attaching *a);
 
 /*
- * attaching_begin_calls(): stop a thread that can make calls, and make a room for them.
- * attaching_end_calls(): undo both, after success or failure.
+ * attaching_begin_calls() stops a thread that can make calls, and makes a room for them.
+ * attaching_end_calls() undoes both. Call it after success and after failure.
  */
 int attaching_begin_calls(struct attaching *a, struct uft_err *err);
 void attaching_end_calls(struct attaching *a);
 
-/* Make the thread call @fn. -ETIMEDOUT: the call did not return, and the thread was let go. */
+/* Make the thread call @fn. -ETIMEDOUT: the call has not returned, and the thread was let go. */
 int attaching_call(struct attaching *a, int patience_ms, uint64_t fn, uint64_t first,
 		   uint64_t second, uint64_t third, uint64_t *result, struct uft_err *err);
 
@@ -73,46 +76,48 @@ int attaching_call(struct attaching *a, int patience_ms, uint64_t fn, uint64_t f
 int attaching_leave(struct attaching *a, enum attach_step step, uint64_t *result,
 		    struct uft_err *err);
 
-/* Let the process run for a moment, and talk to it meanwhile. */
+/* Let the process run for a moment. Its requests are answered meanwhile. */
 void attaching_wait(const struct attaching *a, unsigned us);
 
-/* Read the probe's changes of the program's text to a->text. */
+/* Read the probe's list of changes in the program's text to a->text. */
 int attaching_read_text(struct attaching *a, struct uft_err *err);
 
 /*
- * Read the probe's code ranges into a->codes, by ATTACH_CODES or ATTACH_WITHDRAW. -E2BIG: too many.
+ * Read the ranges of the probe's code into a->codes, by ATTACH_CODES or ATTACH_WITHDRAW. Returns 0
+ * or a negative errno, -E2BIG when there are too many ranges.
  */
 int attaching_find_codes(struct attaching *a, enum attach_step step, struct uft_err *err);
 
 /*
- * True when a thread runs the probe's code, or a signal handler has interrupted the thread in the
- * probe's code. True also for a thread in the dynamic linker, which may be about to store an
- * address of the probe. All threads must be stopped.
+ * True when a thread runs code of the probe, also if a signal handler has interrupted it there.
+ * Also true when a thread runs the dynamic linker, since it may be about to store an address of the
+ * probe. All threads must be stopped.
  */
 bool attaching_is_anybody_within(struct attaching *a);
 
 /*
- * Take out the changes of @text whose functions have no open call; the others stay in @text. The
- * hooks at the beginnings of these functions must be out already.
+ * Take out the changes in @text whose functions have no open call. The other changes stay in @text.
+ * The hooks at the starts of these functions must already be out.
  *
- * @patches: has all these changes among its ends
+ * @patches: its ends contain all these changes
  */
 int attaching_take_ends_out(struct attaching *a, const struct process_patches *patches,
 			    struct text *text, struct uft_err *err);
 
 /*
- * Stop all threads. If a thread does not stop, all are let go, and another thread makes the calls.
+ * Stop all threads. If one does not stop, all are let go, and another thread must make the calls.
  */
 int attaching_stop_all(struct attaching *a, struct uft_err *err);
 
 /*
- * Start and stop recording the program's own events, while threads run. After
- * attaching_close_doors() has returned 0, no libutrail-trace in the process calls the probe.
+ * attaching_open_doors() starts recording the program's own events while threads run, and
+ * attaching_close_doors() stops it. After attaching_close_doors() has returned 0, no
+ * libutrail-trace in the process calls the probe.
  */
 void attaching_open_doors(struct attaching *a, const struct attach_how *how);
 int attaching_close_doors(struct attaching *a, struct uft_err *err);
 
-/* Take the probe out of the process. Returns the same as attach_end() (leaving.c). */
+/* Take the probe out of the process. Returns the results of attach_end() (leaving.c). */
 int attaching_take_out(struct attaching *a, struct uft_err *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* Chooses which of its declared events a running process records (see attach.h). */
+/* Chooses the declared events that a running process records (see attach.h). */
 #include <errno.h>
 
 #include "cmds/record/attach/attaching.h"

@@ -1,6 +1,6 @@
 /*
  * Starts and stops recording the events of a libutrail-trace that was loaded before the probe (see
- * attaching.h; trace/seam/recorder.h).
+ * attaching.h and trace/seam/recorder.h).
  */
 #include <errno.h>
 
@@ -10,8 +10,8 @@
 #define WAIT_US 1000
 
 /*
- * Repeat @step until no thread is in the library's locked part. The thread that makes the calls may
- * itself be in that part, so it runs between the attempts.
+ * Repeat @step until no thread is in the locked part of the library. The thread that makes the
+ * calls may itself be in that part, so it runs between the attempts.
  */
 static int pass_doors(struct attaching *a, enum attach_step step, uint64_t *nr, struct uft_err *err)
 {

@@ -51,15 +51,14 @@ bool attaching_is_anybody_within(struct attaching *a)
 #define EMPTY_NS    (30 * NSEC_PER_SEC)
 
 /*
- * The time that the process runs between two looks: EMPTY_WAIT_US, and EMPTY_WAITS times the time
- * that the look has taken. With many changes a look takes long.
+ * The time that the process runs between two looks. It is EMPTY_WAIT_US, plus EMPTY_WAITS times the
+ * duration of the last look, which is long if there are many changes.
  */
 #define EMPTY_WAIT_US 2000
 #define EMPTY_WAITS   4
 
 /*
- * Wait until the text is as before, and no thread is inside of the probe. From then on nothing
- * leads into the probe.
+ * Wait until the text is restored and no thread runs code of the probe. No code calls it any more.
  */
 static int wait_until_empty(struct attaching *a, struct uft_err *err)
 {
@@ -73,8 +72,8 @@ static int wait_until_empty(struct attaching *a, struct uft_err *err)
 
 		began_ns = clock_now_ns(CLOCK_MONOTONIC);
 		/*
-		 * After some looks another thread is chosen for the calls: the present thread may
-		 * itself be inside of the probe, waiting for the recorder's answer.
+		 * After some looks another thread is chosen for the calls. The current thread may
+		 * be in the probe itself, and wait for the recorder's answer.
 		 */
 		if (i >= SAME_TRIES) {
 			attached_let_go(&a->w);
@@ -86,7 +85,7 @@ static int wait_until_empty(struct attaching *a, struct uft_err *err)
 			a->thread = NULL;
 			return ret;
 		}
-		/* Threads that have begun meanwhile have new stacks. */
+		/* Threads that have started meanwhile have new stacks. */
 		ret = maps_read(&a->maps, a->w.pid);
 		if (ret == 0)
 			changed = text_take_out(&a->text, &a->w, &a->maps);
@@ -109,8 +108,8 @@ static int wait_until_empty(struct attaching *a, struct uft_err *err)
 }
 
 /*
- * Find the probe's handle for dlclose(3): in glibc, its link map. A probe whose recorder was killed
- * early does not know the handle.
+ * Find the handle of the probe for dlclose(3). In glibc it is the link map of the probe. A probe
+ * whose recorder was killed early does not know the handle.
  */
 static int find_handle(struct attaching *a, uint64_t *handle, struct uft_err *err)
 {

@@ -1,4 +1,4 @@
-/* Puts hooks in and takes hooks out while a process is recorded (see attach.h). */
+/* Puts hooks into a process and takes hooks out while it is recorded (see attach.h). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ static bool has_site(const struct strbuf *sites, uint64_t site)
 	       bsearch(&site, sites->data, sites->len / sizeof(site), sizeof(site), order_u64);
 }
 
-/* --- what the probe does not know yet --- */
+/* --- patches that the probe does not know yet --- */
 
 static int list_known(const struct text *text, struct strbuf *sites)
 {
@@ -33,8 +33,8 @@ static int list_known(const struct text *text, struct strbuf *sites)
 }
 
 /*
- * Lists the patches that the probe does not know. Patches that belong together (all up to the first
- * one that is not silent) are listed together.
+ * Lists the patches that the probe does not know. Patches that belong together are listed together.
+ * Such a group ends with a patch that is not silent.
  */
 static int list_missing(const struct strbuf *all, const struct strbuf *known, struct strbuf *out)
 {
@@ -55,7 +55,7 @@ static int list_missing(const struct strbuf *all, const struct strbuf *known, st
 	return strbuf_oom(out) ? -ENOMEM : 0;
 }
 
-/* Makes the stopped thread for calls give the image to the probe. @result: see ATTACH_ADOPT */
+/* Makes the stopped thread pass the image to the probe. @result: see ATTACH_ADOPT */
 static int adopt_image(struct attaching *a, const void *image, uint64_t bytes, int64_t *result,
 		       struct uft_err *err)
 {
@@ -96,8 +96,8 @@ static int make_image(const struct strbuf *missing, struct strbuf *image)
 }
 
 /*
- * Make the probe know all patches of @all, and read these to a->text. Returns -EAGAIN when it is
- * too early, or another thread must be tried.
+ * Make the probe know all patches in @all, and read its changes to a->text. Returns -EAGAIN when it
+ * is too early, or when another thread must be tried.
  */
 static int meet(struct attaching *a, const struct strbuf *all, struct uft_err *err)
 {
@@ -146,7 +146,7 @@ static int make_sites_known(struct attaching *a, const struct strbuf *all, struc
 			      : ret;
 }
 
-/* --- what is to be written --- */
+/* --- changes that must be written --- */
 
 static int add_change(struct text *text, const struct attach_change *change)
 {
@@ -166,8 +166,8 @@ enum selected {
 };
 
 /*
- * Selects the changes to be made. A patch that leads to the patch before it comes and goes together
- * with that patch.
+ * Selects the changes to be made. A patch that jumps to the patch before it changes together with
+ * that patch.
  */
 static int select_changes(struct attaching *a, const struct attach_patches *job,
 			  enum selected selected, struct text *out)
@@ -213,7 +213,7 @@ static int write_text(struct attaching *a, struct text *in, struct text *out, st
 
 		if (ret < 0)
 			return ret;
-		/* Threads that have begun meanwhile have new stacks. */
+		/* Threads that have started meanwhile have new stacks. */
 		ret = maps_read(&a->maps, a->w.pid);
 		if (ret == 0)
 			left = text_take_out(out, &a->w, &a->maps) +
@@ -248,7 +248,9 @@ static int change_text(struct attaching *a, struct attach_patches *job, struct u
 	size_t nr_left_in = count_left(a, &out, false);
 
 	job->nr_left = count_left(a, &in, true) + nr_left_in;
-	/* Hooks at ends stay while one at a beginning is left: more calls may begin there. */
+	/*
+	 * Hooks at ends stay while a hook at a start is left, because more calls may begin there.
+	 */
 	if (ret == 0 && !nr_left_in)
 		ret = attaching_take_ends_out(a, job->patches, &ends, err);
 	return ret;

@@ -1,4 +1,4 @@
-/* Removes hooks at the ends of functions once no call of them is open (see patching.c). */
+/* Removes hooks at the ends of functions when none of their calls is open (see patching.c). */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -6,17 +6,17 @@
 #include "utils/base/compiler.h"
 
 /*
- * The number of looks, during which open calls may end. The number of tries, during which threads
- * may leave a hook: they do so as soon as they have a CPU.
+ * LOOKS is the number of looks, between which open calls may end. TRIES is the number of attempts,
+ * between which threads may leave a hook. A thread leaves a hook as soon as it has a CPU.
  */
 #define LOOKS	  12
 #define TRIES	  50
-#define WAIT_US	  1000 /* the wait gets this much longer after each look */
+#define WAIT_US	  1000 /* after each look, the wait gets longer by this much */
 #define ASKED_MAX (ATTACHED_ARGS_BYTES / sizeof(uint64_t))
 
 /*
- * Set the entries of @funcs that have an open call to 0. Returns -EAGAIN when a thread is inside of
- * a hook, -EINVAL when the probe does not know the open calls.
+ * Set the entries of @funcs that have an open call to 0. Returns 0, -EAGAIN when a thread is in a
+ * hook, or -EINVAL when the probe does not know the open calls.
  */
 static int find_open_calls(struct attaching *a, uint64_t *funcs, size_t nr, struct uft_err *err)
 {
@@ -34,8 +34,8 @@ static int find_open_calls(struct attaching *a, uint64_t *funcs, size_t nr, stru
 }
 
 /*
- * Takes out the changes of @text whose functions have no open call, and drops them from @text. All
- * threads must be stopped, and none inside of a hook.
+ * Takes out the changes in @text whose functions have no open call, and removes them from @text.
+ * All threads must be stopped, and no thread may be in a hook.
  */
 static int take_out(struct attaching *a, const struct process_patches *patches, struct text *text,
 		    struct uft_err *err)
@@ -53,7 +53,7 @@ static int take_out(struct attaching *a, const struct process_patches *patches, 
 			const struct patch_end *end = process_patches_end(
 				patches, text->changes[at + i].site);
 
-			/* 0 stands for a patch that is not at the end of a function: it stays. */
+			/* The value 0 is for a patch that is not at a function's end. It stays. */
 			funcs[i] = end ? end->func : 0;
 		}
 		ret = find_open_calls(a, funcs, nr, err);
@@ -84,7 +84,7 @@ static int try_taking_out(struct attaching *a, const struct process_patches *pat
 		ret = attaching_find_codes(a, ATTACH_CODES, err);
 	if (ret == 0)
 		ret = attaching_stop_all(a, err);
-	/* Threads that have begun meanwhile have new stacks. */
+	/* Threads that have started meanwhile have new stacks. */
 	if (ret == 0)
 		ret = maps_read(&a->maps, a->w.pid);
 	if (ret == 0 && attaching_is_anybody_within(a))
@@ -108,7 +108,7 @@ int attaching_take_ends_out(struct attaching *a, const struct process_patches *p
 			attaching_wait(a, (1 + looks) * WAIT_US);
 		ret = try_taking_out(a, patches, text, &why);
 		looks += ret == 0;
-		/* Hooks stay when open calls are unknown, or the probe has too much code. */
+		/* Hooks stay if the open calls are unknown, or the probe has too much code. */
 		if (ret == -EINVAL || ret == -E2BIG)
 			return 0;
 		if (ret < 0 && ret != -EAGAIN) {

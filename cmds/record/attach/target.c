@@ -1,4 +1,4 @@
-/* Decides which processes may be attached to (see target.h). */
+/* Decides whether a process may be attached to (see target.h). */
 #include "cmds/record/attach/target.h"
 
 #include <errno.h>
@@ -20,9 +20,9 @@
 #include "utils/object/program.h"
 
 #define FILE_MAX  (64UL << 10)
-#define NAMED_MAX 12 /* this many processes are listed by number */
+#define NAMED_MAX 12 /* the maximum number of processes that a message lists */
 
-/* The time that children with the same name may take to end: a second. */
+/* The time within which children with the same name may end: a second. */
 #define CHILD_LOOKS   100
 #define CHILD_WAIT_US 10000
 
@@ -90,7 +90,7 @@ static int list_named(struct named *named, const char *name)
 	return 0;
 }
 
-/* Drops processes that have ended or executed another program meanwhile. */
+/* Drops processes that have ended meanwhile, or have executed another program. */
 static void keep_named(struct named *named, const char *name)
 {
 	size_t kept = 0;
@@ -108,7 +108,7 @@ static bool has_child_of_another(const struct named *named)
 		struct strbuf status cleanup_strbuf = { 0 };
 
 		if (proc_status_read(named->pids[i], &status) < 0)
-			return true; /* the process ended at this moment */
+			return true; /* the process has just ended */
 
 		pid_t parent = atoi(proc_status_field(&status, "PPid"));
 
@@ -132,8 +132,8 @@ static int refuse_named(const struct named *named, const char *name, struct uft_
 }
 
 /*
- * Find the only process with this name. A child has its parent's name until it executes a program,
- * so short-lived children get time to end.
+ * Find the only process with this name. A child has the name of its parent until it executes a
+ * program. So the search waits for short-lived children to end.
  */
 static pid_t find_by_name(const char *name, struct uft_err *err)
 {
@@ -172,7 +172,7 @@ pid_t target_find(const char *text, struct uft_err *err)
 	return pid;
 }
 
-/* --- by what it is --- */
+/* --- checks of a process --- */
 
 static bool is_in_namespace(pid_t pid, const char *kind)
 {
@@ -187,7 +187,7 @@ static bool is_in_namespace(pid_t pid, const char *kind)
 	       (theirs.st_dev == ours.st_dev && theirs.st_ino == ours.st_ino);
 }
 
-/* PF_KTHREAD of the flags of a task in /proc/PID/stat (proc(5)). */
+/* The flag PF_KTHREAD in the flags of a task in /proc/PID/stat (proc(5)). */
 #define IS_OF_KERNEL 0x200000
 
 static bool is_kernel_thread(pid_t pid)
@@ -198,7 +198,7 @@ static bool is_kernel_thread(pid_t pid)
 	if (read_proc(pid, "stat", &stat) < 0)
 		return false;
 
-	/* The search begins at the end: the name may hold anything, also ')'. */
+	/* The search begins at the end, since the name may contain any character, also ')'. */
 	const char *rest = strrchr(strbuf_str(&stat), ')');
 
 	return rest && sscanf(rest, ") %*c %*d %*d %*d %*d %*d %u", &flags) == 1 &&
@@ -284,7 +284,7 @@ static int check_state(pid_t pid, const struct strbuf *status, struct uft_err *e
 
 static int check_user(pid_t pid, const struct strbuf *status, struct uft_err *err)
 {
-	/* The field has four numbers: "real	effective	saved	of files". */
+	/* The field has four numbers: real, effective, saved, and file system user. */
 	uid_t uid = strtoul(proc_status_field(status, "Uid"), NULL, 10);
 
 	if (geteuid() == 0 || uid == geteuid())

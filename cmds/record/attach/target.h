@@ -1,4 +1,4 @@
-/* Decides which processes may be attached to, and says why others may not. */
+/* Decides whether a process may be attached to, and explains a refusal. */
 #ifndef UTRAIL_CMDS_RECORD_ATTACH_TARGET_H
 #define UTRAIL_CMDS_RECORD_ATTACH_TARGET_H
 
@@ -8,20 +8,25 @@
 #include "utils/base/err.h"
 
 /*
- * Returns the number of the process that @text names by its number, or by its name. Returns
- * negative errno with a text, which lists the processes when several have the name.
+ * Find the process whose number or name is @text. Returns its number, or a negative errno with a
+ * text. If several processes have the name, the text lists them.
  */
 pid_t target_find(const char *text, struct uft_err *err);
 
 /*
- * Check whether the probe can be put into process @pid, which is not changed. Returns 0, or
- * negative errno with a sentence on the reason and a remedy.
+ * Check whether the probe can be put into process @pid. The process is not changed. Returns 0, or a
+ * negative errno with a text that has the reason and a remedy.
  *
- * @force: accept a process that a filter of system calls (seccomp(2)) may end for the probe's calls
+ * @force: accept a process even if its filter of system calls (seccomp(2)) may end it because of
+ *         the probe's calls
  */
 int target_check(pid_t pid, bool force, struct uft_err *err);
 
-/* Find the reason, as far as possible, why ptrace(2) was refused. @ret: its negative errno */
+/*
+ * Find the likely reason why ptrace(2) was refused, for the text in @err. Returns a negative errno.
+ *
+ * @ret: the negative errno of ptrace(2)
+ */
 int target_explain(pid_t pid, int ret, struct uft_err *err);
 
 #endif

@@ -13,14 +13,17 @@
 #define CHANGES_MAX (16UL << 20)
 
 /*
- * STACK_MAX: the most bytes that are read of a stack. PIECE_WORDS: the size of one read.
- * STACKS_MAX: the most stacks of a thread that signal handlers have interrupted.
+ * STACK_MAX is the maximum number of bytes that are read of a stack, and PIECE_WORDS the size of
+ * one read. STACKS_MAX is the maximum number of stacks of one thread. A thread has several if
+ * signal handlers with their own stacks have interrupted it.
  */
 #define STACK_MAX   (64UL << 20)
 #define PIECE_WORDS 8192
 #define STACKS_MAX  8
 
-/* Reads of a stack overlap by this much, so that a signal frame across two reads is found. */
+/*
+ * The overlap of two reads of a stack. It is needed to find a signal frame that extends over both.
+ */
 #define OVERLAP_WORDS 64
 
 void text_deinit(struct text *text)
@@ -43,7 +46,7 @@ int text_read(struct text *text, const struct attached *w, uint64_t address, uin
 	text->nr = nr;
 	if (attached_read(w, address, text->changes, bytes) != bytes)
 		return err_set_errno(err, -EIO, "cannot read the memory of process %d", w->pid);
-	/* The process' data are not trusted: lengths are limited. */
+	/* The data come from the process and are not trusted, so the lengths are limited. */
 	for (size_t i = 0; i < nr; i++) {
 		struct attach_change *c = &text->changes[i];
 
@@ -53,9 +56,9 @@ int text_read(struct text *text, const struct attached *w, uint64_t address, uin
 	return 0;
 }
 
-/* --- code that no thread may stand in --- */
+/* --- ranges of code that must be free of threads --- */
 
-/* A range of addresses [@start, @end) that change @index needs free of threads. */
+/* A range of addresses [@start, @end). Change @index needs that no thread is in it. */
 struct range {
 	uint64_t start;
 	uint64_t end;
@@ -63,10 +66,10 @@ struct range {
 };
 
 /*
- * A look at the threads.
+ * A look at all threads.
  *
- * @wanted: by change: true when it shall be made, and no thread is in the way
- * @ranges: of the wanted changes, sorted
+ * @wanted: for each change, true when it must be made and no thread prevents it
+ * @ranges: the ranges of the wanted changes, sorted
  */
 struct look {
 	struct attached *w;
@@ -80,7 +83,9 @@ struct look {
 
 _Static_assert(offsetof(struct range, start) == 0, "ordered by order_u64()");
 
-/* Returns the range with @address, or NULL. No ranges overlap: each byte is changed once. */
+/*
+ * Returns the range that contains @address, or NULL. Ranges do not overlap: each byte changes once.
+ */
 static const struct range *range_at(const struct look *look, uint64_t address)
 {
 	size_t nr = look->nr;
@@ -99,7 +104,9 @@ static void block(struct look *look, const struct range *range)
 	look->nr_blocked++;
 }
 
-/* True when a call instruction ends at @address, in the present code or the code before @c. */
+/*
+ * True when a call instruction ends at @address, in the current code or in that before change @c.
+ */
 static bool may_return_to(const struct look *look, uint64_t address, const struct attach_change *c)
 {
 	const uint64_t start = address - ARCH_REMOTE_CALL_BYTES;
@@ -116,8 +123,8 @@ static bool may_return_to(const struct look *look, uint64_t address, const struc
 }
 
 /*
- * Block the change that a thread may return into. words[0] counts as a return address only after a
- * call instruction, or where a signal has interrupted the thread.
+ * Block the change if words[0] is a return address in its range. words[0] is a return address if a
+ * call instruction ends there, or if a signal has interrupted the thread there.
  */
 static void block_word(struct look *look, const uint64_t *words, size_t nr)
 {
@@ -128,15 +135,15 @@ static void block_word(struct look *look, const uint64_t *words, size_t nr)
 		block(look, range);
 }
 
-/* Stacks that are still to be read, by an address in each. */
+/* The stacks that must still be read. Each is given by an address in it. */
 struct stacks {
 	uint64_t pointers[STACKS_MAX];
 	size_t nr;
 };
 
 /*
- * Looks at words of a stack. The frame of a signal handler tells which other stack the signal has
- * interrupted.
+ * Looks at words of a stack. If they contain the frame of a signal handler, the stack that the
+ * signal has interrupted is added to @stacks.
  */
 static void look_at_words(struct look *look, const uint64_t *words, size_t nr, size_t nr_new,
 			  const struct mapping *stack, struct stacks *stacks)
@@ -181,7 +188,7 @@ static void look_at_thread(struct look *look, const struct attached_thread *t, u
 		look_at_stack(look, stacks.pointers[i], words, &stacks);
 }
 
-/* The most changes that a thread is led out of: after leaving one it may stand in the next. */
+/* The maximum number of changes out of which a thread is led, one after the other. */
 #define LEAVES_MAX 4
 
 static void lead_out(const struct look *look, struct attached_thread *t)
@@ -221,8 +228,8 @@ static bool holds_bytes(const struct attached *w, const struct attach_change *c,
 }
 
 /*
- * True when the change lies in one page of code. The kernel writes page by page, and could be
- * interrupted between two pages when the recorder is killed.
+ * True when the change lies within one page of code. The kernel writes pages one by one, and is
+ * interrupted between two pages if the recorder is killed.
  */
 static bool can_be_made(const struct maps *maps, const struct attach_change *c)
 {
@@ -232,8 +239,8 @@ static bool can_be_made(const struct maps *maps, const struct attach_change *c)
 }
 
 /*
- * If two new changes overlap, the second one is not made. Overlaps with changes made earlier are
- * noticed by holds_bytes().
+ * If two new changes overlap, the second is dropped. holds_bytes() detects overlaps with older
+ * ones.
  */
 static void drop_overlaps(struct look *look, const struct text *text)
 {
@@ -252,8 +259,8 @@ static void add_range(struct look *look, const struct text *text, size_t index, 
 {
 	const struct attach_change *c = &text->changes[index];
 	/*
-	 * A thread at the first byte has executed none of the bytes, so it blocks only the removal
-	 * of an island: the bytes are no code afterwards.
+	 * A thread at the first byte has not executed any of the bytes. So it only prevents the
+	 * removal of an island, whose bytes are not code afterwards.
 	 */
 	uint64_t first = is_out && (c->flags & ATTACH_CHANGE_ISLAND) ? 0 : 1;
 	uint64_t len = is_out ? c->len : c->clear;
@@ -269,8 +276,8 @@ bool text_is_in(const struct attached *w, const struct attach_change *c)
 }
 
 /*
- * Tells the probe whether the change is out: a module that is loaded again gets its changes from
- * the probe.
+ * Reports to the probe whether the change is out. The probe makes the changes in modules that are
+ * loaded again.
  */
 static void tell_probe(const struct attached *w, const struct attach_change *c, uint8_t is_out)
 {
@@ -279,8 +286,8 @@ static void tell_probe(const struct attached *w, const struct attach_change *c, 
 }
 
 /*
- * Writes the wanted changes. A patch that leads to the patch before it is written only when that
- * patch is in.
+ * Writes the wanted changes. A patch that jumps to the patch before it is only written if that one
+ * is in.
  */
 static void write_in(const struct look *look, const struct text *text)
 {
@@ -296,7 +303,7 @@ static void write_in(const struct look *look, const struct text *text)
 	}
 }
 
-/* Takes the wanted changes out. Returns the number of changes that are still in the text. */
+/* Takes out the wanted changes. Returns the number of changes that are still in the text. */
 static size_t write_out(const struct look *look, const struct text *text)
 {
 	size_t left = 0;

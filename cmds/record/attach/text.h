@@ -1,4 +1,6 @@
-/* Changes of a running process' text, put in and taken out while all its threads are stopped. */
+/*
+ * Changes in the text of a running process. They are made and undone while its threads are stopped.
+ */
 #ifndef UTRAIL_CMDS_RECORD_ATTACH_TEXT_H
 #define UTRAIL_CMDS_RECORD_ATTACH_TEXT_H
 
@@ -6,7 +8,7 @@
 #include "cmds/record/attach/attached.h"
 #include "utils/format/probe/attach.h"
 
-/* The changes of one process. Starts as { 0 }. */
+/* The changes in one process. The struct starts as { 0 }. */
 struct text {
 	struct attach_change *changes;
 	size_t nr;
@@ -14,17 +16,17 @@ struct text {
 
 void text_deinit(struct text *text);
 
-/* Read the @nr changes that the probe lists at @address. Returns 0 or negative errno. */
+/* Read the @nr changes that the probe lists at @address. Returns 0 or a negative errno. */
 int text_read(struct text *text, const struct attached *w, uint64_t address, uint64_t nr,
 	      struct uft_err *err);
 
 /*
  * Make the changes, or undo them. All threads must be stopped, and @maps must be up to date. A
- * thread inside of a change's bytes first executes instructions until it has left them. Each change
- * is one write: a recorder that is killed has made it or not.
+ * thread within the bytes of a change first executes instructions until it is outside. Each change
+ * is made by one write, so a recorder that is killed leaves no half change.
  *
- * Returns the number of changes that threads prevent: they stay inside, or will return there.
- * Changes that can never be made are not counted.
+ * Both return the number of changes that threads prevent, by staying in the bytes or because they
+ * will return there. Changes that can never be made are not counted.
  */
 size_t text_put_in(struct text *text, struct attached *w, const struct maps *maps);
 size_t text_take_out(struct text *text, struct attached *w, const struct maps *maps);
