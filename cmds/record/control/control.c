@@ -1,5 +1,5 @@
 /*
- * Conversations with probes: their reports, and the recorder's answers
+ * Conversations with probes. They consist of the probes' reports and the recorder's answers
  * (utils/format/probe/control.h has the protocol).
  */
 #include "cmds/record/control/control.h"
@@ -21,18 +21,19 @@
 	 CONTROL_IN(TALK_STEERED) | CONTROL_IN(TALK_DECLARING) | CONTROL_IN(TALK_NAMING))
 
 /*
- * Limits that probes do not come near: a process has one conversation at a time, seldom two, of a
- * few milliseconds. A silent peer keeps its place until others need it.
+ * Limits that are far above the needs of probes. A process has one conversation at a time, seldom
+ * two, and each takes a few milliseconds. If a peer sends nothing, its place is only taken away
+ * when others need it.
  */
 #define STRANGERS_MAX	  256 /* connections that have sent no HELLO yet */
 #define TALKS_OF_PEER_MAX 8
 #define OTHERS_MAX	  1024 /* other packets of one conversation: skipped ones and questions */
 
-/* The most connections and packets that are served before the next client's turn. */
+/* The maximum number of connections and of packets that are served before other clients. */
 #define ACCEPTS_AT_ONCE 64
 #define PACKETS_AT_ONCE 1024
 
-/* The pause in accepting while no descriptors are free. */
+/* The pause before accepting connections again when no file descriptor is free. */
 #define PAUSE_NS 20000000
 
 /* --- HELLO --- */
@@ -50,8 +51,8 @@ static struct process *find_token(const struct control *ctl,
 }
 
 /*
- * True when the peer is the process that was given this token, or a child that this process has
- * forked and that has not reported itself yet.
+ * True when the peer is the process that has been given this token, or a forked child of that
+ * process that has not reported itself yet.
  */
 static bool has_token(struct control *ctl, struct conversation *talk)
 {
@@ -92,7 +93,9 @@ static bool is_believable(struct control *ctl, struct conversation *talk)
 	return false;
 }
 
-/* Counts a process that cannot be traced and only says why. Returns false for all others. */
+/*
+ * Counts a process that cannot be traced and only reports the reason. Returns false for all others.
+ */
 static bool count_declined(struct control *ctl, uint32_t kind)
 {
 	switch (kind) {
@@ -155,7 +158,7 @@ static unsigned take_crash(void *context, const void *message, size_t len)
 	return TALK_OVER;
 }
 
-/* The shape of the message has been checked: the texts are there. */
+/* The message has been checked, so its texts exist. */
 static unsigned take_declare(void *context, const void *message, size_t len)
 {
 	struct conversation *talk = context;
@@ -177,7 +180,7 @@ static unsigned take_declare(void *context, const void *message, size_t len)
 									       : TALK_OVER;
 }
 
-/* Returns a memfd with the plan of a range of functions that is new for the peer. -1: none. */
+/* Returns a memfd with the plan for a range of functions that is new for the peer, or -1. */
 static int plan_of_range(const struct control *ctl, uint32_t range)
 {
 	struct plan_entries entries cleanup_plan_entries = { 0 };
@@ -225,7 +228,7 @@ static unsigned take_status(void *context, const void *message, size_t len)
 										      : TALK_OVER;
 }
 
-/* Handles ERROR: the probe does not understand an answer, and steps aside. */
+/* Handles ERROR: the probe does not understand an answer, and stops recording. */
 static unsigned take_error(void *context, const void *message, size_t len)
 {
 	struct conversation *talk = context;
@@ -250,7 +253,7 @@ static const struct control_table talk_table = { talk_rows, ARRAY_SIZE(talk_rows
 
 /* --- packets --- */
 
-/* Counts the refusal, for the user, and tells a peer that knows the secret why. */
+/* Counts the refusal for the user. If the peer knows the secret, sends it the reason. */
 static void refuse_talk(struct control *ctl, struct conversation *talk, const void *packet,
 			size_t len, enum control_verdict verdict)
 {
@@ -270,7 +273,7 @@ static void refuse_talk(struct control *ctl, struct conversation *talk, const vo
 		talk_say_error(talk, packet, verdict);
 }
 
-/* Takes one packet. Returns false when the conversation is over, well or badly. */
+/* Handles one packet. Returns false when the conversation is over, after success or failure. */
 static bool take_packet(struct control *ctl, struct conversation *talk, const void *packet,
 			size_t len)
 {
@@ -319,25 +322,25 @@ static void serve_talk(struct served *served, uint32_t epoll_events)
 
 /* --- accepting --- */
 
-/* Makes room for a client. Returns false when its process has too many connections. */
+/* Makes room for a client. Returns false when the client's process has too many connections. */
 static bool make_place(struct control *ctl, const struct peer *peer)
 {
 	if (talk_count_peer(&ctl->talks.strangers, peer->pid) >= TALKS_OF_PEER_MAX)
 		return false;
-	/* @max may be lower: believed conversations need descriptors, too. */
+	/* @max may be lower, because believed conversations need descriptors, too. */
 	if (ctl->talks.strangers.nr >= MIN(ctl->talks.max, (unsigned)STRANGERS_MAX))
 		talk_drop(ctl, ctl->talks.strangers.oldest);
 	return true;
 }
 
-/* Begins a conversation; it owns @fd. */
+/* Begins a conversation, which then owns @fd. */
 static void begin_talk(struct control *ctl, int fd)
 {
 	struct conversation *talk = NULL;
 	struct peer peer;
 	/*
-	 * Only processes of the recorder's user may talk. With a recorder of root all users may: a
-	 * process of another user may have been root's before.
+	 * Only processes of the recorder's user may connect. If the recorder is root, all users
+	 * may, because a process of another user may have been root's before.
 	 */
 	bool may_talk = peer_get(fd, &peer) && (geteuid() == 0 || peer.uid == geteuid()) &&
 			peer.pid > 0 && make_place(ctl, &peer);
@@ -358,11 +361,14 @@ static void begin_talk(struct control *ctl, int fd)
 	if (loop_add(ctl->loop, talk->fd, &talk->served) < 0)
 		talk_end(ctl, talk);
 	else
-		/* HELLO has mostly come already: then the client is a stranger no longer. */
+		/* HELLO has mostly arrived already, and the client is then no stranger any more. */
 		serve_packets(ctl, talk);
 }
 
-/* Stops accepting for a moment: without descriptors, the socket would be reported all the time. */
+/*
+ * Stops accepting connections for a moment. Without free descriptors, the loop would report the
+ * socket again and again.
+ */
 static void pause_accepting(struct control *ctl)
 {
 	const struct itimerspec soon = { .it_value.tv_nsec = PAUSE_NS };
@@ -371,7 +377,9 @@ static void pause_accepting(struct control *ctl)
 	timerfd_settime(ctl->talks.pause_fd, 0, &soon, NULL);
 }
 
-/* True when a client waits: without a free descriptor, accept4(2) fails in any case. */
+/*
+ * True when a client waits. Without a free descriptor, accept4(2) also fails when no client waits.
+ */
 static bool is_anybody_waiting(const struct control *ctl)
 {
 	struct pollfd listening = { .fd = ctl->listen_fd, .events = POLLIN };

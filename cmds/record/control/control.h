@@ -1,4 +1,4 @@
-/* Conversations with probes: their reports, and the recorder's answers. */
+/* Conversations with probes. They consist of the probes' reports and the recorder's answers. */
 #ifndef UTRAIL_CMDS_RECORD_CONTROL_CONTROL_H
 #define UTRAIL_CMDS_RECORD_CONTROL_CONTROL_H
 
@@ -28,11 +28,11 @@ struct talk_list {
 };
 
 /*
- * @max: the most conversations in @believed
- * @module_bytes: the bytes of all modules that the conversations have reported
+ * @max: the maximum number of conversations in @believed
+ * @module_bytes: the size of all modules that the conversations have reported
  * @pause, @pause_fd: a timer that ends a pause in accepting connections
- * @nr_dropped: conversations that were ended because of limits
- * @nr_modules_left_out: modules that were left out because of limits
+ * @nr_dropped: the number of conversations that were ended because of limits
+ * @nr_modules_left_out: the number of modules that were left out because of limits
  */
 struct talks {
 	struct talk_list strangers;
@@ -43,30 +43,31 @@ struct talks {
 	int pause_fd;
 	unsigned nr_dropped;
 	unsigned long long nr_modules_left_out;
-	/* conversations whose HELLO had the protocol's version @other_version */
+	/* the number of conversations whose HELLO had the protocol version @other_version */
 	unsigned nr_other_version;
 	unsigned other_version;
-	unsigned nr_refused; /* conversations that one side ended with ERROR */
+	unsigned nr_refused; /* conversations that one side has ended with ERROR */
 };
 
 /*
- * The socket for probes, and everything that conversations change. Only the control thread touches
- * it. Members above the empty line are set before control_listen().
+ * The socket for probes, and everything that conversations change. Only the control thread uses the
+ * struct. Members above the empty line are set before control_listen().
  *
  * @plan: the part of a plan that is the same for all processes
- * @page_fd: of the page that all probes share with the recorder
- * @socket_name: the name by which probes find the recorder
+ * @page_fd: the page that all probes share with the recorder
+ * @socket_name: the name with which probes find the recorder
  * @secret: the proof that a process is a probe of this recording
  * @address: @socket_name and @secret in one text, for the program's environment
- * @working_ms: the time after which the process of @served is told again that the recorder works
+ * @working_ms: the interval of the messages that tell the process of @served that the recorder is
+ *              working
  * @served: the conversation of the process that waits for the recorder's work, or NULL
- * @told_ms: the time when that process was last told, or when the work began
- * @declined: processes that had too little address space to be traced
- * @protected: processes that have a shadow stack
- * @other_libc: processes whose C library is not glibc
- * @in_valgrind: processes that valgrind runs
- * @nr_without_arena: processes that got no shared memory
- * @why_no_arena: errno of the first such process
+ * @told_ms: the time of the last such message, or the time when the work began
+ * @declined: the number of processes that had too little address space for tracing
+ * @protected: the number of processes that have a shadow stack
+ * @other_libc: the number of processes whose C library is not glibc
+ * @in_valgrind: the number of processes that run in valgrind
+ * @nr_without_arena: the number of processes that got no shared memory
+ * @why_no_arena: errno of the first of these processes
  * @save_error: the error of the first symbol file that could not be written
  */
 struct control {
@@ -101,12 +102,14 @@ struct control {
 	struct uft_err save_error;
 };
 
-/* Open the abstract socket @socket_name and watch it: from now on probes are served. */
+/* Open the abstract socket @socket_name, and serve probes from then on. */
 int control_listen(struct control *ctl, struct uft_err *err);
 
 /*
- * Call it again and again during long work: a probe that waits for it is told that the recorder is
- * alive. @arg: the struct control
+ * Call this function repeatedly during long work. It informs a probe that waits for the work that
+ * the recorder is alive.
+ *
+ * @arg: the struct control
  */
 void control_tick(void *arg);
 

@@ -1,4 +1,4 @@
-/* Crash reports of probes (see crash.h). */
+/* The crash reports of probes (see crash.h). */
 #include "cmds/record/control/crash.h"
 
 #include <signal.h>
@@ -16,7 +16,7 @@ struct crash {
 	struct crash *next;
 };
 
-/* The most reports that are kept: a reader needs no more. */
+/* The maximum number of reports that are kept. A reader does not need more. */
 #define CRASHES_MAX 1000
 
 void crash_keep(struct crash **list, const struct control_crash *report, int32_t pid)

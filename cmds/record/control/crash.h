@@ -1,6 +1,6 @@
 /*
- * The calls that were running when a signal ended a traced process: kept as probes report them,
- * printed at the end with names.
+ * The calls that were open when a signal ended a traced process. Probes report them, and they are
+ * printed with names at the end of the recording.
  */
 #ifndef UTRAIL_CMDS_RECORD_CONTROL_CRASH_H
 #define UTRAIL_CMDS_RECORD_CONTROL_CRASH_H
@@ -8,18 +8,18 @@
 #include "cmds/terminal/msg.h"
 #include "utils/format/probe/control.h"
 
-/* A list of reports, the oldest first; NULL when empty. */
+/* A list of reports, which starts with the oldest. NULL is an empty list. */
 struct crash;
 
 /*
- * Add @report of process @pid (its own number) to the list. The report is dropped when memory is
- * short, or when the list is long or has a report of this process.
+ * Add @report of process @pid (in its own namespace) to the list. The report is dropped when memory
+ * is short, when the list is too long, or when the list already has a report of this process.
  */
 void crash_keep(struct crash **list, const struct control_crash *report, int32_t pid);
 
 /*
- * Print a warning for each report, with the names of the addresses. They come from the recording in
- * @data_dir, which must be complete.
+ * Print a warning for each report, with names for the addresses. The names come from the recording
+ * in @data_dir, which must be complete.
  */
 void crashes_print(const struct crash *list, const char *data_dir, const struct msg *msg);
 

@@ -1,4 +1,4 @@
-/* Handles MODULE and READY (see ready.h). */
+/* Handles the messages MODULE and READY (see ready.h). */
 #include "cmds/record/control/ready.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include "utils/base/cleanup.h"
 #include "utils/base/containers/vec.h"
 
-/* Limits that probes do not come near. */
+/* Limits that are far above the needs of probes. */
 #define MODULES_MAX	 65536
 #define MODULE_BYTES_MAX (16UL << 20) /* for one conversation */
 #define ALL_MODULE_BYTES (64UL << 20) /* for all open conversations */
@@ -26,8 +26,8 @@ static bool is_too_much(const struct control *ctl, const struct conversation *ta
 }
 
 /*
- * Takes a report on a module. Modules beyond the limit are left out, which is reported at the end:
- * the process is traced all the same.
+ * Handles a report on a module. Modules beyond the limit are left out. The process is still traced,
+ * and this is reported at the end.
  */
 unsigned ready_take_module(void *context, const void *message, size_t len)
 {
@@ -66,7 +66,7 @@ static void note_plan(struct process *proc, size_t nr_modules, const struct plan
 		proc->planned[kind] += plan_entries_nr(plan, kind);
 }
 
-/* Makes the plan of a fresh image, as a memfd. */
+/* Makes the plan of a new image, as a memfd. */
 static int plan_for(struct control *ctl, struct conversation *talk, struct process *proc)
 {
 	struct plan_entries entries cleanup_plan_entries = { 0 };
@@ -77,7 +77,7 @@ static int plan_for(struct control *ctl, struct conversation *talk, struct proce
 	return plan_memfd(&entries);
 }
 
-/* Answers a new process. A forked child gets no plan: it has the plan of its parent. */
+/* Answers a new process. A forked child gets no plan, because it has the plan of its parent. */
 static bool welcome(struct control *ctl, struct conversation *talk, struct process *proc,
 		    int arena_fd)
 {
@@ -96,8 +96,8 @@ static void note_save_error(struct control *ctl, const struct uft_err *err)
 }
 
 /*
- * Makes a session with its modules, for a fresh image. The map is written with the first record;
- * symbols are written after the program was told to go on.
+ * Makes a session with its modules, for a new image. The map is written with the first record. The
+ * symbols are written after the program was allowed to go on.
  */
 static struct image *begin_session(struct control *ctl, struct conversation *talk)
 {
@@ -116,8 +116,8 @@ static struct image *begin_session(struct control *ctl, struct conversation *tal
 }
 
 /*
- * Find the process that has forked the child: mostly the process whose token it has. Between the
- * two there may be processes that have not reported themselves.
+ * Find the process that has forked the child. In most cases it is the process whose token the child
+ * has. There may be processes between the two that have not reported themselves.
  */
 static void find_parent(struct control *ctl, struct process *proc, struct process *origin)
 {
@@ -132,8 +132,10 @@ static void find_parent(struct control *ctl, struct process *proc, struct proces
 }
 
 /*
- * Makes a process for the peer that has sent HELLO; the descriptor of its arena goes to @arena_fd.
- * Returns NULL when the process has ended, or without memory.
+ * Makes a process for the peer that has sent HELLO. Returns NULL when the process has ended, or
+ * without memory.
+ *
+ * @arena_fd: gets the descriptor of the arena
  */
 static struct process *begin_process(struct control *ctl, struct conversation *talk, int *arena_fd)
 {
@@ -141,12 +143,12 @@ static struct process *begin_process(struct control *ctl, struct conversation *t
 	struct process *former = process_find_os(ctl->processes, talk->peer.pid);
 
 	/*
-	 * A process whose probe has connected lives: it waits for the answer. If the process of
-	 * @talk has ended, another process has made this connection.
+	 * A probe that has connected waits for the answer, so its process is alive. If the process
+	 * of @talk has ended, another process has made this connection.
 	 */
 	if (pidfd == -ESRCH || (pidfd >= 0 && peer_has_ended(pidfd, 0)))
 		return NULL;
-	/* Records of the image that was replaced by exec come first in the file. */
+	/* The records of an image that exec has replaced come first in the file. */
 	if (former)
 		process_retire(ctl->processes, former);
 	if (talk->hello.kind == CONTROL_EXEC)
@@ -174,7 +176,7 @@ static struct process *begin_process(struct control *ctl, struct conversation *t
 	return proc;
 }
 
-/* Makes the process and answers it. Returns false when it could not be answered. */
+/* Makes the process and answers it. Returns false when the answer could not be sent. */
 static bool serve_process(struct control *ctl, struct conversation *talk)
 {
 	int arena_fd cleanup_fd = -1;
@@ -244,8 +246,8 @@ static bool serve_ready(struct control *ctl, struct conversation *talk)
 }
 
 /*
- * With large files or slow machines, work takes long: the waiting peer's patience begins anew. A
- * peer that does not read the message loses nothing else.
+ * Work takes long with large files or on slow machines, so the waiting peer is told to wait longer.
+ * A peer that does not read this message loses nothing else.
  */
 void control_tick(void *arg)
 {
@@ -262,8 +264,8 @@ void control_tick(void *arg)
 }
 
 /*
- * Take the peer's rights for opening files. A process that root has just executed has all rights,
- * so /proc need not be read.
+ * Open files with the rights of the peer. If root has just executed the program, the process has
+ * all rights, and /proc need not be read.
  */
 static int enter_rights(const struct conversation *talk, struct rights *before)
 {
@@ -273,7 +275,7 @@ static int enter_rights(const struct conversation *talk, struct rights *before)
 	return 0;
 }
 
-/* Acts after the peer's last report. The files that the peer names are opened with its rights. */
+/* Does the work after the peer's last report, opening files with the peer's rights. */
 unsigned ready_take_ready(void *context, const void *message, size_t len)
 {
 	struct conversation *talk = context;
@@ -290,7 +292,7 @@ unsigned ready_take_ready(void *context, const void *message, size_t len)
 	}
 	rights_leave(&before);
 	ctl->planner->modules.reads_as_peer = false;
-	/* Modules that a child loads before it has reported itself do not belong to its parent. */
+	/* Modules that a child has loaded before its first report do not belong to its parent. */
 	if (is_served && ctl->settings->is_steerable && talk->origin->os_pid == talk->peer.pid)
 		process_keep_modules(ctl->processes, talk->origin, talk->modules, talk->nr_modules);
 	talk_free_modules(ctl, talk);

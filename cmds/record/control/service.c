@@ -1,6 +1,6 @@
 /*
- * Answers other commands' requests to a running recorder (utils/format/probe/request.h), such as
- * those of `utrail snapshot`.
+ * Answers requests of other commands to a running recorder (utils/format/probe/request.h), such as
+ * `utrail snapshot`.
  */
 #include "cmds/record/control/service.h"
 
@@ -19,7 +19,7 @@
 
 #define CLIENTS_MAX 64
 
-/* @is_parked: it came while another client was served, and is not watched */
+/* @is_parked: the client came while another client was served. It is not watched */
 struct client {
 	struct served served;
 	int fd;
@@ -70,8 +70,8 @@ static bool program_runs(const struct service *svc)
 }
 
 /*
- * Answer with the time up to which records are complete. Maps and symbols are always complete: this
- * thread writes their files between two answers.
+ * Answer with the time up to which the records are complete. Maps and symbols are always complete,
+ * because this thread writes them between two answers.
  */
 static int tell_progress(struct service *svc, struct request_answer *answer)
 {
@@ -81,7 +81,7 @@ static int tell_progress(struct service *svc, struct request_answer *answer)
 	answer->complete_ns = writers_complete_ns(svc->writers);
 	answer->holds_back = settings_hold_back(&svc->steering->now);
 
-	/* An error is reported at the end of the recording, like all errors of writing. */
+	/* As for all writes, an error is reported at the end of the recording. */
 	store_note_error(svc->store, sources_save(svc->sources));
 	return 0;
 }
@@ -102,7 +102,7 @@ static int obey_words(struct service *svc, const struct strbuf *words, struct st
 	unsigned nr_tasks = 0;
 	int ret = steer_parse(words, &change, err);
 
-	/* A change that cannot be made in full is refused. */
+	/* A change is refused if it cannot be made completely. */
 	if (ret == 0 && (change.flags & STEER_SNAPSHOT) && !svc->settings->flight_bytes)
 		return err_set(err, -EOPNOTSUPP,
 			       "'snapshot': it is recorded without --flight, so everything is "
@@ -130,7 +130,10 @@ static int serve_words(struct service *svc, const struct strbuf *words, struct s
 	return ret;
 }
 
-/* Returns 0 for the number of a process that is recorded now, or of the recorder; else -ESRCH. */
+/*
+ * Returns 0 if @text is the number of the recorder or of a process that is being recorded.
+ * Otherwise returns -ESRCH.
+ */
 static int find_pid(struct service *svc, const char *text)
 {
 	pid_t pid = strtol(text, NULL, 10);
@@ -167,8 +170,8 @@ static int serve_request(struct service *svc, const struct request *request,
 }
 
 /*
- * Reads a request and its text. Returns false when the packet is no request; with errno EAGAIN or
- * EINTR when there is no packet.
+ * Reads a request and its text. Returns false when the packet is no request. When there is no
+ * packet, errno is EAGAIN or EINTR.
  */
 static bool take_request(int fd, struct request *request, struct strbuf *words)
 {
@@ -211,12 +214,14 @@ static void serve_alone(struct service *svc, struct client *client)
 	if (!is_request && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (is_request && request.type == REQUEST_IS_RUNNING && !program_runs(svc)) {
-		/* The client waits for the recorder's end, which closes the descriptor. */
+		/* The client waits for the end of the recorder, which closes the descriptor. */
 		loop_remove(svc->loop, client->fd, &client->served);
 		return;
 	}
 	if (is_request) {
-		/* The loop may be served meanwhile, but not this client again. */
+		/*
+		 * The loop may be served during the answer. This client must not be served again.
+		 */
 		loop_remove(svc->loop, client->fd, &client->served);
 		answer.error = serve_request(svc, &request, &words, &answer, &text);
 		send_answer(client->fd, &answer, &text);
@@ -256,7 +261,7 @@ void service_release(struct service *svc)
 	unpark_all(svc);
 }
 
-/* True for a request that only asks whether a process has a recorder. */
+/* True for a request that only asks if a process has a recorder. */
 static bool is_quick(int fd)
 {
 	struct request request = { 0 };
@@ -283,7 +288,7 @@ static void serve_client(struct served *served, uint32_t epoll_events)
 	service_release(svc);
 }
 
-/* True when user @uid runs the recorder by sudo (store_dir_give_to_user()). */
+/* True when user @uid has started the recorder by sudo (store_dir_give_to_user()). */
 static bool is_behind_sudo(uid_t uid)
 {
 	const char *user = geteuid() == 0 ? getenv("SUDO_UID") : NULL;
@@ -292,8 +297,8 @@ static bool is_behind_sudo(uid_t uid)
 }
 
 /*
- * True when the peer is the recording's owner or root, and there are fewer than CLIENTS_MAX
- * clients. An abstract socket itself has no permissions.
+ * True when the peer is root or the owner of the recording, and there are fewer than CLIENTS_MAX
+ * clients. This is checked here, because an abstract socket has no permissions.
  */
 static bool may_ask(const struct service *svc, int fd)
 {
@@ -333,7 +338,7 @@ static int bind_name(int fd, const char *name)
 	return bind(fd, (struct sockaddr *)&addr, addr_len) < 0 ? -errno : 0;
 }
 
-/* Takes a name that cannot be guessed, and writes it to a file for users that may read it. */
+/* Chooses a socket name that cannot be guessed, and writes it to a file that few users may read. */
 static int take_other_name(struct service *svc, int fd, const char *name, struct uft_err *err)
 {
 	char other[REQUEST_NAME_SIZE + 17];

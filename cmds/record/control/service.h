@@ -1,4 +1,4 @@
-/* Takes the requests of other commands to a running recorder (utils/format/probe/request.h). */
+/* Handles requests of other commands to a running recorder (utils/format/probe/request.h). */
 #ifndef UTRAIL_CMDS_RECORD_CONTROL_SERVICE_H
 #define UTRAIL_CMDS_RECORD_CONTROL_SERVICE_H
 
@@ -14,14 +14,14 @@
 struct client;
 
 /*
- * The socket for other commands. Only the control thread touches it. Members above the empty line
- * are set before service_listen().
+ * The socket for other commands. Only the control thread uses the struct. Members above the empty
+ * line are set before service_listen().
  *
- * @program_fd: a pidfd of the program, as soon as there is one
- * @service_fd: -1: no request can come
- * @secret: as in the file REQUEST_DOOR_NAME; "" when the socket has its usual name
- * @trouble: the reason why there is no socket, or why it has another name than usual
- * @is_busy: a client is served, or service_hold() holds the recording; other clients wait
+ * @program_fd: a pidfd of the program, when the program exists
+ * @service_fd: the socket; -1: no request can come
+ * @secret: the secret in the file REQUEST_DOOR_NAME; "" when the socket has its usual name
+ * @trouble: the reason why there is no socket, or why it does not have its usual name
+ * @is_busy: a client is being served, or service_hold() holds the recording. Other clients wait
  */
 struct service {
 	const struct record_settings *settings;
@@ -41,20 +41,25 @@ struct service {
 	bool is_busy;
 };
 
-/* Open the socket. When that fails, @trouble gets the reason, and the recording goes on. */
+/* Open the socket. If this fails, @trouble gets the reason, and the recording goes on. */
 void service_listen(struct service *svc);
 
 /*
- * Keep clients from changing what is recorded until service_release(), also while the loop is
+ * Prevent clients from changing the settings until service_release(), even while the loop is
  * served. Returns false when another change is being made.
  */
 bool service_hold(struct service *svc);
 void service_release(struct service *svc);
 
-/* Close the socket and all connections: a client that still waits sees that there is no answer. */
+/*
+ * Close the socket and all connections. A client that still waits learns that no answer will come.
+ */
 void service_close(struct service *svc);
 
-/* Save a flight recording as it is now. Returns 0 or negative errno; -EOPNOTSUPP: another kind. */
+/*
+ * Save a flight recording in its current state. Returns 0 or a negative errno, -EOPNOTSUPP when the
+ * recording is not a flight recording.
+ */
 int service_save(struct service *svc, unsigned *nr_tasks);
 
 #endif

@@ -1,4 +1,4 @@
-/* Keeps open conversations, and sends answers (see talk.h). */
+/* Manages open conversations, and sends answers (see talk.h). */
 #include "cmds/record/control/talk.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* A conversation with a probe, the lists of open conversations, and answers. */
+/* Conversations with probes, the lists of open conversations, and answers. */
 #ifndef UTRAIL_CMDS_RECORD_CONTROL_TALK_H
 #define UTRAIL_CMDS_RECORD_CONTROL_TALK_H
 
@@ -6,8 +6,8 @@
 #include "cmds/record/control/control.h"
 
 /*
- * The state of a conversation. HELLO is believed when only a process of this recording can send it.
- * STATUS is answered in each state but the first. Any other message ends the conversation.
+ * The state of a conversation. HELLO is believed if only a process of this recording can have sent
+ * it. STATUS is answered in each state but the first. Any other message ends the conversation.
  *
  *   STRANGER --HELLO--> REPORTING --MODULE--> REPORTING --READY--> SERVED
  *                 |---> ENDING --CRASH--> over
@@ -17,28 +17,29 @@
  */
 enum talk_state {
 	TALK_OVER = CONTROL_OVER,
-	TALK_STRANGER, /* has not sent HELLO, or is not believed */
+	TALK_STRANGER, /* the peer has not sent HELLO, or is not believed */
 	/*
-	 * reports modules: a fresh image, a forked child, or a process that has loaded more modules
+	 * the peer reports modules. It is a new image, a forked child, or a process that has loaded
+	 * more modules
 	 */
 	TALK_REPORTING,
-	TALK_ENDING,	/* is about to die */
-	TALK_SERVED,	/* has got its answer to READY */
-	TALK_STEERED,	/* asks for the newest plan */
-	TALK_DECLARING, /* reports an event that the program declares */
-	TALK_NAMING,	/* reports functions of a language that has no addresses */
+	TALK_ENDING,	/* the peer is about to die */
+	TALK_SERVED,	/* the peer has got its answer to READY */
+	TALK_STEERED,	/* the peer asks for the newest plan */
+	TALK_DECLARING, /* the peer reports an event that its program declares */
+	TALK_NAMING,	/* the peer reports functions that have no addresses */
 };
 
 /*
- * A connection. It collects HELLO and the MODULEs; READY makes the recorder act and answer. The
- * recorder never waits for a probe.
+ * A connection. It collects HELLO and the MODULEs. At READY the recorder does its work and answers.
+ * The recorder never waits for a probe.
  *
  * @list: the list of strangers, or the list of believed peers
  * @seq: the number of the message that is being served
- * @origin: the process whose token HELLO had; NULL for a fresh image
- * @module_bytes: the bytes of @modules
- * @nr_others: messages that do not bring the conversation forward
- * @older, @newer: neighbours in @list
+ * @origin: the process whose token HELLO had; NULL for a new image
+ * @module_bytes: the size of @modules
+ * @nr_others: the number of messages that do not advance the conversation
+ * @older, @newer: the neighbours in @list
  */
 struct conversation {
 	struct served served;
@@ -49,7 +50,7 @@ struct conversation {
 	uint32_t seq;
 	struct control_hello hello;
 	struct process *origin;
-	struct control_module **modules; /* heap copies, in the order they came */
+	struct control_module **modules; /* heap copies, in the order of arrival */
 	size_t nr_modules;
 	size_t cap_modules;
 	size_t module_bytes;
@@ -58,39 +59,39 @@ struct conversation {
 	struct conversation *newer;
 };
 
-/* talk_link(): put the conversation at the end of @list. talk_unlink(): take it out of its list. */
+/* talk_link() appends the conversation to @list. talk_unlink() removes it from its list. */
 void talk_link(struct talk_list *list, struct conversation *talk);
 void talk_unlink(struct conversation *talk);
 
 /*
- * Move the conversation to the end of its list, since its process has sent a message. When room is
- * needed, conversations at the front are ended first.
+ * Move the conversation to the end of its list, because its process has sent a message. When room
+ * is needed, conversations at the start of the list are ended first.
  */
 void talk_touch(struct conversation *talk);
 
-/* Free the reports of the peer, which are not needed any more. */
+/* Free the peer's reports, which are no longer needed. */
 void talk_free_modules(struct control *ctl, struct conversation *talk);
 
 /* End the conversation, and free it. */
 void talk_end(struct control *ctl, struct conversation *talk);
 
-/* End the conversation, because others need its place. */
+/* End the conversation because others need its place. */
 void talk_drop(struct control *ctl, struct conversation *talk);
 
-/* Returns the number of conversations in @list with that process. */
+/* Returns the number of conversations in @list with process @pid. */
 unsigned talk_count_peer(const struct talk_list *list, pid_t pid);
 
 /*
- * Returns the number, in the recorder's namespace, of the peer's thread that the peer knows as
- * @tid. Without such a thread, returns the peer's number.
+ * Returns the number of the peer's thread @tid in the recorder's namespace. @tid is the number in
+ * the peer's namespace. If there is no such thread, returns the number of the peer.
  */
 pid_t talk_number(const struct conversation *talk, pid_t tid);
 
-/* Complete @packet by its header, and send it with @nr descriptors. False: it was not sent. */
+/* Fill in the header of @packet, and send it with @nr descriptors. Returns false on failure. */
 bool talk_answer(struct conversation *talk, enum control_type type, void *packet, size_t len,
 		 const int *fds, int nr);
 
-/* Tell the peer that its message @packet was not taken. */
+/* Inform the peer that its message @packet was rejected. */
 void talk_say_error(struct conversation *talk, const void *packet, enum control_verdict verdict);
 
 #endif
