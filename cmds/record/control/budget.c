@@ -6,15 +6,15 @@
 #include "utils/base/compiler.h"
 
 /*
- * When functions must be left out, the aim is this part of the limit: otherwise the next small
- * change would need another decision.
+ * When functions must be left out, the aim is this part of the limit. With the limit itself as the
+ * aim, the next small change would already need another decision.
  */
 #define AIM	0.7
-/* At least this part of the limit is for recorded calls, however much goes to other costs. */
+/* At least this part of the limit is for recorded calls, even if other costs are high. */
 #define LEAST	0.25
 /*
- * A function that costs less than this part of the limit is never left out. The part is small: a
- * compiler has a thousand such functions, which cost much together.
+ * A function that costs less than this part of the limit is never left out. The part is small,
+ * since a compiler has a thousand such functions, and together they cost much.
  */
 #define MATTERS 0.001
 
@@ -22,7 +22,7 @@ double budget_own_ns(const struct budget *b, const struct budget_time *t)
 {
 	double own = ((double)t->cpu_ns - t->calls * b->call_ns) / (1 + b->left_rate * b->left_ns);
 
-	/* The estimated cost of calls is uncertain, so the program's own time has a lower limit. */
+	/* The cost of calls is an estimate, so the program's own time gets a lower limit. */
 	return MAX(own, (double)t->cpu_ns / 16);
 }
 
@@ -38,15 +38,15 @@ double budget_overhead(const struct budget *b, const struct budget_time *t)
 }
 
 /*
- * Returns the gain of leaving the function out: the cost of its calls. The shorter the calls are,
- * the more their cost counts.
+ * Returns the gain of leaving the function out. It is the cost of the function's calls, with more
+ * weight for shorter calls.
  */
 static double weight(const struct budget *b, const struct budget_func *f)
 {
 	return f->calls * b->call_ns / (b->call_ns + f->mean_ns);
 }
 
-/* A function that may be chosen. @index: its place in the list */
+/* A function that may be chosen. @index: its index in the list */
 struct choice {
 	double weight;
 	size_t index;
@@ -63,7 +63,7 @@ static int compare_choice(const void *a, const void *b)
 	return (x->index > y->index) - (x->index < y->index);
 }
 
-/* Lists the functions with more than @least calls, sorted. Returns the number of @choices. */
+/* Lists the functions with more than @least calls, sorted by weight. Returns the list's length. */
 static size_t list_choices(const struct budget *b, double least, const struct budget_func *funcs,
 			   size_t nr, struct choice *choices)
 {
@@ -78,8 +78,9 @@ static size_t list_choices(const struct budget *b, double least, const struct bu
 }
 
 /*
- * Returns the part of the program's own time that recorded calls may take. @left: the part that
- * left-out calls take
+ * Returns the part of the program's own time that recorded calls may take.
+ *
+ * @left: the part that left-out calls take
  */
 static double room(const struct budget *b, double left)
 {
@@ -91,7 +92,7 @@ size_t budget_decide(struct budget *b, const struct budget_time *t, struct budge
 {
 	double left = b->left_rate * b->left_ns;
 	double own = budget_own_ns(b, t);
-	/* The cost of a recorded call, with the writer's share. */
+	/* The cost of a recorded call, including the time of the writers. */
 	double call_ns = b->call_ns + (t->calls > 0 ? (double)t->writer_ns / t->calls : 0);
 	double least = MATTERS * b->limit * own / call_ns;
 	double calls = t->calls;

@@ -1,6 +1,6 @@
 /*
- * Keeps the cost of recording within a limit (--overhead) by leaving out functions. It makes no
- * system calls and reads no clocks: the caller passes measurements.
+ * Keeps the cost of recording within a limit (--overhead) by leaving out functions. The functions
+ * make no system calls and read no clocks, because the caller passes the measurements.
  */
 #ifndef UTRAIL_CMDS_RECORD_CONTROL_BUDGET_H
 #define UTRAIL_CMDS_RECORD_CONTROL_BUDGET_H
@@ -10,13 +10,13 @@
 #include <stdint.h>
 
 /*
- * @limit: the largest cost of recording, as a part of the program's own time: 0.2 is 20 %
+ * @limit: the maximum cost of recording, as a part of the program's own time. 0.2 is 20 %
  * @call_ns: the cost of a recorded call for the program
- * @left_ns: the cost of a call that is left out, and still comes to a hook
+ * @left_ns: the cost of a left-out call that still reaches a hook
  * @recorder_part: the cost of the recorder's other work in the whole recording, as a part of the
  *         program's own time
- * @left_rate: the number of left-out calls that come to a hook, in a nanosecond of the program's
- *             own time; measured when the functions were left out
+ * @left_rate: the number of left-out calls that still reach a hook, for each nanosecond of the
+ *             program's own time. It was measured when the functions were left out
  */
 struct budget {
 	double limit;
@@ -31,7 +31,7 @@ struct budget {
  *
  * @cpu_ns: CPU time of the traced processes
  * @writer_ns: CPU time of the recorder's writers
- * @calls: number of recorded calls
+ * @calls: the number of recorded calls
  */
 struct budget_time {
 	uint64_t cpu_ns;
@@ -40,11 +40,11 @@ struct budget_time {
 };
 
 /*
- * @calls: the number of its calls since the last decision
+ * @calls: the number of calls of the function since the last decision
  * @mean_ns: the mean duration of a call
- * @can_go: its hooks can be taken out; then a left-out call costs nothing
- * @is_chosen: the answer of budget_decide()
- * @rate: for a chosen function, its calls in a nanosecond of the program's own time
+ * @can_go: the hooks of the function can be taken out. A left-out call then costs nothing
+ * @is_chosen: set by budget_decide() if the function must be left out
+ * @rate: for a chosen function, its calls for each nanosecond of the program's own time
  */
 struct budget_func {
 	double calls;
@@ -54,7 +54,7 @@ struct budget_func {
 	double rate;
 };
 
-/* With less CPU time than this nothing is decided: such small sums tell nothing. */
+/* The minimum CPU time for a decision. Smaller sums are not reliable. */
 #define BUDGET_CPU_MIN_NS 25000000ULL
 
 /* Returns the cost of recording, as a part of the program's own time. */
@@ -66,7 +66,7 @@ double budget_own_ns(const struct budget *b, const struct budget_time *t);
 /*
  * Choose functions to leave out, so that the cost of the other functions is within the limit.
  * Functions with many short calls are chosen first. Returns the number of chosen functions. The
- * caller must not offer a chosen function again: it stays left out.
+ * caller must not pass a chosen function again, because it stays left out.
  */
 size_t budget_decide(struct budget *b, const struct budget_time *t, struct budget_func *funcs,
 		     size_t nr);

@@ -1,4 +1,4 @@
-/* Does the work of --overhead (see overhead.h). */
+/* Implements --overhead (see overhead.h). */
 #include "cmds/record/control/overhead.h"
 
 #include <errno.h>
@@ -16,30 +16,30 @@
 #include "utils/format/record.h"
 #include "utils/object/names/demangle.h"
 
-/* The time between two looks: programs with many calls make them from the start. */
+/* The time between two looks. It is short, because some programs make many calls from the start. */
 #define LOOK_MS 30
 
-/* The time after a change in which rings still have calls from before the change. */
+/* The time after a change during which the rings still have calls from before the change. */
 #define SETTLE_NS (60 * NSEC_PER_MSEC)
 
 /*
- * The estimated costs of a recorded call and of a left-out call. The unit is a read of the clock
- * with the write of its record (doc/internals/overhead.md).
+ * The estimated costs of a recorded call and of a left-out call. The unit is the time to read the
+ * clock and write a record (doc/internals/overhead.md).
  */
 #define CALL_READS 3.0
 #define LEFT_READS 0.25
 
-/* Symbols of a module whose functions are called. */
+/* The symbols of a module with called functions. */
 struct known_symbols {
 	struct known_module *module;
 	struct symtab symbols;
 };
 
 /*
- * A function that has calls, and the sums that the budget needs.
+ * A called function, and the sums that the budget needs.
  *
  * @is_program: its module is the program
- * @seen: its calls in the sample
+ * @seen: the number of its calls in the sample
  */
 struct called {
 	struct known_module *module;
@@ -51,11 +51,11 @@ struct called {
 };
 
 /*
- * All functions in a sample. A function has the same number in @called, @funcs and @first.
+ * All functions in a sample. A function has the same index in @called and @funcs and @first.
  *
- * @first: 1 + the function's first slot in the sample; 0: it has none
- * @next: by slot: 1 + the next slot of the same function; 0: it is the last
- * @by_sym: 1 + the function's number, as a pointer, by the symbol's address in memory
+ * @first: for each function, 1 + the index of its first slot in the sample; 0: it has no slot
+ * @next: for each slot, 1 + the index of the next slot of the same function; 0: it is the last
+ * @by_sym: by the symbol's address in memory, 1 + the index of the function (as a pointer)
  */
 struct candidates {
 	struct called *called;
@@ -76,7 +76,7 @@ static void candidates_deinit(struct candidates *c)
 	intmap_deinit(&c->by_sym);
 }
 
-/* Makes room for as many functions as a sample can have. */
+/* Makes room for all functions that a sample can have. */
 static bool candidates_init(struct candidates *c)
 {
 	*c = (struct candidates){
@@ -88,13 +88,13 @@ static bool candidates_init(struct candidates *c)
 	return c->called && c->funcs && c->first && c->next;
 }
 
-/* --- what is measured --- */
+/* --- measurements --- */
 
 #define PROBE_ROUNDS 2000
 
 /*
- * Returns the time of one read of the recording's clock, with the write of a record. It is the
- * shortest of eight measurements: other programs run, too.
+ * Returns the time for a read of the recording's clock and the write of a record. It is the
+ * shortest of eight measurements, because other programs run at the same time.
  */
 static double measure_read_ns(const struct record_settings *settings, bool reads_counter)
 {
@@ -143,8 +143,8 @@ static uint64_t writers_time_ns(const struct writers *writers)
 }
 
 /*
- * Returns the writers' mean cost of a call in the whole recording. The mean of one interval would
- * be wrong: writers take a call later than it is made.
+ * Returns the mean cost of a call for the writers, over the whole recording. The mean of one
+ * interval would be wrong, because writers take a call some time after it was made.
  */
 static double writer_call_ns(const struct overhead *o)
 {
@@ -153,8 +153,8 @@ static double writer_call_ns(const struct overhead *o)
 }
 
 /*
- * Measure the recorder's work without the writers' share. The search for functions in files does
- * not count: leaving functions out does not shorten it.
+ * Measure the recorder's work without the work of writers. The search for functions in files does
+ * not count, because leaving functions out does not shorten it.
  */
 static void measure_recorder(struct overhead *o)
 {
@@ -212,7 +212,7 @@ static const struct symtab *symbols_of(struct overhead *o, struct known_module *
 	return &((struct known_symbols *)o->symbols.data)[nr].symbols;
 }
 
-/* Finds the function at @addr of @proc. Returns false when none is known. */
+/* Finds the function at @addr in @proc. Returns false when no function is known there. */
 static bool find_function(struct overhead *o, const struct process *proc, uint64_t addr,
 			  struct called *out)
 {
@@ -235,7 +235,7 @@ static bool find_function(struct overhead *o, const struct process *proc, uint64
 	return false;
 }
 
-/* Returns the function at @sym in @list, which is sorted like PLAN_FUNCS, or NULL. */
+/* Returns the function at @sym in @list, or NULL. The list is sorted like PLAN_FUNCS. */
 static const struct plan_func *find_listed(const struct strbuf *list, const struct symbol *sym)
 {
 	const struct plan_func *funcs = (const struct plan_func *)list->data;
@@ -245,18 +245,18 @@ static const struct plan_func *find_listed(const struct strbuf *list, const stru
 	return until && funcs[until - 1].start == sym->addr ? &funcs[until - 1] : NULL;
 }
 
-/* True when a rule of the user is about the function: then it is recorded whatever it costs. */
+/* True when a rule of the user names the function. Such a function is always recorded. */
 static bool is_wanted(const struct overhead *o, const struct called *f)
 {
 	const struct plan_func *func = find_listed(&f->module->funcs, f->sym);
 
-	/* A module that was loaded later has no rules yet: it gets them with the next plan. */
+	/* A module that was loaded later has no rules yet. It gets them with the next plan. */
 	if (!f->module->is_bound && settings_are_selective(&o->steering->now))
 		return true;
 	return func && func->rule != PLAN_NO_RULE;
 }
 
-/* Returns the number of the function, which is added if it is new; SIZE_MAX without memory. */
+/* Returns the index of the function. A new function is added. Returns SIZE_MAX without memory. */
 static size_t number_of(struct candidates *c, const struct called *f)
 {
 	uintptr_t known = (uintptr_t)intmap_get(&c->by_sym, (uintptr_t)f->sym);
@@ -287,15 +287,15 @@ static void add_calls(struct candidates *c, const struct called *f, const struct
 	c->called[i].seen += call->calls;
 }
 
-/* The assumed duration of a call whose end is not in the sample: it is as long as a sample. */
+/* The assumed duration of a call whose end is not in the sample. It is the duration of a sample. */
 #define LONG_NS 100000.0
 
-/* A function with fewer calls in the sample is never left out. */
+/* The minimum number of calls in the sample. A function with fewer calls is never left out. */
 #define SEEN_LEAST 4
 
 /*
- * Subtract @calls of functions that are left out already: a writer without CPU takes old calls
- * late. Such calls are no reason to leave out more functions.
+ * Subtract @calls of functions that are already left out. A writer that had no CPU takes such calls
+ * late. They are no reason to leave out more functions.
  */
 static void forget_calls(struct overhead *o, double calls)
 {
@@ -354,7 +354,7 @@ static void add_line(struct overhead *o, uint64_t time_ns, enum left_out_kind ki
 	put_line(o, &line);
 }
 
-/* Notes callers of function @number: from now on, that function's time counts as theirs. */
+/* Notes the callers of function @number: from now on, that function's time counts as theirs. */
 static void add_callers(struct overhead *o, uint64_t time_ns, const struct candidates *c,
 			size_t number)
 {
@@ -393,7 +393,7 @@ static void add_left_out(struct overhead *o, const struct called *f, const struc
 	strbuf_list_add(&o->said, strbuf_str(&text));
 }
 
-/* Notes functions that the user has put hooks into again. */
+/* Writes notes on functions into which the user has put hooks again. */
 static void tell_who_is_back(struct overhead *o)
 {
 	for (struct known_module *m = o->planner->modules.first; m; m = m->next) {
@@ -437,8 +437,8 @@ static void leave_out(struct overhead *o, const struct candidates *c, size_t nr)
 }
 
 /*
- * Returns the number of calls that a call in the sample stands for. Calls that found no place in
- * the sample are assumed to be of the same functions.
+ * Returns the number of calls for which a call in the sample stands. Some calls found no place in
+ * the sample. They are assumed to be of the same functions.
  */
 static double calls_for_one(const struct overhead *o)
 {
@@ -485,7 +485,7 @@ static void serve_timer(struct served *served, uint32_t epoll_events)
 	uint64_t nr;
 
 	/*
-	 * The loop also runs while hooks are taken out. Then this look is skipped, and the next
+	 * The loop also runs while hooks are taken out. This look is then skipped, and the next
 	 * look measures the whole time since the last one.
 	 */
 	if (read(o->timer_fd, &nr, sizeof(nr)) != sizeof(nr) || !service_hold(o->service))

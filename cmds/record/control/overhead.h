@@ -1,6 +1,6 @@
 /*
- * --overhead: measures the cost of recording, and leaves out functions that cost too much, with
- * their hooks (overhead_hooks.h).
+ * Implements --overhead: measures the cost of recording, and leaves out functions that cost too
+ * much. Their hooks are taken out, too (overhead_hooks.h).
  */
 #ifndef UTRAIL_CMDS_RECORD_CONTROL_OVERHEAD_H
 #define UTRAIL_CMDS_RECORD_CONTROL_OVERHEAD_H
@@ -14,19 +14,19 @@
 #include "utils/base/containers/strbuf.h"
 
 /*
- * The state of --overhead. Only the control thread touches it. Members above the empty line are set
+ * The state of --overhead. Only the control thread uses it. Members above the empty line are set
  * before overhead_begin().
  *
  * @timer, @timer_fd: the timer for looks
- * @taken: the writers' sample as it was taken at the last look
+ * @taken: the sample that was taken from the writers at the last look
  * @time: measurements since the last look
- * @calls: all calls that writers have taken
- * @own_ns: the time that the program would have needed by itself so far
+ * @calls: the number of all calls that writers have taken
+ * @own_ns: the time that the program would have needed so far without recording
  * @began_ns: CPU time of the recorder when --overhead began
- * @not_before_ns: measurements from this time on show the last change
- * @symbols: struct known_symbols, for modules that had calls
+ * @not_before_ns: measurements from this time on include the last change
+ * @symbols: a list of struct known_symbols, for modules that had calls
  * @notes: the stream of left-out.txt; -1 before the first line
- * @left_out_generation: the plan's generation when functions were last left out; 0: none was
+ * @left_out_generation: the generation of the plan that last left out functions; 0: no plan has
  * @said: messages about hooks of left-out functions, each with its NUL
  */
 struct overhead {
@@ -54,7 +54,9 @@ struct overhead {
 	struct strbuf said;
 };
 
-/* Begin to measure; call it before writers start. Returns 0, or negative with a text. */
+/*
+ * Begin to measure. Call it before the writers start. Returns 0, or a negative error with a text.
+ */
 int overhead_begin(struct overhead *overhead, struct uft_err *err);
 void overhead_end(struct overhead *overhead);
 

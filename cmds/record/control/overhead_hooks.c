@@ -1,4 +1,4 @@
-/* Takes out hooks of functions that --overhead leaves out (see overhead_hooks.h). */
+/* Takes out the hooks of functions that --overhead leaves out (see overhead_hooks.h). */
 #include "cmds/record/control/overhead_hooks.h"
 
 #include <errno.h>
@@ -12,8 +12,8 @@
 #include "cmds/record/plan/modules.h"
 
 /*
- * The most attempts at a process that is busy, that another process traces or has stopped, or that
- * has not asked for its plan.
+ * The maximum number of attempts at a process. An attempt fails if the process is busy, was
+ * stopped, is traced by another process, or has not asked for its plan.
  */
 #define TRIES_MAX 5
 
@@ -25,11 +25,11 @@ static struct known_module *module_of(const struct overhead *o, const struct pro
 	return m->has_text ? known_module_get(&o->planner->modules, m->path) : NULL;
 }
 
-/* --- what is there --- */
+/* --- looking at processes --- */
 
 /*
- * True when the hook is in the process' text, or the process cannot be read. If only the site
- * cannot be read, its module is gone from the process.
+ * True when the hook is in the text of the process, or when the process cannot be read. If only the
+ * site cannot be read, the process has unloaded the module.
  */
 static bool is_hooked(int memory, const struct plan_patch *patch)
 {
@@ -43,7 +43,7 @@ static bool is_hooked(int memory, const struct plan_patch *patch)
 	return (memcmp(there, patch->original, len) == 0) == (patch->what == PATCH_NOP);
 }
 
-/* Returns the number of hooked places. With @notes, marks the functions of these places, too. */
+/* Returns the number of places with a hook. With @notes, also marks the functions of the places. */
 static size_t look_at_module(int memory, struct known_module *known, const struct control_module *m,
 			     bool is_program, bool notes)
 {
@@ -55,7 +55,7 @@ static size_t look_at_module(int memory, struct known_module *known, const struc
 	const struct plan_patch *list = (const struct plan_patch *)patches.all.data;
 
 	for (size_t i = 0; i < patches.all.len / sizeof(*list); i++) {
-		/* The site may be inside of the function: take the function's address if known. */
+		/* The site may be within the function, so its address is used if it is known. */
 		uint64_t at = list[i].addr ? list[i].addr : list[i].site;
 		struct module_left_out *left = known_left_out_at(known, at - m->start);
 
@@ -86,7 +86,7 @@ static size_t look_at_process(const struct overhead *o, const struct process *p,
 	return nr;
 }
 
-/* Adds up the calls of functions that are left out and still come to a hook. */
+/* Adds up the calls of left-out functions that still reach a hook. */
 static void count_left(struct overhead *o)
 {
 	o->budget.left_rate = 0;
@@ -98,7 +98,7 @@ static void count_left(struct overhead *o)
 	}
 }
 
-/* --- what is done --- */
+/* --- taking hooks out --- */
 
 static int take_out_of(struct overhead *o, const struct process *p, struct uft_err *err)
 {
@@ -144,8 +144,8 @@ static void say_hooks_out(struct overhead *o, const struct process *p, size_t nr
 }
 
 /*
- * Take the hooks out of a process that has some. A process without its newest plan is tried again:
- * an earlier plan may still put hooks in.
+ * Take the hooks out of a process that has some. If the process does not have its newest plan, this
+ * is repeated later, because an older plan may still put hooks in.
  */
 static void serve_process(struct overhead *o, struct process *p)
 {

@@ -1,6 +1,6 @@
 /*
- * --overhead: takes hooks out of functions that are left out, where possible: then their calls cost
- * nothing.
+ * Part of --overhead: takes out the hooks of functions that are left out, where possible. The calls
+ * of these functions then cost nothing.
  */
 #ifndef UTRAIL_CMDS_RECORD_CONTROL_OVERHEAD_HOOKS_H
 #define UTRAIL_CMDS_RECORD_CONTROL_OVERHEAD_HOOKS_H
@@ -8,9 +8,9 @@
 #include "cmds/record/control/overhead.h"
 
 /*
- * Take hooks of functions that are left out (known_module.left_out) out of all processes. All
- * threads of a process stand still meanwhile. Hooks that stay are reported (overhead.said), and
- * count in the budget.
+ * Take the hooks of functions that are left out (known_module.left_out) out of all processes. All
+ * threads of a process are stopped during the change. Hooks that cannot be taken out are reported
+ * (overhead.said), and count in the budget.
  *
  * The loop is served meanwhile, so the caller must hold the service (service_hold()).
  */

@@ -66,8 +66,8 @@ int steering_plan(struct steering *steer, struct process *proc)
 /* --- notes --- */
 
 /*
- * Notes a change for replays, in the form in which users note events: "<seconds>.<nanoseconds>
- * text" (doc/formats/events.md, "extern.dat").
+ * Notes a change for replays. The form is that of notes by users: "<seconds>.<nanoseconds> text"
+ * (doc/formats/events.md, "extern.dat").
  */
 static void note_change(struct steering *steer, const char *text)
 {
@@ -75,7 +75,7 @@ static void note_change(struct steering *steer, const char *text)
 	uint64_t now_ns = settings_now_ns(steer->settings);
 
 	strbuf_addf(&line, SECONDS_FORMAT " utrail: %s", SECONDS_OF(now_ns), text);
-	/* A note is one line: line breaks in its words become blanks. */
+	/* A note is one line, so line breaks in its words become blanks. */
 	for (size_t i = 0; i < line.len; i++)
 		line.data[i] = line.data[i] == '\n' ? ' ' : line.data[i];
 	strbuf_addch(&line, '\n');
@@ -84,7 +84,7 @@ static void note_change(struct steering *steer, const char *text)
 
 /* --- filters --- */
 
-/* Adds the new specs to the present ones, or replaces these. */
+/* Adds the new specs to the current ones, or replaces the current ones. */
 static int add_specs(const struct steering *steer, const struct steer_change *change,
 		     char *specs[SPEC_OPTIONS])
 {
@@ -111,8 +111,8 @@ static int add_specs(const struct steering *steer, const struct steer_change *ch
 }
 
 /*
- * Actions that can only be chosen at the start: they need debug information, and files that readers
- * have read by now.
+ * Actions that can only be chosen at the start. They need debug information, and files that readers
+ * have already read.
  */
 #define FIXED_ACTIONS ((uint32_t)(TRIGGER_ARG | TRIGGER_RETVAL | TRIGGER_AUTO_ARGS))
 
@@ -140,10 +140,10 @@ static size_t count_specs(const struct filters *filters, enum spec_option option
 }
 
 /*
- * Finds the specs that a change adds. For each option they come after the former specs, of which
- * the user has been warned already.
+ * The specs that a change adds. For each option they follow the earlier specs, for which the user
+ * has already got warnings.
  *
- * @left: by option: the number of former specs that are still to come
+ * @left: for each option, the number of earlier specs that still follow
  */
 struct new_specs {
 	size_t left[SPEC_OPTIONS];
@@ -187,7 +187,7 @@ void steering_offer_names(const struct steering *steer, const struct process *pr
 	}
 }
 
-/* Warns the client of a filter that matches nothing, as `record` does. */
+/* Warns the client about a filter that matches nothing, as `record` does. */
 static void warn_no_match(const struct steering *steer, const struct spec *spec, struct strbuf *out)
 {
 	struct strbuf names cleanup_strbuf = { 0 };
@@ -200,7 +200,7 @@ static void warn_no_match(const struct steering *steer, const struct spec *spec,
 	strbuf_list_each (&names, name)
 		nearest_offer(&near, name);
 	strbuf_addf(out, STEER_WARNING "no function of the running processes matches '%s'", typed);
-	/* In a spec, a word that is no action is taken for the name of a file. */
+	/* In a spec, a word that is not an action is taken for the name of a file. */
 	if (spec->module_kind == MODULE_NAMED)
 		strbuf_addf(out,
 			    ": '%s' is no action, so that it was taken for the beginning of a "
@@ -215,7 +215,7 @@ static void warn_no_match(const struct steering *steer, const struct spec *spec,
 
 /*
  * Bind the functions of all running processes, to find specs without a match. Files that a process
- * has named are read with its rights.
+ * has named are read with the rights of that process.
  */
 static void bind_all(struct steering *steer)
 {
@@ -261,12 +261,12 @@ static int check_filters(struct steering *steer, struct new_specs specs, struct 
 	return 0;
 }
 
-/* Replaces the filters in force by those of @change. After an error nothing has changed. */
+/* Replaces the filters in force by the filters of @change. After an error nothing has changed. */
 static int change_filters(struct steering *steer, const struct steer_change *change,
 			  struct strbuf *out, struct uft_err *err)
 {
 	char *specs[SPEC_OPTIONS] = { 0 };
-	/* Counters keep their numbers. */
+	/* The counters keep their numbers. */
 	struct filters filters = { .counters = steer->settings->filters->counters };
 	struct record_settings before = steer->now;
 	struct filters old = steer->filters;
@@ -297,8 +297,8 @@ static int change_filters(struct steering *steer, const struct steer_change *cha
 	}
 	filters_deinit(&old);
 	/*
-	 * A spec and a later one that clears it have no effect together: both are dropped from the
-	 * list that the next change adds to.
+	 * A spec that a later spec clears has no effect. Both are dropped from the list, to which
+	 * the next change adds its specs.
 	 */
 	free_specs(specs);
 	memset(specs, 0, sizeof(specs));
@@ -311,7 +311,7 @@ static int change_filters(struct steering *steer, const struct steer_change *cha
 
 /* --- changes --- */
 
-/* Functions below the size are listed in plans, so plans are made anew. */
+/* Functions below the size are listed in plans, so new plans are needed. */
 static void change_size(struct steering *steer, uint64_t size)
 {
 	steer->now.size_filter = size;

@@ -9,7 +9,7 @@
 #include "utils/base/cleanup.h"
 #include "utils/base/containers/nearest.h"
 
-/* --- what is said --- */
+/* --- the choice --- */
 
 static void put_in_force(struct steering *steer)
 {
@@ -37,7 +37,7 @@ static int no_match(const struct declared *declared, const char *word, const cha
 		       text, strbuf_str(&near_text));
 }
 
-/* Parses a pattern, which must match a declared event. After an error @out stays as it was. */
+/* Parses a pattern, which must match a declared event. After an error @out is unchanged. */
 static int take_pattern(const struct declared *declared, const char *word,
 			const struct strbuf *text, struct pattern *out, struct uft_err *err)
 {
@@ -85,7 +85,7 @@ int rechoosing_choose(struct rechoosing *r, struct steering *steer,
 	return 0;
 }
 
-/* Frees the patterns of @ids that a change with these flags has set, or replaced. */
+/* Frees the patterns of @ids that a change with these flags has set or replaced. */
 static void forget_patterns(uint32_t flags, struct steering_ids *ids)
 {
 	if ((flags & STEER_TRACE_INCLUDE) && ids->has_include)

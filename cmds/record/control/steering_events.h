@@ -8,20 +8,20 @@
 #include "cmds/record/control/steering.h"
 
 /*
- * A change of the choice that is being made. Starts as { 0 }; rechoosing_undo() or
- * rechoosing_write() ends it.
+ * A change of the choice that is being made. The struct starts as { 0 } and ends with
+ * rechoosing_undo() or rechoosing_write().
  *
- * @before: the choice that was in force
+ * @before: the choice that was in force before
  */
 struct rechoosing {
 	bool is_wanted;
-	uint32_t flags; /* the change's enum steer_flags */
+	uint32_t flags; /* enum steer_flags of the change */
 	struct steering_ids before;
 };
 
 /*
- * Put the new choice into force for events that programs declare from now on. Returns 0, or
- * negative with a text; then nothing has changed.
+ * Put the new choice into force for events that are declared later. Returns 0, or a negative error
+ * with a text when nothing has changed.
  */
 int rechoosing_choose(struct rechoosing *r, struct steering *steer,
 		      const struct steer_change *change, struct uft_err *err);
@@ -30,8 +30,8 @@ int rechoosing_choose(struct rechoosing *r, struct steering *steer,
 void rechoosing_undo(struct rechoosing *r, struct steering *steer);
 
 /*
- * Tell all processes that have declared events. Returns 0, or negative with a text when a process
- * cannot be told: then all processes have their former choice.
+ * Inform all processes that have declared events. Returns 0, or a negative error with a text when a
+ * process cannot be informed. All processes then have their former choice.
  */
 int rechoosing_write(struct rechoosing *r, struct steering *steer, struct strbuf *out,
 		     struct uft_err *err);

@@ -9,7 +9,7 @@
 
 /* --- rules --- */
 
-/* Saves names for readers: these functions may be recorded now. Plans are made anew. */
+/* Saves the names of functions that may now be recorded, for readers. New plans are needed. */
 static int save_names(struct steering *steer, const struct known_module *known, struct uft_err *err)
 {
 	planner_forget(steer->planner);
@@ -35,8 +35,8 @@ static void turn_module(struct steering *steer, const struct control_module *mod
 }
 
 /*
- * Turns the hooks of all modules. Each process has named its files, so they are read with the
- * rights of that process (trust.md).
+ * Chooses the hooks of all modules again. Each process has named its files, so these are read with
+ * the rights of that process (trust.md).
  */
 static void turn_all(struct steering *steer, struct patches_turned *turned)
 {
@@ -119,7 +119,7 @@ static int write_process(struct steering *steer, const struct process *p, void *
 	}
 	if (process_patches_sort(&patches) < 0)
 		return err_set_errno(err, -ENOMEM, "cannot patch process %d", p->os_pid);
-	/* No rule is about a file of this process. */
+	/* No rule names a file of this process. */
 	if (!patches.all.len)
 		return 0;
 

@@ -1,6 +1,6 @@
 /*
- * Puts hooks into processes that are recorded, and takes hooks out: the part of a change
- * (steering.h) that is about hooks.
+ * Puts hooks into recorded processes, and takes hooks out. It is the part of a change (steering.h)
+ * that concerns hooks.
  */
 #ifndef UTRAIL_CMDS_RECORD_CONTROL_STEERING_PATCHES_H
 #define UTRAIL_CMDS_RECORD_CONTROL_STEERING_PATCHES_H
@@ -8,7 +8,7 @@
 #include "cmds/record/control/steering.h"
 
 /*
- * A change of hooks that is being made. Starts as { 0 }, which is no change.
+ * A change of hooks that is being made. The struct starts as { 0 }, which is no change.
  *
  * @rules: the added rules, for repatching_undo()
  */
@@ -18,13 +18,13 @@ struct repatching {
 	struct patches_turned turned;
 };
 
-/* Append the names of the functions of @proc to @names, each with its NUL. */
+/* Append the names of the functions in @proc to @names, each with its NUL. */
 void steering_offer_names(const struct steering *steer, const struct process *proc,
 			  struct strbuf *names);
 
 /*
- * Add the rules of @change to the present ones, and find the functions that they choose. No process
- * changes yet. Returns 0, -ERR_USAGE or -ENOENT.
+ * Add the rules of @change to the current rules, and find the functions that they choose. No
+ * process is changed yet. Returns 0, -ERR_USAGE or -ENOENT.
  */
 int repatching_choose(struct repatching *r, struct steering *steer,
 		      const struct steer_change *change, struct uft_err *err);
@@ -32,8 +32,8 @@ int repatching_choose(struct repatching *r, struct steering *steer,
 void repatching_undo(struct repatching *r, struct steering *steer);
 
 /*
- * Change the hooks of all processes. If a process cannot be changed, the rules are taken back, and
- * the other processes get their former hooks where possible.
+ * Change the hooks of all processes. If a process cannot be changed, the rules are removed again,
+ * and the other processes get their former hooks where possible.
  *
  * @out: gets messages for the user
  */

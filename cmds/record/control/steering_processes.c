@@ -1,4 +1,4 @@
-/* Applies a change to each process that runs (see steering_processes.h). */
+/* Applies a change to each running process (see steering_processes.h). */
 #include "cmds/record/control/steering_processes.h"
 
 #include <errno.h>
@@ -36,7 +36,7 @@ int steering_each_process(struct steering *steer,
 		if (list[i]->pidfd < 0 || !list[i]->arena)
 			continue;
 		ret = fn(steer, list[i], arg, &why);
-		/* No error: the process has ended, or runs another program now. */
+		/* It is not an error if the process has ended, or now runs another program. */
 		if (ret < 0 && (ret == -ESRCH || peer_has_ended(list[i]->pidfd, PEER_END_MS)))
 			ret = 0;
 		if (ret < 0)
