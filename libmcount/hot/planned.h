@@ -1,6 +1,6 @@
 /*
- * Calls that are not all alike: each function's rule, and the filter state of a thread that the
- * rules change.
+ * Calls that are not all alike. Each function may have a rule, and each thread has a filter state
+ * that the rules change.
  */
 #ifndef UTRAIL_LIBMCOUNT_PLANNED_H
 #define UTRAIL_LIBMCOUNT_PLANNED_H
@@ -11,12 +11,13 @@
 struct reading;
 
 /*
- * doc/facts/language.md, "Which calls are kept", has the meaning of rules. A call has a frame if it
- * is recorded, or if its return must undo changes by its rule.
+ * The meaning of rules is in doc/facts/language.md, "Which calls are kept". A call has a frame if
+ * it is recorded, or if the effects of its rule must be undone at its return.
  */
 
 /*
- * The state that decides about the next call. A frame keeps the state from before it.
+ * The state that decides about the next call. A frame keeps the state that was in force before its
+ * call.
  *
  * @threshold_ns: a call is kept if it takes longer
  * @size: a call is kept if its function has this many bytes or more
@@ -41,14 +42,16 @@ enum planned_flags {
 	PLANNED_KEEP = 1U << 3, /* PLAN_TRACE */
 	PLANNED_CALLER = 1U << 4,   /* PLAN_CALLER */
 	PLANNED_READ = 1U << 5,	    /* values were read at its entry (PLAN_READ) */
-	PLANNED_RECOVER = 1U << 6,  /* PLAN_RECOVER: its callers have their return addresses back */
+	PLANNED_RECOVER = 1U << 6,  /* PLAN_RECOVER: its callers' slots have their own addresses */
 	PLANNED_CALLSITE = 1U << 7, /* PLAN_CALLSITE */
 };
 
 /*
- * The part of a planned_frame for a frame of an open thread that the stubs must not pop.
+ * The part of a struct planned_frame that is used for a frame of an open thread that the stubs must
+ * not pop.
  *
- * @began_ns: the beginning of the frame with @result; an earlier frame may have the same place
+ * @began_ns: the time at which the frame with @result began. An earlier frame may have had the same
+ *            index
  * @outer: the value of thread->fast_base before this frame
  */
 struct open_frame {
@@ -57,11 +60,11 @@ struct open_frame {
 };
 
 /*
- * The data of the frame with the same index. The plan may be replaced, so this struct has all of it
- * that the frame's end needs.
+ * The data of the frame with the same index. The plan may be replaced, so this struct has
+ * everything from the plan that the end of the frame needs.
  *
- * @result: the member of that name in struct live_func; NULL, too, when there are no registers to
- *          capture from. The plan of @result stays as long as the frame
+ * @result: live_func.result of the function. NULL, too, when there are no registers to capture
+ *          from. The plan of @result stays as long as the frame
  * @read: with PLANNED_READ: the member of that name in struct plan_rule
  * @args_at: the top of planned.args before this frame
  * @args_len: the bytes of the frame's arguments in planned.args, until its ENTRY is written
@@ -80,8 +83,8 @@ struct planned_frame {
 };
 
 /*
- * A remembered look-up of a function by its address: so calls cost the same with any number of
- * functions.
+ * The result of looking up a function by its address. With it, calls cost the same for any number
+ * of functions.
  */
 struct planned_known {
 	uint64_t addr;
@@ -90,8 +93,8 @@ struct planned_known {
 #define PLANNED_KNOWN 1024
 
 /*
- * Calls that need no look at a rule. The stubs find them by address in thread->calls, the table of
- * the thread's state, which is never NULL:
+ * Calls for which no rule has to be looked at. The stubs find them by address in thread->calls, the
+ * table of the thread's state, which is never NULL:
  *
  *   planned.skip_out       something is opted out: all functions
  *   planned.skip_outside   nothing is opted in: functions without a rule, or opted in (PLAN_FILTER)
@@ -101,8 +104,8 @@ struct planned_known {
  *
  * C code puts a function into the table at its first call. An empty place has the address 0.
  *
- * @call: the address of a function that is recorded as without a plan. The address is negative if
- *        the call also opens the thread
+ * @call: the address of a function that is recorded as if there were no plan. The address is
+ *        negated if the call also opens the thread
  * @alone: the address of a function whose calls are left alone
  */
 struct planned_place {
@@ -113,7 +116,7 @@ struct planned_place {
 #define PLANNED_CALLS	    8192
 _Static_assert(sizeof(struct planned_place) == PLANNED_PLACE_BYTES, "known to the stubs");
 
-/* Stays empty. It is not `const`, since the file would have its zeros then. */
+/* This table stays empty. It is not `const`, since its zeros would then be in the file. */
 extern struct planned_place planned_no_calls[PLANNED_CALLS] __attribute__((visibility("hidden")));
 
 static inline uint32_t planned_place_of(uint64_t addr)
@@ -143,15 +146,16 @@ struct watch_state {
  * @depth_counts: there may be frames for more levels than are recorded, so it matters which call
  *                was the last to set @now.depth
  * @has_watch: there is anything to watch
- * @has_noted: the tables of calls have, or had, an entry
- * @has_opted_in: a call has come that a ready thread would have taken as thread->admitted
+ * @has_noted: the tables of calls have an entry, or once had one
+ * @has_opted_in: a call was made that would have opened a ready thread
  * @has_steps: an entered call may have values to capture at its end
  * @depth: the plan's limit of depth
  * @open_base: in a thread that is not settled, the innermost frame with a struct planned_frame;
  *             else NULL
  * @is_ready: the frame above @open_base is, or would be, thread->admitted
- * @readings: by frame: the values that were read at its entry; NULL until there are any
- * @estimate_ns: PLAN_ESTIMATE: the end of calls that are found to have returned; 0: now
+ * @readings: the values that were read at the entry of each frame; NULL until there are any
+ * @estimate_ns: with PLAN_ESTIMATE: the time of the end of calls that are found to have returned;
+ *               0: now
  * @args: payloads of ENTRYs that are not written yet; NULL until there is a payload. Untouched room
  *        costs nothing
  */
@@ -193,19 +197,22 @@ static inline bool planned_is_current(const struct planned *p)
 	return likely(p->plan == __atomic_load_n(&probe.live, __ATOMIC_RELAXED));
 }
 
-/* HOT: decide about a call with return slot @slot. True when the return address was replaced. */
+/*
+ * HOT: decides about a call with return slot @slot. Returns 1 when the return address was replaced,
+ * else 0.
+ */
 uint32_t planned_enter(struct thread *t, uint64_t *slot, uint64_t addr,
 		       const struct arch_regs *regs);
 
 /*
- * HOT: true when a call is opted out, or not opted in, and needs no frame. At the next call the
- * stub finds the function in thread->calls.
+ * HOT: true when a call needs no frame because it is opted out, or not opted in. At the next call
+ * the stub finds the function in thread->calls.
  */
 bool planned_is_unwanted(struct thread *t, uint64_t addr);
 
 /*
- * HOT: true when a call is deeper than the limit, and its rule says no more. An open thread stays
- * open. The stub finds the function in thread->calls at its next call.
+ * HOT: true when a call is deeper than the limit, and its rule has no other effect. An open thread
+ * stays open. At the next call the stub finds the function in thread->calls.
  */
 bool planned_is_too_deep(struct thread *t, uint64_t addr);
 
@@ -216,8 +223,8 @@ bool planned_is_too_deep(struct thread *t, uint64_t addr);
 bool planned_is_left_out(struct thread *t, uint64_t addr);
 
 /*
- * HOT: enters a call by -finstrument-functions for which planned_is_unwanted() is false. False when
- * no frame is left.
+ * HOT: enters a call by -finstrument-functions for which planned_is_unwanted() is false. Returns
+ * false when no frame is left.
  *
  * @regs: registers to capture values from; NULL: nothing is captured
  */
@@ -233,7 +240,7 @@ void planned_enter_announced(struct thread *t, const uint64_t *slot, uint64_t ad
 			     const struct arch_regs *regs);
 
 /*
- * HOT: records a call whose return cannot be seen: ENTRY and EXIT at the same time.
+ * HOT: records a call whose return cannot be seen. Its ENTRY and its EXIT have the same time.
  *
  * @result: registers with the return values, or NULL
  */
@@ -243,7 +250,7 @@ void planned_instant(struct thread *t, const uint64_t *slot, uint64_t addr,
 /* True when a call of @addr would be recorded if there were room for its frame. */
 bool planned_would_record(const struct thread *t, uint64_t addr);
 
-/* SLOW. Pushes a frame with FRAME_UNSEEN, as if its call had been entered under the plan. */
+/* SLOW. Pushes a frame with FRAME_UNSEEN, as if the plan had been in force when its call began. */
 void planned_push_unseen(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr);
 
 /* HOT, rarely. Ends the innermost frame, which has FRAME_UNSEEN, at an unknown time. */
@@ -256,8 +263,8 @@ void planned_leave_kept(struct thread *t);
 void planned_leave_top(struct thread *t, const struct arch_regs *regs);
 
 /*
- * HOT, PLAN_ESTIMATE: returns are not seen, but the next call shows that some calls have returned.
- * Their ends are taken to be halfway between the last record and now.
+ * HOT, for PLAN_ESTIMATE: returns are not seen, but the next call shows that some calls have
+ * returned. The end of such a call is estimated to be halfway between the last record and now.
  */
 void planned_begin_estimate(struct thread *t);
 void planned_end_estimate(struct thread *t);
@@ -265,62 +272,62 @@ void planned_end_estimate(struct thread *t);
 /* HOT, rarely: true when the ENTRY of the innermost call is written. */
 bool planned_is_top_written(struct thread *t);
 
-/* HOT: write the ENTRY records that were held back, of all frames up to and including @f. */
+/* HOT: writes the ENTRY records that were held back, for all frames up to and including @f. */
 void planned_write_entries(struct thread *t, struct frame *f);
 
 /*
- * HOT: gives the frames that were pushed while the thread was open their struct planned_frame, and
- * planned.now the selection inside of the innermost frame.
+ * HOT: settles an open thread. The frames that were pushed while it was open get their struct
+ * planned_frame, and planned.now becomes the selection inside of the innermost frame.
  */
 void planned_close(struct thread *t);
 
-/* SLOW. Make a struct planned for @t. False when there is no memory. */
+/* SLOW. Makes a struct planned for @t. Returns false when there is no memory. */
 bool planned_make(struct thread *t);
 
 /*
- * HOT, rarely. Lets the plan in force decide about later calls of @t. Open calls end as they began;
- * planned.now becomes the selection inside of them under the new plan.
+ * HOT, rarely. Makes @t use the plan in force for later calls. Open calls end by the plan under
+ * which they began. planned.now becomes the selection inside of the open calls under the new plan.
  */
 void planned_take_up(struct thread *t);
 
 /*
- * HOT, rarely. Makes a struct planned for a thread from the time when all calls were alike. False
- * when its call is not recorded.
+ * HOT, rarely. Makes a struct planned for a thread that began when all calls were alike. Returns
+ * false when the thread's call is not recorded.
  */
 bool planned_begin_late(struct thread *t);
 
 /*
- * Any thread. True when @t uses the plan in [@plan, @end), or will use it: @t has noted it, or an
- * open call of @t needs it.
+ * Any thread. True when @t uses the plan in [@plan, @end), or will use it, because @t has noted the
+ * plan or an open call of @t needs it.
  */
 bool planned_needs(const struct thread *t, const struct live_plan *plan, const void *end);
 
 /*
- * SLOW. Copies to @to, which has the frames of @from, the data of these frames and the selection
- * inside of them. The ENTRYs of the frames are written by @from.
+ * SLOW. Copies the data of the frames of @from, and the selection inside of them, to @to, which has
+ * the same frames. @from writes the ENTRYs of the frames.
  */
 void planned_copy(struct thread *to, struct thread *from);
 
 /*
- * SLOW, or HOT and rarely. @t needs no plan until planned_begin() or planned_begin_aside(): it has
- * no open calls.
+ * SLOW, or HOT and rarely. Called when @t has no open calls: @t needs no plan until planned_begin()
+ * or planned_begin_aside().
  */
 void planned_end(struct thread *t);
 
-/* SLOW. A thread begins to use the state @t. */
+/* SLOW. Called when a thread begins to use the state @t. */
 void planned_begin(struct thread *t);
 
 /*
- * HOT, rarely. Begins an aside with the selection of @t: a signal handler has interrupted a hook of
- * @t and makes its first call.
+ * HOT, rarely. Begins an aside with the selection of @t. Called when a signal handler has
+ * interrupted a hook of @t and makes its first call.
  */
 void planned_begin_aside(struct thread *aside, const struct thread *t);
 
-/* COLD. Empties the tables of calls that the stubs know: another plan is in force. */
+/* COLD. Empties the tables of calls that the stubs know, since another plan is in force. */
 void planned_forget_calls(void);
 
 /*
- * COLD, in a forked child: marks open calls as written, since the parent's file has their ENTRYs.
+ * COLD, in a forked child. Marks open calls as written, since the parent's file has their ENTRYs.
  */
 void planned_note_written(struct thread *t);
 

@@ -56,13 +56,13 @@ static inline uint32_t effective_flags(const struct planned *p, const struct pla
 
 static void switch_off(struct thread *t)
 {
-	/* Open calls stay visible. Their EXITs are not written while recording is off. */
+	/* Open calls remain visible. While recording is off, their EXITs are not written. */
 	if (probe.is_on)
 		planned_write_entries(t, t->top);
 	__atomic_store_n(&probe.is_on, false, __ATOMIC_RELAXED);
 }
 
-/* Obeys trace_on and trace_off of a rule, which switch the whole recording. */
+/* Obeys trace_on and trace_off of a rule. They switch the whole recording. */
 static void obey_switches(struct thread *t, const struct plan_rule *rule)
 {
 	if (rule->flags & PLAN_TRACE_ON)
@@ -72,8 +72,8 @@ static void obey_switches(struct thread *t, const struct plan_rule *rule)
 }
 
 /*
- * Obeys the actions of a rule for a call that has passed the filters. Its limits are not among
- * them.
+ * Obeys the actions of a rule for a call that has passed the filters. The rule's limits are handled
+ * elsewhere.
  */
 static void obey_rule(const struct plan_rule *rule, struct decision *d)
 {
@@ -90,8 +90,8 @@ static void obey_rule(const struct plan_rule *rule, struct decision *d)
 }
 
 /*
- * HOT: decides about the call of @addr. Neither PLANNED_RECORD in d->flags nor d->has_change is set
- * when the call needs no frame.
+ * HOT: decides about the call of @addr. When the call needs no frame, PLANNED_RECORD is not set in
+ * d->flags, and d->has_change is false.
  */
 static inline void decide_call(struct thread *t, uint64_t addr, const uint64_t *slot,
 			       const struct arch_regs *regs, struct decision *d)
@@ -101,7 +101,7 @@ static inline void decide_call(struct thread *t, uint64_t addr, const uint64_t *
 	enum planned_verdict verdict;
 	uint32_t flags = 0;
 
-	/* The members are stored one by one, for the reason given in planned_push(). */
+	/* The members are stored one by one for the reason that is given in planned_push(). */
 	d->next = p->now;
 	d->rule = NULL;
 	d->func = NULL;
@@ -127,7 +127,7 @@ static inline void decide_call(struct thread *t, uint64_t addr, const uint64_t *
 	if (verdict != PLANNED_IS_RECORD)
 		return;
 	d->flags |= PLANNED_RECORD;
-	/* The end of a recording is shown, even if it was off. */
+	/* The end of a recording is shown, even if recording was off. */
 	if (!probe.is_on && !d->finishes)
 		d->flags |= PLANNED_OFF;
 }
@@ -158,7 +158,7 @@ static void read_at_entry(struct thread *t, const struct frame *f, struct planne
 	pf->flags |= PLANNED_READ;
 }
 
-/* Does the actions of a rule at the entry of @f. The selection has changed already. */
+/* Does the actions of a rule at the entry of @f, after the selection has changed. */
 static void begin_actions(struct thread *t, const struct frame *f, struct planned_frame *pf,
 			  const struct plan_rule *rule)
 {
@@ -168,7 +168,10 @@ static void begin_actions(struct thread *t, const struct frame *f, struct planne
 		read_at_entry(t, f, pf, rule->read);
 }
 
-/* HOT: keeps the arguments of a new frame until its ENTRY is written: they may be gone by then. */
+/*
+ * HOT: stores the arguments of a new frame until its ENTRY is written. By that time the program may
+ * have overwritten them.
+ */
 static void keep_args(struct planned *p, struct planned_frame *pf, const struct capture_step *args,
 		      const uint64_t *slot, const struct arch_regs *regs)
 {
@@ -178,7 +181,7 @@ static void keep_args(struct planned *p, struct planned_frame *pf, const struct 
 	p->args_top += pf->args_len;
 }
 
-/* HOT: push the frame of a call, and begin its actions. */
+/* HOT: pushes the frame of a call, and begins its actions. */
 static inline void push_decided(struct thread *t, const uint64_t *slot, uint64_t id, uint64_t ret,
 				uint64_t addr, const struct arch_regs *regs,
 				const struct decision *d)
@@ -211,8 +214,8 @@ static inline void push_decided(struct thread *t, const uint64_t *slot, uint64_t
 }
 
 /*
- * Obeys `finish` in a call that has passed the filters: the ENTRYs of open calls are written, and
- * no record follows.
+ * Obeys `finish` in a call that has passed the filters. Writes the ENTRYs of open calls and ends
+ * the recording.
  */
 static void finish_recording(struct thread *t)
 {
@@ -221,8 +224,8 @@ static void finish_recording(struct thread *t)
 }
 
 /*
- * PLAN_ESTIMATE: ends frames whose slot has another value by now. Such a frame has returned, even
- * if the new call lies deeper in the stack.
+ * PLAN_ESTIMATE: ends frames whose slot has another value now. Such a frame has returned, even if
+ * the new call lies deeper in the stack.
  */
 NOINLINE static void leave_gone(struct thread *t)
 {
@@ -253,7 +256,7 @@ static inline uint32_t enter_frame(struct thread *t, uint64_t *slot, uint64_t ad
 	return 1;
 }
 
-/* HOT, rarely: obeys the recorder's news. True when that has brought another plan. */
+/* HOT, rarely: obeys the recorder's news. True when the news brought another plan. */
 NOINLINE static bool take_news(struct thread *t)
 {
 	plan_update_obey(t);
@@ -305,15 +308,15 @@ NOINLINE static uint32_t enter_decided(struct thread *t, uint64_t *slot, uint64_
 }
 
 /*
- * Handles calls that are not common cases. planned_prepare() needs the most stack, so it runs
- * before decide_call() takes its part.
+ * Handles calls that are not common cases. planned_prepare() needs the most stack, so it is called
+ * before the frame of decide_call() is on the stack.
  */
 NOINLINE static uint32_t enter_prepared(struct thread *t, uint64_t *slot, uint64_t addr,
 					const struct arch_regs *regs)
 {
 	/*
-	 * leave_gone() comes before the clock is read for the call: the estimate counts the time
-	 * since the last record.
+	 * leave_gone() comes before the clock is read for the call, since the estimate is based on
+	 * the time of the last record.
 	 */
 	if (unlikely(probe.plan.flags & PLAN_ESTIMATE))
 		leave_gone(t);
@@ -324,8 +327,8 @@ NOINLINE static uint32_t enter_prepared(struct thread *t, uint64_t *slot, uint64
 }
 
 /*
- * HOT: opens a ready thread at the call of a function whose rule only opts in. The stub finds the
- * function at its next call.
+ * HOT: opens a ready thread at the call of a function whose rule only opts in. At the next call the
+ * stub finds the function.
  */
 NOINLINE static bool admit_call(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
 {
@@ -342,8 +345,8 @@ NOINLINE static bool admit_call(struct thread *t, uint64_t slot, uint64_t ret, u
 }
 
 /*
- * HOT: pushes a call for which planned_may_pass() is true, in an open thread, in cases that the
- * stub cannot handle (a new function, a jump, no room, a new fit).
+ * HOT: pushes the frame of a call in an open thread for which planned_may_pass() is true. Called
+ * for cases that the stub cannot handle: a new function, a jump out of calls, no room, a new fit.
  */
 NOINLINE static bool push_passing(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
 {
@@ -353,8 +356,8 @@ NOINLINE static bool push_passing(struct thread *t, uint64_t slot, uint64_t ret,
 	    (!is_known && !planned_may_pass(t->planned, find_func(t->planned, addr))))
 		return false;
 	/*
-	 * Making room may close an open thread: when a fork must be reported, or the recording
-	 * ends. A call that is too deep needs no room.
+	 * Making room may close an open thread, when a fork must be reported or the recording ends.
+	 * A call that is too deep needs no room.
 	 */
 	if (t->top >= t->fast_limit || !hot_reserve(t, sizeof(struct record)) ||
 	    t->top >= t->fast_limit)
@@ -367,8 +370,8 @@ NOINLINE static bool push_passing(struct thread *t, uint64_t slot, uint64_t ret,
 }
 
 /*
- * Enters a call in a thread that is not settled. False, with nothing done, when the call is of
- * another kind.
+ * Enters a call in a thread that is not settled. Returns false and does nothing when other code
+ * must handle the call.
  */
 static inline bool push_unsettled(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr,
 				  const struct arch_regs *regs)
@@ -379,7 +382,10 @@ static inline bool push_unsettled(struct thread *t, uint64_t slot, uint64_t ret,
 	       push_passing(t, slot, ret, addr);
 }
 
-/* Pushes the frame of a call. If false, the thread is settled, and the call needs more. */
+/*
+ * Pushes the frame of a call. If it returns false, the thread is settled, and the caller must
+ * handle the call.
+ */
 static inline bool push_or_settle(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr,
 				  const struct arch_regs *regs)
 {
@@ -392,8 +398,8 @@ static inline bool push_or_settle(struct thread *t, uint64_t slot, uint64_t ret,
 }
 
 /*
- * Pushes a call about which only the selection decides, in any state of the thread. False, with
- * nothing done, for other calls.
+ * Pushes the frame of a call about which only the selection decides, in any state of the thread.
+ * Returns false and pushes nothing for other calls.
  */
 static inline bool push_simple(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr,
 			       const struct arch_regs *regs)
@@ -459,8 +465,8 @@ bool planned_is_unwanted(struct thread *t, uint64_t addr)
 }
 
 /*
- * Handles a call under the plan that the thread knows, if enter_simple() does not, or if the call's
- * return address stays.
+ * Handles a call under the plan that the thread knows, if enter_simple() does not handle it, or if
+ * the call's return address is not replaced.
  */
 NOINLINE static uint32_t enter_known(struct thread *t, uint64_t *slot, uint64_t addr,
 				     const struct arch_regs *regs)
@@ -475,7 +481,7 @@ NOINLINE static uint32_t enter_known(struct thread *t, uint64_t *slot, uint64_t 
 	return enter_prepared(t, slot, addr, regs);
 }
 
-/* Handles a call when there is a new plan, or the first one for this thread. */
+/* Handles a call when there is a new plan, or when the thread has no plan yet. */
 NOINLINE static uint32_t enter_anew(struct thread *t, uint64_t *slot, uint64_t addr,
 				    const struct arch_regs *regs)
 {
@@ -500,7 +506,9 @@ uint32_t planned_enter(struct thread *t, uint64_t *slot, uint64_t addr,
 	return enter_known(t, slot, addr, regs);
 }
 
-/* True when there is room for a frame. Else a call that would be recorded is counted. */
+/*
+ * True when there is room for a frame. If there is none, a call that would be recorded is counted.
+ */
 static bool has_frame_for(struct thread *t, uint64_t addr)
 {
 	if (unlikely(!t->planned) && !planned_begin_late(t))
@@ -512,7 +520,7 @@ static bool has_frame_for(struct thread *t, uint64_t addr)
 	return false;
 }
 
-/* Decides about a call that announces its return, by the rule of its function. */
+/* Decides by the rule of its function about a call that announces its return. */
 static void judge_announced(struct thread *t, const uint64_t *slot, uint64_t id, uint64_t ret,
 			    uint64_t addr, const struct arch_regs *regs)
 {
@@ -539,7 +547,7 @@ bool planned_enter_explicit(struct thread *t, uint64_t sp, uint64_t ret, uint64_
 		planned_prepare(t);
 	if (plan_update_has_news())
 		take_news(t);
-	/* Only calls of Python have registers here. Their registers refer to texts. */
+	/* Only calls of Python have registers here, which refer to texts. */
 	decide_call(t, addr, regs ? planned_slot(sp) : NULL, regs, &d);
 	push_decided(t, planned_slot(sp), sp, ret, addr, regs, &d);
 	if (unlikely(d.finishes))

@@ -1,6 +1,6 @@
 /*
- * The common cases of calls that are not all alike (planned.h): the function has no rule, or a rule
- * that only limits, and its values may be captured.
+ * The common cases of calls that are not all alike (planned.h). The function has no rule, or its
+ * rule only opts it in or out or sets limits. Its values may be captured.
  */
 #ifndef UTRAIL_LIBMCOUNT_PLANNED_FAST_H
 #define UTRAIL_LIBMCOUNT_PLANNED_FAST_H
@@ -13,8 +13,9 @@
 #include "libmcount/plan/plan_update.h"
 
 /*
- * HOT. As in fast.h, these functions do the whole work, or nothing in an uncommon case. They are
- * for threads that are not open (planned_pass.h).
+ * HOT. These functions do the whole work and return true, or return false in an uncommon case. When
+ * they return false, they have changed neither frames nor records nor the selection. Only
+ * has_opted_in may be set. The functions are for threads that are not open (planned_pass.h).
  */
 
 static inline struct planned_frame *planned_frame_of(const struct thread *t, const struct frame *f)
@@ -29,8 +30,8 @@ static inline struct planned_known *planned_known_of(struct planned *p, uint64_t
 }
 
 /*
- * True when only the called function decides about the next call. probe_skips is false while the
- * recorder has news.
+ * True when only the called function decides about the next call. While the recorder has news,
+ * probe_skips is false, and so is the result.
  */
 static inline bool planned_is_simple(const struct thread *t)
 {
@@ -47,10 +48,10 @@ static inline bool planned_has_room(const struct thread *t, const struct capture
 	return likely((uint64_t)(t->end - t->at) >= bytes);
 }
 
-/* The flags of rules that only opt in, and set limits for calls within the call. */
+/* The flags of rules that only opt in, or set limits for the call and the calls within it. */
 #define PLANNED_FAST_RULES ((uint32_t)(PLAN_FILTER | PLAN_DEPTH | PLAN_TIME | PLAN_SIZE))
 
-/* Obeys PLAN_FILTER. */
+/* Opts in a call, by PLAN_FILTER. */
 static inline void planned_opt_in(const struct planned *p, struct selection *s)
 {
 	s->in++;
@@ -58,8 +59,8 @@ static inline void planned_opt_in(const struct planned *p, struct selection *s)
 }
 
 /*
- * True when an open thread records calls of @func (may be NULL) as without a rule. A rule that only
- * opts in changes nothing there.
+ * True when an open thread records calls of @func (may be NULL) as if it had no rule. In an open
+ * thread a rule that only opts in changes nothing.
  */
 static inline bool planned_is_alike(const struct planned *p, const struct live_func *func)
 {
@@ -67,8 +68,8 @@ static inline bool planned_is_alike(const struct planned *p, const struct live_f
 }
 
 /*
- * True when planned_is_alike(), and no value is captured. The stubs record such calls after the
- * first.
+ * True when planned_is_alike() is true and no value is captured. The stubs record such calls after
+ * the first one.
  */
 static inline bool planned_may_pass(const struct planned *p, const struct live_func *func)
 {
@@ -89,8 +90,8 @@ static inline void planned_limit(struct selection *s, const struct plan_rule *ru
 }
 
 /*
- * Pushes a frame, whose @pf keeps planned.now for its end. The push comes before any change of
- * planned.now, since a signal handler may jump out.
+ * Pushes a frame. Its @pf keeps planned.now for the end of the frame. The push comes before any
+ * change of planned.now, since a signal handler may jump out.
  */
 static inline void planned_push(struct thread *t, struct planned_frame *pf, uint64_t slot,
 				uint64_t ret, uint64_t data, uint64_t now_ns,
@@ -117,15 +118,15 @@ static inline void planned_push(struct thread *t, struct planned_frame *pf, uint
 	guard_barrier();
 }
 
-/* The struct planned_frame of the next frame, if that will have one. */
+/* The struct planned_frame of the next frame, if that frame will have one. */
 static inline struct planned_frame *planned_next_frame(const struct thread *t)
 {
 	return planned_frame_of(t, t->top) + 1;
 }
 
 /*
- * True when a call with @rule passes -L and is not left out. Its callees may be in other source
- * files.
+ * True when a call with @rule passes -L and is not left out. Its nested calls may be in other
+ * source files.
  */
 static inline bool planned_is_placed(const struct planned *p, const struct plan_rule *rule)
 {
@@ -135,9 +136,9 @@ static inline bool planned_is_placed(const struct planned *p, const struct plan_
 	       flags != PLAN_LEFT_OUT;
 }
 
-/* The answer to a call. */
+/* The decision about a call. */
 enum planned_verdict {
-	PLANNED_KEPT_OUT,  /* filters keep the call out, or its rule does */
+	PLANNED_KEPT_OUT,  /* filters or its own rule keep the call out */
 	PLANNED_LET_IN,	   /* filters let it in, but it is too deep, or its function too small */
 	PLANNED_IS_RECORD, /* the call is recorded */
 };
@@ -147,7 +148,7 @@ enum planned_verdict {
  *
  * @s: the selection around the call; becomes the selection inside of it
  * @flags: the rule's flags, without those whose conditions are false
- * @is_simple: a constant: true where all rules are PLANNED_FAST_RULES
+ * @is_simple: true when all rules have only PLANNED_FAST_RULES; a constant
  */
 static inline enum planned_verdict planned_judge(const struct planned *p, struct selection *s,
 						 const struct live_func *func,
@@ -175,7 +176,10 @@ static inline const uint64_t *planned_slot(uint64_t slot)
 	return (const uint64_t *)(slot & ~(uint64_t)FRAME_EXPLICIT);
 }
 
-/* Write the ENTRY or the EXIT of a frame, with its captured values, if any. There is room. */
+/*
+ * Write the ENTRY or the EXIT of a frame, with its captured values, if any. The caller has made
+ * sure that there is room.
+ */
 static inline void planned_put_quick_entry(struct thread *t, uint64_t slot, uint64_t data,
 					   uint64_t now_ns, const struct capture_step *args,
 					   const struct arch_regs *regs)
@@ -188,7 +192,7 @@ static inline void planned_put_quick_entry(struct thread *t, uint64_t slot, uint
 	hot_commit(t, put_record(t->at, now_ns, data | (len ? RECORD_MORE : 0)) + len);
 }
 
-/* @pf: of @f. Afterwards @pf does not need the plan of @result any more */
+/* @pf: belongs to @f. After the call @pf does not need the plan of @result any more */
 static inline void planned_put_quick_exit(struct thread *t, const struct frame *f,
 					  struct planned_frame *pf, uint64_t now_ns,
 					  const struct capture_step *result,
@@ -204,7 +208,7 @@ static inline void planned_put_quick_exit(struct thread *t, const struct frame *
 	hot_commit(t, put_record(t->at, now_ns, data | (len ? RECORD_MORE : 0)) + len);
 }
 
-/* Opts the call out, with all calls within it. */
+/* Opts out a call and all calls within it. */
 static inline void planned_fast_opt_out(struct thread *t, uint64_t slot, uint64_t ret,
 					uint64_t addr)
 {
@@ -217,10 +221,10 @@ static inline void planned_fast_opt_out(struct thread *t, uint64_t slot, uint64_
 }
 
 /*
- * Enters a call under the plan that the thread knows. False in an uncommon case: the caller then
- * takes the slow path.
+ * Enters a call under the plan that the thread knows. Returns false in an uncommon case, in which
+ * the caller takes the slow path.
  *
- * @slot, @ret: of the frame
+ * @slot, @ret: of the new frame
  * @regs: NULL for -finstrument-functions, which has no arguments
  */
 static inline bool planned_fast_enter_known(struct thread *t, uint64_t slot, uint64_t ret,
@@ -278,7 +282,7 @@ static inline bool planned_fast_enter_known(struct thread *t, uint64_t slot, uin
 	p->now.depth = next.depth;
 	p->now.level++;
 	p->now.in = next.in;
-	/* An OUTSIDE thread becomes JUDGED by this call; a JUDGED one stays so. */
+	/* By this call an OUTSIDE thread becomes JUDGED. A JUDGED thread stays JUDGED. */
 	state_follow(t, p, THREAD_OUTSIDE, CALL_OPT_IN);
 	if (is_held_back) {
 		if (args) {
@@ -292,7 +296,7 @@ static inline bool planned_fast_enter_known(struct thread *t, uint64_t slot, uin
 	planned_put_quick_entry(t, slot, data, now_ns, args, regs);
 	if (planned_may_pass(p, func))
 		planned_note_pass(p, addr);
-	/* Calls without a rule, or with PLAN_FILTER alone, are frequent: they open the thread. */
+	/* Calls without a rule, or with PLAN_FILTER alone, are frequent. They open the thread. */
 	if (planned_is_alike(p, func))
 		planned_open(t, pf);
 	return true;
@@ -317,7 +321,9 @@ static inline bool planned_fast_leave_held(struct thread *t, const struct frame 
 	struct planned *p = t->planned;
 	uint64_t now_ns;
 
-	/* With -C, the call has not led to a function of -C. It is dropped, and needs no clock. */
+	/*
+	 * With -C, this call has made no call of a -C function. It is dropped, and needs no clock.
+	 */
 	if (!p->has_caller) {
 		if (unlikely(!fast_clock(t, &now_ns)) || now_ns - f->time_ns > p->now.threshold_ns)
 			return false;

@@ -44,7 +44,7 @@ void planned_write_entries(struct thread *t, struct frame *f)
 
 		if (!(pf->flags & PLANNED_RECORD) || (pf->flags & PLANNED_OFF))
 			continue;
-		/* Without room for its ENTRY a call gets no EXIT, either. */
+		/* If there is no room for its ENTRY, a call gets no EXIT, either. */
 		if (!planned_put_entry(t, g, pf)) {
 			pf->flags &= ~PLANNED_RECORD;
 			continue;
@@ -61,7 +61,7 @@ bool planned_is_top_written(struct thread *t)
 	return planned_frame_of(t, t->top)->flags & PLANNED_WRITTEN;
 }
 
-/* HOT: true when a call whose ENTRY was held back is recorded. It ends at @now_ns. */
+/* HOT: true when a call whose ENTRY was held back is recorded. The call ends at @now_ns. */
 static bool is_kept(const struct thread *t, const struct frame *f, const struct planned_frame *pf,
 		    const struct selection *inside, uint64_t now_ns)
 {
@@ -81,7 +81,7 @@ void planned_put_exit(struct thread *t, const struct frame *f, const struct plan
 	if (regs && unlikely(pf->result) && has_args_room(p))
 		len = capture_retval(pf->result, regs, p->args + p->args_top);
 
-	/* Watched values come first: their time is earlier. */
+	/* Watched values come first, since their time is earlier. */
 	if (p->has_watch)
 		watch_look(t, now_ns - 1);
 	if (unlikely(pf->flags & PLANNED_READ)) {
@@ -124,8 +124,8 @@ NOINLINE static void leave_decided(struct thread *t, const struct arch_regs *reg
 }
 
 /*
- * Handles all returns but those of the common cases. As in enter_prepared(), planned_prepare()
- * comes first.
+ * Handles all returns outside of the common cases. planned_prepare() comes first for the reason
+ * given at enter_prepared().
  */
 NOINLINE static void leave_prepared(struct thread *t, const struct arch_regs *regs)
 {
@@ -171,8 +171,8 @@ void planned_leave_unseen(struct thread *t)
 }
 
 /*
- * Ends a call that the fast paths have pushed but could not end: after a jump out, or without room
- * or a fit. The thread stays open.
+ * Ends a call that the fast paths have pushed but could not end, because of a jump out of calls, or
+ * for lack of room or of a fit. The thread stays open.
  */
 static bool leave_passing(struct thread *t)
 {

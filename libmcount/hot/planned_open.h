@@ -5,8 +5,8 @@
 #include "libmcount/hot/planned_fast.h"
 
 /*
- * HOT. Pushes a call with captured values as fast_push_alike() would, in an open thread.
- * planned_is_alike() is true for @func. False: nothing is done.
+ * HOT. Pushes a call with captured values in an open thread, as fast_push_alike() does without
+ * values. planned_is_alike() must be true for @func. Returns false when nothing was done.
  */
 static inline bool planned_fast_capture(struct thread *t, uint64_t slot, uint64_t ret,
 					uint64_t addr, const struct live_func *func,
@@ -52,7 +52,10 @@ static inline bool planned_leave_captured(struct thread *t, const struct arch_re
 	const struct capture_step *result = regs ? pf->result : NULL;
 	uint64_t now_ns;
 
-	/* After a jump out of a handler between two stores, pf->open is another frame's. */
+	/*
+	 * A handler may have jumped out between two stores. In that case pf->open belongs to
+	 * another frame.
+	 */
 	if (pf->open.began_ns != f->time_ns || !probe_is_recording() ||
 	    !planned_has_room(t, result) || unlikely(!fast_clock(t, &now_ns)))
 		return false;
@@ -66,14 +69,14 @@ static inline bool planned_leave_captured(struct thread *t, const struct arch_re
 }
 
 /*
- * HOT: ends the frame thread->admitted. The stubs end most such frames, so this is not inline.
- * False when nothing was done.
+ * HOT: ends the frame thread->admitted. The function is not inline, since the stubs end most such
+ * frames. Returns false when nothing was done.
  */
 bool planned_leave_admitted(struct thread *t);
 
 /*
- * Ends the innermost frame of an open or barred thread, if the fast paths leave frames of its kind
- * to this function. False when nothing was done.
+ * Ends the innermost frame of an open or barred thread, if it is of a kind that the fast paths do
+ * not end. Returns false when nothing was done.
  */
 static inline bool planned_leave_open(struct thread *t, const struct arch_regs *regs)
 {
@@ -97,8 +100,8 @@ static inline bool planned_leave_open(struct thread *t, const struct arch_regs *
 }
 
 /*
- * Bars an open thread at a call of a function that is opted out with all its callees. As in
- * planned_fast.h, all is done, or nothing.
+ * Bars an open thread at a call of a function that is opted out with all its nested calls. Returns
+ * false when nothing was done.
  */
 static inline bool planned_fast_bar(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
 {

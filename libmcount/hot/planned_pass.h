@@ -1,6 +1,6 @@
 /*
- * Calls that a plan does not treat specially: most calls with `-F main`, or with `-N` of another
- * function.
+ * Calls that a plan does not treat specially. With `-F main`, or with `-N` of another function,
+ * these are most calls.
  */
 #ifndef UTRAIL_LIBMCOUNT_PLANNED_PASS_H
 #define UTRAIL_LIBMCOUNT_PLANNED_PASS_H
@@ -11,28 +11,28 @@
 
 /*
  * While something is opted in, nothing is opted out and no ENTRY is held back, a function without a
- * rule is recorded as if there were no plan. Then the thread is open: thread->calls is
+ * rule is recorded as if there were no plan. In this state the thread is open: thread->calls is
  * planned.pass, and the fast paths push and pop frames as without a plan. They test probe_skips,
  * which is false while the recorder has news (plan_update.h).
  *
- * A frame of a fast path has no struct planned_frame: its content follows from the number of such
- * frames above planned.open_base, the innermost frame of another kind. planned.now is the selection
- * inside of planned.open_base. Before other code uses these frames, planned_settle() completes
- * them, and the thread is not open any more. Each return of a completed frame takes the slow path,
- * so no common case may settle a thread.
+ * A frame of a fast path has no struct planned_frame. The content that it would have follows from
+ * the number of such frames above planned.open_base, the innermost frame of another kind.
+ * planned.now is the selection inside of planned.open_base. Before other code uses these frames,
+ * planned_settle() completes them, and the thread is not open any more. Each return of a completed
+ * frame takes the slow path, so no common case may settle a thread.
  *
  * An open thread stays open at these calls:
  *
  * - A call of which only values are captured (planned_fast_capture()). If its return value is
- *   captured, its frame has a struct open_frame and is thread->fast_base, so that the return comes
- *   to planned_leave_open().
+ *   captured, its frame has a struct open_frame and is thread->fast_base. Because of that the
+ *   return comes to planned_leave_open().
  * - A call of a function whose rule only opts it out. The call has a frame whose time is OPEN_OUT,
  *   and the thread is barred until that call ends.
  * - A call that is too deep. If returns are announced (-finstrument-functions), the call has a
  *   frame whose time is OPEN_TOO_DEEP.
  *
  * While nothing is opted in, a thread may be ready: the next call of a function whose rule only
- * opts it in opens the thread. All is prepared as for an open thread, but thread->calls is
+ * opts it in opens the thread. Everything is prepared as for an open thread, but thread->calls is
  * planned.skip_outside, and planned.now.in is 0. The call that opens the thread gets the frame
  * thread->admitted, before thread->calls and planned.now.in change. A handler that jumps out may
  * leave the frame without these changes, but never these changes without the frame.
@@ -65,8 +65,8 @@ static inline void planned_settle(struct thread *t)
 }
 
 /*
- * True when thread->calls is a table of calls that are left alone, since something is opted out, or
- * nothing is opted in.
+ * True when thread->calls is a table of calls that are left alone, because something is opted out,
+ * or because nothing is opted in.
  */
 static inline bool planned_skips(const struct thread *t)
 {
@@ -76,8 +76,8 @@ static inline bool planned_skips(const struct thread *t)
 }
 
 /*
- * True when @t is open, and its table has @addr. The fast paths then record calls of @addr, if
- * recording is on and the recorder has no news.
+ * True when @t is open, and its table has @addr. The fast paths record calls of @addr if, in
+ * addition, recording is on and the recorder has no news.
  */
 static inline bool planned_knows(const struct thread *t, uint64_t addr)
 {
@@ -90,15 +90,16 @@ static inline bool planned_passes(const struct thread *t, uint64_t addr)
 	return planned_knows(t, addr) && probe_is_recording() && probe_skips;
 }
 
-/* True when a call of @addr is to be left alone; the entry stubs make the same test. */
+/* True when a call of @addr is to be left alone. The entry stubs make the same test. */
 static inline bool planned_leaves_out(const struct thread *t, uint64_t addr)
 {
 	return t->calls[planned_place_of(addr)].alone == addr && probe_skips;
 }
 
 /*
- * Stores @entry in @word of a place, for the stub, then looks if the plan was replaced. plans.c
- * stores the new plan, then empties the tables. So one of the two threads sees the other's store.
+ * Stores @entry in @word of a table for the stub. It then looks whether the plan was replaced.
+ * plans.c stores the new plan before it empties the tables. So one of the two threads sees the
+ * other's store.
  */
 static inline void planned_note(struct planned *p, uint64_t *word, uint64_t entry)
 {
@@ -126,7 +127,10 @@ static inline void planned_open(struct thread *t, const struct planned_frame *pf
 	struct selection *now = &p->now;
 	bool is_outside = p->has_filter && !now->in;
 
-	/* With FRAME_KEPT the next call must first check whether the innermost one has returned. */
+	/*
+	 * If the innermost call has FRAME_KEPT, the next call must first check whether it has
+	 * returned.
+	 */
 	if ((int64_t)t->top->ret < 0)
 		return;
 	if ((is_outside && !p->has_opted_in) || now->out || !p->is_simple || p->has_caller ||
@@ -136,7 +140,7 @@ static inline void planned_open(struct thread *t, const struct planned_frame *pf
 	if ((t->top > t->frames && pf->flags != (PLANNED_RECORD | PLANNED_WRITTEN)) ||
 	    ((record_depth(t->top->data) + 1) & RECORD_DEPTH_MAX) != now->level)
 		return;
-	/* The depth counts from the opted-in call on, and means nothing outside of it. */
+	/* The depth counts from the opted-in call. It has no meaning outside of that call. */
 	if (is_outside)
 		now->depth = p->depth;
 	p->is_ready = is_outside;
@@ -149,7 +153,7 @@ static inline void planned_open(struct thread *t, const struct planned_frame *pf
 		state_follow(t, p, THREAD_JUDGED, STATE_FITS);
 }
 
-/* True when a call of @addr is opted in, and so opens the ready thread @t. */
+/* True when a call of @addr is opted in, so that it opens the ready thread @t. */
 static inline bool planned_admits(const struct thread *t, uint64_t addr)
 {
 	return t->calls[planned_place_of(addr)].call == -addr && probe_is_recording() &&
@@ -157,8 +161,8 @@ static inline bool planned_admits(const struct thread *t, uint64_t addr)
 }
 
 /*
- * planned_admit() comes after the push of the frame thread->admitted, planned_admit_over() before
- * its pop.
+ * planned_admit() is called after the frame thread->admitted was pushed, planned_admit_over()
+ * before that frame is popped.
  */
 static inline void planned_admit(struct thread *t)
 {
@@ -178,7 +182,7 @@ static inline void planned_admit_over(struct thread *t)
 	guard_barrier();
 }
 
-/* Pushes a call that opens the thread. No values of it are captured. */
+/* Pushes the frame of a call that opens the thread and whose values are not captured. */
 static inline bool planned_push_admitted(struct thread *t, uint64_t slot, uint64_t ret,
 					 uint64_t addr)
 {

@@ -11,7 +11,10 @@
 #include "libmcount/values/reads.h"
 #include "libmcount/values/watch.h"
 
-/* SLOW, by slow_call(): make memory of a struct planned for waiting payloads, and for readings. */
+/*
+ * SLOW, for slow_call(). These functions make the memory of a struct planned for waiting payloads,
+ * and for readings.
+ */
 void planned_make_args(void *planned);
 void planned_make_readings(void *planned);
 
@@ -24,9 +27,9 @@ static inline bool has_args_room(struct planned *p)
 }
 
 /*
- * HOT: makes room for a record with all payloads before arguments are captured. SLOW code that
- * makes room saves vector registers on the program's stack, which may be small. A forked child that
- * has not reported itself stays as it is.
+ * HOT: makes room for a record with all payloads before arguments are captured. The SLOW code that
+ * makes room saves vector registers on the program's stack, which may be small. Does nothing in a
+ * forked child that has not reported itself.
  */
 static inline void planned_prepare(struct thread *t)
 {
@@ -44,8 +47,8 @@ static inline void planned_prepare(struct thread *t)
 }
 
 /*
- * HOT: hot_clock() after planned_prepare(), which has fitted the clock. A fit that is too old by
- * now is used once more.
+ * HOT: does the work of hot_clock() after planned_prepare(), which has fitted the clock. A fit that
+ * has become too old since then is used once more.
  */
 static inline uint64_t planned_clock(struct thread *t)
 {
@@ -58,7 +61,10 @@ static inline uint64_t planned_clock(struct thread *t)
 	return now_ns;
 }
 
-/* A reading for PLAN_READ: planned_take_reading() is SLOW, for slow_call(). */
+/*
+ * The arguments of planned_take_reading(), which takes a reading for PLAN_READ. It is SLOW, for
+ * slow_call().
+ */
 struct take_reading {
 	uint32_t what;
 	struct reading *out;
@@ -66,16 +72,22 @@ struct take_reading {
 
 void planned_take_reading(void *take);
 
-/* The return address that the slot of @f held before us. Frames of tail calls share one slot. */
+/*
+ * The return address that was in the slot of @f before it was replaced. Frames of tail calls share
+ * one slot.
+ */
 uint64_t planned_own_return(const struct frame *f);
 
 /*
- * `recover`: lets code inside of @f that walks the stack by itself see the program's own return
- * addresses (@shows), or replaces these again, at the end of @f.
+ * `recover`: puts the program's own return addresses back into the slots of the callers of @f
+ * (@shows), so that code inside of @f can walk the stack by itself. At the end of @f, the addresses
+ * are replaced again.
  */
 void planned_show_returns(struct thread *t, const struct frame *f, bool shows);
 
-/* Write the ENTRY, or the EXIT, of @f with its payloads. False when there was no room. */
+/*
+ * Write the ENTRY, or the EXIT, of @f with its payloads. They return false when there was no room.
+ */
 bool planned_put_entry(struct thread *t, const struct frame *f, const struct planned_frame *pf);
 void planned_put_exit(struct thread *t, const struct frame *f, const struct planned_frame *pf,
 		      uint64_t now_ns, const struct arch_regs *regs);

@@ -40,7 +40,7 @@ uint64_t planned_own_return(const struct frame *f)
 	return f->ret;
 }
 
-/* The return address of @f itself stays replaced, so that @f returns to us. */
+/* The return address of @f itself stays replaced, so that @f returns to the trampoline. */
 void planned_show_returns(struct thread *t, const struct frame *f, bool shows)
 {
 	const uint64_t ours = (uint64_t)arch_return_trampoline;
@@ -76,7 +76,7 @@ bool planned_make(struct thread *t)
 
 	if (!p)
 		return false;
-	/* frames[0] counts as written: a search for ENTRYs to write ends there. */
+	/* frames[0] counts as written, so that a search for ENTRYs to write ends there. */
 	p->frames[0].flags = PLANNED_WRITTEN;
 	__atomic_store_n(&t->planned, p, __ATOMIC_RELEASE);
 	return true;
@@ -196,8 +196,8 @@ void planned_close(struct thread *t)
 		}
 	}
 	/*
-	 * If a signal handler jumps out for good here, frames undo their changes once too often,
-	 * which does no harm.
+	 * A signal handler may jump out for good here. In that case frames undo their changes once
+	 * too often, which does no harm.
 	 */
 	guard_barrier();
 	state_set(t, p, THREAD_OPEN, THREAD_JUDGED);
@@ -214,7 +214,7 @@ static void forget_known(struct planned *p)
 		p->known[i].addr = 0;
 }
 
-/* A store to a page that is not used would give it memory. */
+/* A store to an unused page would make the kernel give memory to it. */
 static void forget_word(uint64_t *word)
 {
 	if (__atomic_load_n(word, __ATOMIC_RELAXED))
@@ -259,8 +259,8 @@ static bool watches_same(const struct live_plan *a, const struct live_plan *b)
 }
 
 /*
- * Sets the members that follow from a plan. planned.plan is stored afterwards, so that a thread
- * with the plan finds them valid.
+ * Sets the members that follow from a plan. The caller stores planned.plan after that, so that a
+ * thread with the plan finds them valid.
  */
 static void prepare_plan(struct planned *p, const struct live_plan *plan)
 {
@@ -290,7 +290,9 @@ void planned_take_up(struct thread *t)
 	struct planned *p = t->planned;
 	const struct live_plan *plan;
 
-	/* Calls of a handler are judged by the plan of the calls that it interrupts. */
+	/*
+	 * Calls of a handler are judged by the same plan as the calls that the handler interrupts.
+	 */
 	if (t->is_aside && p->plan)
 		return;
 	planned_settle(t);
@@ -301,8 +303,8 @@ void planned_take_up(struct thread *t)
 	} while (plan != __atomic_load_n(&probe.live, __ATOMIC_ACQUIRE));
 
 	/*
-	 * If only functions were added, open calls have changed the selection already, by their
-	 * arguments, too.
+	 * If only functions were added, open calls have changed the selection already. Their
+	 * arguments had their effect, too.
 	 */
 	struct selection now = p->era == plan->era ? p->now : redo_frames(t, plan);
 
@@ -314,7 +316,7 @@ void planned_take_up(struct thread *t)
 	p->is_simple = !(probe.plan.flags & PLAN_ESTIMATE) && !p->has_watch && !p->has_location &&
 		       !t->is_aside;
 	state_select(t);
-	/* From here on only open frames use the former plan. */
+	/* From now on only open frames use the former plan. */
 	__atomic_store_n(&p->plan, plan, __ATOMIC_RELEASE);
 	__atomic_store_n(&p->taking, NULL, __ATOMIC_RELEASE);
 }
