@@ -28,27 +28,27 @@
  */
 
 /*
- * One call that was entered and not yet left.
+ * A call that was entered and has not returned yet.
  *
- * @slot: the address of the return slot, which identifies the frame; with FRAME_EXPLICIT the stack
+ * @slot: the address of the return slot, which identifies the frame. With FRAME_EXPLICIT: the stack
  *        pointer at the call of the enter hook
- * @ret: the return address from the slot; with FRAME_EXPLICIT the address that the compiler states
+ * @ret: the return address from the slot. With FRAME_EXPLICIT: the address that the compiler states
  * @data: the data word of the ENTRY record
  * @time_ns: the time of the entry
  */
-#define FRAME_EXPLICIT 1 /* in @slot: no address was replaced; the exit hook ends the frame */
+#define FRAME_EXPLICIT 1 /* in @slot: no address was replaced, and the exit hook ends the frame */
 /*
- * in @data: the call was open before the recording began: no ENTRY, no replaced return address
- * (earlier_calls.h)
+ * in @data: the call was open before the recording began. It has no ENTRY, and its return address
+ * was not replaced (earlier_calls.h)
  */
 #define FRAME_UNSEEN   (1ULL << 63)
 /*
- * in @ret: the return address was not replaced (callers.h). The call is over when its slot has
- * another value, or when a call has a slot further out
+ * in @ret: the return address was not replaced (callers.h). The call has returned when its slot has
+ * another value, or when a call has a slot at a higher address
  */
 #define FRAME_KEPT     (1ULL << 63)
 
-/* A @slot above all stacks, for unwind expressions, too, which compare signed. */
+/* A @slot above all stacks. It is positive, since unwind expressions compare signed numbers. */
 #define FRAME_ABOVE_ALL INT64_MAX
 
 struct frame {
@@ -64,8 +64,8 @@ struct frame {
  * @busy: the guard: set while a hook of this thread runs. Calls of a handler that interrupts the
  *        hook go to the aside (aside.c)
  * @at, @end: the place of the next record, and the end of its segment; NULL without a segment
- * @top: the innermost open frame. Slots fall from frame to frame, or are equal (tail calls). The
- *       slot of the sentinel frames[0] is above all others
+ * @top: the innermost open frame. Each frame has a lower slot than its caller, or the same slot
+ *       (tail calls). The slot of the sentinel frames[0] is above all others
  * @fast_limit: the stubs' fast paths push a frame only while @top is below this frame. state.h sets
  *              all limits
  * @fast_base: the stubs' fast paths pop a frame only while @top is above this frame
@@ -81,7 +81,7 @@ struct frame {
  */
 struct thread {
 	uint16_t busy;
-	uint16_t has_aside_records; /* the aside has something for the ring */
+	uint16_t has_aside_records; /* the aside has records for the ring */
 	uint32_t cyg_skipped;	    /* open -finstrument-functions calls without a frame */
 	char *at;
 	char *end;
@@ -97,10 +97,10 @@ struct thread {
 	uint64_t base_counter;
 	uint64_t base_ns;
 	uint64_t mult;	      /* ns per tick, 32 fractional bits */
-	uint64_t refit_ticks; /* distance from the base that requires a new fit; 0: always */
+	uint64_t refit_ticks; /* ticks after the base at which a new fit is needed; 0: always */
 	uint64_t last_ns;
 	uint64_t position;
-	uint64_t low; /* a slot below it may be on another stack (stacks.h); 0: not checked */
+	uint64_t low; /* a slot below this one may be on another stack (stacks.h); 0: not checked */
 	struct thread *next; /* in probe_threads */
 	struct frame *limit;
 	struct frame *drop_limit;
@@ -109,11 +109,11 @@ struct thread {
 	uint64_t alone_slot; /* the return slot of a call that the stubs left alone, see stubs.S */
 	uint64_t threshold_ns;
 	uint64_t fit_ns;       /* length of the next interval between two fits of the clock */
-	struct frame *cut;     /* the call whose own calls were too deep; with @cut_ns */
-	uint64_t cut_ns;       /* the time of @cut: another call may have that frame by now */
-	uint64_t high;	       /* the highest slot that was seen; with @low */
+	struct frame *cut;     /* the call whose nested calls were too deep; with @cut_ns */
+	uint64_t cut_ns;       /* the time of @cut, since another call may have that frame by now */
+	uint64_t high;	       /* the highest slot that was seen; used with @low */
 	struct thread *home;   /* when @is_made: the own state of the thread that runs here */
-	struct thread *around; /* when @is_exact: the stack from which this one was taken up */
+	struct thread *around; /* with @is_exact: the stack from which this one was taken up */
 	uint64_t stalled_tail; /* the ring's tail + 1 when a wait for room was in vain; 0: never */
 	uint32_t end_rounds;   /* how often the thread-end destructor was called */
 	struct thread *aside;  /* NULL until the first signal needs it */
@@ -121,10 +121,13 @@ struct thread {
 	const struct planned_place *calls; /* the calls that the stubs know: see planned.h */
 	uint32_t is_aside;
 	uint32_t is_made; /* for a stack that the program has made, not a thread's own */
-	/* when @is_made: @low and @high are as the program has stated (stacks_take_up()) */
+	/*
+	 * with @is_made: @low and @high are the bounds that the program has stated
+	 * (stacks_take_up())
+	 */
 	uint32_t is_exact;
-	_Atomic uint32_t is_parked; /* when @is_made: no thread runs it */
-	_Atomic uint32_t in_use;    /* 0: its thread has ended; another may take it over */
+	_Atomic uint32_t is_parked; /* with @is_made: no thread runs on this stack */
+	_Atomic uint32_t in_use;    /* 0: its thread has ended, and another thread may take it */
 	/* Open -finstrument-functions calls that were left alone, within @top: see cygprof.c. */
 	uint32_t cyg_again; /* calls of the function of @top, left alone by filters */
 	uint32_t cyg_deep;  /* calls of the function of @top among @cyg_skipped */
@@ -137,14 +140,14 @@ struct thread {
 	/* open Python calls, for libmcount/python/calls_fast.h; NULL until there are any */
 	uint64_t *python_calls;
 	uint32_t nr_python_calls;
-	struct frame last; /* above everything: loops over a made stack end here */
+	struct frame last; /* above everything: loops over the frames of a made stack end here */
 	struct frame frames[];
 };
 _Static_assert(offsetof(struct thread, frames) ==
 		       offsetof(struct thread, last) + sizeof(struct frame),
 	       "the frame in front of frames[0]");
 
-/* From here on all open -finstrument-functions calls of @t count as calls with frames. */
+/* Counts all open -finstrument-functions calls of @t as calls with frames from now on. */
 static inline void cyg_forget(struct thread *t)
 {
 	t->cyg_skipped = t->cyg_again = t->cyg_deep = 0;
@@ -158,16 +161,16 @@ _Static_assert(__builtin_offsetof(struct thread, base_counter) == 64, "hot line 
 _Static_assert(__builtin_offsetof(struct thread, low) < 128, "hot lines are two");
 
 /*
- * One library call of the program that goes through us.
+ * One library call of the program that goes through a stub.
  *
  * @target: the address from the GOT slot: the function, or code that makes the dynamic linker find
- *          it. The linker may then store the function here at any moment (libcall.c)
+ *          it. The linker may store the function's address here at any moment (libcall.c)
  * @flags: enum plan_call, and CALL_OF_...
  * @unbound: the first value of @target
  * @function: the function that the call is, or will be, bound to; 0: unknown
  * @behind: the next definition of the name, if @function is one of the probe's
- * @hook: with CALL_OF_PATCHED: the address of a byte of the function, which is @unpatched while the
- *        hook is not there
+ * @hook: with CALL_OF_PATCHED: the address of a byte of the function. The byte is @unpatched while
+ *        the hook is not in place
  */
 struct call_site {
 	uint64_t target;
@@ -181,7 +184,7 @@ struct call_site {
 };
 
 #define CALL_OF_PATCHED (1ULL << 32) /* the called function has a hook of its own */
-#define CALL_OF_UNKNOWN (1ULL << 33) /* not bound, so CALL_OF_PATCHED is unknown */
+#define CALL_OF_UNKNOWN (1ULL << 33) /* the call is not bound, so CALL_OF_PATCHED is unknown */
 
 struct live_plan;
 
@@ -215,7 +218,7 @@ enum fork_state {
 struct probe {
 	bool ready;
 	bool plain;
-	bool tracing; /* the stubs read this byte and the next one at once */
+	bool tracing; /* the stubs read this byte and @is_on at once */
 	bool is_on;
 	bool has_counter; /* the clock is the CPU's counter */
 	bool has_thread_key;
@@ -229,8 +232,8 @@ struct probe {
 	const struct control_page *control;
 	const _Atomic uint32_t *news;
 	uint32_t nr_writers; /* the value in @control at the beginning */
-	bool is_finished;    /* this process has asked for the end; others learn it later */
-	/* the arena's header, always at this address; arena.h maps more as needed */
+	bool is_finished;    /* this process has asked for the end; others learn of it */
+	/* the arena's header, always at this address. arena.h maps the rest when it is needed */
 	struct arena *arena;
 
 	uint64_t fork_ns; /* in a forked child: the time at which the fork returned */
@@ -248,7 +251,7 @@ struct probe {
 
 extern struct probe probe;
 
-/* HOT: true when @tracing and @is_on are set; one load tells both, as in the stubs. */
+/* HOT: true when @tracing and @is_on are set. One load reads both, as in the stubs. */
 static inline bool probe_is_recording(void)
 {
 	uint16_t both;
@@ -274,20 +277,20 @@ static inline bool probe_is_alike(void)
 }
 
 /*
- * True while the stubs may skip calls: they look at thread->calls before anything else. In a
+ * True while the stubs may skip calls. They look at thread->calls before anything else. In a
  * steerable process this is arena.may_skip (plan_update.h).
  */
 extern bool probe_skips __attribute__((visibility("hidden")));
 
 /*
- * All thread states, newest first. Unwinders walk this list at any moment, so no state is freed: a
- * new thread gets the state of one that has ended.
+ * All thread states, newest first. Unwinders may walk this list at any moment, so no state is
+ * freed. A new thread gets the state of a thread that has ended.
  */
 extern _Atomic(struct thread *) probe_threads;
 
 /*
  * This thread's state; NULL until its first call. In a thread that is not traced it is
- * probe_idle_thread, whose @busy is always set.
+ * probe_idle_thread, whose guard @busy is always set.
  */
 extern __thread struct thread *self __attribute__((tls_model("initial-exec")));
 extern struct thread probe_idle_thread;
@@ -307,8 +310,8 @@ uint32_t probe_entry(uint64_t *slot, uint64_t addr, const struct arch_regs *regs
 uint32_t probe_entry_guarded(uint64_t *slot, uint64_t addr, const struct arch_regs *regs);
 
 /*
- * HOT. Does the work of probe_entry() for a call that the stub has found in no table
- * (thread->calls), or that is not for its fast path.
+ * HOT. Does the work of probe_entry() for a call that the stub has not found in thread->calls, or
+ * that its fast path cannot handle.
  */
 uint32_t probe_entry_looked_up(uint64_t *slot, uint64_t addr, const struct arch_regs *regs);
 
@@ -316,14 +319,14 @@ uint32_t probe_entry_looked_up(uint64_t *slot, uint64_t addr, const struct arch_
  * HOT. Does the work of probe_entry() for a stub that has found @slot by the frame pointer.
  *
  * @slot: the return slot, or a copy of it if the function has aligned its stack
- * @other: the return slot if @slot is a copy; else any value
+ * @other: the return slot if @slot is a copy; any value otherwise
  */
 uint32_t probe_entry_framed(uint64_t *slot, uint64_t addr, const struct arch_regs *regs,
 			    uint64_t *other);
 
 /*
- * The largest distance between a true slot and the copy: the alignment of the stack, and the copy
- * itself.
+ * The largest distance between a return slot and its copy. The alignment of the stack and the copy
+ * itself lie between them.
  */
 #define REALIGN_MAX 4096
 
@@ -334,7 +337,7 @@ uint32_t probe_entry_framed(uint64_t *slot, uint64_t addr, const struct arch_reg
 void probe_leave(void);
 
 /*
- * HOT, called by the return trampoline. Returns the address where the program goes on.
+ * HOT, called by the return trampoline. Returns the address at which the program continues.
  *
  * @slot: the return slot of the frame that has returned
  */
@@ -343,7 +346,7 @@ uint64_t probe_exit(uint64_t slot, const struct arch_regs *regs);
 uint64_t probe_exit_guarded(uint64_t slot, const struct arch_regs *regs);
 
 /*
- * @target: the address where the call goes on
+ * @target: the address at which the call continues
  * @replaced: 1 when the return address was replaced
  */
 struct libcall {
@@ -360,14 +363,14 @@ struct libcall {
 struct libcall probe_libcall(uint64_t *slot, uint64_t index, struct arch_regs *regs);
 
 /*
- * COLD. The setjmp(3) with buffer @env in the innermost function of @t returns once more, with
- * stack pointer @sp; the guard is set.
+ * COLD. Called when the setjmp(3) with buffer @env in the innermost function of @t returns once
+ * more, with stack pointer @sp. The guard is set.
  */
 void entry_setjmp_returns(struct thread *t, uint64_t env, uint64_t sp, uint64_t value);
 
 /*
- * HOT, called by arch_point: the program, with stack pointer @sp, passes the place of @event.
- * ENTRYs that were held back go into the ring, then the event.
+ * HOT, called by arch_point when the program, with stack pointer @sp, reaches the place of @event.
+ * Writes the ENTRYs that were held back, and after them the event.
  */
 void probe_point(uint32_t event, uint64_t sp);
 
@@ -385,15 +388,17 @@ void probe_xray_entry(uint64_t *slot, uint64_t addr, const struct arch_regs *reg
 void probe_xray_exit(uint64_t slot, const struct arch_regs *regs);
 
 /*
- * Call a SLOW function from a HOT one. @fn gets @arg; results go through the struct that @arg
+ * Calls a SLOW function from a HOT one. @fn gets @arg. Results go through the struct that @arg
  * points to.
  */
 void slow_call(void (*fn)(void *), void *arg);
 
-/* Any context. Counts @count lost records of @t; the ring's next LOST record tells their number. */
+/*
+ * Any context. Counts @count lost records of @t. The ring's next LOST record reports their number.
+ */
 void note_lost(struct thread *t, uint32_t count);
 
-/* Does the work of note_lost() for calls of handlers for which the aside had no room. */
+/* Does the work of note_lost() for calls of handlers that did not fit into the aside. */
 void note_lost_inside(struct thread *t, uint32_t count);
 
 /*
@@ -402,19 +407,22 @@ void note_lost_inside(struct thread *t, uint32_t count);
  */
 struct thread *thread_begin(void);
 
-/* Any context. End the recording in this process: nothing is recorded any more. */
+/* Any context. Ends the recording in this process. Nothing is recorded any more. */
 void probe_stop(void);
 
 /*
- * Any context. End the recording in all its processes, as `finish` does. Waits a moment for the
- * recorder to do so.
+ * Any context. Ends the recording in all its processes, as `finish` does. Waits a moment for the
+ * recorder to end it.
  */
 void probe_finish(void);
 
-/* SLOW. Make a state with empty frames and add it to the list. NULL without memory. */
+/*
+ * SLOW. Makes a state with empty frames and adds it to the list. Returns NULL when there is no
+ * memory.
+ */
 struct thread *thread_make_state(void);
 
-/* COLD. From here on this thread is not traced any more; open frames return by themselves. */
+/* COLD. Stops tracing this thread. Its open frames get their own return addresses back. */
 void thread_leave_alone(void);
 
 /*
@@ -424,37 +432,40 @@ void thread_leave_alone(void);
 void thread_cut_off(_Atomic uint32_t *counter);
 
 /*
- * COLD. A clone(2) with @flags follows. A thread with CLONE_VM but without CLONE_SETTLS would share
- * this thread's state.
+ * COLD. Called before a clone(2) with @flags. A thread with CLONE_VM but without CLONE_SETTLS would
+ * share this thread's state.
  */
 void thread_before_sharing(uint64_t flags);
 
-/* COLD, before strict seccomp and the like: from then on hooks would kill the program. */
+/* COLD, before strict seccomp and the like, after which the hooks would kill the program. */
 void thread_before_cage(void);
 
-/* COLD, called by the stub of syscall(3) before a child is made: says what the child needs. */
+/*
+ * COLD, called by the stub of syscall(3) before a child is made. Returns the work that the child
+ * needs.
+ */
 enum probe_child {
 	PROBE_CHILD_NONE = 0,	/* nothing */
-	PROBE_CHILD_FORKED = 1, /* it calls thread_after_fork() */
-	PROBE_CHILD_LENT = 2,	/* it returns in our memory, on our stack: see lend.h */
+	PROBE_CHILD_FORKED = 1, /* the child calls thread_after_fork() */
+	PROBE_CHILD_LENT = 2,	/* the child runs in our memory and on our stack (lend.h) */
 };
 uint32_t probe_syscall(long number, uint64_t first, uint64_t second, uint64_t third);
 
-/* COLD. The program is about to call prctl(2) with these arguments. */
+/* COLD. Called when the program is about to call prctl(2) with these arguments. */
 void prctl_before(int option, unsigned long first, unsigned long second);
 
-/* COLD, called by the stub of syscall(3): sets errno by the negative @result. Returns -1. */
+/* COLD, called by the stub of syscall(3). Sets errno by the negative @result and returns -1. */
 long probe_syscall_failed(long result);
 
 /*
- * SLOW. Returns a state that is ready for records, but has no ring yet. No thread's self points to
- * it. NULL without memory.
+ * SLOW. Returns a state that is ready for records, but has no ring yet, or NULL when there is no
+ * memory. No thread's self points to the state.
  */
 struct thread *thread_take_state(void);
 
 /*
- * SLOW. The records of @t are complete, and its frames are not used any more: another thread may
- * take the state.
+ * SLOW. Gives the state @t to another thread that needs one. The records of @t are complete, and
+ * its frames are not used any more.
  */
 void thread_give_back(struct thread *t);
 
@@ -476,59 +487,61 @@ void thread_name_ring(struct thread *t);
 void thread_before_fork(void);
 void thread_after_fork(void);
 
-/* COLD. Make the probe see threads end and processes fork. */
+/* COLD. Makes the probe see threads end and processes fork. */
 void thread_setup(void);
 
-/* COLD. The probe does not see ends of threads any more. It sees forks as long as it is loaded. */
+/*
+ * COLD. Makes the probe ignore the ends of threads. The probe sees forks as long as it is loaded.
+ */
 void thread_forget_ends(void);
 
 /*
- * SLOW, in a forked child: reports it and gets an arena for it. One thread does so; other threads
- * wait.
+ * SLOW, in a forked child. Reports the child and gets an arena for it. One thread does so, and
+ * other threads wait.
  */
 void session_report_fork(struct thread *t);
 
 /*
- * SLOW. Makes room for @len bytes in a segment. False when there is none: the caller counts its
- * lost records.
+ * SLOW. Makes room for @len bytes in a segment. Returns false when there is none. The caller counts
+ * its lost records.
  */
 bool ring_make_room(struct thread *t, uint32_t len);
 
 /*
- * COLD. A handler has jumped out of a hook of @t for good, perhaps out of ring_make_room(): undo a
- * half-done change.
+ * COLD. Undoes a half-done change after a handler has jumped out of a hook of @t for good, perhaps
+ * out of ring_make_room().
  */
 void ring_settle(struct thread *t);
 
 /*
- * COLD. Lead the library calls in @sites[@nr] through us, as far as possible.
+ * COLD. Leads the library calls in @sites[@nr] through the stubs, if possible.
  *
  * @finds: find the functions that the dynamic linker has not bound yet
  */
 void libcall_hook(const struct plan_call_site *sites, uint32_t nr, bool finds);
 
 /*
- * COLD, after functions were patched. Library calls of these functions are recorded by the
- * functions' own hooks, and only once (calls_patched.h).
+ * COLD, after functions were patched. Library calls of these functions are recorded only once, by
+ * the functions' own hooks (calls_patched.h).
  */
 void libcall_find_patched(void);
 
-/* COLD, before dlclose(3): a module may be about to go. */
+/* COLD, before dlclose(3), which may unload a module. */
 void libcall_before_dlclose(void);
 
-/* SLOW. True when library calls whose records have @addr get frames. */
+/* SLOW. True when the library calls whose records have @addr get frames. */
 bool libcall_has_frames(uint64_t addr);
 
-/* SLOW or COLD. Tell the writer that @r has records to take. */
+/* SLOW or COLD. Tells the writer that @r has records to take. */
 void ring_wake_writer(struct ring *r);
 
-/* SLOW. Read the clock and fit the counter's scale anew. Returns the present time. */
+/* SLOW. Reads the clock and fits the counter's scale anew. Returns the present time. */
 uint64_t clock_refit(struct thread *t);
 
-/* COLD. Choose the clock for this process as the plan says. */
+/* COLD. Chooses the clock for this process as the plan says. */
 void clock_setup(void);
 
-/* Any context but hot. The recording's clock, read from the kernel. */
+/* Any context but hot. Returns the time of the recording's clock, read from the kernel. */
 uint64_t clock_kernel_ns(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* The producer's slow side of the ring: the next segment, waiting for room, losses. */
+/* The producer's slow side of the ring: it begins segments, waits for room and counts losses. */
 #include "libmcount/hot/probe.h"
 
 #include <errno.h>
@@ -15,22 +15,22 @@
 #include "libmcount/system/own_syscall.h"
 
 /*
- * A full ring makes the thread wait for the writer. If the recorder is stopped, gone, or idle for
- * WAIT_NS, records are dropped and counted until there is room.
+ * When the ring is full, the thread waits for the writer. If the recorder is stopped, gone, or idle
+ * for WAIT_NS, records are dropped and counted until there is room.
  */
 #define WAIT_STEP_NS 10000000
 #define LOOK_NS	     1000000000ULL /* the time between two looks at the recorder's state */
 #define WAIT_NS	     30000000000ULL
 
 /*
- * The most that a step adds to the waiting time. If thread and recorder were stopped together, a
- * step is long without being in vain.
+ * The longest time that one step adds to the waiting time. If thread and recorder were stopped
+ * together, a step takes long although the recorder is not stuck.
  */
 #define STEP_MAX_NS 100000000ULL
 
 /*
- * The bytes kept free at the end of each segment. A head at a segment's end means that the thread
- * has left it, and segment_used[] is valid.
+ * The bytes that are kept free at the end of each segment. A head at the end of a segment therefore
+ * means that the thread has left that segment, and that segment_used[] is valid.
  */
 #define SEGMENT_RESERVE sizeof(struct record)
 
@@ -46,7 +46,7 @@ void ring_wake_writer(struct ring *r)
 
 	/*
 	 * The fence stands between our store and our load. The writer has a fence between its store
-	 * and its last look. So one of the two sees the other's store.
+	 * and its last look. Because of both, one of the two sees the other's store.
 	 */
 	atomic_thread_fence(memory_order_seq_cst);
 	if (atomic_load(&probe.control->writers[writer].sleeping))
@@ -63,8 +63,8 @@ static bool has_room(const struct ring *r, uint64_t position)
 }
 
 /*
- * True when half of the ring is full: waking the writer at each segment would cost too much. The
- * writer also looks at intervals of its own.
+ * True when half of the ring is full. Waking the writer at each segment would cost too much. The
+ * writer also looks by itself at intervals.
  */
 static bool wants_writer(const struct ring *r, uint64_t position)
 {
@@ -75,8 +75,8 @@ static bool wants_writer(const struct ring *r, uint64_t position)
 }
 
 /*
- * HOT. True when the last wait was in vain and the tail has not moved since. Then a record is
- * dropped at once, at little cost.
+ * HOT. True when the last wait was in vain and the tail has not moved since then. In this case a
+ * record is dropped at once, at little cost.
  */
 static bool has_stalled(const struct thread *t)
 {
@@ -85,8 +85,8 @@ static bool has_stalled(const struct thread *t)
 }
 
 /*
- * Returns the state letter of the recorder's process (proc_pid_stat(5)); 0 when there is no such
- * process, '?' when its state cannot be read.
+ * Returns the state letter of the recorder's process (proc_pid_stat(5)), 0 when there is no such
+ * process, or '?' when its state cannot be read.
  */
 static char recorder_state(void)
 {
@@ -110,19 +110,22 @@ static char recorder_state(void)
 	return end && end[1] == ' ' ? end[2] : '?';
 }
 
-/* True when it makes sense to wait on, after a while without progress. */
+/* True when it makes sense to wait longer after a while without progress. */
 static bool is_worth_waiting(void)
 {
 	char state = recorder_state();
 
-	/* The recorder will never come back: spare the program the hooks' work. */
+	/*
+	 * The recorder will not come back. Ending the recording saves the program the work of the
+	 * hooks.
+	 */
 	if (state == 0 || state == 'Z' || state == 'X')
 		probe_stop();
 	return probe.tracing && state != 'T' && state != 't';
 }
 
 /*
- * Reads a clock that cannot be set. libc does so without a system call, which a filter might
+ * Reads a clock that cannot be set. libc reads it without a system call, which a filter might
  * forbid.
  */
 static uint64_t monotonic_ns(void)
@@ -133,7 +136,7 @@ static uint64_t monotonic_ns(void)
 	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
 }
 
-/* Sleeps until there is room, or for a step. Returns the time that the sleep took. */
+/* Sleeps until there is room, but at most for one step. Returns the time that the sleep took. */
 static uint64_t wait_a_step(struct thread *t, uint64_t position)
 {
 	struct ring *r = t->ring;
@@ -186,11 +189,14 @@ static bool wait_for_room(struct thread *t, uint64_t position)
 	return false;
 }
 
-/* The ring is full: wait, or lose records until the writer has made room. */
+/*
+ * Called when the ring is full. Waits for the writer to make room, or returns false so that records
+ * are lost.
+ */
 static bool get_room(struct thread *t, uint64_t position)
 {
 	ring_wake_writer(t->ring);
-	/* A program that has forbidden itself to wait loses records here. */
+	/* If the program has forbidden itself the system call to wait, records are lost. */
 	if (!(probe.plan.flags & PLAN_DROP) && seal_allows(SYS_futex))
 		return wait_for_room(t, position);
 	t->stalled_tail = atomic_load_explicit(&t->ring->tail, memory_order_acquire) + 1;
@@ -198,7 +204,7 @@ static bool get_room(struct thread *t, uint64_t position)
 }
 
 /*
- * Flight recording: notes the number of bytes before the segment that begins at @next, if @head is
+ * Flight recording: stores the number of bytes before the segment that begins at @next, if @head is
  * in another segment.
  */
 static void note_bytes_before(struct ring *r, uint64_t head, uint64_t next)
@@ -213,7 +219,7 @@ static void note_bytes_before(struct ring *r, uint64_t head, uint64_t next)
 					     r->segment_used[from % nr];
 }
 
-/* Lets the next records go to the segment at @position, from there on. */
+/* Makes the next records go to the segment that contains @position, beginning at @position. */
 static void use_segment(struct thread *t, uint64_t position)
 {
 	struct ring *r = t->ring;
@@ -229,8 +235,8 @@ static void use_segment(struct thread *t, uint64_t position)
 }
 
 /*
- * Publishes all records, since a handler may have jumped out of hot_commit() before it published.
- * Returns the ring's head.
+ * Publishes all records, since a handler may have jumped out of hot_commit() before the store to
+ * the head. Returns the ring's head.
  */
 static uint64_t publish_head(struct thread *t)
 {
@@ -243,7 +249,7 @@ static uint64_t publish_head(struct thread *t)
 	return head;
 }
 
-/* A difference of @at and @end of which one is NULL would count as room. */
+/* If only one of @at and @end is NULL, their difference would count as room. */
 void ring_settle(struct thread *t)
 {
 	if (!t->at || !t->end)
@@ -251,8 +257,8 @@ void ring_settle(struct thread *t)
 }
 
 /*
- * Makes room for @len bytes in the head's segment, or in the next if that is empty. A handler may
- * jump out at any point, so only the head is reliable.
+ * Makes room for @len bytes in the segment of the head, or in the next segment if that one is
+ * empty. A handler may jump out at any point, so only the head is reliable.
  */
 static bool next_segment(struct thread *t, uint32_t len)
 {
@@ -347,8 +353,8 @@ static void make_room(void *arg)
 bool ring_make_room(struct thread *t, uint32_t len)
 {
 	/*
-	 * Waiting for room in a full aside is in vain: its owner is inside of a hook and cannot
-	 * empty it.
+	 * Waiting for room in a full aside is in vain, since its owner is inside of a hook and
+	 * cannot empty it.
 	 */
 	if (t->is_aside || has_stalled(t))
 		return false;

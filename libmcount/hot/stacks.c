@@ -11,8 +11,8 @@
 #include "utils/base/compiler.h"
 
 /*
- * A thread's own stack is taken to extend OWN_REACH below its calls, a made stack MADE_REACH. Both
- * extend SLACK above the first call seen.
+ * A thread's own stack is assumed to extend OWN_REACH below its calls, and a made stack MADE_REACH.
+ * Both extend SLACK above the first call seen.
  */
 #define OWN_REACH  (1UL << 20)
 #define MADE_REACH (1UL << 16)
@@ -51,14 +51,14 @@ static bool is_alternate(uint64_t slot)
 }
 
 /*
- * True when all memory from @low to @high is mapped, as it is within one stack. Between two stacks
- * of the system there is a gap or an unreadable page.
+ * True when all memory from @low to @high is mapped, as within one stack. Between two stacks of the
+ * system there is a gap or an unreadable page.
  */
 static bool is_contiguous(uint64_t low, uint64_t high)
 {
 	if (high - low > FAR)
 		return false;
-	/* If the kernel cannot be asked, both count as on one stack. */
+	/* If the kernel cannot be asked, both addresses count as being on one stack. */
 	if (!seal_allows(SYS_rt_sigprocmask))
 		return true;
 	for (uint64_t page = low & ~(PAGE - 1); page <= high; page += PAGE) {
@@ -68,7 +68,10 @@ static bool is_contiguous(uint64_t low, uint64_t high)
 	return true;
 }
 
-/* Sets the bounds of a thread's own stack by its outermost call, which lies on it. */
+/*
+ * Sets the bounds of a thread's own stack by the slot of its outermost call, which lies on that
+ * stack.
+ */
 static void adopt_own_stack(struct thread *t, uint64_t slot)
 {
 	t->high = t->top > t->frames ? t->frames[1].slot : slot;
@@ -103,7 +106,10 @@ static void bound_by_neighbours(struct thread *t)
 	}
 }
 
-/* True when @slot lies on the stack of @t, but outside of its bounds, which become wider then. */
+/*
+ * True when @slot lies on the stack of @t, but outside of the known bounds. The bounds are then
+ * extended.
+ */
 static bool goes_on(struct thread *t, uint64_t slot)
 {
 	if (!t->high) {
@@ -146,7 +152,10 @@ static struct thread *find_parked(uint64_t slot)
 	return NULL;
 }
 
-/* Returns the stack from which @t was taken up; NULL if that is not a made one with @slot on it. */
+/*
+ * Returns the stack from which @t was taken up, or NULL unless that is a made stack with @slot on
+ * it.
+ */
 static struct thread *find_around(struct thread *t, uint64_t slot)
 {
 	struct thread *o = t->around;
@@ -160,7 +169,7 @@ static struct thread *find_around(struct thread *t, uint64_t slot)
  */
 static void end_at(struct thread *t, uint64_t end)
 {
-	/* The sentinel's slot equals no other: all other slots are multiples of 8, or odd. */
+	/* No other slot equals that of the sentinel: all others are multiples of 8, or odd. */
 	t->frames[0].slot = end | 4;
 }
 
@@ -178,7 +187,7 @@ static void retire(struct thread *t)
 	atomic_fetch_sub(&nr_made, 1);
 }
 
-/* Gives up the states of stacks without open calls, which may be gone. */
+/* Gives up the states of stacks that have no open calls. These stacks may not exist any more. */
 static void retire_idle_ones(void)
 {
 	for (struct thread *o = atomic_load(&probe_threads); o; o = o->next) {
@@ -188,8 +197,8 @@ static void retire_idle_ones(void)
 }
 
 /*
- * Makes the state of a stack. The caller sets the bounds. NULL when there are too many stacks, or
- * no ring is free.
+ * Makes the state of a stack, whose bounds the caller sets. Returns NULL when there are too many
+ * stacks, or no ring is free.
  */
 static struct thread *make_unbound(void)
 {
@@ -227,8 +236,8 @@ static struct thread *make_stack(uint64_t slot)
 }
 
 /*
- * True when @t is the stack of a child that runs in this memory, as posix_spawn(3) makes it. Until
- * that child has ended, and left its stack, the parent waits.
+ * True when @t is the stack of a child that runs in this memory, as posix_spawn(3) makes it. The
+ * parent waits until the child has left that stack.
  */
 static bool is_of_child(const struct thread *t)
 {
@@ -348,8 +357,8 @@ static bool lies_in(const struct taking *k, uint64_t address)
 }
 
 /*
- * True when the stack that is taken up lies in the memory of a call of @t. False if it has calls of
- * @t, whatever the program says about its bounds.
+ * True when the stack that is taken up lies in the memory of a call of @t. False if calls of @t are
+ * on that stack, whatever the program says about its bounds.
  */
 static bool is_within(struct thread *t, const struct taking *k)
 {
@@ -419,7 +428,7 @@ void stacks_take_up(uint64_t sp, uint64_t low, uint64_t bytes)
 	if (!t->high)
 		adopt_own_stack(t, (uint64_t)__builtin_frame_address(0));
 	slow_call(take_up, &k);
-	/* If the stack begins anew, its open calls are from a former use. */
+	/* If the stack begins anew, its open calls are from an earlier use. */
 	if (k.to->is_exact)
 		frames_leave_inside(k.to, sp);
 	guard_leave(k.to);

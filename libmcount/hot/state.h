@@ -8,16 +8,16 @@
 #include "libmcount/hot/planned.h"
 
 /*
- * No member has the state of a thread. state_set() sets the words that stubs compare with
+ * No member stores the state of a thread. state_set() sets the words that stubs compare with
  * (fast_limit, fast_base, drop_limit, held_limit, admitted, calls of struct thread), and state_of()
- * derives the state from these words. So a stub that changes @calls has changed the state.
+ * derives the state from these words. A stub that changes @calls has thereby changed the state.
  *
  * A thread without a plan is ALIKE or HELD. A thread with a plan is settled (JUDGED, OUTSIDE or
- * OUT) while each frame has its struct planned_frame; planned_pass.h explains the other states.
+ * OUT) while each frame has its struct planned_frame. planned_pass.h explains the other states.
  */
 enum thread_state {
 	THREAD_ALIKE,	/* each call is recorded at once */
-	THREAD_HELD,	/* -t: each call gets a frame, and its ENTRY waits there */
+	THREAD_HELD,	/* -t: each call gets a frame, which holds its ENTRY back */
 	THREAD_JUDGED,	/* C code decides about each call, by its rule */
 	THREAD_OUTSIDE, /* nothing is opted in: functions without a rule are left alone */
 	THREAD_OUT,	/* something is opted out: all calls are left alone */
@@ -28,12 +28,12 @@ enum thread_state {
 	THREAD_SETTLED,
 };
 
-/* Events. The first four are calls whose rules have no effect but the one named here. */
+/* Events. The first four are calls of functions whose rules have only the effect named here. */
 enum thread_event {
 	CALL_OPT_IN,	/* a call of a function that is opted in */
-	CALL_LET_IN,	/* CALL_OPT_IN when planned_is_alike() is true: depth does not count */
-	CALL_OPT_OUT,	/* a call that is opted out, with all that it calls */
-	CALL_LEFT_OUT,	/* a call that is left out; calls within it are not */
+	CALL_LET_IN,	/* CALL_OPT_IN if planned_is_alike() is true: depth does not count */
+	CALL_OPT_OUT,	/* a call that is opted out, with all its nested calls */
+	CALL_LEFT_OUT,	/* a call that is left out; its nested calls are not */
 	CALL_UNRULED,	/* a call of a function without a rule */
 	CALL_TOO_DEEP,	/* a call of a function without a rule, deeper than -D */
 	CALL_RULED,	/* a call of a function with any other rule */
@@ -41,20 +41,20 @@ enum thread_event {
 	RETURN_OPT_OUT, /* the return of the call by which an open thread became barred */
 	RETURN_SETTLED, /* the return of the call in which the thread became ready or open */
 	RETURN_OTHER,	/* the return of any other call */
-	STATE_FITS,	/* planned_open() has found nothing against the change */
+	STATE_FITS,	/* planned_open() has found no reason against the change */
 	NR_THREAD_EVENTS
 };
 
 /* The reaction to an event. */
 enum thread_action {
 	DO_JUDGE,  /* planned_enter.c decides by the rule */
-	DO_ALONE,  /* the call has no frame */
-	DO_ENTRY,  /* a frame and an ENTRY */
-	DO_HOLD,   /* a frame, and an ENTRY only if the call turns out to be long */
-	DO_MARK,   /* a frame that only shows where the call ends */
+	DO_ALONE,  /* the call gets no frame */
+	DO_ENTRY,  /* the call gets a frame and an ENTRY */
+	DO_HOLD,   /* the call gets a frame, and an ENTRY only if it turns out to be long */
+	DO_MARK,   /* the call gets a frame that only shows where it ends */
 	DO_EXIT,   /* the frame ends, with an EXIT if there was an ENTRY */
 	DO_DROP,   /* the frame ends, without an EXIT */
-	DO_SETTLE, /* planned_close(), then the event is handled in the next state */
+	DO_SETTLE, /* planned_close() is called, and the event is handled in the next state */
 };
 
 struct thread_transition {
@@ -63,8 +63,8 @@ struct thread_transition {
 };
 
 /*
- * Pairs that are not listed are DO_JUDGE, or cannot happen. In any state but ALIKE and HELD, a
- * thread is settled before calls that stubs cannot handle (news, a full segment).
+ * For pairs that are not listed, the action is DO_JUDGE, or the pair cannot occur. In any state but
+ * ALIKE and HELD, a thread is settled before calls that stubs cannot handle (news, a full segment).
  */
 static const struct thread_transition thread_transitions[THREAD_SETTLED][NR_THREAD_EVENTS] = {
 	[THREAD_ALIKE] = {
@@ -143,7 +143,7 @@ static inline enum thread_state state_of(const struct thread *t)
 	return THREAD_JUDGED;
 }
 
-/* Returns the settled state that planned.now stands for. */
+/* Returns the settled state that follows from planned.now. */
 static inline enum thread_state state_selected(const struct planned *p)
 {
 	if (p->now.out)
@@ -151,7 +151,10 @@ static inline enum thread_state state_selected(const struct planned *p)
 	return p->has_filter && p->now.in == 0 ? THREAD_OUTSIDE : THREAD_JUDGED;
 }
 
-/* Returns the offset in struct planned of the stubs' table of calls in this state; 0: none. */
+/*
+ * Returns the offset in struct planned of the table of calls that the stubs use in this state; 0:
+ * none.
+ */
 static inline size_t state_table(enum thread_state state)
 {
 	switch (state) {
@@ -177,8 +180,8 @@ static inline const struct planned_place *state_calls(const struct planned *p,
 }
 
 /*
- * True for the states in which each frame has its struct planned_frame. In the other states a frame
- * that a stub has pushed has none.
+ * True for the states in which each frame has its struct planned_frame. In the other states, a
+ * frame that a stub has pushed has none.
  */
 static inline bool state_is_settled(enum thread_state state)
 {
@@ -197,7 +200,7 @@ static inline void state_limit_none(struct thread *t)
 
 /*
  * Without a plan the stubs handle all frames up to RECORD_DEPTH_MAX. The stubs take all bits below
- * the address from the caller's data word. frames[0] has the depth "-1".
+ * the address from the data word of the caller's frame. frames[0] has the depth "-1".
  */
 static inline void state_limit_alike(struct thread *t, bool is_held)
 {
@@ -218,8 +221,8 @@ static inline void state_limit_alike(struct thread *t, bool is_held)
 }
 
 /*
- * Lets the stubs push frames above the innermost one, to the depth in planned.now. With @is_ready
- * the first of these frames opens the thread.
+ * Lets the stubs push frames above the innermost one, up to the depth in planned.now. With
+ * @is_ready the first of these frames opens the thread.
  */
 static inline void state_limit_open(struct thread *t, const struct planned *p, bool is_ready)
 {
@@ -230,14 +233,15 @@ static inline void state_limit_open(struct thread *t, const struct planned *p, b
 	t->fast_base = t->top + is_ready;
 	t->fast_limit = MIN(t->limit, t->top + MIN(now->depth, deeper));
 	t->drop_limit = MIN(t->limit, t->top + now->depth);
-	/* Calls without a frame must be counted, which the stubs do not do. */
+	/* Calls without a frame must be counted, and the stubs do not count them. */
 	if (t->drop_limit == t->limit && (probe.plan.flags & PLAN_TELLS_DEPTH))
 		t->drop_limit = STATE_NO_FRAME;
 }
 
 /*
- * HOT: changes the state of @t from @from to @next; unchanged words are not stored. A signal
- * handler may jump out at any point: an open thread never has the limits of another state.
+ * HOT: changes the state of @t from @from to @next. Words that do not change are not stored. A
+ * signal handler may jump out at any point, so the order of the stores matters: an open thread
+ * never has the limits of another state.
  */
 static inline void state_set(struct thread *t, const struct planned *p, enum thread_state from,
 			     enum thread_state next)
@@ -254,14 +258,14 @@ static inline void state_set(struct thread *t, const struct planned *p, enum thr
 	}
 }
 
-/* HOT: sets the next state of @t when event @what happens in state @from. */
+/* HOT: sets the state of @t that follows when event @what happens in state @from. */
 static inline void state_follow(struct thread *t, const struct planned *p, enum thread_state from,
 				enum thread_event what)
 {
 	state_set(t, p, from, thread_transitions[from][what].next);
 }
 
-/* HOT: sets the state of @t, which is settled, by planned.now, which may have changed. */
+/* HOT: sets the state of @t, which is settled, by planned.now. */
 static inline void state_select(struct thread *t)
 {
 	const struct planned *p = t->planned;
@@ -271,7 +275,7 @@ static inline void state_select(struct thread *t)
 
 /*
  * Sets the state in which a thread begins, outside of all calls. When all calls are alike,
- * frames_narrow() calls this again after it has changed @is_narrow.
+ * frames_narrow() also calls this function after it has changed @is_narrow.
  */
 static inline void state_begin(struct thread *t)
 {
@@ -283,7 +287,7 @@ static inline void state_begin(struct thread *t)
 }
 
 /*
- * HOT: an open thread is about to push @f. The fast paths may not write the EXIT of @f, so
+ * HOT: called before an open thread pushes @f. The fast paths may not write the EXIT of @f, so
  * @fast_base is @f until the return of @f.
  */
 static inline void state_keep_back(struct thread *t, struct frame *f)

@@ -116,12 +116,12 @@ struct thread *thread_make_state(void)
 }
 
 /*
- * The number of states that no thread has. A wrong value for a moment costs a vain search, or a
- * state that was not needed.
+ * The number of states that no thread uses. A value that is wrong for a moment leads to a vain
+ * search, or to a state that was not needed.
  */
 static _Atomic int32_t nr_free_states;
 
-/* Returns the state of an ended thread, or a new one. NULL without memory. */
+/* Returns the state of an ended thread, or a new one. Returns NULL when there is no memory. */
 static struct thread *take_state(void)
 {
 	struct thread *t = atomic_load(&nr_free_states) ? atomic_load(&probe_threads) : NULL;
@@ -176,7 +176,7 @@ struct thread *thread_take_state(void)
 	t->is_made = t->high = 0;
 	t->frames[0].slot = FRAME_ABOVE_ALL;
 	t->lender = NULL;
-	/* The thread's first call shows the place of its stack. */
+	/* The thread's first call will show where its stack is. */
 	t->low = probe.follows_stacks ? INT64_MAX : 0;
 	return t;
 }
@@ -186,7 +186,7 @@ static void begin_thread(void *arg)
 	struct thread **result = arg;
 	struct thread *t;
 
-	/* A signal handler's calls are left alone until the state is ready. */
+	/* Calls of a signal handler are left alone until the state is ready. */
 	self = *result = &probe_idle_thread;
 	t = thread_take_state();
 	if (!t)
@@ -286,7 +286,7 @@ void thread_before_cage(void)
 
 /*
  * COLD, the destructor of the thread's key. Destructors of other keys may still call traced
- * functions. So we ask to be called again until libc's last round.
+ * functions. Therefore this one asks to be called again until libc's last round.
  */
 static void thread_end(void *arg)
 {
@@ -315,7 +315,7 @@ void thread_after_fork(void)
 {
 	struct thread *t = self;
 
-	/* The recorder's message to begin does not come to this process. */
+	/* The recorder's message to begin will not come to this process. */
 	if (session_is_waiting())
 		session_go();
 	if (!probe.ready)
@@ -351,8 +351,8 @@ void thread_after_fork(void)
 		return;
 
 	/*
-	 * The parent's file has the ENTRYs of open calls; the parent also writes ENTRYs that -t
-	 * held back. So the child only adds EXITs.
+	 * The parent's file has the ENTRYs of open calls. The parent also writes the ENTRYs that -t
+	 * held back. The child only adds EXITs.
 	 */
 	t->ring = NULL;
 	t->at = t->end = NULL;
