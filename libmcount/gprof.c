@@ -1,5 +1,5 @@
 /*
- * gprof's functions, interposed: they do nothing, as under uftrace. The start code of -pg would
+ * gprof's functions, interposed. They do nothing, as under uftrace. The start code of -pg would
  * begin a timer, a table and a file gmon.out. The file would be empty, since our mcount() gets the
  * calls.
  */

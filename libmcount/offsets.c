@@ -1,12 +1,12 @@
 /*
- * Offsets of the probe's struct members for the stubs. Compiled to assembly only:
- * libmcount/offsets.py makes offsets.h of the marked lines.
+ * Offsets of the probe's struct members for the stubs. This file is compiled to assembly only, and
+ * libmcount/offsets.py makes offsets.h from the marked lines.
  */
 #include "libmcount/hot/callers.h"
 #include "libmcount/hot/planned.h"
 #include "libmcount/hot/probe.h"
 
-/* OFFSET lines are valid assembly, since some compilers check it. */
+/* The OFFSET lines are valid assembly, since some compilers check them. */
 #define OFFSET(name, value) __asm__ volatile(".ascii \"->" #name " %c0\"" : : "i"(value))
 
 void offsets(void);

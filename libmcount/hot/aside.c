@@ -1,4 +1,4 @@
-/* The aside: it takes the calls of a signal handler that interrupted a hook of the same thread. */
+/* The aside takes the calls of a signal handler that interrupted a hook of the same thread. */
 #include "libmcount/hot/aside.h"
 
 #include <errno.h>
@@ -11,28 +11,29 @@
 #include "libmcount/system/own_syscall.h"
 
 /*
- * Calls of a signal handler that has interrupted a hook may touch neither the thread's frames nor
- * its ring. The handler's calls use a second thread state instead: the aside, whose "ring" is a
- * private buffer. The interrupted hook moves the aside's records to the ring at its end.
+ * A signal handler may interrupt a hook. The handler's calls may touch neither the thread's frames
+ * nor its ring. They use a second thread state instead, the aside. Its "ring" is a private buffer.
+ * The interrupted hook moves the aside's records to the ring at its end.
  *
  * An aside has no aside: calls of a handler that interrupts a hook on the aside are counted as
  * lost.
  */
-#define ASIDE_BYTES (1U << 20) /* address space; a page is memory when it is written to */
+#define ASIDE_BYTES (1U << 20) /* address space; a page takes memory only after it is written to */
 
 /*
- * The progress of aside_flush(), which begins again when a handler has jumped out of it.
+ * The progress of aside_flush(). A handler may jump out of aside_flush(); the next aside_flush()
+ * goes on from the mark.
  *
- * @at: records before @at are in the thread's ring; NULL: none is
- * @from: the ring's position before the move of the record at @at. At another position the record
- *        has been moved
+ * @at: the records before @at are in the thread's ring. NULL: no record is
+ * @from: the ring's position before the move of the record at @at. If the ring has another
+ *        position, the record has been moved
  */
 struct aside_mark {
 	const char *at;
 	uint64_t from;
 };
 
-/* @marks: the mark at index @mark is in force: so one store changes the progress */
+/* @marks: the mark at index @mark is in force, so that one store changes the progress */
 struct aside {
 	struct ring ring;
 	char *records;
@@ -85,7 +86,10 @@ struct thread *aside_enter(struct thread *t)
 	if (t == &probe_idle_thread)
 		return NULL;
 	if (!aside) {
-		/* A second handler may interrupt this and make an aside, too: it stays unused. */
+		/*
+		 * A second handler may interrupt slow_call() and make an aside, too. Its memory
+		 * stays unused.
+		 */
 		slow_call(begin_aside, t);
 		aside = t->aside;
 	}
@@ -104,8 +108,8 @@ struct thread *aside_enter(struct thread *t)
 }
 
 /*
- * Moves one record of the aside to the ring, at the depth where the interrupted hook left its
- * thread.
+ * Moves one record of the aside to the ring. Its depth there is its depth in the aside, added to
+ * the depth of the interrupted hook's thread.
  */
 static void move_record(struct thread *t, const struct record *r)
 {
@@ -118,7 +122,7 @@ static void move_record(struct thread *t, const struct record *r)
 	if (record_type(r->data) == RECORD_EVENT)
 		data = record_data(RECORD_EVENT, 0, record_addr(r->data));
 
-	/* The interrupted hook may have read its clock after the handler did. */
+	/* The interrupted hook may have read its clock after the handler read its own. */
 	if (r->time_ns > t->last_ns)
 		t->last_ns = r->time_ns;
 	if (!emit_from_aside(t, (const char *)r, t->last_ns, data))
@@ -141,8 +145,8 @@ static void set_mark(struct aside *aside, const char *at, uint64_t from)
 }
 
 /*
- * Writes ENTRYs that were held back, of the calls around the handler. Their times are earlier than
- * those of the aside's records, so they come first in the ring.
+ * Writes the ENTRYs of the calls around the handler that were held back. Their times are earlier
+ * than those of the aside's records, so they come first in the ring.
  */
 static void write_held_back(struct thread *t)
 {
@@ -152,7 +156,7 @@ static void write_held_back(struct thread *t)
 		frames_write_entries(t, t->top);
 }
 
-/* Moves all records, also those that handlers add meanwhile. Returns their end. */
+/* Moves all records, also those that handlers add during the move. Returns their end. */
 static const char *move_records(struct thread *t, struct aside *aside)
 {
 	const struct aside_mark *mark = &aside->marks[aside->mark];
@@ -203,7 +207,7 @@ static bool empty_at(struct thread *t, const char *at)
 
 /*
  * aside_flush() needs no slow_call(), since libc's syscall() touches no vector register. A
- * handler's stack may be too small for slow_call().
+ * handler's stack may be too small for a slow_call().
  */
 void aside_flush(struct thread *t)
 {
@@ -226,8 +230,8 @@ void aside_give_up(struct thread *t)
 	if (!aside)
 		return;
 	/*
-	 * The handler may have interrupted aside_flush() after all was moved. Then no code after
-	 * this would empty the aside.
+	 * The handler may have interrupted aside_flush() when all records were moved already. In
+	 * that case no later code would empty the aside.
 	 */
 	if (!t->has_aside_records) {
 		aside_reset(aside);

@@ -1,5 +1,5 @@
 /*
- * The aside: it takes the calls of a signal handler that interrupted a hook of the same thread (see
+ * The aside takes the calls of a signal handler that interrupted a hook of the same thread (see
  * aside.c).
  */
 #ifndef UTRAIL_LIBMCOUNT_ASIDE_H
@@ -8,8 +8,8 @@
 #include "libmcount/hot/probe.h"
 
 /*
- * COLD. The handler that used the aside of @t jumps out for good: the aside's open frames are over,
- * and its records go to the ring.
+ * COLD. Ends the aside's open frames and moves its records to the ring, when the handler that used
+ * the aside of @t jumps out for good.
  */
 void aside_give_up(struct thread *t);
 

@@ -13,10 +13,10 @@
 struct callers callers;
 
 /*
- * @kept: code whose return addresses stay; more than KEPT_MAX pieces: no return address is replaced
- *        at all
- * @strangers: by page number: pages into which no return address is replaced, until
- *             callers_forget()
+ * @kept: code into which return addresses are not replaced. If there are more than KEPT_MAX pieces,
+ *        no return address is replaced at all
+ * @strangers: pages into which no return address is replaced until callers_forget(). The index
+ *             comes from the page number
  */
 static struct {
 	bool is_any;
@@ -137,8 +137,8 @@ void callers_forget(void)
 }
 
 /*
- * Cuts @kept, into which return addresses stay, out of the range that the stubs look at first. The
- * larger rest becomes the range.
+ * Cuts @kept out of the range that the stubs look at first. The larger of the two remaining pieces
+ * becomes the range.
  */
 static void cut(const struct plan_callers *kept)
 {
@@ -151,7 +151,7 @@ static void cut(const struct plan_callers *kept)
 	uint64_t before = kept->start > low ? kept->start - low : 0;
 	uint64_t behind = kept->end < high ? high - kept->end : 0;
 
-	/* The range is empty for a moment, so that it never has @kept in it. */
+	/* The range is empty for a moment, so that no reader finds @kept in it. */
 	__atomic_store_n(&callers.bytes, 0, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&callers.low, before >= behind ? low : kept->end, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&callers.bytes, MAX(before, behind), __ATOMIC_SEQ_CST);

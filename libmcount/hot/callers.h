@@ -1,4 +1,4 @@
-/* The code that a call returns into decides whether the call's return address may be replaced. */
+/* The code that a call returns to decides whether the call's return address may be replaced. */
 #ifndef UTRAIL_LIBMCOUNT_CALLERS_H
 #define UTRAIL_LIBMCOUNT_CALLERS_H
 
@@ -10,12 +10,12 @@
 
 /*
  * A run time that generates code gives up at an unknown return address on the stack. So the probe
- * replaces return addresses only if they lead into the text of a loaded module, and not into
- * PLAN_CALLERS. If a return address stays, the end of the call is estimated (FRAME_KEPT in
- * probe.h).
+ * replaces a return address only if it lies in the text of a loaded module, and not in code that
+ * PLAN_CALLERS names. If a return address is not replaced, the end of the call is estimated
+ * (FRAME_KEPT in probe.h).
  *
- * @low, @bytes: the largest piece of the program's text into which return addresses may be replaced
- * @pages: by page number: other pages of such text; the stubs look here after @low
+ * @low, @bytes: the largest range of the program's text into which return addresses may be replaced
+ * @pages: other pages of such text, by page number. The stubs look here after @low
  */
 #define CALLERS_PAGE_SHIFT 12
 #define CALLERS_PAGES	   1024
@@ -37,7 +37,10 @@ static inline bool callers_know(uint64_t ret)
 	       likely(callers.pages[page % CALLERS_PAGES] == page);
 }
 
-/* HOT, rarely: true when return address @ret, which is not known yet, may be replaced. */
+/*
+ * HOT, rarely: true when return address @ret may be replaced. Called for an address that
+ * callers_know() does not know.
+ */
 bool callers_look_up(uint64_t ret);
 
 static inline bool callers_may_replace(uint64_t ret)
@@ -46,16 +49,16 @@ static inline bool callers_may_replace(uint64_t ret)
 }
 
 /*
- * COLD. The first plan is there: look at the modules that the program has from the start.
+ * COLD. Looks at the modules that the program has loaded, when the first plan has come.
  *
  * @is_any: all return addresses may be replaced
  */
 void callers_begin(bool is_any);
 
-/* COLD. Return addresses into these pieces of code are not replaced from here on. */
+/* COLD. Return addresses into these pieces of code are not replaced from now on. */
 void callers_keep(const struct plan_callers *list, uint32_t nr);
 
-/* COLD. Modules were loaded or unloaded: what is known about pages may be wrong by now. */
+/* COLD. Forgets the known pages after modules were loaded or unloaded. */
 void callers_forget(void);
 
 #endif

@@ -9,8 +9,8 @@
 #define NSEC_PER_SEC 1000000000ULL
 
 /*
- * The time after which a new fit is made. The first is short: a scale from a baseline of 1 ms has
- * an error of 10 ppm, as a reading is good to 10 ns.
+ * The first and the last interval between two fits. The first is short. A scale from a baseline of
+ * 1 ms has an error of 10 ppm, as a reading is accurate to 10 ns.
  */
 #define FIT_FIRST_NS 1000000ULL
 #define FIT_LAST_NS  100000000ULL
@@ -21,8 +21,8 @@ struct clock_reading {
 };
 
 /*
- * libc's own function. A program's clock_gettime(2) may call libc: the probe would record these
- * calls.
+ * libc's own function. If the program defines clock_gettime(2) itself, its function may call libc,
+ * and the probe would record these calls.
  */
 static int (*real_clock_gettime)(clockid_t clock, struct timespec *ts) = clock_gettime;
 
@@ -34,7 +34,10 @@ uint64_t clock_kernel_ns(void)
 	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
 }
 
-/* True when the kernel's clock was seen to leave vector registers alone, as a vDSO for x86 does. */
+/*
+ * True when the kernel's clock was seen to leave vector registers unchanged. The vDSO for x86 does
+ * so.
+ */
 static bool leaves_vectors;
 
 static void read_kernel_clock(void *arg)
@@ -47,7 +50,7 @@ static void look_at_kernel_clock(void *arg)
 	leaves_vectors = arch_leaves_vectors(read_kernel_clock, NULL);
 }
 
-/* Reads both clocks at one moment: takes the shortest of three attempts. */
+/* Reads both clocks at one moment. The shortest of three attempts counts. */
 static struct clock_reading read_both(void)
 {
 	struct clock_reading best = { 0 };
@@ -67,15 +70,15 @@ static struct clock_reading read_both(void)
 }
 
 /*
- * Returns nanoseconds per tick, with 32 fractional bits, between two readings; 0 when no scale can
- * be had from them.
+ * Returns the nanoseconds per tick between two readings, with 32 fractional bits. Returns 0 when
+ * the readings give no scale.
  */
 static uint64_t scale_between(struct clock_reading from, struct clock_reading to)
 {
 	uint64_t ticks = to.counter - from.counter;
 	uint64_t ns = to.ns - from.ns;
 
-	/* Above 2^32 ns the shift would overflow; the caller keeps its scale. */
+	/* Above 2^32 ns the shift would overflow. The caller keeps its scale. */
 	if (to.counter <= from.counter || to.ns <= from.ns || ns >> 32)
 		return 0;
 	return (ns << 32) / ticks;

@@ -1,4 +1,4 @@
-/* -finstrument-functions: explicit calls at entry and exit; no return address is replaced. */
+/* -finstrument-functions: explicit calls at entry and exit. No return address is replaced. */
 #include "libmcount/program/interpose.h"
 #include "libmcount/hot/fast.h"
 #include "libmcount/hot/frames.h"
@@ -11,8 +11,8 @@
  * as ordinary calls (gcc manual, "Program Instrumentation Options").
  */
 /*
- * The stack pointer of the hook's caller, odd for FRAME_EXPLICIT: the hook's canonical frame
- * address (DWARF 5, section 6.4).
+ * The stack pointer of the hook's caller, made odd by FRAME_EXPLICIT. It is the hook's canonical
+ * frame address (DWARF 5, section 6.4).
  */
 #define CALLER_SP() ((uint64_t)__builtin_dwarf_cfa() + FRAME_EXPLICIT)
 
@@ -26,8 +26,9 @@ static bool is_of(const struct frame *f, uint64_t fn)
 }
 
 /*
- * Ends frames that were left without their exits before @fn was called with stack pointer @sp. A
- * frame at @sp with return address @caller stays: @fn is inlined into its function.
+ * Ends the frames that were left without their exits before @fn was called with stack pointer @sp.
+ * A frame at @sp whose return address is @caller stays open, since @fn is inlined into its
+ * function.
  */
 static void leave_jumped_out(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
 {
@@ -44,8 +45,8 @@ static void leave_jumped_out(struct thread *t, uint64_t sp, uint64_t fn, uint64_
 
 /*
  * Calls that filters leave alone have no frame. @cyg_again counts such calls of the innermost
- * frame's function. The stack pointer cannot tell their exits: an exit hook may be called by a
- * jump.
+ * frame's function. Their exits cannot be told by the stack pointer, since an exit hook may be
+ * called by a jump.
  */
 static inline void note_unwanted(struct thread *t, uint64_t fn)
 {
@@ -53,15 +54,15 @@ static inline void note_unwanted(struct thread *t, uint64_t fn)
 		t->cyg_again++;
 }
 
-/* HOT: true when a call with stack pointer @sp is known to be on the stack of @t. */
+/* HOT: true when stack pointer @sp is known to lie on the stack of @t. */
 static inline bool is_on_stack(const struct thread *t, uint64_t sp)
 {
 	return likely(!t->low) || (sp >= t->low && sp <= t->high);
 }
 
 /*
- * HOT: true when @fn exits at @sp from a call that filters have left alone. A frame's own exit may
- * have a lower stack pointer than its entry (alloca(3)), or a higher one.
+ * HOT: true when @fn exits at @sp from a call that filters have left alone. The stack pointer at a
+ * frame's own exit may be lower than at its entry (alloca(3)), or higher.
  */
 static inline bool was_unwanted(struct thread *t, uint64_t sp, uint64_t fn)
 {
@@ -71,8 +72,8 @@ static inline bool was_unwanted(struct thread *t, uint64_t sp, uint64_t fn)
 }
 
 /*
- * HOT: true when @f may be a frame of @fn. Only the low halves of the addresses are compared: that
- * is one instruction, and is_of() takes four.
+ * HOT: true when @f may be a frame of @fn. Only the low halves of the addresses are compared, which
+ * takes one instruction. is_of() takes four.
  */
 static inline bool may_be_of(const struct frame *f, uint64_t fn)
 {
@@ -84,7 +85,10 @@ static inline bool may_be_of(const struct frame *f, uint64_t fn)
 	return low == (uint32_t)fn;
 }
 
-/* HOT: true when a call or exit that is left alone changes nothing. So the hook needs no guard. */
+/*
+ * HOT: true when a call or exit that is left alone changes nothing. In this case the hook needs no
+ * guard.
+ */
 static inline bool goes_by(const struct thread *t, uint64_t sp, uint64_t fn)
 {
 	const struct frame *top = t->top;
@@ -99,8 +103,8 @@ static inline bool is_top(const struct thread *t, uint64_t sp, uint64_t fn)
 }
 
 /*
- * True when the innermost call is of @fn at @sp, and was open before the probe came. is_of() is
- * false for that call.
+ * True when the innermost call is of @fn at @sp, and was open before the recording began. is_of()
+ * is false for such a call.
  */
 static bool is_unseen_top(const struct thread *t, uint64_t sp, uint64_t fn)
 {
@@ -108,7 +112,10 @@ static bool is_unseen_top(const struct thread *t, uint64_t sp, uint64_t fn)
 	       frame_addr(t->top) == (fn & RECORD_ADDR_MASK);
 }
 
-/* HOT: true when @fn exits from a call that has no frame: @fn was left out when the call began. */
+/*
+ * HOT: true when @fn exits from a call that has no frame because @fn was left out when the call
+ * began.
+ */
 static inline bool was_left_out(const struct thread *t, uint64_t sp, uint64_t fn)
 {
 	return t->planned->has_left_out && planned_leaves_out(t, fn) && planned_is_open(t) &&
@@ -116,8 +123,8 @@ static inline bool was_left_out(const struct thread *t, uint64_t sp, uint64_t fn
 }
 
 /*
- * Does the work of was_left_out() for functions that thread->calls does not contain. A call that
- * began before its function was left out has a frame.
+ * Does the work of was_left_out() for functions that thread->calls does not contain. A call has a
+ * frame if it began before its function was left out.
  */
 static bool is_left_out_exit(struct thread *t, uint64_t sp, uint64_t fn)
 {
@@ -167,9 +174,7 @@ static void note_skipped(struct thread *t, uint64_t fn)
 	t->cyg_deep += is_of(t->top, fn);
 }
 
-/*
- * True when @fn exits at @sp from a call that note_skipped() has counted; was_unwanted() is alike.
- */
+/* True when @fn exits at @sp from a call that note_skipped() has counted. Like was_unwanted(). */
 static bool was_skipped(struct thread *t, uint64_t sp, uint64_t fn)
 {
 	bool is_alike = is_of(t->top, fn);
@@ -182,7 +187,7 @@ static bool was_skipped(struct thread *t, uint64_t sp, uint64_t fn)
 	return true;
 }
 
-/* Handles all calls but those of the common case; the guard is set. */
+/* Handles all calls outside of the common case. The guard is set. */
 NOINLINE static void enter_guarded(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
 {
 	bool has_frame;
@@ -213,7 +218,7 @@ NOINLINE static void enter_unguarded(uint64_t sp, uint64_t fn, uint64_t caller)
 
 NOINLINE static void exit_guarded(struct thread *t, uint64_t sp, uint64_t fn)
 {
-	/* The call, with its frame, may be on another stack. */
+	/* The call and its frame may be on another stack. */
 	if (!is_top(t, sp, fn))
 		t = stacks_find(t, sp);
 	if (was_unwanted(t, sp, fn) || is_left_out_exit(t, sp, fn)) {
@@ -235,14 +240,14 @@ NOINLINE static void exit_unguarded(uint64_t sp, uint64_t fn)
 {
 	struct thread *t = guard_return();
 
-	/* Without a state, the probe has not seen the matching enter either. */
+	/* Without a state, the probe has not seen the matching entry either. */
 	if (t)
 		exit_guarded(t, sp, fn);
 }
 
 /*
- * HOT: enter calls that thread->calls does not contain; the guard is set, and no frame is inside of
- * @sp. Both functions need more registers than the hook, so they are not inline.
+ * HOT: enters calls that thread->calls does not contain. The guard is set, and no frame is inside
+ * of @sp. Both functions need more registers than the hook, so they are not inline.
  */
 NOINLINE static void enter_rule(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
 {
@@ -260,7 +265,7 @@ NOINLINE static void enter_rule_open(struct thread *t, uint64_t sp, uint64_t fn,
 		enter_guarded(t, sp, fn, caller);
 }
 
-/* HOT: enters a call that the fast paths may record, but could not push. */
+/* HOT: enters a call that the fast paths may record, but for which they could not push a frame. */
 NOINLINE static void enter_beyond(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
 {
 	if (planned_push_too_deep(t, sp, caller, fn))
@@ -270,8 +275,8 @@ NOINLINE static void enter_beyond(struct thread *t, uint64_t sp, uint64_t fn, ui
 }
 
 /*
- * The hooks choose one of the functions below, so that calls that are left alone save no registers.
- * Each of the functions sets the guard.
+ * The hooks choose one of the functions below, so that the hooks save no registers for calls that
+ * are left alone. Each of the functions sets the guard.
  */
 
 /* HOT: enters a call without a plan. */
@@ -285,7 +290,7 @@ NOINLINE static void enter_alike(struct thread *t, uint64_t sp, uint64_t fn, uin
 		guard_leave_fast(t);
 }
 
-/* HOT: enters a call that the fast paths may record as without a plan. */
+/* HOT: enters a call that the fast paths may record as if there were no plan. */
 NOINLINE static void enter_passing(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
 {
 	guard_take(t);
@@ -297,7 +302,7 @@ NOINLINE static void enter_passing(struct thread *t, uint64_t sp, uint64_t fn, u
 		guard_leave_fast(t);
 }
 
-/* HOT: leaves the call alone, but something must be noted or ended. */
+/* HOT: leaves the call alone, but notes the call or ends frames first. */
 NOINLINE static void enter_left_alone(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
 {
 	guard_take(t);
@@ -348,15 +353,16 @@ void __cyg_profile_func_enter(void *fn, void *caller)
 }
 
 /*
- * HOT: true when an exit at @sp may be that of another call than the innermost one. An @sp far
- * above is on another stack; a lower @sp is that of an inner call, or comes from alloca(3).
+ * HOT: true when the exit at @sp may belong to another call than the innermost one. An @sp far
+ * above the frame is on another stack. A lower @sp is that of a nested call, or comes from
+ * alloca(3).
  */
 static inline bool is_far(const struct thread *t, uint64_t sp)
 {
 	return sp - t->top->slot > 4096;
 }
 
-/* HOT: ends the innermost call, under a plan; the guard is set. */
+/* HOT: ends the innermost call, under a plan. The guard is set. */
 NOINLINE static void exit_rule(struct thread *t, uint64_t sp, uint64_t fn)
 {
 	if (t->planned->open_base) {
@@ -372,7 +378,7 @@ NOINLINE static void exit_rule(struct thread *t, uint64_t sp, uint64_t fn)
 		exit_guarded(t, sp, fn);
 }
 
-/* HOT: ends a call that most likely has a frame; the guard is set. */
+/* HOT: ends a call that most likely has a frame. The guard is set. */
 static inline void exit_seen(struct thread *t, uint64_t sp, uint64_t fn)
 {
 	if (unlikely(t->cyg_skipped) || unlikely(is_far(t, sp)) || unlikely(!is_of(t->top, fn)))
@@ -387,7 +393,10 @@ static inline void exit_seen(struct thread *t, uint64_t sp, uint64_t fn)
 		exit_guarded(t, sp, fn);
 }
 
-/* HOT: ends a call without a plan, or one in an open thread of a function that is not left out. */
+/*
+ * HOT: ends a call in a thread without a plan, or a call in an open thread whose function is not
+ * left out.
+ */
 NOINLINE static void exit_alike(struct thread *t, uint64_t sp, uint64_t fn)
 {
 	guard_take(t);

@@ -1,6 +1,6 @@
 /*
- * Entries of functions whose stubs know the return slot: decide about the call, push its frame,
- * replace the return address.
+ * Entries of functions whose stubs know the return slot. The code decides about the call, pushes
+ * its frame and replaces the return address.
  */
 #include "libmcount/program/caller.h"
 #include "libmcount/patch/calls_patched.h"
@@ -11,7 +11,7 @@
 #include "libmcount/hot/planned_pass.h"
 #include "libmcount/hot/stacks.h"
 
-/* Enters a call whose return address stays (callers.h). */
+/* Enters a call whose return address is not replaced (callers.h). */
 NOINLINE static void enter_kept(struct thread *t, const uint64_t *slot, uint64_t addr)
 {
 	if (t->top < t->limit)
@@ -20,7 +20,7 @@ NOINLINE static void enter_kept(struct thread *t, const uint64_t *slot, uint64_t
 		note_too_deep(t);
 }
 
-/* Handles all calls but those of the common case; the guard is set. */
+/* Handles all calls outside of the common case. The guard is set. */
 NOINLINE static uint32_t enter_guarded(struct thread *t, uint64_t *slot, uint64_t addr,
 				       const struct arch_regs *regs)
 {
@@ -64,7 +64,7 @@ NOINLINE static uint32_t leave_entered(struct thread *t)
 	return 1;
 }
 
-/* Enters a call under a plan. No frames are to be ended before it; the guard is set. */
+/* Enters a call under a plan. No frame has to be ended before. The guard is set. */
 NOINLINE static uint32_t enter_planned(struct thread *t, uint64_t *slot, uint64_t addr,
 				       const struct arch_regs *regs)
 {
@@ -141,7 +141,7 @@ static inline void record_instant(struct thread *t, uint64_t addr)
 	unsigned depth = t->top - t->frames;
 	char *at;
 
-	/* -t drops the call like any short call: it takes no time. */
+	/* -t drops this call like any short call, since the call takes no time. */
 	if (t->threshold_ns)
 		return;
 	at = hot_reserve(t, 2 * sizeof(struct record));
@@ -169,8 +169,8 @@ static inline void put_instant(struct thread *t, const uint64_t *slot, uint64_t 
 }
 
 /*
- * Calls of setjmp(3), by their buffers, for the second return. If threads race for a place, @env or
- * @sp does not fit the other members, and the call is lost.
+ * Calls of setjmp(3) by their buffers, for the second return. If two threads write one entry at
+ * once, @env or @sp does not fit the other members, and the call is lost.
  */
 static struct setjmp_call {
 	_Atomic uint64_t env;
@@ -205,7 +205,7 @@ void entry_setjmp_returns(struct thread *t, uint64_t env, uint64_t sp, uint64_t 
 		put_instant(t, &env, call->addr, &regs, &regs);
 }
 
-/* Records setjmp(3) when it returns for the first time. */
+/* Records setjmp(3) at its first return. */
 static void put_setjmp(struct thread *t, const uint64_t *slot, uint64_t addr,
 		       const struct arch_regs *regs)
 {
@@ -237,8 +237,8 @@ static inline void enter_instant(uint64_t *slot, const struct call_site *site,
 }
 
 /*
- * HOT. A call with PLAN_CALL_LANDING, which is not recorded itself. Calls that were made inside of
- * the frame at @slot have ended.
+ * HOT. Handles a call with PLAN_CALL_LANDING, which is not recorded itself. It ends the calls that
+ * were made inside of the frame at @slot.
  */
 static inline void land(uint64_t *slot)
 {
@@ -265,8 +265,8 @@ NOINLINE static struct libcall special_libcall(uint64_t *slot, struct call_site 
 	} else {
 		call.replaced = probe_entry(slot, site->addr, regs);
 		/*
-		 * The slot may lead to the trampoline because of an earlier call, whose function
-		 * has made this call by a jump.
+		 * The slot may have the trampoline's address because of an earlier call, whose
+		 * function has made this call by a jump.
 		 */
 		if ((site->flags & PLAN_CALL_BY_CALLER) &&
 		    *slot == (uint64_t)arch_return_trampoline) {
@@ -281,7 +281,10 @@ NOINLINE static struct libcall special_libcall(uint64_t *slot, struct call_site 
 struct libcall probe_libcall(uint64_t *slot, uint64_t index, struct arch_regs *regs)
 {
 	struct call_site *site = &probe.calls[index];
-	/* The dynamic linker may store here meanwhile: both values lead to the function. */
+	/*
+	 * The dynamic linker may store to @target at the same time. Both values lead to the
+	 * function.
+	 */
 	struct libcall call = { .target = __atomic_load_n(&site->target, __ATOMIC_RELAXED) };
 
 	if (unlikely(site->flags))

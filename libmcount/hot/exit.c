@@ -1,10 +1,10 @@
-/* Return of a traced function whose return slot was replaced. */
+/* Returns of traced functions whose return address was replaced. */
 #include "libmcount/hot/fast.h"
 #include "libmcount/hot/frames.h"
 #include "libmcount/hot/guard.h"
 #include "libmcount/hot/stacks.h"
 
-/* Handles a return of a frame that is not the innermost one; the guard is set. */
+/* Handles the return of a frame that is not the innermost one. The guard is set. */
 NOINLINE static uint64_t exit_elsewhere(struct thread *t, uint64_t slot,
 					const struct arch_regs *regs)
 {
@@ -16,7 +16,7 @@ NOINLINE static uint64_t exit_elsewhere(struct thread *t, uint64_t slot,
 	return ret;
 }
 
-/* Handles all returns but those of the common case; the guard is set. */
+/* Handles all returns outside of the common case. The guard is set. */
 NOINLINE static uint64_t exit_guarded(struct thread *t, uint64_t slot, const struct arch_regs *regs)
 {
 	uint64_t ret = t->top->ret;
@@ -34,7 +34,7 @@ NOINLINE static uint64_t exit_unguarded(uint64_t slot, const struct arch_regs *r
 
 	/*
 	 * Without a state the thread is not traced any more, or one of its frames returns inside of
-	 * one of its hooks: only the return address is needed.
+	 * one of its hooks. Only the return address is needed.
 	 */
 	return t ? exit_guarded(t, slot, regs) : frames_find_return(slot);
 }

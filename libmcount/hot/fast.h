@@ -1,4 +1,4 @@
-/* The common case of a call and of a return, in which no function is called. */
+/* The common case of a call and of a return. No function is called in this case. */
 #ifndef UTRAIL_LIBMCOUNT_FAST_H
 #define UTRAIL_LIBMCOUNT_FAST_H
 
@@ -7,11 +7,14 @@
 
 /*
  * HOT. The functions of this file push or pop a frame completely. In an uncommon case they change
- * nothing, and the caller takes the slow path (guard.h, frames.h) by a tail call. So a hook has no
- * prologue, which saves an eighth of the cost of a call.
+ * nothing, and the caller takes the slow path (guard.h, frames.h) by a tail call. The hook needs no
+ * prologue for that. This saves an eighth of the cost of a call.
  */
 
-/* This thread's state with the guard set; NULL when it has none yet, or is in a hook already. */
+/*
+ * Sets the guard of this thread's state and returns the state. Returns NULL when the thread has no
+ * state yet, or is inside of a hook.
+ */
 static inline struct thread *fast_guard(void)
 {
 	struct thread *t = self;
@@ -22,7 +25,10 @@ static inline struct thread *fast_guard(void)
 	return t;
 }
 
-/* Does the work of hot_clock(), but does not store last_ns. False: the clock needs a new fit. */
+/*
+ * Does the work of hot_clock(), but does not store last_ns. Returns false when the clock needs a
+ * new fit.
+ */
 static inline bool fast_clock(const struct thread *t, uint64_t *now_ns)
 {
 	uint64_t ticks = arch_counter_read() - t->base_counter;
@@ -43,7 +49,10 @@ static inline uint64_t fast_depth_inside(const struct frame *f)
 	return (f->data + (1 << RECORD_DEPTH_SHIFT)) & (RECORD_DEPTH_MAX << RECORD_DEPTH_SHIFT);
 }
 
-/* Pushes a frame, and writes its ENTRY if that is not held back. There is room for both. */
+/*
+ * Pushes a frame. Writes its ENTRY, too, unless @is_held. The caller has made sure that there is
+ * room for both.
+ */
 static inline void fast_put_frame(struct thread *t, uint64_t slot, uint64_t ret, uint64_t data,
 				  uint64_t now_ns, bool is_held)
 {
@@ -75,7 +84,8 @@ static inline void fast_put_exit(struct thread *t, uint64_t now_ns)
 }
 
 /*
- * Pushes a frame as the stubs' fast paths do (arch/<isa>/fast_stubs.S), for calls by other hooks.
+ * Pushes a frame as the stubs' fast paths do (arch/<isa>/fast_stubs.S). Hooks without such a path
+ * use it.
  */
 static inline bool fast_push_alike(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
 {
@@ -90,7 +100,7 @@ static inline bool fast_push_alike(struct thread *t, uint64_t slot, uint64_t ret
 	return true;
 }
 
-/* Pops a frame as the stubs' fast paths do, for returns by other hooks. */
+/* Pops a frame as the stubs' fast paths do. */
 static inline bool fast_pop_alike(struct thread *t)
 {
 	uint64_t now_ns;
@@ -102,7 +112,10 @@ static inline bool fast_pop_alike(struct thread *t)
 	return true;
 }
 
-/* frame_push() for a thread without rules; false when there is no room for frame and record. */
+/*
+ * Does the work of frame_push() for a thread without a plan. Returns false when there is no room
+ * for frame and record.
+ */
 static inline bool fast_push(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
 {
 	struct frame *top = t->top;
@@ -117,14 +130,17 @@ static inline bool fast_push(struct thread *t, uint64_t slot, uint64_t ret, uint
 	return true;
 }
 
-/* frames_leave_top() for a frame whose ENTRY is written, or that was too short to be kept. */
+/*
+ * Does the work of frames_leave_top() for a frame whose ENTRY is written, or whose call was too
+ * short to be kept.
+ */
 static inline bool fast_pop(struct thread *t)
 {
 	struct frame *f = t->top;
 	bool is_held_back = f > t->written;
 	uint64_t now_ns;
 
-	/* Tested first, since reading the clock is a quarter of the cost of a call. */
+	/* This test comes first, since reading the clock takes a quarter of the cost of a call. */
 	if (unlikely(t->planned))
 		return false;
 	if (unlikely(!fast_clock(t, &now_ns)))

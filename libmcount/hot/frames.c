@@ -57,8 +57,8 @@ void frames_write_entries(struct thread *t, struct frame *f)
 }
 
 /*
- * True when the slot of @f has the trampoline's address for @f itself. (A function that is called
- * by a jump shares the slot of the frame around it.)
+ * True when the slot of @f has the trampoline's address because of @f itself. A function that is
+ * called by a jump shares the slot of its caller's frame.
  */
 static bool owns_slot(const struct frame *f)
 {
@@ -85,8 +85,8 @@ static void frame_restore(struct frame *f)
 }
 
 /*
- * Ends the innermost frame, which has FRAME_KEPT, at the time that planned_begin_estimate()
- * explains.
+ * Ends the innermost frame, which has FRAME_KEPT, at an estimated time (see
+ * planned_begin_estimate()).
  */
 static void leave_kept(struct thread *t)
 {
@@ -136,7 +136,9 @@ void frames_leave_inside(struct thread *t, uint64_t address)
 	cyg_forget(t);
 }
 
-/* Stacks of coroutines may be unmapped: only the running call's page is read without a check. */
+/*
+ * Stacks of coroutines may be unmapped. Only the page of the running call is read without a check.
+ */
 static bool holds_other(const struct frame *f, const uint64_t *slot)
 {
 	bool is_near = (f->slot ^ (uint64_t)slot) < PAGE;
@@ -165,8 +167,8 @@ void frames_make_way(struct thread *t, uint64_t *slot)
 		planned_begin_estimate(t);
 	frames_leave_inside(t, (uint64_t)slot);
 	/*
-	 * A slot that still leads to the trampoline belongs to a tail call: its frames stay open. A
-	 * slot with another address is reused: its frames have ended.
+	 * A slot that still has the trampoline's address belongs to a tail call, whose frames stay
+	 * open. A slot with another address is reused, and its frames have ended.
 	 */
 	while (t->top->slot == (uint64_t)slot && !(t->top->ret && *slot == TRAMPOLINE))
 		frames_leave_any(t);
@@ -215,8 +217,8 @@ void frames_leave_explicit(struct thread *t, uint64_t ret)
 }
 
 /*
- * Finds the return address of a slot that no open frame of this thread has: another thread has
- * entered the call (a coroutine), or the frame was given up.
+ * Finds the return address of a slot that no open frame of this thread has. Either another thread
+ * has entered the call (a coroutine), or the frame was given up.
  */
 static uint64_t look_for_return(uint64_t slot)
 {
@@ -234,7 +236,10 @@ uint64_t frames_find_return(uint64_t slot)
 {
 	uint64_t ret = look_for_return(slot);
 
-	/* We replaced this slot but do not know it: the program has overwritten our memory. */
+	/*
+	 * The probe replaced the address in this slot, but does not know the slot any more: the
+	 * program has overwritten our memory.
+	 */
 	if (!ret)
 		__builtin_trap();
 	return ret;

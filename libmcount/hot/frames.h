@@ -6,14 +6,14 @@
 #include "libmcount/hot/planned.h"
 
 /*
- * Write the ENTRY records that -t held back: all frames up to and including @f. Not inline, since
- * most calls are too short to be kept.
+ * Writes the ENTRY records that -t held back, for all frames up to and including @f. Not inline,
+ * since most calls are too short to be kept.
  */
 void frames_write_entries(struct thread *t, struct frame *f);
 
 /*
- * HOT, rarely. Counts a call that would be recorded, but has no frame. Under PLAN_TELLS_DEPTH the
- * call around the counted one gets a mark.
+ * HOT, rarely. Counts a call that would be recorded, but has no frame. With PLAN_TELLS_DEPTH the
+ * caller of the counted call gets a mark.
  */
 void note_too_deep(struct thread *t);
 
@@ -28,57 +28,57 @@ static inline bool frames_is_cut(const struct thread *t, const struct frame *f)
 void frames_mark_depth(struct thread *t, uint64_t time_ns);
 
 /*
- * SLOW in effect (a few system calls), but callable from hot functions. Ends the frames further in
- * than @address, which the running code has left without returning. Each frame gets its EXIT, and
- * its own return address back.
+ * SLOW in effect (a few system calls), but callable from hot functions. Ends the frames with lower
+ * addresses than @address, which the running code has left without returning. Each frame gets its
+ * EXIT, and its slot gets its own return address back.
  */
 void frames_leave_inside(struct thread *t, uint64_t address);
 
 /*
- * A function with return slot @slot begins. Ends the frames further in, as frames_leave_inside()
- * does, and the older frames with that slot.
+ * Called when a function with return slot @slot begins. Ends the frames below @slot as
+ * frames_leave_inside() does, and the older frames with that slot.
  */
 void frames_make_way(struct thread *t, uint64_t *slot);
 
 /*
  * Ends the innermost frame of function @fn, which returns (-finstrument-functions). The frames
- * inside of it were abandoned.
+ * inside of that frame were abandoned.
  */
 void frames_leave_until(struct thread *t, uint64_t fn);
 
 /*
  * Ends the frame with return slot @slot, whose function announces its return (XRay), and the
- * abandoned frames inside. Does nothing if no frame has @slot.
+ * abandoned frames inside of it. Does nothing if no frame has @slot.
  */
 void frames_leave_announced(struct thread *t, uint64_t slot, const struct arch_regs *regs);
 
 /*
- * Ends the innermost frame with FRAME_EXPLICIT that has @ret, and all frames inside of it. Nothing
- * happens when there is no such frame.
+ * Ends the innermost frame with FRAME_EXPLICIT that has @ret, and all frames inside of it. Does
+ * nothing if there is no such frame.
  */
 void frames_leave_explicit(struct thread *t, uint64_t ret);
 
 /*
- * The frame with @slot returns, with @regs, and need not be the innermost one. Returns the address
- * where it goes on.
+ * Ends the frame with @slot, which returns with @regs and need not be the innermost one. Returns
+ * the address at which the program continues.
  */
 uint64_t frames_leave_slot(struct thread *t, uint64_t slot, const struct arch_regs *regs);
 
-/* Returns the address where the frame with @slot goes on, in any thread. Records nothing. */
+/* Returns the address at which the frame with @slot continues, in any thread. Records nothing. */
 uint64_t frames_find_return(uint64_t slot);
 
 /*
- * Ends the innermost frames with @slot, and restores the slot's address. Their function has jumped
- * (a tail call) to a function whose return must not come through us.
+ * Ends the innermost frames with @slot, and puts the slot's own address back. Their function has
+ * jumped (a tail call) to a function whose return must not come through the trampoline.
  */
 void frames_end_tail_call(struct thread *t, uint64_t *slot);
 
-/* COLD. The thread ends: put the true return addresses of all open frames of @t back. */
+/* COLD. Puts the true return addresses of all open frames of @t back, when the thread ends. */
 void frames_unhook(struct thread *t);
 
 /*
- * The thread or the process ends. Ends the innermost calls with FRAME_KEPT; with PLAN_ESTIMATE, all
- * calls. The times of their ends are estimated.
+ * Ends the innermost calls with FRAME_KEPT, or with PLAN_ESTIMATE all calls, when the thread or the
+ * process ends. The times of their ends are estimated.
  */
 void frames_close_estimated(struct thread *t);
 
@@ -95,21 +95,21 @@ static inline bool frame_is_kept(const struct frame *f)
 	return (int64_t)f->ret < 0;
 }
 
-/* The address where the call of @f returns to. */
+/* The address to which the call of @f returns. */
 static inline uint64_t frame_return(const struct frame *f)
 {
 	return f->ret & ~FRAME_KEPT;
 }
 
 /*
- * HOT, rarely, when the innermost call has FRAME_KEPT and a call with @slot begins. Ends the
- * innermost calls with FRAME_KEPT that have returned before.
+ * HOT, rarely. Called when the innermost call has FRAME_KEPT and a call with @slot begins. Ends the
+ * innermost calls with FRAME_KEPT that have returned.
  */
 void frames_leave_returned(struct thread *t, const uint64_t *slot);
 
 /*
  * HOT, rarely, when all calls are alike. Stops the stubs' fast paths at an innermost frame with
- * FRAME_KEPT: the next call must check whether that frame has returned.
+ * FRAME_KEPT, since the next call must check whether that frame has returned.
  */
 void frames_narrow(struct thread *t);
 
@@ -120,15 +120,15 @@ static inline uint64_t frame_addr(const struct frame *f)
 }
 
 /*
- * The data word of the EXIT of @f. If the entry of the call was not seen, readers learn of the call
- * by its EXIT.
+ * The data word of the EXIT of @f. If the entry of the call was not seen, the EXIT is the only
+ * record of the call.
  */
 static inline uint64_t frame_exit(const struct frame *f)
 {
 	return (f->data & ~FRAME_UNSEEN) | RECORD_EXIT;
 }
 
-/* Makes @t have no open frame. */
+/* Removes all open frames of @t. */
 static inline void frames_reset(struct thread *t)
 {
 	t->top = t->frames;
@@ -136,8 +136,8 @@ static inline void frames_reset(struct thread *t)
 }
 
 /*
- * HOT: pops the innermost frame of a thread without a plan, which ended at @now_ns. Writes its
- * EXIT, unless -t drops it.
+ * HOT: pops the innermost frame, which ended at @now_ns, of a thread without a plan. Writes its
+ * EXIT, unless -t drops the call.
  */
 static inline void frames_leave_top_at(struct thread *t, uint64_t now_ns)
 {
@@ -160,7 +160,7 @@ static inline void frames_leave_top_at(struct thread *t, uint64_t now_ns)
 }
 
 /*
- * HOT: the innermost frame, whose entry was seen, returns now.
+ * HOT: ends the innermost frame, whose entry was seen, at the present time.
  *
  * @regs: registers with the return values; NULL when the frame is left in another way
  */

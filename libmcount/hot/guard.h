@@ -1,4 +1,4 @@
-/* The parts that all entry hooks share: the per-thread guard, the decision, the push. */
+/* The code that all entry hooks share: the per-thread guard and the push of a frame. */
 #ifndef UTRAIL_LIBMCOUNT_GUARD_H
 #define UTRAIL_LIBMCOUNT_GUARD_H
 
@@ -6,20 +6,20 @@
 #include "libmcount/hot/hot.h"
 
 /*
- * HOT, rarely. A hook of @t is interrupted: returns its aside with the guard set, or NULL when the
- * call is to be left alone.
+ * HOT, rarely. Called when a hook of @t is interrupted. Returns the aside of @t with its guard set,
+ * or NULL when the call is to be left alone.
  */
 struct thread *aside_enter(struct thread *t);
 
 /*
- * HOT, rarely. Moves the aside's records to the ring, at the end of the interrupted hook of @t; its
- * guard is still set.
+ * HOT, rarely. Moves the aside's records to the ring at the end of the interrupted hook of @t. The
+ * guard of @t is still set.
  */
 void aside_flush(struct thread *t);
 
 /*
- * HOT: sets the guard of the state that a call belongs to, and returns the state: the thread's own,
- * or its aside. NULL when the call is to be left alone.
+ * HOT: finds the state that a call belongs to, which is the thread's own or its aside. Sets the
+ * state's guard and returns the state, or NULL when the call is to be left alone.
  */
 static inline struct thread *guard_enter(void)
 {
@@ -58,8 +58,8 @@ static inline void guard_leave_fast(struct thread *t)
 }
 
 /*
- * HOT: sets the guard of the state that a return belongs to, and returns the state. While a hook is
- * interrupted, only frames of the aside return. NULL: no state.
+ * HOT: finds the state that a return belongs to. Sets the state's guard and returns the state, or
+ * NULL when there is none. While a hook is interrupted, only frames of the aside return.
  */
 static inline struct thread *guard_return(void)
 {
@@ -77,8 +77,8 @@ static inline struct thread *guard_return(void)
 }
 
 /*
- * HOT: pushes a frame, and writes its ENTRY if -t does not hold it back. False, with nothing
- * changed, when there was no room for the record.
+ * HOT: pushes a frame, and writes its ENTRY if -t does not hold it back. Returns false and changes
+ * nothing when there is no room for the record.
  */
 static inline bool frame_push(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
 {

@@ -10,7 +10,7 @@
  */
 #define guard_barrier() __asm__ volatile("" ::: "memory")
 
-/* HOT: set the guard of @t, which is not set. */
+/* HOT: sets the guard of @t. The guard must not be set already. */
 static inline void guard_take(struct thread *t)
 {
 	t->busy = 1;
@@ -18,8 +18,8 @@ static inline void guard_take(struct thread *t)
 }
 
 /*
- * HOT: the recording's clock in ns. Within a thread the clock never goes back: counter reads are
- * not ordered, and a new fit may lie below the old one.
+ * HOT: returns the time of the recording's clock in ns. Within a thread the clock never goes back,
+ * although reads of the counter are not ordered and a new fit may be below the old one.
  */
 static inline uint64_t hot_clock(struct thread *t)
 {
@@ -28,8 +28,8 @@ static inline uint64_t hot_clock(struct thread *t)
 	uint64_t ns;
 
 	/*
-	 * Without a fit the counter is not read, since reading it may take as long as the kernel's
-	 * clock.
+	 * Without a fit the counter is not read. Reading the counter may take as long as reading
+	 * the kernel's clock.
 	 */
 	if (likely(fit_ticks))
 		ticks = arch_counter_read() - t->base_counter;
@@ -44,8 +44,8 @@ static inline uint64_t hot_clock(struct thread *t)
 }
 
 /*
- * HOT: returns room for @len bytes in the ring. NULL when the ring has none; the caller counts its
- * lost records. Only inside the guard, by the owning thread.
+ * HOT: returns room for @len bytes in the ring, or NULL when the ring is full. The caller counts
+ * the records that it loses. Called only by the owning thread, inside of the guard.
  */
 static inline char *hot_reserve(struct thread *t, uint32_t len)
 {
@@ -54,7 +54,10 @@ static inline char *hot_reserve(struct thread *t, uint32_t len)
 	return t->at;
 }
 
-/* HOT: publish everything below @end; pairs with the writer's acquire load of ring->head. */
+/*
+ * HOT: publishes everything before @end. This store pairs with the writer's acquire load of
+ * ring->head.
+ */
 static inline void hot_commit(struct thread *t, char *end)
 {
 	t->at = end;
@@ -62,8 +65,8 @@ static inline void hot_commit(struct thread *t, char *end)
 }
 
 /*
- * HOT, rarely. Makes a forked child report itself. Call it before reading the clock for a record:
- * then the recorder knows the child before the record's time.
+ * HOT, rarely. Makes a forked child report itself. Call it before you read the clock for a record,
+ * so that the recorder knows the child before the time of the record.
  */
 static inline void hot_be_known(struct thread *t)
 {
@@ -80,7 +83,7 @@ static inline char *put_record(char *at, uint64_t time_ns, uint64_t data)
 	return at + sizeof(*r);
 }
 
-/* Only one thread changes the counter; others only read it. */
+/* Adds @count to a counter that only one thread changes. Other threads only read the counter. */
 static inline void add_alone(_Atomic uint64_t *counter, uint64_t count)
 {
 	atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + count,

@@ -6,13 +6,19 @@
 #define GRAVES 65536 /* a power of two; unused pages cost nothing */
 #define PROBES 8
 
-/* @slot is 0 while @ret is being written, so that no reader takes @ret for another slot's. */
+/*
+ * @slot is 0 while @ret is being written, so that no reader takes @ret for the address of another
+ * slot.
+ */
 static struct grave {
 	_Atomic uint64_t slot;
 	_Atomic uint64_t ret;
 } graves[GRAVES];
 
-/* The @i-th place for @slot: Fibonacci hashing, then the neighbours. */
+/*
+ * Returns the @i-th place for @slot. Fibonacci hashing gives the first place, and the others follow
+ * it.
+ */
 static struct grave *find_grave(uint64_t slot, unsigned i)
 {
 	uint64_t hash = (slot >> 3) * 0x9e3779b97f4a7c15ULL >> 48;

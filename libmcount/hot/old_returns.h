@@ -7,15 +7,19 @@
 /*
  * A frame that counts as abandoned gets its return address back into its slot. The program may have
  * copied the trampoline's address from the slot before (swapcontext(3) in a tail call, coroutines).
- * A return by the copy finds its address here.
+ * A return to the copied address finds the true address in this table.
  *
- * The table has a fixed size; a newer slot takes the place of an older one. Signal-safe.
+ * The table has a fixed size, and a newer slot replaces an older one. Its functions are
+ * signal-safe.
  */
 
-/* Notes the address where the frame with @slot goes on. */
+/* Stores the address at which the frame with @slot continues. */
 void old_returns_put(uint64_t slot, uint64_t ret);
 
-/* Returns the address that was noted last for @slot; 0 when it is not there any more. */
+/*
+ * Returns the address that was stored last for @slot, or 0 when the table does not have it any
+ * more.
+ */
 uint64_t old_returns_get(uint64_t slot);
 
 #endif
