@@ -7,12 +7,15 @@
 #include "utils/base/compiler.h"
 
 /*
- * The distances from a function's first byte to its address in records, which may come after a
- * landing pad and a call of the hook.
+ * The possible distances from a function's first byte to its address in records. A landing pad and
+ * a call of the hook may come before that address.
  */
 static const uint8_t begins[] = { 0, 4, 5, 9 };
 
-/* The functions of library calls, with their patches: an open hash table, at most half full. */
+/*
+ * The functions of library calls, with their patches. This is an open hash table that is at most
+ * half full.
+ */
 struct functions {
 	struct entry {
 		uint64_t function; /* 0: the place is free */
@@ -57,7 +60,7 @@ static bool functions_init(struct functions *f, const struct call_site *sites, u
 	return true;
 }
 
-/* True when @patch records calls of its function, and the text shows whether @patch is in place. */
+/* True when @patch records calls of its function, and the text shows whether it is in place. */
 static bool is_entrance(const struct patch *patch)
 {
 	switch (patch->what) {
@@ -136,7 +139,10 @@ static const struct patch *find_entrance(uint64_t function)
 	return NULL;
 }
 
-/* Finds the patch of the function that the site @arg is bound to now. Runs once for each site. */
+/*
+ * Finds the patch of the function to which the site @arg is bound now. It is called once for each
+ * site.
+ */
 static void learn_site(void *arg)
 {
 	struct call_site *site = arg;
@@ -154,7 +160,7 @@ bool calls_is_left_alone(struct call_site *site, uint64_t target)
 	if ((site->flags & CALL_OF_UNKNOWN) && target != site->unbound)
 		slow_call(learn_site, site);
 	/*
-	 * A site that is not bound leads to the dynamic linker, and then most likely to
+	 * A site that is not bound leads to the dynamic linker, which will most likely find
 	 * site->function.
 	 */
 	return (site->flags & CALL_OF_PATCHED) &&

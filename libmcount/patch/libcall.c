@@ -1,6 +1,6 @@
 /*
- * Library calls: the program's GOT slots lead through us, also after the dynamic linker has bound
- * them.
+ * Library calls: the program's GOT slots lead to stubs of the probe, also after the dynamic linker
+ * has bound them.
  */
 #include <dlfcn.h>
 #include <link.h>
@@ -18,20 +18,20 @@
  * A GOT slot that is bound holds the function's address. The address becomes the site's target, and
  * the slot gets the address of the site's stub.
  *
- * A slot that is not bound yet leads to the dynamic linker, which would overwrite our stub at the
- * first call. The linker finds the slot by a relocation in the table at DT_JMPREL. So the module
- * gets a copy of that table, in which the relocations of hooked slots point to the sites' targets.
- * Binding works, and fails, as without us.
+ * A slot that is not bound yet leads to the dynamic linker. At the first call the linker would
+ * overwrite the address of our stub. The linker finds the slot by a relocation in the table at
+ * DT_JMPREL. So the module gets a copy of that table, in which the relocations of hooked slots
+ * point to the sites' targets. Binding works, and fails, as without the probe.
  */
 
 /*
- * The number of sites, also of later modules, for which address space is reserved. Sites stay at
- * their addresses.
+ * The number of sites for which address space is reserved, including those of later modules. Sites
+ * keep their addresses.
  */
 #define CALLS_ROOM 65536
 #define CALLS_MAX  (1U << 20)
 
-/* The stubs of one batch of sites, after the cell that they jump through. */
+/* The stubs of one batch of sites, and before them the cell through which they jump. */
 struct stub_page {
 	uint64_t cell;
 	uint64_t pad;
@@ -41,7 +41,7 @@ struct stub_page {
 static uint32_t nr_calls;
 static uint32_t room_calls;
 
-/* The sites are in one array, so that a stub needs only an index; unused space costs nothing. */
+/* All sites are in one array, so that a stub needs only an index. Unused space takes no memory. */
 static bool reserve_sites(uint32_t nr)
 {
 	if (!probe.calls && nr <= CALLS_MAX) {
@@ -68,8 +68,8 @@ static struct stub_page *write_stubs(uint32_t first, uint32_t nr)
 		arch_write_call_stub(page->stubs + i * ARCH_CALL_STUB_BYTES, first + i,
 				     &page->cell);
 	/*
-	 * The page is never writable and executable at the same time. If the system forbids to make
-	 * it executable, no library calls are recorded.
+	 * The page is never writable and executable at the same time. If the system does not let it
+	 * become executable, no library calls are recorded.
 	 */
 	if (mprotect(page, bytes, PROT_READ | PROT_EXEC) < 0) {
 		munmap(page, bytes);
@@ -117,8 +117,8 @@ static int find_module(struct dl_phdr_info *info, size_t size, void *arg)
 }
 
 /*
- * Changes the protection of the part that is read-only after relocation. Relocation is over by now,
- * so this part is writable only while we work.
+ * Changes the protection of the part that is read-only after relocation. Relocation is over, so
+ * this part is writable only while the probe changes it.
  */
 static bool protect_relro(const struct module *m, int protection)
 {
@@ -136,8 +136,8 @@ static ElfW(Dyn) * find_dynamic(const struct module *m, int64_t tag)
 }
 
 /*
- * Returns the address of a table of the module; NULL without it. The dynamic linker may have
- * relocated the address (as on x86), else it is an offset.
+ * Returns the address of a table of the module, or NULL when it has no such table. The dynamic
+ * linker may have relocated the address (as on x86). Otherwise it is an offset.
  */
 static const void *table_at(const struct module *m, int64_t tag)
 {
@@ -149,8 +149,8 @@ static const void *table_at(const struct module *m, int64_t tag)
 }
 
 /*
- * Makes a copy of the module's table of lazy relocations, for publish_relocations(). NULL when
- * there is no table, or no memory.
+ * Makes a copy of the module's table of lazy relocations, for publish_relocations(). Returns NULL
+ * when there is no table, or no memory.
  */
 static ElfW(Rela) * copy_relocations(const struct module *m, ElfW(Dyn) * *jmprel, uint64_t *nr)
 {
@@ -185,7 +185,9 @@ static void publish_relocations(const struct module *m, ElfW(Dyn) * jmprel, ElfW
 	__atomic_store_n(&jmprel->d_un.d_ptr, ours, __ATOMIC_RELEASE);
 }
 
-/* The hooks that calls may lead to: enum plan_hook, and the name of the function. */
+/*
+ * The hooks that calls may lead to. Each has a value of enum plan_hook and the name of a function.
+ */
 #define HOOKS(HOOK)                               \
 	HOOK(MCOUNT, mcount)                      \
 	HOOK(FENTRY, __fentry__)                  \
@@ -206,7 +208,7 @@ static void publish_relocations(const struct module *m, ElfW(Dyn) * jmprel, ElfW
 HOOKS(OWN)
 OWN(, vfork)
 
-/* Returns the address of @hook, an untrusted enum plan_hook; 0 when there is no such hook. */
+/* Returns the address of @hook, an untrusted enum plan_hook, or 0 when there is no such hook. */
 static uint64_t hook_address(uint32_t hook)
 {
 	const char *const hooks[PLAN_HOOKS] = { HOOKS(OWN_OF) };
@@ -214,10 +216,7 @@ static uint64_t hook_address(uint32_t hook)
 	return hook < PLAN_HOOKS ? (uint64_t)hooks[hook] : 0;
 }
 
-/*
- * Puts the address of the site's hook into its slot. Calls of the program may come to the hook at
- * once.
- */
+/* Stores the address of the site's hook in its slot. The program may call the hook at once. */
 static void lead_to_hook(const struct module *m, const struct plan_call_site *site)
 {
 	uint64_t *slot = (uint64_t *)site->slot;
@@ -237,7 +236,7 @@ static bool has_own_vfork(void)
 
 /*
  * True when a call of vfork(2) must be led to the probe's vfork. In a process that ran already, the
- * dynamic linker has bound the C library's, or will bind it.
+ * dynamic linker has bound the call to the C library's vfork, or will do so.
  */
 static bool is_led_to_own_vfork(const struct plan_call_site *site)
 {
@@ -263,7 +262,10 @@ static const char *name_of(const struct module *m, const ElfW(Rela) * rela)
 	return names + symbols[index].st_name;
 }
 
-/* Finds the function that the dynamic linker will most likely bind, if it has not done so yet. */
+/*
+ * Finds the function to which the dynamic linker will most likely bind the call, if it is not bound
+ * yet.
+ */
 static void find_function(struct call_site *site, const char *name)
 {
 	if (!name)
@@ -277,14 +279,18 @@ static void find_function(struct call_site *site, const char *name)
 		site->behind = (uint64_t)dlsym(RTLD_NEXT, name);
 }
 
-/* True for the content of a bound slot: an unbound slot leads to code of its own module. */
+/*
+ * True when @target is the content of a bound slot. An unbound slot leads to code of its own
+ * module.
+ */
 static bool is_elsewhere(const struct module *m, uint64_t target)
 {
 	return target < m->text_start || target >= m->text_end;
 }
 
 /*
- * Hooks the sites of one module, numbered from @first on. @finds: find functions that are not bound
+ * Hooks the sites of one module, which are numbered from @first. @finds: find functions that are
+ * not bound
  */
 static void hook_module(const struct plan_call_site *sites, uint32_t nr, uint32_t first,
 			struct stub_page *page, bool finds)
@@ -323,7 +329,7 @@ static void hook_module(const struct plan_call_site *sites, uint32_t nr, uint32_
 		    relocs[sites[i].reloc].r_offset + m.bias == sites[i].slot)
 			relocs[sites[i].reloc].r_offset = (uint64_t)&site->target - m.bias;
 	}
-	/* The linker must know its new places before calls come to the stubs. */
+	/* The linker must know the new places before calls come to the stubs. */
 	if (relocs)
 		publish_relocations(&m, jmprel, relocs);
 	for (uint32_t i = 0; i < nr; i++) {
@@ -334,8 +340,8 @@ static void hook_module(const struct plan_call_site *sites, uint32_t nr, uint32_
 			continue;
 
 		/*
-		 * If a lazy slot's relocation is not where the file says, the linker would bind the
-		 * slot without our knowledge.
+		 * If the relocation of a lazy slot is not at the place that the file states, the
+		 * linker would bind the slot without our knowledge.
 		 */
 		if (is_lazy && (sites[i].reloc >= nr_relocs ||
 				relocs[sites[i].reloc].r_offset + m.bias !=
@@ -391,7 +397,7 @@ void libcall_before_dlclose(void)
 	for (uint32_t i = 0; i < nr_calls; i++) {
 		struct call_site *site = &probe.calls[i];
 
-		/* The function may be unloaded, and the call be bound to another one later. */
+		/* The function may be unloaded, and the call may be bound to another one later. */
 		if (site->target == site->unbound && (site->flags & CALL_OF_PATCHED)) {
 			site->flags = (site->flags & ~CALL_OF_PATCHED) | CALL_OF_UNKNOWN;
 			site->function = 0;

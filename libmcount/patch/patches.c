@@ -41,7 +41,7 @@ static bool has_stub(const struct plan_patch *plan)
 	return plan->what == PATCH_EVENT || plan->what == PATCH_ENTRY;
 }
 
-/* The size of the stub's code in front of the moved code. */
+/* The size of the stub's code that comes before the moved code. */
 static uint32_t head_bytes(const struct plan_patch *plan)
 {
 	if (plan->flags & PLAN_PATCH_SILENT)
@@ -57,8 +57,8 @@ static uint64_t stub_bytes(const struct plan_patch *plan)
 }
 
 /*
- * Returns the cell of @hook. A stub has the same distance to its cell in the memory where it is
- * written and where it is executed.
+ * Returns the cell of @hook. The distance between a stub and its cell is the same in the memory
+ * where the stub is written and in the memory where it is executed.
  */
 static const uint64_t *cell_of(const struct stub_memory *memory, enum arch_hook hook)
 {
@@ -66,8 +66,8 @@ static const uint64_t *cell_of(const struct stub_memory *memory, enum arch_hook 
 }
 
 /*
- * Writes the stub to @at, for execution at @as, with the cells of @memory. @operands: the place of
- * the event's arguments, if it has any
+ * Writes the stub to @at, for execution at @as, with the cells of @memory. @operands: the address
+ * of the event's arguments, if it has any
  */
 static bool write_stub(const struct plan_patch *plan, uint8_t *at, uint64_t as,
 		       const struct stub_memory *memory, const void *operands)
@@ -106,15 +106,15 @@ static uint64_t target_of(const struct plan_patch *plan, uint64_t at,
 	if (!has_stub(plan))
 		return (uint64_t)memory->gates[hooks[plan->what]];
 	/*
-	 * A silent patch's stub begins with the moved code. Without such code the stub is empty,
-	 * and @at is the next stub.
+	 * The stub of a silent patch begins with the moved code. If there is no such code, the stub
+	 * is empty, and @at is the next stub.
 	 */
 	return at + (plan->what == PATCH_ENTRY && (head_bytes(plan) || !plan->len)
 			     ? ARCH_ENTRY_STUB_START
 			     : 0);
 }
 
-/* The patches of one module while they are put in. @file: as in patches_adopt() */
+/* The patches of one module while they are put in. @file: see patches_adopt() */
 struct adoption {
 	const struct plan_file *file;
 	struct patched_module *module;
@@ -126,8 +126,8 @@ struct adoption {
 };
 
 /*
- * Releases the memory of patches that were read, by mapping their pages anew. A sealed program may
- * forbid madvise(2).
+ * Releases the memory of patches that have been read, by mapping their pages anew. A sealed program
+ * may forbid madvise(2).
  */
 static void let_go(const struct plan_file *file, const struct plan_patch *from,
 		   const struct plan_patch *until)
@@ -142,7 +142,10 @@ static void let_go(const struct plan_file *file, const struct plan_patch *from,
 
 #define LET_GO 8192 /* in patches: a megabyte */
 
-/* Returns patch @i of the plan. Callers ask for patches in order, so earlier ones can be let go. */
+/*
+ * Returns patch @i of the plan. Callers ask for patches in order, so the memory of earlier patches
+ * can be released.
+ */
 static const struct plan_patch *plan_at(const struct adoption *a, uint32_t i)
 {
 	if (i && i % LET_GO == 0)
@@ -171,7 +174,7 @@ static uint32_t count_operands(const struct adoption *a, const struct plan_patch
 	return nr;
 }
 
-/* The size of all operands. They come after all stubs, since the stubs run into each other. */
+/* The size of all operands. They come after all stubs, since each stub runs into the next one. */
 static uint64_t all_operands_bytes(const struct adoption *a)
 {
 	uint64_t bytes = 0;
@@ -219,7 +222,9 @@ static bool write_stubs(struct stub_memory *to, const struct stub_memory *as, vo
 	return true;
 }
 
-/* Makes all stubs of the module. When one cannot be made, none is used: false. */
+/*
+ * Makes all stubs of the module. Returns false when one cannot be made; in this case none is used.
+ */
 static bool make_stubs(const struct dl_phdr_info *info, struct adoption *a)
 {
 	struct patched_module *module = a->module;
@@ -249,7 +254,7 @@ static bool is_original(const struct dl_phdr_info *info, const struct patch *pat
 
 uint32_t patch_make_bytes(const struct patch *patch, uint8_t *to)
 {
-	/* A short jump leads to the long jump of the patch before it. */
+	/* A short jump leads to the long jump of the patch before this one. */
 	if (patch->flags & PLAN_PATCH_SHORT)
 		return arch_write_short_jump(to, patch->site, patch[-1].site)
 			       ? ARCH_SHORT_JUMP_BYTES
@@ -290,7 +295,7 @@ bool patch_is_there(const struct dl_phdr_info *info, const struct patch *patch)
 	       memcmp((const void *)patch->site, bytes, len) == 0;
 }
 
-/* @is_ahead: write_ahead() may have written the patch already */
+/* @is_ahead: the patch may be in place already, by write_ahead() */
 static bool put_patch(const struct dl_phdr_info *info, int fd, const struct patch *patch,
 		      bool is_ahead)
 {
@@ -315,8 +320,8 @@ void patch_raise_semaphore(const struct dl_phdr_info *info, struct patch *patch)
 }
 
 /*
- * Patches that lie near each other are written in one piece with the bytes between them. A write
- * for each would cost 2 us.
+ * Patches that lie near each other are written in one piece, with the bytes between them. A write
+ * for each patch would take 2 us.
  */
 #define RUN_BYTES 4096
 #define RUN_GAP	  1024
@@ -327,7 +332,7 @@ struct run {
 	uint8_t bytes[RUN_BYTES];
 };
 
-/* Writes a piece. If this fails, put_in() tries the piece's patches again, one by one. */
+/* Writes a piece. If this fails, put_in() tries the patches of the piece again, one by one. */
 static void run_flush(struct run *run, int fd)
 {
 	if (run->end > run->start)
@@ -356,12 +361,12 @@ static bool run_has_room(const struct run *run, const struct patch *patch)
 }
 
 /*
- * Writes patches while no other thread can be in the text, except patches that depend on others.
- * Afterwards the text shows which patches are in place.
+ * Writes patches while no other thread can be in the text. Patches that depend on other patches are
+ * not written. After that the text shows which patches are in place.
  */
 static void write_ahead(const struct dl_phdr_info *info, int fd, struct patched_module *module)
 {
-	static struct run run; /* static, since stacks may be small; there is one thread */
+	static struct run run; /* static, since stacks may be small, and there is one thread */
 
 	for (uint32_t i = 0; i < module->nr; i++) {
 		const struct patch *patch = &module->patches[i];
@@ -381,7 +386,10 @@ static void write_ahead(const struct dl_phdr_info *info, int fd, struct patched_
 	run_flush(&run, fd);
 }
 
-/* Returns the number of patches that could not be put in. @is_alone: there is no other thread */
+/*
+ * Puts in the patches of @module. Returns the number of patches that could not be put in.
+ * @is_alone: there is no other thread
+ */
 static uint32_t put_in(const struct dl_phdr_info *info, struct patched_module *module,
 		       bool is_alone)
 {
@@ -506,8 +514,8 @@ void patches_adopt(const struct plan_patch *patches, uint32_t nr,
 		if (a.module && a.module != patched_modules)
 			munmap(a.module, module_bytes(of_module));
 		/*
-		 * Nothing is to be patched if the process has executed another program since, or
-		 * closed the module.
+		 * If the process has executed another program or closed the module since then,
+		 * there is nothing to patch.
 		 */
 		if (a.module && !a.is_loaded && text == PATCHES_OUT)
 			continue;

@@ -8,7 +8,7 @@
 #include "libmcount/patch/stub_memory.h"
 
 /*
- * The part of a struct plan_patch that is kept once its stub is written.
+ * The part of a struct plan_patch that is still needed after its stub was written.
  *
  * @leads_to: the address of the stub, or of the gate to the hook; unused for PATCH_NOP
  * @is_raised: the semaphore is raised
@@ -33,7 +33,7 @@ struct patch {
  * The patches of one plan for one module. Nothing is removed from the list, which the module lock
  * protects (module_lock.h). A thread that the recorder has stopped needs no lock.
  *
- * @path_hash: recognises the file after it was closed and loaded again
+ * @path_hash: shows whether it is the same file after it was closed and loaded again
  * @is_waiting: the recorder will write the text, while all threads are stopped
  */
 struct patched_module {
@@ -54,7 +54,7 @@ extern struct patched_module *patched_modules;
  */
 bool patches_is_within(const struct dl_phdr_info *info, uint64_t addr, uint64_t len, uint32_t flag);
 
-/* True when no bytes are written for @patch: the code before it runs into its stub. */
+/* True when no bytes are written for @patch, because the code before it runs into its stub. */
 static inline bool patch_has_no_text(const struct patch *patch)
 {
 	return plan_patch_has_no_text(patch->flags);
@@ -65,19 +65,22 @@ static inline uint64_t patch_function(const struct patch *patch)
 	return patch->to_function == INT16_MIN ? 0 : patch->site + patch->to_function;
 }
 
-/* Make the bytes for the site, at most PLAN_PATCH_ORIGINAL. Returns their number; 0: impossible. */
+/*
+ * Makes the bytes for the site, at most PLAN_PATCH_ORIGINAL. Returns their number, or 0 when they
+ * cannot be made.
+ */
 uint32_t patch_make_bytes(const struct patch *patch, uint8_t *to);
 
-/* Forget all patches. */
+/* Forgets all patches. */
 void patches_drop(void);
 
-/* Raise the event's semaphore: while it is 0, the program may skip the event. */
+/* Raises the event's semaphore. While the semaphore is 0, the program may skip the event. */
 void patch_raise_semaphore(const struct dl_phdr_info *info, struct patch *patch);
 
 /* True when the text has the bytes of @patch. */
 bool patch_is_there(const struct dl_phdr_info *info, const struct patch *patch);
 
-/* True when the loaded module of @info is @module. Another module may be at its address by now. */
+/* True when the module in @info is @module. Another module may have been loaded at its address. */
 bool patched_module_is_at(const struct dl_phdr_info *info, const struct patched_module *module);
 
 #endif

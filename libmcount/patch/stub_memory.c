@@ -22,7 +22,7 @@
 
 /*
  * @bytes: the size of the whole memory
- * @draft: memory of that size, to compare with stub memory that is there; NULL until it is needed
+ * @draft: memory of the same size, to compare with stub memory that exists; NULL until it is needed
  */
 struct wanted {
 	uint64_t bytes;
@@ -52,13 +52,13 @@ static void *map_at(uint64_t addr, const struct wanted *w)
 	p = map(at, w->bytes, MAP_FIXED_NOREPLACE);
 	if (p == at)
 		return p;
-	/* Kernels before 4.17 take the address as a hint only. */
+	/* Kernels before 4.17 take the address only as a hint. */
 	if (p != MAP_FAILED)
 		munmap(p, w->bytes);
 	return NULL;
 }
 
-/* Writes all code of stub memory to @to, for execution in @as. */
+/* Writes all code of stub memory to @to, for execution at @as. */
 static bool write_code(const struct wanted *w, struct stub_memory *to, const struct stub_memory *as)
 {
 	arch_write_pass(to->pass);
@@ -69,14 +69,15 @@ static bool write_code(const struct wanted *w, struct stub_memory *to, const str
 }
 
 /*
- * Takes over stub memory at @addr if a probe that has left this process wrote the same bytes there.
+ * Takes over the stub memory at @addr. This is possible if a probe that has left this process wrote
+ * the same bytes there.
  */
 static struct stub_memory *take_over(uint64_t addr, struct wanted *w)
 {
 	struct stub_memory *there = (struct stub_memory *)addr;
 	uint64_t code = offsetof(struct stub_memory, pass);
 
-	/* Only a probe that was attached can find such memory. */
+	/* Only a probe that was attached can find stub memory of an earlier probe. */
 	if (!probe.is_attached || !own_is_readable(addr) || atomic_load(&there->mark) != MARK ||
 	    there->bytes != w->bytes || !own_is_readable(addr + w->bytes - sizeof(uint64_t)))
 		return NULL;
@@ -92,7 +93,7 @@ static struct stub_memory *take_over(uint64_t addr, struct wanted *w)
 	return there;
 }
 
-/* Writes the code, and makes it executable and not writable any more. */
+/* Writes the code, makes it executable, and removes the permission to write. */
 static bool close_code(struct stub_memory *memory, const struct wanted *w)
 {
 	uint64_t code = offsetof(struct stub_memory, pass);

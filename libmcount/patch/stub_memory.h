@@ -1,4 +1,7 @@
-/* Memory for our code near a module: the stubs of its patches, and gates for its patched calls. */
+/*
+ * Memory near a module for the probe's code: stubs of the module's patches, and gates for its
+ * patched calls.
+ */
 #ifndef UTRAIL_LIBMCOUNT_STUB_MEMORY_H
 #define UTRAIL_LIBMCOUNT_STUB_MEMORY_H
 
@@ -14,9 +17,9 @@
  * The stub memory of one module. Stubs and gates jump through cells, since the probe may be too far
  * away for a jump.
  *
- * The memory stays mapped once a patch leads there: a thread may be in it at any time. A probe that
- * leaves a process makes the cells lead to @pass. The next probe takes the memory over if it would
- * write the same bytes.
+ * The memory stays mapped after the first patch leads there, since a thread may run in it at any
+ * time. A probe that leaves a process makes the cells lead to @pass. The next probe takes the
+ * memory over if it would write the same bytes.
  *
  * @mark: MARK of stub_memory.c, written last
  * @bytes: the size of the whole memory
@@ -33,12 +36,12 @@ struct stub_memory {
 	uint8_t stubs[];
 };
 
-/* Writes stubs to @to, for execution in @as. False when that is impossible. */
+/* Writes stubs to @to, for execution at @as. Returns false when that is impossible. */
 typedef bool (*stub_writer)(struct stub_memory *to, const struct stub_memory *as, void *arg);
 
 /*
- * COLD. Returns memory within 2 GiB of the whole module, with @bytes of stubs, written by @write,
- * and cells that lead to the hooks. NULL when there is none.
+ * COLD. Makes memory within 2 GiB of the whole module, with @bytes of stubs that @write writes, and
+ * with cells that lead to the hooks. Returns the memory, or NULL when there is none.
  */
 struct stub_memory *stub_memory_make(const struct dl_phdr_info *info, uint64_t bytes,
 				     stub_writer write, void *arg);

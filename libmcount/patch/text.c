@@ -22,8 +22,8 @@ void text_close(int fd)
 }
 
 /*
- * Writes text through /proc/self/mem, so that no page becomes writable. Without @fd (-1) the page
- * is writable for a moment.
+ * Writes text through /proc/self/mem, so that no page becomes writable. If @fd is -1, the page is
+ * writable for a moment.
  */
 static bool write_bytes(int fd, uint64_t addr, const void *bytes, uint64_t len)
 {
@@ -33,7 +33,7 @@ static bool write_bytes(int fd, uint64_t addr, const void *bytes, uint64_t len)
 
 	if (fd >= 0 && own_syscall(SYS_pwrite64, fd, bytes, len, addr) == (long)len)
 		return true;
-	/* The page stays executable, since this very code may lie in it. */
+	/* The page stays executable, since the code of this function may lie in it. */
 	if (mprotect((void *)start, end - start, PROT_READ | PROT_WRITE | PROT_EXEC) < 0)
 		return false;
 	for (uint64_t i = 0; i < len; i++)

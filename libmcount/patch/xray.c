@@ -1,5 +1,5 @@
 /*
- * Sleds of clang's XRay: a function announces its beginning and its ends; no return address is
+ * Sleds of clang's XRay. A function announces its beginning and its ends, and no return address is
  * replaced.
  */
 #include "libmcount/hot/fast.h"
@@ -9,11 +9,11 @@
 #include "libmcount/hot/stacks.h"
 
 /*
- * HOT. A frame is identified by the return slot, which both hooks know. In the frame the slot is
- * odd: FRAME_EXPLICIT.
+ * HOT. A frame is identified by the return slot, which both hooks know. The frame's slot is odd
+ * (FRAME_EXPLICIT).
  */
 
-/* Handles all calls but those of the common case; the guard is set. */
+/* Handles all calls outside of the common case. The guard is set. */
 NOINLINE static void enter_guarded(struct thread *t, uint64_t *slot, uint64_t addr,
 				   const struct arch_regs *regs)
 {
@@ -23,7 +23,7 @@ NOINLINE static void enter_guarded(struct thread *t, uint64_t *slot, uint64_t ad
 		t = stacks_enter(t, id);
 	if (unlikely(t->top->slot <= id))
 		frames_make_way(t, slot);
-	/* An exception or a longjmp(3) has left frames with the slot of the new call. */
+	/* An exception or a longjmp(3) has left frames that have the slot of the new call. */
 	while (t->top->slot == id)
 		frames_leave_top(t, NULL);
 	if (unlikely(!probe.plain))
@@ -54,7 +54,7 @@ NOINLINE static void exit_unguarded(uint64_t slot, const struct arch_regs *regs)
 {
 	struct thread *t = guard_return();
 
-	/* Without a state, the probe has not seen the beginning either. */
+	/* Without a state, the probe has not seen the beginning of the call either. */
 	if (t)
 		exit_guarded(t, slot, regs);
 }

@@ -6,9 +6,9 @@
 #include "utils/format/callables.h"
 #include "utils/format/probe/automaton.h"
 
-/* The call that conditions are about. */
+/* The call whose arguments are compared. */
 struct subject {
-	const struct plan_cond *behind; /* the end of the comparisons; their texts follow */
+	const struct plan_cond *behind; /* the end of the comparisons; their texts follow it */
 	const uint64_t *slot;
 	const struct arch_regs *regs;
 };
@@ -31,7 +31,9 @@ static inline bool holds_compare(uint8_t compare, int order)
 	}
 }
 
-/* Word @index above the return address, from 1 on; 0 beyond the end of the stack. */
+/*
+ * Returns word @index above the return address, counted from 1, or 0 beyond the end of the stack.
+ */
 static uint64_t stack_word(const struct subject *s, unsigned index)
 {
 	uint64_t word = 0;
@@ -73,7 +75,7 @@ static inline bool int_holds(const struct plan_cond *cond, const struct subject 
 #define DOUBLE_INFINITY (0x7ffULL << 52)
 #define DOUBLE_BIAS	1023
 
-/* Converts a float to a double, which is exact. */
+/* Converts a float to a double. The conversion is exact. */
 static uint64_t widen_float(uint32_t bits)
 {
 	uint64_t sign = (uint64_t)(bits >> 31) << 63;
@@ -85,7 +87,7 @@ static uint64_t widen_float(uint32_t bits)
 	if (exponent == 0 && fraction == 0)
 		return sign;
 	if (exponent == 0) {
-		/* A subnormal number: shift its fraction up to the leading one. */
+		/* The number is subnormal. Shift its fraction up to the leading one. */
 		int shift = __builtin_clz((uint32_t)fraction) - 8;
 
 		fraction = (fraction << shift) & 0x7fffff;
@@ -95,8 +97,8 @@ static uint64_t widen_float(uint32_t bits)
 }
 
 /*
- * Converts an x87 extended number to the nearest double. If it is too small for a normal double, it
- * becomes the smallest double.
+ * Converts an x87 extended number to the nearest double. A number that is too small for a normal
+ * double becomes the smallest double.
  */
 static uint64_t narrow_extended(uint64_t mantissa, uint16_t head)
 {
@@ -115,7 +117,7 @@ static uint64_t narrow_extended(uint64_t mantissa, uint16_t head)
 		return sign | DOUBLE_INFINITY;
 	if (exponent <= 0)
 		return sign | 1;
-	/* Rounding up to the next power of two carries into the exponent. */
+	/* If rounding up leads to the next power of two, the carry goes into the exponent. */
 	return sign | (((uint64_t)exponent << 52) + (kept - (1ULL << 52)));
 }
 
@@ -124,7 +126,7 @@ static uint64_t load_float(const struct plan_cond *cond, const struct subject *s
 	uint64_t bits[2] = { 0 };
 
 	if (cond->bytes > sizeof(uint64_t)) {
-		/* Long doubles are on the stack, two words each. */
+		/* Long doubles are on the stack and take two words each. */
 		bits[0] = stack_word(s, 2 * (cond->index - 1) + 1);
 		bits[1] = stack_word(s, 2 * (cond->index - 1) + 2);
 		return narrow_extended(bits[0], bits[1]);
@@ -137,8 +139,8 @@ static uint64_t load_float(const struct plan_cond *cond, const struct subject *s
 }
 
 /*
- * Converts the bits of a double to an integer. The integers compare as the doubles do: without the
- * sign, the bits of doubles are in order already.
+ * Converts the bits of a double to an integer that compares as the double does. Without the sign,
+ * the bits of doubles are already in order.
  */
 static int64_t order_of(uint64_t bits)
 {
@@ -199,7 +201,10 @@ static bool string_holds(const struct plan_cond *cond, const struct subject *s)
 	return (len == cond->len) == (cond->compare == PLAN_EQ);
 }
 
-/* Compares @integer with the double @bits; with @is_limit, the double with the integer. */
+/*
+ * Compares @integer with the double whose bits are @bits. With @is_limit, compares the double with
+ * the integer.
+ */
 static bool mixed_holds(const struct plan_cond *cond, int64_t integer, uint64_t bits, bool is_limit)
 {
 	int64_t order;
@@ -210,7 +215,7 @@ static bool mixed_holds(const struct plan_cond *cond, int64_t integer, uint64_t 
 	return holds_compare(cond->compare, is_limit ? -order : order);
 }
 
-/* Compares a floating point argument. A comparison as a narrow integer, or by bits, is false. */
+/* Compares a floating point argument. A comparison as a narrow integer, or of bits, is false. */
 static bool real_holds(const struct plan_cond *cond, uint64_t bits)
 {
 	if (cond->kind == PLAN_COND_REAL)
@@ -219,7 +224,10 @@ static bool real_holds(const struct plan_cond *cond, uint64_t bits)
 	       mixed_holds(cond, cond->value, bits, true);
 }
 
-/* Compares the text of a Python value as a number. All comparisons of other texts are false. */
+/*
+ * Compares the text of a Python value as a number. If the text is not a number, all comparisons are
+ * false.
+ */
 static bool number_holds(const struct plan_cond *cond, const struct subject *s)
 {
 	const struct capture_step step = { .op = CAPTURE_TEXT, .index = cond->index };

@@ -1,12 +1,12 @@
-/* Conditions of rules, `if:`: comparisons with a call's arguments. */
+/* Conditions of rules (`if:`), which compare a call's arguments. */
 #ifndef UTRAIL_LIBMCOUNT_CONDS_H
 #define UTRAIL_LIBMCOUNT_CONDS_H
 
 #include "libmcount/hot/probe.h"
 
 /*
- * HOT: true when the @nr comparisons of a rule hold: all comparisons of at least one of their
- * groups.
+ * HOT: true when the @nr comparisons of a rule hold. They are in groups, and all comparisons of at
+ * least one group must hold.
  *
  * @slot: the return slot
  * @regs: NULL (-finstrument-functions): no comparison holds

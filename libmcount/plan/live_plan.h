@@ -20,11 +20,11 @@ struct live_func {
 };
 
 /*
- * A generation of the plan, in memory of its own, which does not change once probe.live points to
- * it. See doc/internals/plans.md for the threads that may read it, and for its end.
+ * A generation of the plan. It has memory of its own, which does not change after probe.live points
+ * to it. See doc/internals/plans.md for the threads that may read it, and for its end.
  *
  * @bytes: the size of the whole memory
- * @serial: a number that no other plan of the process has or had
+ * @serial: a number that is unique among the plans of the process
  * @era: the serial of the plan that this plan extends, or its own. In an era no function's rule
  *       changes
  * @older: the next plan in the list of replaced plans that may still be in use
@@ -50,7 +50,10 @@ struct live_plan {
 	struct plan_watch watches[PLAN_WATCHES_MAX];
 };
 
-/* HOT, for an address that was not seen lately. NULL when the plan does not list its function. */
+/*
+ * HOT, for an address that was not seen lately. Returns the entry of its function, or NULL when the
+ * plan does not list the function.
+ */
 static inline const struct live_func *plans_find(const struct live_plan *plan, uint64_t addr)
 {
 	uint32_t low = 0;

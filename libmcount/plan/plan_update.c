@@ -13,7 +13,7 @@
 
 /*
  * A second mapping of the arena's header, at an address that the stubs know. The recorder clears
- * probe_skips in it. Without steering this is an ordinary page.
+ * probe_skips in this mapping. Without steering the memory is an ordinary page.
  */
 union {
 	struct arena header;
@@ -29,15 +29,15 @@ __asm__(".globl probe_skips\n"
 	".set probe_skips, steer_page + " TEXT_OF(ARENA_MAY_SKIP) "\n");
 
 /*
- * probe.news of a forked child that has no arena yet: the child looks for a new plan at each call.
- * The parent's word belongs to the parent.
+ * probe.news of a forked child that has no arena yet. The child looks for a new plan at each call.
+ * The word in the arena belongs to its parent.
  */
 static const _Atomic uint32_t always = 1;
 
 /*
  * @is_asking: a thread asks for the plan, with signals blocked
- * @given_up: a generation of the plan that could not be had; 0: none
- * @not_before_ns: the earliest time to ask again, after too many plans were in use
+ * @given_up: a generation of the plan that this process could not get; 0: none
+ * @not_before_ns: the earliest time of the next attempt after too many plans were in use
  */
 static struct {
 	_Atomic uint32_t is_asking;
@@ -56,7 +56,7 @@ static bool is_told(void)
 	return probe.news != &always;
 }
 
-/* Look again at the next call, in any thread. */
+/* Makes the next call of any thread look for a new plan. */
 static void look_again(void)
 {
 	probe_skips = false;
@@ -71,7 +71,10 @@ static bool is_behind(void)
 	return newest != probe.plan.generation && newest != steer.given_up;
 }
 
-/* Asks the recorder for the plan, and installs it. 0 or a negative errno; -EBUSY: not now. */
+/*
+ * Asks the recorder for the plan, and installs it. Returns 0 or a negative errno. -EBUSY means that
+ * it must be tried again later.
+ */
 static int fetch_plan(void)
 {
 	struct channel ch cleanup(channel_close);
@@ -95,8 +98,9 @@ static void get_plan(uint32_t newest)
 }
 
 /*
- * The recorder writes its page's generation first, then @news and the word for skipping. So either
- * we see the new generation, or its words replace ours.
+ * The recorder first writes the generation in its page, then @news and the word for skipping. So
+ * either this thread sees the new generation, or the recorder's words replace those that this
+ * thread has written.
  */
 static void look_for_plan(void)
 {
@@ -106,7 +110,7 @@ static void look_for_plan(void)
 		look_again();
 		return;
 	}
-	/* A child without an arena of its own does not write to its parent's. */
+	/* A child without an arena of its own does not write to the arena of its parent. */
 	if (is_told())
 		atomic_store(&probe.arena->news, 0);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -123,7 +127,7 @@ static void look_alone(void *arg)
 {
 	uint32_t idle = 0;
 	uint64_t mask;
-	/* If a handler jumped out of here, no thread would ever ask again. */
+	/* If a handler jumped out of this block, no thread would ask again. */
 	bool is_quiet = own_quiet_begin(&mask);
 
 	if (is_quiet && atomic_compare_exchange_strong(&steer.is_asking, &idle, 1)) {
@@ -143,7 +147,7 @@ void plan_update_obey(struct thread *t)
 	if (!(probe.plan.flags & PLAN_STEERABLE) || t->is_aside || t->lender ||
 	    atomic_load(&steer.is_asking))
 		return;
-	/* The recorder cannot be asked: this process keeps its plan. */
+	/* The recorder cannot be asked, so this process keeps its plan. */
 	if (!seal_may_talk()) {
 		if (is_told()) {
 			atomic_store(&probe.arena->news, 0);

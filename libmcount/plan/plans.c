@@ -17,7 +17,7 @@
 #include "libmcount/system/signal_switches.h"
 
 /*
- * @lock: only COLD code takes it. It protects the other members
+ * @lock: protects the other members. Only COLD code takes it
  * @retired: plans that were replaced and may still be in use
  * @serial: the serial of the newest plan
  */
@@ -30,8 +30,8 @@ static struct {
 /* --- making a plan --- */
 
 /*
- * Returns the memory of a plan with room for so many functions, rules, conditions and steps, or
- * NULL.
+ * Returns the memory of a plan with room for these numbers of functions, rules, conditions and
+ * steps, or NULL.
  */
 static struct live_plan *make_room(uint64_t funcs, uint64_t rules, uint64_t conds, uint64_t steps)
 {
@@ -53,7 +53,10 @@ static struct live_plan *make_room(uint64_t funcs, uint64_t rules, uint64_t cond
 	return plan;
 }
 
-/* Returns @func of plan @from for plan @to, which begins with the rules and steps of @from. */
+/*
+ * Converts @func of plan @from for plan @to, which begins with the rules and steps of @from.
+ * Returns the result.
+ */
 static struct live_func move_func(const struct live_plan *to, const struct live_plan *from,
 				  struct live_func func)
 {
@@ -102,7 +105,7 @@ static void add_funcs(struct live_plan *plan, const struct live_plan *old,
 		plan->funcs[plan->nr_funcs++] = move_func(plan, old, old->funcs[i++]);
 }
 
-/* Adds the parts of @old. They come first, so that their indexes stay. */
+/* Adds the parts of @old. They come first, so that their indexes do not change. */
 static void add_old(struct live_plan *plan, const struct live_plan *old)
 {
 	memcpy(plan->rules, old->rules, old->nr_rules * sizeof(*old->rules));
@@ -117,7 +120,10 @@ static void add_old(struct live_plan *plan, const struct live_plan *old)
 	plan->nr_watches = old->nr_watches;
 }
 
-/* Makes a plan of the parts of @old (may be NULL) and of an image. NULL without memory. */
+/*
+ * Makes a plan of the parts of @old (may be NULL) and of an image. Returns NULL when there is no
+ * memory.
+ */
 static struct live_plan *make_plan(const struct plan_view *view, const struct live_plan *old)
 {
 	const struct plan_list *lists = view->lists;
@@ -178,8 +184,8 @@ static bool steps_read_memory(const struct live_plan *plan)
 /* --- the end of a plan --- */
 
 /*
- * True when a thread may still use the retired @plan: no thread takes up a plan that is not
- * probe.live. A machine with weaker order than x86 also needs membarrier(2).
+ * True when a thread may still use the retired @plan. No thread begins to use a plan that is not
+ * probe.live. A machine whose memory order is weaker than that of x86 also needs membarrier(2).
  */
 static bool is_needed(const struct live_plan *plan)
 {
@@ -237,8 +243,8 @@ void plans_drop(void)
 void plans_after_fork(void)
 {
 	/*
-	 * Another thread of the parent may have held the lock. The list of plans is always in
-	 * order.
+	 * Another thread of the parent may have held the lock. The list of plans is consistent at
+	 * any time.
 	 */
 	pthread_mutex_init(&plans.lock, NULL);
 }
@@ -262,8 +268,8 @@ static void publish_plan(struct live_plan *plan)
 	old->older = plans.retired;
 	plans.retired = old;
 	/*
-	 * If the stubs leave all calls of a thread alone, it never comes to the code that takes up
-	 * the new plan.
+	 * If the stubs leave all calls of a thread alone, the thread never comes to the code that
+	 * takes up the new plan.
 	 */
 	planned_forget_calls();
 	reclaim();
@@ -279,8 +285,8 @@ static bool operands_read_memory(const struct plan_operand *operands, uint32_t n
 }
 
 /*
- * True when the patches can be used in the mapping, without a copy, as those of a recorder of our
- * version can.
+ * True when the patches can be used in the mapping, without a copy. This is so if the recorder has
+ * the version of the probe.
  */
 static bool can_stay(const struct plan_list *patches)
 {
@@ -302,7 +308,7 @@ static void add_places(const struct plan_view *view, enum patches_text text,
 	uint64_t bytes = (uint64_t)calls->nr * sizeof(struct plan_call_site) +
 			 nr_copied * sizeof(struct plan_patch) +
 			 (uint64_t)operands->nr * sizeof(struct plan_operand);
-	/* Without library calls and copied patches the length would be 0, which mmap(2) refuses. */
+	/* Without library calls and copied patches the length would be 0. mmap(2) refuses that. */
 	void *copy = calls->nr || patches->nr ? mmap(NULL, bytes + 1, PROT_READ | PROT_WRITE,
 						     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
 					      : MAP_FAILED;
@@ -332,21 +338,21 @@ static void add_places(const struct plan_view *view, enum patches_text text,
 	munmap(copy, bytes + 1);
 }
 
-/* Sets up the process as its first plan says. */
+/* Sets the process up as its first plan says. */
 static void begin_plan(const struct plan *settings)
 {
 	probe.plan = *settings;
 	probe.is_on = !(settings->flags & PLAN_TRACE_OFF);
 	probe.follows_stacks = settings->flags & PLAN_STACKS;
-	/* Without rules no trigger ever switches recording on. */
+	/* If there are no rules, no trigger will switch recording on. */
 	probe.tracing = probe.is_on || (settings->flags & PLAN_SELECTIVE);
 	probe.plain = probe.tracing && !(settings->flags & PLAN_SELECTIVE);
 	probe_skips = (settings->flags & PLAN_SELECTIVE) && !(settings->flags & PLAN_ESTIMATE);
 }
 
 /*
- * Sets up the process anew as far as possible. Threads that began without rules get their struct
- * planned at their next call; their open calls were recorded.
+ * Sets the process up anew, except for what its first plan has fixed. Threads that began without
+ * rules get their struct planned at their next call. Their open calls were recorded.
  */
 static void turn_plan(const struct plan *settings)
 {
@@ -401,8 +407,8 @@ static void choose_counters(const struct plan_view *view)
 }
 
 /*
- * Notes the code whose return addresses stay, before any patch could replace them. Entries are
- * copied one at a time, since they may be many.
+ * Stores the ranges of code into which return addresses are not replaced, before any patch could
+ * replace one. Entries are copied one at a time, since there may be many.
  */
 static void keep_callers(const struct plan_view *view)
 {
@@ -495,7 +501,7 @@ int plans_add_patches(const void *image, uint64_t bytes)
 	struct plan_view view;
 	int ret;
 
-	/* A stopped thread may have the lock, and may be this one. */
+	/* A stopped thread may hold the lock. It may be this thread. */
 	if (!module_try_lock())
 		return -EAGAIN;
 	if (pthread_mutex_trylock(&plans.lock) == 0) {

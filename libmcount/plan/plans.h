@@ -1,4 +1,7 @@
-/* The plan in force: an image in the form that hooks use, and its replacement while threads run. */
+/*
+ * The plan in force. An image is converted into the form that hooks use, and is replaced while
+ * threads run.
+ */
 #ifndef UTRAIL_LIBMCOUNT_PLANS_H
 #define UTRAIL_LIBMCOUNT_PLANS_H
 
@@ -8,12 +11,12 @@
 #define PLANS_RETIRED_MAX 256
 
 /*
- * COLD. The image in memfd @fd becomes the plan. Returns 0, -EINVAL for a bad image, or -ENOMEM.
+ * COLD. Make the image in memfd @fd the plan. They return 0, -EINVAL for a bad image, or -ENOMEM.
  *
- *   plans_begin     sets the process up by the first plan: probe.plan and what depends on it
+ *   plans_begin     sets the process up by the first plan: probe.plan and all that depends on it
  *   plans_extend    adds functions with their rules and captures, library calls and points (dlopen)
  *   plans_replace   replaces functions, rules, captures, watches, and settings that are not fixed.
- *                   Library calls and points are only added. No calls are `plain` afterwards.
+ *                   Library calls and points are only added. After it no calls are `plain`.
  *                   -EBUSY: PLANS_RETIRED_MAX. Not to be called from a hook
  */
 int plans_begin(int fd);
@@ -22,12 +25,13 @@ int plans_replace(int fd);
 
 /*
  * COLD, in a thread that the recorder has stopped (utils/format/probe/attach.h, ATTACH_ADOPT).
- * Makes stubs for an image of patches alone; the text stays. -EAGAIN: a thread is adding modules.
+ * Makes stubs for an image that contains only patches. The text does not change. Returns -EAGAIN
+ * while a thread is adding modules.
  */
 int plans_add_patches(const void *image, uint64_t bytes);
 
 /*
- * Properties of the process from its first plan, which no later plan can change. Clock, clock_id
+ * Properties of the process that its first plan sets and no later plan can change. Clock, clock_id
  * and max_stack are fixed, too.
  */
 #define PLANS_FIXED_FLAGS                                                                          \
@@ -36,15 +40,15 @@ int plans_add_patches(const void *image, uint64_t bytes);
 		    PLAN_PATCHES_LIBPYTHON))
 
 /*
- * COLD. Unmaps replaced plans that no thread needs any more. Returns the number of plans that are
- * left. Each replacement does this, too.
+ * COLD. Unmaps the replaced plans that no thread needs any more. Returns the number of replaced
+ * plans that are left. Each replacement does the same.
  */
 unsigned plans_reclaim(void);
 
 /* COLD, in a forked child. */
 void plans_after_fork(void);
 
-/* COLD. All plans are unmapped: no thread uses one any more. */
+/* COLD. Unmaps all plans, when no thread uses one any more. */
 void plans_drop(void);
 
 #endif
