@@ -1,4 +1,6 @@
-/* backtrace(3) and _Unwind_Backtrace(), interposed: a program finds only its own functions. */
+/*
+ * backtrace(3) and _Unwind_Backtrace(), interposed so that a program finds only its own functions.
+ */
 #include <errno.h>
 #include <execinfo.h>
 #include <stdint.h>
@@ -12,11 +14,11 @@
 
 /*
  * Unwinders walk correctly through replaced return slots (arch/x86_64/stubs.S), but find two frames
- * of the return trampoline for each slot. These frames, and those of the functions here, are
- * removed.
+ * of the return trampoline for each slot. These frames are removed, and so are the frames of the
+ * functions in this file.
  *
- * Signal handlers may call both functions. The functions allocate by mmap(2) only, and take no lock
- * but the dynamic linker's, at the first _Unwind_Backtrace().
+ * Signal handlers may call both functions. The functions allocate only by mmap(2). They take no
+ * lock but the dynamic linker's, and that only at the first _Unwind_Backtrace().
  */
 EXPORTED int backtrace(void **addresses, int size);
 EXPORTED _Unwind_Reason_Code _Unwind_Backtrace(_Unwind_Trace_Fn visit, void *arg);
@@ -26,8 +28,8 @@ typedef _Unwind_Reason_Code walk_fn(_Unwind_Trace_Fn visit, void *arg);
 typedef _Unwind_Ptr get_ip_fn(struct _Unwind_Context *context);
 
 /*
- * The most frames that a walk over @size frames of the program meets: two of the trampoline may
- * follow each, and a few more are frames of the probe.
+ * The largest number of frames that a walk over @size frames of the program meets. Two frames of
+ * the trampoline may follow each frame, and a few frames belong to the probe.
  */
 #define FRAMES_MET(size) ((size_t)(size)*3 + 8)
 
@@ -38,7 +40,10 @@ void backtrace_setup(void)
 	interposed(&next_backtrace, "backtrace");
 }
 
-/* Copy the addresses that are not in the probe, at most @size. @from may be @to. */
+/*
+ * Copies the addresses that are not in the probe, at most @size. Returns their number. @from may be
+ * @to.
+ */
 static int leave_out_ours(void **to, int size, void **from, int nr)
 {
 	int kept = 0;
@@ -59,7 +64,9 @@ int backtrace(void **addresses, int size)
 	if (kept == nr || nr < size || size > INT32_MAX / 4)
 		return kept;
 
-	/* Frames of the probe may have taken the space of others: walk again with more space. */
+	/*
+	 * Frames of the probe may have taken the space of other frames. Walk again with more space.
+	 */
 	size_t bytes = FRAMES_MET(size) * sizeof(*addresses);
 	int saved_errno = errno;
 	void **room = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -86,8 +93,8 @@ static _Unwind_Reason_Code visit_unless_ours(struct _Unwind_Context *context, vo
 }
 
 /*
- * Finds the program's function of the unwinder. If only a library that was opened late uses libgcc,
- * the search needs libgcc's own scope.
+ * Finds the unwinder's function @name, as the program would. If libgcc is used only by a library
+ * that was opened late, the function is found only in libgcc's own scope.
  */
 static void *find_in_unwinder(void **cache, const char *name)
 {

@@ -1,7 +1,8 @@
 /*
- * dlopen(3) and dlsym(3) act for the module around their return address ($ORIGIN, RUNPATH,
- * RTLD_NEXT). If the module were the probe, the result would differ. So both functions return to a
- * return instruction in the caller's module, which returns to the probe.
+ * dlopen(3) and dlsym(3) act for the module of their caller ($ORIGIN, RUNPATH, RTLD_NEXT), which
+ * they know by their return address. If they returned to the probe, their results would differ. So
+ * both functions return to a return instruction in the caller's module, and that instruction
+ * returns to the probe.
  */
 #include "libmcount/program/caller.h"
 
@@ -41,7 +42,7 @@ void *caller_pretend(void *fn, const void *a, uint64_t b, const void *caller, ui
 
 	if (dl_iterate_phdr(find_segment, &s))
 		through = arch_find_return(caller, s.end);
-	/* If the caller is code outside of all modules, its calls count as calls of the probe. */
+	/* If the caller is not in any module, its calls count as calls of the probe. */
 	if (!through)
 		through = arch_find_return(arch_return_trampoline, (const void *)UINT64_MAX);
 	return arch_call_returning_through(fn, a, b, through, lazy);

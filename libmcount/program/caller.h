@@ -1,18 +1,21 @@
-/* Library functions that act for the module around their return address: dlopen(3), dlsym(3). */
+/*
+ * Library functions that act for the module of their caller, which they know by their return
+ * address: dlopen(3), dlsym(3).
+ */
 #ifndef UTRAIL_LIBMCOUNT_CALLER_H
 #define UTRAIL_LIBMCOUNT_CALLER_H
 
 #include "libmcount/hot/probe.h"
 
 /*
- * Call @fn(@a, @b) in such a way that @fn takes the module around @caller for its caller's module.
+ * Calls @fn(@a, @b) so that @fn takes the module of @caller for the module of its own caller.
  * arch_call_returning_through() explains @lazy.
  */
 void *caller_pretend(void *fn, const void *a, uint64_t b, const void *caller, uint64_t lazy);
 
 /*
  * Called instead of the function of @site when the return slot leads to the trampoline. Calls that
- * function in such a way that it sees its true caller.
+ * function so that it sees its true caller.
  */
 void *caller_call(const void *a, uint64_t b, struct call_site *site, uint64_t lazy);
 

@@ -1,6 +1,6 @@
 /*
- * clone(2), _Fork(3) and syscall(3), interposed: children for which libc's fork handlers are not
- * called, and filters of system calls.
+ * clone(2), _Fork(3) and syscall(3), interposed. They make children for which libc's fork handlers
+ * are not called, and syscall(3) may set a filter of system calls.
  */
 #include <errno.h>
 #include <linux/seccomp.h>
@@ -21,7 +21,10 @@ typedef pid_t fork_fn(void);
 EXPORTED clone_fn clone;
 EXPORTED fork_fn _Fork;
 
-/* The work of the child, which finds this struct on its parent's stack or in a copy of that. */
+/*
+ * The work of the child. The child finds this struct on its parent's stack, or in a copy of that
+ * stack.
+ */
 struct child {
 	int (*fn)(void *);
 	void *arg;
@@ -44,7 +47,7 @@ static int begin_lent_child(void *arg)
 	return child->fn(child->arg);
 }
 
-/* True when the child has this thread's memory and thread-local storage while this one waits. */
+/* True when the child has this thread's memory and thread-local storage while this thread waits. */
 static bool is_lending(uint64_t flags)
 {
 	return (flags & CLONE_VM) && (flags & CLONE_VFORK) && !(flags & CLONE_SETTLS);
@@ -58,7 +61,10 @@ int clone(int (*fn)(void *), void *stack, int flags, void *arg, ...)
 	void *more[3];
 	va_list ap;
 
-	/* parent_tid, tls, child_tid: passed on even if the caller gave fewer, as libc does. */
+	/*
+	 * parent_tid, tls, child_tid. All three are passed on even if the caller gave fewer, as
+	 * libc does.
+	 */
 	va_start(ap, arg);
 	for (int i = 0; i < 3; i++)
 		more[i] = va_arg(ap, void *);
@@ -107,7 +113,7 @@ uint32_t probe_syscall(long number, uint64_t first, uint64_t second, uint64_t th
 	}
 
 	/*
-	 * struct clone_args of clone3(2) begins with the flags. If the struct cannot be read, the
+	 * The struct clone_args of clone3(2) begins with the flags. If it cannot be read, the
 	 * kernel will refuse the call.
 	 */
 	if (number == SYS_clone3)

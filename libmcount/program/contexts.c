@@ -1,4 +1,7 @@
-/* swapcontext(3) and setcontext(3), interposed: they name the stack that the program takes up. */
+/*
+ * swapcontext(3) and setcontext(3), interposed, since they name the stack that the program takes
+ * up.
+ */
 #include <ucontext.h>
 
 #include "libmcount/program/interpose.h"
@@ -8,8 +11,8 @@ EXPORTED int swapcontext(ucontext_t *restrict from, const ucontext_t *restrict t
 EXPORTED int setcontext(const ucontext_t *to);
 
 /*
- * uc_stack is the stack that makecontext(3) was given. If the context has not come from
- * makecontext(3), uc_stack means nothing, and the stack pointer lies outside of it.
+ * uc_stack is the stack that makecontext(3) was given. If the context was not made by
+ * makecontext(3), uc_stack has no meaning, and the stack pointer lies outside of it.
  */
 static void take_up(const ucontext_t *to)
 {

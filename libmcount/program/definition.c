@@ -8,8 +8,8 @@
 #include "libmcount/program/loaded.h"
 
 /*
- * Marks a version of a symbol that is not the default one: a program that is linked today does not
- * use this version (ELF symbol versioning, Versym).
+ * Marks a version of a symbol that is not the default one. A program that is linked today does not
+ * use such a version (ELF symbol versioning, Versym).
  */
 #define HIDDEN_VERSION 0x8000
 
@@ -32,7 +32,9 @@ static const ElfW(Dyn) * dynamic_of(const struct dl_phdr_info *info)
 	return NULL;
 }
 
-/* True for the kernel's module (vDSO), whose name is no path. No call is bound to its functions. */
+/*
+ * True for the kernel's module (vDSO), whose name is not a path. No call is bound to its functions.
+ */
 static bool is_of_kernel(const struct dl_phdr_info *info)
 {
 	const char *c = info->dlpi_name;

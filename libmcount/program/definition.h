@@ -8,13 +8,13 @@
 #include <stdint.h>
 
 /*
- * COLD. Returns the address of the first function called @name in the order of loading, without the
- * probe's own functions. A call of @name most likely leads there. 0 when no module with a
- * DT_GNU_HASH table defines @name. Takes only the lock of dl_iterate_phdr(3).
+ * COLD. Returns the address of the function to which a call of @name most likely leads: the first
+ * function of that name in the order of loading, without the probe's own functions. Returns 0 when
+ * no module with a DT_GNU_HASH table defines @name. Takes only the lock of dl_iterate_phdr(3).
  */
 uint64_t definition_find(const char *name);
 
-/* COLD. Finds a variable in the same way. */
+/* COLD. Finds a variable in the way of definition_find(). */
 uint64_t definition_find_data(const char *name);
 
 #endif

@@ -1,4 +1,4 @@
-/* dlopen(3), interposed: the recorder must know of modules that are loaded late. */
+/* dlopen(3), interposed, since the recorder must know of modules that are loaded late. */
 #include <dlfcn.h>
 
 #include "libmcount/program/caller.h"
@@ -34,7 +34,7 @@ OWN_NAME(dlopen);
 
 EXPORTED int dlclose(void *handle);
 
-/* After dlclose(3) the addresses of the module's code may belong to no module. */
+/* After dlclose(3), the former addresses of the module's code may belong to no module. */
 int dlclose(void *handle)
 {
 	static void *next;

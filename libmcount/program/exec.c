@@ -1,6 +1,6 @@
 /*
- * execve(2) and its relatives, interposed: a program is still recorded after an exec with an
- * environment that the caller has made up.
+ * execve(2) and its relatives, interposed. A program is still recorded after an exec with an
+ * environment that the caller has made.
  */
 #include <alloca.h>
 #include <errno.h>
@@ -18,8 +18,9 @@
  * Variables are only added to an environment that the caller passes, as under uftrace. Variables
  * that a program removes from its own environment (clearenv(3)) stay removed.
  *
- * These functions may run in the child of a vfork(2), on a small stack, or in a signal handler:
- * they allocate nothing and take no lock. An environment that does not fit is passed on unchanged.
+ * These functions may run in the child of a vfork(2), on a small stack, or in a signal handler.
+ * Therefore they allocate nothing and take no lock. An environment that does not fit is passed on
+ * unchanged.
  */
 #define PRELOAD_NAME "LD_PRELOAD="
 #define PRELOAD_LEN  (sizeof(PRELOAD_NAME) - 1)
@@ -40,8 +41,8 @@ typedef int spawn_fn(pid_t *pid, const char *path, const posix_spawn_file_action
 		     const posix_spawnattr_t *attr, char *const argv[], char *const envp[]);
 
 /*
- * The next definitions of the interposed functions. They are looked up early: in a forked child the
- * dynamic linker's lock may be held for ever.
+ * The next definitions of the interposed functions. They are looked up early, since in a forked
+ * child the dynamic linker's lock may be held for ever.
  */
 static struct {
 	void *execve, *execvpe, *fexecve, *posix_spawn, *posix_spawnp;
@@ -78,7 +79,7 @@ static bool begins_with(const char *var, const char *name, size_t len)
 	return strncmp(var, name, len) == 0;
 }
 
-/* Returns the caller's LD_PRELOAD with the probe's library first; @room has space for both. */
+/* Returns the caller's LD_PRELOAD with the probe's library before it. @room has space for both. */
 static char *merge_preload(char *var, char *room)
 {
 	if (!var || !var[PRELOAD_LEN])
@@ -95,8 +96,8 @@ struct environment {
 };
 
 /*
- * True when variables are to be added to @envp. An environment that is too large, or of another
- * recorder, stays unchanged.
+ * True when variables have to be added to @envp. An environment that is too large, or belongs to
+ * another recorder, stays unchanged.
  */
 static bool measure(char *const envp[], struct environment *env)
 {
@@ -108,7 +109,9 @@ static bool measure(char *const envp[], struct environment *env)
 
 		if (begins_with(var, PRELOAD_NAME, PRELOAD_LEN))
 			env->preload = envp[env->nr];
-		/* The program is a recorder itself: @envp is for the program that it records. */
+		/*
+		 * The program is a recorder itself, and @envp is for the program that it records.
+		 */
 		if (begins_with(var, CONTROL_ENV_SOCKET "=", sizeof(CONTROL_ENV_SOCKET)) &&
 		    strcmp(var, socket_var) != 0)
 			return false;
@@ -116,7 +119,7 @@ static bool measure(char *const envp[], struct environment *env)
 	return env->nr <= VARS_MAX && (!env->preload || strlen(env->preload) <= OTHERS_MAX);
 }
 
-/* Write all variables to @vars, which has space for env->nr variables, two more, and the NULL. */
+/* Writes all variables to @vars. @vars has space for env->nr variables, two more, and the NULL. */
 static void merge_variables(char *const envp[], const struct environment *env, char **vars,
 			    char *room)
 {
@@ -130,7 +133,10 @@ static void merge_variables(char *const envp[], const struct environment *env, c
 	*vars = NULL;
 }
 
-/* The environment to pass on instead of @envp: on the caller's stack, hence a macro. */
+/*
+ * The environment that is passed on instead of @envp. It is on the caller's stack, so this is a
+ * macro.
+ */
 #define MERGED(envp)                                                                            \
 	({                                                                                      \
 		struct environment env_;                                                        \

@@ -8,8 +8,8 @@
 #include "libmcount/hot/probe.h"
 
 /*
- * Returns the definition of @name after the probe's own, or NULL. An attached probe is the last
- * module, so the result is then the first definition.
+ * Returns the definition of @name that follows the probe's own, or NULL. An attached probe is the
+ * last module, so the result is the first definition in this case.
  *
  * @cache: keeps the result for later calls
  */
@@ -24,7 +24,7 @@ static inline void *interposed(void **cache, const char *name)
 	return fn;
 }
 
-/* The result of most interposed functions when there is no next definition. */
+/* The work of most interposed functions when there is no next definition. */
 static inline int interpose_fail(void)
 {
 	errno = ENOSYS;
@@ -41,8 +41,8 @@ static inline bool interpose_is_own(uint64_t address)
 }
 
 /*
- * own_<name>, for libcall.c: the probe's function <name>, even if other modules export that name.
- * To be used in the source that defines the function.
+ * Defines own_<name> for libcall.c: the probe's function <name>, even if other modules export that
+ * name. Use it in the source file that defines the function.
  */
 #define OWN_NAME(name) \
 	__asm__(".globl own_" #name "\n.hidden own_" #name "\n.set own_" #name ", " #name)

@@ -1,4 +1,4 @@
-/* dl_iterate_phdr(3), interposed: AddressSanitizer's library is shown as the first library. */
+/* dl_iterate_phdr(3), interposed. It shows AddressSanitizer's library as the first library. */
 #include <link.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -9,9 +9,9 @@
 #include "libmcount/hot/probe.h"
 
 /*
- * libasan ends the program when a library precedes it that may define functions which libasan
- * replaces. The probe does precede libasan, but its functions call libasan's. So dl_iterate_phdr()
- * shows libasan the probe as the last module.
+ * libasan ends the program if it finds a library before itself that may define functions which
+ * libasan replaces. The probe does precede libasan, but the probe's functions call those of
+ * libasan. So dl_iterate_phdr() shows the probe to libasan as the last module.
  */
 typedef int visit_fn(struct dl_phdr_info *info, size_t size, void *arg);
 typedef int iterate_fn(visit_fn *visit, void *arg);
@@ -45,7 +45,7 @@ static int find_owner(struct dl_phdr_info *info, size_t size, void *arg)
 	return 1;
 }
 
-/* A walk over modules for libasan. The probe's module is kept for the end. */
+/* A walk over modules for libasan. The probe's module is kept until the end. */
 struct walk {
 	visit_fn *visit;
 	void *arg;
@@ -77,7 +77,7 @@ static int iterate_ours_last(iterate_fn *next, visit_fn *visit, void *arg)
 int dl_iterate_phdr(visit_fn *visit, void *arg)
 {
 	static void *cache;
-	/* The last caller outside of libasan: unwinders call often, from the same place. */
+	/* The last caller that is not in libasan. Unwinders call often, and from the same place. */
 	static _Atomic uint64_t other;
 	iterate_fn *next = interposed(&cache, "dl_iterate_phdr");
 	struct owner owner = { .address = (uint64_t)__builtin_return_address(0) };

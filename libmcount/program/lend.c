@@ -6,8 +6,8 @@
 #include "libmcount/system/own_syscall.h"
 
 /*
- * Returns the slot of a copied frame: above all stacks, so that no call or return ends the frame,
- * and odd (FRAME_EXPLICIT).
+ * Returns the slot of a copied frame. It is above all stacks, so that no call or return ends the
+ * frame, and it is odd (FRAME_EXPLICIT).
  */
 static uint64_t place_outside(uint64_t depth)
 {
@@ -46,7 +46,7 @@ static void make_lent_state(void *arg)
 		return;
 	}
 	made->lender = t;
-	/* 0: any stack counts as this state's own. The child's stack is not checked. */
+	/* With 0 any stack counts as this state's own, and the child's stack is not checked. */
 	made->low = 0;
 	made->last_ns = t->last_ns;
 	*lent = made;
@@ -85,7 +85,7 @@ static void take_back(void *arg)
 	struct thread *lent = arg;
 	struct ring *r = lent->ring;
 
-	/* If there was no child, the ring is still claimed. */
+	/* If no child was made, the ring is still claimed. */
 	if (r && atomic_load(&r->state) == RING_CLAIMED) {
 		lent->ring = NULL;
 		atomic_store_explicit(&r->state, RING_FREE, memory_order_release);

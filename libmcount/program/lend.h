@@ -1,4 +1,4 @@
-/* Children of vfork(2): they run in the memory and thread-local storage of a waiting parent. */
+/* Children of vfork(2), which run in the memory and thread-local storage of a waiting parent. */
 #ifndef UTRAIL_LIBMCOUNT_LEND_H
 #define UTRAIL_LIBMCOUNT_LEND_H
 
@@ -6,24 +6,24 @@
 
 /*
  * A child of vfork(2) has its parent's `self`. So the parent makes a state with a ring for the
- * child, and `self` points to that state until the child executes a program or ends. The parent's
- * open calls are open in the child, too. Only vfork(2) itself ends in the child.
+ * child, and `self` points to that state until the child executes a program or ends. The calls that
+ * are open in the parent are open in the child, too. Only vfork(2) itself ends in the child.
  *
- * Only the parent takes memory and rings: a killed child leaves nothing half done.
+ * Only the parent takes memory and rings, so a child that is killed leaves nothing half done.
  */
 
 /*
- * COLD, before the child is made. Returns the state that the child begins with and the parent ends.
- * NULL when the child is not recorded.
+ * COLD, before the child is made. Returns the state with which the child begins, or NULL when the
+ * child is not recorded. The parent passes it to lend_end().
  *
- * @slot: the return slot of the function that returns in both processes; 0: no function does
+ * @slot: the return slot of the function that returns in both processes; 0: there is none
  */
 struct thread *lend_prepare(uint64_t slot);
 
 /* COLD, in the child. Here and in lend_end(), @lent may be NULL. */
 void lend_begin(struct thread *lent);
 
-/* COLD, in the parent, when the child has left the parent's memory, or could not be made. */
+/* COLD, in the parent, after the child has left the parent's memory, or could not be made. */
 void lend_end(struct thread *lent);
 
 #endif

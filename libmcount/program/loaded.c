@@ -34,7 +34,10 @@ bool loaded_is_same(const char *a, const char *b)
 	return *a == *b;
 }
 
-/* The entries of the dynamic section that are needed: addresses of tables, and sizes in bytes. */
+/*
+ * The entries of the dynamic section that are needed. They are addresses of tables, and sizes in
+ * bytes.
+ */
 static const struct {
 	uint32_t tag;
 	uint16_t member; /* the member's offset in struct loaded */
@@ -57,7 +60,10 @@ void loaded_read(struct loaded *m, const ElfW(Dyn) * d, uintptr_t base)
 	*m = (struct loaded){ .base = base };
 	for (; d->d_tag != DT_NULL; d++) {
 		for (unsigned i = 0; i < sizeof(entries) / sizeof(*entries); i++) {
-			/* The dynamic linker leaves some addresses as offsets. */
+			/*
+			 * The dynamic linker does not relocate some addresses, which are then
+			 * offsets.
+			 */
 			bool is_moved = entries[i].is_size || d->d_un.d_ptr >= base;
 
 			if (d->d_tag == entries[i].tag)

@@ -1,4 +1,4 @@
-/* Finds functions and variables of a loaded module by its hash table, without a call of libc. */
+/* Finds functions and variables of a loaded module by its hash table, without calls of libc. */
 #ifndef UTRAIL_LIBMCOUNT_LOADED_H
 #define UTRAIL_LIBMCOUNT_LOADED_H
 
@@ -8,7 +8,7 @@
 
 /*
  * The tables of a module's dynamic section (gABI chapter 5; DT_GNU_HASH and symbol versions: LSB
- * core). NULL: the module has no such table.
+ * core). A member is NULL when the module has no such table.
  */
 struct loaded {
 	uintptr_t base;
@@ -24,16 +24,16 @@ struct loaded {
 	size_t plt_bytes;
 };
 
-/* Fill @m from the dynamic section of the module that is loaded at @base. */
+/* Fills @m from the dynamic section of the module that is loaded at @base. */
 void loaded_read(struct loaded *m, const ElfW(Dyn) * dynamic, uintptr_t base);
 
-/* Returns the hash of a name as in DT_GNU_HASH. */
+/* Returns the hash of a name that DT_GNU_HASH uses. */
 uint32_t loaded_hash(const char *name);
 
 /* True when the strings are equal. strcmp(3) may not be bound yet. */
 bool loaded_is_same(const char *a, const char *b);
 
-/* The name of a symbol, its loaded_hash(), and the kind of the symbol. */
+/* The name of a symbol, the loaded_hash() of that name, and the kind of the symbol. */
 struct loaded_name {
 	const char *name;
 	uint32_t hash;
@@ -41,14 +41,17 @@ struct loaded_name {
 };
 
 /*
- * Returns the number of the symbol @wanted whose version @accepts accepts; 0: there is none. Needs
- * the symbols, names and hash table.
+ * Returns the number of the symbol @wanted whose version @accepts accepts, or 0 when there is none.
+ * @m must have the symbols, the names and the hash table.
  */
 typedef bool loaded_accepts(const struct loaded *m, uint32_t index, const void *arg);
 uint32_t loaded_find(const struct loaded *m, const struct loaded_name *wanted,
 		     loaded_accepts *accepts, const void *arg);
 
-/* Returns the address of symbol @index. An indirect function (STT_GNU_IFUNC) is called for it. */
+/*
+ * Returns the address of symbol @index. For an indirect function (STT_GNU_IFUNC), that function is
+ * called to get the address.
+ */
 uint64_t loaded_address(const struct loaded *m, uint32_t index);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * longjmp(3) and its relatives, interposed: a jump ends the frames between, and a hook that was
- * interrupted by the handler which jumps.
+ * longjmp(3) and its relatives, interposed. A jump ends the frames that it jumps over. A jump out
+ * of a signal handler also ends the hook that the handler interrupted.
  */
 #include <dlfcn.h>
 #include <setjmp.h>
@@ -11,12 +11,12 @@
 #include "libmcount/program/interpose.h"
 #include "libmcount/system/signal_switches.h"
 
-/* A jump over more bytes than this leads to another stack. */
+/* A jump over more bytes than this is a jump to another stack. */
 #define MAX_JUMP_BYTES (1UL << 30)
 
 /*
- * Ends a hook that a jump out of a signal handler has left for good. The order of stores in ring.c,
- * clock.c and frame_push() keeps data consistent.
+ * Ends a hook that a jump out of a signal handler has left for good. The data is consistent because
+ * of the order of stores in ring.c, clock.c and frame_push().
  */
 static void forget_interrupted_hook(void)
 {
@@ -32,8 +32,8 @@ static void forget_interrupted_hook(void)
 }
 
 /*
- * Ends the frames that are jumped over. A target that is not further out is on another stack: the
- * next hook ends these frames.
+ * Ends the frames that are jumped over. If the target is not further out, it is on another stack,
+ * and the next hook ends these frames.
  */
 static void leave_jumped_over(const struct __jmp_buf_tag *env, int value)
 {

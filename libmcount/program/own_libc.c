@@ -95,7 +95,7 @@ static void *find_function(const struct loaded *libc, const char *name, uint32_t
 /*
  * Called for each function outside of the probe that the probe calls.
  *
- * @slot: the slot with the called address
+ * @slot: the slot that contains the called address
  * @function: the function that is to be called
  */
 typedef void visit_fn(void **slot, void *function, void *arg);
@@ -112,7 +112,7 @@ static void visit_relocations(const struct loaded *ours, const struct loaded *li
 
 		if (!index || (only && !loaded_is_same(name, only)))
 			continue;
-		/* A function of the probe's own leads on to libc's. */
+		/* A function of the probe itself calls libc's function in turn. */
 		if (sym->st_shndx != SHN_UNDEF && ELF64_ST_TYPE(sym->st_info) == STT_FUNC)
 			function = (void *)(ours->base + sym->st_value);
 		else
@@ -122,7 +122,7 @@ static void visit_relocations(const struct loaded *ours, const struct loaded *li
 	}
 }
 
-/* Visit all functions; with @only, just the function of that name. */
+/* Visits all functions, or with @only just the function of that name. */
 static void visit_all(const struct loaded *ours, const struct loaded *libc, const char *only,
 		      visit_fn *fn, void *arg)
 {
@@ -182,7 +182,10 @@ void own_libc_bind(void)
 	if (!dl_iterate_phdr(find_libc, &libc) || !libc.hash || !libc.versions || !libc.defined ||
 	    !ours.versions || !ours.needed)
 		return;
-	/* If no library interposes a function that the probe calls, nothing need be unprotected. */
+	/*
+	 * If no library interposes a function that the probe calls, no memory has to become
+	 * writable.
+	 */
 	visit_all(&ours, &libc, NULL, note_difference, &is_interposed);
 	if (!is_interposed)
 		return;

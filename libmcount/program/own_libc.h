@@ -1,11 +1,14 @@
-/* Makes the probe's calls of libc reach libc, even if the program defines the same names. */
+/*
+ * Makes the probe's calls of libc reach libc, even if the program defines functions of the same
+ * names.
+ */
 #ifndef UTRAIL_LIBMCOUNT_OWN_LIBC_H
 #define UTRAIL_LIBMCOUNT_OWN_LIBC_H
 
 /*
  * COLD, before the first hook. Binds the probe's calls of libc to libc. Programs and sanitizers may
- * define functions of libc (memcpy(3), mmap(2)), and calls of those would be recorded. If libc
- * cannot be read, nothing changes.
+ * define functions of libc (memcpy(3), mmap(2)), and calls of such functions would be recorded. If
+ * libc cannot be read, nothing changes.
  */
 void own_libc_bind(void);
 

@@ -1,4 +1,4 @@
-/* prctl(2), interposed: some options forbid system calls or instructions that hooks need. */
+/* prctl(2), interposed, since some options forbid system calls or instructions that hooks need. */
 #include <linux/seccomp.h>
 #include <stdarg.h>
 #include <sys/prctl.h>
@@ -11,8 +11,8 @@
 EXPORTED int prctl(int option, ...);
 
 /*
- * True for strict seccomp (seccomp(2)) and for PR_SET_TSC. A hook would make a forbidden call or
- * read the counter, which kills the program.
+ * True for strict seccomp (seccomp(2)) and for PR_SET_TSC. After these, a hook would make a
+ * forbidden call or read the counter, which kills the program.
  */
 static bool forbids_hooks(int option, unsigned long arg)
 {
@@ -36,7 +36,7 @@ int prctl(int option, ...)
 	unsigned long args[4];
 	va_list ap;
 
-	/* All four arguments are passed on, as libc does, even if the caller gave fewer. */
+	/* All four arguments are passed on even if the caller gave fewer, as libc does. */
 	va_start(ap, option);
 	for (int i = 0; i < 4; i++)
 		args[i] = va_arg(ap, unsigned long);
