@@ -20,9 +20,9 @@
 #include "utils/base/cleanup.h"
 #include "utils/base/containers/vec.h"
 
-/* --- whom --- */
+/* --- the processes --- */
 
-/* Refuses options that act before a program begins. */
+/* Refuses options that have an effect before a program begins. */
 static int check_options(const struct opts *opts, struct uft_err *err)
 {
 	static const char late[] = "says how a program is started";
@@ -114,7 +114,7 @@ void attached_deinit(struct run *run)
 	run->nr_pids = 0;
 }
 
-/* --- what is patched --- */
+/* --- patches --- */
 
 static void find_patches_of(struct run *run, struct recorder *rec, pid_t pid)
 {
@@ -129,8 +129,8 @@ static void find_patches_of(struct run *run, struct recorder *rec, pid_t pid)
 		struct known_module *known;
 
 		/*
-		 * Files that are missing, or have another path for the recorder, are searched
-		 * later, when the process has named them.
+		 * A file that is missing, or has another path for the recorder, is searched later,
+		 * when the process has named it.
 		 */
 		if (!m->is_code || m->path[0] != '/' || !realpath(m->path, path) ||
 		    strcmp(m->path, path) != 0)
@@ -148,9 +148,9 @@ void attached_find_patches(struct run *run, struct recorder *rec)
 		find_patches_of(run, rec, run->pids[i]);
 }
 
-/* --- until when --- */
+/* --- the end --- */
 
-/* @is_over: a signal asks for the end, or the time is over */
+/* @is_over: a signal has asked for the end, or the time is over */
 struct attachment {
 	struct recorder *rec;
 	int signal_fd;
@@ -231,7 +231,7 @@ static int wait_for_end(struct attachment *a)
 
 /*
  * Leaves all processes, also forked ones. A process that ends meanwhile need not be left. Returns
- * false when a process could not be left as it was before.
+ * false when a process could not be restored to its former state.
  */
 static bool leave_all(struct run *run, struct attachment *a, const struct attach_how *how)
 {
@@ -254,7 +254,7 @@ static bool leave_all(struct run *run, struct attachment *a, const struct attach
 	return all_left;
 }
 
-/* Report how the processes ended. The first failed one gives the status of `record`. */
+/* Report the ends of the processes. The first process that failed gives the status of `record`. */
 static void tell_ends(struct run *run, struct end *ends)
 {
 	for (size_t i = 0; i < run->nr_pids; i++) {

@@ -54,7 +54,7 @@ static int find_in_path(const char *name, char *path)
 	return ret;
 }
 
-/* Finds the program's file: first in the working directory, then in $PATH, as uftrace does. */
+/* Finds the program's file in the working directory, otherwise in $PATH. uftrace does so, too. */
 static int find_here_or_in_path(const char *name, char *path)
 {
 	int here = snprintf(path, PATH_MAX, "./%s", name) < PATH_MAX ? check_executable(path)
@@ -109,7 +109,7 @@ bool launch_is_command(const char *name)
 	return (strchr(name, '/') ? check_executable(name) : find_in_path(name, path)) == 0;
 }
 
-/* Puts "@dir/@below@name" into @path. Returns false when it cannot be read. */
+/* Sets @path to "@dir/@below@name". Returns false when this file cannot be read. */
 static bool is_library(char *path, const char *dir, const char *below, const char *name)
 {
 	return snprintf(path, PATH_MAX, "%s/%s%s", dir, below, name) < PATH_MAX &&
@@ -143,7 +143,7 @@ int launch_find_library(const char *dir, const char *name, char *path, struct uf
 		       name);
 }
 
-/* Returns @environ, whose strings it shares, with the probe's variables. NULL without memory. */
+/* Returns the strings of @environ, and the probe's variables. Returns NULL without memory. */
 static char **make_environment(const struct launch *launch, struct strbuf *preload,
 			       struct strbuf *socket)
 {
@@ -181,7 +181,7 @@ static char **make_environment(const struct launch *launch, struct strbuf *prelo
 	return env;
 }
 
-/* Executes the program in the process that becomes it. Makes only async-signal-safe calls. */
+/* Executes the program in the process that becomes it. Only makes async-signal-safe calls. */
 NORETURN static void execute(const struct launch *launch, char **env, int report_fd)
 {
 	int failure;
@@ -193,7 +193,7 @@ NORETURN static void execute(const struct launch *launch, char **env, int report
 	setrlimit(RLIMIT_NOFILE, &launch->file_number);
 	if (launch->fixed_addresses)
 		personality(personality(0xffffffff) | ADDR_NO_RANDOMIZE);
-	/* A negative number reports a failure before execve(2). */
+	/* A negative number reports a failure that has happened before execve(2). */
 	failure = launch->filter ? proc_filter_install(launch->filter) : 0;
 	if (failure == 0) {
 		execve(launch->path, launch->argv, env);
@@ -204,7 +204,7 @@ NORETURN static void execute(const struct launch *launch, char **env, int report
 	_exit(127);
 }
 
-/* The pipes between the recorder and the process that becomes the program (struct launched). */
+/* The pipes between the recorder and the process that becomes the program (see struct launched). */
 struct pipes {
 	int go[2];
 	int report[2];
@@ -216,7 +216,9 @@ static int open_pipes(struct pipes *pipes)
 	return pipe2(pipes->go, O_CLOEXEC) < 0 || pipe2(pipes->report, O_CLOEXEC) < 0 ? -errno : 0;
 }
 
-/* In the recorder: keeps its ends of the pipes, or closes all after the error @ret. */
+/*
+ * Called in the recorder. Keeps the recorder's ends of the pipes. After an error (@ret) closes all.
+ */
 static int keep_ends(const struct launch *launch, struct pipes *pipes, int ret,
 		     struct launched *child, struct uft_err *err)
 {
@@ -232,15 +234,15 @@ static int keep_ends(const struct launch *launch, struct pipes *pipes, int ret,
 	return 0;
 }
 
-/* Waits and executes the program, in the child after fork: makes only async-signal-safe calls. */
+/* In the child after fork: waits, and executes the program. Only makes async-signal-safe calls. */
 NORETURN static void become_program(const struct launch *launch, char **env, int go_fd,
 				    int report_fd)
 {
 	char byte;
 
 	/*
-	 * At end of file the program may start. End of file also comes when the recorder dies: then
-	 * the program runs alone.
+	 * The program may start at end of file. End of file also comes when the recorder dies, and
+	 * the program then runs unrecorded.
 	 */
 	while (read(go_fd, &byte, 1) < 0 && errno == EINTR)
 		;
@@ -313,7 +315,9 @@ static int await_program(const struct launch *launch, struct launched *child, st
 	int failure = 0;
 	ssize_t n;
 
-	/* The exec closes the pipe. Otherwise the error comes through it. */
+	/*
+	 * Executing the program closes the pipe. If that fails, the error comes through the pipe.
+	 */
 	do {
 		n = read(child->report, &failure, sizeof(failure));
 	} while (n < 0 && errno == EINTR);

@@ -12,15 +12,17 @@
 
 /*
  * @path: the program's file, already looked up
- * @argv: its arguments, NULL-terminated
+ * @argv: the arguments of the program, NULL-terminated
  * @preload: the library to preload; NULL: none
- * @address: the recorder's (utils/format/probe/control.h), or NULL for a library that needs none
- * @fixed_addresses: without address space randomisation
- * @no_binding: the dynamic linker looks library functions up for each call (ld.so(8), LD_BIND_NOT)
- * @ignores_children: the program ignores SIGCHLD, as the recorder did when it started
- * @filter: of system calls, for the program and all its descendants (proc/filter.h); NULL: none
- * @mask: the signal mask that the program begins with
- * @file_size, @file_number: the limits on files that the program begins with
+ * @address: the address of the recorder (utils/format/probe/control.h), or NULL if the library
+ *           needs none
+ * @fixed_addresses: switch off address space randomisation
+ * @no_binding: the dynamic linker looks up library functions at each call (ld.so(8), LD_BIND_NOT)
+ * @ignores_children: the program ignores SIGCHLD, because the recorder did so when it was started
+ * @filter: a filter of system calls for the program and all its descendants (proc/filter.h); NULL:
+ *          none
+ * @mask: the signal mask with which the program begins
+ * @file_size, @file_number: the limits on files with which the program begins
  */
 struct launch {
 	const char *path;
@@ -37,10 +39,11 @@ struct launch {
 };
 
 /*
- * A process that is about to become the program. It is a child, except with --keep-pid.
+ * A process that is about to become the program. It is a child of the recorder, except with
+ * --keep-pid.
  *
- * @go: closing it lets the process go on
- * @report: gives end of file when the program runs, or the errno when it does not
+ * @go: closing this pipe lets the process go on
+ * @report: end of file when the program was executed, otherwise the errno of the failure
  */
 struct launched {
 	pid_t pid;
@@ -48,23 +51,23 @@ struct launched {
 	int report;
 };
 
-/* Fork the process, which waits. Returns 0 or negative errno. */
+/* Fork the process. It waits for launch_go(). Returns 0 or a negative errno. */
 int launch_prepare(const struct launch *launch, struct launched *child, struct uft_err *err);
 
-/* Let the process execute the program. After a negative errno, the process is gone. */
+/* Let the process execute the program. Returns 0, or a negative errno when the process is gone. */
 int launch_go(const struct launch *launch, struct launched *child, struct uft_err *err);
 
 /*
- * Fork a process that is no child of the caller, whose wait(2) must not see it. Returns 0 in the
- * caller, 1 in the new process, or negative errno.
+ * Fork a process that is not a child of the caller, because the caller's wait(2) must not report
+ * it. Returns 0 in the caller, 1 in the new process, or a negative errno.
  */
 int launch_fork_away(void);
 
 /*
- * --keep-pid: a new process, which is no child of the caller, becomes the recorder; the function
- * returns 0 in it. The caller waits for launch_release(), then becomes the program. If the recorder
- * ends first, the caller ends with CMD_FAILED. Returns negative errno in the caller when nothing
- * has changed.
+ * --keep-pid: fork a process that becomes the recorder, and is not a child of the caller. The
+ * function returns 0 in the new process. The caller waits for launch_release(), and then becomes
+ * the program. If the recorder ends before that, the caller ends with CMD_FAILED. On failure the
+ * function returns a negative errno in the caller, and nothing has changed.
  *
  * @launch: needs no address yet
  */
@@ -72,26 +75,26 @@ int launch_change_places(const struct launch *launch, struct launched *program,
 			 struct uft_err *err);
 
 /*
- * In the recorder: release the program, which gets the address of @launch. Returns 0, or negative
- * errno when the program cannot be executed.
+ * Called in the recorder: release the program, which gets the address of @launch. Returns 0, or a
+ * negative errno when the program cannot be executed.
  */
 int launch_release(const struct launch *launch, struct launched *program, struct uft_err *err);
 
 /*
- * Find the file of @name. A name with a slash stays unchanged; other names are looked up in the
- * working directory, then in $PATH. Returns 0, or -ENOENT, -EACCES or -EISDIR with a text.
+ * Find the file of @name. A name with a slash is used unchanged. Other names are looked up in the
+ * working directory, and then in $PATH. Returns 0, or -ENOENT, -EACCES or -EISDIR with a text.
  *
- * @path: gets the file's path, and has PATH_MAX bytes
+ * @path: gets the path of the file, and has PATH_MAX bytes
  */
 int launch_find_program(const char *name, char *path, struct uft_err *err);
 
-/* True when a shell would find the command @name: by its path, or in $PATH. */
+/* True when a shell would find the command @name, by its path or in $PATH. */
 bool launch_is_command(const char *name);
 
 /*
- * Find the library @name to preload ("libmcount.so"). If @dir is NULL, look beside this program,
- * and where the build has installed the library; otherwise look in @dir and its subdirectory
- * libmcount.
+ * Find the library @name to preload ("libmcount.so"). If @dir is not NULL, look in @dir and in its
+ * subdirectory libmcount. Otherwise look beside this program, and in the place where the build has
+ * installed the library.
  */
 int launch_find_library(const char *dir, const char *name, char *path, struct uft_err *err);
 

@@ -1,4 +1,4 @@
-/* Finds out whether a program is a launcher, and of which library (see launcher.h). */
+/* Detects launchers and their libraries (see launcher.h). */
 #include "cmds/record/run/launcher.h"
 
 #include <stdlib.h>
@@ -8,14 +8,14 @@
 #include "utils/object/elf_file.h"
 
 /*
- * A launcher has at most the first number of bytes of code. Its library has at least the second
- * number of bytes, and TIMES_LARGER times the launcher's code.
+ * A launcher has at most LAUNCHER_BYTES_MAX of code. Its library has at least LIBRARY_BYTES_MIN,
+ * and at least TIMES_LARGER times the launcher's code.
  */
 #define LAUNCHER_BYTES_MAX (512U << 10)
 #define LIBRARY_BYTES_MIN  (1U << 20)
 #define TIMES_LARGER	   16
 
-/* True for libraries that many programs have. */
+/* True for a library that many programs use. */
 static bool is_of_everybody(const char *name)
 {
 	static const char *const names[] = { "libc.so",	  "libc-",     "libc.musl", "libm.so",
@@ -29,7 +29,7 @@ static bool is_of_everybody(const char *name)
 	return false;
 }
 
-/* Returns the bytes of executable code; 0: the file cannot be read. */
+/* Returns the number of bytes of executable code, or 0 when the file cannot be read. */
 static uint64_t code_bytes_of(const char *path)
 {
 	struct elf_file file cleanup_elf_file = ELF_FILE_CLOSED;
@@ -46,7 +46,9 @@ static uint64_t code_bytes_of(const char *path)
 	return bytes;
 }
 
-/* Returns the length of "libjvm" in "libjvm.so": rules use this form. */
+/*
+ * Returns the length of the name up to the first dot: "libjvm" in "libjvm.so". Rules use this form.
+ */
 static int bare_length(const char *name)
 {
 	return (int)strcspn(name, ".");

@@ -1,6 +1,6 @@
 /*
- * Launchers: programs of a few kilobytes whose code is in a library of many megabytes. -P . records
- * little of such a program.
+ * Launchers. A launcher is a program of a few kilobytes whose code is in a library of many
+ * megabytes. With -P . little of such a program is recorded.
  */
 #ifndef UTRAIL_CMDS_RECORD_RUN_LAUNCHER_H
 #define UTRAIL_CMDS_RECORD_RUN_LAUNCHER_H
@@ -8,8 +8,8 @@
 #include "cmds/record/run/recorder.h"
 
 /*
- * If -P is about the program alone, and the sizes of code show that the program @path is a
- * launcher, append to @out a sentence that names the library with its code.
+ * If -P only names the program, and the sizes of code show that the program @path is a launcher,
+ * append a sentence to @out. The sentence suggests the library that has the code.
  */
 void launcher_describe(struct recorder *rec, const char *path, struct strbuf *out);
 

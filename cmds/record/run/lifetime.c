@@ -1,6 +1,6 @@
 /*
- * A recording from its program's start to its end: signals, the program's status, and the processes
- * that it left running (see alive.h).
+ * A recording from the start of its program to the end. Handles signals, the program's status, and
+ * the processes that the program left running (see alive.h).
  */
 #include "cmds/record/run/recorder.h"
 
@@ -14,11 +14,11 @@
 #include "cmds/record/base/peer.h"
 
 /*
- * @is_parent: the recorder is the parent of @program; not so with --keep-pid
- * @ticker_fd: a timer while ticks are counted; else negative
- * @last_interrupt: the number of the last interrupt's signal
- * @late_interrupt: an interrupt after the program's end, but before the report of that end;
- *         ssi_signo is 0 when there was none
+ * @is_parent: the recorder is the parent of @program. This is false with --keep-pid
+ * @ticker_fd: a timer while ticks are counted, otherwise negative
+ * @last_interrupt: the signal number of the last interrupt
+ * @late_interrupt: an interrupt that came after the program's end, and before the report of that
+ *         end. ssi_signo is 0 when there was none
  */
 struct lifetime {
 	struct recorder *rec;
@@ -50,8 +50,8 @@ void recorder_signals(const struct record_settings *settings, sigset_t *set)
 }
 
 /*
- * True when the program has ended. While its hooks change (attach_patch()), the program is traced:
- * then waitid() also reports its stops, which are no end.
+ * True when the program has ended. While its hooks change, the program is traced (attach_patch()).
+ * waitid() then also reports its stops, which do not count here.
  */
 static bool has_ended(const struct lifetime *life)
 {
@@ -64,7 +64,7 @@ static bool has_ended(const struct lifetime *life)
 
 static void start_ticking(struct lifetime *life);
 
-/* Takes the program's end, once it has ended. Later calls do nothing. */
+/* Takes the program's exit status when the program has ended. Later calls do nothing. */
 static void reap_program(void *arg)
 {
 	struct lifetime *life = arg;
@@ -84,7 +84,7 @@ static void reap_program(void *arg)
 
 		if (pid == 0 || (pid < 0 && errno == EINTR))
 			return;
-		/* If wait4() has failed, another process has waited for the program before. */
+		/* If wait4() fails, another process has already waited for the program. */
 		if (pid == life->program)
 			life->end->status = status;
 	} else if (!peer_has_ended(rec->program_fd, 0)) {
@@ -97,7 +97,9 @@ static void reap_program(void *arg)
 		loop_remove(&rec->loop, rec->program_fd, &life->program_end);
 }
 
-/* Sends the signal by the descriptor: another process may have the program's number by now. */
+/*
+ * Sends the signal by the descriptor, because another process may have the program's number by now.
+ */
 static void pass_on(const struct lifetime *life, int sig)
 {
 	if (life->rec->program_fd >= 0)
@@ -111,7 +113,7 @@ static void serve_ticker(struct served *served, uint32_t epoll_events)
 	struct lifetime *life = container_of(served, struct lifetime, ticker);
 	uint64_t nr;
 
-	/* Missed ticks count as one: a suspended machine gives the program no time either. */
+	/* Missed ticks count as one. On a suspended machine, the program has no time either. */
 	if (read(life->ticker_fd, &nr, sizeof(nr)) == sizeof(nr))
 		alive_tick(&life->rec->alive);
 }
@@ -126,8 +128,8 @@ static void start_ticking(struct lifetime *life)
 }
 
 /*
- * Handles an interrupt. An interrupt from the terminal reaches the program by itself. An interrupt
- * that was sent to the recorder is passed on.
+ * Handles an interrupt. If it is from the terminal, the program has got it, too. If it was sent to
+ * the recorder, it is passed on to the program.
  */
 static void interrupt(struct lifetime *life, const struct signalfd_siginfo *info)
 {
@@ -139,8 +141,8 @@ static void interrupt(struct lifetime *life, const struct signalfd_siginfo *info
 }
 
 /*
- * True when the program has ended, but the tracer has not reported the end yet. An interrupt is not
- * for the program then.
+ * True when the program has ended, and the tracer has not reported the end yet. An interrupt is
+ * then not for the program.
  */
 static bool has_ended_untold(const struct lifetime *life)
 {
@@ -161,7 +163,10 @@ static void see_program_end(struct served *served, uint32_t epoll_events)
 	}
 }
 
-/* Lets children go that want a tracer. While hooks change, attach_patch() handles their stops. */
+/*
+ * Lets children go on that asked for a tracer. While hooks change, attach_patch() handles their
+ * stops.
+ */
 static void let_go(struct lifetime *life)
 {
 	if (life->is_parent && !proc_tells_end(&life->rec->proc) && !life->rec->service.is_busy)
@@ -174,7 +179,9 @@ static void serve_signals(struct served *served, uint32_t epoll_events)
 	struct signalfd_siginfo info;
 
 	while (read(life->signal_fd, &info, sizeof(info)) == sizeof(info)) {
-		/* This comes first: after the program's end an interrupt has another effect. */
+		/*
+		 * This comes first, since an interrupt has another effect after the program's end.
+		 */
 		reap_program(life);
 		if (info.ssi_signo == SIGCHLD)
 			let_go(life);
@@ -205,8 +212,8 @@ static int watch_signals(struct lifetime *life, struct uft_err *err)
 }
 
 /*
- * Watches for the program's end. The program's descriptor shows it. A child also sends SIGCHLD,
- * which is enough when there is no descriptor.
+ * Watches for the program's end. The program's descriptor shows the end. A child also sends SIGCHLD
+ * at its end, so a descriptor is not required.
  */
 static int watch_program(struct lifetime *life, struct uft_err *err)
 {
@@ -216,7 +223,7 @@ static int watch_program(struct lifetime *life, struct uft_err *err)
 	life->is_parent = waitid(P_PID, life->program, &unused, WEXITED | WNOHANG | WNOWAIT) == 0;
 	life->program_end = (struct served){ see_program_end, rec };
 	rec->program_fd = syscall(SYS_pidfd_open, life->program, 0);
-	/* The tracer sees the end first, and has the status. */
+	/* The tracer is informed of the end first, and has the status. */
 	if (proc_tells_end(&rec->proc)) {
 		int watched = loop_add(&rec->loop, rec->proc.end_fd, &life->program_end);
 
@@ -228,7 +235,7 @@ static int watch_program(struct lifetime *life, struct uft_err *err)
 
 	if (ret < 0 && ret != -ESRCH && !life->is_parent)
 		return err_set_errno(err, ret, "cannot watch the program");
-	/* The program may have stopped, or ended, before its signals were watched. */
+	/* The program may have stopped or ended before its signals were watched. */
 	let_go(life);
 	reap_program(life);
 	return 0;
@@ -262,8 +269,8 @@ int recorder_run(struct recorder *rec, pid_t child, struct recorder_end *end, st
 	*end = (struct recorder_end){ .status = RECORDER_STATUS_UNKNOWN };
 
 	/*
-	 * Processes with a filter cannot be left alone: without the recorder, all their filtered
-	 * calls would fail.
+	 * Processes with a filter of system calls cannot be left alone. Without the recorder, all
+	 * calls that the filter reports would fail.
 	 */
 	rec->alive.leaves_rest = rec->settings->without_probe &&
 				 !proc_uses_filter(&rec->proc, rec->settings);

@@ -27,7 +27,7 @@ static int check_elf(const char *name, const struct object_program *facts, const
 	if (facts->type != ET_EXEC && facts->type != ET_DYN)
 		return err_set(err, -ENOEXEC, "cannot trace '%s': ELF type %u is not a program",
 			       name, facts->type);
-	/* --proc records processes without a probe. */
+	/* --proc records processes that have no probe. */
 	if (opts->rec.proc_way)
 		return 0;
 	if (facts->machine != arch_elf_machine || facts->elf_class != arch_elf_class)
@@ -52,14 +52,14 @@ static int check_elf(const char *name, const struct object_program *facts, const
 	return 0;
 }
 
-/* The kernel's limit on scripts as interpreters of scripts (linux/fs/exec.c). */
+/* The kernel's limit on interpreters that are scripts themselves (linux/fs/exec.c). */
 #define SCRIPTS_MAX 5
 
 /*
- * Take the facts of the interpreter, which may be a script, too, instead of the script's. The
- * program's path stays.
+ * Replace the facts of the script by those of its interpreter. The interpreter may itself be a
+ * script. The path of the program stays.
  *
- * @is_python: set when one of the interpreters is called Python
+ * @is_python: set when one of the interpreters is named Python
  */
 static int use_interpreter(struct record_program *program, bool *is_python, struct uft_err *err)
 {
@@ -81,7 +81,7 @@ static int use_interpreter(struct record_program *program, bool *is_python, stru
 			return ret;
 	}
 	*is_python |= program->facts.runs_python;
-	/* When a script starts Python, the calls are in a child. */
+	/* When a script starts Python, the calls are made in a child. */
 	program->facts.runs_python = *is_python;
 	return 0;
 }
@@ -110,8 +110,8 @@ int record_program_find(struct record_program *program, const struct opts *opts,
 	if (ret < 0)
 		return ret;
 	/*
-	 * A program for another machine or word size is recorded without a probe, but its children
-	 * may be of this machine's kind.
+	 * A program for another machine or word size is recorded without a probe. Its children may
+	 * be programs for this machine.
 	 */
 	if (program->facts.machine != arch_elf_machine ||
 	    program->facts.elf_class != arch_elf_class) {

@@ -1,4 +1,4 @@
-/* Sets the recorder up, and takes the last records after recorder_run() (lifetime.c). */
+/* Sets up the recorder, and takes the last records after recorder_run() (lifetime.c). */
 #include "cmds/record/plan/callers.h"
 #include "cmds/record/run/recorder.h"
 
@@ -20,7 +20,7 @@
 #include "utils/base/fd.h"
 #include "utils/format/callables.h"
 
-/* True when the kernel itself keeps time by the CPU's counter: then the recording may, too. */
+/* True when the kernel's own clock uses the CPU's counter. The recording may then use it, too. */
 static bool kernel_trusts_counter(void)
 {
 	struct strbuf name cleanup_strbuf = { 0 };
@@ -88,8 +88,8 @@ static void make_plan(const struct record_settings *set, struct plan *plan)
 }
 
 /*
- * Let only the recorder's mapping write to the page. Linux before 5.1 has no seal for that, so
- * probes get a descriptor that only reads.
+ * Only the recorder's mapping may write to the page. Linux before 5.1 has no seal for this, so
+ * probes get a descriptor that can only read.
  */
 static int close_control_page(struct recorder *rec)
 {
@@ -130,8 +130,8 @@ static int make_control_page(struct recorder *rec, struct uft_err *err)
 }
 
 /*
- * Checks the limit on file sizes, which also applies to shared memory. A whole arena counts for the
- * limit, though most of it is only address space.
+ * Checks the limit on file sizes, which also applies to shared memory. An arena counts with its
+ * whole size, although most of it is only address space.
  */
 static int check_file_limit(struct uft_err *err)
 {
@@ -145,7 +145,10 @@ static int check_file_limit(struct uft_err *err)
 	return 0;
 }
 
-/* Makes the name by which probes find the recorder, and the secret by which they are known. */
+/*
+ * Makes the name with which probes find the recorder, and the secret with which the recorder
+ * recognises probes.
+ */
 static int make_address(struct control *ctl, struct uft_err *err)
 {
 	uint64_t random[1 + CONTROL_SECRET_BYTES / sizeof(uint64_t)];
@@ -164,8 +167,9 @@ static int make_address(struct control *ctl, struct uft_err *err)
 }
 
 /*
- * Each process, thread and conversation needs descriptors, so their limit is raised. The program
- * gets the old limit back (launch.c). All conversations together get a quarter of the descriptors.
+ * Each process, thread and conversation needs descriptors, so the limit on descriptors is raised.
+ * The program gets the old limit back (launch.c). All conversations together may use a quarter of
+ * the descriptors.
  */
 #define FILES_WANTED 65536
 #define TALKS_MAX    4096
@@ -228,7 +232,7 @@ static int choose_events(void *arg, pid_t pid, const struct attach_choice *choic
 	return ret < 0 ? ret : attach_choose(pid, &how, choices, nr, err);
 }
 
-/* Give each room the parts of other rooms that it needs. */
+/* Pass the parts of other rooms to each room that needs them. */
 static void put_together(struct recorder *rec)
 {
 	const struct record_settings *settings = rec->settings;
@@ -313,12 +317,12 @@ static void put_together(struct recorder *rec)
 		.program_fd = &rec->program_fd,
 		.service_fd = -1,
 	};
-	/* A flight recording has no limit here: it removes old files instead (flight.c). */
+	/* A flight recording has no limit in the store. It removes old files instead (flight.c). */
 	store_limit(store, settings->flight_bytes ? 0 : settings->max_bytes, finish_all,
 		    &rec->processes);
 }
 
-/* Gives the page to all parts that use it. Call it after make_control_page(). */
+/* Passes the page to all parts that use it. Call it after make_control_page(). */
 static void share_control_page(struct recorder *rec)
 {
 	rec->processes.control = rec->control;
@@ -376,7 +380,7 @@ void recorder_stop(struct recorder *rec)
 
 void recorder_close(struct recorder *rec)
 {
-	if (!rec->settings) /* it was never opened */
+	if (!rec->settings) /* the recorder was never opened */
 		return;
 	writers_stop(&rec->writers);
 	sources_finish(&rec->sources);

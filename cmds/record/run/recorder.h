@@ -1,5 +1,5 @@
 /*
- * The recorder. It puts all rooms together: a room is a directory of cmds/record. No other room
+ * The recorder, which puts all rooms together. A room is a directory of cmds/record. No other room
  * includes this header.
  */
 #ifndef UTRAIL_CMDS_RECORD_RUN_RECORDER_H
@@ -31,10 +31,10 @@
 #include "utils/base/err.h"
 
 /*
- * The whole recorder. Each member's header tells the owners and the thread.
+ * The whole recorder. The headers of the members say which thread may use them.
  *
  * @control, @control_fd: the page that all probes share with the recorder
- * @program_fd: pidfd of the program, from recorder_run() on
+ * @program_fd: a pidfd of the program, valid from recorder_run() on
  */
 struct recorder {
 	const struct record_settings *settings;
@@ -60,8 +60,8 @@ struct recorder {
 };
 
 /*
- * Create the shared page, the socket and the writers, before the program starts. @store is
- * borrowed. The caller calls recorder_close() in any case, also after a failure.
+ * Create the shared page, the socket and the writers, before the program starts. @store must stay
+ * valid until recorder_close(). The caller must call recorder_close(), also after a failure.
  */
 int recorder_open(struct recorder *rec, const struct record_settings *settings, struct store *store,
 		  struct uft_err *err);
@@ -73,12 +73,13 @@ int recorder_open(struct recorder *rec, const struct record_settings *settings, 
 /*
  * The end of the program.
  *
- * @status: of wait(2); RECORDER_STATUS_UNKNOWN when it still runs, or is no child of the recorder
- * @given_up: the signal that has ended the wait for a running program; else 0
+ * @status: the wait(2) status. RECORDER_STATUS_UNKNOWN when the program still runs, or is not a
+ *          child of the recorder
+ * @given_up: the signal that has ended the wait for a running program, otherwise 0
  * @has_left_rest: as in struct alive: processes that the program left still run
- * @has_stayed: an attached process could not be left as it was
- * @traceme: a process that asked the recorder to be its tracer
- * @usage: the program's resources
+ * @has_stayed: an attached process could not be restored to its former state
+ * @traceme: a process that has asked the recorder to be its tracer
+ * @usage: the resources that the program has used
  */
 struct recorder_end {
 	int status;
@@ -90,20 +91,21 @@ struct recorder_end {
 };
 
 /*
- * Set @set to the signals that a recorder with these settings serves by a descriptor. The caller
- * must block them before it starts a thread.
+ * Set @set to the signals that a recorder with these settings reads from a descriptor. The caller
+ * must block these signals before it starts a thread.
  */
 void recorder_signals(const struct record_settings *settings, sigset_t *set);
 
 /*
- * Serve probes until the program @child and all traced processes that it left running have ended,
- * or until enough interrupts came (alive.h).
+ * Serve probes until the program @child has ended, and also all traced processes that it left
+ * running, or until enough interrupts have come (alive.h). Returns 0, or a negative errno with a
+ * text.
  */
 int recorder_run(struct recorder *rec, pid_t child, struct recorder_end *end, struct uft_err *err);
 
 /*
- * For attach_how.wait: serve the loop for a moment. While threads do calls for the recorder, their
- * probe talks to it. @arg: the struct recorder
+ * For attach_how.wait: serve the loop for a moment. A thread that does a call for the recorder may
+ * send requests to the recorder meanwhile. @arg: the struct recorder
  */
 void recorder_serve_a_moment(void *arg);
 
@@ -114,8 +116,8 @@ void recorder_close(struct recorder *rec);
 #define cleanup_recorder cleanup(recorder_close)
 
 /*
- * Python's interpreter may be in the program or in libpython. Returns which of them @rules name:
- * PLAN_PATCHES_PROGRAM, PLAN_PATCHES_LIBPYTHON, both or 0.
+ * The interpreter of Python may be in the program or in libpython. Returns bits for those that
+ * @rules name: PLAN_PATCHES_PROGRAM, PLAN_PATCHES_LIBPYTHON, both, or 0.
  */
 uint32_t recorder_python_flags(const struct patch_rules *rules);
 
