@@ -104,8 +104,7 @@ static void tell_symbols(const struct msg *msg, const struct record_settings *se
 }
 
 /*
- * Report the number of patched functions of an unprepared file, and why other functions are not
- * patched.
+ * Report the patched functions of an unprepared file, and the reasons why others are not patched.
  */
 static void tell_patches(const struct msg *msg, const struct known_module *m)
 {
@@ -136,7 +135,9 @@ static void tell_modules(struct run *run, const struct recorder *rec)
 				  "'%s': return addresses into it stay, and ends of calls are "
 				  "estimated: %s",
 				  m->path, m->callers_why);
-		/* Modules without a symbol file have no records: they need a higher level. */
+		/*
+		 * A module without a symbol file has no records. It is reported at a higher level.
+		 */
 		if (msg_wants(msg, MSG_SYMBOL, m->is_saved ? 1 : 2))
 			tell_symbols(msg, &run->settings, m);
 		if (debuginfo_has(&run->debug, m->path))

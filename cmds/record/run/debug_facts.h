@@ -4,10 +4,10 @@
 
 #include "cmds/record/run/run.h"
 
-/* Report before the program is started. */
+/* Report the facts that are known before the program is started. */
 void debug_facts_before_run(const struct run *run);
 
-/* Report at the end, when all records are taken. */
+/* Report the facts that are known when all records were taken. */
 void debug_facts_after_run(struct run *run, const struct recorder *rec);
 
 #endif

@@ -1,4 +1,4 @@
-/* Shows what would be patched, for --dry-run (see dry_run.h). */
+/* Shows the functions that would be patched, for --dry-run (see dry_run.h). */
 #include "cmds/record/run/dry_run.h"
 
 #include <errno.h>

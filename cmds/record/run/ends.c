@@ -1,4 +1,4 @@
-/* Reports how attached processes end (see ends.h). */
+/* Reports the ends of attached processes (see ends.h). */
 #include "cmds/record/run/ends.h"
 
 #include <signal.h>
@@ -15,7 +15,7 @@
 #include "utils/base/fd.h"
 #include "utils/base/containers/strbuf.h"
 
-/* struct pidfd_info of linux/pidfd.h, as in Linux 6.15. */
+/* struct pidfd_info in linux/pidfd.h of Linux 6.15. */
 struct pidfd_end {
 	uint64_t mask;
 	uint64_t cgroup;
@@ -27,7 +27,9 @@ struct pidfd_end {
 
 #define STAT_MAX 4096
 
-/* Asks the kernel for the status, even after the parent's wait(2). True when it is known. */
+/*
+ * Gets the exit status from the kernel, even after the parent's wait(2). Returns true on success.
+ */
 static bool ask_kernel(struct end *end)
 {
 	struct pidfd_end info = { .mask = PIDFD_END_WANTED };
@@ -39,8 +41,8 @@ static bool ask_kernel(struct end *end)
 }
 
 /*
- * Read the status in /proc, for older kernels: the last number of proc_pid_stat(5). True when the
- * status is known.
+ * Reads the exit status in /proc, for older kernels. It is the last number of proc_pid_stat(5).
+ * Returns true on success.
  */
 static bool ask_proc(struct end *end)
 {
@@ -103,6 +105,6 @@ int ends_tell(struct end *end, const struct msg *msg)
 			 "may have been the cause: try without it, and with -e or fewer functions "
 			 "(-P)",
 			 end->pid, WTERMSIG(end->status), strsignal(WTERMSIG(end->status)));
-	/* The parent handles a plain exit, and may know of it already. */
+	/* An exit without a signal is the parent's business, and the parent may already know it. */
 	return WIFSIGNALED(end->status) ? end->status : 0;
 }

@@ -1,4 +1,4 @@
-/* Reports how attached processes end, which are not children of the recorder. */
+/* Reports the ends of attached processes, which are not children of the recorder. */
 #ifndef UTRAIL_CMDS_RECORD_RUN_ENDS_H
 #define UTRAIL_CMDS_RECORD_RUN_ENDS_H
 
@@ -10,10 +10,10 @@
 #include "cmds/terminal/msg.h"
 
 /*
- * An attached process. Starts with ends_watch().
+ * An attached process. The struct starts with ends_watch().
  *
- * @pidfd: -1: its end was seen, or could not be watched
- * @status: of wait(2), if @is_known
+ * @pidfd: -1: the end was seen, or could not be watched
+ * @status: the wait(2) status, if @is_known
  */
 struct end {
 	pid_t pid;
@@ -25,12 +25,13 @@ struct end {
 	struct served served;
 };
 
-/* Watch for the end of process @pid with @loop. */
+/* Watch for the end of process @pid in @loop. */
 void ends_watch(struct end *end, pid_t pid, struct loop *loop);
 
 /*
- * Stop watching, and report how the process has ended. Returns the status as of waitpid(2) if a
- * signal has ended it; 0: another end; -1: it runs, or its end is unknown.
+ * Stop watching, and report how the process has ended. Returns the waitpid(2) status if a signal
+ * has ended the process, 0 for another end, or -1 when the process still runs or its end is
+ * unknown.
  */
 int ends_tell(struct end *end, const struct msg *msg);
 

@@ -50,7 +50,7 @@ static uint64_t arg_features(const struct run *run)
 	return text.len ? mask | FEAT_RETVAL : mask;
 }
 
-/* Puts a copy of the text into *@field, or NULL when the text is empty. */
+/* Sets *@field to a copy of the text, or to NULL when the text is empty. Returns 0 or -ENOMEM. */
 static int keep_text(struct strbuf *text, char **field)
 {
 	if (strbuf_oom(text))
@@ -60,7 +60,7 @@ static int keep_text(struct strbuf *text, char **field)
 	return 0;
 }
 
-/* Describes payloads for readers (doc/formats/info.md, "Argument specifications"). */
+/* Describes the payloads, for readers (doc/formats/info.md, "Argument specifications"). */
 static int describe_args(const struct run *run, bool has_callables, struct info *info)
 {
 	struct strbuf texts[5] = { 0 };
@@ -211,8 +211,8 @@ static int describe_too_deep(const struct run *run, const struct tasks *tasks, s
 }
 
 /*
- * Makes a line such as "calls from libnode.so.108 (builtin functions of V8)", in the words of -v
- * while recording.
+ * Makes a line such as "calls from libnode.so.108 (builtin functions of V8)". The words are those
+ * of -v during the recording.
  */
 static int describe_kept_returns(const struct recorder *rec, struct info *info)
 {
@@ -246,7 +246,7 @@ static void describe_losses(const struct run *run, struct recorder *rec, struct 
 	info->write_error = -atomic_load(&run->store->error);
 }
 
-/* Without space for a new file: writes the status into the room for it in the first `info`. */
+/* Writes the status into the space that the first `info` has for it. This needs no disk space. */
 static int write_state(const struct run *run, const struct info *info)
 {
 	struct strbuf line cleanup_strbuf = { 0 };
@@ -298,7 +298,7 @@ int infofile_begin(const struct run *run, struct uft_err *err)
 	return write_info(run, &info, err);
 }
 
-/* True when an action of some filter keeps calls even if they are short. */
+/* True when an action of a filter keeps calls that are shorter than the threshold. */
 static bool keeps_short_calls(const struct filters *filters)
 {
 	uint32_t uses = 0;
@@ -309,14 +309,14 @@ static bool keeps_short_calls(const struct filters *filters)
 }
 
 /*
- * Readers apply -t from this file to the scheduler's events and to all calls. If -T f@trace or
- * f@time=1us keeps shorter calls, -t is not written.
+ * Readers apply -t from this file to all calls and to the events of the scheduler. So -t is not
+ * written if -T f@trace or f@time=1us keeps shorter calls.
  */
 int infofile_default_opts(const struct run *run, struct uft_err *err)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
 
-	/* Most acts of processes are outside of functions, and readers must show them. */
+	/* Readers must show acts of processes, and most of these are outside of functions. */
 	if (run->settings.proc_way)
 		strbuf_addstr(&text, "--event-full\n");
 

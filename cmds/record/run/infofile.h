@@ -1,21 +1,24 @@
-/* Writes `info` and `default.opts` of a recording: its program, its settings, its end. */
+/* Writes `info` and `default.opts`, which describe a recording's program, settings and end. */
 #ifndef UTRAIL_CMDS_RECORD_RUN_INFOFILE_H
 #define UTRAIL_CMDS_RECORD_RUN_INFOFILE_H
 
 #include "cmds/record/run/run.h"
 
-/* Write `info` with the least that a reader needs, before the start. 0 or negative with @err. */
+/*
+ * Write `info` with the minimum that readers need. Call it before the program starts. Returns 0, or
+ * a negative error with @err.
+ */
 int infofile_begin(const struct run *run, struct uft_err *err);
 
-/* Write `info` with everything, after the end. Returns 0 or negative with @err. */
+/* Write the complete `info`, after the end. Returns 0, or a negative error with @err. */
 int infofile_finish(const struct run *run, struct recorder *rec, struct uft_err *err);
 
-/* Returns the command line in shell syntax, on the heap; NULL without memory. */
+/* Returns the command line in shell syntax, on the heap, or NULL without memory. */
 char *infofile_command_line(const struct opts *opts);
 
 /*
- * Write options that reading commands must use, too (doc/formats/events.md, "default.opts").
- * Returns 0 or negative with @err.
+ * Write the options that reading commands must use, too (doc/formats/events.md, "default.opts").
+ * Returns 0, or a negative error with @err.
  */
 int infofile_default_opts(const struct run *run, struct uft_err *err);
 

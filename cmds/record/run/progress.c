@@ -10,16 +10,20 @@
 
 #include "cmds/terminal/statusline.h"
 
-/* /dev/tty, whose device number is the same everywhere (the kernel's admin-guide/devices.txt). */
+/*
+ * /dev/tty. Its device number is the same on all machines (the kernel's admin-guide/devices.txt).
+ */
 #define DEV_TTY makedev(5, 0)
 
-/* True for the error of an ended process. Other errors mean that it is another user's. */
+/* True for the error of an ended process. Other errors occur with another user's process. */
 static bool is_gone(int code)
 {
 	return code == -ENOENT || code == -ESRCH;
 }
 
-/* True when process @pid prints on the line's terminal, or on /dev/tty: any terminal. */
+/*
+ * True when process @pid prints on the line's terminal, or on /dev/tty, which can be any terminal.
+ */
 static bool prints_there(const struct run_progress *progress, pid_t pid)
 {
 	struct stat st;
@@ -32,8 +36,8 @@ static bool prints_there(const struct run_progress *progress, pid_t pid)
 }
 
 /*
- * True when a recorded process prints on the terminal: the line would mix with its output, or erase
- * it. A message to stderr now and then does no harm.
+ * True when a recorded process prints on the terminal. The line would then mix with its output, or
+ * erase it. An occasional message on stderr does no harm.
  */
 static bool is_others(const struct run_progress *progress)
 {
@@ -65,14 +69,16 @@ static double megabytes(uint64_t bytes)
 	return (double)bytes / (1 << 20);
 }
 
-/* Adds the line's text. The most important number comes first: a narrow terminal cuts the rest. */
+/*
+ * Adds the text of the line. The main number comes first, because a narrow terminal cuts the end.
+ */
 static void add_text(const struct run_progress *progress, struct strbuf *out)
 {
 	struct writers_sum sum;
 
 	writers_sum(&progress->rec->writers, &sum);
 	add_time(out, (clock_now_ns(CLOCK_MONOTONIC) - progress->began_ns) / 1000000000);
-	/* A flight recording has no file yet, and new records replace old ones. */
+	/* A flight recording has no file yet, and its new records replace old ones. */
 	if (progress->rec->settings->flight_bytes)
 		strbuf_addf(out, ", %.1f MB of %u task%s in memory", megabytes(sum.ring_bytes),
 			    sum.nr_rings, sum.nr_rings == 1 ? "" : "s");
@@ -105,8 +111,8 @@ static int start_timer(struct run_progress *progress)
 }
 
 /*
- * True when a line may be shown. Not with --keep-pid: the shell uses the terminal after the
- * program's end, before the recorder is done.
+ * True when a line may be shown. It is not shown with --keep-pid, because the shell uses the
+ * terminal as soon as the program has ended.
  */
 static bool is_wanted(const struct opts *opts)
 {

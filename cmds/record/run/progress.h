@@ -1,4 +1,4 @@
-/* Shows the progress of `record`: a line every second, on the terminal of stderr. */
+/* Shows the progress of `record`. Prints a line every second on the terminal of stderr. */
 #ifndef UTRAIL_CMDS_RECORD_RUN_PROGRESS_H
 #define UTRAIL_CMDS_RECORD_RUN_PROGRESS_H
 
@@ -9,11 +9,11 @@
 #include "cmds/record/run/run.h"
 
 /*
- * The state of the line, in the control thread. Callers need no member.
+ * The state of the line. It belongs to the control thread. Callers use no member.
  *
  * @program: 0 when the recorder has not started a program (-p)
- * @is_asked_for: shown even if recorded processes write to the terminal
- * @device: the terminal's number, by statusline_terminal()
+ * @is_asked_for: the line is shown even if recorded processes write to the terminal
+ * @device: the device number of the terminal, from statusline_terminal()
  */
 struct run_progress {
 	struct recorder *rec;
@@ -25,12 +25,12 @@ struct run_progress {
 	struct served timer;
 };
 
-/* Switch on the counts that will be shown, after recorder_open() and before any record. */
+/* Switch on the counters to show. Call it after recorder_open(), before the first record. */
 void run_progress_prepare(const struct run *run, struct recorder *rec);
 
 /*
- * Show a line with the recorded and lost calls and bytes, and the time. Without --progress it is
- * shown only while no recorded process has that terminal as its stdout.
+ * Show a line with the recorded calls, lost calls, bytes, and the time. Without --progress, the
+ * line is only shown while no recorded process has the terminal as its stdout.
  */
 void run_progress_begin(struct run_progress *progress, const struct run *run, struct recorder *rec,
 			pid_t program);

@@ -1,4 +1,4 @@
-/* A run of `record`: data that its steps pass on. */
+/* A run of `record`, and the data that its steps pass on. */
 #ifndef UTRAIL_CMDS_RECORD_RUN_RUN_H
 #define UTRAIL_CMDS_RECORD_RUN_RUN_H
 
@@ -17,7 +17,7 @@
 #include "cmds/record/store/dir.h"
 #include "utils/spec/args/argrules.h"
 
-/* All data of a run of `record`, from the program check to the last file. */
+/* All data of a run of `record`, from the check of the program to the last file. */
 struct run {
 	const struct opts *opts;
 	struct argrules args;
@@ -27,15 +27,15 @@ struct run {
 	char library[PATH_MAX];
 	struct store_dir dir;
 	struct store_compact compact;
-	struct store *store; /* the store in use: @dir or @compact */
+	struct store *store; /* the store that is used: @dir or @compact */
 	struct timespec started;
 	uint64_t elapsed_ns;
-	/* the time that taking the remaining records took after the program's end */
+	/* the duration of taking the remaining records after the program's end */
 	uint64_t stop_ns;
 	struct recorder_end end;
 	struct launch launch;
 	struct launched program_process;
-	pid_t *pids; /* -p: process ids; heap */
+	pid_t *pids; /* -p: the process ids, on the heap */
 	size_t nr_pids;
 	bool has_debug;	 /* there are .dbg files */
 	bool has_events; /* there are events that the program has declared */

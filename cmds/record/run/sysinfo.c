@@ -1,4 +1,4 @@
-/* Writes the facts about the machine and the run into the `info` file (see sysinfo.h). */
+/* Writes facts about the machine and the run to the `info` file (see sysinfo.h). */
 #include "cmds/record/run/sysinfo.h"
 
 #include <errno.h>
@@ -18,7 +18,9 @@ static int read_file(const char *path, struct strbuf *text)
 	return file_read_all(path, SMALL_FILE, text, NULL);
 }
 
-/* Returns the rest of the line after @key, on the heap; NULL when no line begins with it. */
+/*
+ * Returns the rest of the line that begins with @key, on the heap. Returns NULL when there is none.
+ */
 static char *line_after(const struct strbuf *text, const char *key)
 {
 	size_t len = strlen(key);

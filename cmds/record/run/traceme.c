@@ -1,4 +1,4 @@
-/* Releases children that asked their parent to trace them (see traceme.h). */
+/* Releases children that have asked their parent to trace them (see traceme.h). */
 #include "cmds/record/run/traceme.h"
 
 #include <errno.h>
@@ -13,7 +13,9 @@
 #include "utils/base/fd.h"
 #include "utils/base/containers/strbuf.h"
 
-/* The number of a field of /proc/<pid>/stat: the stack pointer that a program starts with. */
+/*
+ * The number of a field in /proc/<pid>/stat. It has the stack pointer with which a program starts.
+ */
 #define STAT_START_STACK 28
 
 static uint64_t start_stack(pid_t tid)
@@ -30,8 +32,8 @@ static uint64_t start_stack(pid_t tid)
 }
 
 /*
- * True for the SIGTRAP by which the kernel reports an exec to a tracer, before the first
- * instruction. Without a tracer there is no such signal.
+ * True for the SIGTRAP with which the kernel reports an exec to a tracer. It comes before the first
+ * instruction of the program, and only with a tracer.
  */
 static bool tells_exec(pid_t tid, const siginfo_t *info)
 {
@@ -42,19 +44,19 @@ static bool tells_exec(pid_t tid, const siginfo_t *info)
 	       now.stack_pointer == start_stack(tid);
 }
 
-/* True for a child that waits with raise(SIGSTOP) until its tracer is ready. */
+/* True for a child that has called raise(SIGSTOP) to wait until its tracer is ready. */
 static bool waits_for_tracer(pid_t pid, const siginfo_t *info)
 {
 	return info->si_signo == SIGSTOP && info->si_code <= 0 && info->si_pid == pid;
 }
 
-/* Lets the task go. Returns false when this thread is not its tracer. */
+/* Lets the task go on. Returns false when this thread is not its tracer. */
 static bool let_go(struct traceme *seen, pid_t tid)
 {
 	siginfo_t info = { 0 };
 	int sig = 0;
 
-	/* EINVAL: its whole process is stopped. The task stays stopped, but untraced. */
+	/* EINVAL: the whole process is stopped. The task stays stopped, but without a tracer. */
 	if (ptrace(PTRACE_GETSIGINFO, tid, NULL, &info) < 0) {
 		if (errno != EINVAL)
 			return false;
@@ -69,8 +71,8 @@ static bool let_go(struct traceme *seen, pid_t tid)
 }
 
 /*
- * waitid() may report a tracee of another thread first. When that tracee goes on, it causes a
- * SIGCHLD, after which this function is called again.
+ * waitid() may first report a tracee of another thread. When that tracee goes on, it causes a
+ * SIGCHLD, and this function is called again.
  */
 void traceme_let_go(struct traceme *seen)
 {
@@ -81,11 +83,13 @@ void traceme_let_go(struct traceme *seen)
 		    !stop.si_pid)
 			return;
 		if (stop.si_code == CLD_TRAPPED) {
-			/* A stop with an event is of a child that another thread has seized. */
+			/*
+			 * A stop with an event is that of a child that another thread has seized.
+			 */
 			if (stop.si_status >> 8 || !let_go(seen, stop.si_pid))
 				return;
 		} else {
-			/* An untraced child: the shell handles its stop. */
+			/* The stop of an untraced child is handled by the shell. */
 			waitid(P_PID, stop.si_pid, &stop, WSTOPPED | WNOHANG | __WALL);
 		}
 	}

@@ -1,6 +1,6 @@
 /*
- * Children that asked their parent, which is the recorder, to trace them (PTRACE_TRACEME). They
- * stay stopped until the recorder lets them go on.
+ * Children that have asked their parent, which is the recorder, to trace them (PTRACE_TRACEME).
+ * They stay stopped until the recorder lets them go on.
  */
 #ifndef UTRAIL_CMDS_RECORD_RUN_TRACEME_H
 #define UTRAIL_CMDS_RECORD_RUN_TRACEME_H
@@ -11,11 +11,11 @@
 #include "cmds/terminal/msg.h"
 
 /*
- * The first task that asked the recorder to trace it and was released.
+ * The first task that has asked the recorder to trace it, and was released.
  *
  * @tid: 0 when no task has asked
- * @sig: the signal that it was stopped at
- * @was_passed_on: false: the signal was meant for a tracer only
+ * @sig: the signal at which the task was stopped
+ * @was_passed_on: the signal was passed to the task. False if it was only meant for a tracer
  */
 struct traceme {
 	pid_t tid;
@@ -24,8 +24,8 @@ struct traceme {
 };
 
 /*
- * Release all processes that are stopped for the recorder as their tracer. Call it after a SIGCHLD,
- * in the thread that has started the program. Tracees of other threads are left alone.
+ * Release all processes whose tracer is the recorder and that are stopped. Call it after a SIGCHLD,
+ * in the thread that has started the program. Tracees of other threads are not released.
  */
 void traceme_let_go(struct traceme *seen);
 
