@@ -24,7 +24,7 @@ bool graph_fits_instance(int instance_fd)
 	       tracefs_write(instance_fd, "current_tracer", "nop", NULL) == 0;
 }
 
-/* Writes a list of functions: each write appends one word. */
+/* Writes a list of functions. Each write appends one word. */
 static int write_names(int dir_fd, const char *file, const struct strbuf *names,
 		       struct uft_err *err)
 {
@@ -38,7 +38,9 @@ static int write_names(int dir_fd, const char *file, const struct strbuf *names,
 	return ret < 0 ? err_set_errno(err, ret, "cannot write functions to '%s'", file) : 0;
 }
 
-/* The functions that the user's filters choose among those that can be traced. */
+/*
+ * The functions that the user's filters choose. Only functions that can be traced are in the lists.
+ */
 struct choice {
 	struct strbuf in;
 	struct strbuf out;
@@ -51,7 +53,7 @@ static void choice_deinit(struct choice *choice)
 	strbuf_deinit(&choice->out);
 }
 
-/* Returns the name in a line "<name>" or "<name> [<module>]". */
+/* Returns the name in a line of the form "<name>" or "<name> [<module>]". */
 static struct text name_of(struct text line)
 {
 	const char *space = memchr(line.at, ' ', text_left(&line));
@@ -78,7 +80,7 @@ static int match_function(struct filters *filters, struct text name, struct choi
 			      : trigger.flags & TRIGGER_FILTER ? &choice->in
 							       : NULL;
 
-	/* The kernel takes white space as the end of a name. */
+	/* For the kernel, white space ends a name. */
 	if (list)
 		strbuf_addf(list, "%s\n%c", copy, '\0');
 	return 0;
@@ -101,8 +103,8 @@ static bool has_kernel_filters(const struct filters *filters, bool *wants_in)
 }
 
 /*
- * Applies -F and -N to kernel functions: the tracer leaves out all other functions, with their
- * callees.
+ * Applies -F and -N to kernel functions. The tracer leaves out all other functions, and the
+ * functions that they call.
  */
 static int choose_functions(struct kernel *kernel, struct uft_err *err)
 {

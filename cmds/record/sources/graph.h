@@ -1,4 +1,4 @@
-/* The kernel's function_graph tracer: calls of kernel functions by the traced tasks, -k and -K. */
+/* The kernel's function_graph tracer, which records calls of kernel functions in traced tasks. */
 #ifndef UTRAIL_CMDS_RECORD_SOURCES_GRAPH_H
 #define UTRAIL_CMDS_RECORD_SOURCES_GRAPH_H
 
@@ -8,12 +8,13 @@
 #include "cmds/record/sources/kernel.h"
 #include "utils/base/err.h"
 
-/* True when the tracer, with all settings, can run in the instance (Linux 6.13 and later). */
+/* True when the tracer can run with all its settings in the instance (Linux 6.13 and later). */
 bool graph_fits_instance(int instance_fd);
 
 /*
  * Set up the tracer in kernel->instance_fd for @pid and its forks, by the settings. It starts with
- * tracing_on. Returns 0, or negative errno with @err, which names what the kernel lacks.
+ * tracing_on. Returns 0, or a negative errno with @err, which names the missing feature of the
+ * kernel.
  */
 int graph_set_up(struct kernel *kernel, pid_t pid, struct uft_err *err);
 

@@ -1,4 +1,4 @@
-/* Records tracepoints and calls of the kernel (see kernel.h). */
+/* Records tracepoints and kernel function calls (see kernel.h). */
 #include "cmds/record/sources/kernel.h"
 
 #include <errno.h>
@@ -21,22 +21,25 @@
 
 #define NAME_SIZE	64
 /*
- * The fill level of a buffer at which the kernel wakes the recorder. It is low, since a buffer's
- * content is lost when the recorder is killed.
+ * The fill level of a buffer at which the kernel wakes the recorder. It is low, because the content
+ * of a buffer is lost when the recorder is killed.
  */
 #define WATERMARK_BYTES 16384ULL
-/* The number of pages that a pipe takes. */
+/* The number of pages that fit into a pipe. */
 #define PAGES_AT_ONCE	16
 #define INSTANCE_PREFIX "utrail-"
-/* The kernel's first pid namespace (PROC_PID_INIT_INO), whose numbers trace events have. */
+/*
+ * The kernel's first pid namespace (PROC_PID_INIT_INO). Trace events have numbers of this
+ * namespace.
+ */
 #define FIRST_PID_SPACE "pid:[4026531836]"
 
 /*
- * A CPU's buffer.
+ * The buffer of a CPU.
  *
- * @fd: trace_pipe_raw, which yields pages
- * @kept: in a flight recording, the pages for the file
- * @stream: in other recordings, the file
+ * @fd: trace_pipe_raw, from which pages are read
+ * @kept: in a flight recording, the pages that will be written to the file
+ * @stream: in other recordings, the stream of the file
  */
 struct kernel_cpu {
 	struct served served;
@@ -54,7 +57,9 @@ static void instance_name(char name[static NAME_SIZE])
 
 /* --- the instance --- */
 
-/* Removes instances of killed recorders. An instance that any process uses cannot be removed. */
+/*
+ * Removes the instances of killed recorders. Instances that a process still uses cannot be removed.
+ */
 static void remove_stale_instances(int tracefs_fd)
 {
 	int fd cleanup_fd = openat(tracefs_fd, "instances", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -84,7 +89,7 @@ static int make_instance(struct kernel *kernel, struct uft_err *err)
 	return kernel->instance_fd < 0 ? err_set_errno(err, -errno, "cannot open '%s'", name) : 0;
 }
 
-/* Takes the global instance. No other user may trace in it while its settings are changed. */
+/* Uses the global instance. It must not be in use by others, because its settings are changed. */
 static int take_everybodys(struct kernel *kernel, struct uft_err *err)
 {
 	int ret = tracefs_state_keep(&kernel->state, kernel->tracefs_fd, err);
@@ -112,7 +117,7 @@ static void leave_instance(struct kernel *kernel)
 	kernel->is_everybodys = false;
 }
 
-/* Make an instance for this recorder. If it cannot trace calls as needed, take the global one. */
+/* Make an instance for this recorder. If calls cannot be traced in it, use the global instance. */
 static int choose_instance(struct kernel *kernel, struct uft_err *err)
 {
 	int ret = make_instance(kernel, err);
@@ -137,7 +142,9 @@ static const char *clock_name(int clock_id)
 	}
 }
 
-/* Refuses a recorder in a pid namespace of its own: the kernel compares pids of the first. */
+/*
+ * Refuses to run outside of the first pid namespace, because the kernel compares pids of the first.
+ */
 static int check_pid_space(struct uft_err *err)
 {
 	char space[NAME_SIZE] = { 0 };
@@ -152,8 +159,8 @@ static int check_pid_space(struct uft_err *err)
 }
 
 /*
- * Set the fill level at which the kernel wakes the recorder: at least two pages, since serve_cpu()
- * does not take the page that is being filled.
+ * Set the fill level at which the kernel wakes the recorder. It is at least two pages, because
+ * serve_cpu() does not take the page that is still being filled.
  */
 static void set_watermark(struct kernel *kernel)
 {
@@ -189,15 +196,15 @@ static int set_up(struct kernel *kernel, pid_t pid, struct uft_err *err)
 	if (ret == 0 && kernel->has_events)
 		ret = tracefs_write(fd, "set_event_pid", who, err);
 	/*
-	 * The tracer is set up before the pipes are opened: while they are open, the kernel allows
-	 * no change of the tracer.
+	 * The tracer must be set up before the pipes are opened. While they are open, the kernel
+	 * does not allow changing the tracer.
 	 */
 	if (ret == 0 && kernel->has_graph)
 		ret = graph_set_up(kernel, pid, err);
 	return ret;
 }
 
-/* --- the events, and data that readers need about them --- */
+/* --- the events, and the data about them that readers need --- */
 
 static int add_file(struct kernel *kernel, const char *name, struct strbuf *header)
 {
@@ -224,12 +231,12 @@ static void begin_header(struct kernel *kernel, struct strbuf *header)
 					 });
 	if (page.len)
 		kernel_header_put_file(header, "events/header_page", page.data, page.len);
-	/* Old readers want these formats, which some kernels do not have. */
+	/* Old readers require these formats. Some kernels do not have them. */
 	add_file(kernel, "events/ftrace/funcgraph_entry/format", header);
 	add_file(kernel, "events/ftrace/funcgraph_exit/format", header);
 }
 
-/* Switch an event on. An event without a switch, as tracers have, is no tracepoint. */
+/* Switch on an event. Events of tracers have no switch, and are not tracepoints. */
 static int enable(struct kernel *kernel, const char *name, struct strbuf *header,
 		  struct uft_err *err)
 {
@@ -248,7 +255,7 @@ static int enable(struct kernel *kernel, const char *name, struct strbuf *header
 	return strbuf_oom(&path) ? -ENOMEM : add_file(kernel, path.data, header);
 }
 
-/* Reports rules that match no event's name: most likely they are misspelt. */
+/* Reports rules that match no event. They are most likely misspelt. */
 static void check_rules(const struct event_rules *rules, const struct strbuf *names,
 			struct uft_err *err)
 {
@@ -271,7 +278,7 @@ static void check_rules(const struct event_rules *rules, const struct strbuf *na
 	}
 }
 
-/* Switches all chosen events on. Their number goes to @nr. */
+/* Switches on all chosen events. @nr gets their number. */
 static int enable_all(struct kernel *kernel, struct strbuf *header, unsigned *nr,
 		      struct uft_err *err)
 {
@@ -296,7 +303,7 @@ static int enable_all(struct kernel *kernel, struct strbuf *header, unsigned *nr
 	return *nr ? 0 : err->code;
 }
 
-/* Saves the names of kernel addresses. Without them, events show addresses as numbers. */
+/* Saves the names of kernel addresses. Without the names, events show numbers. */
 static void save_symbols(struct kernel *kernel)
 {
 	struct strbuf symbols cleanup_strbuf = { 0 };
@@ -314,7 +321,7 @@ static int choose_events(struct kernel *kernel, struct uft_err *err)
 	begin_header(kernel, &header);
 	if (kernel->has_events)
 		ret = enable_all(kernel, &header, &nr, err);
-	/* If no event can be recorded, calls may still be. */
+	/* Calls may still be recorded when no event can be recorded. */
 	if (ret < 0 && !kernel->has_graph)
 		return ret;
 	save_symbols(kernel);
@@ -334,7 +341,7 @@ static int open_cpu(struct kernel_cpu *cpu, struct uft_err *err)
 
 	snprintf(name, sizeof(name), "per_cpu/cpu%u/trace_pipe_raw", cpu->index);
 	cpu->fd = openat(kernel->instance_fd, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	if (cpu->fd < 0 && errno == ENOENT) /* this CPU does not exist */
+	if (cpu->fd < 0 && errno == ENOENT) /* the machine does not have this CPU */
 		return 0;
 	if (cpu->fd < 0)
 		return err_set_errno(err, -errno, "cannot open '%s'", name);
@@ -373,7 +380,7 @@ static int open_cpus(struct kernel *kernel, struct uft_err *err)
 	return ret;
 }
 
-/* The instance is left after its files are closed: an open instance cannot be removed. */
+/* The files of the instance are closed first, because an open instance cannot be removed. */
 static void close_all(struct kernel *kernel)
 {
 	for (unsigned i = 0; i < kernel->nr_cpus; i++) {
@@ -452,8 +459,8 @@ static void forget_old(struct kernel_cpu *cpu)
 }
 
 /*
- * True when the pages still fit half of --max-size. The other half is for calls, without which
- * events are useless.
+ * True when the pages fit into half of --max-size. The other half is for calls, because events are
+ * useless without calls.
  */
 static bool has_share(struct kernel *kernel, size_t len)
 {
@@ -464,7 +471,7 @@ static bool has_share(struct kernel *kernel, size_t len)
 	return !kernel->is_full;
 }
 
-/* Takes @len bytes at @pages, which are whole pages. */
+/* Takes the @len bytes at @pages. They are whole pages. */
 static int take_pages(struct kernel_cpu *cpu, const uint8_t *pages, size_t len)
 {
 	struct kernel *kernel = cpu->kernel;
@@ -481,7 +488,7 @@ static int take_pages(struct kernel_cpu *cpu, const uint8_t *pages, size_t len)
 	return store_append(kernel->store, cpu->stream, pages, len);
 }
 
-/* Reads full pages by splice(2). Returns the number of bytes; 0: no full page is left. */
+/* Reads full pages by splice(2). Returns the number of bytes, or 0 when no full page is left. */
 static ssize_t get_full_pages(struct kernel_cpu *cpu)
 {
 	struct kernel *kernel = cpu->kernel;
@@ -491,7 +498,7 @@ static ssize_t get_full_pages(struct kernel_cpu *cpu)
 	return n > 0 ? fd_read_full(kernel->pipe[0], kernel->pages, n) : 0;
 }
 
-/* Reads a page by read(2), which also yields pages that are not full. */
+/* Reads a page by read(2), which also returns pages that are not full. */
 static ssize_t get_any_page(struct kernel_cpu *cpu)
 {
 	struct kernel *kernel = cpu->kernel;
@@ -502,14 +509,14 @@ static ssize_t get_any_page(struct kernel_cpu *cpu)
 	} while (n < 0 && errno == EINTR);
 	if (n <= 0)
 		return 0;
-	/* Readers count in pages, so the end of the page becomes zeros. */
+	/* Readers expect whole pages, so the rest of the page is filled with zeros. */
 	memset(kernel->pages + n, 0, kernel->page_bytes - n);
 	return kernel->page_bytes;
 }
 
 /*
- * Take pages by @get, at most as many as a buffer has: a stream of events must not keep the
- * recorder here. Pages that cannot be written are dropped.
+ * Take pages with @get, but at most as many as fit into a buffer. Otherwise a continuous stream of
+ * events would keep the recorder here. Pages that cannot be written are dropped.
  */
 static int drain_kernel_cpu(struct kernel_cpu *cpu, ssize_t (*get)(struct kernel_cpu *cpu))
 {
@@ -565,7 +572,7 @@ static int kernel_save(struct source *source)
 	return ret;
 }
 
-/* Returns the number of records that the kernel has overwritten, or had no room for. */
+/* Returns the number of records that the kernel has overwritten, or for which it had no room. */
 static uint64_t count_lost(struct kernel_cpu *cpu)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -595,7 +602,7 @@ static int kernel_finish(struct source *source)
 {
 	struct kernel *kernel = container_of(source, struct kernel, source);
 
-	/* Tracing ends first: otherwise reading might not end. */
+	/* Tracing must end first, because reading might not end otherwise. */
 	tracefs_write(kernel->instance_fd, "tracing_on", "0", NULL);
 
 	int ret = kernel_save(source);
@@ -606,7 +613,7 @@ static int kernel_finish(struct source *source)
 	return ret;
 }
 
-/* The default grows with the depth, as in uftrace. */
+/* The default size depends on the depth, as in uftrace. */
 static uint64_t default_buffer_bytes(unsigned depth)
 {
 	return depth >= 8 ? 4 << 20 : depth >= 4 ? 3 << 20 : depth >= 2 ? 2 << 20 : 1408 << 10;
@@ -655,6 +662,6 @@ int kernel_open(struct kernel *kernel, struct sources *sources, pid_t pid, struc
 
 	if (ret == 0 || !graph || !events)
 		return ret;
-	/* Perhaps only the calls cannot be recorded, so the events are tried alone. */
+	/* Possibly only the calls cannot be recorded, so the events are tried alone. */
 	return open_kinds(kernel, sources, pid, false, true, &why) == 0 ? 0 : ret;
 }

@@ -1,6 +1,6 @@
 /*
- * Records events of the traced tasks in the kernel: tracepoints (-E 'system:event@kernel'), and
- * calls of kernel functions (-k).
+ * Records events in the kernel for the traced tasks. They are tracepoints (-E
+ * 'system:event@kernel') and calls of kernel functions (-k).
  */
 #ifndef UTRAIL_CMDS_RECORD_SOURCES_KERNEL_H
 #define UTRAIL_CMDS_RECORD_SOURCES_KERNEL_H
@@ -16,20 +16,20 @@
 struct kernel_cpu;
 
 /*
- * The recorder's instance of the kernel's tracing (Documentation/trace/ftrace.rst, "Instances"),
- * which does not affect other tracing. If the kernel traces calls only in the global instance, the
- * recorder uses the global instance.
+ * The recorder's instance of the kernel's tracing (Documentation/trace/ftrace.rst, "Instances"). An
+ * own instance does not affect other tracing. If the kernel can trace calls only in the global
+ * instance, the recorder uses the global instance.
  *
- * @is_everybodys: it is the global instance
+ * @is_everybodys: the instance is the global one
  * @has_graph: calls are traced
- * @has_events: there are tracepoints
+ * @has_events: tracepoints are traced
  * @state: the former settings of the global instance
- * @buffer_bytes: the buffer's size on each CPU
- * @page_bytes: the size of the kernel's pages of records
- * @has_watermark: the kernel wakes the recorder when a part of a buffer is full, not for each
+ * @buffer_bytes: the size of the buffer on each CPU
+ * @page_bytes: the size of the pages in which the kernel stores records
+ * @has_watermark: the kernel wakes the recorder when a part of a buffer is full, and not for each
  *         record
  * @is_full: the files have reached their share of --max-size
- * @lost: records that the kernel had no room for; known at the end
+ * @lost: the number of records for which the kernel had no room. It is known at the end
  */
 struct kernel {
 	struct source source;
@@ -55,12 +55,12 @@ struct kernel {
 };
 
 /*
- * Make the kernel record the events and calls of the settings, for @pid, which has not executed its
- * program yet, and its forks. Write kernel_header and kallsyms. @kernel becomes a source of
+ * Make the kernel record the events and calls of the settings, for @pid and its forks. @pid has not
+ * executed its program yet. Writes kernel_header and kallsyms. @kernel becomes a source of
  * @sources.
  *
- * Returns 0, with @err set if a part cannot be recorded. Returns negative errno when nothing can be
- * recorded: then @kernel is closed.
+ * Returns 0, with @err set if a part cannot be recorded. Returns a negative errno when nothing can
+ * be recorded. @kernel is then closed.
  */
 int kernel_open(struct kernel *kernel, struct sources *sources, pid_t pid, struct uft_err *err);
 

@@ -15,15 +15,15 @@
 
 #include "utils/base/containers/strbuf.h"
 
-#define PERF_RING_BYTES (128U << 10) /* must be a power of two for the kernel */
-#define PERF_WATERMARK	(8U << 10)   /* the kernel wakes the recorder when a ring has this much */
+#define PERF_RING_BYTES (128U << 10) /* the kernel requires a power of two */
+#define PERF_WATERMARK	(8U << 10)   /* the kernel wakes the recorder at this fill level */
 
 /*
- * A CPU's ring.
+ * The ring of a CPU.
  *
- * @page: the control page, which the ring follows
- * @kept: in a flight recording, the data for the file
- * @stream: in other recordings, the file
+ * @page: the control page. The ring follows it in memory
+ * @kept: in a flight recording, the data that will be written to the file
+ * @stream: in other recordings, the stream of the file
  */
 struct perf_cpu {
 	struct served served;
@@ -37,7 +37,7 @@ struct perf_cpu {
 
 static struct perf_event_attr make_attr(const struct record_settings *settings)
 {
-	/* The events are described in doc/formats/events.md, "perf-cpu<N>.dat". */
+	/* doc/formats/events.md, "perf-cpu<N>.dat", describes the events. */
 	return (struct perf_event_attr){
 		.size = sizeof(struct perf_event_attr),
 		.type = PERF_TYPE_SOFTWARE,
@@ -66,8 +66,8 @@ static uint64_t kept_bytes(const struct perf_cpu *cpu)
 }
 
 /*
- * Drop all but the newest whole records. The kernel's ring must be empty, so that the kept data end
- * with a whole record.
+ * Drop old records, and keep the newest whole records. The kernel's ring must be empty, so that the
+ * kept data end with a whole record.
  */
 static void forget_old(struct perf_cpu *cpu)
 {
@@ -96,7 +96,7 @@ static int take_perf_data(struct perf_cpu *cpu, const char *data, uint64_t len)
 	return store_may_take(store, len) ? store_append(store, cpu->stream, data, len) : 0;
 }
 
-/* Empties a CPU's ring. Returns negative errno of the first failed write. */
+/* Empties the ring of a CPU. Returns 0, or the negative errno of the first failed write. */
 static int drain_perf_ring(struct perf_cpu *cpu)
 {
 	if (!cpu->page)
@@ -105,7 +105,10 @@ static int drain_perf_ring(struct perf_cpu *cpu)
 	const char *ring = (const char *)cpu->page + sysconf(_SC_PAGESIZE);
 	_Atomic uint64_t *kernel_head = (_Atomic uint64_t *)&cpu->page->data_head;
 	_Atomic uint64_t *our_tail = (_Atomic uint64_t *)&cpu->page->data_tail;
-	/* Pairs with the kernel's barrier between the data and data_head (perf_event_open(2)). */
+	/*
+	 * Pairs with the kernel's barrier between writing the data and data_head
+	 * (perf_event_open(2)).
+	 */
 	uint64_t head = atomic_load_explicit(kernel_head, memory_order_acquire);
 	uint64_t tail = atomic_load_explicit(our_tail, memory_order_relaxed);
 	int ret = 0;
@@ -119,12 +122,15 @@ static int drain_perf_ring(struct perf_cpu *cpu)
 	}
 	if (cpu->kept.len > 2 * kept_bytes(cpu))
 		forget_old(cpu);
-	/* Data that could not be written are dropped, so that the kernel has room. */
+	/* Data that could not be written are dropped, to make room for the kernel. */
 	atomic_store_explicit(our_tail, head, memory_order_release);
 	return ret;
 }
 
-/* Serves a ring. Watching ends with its tasks: the kernel would report EPOLLHUP all the time. */
+/*
+ * Serves a ring. It is no longer watched after the end of its tasks, because the kernel would then
+ * report EPOLLHUP again and again.
+ */
 static void serve_cpu(struct served *served, uint32_t epoll_events)
 {
 	struct perf_cpu *cpu = container_of(served, struct perf_cpu, served);
@@ -218,7 +224,7 @@ int perf_open(struct perf *perf, struct sources *sources, pid_t pid, struct uft_
 			(struct perf_cpu){ .index = i, .fd = -1, .stream = -1, .perf = perf };
 	for (unsigned i = 0; ret == 0 && i < nr; i++) {
 		ret = open_cpu(&perf->cpus[i], pid, &attr);
-		if (ret == -ENODEV) /* a CPU that is not online has no events */
+		if (ret == -ENODEV) /* an offline CPU has no events */
 			ret = 0;
 	}
 	if (ret < 0) {

@@ -1,4 +1,6 @@
-/* Records the kernel's reports about traced tasks: context switches, forks, exits, names. */
+/*
+ * Records the kernel's reports about traced tasks: context switches, forks, exits, and new names.
+ */
 #ifndef UTRAIL_CMDS_RECORD_SOURCES_PERF_H
 #define UTRAIL_CMDS_RECORD_SOURCES_PERF_H
 
@@ -10,7 +12,9 @@
 
 struct perf_cpu;
 
-/* A perf event for each CPU (perf_event_open(2)), each with its ring and its file. */
+/*
+ * The perf events of all CPUs (perf_event_open(2)). Each CPU has an event with a ring, and a file.
+ */
 struct perf {
 	struct source source;
 	struct perf_cpu *cpus;
@@ -21,9 +25,9 @@ struct perf {
 };
 
 /*
- * Watch @pid, which has not executed its program yet, and its children, by the settings. @perf
- * becomes a source of @sources. Returns 0 or negative errno: then @perf is closed, and the
- * recording goes on.
+ * Watch @pid and its children, by the settings. @pid has not executed its program yet. @perf
+ * becomes a source of @sources. Returns 0, or a negative errno. After an error @perf is closed, and
+ * the recording goes on.
  */
 int perf_open(struct perf *perf, struct sources *sources, pid_t pid, struct uft_err *err);
 

@@ -8,13 +8,13 @@
 #include "utils/format/record.h"
 
 /*
- * The part of the bytes that is read, from the first record on: one in LOOK_AT_PART, but at least
- * LOOK_AT_BYTES.
+ * The part of a buffer that is read. It begins at the first record, and is 1/LOOK_AT_PART of the
+ * bytes, but at least LOOK_AT_BYTES.
  */
 #define LOOK_AT_PART  16
 #define LOOK_AT_BYTES 2048
 
-/* The most slots that are used. Some stay free, so that the search for a free one ends soon. */
+/* The maximum number of used slots. Some stay free, so that the search for a free slot is short. */
 #define SLOTS_USED_MAX (SAMPLE_SLOTS * 3 / 4)
 
 struct sample *sample_new(void)
@@ -33,7 +33,7 @@ void sample_free(struct sample *sample)
 	free(sample);
 }
 
-/* Returns the call's slot, known or new, or NULL when too many are used. */
+/* Returns a known or new slot for the call. Returns NULL when too many slots are used. */
 static struct sampled_call *find_sampled_call(struct sample *sample, const struct process *proc,
 					      uint64_t addr, uint64_t caller)
 {
@@ -54,7 +54,7 @@ static struct sampled_call *find_sampled_call(struct sample *sample, const struc
 	}
 }
 
-/* The open calls whose beginning is in the sample. */
+/* The open calls whose entry is in the sample. */
 struct open_calls {
 	struct {
 		struct sampled_call *call;

@@ -1,4 +1,4 @@
-/* Counts calls of functions, from samples of the records that writers take (--overhead). */
+/* Counts calls of functions, by sampling the records that writers take (--overhead). */
 #ifndef UTRAIL_CMDS_RECORD_SOURCES_SAMPLE_H
 #define UTRAIL_CMDS_RECORD_SOURCES_SAMPLE_H
 
@@ -10,13 +10,13 @@
 struct process;
 
 /*
- * Calls of a function by one of its callers.
+ * The calls of a function by one of its callers.
  *
  * @proc: NULL when the slot is free
- * @caller: the caller's address; 0: unknown
+ * @caller: the address of the caller; 0: unknown
  * @calls: the number of calls whose entry was seen
  * @ended: the number of these calls whose end was seen, too
- * @sum_ns: the time that the @ended calls took together
+ * @sum_ns: the sum of the durations of the @ended calls
  */
 struct sampled_call {
 	const struct process *proc;
@@ -31,11 +31,11 @@ struct sampled_call {
 #define SAMPLE_LEVELS 64
 
 /*
- * The sample. Any thread may use it, under @lock. Everything but the lock starts as zeros.
+ * The sample. Any thread may use it under @lock. All members but the lock start as zeros.
  *
- * @bytes: bytes of all records
- * @looked_at: bytes of the records that were read
- * @entries: calls whose entry was seen, even without a slot in @calls
+ * @bytes: the size of all records
+ * @looked_at: the size of the records that were read
+ * @entries: the number of calls whose entry was seen, even if they have no slot in @calls
  */
 struct sample {
 	pthread_mutex_t lock;
@@ -50,10 +50,10 @@ struct sample {
 struct sample *sample_new(void);
 void sample_free(struct sample *sample);
 
-/* Count calls in whole records of a thread of @proc. */
+/* Count the calls in records of a thread of @proc. @data: whole records */
 void sample_take(struct sample *sample, const struct process *proc, const void *data, size_t len);
 
-/* Move the content to @out, which sample_new() has made; @sample becomes empty. */
+/* Move the content to @out, which was made by sample_new(). @sample is empty afterwards. */
 void sample_move(struct sample *sample, struct sample *out);
 
 #endif

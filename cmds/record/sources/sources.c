@@ -1,4 +1,4 @@
-/* Keeps open sources, and their shares of the size (see sources.h). */
+/* Manages open sources, and their shares of --max-size (see sources.h). */
 #include "cmds/record/sources/sources.h"
 
 #include "utils/base/compiler.h"
@@ -44,7 +44,7 @@ int sources_finish(struct sources *sources)
 	return first;
 }
 
-/* Returns the share of --max-size for all CPUs of a source. */
+/* Returns the share of --max-size that a source may use for all CPUs together. */
 static uint64_t share_bytes(const struct record_settings *settings)
 {
 	return settings->max_bytes / 8;

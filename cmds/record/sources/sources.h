@@ -1,4 +1,4 @@
-/* The sources of a recording other than the rings of probes. */
+/* The sources of a recording, except for the rings of probes. */
 #ifndef UTRAIL_CMDS_RECORD_SOURCES_SOURCES_H
 #define UTRAIL_CMDS_RECORD_SOURCES_SOURCES_H
 
@@ -9,11 +9,11 @@
 #include "cmds/record/store/store.h"
 
 /*
- * An open source, a member of the source's own struct. It writes to the store.
+ * An open source. It is a member of the source's own struct, and writes to the store.
  *
- * @save: write the present data, or in a flight recording the kept data. Returns 0 or the first
+ * @save: write the current data. In a flight recording, write the kept data. Returns 0 or the first
  *        error
- * @finish: save, and end the source. Returns the same as @save
+ * @finish: save, and end the source. Has the results of @save
  */
 struct source {
 	int (*save)(struct source *source);
@@ -22,33 +22,33 @@ struct source {
 };
 
 /*
- * The arguments of opening a source, and the open sources. Only the control thread touches them.
- * @nr does not change once the program runs.
+ * The arguments for opening a source, and the open sources. Only the control thread uses them. @nr
+ * does not change after the program has started.
  */
 struct sources {
 	const struct record_settings *settings;
 	struct store *store;
 	struct loop *loop;
-	struct source *first; /* a list, the oldest first */
+	struct source *first; /* a list, which starts with the oldest source */
 	unsigned nr;
 };
 
-/* Add @source, which is open. */
+/* Add the open source @source. */
 void sources_add(struct sources *sources, struct source *source);
 
 /*
- * Save or finish all sources. Return 0 or the first negative errno. No source is open after
- * sources_finish(); each keeps its share of --max-size.
+ * Save or finish all sources. Both return 0 or the first negative errno. After sources_finish() no
+ * source is open, and each source keeps its share of --max-size.
  */
 int sources_save(struct sources *sources);
 int sources_finish(struct sources *sources);
 
-/* The most bytes of events that are kept of each CPU: some 50,000 context switches. */
+/* The maximum bytes of events that are kept of each CPU, enough for 50,000 context switches. */
 #define SOURCE_KEPT_BYTES_MAX (2ULL << 20)
 
 /*
- * For flight recordings. sources_kept_bytes(): the bytes that a source keeps for each of @nr_cpus
- * CPUs. sources_left_bytes(): the rest of --max-size, which is for tasks.
+ * For flight recordings. sources_kept_bytes() returns the number of bytes that a source keeps for
+ * each of @nr_cpus CPUs. sources_left_bytes() returns the rest of --max-size, which is for tasks.
  */
 uint64_t sources_kept_bytes(const struct record_settings *settings, unsigned nr_cpus);
 uint64_t sources_left_bytes(const struct sources *sources);

@@ -12,17 +12,19 @@
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
 
-/* Files of tracefs have no size, so they are read in pieces until the end. */
+/* Files of tracefs have no size. They are read in pieces until the end of the file. */
 #define READ_BYTES 65536
 
-/* A file of setmntent(3) needs endmntent(3). */
+/* A file that setmntent(3) has opened must be closed by endmntent(3). */
 static void close_mounts(FILE **mounts)
 {
 	if (*mounts)
 		endmntent(*mounts);
 }
 
-/* Finds the mount point of tracefs, else of debugfs. False: neither is mounted. */
+/*
+ * Finds the mount point of tracefs, otherwise that of debugfs. Returns false if neither is mounted.
+ */
 static bool find_mount(char path[static PATH_MAX])
 {
 	FILE *mounts cleanup(close_mounts) = setmntent("/proc/self/mounts", "r");
@@ -69,7 +71,7 @@ int tracefs_open(struct uft_err *err)
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int code = -errno;
 
-	/* A directory that is no mount is empty, and no use. */
+	/* A directory that is not a mount point is empty, and cannot be used. */
 	if (fd >= 0 && is_mounted)
 		return fd;
 	if (fd >= 0)

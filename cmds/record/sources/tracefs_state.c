@@ -17,15 +17,18 @@
 #include "utils/base/containers/strbuf.h"
 
 enum file_kind {
-	FILE_VALUE,  /* the text that was read can be written again */
-	FILE_CHOICE, /* several words, with brackets around the chosen one */
-	FILE_SIZE,   /* a number; kernels may add text to it while the buffer is unused */
-	/* lines; an empty list shows a comment ("#### all functions enabled ####"), or "no pid" */
+	FILE_VALUE,  /* the text that was read can be written back */
+	FILE_CHOICE, /* several words; the chosen one is in brackets */
+	FILE_SIZE,   /* a number. Kernels may add text to it while the buffer is unused */
+	/* lines. An empty list shows a comment ("#### all functions enabled ####") or "no pid" */
 	FILE_LIST,
-	FILE_EMPTY, /* its text cannot be written again: the file is emptied */
+	FILE_EMPTY, /* the text cannot be written back, so the file is emptied */
 };
 
-/* The files in the order of restoring: tracing ends first. A kernel may lack some files. */
+/*
+ * The files, in the order of restoring them. Tracing ends first. Some kernels lack some of the
+ * files.
+ */
 static const struct {
 	const char *name;
 	enum file_kind kind;
@@ -47,13 +50,15 @@ static const struct {
 	{ "tracing_on", FILE_VALUE },
 };
 
-/* @text: the text to write; empty: only empty the file; NULL: the kernel has no such file */
+/*
+ * @text: the text to write. If it is empty, the file is only emptied. NULL: there is no such file
+ */
 struct saved {
 	char *text;
 	size_t len;
 };
 
-/* Returns the word in brackets. */
+/* Returns the word that is in brackets. */
 static struct text chosen(struct text in)
 {
 	const char *open = memchr(in.at, '[', text_left(&in));
@@ -107,7 +112,7 @@ static void free_all(struct saved saved[static ARRAY_SIZE(files)])
 		free(saved[i].text);
 }
 
-/* --- the keeper: a child of a program with threads, so it makes only system calls --- */
+/* --- the keeper. Its parent has threads, so it only makes system calls --- */
 
 static void write_line(int fd, const char *at, size_t len)
 {
@@ -118,7 +123,7 @@ static void write_line(int fd, const char *at, size_t len)
 	} while (n < 0 && errno == EINTR);
 }
 
-/* Restores a file. A list takes one entry with each write. */
+/* Restores a file. Each write adds one entry to a list. */
 static void put_back(int dir_fd, const char *name, enum file_kind kind, const struct saved *saved)
 {
 	bool empties = kind == FILE_LIST || kind == FILE_EMPTY;
@@ -136,11 +141,11 @@ static void put_back(int dir_fd, const char *name, enum file_kind kind, const st
 		at += at < end;
 		write_line(fd, line, at - line);
 	}
-	/* Closing a list of functions puts it into effect. */
+	/* A list of functions takes effect when it is closed. */
 	close(fd);
 }
 
-/* Returns 1, 0 at the end of the pipe, or -1. */
+/* Returns 1 when a byte was read, 0 at the end of the pipe, or -1 on failure. */
 static ssize_t read_byte(int pipe)
 {
 	char byte;
@@ -157,8 +162,8 @@ static void keep_saved_files(int dir_fd, int pipe, const struct saved *saved)
 	sigset_t all;
 
 	/*
-	 * In a session of its own, the keeper gets no signals from a terminal's keys. Other signals
-	 * wait until it is done.
+	 * The keeper has its own session, so that it gets no signals from the keys of a terminal.
+	 * All other signals are blocked until it has ended.
 	 */
 	setsid();
 	sigfillset(&all);
@@ -182,7 +187,10 @@ static void keep_saved_files(int dir_fd, int pipe, const struct saved *saved)
 
 /* --- the recorder --- */
 
-/* Starts the keeper, which is no child: the recorder waits for children of the program. */
+/*
+ * Starts the keeper. It is not a child of the recorder, because the recorder waits for children of
+ * the program.
+ */
 static int start_keeper(struct tracefs_state *state, int dir_fd, const struct saved *saved,
 			struct uft_err *err)
 {
@@ -203,15 +211,12 @@ static int start_keeper(struct tracefs_state *state, int dir_fd, const struct sa
 
 	if (pid == 0) {
 		if (fork() == 0) {
-			/*
-			 * The descriptors that the keeper needs get numbers that no other
-			 * descriptor has.
-			 */
+			/* The descriptors that the keeper needs get numbers that are not in use. */
 			int dir = fcntl(dir_fd, F_DUPFD_CLOEXEC, 10);
 			int in = fcntl(life[0], F_DUPFD_CLOEXEC, dir + 1);
 			int out = fcntl(done[1], F_DUPFD_CLOEXEC, in + 1);
 
-			/* The byte tells the recorder that the keeper has what it needs. */
+			/* This byte informs the recorder that the keeper is ready. */
 			if (dir >= 0 && in > dir && out > in && dup2(out, 0) == 0 &&
 			    dup2(dir, 1) == 1 && dup2(in, 2) == 2 && write(0, "", 1) == 1) {
 				fd_close_from(3);
@@ -248,7 +253,7 @@ int tracefs_state_keep(struct tracefs_state *state, int tracefs_fd, struct uft_e
 
 	for (size_t i = 0; ret == 0 && i < ARRAY_SIZE(files); i++)
 		ret = save(tracefs_fd, i, &saved[i], err);
-	/* While another user traces calls, both would get each other's calls. */
+	/* If another user is tracing calls, each would get the calls of the other. */
 	if (ret == 0 && saved[0].text && strcmp(saved[0].text, "nop\n") != 0)
 		ret = err_set(err, -EBUSY,
 			      "another program is tracing with '%.*s' (current_tracer in tracefs)",

@@ -1,6 +1,6 @@
 /*
- * Keeps the former text of the tracefs files that the recorder changes, and restores it even if the
- * recorder dies.
+ * Saves the former text of the tracefs files that the recorder changes. The text is restored even
+ * if the recorder dies.
  */
 #ifndef UTRAIL_CMDS_RECORD_SOURCES_TRACEFS_STATE_H
 #define UTRAIL_CMDS_RECORD_SOURCES_TRACEFS_STATE_H
@@ -11,12 +11,12 @@
 #include "utils/base/err.h"
 
 /*
- * The kernel has one function_graph tracer for all users. A helper process, the keeper, holds its
- * former settings until the recorder releases them or dies, and writes them back. Starts as
- * TRACEFS_STATE_NONE.
+ * The kernel has one function_graph tracer for all users. A helper process, the keeper, has the
+ * former settings of the tracer. It writes them back when the recorder releases them or dies. The
+ * struct starts as TRACEFS_STATE_NONE.
  *
- * @pipe: when the recorder closes it, the keeper writes the settings back
- * @done: gets a byte when the keeper is ready; the keeper closes it when it ends
+ * @pipe: the keeper writes the settings back when the recorder closes this pipe
+ * @done: gets a byte when the keeper is ready. The keeper closes it when it ends
  */
 struct tracefs_state {
 	int pipe;
@@ -29,12 +29,13 @@ struct tracefs_state {
 	}
 
 /*
- * Read the files that will be changed, and start the keeper, in a thread that may fork. Returns 0,
- * or negative errno with @err: -EBUSY: another program is tracing; -EAGAIN: there is no keeper.
+ * Read the files that will be changed, and start the keeper. The calling thread must be allowed to
+ * fork. Returns 0, or a negative errno with @err. -EBUSY: another program is tracing. -EAGAIN: the
+ * keeper could not be started.
  */
 int tracefs_state_keep(struct tracefs_state *state, int tracefs_fd, struct uft_err *err);
 
-/* Restore everything, and wait for that. Then the recorder may not use tracefs any more. */
+/* Restore all files, and wait until this is done. The recorder must not use tracefs afterwards. */
 void tracefs_state_restore(struct tracefs_state *state);
 
 #endif
