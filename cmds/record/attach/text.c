@@ -286,8 +286,8 @@ static void tell_probe(const struct attached *w, const struct attach_change *c, 
 }
 
 /*
- * Writes the wanted changes. A patch that jumps to the patch before it is only written if that one
- * is in.
+ * Writes the wanted changes. A patch that jumps to the patch before it is only written if that
+ * patch is in the text.
  */
 static void write_in(const struct look *look, const struct text *text)
 {

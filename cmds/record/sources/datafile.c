@@ -1,4 +1,6 @@
-/* The data files: appending to <tid>.dat, and counting records that a full disk loses. */
+/*
+ * The data files. Appends to <tid>.dat, and counts records that are lost because the disk is full.
+ */
 #include "cmds/record/sources/datafile.h"
 
 #include <stdio.h>
@@ -6,7 +8,7 @@
 #include "utils/format/datadir.h"
 #include "utils/format/record.h"
 
-/* Returns the stream of the task's file, or negative errno. Call leave_file() after its use. */
+/* Returns the stream of the task's file, or a negative errno. Call leave_file() after using it. */
 static int enter_file(struct store *store, const struct ring_file *file, int32_t tid,
 		      const char *suffix)
 {
@@ -35,21 +37,27 @@ static void close_file(struct store *store, const struct ring_file *file)
 		store_close(store, file->stream);
 }
 
-/* True when a record may begin here, after a payload of unknown length. */
+/* True when a record may begin here. @after_ns: its time must not be earlier */
 static bool is_record(const struct record *r, uint64_t after_ns)
 {
 	return record_magic_is_good(r->data) && r->time_ns >= after_ns &&
 	       r->time_ns - after_ns < 1ULL << 42;
 }
 
-/* Counts of a buffer. @told: the number of lost records that its LOST records state */
+/*
+ * The counts of a buffer.
+ *
+ * @told: the number of lost records in its LOST records
+ */
 struct tally {
 	uint64_t calls;
 	uint64_t records;
 	uint64_t told;
 };
 
-/* A payload of unknown length ends at the next possible record with a later time. */
+/*
+ * Counts a buffer. A payload of unknown length ends at the next possible record with a later time.
+ */
 static struct tally tally(const char *data, size_t len)
 {
 	struct tally sum = { 0 };
@@ -73,7 +81,7 @@ static struct tally tally(const char *data, size_t len)
 	return sum;
 }
 
-/* A LOST record comes first and states the losses at this place of the file. */
+/* The LOST record comes first. It states the number of records that are missing at this place. */
 static int append_with_lost(struct store *store, int stream, struct ring_sink *sink,
 			    const struct iovec *parts, int nr)
 {
@@ -89,14 +97,14 @@ static int append_with_lost(struct store *store, int stream, struct ring_sink *s
 	return store_append_parts(store, stream, parts, nr);
 }
 
-/* Set the task whose records the ring holds. Returns false when the ring names no possible task. */
+/* Set the task whose records the ring holds. Returns false when the ring has no valid task. */
 static bool name_sink(struct writers *writers, struct process *proc, struct ring *r,
 		      struct ring_sink *sink)
 {
 	if (sink->tid)
 		return true;
 
-	/* Read once: it is the program's memory. */
+	/* The values are read once, because the program can write to this memory. */
 	int32_t tid = __atomic_load_n(&r->tid, __ATOMIC_RELAXED);
 	bool is_child = __atomic_load_n(&r->is_child, __ATOMIC_RELAXED);
 
@@ -126,7 +134,7 @@ static struct tally tally_parts(const struct iovec *parts, int nr)
 static void drop_records(struct writers *writers, struct ring_sink *sink, const struct iovec *parts,
 			 int nr)
 {
-	/* sink_finish() counts the losses that LOST records state. */
+	/* The losses that LOST records state are counted in sink_finish(). */
 	const struct tally lost = tally_parts(parts, nr);
 
 	atomic_fetch_add(&writers->records_lost, lost.records);
@@ -142,8 +150,9 @@ static void count_calls(struct writers *writers, const struct iovec *parts, int 
 }
 
 /*
- * Append @nr parts to @stream; negative: the file is not open. Returns negative to be called with
- * fewer parts. With @is_last, parts that cannot be written are dropped.
+ * Append @nr parts to @stream. A negative @stream means that the file is not open. Returns a
+ * negative value when the caller must try again with fewer parts. With @is_last, parts that cannot
+ * be written are dropped.
  */
 static int append_or_drop(struct writers *writers, int stream, struct ring_sink *sink,
 			  const struct iovec *parts, int nr, bool is_last)
@@ -177,7 +186,7 @@ void sink_append(struct writers *writers, struct process *proc, struct ring *r,
 
 	int stream = enter_file(writers->store, &sink->records, sink->tid, ".dat");
 
-	/* A disk that has no room for all parts may have room for some. */
+	/* A disk without room for all parts may have room for some of them. */
 	if (append_or_drop(writers, stream, sink, parts, nr, nr == 1) < 0) {
 		for (int i = 0; i < nr; i++)
 			append_or_drop(writers, stream, sink, &parts[i], 1, true);
@@ -212,7 +221,7 @@ void sink_finish(struct writers *writers, struct process *proc, struct ring *r,
 	uint64_t inside = atomic_load(&r->lost_inside);
 	uint64_t too_deep = atomic_load(&r->too_deep);
 
-	/* The producer may have had no room to report its last losses. */
+	/* The producer may have had no room for a report of its last losses. */
 	atomic_fetch_add(&writers->records_lost, lost);
 	atomic_fetch_add(&writers->records_lost_inside, MIN(inside, lost));
 	sink->untold += lost > told ? lost - told : 0;

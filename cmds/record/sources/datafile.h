@@ -1,4 +1,6 @@
-/* The data files: appending to <tid>.dat, and counting records that a full disk loses. */
+/*
+ * The data files. Appends to <tid>.dat, and counts records that are lost because the disk is full.
+ */
 #ifndef UTRAIL_CMDS_RECORD_SOURCES_DATAFILE_H
 #define UTRAIL_CMDS_RECORD_SOURCES_DATAFILE_H
 
@@ -6,13 +8,13 @@
 
 #include "cmds/record/sources/writer.h"
 
-/* At most so many parts are appended at a time: half of a ring. */
+/* The maximum number of parts to append at a time. They are half of a ring. */
 #define SINK_PARTS_MAX (RING_SEGMENTS_MAX / 2)
 
 /*
- * Append @nr parts, each of whole records, from the ring @r to the file of its task. Records that
- * cannot be written are counted, and the file gets a LOST record with their number as soon as there
- * is space again.
+ * Append @nr parts from the ring @r to the file of its task. Each part consists of whole records.
+ * Records that cannot be written are counted. When there is space again, the file gets a LOST
+ * record with their number.
  *
  * @sink: the sink of @r
  */
@@ -20,13 +22,15 @@ void sink_append(struct writers *writers, struct process *proc, struct ring *r,
 		 struct ring_sink *sink, const struct iovec *parts, int nr);
 
 /*
- * Append parts of the second ring of @r, which has payloads, to <tid>.evt. A payload that cannot be
- * written is only an error: its record exists.
+ * Append parts of the second ring of @r, which has the payloads, to <tid>.evt. If a payload cannot
+ * be written, only an error is noted, because its record still exists.
  */
 void sink_append_payloads(struct writers *writers, struct process *proc, struct ring *r,
 			  struct ring_sink *sink, const struct iovec *parts, int nr);
 
-/* The ring's owner is gone and the ring is empty: write the last losses, and close the file. */
+/*
+ * Write the last losses, and close the file. The ring must be empty, and its owner must have ended.
+ */
 void sink_finish(struct writers *writers, struct process *proc, struct ring *r,
 		 struct ring_sink *sink);
 

@@ -14,7 +14,7 @@
 
 #define NAME_SIZE 32
 
-/* The least number of ended tasks for which task.txt is written again without them. */
+/* The minimum number of ended tasks for which task.txt is written again without them. */
 #define FLIGHT_GONE_MAX 1000
 
 void flight_init(struct flight *flight)
@@ -38,7 +38,7 @@ static void forget_file(struct flight *flight, size_t i)
 		(flight->nr - i) * sizeof(*flight->files));
 }
 
-/* Note the newest file, and remove the oldest ones so that all fit --max-size. */
+/* Note the newest file, and remove the oldest files until all together fit --max-size. */
 static void note_file(struct writers *writers, int32_t tid, uint64_t bytes)
 {
 	struct flight *flight = &writers->flight;
@@ -71,12 +71,14 @@ static void note_file(struct writers *writers, int32_t tid, uint64_t bytes)
 }
 
 /*
- * A ring that is being saved. It is copied before it is written, since a running thread may fill it
- * while the file is written.
+ * A ring that is being saved. It is copied first, because a running thread may overwrite it while
+ * the file is being written.
  *
- * @room: memory of @room_bytes. Its last @bytes are the copy: the newest segments, in order
- * @before: bytes of earlier records
- * @is_damaged: the program has overwritten the fill levels of segments: another attempt is no use
+ * @room: memory of @room_bytes. The last @bytes of it are the copy, with the newest segments in
+ *        order
+ * @before: the number of bytes of earlier records
+ * @is_damaged: the program has overwritten the fill levels of segments. Another attempt would fail,
+ *              too
  */
 struct saving {
 	struct process *proc;
@@ -94,8 +96,8 @@ static char *copy_of(const struct saving *s)
 }
 
 /*
- * The most attempts to copy a ring that its thread overwrites meanwhile. A second attempt is rare:
- * it is needed when this thread has lost the CPU.
+ * The maximum number of attempts to copy a ring while its thread overwrites it. A second attempt is
+ * rare. It is needed if this thread has lost the CPU.
  */
 #define COPY_ATTEMPTS 100
 
@@ -105,8 +107,8 @@ static uint64_t merge_key_of(const struct saving *s)
 }
 
 /*
- * Put the segment that begins at @position before the copy. Returns false when the segment is
- * damaged, or was overwritten meanwhile, as all older segments were.
+ * Put the segment at @position before the copy. Returns false when the segment is damaged, or was
+ * overwritten meanwhile. All older segments were then overwritten, too.
  */
 static bool copy_segment(struct saving *s, uint64_t position, uint64_t head)
 {
@@ -131,7 +133,9 @@ static bool copy_segment(struct saving *s, uint64_t position, uint64_t head)
 	return true;
 }
 
-/* Returns the number of a ring's segments that are kept within @budget bytes: at least one. */
+/*
+ * Returns the number of segments that are kept of a ring within @budget bytes. It is at least one.
+ */
 static uint64_t nr_segments_within(const struct process *proc, uint64_t budget)
 {
 	uint64_t nr = MIN(budget / proc->segment_bytes, (uint64_t)proc->nr_segments);
@@ -139,15 +143,15 @@ static uint64_t nr_segments_within(const struct process *proc, uint64_t budget)
 	return MAX(nr, 1UL);
 }
 
-/* Copies segments from the newest back to @first, and returns their number. */
+/* Copies segments, from the newest back to @first. Returns the number of copied segments. */
 static uint64_t copy_newest(struct saving *s, uint64_t head, uint64_t first)
 {
 	uint64_t segment_bytes = s->proc->segment_bytes;
 	uint64_t newest = head - head % segment_bytes;
 	uint64_t place = newest / segment_bytes % s->proc->nr_segments;
 	/*
-	 * Only the newest segment has a reliable number of earlier bytes: a thread stores the
-	 * number of its next lap before it enters an older segment.
+	 * Only the newest segment has a reliable number of earlier bytes. Before a thread enters an
+	 * older segment, it overwrites the number there with that of its next lap.
 	 */
 	uint64_t before = __atomic_load_n(&s->ring->segment_before[place], __ATOMIC_RELAXED);
 	uint64_t nr = 0;
@@ -166,8 +170,8 @@ static uint64_t copy_newest(struct saving *s, uint64_t head, uint64_t first)
 }
 
 /*
- * Copy the newest segments that fit @budget. An attempt succeeds when it gets more than half of
- * them. Returns -EAGAIN when no attempt got a segment.
+ * Copy the newest segments that fit @budget. An attempt is successful if it copies more than half
+ * of them. Returns 0, or -EAGAIN when no attempt has copied a segment.
  */
 static int copy_segments(struct saving *s, uint64_t budget)
 {
@@ -181,7 +185,9 @@ static int copy_segments(struct saving *s, uint64_t budget)
 		uint64_t first = newest - MIN(newest, back);
 
 		s->bytes = 0;
-		/* No thread gets so far in its ring: the program has overwritten the head. */
+		/*
+		 * A thread never gets so far in its ring, so the program has overwritten the head.
+		 */
 		if (head > INT64_MAX)
 			return 0;
 		nr = copy_newest(s, head, first);
@@ -191,7 +197,7 @@ static int copy_segments(struct saving *s, uint64_t budget)
 	return nr ? 0 : -EAGAIN;
 }
 
-/* Copies into @s->room, which the caller frees. */
+/* Copies the ring into @s->room, which the caller frees. */
 static int copy_ring(struct saving *s, uint64_t budget)
 {
 	s->room_bytes = nr_segments_within(s->proc, budget) * s->proc->segment_bytes;
@@ -200,8 +206,9 @@ static int copy_ring(struct saving *s, uint64_t budget)
 }
 
 /*
- * Writes the copy, after the number of earlier records that are missing in it.
- * @bytes_beside: size of the task's payload file
+ * Writes a LOST record with the number of earlier records, and then the copy.
+ *
+ * @bytes_beside: the size of the task's payload file
  */
 static int save_copy(struct writers *writers, const struct saving *s, int32_t tid,
 		     uint64_t bytes_beside)
@@ -222,7 +229,7 @@ static int save_copy(struct writers *writers, const struct saving *s, int32_t ti
 	return ret;
 }
 
-/* Writes the payloads. Readers skip a payload whose record is gone. */
+/* Writes the payloads. Readers skip a payload that has no record any more. */
 static int save_payloads(struct writers *writers, struct saving *s, int32_t tid, uint64_t budget)
 {
 	int ret = copy_ring(s, budget);
@@ -238,9 +245,9 @@ static int save_payloads(struct writers *writers, struct saving *s, int32_t tid,
 }
 
 /*
- * Save a task. Its line in task.txt comes first, so that a reader finds no records without it.
+ * Save a task. Its line in task.txt comes first, because readers need the line to find the records.
  *
- * @beside: the task's ring of payloads, if there is one; it gets half of @budget
+ * @beside: the task's ring of payloads, if it has one. It gets half of @budget
  */
 static int save_task(struct writers *writers, struct saving *s, struct saving *beside,
 		     struct ring_sink *sink, int32_t tid, uint64_t budget)
@@ -255,8 +262,8 @@ static int save_task(struct writers *writers, struct saving *s, struct saving *b
 		tasks_announce(writers->tasks, s->proc, tid, s->ring->start_ns);
 	}
 	/*
-	 * A payload is older than its record. So the payloads are copied after the records: then
-	 * none of these records lacks its payload.
+	 * A payload is older than its record. So the payloads are copied after the records, and no
+	 * record that was copied lacks its payload.
 	 */
 	if (beside->ring)
 		store_note_error(writers->store, save_payloads(writers, beside, tid, share));
@@ -264,8 +271,8 @@ static int save_task(struct writers *writers, struct saving *s, struct saving *b
 }
 
 /*
- * Returns the tids of all files when task.txt is to be cleared of other tasks; the caller frees
- * them. Returns NULL when that is not worthwhile yet.
+ * Returns the tids of all files, when task.txt must be cleared of other tasks. The caller frees the
+ * list. Returns NULL when clearing is not worthwhile yet.
  */
 static int32_t *tids_to_keep(struct writers *writers, size_t *nr)
 {
@@ -288,7 +295,7 @@ void flight_save_ring(struct writers *writers, struct process *proc, uint32_t in
 {
 	struct ring *r = process_ring(proc, index);
 	struct ring_sink *sink = &proc->sinks[index];
-	/* The tid is read once: the program can write to this memory. */
+	/* The tid is read once, because the program can write to this memory. */
 	int32_t said = __atomic_load_n(&r->tid, __ATOMIC_RELAXED);
 	int32_t tid = sink->tid ? sink->tid : tasks_claim(writers->tasks, proc, said);
 	uint64_t budget = sources_left_bytes(writers->sources) / nr_tasks;
@@ -322,7 +329,7 @@ unsigned flight_save_all(struct writers *writers)
 {
 	unsigned nr = 0;
 
-	/* The lock keeps writers out: they return rings. */
+	/* Writers return rings, so the lock keeps them out. */
 	pthread_rwlock_wrlock(&writers->processes->live_lock);
 	for (struct process *p = writers->processes->live; p; p = p->next_live) {
 		for (uint32_t i = 0; i < process_rings_in_use(p); i++)

@@ -1,4 +1,4 @@
-/* Writers: take committed bytes from the rings (see writer.h). */
+/* The writers, which take committed bytes from the rings (see writer.h). */
 #include "cmds/record/sources/writer.h"
 
 #include <errno.h>
@@ -14,15 +14,17 @@
 #include "utils/base/containers/order.h"
 #include "utils/format/record.h"
 
-/* A committed record is in its file after this time, even if its segment does not fill up. */
+/* After this time a committed record is in its file, even if its segment is not full. */
 #define FLUSH_INTERVAL_NS    100000000
 #define FOLLOWED_INTERVAL_NS 40000000
 /*
- * A program that has forbidden itself system calls may be unable to wake a writer. It loses records
- * when its ring is full.
+ * A program that forbids system calls may be unable to wake a writer. It loses records when its
+ * ring is full.
  */
 #define SEALED_INTERVAL_NS   1000000
-/* A thread may lose the CPU between reading the clock and committing its record. */
+/*
+ * The time for which a thread may lose the CPU between reading the clock and committing the record.
+ */
 #define COMMIT_SLACK_NS	     20000000
 
 struct writer_arg {
@@ -45,8 +47,8 @@ static void release_producer(struct ring *r)
 }
 
 /*
- * Returns the end of the producer's records in a segment that it has left. 0: the program has
- * written an impossible value.
+ * Returns the end of the records in a segment that the producer has left. Returns 0 when the
+ * program has written an invalid value.
  */
 static uint32_t segment_used(const struct process *proc, const struct ring *r, uint64_t segment)
 {
@@ -58,9 +60,9 @@ static uint32_t segment_used(const struct process *proc, const struct ring *r, u
 /*
  * One of the rings of a task.
  *
- * @of: the task's first ring, which states the task's number
- * @tail: the tail of @ring, which is in @sink
- * @append: writes bytes of @ring, of several segments at once
+ * @of: the first ring of the task, which has the number of the task
+ * @tail: the tail of @ring, which is stored in @sink
+ * @append: writes bytes of @ring, from several segments at once
  */
 struct draining {
 	struct ring *ring;
@@ -72,8 +74,8 @@ struct draining {
 };
 
 /*
- * Set @part to the bytes from @from to the segment's end, but not beyond @head. Returns the
- * position after @part, or @from when the bytes may not be taken yet.
+ * Set @part to the bytes from @from to the end of the segment, but at most to @head. Returns the
+ * position after @part, or @from when the bytes must not be taken yet.
  */
 static uint64_t look_at_segment(const struct process *proc, struct ring *r, uint64_t from,
 				uint64_t head, bool everything, struct iovec *part)
@@ -94,10 +96,11 @@ static uint64_t look_at_segment(const struct process *proc, struct ring *r, uint
 }
 
 /*
- * The most segments in one write. A larger write is faster, but more than half of a ring would keep
- * a producer waiting.
+ * The maximum number of segments in one write. Larger writes are faster, but a write of more than
+ * half of a ring would make a producer wait.
  *
- * With --max-size a write has one segment: the store counts bytes before they are packed.
+ * With --max-size a write has one segment, because the store counts bytes before they are
+ * compressed.
  */
 static int parts_at_a_time(const struct writers *writers, const struct process *proc)
 {
@@ -107,8 +110,8 @@ static int parts_at_a_time(const struct writers *writers, const struct process *
 }
 
 /*
- * Take bytes from one ring: always whole segments, and with @everything the rest of the current
- * one. Returns the bytes taken. With an impossible head nothing is taken.
+ * Take whole segments from one ring. With @everything, also take the rest of the current segment.
+ * Returns the number of bytes. If the head is invalid, nothing is taken.
  */
 static uint64_t drain_segments(struct writers *writers, struct process *proc,
 			       const struct draining *d, bool everything)
@@ -145,8 +148,8 @@ static uint64_t drain_segments(struct writers *writers, struct process *proc,
 }
 
 /*
- * Empties both rings of a task. A payload is committed before its record. So the payload is in its
- * file at the latest after the next look at both rings.
+ * Empties both rings of a task. A payload is committed before its record. So when a record is in
+ * its file, its payload follows with the next look at the latest.
  */
 static uint64_t drain_ring(struct writers *writers, struct process *proc, uint32_t index,
 			   bool everything)
@@ -179,8 +182,9 @@ static void free_ring(struct ring *r)
 }
 
 /*
- * The owner of ring @index does not use it any more: empty it and return it. @nr_tasks: the number
- * of tasks whose rings are closed now
+ * Empty and return ring @index, whose owner does not use it any more.
+ *
+ * @nr_tasks: the number of tasks whose rings are closed together
  */
 static void close_ring(struct writers *writers, struct process *proc, uint32_t index,
 		       unsigned nr_tasks)
@@ -196,7 +200,7 @@ static void close_ring(struct writers *writers, struct process *proc, uint32_t i
 
 	struct ring *second = process_payloads(proc, index);
 
-	/* In another state, the second ring belongs to another task. */
+	/* If the second ring has another state, it belongs to another task. */
 	if (second && atomic_load(&second->state) == RING_PAYLOADS)
 		free_ring(second);
 	free_ring(r);
@@ -207,7 +211,7 @@ static enum ring_state state_of(const struct process *proc, uint32_t index)
 	return atomic_load_explicit(&process_ring(proc, index)->state, memory_order_acquire);
 }
 
-/* Rings of payloads are read with the ring that they belong to. */
+/* True for the first ring of a task. A ring of payloads is read together with that ring. */
 static bool is_of_task(const struct process *proc, uint32_t index)
 {
 	enum ring_state state = state_of(proc, index);
@@ -224,8 +228,8 @@ struct ended_ring {
 _Static_assert(offsetof(struct ended_ring, start_ns) == 0, "ordered by order_u64()");
 
 /*
- * Close every @step th ring from @first on. The oldest comes first, since in flight recordings
- * later records may replace earlier ones.
+ * Close the rings of ended threads: of the rings from @first on, every @step th. The oldest is
+ * closed first, because in flight recordings later files may replace earlier ones.
  */
 static void close_ended_rings(struct writers *writers, struct process *proc, uint32_t first,
 			      uint32_t step)
@@ -269,7 +273,7 @@ void writer_drain_child(struct writers *writers, pid_t pid)
 {
 	if (writers->settings->flight_bytes)
 		return;
-	/* While this lock is held, no writer looks at any ring. */
+	/* No writer looks at any ring while this lock is held. */
 	pthread_rwlock_wrlock(&writers->processes->live_lock);
 	for (struct process *p = writers->processes->live; p; p = p->next_live) {
 		for (uint32_t i = 0; i < process_rings_in_use(p); i++) {
@@ -314,13 +318,13 @@ uint64_t writer_look(struct writers *writers, unsigned index, bool everything)
 	return taken;
 }
 
-/* Read all rings, and publish the time up to which the files are complete. */
+/* Read all rings of writer @index, and publish the time up to which its files are complete. */
 static uint64_t flush_all(struct writers *writers, unsigned index)
 {
 	uint64_t begun_ns = settings_now_ns(writers->settings);
 	uint64_t taken = writer_look(writers, index, true);
 
-	/* Pairs with writers_complete_ns(): publishes that the records are written. */
+	/* Pairs with writers_complete_ns(). It publishes that the records are written. */
 	atomic_store(&writers->flushed_ns[index], begun_ns);
 	return taken;
 }
@@ -344,7 +348,7 @@ static void sum_ring(const struct process *proc, uint32_t index, struct writers_
 	sum->nr_rings++;
 }
 
-/* No lock is needed: only the calling thread adds and removes processes. */
+/* No lock is needed, because only the calling thread adds and removes processes. */
 void writers_sum(const struct writers *writers, struct writers_sum *sum)
 {
 	*sum = (struct writers_sum){
@@ -383,14 +387,16 @@ static void *writer_main(void *arg)
 		if ((flush ? flush_all(writers, index) : writer_look(writers, index, false)) > 0)
 			continue;
 
-		/* A process that wakes us meanwhile does not delay the flush of others. */
+		/*
+		 * If a process wakes this writer earlier, the flush of other rings is not delayed.
+		 */
 		struct timespec timeout = { 0, interval_ns - (long)(now - last_flush) };
 
 		if (atomic_load_explicit(&writers->has_sealed, memory_order_relaxed))
 			timeout.tv_nsec = MIN(timeout.tv_nsec, (long)SEALED_INTERVAL_NS);
 
 		/*
-		 * Pairs with the producer (ring_wake_writer()): either the producer sees that this
+		 * Pairs with the producer in ring_wake_writer(). Either the producer sees that this
 		 * thread sleeps, or this thread sees the producer's records.
 		 */
 		atomic_store(sleeping, 1);
@@ -405,7 +411,7 @@ static void make_realtime(pthread_t thread, unsigned priority)
 {
 	struct sched_param param = { .sched_priority = priority };
 
-	/* Without the privilege the writer is an ordinary thread; cmd_record has reported that. */
+	/* Without the privilege, the writer is an ordinary thread. cmd_record has reported this. */
 	pthread_setschedparam(thread, SCHED_FIFO, &param);
 }
 

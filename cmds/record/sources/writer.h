@@ -1,4 +1,6 @@
-/* Writers: the threads that take records from the probes' rings, and their counts. */
+/*
+ * The writers and their counts. Writers are the threads that take records from the probes' rings.
+ */
 #ifndef UTRAIL_CMDS_RECORD_SOURCES_WRITER_H
 #define UTRAIL_CMDS_RECORD_SOURCES_WRITER_H
 
@@ -15,16 +17,16 @@
 #include "cmds/record/tasks/tasks.h"
 
 /*
- * Members above the empty line are set before writers_start() and do not change.
+ * The members above the empty line are set before writers_start(), and do not change.
  *
- * @control: shared with all probes
- * @sample: of all records taken; NULL: not wanted
+ * @control: the page that is shared with all probes
+ * @sample: a sample of all records that are taken; NULL: not wanted
  * @counts_calls: @calls is wanted
- * @is_followed: a reader follows the recording: flush more often
- * @flushed_ns: by writer: the files have all its records that were committed before this time
- * @calls: calls whose entries are in the files
- * @records_lost: records that could not be saved
- * @records_lost_inside: the part of @records_lost that ring.lost_inside describes
+ * @is_followed: a reader follows the recording, so the rings are flushed more often
+ * @flushed_ns: for each writer, the files have all its records that were committed before this time
+ * @calls: the number of calls whose entries are in the files
+ * @records_lost: the number of records that could not be saved
+ * @records_lost_inside: the part of @records_lost that ring.lost_inside counts
  */
 struct writers {
 	const struct record_settings *settings;
@@ -40,7 +42,7 @@ struct writers {
 	_Atomic bool stopping;
 	_Atomic bool is_followed;
 	_Atomic bool counts_calls;
-	/* there are processes that may not wake the recorder: struct arena, @seals */
+	/* some processes may be unable to wake the recorder (see @seals of struct arena) */
 	_Atomic bool has_sealed;
 	_Atomic uint64_t *flushed_ns;
 	struct flight flight;
@@ -53,26 +55,26 @@ struct writers {
 int writers_start(struct writers *writers, struct uft_err *err);
 void writers_stop(struct writers *writers);
 
-/* Free the writers, which were stopped or never started. */
+/* Free the writers. They must be stopped, or never started. */
 void writers_deinit(struct writers *writers);
 
 /*
- * Look at all rings of writer @index once, and take whole segments; with @everything also the
- * current segments. Rings of ended threads become free. Returns the bytes taken.
+ * Look once at all rings of writer @index, and take whole segments. With @everything, also take the
+ * current segments. The rings of ended threads become free. Returns the number of bytes taken.
  */
 uint64_t writer_look(struct writers *writers, unsigned index, bool everything);
 
-/* Returns the time of the recording's clock up to which all records are in the files. */
+/* Returns the time, on the recording's clock, up to which all records are in the files. */
 uint64_t writers_complete_ns(const struct writers *writers);
 
 /*
- * Control thread. The progress, for display only: values that change meanwhile may be counted
+ * Control thread. The progress, for display only. Values that change meanwhile may be counted
  * twice.
  *
  * @calls: 0 unless writers.counts_calls was set from the beginning
- * @bytes: the sizes of the files
- * @lost: the losses so far, also of running tasks
- * @ring_bytes: the bytes in @nr_rings rings, one for each running task
+ * @bytes: the size of all files
+ * @lost: the number of records that were lost so far, including those of running tasks
+ * @ring_bytes: the number of bytes in @nr_rings rings, one for each running task
  */
 struct writers_sum {
 	uint64_t calls;
@@ -84,12 +86,12 @@ struct writers_sum {
 
 void writers_sum(const struct writers *writers, struct writers_sum *sum);
 
-/* Take all committed records from the rings of @proc, which no writer reads any more. */
+/* Take all committed records from the rings of @proc. No writer may read these rings any more. */
 void writer_drain_all(struct writers *writers, struct process *proc);
 
 /*
- * Control thread. Write the records of child @pid that are in its parent's memory to its file now:
- * the child has executed another program.
+ * Control thread. Child @pid has executed another program. Write its records, which are in the
+ * memory of its parent, to its file now.
  */
 void writer_drain_child(struct writers *writers, pid_t pid);
 
