@@ -1,4 +1,6 @@
-/* Makes rules, and keys of `info`, of -A, -R, -a and the argument actions of -T. */
+/*
+ * Parses the arguments of -A, -R, -a and the argument actions of -T, and writes them into `info`.
+ */
 #ifndef UTRAIL_CMDS_ARG_OPTS_H
 #define UTRAIL_CMDS_ARG_OPTS_H
 
@@ -6,13 +8,14 @@
 #include "utils/spec/args/argrules.h"
 
 /*
- * Parse opts->specs into an empty @rules, in the order in which they take effect. Returns 0,
- * -ERR_USAGE with the line to print, or -ENOMEM.
+ * Parse opts->specs into @rules, which must be empty. The rules keep the order in which they take
+ * effect. Returns 0, -ENOMEM, or -ERR_USAGE with the error message in @err.
  */
 int arg_opts_parse(const struct opts *opts, struct argrules *rules, struct uft_err *err);
 
 /*
- * Write the key argspec or retspec of `info` in uftrace's form: the @rules about @about, or "".
+ * Write the value of the key argspec or retspec of `info`, in the form of uftrace. It has the
+ * @rules about @about, or is "" when there are none.
  *
  * @has_callables: also write the rules for functions without addresses (utils/format/callables.h)
  */
@@ -20,8 +23,9 @@ void arg_opts_put(const struct argrules *rules, enum argrules_about about, bool 
 		  struct strbuf *out);
 
 /*
- * Write, for -a, the rule that makes uftrace use the debug information of functions without
- * addresses. @match: how uftrace reads patterns of this recording.
+ * Write a rule for -a. It makes uftrace use the debug information of functions without addresses.
+ *
+ * @match: the way in which uftrace reads the patterns of this recording
  */
 void arg_opts_put_auto(enum pattern_match match, struct strbuf *out);
 

@@ -5,7 +5,10 @@
 #include "cmds/opts.h"
 #include "utils/base/err.h"
 
-/* Exit statuses of utrail itself; `record` and `live` end with the traced program's own. */
+/*
+ * Exit statuses of utrail itself. `record` and `live` end with the exit status of the traced
+ * program instead.
+ */
 enum cmd_status {
 	CMD_DONE = 0,
 	CMD_FAILED = 1,
@@ -20,15 +23,16 @@ enum cmd_status {
  * @args: the words after the options, for the usage line; NULL when there are none
  * @help: one phrase, for the list of commands
  * @bit: the rows of the option table that the command takes
- * @needs_program: the rest of the command line is a program to run
+ * @needs_program: the rest of the command line is a program that the command runs
  * @may_read: without a program, the command reads a recording
  * @keeps_rest: the first word that is no option and all words after it belong to another program
  * @reads_data: the options in default.opts of the data directory apply
  * @uses_pager: stdout goes through the pager when it is a terminal
- * @check: checks words that only this command understands, before all other work. Returns 0 or
- *         -ERR_USAGE. May be NULL
- * @run: does the work. Returns an enum cmd_status, the status of a program, or a negative errno or
- *         -ERR_USAGE with @err for main() to print. Other commands may call it with changed options
+ * @check: checks the words that only this command understands. Runs before all other work. Returns
+ *         0 or -ERR_USAGE. May be NULL
+ * @run: does the work. Returns an enum cmd_status, the exit status of a program, a negative errno,
+ *         or -ERR_USAGE. main() prints @err. Other commands may call the function with changed
+ *         options
  */
 struct cmd {
 	const char *name;
@@ -62,18 +66,18 @@ extern const struct cmd cmd_show;
 extern const struct cmd cmd_snapshot;
 extern const struct cmd cmd_tui;
 
-/* `record` without a script. Parameters and results are those of struct cmd's run(). */
+/* Run `record` without a script. Parameters and results are those of run() in struct cmd. */
 int record_run(const struct opts *opts, struct uft_err *err);
 
 /*
- * `record` with a script, which gets the calls as they come. Parameters and results are those of
- * struct cmd's run().
+ * Run `record` with a script, which gets the calls while they are recorded. Parameters and results
+ * are those of run() in struct cmd.
  */
 int live_run_script(const struct opts *opts, struct uft_err *err);
 
 /*
- * `script --record`: record the program into the data directory, then run the script over the
- * recording.
+ * Run `script --record`: record the program into the data directory, and run the script over the
+ * recording afterwards.
  */
 int live_record_then_script(const struct opts *opts, struct uft_err *err);
 

@@ -15,8 +15,8 @@
 #include "utils/pipeline/kinds/event_kinds.h"
 
 /*
- * True when a shell completes @name as one word: it has no blank, and none of the characters ';'
- * and '@', which have a meaning in -F.
+ * True when a shell completes @name as one word. The name must have no blank, and none of the
+ * characters ';' and '@', which have a meaning in -F.
  */
 static bool is_one_word(const char *name)
 {
@@ -24,8 +24,8 @@ static bool is_one_word(const char *name)
 }
 
 /*
- * Prints all fields or keys. A command lists them only in its error about an unknown name: @asked
- * has such a name.
+ * Prints all fields or keys. Commands list them only in their error message about an unknown name,
+ * so @asked must have an unknown name.
  */
 static void print_known(const struct opts *asked)
 {

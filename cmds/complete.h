@@ -4,7 +4,10 @@
 
 #include "cmds/opts.h"
 
-/* The kind of words that --complete requests. OPTS_COMPLETE_NOTHING: the option is not given. */
+/*
+ * The kind of words that --complete requests. OPTS_COMPLETE_NOTHING means that the option is not
+ * given.
+ */
 enum opts_complete {
 	OPTS_COMPLETE_NOTHING,
 	OPTS_COMPLETE_EVENTS,
@@ -15,8 +18,8 @@ enum opts_complete {
 };
 
 /*
- * Print the words for opts->cmd: functions of the program on the command line, or of the data
- * directory. Prints no errors: a shell is completing a word.
+ * Print the words for opts->cmd. Functions are those of the program on the command line, or of the
+ * data directory. No errors are printed, because a shell is completing a word.
  */
 void complete_print(const struct opts *opts);
 

@@ -10,12 +10,12 @@
 #include "utils/base/escape.h"
 #include "utils/spec/steer.h"
 
-/* The recorder may take long to answer: it binds the functions of a large program. */
+/* The recorder may take long to answer, because it searches the functions of a large program. */
 #define ANSWER_TIMEOUT_MS 60000
 
 /*
- * Prints the lines, which may contain names that a program has chosen. Warnings go to standard
- * error.
+ * Prints the lines of the answer. They may contain names that a program has chosen. Warnings go to
+ * standard error.
  */
 static void print_answer(const struct msg *msg, const struct strbuf *answer)
 {
@@ -34,8 +34,8 @@ static void print_answer(const struct msg *msg, const struct strbuf *answer)
 }
 
 /*
- * Returns @text as a process id, or 0 when it is none. For a directory whose name is a number, the
- * user writes ./NUMBER.
+ * Returns @text as a process id, or 0 when @text is not one. The user writes ./NUMBER for a
+ * directory whose name is a number.
  */
 static pid_t pid_of(const char *text)
 {
@@ -57,7 +57,7 @@ int control_find(const char *text, struct recorder_name *name, struct uft_err *e
 	return ret < 0 ? err_set_errno(err, ret, "cannot control '%s'", text) : 0;
 }
 
-/* Finds usage errors before the recorder is asked. */
+/* Finds usage errors before the words are sent to the recorder. */
 static int check_words(const struct strbuf *words, struct uft_err *err)
 {
 	struct steer_change change cleanup_steer_change = { 0 };
@@ -111,7 +111,7 @@ static void add_options(const struct opts *opts, struct strbuf *words)
 		if (option_words[i] && opts->specs[i])
 			add_word(words, option_words[i], opts->specs[i]);
 	}
-	/* -P and -U share this text, in which '!' stands before each function of -U. */
+	/* -P and -U share this text. Each function of -U has a '!' before it. */
 	if (opts->patch_specs)
 		add_word(words, "patch", opts->patch_specs);
 	if (opts->trace_include_spec)
@@ -150,7 +150,9 @@ int control_live(const struct opts *opts, struct uft_err *err)
 	struct recorder_name name;
 
 	add_options(opts, &words);
-	/* Without words, only tell that the process is recorded, as uftrace does. */
+	/*
+	 * Without words, the command only says that the process is being recorded, as uftrace does.
+	 */
 	if (!words.len) {
 		msg_warn(
 			&opts->msg,

@@ -1,5 +1,6 @@
 /*
- * Words that change a running recording, sent to its recorder: shared by `control` and `live -p`.
+ * Sends words to the recorder of a running recording, which change it. `control` and `live -p`
+ * share this code.
  */
 #ifndef UTRAIL_CMDS_CONTROL_WORDS_H
 #define UTRAIL_CMDS_CONTROL_WORDS_H
@@ -8,26 +9,26 @@
 #include "cmds/opts.h"
 
 /*
- * Send @words, each with its NUL, to the recorder @name and print its answer. Returns CMD_DONE, or
- * negative with @err: -ERR_USAGE for wrong words.
+ * Send @words, each with its NUL, to the recorder @name and print its answer. Returns CMD_DONE on
+ * success, -ERR_USAGE for wrong words, or another negative error, each with @err.
  *
- * @whom: the user's name for the recorder
+ * @whom: the text by which the user named the recorder
  */
 int control_send(const struct opts *opts, const struct recorder_name *name, const char *whom,
 		 const struct strbuf *words, struct uft_err *err);
 
 /*
- * Find the recorder that writes the directory @text, or records the process with that number.
- * Returns 0 or negative errno with a text.
+ * Find the recorder that writes the directory @text, or records the process with the number @text.
+ * Returns 0, or a negative errno with @err.
  */
 int control_find(const char *text, struct recorder_name *name, struct uft_err *err);
 
-/* True when @text is the number of a process that an utrail of this user is recording. */
+/* True when @text is the number of a process that is being recorded by an utrail of this user. */
 bool control_is_recorded(const char *text);
 
 /*
- * Does `live -p PID` for a process that is recorded already: sends the options of the command line
- * as words.
+ * Do the work of `live -p PID` for a process that is already being recorded: send the options of
+ * the command line as words.
  */
 int control_live(const struct opts *opts, struct uft_err *err);
 

@@ -41,7 +41,10 @@ bool debug_facts_filters_begin(struct debug_facts_filters *facts, const struct o
 	return facts->found != NULL;
 }
 
-/* @in_module: the number of matches in this module, by index of the filters' entries */
+/*
+ * @in_module: the number of matches in this module for each entry of the filters, by the index of
+ * the entry
+ */
 static void match_symbol(struct debug_facts_filters *facts, const struct debug_facts_module *module,
 			 const struct symbol *sym, size_t *in_module)
 {
@@ -269,7 +272,7 @@ static void tell_events(const struct opts *opts, struct trace_data *data)
 
 void debug_facts_data_shown(const struct opts *opts, struct trace_data *data)
 {
-	/* A growing recording was empty when it was opened: its facts are told only now. */
+	/* A growing recording was empty when it was opened, so its facts are printed only now. */
 	if (data->growth)
 		debug_facts_data_opened(opts, data, 0);
 	tell_sessions(opts, data);

@@ -1,6 +1,6 @@
 /*
  * Facts about a recording for --debug and --debug-domain. They are collected here after the work is
- * done: utils/ and the recorder print nothing.
+ * done, because utils/ and the recorder print nothing.
  */
 #ifndef UTRAIL_CMDS_DEBUG_FACTS_H
 #define UTRAIL_CMDS_DEBUG_FACTS_H
@@ -12,7 +12,7 @@
 
 struct trace_data;
 
-/* A time as text for messages: "1.5ms". */
+/* A time as text for messages, such as "1.5ms". */
 struct debug_facts_time {
 	char text[32];
 };
@@ -24,7 +24,7 @@ size_t debug_facts_count_modules(const struct module_map *map);
 /*
  * The number of functions that each spec of the options matches, by module.
  *
- * @found: sums, by index in opts->filters->entries
+ * @found: the numbers of matches, by index in opts->filters->entries
  */
 struct debug_facts_filters {
 	const struct opts *opts;
@@ -35,8 +35,8 @@ struct debug_facts_filters {
 };
 
 /*
- * One module for debug_facts_filters_add(). @source_of: returns a function's source file, or NULL.
- * The pointer is NULL when source files are unknown.
+ * One module for debug_facts_filters_add(). @source_of returns a function's source file, or NULL.
+ * It is NULL itself when source files are unknown.
  */
 struct debug_facts_module {
 	const char *basename;
@@ -47,8 +47,8 @@ struct debug_facts_module {
 };
 
 /*
- * Begin to count. Returns false when the facts are not wanted, or memory is short: the caller then
- * needs neither to add modules nor to end.
+ * Begin to count. Returns false when the facts are not wanted, or when there is not enough memory.
+ * After false, the caller neither adds modules nor calls debug_facts_filters_end().
  */
 bool debug_facts_filters_begin(struct debug_facts_filters *facts, const struct opts *opts);
 void debug_facts_filters_add(struct debug_facts_filters *facts,
@@ -58,8 +58,8 @@ void debug_facts_filters_add(struct debug_facts_filters *facts,
 void debug_facts_filters_end(struct debug_facts_filters *facts);
 
 /*
- * Report on a recording after it was opened, and again after all is shown. @took_ns: the time that
- * the opening took; 0: unknown
+ * Print facts about a recording, once after it was opened, and again after all of it was shown.
+ * @took_ns: the time that opening it took, or 0 when unknown
  */
 void debug_facts_data_opened(const struct opts *opts, const struct trace_data *data,
 			     uint64_t took_ns);

@@ -42,7 +42,7 @@ void event_warn_unmatched(const struct opts *opts, struct trace_data *data)
 	/* The events of a growing recording are not known yet. */
 	if (!opts->events.nr || data->growth)
 		return;
-	/* The view reports files that cannot be read. */
+	/* Files that cannot be read are reported by the view. */
 	kernel_formats_load(&data->kernel, data->dir, &broken, NULL);
 	if (event_kinds_load(&kinds, data, NULL) < 0)
 		return;

@@ -6,8 +6,8 @@
 #include "utils/pipeline/kinds/event_kinds.h"
 
 /*
- * For commands that read: warn about rules of --Event that match none of the possible events of
- * @data, with the nearest names. May read kernel_header into @data.
+ * For commands that read a recording: warn about rules of --Event that match none of the possible
+ * events of @data, and suggest the nearest names. May read kernel_header into @data.
  */
 void event_warn_unmatched(const struct opts *opts, struct trace_data *data);
 

@@ -1,6 +1,6 @@
 /*
- * The options about functions, -F and its relatives: collected as text, and parsed when all are
- * known.
+ * The options that choose functions, -F and its relatives. They are collected as text, and parsed
+ * when all options are known.
  */
 #ifndef UTRAIL_CMDS_FILTER_OPTS_H
 #define UTRAIL_CMDS_FILTER_OPTS_H
@@ -11,21 +11,21 @@
 struct opts;
 
 /*
- * Parse opts->specs into opts->filters. It may be called again after specs were added. Returns 0,
- * -ERR_USAGE with the option, the column and the error; -ENOMEM.
+ * Parse opts->specs into opts->filters. May be called again after specs were added. Returns 0,
+ * -ENOMEM, or -ERR_USAGE. For -ERR_USAGE, @err names the option, the column and the error.
  */
 int filter_opts_parse(struct opts *opts, struct uft_err *err);
 void filter_opts_free(struct opts *opts);
 
 /*
- * Check that all conditions can be judged at the beginning of the function, as recording needs.
- * Returns 0, or -ERR_USAGE with the first condition that cannot be judged there.
+ * Check that all conditions can be evaluated at the beginning of the function, as recording
+ * requires. Returns 0, or -ERR_USAGE with the first condition for which this is impossible.
  */
 int filter_opts_check_recording(const struct opts *opts, struct uft_err *err);
 
 /*
- * A spec as the user typed it: "option '--notrace': 'memcpy'" is @option "notrace" and @text
- * "memcpy", though it is stored as "!memcpy".
+ * A spec as the user typed it. For "option '--notrace': 'memcpy'", @option is "notrace" and @text
+ * is "memcpy", although the spec is stored as "!memcpy".
  */
 struct typed_spec {
 	const char *option; /* the option's name, as it is typed after `--` */

@@ -23,7 +23,10 @@ void func_names_add(struct func_names *names, const struct symtab *symbols)
 	}
 }
 
-/* True when this command does not take the option of @entry: opts_warn_unused() warns about it. */
+/*
+ * True when this command does not take the option of @entry. In this case opts_warn_unused() has a
+ * warning about the option.
+ */
 static bool means_nothing(const struct opts *opts, const struct filter_entry *entry)
 {
 	const char *name = filter_as_typed(entry->option, entry->spec.text).option;
@@ -58,8 +61,8 @@ void filter_warn_ignored(const struct opts *opts)
 }
 
 /*
- * True when the filter has matched no function. The kernel's tracer reports filters of kernel
- * functions that are recorded, so these count only when a command reads.
+ * True when the filter has matched no function. Filters of kernel functions count only in commands
+ * that read: while recording, the kernel's tracer reports them.
  */
 static bool is_unmatched(const struct opts *opts, const struct filter_entry *entry)
 {
@@ -105,7 +108,8 @@ static void add_nearest(const struct spec *spec, const struct func_names *names,
 }
 
 /*
- * Adds the action that was probably meant: a word that is no action is taken for a module's name.
+ * Adds the action that was probably meant. A word that is not an action is parsed as the name of a
+ * module.
  */
 static void add_action(const struct spec *spec, struct strbuf *out)
 {
@@ -122,7 +126,8 @@ static void add_action(const struct spec *spec, struct strbuf *out)
 }
 
 /*
- * True when @filters leave nothing: one of @kinds, which opt in (filters_opt_in()), has no match.
+ * True when @filters leave no function. This is so when a filter of one of @kinds that opts in
+ * (filters_opt_in()) has no match.
  */
 static bool all_is_out(const struct filters *filters, uint32_t kinds)
 {
@@ -135,7 +140,10 @@ static bool all_is_out(const struct filters *filters, uint32_t kinds)
 	return kinds != 0;
 }
 
-/* The most warnings that are printed: a few lines tell that a long list of names is outdated. */
+/*
+ * The most warnings that are printed. A few lines are enough to show that a long list of names is
+ * outdated.
+ */
 #define WARNINGS_MAX 8
 
 bool filter_warn_unmatched(const struct opts *opts, const struct func_names *names)

@@ -5,7 +5,7 @@
 #include "cmds/opts.h"
 #include "utils/format/sym.h"
 
-/* Names of functions, demangled. Starts as { 0 }, ends with func_names_deinit(). */
+/* Names of functions, demangled. Starts as { 0 } and ends with func_names_deinit(). */
 struct func_names {
 	struct strbuf text; /* the names, one after the other, each with its NUL */
 	int demangle;	    /* an enum demangle_mode */
@@ -17,15 +17,15 @@ void func_names_deinit(struct func_names *names);
 /* Add the functions of @symbols. */
 void func_names_add(struct func_names *names, const struct symtab *symbols);
 
-/* Warn about actions that stand at an option that does not take them. */
+/* Warn about actions of an option that does not take them. */
 void filter_warn_ignored(const struct opts *opts);
 
-/* True when filter_warn_unmatched() will have a warning; call it before collecting the names. */
+/* True when filter_warn_unmatched() will print a warning. Call it before collecting the names. */
 bool filter_has_unmatched(const struct opts *opts);
 
 /*
- * Warn about filters that have matched no function, with the nearest of @names. Returns true when
- * the filters leave no function at all; the warning then says so.
+ * Warn about filters that have matched no function, and suggest the nearest of @names. Returns true
+ * when the filters leave no function at all. The warning says this, too.
  */
 bool filter_warn_unmatched(const struct opts *opts, const struct func_names *names);
 

@@ -16,7 +16,8 @@
 extern char **environ;
 
 /*
- * Finds the program's dynamic linker. Returns false when it has none, or one that may lack --list.
+ * Finds the program's dynamic linker. Returns false when there is none, or when it may lack the
+ * option --list.
  */
 static bool find_linker(const char *path, char linker[static PATH_MAX])
 {
@@ -70,8 +71,8 @@ int libraries_of(const char *path, struct strbuf *paths)
 	ret = ask_linker(linker, path, &text);
 	rest = text.data;
 	/*
-	 * Lines are "\tlibc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x00007f...)", or only a path,
-	 * which may be relative.
+	 * A line has the form "\tlibc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x00007f...)", or
+	 * only has a path, which may be relative.
 	 */
 	while (ret == 0 && (line = strsep(&rest, "\n"))) {
 		const char *arrow = strstr(line, " => ");

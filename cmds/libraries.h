@@ -6,10 +6,10 @@
 
 /*
  * Append to @paths the path of the program @path and those of its libraries, each with its NUL.
- * Appends nothing when the program has no dynamic linker with --list (ld.so(8)). Returns 0, or
- * negative when the linker cannot be asked.
+ * Appends nothing when the program has no dynamic linker with --list (ld.so(8)). Returns 0, or a
+ * negative errno when the linker cannot be run.
  *
- * Nothing of the program runs: its dynamic linker only maps it.
+ * No code of the program runs: the dynamic linker only maps the program.
  */
 int libraries_of(const char *path, struct strbuf *paths);
 

@@ -27,7 +27,7 @@ static int load_symbols(const struct opts *opts, const char *path, struct symtab
 	return ret == 0 ? object_symtab_load(path, out, err) : ret;
 }
 
-/* False for library calls that the probe leaves alone. */
+/* False for library calls that the probe does not trace. */
 static bool is_traceable(const struct symbol *sym)
 {
 	uint32_t flags;
@@ -71,7 +71,7 @@ static int print_sorted(const struct strbuf *text, size_t nr, struct uft_err *er
 	return CMD_DONE;
 }
 
-/* Puts the names into @text, each with its NUL. Returns their number. */
+/* Appends the names to @text, each with its NUL. Returns their number. */
 static size_t list_names(const struct opts *opts, const char *path, const struct symtab *symbols,
 			 struct strbuf *text)
 {
@@ -121,8 +121,8 @@ int list_functions(const struct opts *opts, const char *path, struct uft_err *er
 	size_t nr = list_names(opts, path, &symbols, &text);
 
 	/*
-	 * A filter with "clear" ends earlier ones. Only the second pass knows which filters have an
-	 * effect.
+	 * A filter with "clear" removes earlier filters. Only the second pass knows which filters
+	 * have an effect.
 	 */
 	if (opts->filters->clears)
 		nr = list_names(opts, path, &symbols, &text);

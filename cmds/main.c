@@ -21,8 +21,8 @@
 #include "utils/base/outfile.h"
 
 /*
- * True when the environment variable is set: it is not empty and not "0". Users set such variables
- * for all programs (no-color.org, bixense.com/clicolors).
+ * True when the environment variable is set, which means that it is neither empty nor "0". Users
+ * set such variables for all programs (no-color.org, bixense.com/clicolors).
  */
 static bool is_set(const char *variable)
 {
@@ -46,7 +46,10 @@ static bool wants_color(const struct opts *opts, int fd)
 	return isatty(fd) && term && strcmp(term, "dumb") != 0;
 }
 
-/* Chooses colours by the terminal. Runs before a pager takes the terminal's place as stdout. */
+/*
+ * Decides by the terminal whether colours are used. Call it before a pager replaces the terminal as
+ * stdout.
+ */
 static void choose_colors(struct opts *opts)
 {
 	bool on = wants_color(opts, STDOUT_FILENO);
@@ -75,7 +78,7 @@ static int open_logfile(struct opts *opts, struct uft_err *err)
 	return 0;
 }
 
-/* Prints the requested text: the usage if none was requested. */
+/* Prints the requested text, or the usage if no text was requested. */
 static int show_text(const struct opts *opts, struct pager *pager)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -89,7 +92,7 @@ static int show_text(const struct opts *opts, struct pager *pager)
 	} else {
 		help_usage(&text);
 	}
-	/* The pager is opened last: with a pager, the width that the text needs is unknown. */
+	/* The pager is opened last, because with a pager the width of the terminal is unknown. */
 	if (opts->show == OPTS_SHOW_HELP || opts->show == OPTS_SHOW_ALL_HELP)
 		pager_open(pager, opts);
 	fputs(strbuf_str(&text), stdout);
@@ -97,8 +100,8 @@ static int show_text(const struct opts *opts, struct pager *pager)
 }
 
 /*
- * Reports a missing program. In `record -F ./abc` the option has taken the program's name for its
- * argument.
+ * Reports a missing program. In `record -F ./abc`, for example, the option has taken the name of
+ * the program as its argument.
  */
 static int report_no_program(const struct opts *opts, struct uft_err *err)
 {
@@ -136,7 +139,7 @@ static int run_and_tell(const struct opts *opts, struct uft_err *err)
 	uint64_t began_ns = clock_now_ns(CLOCK_MONOTONIC);
 	int status = opts->cmd->run(opts, err);
 
-	/* A child that `live` has forked returns here, too, and prints nothing. */
+	/* A child that `live` has forked returns to this place, too. It must print nothing. */
 	if (getpid() == self)
 		msg_debug(&opts->msg, MSG_UTRAIL, 1, "'%s' took %s%s", opts->cmd->name,
 			  debug_facts_time(clock_now_ns(CLOCK_MONOTONIC) - began_ns).text,
@@ -171,14 +174,14 @@ static int run_command(const struct opts *opts, struct pager *pager, struct uft_
 
 	if (ret < 0)
 		return ret;
-	/* The other formats are for other programs to read, not for a pager. */
+	/* The other formats are read by programs, so they do not go through a pager. */
 	if (cmd->uses_pager && !opts->follow && opts->format < OPTS_FORMAT_EXPORT &&
 	    !(opts->format == OPTS_FORMAT_HTML && cmd->bit == CMD_DUMP))
 		pager_open(pager, opts);
 	return run_and_tell(opts, err);
 }
 
-/* Reports output that was lost: it must not look like success. */
+/* Reports output that could not be written, because a loss must not look like success. */
 static int flush_output(struct uft_err *err)
 {
 	if (fflush(stdout) == 0 && !ferror(stdout))

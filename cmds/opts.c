@@ -168,13 +168,13 @@ static int set_overhead(const struct opt_row *row, const char *text, void *targe
 	return 0;
 }
 
-/* The name of the option that has set the range: -r or --last. */
+/* Returns the name of the option that has set the range: -r or --last. */
 static const char *range_option(const struct opts *opts)
 {
 	return opts->range.start.is_from_end ? "--last" : "--time-range";
 }
 
-/* -t and -r exclude each other, as in uftrace: the later option is used. */
+/* -t and -r exclude each other, as in uftrace. The later option on the command line is used. */
 static int set_time_filter(const struct opt_row *row, const char *text, void *target,
 			   struct uft_err *err)
 {
@@ -252,7 +252,7 @@ static int set_tids(const struct opt_row *row, const char *text, void *target, s
 	}
 }
 
-/* Adds the items of @text to the end of @specs, each with a `!` before it. */
+/* Appends the items of @text to @specs, each with a `!` before it. */
 static int add_negated(char **specs, const char *text)
 {
 	struct strbuf list = { 0 };
@@ -297,7 +297,7 @@ static int set_trace_off(const struct opt_row *row, const char *text, void *targ
 	return 0;
 }
 
-/* Takes --chrome and other old names: the option's name is the format. */
+/* Takes --chrome and similar old options, whose name is the format. */
 static int set_old_format(const struct opt_row *row, const char *text, void *target,
 			  struct uft_err *err)
 {
@@ -313,7 +313,10 @@ static int set_old_format(const struct opt_row *row, const char *text, void *tar
 
 #define MEMBER(name) .offset = offsetof(struct opts, name)
 
-/* The row of an option that only uftrace has. It applies to no command, so no list shows it. */
+/*
+ * Makes the row of an option that only uftrace has. The row applies to no command, so no list shows
+ * the option.
+ */
 #define LACKING(name, letter, arg, instead)                                                     \
 	{                                                                                       \
 		name, letter, arg, instead, GROUP_COMMON, 0, OPT_SET, .set = unsupported_refuse \

@@ -1,4 +1,4 @@
-/* Everything a user can ask for on the command line: one struct, filled from one table. */
+/* All options of the command line: one struct, which is filled from one table. */
 #ifndef UTRAIL_CMDS_OPTS_H
 #define UTRAIL_CMDS_OPTS_H
 
@@ -91,8 +91,8 @@ enum opts_as {
 #define OPTS_ROWS_MAX	   192
 
 /*
- * The parsed command line. Starts with opts_init(), ends with opts_deinit(). Strings are argv's
- * unless a member says otherwise. Times are in nanoseconds.
+ * The parsed command line. Starts with opts_init() and ends with opts_deinit(). Strings point into
+ * argv unless a member says otherwise. Times are in nanoseconds.
  *
  * Commands must not change the struct. To run another command with changed options, a command makes
  * a shallow copy, which needs no opts_deinit().
@@ -108,8 +108,8 @@ struct opts {
 	int complete; /* enum opts_complete */
 
 	/*
-	 * @typed, @in_files: options given on the command line, or in option files and scripts; by
-	 *         index in opts_table
+	 * @typed: options that are on the command line, by their index in opts_table
+	 * @in_files: options that are in option files and scripts, by their index in opts_table
 	 * @last: the last option of the command line with an argument in a word of its own, or NULL
 	 */
 	bool typed[OPTS_ROWS_MAX];
@@ -118,14 +118,20 @@ struct opts {
 	const char *last_text;
 
 	/* options of all commands */
-	char *data_dir; /* heap; without a trailing slash */
+	char *data_dir; /* on the heap; without a trailing slash */
 	struct msg msg;
 	const char *logfile;
 	const char *opt_file;
 	const char *syms_dir;	    /* --with-syms */
-	struct words file_words;    /* words of an option file, into which strings here point */
-	struct words script_words;  /* words of a script's first lines, likewise */
-	int color;		    /* enum opts_color; main() makes @color_mode of it */
+	struct words file_words;    /*
+				     * words of an option file; strings of this struct point into
+				     * them
+				     */
+	struct words script_words;  /*
+				     * words of a script's first lines; strings of this struct point
+				     * into them
+				     */
+	int color;		    /* enum opts_color; main() sets @color_mode from it */
 	enum color_mode color_mode; /* for stdout; decided by main() */
 	bool use_pager;
 	int progress; /* enum opts_progress */
@@ -144,29 +150,34 @@ struct opts {
 	bool kernel_only;
 	bool trace_on; /* --trace=off, --disable: false */
 
-	/* functions and actions at their calls, as the user typed them and parsed */
-	char *specs[SPEC_OPTIONS]; /* heap; by enum spec_option; separated by ';' */
+	/*
+	 * options about functions and about actions at their calls: as the user typed them, and
+	 * parsed
+	 */
+	char *specs[SPEC_OPTIONS]; /* on the heap; by enum spec_option; separated by ';' */
 	int match;		   /* enum pattern_match */
-	struct filters *filters;   /* heap */
-	/* the enum trigger_flags for the reader; in `live` the recorder applies the others */
+	struct filters *filters;   /* on the heap */
+	/*
+	 * the enum trigger_flags that the reader applies; in `live` the recorder applies the others
+	 */
 	uint32_t view_actions;
-	char *signal_specs; /* heap; --signal */
-	char *watch_specs;  /* heap; --watch */
+	char *signal_specs; /* on the heap; --signal */
+	char *watch_specs;  /* on the heap; --watch */
 	struct watch_spec watch;
-	char *event_specs; /* heap; --Event */
+	char *event_specs; /* on the heap; --Event */
 	struct event_rules events;
-	char *patch_specs;		/* heap; --patch, --unpatch */
+	char *patch_specs;		/* on the heap; --patch, --unpatch */
 	const char *trace_include_spec; /* --trace-include */
 	const char *trace_exclude_spec;
-	struct pattern trace_include; /* parsed from these texts, if they were given */
+	struct pattern trace_include; /* parsed from the options above, if they were given */
 	struct pattern trace_exclude;
 	bool list_events;
 	bool srcline;
 	bool inlined;
 
 	/*
-	 * Options of record and live. @rec directly takes options that only recordings have; the
-	 * others are copied to @rec when recording begins.
+	 * Options of record and live. Options that only recordings have are stored in @rec
+	 * directly. The others are copied to @rec when recording begins.
 	 */
 	struct record_settings rec;
 	bool use_kernel;       /* -k */
@@ -174,8 +185,8 @@ struct opts {
 	bool compact;
 	int when_full; /* enum opts_full */
 	bool keep_pid;
-	char *pids;	 /* --pid: heap; numbers and names, separated by ',' */
-	uint64_t for_ns; /* --for: with --pid; 0: no limit */
+	char *pids;	 /* --pid: numbers and names, separated by ','; on the heap */
+	uint64_t for_ns; /* --for, which is used with --pid; 0: no limit */
 	const char *libmcount_path;
 	bool libmcount_single; /* accepted without effect */
 	bool list_functions;
@@ -191,8 +202,8 @@ struct opts {
 
 	/* replay, live */
 	bool flat;
-	bool follow;	    /* replay: goes on while the recording grows */
-	bool live_at_end;   /* live: calls are shown after the program has ended */
+	bool follow;	    /* replay: continue while the recording grows */
+	bool live_at_end;   /* live: show the calls after the program has ended */
 	bool merge_leaves;  /* --no-merge: false */
 	bool show_args;	    /* --no-args: false */
 	bool show_comments; /* --no-comment: false */
@@ -203,7 +214,7 @@ struct opts {
 	bool task_newline;
 	const char *fields; /* -f; NULL: the default fields */
 	struct time_range range;
-	int *tids; /* heap; the tasks to show, all when @nr_tids is 0 */
+	int *tids; /* on the heap; the tasks to show; all tasks when @nr_tids is 0 */
 	size_t nr_tids;
 	int format; /* enum opts_format */
 
@@ -234,9 +245,9 @@ struct opts {
 	bool all_sources;
 	bool has_assemblers;
 	const char *declared; /* a file of make rules, or NULL */
-	char *ignored_files;  /* heap; --ignore-files, NULL: the default; separated by ';' */
+	char *ignored_files;  /* on the heap; --ignore-files, separated by ';'; NULL: the default */
 	const char *needs;    /* a file; NULL: option not given */
-	/* a file; NULL: option not given. At most one of @needs and @used_by is set */
+	/* a file; NULL: option not given. At most one of @needs and @used_by is set. */
 	const char *used_by;
 	const char *work_dir; /* where .nfsdb goes, or NULL */
 	struct {
@@ -247,11 +258,11 @@ struct opts {
 	} etrace;
 
 	/* options of report and info */
-	char *sort_keys;    /* heap; separated by ','; NULL: the default keys */
+	char *sort_keys;    /* on the heap; separated by ','; NULL: the default keys */
 	bool average_total; /* at most one of the two averages is set */
 	bool average_self;
 	bool by_task;
-	char *diff_dirs;	 /* heap; NULL: none; separated by newlines */
+	char *diff_dirs;	 /* on the heap; separated by newlines; NULL: none */
 	const char *diff_policy; /* NULL: the default */
 	unsigned diff_sort_column;
 	const char *callers_of; /* at most one of these six options is given */
@@ -264,7 +275,10 @@ struct opts {
 	bool show_system;
 };
 
-/* True for the view of `live`, whose recorder has applied the actions outside of @view_actions. */
+/*
+ * True for the options of the view of `live`. Its recorder has applied all actions that are not in
+ * @view_actions.
+ */
 static inline bool opts_is_of_live(const struct opts *opts)
 {
 	return opts->view_actions != UINT32_MAX;
@@ -276,23 +290,23 @@ void opts_deinit(struct opts *opts);
 
 /*
  * Parse `utrail [options] [COMMAND] [options] [PROGRAM [its arguments]]`. Returns 0, -ENOMEM, or
- * -ERR_USAGE with the line to print.
+ * -ERR_USAGE with the error message in @err.
  *
- * The first word that is no option is a command or the PROGRAM of `live`. @opts->cmd is NULL
- * without such a word. `help [COMMAND]` and `version` are parsed as --help and --version.
+ * The first word that is not an option is a command, or the PROGRAM of `live`. If there is no such
+ * word, @opts->cmd is NULL. `help [COMMAND]` and `version` are parsed as --help and --version.
  */
 int opts_parse(struct opts *opts, int argc, char **argv, struct uft_err *err);
 
 /* Warn about options of the command line that do not apply to the command. */
 void opts_warn_unused(const struct opts *opts);
 
-/* The whole table, for the help text, man pages, completion and the tests that compare them. */
+/* The whole table. The help text, man pages, completion and the tests that compare them use it. */
 extern const struct opt_row opts_table[];
 extern const size_t opts_table_nr;
 
 /*
- * opts_has_typed(): true when the command line itself has the option @name.
- * opts_has_given(): true when the command line, an option file or a script has it.
+ * opts_has_typed(): true when the option @name is on the command line itself. opts_has_given():
+ * true when it is on the command line, in an option file or in a script.
  */
 bool opts_has_typed(const struct opts *opts, const char *name);
 bool opts_has_given(const struct opts *opts, const char *name);
@@ -303,12 +317,15 @@ const char *opts_match_word(int match);
 /* All words of --format. */
 extern const struct opt_word opts_format_words[];
 
-/* Returns the heading of a group of rows, by @group from 0 on; NULL after the last. */
+/*
+ * Returns the heading of the group of rows with the number @group, counted from 0. Returns NULL
+ * after the last group.
+ */
 const char *opts_group_title(int group);
 
 /*
- * Returns the row after @row (NULL: the first one) of @group that applies to one of @cmds, or NULL
- * after the last.
+ * Returns the next row of @group after @row that applies to one of @cmds, or NULL after the last.
+ * If @row is NULL, returns the first such row.
  */
 const struct opt_row *opts_group_next(int group, unsigned cmds, const struct opt_row *row);
 

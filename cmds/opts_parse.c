@@ -35,7 +35,7 @@ static int check_format(const struct opts *opts, struct uft_err *err)
 	struct strbuf known cleanup_strbuf = { 0 };
 	const char *name = "";
 
-	/* graph makes only one picture: the difference of two graphs as SVG. */
+	/* graph makes one kind of picture only: the difference of two graphs, as SVG. */
 	if (can_show(opts->cmd, opts->format) || (opts->cmd->bit == CMD_GRAPH && opts->diff_dirs &&
 						  opts->format == OPTS_FORMAT_EXPORT + EXPORT_svg))
 		return 0;
@@ -49,7 +49,7 @@ static int check_format(const struct opts *opts, struct uft_err *err)
 		       opts->cmd->name, name, strbuf_str(&known));
 }
 
-/* Checks that `report` shows only one of the views that exclude each other. */
+/* Checks that `report` shows at most one of the views that exclude each other. */
 static int check_report(const struct opts *opts, struct uft_err *err)
 {
 	int nr = !!opts->callers_of + !!opts->callees_of + !!opts->histogram_of +
@@ -67,8 +67,8 @@ static int check_report(const struct opts *opts, struct uft_err *err)
 }
 
 /*
- * Checks that --proc stands beside no option that it excludes. A task has one tracer at most, and
- * the recorder must be the task's parent.
+ * Checks that no option excludes --proc. A task has at most one tracer, and the recorder must be
+ * the task's parent.
  */
 static int check_proc(const struct opts *opts, struct uft_err *err)
 {
@@ -101,7 +101,7 @@ static int check_proc(const struct opts *opts, struct uft_err *err)
 	return 0;
 }
 
-/* Reports a script that cannot run before the program runs. */
+/* Reports a script that cannot run before the program is started. */
 static int check_script(const struct opts *opts, struct uft_err *err)
 {
 	if (opts->script && (opts->cmd->bit & (CMD_RECORD | CMD_LIVE))) {
@@ -143,10 +143,10 @@ static int check_together(const struct opts *opts, struct uft_err *err)
 }
 
 /*
- * A line of words: `[options] [COMMAND] [options] [PROGRAM [its arguments]]`.
+ * A line of words in the form `[options] [COMMAND] [options] [PROGRAM [its arguments]]`.
  *
  * @args, @nr_args: PROGRAM and its arguments
- * @ended: "--" came before them
+ * @ended: "--" came before PROGRAM
  * @is_typed: the line is the command line, not a line of a file
  */
 struct line {
@@ -170,12 +170,12 @@ static void swap_runs(char **argv, int from, int middle, int end)
 }
 
 /*
- * Parses utrail's options after other words (`graph main -d DIR`), and moves them before the words,
- * for a second parse.
+ * Parses the options of utrail that follow other words (`graph main -d DIR`), and moves them before
+ * these words, so that they can be parsed a second time.
  */
 static int parse_behind(struct opts *opts, struct optparse *parse, struct uft_err *err)
 {
-	int nr = 0; /* number of words before parse->next that are no options */
+	int nr = 0; /* number of words before parse->next that are not options */
 	int rc = 0;
 
 	while (rc == 0 && !parse->ended && parse->next < parse->argc) {
@@ -189,7 +189,7 @@ static int parse_behind(struct opts *opts, struct optparse *parse, struct uft_er
 	return rc;
 }
 
-/* @first: the index of the first word */
+/* @first: the index of the first word that is parsed */
 static int parse_line(struct opts *opts, struct line *line, int first, struct uft_err *err)
 {
 	struct optparse parse = {
@@ -240,7 +240,7 @@ static int read_words(const char *path, struct words *words, struct uft_err *err
 	return ret;
 }
 
-/* Resets @opts to its state before the first word, but keeps the file for messages. */
+/* Resets @opts to its state before the first word was parsed, except for the file of messages. */
 static void start_again(struct opts *opts)
 {
 	FILE *file = opts->msg.file;
@@ -254,7 +254,7 @@ static void start_again(struct opts *opts)
 /* Words that are parsed before those of the command line. */
 struct former {
 	char *path;	    /* path of the option file, or NULL */
-	struct words words; /* words of that file */
+	struct words words; /* words of the option file */
 	char *script;	    /* path of the script that `record` or `live` runs, or NULL */
 	struct words script_words;
 };
@@ -338,8 +338,8 @@ static int parse_file_words(struct opts *opts, const char *path, struct line *fi
 }
 
 /*
- * Parses again, beginning with the words of a script and of --opt-file: the words of the command
- * line win over these words.
+ * Parses the words of a script and of --opt-file first, and then the words of the command line
+ * again. So the command line overrides the other words.
  */
 static int parse_with_former(struct opts *opts, struct line *line, struct uft_err *err)
 {
@@ -370,8 +370,8 @@ static int parse_with_former(struct opts *opts, struct line *line, struct uft_er
 }
 
 /*
- * Takes options from default.opts of the recording; times of the user stay. A stranger may have
- * written the file: only rows with is_recorded count.
+ * Takes options from default.opts of the recording. Times that the user has given are kept. A
+ * stranger may have written the file, so only rows with is_recorded are used.
  */
 static int take_default_opts(struct opts *opts, const struct words *words, const char *path,
 			     struct uft_err *err)
@@ -385,7 +385,7 @@ static int take_default_opts(struct opts *opts, const struct words *words, const
 	opts->time_filter_ns = 0;
 	opts->range = (struct time_range){ 0 };
 	ret = optparse_run_recorded(&parse, opts, &ignored, err);
-	/* A user's `-t 0` stays, too. */
+	/* This also keeps `-t 0` of the user. */
 	if (opts_has_given(opts, "time-filter") || time_range_is_set(&range)) {
 		opts->time_filter_ns = time_filter_ns;
 		opts->range = range;
@@ -429,7 +429,7 @@ static int parse_all(struct opts *opts, struct line *line, struct uft_err *err)
 	return ret < 0 ? ret : parse_with_former(opts, line, err);
 }
 
-/* Takes `help [COMMAND]` and `version`: words that people type before they know the options. */
+/* Takes `help [COMMAND]` and `version`. People type these words before they know the options. */
 static bool take_question(struct opts *opts, struct line *line)
 {
 	const char *word = line->args[0];
@@ -442,7 +442,7 @@ static bool take_question(struct opts *opts, struct line *line)
 	return true;
 }
 
-/* Judges a first word that names no command: it may be a program's name. */
+/* Checks a first word that names no command. It may be the name of a program. */
 static int judge_first_word(struct opts *opts, struct line *line, struct uft_err *err)
 {
 	if (line->cmd || !line->nr_args || line->ended || take_question(opts, line))
@@ -450,7 +450,10 @@ static int judge_first_word(struct opts *opts, struct line *line, struct uft_err
 	return unsupported_check_command(line->args[0], err);
 }
 
-/* Takes `show DIR`, another way to say -d DIR. The default.opts of that directory applies, too. */
+/*
+ * Takes `show DIR`, which means the same as -d DIR. The default.opts of that directory applies,
+ * too.
+ */
 static int take_named_dir(struct opts *opts, struct uft_err *err)
 {
 	size_t len = opts->nr_args ? strlen(opts->args[0]) : 0;
@@ -500,8 +503,8 @@ void opts_warn_unused(const struct opts *opts)
 {
 	for (size_t i = 0; i < opts_table_nr; i++) {
 		/*
-		 * A user's aliases may give --libmcount-path to all commands: it only says where a
-		 * part of utrail is.
+		 * Aliases of users may give --libmcount-path to all commands. The option only says
+		 * where a part of utrail is, so it causes no warning.
 		 */
 		if (opts_table[i].offset == offsetof(struct opts, libmcount_path))
 			continue;
