@@ -37,7 +37,8 @@ static const char *pager_command(void)
 }
 
 /*
- * True when the program @name is a link to busybox. A @name without a slash is searched in $PATH.
+ * True when the program @name is a link to busybox. A @name without a slash is searched for in
+ * $PATH.
  */
 static bool leads_to_busybox(const char *name)
 {
@@ -75,8 +76,8 @@ static NORETURN void run_pager(const char *command, int input)
 {
 	dup2(input, STDIN_FILENO);
 	/*
-	 * The options are those of git: less ends at once when all fits on the screen, keeps
-	 * colours, and keeps the screen.
+	 * The options are those of git. They make less end at once when all of the output fits on
+	 * the screen, keep colours, and leave the output on the screen.
 	 */
 	setenv("LESS", "FRX", 0);
 	execl("/bin/sh", "sh", "-c", command, (char *)NULL);
@@ -84,8 +85,8 @@ static NORETURN void run_pager(const char *command, int input)
 }
 
 /*
- * True when the pager exists. Without this check the shell would report a missing command, and the
- * output would be lost.
+ * True when the pager exists. Without this check, the shell would report the missing command, and
+ * the output would be lost.
  */
 static bool is_there(const char *command)
 {
@@ -127,8 +128,8 @@ void pager_open(struct pager *pager, const struct opts *opts)
 		return;
 	dup2(output, STDOUT_FILENO);
 	/*
-	 * Ctrl-C is for the pager. After the user has left the pager, the next write ends this
-	 * program.
+	 * Ctrl-C is meant for the pager. After the user has left the pager, the next write ends
+	 * this program.
 	 */
 	signal(SIGINT, SIG_IGN);
 	pager->pid = pid;

@@ -7,18 +7,18 @@
 
 struct opts;
 
-/* @pid: the pager's process, 0 while there is none. Starts as { 0 }. */
+/* Starts as { 0 }. @pid: the process of the pager, or 0 when there is none */
 struct pager {
 	pid_t pid;
 };
 
 /*
- * Lead stdout into $PAGER, /usr/bin/pager or less. Leaves stdout as it is when stdout is no
- * terminal, with --no-pager, or without a pager.
+ * Redirect stdout to $PAGER, /usr/bin/pager or less. Does nothing when stdout is not a terminal,
+ * with --no-pager, or when no pager exists.
  */
 void pager_open(struct pager *pager, const struct opts *opts);
 
-/* True when a pager uses the terminal, or waits for the first output. */
+/* True when a pager uses the terminal, or waits for the first output to show. */
 bool pager_is_open(void);
 
 /* Flush stdout, close it, and wait until the user has left the pager. */

@@ -31,10 +31,10 @@ static bool is_ignored(int sig)
 /* --- while a recording is opened --- */
 
 /*
- * The recording that is being opened. Members above the empty line do not change while @thread
+ * The recording that is being opened. The members before the empty line do not change while @thread
  * runs.
  *
- * @began_ns: time when the command opened its first recording
+ * @began_ns: the time when the command opened its first recording
  */
 static struct {
 	uint64_t began_ns;
@@ -47,7 +47,7 @@ static struct {
 	bool is_done;
 } opening = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-/* Returns the time until the first line may be shown. */
+/* Returns the time that remains until the first line may be shown. */
 static uint64_t quiet_ns(void)
 {
 	uint64_t took_ns = clock_now_ns(CLOCK_MONOTONIC) - opening.began_ns;
@@ -68,7 +68,7 @@ static void *say_opening(void *unused)
 		if (pthread_cond_timedwait(&opening.changed, &opening.lock, &until) != ETIMEDOUT)
 			continue;
 		statusline_show(strbuf_str(&opening.text));
-		/* Messages erase the line, so it is shown again after this time. */
+		/* Messages erase the line, so it is written again after this time. */
 		wait_ns = PERIOD_MS * 1000000ULL;
 	}
 	pthread_mutex_unlock(&opening.lock);
@@ -76,7 +76,8 @@ static void *say_opening(void *unused)
 }
 
 /*
- * True when progress may be shown. Not in `live`, whose program may have left an incomplete line.
+ * True when progress may be shown. `live` shows none, because its program may have left an
+ * incomplete line.
  */
 static bool may_show(const struct opts *opts)
 {
@@ -127,8 +128,8 @@ void read_progress_opened(void)
 void read_progress_add_left(struct strbuf *out, uint64_t done, uint64_t all, uint64_t took_ns)
 {
 	/*
-	 * At the beginning the rate means nothing. At the end of the files other work than reading
-	 * takes the time.
+	 * At the beginning the rate is not reliable. At the end of the files, most of the time is
+	 * spent on work other than reading.
 	 */
 	if (done >= all || done < all / 100 || !done)
 		return;
@@ -155,18 +156,18 @@ static void show_progress(const struct read_progress *progress)
 
 	if (!all)
 		return;
-	/* A recording that grows may be read beyond the bytes that it had at the start. */
+	/* A recording that grows may have more bytes now than it had at the start. */
 	strbuf_addf(&text, "%3u %% of %llu MB read", (unsigned)(MIN(done, all) * 100 / all),
 		    (unsigned long long)(all >> 20));
 	read_progress_add_left(&text, done, all,
 			       clock_now_ns(CLOCK_MONOTONIC) - progress->began_ns);
-	/* Explains why `| head` must wait for commands that print totals. */
+	/* The text explains why `| head` must wait for commands that print totals. */
 	if (progress->prints_at_end)
 		strbuf_addstr(&text, "; the first line comes when all is read");
 	statusline_show(strbuf_str(&text));
 }
 
-/* The thread that waits for the signal, and shows the progress from time to time. */
+/* Waits for the signal in a thread, and shows the progress from time to time. */
 static void *wait_and_show(void *arg)
 {
 	struct read_progress *progress = arg;
@@ -182,7 +183,7 @@ static void *wait_and_show(void *arg)
 		if (atomic_load(&progress->is_done))
 			break;
 		if (sig == SIGINT && atomic_load(&progress->is_interrupted)) {
-			/* Printing may take long, too: the second interrupt ends the program. */
+			/* Printing may take long, too, so a second interrupt ends the program. */
 			pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 			raise(SIGINT);
 		} else if (sig == SIGINT) {
@@ -196,8 +197,8 @@ static void *wait_and_show(void *arg)
 }
 
 /*
- * True when the line may use the terminal: nothing else is written there until all is read. A pager
- * leaves the terminal free until the first output.
+ * True when the line may use the terminal, because nothing else is written there until everything
+ * is read. A pager leaves the terminal free until the first output.
  */
 static bool has_free_terminal(bool prints_at_end)
 {

@@ -1,6 +1,6 @@
 /*
- * Shows progress on the terminal while a recording is read. Takes Ctrl-C, after which the output
- * ends with the part that was read.
+ * Shows progress on the terminal while a recording is read. After Ctrl-C, the output ends with the
+ * part that was read until then.
  */
 #ifndef UTRAIL_CMDS_READ_PROGRESS_H
 #define UTRAIL_CMDS_READ_PROGRESS_H
@@ -14,15 +14,15 @@
 #include "utils/base/containers/strbuf.h"
 #include "utils/pipeline/pipeline.h"
 
-/* The exit status after SIGINT, as shells form it: 128 + SIGINT. */
+/* The exit status after SIGINT, 128 + SIGINT, as in shells. */
 #define STATUS_INTERRUPTED 130
 
 /*
- * Begins with read_progress_begin(), ends with read_progress_end().
+ * Starts with read_progress_begin() and ends with read_progress_end().
  *
- * @began_ns: the beginning of the reading, by the monotonic clock
- * @signal: the thread waits for this signal, which also ends it: SIGINT or, when a pager takes
- *         SIGINT, a signal that no process sends
+ * @began_ns: the time when reading began, by the monotonic clock
+ * @signal: the signal that the thread waits for, and that ends the thread: SIGINT or, when a pager
+ *         takes SIGINT, a signal that no process sends
  */
 struct read_progress {
 	struct pipeline *pipe;
@@ -46,13 +46,13 @@ struct read_progress {
  */
 void read_progress_opening(const struct opts *opts, const char *dir);
 
-/* Call it after the recording was opened, or could not be opened. May be called at any time. */
+/* Call it after the recording was opened, or could not be opened. It may be called at any time. */
 void read_progress_opened(void);
 
 /*
- * Begin to read. SIGINT makes @pipe end as if there were no more records; a second SIGINT kills the
- * process. After a second, a line on stderr shows progress and remaining time, if stderr is a
- * terminal without other output.
+ * Begin to read. SIGINT makes @pipe end as if there were no more records. A second SIGINT kills the
+ * process. After a second, a line on stderr shows progress and remaining time if stderr is a
+ * terminal that no other output uses.
  *
  * @prints_at_end: the command writes nothing while it reads
  */
@@ -60,14 +60,14 @@ void read_progress_begin(struct read_progress *progress, const struct opts *opts
 			 struct pipeline *pipe, bool prints_at_end);
 
 /*
- * End the reading. Returns STATUS_INTERRUPTED, after a warning, when it was interrupted and @status
- * is CMD_DONE; otherwise @status.
+ * End the reading. If it was interrupted and @status is CMD_DONE, prints a warning and returns
+ * STATUS_INTERRUPTED. Otherwise returns @status.
  */
 int read_progress_end(struct read_progress *progress, const struct opts *opts, int status);
 
 /*
- * Append the remaining time, computed from the time so far: ", about 12 s left". Appends nothing
- * when it is unknown.
+ * Append the remaining time, estimated from the time that was used until now, such as ", about 12 s
+ * left". Appends nothing when it is unknown.
  *
  * @done, @all: bytes
  * @took_ns: the time for @done bytes

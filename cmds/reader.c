@@ -1,4 +1,4 @@
-/* Code that all commands share that read a recording (see reader.h). */
+/* Code that is shared by all commands that read a recording (see reader.h). */
 #include "cmds/reader.h"
 
 #include <errno.h>
@@ -47,7 +47,10 @@ const char *reader_data_dir(const struct opts *opts)
 	return strcmp(opts->data_dir, OPTS_DEFAULT_DIR) == 0 ? find_default_dir() : opts->data_dir;
 }
 
-/* Checks that the directory of symbols exists: else a misspelt name would go unnoticed. */
+/*
+ * Checks that the directory of symbols exists, because otherwise a misspelt name would not be
+ * noticed.
+ */
 static int check_syms_dir(const struct opts *opts, struct uft_err *err)
 {
 	if (opts->syms_dir && access(opts->syms_dir, R_OK | X_OK) < 0)
@@ -55,7 +58,9 @@ static int check_syms_dir(const struct opts *opts, struct uft_err *err)
 	return 0;
 }
 
-/* Adds the places of recordings to the error when the directory is missing or no directory. */
+/*
+ * Appends the places of other recordings to the error when the path is missing or not a directory.
+ */
 static int report_no_data(const struct opts *opts, int ret, struct uft_err *err)
 {
 	if (ret == -ENOENT || ret == -ENOTDIR)
@@ -65,7 +70,8 @@ static int report_no_data(const struct opts *opts, int ret, struct uft_err *err)
 }
 
 /*
- * Warns when the recording was cut off. `live` has warned when recording; `info` has a line for it.
+ * Warns when the recording was cut off. `live` has already printed the warning when recording, and
+ * `info` has a line for it.
  */
 static void warn_of_end(const struct trace_data *data, const struct opts *opts)
 {
@@ -105,7 +111,10 @@ int reader_open_data(struct trace_data *data, const struct opts *opts, struct uf
 
 	int ret = open_data(data, opts, dir, err);
 
-	/* After success the line stays until reading begins: tasks and symbols take time, too. */
+	/*
+	 * After success the line stays until reading begins, because reading tasks and symbols
+	 * takes time, too.
+	 */
 	if (ret)
 		read_progress_opened();
 	return ret;
@@ -157,11 +166,11 @@ int reader_check_records(const struct trace_data *data, const struct opts *opts,
 
 	if (data_has_records(data))
 		return 0;
-	/* The recording half of `live` has warned already. */
+	/* The recording part of `live` has already warned. */
 	if (opts_is_of_live(opts))
 		return CMD_NO_DATA;
 	/*
-	 * Tasks without a probe may be in the kernel's files and in proc.dat. Their events are
+	 * Tasks without a probe may occur in the kernel's files and in proc.dat. Their events are
 	 * outside of all functions.
 	 */
 	if (has_kernel || has_cpu_files(data, "perf-cpu") || has_processes) {
@@ -246,7 +255,7 @@ void reader_pipeline_config(const struct opts *opts, struct pipeline_config *con
 	config->stages.actions = opts->view_actions;
 	config->stages.show_libcalls = opts->show_libcalls;
 	config->stages.show_events = opts->use_events || opts->events.nr;
-	/* `live` has recorded only the chosen events, so none must be left out. */
+	/* `live` has recorded only the chosen events, so no event must be left out here. */
 	config->stages.events = !opts_is_of_live(opts) ? &opts->events : NULL;
 	config->stages.sched = !opts->use_sched		 ? STAGE_SCHED_NONE
 			       : opts->use_sched_preempt ? STAGE_SCHED_ALL
@@ -264,7 +273,7 @@ void reader_warn_filters(const struct opts *opts, struct trace_data *data)
 {
 	struct func_names names cleanup_func_names = { .demangle = opts->demangle };
 
-	/* The recording half of `live` has warned already. */
+	/* The recording part of `live` has already warned. */
 	if (opts_is_of_live(opts))
 		return;
 	event_warn_unmatched(opts, data);
@@ -287,14 +296,14 @@ void reader_warn_kernel(const struct opts *opts, const struct trace_data *data,
 	if (data->kernel.nr_types && !kernelfields_are_built_in())
 		msg_warn(&opts->msg, "events of the kernel are shown without their fields: utrail "
 				     "was built without libtraceevent");
-	/* The recording half of `live` has warned already. */
+	/* The recording part of `live` has already warned. */
 	if (!kernel || opts_is_of_live(opts) || !(kernel->lost || kernel->has_more_lost))
 		return;
 
 	bool is_one = kernel->lost == 1 && !kernel->has_more_lost;
 	char number[48] = "";
 
-	/* The kernel states the number of lost events if it had room for it. */
+	/* The kernel states the number of lost events if there was room for the number. */
 	if (kernel->lost)
 		snprintf(number, sizeof(number), "%s%llu ",
 			 kernel->has_more_lost ? "more than " : "",

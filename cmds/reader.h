@@ -9,44 +9,49 @@
 #include "utils/base/sink.h"
 
 /*
- * Returns the data directory that the options name. When the default one is missing, returns "." if
- * that is a recording, or `ftrace.dir` if that exists.
+ * Returns the data directory that the options name. If the default directory is missing, returns
+ * "." when that is a recording, or else `ftrace.dir` when that exists.
  */
 const char *reader_data_dir(const struct opts *opts);
 
 /*
- * Open the data directory of the options. If that takes long, a line on the terminal says so until
- * reading begins (read_progress.h). Returns 0, or CMD_NO_DATA with @err.
+ * Open the data directory of the options. If opening takes long, a line on the terminal says this
+ * until reading begins (read_progress.h). Returns 0, or CMD_NO_DATA with @err.
  */
 int reader_open_data(struct trace_data *data, const struct opts *opts, struct uft_err *err);
 
 /*
- * Close the recording after all is shown, with debug messages and warnings about functions without
- * names.
+ * Close the recording after all of it was shown. Prints debug messages, and warnings about
+ * functions without names.
  */
 void reader_close_data(struct trace_data *data, const struct opts *opts);
 
-/* Open a recording that is still being made, like reader_open_data(). It has no tasks yet. */
+/*
+ * Open a recording that is still being made, like reader_open_data(). The recording has no tasks
+ * yet.
+ */
 int reader_open_growing(struct trace_data *data, const struct opts *opts, struct uft_err *err);
 
-/* Open a recording like reader_open_data(), but fail with -ENODATA when it has no records. */
+/* Open a recording like reader_open_data(), but fail with -ENODATA if it has no records. */
 int reader_open_records(struct trace_data *data, const struct opts *opts, struct uft_err *err);
 
 /*
- * Open a recording like reader_open_records(), for a command about function @name, or, with NULL,
- * about all functions.
+ * Open a recording like reader_open_records() for a command about the function @name. If @name is
+ * NULL, the command is about all functions.
  */
 int reader_open_records_of(struct trace_data *data, const struct opts *opts, const char *name,
 			   struct uft_err *err);
 
 /*
- * Returns 0 when the recording has records, else CMD_NO_DATA with @err. For the view of `live` @err
- * stays empty: its recorder has warned already.
+ * Returns 0 when the recording has records, or CMD_NO_DATA with @err when it has none. For the view
+ * of `live`, @err stays empty, because its recorder has already warned.
  */
 int reader_check_records(const struct trace_data *data, const struct opts *opts,
 			 struct uft_err *err);
 
-/* Append similar names of the recording to @err, when no called function has the name @name. */
+/*
+ * Append similar function names of the recording to @err if no called function has the name @name.
+ */
 void reader_add_nearest(const struct opts *opts, struct trace_data *data, const char *name,
 			struct uft_err *err);
 
@@ -57,14 +62,18 @@ void reader_pipeline_config(const struct opts *opts, struct pipeline_config *con
 void reader_warn_filters(const struct opts *opts, struct trace_data *data);
 
 /*
- * Warn when kernel events are not shown in full: without libtraceevent, or when some were lost.
+ * Warn when kernel events are not shown completely, because libtraceevent is missing or events were
+ * lost.
  *
- * @pipe: has read all events and counted the lost ones; NULL: no warning about lost ones
+ * @pipe: has read all events, and has counted the lost ones; NULL: no warning about lost events
  */
 void reader_warn_kernel(const struct opts *opts, const struct trace_data *data,
 			const struct pipeline *pipe);
 
-/* Returns the number of threads that may share the work: --num-thread, or one for each CPU. */
+/*
+ * Returns the number of threads that may share the work: the argument of --num-thread, or the
+ * number of CPUs.
+ */
 size_t reader_threads(const struct opts *opts);
 
 /* Returns the settings of exporters that options choose; all others are off. */
@@ -72,27 +81,30 @@ struct export_config reader_export_config(const struct opts *opts);
 
 /*
  * Open @pipe on @data for @exporter, with the calls and events that the options choose. Returns 0,
- * or negative with @err.
+ * or a negative error with @err.
  */
 int reader_open_export(struct pipeline *pipe, const struct opts *opts,
 		       const struct exporter *exporter, struct trace_data *data,
 		       struct uft_err *err);
 
 /*
- * Write the output of @pipe, which reader_open_export() has opened, to @sink, without a flush. Warn
- * about events that the format cannot hold. Returns 0, or negative with @err.
+ * Write the output of @pipe, which reader_open_export() has opened, to @sink. Does not flush @sink.
+ * Warn about events that the format cannot hold. Returns 0, or a negative error with @err.
  */
 int reader_export(struct pipeline *pipe, const struct opts *opts, const struct exporter *exporter,
 		  const struct export_config *config, struct sink *sink, struct uft_err *err);
 
 /*
- * Open a sink that writes to stdout, after the text that stdio holds for it. Returns 0 or -ENOMEM.
+ * Open a sink that writes to stdout. Text that stdio still holds for stdout is written first.
+ * Returns 0 or -ENOMEM.
  */
 int reader_open_sink(struct sink *sink, struct uft_err *err);
 
 /*
- * End a command that wrote to @sink: flush, report damage, and return the exit status.
- * @broken: the error of files that were read only in part, or NULL
+ * End a command that wrote to @sink: flush it, report damage of the recording, and return the exit
+ * status.
+ *
+ * @broken: the error of files that could be read only in part, or NULL
  * @ret: the result of the view
  */
 int reader_finish(struct sink *sink, const struct uft_err *broken, int ret, struct uft_err *err);

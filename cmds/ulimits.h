@@ -6,14 +6,14 @@
 #define UTRAIL_CMDS_ULIMITS_H
 
 /*
- * Returns the value of fn(argc, argv), run on a stack of 8 MB at least, if memory allows. Threads
- * that start later have such a stack by default.
+ * Returns the value of fn(argc, argv). Runs the function on a stack of at least 8 MB, if there is
+ * enough memory. Threads that start later have such a stack by default.
  */
 int run_with_stack(int (*fn)(int argc, char **argv), int argc, char **argv);
 
 /*
- * Returns the limit that causes an error (a negative errno), in the shell's words: "; ulimit -n is
- * 20". Returns "" when no limit does. Valid until the next call.
+ * Returns the limit that causes an error (a negative errno), in the words of the shell, such as ";
+ * ulimit -n is 20". Returns "" when no limit causes it. The text is valid until the next call.
  */
 const char *limit_behind(int code);
 

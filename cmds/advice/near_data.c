@@ -15,7 +15,7 @@
 #include "utils/base/containers/strbuf.h"
 #include "utils/format/header.h"
 
-/* The most entries of a folder that are read: recordings nearby are only a hint. */
+/* The most entries of a folder that are read. Nearby recordings are only a hint. */
 #define LOOKED_AT_MAX 4096
 #define SHOWN_MAX     3
 
@@ -69,7 +69,7 @@ static void keep_near(struct near_list *list, const char *top, const char *name,
 	list->nr++;
 }
 
-/* @top: a folder, with its slash; "" is the working directory */
+/* @top: a folder, with a slash at its end; "" is the working directory */
 static void look_in(const char *top, struct near_list *list)
 {
 	DIR *dir cleanup_dir = opendir(*top ? top : ".");

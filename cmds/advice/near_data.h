@@ -8,12 +8,12 @@
 #include "utils/base/err.h"
 
 /*
- * Append advice to @err, which says already that the directory @wanted does not exist. @is_default:
- * the user has not named a directory.
+ * Append advice to @err. The text in @err says already that the directory @wanted does not exist.
+ * @is_default: the user has not named a directory.
  */
 void near_data_add(const char *wanted, bool is_default, struct uft_err *err);
 
-/* True when the folder @name in @dir_fd holds a recording; @time gets the time of its making. */
+/* True when the folder @name in @dir_fd holds a recording; @time gets the time when it was made. */
 bool near_data_is_recording(int dir_fd, const char *name, time_t *time);
 
 #endif

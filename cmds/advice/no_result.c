@@ -13,7 +13,7 @@
 /* The facts that one run through the recording finds. */
 struct found {
 	bool has_any;
-	uint64_t longest_ns; /* of the calls that have ended */
+	uint64_t longest_ns; /* the longest duration of a call that has ended */
 	uint64_t last_ns;
 	uint64_t first_ns;
 };
@@ -32,13 +32,13 @@ static int find_longest(void *self, const struct event_span *span, struct uft_er
 	return 0;
 }
 
-/* Reads the part of the recording that @opts choose. Returns 0, or negative when that fails. */
+/* Reads the part of the recording that @opts choose. Returns 0 on success, or a negative errno. */
 static int look_at_recording(const struct opts *opts, struct trace_data *data, struct found *found)
 {
 	struct pipeline pipe cleanup_pipeline = { 0 };
 	struct pipeline_config config;
 	struct view view = { .events = find_longest, .self = found };
-	/* not printed: the view that showed nothing has told errors already */
+	/* The error is not printed: the view that showed nothing has reported errors already. */
 	struct uft_err unsaid = { 0 };
 
 	*found = (struct found){ 0 };
@@ -54,7 +54,7 @@ static int look_at_recording(const struct opts *opts, struct trace_data *data, s
 	return ret;
 }
 
-/* A member of struct opts. @size 0: none. */
+/* A member of struct opts. If @size is 0, no member is meant. */
 struct members {
 	size_t offset;
 	size_t size;
@@ -68,11 +68,11 @@ struct members {
  * An option that leaves something out.
  *
  * @takes: the members of struct opts that hold the option
- * @is_given: true when @opts has the option; NULL: compare the first of @takes with that of
- *         without_narrowings()
+ * @is_given: returns true when @opts has the option; NULL: the option is given when the first of
+ *         @takes differs from its value in without_narrowings()
  * @name, @add_name: the option as the user types it, as a constant or by a function
- * @why, @add_why: a sentence on why the option left nothing; @all: the recording's content without
- *         such options
+ * @why, @add_why: a sentence that explains why the option left nothing; @all: the content of the
+ *         recording without such options
  */
 struct narrowing {
 	struct members takes[2];
@@ -182,7 +182,7 @@ static void why_tids(const struct opts *opts, const struct trace_data *data,
 		strbuf_addstr(out, " and more ('utrail info --task')");
 }
 
-/* True when --patch or --unpatch apply: they have no effect when a recording is read. */
+/* True when --patch or --unpatch has an effect. They have none when a recording is read. */
 static bool has_patches(const struct opts *opts)
 {
 	return opts->rec.patches && opts->rec.patches->nr && !opts->cmd->reads_data;
@@ -206,7 +206,9 @@ static const struct narrowing narrowings[] = {
 	{ { MEMBER(kernel_only) },
 	  .name = "--kernel-only",
 	  .why = "no call of the kernel is in a function of the program (--kernel-only)" },
-	/* Filters belong to this entry, too: their action trace_on switches recording on again. */
+	/*
+	 * Filters belong to this entry, too: their action trace_on can switch recording on again.
+	 */
 	{ { MEMBER(trace_on), MEMBER(filters) },
 	  .name = "--trace=off",
 	  .why = "nothing has switched it on (--trace=off; see trace_on)" },

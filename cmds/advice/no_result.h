@@ -1,6 +1,6 @@
 /*
- * Explains why nothing is left to show or to record: the options that left nothing, and the
- * recording's content without them.
+ * Explains why nothing is left to show or to record. The text names the options that left nothing,
+ * and says what the recording has without them.
  */
 #ifndef UTRAIL_CMDS_NO_RESULT_H
 #define UTRAIL_CMDS_NO_RESULT_H
@@ -12,8 +12,8 @@ struct pipeline;
 struct trace_data;
 
 /*
- * Print why the view of @pipe, which has come to its end, had nothing to show. Reads the recording
- * again, once for each option that leaves something out.
+ * Print why the view of @pipe had nothing to show. @pipe must have reached its end. Reads the
+ * recording again, once for each option that leaves something out.
  */
 void no_result_explain(const struct opts *opts, const struct pipeline *pipe);
 

@@ -1,4 +1,4 @@
-/* Dependencies of the files that a build has made (see build_deps.h). */
+/* Finds dependencies of the files that a build has made (see build_deps.h). */
 #include "cmds/build/build_deps.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "utils/builddb/deps_ignored.h"
 #include "utils/builddb/make_rules.h"
 
-/* The largest size of a file of make rules. The rules of a large project have some megabytes. */
+/* The largest size of a file of make rules. Large projects have rules of some megabytes. */
 #define RULES_MAX (256U << 20)
 
 /*
@@ -47,8 +47,8 @@ static void find_real(const char *dir, const char *given, struct strbuf *out)
 }
 
 /*
- * Finds the file by a path relative to the working directory, or else to the directory where the
- * build began.
+ * Finds the file that a relative path names. The path is tried from the working directory first,
+ * and then from the directory where the build began.
  */
 static uint32_t find_file(const struct executions *executions, const struct files *files,
 			  const char *given)
@@ -65,7 +65,10 @@ static uint32_t find_file(const struct executions *executions, const struct file
 	return content;
 }
 
-/* Sets @err to "cannot tell what @what", for the error @ret. @what: such as "depends on 'FILE'" */
+/*
+ * Sets @err to "cannot tell what @what" for the error @ret. @what is a text such as "depends on
+ * 'FILE'".
+ */
 static int explain(const struct files *files, int ret, const char *what, struct uft_err *err)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -94,7 +97,7 @@ static int answer(const struct opts *opts, const struct executions *executions, 
 	return ret < 0 ? explain(files, ret, strbuf_str(&what), err) : 0;
 }
 
-/* Does the work of --declared: tells dependencies that the make rules do not declare. */
+/* Does the work of --declared: prints dependencies that the make rules do not declare. */
 static int tell_undeclared(const struct opts *opts, const struct executions *executions,
 			   struct files *files, struct sink *sink, struct uft_err *err)
 {

@@ -9,8 +9,8 @@
 #include "utils/pipeline/recording/files.h"
 
 /*
- * Write what @opts ask for to @sink: the answer about one file, or all dependencies. Returns 0, or
- * negative with @err.
+ * Write the output that @opts request to @sink: the answer about one file, or all dependencies.
+ * Returns 0, or a negative error with @err.
  */
 int build_deps(const struct opts *opts, const struct executions *executions, struct files *files,
 	       struct sink *sink, struct uft_err *err);

@@ -1,4 +1,7 @@
-/* Output of `utrail build`: a file, which is made whole or not at all, or "-", standard output. */
+/*
+ * Output of `utrail build`. A file appears only when it is complete. The name "-" is standard
+ * output.
+ */
 #ifndef UTRAIL_CMDS_BUILD_OUTPUT_H
 #define UTRAIL_CMDS_BUILD_OUTPUT_H
 
@@ -17,14 +20,17 @@ struct build_output {
 };
 
 /*
- * Begin to write the file @name with @mode and the umask. Returns 0, or negative with @err. Call
- * build_output_deinit() in any case: it removes a file that was not published.
+ * Begin to write the file @name with @mode and the umask. Returns 0, or a negative error with @err.
+ * The caller must always call build_output_deinit(): it removes a file that was not published.
  *
  * @name: must stay valid until build_output_deinit()
  */
 int build_output_open(struct build_output *out, const char *name, mode_t mode, struct uft_err *err);
 
-/* Flush the complete output, and rename the file to its name. Returns 0, or negative with @err. */
+/*
+ * Flush the complete output, and give the file its final name. Returns 0, or a negative error with
+ * @err.
+ */
 int build_output_publish(struct build_output *out, struct uft_err *err);
 
 void build_output_deinit(struct build_output *out);

@@ -56,7 +56,10 @@ static bool is_equal(const char *a, const char *b)
 	return a && b && strcmp(a, b) == 0;
 }
 
-/* Takes over @event. Returns 0 or -ENOMEM, also when a member that it needs is NULL. */
+/*
+ * Takes ownership of @event. Returns 0 or -ENOMEM. A required member that is NULL counts as a lack
+ * of memory.
+ */
 static int add_event(struct check_events *events, struct check_event *event)
 {
 	if (!event || !event->key || !event->id || !event->file) {
@@ -67,7 +70,10 @@ static int add_event(struct check_events *events, struct check_event *event)
 	struct check_event *known = strmap_get(&events->map, event->key);
 
 	if (known) {
-		/* The event gets no format when two declarations differ: a use may mean either. */
+		/*
+		 * Two declarations with different formats leave the event without a format, because
+		 * a use may mean either of them.
+		 */
 		if (!is_equal(known->format, event->format)) {
 			free(known->format);
 			known->format = NULL;
@@ -244,7 +250,8 @@ static const char *conversion_of(enum fst_kind kind, bool has_long_64)
 }
 
 /*
- * Puts a call like printf(). Its first argument, 0, makes compilers check a format without others.
+ * Appends a call like that of printf(). Its first argument is 0: it makes compilers check formats
+ * that have no conversions, too.
  */
 static void put_call(struct check_calls *calls, const struct check_event *event, const char *args)
 {
@@ -258,7 +265,9 @@ static void put_call(struct check_calls *calls, const struct check_event *event,
 	strbuf_addf(&calls->text, "\", 0%s%s)", *args ? ", " : "", args);
 }
 
-/* Puts a use whose format is unknown: its arguments are only checked as C expressions. */
+/*
+ * Appends a use whose format is unknown. The compiler checks its arguments only as C expressions.
+ */
 static void put_unknown(struct check_calls *calls, const char *args)
 {
 	strbuf_addf(&calls->text, "\n# %zu \"" CHECK_FILE "\"\n((void)0%s%s)", calls->nr_uses,

@@ -1,6 +1,6 @@
 /*
- * Uses of declared events in preprocessed sources (FSTRACE_CHECK of <fstrace.h>), rewritten so that
- * compilers check them.
+ * Finds uses of declared events in preprocessed sources (FSTRACE_CHECK of <fstrace.h>), and
+ * rewrites them so that compilers check them.
  */
 #ifndef UTRAIL_CMDS_CHECK_CALLS_H
 #define UTRAIL_CMDS_CHECK_CALLS_H
@@ -11,9 +11,9 @@
 #include "utils/base/containers/strmap.h"
 
 /*
- * An event that sources name by one expression ("SOLD", "trc.sold").
+ * An event, and the expression by which sources name it ("SOLD", "trc.sold").
  *
- * @format: NULL when it is no literal, or several declarations differ
+ * @format: NULL when it is not a literal, or when declarations have different formats
  * @file, @line: the declaration
  */
 struct check_event {
@@ -25,7 +25,7 @@ struct check_event {
 };
 
 /*
- * Events by their expression, which has no blanks. Starts as { 0 }, ends with
+ * Events by their expression, without its blanks. Starts as { 0 } and ends with
  * check_events_deinit().
  */
 struct check_events {
@@ -49,13 +49,13 @@ struct check_use {
 };
 
 /*
- * The declarations and uses of a source. Starts as { 0 }, ends with check_calls_deinit().
+ * The declarations and uses of a source. Starts as { 0 } and ends with check_calls_deinit().
  *
  * @declared: events that this source declares by FSTRACE_DECL() and fstrace_declare()
  * @externs: a list of variables that this source declares extern
  * @has_long_64: int64_t is long
- * @text: source for a compiler, with a call of a printf()-like function for each use; use N is in
- *         "line" N of the "file" CHECK_FILE
+ * @text: source for a compiler, with a call of a printf()-like function for each use; the call for
+ *         use N has the line number N in the file name CHECK_FILE
  */
 struct check_calls {
 	struct check_events declared;
@@ -69,18 +69,19 @@ struct check_calls {
 #define CHECK_FILE "<utrail>"
 
 /*
- * Collect the declarations in @text into @calls. Those by fstrace_declare() go into @global, too.
- * Returns 0 or -ENOMEM.
+ * Collect the declarations in @text into @calls. Declarations by fstrace_declare() are added to
+ * @global, too. Returns 0 or -ENOMEM.
  */
 int check_calls_collect(const struct strbuf *text, struct check_calls *calls,
 			struct check_events *global);
 
 /*
- * Rewrite the uses in @text. A declaration of the source wins over one of @global. Returns 0 or
- * -ENOMEM.
+ * Rewrite the uses in @text. A declaration of the source is preferred to one of @global. Returns 0
+ * or -ENOMEM.
  *
- * @global: events of all sources; only for variables that this source declares extern, and for
- *         members of structures ("a.b"): a parameter may have any other name
+ * @global: events of all sources. They apply only to variables that this source declares extern,
+ *         and to members of structures ("a.b"): a parameter could have the name of an unrelated
+ *         event
  */
 int check_calls_rewrite(const struct strbuf *text, struct check_calls *calls,
 			const struct check_events *global);

@@ -16,16 +16,16 @@
 
 extern char **environ;
 
-/* Programs whose argument is the command line of the compiler. */
+/* Programs that take the command line of the compiler as their arguments. */
 static const char *const wrappers[] = { "ccache", "distcc", "sccache", "icecc" };
 static const char *const compilers[] = { "cc", "gcc", "clang", "c++", "g++", "clang++" };
 
 /*
- * Options that are passed on.
+ * Options that are passed on to the compiler.
  *
  * @has_value: the value is in the same word or in the next one
  * @is_prefix: any text may follow @name in the word
- * @is_language: also for the command that reads preprocessed text
+ * @is_language: the option also applies to the command that reads preprocessed text
  */
 struct option {
 	const char *name;
@@ -136,7 +136,10 @@ static int add_option(struct check_compiler *compiler, const struct option *opti
 	return ret == 0 && option->is_language ? add_word(&compiler->check, start, rest) : ret;
 }
 
-/* Takes the option at index @at, if it is listed. @at moves to a value in the next word. */
+/*
+ * Takes the option at index @at, if it is listed. If its value is the next word, @at moves to that
+ * word.
+ */
 static int take_option(struct check_compiler *compiler, const struct words *argv, size_t *at)
 {
 	const char *word = argv->words[*at];
@@ -145,14 +148,14 @@ static int take_option(struct check_compiler *compiler, const struct words *argv
 		const struct option *option = &options[i];
 		size_t len = strlen(option->name);
 
-		/* "-include-pch" is another option than "-include". */
+		/* "-include-pch" and "-include" are different options. */
 		if (strncmp(word, option->name, len) != 0 || (len > 2 && word[len] == '-'))
 			continue;
 		if (word[len] ? option->has_value || option->is_prefix : !option->has_value)
 			return add_option(compiler, option, word, "");
 		/*
-		 * The value is put into one word with its option. So the compiler takes it neither
-		 * for another option nor for a response file ("@FILE").
+		 * The value is put into one word with its option. So the compiler does not take the
+		 * value for another option or for a response file ("@FILE").
 		 */
 		if (!word[len] && *at + 1 < argv->nr)
 			return add_option(compiler, option, word, argv->words[++*at]);

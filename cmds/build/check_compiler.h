@@ -1,6 +1,6 @@
 /*
- * Compilers that check sources. Chooses a compiler, and takes its options from a command that may
- * come from a stranger.
+ * Chooses the compiler that checks a source, and its options. The command that they are taken from
+ * may come from a stranger.
  */
 #ifndef UTRAIL_CMDS_CHECK_COMPILER_H
 #define UTRAIL_CMDS_CHECK_COMPILER_H
@@ -13,10 +13,10 @@
  * The command that preprocesses the source of an entry, and the command that checks the
  * preprocessed text. Each is an argv without the names of input and output.
  *
- * A file of entries may come from a stranger. So no shell runs, only $PATH supplies the compiler,
- * and only listed options are taken: none that writes files or loads code.
+ * A file of entries may come from a stranger. So no shell runs, the compiler is searched only in
+ * $PATH, and only listed options are taken. No listed option writes files or loads code.
  *
- * @is_source: false for assembler and other languages: nothing is checked
+ * @is_source: false for assembler and other languages, which are not checked
  */
 struct check_compiler {
 	struct words preprocess;
@@ -25,8 +25,8 @@ struct check_compiler {
 };
 
 /*
- * Choose the compiler for @entry. Returns 0, -ENOMEM, or -EINVAL with the reason for an unknown or
- * missing compiler. @compiler starts as { 0 }.
+ * Choose the compiler for @entry. Returns 0, -ENOMEM, or -EINVAL when the compiler is unknown or
+ * missing; @err has the reason. @compiler starts as { 0 }.
  */
 int check_compiler_choose(const struct check_entry *entry, struct check_compiler *compiler,
 			  struct uft_err *err);
@@ -34,8 +34,8 @@ void check_compiler_deinit(struct check_compiler *compiler);
 #define cleanup_check_compiler cleanup(check_compiler_deinit)
 
 /*
- * Run @argv in @directory with @input, and read its output. Output and messages are appended to
- * @out and @messages. Returns the exit status, 128 after a signal, or a negative errno.
+ * Run @argv in @directory with @input as its input. Its output is appended to @out, and its
+ * messages to @messages. Returns the exit status, 128 after a signal, or a negative errno.
  */
 int check_compiler_run(const char *directory, const struct words *argv, const struct strbuf *input,
 		       struct strbuf *out, struct strbuf *messages);

@@ -11,7 +11,10 @@
 #include "utils/base/containers/vec.h"
 #include "utils/format/text.h"
 
-/* A file with values nested this deep is refused: files of this format never are. */
+/*
+ * A file whose values are nested deeper is refused. Real files of this format have only a few
+ * levels.
+ */
 #define DEPTH_MAX 32
 
 static bool take_json_char(struct text *t, char c)
@@ -54,7 +57,7 @@ static bool take_unicode(struct text *t, struct strbuf *out)
 			return false;
 		c = 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
 	}
-	/* A NUL is refused: it would cut the text where C code uses it. */
+	/* A NUL is refused: C code would take it for the end of the text. */
 	if (!c)
 		return false;
 	utf8_put(out, c);

@@ -5,11 +5,11 @@
 #include "utils/base/containers/words.h"
 
 /*
- * All strings are of the heap.
+ * An entry of the file. All strings are allocated on the heap.
  *
  * @file, @output: may be relative to @directory; @output may be NULL
- * @argv: the compiler and its arguments; a command in one text is split like a shell's, without
- *         expansions
+ * @argv: the compiler and its arguments; if the file has the command as one text, it is split as a
+ *         shell splits it, but without expansions
  */
 struct check_entry {
 	char *directory;
@@ -18,19 +18,19 @@ struct check_entry {
 	struct words argv;
 };
 
-/* The entries of files that were loaded. Starts as { 0 }, ends with check_db_deinit(). */
+/* The entries of all files that were loaded. Starts as { 0 } and ends with check_db_deinit(). */
 struct check_db {
 	struct check_entry *entries;
 	size_t nr;
 };
 
 /*
- * Append the entries of the file @path, a clang "JSON Compilation Database". Returns 0, -EINVAL
- * with the place of a wrong format, or another negative errno.
+ * Append the entries of the file @path, a clang "JSON Compilation Database". Returns 0, or a
+ * negative errno. For -EINVAL, @err names the place of the wrong format.
  */
 int check_db_load(const char *path, struct check_db *db, struct uft_err *err);
 
-/* Append the entries of @len bytes in that format, like check_db_load(). @path is for errors. */
+/* Append the entries in @len bytes of the same format, like check_db_load(). Errors name @path. */
 int check_db_parse(const char *path, const char *data, size_t len, struct check_db *db,
 		   struct uft_err *err);
 

@@ -34,7 +34,10 @@ static void take_directive(struct check_scan *scan)
 	while (quote < line.end && *quote != '"')
 		quote += *quote == '\\' && quote + 1 < line.end ? 2 : 1;
 	scan->file = text_of(line.at, quote - line.at);
-	/* The marker's number is that of the next line, before which a newline is still counted. */
+	/*
+	 * The marker has the number of the next line. The newline before that line is still to be
+	 * counted.
+	 */
 	scan->line = (unsigned)number - 1;
 }
 

@@ -7,7 +7,7 @@
 #include "utils/base/containers/strbuf.h"
 #include "utils/format/text.h"
 
-/* Kinds of tokens: a word (name or number), a literal, or one other byte. */
+/* Kinds of tokens: a word (name or number), a literal, or any other single byte. */
 enum check_kind {
 	CHECK_WORD,
 	CHECK_LITERAL,
@@ -17,7 +17,7 @@ enum check_kind {
 /*
  * @left: the text after the last token
  * @start: the place of the token
- * @line, @file: the token's line and file, by the line markers; @file without quotes
+ * @line, @file: the token's line and file, which the line markers state; @file has no quotes
  */
 struct check_scan {
 	struct text left;
@@ -32,12 +32,13 @@ struct check_scan check_scan_of(const struct strbuf *text);
 /* Read the next token. Returns false at the end. */
 bool check_scan_next(struct check_scan *scan);
 
-/* True when the token is this word, or this byte. */
+/* True when the token is the word or byte @token. */
 bool check_scan_is(const struct check_scan *scan, const char *token);
 
 /*
  * Read an argument of a call up to the ',' or ')' that becomes the token. Line markers are left
- * out; each run of blanks becomes one blank. Returns false when the text ends before.
+ * out; each run of blanks becomes one blank. Returns false when the text ends before the argument
+ * does.
  *
  * @takes_all: a ',' does not end the argument
  */

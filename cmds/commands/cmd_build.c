@@ -35,7 +35,7 @@ static bool is_etrace(const struct opts *opts)
 	return !is_deps(opts) && opts->export_as == OPTS_AS_ETRACE;
 }
 
-/* True when the output has facts about files, too. */
+/* True when the output has facts about files as well as processes. */
 static bool asks_for_files(const struct opts *opts)
 {
 	return is_deps(opts) || is_etrace(opts) || opts->export_as == OPTS_AS_JSON;
@@ -55,7 +55,7 @@ static bool is_stdout(const struct opts *opts)
 	return strcmp(output_name(opts), "-") == 0;
 }
 
-/* Refuses options that have a meaning only for the text of etrace. */
+/* Refuses options that apply only to the text format etrace. */
 static int check_etrace(const struct opts *opts, struct uft_err *err)
 {
 	const struct {
@@ -117,13 +117,13 @@ static int check_build(const struct opts *opts, struct uft_err *err)
 	return 0;
 }
 
-/* Reports, before the build begins, an output that cannot be written: a build may take hours. */
+/* Checks before the build begins that the output can be written, because a build may take hours. */
 static int check_output(const struct opts *opts, const char *name, struct uft_err *err)
 {
 	return is_stdout(opts) ? 0 : outfile_check(name, err);
 }
 
-/* Does the work of --append: reads the entries that the output file has already. */
+/* Does the work of --append: reads the entries that the output file already has. */
 static int load_earlier(const struct opts *opts, struct compdb *db, struct uft_err *err)
 {
 	struct check_db earlier cleanup_check_db = { 0 };
@@ -294,7 +294,7 @@ static int make_build_recording(const struct opts *opts, struct uft_err *err)
 	return cmd_record.run(&recording, err);
 }
 
-/* Returns the status of the build's command, unless writing the output failed. */
+/* Returns the exit status of the build's command, or an error if the output cannot be written. */
 static int run_build(const struct opts *opts, struct uft_err *err)
 {
 	struct compdb db cleanup_compdb = { .is_unlimited = opts->no_limit,
