@@ -1,6 +1,6 @@
 /*
- * `utrail convert`: makes a standard data directory of a compact one. It also makes a compact
- * directory, of a standard or compact one.
+ * `utrail convert`: makes a standard data directory from a compact one. It also makes a compact
+ * directory from a standard or compact one.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -26,8 +26,9 @@
 #define INFO_MAX_BYTES (64UL << 20)
 
 /*
- * @buf: PART_BYTES; @block: room for one block
- * @nr_damaged: number of files that have lost blocks
+ * @buf: a buffer of PART_BYTES
+ * @block: room for one block
+ * @nr_damaged: the number of files that have lost blocks
  */
 struct conversion {
 	const struct opts *opts;
@@ -50,7 +51,7 @@ static void conversion_close(struct conversion *c)
 	free(c->block);
 }
 
-/* A file of the recording, and the file that is made of it. */
+/* A file of the recording, and the file that it is converted to. */
 struct one_file {
 	const char *name;
 	int32_t tid;
@@ -88,8 +89,8 @@ static int copy(struct conversion *c, const struct one_file *file, struct uft_er
 }
 
 /*
- * Makes a compact file. Each part but the last ends at the end of a record. The bytes after that
- * record are read again, for the next part.
+ * Writes a compact file. Each part except the last one ends at the end of a record. The bytes after
+ * that record are read again as the beginning of the next part.
  */
 static int pack_file(struct conversion *c, const struct one_file *file, struct uft_err *err)
 {
@@ -160,7 +161,7 @@ static int unpack(struct conversion *c, const struct one_file *file, struct uft_
 	return ret;
 }
 
-/* True for a compact file that readers ignore: its task has a plain file, too. */
+/* True for a compact file that readers ignore because its task also has a plain file. */
 static bool is_hidden(const struct conversion *c, const struct one_file *file)
 {
 	char plain[NAME_MAX];
@@ -271,8 +272,8 @@ static int open_source(struct conversion *c, struct uft_err *err)
 		return err_set(err, -EBADMSG, "cannot read '%s/info': %s", c->from,
 			       why.code ? why.text : "it is not a recording");
 	/*
-	 * A recorder holds the lock. On file systems without locks (some network ones), a running
-	 * recorder remains unseen.
+	 * A running recorder holds the lock. It is not noticed on file systems without locks, such
+	 * as some network file systems.
 	 */
 	if (flock(c->from_fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK)
 		return err_set(err, -EBUSY, "cannot convert '%s': it is still being recorded",

@@ -34,10 +34,7 @@ static const struct exporter *exporter_of(const struct opts *opts)
 	return exporter_by_number(opts->format - OPTS_FORMAT_EXPORT);
 }
 
-/*
- * Writes @data in the requested format. Opens @pipe for that and begins @progress; the caller ends
- * both.
- */
+/* Writes @data in the requested format. Opens @pipe and begins @progress. The caller ends both. */
 static int export_one(const struct opts *opts, struct trace_data *data, enum export_side side,
 		      struct pipeline *pipe, struct read_progress *progress, struct sink *sink,
 		      struct uft_err *err)
@@ -70,8 +67,8 @@ static int dump_exported(const struct opts *opts, struct trace_data *data, struc
 }
 
 /*
- * Writes one page about both recordings. SIGINT ends only the reading of the recording that is
- * being read, so the page is complete in any case.
+ * Writes one page about both recordings. SIGINT ends only the reading of the present recording, so
+ * the page is always complete.
  */
 static int dump_both(const struct opts *opts, struct trace_data *base, struct trace_data *pair,
 		     struct uft_err *err)
@@ -133,7 +130,8 @@ static int dump_files(const struct opts *opts, struct trace_data *data, struct s
 			 "records of '%s' are shown",
 			 data->dir);
 	/*
-	 * Only a typed option is in vain: options of default.opts have had effect while recording.
+	 * A warning is needed only for a typed option. Options of default.opts have had their
+	 * effect while recording.
 	 */
 	if (opts_has_typed(opts, "time-filter"))
 		msg_warn(&opts->msg, "option '--time-filter' means nothing for dump without "

@@ -1,4 +1,7 @@
-/* `utrail events`: what programs declare (libutrail-trace), in recordings and in logs. */
+/*
+ * `utrail events`: shows, in recordings and in logs, the events that programs declare
+ * (libutrail-trace).
+ */
 #include <string.h>
 #include <unistd.h>
 
@@ -18,10 +21,11 @@
 /*
  * A word after `events`.
  *
- * @options: options that no other word takes
+ * @options: options that belong to this word only
  * @check: checks arguments that only this word understands; may be NULL
- * @run: reads the named files; may be NULL
- * @choose: chooses the writer for a recording, which is read when no files are named; may be NULL
+ * @run: reads the files on the command line; may be NULL
+ * @choose: chooses the writer for the recording, which is read when the command line names no
+ *         files; may be NULL
  */
 struct events_word {
 	const char *name;
@@ -53,7 +57,7 @@ static const struct exporter *export_as(const struct opts *opts)
 	return (size_t)opts->export_as < ARRAY_SIZE(exporters) ? exporters[opts->export_as] : NULL;
 }
 
-/* Imports logs of either kind, or the acts of processes. */
+/* Imports logs of either kind, or process and file events in text form. */
 static int import(const struct opts *opts, struct uft_err *err)
 {
 	int ret = etrace_is_given(opts, err);
@@ -97,9 +101,7 @@ static bool is_etrace(const struct opts *opts, const struct events_word *word)
 	return word->choose == export_as && opts->export_as == OPTS_AS_ETRACE;
 }
 
-/*
- * True when option @row applies to @word. Every word takes the options that `convert` takes, too.
- */
+/* True when option @row applies to @word. Every word also takes the options of `convert`. */
 static bool takes_option(const struct events_word *word, const struct opt_row *row)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
@@ -122,7 +124,10 @@ static int check_options(const struct opts *opts, const struct events_word *word
 		if (!takes_option(word, row))
 			return err_set(err, -ERR_USAGE, "option '--%s' means nothing for events %s",
 				       row->name, word->name);
-		/* The output is about the whole recording: readers of it could not use a part. */
+		/*
+		 * The output describes the whole recording. Readers of the output could not use a
+		 * part of it.
+		 */
 		if (is_etrace(opts, word) && !(row->cmds & CMD_CONVERT) &&
 		    strcmp(row->name, "as") != 0 && strcmp(row->name, "bare") != 0)
 			return err_set(err, -ERR_USAGE,

@@ -1,4 +1,4 @@
-/* utrail graph: show what called what. */
+/* utrail graph: show which functions called which. */
 #include <errno.h>
 #include <string.h>
 
@@ -55,7 +55,9 @@ static int graph_data(const struct opts *opts, const struct graph *graph, struct
 	reader_pipeline_config(opts, &stages);
 	tree_configure(&stages);
 	stages.stages.closes_open_calls = !graph->config.is_by_task;
-	/* The graph of one function begins at its calls, which may have any depth. */
+	/*
+	 * The graph of one function begins at the calls of that function. They may have any depth.
+	 */
 	if (graph->config.func)
 		stages.stages.depth = UINT32_MAX;
 

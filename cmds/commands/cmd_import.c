@@ -1,5 +1,6 @@
 /*
- * `utrail import`: make a recording of what trace-cmd has recorded of the kernel, or add it to one.
+ * `utrail import`: make a recording from the kernel's records of trace-cmd, or add them to a
+ * recording.
  */
 #include "cmds/cmd.h"
 #include "cmds/import/kernel_trace.h"

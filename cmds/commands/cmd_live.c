@@ -1,4 +1,7 @@
-/* `utrail live`: record a program into a temporary directory, show what it did, remove it. */
+/*
+ * `utrail live`: record a program into a temporary directory, show its calls, and remove the
+ * directory.
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -26,8 +29,8 @@
 #include "utils/base/workers.h"
 
 /*
- * Returns the options of the view. Options that leave out calls have been applied while recording:
- * the view must not apply them again.
+ * Returns the options of the view. The recorder has already applied the options that leave out
+ * calls, so the view must not apply them again.
  */
 static struct opts view_options(const struct opts *opts, const struct cmd *cmd, char *data_dir)
 {
@@ -50,7 +53,7 @@ static void print_title(const char *title)
 	fflush(stdout);
 }
 
-/* Returns the options of the report. -f is left out: it names fields of the replay. */
+/* Returns the options of the report. -f is left out, because it names fields of the replay. */
 static struct opts report_options(const struct opts *opts, char *data_dir)
 {
 	struct opts view = view_options(opts, &cmd_report, data_dir);
@@ -105,7 +108,8 @@ static int show_recorded(const struct opts *opts, char *data_dir, struct uft_err
 }
 
 /*
- * Names the command that was meant: a misspelt one (`utrail reply`) looks like a missing program.
+ * Suggests the command that was probably meant. A misspelt command (`utrail reply`) looks like the
+ * name of a missing program.
  */
 static void suggest_command(const char *name, struct uft_err *err)
 {
@@ -137,7 +141,7 @@ static int make_live_recording(const struct opts *opts, char *data_dir, struct u
 	return status;
 }
 
-/* The signals with which a user asks for the end. */
+/* The signals by which a user ends the program. */
 static const int ending_signals[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP };
 
 static sigset_t interrupts(void)
@@ -169,8 +173,8 @@ static void ignore_interrupts(void)
 }
 
 /*
- * Records. Returns true when there is a recording to view: from then on interrupts are meant for
- * the view. @status: the program's, or that of an error
+ * Records the program. Returns true when there is a recording to view. After that, interrupts are
+ * meant for the view. @status gets the program's exit status, or that of an error.
  */
 static bool record_first(const struct opts *opts, char *data_dir, int *status, struct uft_err *err)
 {
@@ -197,8 +201,8 @@ static int record_then_show(const struct opts *opts, char *data_dir, struct uft_
 }
 
 /*
- * True when calls can be shown while the program runs. A report comes before the calls, and a
- * flight recording is in memory: both come at the end.
+ * True when calls can be shown while the program runs. A report is printed before the calls, and a
+ * flight recording stays in memory, so in both cases the calls are shown at the end.
  */
 static bool can_follow(const struct opts *opts)
 {
@@ -210,7 +214,7 @@ static bool can_follow(const struct opts *opts)
 
 /*
  * Waits until the recorder answers or writes to @over_fd. Returns false when @over_fd was closed
- * without a byte: there is nothing to show.
+ * without a byte, which means that there is nothing to show.
  */
 static bool wait_for_recorder(const char *data_dir, int over_fd)
 {
@@ -225,8 +229,8 @@ static bool wait_for_recorder(const char *data_dir, int over_fd)
 }
 
 /*
- * Shows the calls while the recorder records, in a process of its own. The recorder's process
- * reports errors of recording.
+ * Shows the calls in a process of its own while the recorder records. Errors of the recording are
+ * reported by the recorder's process.
  */
 static int show_while_recording(const struct opts *opts, char *data_dir, int over_fd,
 				struct uft_err *err)
@@ -234,7 +238,7 @@ static int show_while_recording(const struct opts *opts, char *data_dir, int ove
 	struct opts view = view_options(opts, shown_by(opts), data_dir);
 	char done;
 
-	/* When the recorder ends, SIGTERM makes the screen program give the terminal back. */
+	/* When the recorder ends, SIGTERM makes the screen program restore the terminal. */
 	prctl(PR_SET_PDEATHSIG, opts->live_tui ? SIGTERM : SIGKILL);
 	view.follow = true;
 	if (!wait_for_recorder(data_dir, over_fd))
@@ -277,7 +281,7 @@ static int wait_for_viewer(pid_t pid, int ending_signal)
 /*
  * The output of the program and the recorder during `live --tui`, kept until the viewer ends.
  *
- * @terminal: standard input, output and error as they were
+ * @terminal: the former standard input, output and error
  */
 struct live_output {
 	FILE *text;
@@ -301,8 +305,8 @@ static void show_more(struct live_output *output)
 }
 
 /*
- * The thread that waits for the end of the viewer. If the program still runs then, the thread
- * prints what the program writes.
+ * Waits in a thread for the end of the viewer. If the program still runs after it, the thread
+ * prints the output of the program.
  */
 static void *show_output(void *arg)
 {
@@ -338,7 +342,9 @@ static int begin_output(struct live_output *output, pid_t viewer, struct uft_err
 	return 0;
 }
 
-/* Call it after the viewer has ended: gives the terminal back, and prints the rest. */
+/*
+ * Gives the terminal back, and prints the rest of the output. Call it after the viewer has ended.
+ */
 static void end_output(struct live_output *output)
 {
 	fflush(stdout);
@@ -355,8 +361,8 @@ static void end_output(struct live_output *output)
 }
 
 /*
- * True for a script that cannot be loaded. This is reported, but is no failure: the program ran
- * well and is recorded.
+ * True for a script that cannot be loaded. This error is reported, but it does not change the exit
+ * status: the program ran well and is recorded.
  */
 static bool is_told_only(const struct opts *opts, int shown)
 {
@@ -375,7 +381,10 @@ static int record_and_show(const struct opts *opts, char *data_dir, struct uft_e
 
 	fflush(stdout);
 
-	/* An interrupt before the viewer ignores interrupts would end the viewer. */
+	/*
+	 * Signals are blocked until the viewer ignores them: an earlier interrupt would end the
+	 * viewer.
+	 */
 	const sigset_t set = interrupts();
 	sigset_t before;
 
@@ -426,7 +435,7 @@ static void remove_dir(const char *path)
 	rmdir(path);
 }
 
-/* Makes a directory of its own below $TMPDIR, /tmp or the working directory. */
+/* Makes a new directory below $TMPDIR, /tmp or the working directory. */
 static int make_temp_dir(char path[static PATH_MAX], struct uft_err *err)
 {
 	const char *tops[] = { getenv("TMPDIR"), "/tmp", "." };
@@ -453,7 +462,10 @@ static int wait_for(pid_t pid, const sigset_t *signals, struct uft_err *err)
 
 		int sig = sigwaitinfo(signals, &info);
 
-		/* The terminal sends its signals to the child, too: only others are passed on. */
+		/*
+		 * The child gets the terminal's signals, too, so only other signals are passed on
+		 * to it.
+		 */
 		if (sig > 0 && sig != SIGCHLD && info.si_code <= 0)
 			kill(pid, sig);
 	}
@@ -461,8 +473,8 @@ static int wait_for(pid_t pid, const sigset_t *signals, struct uft_err *err)
 }
 
 /*
- * A child does the work, and the parent cleans up after it: no file stays, even after Ctrl-C or a
- * crash.
+ * Lets a child do the work. The parent removes the files afterwards, so none stays even after
+ * Ctrl-C or a crash.
  */
 static int live_in_temp_dir(const struct opts *opts, struct uft_err *err)
 {
@@ -502,12 +514,15 @@ static int live_in_temp_dir(const struct opts *opts, struct uft_err *err)
 
 /*
  * --keep-pid: shows the calls, and removes the temporary data after viewer and recorder have ended.
- * @over_fd closes when the recorder ends.
+ * @over_fd is closed when the recorder ends.
  */
 static int show_beside(const struct opts *opts, char *data_dir, const char *top, int over_fd,
 		       const sigset_t *before, struct uft_err *err)
 {
-	/* If the program ends first, the shell uses the terminal: a pager would disturb it. */
+	/*
+	 * If the program ends first, the shell uses the terminal again, and a pager would disturb
+	 * the shell.
+	 */
 	struct opts quiet = *opts;
 	char done;
 
@@ -536,8 +551,8 @@ static int show_beside(const struct opts *opts, char *data_dir, const char *top,
 }
 
 /*
- * --keep-pid: this process becomes the program. Its children must not show the calls: the program's
- * wait(2) would see these children.
+ * Does the work of `live --keep-pid`, where this process becomes the program. The calls must not be
+ * shown by one of its children: the program's wait(2) would see the child.
  */
 static int live_in_kept_pid(const struct opts *opts, struct uft_err *err)
 {
@@ -547,7 +562,7 @@ static int live_in_kept_pid(const struct opts *opts, struct uft_err *err)
 	const sigset_t set = interrupts();
 	sigset_t before;
 
-	/* Signals are blocked until the process that cleans up is there. */
+	/* Signals stay blocked until the process that removes the files exists. */
 	sigprocmask(SIG_BLOCK, &set, &before);
 
 	int ret = opts->live_record ? 0 : make_temp_dir(top, err);
@@ -580,8 +595,8 @@ static int live_in_kept_pid(const struct opts *opts, struct uft_err *err)
 	char done;
 
 	/*
-	 * This process is the recorder, or, if recording has failed, perhaps the process that was
-	 * to become the program.
+	 * This process is the recorder. If recording has failed, it may also be the process that
+	 * was to become the program.
 	 */
 	if (status >= 0 && !err->code)
 		fd_write_all(over_fd, "", 1);

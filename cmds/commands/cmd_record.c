@@ -49,7 +49,10 @@ static unsigned default_writers(void)
 	return cpus > 4 ? (cpus + 3) / 4 : 1;
 }
 
-/* Chooses the events of perf. Without --Event these are tasks, names and switches. */
+/*
+ * Chooses the events of perf. Without --Event these are the events about tasks, their names and
+ * their switches.
+ */
 static void choose_perf(const struct opts *opts, struct record_settings *settings)
 {
 	const struct event_rules *events = &opts->events;
@@ -59,7 +62,7 @@ static void choose_perf(const struct opts *opts, struct record_settings *setting
 	settings->use_tasks = wants_all || (wanted & EVENT_LINUX_TASKS);
 	settings->use_names = wants_all || (wanted & EVENT_LINUX_NAMES);
 	settings->use_switches = wants_all || (wanted & EVENT_LINUX_SCHED);
-	/* With -C or -L, waits in calls that are left out would be shown in recorded ones. */
+	/* With -C or -L, waits in calls that are left out would be shown in recorded calls. */
 	if (!opts->use_sched || opts->specs[SPEC_CALLER] || opts->specs[SPEC_LOCATION])
 		settings->use_switches = false;
 }
@@ -104,7 +107,7 @@ static struct record_settings make_settings(const struct opts *opts)
 	settings.hooks_interpreters = opts->rec.force ||
 				      patch_rules_have(opts->rec.patches, /* takes_out= */ false);
 	settings.attaches = opts->pids != NULL;
-	/* perf follows processes that are started under it, not those that run already. */
+	/* perf follows processes that start under it, but not processes that run already. */
 	if (!settings.attaches)
 		choose_perf(opts, &settings);
 	return settings;
@@ -136,8 +139,8 @@ static void block_signals(const struct run *run)
 }
 
 /*
- * Raises a limit on file sizes: for the recorder, it would be like a full disk. The program starts
- * with the user's limit.
+ * Raises the limit on file sizes, which would act like a full disk on the recorder. The program
+ * still starts with the user's limit.
  */
 static void bear_file_limit(const struct run *run)
 {
@@ -167,12 +170,12 @@ static void warn_about_limits(const struct run *run, const struct recorder *rec)
 		    limit_behind(-code));
 }
 
-/* The least number of descriptors: with fewer, no process can connect to the recorder. */
+/* The least number of descriptors that a process needs to connect to the recorder. */
 #define FILES_LEAST 24
 
 /*
- * Warns that no process has reported: the loader did not preload the probe. The program did its
- * work all the same.
+ * Warns that no process has connected to the recorder: the loader did not preload the probe. The
+ * program has run normally.
  */
 static void warn_that_nobody_came(const struct run *run, int status)
 {
@@ -206,8 +209,8 @@ static void warn_about_unseen_filter(const struct run *run, const struct notes *
 }
 
 /*
- * Warns of programs that have forbidden themselves system calls. The probe does not make these
- * calls either, so the recording lacks something.
+ * Warns of programs that have forbidden themselves system calls. The probe respects this and does
+ * not make the calls, so the recording is incomplete.
  */
 static void warn_about_sealed(const struct msg *msg, const struct notes *notes,
 			      unsigned long long lost)
@@ -228,13 +231,15 @@ static void warn_about_sealed(const struct msg *msg, const struct notes *notes,
 			 notes->talks_sealed == 1 ? "time" : "times");
 }
 
-/* Returns the first error of writing a map or symbol file. Its code is 0 without any error. */
+/*
+ * Returns the first error of writing a map or symbol file. Its code is 0 when there was no error.
+ */
 static const struct uft_err *save_error(const struct recorder *rec)
 {
 	return rec->channel.save_error.code ? &rec->channel.save_error : &rec->tasks.map_error;
 }
 
-/* Warns of each loss. The recording remains usable. */
+/* Warns of each loss of records. The recording remains usable. */
 static void warn_about_losses(const struct run *run, struct recorder *rec)
 {
 	const struct msg *msg = &run->opts->msg;
@@ -324,8 +329,8 @@ static void warn_about_losses(const struct run *run, struct recorder *rec)
 }
 
 /*
- * Begins to record tracepoints, and reports missing ones. `info` names kernel files from now on, so
- * that a cut-off recording is readable.
+ * Begins to record tracepoints, and reports missing ones. From this time `info` names the kernel
+ * files, so that a recording that is cut off can be read.
  */
 static void begin_tracepoints(struct run *run, struct recorder *rec, pid_t pid)
 {
@@ -336,7 +341,7 @@ static void begin_tracepoints(struct run *run, struct recorder *rec, pid_t pid)
 	run->has_kernel = kernel_open(&rec->kernel, &rec->sources, pid, &note) == 0;
 	if (note.code)
 		msg_warn(&run->opts->msg, "%s", note.text);
-	/* If this fails, the `info` of the beginning remains until the end. */
+	/* If this write fails, `info` keeps its first version until the end of the recording. */
 	if (run->has_kernel)
 		infofile_begin(run, NULL);
 }
@@ -367,7 +372,10 @@ static int choose_way(struct run *run, struct recorder *rec, struct uft_err *err
 	return ret;
 }
 
-/* Begins to follow processes. The child waits for this: --proc must record all processes. */
+/*
+ * Begins to follow processes. The child waits until this is done, because --proc must record all
+ * processes.
+ */
 static int begin_processes(struct run *run, struct recorder *rec, struct uft_err *err)
 {
 	struct launched *program = &run->program_process;
@@ -397,7 +405,7 @@ static struct launch make_launch(const struct run *run)
 
 	struct sigaction children;
 
-	/* SIGCHLD must not be ignored: then the kernel would not keep the program's exit status. */
+	/* SIGCHLD must not be ignored: the kernel would discard the program's exit status. */
 	if (sigaction(SIGCHLD, NULL, &children) == 0 && children.sa_handler == SIG_IGN) {
 		launch.ignores_children = true;
 		signal(SIGCHLD, SIG_DFL);
@@ -416,7 +424,10 @@ static int finish_run(struct run *run, struct recorder *rec, int ret)
 	return ret;
 }
 
-/* Finds functions to patch, before the program starts: later it would have to wait. */
+/*
+ * Finds the functions to patch before the program starts. Later, the program would have to wait for
+ * the search.
+ */
 static void find_patches(struct run *run, struct recorder *rec)
 {
 	char path[PATH_MAX];
@@ -432,7 +443,10 @@ static void find_patches(struct run *run, struct recorder *rec)
 		patches_find(&rec->planner.patches, &run->settings, known, /* is_program= */ true);
 }
 
-/* Warns users who may want to send requests: another process has this recorder's socket name. */
+/*
+ * Warns that another process has the socket name of this recorder. Only users who may send requests
+ * to it are warned.
+ */
 static void warn_about_door(const struct run *run, const struct recorder *rec)
 {
 	if (rec->service.trouble.code && (run->settings.has_agent || run->settings.flight_bytes))
@@ -447,7 +461,10 @@ static int run_program(struct run *run, struct recorder *rec, struct uft_err *er
 	struct run_progress progress;
 	struct proc_filter filter;
 
-	/* Blocked before any thread is started, signals come to the control thread's descriptor. */
+	/*
+	 * Signals are blocked before any thread is started. The control thread reads them from a
+	 * descriptor.
+	 */
 	block_signals(run);
 
 	int ret = recorder_open(rec, &run->settings, run->store, err);
@@ -455,7 +472,9 @@ static int run_program(struct run *run, struct recorder *rec, struct uft_err *er
 	if (ret == 0)
 		warn_about_door(run, rec);
 
-	/* `info` is written last: readers take a directory with this file for a recording. */
+	/*
+	 * `info` is written last, because readers take a directory with this file for a recording.
+	 */
 	if (ret == 0)
 		ret = infofile_begin(run, err);
 	if (ret < 0)
@@ -492,7 +511,8 @@ static int run_program(struct run *run, struct recorder *rec, struct uft_err *er
 }
 
 /*
- * Returns the program's status, or, as shells do, 128 + the signal that ended it or the recording.
+ * Returns the program's exit status. If a signal ended the program or the recording, returns 128 +
+ * the signal number, as shells do.
  */
 static int exit_status(const struct run *run)
 {
@@ -537,7 +557,10 @@ static void print_times(const struct run *run)
 	print_seconds("user time", timeval_ns(run->end.usage.ru_utime));
 }
 
-/* Warns about -finstrument-functions: the hooks get an address, but no registers. */
+/*
+ * Warns about programs that were built with -finstrument-functions. The hooks of this method get an
+ * address, but no registers.
+ */
 static void warn_about_method(const struct run *run)
 {
 	const struct object_program *facts = &run->program.facts;
@@ -560,8 +583,8 @@ static void gather_names(const struct run *run, const struct recorder *rec,
 }
 
 /*
- * Warns of filters without a match, after all libraries were loaded. True when the warning says
- * that nothing is recorded.
+ * Warns of filters without a match. Call it after all libraries were loaded. Returns true when the
+ * warning says that nothing is recorded.
  */
 static bool warn_about_filters(const struct run *run, const struct recorder *rec)
 {
@@ -587,7 +610,10 @@ static void warn_about_patches(const struct run *run, struct recorder *rec)
 		msg_warn(&run->opts->msg, "%s", strbuf_str(&launcher));
 }
 
-/* Warns when nothing was recorded: a silent empty recording would be a riddle later. */
+/*
+ * Warns when nothing was recorded. Without the warning, users would not know later why the
+ * recording is empty.
+ */
 static void warn_about_nothing(const struct run *run, const struct recorder *rec)
 {
 	struct strbuf options cleanup_strbuf = { 0 };
@@ -616,7 +642,7 @@ static void warn_about_nothing(const struct run *run, const struct recorder *rec
 }
 
 /*
- * Writes the final `info`. If the disk is full by now, the first version remains, and the exit
+ * Writes the final `info`. If the disk is full, the first version of the file remains, and the exit
  * status is still that of the program.
  */
 static void save_info(const struct run *run, struct recorder *rec)
@@ -686,7 +712,10 @@ static int record_into_dir(struct run *run, struct uft_err *err)
 	return exit_status(run);
 }
 
-/* --nop: measures the cost of preloading a library that does nothing. No data is made. */
+/*
+ * Does the work of --nop: measures the cost of preloading a library that does nothing. No data is
+ * recorded.
+ */
 static int run_nop(struct run *run, struct uft_err *err)
 {
 	struct launched child;
@@ -701,8 +730,9 @@ static int run_nop(struct run *run, struct uft_err *err)
 	if (ret < 0)
 		return ret;
 	/*
-	 * Tasks that have made this process their tracer (PTRACE_TRACEME) are let go when they
-	 * stop. Other children were made in this process before it executed utrail.
+	 * A task that has made this process its tracer (PTRACE_TRACEME) is released when it stops.
+	 * The other children that waitid() may report were made before this process executed
+	 * utrail.
 	 */
 	while (info.si_pid != child.pid || info.si_code == CLD_TRAPPED) {
 		if (waitid(P_ALL, 0, &info, WEXITED | WNOWAIT | __WALL) < 0) {
@@ -750,7 +780,7 @@ int record_run(const struct opts *opts, struct uft_err *err)
 	if (ret == 0)
 		ret = opts->pids ? attached_find(&run, err)
 				 : record_program_find(program, opts, err);
-	/* Python waits while it asks for names; these waits are not shown. */
+	/* Python waits while the recorder asks it for names. These waits are not shown. */
 	if (ret == 0 && !opts->pids && program->facts.runs_python && !opts->events.nr)
 		run.settings.use_switches = false;
 	if (ret == 0 && !opts->pids && program->facts.runs_python &&

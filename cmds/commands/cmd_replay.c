@@ -1,4 +1,4 @@
-/* utrail replay: show every call of a recording. */
+/* utrail replay: print every call of a recording. */
 
 #include "cmds/cmd.h"
 #include "cmds/advice/no_result.h"
@@ -8,8 +8,8 @@
 #include "utils/view/replay/replay.h"
 
 /*
- * Warns of arguments whose types are unknown: they are left out, which must not look like "no
- * arguments".
+ * Warns of arguments whose types are unknown. They are left out of the output, which must not look
+ * as if the calls had no arguments.
  */
 static void note_unknown_payload(const struct opts *opts, const struct pipeline *pipe)
 {
@@ -32,7 +32,7 @@ static int pause_showing(void *self, uint64_t since_ns)
 	return replay_pause(self, since_ns);
 }
 
-/* @follow: NULL unless the recording grows */
+/* @follow: NULL when the recording does not grow */
 static int replay_data(const struct opts *opts, struct trace_data *data, struct follow *follow,
 		       struct uft_err *err)
 {

@@ -97,7 +97,10 @@ static int report_data(const struct opts *opts, struct trace_data *data, struct 
 /* One of the recordings that are compared. */
 struct compared {
 	struct trace_data *data;
-	struct trace_data opened; /* @data points here if this struct has opened it */
+	struct trace_data opened; /*
+				   * @data points to this member if the struct has opened the
+				   * recording itself
+				   */
 	struct pipeline pipe;
 };
 
@@ -124,7 +127,7 @@ static int add_up(const struct opts *opts, const struct report_diff *diff, struc
 	return read_progress_end(&progress, opts, ret);
 }
 
-/* Opens another one of the recordings, in directory @dir, and adds up its calls. */
+/* Opens one more of the compared recordings, in directory @dir, and adds up its calls. */
 static int add_up_other(const struct opts *opts, const struct report_diff *diff, char *dir,
 			struct compared *one, struct aggregate *agg, struct uft_err *err)
 {
@@ -186,7 +189,7 @@ static int report_difference(const struct opts *opts, struct trace_data *data, s
 			reader_close_data(all[i].data, opts);
 	}
 	if (ret > 0)
-		return ret; /* ret is CMD_NO_DATA */
+		return ret; /* the error is CMD_NO_DATA */
 	return reader_finish(&sink, &broken, ret, err);
 }
 
@@ -196,7 +199,7 @@ static const char *only_function(const struct opts *opts)
 	return opts->callers_of ?: opts->callees_of ?: opts->histogram_of ?: opts->slowest_of;
 }
 
-/* Prints the report of --callers or --callees, made from the call tree. */
+/* Prints the report of --callers or --callees, which is made from the call tree. */
 static int report_pairs(const struct opts *opts, struct pipeline *pipe, struct sink *sink,
 			struct uft_err *err)
 {
@@ -214,7 +217,7 @@ static int report_pairs(const struct opts *opts, struct pipeline *pipe, struct s
 				 opts->color_mode, sink, err);
 }
 
-/* Prints the report of --histogram or --slowest, made from single calls. */
+/* Prints the report of --histogram or --slowest, which is made from single calls. */
 static int report_calls(const struct opts *opts, struct pipeline *pipe, struct sink *sink,
 			struct uft_err *err)
 {

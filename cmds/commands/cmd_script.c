@@ -1,4 +1,4 @@
-/* utrail script: hand every call of a recording to functions of a user's script. */
+/* utrail script: pass every call of a recording to functions of a user's script. */
 #include <errno.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -13,7 +13,7 @@
 
 static void tell_script_line(void *self, const char *line)
 {
-	/* The line comes after the script's output, if both go to the same file. */
+	/* After the flush, the line follows the script's output if both go to one file. */
 	fflush(stdout);
 	msg_line(self, "%s", line);
 }
@@ -31,7 +31,7 @@ static void note_options(const struct opts *opts)
 			 opts->script, strbuf_str(&text));
 }
 
-/* @follow: NULL unless the recording grows */
+/* @follow: NULL when the recording does not grow */
 static int run_view(const struct opts *opts, struct script *script, struct pipeline *pipe,
 		    struct follow *follow, struct uft_err *err)
 {
@@ -141,7 +141,10 @@ const struct cmd cmd_script = {
 	.run = run_script,
 };
 
-/* `script --record` takes options of both commands. The words after the options are the program. */
+/*
+ * `script --record` takes the options of `script` and `live`. The words after the options are the
+ * program.
+ */
 const struct cmd cmd_script_record = {
 	.name = "script",
 	.args = "PROGRAM [ARGUMENT...]",

@@ -7,8 +7,8 @@
 #include "utils/view/graph/graph_diff.h"
 
 /*
- * Read the calls of two open recordings and write to stdout by how much @pair has more or less than
- * @base. Returns the values of struct cmd's run().
+ * Read the calls of two open recordings, and write the differences of @pair from @base to stdout.
+ * Returns the values of run() in struct cmd.
  */
 int compare_graphs(const struct opts *opts, const struct graph_diff_config *config,
 		   struct trace_data *base, struct trace_data *pair, struct uft_err *err);

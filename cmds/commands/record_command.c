@@ -1,4 +1,4 @@
-/* `utrail record`: records a program; with -S a script gets the calls as they come. */
+/* `utrail record`: records a program. With -S, a script gets the calls while they are recorded. */
 #include "cmds/cmd.h"
 
 static int run_recording(const struct opts *opts, struct uft_err *err)

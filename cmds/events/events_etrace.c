@@ -11,8 +11,8 @@
 #include "utils/builddb/etrace/etrace_write.h"
 
 /*
- * Writes the lines. Names in them may have any bytes: a file gets them unchanged, a terminal gets
- * them escaped.
+ * Writes the lines. The names in them may have any bytes. A file gets these bytes unchanged; for a
+ * terminal they are escaped.
  */
 static void put_lines(struct sink *sink, const struct strbuf *lines, bool is_terminal)
 {
@@ -41,8 +41,8 @@ static void warn_left_out(const struct opts *opts, const struct etrace_writer *w
 }
 
 /*
- * Writes all events. @broken: gets the damage of the recording; events before the damage are
- * written. Returns 0 or negative with @err.
+ * Writes all events. If the recording is damaged, the events before the damage are written, and
+ * @broken gets the error. Returns 0, or a negative error with @err.
  */
 static int put_all(const struct opts *opts, const struct trace_data *data,
 		   const struct etrace_choice *choice, bool is_terminal, struct sink *sink,
@@ -92,8 +92,8 @@ int events_etrace_export(const struct opts *opts, const struct trace_data *data,
 }
 
 /*
- * If a recording is damaged, the part before the damage is written. Only the user may read a file
- * that has environments: they may hold secrets.
+ * The part of a damaged recording before the damage is written. Only the user may read a file that
+ * has environments, because they may hold secrets.
  */
 int events_etrace_build(const struct opts *opts, const struct trace_data *data, const char *name,
 			struct uft_err *err)

@@ -10,13 +10,16 @@
 #include "utils/pipeline/recording/data.h"
 #include "utils/base/sink.h"
 
-/* Write the acts of processes to standard output. Returns an exit status, or negative with @err. */
+/*
+ * Write the acts of processes to standard output. Returns an exit status, or a negative error with
+ * @err.
+ */
 int events_etrace_export(const struct opts *opts, const struct trace_data *data, struct sink *sink,
 			 struct uft_err *err);
 
 /*
- * Write the output of `build` for @opts to the file @name, which appears only when complete.
- * Returns an exit status, or negative with @err.
+ * Write the output of `build` for @opts to the file @name. The file appears only when it is
+ * complete. Returns an exit status, or a negative error with @err.
  *
  * @name: "-" for standard output
  */

@@ -1,4 +1,4 @@
-/* `utrail events check`: logs of events that programs declare (libutrail-trace). */
+/* `utrail events check`: checks logs of events that programs declare (libutrail-trace). */
 #include "cmds/events/events_log.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include "utils/base/cleanup.h"
 #include "utils/format/fstrace/line.h"
 
-/* The most problems that are told of one file: more of them tell nothing new. */
+/* The most problems of one file that are reported. More of them would tell nothing new. */
 #define PROBLEMS_SHOWN 20
 
 /* Lines and bytes of a log are counted from 1, as editors do. */

@@ -1,6 +1,6 @@
 /*
- * `utrail events check`: checks that the lines of a log are as libutrail-trace writes them. Other
- * readers of logs report wrong lines with struct log_problems, too.
+ * `utrail events check`: checks that the lines of a log have the form that libutrail-trace writes.
+ * Other readers of logs also report wrong lines with struct log_problems.
  */
 #ifndef UTRAIL_CMDS_EVENTS_LOG_H
 #define UTRAIL_CMDS_EVENTS_LOG_H
@@ -11,17 +11,17 @@
 #include "utils/base/err.h"
 
 /*
- * List the errors in the files that opts->args names after its first word. Returns an exit status,
- * or negative with @err.
+ * Check the files that opts->args names after its first word, and list their errors. Returns an
+ * exit status, or a negative error with @err.
  */
 int events_log_check(const struct opts *opts, struct uft_err *err);
 
 /*
- * Wrong lines of a log's files; only the first ones of each file are reported.
+ * The wrong lines of a log's files. Only the first wrong lines of each file are reported.
  *
- * @msg: receives warnings; NULL: they are listed on stdout
- * @path, @nr: the file of the last problem, and its number of problems
- * @nr_all: problems of all files
+ * @msg: receives warnings; NULL: the lines are listed on stdout
+ * @path, @nr: the file of the last problem, and the number of its problems
+ * @nr_all: the number of problems in all files
  */
 struct log_problems {
 	const struct msg *msg;
@@ -30,7 +30,10 @@ struct log_problems {
 	uint64_t nr_all;
 };
 
-/* Note a wrong line. @number: the line's number, from 1 on; @at: the byte's number, from 0 on. */
+/*
+ * Note a wrong line. @number is the line's number, counted from 1. @at is the offset of the wrong
+ * byte in the line, counted from 0.
+ */
 void log_problems_note(struct log_problems *problems, const char *path, uint64_t number, size_t at,
 		       const char *wrong);
 

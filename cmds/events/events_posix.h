@@ -1,4 +1,4 @@
-/* `utrail events show` of logs of POSIX Trace. */
+/* `utrail events show` for logs of POSIX Trace. */
 #ifndef UTRAIL_CMDS_EVENTS_POSIX_H
 #define UTRAIL_CMDS_EVENTS_POSIX_H
 
@@ -6,8 +6,8 @@
 #include "utils/base/err.h"
 
 /*
- * Show the logs that opts->args names after its first word. Returns an exit status, or negative
- * with @err.
+ * Show the logs that opts->args names after its first word. Returns an exit status, or a negative
+ * error with @err.
  */
 int events_posix_show(const struct opts *opts, struct uft_err *err);
 

@@ -13,8 +13,9 @@
 
 /*
  * @known: declarations of all sources, collected before the checks
- * @told: lines that were reported: each source that includes a header repeats its errors
- * @nr_all: uses and declarations, of which @nr_wrong are wrong
+ * @told: lines that were already reported: an error in a header occurs again in each source that
+ *         includes it
+ * @nr_all: the number of uses and declarations; @nr_wrong of them are wrong
  */
 struct tally {
 	const struct opts *opts;
@@ -30,7 +31,7 @@ static void tell_failed_file(struct tally *tally, const char *file, const char *
 	msg_warn(&tally->opts->msg, "cannot check '%s': %s", file, reason);
 }
 
-/* Returns the first line of @messages with an error, or else the first line. */
+/* Returns the first line of @messages that reports an error, or the first line when none does. */
 static char *first_error(const struct strbuf *messages)
 {
 	const char *error = strstr(strbuf_str(messages), " error: ");
@@ -58,8 +59,8 @@ static void tell_wrong_line(struct tally *tally, const struct strbuf *line)
 }
 
 /*
- * Writes the file name and line of a place. The name has its directory, which tools need to jump to
- * the file.
+ * Writes the file name and the line of a place in the sources. The name includes its directory:
+ * tools need it to open the file.
  */
 static void put_place(struct strbuf *out, const struct check_entry *entry, const char *file,
 		      unsigned line)
@@ -97,8 +98,8 @@ static struct fst_piece directive_of(const char *format, unsigned long nr)
 }
 
 /*
- * Puts the types of gcc's "expects argument of type 'long int', but argument 3 has type 'int'".
- * Returns false for other messages.
+ * Appends the types from gcc's message "expects argument of type 'long int', but argument 3 has
+ * type 'int'". Returns false for other messages.
  */
 static bool put_types(struct strbuf *out, const char *format, const char *text)
 {
@@ -113,7 +114,7 @@ static bool put_types(struct strbuf *out, const char *format, const char *text)
 
 	int want_len = (int)strcspn(want, "'");
 	int have_len = (int)strcspn(have, "'");
-	/* In the rewritten call, two arguments stand before those of the event. */
+	/* In the rewritten call, two arguments precede those of the event. */
 	unsigned long nr = number ? strtoul(number + strlen("but argument "), NULL, 10) : 0;
 	struct fst_piece piece = nr > 2 ? directive_of(format, nr - 2) : (struct fst_piece){ 0 };
 
@@ -127,8 +128,8 @@ static bool put_types(struct strbuf *out, const char *format, const char *text)
 }
 
 /*
- * True for arguments that fit although their type differs: any untyped pointer for a text (NULL is
- * one), and a type of 64 bits for another one.
+ * True for arguments that are accepted although their type differs. They are untyped pointers, such
+ * as NULL, for a text, and a type of 64 bits for another type of 64 bits.
  */
 static bool does_fit(const struct check_calls *calls, const char *text)
 {
@@ -174,7 +175,7 @@ static const struct check_use *use_of(const char *line, const struct check_calls
 	unsigned long nr = strtoul(line + strlen(CHECK_FILE ":"), &end, 10);
 	const char *kind = strstr(end, ": ");
 
-	/* clang has a warning of its own, non-pod-varargs, for objects as arguments. */
+	/* clang has a separate warning, non-pod-varargs, for objects as arguments. */
 	if (nr >= calls->nr_uses || !calls->uses[nr].event || !kind ||
 	    (!strstr(kind, "[-Wformat") && !strstr(kind, "[-Wnon-pod-varargs]")))
 		return NULL;
@@ -202,7 +203,7 @@ static void tell_uses(struct tally *tally, const struct check_entry *entry,
 	}
 }
 
-/* Reports declared formats that are not valid: their events are never on. */
+/* Reports declared formats that are not valid. Events with such a format are never enabled. */
 static void tell_formats(struct tally *tally, const struct check_entry *entry,
 			 const struct check_events *declared)
 {
@@ -238,7 +239,7 @@ static void count_uses(struct tally *tally, const struct check_entry *entry,
 	}
 }
 
-/* True when the compiler has failed for another reason than wrong arguments of uses. */
+/* True when the compiler has failed for a reason other than wrong arguments of uses. */
 static bool is_broken(const struct check_calls *calls, const struct strbuf *messages)
 {
 	char *all cleanup_free = strdup(strbuf_str(messages));
@@ -300,7 +301,7 @@ static int check_text(struct tally *tally, const struct check_entry *entry,
 	return 0;
 }
 
-/* @is_first: only collect the declarations that other sources may use */
+/* @is_first: true when the source is only searched for declarations that other sources may use */
 static int look_at(struct tally *tally, const struct check_entry *entry, bool is_first)
 {
 	struct check_compiler compiler cleanup_check_compiler = { 0 };
@@ -363,7 +364,7 @@ int events_sources_check(const struct opts *opts, struct uft_err *err)
 	struct strbuf more cleanup_strbuf = { 0 };
 	int ret = 0;
 
-	/* Messages of compilers are parsed, so they must be English. */
+	/* The messages of compilers are parsed, so they must be in English. */
 	setenv("LC_ALL", "C", 1);
 	for (int i = 1; ret == 0 && i < opts->nr_args; i++)
 		ret = check_db_load(opts->args[i], &db, err);

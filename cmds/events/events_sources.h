@@ -6,8 +6,8 @@
 #include "utils/base/err.h"
 
 /*
- * List the errors in the sources of the compile_commands.json that opts->args[1] names. Returns an
- * exit status, or negative with @err.
+ * Check the sources of the compile_commands.json that opts->args[1] names, and list their errors.
+ * Returns an exit status, or a negative error with @err.
  */
 int events_sources_check(const struct opts *opts, struct uft_err *err);
 

@@ -43,7 +43,10 @@ static void list_kernel_events(const struct opts *opts)
 	}
 }
 
-/* True when a probe with the same name and arguments was listed: these share one line. */
+/*
+ * True when a probe with the name and arguments of this probe was already listed. Such probes share
+ * one line.
+ */
 static bool is_told(const struct sdt_probes *probes, size_t index)
 {
 	const struct sdt_probe *probe = &probes->probes[index];
@@ -58,7 +61,7 @@ static bool is_told(const struct sdt_probes *probes, size_t index)
 	return false;
 }
 
-/* @nr_found: gets the number of probes, listed or not */
+/* @nr_found: gets the number of probes, including those that are not listed */
 static int list_probes(const struct opts *opts, const char *path, size_t *nr_found,
 		       struct uft_err *err)
 {
