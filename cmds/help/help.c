@@ -11,14 +11,14 @@
 
 #define HELP_COLUMN    30
 /*
- * A terminal narrower than HELP_WIDTH_TWO gets one column: the text of an option begins in the line
- * after its name.
+ * A terminal that is narrower than HELP_WIDTH_TWO gets one column, where the text of an option
+ * begins in the line after the name.
  */
 #define HELP_INDENT    8
 #define HELP_WIDTH_TWO 60
 /*
- * The width when the terminal's width is unknown, and the widths between which lines are easy to
- * read.
+ * The width that is used when the terminal's width is unknown, and the least and largest width of
+ * lines that are easy to read.
  */
 #define HELP_WIDTH     80
 #define HELP_WIDTH_MIN 30
@@ -50,7 +50,7 @@ static void add_option_names(const struct opt_row *row, struct strbuf *out)
 		strbuf_addf(out, row->without ? "[=%s]" : "=%s", row->arg);
 }
 
-/* Adds @text from column @first on, broken between words. The cursor is at that column already. */
+/* Adds @text, broken between words. The cursor is already at column @first. */
 static void add_wrapped(const char *text, size_t first, size_t width, struct strbuf *out)
 {
 	size_t column = first;
@@ -92,8 +92,8 @@ static void add_usage_of(const struct cmd *cmd, size_t width, struct strbuf *out
 }
 
 /*
- * Puts @text at @column of the line that begins at @start of @out, or, when that line is too long,
- * into the next line.
+ * Appends @text at @column of the line that begins at offset @start of @out. If that line is
+ * already too long, @text goes into the next line.
  */
 static void add_right(size_t start, const char *text, size_t column, size_t width,
 		      struct strbuf *out)
@@ -185,7 +185,7 @@ static void add_often(const struct help_often *often, const struct cmd *cmd, siz
 	}
 }
 
-/* Adds all words of --format: the option's own line has no room for them. */
+/* Adds all words of --format, because the line of the option has no room for them. */
 static void add_formats(size_t width, struct strbuf *out)
 {
 	struct strbuf words cleanup_strbuf = { 0 };

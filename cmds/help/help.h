@@ -11,15 +11,15 @@
 void help_usage(struct strbuf *out);
 
 /*
- * Write the help for @cmd, as wide as the terminal: usage line, examples and frequent options. @cmd
- * NULL: the help of utrail itself.
+ * Write the help for @cmd in the width of the terminal: the usage line, examples and frequent
+ * options. If @cmd is NULL, write the help of utrail itself.
  */
 void help_common(const struct cmd *cmd, struct strbuf *out);
 
 /* Write the help of @cmd with all options. */
 void help_full(const struct cmd *cmd, struct strbuf *out);
 
-/* Write the version and the features: "utrail v0.1.0 ( x86_64 ... )". */
+/* Write the version and the features, such as "utrail v0.1.0 ( x86_64 ... )". */
 void help_version(struct strbuf *out);
 
 #endif

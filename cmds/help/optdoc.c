@@ -11,7 +11,10 @@
 
 #define TEMPLATE_MAX (1U << 20)
 
-/* Writes text for roff: dashes can be copied, and no line becomes a request by accident. */
+/*
+ * Writes text for roff. Dashes are written so that they can be copied, and no line becomes a
+ * request by accident.
+ */
 static void add_roff(const char *text, struct strbuf *out)
 {
 	for (; *text; text++) {
@@ -26,7 +29,7 @@ static void add_roff(const char *text, struct strbuf *out)
 	}
 }
 
-/* Writes the paragraph of @help, which becomes a sentence, after a tag. */
+/* Writes the paragraph that follows a tag. @help becomes a sentence. */
 static void add_roff_help(const char *help, struct strbuf *out)
 {
 	strbuf_addch(out, '\n');
@@ -51,7 +54,10 @@ static void add_roff_option(const struct opt_row *row, struct strbuf *out)
 	add_roff_help(row->help, out);
 }
 
-/* Writes the options of @cmd, or all, under the headings of their groups. */
+/*
+ * Writes the options of @cmd under the headings of their groups. If @cmd is NULL, writes all
+ * options.
+ */
 static void add_roff_options(const struct cmd *cmd, struct strbuf *out)
 {
 	const unsigned cmds = cmd ? cmd->bit : ~0U;
@@ -77,7 +83,7 @@ static void add_roff_commands(const struct cmd *none, struct strbuf *out)
 
 /*
  * Writes the kind of arguments that @row takes: "words w1 w2", "ask WHAT" for --complete=WHAT,
- * "dir", "file", or "" when it is unknown.
+ * "dir", "file", or "" when the kind is unknown.
  */
 static void add_argument_kind(const struct opt_row *row, struct strbuf *out)
 {
@@ -126,7 +132,8 @@ static void add_bash_words(const struct opt_row *row, struct strbuf *out)
 }
 
 /*
- * Writes @text within a shell's single quotes. A quote in @text interrupts them.
+ * Writes @text within a shell's single quotes. A quote in @text ends them, and they begin again
+ * after it.
  * @special: further characters that need a backslash
  */
 static void add_quoted(const char *text, const char *special, struct strbuf *out)
@@ -142,8 +149,8 @@ static void add_quoted(const char *text, const char *special, struct strbuf *out
 }
 
 /*
- * Writes "'(-F --filter)'{-F+,--filter=}'[help]:FUNC:_utrail_argument ask functions'", the form of
- * zsh's _arguments.
+ * Writes the option in the form of zsh's _arguments, such as "'(-F
+ * --filter)'{-F+,--filter=}'[help]:FUNC:_utrail_argument ask functions'".
  */
 static void add_zsh_option(const struct opt_row *row, struct strbuf *out)
 {
@@ -246,7 +253,10 @@ static bool is_first_of_letter(const struct opt_row *row)
 	return first == row;
 }
 
-/* Writes the letter of an option. The second option with the same letter belongs to one command. */
+/*
+ * Writes the letter of an option. If two options share a letter, the second one belongs to a single
+ * command.
+ */
 static void add_bash_letter(const struct opt_row *row, struct strbuf *out)
 {
 	if (is_first_of_letter(row)) {
@@ -261,8 +271,8 @@ static void add_bash_letter(const struct opt_row *row, struct strbuf *out)
 }
 
 /*
- * Writes the options by command, their possible arguments, and the meanings of the letters.
- * Arguments that can only follow a '=' are written, too.
+ * Writes the options of each command, their possible arguments, and the options that the letters
+ * stand for. Arguments that can only follow a '=' are written, too.
  */
 static void add_bash_tables(const struct cmd *none, struct strbuf *out)
 {

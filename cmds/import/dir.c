@@ -1,4 +1,4 @@
-/* The directory of a recording that something is imported into (see dir.h). */
+/* Opens or makes the directory that records are imported into (see dir.h). */
 #include "cmds/import/dir.h"
 
 #include <errno.h>

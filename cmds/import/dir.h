@@ -8,24 +8,24 @@
 #include "utils/format/info.h"
 
 /*
- * Open the recording @path, and lock it: no other process can record or import into it. Returns 0,
- * or negative with @err.
+ * Open the recording @path, and lock it, so that no other process can record or import into it.
+ * Returns 0, or a negative error with @err.
  */
 int import_dir_lock(struct store_dir *dir, const char *path, struct uft_err *err);
 
 /*
  * Make the directory @path, with @options as the default options of reading commands. Returns 0, or
- * negative with @err.
+ * a negative error with @err.
  */
 int import_dir_make(struct store_dir *dir, const char *path, const char *options,
 		    struct uft_err *err);
 
-/* Returns the head of `info` of a new recording that is made on this machine. */
+/* Returns the header of `info` for a new recording that is made on this machine. */
 struct data_header import_dir_header(const struct opts *opts);
 
 /*
- * Write the `info` of a new recording: its maker, its time, and its program (@exename). Returns 0
- * or -ENOMEM.
+ * Set the members of @info of a new recording: its maker, its time, and its program @exename.
+ * Returns 0 or -ENOMEM.
  */
 int import_dir_describe(const struct opts *opts, const char *exename, size_t len,
 			struct info *info);
@@ -34,8 +34,8 @@ int import_dir_describe(const struct opts *opts, const char *exename, size_t len
 int import_dir_add_tids(struct info *info, const int32_t *tids, size_t nr);
 
 /*
- * Write `info`, after setting the members of @header that follow from @info. Returns 0, or negative
- * with @err.
+ * Write `info`. Members of @header that follow from @info are set first. Returns 0, or a negative
+ * error with @err.
  */
 int import_dir_publish(struct store_dir *dir, struct data_header *header, const struct info *info,
 		       struct uft_err *err);

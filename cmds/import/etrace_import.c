@@ -17,22 +17,22 @@
 #include "utils/format/datadir.h"
 #include "utils/builddb/etrace/etrace_read.h"
 
-/* The bytes that are written at once. */
+/* The number of bytes that are written at once. */
 #define BUFFER_BYTES (1UL << 20)
-/* More bytes than the first line of an etrace text can have: the line has one path at most. */
+/* More bytes than the first line of an etrace text can have. It has one path at most. */
 #define HEAD_BYTES   8192
 
 /*
- * Without --no-limit, records have at most BYTES_MIN bytes or, if that is more, the size of the
- * text times HELD_TIMES in memory and WRITTEN_TIMES in the file.
+ * Without --no-limit, the records may take HELD_TIMES the size of the text in memory, and
+ * WRITTEN_TIMES its size in the file, or BYTES_MIN if that is more.
  */
 #define BYTES_MIN     (64UL << 20)
 #define HELD_TIMES    4
 #define WRITTEN_TIMES 100
 
 /*
- * @text_bytes: length of the text
- * @program: the first executed program
+ * @text_bytes: the length of the text
+ * @program: the program that was executed first
  * @first_ns: the time of the first record; @reader has the time of the last record
  */
 struct importing {
@@ -63,7 +63,7 @@ static int check_bytes(const struct importing *im, uint64_t bytes, unsigned time
 
 /* --- which files are meant --- */
 
-/* Returns 1 for a file with an etrace text, 0 for another file, or negative with @err. */
+/* Returns 1 for a file with an etrace text, 0 for another file, or a negative error with @err. */
 static int is_text(const char *path, struct uft_err *err)
 {
 	char head[HEAD_BYTES];
@@ -187,7 +187,7 @@ static int write_records(struct importing *im, struct uft_err *err)
 	return ret;
 }
 
-/* Writes `info` without the offset to the time of day, which is unknown. */
+/* Writes `info`. The offset to the time of day is left out, because it is unknown. */
 static int write_info(struct importing *im, struct uft_err *err)
 {
 	struct info info cleanup_info = { .elapsed_ns = im->reader.last_ns - im->first_ns };

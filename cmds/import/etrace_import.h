@@ -6,12 +6,12 @@
 #include "utils/base/err.h"
 
 /*
- * Returns 1 when the file on the command line is such a text, 0 when it is not, or negative with
- * @err for further files or options that do not apply.
+ * Returns 1 when the file on the command line is an etrace text, and 0 when it is not. Returns a
+ * negative error with @err if there are further files, or options that do not apply.
  */
 int etrace_is_given(const struct opts *opts, struct uft_err *err);
 
-/* Import the text. Returns an exit status, or negative with @err. */
+/* Import the etrace text. Returns an exit status, or a negative error with @err. */
 int etrace_import(const struct opts *opts, struct uft_err *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* Reads logs in the order of time (see import.h). */
+/* Reads logs, and merges their lines in the order of time (see import.h). */
 #include "cmds/import/import.h"
 
 #include <endian.h>
@@ -14,19 +14,19 @@
 #include "utils/format/fstrace/log.h"
 
 /*
- * A clock that goes back by more than this was set back. Lines of several writers may come a little
- * out of order.
+ * A clock that goes back by more than this time was set back. Smaller steps occur when lines of
+ * several writers are a little out of order.
  */
 #define SET_BACK_US 10000000LL
-/* The latest time of a line. */
+/* The latest time that a line may have. */
 #define US_MAX	    (IMPORT_NS_MAX / 1000)
 
 /*
  * A log that is being read.
  *
- * @has_line: @line is the next line, at @ns of a clock that never goes back
- * @last_us: the time of the line before
- * @shift_ns, @nr_back: sum and number of the steps by which the clock was set back
+ * @has_line: @line is the next line; its time is @ns, by a clock that never goes back
+ * @last_us: the time of the previous line
+ * @shift_ns, @nr_back: the sum and the number of the steps by which the clock was set back
  */
 struct log_source {
 	struct fst_log log;
@@ -44,7 +44,7 @@ struct log_source {
 /*
  * @common: the logs' common format, or NULL
  * @last_ns: the time of the last record
- * @paths: the paths of all logs, in order
+ * @paths: the paths of all logs
  */
 struct import {
 	const struct opts *opts;
@@ -147,8 +147,8 @@ static const char *find_origin(const struct import *im, const struct fst_line *l
 }
 
 /*
- * Finds the time of the event on the recording's clock. It is later than all earlier events, so
- * that the order is kept.
+ * Finds the time of the event by the recording's clock. It is later than the times of all earlier
+ * events, so that their order is kept.
  */
 static bool find_time(const struct import *im, uint64_t ns, uint64_t *time_ns)
 {
@@ -161,8 +161,8 @@ static bool find_time(const struct import *im, uint64_t ns, uint64_t *time_ns)
 }
 
 /*
- * Finds the place of a line. Returns NULL, or the error at byte @at of the line. Without memory,
- * to->kind or to->task is NULL.
+ * Finds the task, event and time of a line. Returns NULL on success. Otherwise returns the error,
+ * which is at byte @at of the line. If there is not enough memory, to->kind or to->task is NULL.
  */
 static const char *find_place(struct import *im, struct log_source *src, struct place *to,
 			      size_t *at)
@@ -187,7 +187,10 @@ static const char *find_place(struct import *im, struct log_source *src, struct 
 	return is_full ? "there is no room for another task" : NULL;
 }
 
-/* Returns 0 or -ENOMEM. Reports a line that cannot be taken. */
+/*
+ * Adds the event of a line to the output, or reports that the line cannot be taken. Returns 0 or
+ * -ENOMEM.
+ */
 static int take_log_line(struct import *im, struct log_source *src)
 {
 	const struct fst_line *line = &src->line.parts;
@@ -213,8 +216,8 @@ static int take_log_line(struct import *im, struct log_source *src)
 /* --- all logs --- */
 
 /*
- * Returns the source with the earliest line, or NULL. @until_ns: its lines up to this time come
- * before those of all other sources
+ * Returns the source with the earliest line, or NULL at the end of all logs. Lines of this source
+ * up to the time @until_ns come before the lines of all other sources.
  */
 static struct log_source *earliest_source(struct import *im, uint64_t *until_ns)
 {
@@ -236,7 +239,9 @@ static struct log_source *earliest_source(struct import *im, uint64_t *until_ns)
 	return first;
 }
 
-/* Reads the first line of each source. The directory is opened or made only if there is a line. */
+/*
+ * Reads the first line of each source. The directory is opened or made only if there is any line.
+ */
 static int begin_sources(struct import *im, struct uft_err *err)
 {
 	bool has_line = false;
@@ -300,7 +305,7 @@ static int open_logs(struct import *im, struct uft_err *err)
 	return 0;
 }
 
-/* Reports text that is no line of a log. Returns the number of such lines. */
+/* Reports text that is not a line of a log. Returns the number of such lines. */
 static uint64_t tell_problems(struct import *im)
 {
 	uint64_t nr_wrong = 0;
@@ -350,8 +355,8 @@ static int run_log_import(struct import *im, struct uft_err *err)
 		ret = finish_logs(im, err);
 	if (ret < 0) {
 		/*
-		 * If the recording existed before, it loses the new tasks again. A new directory is
-		 * no recording yet: it has no `info`.
+		 * The new tasks are removed again from a recording that existed before. A new
+		 * directory is not a recording yet, because it has no `info`.
 		 */
 		import_tasks_remove(&im->tasks, &im->out.dir.store);
 		return ret;

@@ -1,4 +1,4 @@
-/* `utrail events import`: logs of declared events become a recording, or a part of one. */
+/* `utrail events import`: makes a recording from logs of declared events, or adds them to one. */
 #ifndef UTRAIL_CMDS_IMPORT_IMPORT_H
 #define UTRAIL_CMDS_IMPORT_IMPORT_H
 
@@ -6,8 +6,8 @@
 #include "utils/base/err.h"
 
 /*
- * Import the logs that opts->args names after its first word. Returns an exit status, or negative
- * with @err.
+ * Import the logs that opts->args names after its first word. Returns an exit status, or a negative
+ * error with @err.
  */
 int events_import(const struct opts *opts, struct uft_err *err);
 

@@ -47,7 +47,7 @@ int kernel_output_begin(struct kernel_output *out, uint32_t cpu, struct uft_err 
 		return err_set_errno(err, -ENOMEM, "cannot write the records of CPU %u", cpu);
 	out->cpus = cpus;
 	put_name(name, cpu, out->hides);
-	/* An import that was killed may have left a file of this name. */
+	/* A previous import that was killed may have left a file of this name. */
 	if (out->hides)
 		store_remove(out->store, name);
 	out->stream = store_open(out->store, name);
@@ -74,8 +74,8 @@ int kernel_output_end(struct kernel_output *out, struct uft_err *err)
 }
 
 /*
- * True for formats that readers need. trace-cmd saves the formats of all events of the kernel, and
- * old readers cannot read some of them.
+ * True for formats that readers need. trace-cmd saves the formats of all kernel events, and old
+ * readers cannot read some of these formats.
  */
 static bool is_wanted(const struct kernel_output *out, const struct kernel_file *file)
 {
@@ -84,8 +84,7 @@ static bool is_wanted(const struct kernel_output *out, const struct kernel_file 
 	if (!kernel_event_type_of(file, &type))
 		return true;
 	/*
-	 * The formats of calls are always kept: readers need that of the entry and that of the
-	 * return.
+	 * The formats of function entries and returns are always kept, because readers need both.
 	 */
 	return type.graph.kind || (out->seen[type.id / 64] >> type.id % 64 & 1);
 }
@@ -125,7 +124,7 @@ int kernel_output_publish(struct kernel_output *out, const struct kernel_formats
 		if (renameat(dir_fd, hidden, dir_fd, name) < 0)
 			ret = err_set_errno(err, -errno, "cannot write '%s'", name);
 	}
-	/* The header is written last: readers look at the other files only when it is there. */
+	/* The header is written last: readers use the other files only when the header exists. */
 	return ret < 0 ? ret
 		       : store_publish(out->store, "kernel_header", header.data, header.len, err);
 }

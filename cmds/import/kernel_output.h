@@ -1,5 +1,5 @@
 /*
- * Writes the records of a trace.dat: kernel-cpu<N>.dat, and the files that readers need for them.
+ * Writes the records of a trace.dat into kernel-cpu<N>.dat, and the other files that readers need.
  */
 #ifndef UTRAIL_CMDS_IMPORT_KERNEL_OUTPUT_H
 #define UTRAIL_CMDS_IMPORT_KERNEL_OUTPUT_H
@@ -11,9 +11,9 @@
 /*
  * Starts as { .store = ... }, ends with kernel_output_deinit().
  *
- * @pages: the pages of the CPU whose file is open as @stream; -1: no file is open
- * @buffered: pages to write
- * @hides: readers may be reading the directory: files get their names at the end
+ * @pages: the pages of the CPU whose file is open
+ * @buffered: pages that are not written yet
+ * @hides: other processes may be reading the directory, so files get their final names at the end
  * @cpus: the CPUs that have a file
  * @seen: a bit for each event that has records
  */
@@ -36,15 +36,15 @@ static inline void kernel_output_see(struct kernel_output *out, uint16_t id)
 }
 
 /*
- * Begin and end the file of a CPU. CPUs must come in the order of their numbers. Returns 0 or
- * negative with @err.
+ * Begin and end the file of a CPU. CPUs must come in the order of their numbers. Returns 0, or a
+ * negative error with @err.
  */
 int kernel_output_begin(struct kernel_output *out, uint32_t cpu, struct uft_err *err);
 int kernel_output_end(struct kernel_output *out, struct uft_err *err);
 
 /*
- * Write kernel_header, with those of @formats whose events have records, and @kallsyms. Give hidden
- * files their names in the directory @dir_fd. Returns 0 or negative with @err.
+ * Write kernel_header with @kallsyms and with those of @formats whose events have records. Hidden
+ * files get their final names in the directory @dir_fd. Returns 0, or a negative error with @err.
  */
 int kernel_output_publish(struct kernel_output *out, const struct kernel_formats *formats,
 			  const struct strbuf *kallsyms, int dir_fd, struct uft_err *err);

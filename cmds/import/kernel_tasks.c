@@ -13,7 +13,7 @@
 #include "utils/base/containers/vec.h"
 #include "utils/format/task_txt.h"
 
-/* trace-cmd writes this for a task whose name is unknown. */
+/* The name that trace-cmd writes for a task whose name is unknown. */
 #define UNKNOWN_NAME "<...>"
 
 void kernel_trace_tasks_deinit(struct kernel_trace_tasks *tasks)
@@ -41,8 +41,8 @@ int kernel_trace_tasks_name(struct kernel_trace_tasks *tasks, struct text cmdlin
 
 		at[len] = '\0';
 		/*
-		 * '/' becomes '-', as in "kworker-1:2": readers would show only the part of a path
-		 * after its last '/'.
+		 * '/' becomes '-', as in "kworker-1:2", because readers show only the part of a
+		 * path after its last '/'.
 		 */
 		for (char *slash = at; (slash = strchr(slash, '/'));)
 			*slash = '-';
@@ -89,15 +89,18 @@ int kernel_trace_tasks_see(struct kernel_trace_tasks *tasks, int32_t tid, uint32
 		task = intmap_get(&tasks->by_tid, wanted);
 	if (!task)
 		return add_kernel_task(tasks, wanted, tid, cpu, time_ns);
-	/* CPUs are read one after the other, so a record read later may have an earlier time. */
+	/*
+	 * CPUs are read one after the other, so a record that is read later may have an earlier
+	 * time.
+	 */
 	task->first_ns = MIN(task->first_ns, time_ns);
 	tasks->last = task;
 	return 0;
 }
 
 /*
- * Writes the session of a task. Tasks with the same name share a session. The session's id has the
- * number of the first of these tasks.
+ * Writes the session of a task. Tasks with the same name share a session, whose id has the number
+ * of the first of these tasks.
  */
 static int put_session(const struct kernel_trace_task *task, const char *name,
 		       struct strmap *sessions, struct store *store, struct strbuf *text,
@@ -125,7 +128,7 @@ static int put_session(const struct kernel_trace_task *task, const char *name,
 	return store_publish(store, map, "", 0, err);
 }
 
-/* Writes the task's file of records, which is empty: uftrace looks for one of each task. */
+/* Writes the task's file of records, which is empty. uftrace expects such a file for each task. */
 static int put_records(const struct kernel_trace_task *task, struct store *store,
 		       struct uft_err *err)
 {

@@ -7,8 +7,8 @@
 #include "utils/format/text.h"
 
 /*
- * @name: the task's name, in the text of all names, or NULL
- * @cpu: for the idle task of a CPU, that CPU; -1 for other tasks
+ * @name: the task's name, or NULL; it points into the text of all names
+ * @cpu: the CPU of an idle task; -1 for other tasks
  */
 struct kernel_trace_task {
 	int32_t tid;
@@ -18,10 +18,10 @@ struct kernel_trace_task {
 };
 
 /*
- * Starts as { 0 } but for @max, ends with kernel_trace_tasks_deinit().
+ * The tasks. Starts as { 0 } except for @max and ends with kernel_trace_tasks_deinit().
  *
  * @max: the most tasks that are kept; IMPORT_TASKS_MAX is a limit, too
- * @names: places in @text, by the number of the task
+ * @names: pointers to the names in @text, by the number of the task
  */
 struct kernel_trace_tasks {
 	struct kernel_trace_task **all;
@@ -40,8 +40,8 @@ struct kernel_trace_tasks {
 int kernel_trace_tasks_name(struct kernel_trace_tasks *tasks, struct text cmdlines);
 
 /*
- * Note a record of task @tid on CPU @cpu. Returns 0, -ENOMEM, or -E2BIG when there are too many
- * tasks.
+ * Note that task @tid has a record on CPU @cpu. Returns 0, -ENOMEM, or -E2BIG when there are too
+ * many tasks.
  *
  * @tid: 0 is the idle task of the CPU
  * @number: gets the task's number in the recording
@@ -50,8 +50,8 @@ int kernel_trace_tasks_see(struct kernel_trace_tasks *tasks, int32_t tid, uint32
 			   uint64_t time_ns, int32_t *number);
 
 /*
- * Write task.txt, the maps that it refers to, and a file without records for each task. Returns 0,
- * or negative with @err.
+ * Write task.txt, the map files that it refers to, and an empty file of records for each task.
+ * Returns 0, or a negative error with @err.
  */
 int kernel_trace_tasks_write(const struct kernel_trace_tasks *tasks, struct store *store,
 			     struct uft_err *err);

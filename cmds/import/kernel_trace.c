@@ -16,7 +16,7 @@
 #include "utils/pipeline/kinds/event_kinds.h"
 #include "utils/tracecmd/records.h"
 
-/* The assumed clock of a recording that names none. */
+/* The clock that is assumed when a recording names none. */
 #define DEFAULT_CLOCK "mono"
 
 /* A buffer of the file, and the difference between its times and those of the recording. */
@@ -26,8 +26,8 @@ struct place {
 };
 
 /*
- * The records of one CPU in one buffer. With @has_next, @next is the next record, at the time
- * @time_ns of the recording.
+ * The records of one CPU in one buffer. If @has_next is true, @next is the next record, and
+ * @time_ns its time in the recording.
  */
 struct part {
 	const struct place *place;
@@ -40,10 +40,12 @@ struct part {
 };
 
 /*
- * @into: the recording to which records are added, open as @data; NULL: a new one is made
+ * @into: the recording to which records are added, which is open as @data; NULL: a new recording is
+ * made
  * @parts: sorted by their CPU
- * @nr_of_others: left-out records: too large, or of tasks that the recording does not have
- * @nr_of_tracers: records that are neither events nor calls
+ * @nr_of_others: the number of records that are left out because they are too large, or belong to
+ *         tasks that the recording does not have
+ * @nr_of_tracers: the number of records that are neither events nor calls
  */
 struct kernel_trace {
 	const struct opts *opts;
@@ -136,8 +138,8 @@ static bool is_same_clock(const struct kernel_trace *kt, const char *clock, cons
 }
 
 /*
- * Finds the difference between the buffer's times and those of the recording. Returns false, with
- * the reason in @why, when it is unknown.
+ * Finds the difference between the buffer's times and those of the recording. Returns false with
+ * the reason in @why when the difference is unknown.
  */
 static bool align(struct kernel_trace *kt, struct place *place, struct uft_err *why)
 {
@@ -166,7 +168,7 @@ static bool align(struct kernel_trace *kt, struct place *place, struct uft_err *
 	return false;
 }
 
-/* Aligns all buffers. A buffer whose times cannot be aligned is left out, if there are others. */
+/* Aligns all buffers. A buffer that cannot be aligned is left out, unless it is the only one. */
 static int align_all(struct kernel_trace *kt, struct uft_err *err)
 {
 	struct uft_err why = { 0 };
@@ -194,8 +196,8 @@ static int align_all(struct kernel_trace *kt, struct uft_err *err)
 /* --- records --- */
 
 /*
- * Reads the next record of @part, with its time in the recording. Returns 1, 0 at the end, or
- * negative.
+ * Reads the next record of @part, and finds its time in the recording. Returns 1 on success, 0 at
+ * the end of the records, or a negative errno.
  */
 static int advance_part(struct kernel_trace *kt, struct part *part, struct uft_err *err)
 {
@@ -211,12 +213,12 @@ static int advance_part(struct kernel_trace *kt, struct part *part, struct uft_e
 		time_ns -= MIN(time_ns, (uint64_t)-shift_ns);
 	else
 		time_ns += shift_ns;
-	/* Time 0 means "no time", so no record gets it. */
+	/* The time 0 means "no time", so no record may have it. */
 	part->time_ns = MAX(time_ns, 1ULL);
 	return 1;
 }
 
-/* True for records of tracers that no reader shows. */
+/* True for records of tracers that readers do not show. */
 static bool is_of_tracer(const struct kernel_event_type *type)
 {
 	return type && type->is_tracer && !type->graph.kind;
@@ -289,7 +291,7 @@ static void count_missed(uint64_t *sum, uint64_t more)
 	*sum = more == UINT64_MAX || *sum > UINT64_MAX - 1 - more ? UINT64_MAX : *sum + more;
 }
 
-/* Writes all records of one CPU, which has @nr @parts. */
+/* Writes all records of one CPU. They are in @nr @parts. */
 static int take_cpu(struct kernel_trace *kt, struct part *parts, size_t nr, struct uft_err *err)
 {
 	struct part *part;
@@ -327,7 +329,7 @@ static int compare_parts(const void *a, const void *b)
 
 	if (x->cpu->cpu != y->cpu->cpu)
 		return x->cpu->cpu < y->cpu->cpu ? -1 : 1;
-	/* The buffers keep the order that they have in the file: the top instance's comes first. */
+	/* The buffers keep their order in the file. The buffer of the top instance comes first. */
 	return (x->place > y->place) - (x->place < y->place);
 }
 
@@ -376,8 +378,8 @@ static int take_all(struct kernel_trace *kt, struct uft_err *err)
 /* --- the file, and the recording --- */
 
 /*
- * Reads the formats. They must be known before records are read, since they also tell a record's
- * task.
+ * Reads the formats. They must be known before records are read, because they also tell the task of
+ * a record.
  */
 static int read_formats(struct kernel_trace *kt, struct uft_err *err)
 {
@@ -432,7 +434,9 @@ static int open_into(struct kernel_trace *kt, struct uft_err *err)
 
 static int open_output(struct kernel_trace *kt, struct uft_err *err)
 {
-	/* All events are outside of functions: without the options readers leave them out. */
+	/*
+	 * All events are outside of functions. Readers leave out such events without these options.
+	 */
 	return import_dir_make(&kt->dir, kt->opts->data_dir, "--event-full\n--kernel-full\n", err);
 }
 
@@ -506,7 +510,7 @@ static void tell_damage(const struct kernel_trace *kt)
 			 kt->nr_of_tracers == 1 ? "was" : "were");
 }
 
-/* The most tasks: each becomes a file, so their number depends on the bytes of the input. */
+/* The most tasks. Each task becomes a file, so the limit depends on the number of input bytes. */
 #define TASKS_MIN      4096
 #define BYTES_PER_TASK 16
 
@@ -564,8 +568,8 @@ int kernel_trace_import(const struct opts *opts, struct uft_err *err)
 
 	if (ret < 0) {
 		/*
-		 * If the recording existed before, it loses the new files again. A new directory is
-		 * no recording yet: it has no `info`.
+		 * The new files are removed again from a recording that existed before. A new
+		 * directory is not a recording yet, because it has no `info`.
 		 */
 		if (kt.out.nr_cpus)
 			kernel_output_remove(&kt.out);

@@ -5,7 +5,7 @@
 #include "cmds/opts.h"
 #include "utils/base/err.h"
 
-/* Import the file of the command line. Returns an exit status, or negative with @err. */
+/* Import the file of the command line. Returns an exit status, or a negative error with @err. */
 int kernel_trace_import(const struct opts *opts, struct uft_err *err);
 
 #endif

@@ -9,7 +9,7 @@
 #include "utils/format/event_ids.h"
 #include "utils/format/fstrace/definition.h"
 
-/* The bytes of a line of events.txt or events.def without its texts. */
+/* The largest number of bytes in a line of events.txt or events.def, without the line's texts. */
 #define LINE_BYTES_MAX 48
 
 static void free_kind(struct import_kind *kind)
@@ -55,7 +55,7 @@ static bool is_key(const struct import_kind *kind, size_t index, const char *key
 	       !kind->keys[index][len];
 }
 
-/* Returns the place of the key. Without memory or room, no field is at that place. */
+/* Returns the index of the key. If there is no memory or no room, no field has that index. */
 static size_t add_key(struct import_kinds *kinds, struct import_kind *kind, const char *key,
 		      size_t len)
 {
@@ -78,7 +78,7 @@ static size_t add_key(struct import_kinds *kinds, struct import_kind *kind, cons
 	return at;
 }
 
-/* Adds the keys of a line. Usually they are those of the line before, in the same order. */
+/* Adds the keys of a line. They are usually the keys of the previous line, in the same order. */
 static void note_keys(struct import_kinds *kinds, struct import_kind *kind, const char *body,
 		      size_t len)
 {
@@ -106,7 +106,7 @@ static struct import_kind *add_import_kind(struct import_kinds *kinds, bool *is_
 	if (!all)
 		return NULL;
 	kinds->all = all;
-	/* A byte of the name may become three when it is encoded. */
+	/* A byte of the name may become three bytes when it is encoded. */
 	*is_full = kinds->next_id >= EVENT_ID_COUNTER ||
 		   !take_room(kinds, kinds->name.len * 3 + LINE_BYTES_MAX);
 	if (*is_full)

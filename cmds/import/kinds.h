@@ -9,8 +9,8 @@
 /*
  * An event that was imported.
  *
- * @format: the format of its values; NULL: its lines have "KEY=value"
- * @keys: without a format: the keys in order of first appearance
+ * @format: the format of its values; NULL: its lines have values in the form "KEY=value"
+ * @keys: the keys of an event without a format, in the order of their first appearance
  */
 struct import_kind {
 	uint32_t id;
@@ -23,7 +23,7 @@ struct import_kind {
 /*
  * Starts as { .next_id = ... }, ends with import_kinds_deinit().
  *
- * @bytes: an upper bound for all definitions, with those of the existing recording
+ * @bytes: an upper bound for the size of all definitions, including those of the existing recording
  * @last: the event that was returned last
  */
 struct import_kinds {
@@ -37,8 +37,8 @@ struct import_kinds {
 };
 
 /*
- * Returns the event of @line, and notes its keys. Returns NULL without memory, or with @is_full set
- * when there are too many events.
+ * Returns the event of @line, and notes its keys. Returns NULL when there is not enough memory. If
+ * there are too many events, also sets @is_full.
  */
 struct import_kind *import_kinds_get(struct import_kinds *kinds, const struct fst_line *line,
 				     bool *is_full);

@@ -145,8 +145,8 @@ static int write_kinds(struct import_output *out, const struct import_kinds *kin
 }
 
 /*
- * Writes a session for all processes of a log. The session's id holds the first task's number,
- * which is unique in the recording.
+ * Writes one session for all processes of a log. The session's id holds the number of the first
+ * task, which is unique in the recording.
  */
 static int put_session(struct import_output *out, struct strbuf *text,
 		       const struct import_task *task, struct text program, int32_t *first,

@@ -21,17 +21,18 @@ struct import_output {
 };
 
 /*
- * Make the directory, or read the existing one: then @tasks and @kinds have its content. Returns 0,
- * or negative with @err. Call import_output_close() in any case.
+ * Make a new directory, or open the existing recording and add its tasks and events to @tasks and
+ * @kinds. Returns 0, or a negative error with @err. The caller must always call
+ * import_output_close().
  */
 int import_output_open(struct import_output *out, const struct opts *opts,
 		       struct import_tasks *tasks, struct import_kinds *kinds, struct uft_err *err);
 void import_output_close(struct import_output *out);
 
 /*
- * Write tasks and definitions, after all events were written.
+ * Write the tasks and the definitions. Call it after all events were written.
  *
- * @programs: the programs of the @nr_logs logs, by the @log of a task
+ * @programs: the programs of the @nr_logs logs, by the member @log of a task
  * @last_ns: the time of the last record
  */
 int import_output_finish(struct import_output *out, const struct import_tasks *tasks,

@@ -1,5 +1,5 @@
 /*
- * Makes a recording of logs of POSIX Trace (see posix_import.h). Payloads:
+ * Makes a recording from logs of POSIX Trace (see posix_import.h). Payloads are described in
  * utils/format/event_data.h.
  */
 #include "cmds/import/posix_import.h"
@@ -14,7 +14,10 @@
 #include "utils/base/cleanup.h"
 #include "utils/format/event_ids.h"
 
-/* @last_ns: the time of the last record; @nr_out: events that were left out */
+/*
+ * @last_ns: the time of the last record
+ * @nr_out: the number of events that were left out
+ */
 struct posix_importing {
 	const struct opts *opts;
 	struct posix_logs logs;
@@ -48,7 +51,7 @@ static struct import_kind *find_kind(struct posix_importing *im, const struct po
 	return import_kinds_name(&im->kinds, strbuf_str(&im->name), EVENT_POSIX_FORMAT, is_full);
 }
 
-/* Takes all names of a log: names without events go into the recording, too. */
+/* Takes all event names of a log. The recording also gets the names that have no events. */
 static int take_names(struct posix_importing *im, const struct posix_log *log)
 {
 	char name[PT_NAME_MAX + 1];
@@ -65,8 +68,8 @@ static int take_names(struct posix_importing *im, const struct posix_log *log)
 }
 
 /*
- * Finds the record's time, which is later than that of the record before. Returns false when it is
- * before the start of the recording's clock.
+ * Finds the record's time in the recording, which is later than the time of the previous record.
+ * Returns false when the time is before the start of the recording's clock.
  */
 static bool find_time(const struct posix_importing *im, uint64_t ns, uint64_t *time_ns)
 {
@@ -79,8 +82,8 @@ static bool find_time(const struct posix_importing *im, uint64_t ns, uint64_t *t
 }
 
 /*
- * Finds the task of an event. Events about the stream come from no process: they get a task that
- * the log has for them.
+ * Finds the task of an event. Events about the stream come from no process, so they belong to a
+ * task that is made for the log.
  */
 static struct import_task *find_task(struct posix_importing *im, const struct posix_log *log,
 				     bool *is_full)
@@ -121,7 +124,7 @@ static int add_posix_event(struct posix_importing *im, const struct posix_log *l
 				text_of(im->body.data, im->body.len));
 }
 
-/* Returns 0 or -ENOMEM. Counts events that cannot be taken. */
+/* Adds an event to the output. Events that cannot be taken are counted. Returns 0 or -ENOMEM. */
 static int take_posix_event(struct posix_importing *im, const struct posix_log *log)
 {
 	bool lacks_kind = false, lacks_task = false;
@@ -182,7 +185,7 @@ static bool has_any(const struct posix_logs *logs)
 	return false;
 }
 
-/* Imports the logs. The directory is opened or made only if there is an event. */
+/* Imports the logs. The directory is opened or made only if there is any event. */
 static int run_posix_import(struct posix_importing *im, struct uft_err *err)
 {
 	int ret = posix_logs_open(&im->logs, im->opts, err);

@@ -12,7 +12,7 @@
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
 
-/* Returns 1 for a log, 0 for another file, or negative with @err. */
+/* Returns 1 for a log, 0 for another file, or a negative error with @err. */
 static int is_log(const char *path, struct uft_err *err)
 {
 	char magic[sizeof(((struct pxt_log_header *)NULL)->magic)];
@@ -44,8 +44,7 @@ int posix_logs_are_given(const struct opts *opts, struct uft_err *err)
 }
 
 /*
- * Reads the log's next event. A file that ends too early, or is damaged, is read as far as
- * possible.
+ * Reads the log's next event. A file that is damaged, or ends too early, is read up to that place.
  */
 static void advance_log(struct posix_logs *logs, struct posix_log *log)
 {

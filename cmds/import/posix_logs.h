@@ -1,4 +1,4 @@
-/* Several logs of POSIX Trace, merged by time: for `utrail events show` and `import`. */
+/* Several logs of POSIX Trace, merged by time, for `utrail events show` and `import`. */
 #ifndef UTRAIL_CMDS_IMPORT_POSIX_LOGS_H
 #define UTRAIL_CMDS_IMPORT_POSIX_LOGS_H
 
@@ -11,7 +11,7 @@
 #include "utils/base/containers/strbuf.h"
 #include "utils/format/event_data.h"
 
-/* The most bytes of an event's data that fit into a payload beside its other members. */
+/* The most bytes of an event's data that fit into a payload together with its other members. */
 #define POSIX_DATA_MAX (EVENT_DATA_MAX - sizeof(struct event_posix) - sizeof(uint32_t))
 
 /*
@@ -31,7 +31,8 @@ struct posix_log {
 /*
  * Starts as { .msg = ... }, ends with posix_logs_close().
  *
- * @nr_damaged: logs that end too early; @nr_cut: events with more data than a recording takes
+ * @nr_damaged: the number of logs that end too early; @nr_cut: the number of events that have more
+ *         data than a recording can hold
  */
 struct posix_logs {
 	const struct msg *msg;
@@ -43,12 +44,12 @@ struct posix_logs {
 };
 
 /*
- * Returns 1 when all files that the command names are such logs, 0 when none is. Returns negative
- * with @err when only some are, or when a file cannot be read.
+ * Returns 1 when all files on the command line are logs of POSIX Trace, and 0 when none is. Returns
+ * a negative error with @err when only some are, or when a file cannot be read.
  */
 int posix_logs_are_given(const struct opts *opts, struct uft_err *err);
 
-/* Open the logs, and report missing parts. Returns 0, or negative with @err. */
+/* Open the logs, and report their missing parts. Returns 0, or a negative error with @err. */
 int posix_logs_open(struct posix_logs *logs, const struct opts *opts, struct uft_err *err);
 void posix_logs_close(struct posix_logs *logs);
 
@@ -58,7 +59,7 @@ void posix_logs_close(struct posix_logs *logs);
  */
 struct posix_log *posix_logs_next(struct posix_logs *logs);
 
-/* Append the name of a type, as "posix:NAME". */
+/* Append the name of an event type in the form "posix:NAME". */
 void posix_log_put_name(const struct posix_log *log, uint32_t id, struct strbuf *out);
 
 #endif

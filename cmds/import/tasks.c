@@ -34,7 +34,7 @@ int import_tasks_know(struct import_tasks *tasks, int32_t pid, int32_t tid)
 {
 	if (tid >= tasks->next_made && tid < INT32_MAX)
 		tasks->next_made = tid + 1;
-	/* The maps are used as sets: values are never read. */
+	/* The maps are used as sets. Their values are never read. */
 	if (intmap_put(&tasks->tids, tid, tasks) < 0)
 		return -ENOMEM;
 	return intmap_put(&tasks->pids, pid, tasks);
@@ -55,8 +55,8 @@ static uint64_t key_of(const struct fst_origin *origin, size_t log)
 }
 
 /*
- * Chooses the task's number: that of the thread or process if the number is free, else a number
- * that no task of Linux has.
+ * Chooses the number of the task. It is the number of the thread or process if that is free.
+ * Otherwise it is a number that no task of Linux has.
  */
 static int32_t choose_tid(struct import_tasks *tasks, const struct fst_origin *origin)
 {
@@ -68,7 +68,7 @@ static int32_t choose_tid(struct import_tasks *tasks, const struct fst_origin *o
 	return tasks->next_made < INT32_MAX ? tasks->next_made++ : 0;
 }
 
-/* Adds the task to the lists. From now on import_tasks_deinit() frees it, too. */
+/* Adds the task to the lists. After that, import_tasks_deinit() frees it. */
 static int enter_task(struct import_tasks *tasks, struct import_task *task, uint64_t key)
 {
 	tasks->all[tasks->nr++] = task;
@@ -136,7 +136,7 @@ int import_tasks_add(struct import_tasks *tasks, struct import_task *task, uint6
 	return strbuf_oom(&task->records) || strbuf_oom(&task->payloads) ? -ENOMEM : 0;
 }
 
-/* @is_hidden: use a name that no reader looks at */
+/* @is_hidden: true for a name that readers ignore */
 static void put_name(char name[static NAME_MAX], const struct import_task *task, const char *suffix,
 		     bool is_hidden)
 {
@@ -144,8 +144,8 @@ static void put_name(char name[static NAME_MAX], const struct import_task *task,
 }
 
 /*
- * The suffixes of a task's files. Payloads come first: a record's payload must be there before the
- * record.
+ * The suffixes of a task's files. The payloads come first, because a record's payload must exist
+ * before the record.
  */
 static const char *const suffixes[] = { DATADIR_EVENT_DATA_SUFFIX, ".dat" };
 
@@ -155,7 +155,7 @@ static int append_task_file(const struct import_tasks *tasks, const struct impor
 	char name[NAME_MAX];
 
 	put_name(name, task, suffix, tasks->hides);
-	/* An import that was killed may have left a file of this name. */
+	/* A previous import that was killed may have left a file of this name. */
 	if (tasks->hides && !task->is_written)
 		store_remove(store, name);
 
@@ -220,8 +220,8 @@ void import_tasks_remove(struct import_tasks *tasks, struct store *store)
 		put_name(name, task, suffix, tasks->hides);
 		store_remove(store, name);
 		/*
-		 * The file with the final name is of this import, too: the recording had no such
-		 * task before.
+		 * The file with the final name also comes from this import, because the recording
+		 * did not have this task before.
 		 */
 		put_name(name, task, suffix, false);
 		store_remove(store, name);

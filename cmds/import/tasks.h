@@ -11,10 +11,10 @@
 /*
  * A task of the logs.
  *
- * @origin: its process and thread in the lines
- * @log: its log, for tasks whose lines name no process
- * @is_new_process: the recording lacks its program
- * @records, @payloads: bytes to write to <tid>.dat and <tid>.evt
+ * @origin: its process and thread, as the lines name them
+ * @log: the index of its log, for tasks whose lines name no process
+ * @is_new_process: the recording does not have the task's program yet
+ * @records, @payloads: bytes that are to be written to <tid>.dat and <tid>.evt
  * @is_written: its files exist
  * @next: another task with the same key
  */
@@ -36,9 +36,9 @@ struct import_task {
  *
  * @by_origin: tasks by a key of process and thread
  * @tids, @pids: numbers of tasks, and known processes
- * @next_made: the next number for a task that has none
- * @buffered: unwritten bytes of all tasks
- * @hides: readers may be reading the directory: files get their names at the end
+ * @next_made: the number that is given to the next task without a number
+ * @buffered: the number of unwritten bytes of all tasks
+ * @hides: other processes may be reading the directory, so files get their final names at the end
  */
 struct import_tasks {
 	struct import_task **all;
@@ -52,16 +52,16 @@ struct import_tasks {
 	bool hides;
 };
 
-/* No task of Linux has such a number. */
+/* The first of the numbers that no task of Linux has. */
 #define IMPORT_TID_MADE	    (FST_PID_LIMIT + 1)
 /* The number of bytes that wait in memory before they are written. */
 #define IMPORT_BUFFER_BYTES (32UL << 20)
 /*
- * The latest time of an event. Records with the same time are stored a nanosecond apart: later
- * times up to INT64_MAX are left for these.
+ * The latest time that an event may have. Records with the same time are stored a nanosecond apart,
+ * so later times up to INT64_MAX are reserved for such records.
  */
 #define IMPORT_NS_MAX	    (INT64_MAX - (1LL << 40))
-/* Each task takes some memory, and two files. */
+/* The most tasks. Each task takes some memory and two files. */
 #define IMPORT_TASKS_MAX    262144
 
 /*
@@ -72,22 +72,22 @@ int import_tasks_know(struct import_tasks *tasks, int32_t pid, int32_t tid);
 
 /*
  * Returns the task that has written lines of @origin into the log with index @log. Returns NULL
- * without memory, or with @is_full set.
+ * when there is not enough memory. If there are too many tasks, also sets @is_full.
  */
 struct import_task *import_tasks_get(struct import_tasks *tasks, const struct fst_origin *origin,
 				     size_t log, bool *is_full);
 void import_tasks_deinit(struct import_tasks *tasks);
 
-/* Add an event: a record, and a payload beside it, in two parts. Returns 0 or -ENOMEM. */
+/* Add an event: a record, and its payload, which is given in two parts. Returns 0 or -ENOMEM. */
 int import_tasks_add(struct import_tasks *tasks, struct import_task *task, uint64_t time_ns,
 		     uint32_t id, struct text head, struct text body);
 
-/* Write the records that still wait. Returns 0, or negative with @err. */
+/* Write the records that are still buffered. Returns 0, or a negative error with @err. */
 int import_tasks_flush(struct import_tasks *tasks, struct store *store, struct uft_err *err);
 
 /*
- * With @hides, give the files their names in the directory @dir_fd, after the events' definitions
- * are written. Returns 0, or negative with @err.
+ * Give hidden files their final names in the directory @dir_fd. Call it after the definitions of
+ * the events are written. Returns 0, or a negative error with @err.
  */
 int import_tasks_publish(const struct import_tasks *tasks, int dir_fd, struct uft_err *err);
 

@@ -69,7 +69,7 @@ void browser_command_deinit(struct browser_command *command)
 	*command = (struct browser_command){ 0 };
 }
 
-/* Finds the commands to try, in this order. */
+/* Finds the commands to try, in the order in which they are tried. */
 static size_t find_commands(struct browser_command *commands, const char *address)
 {
 	const char *names = getenv("BROWSER");
@@ -84,7 +84,7 @@ static size_t find_commands(struct browser_command *commands, const char *addres
 			browser_command_deinit(&commands[nr]);
 	}
 	/*
-	 * xdg-open is tried on a desktop only: otherwise it would start a browser in text mode,
+	 * xdg-open is tried on a desktop only. Elsewhere it would start a browser in text mode,
 	 * which needs a terminal.
 	 */
 	if (!nr && (getenv("DISPLAY") || getenv("WAYLAND_DISPLAY"))) {
@@ -95,8 +95,8 @@ static size_t find_commands(struct browser_command *commands, const char *addres
 }
 
 /*
- * In the child: gives up the command's terminal, signals and descriptors. A browser with these
- * descriptors would keep the port after the command's end.
+ * Gives up the terminal, signals and descriptors of the command. Called in the child. A browser
+ * that kept the descriptors would keep the port open after the end of the command.
  */
 static void leave_terminal(void)
 {
