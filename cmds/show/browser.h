@@ -7,8 +7,9 @@
 #include "utils/base/containers/strbuf.h"
 
 /*
- * A command that opens an address. @args: its argv, which ends with NULL; on the heap. The strings
- * are in @words
+ * A command that opens an address.
+ *
+ * @args: its argv on the heap, which ends with NULL; the strings are in @words
  */
 struct browser_command {
 	char *words;
@@ -16,21 +17,21 @@ struct browser_command {
 };
 
 /*
- * Make the command of a word of $BROWSER, split at blanks, without a shell. @args is empty when
- * there is no command or no memory.
+ * Make the command from a word of $BROWSER. The word is split at blanks, without a shell. @args is
+ * NULL when there is no command, or not enough memory.
  *
- * @address: replaces each "%s", or is the last argument; "%%" is a percent sign
+ * @address: replaces each "%s", or becomes the last argument; "%%" is a percent sign
  */
 void browser_command_init(struct browser_command *command, const char *text, const char *address);
 void browser_command_deinit(struct browser_command *command);
 
 /*
- * Start the first browser of $BROWSER (between colons) that does not fail, or xdg-open on a
- * graphical desktop. Does not wait. Returns the process that tries the browsers, 0 when there is no
- * browser to try, or a negative errno.
+ * Start the first browser of $BROWSER that does not fail, or xdg-open on a graphical desktop. The
+ * names in $BROWSER are separated by colons. Does not wait for the browser. Returns the process
+ * that tries the browsers, 0 when there is no browser to try, or a negative errno.
  *
- * The process ends with status 0 when a browser has taken the address. Browsers get empty standard
- * descriptors and no other descriptors, and no signals of the command's terminal.
+ * The process ends with status 0 when a browser has accepted the address. Browsers get empty
+ * standard descriptors and no other descriptors, and no signals from the command's terminal.
  */
 pid_t browser_start(const char *address);
 

@@ -15,7 +15,7 @@ static int make_secret(char secret[GATE_SECRET_BYTES], struct uft_err *err)
 {
 	unsigned char random[(GATE_SECRET_BYTES - 1) / 2];
 
-	/* The kernel gives so few bytes completely, or fails. */
+	/* The kernel provides so few bytes either completely or not at all. */
 	if (getrandom(random, sizeof(random), 0) != sizeof(random))
 		return err_set_errno(err, errno ? -errno : -EIO, "cannot make a secret");
 	for (size_t i = 0; i < sizeof(random); i++)
@@ -31,8 +31,8 @@ int gate_init(struct gate *gate, struct uft_err *err)
 }
 
 /*
- * True when the text begins with the secret. The check takes the same time however much of the text
- * is right.
+ * True when the text begins with the secret. The comparison always takes the same time, so that its
+ * duration tells nothing about the secret.
  */
 static bool begins_with_secret(const char *text, const char *secret)
 {
@@ -47,8 +47,8 @@ static bool begins_with_secret(const char *text, const char *secret)
 }
 
 /*
- * True for "127.0.0.1:PORT" and "localhost:PORT". Another name that DNS resolves to this machine is
- * refused.
+ * True for "127.0.0.1:PORT" and "localhost:PORT". Other names are refused, even if DNS resolves
+ * them to this machine.
  */
 static bool is_our_host(const struct gate *gate, const char *host)
 {
@@ -57,7 +57,7 @@ static bool is_our_host(const struct gate *gate, const char *host)
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		snprintf(ours, sizeof(ours), "%s:%u", names[i], gate->port);
-		/* Browsers leave out HTTP's default port. */
+		/* Browsers leave out the default port of HTTP. */
 		if (strcasecmp(host, ours) == 0 ||
 		    (gate->port == 80 && strcasecmp(host, names[i]) == 0))
 			return true;

@@ -1,6 +1,6 @@
 /*
- * Decides which requests the server of `utrail show` answers, by the head of a request alone,
- * before anything else is done. It handles no sockets.
+ * Decides which requests the server of `utrail show` answers. The decision comes before anything
+ * else is done, and needs only the head of a request. The gate uses no sockets.
  */
 #ifndef UTRAIL_CMDS_SHOW_GATE_H
 #define UTRAIL_CMDS_SHOW_GATE_H
@@ -10,15 +10,15 @@
 
 #include "utils/base/err.h"
 
-/* 128 bits in hexadecimal digits, and the NUL. */
+/* The size of 128 bits in hexadecimal digits, with a NUL. */
 #define GATE_SECRET_BYTES 33
 
 /*
  * The secrets of a server.
  *
  * @token: the first part of all paths
- * @ticket: a part of the browser's first address, which other users may see (ps): good for one
- *         redirection to the path of the token
+ * @ticket: a part of the browser's first address, which other users may see (ps); it is valid for
+ *         one redirection to the path of the token
  * @is_used: the ticket was used
  * @port: the server's port, 1 to 65535
  */
@@ -33,7 +33,7 @@ struct gate {
  * The head of a request. A header that is missing is NULL.
  *
  * @path: with its leading slash, without the query
- * @is_twice: one of the headers occurs more than once
+ * @is_twice: at least one of the headers occurs more than once
  */
 struct gate_request {
 	const char *method;
@@ -55,8 +55,9 @@ enum gate_answer {
 int gate_init(struct gate *gate, struct uft_err *err);
 
 /*
- * Judge a request. Any thread may call it. @rest: for GATE_OPEN, the part of the request's path
- * after the token, such as "/0/part"
+ * Decide how a request is answered. May be called from any thread.
+ *
+ * @rest: for GATE_OPEN, the part of the request's path after the token, such as "/0/part"
  */
 enum gate_answer gate_judge(struct gate *gate, const struct gate_request *request,
 			    const char **rest);

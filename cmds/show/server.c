@@ -19,24 +19,24 @@
 #include "utils/base/clock.h"
 #include "utils/base/compiler.h"
 
-/* The most connections at a time, each with a thread. */
+/* The most connections at one time. Each connection has a thread. */
 #define CONNECTIONS_MAX 512
 /*
- * Limits of strangers: connections that have not shown the token. When there are too many, the
- * oldest stranger is cut off.
+ * Limits for strangers, which are connections that have not shown the token. When there are too
+ * many strangers, the oldest one is cut off.
  */
 #define STRANGERS_MAX	64
 #define STRANGER_S	5
-/* The seconds after which a silent connection is closed. */
+/* The number of seconds after which a silent connection is closed. */
 #define IDLE_S		60
-/* The memory for the head of a request, and for answering it. */
+/* The size of the memory for the head of a request, and for its answer. */
 #define HEAD_BYTES	(32 * 1024)
 
 /*
  * A connection from a browser.
  *
  * @number: counts connections in the order in which they came
- * @is_known: it has shown the token
+ * @is_known: the connection has shown the token
  * @is_cut: its socket was shut down
  */
 struct visitor {
@@ -69,7 +69,10 @@ int server_listen(unsigned port, struct gate *gate, struct uft_err *err)
 	int fd cleanup_fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	int on = 1;
 
-	/* Old connections of an earlier server, which wait for their end, do not keep the port. */
+	/*
+	 * Old connections of a former server may still wait for their end. They must not keep the
+	 * port from this server.
+	 */
 	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0 ||
 	    bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
 	    listen(fd, CONNECTIONS_MAX) < 0 ||
@@ -207,8 +210,8 @@ static enum MHD_Result note_header(void *self, enum MHD_ValueKind kind, const ch
 }
 
 /*
- * Adds the headers of all answers: browsers must not cache, guess the type, show in a frame, or
- * tell others the address.
+ * Adds the headers that all answers have. They forbid browsers to cache the answer, to guess its
+ * type, to show it in a frame, and to tell others the address.
  */
 static void add_headers(struct MHD_Response *response, const char *type)
 {
@@ -220,7 +223,7 @@ static void add_headers(struct MHD_Response *response, const char *type)
 	MHD_add_response_header(response, "X-Frame-Options", "DENY");
 	MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
 	MHD_add_response_header(response, "Cross-Origin-Resource-Policy", "same-origin");
-	/* A page has the rest of its policy itself, with checksums of its scripts. */
+	/* A page states the rest of its policy itself, with checksums of its scripts. */
 	MHD_add_response_header(response, "Content-Security-Policy",
 				is_page ? "frame-ancestors 'none'; base-uri 'none'; "
 					  "form-action 'none'"
@@ -228,8 +231,8 @@ static void add_headers(struct MHD_Response *response, const char *type)
 }
 
 /*
- * Sends the response, and releases it. When @response is NULL, memory is short: the connection
- * ends.
+ * Sends the response and releases it. If @response is NULL, there was not enough memory, and the
+ * connection ends.
  */
 static enum MHD_Result send_response(struct MHD_Connection *connection, unsigned status,
 				     const char *type, struct MHD_Response *response)
@@ -250,7 +253,7 @@ static enum MHD_Result send_word(struct MHD_Connection *connection, unsigned sta
 	struct MHD_Response *response = MHD_create_response_from_buffer(strlen(text), (void *)text,
 									MHD_RESPMEM_PERSISTENT);
 
-	/* The connection ends after a refusal: a refused browser need not keep it. */
+	/* The connection ends after a refusal, because a refused browser does not need it. */
 	if (response && status != MHD_HTTP_SEE_OTHER)
 		MHD_add_response_header(response, "Connection", "close");
 	if (response && status == MHD_HTTP_METHOD_NOT_ALLOWED)
@@ -291,7 +294,10 @@ static enum MHD_Result redirect(struct server *server, struct MHD_Connection *co
 	return send_response(connection, MHD_HTTP_SEE_OTHER, "text/plain; charset=utf-8", response);
 }
 
-/* Called with the head of a request, before its body. A body is not read: the connection ends. */
+/*
+ * Takes a request. Called when the head of the request is complete, before its body. Bodies are not
+ * read: the connection ends.
+ */
 static enum MHD_Result take_request(void *self, struct MHD_Connection *connection, const char *path,
 				    const char *method, const char *version, const char *upload,
 				    size_t *upload_size, void **context)
@@ -319,7 +325,7 @@ static enum MHD_Result take_request(void *self, struct MHD_Connection *connectio
 	return send_reply(connection, &reply);
 }
 
-/* Drops messages of the library about broken requests: they do not concern the user. */
+/* Drops the library's messages about broken requests, because they do not concern the user. */
 static void say_nothing(void *self, const char *format, va_list arguments)
 {
 }

@@ -45,7 +45,7 @@ static int add_shown(struct shelf *shelf, const char *dir, const char *name)
 	return 0;
 }
 
-/* Sorts by name: directories have their entries in any order. */
+/* Compares names for sorting, because directories have their entries in any order. */
 static int compare_names(const void *first, const void *second)
 {
 	const struct shown *a = first, *b = second;
@@ -53,7 +53,7 @@ static int compare_names(const void *first, const void *second)
 	return strcmp(a->name, b->name);
 }
 
-/* Finds recordings beside @dir. Without permission there are none. */
+/* Finds recordings beside @dir. Finds none without permission to read the folder. */
 static int find_others(struct shelf *shelf, const char *dir)
 {
 	char path[PATH_MAX];
@@ -127,7 +127,10 @@ void shelf_close(struct shelf *shelf)
 	*shelf = (struct shelf){ 0 };
 }
 
-/* Opens the recording. Returns 0, or negative with shown->failure. shown->lock must be held. */
+/*
+ * Opens the recording. Returns 0, or a negative errno with shown->failure. shown->lock must be
+ * held.
+ */
 static int open_shown(const struct shelf *shelf, struct shown *shown)
 {
 	struct opts opts = *shelf->opts;
@@ -141,8 +144,8 @@ static int open_shown(const struct shelf *shelf, struct shown *shown)
 }
 
 /*
- * Begins to read the recording in parts if this is better. Returns 0, or negative with
- * shown->failure. The lock of @shown must be held.
+ * Begins to read the recording in parts if this is better. Returns 0, or a negative errno with
+ * shown->failure. shown->lock must be held.
  */
 static int open_parts(const struct shelf *shelf, struct shown *shown)
 {
@@ -155,7 +158,7 @@ static int open_parts(const struct shelf *shelf, struct shown *shown)
 	return shown->parts ? 0 : shown->failure.code;
 }
 
-/* Writes the page of `dump --format=html`, with a mark that it has a server. */
+/* Writes the page of `dump --format=html`, with a mark that says that a server is available. */
 static int write_page(const struct shelf *shelf, struct shown *shown, struct sink *sink)
 {
 	const struct exporter *exporter = exporter_by_number(EXPORT_html);
@@ -173,7 +176,7 @@ static int write_page(const struct shelf *shelf, struct shown *shown, struct sin
 	return ret < 0 ? err_set_errno(&shown->failure, ret, "cannot make the page") : 0;
 }
 
-/* Makes the page in a file in memory, once. shown->lock must be held. */
+/* Makes the page in a file in memory, if it was not made before. shown->lock must be held. */
 static int make_page(const struct shelf *shelf, struct shown *shown)
 {
 	if (shown->page >= 0)
@@ -228,8 +231,8 @@ static void reply_page(struct shelf *shelf, struct shown *shown, struct server_r
 }
 
 /*
- * Sends the names, such as ["uftrace.data", "before.data"]. A recording's number is its place in
- * the list.
+ * Sends the names of the recordings, such as ["uftrace.data", "before.data"]. The number of a
+ * recording is its index in the list.
  */
 static void reply_names(const struct shelf *shelf, struct server_reply *reply)
 {
@@ -259,7 +262,7 @@ static struct shown *find_shown(struct shelf *shelf, const char *path, const cha
 
 /*
  * Decides whether the recording is shown as a whole or in parts. Returns false when it cannot be
- * opened; @reply then says so.
+ * opened. @reply then has the error.
  */
 static bool choose_way(const struct shelf *shelf, struct shown *shown, struct server_reply *reply)
 {

@@ -1,5 +1,6 @@
 /*
- * The recordings that `utrail show` can show: the one that the options name, and those beside it.
+ * The recordings that `utrail show` can show: the recording that the options name, and recordings
+ * beside it.
  */
 #ifndef UTRAIL_CMDS_SHOW_SHELF_H
 #define UTRAIL_CMDS_SHOW_SHELF_H
@@ -13,14 +14,15 @@
 #include "utils/pipeline/recording/data.h"
 
 /*
- * A recording. Its members are made at the first request for them, and stay.
+ * A recording. Its members are made at the first request that needs them, and kept.
  *
- * @name: for people: the path as given, or the name in the same folder
+ * @name: the name that the page shows: the path as the user gave it, or the name in the same folder
  * @lock: protects the members after it
  * @is_open: @data is open
- * @page: a nameless file with the whole page, of @page_bytes; -1: not made
+ * @page: a nameless file with @page_bytes, the whole page; -1: not made yet
  * @failure: the reason why the recording cannot be shown
- * @parts: the recording in parts, which has another page; NULL: not read in parts, or not yet
+ * @parts: the recording in parts, which has another page; NULL: it is not read in parts, or reading
+ *         has not begun
  */
 struct shown {
 	char *dir;
@@ -35,7 +37,7 @@ struct shown {
 };
 
 /*
- * All recordings; number 0 is the one that the options name. Starts with shelf_open(), ends with
+ * All recordings; number 0 is the one that the options name. Starts with shelf_open() and ends with
  * shelf_close().
  */
 struct shelf {
@@ -45,17 +47,18 @@ struct shelf {
 };
 
 /*
- * Open the recording of the options, and find at most 100 recordings in the same folder, by name.
- * Returns 0, CMD_NO_DATA or negative with @err.
+ * Open the recording of the options, and find at most 100 recordings in the same folder, sorted by
+ * name. Returns 0, CMD_NO_DATA or a negative error with @err.
  */
 int shelf_open(struct shelf *shelf, const struct opts *opts, struct uft_err *err);
 
-/* End answers that take long, without a result. Call it while the server still runs. */
+/* End answers that take long. They get no result. Call it while the server still runs. */
 void shelf_stop(struct shelf *shelf);
 void shelf_close(struct shelf *shelf);
 
 /*
- * Make answers: a server_answer function of a struct shelf. The paths are in doc/internals/show.md.
+ * Make an answer: a server_answer function whose @self is a struct shelf. The paths are described
+ * in doc/internals/show.md.
  */
 void shelf_answer(void *self, const char *path, const struct server_query *query,
 		  struct server_reply *reply);

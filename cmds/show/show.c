@@ -27,7 +27,7 @@ int show_check(const struct opts *opts, struct uft_err *err)
 	return 0;
 }
 
-/* Prints the address in a line of its own: a program may read it. */
+/* Prints the address in a line of its own, so that a program can read it. */
 static void print_address(const struct gate *gate)
 {
 	msg_list("http://127.0.0.1:%u/%s/0/", gate->port, gate->token);
@@ -48,7 +48,7 @@ static pid_t start_browser(const struct opts *opts, const struct gate *gate)
 	return pid;
 }
 
-/* Reports when no browser could be started. Returns @pid, or 0 when that process has ended. */
+/* Reports that no browser could be started. Returns @pid, or 0 when that process has ended. */
 static pid_t look_after_browser(const struct opts *opts, pid_t pid)
 {
 	int status;
@@ -85,20 +85,21 @@ static int serve(const struct opts *opts, struct shelf *shelf, struct uft_err *e
 	if (fd < 0)
 		return fd;
 	/*
-	 * SIGINT is blocked before the address is printed: from then on, it ends the command
-	 * properly.
+	 * SIGINT is blocked before the address is printed. After that it ends the command properly.
 	 */
 	sigemptyset(&ends);
 	sigaddset(&ends, SIGINT);
 	pthread_sigmask(SIG_BLOCK, &ends, &before);
 	print_address(&gate);
 	/*
-	 * The browser is started while there are no other threads. Its connection waits until the
+	 * The browser is started before there are other threads. Its connection waits until the
 	 * server accepts it.
 	 */
 	pid_t browser = start_browser(opts, &gate);
 
-	/* A browser that leaves in the middle of an answer must not end the command. */
+	/*
+	 * A browser that closes the connection in the middle of an answer must not end the command.
+	 */
 	signal(SIGPIPE, SIG_IGN);
 
 	struct server *server = server_start(fd, &gate, shelf_answer, shelf, err);
@@ -106,7 +107,7 @@ static int serve(const struct opts *opts, struct shelf *shelf, struct uft_err *e
 	if (server) {
 		msg_line(&opts->msg, "'%s' is shown until Ctrl-C", shelf->all[0].name);
 		wait_for_end(opts, server, browser, &ends);
-		/* Running answers are waited for. Another Ctrl-C ends the command at once. */
+		/* The command waits for running answers. Another Ctrl-C ends it at once. */
 		pthread_sigmask(SIG_SETMASK, &before, NULL);
 		shelf_stop(shelf);
 		server_stop(server);

@@ -7,7 +7,7 @@
 /* Check the words after the options. Returns 0 or -ERR_USAGE. */
 int show_check(const struct opts *opts, struct uft_err *err);
 
-/* Serve until Ctrl-C. Parameters and results are those of struct cmd's run(). */
+/* Serve until Ctrl-C. Parameters and results are those of run() in struct cmd. */
 int show_run(const struct opts *opts, struct uft_err *err);
 
 #endif

@@ -11,17 +11,17 @@
 #include "utils/export/page/page.h"
 #include "utils/view/values/titles.h"
 
-/* The largest width that is accepted: no screen has more pixels. */
+/* The largest width that is accepted. No screen has more pixels. */
 #define WIDTH_MAX	 16384
 /*
- * The most calls of a task in an answer: more cannot be seen. The second number is the most for all
- * tasks of an answer together.
+ * The most calls of a single task in an answer, and the most calls of all its tasks together. More
+ * of them could not be seen.
  */
 #define TASK_CALLS_MAX	 250000
 #define ANSWER_CALLS_MAX 1000000
 /*
- * The most events in an answer, for all its tasks together: there is a mark for each pixel and
- * kind.
+ * The most events in an answer, for all its tasks together. Each pixel has at most one mark for
+ * each kind of event.
  */
 #define ANSWER_MARKS_MAX 200000
 /* The most texts in an answer. */
@@ -101,7 +101,7 @@ static void put_kinds(const struct index *index, struct strbuf *out)
 	strbuf_addstr(out, "],\"kinds\":[");
 	strbuf_list_each (&index->kinds, name) {
 		strbuf_addstr(out, number ? ",\n{" : "{");
-		/* The name was escaped when it was read; escaping it once more changes nothing. */
+		/* The name was escaped when it was read. Escaping it once more changes nothing. */
 		put_member(out, MEDIUM_JSON, "name", name);
 		strbuf_addf(out, ",\"count\":%llu}", (unsigned long long)index->per_kind[number++]);
 	}
@@ -134,8 +134,8 @@ void answer_state(struct index *index, unsigned generation, uint64_t known, stru
 }
 
 /*
- * Puts a column of numbers, uint64_t members of calls at @offset, in the form of JavaScript's typed
- * arrays.
+ * Appends a column of numbers in the form of JavaScript's typed arrays. The numbers are the
+ * uint64_t members at @offset of the calls.
  */
 static void put_column(struct strbuf *out, const struct call_list *list, size_t offset)
 {
@@ -148,7 +148,7 @@ static void put_column(struct strbuf *out, const struct call_list *list, size_t 
 }
 
 /*
- * Gives new numbers to the contexts of the calls in @list and to all contexts above them, parents
+ * Gives new numbers to the contexts of the calls in @list and to all their ancestors, parents
  * first. Returns the number of contexts.
  *
  * @numbers: the new numbers, by node; 0: none
@@ -173,7 +173,7 @@ static void add_word(struct strbuf *out, uint32_t number)
 	strbuf_add(out, &number, sizeof(number));
 }
 
-/* Puts a task: the numbers of its calls, contexts and events, then the columns of each. */
+/* Appends a task: the numbers of its calls, contexts and events, and then the columns of each. */
 static int put_calls(const struct indexed_task *task, uint32_t number, const struct call_list *list,
 		     const struct call_list *points, struct strbuf *out)
 {
@@ -238,7 +238,10 @@ static int find_and_put(const struct index *index, uint32_t number, const struct
 	return ret;
 }
 
-/* Returns a byte for each number below @nr: 1 when it is in @words, numbers between commas. */
+/*
+ * Parses @words, a list of numbers between commas. Returns an array with a byte for each number
+ * below @nr, which is 1 when the list has the number.
+ */
 static uint8_t *read_numbers(const char *words, size_t nr)
 {
 	uint8_t *wanted = calloc(nr + 1, 1);
@@ -283,7 +286,7 @@ int answer_calls(struct index *index, const struct part_range *range, uint64_t w
 	return ret;
 }
 
-/* Searches in one task. Returns 1, 0 or a negative errno like call_store_search(). */
+/* Searches in one task. Returns 1, 0 or a negative errno, like call_store_search(). */
 static int search_task(const struct index *index, size_t number, const struct part_search *search,
 		       const uint8_t *wanted, struct stored_call *found)
 {
@@ -295,8 +298,8 @@ static int search_task(const struct index *index, size_t number, const struct pa
 		.nr_wanted = search->kinds ? index->nr_kinds : contexts->nr,
 		.at_ns = search->at_ns,
 		/*
-		 * At the same time, calls of later tasks come after the place, and calls of earlier
-		 * tasks before it.
+		 * Calls with the time of the place are ordered by task: those of later tasks come
+		 * after the place, and those of earlier tasks before it.
 		 */
 		.depth = number == search->task	 ? search->depth
 			 : number > search->task ? -1

@@ -14,19 +14,19 @@
 /* Write @text between quotes, with its control characters escaped, for JSON or a script. */
 void answer_put_string(struct strbuf *out, enum medium medium, const char *text);
 
-/* Write the page itself, without calls. */
+/* Write the page itself. It has no calls. */
 void answer_page(const struct index *index, struct strbuf *out);
 
 /*
- * Write JSON: the progress of reading, the tasks and the functions so far, and the number of calls
- * of each function once all is read.
+ * Write JSON: the progress of reading, and the tasks and functions that are known by now. After all
+ * is read, it also has the number of calls of each function.
  *
- * @generation: changes when the recording was read again
+ * @generation: changes each time the recording is read again
  * @known: the number of the first function to write
  */
 void answer_state(struct index *index, unsigned generation, uint64_t known, struct strbuf *out);
 
-/* A range in the page's time. @is_set: false: the whole recording is meant */
+/* A range in the page's time. If @is_set is false, the whole recording is meant. */
 struct part_range {
 	uint64_t from_ns;
 	uint64_t to_ns;
@@ -34,17 +34,19 @@ struct part_range {
 };
 
 /*
- * Write binary data: the calls in a range that can be seen on @width pixels. @tasks: numbers of
- * tasks, between commas. Returns 0 or a negative errno.
+ * Write binary data: the calls of a range that can be seen on @width pixels. Returns 0 or a
+ * negative errno.
+ *
+ * @tasks: numbers of tasks, separated by commas
  */
 int answer_calls(struct index *index, const struct part_range *range, uint64_t width,
 		 const char *tasks, struct strbuf *out);
 
 /*
- * A search for the next call after a place, or for the last one before it.
+ * A search for the next call after a place, or for the last call before it.
  *
- * @functions: numbers between commas
- * @kinds: kinds (depths) of events to search instead, between commas; or NULL
+ * @functions: numbers of functions, separated by commas
+ * @kinds: kinds (depths) of events to search for instead, separated by commas; or NULL
  */
 struct part_search {
 	const char *functions;
@@ -56,31 +58,35 @@ struct part_search {
 };
 
 /*
- * Write JSON: the call's task, begin, duration, depth and text, or {} without a call. Calls are
- * ordered by time, then by task. Returns 0 or a negative errno.
+ * Write JSON: the task, begin, duration, depth and text of the call that was found, or {} when
+ * there is none. Calls are ordered by time, and at the same time by task. Returns 0 or a negative
+ * errno.
  */
 int answer_search(struct index *index, const struct part_search *search, struct strbuf *out);
 
 /*
- * Write JSON: texts of calls and events. @numbers: their numbers, between commas. A text that does
- * not exist is "". No more than 64 are written. Returns 0 or a negative errno.
+ * Write JSON: the texts of calls and events. A text that does not exist is written as "". At most
+ * 64 texts are written. Returns 0 or a negative errno.
+ *
+ * @numbers: the numbers of the texts, separated by commas
  */
 int answer_texts(struct index *index, const char *numbers, struct strbuf *out);
 
 /*
- * Write JSON. answer_processes(): executions in the form of the whole page. answer_sources(): the
- * members of sources_put(), once everything was read.
+ * answer_processes(): write JSON with the executions, in the form of the whole page.
+ * answer_sources(): write JSON with the members of sources_put(), after everything was read.
  */
 void answer_processes(struct index *index, struct strbuf *out);
 void answer_sources(struct index *index, struct strbuf *out);
 
 /*
- * Ends the making of sums. Starts as zeros; the owner makes and destroys @lock.
+ * Makes sums end before they are complete. Starts as zeros. The owner initializes and destroys
+ * @lock.
  *
  * @lock: protects the other members
  * @pipe: the pipeline of the running sum, or NULL
- * @is_stopped: the running sum must end, and no other may begin
- * @is_left: the running sum must end: its reader has left
+ * @is_stopped: the running sum must end, and no other sum may begin
+ * @is_left: the running sum must end, because its reader has left
  */
 struct sums_stop {
 	pthread_mutex_t lock;
@@ -93,20 +99,21 @@ struct sums_stop {
 void sums_begin(struct sums_stop *stop);
 
 /*
- * Any thread: the running sum ends soon, with -ECANCELED. So do all later ones with @stops_all.
+ * Make the running sum end soon with -ECANCELED. With @stops_all, all later sums end in the same
+ * way. May be called from any thread.
  */
 void sums_stop(struct sums_stop *stop, bool stops_all);
 
 /*
- * Returns the part of the recording that the running sum has read, 0 to 1, or -1 when no sum is
- * running. Any thread.
+ * Returns the part of the recording that the running sum has read, from 0 to 1, or -1 when no sum
+ * is running. May be called from any thread.
  */
 double sums_progress(struct sums_stop *stop);
 
 /*
- * A recording for sums.
+ * A recording from which sums are made.
  *
- * @data: no other thread reads it meanwhile
+ * @data: the recording; no other thread reads it at the same time
  * @base_ns: the beginning of the page's time, by the recording's clock
  */
 struct sums_source {
@@ -121,10 +128,10 @@ int answer_functions(const struct sums_source *from, const struct part_range *ra
 		     struct strbuf *out, struct uft_err *err);
 
 /*
- * Write JSON: the call tree of the range, without nodes too short to be seen. Returns 0, or a
- * negative errno with @err.
+ * Write JSON: the call tree of the range, without nodes that are too short to be seen. Returns 0,
+ * or a negative errno with @err.
  *
- * @name: write the callers and callees of this function instead; or NULL
+ * @name: a function whose callers and callees are written instead; or NULL
  */
 int answer_tree(const struct sums_source *from, const struct part_range *range, const char *name,
 		struct strbuf *out, struct uft_err *err);

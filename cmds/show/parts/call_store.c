@@ -14,13 +14,14 @@
 #include "utils/base/fd.h"
 
 /*
- * The number of cells in a sum, and the most calls in it: if there are more, cells become longer.
+ * The number of cells of a sum, and the most calls in it. Cells become longer when there are more
+ * calls.
  */
 #define SUM_CELLS      128
 #define SUM_CALLS_MAX  8192
 /*
- * The most bytes of a call in a block, for its end, duration, time in other calls, node, depth and
- * text.
+ * The most bytes of a call in a block. A call has its end, duration, time in other calls, node,
+ * depth and text.
  */
 #define CALL_BYTES_MAX (10 + 10 + 10 + 5 + 3 + 10)
 
@@ -49,7 +50,7 @@ void call_file_close(struct call_file *file)
 	*file = CALL_FILE_CLOSED;
 }
 
-/* Makes the file in a directory that usually has much room, or else in memory. */
+/* Makes the file in a directory that usually has much room. If that fails, makes it in memory. */
 static int open_call_file(struct call_file *file)
 {
 	const char *dir = getenv("TMPDIR");
@@ -62,7 +63,7 @@ static int open_call_file(struct call_file *file)
 
 	struct statvfs room;
 
-	/* The file may take a quarter of the room: other files need room, too. */
+	/* The file may take a quarter of the free room, because other files need room, too. */
 	file->max_bytes = fstatvfs(file->fd, &room) == 0 && room.f_bavail
 				  ? (uint64_t)room.f_bavail * room.f_frsize / 4
 				  : UINT64_MAX;
@@ -77,7 +78,7 @@ int call_file_append(struct call_file *file, const void *bytes, size_t nr, uint6
 		return ret;
 	if (file->bytes + nr > file->max_bytes)
 		return -ENOSPC;
-	/* A write of fewer bytes sets no errno: it means that there is no more room. */
+	/* A write of fewer bytes sets no errno. It means that the disk is full. */
 	ssize_t put = pwrite(file->fd, bytes, nr, file->bytes);
 
 	if (put != (ssize_t)nr)
@@ -90,7 +91,7 @@ int call_file_append(struct call_file *file, const void *bytes, size_t nr, uint6
 /*
  * Leaves out calls that are too short to be seen.
  *
- * @kept: by depth: the longest short call of the present cell, if @is_there
+ * @kept: the longest short call of the present cell for each depth, if @is_there
  */
 struct thinner {
 	uint64_t cell_ns;
@@ -117,7 +118,7 @@ static void flush_kept(struct thinner *thinner, struct kept *kept)
 	kept->is_there = false;
 }
 
-/* Takes a call. Calls of the same depth must come in the order of time. */
+/* Passes a call to the thinner. Calls of the same depth must come in the order of time. */
 static void thin_call(struct thinner *thinner, const struct stored_call *call)
 {
 	struct kept *all = vec_reach(thinner->kept, &thinner->nr_kept, call->depth, sizeof(*all));
@@ -151,8 +152,8 @@ static int thin_end(struct thinner *thinner)
 }
 
 /*
- * Makes the list of a sum from @nr lists that follow each other, each @stride bytes after the one
- * before. Its cells are as short as possible.
+ * Makes the list of a sum from @nr consecutive lists. In memory, the lists are @stride bytes apart.
+ * The cells of the sum are as short as possible.
  */
 static int sum_up(struct store_sum *sum, const struct call_list *lists, size_t nr, size_t stride)
 {
@@ -169,14 +170,14 @@ static int sum_up(struct store_sum *sum, const struct call_list *lists, size_t n
 		}
 		if (thin_end(&thinner) < 0)
 			return -ENOMEM;
-		/* Damaged data may have times so far apart that doubling overflows. */
+		/* Damaged data may have times that are so far apart that doubling overflows. */
 		if (sum->list.nr <= SUM_CALLS_MAX || sum->cell_ns > sum->to_ns - sum->from_ns ||
 		    sum->cell_ns > UINT64_MAX / 2)
 			break;
 		sum->list.nr = 0;
 	}
 
-	/* The list stays as long as the command runs, so it gets no more memory than it needs. */
+	/* The list stays until the command ends, so it gets no more memory than it needs. */
 	void *calls = realloc(sum->list.calls, (sum->list.nr + 1) * sizeof(*sum->list.calls));
 
 	if (calls)
@@ -241,8 +242,8 @@ static uint64_t get_number(const uint8_t **at, const uint8_t *end)
 }
 
 /*
- * Returns the difference of a text's number from that of the text before, without a sign (zigzag).
- * Texts are numbered when calls end, so most differences are small.
+ * Returns the difference between the number of a text and that of the previous text, encoded
+ * without a sign (zigzag). Texts are numbered when calls end, so most differences are small.
  */
 static uint64_t text_step(uint64_t text, uint64_t before)
 {
@@ -317,7 +318,7 @@ static int read_block(const struct call_store *store, const struct store_sum *su
 	return 0;
 }
 
-/* Makes a block of the calls in @last, which is full. */
+/* Makes a block from the calls in @last, which is full. */
 static int end_block(struct call_store *store)
 {
 	struct call_list inside cleanup_call_list = { 0 };
@@ -364,8 +365,9 @@ void call_store_deinit(struct call_store *store)
 }
 
 /*
- * A search for the calls of a range. @most: with more calls in the list, including those that it
- * had before, the search is useless
+ * A search for the calls of a range.
+ *
+ * @most: the search is useless when the list has more calls, including those that it had before
  */
 struct finding {
 	const struct call_store *store;
@@ -375,7 +377,7 @@ struct finding {
 	size_t most;
 };
 
-/* True when the calls will be dropped: then the search can end. */
+/* True when the calls will be dropped, so that the search can end. */
 static bool has_too_many(const struct finding *f)
 {
 	return f->thinner.out->nr > f->most;
@@ -392,8 +394,8 @@ static void find_in_list(struct finding *f, const struct call_list *list)
 }
 
 /*
- * Finds calls in a sum. If its cells are longer than a pixel, the search goes on in the sums or the
- * block below it.
+ * Finds calls in a sum. If the cells of the sum are longer than a pixel, the search continues in
+ * the sums or the block below it.
  */
 static int find_in_sum(struct finding *f, size_t level, size_t i)
 {
@@ -421,8 +423,8 @@ static int find_in_sum(struct finding *f, size_t level, size_t i)
 }
 
 /*
- * Finds calls in all sums that belong to no larger sum, in the order of time. The highest level has
- * the earliest calls.
+ * Finds calls in all sums that are not part of a larger sum, in the order of time. The highest
+ * level has the earliest calls.
  */
 static int find_in_sums(struct finding *f)
 {
@@ -459,8 +461,8 @@ static int find_all(const struct call_store *store, uint64_t from_ns, uint64_t t
 		ret = thin_end(&f.thinner);
 	}
 	/*
-	 * In the order of time, these calls belong between calls of their depth that were found
-	 * above. So they are thinned out separately.
+	 * In the order of time, these calls belong between the calls of their depth that were found
+	 * above, so they are thinned out separately.
 	 */
 	find_in_list(&crossing, &store->crossing);
 	find_in_list(&crossing, &store->open);
@@ -478,7 +480,7 @@ int call_store_find(const struct call_store *store, uint64_t from_ns, uint64_t t
 	int ret;
 
 	for (;; pixel_ns *= 2) {
-		/* When a pixel is as long as the range, a longer pixel makes no difference. */
+		/* When a pixel is as long as the range, making it longer has no effect. */
 		bool is_last = pixel_ns >= to_ns - from_ns;
 
 		ret = find_all(store, from_ns, to_ns, pixel_ns, is_last ? SIZE_MAX : nr + most,
@@ -493,8 +495,8 @@ int call_store_find(const struct call_store *store, uint64_t from_ns, uint64_t t
 }
 
 /*
- * True when @call is after the place, or before it when backwards. The call at the place itself
- * does not count.
+ * True when @call is after the place, or before the place in a backward search. The call at the
+ * place itself does not count.
  */
 static bool is_beyond(const struct store_search *search, const struct stored_call *call)
 {
@@ -505,7 +507,10 @@ static bool is_beyond(const struct store_search *search, const struct stored_cal
 	return !is_there && is_after != search->is_backwards;
 }
 
-/* Takes the nearest call of @list if it is nearer than @found, or nothing was found before. */
+/*
+ * Sets @found to the nearest call of @list if that call is nearer than @found, or if nothing was
+ * found before.
+ */
 static bool search_list(const struct store_search *search, const struct call_list *list,
 			bool has_found, struct stored_call *found)
 {
@@ -531,7 +536,10 @@ static bool may_have(const struct store_sum *block, const uint64_t *nodes)
 	return false;
 }
 
-/* Searches blocks in order, up to the first that is farther away than the call that was found. */
+/*
+ * Searches the blocks in order. Stops at the first block that is farther away than the call that
+ * was found.
+ */
 static int search_blocks(const struct call_store *store, const struct store_search *search,
 			 const uint64_t *nodes, bool has_found, struct stored_call *found)
 {
