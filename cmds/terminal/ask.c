@@ -19,12 +19,15 @@
 
 #define WAIT_FOR_END_MS 10000
 
-/* After this silence, the recorder is suspended (SIGSTOP), or another process has its name. */
+/*
+ * The longest silence of a recorder. After it, the recorder is suspended (SIGSTOP), or another
+ * process has its name.
+ */
 #define SILENCE_MS 2000
 
 /*
- * Reads the file in which a recorder states an unusual name of its socket: the first line is the
- * name, the second the secret.
+ * Reads the file in which a recorder states an unusual name of its socket. The first line is the
+ * name, and the second line is the secret.
  */
 static bool read_door(const char *dir, const struct stat *st, struct recorder_name *name)
 {
@@ -74,8 +77,8 @@ static bool is_ours(uid_t uid)
 }
 
 /*
- * True when the listening process belongs to a trusted user: any process may listen under any name.
- * @peer: gets its credentials
+ * True when the listening process belongs to a trusted user. This must be checked, because any
+ * process may listen under any name. @peer gets the credentials of the process.
  */
 static bool is_trusted(int fd, uid_t owner, struct ucred *peer)
 {
@@ -85,7 +88,7 @@ static bool is_trusted(int fd, uid_t owner, struct ucred *peer)
 	       (is_ours(peer->uid) || peer->uid == owner);
 }
 
-/* Connects to a recorder. Fails without a wait when the queue of connections is full. */
+/* Connects to a recorder. Fails at once when the queue of connections is full. */
 static int connect_recorder(const struct recorder_name *name, struct ucred *peer)
 {
 	struct sockaddr_un addr;
@@ -132,7 +135,7 @@ static int wait_for_answer(int fd, int timeout_ms)
 	return poll(&wait, 1, timeout_ms) == 0 ? -ETIMEDOUT : 0;
 }
 
-/* Sends a request, and takes the answer within @timeout_ms. */
+/* Sends a request, and reads the answer, which must come within @timeout_ms. */
 static int ask_once(const struct recorder_name *name, enum request_type type,
 		    const struct strbuf *words, int timeout_ms, struct strbuf *out)
 {
@@ -149,7 +152,10 @@ static int ask_once(const struct recorder_name *name, enum request_type type,
 	return ret < 0 ? ret : answer.error;
 }
 
-/* True when the recorder answers a simple request, which it does at once even when it is busy. */
+/*
+ * True when the recorder answers a simple request. Recorders answer such requests at once, even
+ * when they are busy.
+ */
 static bool is_at_work(const struct recorder_name *name)
 {
 	struct strbuf words cleanup_strbuf = { 0 };
@@ -161,8 +167,8 @@ static bool is_at_work(const struct recorder_name *name)
 }
 
 /*
- * Waits for the answer to a request that may take long, and asks for signs of life. Answers of
- * another user's recorder would prove nothing.
+ * Waits for the answer to a request that may take long. Meanwhile asks for signs of life, unless
+ * another user's recorder answers: its answers would prove nothing.
  */
 static int wait_while_at_work(int fd, const struct recorder_name *name, bool is_patient,
 			      int timeout_ms)
@@ -184,7 +190,7 @@ static int wait_while_at_work(int fd, const struct recorder_name *name, bool is_
 }
 
 /*
- * Checks a recorder whose name comes from a file in the data directory: it must know the secret in
+ * Checks that a recorder whose name comes from a file in the data directory knows the secret in
  * that file.
  */
 static int check_secret(const struct recorder_name *name)
@@ -255,15 +261,16 @@ bool ask_is_recorded(const char *dir)
 	return ask_recorder(dir, REQUEST_PROGRESS, -1, &answer) == 0 && answer.error == 0;
 }
 
-/* The time that a recorder gets to answer, before the next one is asked. */
+/* The time that each recorder gets for its answer before the next recorder is asked. */
 #define FIND_TIMEOUT_MS 1000
 
-/* __SO_ACCEPTCON of linux/net.h: the socket listens. */
+/* The flag of a listening socket, __SO_ACCEPTCON of linux/net.h. */
 #define IS_LISTENING 0x10000U
 
 /*
- * True for a line of /proc/net/unix about a recorder's listening socket. '@' stands for the NUL of
- * the abstract namespace. Connected sockets have the same name.
+ * True for a line of /proc/net/unix about the listening socket of a recorder. '@' stands for the
+ * NUL of the abstract namespace. The flags are checked because connected sockets have the same
+ * name.
  */
 static bool is_recorder_line(const char *line, struct recorder_name *name)
 {
@@ -279,7 +286,7 @@ static bool is_recorder_line(const char *line, struct recorder_name *name)
 	return true;
 }
 
-/* Returns the real user of a process, or (uid_t)-1, which no process has, when it is unknown. */
+/* Returns the real user of a process, or (uid_t)-1 when it is unknown. No process has this user. */
 static uid_t user_of(pid_t pid)
 {
 	struct strbuf status cleanup_strbuf = { 0 };
@@ -291,8 +298,8 @@ static uid_t user_of(pid_t pid)
 }
 
 /*
- * Lists the names of all possible recorders, each with a NUL after it. All are read before any
- * recorder is asked: asking changes the list.
+ * Lists the names of all possible recorders, each with its NUL. The list is complete before any
+ * recorder is asked, because asking changes it.
  */
 static int list_recorders(struct strbuf *names)
 {
@@ -328,14 +335,14 @@ int ask_name_of_pid(pid_t pid, struct recorder_name *name)
 	return -ESRCH;
 }
 
-/* Asks only once: a recorder at its end has no time to send signs of life. */
+/* Asks only once, because a recorder that is about to end has no time for signs of life. */
 void ask_wait_for_end(const char *dir)
 {
 	struct recorder_name name;
 
 	/*
-	 * A recorder answers at once while its program runs. After the program's end, it closes the
-	 * connection when it is done.
+	 * A recorder answers at once while its program runs. After the end of the program, it
+	 * closes the connection when its own work is done.
 	 */
 	if (ask_name_of_dir(dir, &name) == 0)
 		ask_once(&name, REQUEST_IS_RUNNING, NULL, WAIT_FOR_END_MS, NULL);

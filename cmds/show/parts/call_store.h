@@ -1,6 +1,7 @@
 /*
- * Stores a task's calls in blocks of a nameless file, for quick searches by time. Levels of sums
- * leave out calls too short to be seen (doc/internals/show.md, "Recordings in parts").
+ * Stores a task's calls in blocks of a nameless file, for quick searches by time. The levels above
+ * the blocks are sums, which leave out calls that are too short to be seen (doc/internals/show.md,
+ * "Recordings in parts").
  */
 #ifndef UTRAIL_CMDS_SHOW_CALL_STORE_H
 #define UTRAIL_CMDS_SHOW_CALL_STORE_H
@@ -10,14 +11,15 @@
 #include <stdint.h>
 
 /*
- * A call, or an event, which has no duration. Times are since the recording began.
+ * A call or an event. An event has no duration. Times are relative to the beginning of the
+ * recording.
  *
- * @self_ns: the part of the call's time that was not in nested calls
- * @text: the number of the text of its arguments, or of the event (text_store.h); 0: none
- * @node: a number in the task's contexts; of an event: its kind
- * @depth: of an event: its kind, which also tells events of a kind at one time apart
- *         (INDEX_KINDS_MAX)
- * @is_open: the call did not return: it ends at the last time known
+ * @self_ns: the part of the call's time that was not spent in nested calls
+ * @text: the number of the text of the call's arguments, or of the event (text_store.h); 0: none
+ * @node: for a call, a number in the task's contexts; for an event, its kind
+ * @depth: for an event, a number made from its kind that also distinguishes events of one kind at
+ *         one time (INDEX_KINDS_MAX)
+ * @is_open: the call did not return; its end is the last known time
  */
 struct stored_call {
 	uint64_t start_ns;
@@ -40,8 +42,8 @@ void call_list_deinit(struct call_list *list);
 /*
  * A file without a name that several stores share.
  *
- * @fd: -1: no file was needed so far
- * @max_bytes: a quarter of the room that there was when the file was made
+ * @fd: the descriptor, or -1 when no file was needed yet
+ * @max_bytes: a quarter of the free room at the time when the file was made
  */
 struct call_file {
 	int fd;
@@ -54,14 +56,14 @@ struct call_file {
 void call_file_close(struct call_file *file);
 
 /*
- * Append bytes; the file is made first, if necessary. @offset gets their place. Returns 0 or a
- * negative errno: -ENOSPC when there is no more room.
+ * Append bytes. Makes the file first, if necessary. @offset gets the offset of the bytes. Returns
+ * 0, -ENOSPC when the disk is full, or another negative errno.
  */
 int call_file_append(struct call_file *file, const void *bytes, size_t nr, uint64_t *offset);
 
 /* The number of calls in a block. */
 #define STORE_BLOCK_CALLS 65536
-/* The number of blocks, or of sums of a level, that a sum of the next level has. */
+/* The number of blocks, or of sums of one level, from which a sum of the next level is made. */
 #define STORE_GROUP	  16
 #define STORE_LEVELS	  8
 #define STORE_NODE_BITS	  256
@@ -69,9 +71,10 @@ int call_file_append(struct call_file *file, const void *bytes, size_t nr, uint6
 /*
  * A sum: the calls that began and ended between @from_ns and @to_ns.
  *
- * @cell_ns: of shorter calls that began at one depth in the same cell, only the longest stays
+ * @cell_ns: the length of a cell; of all shorter calls that began in one cell at one depth, only
+ *         the longest is kept
  * @offset, @bytes: a block's place in the file
- * @nodes: of a block: a bit for each node of its calls, modulo STORE_NODE_BITS
+ * @nodes: for a block, a bit for each node of its calls, modulo STORE_NODE_BITS
  */
 struct store_sum {
 	uint64_t from_ns;
@@ -91,11 +94,11 @@ struct store_level {
 };
 
 /*
- * Starts as zeros with @file, ends with call_store_deinit().
+ * Starts as zeros except for @file, and ends with call_store_deinit().
  *
- * @last: calls that are in no block yet
- * @crossing: calls that began before the first end in their block; a block adds at most those that
- *         were open at once
+ * @last: calls that are not in a block yet
+ * @crossing: calls that began before the first end of a call in their block; for each block, they
+ *         are at most the calls that were open at one time
  * @open: calls that have not ended
  */
 struct call_store {
@@ -115,28 +118,29 @@ void call_store_deinit(struct call_store *store);
  */
 int call_store_add(struct call_store *store, const struct stored_call *call);
 
-/* True every few thousand calls: then the page is told of new calls. */
+/* True once every few thousand calls, when the page should be told of new calls. */
 static inline bool call_store_is_fresh(const struct call_store *store)
 {
 	return store->last.nr % (STORE_BLOCK_CALLS / 16) < 512;
 }
 
 /*
- * Append the calls in a range, sorted by start time. Shorter calls than a pixel are thinned out:
- * for each depth and pixel, only the longest is appended. Returns 0, -ENOMEM, or an error of
- * reading.
+ * Append the calls in a range, sorted by start time. If calls of one depth are shorter than a pixel,
+ * only the longest call of each pixel is appended. Returns 0, -ENOMEM, or a negative errno when
+ * reading fails.
  *
- * @pixel_ns: at least 1; is made larger for at most @most calls
+ * @pixel_ns: at least 1; it is made larger until there are at most @most calls
  */
 int call_store_find(const struct call_store *store, uint64_t from_ns, uint64_t to_ns,
 		    uint64_t pixel_ns, size_t most, struct call_list *out);
 
 /*
- * A search for the next call of some nodes after a place, or for the last one before it. Places are
- * ordered by start time, then by depth.
+ * A search for the next call after a place, or for the last call before it. Only calls of chosen
+ * nodes are searched. Places are ordered by start time, then by depth.
  *
- * @wanted: by node, not 0 for nodes whose calls are searched
- * @depth: the depth of the place; -1: before all calls that begin at @at_ns; INT_MAX: after them
+ * @wanted: an array by node, not 0 for nodes whose calls are searched
+ * @depth: the depth of the place; -1: before all calls that begin at @at_ns; INT_MAX: after all of
+ *         them
  */
 struct store_search {
 	const uint8_t *wanted;
@@ -146,7 +150,10 @@ struct store_search {
 	bool is_backwards;
 };
 
-/* Search a call. Returns 1 with @found, 0 when there is none, or a negative errno of reading. */
+/*
+ * Search for a call. Returns 1 with @found, 0 when there is none, or a negative errno when reading
+ * fails.
+ */
 int call_store_search(const struct call_store *store, const struct store_search *search,
 		      struct stored_call *found);
 

@@ -29,7 +29,7 @@ static size_t find_slot(const struct contexts *contexts, uint32_t parent, uint32
 	return at;
 }
 
-/* Makes at least two slots for each node. */
+/* Makes a table with at least two slots for each node. */
 static bool make_slots(struct contexts *contexts)
 {
 	size_t nr = contexts->nr_slots ? contexts->nr_slots * 2 : FIRST_SLOTS;

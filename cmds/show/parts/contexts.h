@@ -1,6 +1,7 @@
 /*
- * The contexts of a task's calls, as a tree: a node is a function, called from its parent. A number
- * names a call's context (as in utils/export/page/data/context_tree.js).
+ * The contexts of a task's calls, as a tree. A node is a function that is called from its parent.
+ * The number of a node stands for the context of a call, as in
+ * utils/export/page/data/context_tree.js.
  */
 #ifndef UTRAIL_CMDS_SHOW_CONTEXTS_H
 #define UTRAIL_CMDS_SHOW_CONTEXTS_H
@@ -8,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A node. @last: the child that was called last, which is a good guess for the next call; or 0 */
+/* A node. @last: the child that was called last, a good guess for the next call; or 0 */
 struct context {
 	uint32_t func; /* a number that the caller has given */
 	uint32_t parent;
@@ -17,7 +18,7 @@ struct context {
 };
 
 /*
- * The tree. Starts as zeros, ends with contexts_deinit(). Node 0 is the root, and no function.
+ * The tree. Starts as zeros and ends with contexts_deinit(). Node 0 is the root, and no function.
  *
  * @slots: a hash table of nodes by parent and function; its size is a power of two
  */
@@ -32,8 +33,8 @@ struct contexts {
 void contexts_deinit(struct contexts *contexts);
 
 /*
- * Returns the node of @func called from @parent, which is made if it is new. Returns 0 when memory
- * is short.
+ * Returns the node of @func called from @parent. Makes the node if it does not exist yet. Returns 0
+ * when there is not enough memory.
  */
 uint32_t contexts_child(struct contexts *contexts, uint32_t parent, uint32_t func);
 

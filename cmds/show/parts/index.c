@@ -19,14 +19,22 @@
 #include "utils/export/payloads.h"
 #include "utils/view/values/argtext.h"
 
-/* A call that has not ended. @inner_ns: the time of ended calls in it */
+/*
+ * A call that has not ended.
+ *
+ * @inner_ns: the time spent in nested calls that have ended
+ */
 struct open_call {
 	uint64_t start_ns;
 	uint64_t inner_ns;
 	uint32_t node;
 };
 
-/* The last event of a kind. @nr: the number of events of that kind before it at the same time */
+/*
+ * The last event of a kind.
+ *
+ * @nr: the number of earlier events of that kind at the same time
+ */
 struct last_point {
 	uint64_t time_ns;
 	size_t at; /* its task's number, plus one */
@@ -73,7 +81,7 @@ static int publish_names(struct reading *r)
 	return strbuf_oom(&index->names) ? -ENOMEM : 0;
 }
 
-/* Returns the own time so far of the open call @i: the time that was not in calls that it made. */
+/* Returns the time that the open call @i has spent until now, without the time in nested calls. */
 static uint64_t self_so_far(const struct reading *r, size_t i)
 {
 	uint64_t until_ns = i + 1 < r->nr_open ? r->open[i + 1].start_ns : r->last_ns;
@@ -81,7 +89,9 @@ static uint64_t self_so_far(const struct reading *r, size_t i)
 	return until_ns - r->open[i].start_ns - r->open[i].inner_ns;
 }
 
-/* Shows everything that was read so far. The lock must be held. */
+/*
+ * Makes everything that was read until now visible to readers of the index. The lock must be held.
+ */
 static int publish(struct reading *r, struct indexed_task *task)
 {
 	struct call_list *open = &task->store.open;
@@ -121,8 +131,10 @@ static int count_call(struct index *index, uint32_t func)
 }
 
 /*
- * Stores the text of the innermost call, such as "(1, 2) = 3". The call ends by @event; NULL: it
- * does not return. @number gets the text's number, or 0.
+ * Stores the text of the innermost call, such as "(1, 2) = 3". @number gets the text's number, or
+ * 0.
+ *
+ * @event: the end of the call; NULL: the call does not return
  */
 static int put_values(struct reading *r, const struct event *event, uint64_t *number)
 {
@@ -155,7 +167,7 @@ static int keep_args(struct reading *r, const struct event *event)
 				    : payloads_put(&r->payloads, r->nr_open - 1, &r->text);
 }
 
-/* Ends the innermost call, with the result of @event, which may be NULL. */
+/* Ends the innermost call. Its result is in @event, which may be NULL. */
 static int end_call(struct reading *r, const struct event *event, bool is_open)
 {
 	uint64_t text = 0;
@@ -203,7 +215,10 @@ static int begin_call(struct reading *r, const struct func *func)
 	return 0;
 }
 
-/* Ends the calls that are open at the end of a task: they did not return. The lock must be held. */
+/*
+ * Ends the calls that are open at the end of a task because they did not return. The lock must be
+ * held.
+ */
 static int end_task_calls(struct reading *r)
 {
 	int ret = 0;
@@ -244,8 +259,8 @@ static int begin_task(struct reading *r, const struct task *task)
 }
 
 /*
- * Takes the beginning or the end of a call. The values of an event belong to the call of its
- * function, as in exp_html.c.
+ * Takes the beginning or the end of a call. The values of an event belong to the call of the
+ * event's function, as in exp_html.c.
  */
 static int take_edge(struct reading *r, const struct event *event, const struct nest_edge *edge)
 {
@@ -293,8 +308,8 @@ static uint32_t count_kind(struct reading *r, const char *name)
 }
 
 /*
- * Sets the event's depth, which tells apart events of a kind at the same time. Returns false when
- * memory is short.
+ * Sets the event's depth, which distinguishes events of one kind at the same time. Returns false
+ * when there is not enough memory.
  */
 static bool set_depth(struct reading *r, struct stored_call *point)
 {
@@ -317,7 +332,7 @@ static bool set_depth(struct reading *r, struct stored_call *point)
 	return true;
 }
 
-/* Takes an event that is no call, or a gap. */
+/* Takes a gap, or an event that is not a call. */
 static int take_point(struct reading *r, const struct event *event)
 {
 	struct strbuf name cleanup_strbuf = { 0 };
@@ -339,7 +354,7 @@ static int take_point(struct reading *r, const struct event *event)
 	return ret < 0 ? ret : call_store_add(&r->index->tasks[r->at].points, &point);
 }
 
-/* Takes a span. The lock must be held; between two spans, other threads get it. */
+/* Takes a span. The lock must be held. Other threads can get it between two spans. */
 static int take_span(struct reading *r, const struct event_span *span)
 {
 	struct nest_task *open = &r->nest.tasks[span->task->index];
@@ -378,13 +393,15 @@ static int read_span(void *self, const struct event_span *span, struct uft_err *
 	if (ret == 0 && r->at != SIZE_MAX && call_store_is_fresh(&index->tasks[r->at].store))
 		ret = publish(r, &index->tasks[r->at]);
 	pthread_mutex_unlock(&index->lock);
-	/* A mutex is not fair: without this wait, other threads would not get it. */
+	/* A mutex is not fair. Without this wait, other threads would not get it. */
 	while (atomic_load(&index->nr_waiting) && !atomic_load(&index->is_stopped))
 		usleep(50);
 	return ret < 0 ? err_set_errno(err, ret, "cannot index the calls") : 0;
 }
 
-/* Returns the time of the first record. Time ranges begin there; events may come before. */
+/*
+ * Returns the time of the first record, where time ranges begin. Events may be earlier than that.
+ */
 static uint64_t first_record(const struct pipeline *pipe)
 {
 	uint64_t first_ns = UINT64_MAX;
@@ -421,7 +438,7 @@ static int read_all(struct reading *r, struct pipeline *pipe, struct uft_err *er
 	return ret;
 }
 
-/* Reads the places of functions in their sources. This comes last, when all functions are known. */
+/* Reads the places of functions in their sources. Call it last, when all functions are known. */
 static int read_sources(struct reading *r, struct uft_err *err)
 {
 	struct index *index = r->index;

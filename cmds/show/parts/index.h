@@ -1,6 +1,6 @@
 /*
- * Keeps a recording's calls in stores, one for each task. They can be read while a thread fills
- * them, and afterwards.
+ * Keeps a recording's calls in stores, one for each task. The stores can be read while a thread
+ * fills them, and afterwards.
  */
 #ifndef UTRAIL_CMDS_SHOW_INDEX_H
 #define UTRAIL_CMDS_SHOW_INDEX_H
@@ -16,12 +16,12 @@
 #include "utils/pipeline/recording/data.h"
 
 /*
- * A task, as far as it was read.
+ * A task, up to the place that was read.
  *
  * @name, @pid, @tid: as the page shows them
- * @start_ns, @end_ns: times since the recording began
- * @depth: number of levels of calls
- * @points: events
+ * @start_ns, @end_ns: times relative to the beginning of the recording
+ * @depth: the number of levels of calls
+ * @points: the events
  * @has_texts: some calls have arguments or results
  */
 struct indexed_task {
@@ -38,8 +38,9 @@ struct indexed_task {
 };
 
 /*
- * Limits of kinds, and of events of a kind at the same time. The last kind stands for all further
- * ones. An event's depth is its kind, plus INDEX_KINDS_MAX for each such event before it.
+ * The limits of the number of kinds, and of the number of events of one kind at the same time. The
+ * last kind stands for all further kinds. An event's depth is its kind, plus INDEX_KINDS_MAX for
+ * each earlier event of the kind at that time.
  */
 #define INDEX_KINDS_MAX	    4096
 #define INDEX_AT_ONCE	    16
@@ -47,21 +48,22 @@ struct indexed_task {
 #define INDEX_PROCESS_BYTES (64 << 20)
 
 /*
- * The index. Starts with index_start(), ends with index_stop().
+ * The index. Starts with index_start() and ends with index_stop().
  *
- * @nr_waiting: number of threads that want the lock; the reading thread lets them have it
+ * @nr_waiting: the number of threads that wait for the lock; the reading thread then lets them have
+ *         it
  * @lock: protects all members after it
  * @tasks: tasks with calls, in the order of reading
  * @names: names of @nr_names functions, by number, each with its NUL
- * @calls: the number of calls of each function
+ * @calls: the number of calls for each function
  * @kinds: names of kinds of events, like @names
- * @per_kind: the number of events of each kind
- * @nr_lost: lost records of all tasks
- * @processes: JSON of executions, between commas, without @nr_left_out of them
- * @sources: JSON members (sources_put()), once all is read
+ * @per_kind: the number of events for each kind
+ * @nr_lost: the number of lost records of all tasks
+ * @processes: executions in JSON, separated by commas; @nr_left_out of them were left out
+ * @sources: JSON members (sources_put()), after everything is read
  * @base_ns: the time when the recording began
- * @zero_ns: the time of the first record, since @base_ns; ranges count from there
- * @is_done: everything was read, or as much as was possible (@failure)
+ * @zero_ns: the time of the first record, relative to @base_ns; ranges are counted from it
+ * @is_done: everything was read, or everything that could be read (@failure)
  */
 struct index {
 	const struct opts *opts;
@@ -94,11 +96,17 @@ struct index {
 	struct uft_err failure;
 };
 
-/* Read @data in a new thread, which alone may read it meanwhile. Returns 0 or a negative errno. */
+/*
+ * Start a thread that reads @data. Until index_stop(), no other thread may read @data. Returns 0 or
+ * a negative errno.
+ */
 int index_start(struct index *index, const struct opts *opts, struct trace_data *data);
 void index_stop(struct index *index);
 
-/* Hold the lock for reading the index. The reading of the recording waits meanwhile. */
+/*
+ * Take and release the lock. The index may be read while it is held. The reading of the recording
+ * waits meanwhile.
+ */
 void index_lock(struct index *index);
 void index_unlock(struct index *index);
 

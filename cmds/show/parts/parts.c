@@ -15,13 +15,16 @@
 #include "utils/base/escape.h"
 #include "utils/base/workers.h"
 
-/* The most calls of a page that has all: more take seconds, and memory of the browser. */
+/*
+ * The most calls of a page that has all calls. More of them would take seconds, and much memory of
+ * the browser.
+ */
 #define WHOLE_CALLS_MAX 10000000
-/* The bytes of a call's two records. */
+/* The number of bytes in the two records of a call. */
 #define CALL_RECORDS	32
 /*
- * A recording that grows is read again after this many seconds at the earliest. No more than half
- * of the time is spent on reading.
+ * The least number of seconds before a recording that grows is read again. At most half of the time
+ * is spent on reading.
  */
 #define GROW_S		2
 
@@ -127,7 +130,7 @@ static bool is_complete(struct index *index)
 }
 
 /*
- * Begins to read again a recording that has grown, or puts a complete reading in the place of the
+ * Begins to read again a recording that has grown. When that reading is complete, it replaces the
  * former one. The lock must be held for writing.
  */
 static void look_at_files(struct parts *parts)
@@ -161,13 +164,13 @@ static void reply_error(struct server_reply *reply, unsigned status, const char 
 static void reply_state(struct parts *parts, const struct server_query *query,
 			struct server_reply *reply)
 {
-	/* The look is left out while other requests are being answered. */
+	/* This check is skipped while other requests are being answered. */
 	if (pthread_rwlock_trywrlock(&parts->lock) == 0) {
 		look_at_files(parts);
 		pthread_rwlock_unlock(&parts->lock);
 	}
 	pthread_rwlock_rdlock(&parts->lock);
-	/* In another reading, functions have other numbers. */
+	/* Functions have other numbers in another reading. */
 	uint64_t known = server_query_number(query, "generation", 0) == parts->generation
 				 ? server_query_number(query, "known", 0)
 				 : 0;
@@ -183,7 +186,7 @@ static struct part_range range_of(const struct server_query *query)
 		.to_ns = server_query_number(query, "to", UINT64_MAX),
 	};
 
-	/* Sums of the range's ends and of times of the recording must not overflow. */
+	/* Sums of the ends of the range and times of the recording must not overflow. */
 	range.is_set = range.from_ns <= range.to_ns && range.to_ns <= INT64_MAX;
 	return range;
 }
@@ -215,7 +218,10 @@ static void reply_search(struct parts *parts, const struct server_query *query,
 		.functions = server_query_word(query, "functions"),
 		.kinds = server_query_word(query, "kinds"),
 		.is_backwards = is_backwards,
-		/* Without a place, the search begins at the beginning; backwards, at the end. */
+		/*
+		 * A search without a place starts at the beginning of the recording, or at its end
+		 * when it goes backwards.
+		 */
 		.task = server_query_number(query, "task", is_backwards ? UINT64_MAX : 0),
 		.at_ns = server_query_number(query, "at", is_backwards ? UINT64_MAX : 0),
 		.depth = (int)MIN(server_query_number(query, "depth", 0), (uint64_t)UINT16_MAX) -
@@ -240,7 +246,10 @@ static void reply_texts(struct parts *parts, const struct server_query *query,
 
 	if (numbers) {
 		pthread_rwlock_rdlock(&parts->lock);
-		/* In another reading, texts have other numbers: the page will request all again. */
+		/*
+		 * Texts have other numbers in another reading, so the page will request all of them
+		 * again.
+		 */
 		if (server_query_number(query, "generation", 0) != parts->generation)
 			numbers = "";
 		ret = answer_texts(&parts->now->index, numbers, &reply->body);
@@ -250,7 +259,7 @@ static void reply_texts(struct parts *parts, const struct server_query *query,
 		reply_error(reply, ret == -EINVAL ? 400 : 500, strerror(-ret));
 }
 
-/* Sends an answer that is the same for all ranges. */
+/* Sends an answer that does not depend on a range. */
 static void reply_whole(struct parts *parts, void (*answer)(struct index *, struct strbuf *),
 			struct server_reply *reply)
 {
@@ -259,7 +268,7 @@ static void reply_whole(struct parts *parts, void (*answer)(struct index *, stru
 	pthread_rwlock_unlock(&parts->lock);
 }
 
-/* Opens the present recording once more, for sums. The lock @sums_lock must be held. */
+/* Opens the present recording once more, for sums. @sums_lock must be held. */
 static int open_sums(struct parts *parts, unsigned generation, struct uft_err *err)
 {
 	if (parts->sums_generation == generation)
@@ -275,7 +284,11 @@ static int open_sums(struct parts *parts, unsigned generation, struct uft_err *e
 	return ret;
 }
 
-/* A thread that ends a sum when its reader has left. @over: an eventfd(2): the sum was made */
+/*
+ * A thread that ends a sum when its reader has left.
+ *
+ * @over: an eventfd(2) that becomes readable when the sum is made
+ */
 struct watch {
 	const struct server_query *query;
 	struct sums_stop *stop;
@@ -284,7 +297,10 @@ struct watch {
 	bool is_on;
 };
 
-/* The time between two looks, in ms: work for a reader that has left lasts no longer. */
+/*
+ * The time between two checks, in ms. After a reader has left, work for it continues for at most
+ * this time.
+ */
 #define WATCH_MS 50
 
 static void *run_watch(void *self)
@@ -301,7 +317,7 @@ static void *run_watch(void *self)
 	return NULL;
 }
 
-/* Begins to watch. If that fails, the sum is made to its end in any case. */
+/* Begins to watch. If that fails, the sum is made to its end even when its reader leaves. */
 static void begin_watch(struct watch *watch)
 {
 	watch->over = eventfd(0, EFD_CLOEXEC);
@@ -320,7 +336,7 @@ static void end_watch(struct watch *watch)
 		close(watch->over);
 }
 
-/* Makes a sum. The lock @sums_lock must be held. */
+/* Makes a sum. @sums_lock must be held. */
 static int make_sums(const struct sums_source *from, const char *path,
 		     const struct part_range *range, const struct server_query *query,
 		     struct server_reply *reply, struct uft_err *err)
@@ -337,7 +353,7 @@ static int make_sums(const struct sums_source *from, const char *path,
 	return ret;
 }
 
-/* Sends the progress of the sum that is being made. The sum may be for another reader. */
+/* Sends the progress of the sum that is being made. It may be the sum of another reader. */
 static void reply_progress(struct parts *parts, struct server_reply *reply)
 {
 	strbuf_addf(&reply->body, "{\"part\":%.3f}\n", sums_progress(&parts->stop));
@@ -349,10 +365,7 @@ static void reply_sums(struct parts *parts, const char *path, const struct serve
 	const struct part_range range = range_of(query);
 	struct uft_err err = { 0 };
 
-	/*
-	 * A request without from and to means the whole recording. Anything else that is no range
-	 * is an error.
-	 */
+	/* A request without from and to means the whole recording. An invalid range is an error. */
 	if (!range.is_set && (server_query_word(query, "from") || server_query_word(query, "to"))) {
 		reply_error(reply, 400, "to is a time that is not before from");
 		return;
@@ -368,7 +381,7 @@ static void reply_sums(struct parts *parts, const char *path, const struct serve
 	pthread_rwlock_unlock(&parts->lock);
 
 	pthread_mutex_lock(&parts->sums_lock);
-	/* A page that zooms on leaves requests that wait for this lock. */
+	/* When a page zooms on, it abandons requests that still wait for this lock. */
 	int ret = server_is_gone(query) ? err_set(&err, -ECANCELED, "the page has left")
 					: open_sums(parts, generation, &err);
 

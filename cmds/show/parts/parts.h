@@ -1,5 +1,5 @@
 /*
- * A recording whose page requests its calls in parts: answers the requests, and reads the recording
+ * A recording whose page requests its calls in parts. Answers the requests, and reads the recording
  * again when it has grown.
  */
 #ifndef UTRAIL_CMDS_SHOW_PARTS_H
@@ -12,7 +12,11 @@
 #include "cmds/show/parts/index.h"
 #include "cmds/show/server.h"
 
-/* A reading of the files. @stamp: the files' growth_stamp() when it began, at the time @began_s */
+/*
+ * A reading of the files.
+ *
+ * @stamp: the growth_stamp() of the files at @began_s, when the reading began
+ */
 struct parts_reading {
 	struct trace_data data;
 	struct index index;
@@ -21,15 +25,15 @@ struct parts_reading {
 };
 
 /*
- * A recording in parts. Starts with parts_open(), ends with parts_close().
+ * A recording in parts. Starts with parts_open() and ends with parts_close().
  *
  * @lock: protects the members up to @took_s; an index has its own lock
- * @now: the reading that answers come from
+ * @now: the reading from which answers are made
  * @next: a reading of files that have grown, or NULL
  * @generation: the number of the reading @now
  * @took_s: the time that the last reading took
  * @sums_lock: protects @sums, the recording opened once more
- * @stop: ends sums, from any thread
+ * @stop: ends sums; any thread may use it
  */
 struct parts {
 	const struct opts *opts;
@@ -46,19 +50,28 @@ struct parts {
 };
 
 /*
- * True when the recording is read in parts: it has too many calls for one page, it is still being
- * recorded, or the options say so.
+ * True when the recording should be read in parts: it has too many calls for one page, it is still
+ * being recorded, or the options request it.
  */
 bool parts_are_better(const struct opts *opts, const struct trace_data *data);
 
-/* Begin to read @dir. @dir and @opts must stay valid. Returns NULL with @err. */
+/*
+ * Begin to read the recording in @dir. @dir and @opts must stay valid. Returns NULL with @err on
+ * failure.
+ */
 struct parts *parts_open(const struct opts *opts, const char *dir, struct uft_err *err);
 void parts_close(struct parts *parts);
 
-/* End sums that are being made, without an answer: they may take long. Any thread. */
+/*
+ * End all sums that are being made, because they may take long. They get no answer. May be called
+ * from any thread.
+ */
 void parts_stop(struct parts *parts);
 
-/* Answer a request for a path below the recording's, such as "/" or "/state". Any thread. */
+/*
+ * Answer a request for a path below that of the recording, such as "/" or "/state". May be called
+ * from any thread.
+ */
 void parts_answer(struct parts *parts, const char *path, const struct server_query *query,
 		  struct server_reply *reply);
 

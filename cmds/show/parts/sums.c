@@ -45,8 +45,8 @@ double sums_progress(struct sums_stop *stop)
 }
 
 /*
- * Notes that @pipe reads for a sum from now on; NULL: no pipeline reads. Returns @ret, or
- * -ECANCELED when the sum must end.
+ * Notes that @pipe reads for a sum from now on, or, if @pipe is NULL, that no pipeline does.
+ * Returns @ret, or -ECANCELED when the sum must end.
  */
 static int note_pipe(struct sums_stop *stop, struct pipeline *pipe, int ret, struct uft_err *err)
 {
@@ -62,7 +62,7 @@ static int note_pipe(struct sums_stop *stop, struct pipeline *pipe, int ret, str
 	return err_set(err, -ECANCELED, is_stopped ? "utrail show ends" : "the asker has left");
 }
 
-/* Sets @config to the choice of the options, and to the range that the page requests. */
+/* Sets @config to the calls that the options choose, and to the range that the page requests. */
 static void choose_range(const struct sums_source *from, const struct part_range *range,
 			 struct pipeline_config *config)
 {
@@ -131,7 +131,7 @@ static uint64_t time_of(uint64_t ns)
 	return (int64_t)ns < 0 ? 0 : ns;
 }
 
-/* Returns the node that follows @node when all nodes below it are left out. */
+/* Returns the node that follows @node when the nodes below @node are skipped. */
 static struct tree_node *next_beside(const struct tree_node *node, const struct tree_node *top,
 				     size_t *depth)
 {
@@ -142,7 +142,7 @@ static struct tree_node *next_beside(const struct tree_node *node, const struct 
 	return node == top ? NULL : node->next;
 }
 
-/* Puts the nodes as [depth,"name",calls,total], callers before callees. */
+/* Appends the nodes as [depth,"name",calls,total], callers before callees. */
 static void put_tree(const struct tree_node *root, uint64_t least_ns, struct strbuf *out)
 {
 	size_t depth = 0;
@@ -166,7 +166,7 @@ static void put_tree(const struct tree_node *root, uint64_t least_ns, struct str
 	}
 }
 
-/* Sums of a caller or a callee of the function that the page asks about. */
+/* The sums of a caller or a callee of the function that the page asks about. */
 struct pair_row {
 	const char *name; /* "" when there is no function */
 	uint64_t calls;
@@ -174,7 +174,11 @@ struct pair_row {
 	uint64_t self_ns;
 };
 
-/* Rows for functions. @numbers: by name, the row's index + 1; the name "" means no function */
+/*
+ * Rows for functions.
+ *
+ * @numbers: the row's index + 1, by the name of the function; the name "" means no function
+ */
 struct pair_rows {
 	struct pair_row *rows;
 	size_t nr;
@@ -188,7 +192,10 @@ static void pair_rows_deinit(struct pair_rows *rows)
 	strmap_deinit(&rows->numbers);
 }
 
-/* Returns the row of a name, which is added if it is new. Returns NULL when memory is short. */
+/*
+ * Returns the row of a name. Adds the row if it does not exist yet. Returns NULL when there is not
+ * enough memory.
+ */
 static struct pair_row *reach_pair(struct pair_rows *rows, const char *name)
 {
 	size_t number = (uintptr_t)strmap_get(&rows->numbers, name);

@@ -1,6 +1,4 @@
-/*
- * Stores texts in a file (see text_store.h). Each text follows its length, which takes two bytes.
- */
+/* Stores texts in a file (see text_store.h). The length of each text precedes it in two bytes. */
 #include "cmds/show/parts/text_store.h"
 
 #include <errno.h>
@@ -70,8 +68,8 @@ int text_store_add(struct text_store *store, const char *text, uint64_t *number)
 }
 
 /*
- * Reads bytes from @offset on, in the file or in the part that is not in it yet. Returns their
- * number, 0 after the end, or a negative errno.
+ * Reads bytes at @offset. They may be in the file, or in the part that is not written to the file
+ * yet. Returns the number of bytes, 0 after the end, or a negative errno.
  */
 static ssize_t read_bytes(const struct text_store *store, uint64_t offset, void *to, size_t nr)
 {
@@ -102,7 +100,7 @@ int text_store_get(const struct text_store *store, uint64_t number, struct strbu
 	if (got != (ssize_t)len)
 		return got < 0 ? got : -ENOENT;
 	text[len] = '\0';
-	/* A stored text has no NUL: a NUL shows that the number was never given. */
+	/* A stored text has no NUL, so a NUL shows that the number was never given to a text. */
 	strbuf_addstr(out, text);
 	return strbuf_oom(out) ? -ENOMEM : 0;
 }

@@ -1,6 +1,6 @@
 /*
  * Stores texts of calls and events of a recording in parts, in a file without a name. A text that
- * was stored shortly before is not stored again.
+ * was stored recently is not stored again.
  */
 #ifndef UTRAIL_CMDS_SHOW_TEXT_STORE_H
 #define UTRAIL_CMDS_SHOW_TEXT_STORE_H
@@ -11,8 +11,8 @@
 /* The most bytes of a text; a longer text is cut. */
 #define TEXT_BYTES_MAX	60000
 /*
- * The longest text that is recognised when it comes again, and the number of texts that are
- * remembered for that.
+ * The longest text that is recognised when it occurs again, and the number of recent texts that are
+ * remembered for this.
  */
 #define TEXT_SLOT_BYTES 48
 #define TEXT_SLOTS	4096
@@ -24,7 +24,8 @@ struct text_slot {
 };
 
 /*
- * Starts as zeros, @file as CALL_FILE_CLOSED; ends with text_store_deinit().
+ * Starts as zeros except for @file, which starts as CALL_FILE_CLOSED. Ends with
+ * text_store_deinit().
  *
  * @tail: bytes that are not in the file yet
  * @slots: recent texts by their hash, or NULL
@@ -37,13 +38,16 @@ struct text_store {
 
 void text_store_deinit(struct text_store *store);
 
-/* Store a text. @number gets its number, from 1 on. Returns 0, -ENOMEM, or an error of writing. */
+/*
+ * Store a text. @number gets its number. Numbers begin at 1. Returns 0, -ENOMEM, or a negative
+ * errno when writing fails.
+ */
 int text_store_add(struct text_store *store, const char *text, uint64_t *number);
 
 /*
- * Append the text @number to @out. Returns 0, -ENOENT when there is no such text, or an error of
- * reading. For a number that was never given, @out may get other texts, at most TEXT_BYTES_MAX
- * bytes.
+ * Append the text @number to @out. Returns 0, -ENOENT when there is no such text, or another
+ * negative errno when reading fails. For a number that was never given to a text, at most
+ * TEXT_BYTES_MAX bytes of other texts may be appended.
  */
 int text_store_get(const struct text_store *store, uint64_t number, struct strbuf *out);
 
