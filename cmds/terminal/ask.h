@@ -11,8 +11,9 @@
 /*
  * A recorder's name (request.h), and its possible owners.
  *
- * @owner: of the data directory, or of the recorded process; root and the caller are accepted, too
- * @secret: the recorder must know it; "": none is needed
+ * @owner: the owner of the data directory or of the recorded process; root and the caller are
+ *         accepted, too
+ * @secret: a secret that the recorder must know; "": none is needed
  */
 struct recorder_name {
 	char text[REQUEST_NAME_SIZE + 17];
@@ -24,48 +25,50 @@ struct recorder_name {
  * Send a request to the recorder of @dir and wait for the answer. The wait ends when the recorder
  * gives no sign of life for two seconds.
  *
- * Returns 0, -ETIMEDOUT, -ENOTCONN without a recorder, -EPIPE when it ended without an answer,
- * -EPERM when another process answers in its place, or another negative errno.
+ * Returns 0 on success, -ETIMEDOUT, or -ENOTCONN when there is no recorder. Returns -EPIPE when the
+ * recorder ended without an answer, -EPERM when another process listens in its place, or another
+ * negative errno.
  *
- * @timeout_ms: -1: no limit
+ * @timeout_ms: the longest wait, or -1 for no limit
  */
 int ask_recorder(const char *dir, enum request_type type, int timeout_ms,
 		 struct request_answer *answer);
 
 /*
- * True while @dir is being recorded, as its recorder tells. Waits for the answer like
+ * True while @dir is being recorded, according to its recorder. Waits for the answer like
  * ask_recorder().
  */
 bool ask_is_recorded(const char *dir);
 
-/* Make the name of the recorder of @dir, which may not exist. Returns 0 or negative errno. */
+/* Make the name of the recorder of @dir, which may not exist. Returns 0 or a negative errno. */
 int ask_name_of_dir(const char *dir, struct recorder_name *name);
 
 /*
  * Find the recorder that records process @pid, or that is process @pid. Returns 0, or -ESRCH when
- * there is none that the user may ask.
+ * there is no such recorder that the user may ask.
  */
 int ask_name_of_pid(pid_t pid, struct recorder_name *name);
 
 /*
- * Like ask_recorder(), by name and with a text. Returns -EPERM, too, when the listener belongs
- * neither to root, nor to the caller, nor to the @owner.
+ * Send a request with a text to the recorder @name, like ask_recorder(). Also returns -EPERM when
+ * the listener belongs neither to root, nor to the caller, nor to the @owner.
  *
  * @words: the request's text, each word with its NUL
- * @out: the text of the answer is appended
+ * @out: the text of the answer is appended to it
  */
 int ask_named(const struct recorder_name *name, enum request_type type, const struct strbuf *words,
 	      int timeout_ms, struct request_answer *answer, struct strbuf *out);
 
 /*
- * Set the error of a request that was not answered: "cannot WHAT: REASON". @ret: the negative
- * result of a function above
+ * Set @err for a request that was not answered: "cannot WHAT: REASON". @ret: the negative result of
+ * a function above
  */
 int ask_failed(int ret, const char *what, const char *whom, struct uft_err *err);
 
 /*
- * Wait until the recorder of @dir is done. With --keep-pid, the shell may go on before the
- * recording is complete. Returns at once when the program still runs, or without a recorder.
+ * Wait until the recorder of @dir has finished its work. This is needed because with --keep-pid the
+ * shell may continue before the recording is complete. Returns at once when the program still runs,
+ * or when there is no recorder.
  */
 void ask_wait_for_end(const char *dir);
 

@@ -8,18 +8,18 @@
 #include "cmds/terminal/ask.h"
 #include "cmds/reader.h"
 
-/* The pause between two looks. */
+/* The pause between two checks of the recording. */
 #define REST_NS 30000000
 /*
- * On a terminal, a function that has not returned after this time is shown as entered: it may never
- * return.
+ * The time after which a function that has not returned is shown as entered on a terminal. It may
+ * never return.
  */
 #define OPEN_NS 200000000
 
 /*
  * Asks the recorder for its progress.
  *
- * @is_own: the recorder of `live`: it answers in the end, also on a busy machine
+ * @is_own: it is the recorder of `live`, which always answers in the end, even on a busy machine
  */
 static int ask_progress(const char *dir, bool is_own, struct request_answer *answer)
 {
@@ -48,8 +48,8 @@ static int is_possible(const struct opts *opts, struct uft_err *err)
 }
 
 /*
- * Reads task.txt, then asks the recorder: files that task.txt names are complete. Returns 1 with
- * @answer, 0 when the recorder has ended, or negative.
+ * Reads task.txt, and asks the recorder afterwards, so that the files that task.txt names are
+ * complete. Returns 1 with @answer, 0 when the recorder has ended, or a negative errno.
  */
 static int read_tasks(const struct follow *follow, struct request_answer *answer,
 		      struct uft_err *err)
@@ -61,7 +61,7 @@ static int read_tasks(const struct follow *follow, struct request_answer *answer
 		return ret;
 
 	int asked = ask_progress(data->dir, follow->is_own, answer);
-	/* -EPERM: the recorder has ended, and another process has taken its name. */
+	/* -EPERM means that the recorder has ended, and another process has taken its name. */
 	bool has_ended = asked == -ENOTCONN || asked == -EPIPE || asked == -ENOENT ||
 			 asked == -EPERM;
 
@@ -75,8 +75,8 @@ static int read_tasks(const struct follow *follow, struct request_answer *answer
 }
 
 /*
- * Looks at the recording once. task.txt is read again before a recorder's answer counts: entries
- * that were held back may follow their session's line.
+ * Checks the recording once. task.txt is read again before a recorder's answer is used, because
+ * entries that were held back may follow the line of their session.
  */
 int follow_look(struct follow *follow, struct uft_err *err)
 {
@@ -102,7 +102,7 @@ static void rest(void)
 	nanosleep(&(struct timespec){ .tv_nsec = REST_NS }, NULL);
 }
 
-/* Waits until the recording has records. Returns the same as follow_open_records(). */
+/* Waits until the recording has records. Returns the values of follow_open_records(). */
 static int open_growing(struct follow *follow, struct trace_data *data, const struct opts *opts,
 			struct uft_err *err)
 {
@@ -124,8 +124,8 @@ static int open_growing(struct follow *follow, struct trace_data *data, const st
 }
 
 /*
- * Returns a time: an open call that began earlier is shown as entered. In a pipe or a file, no call
- * is shown so.
+ * Returns the time before which an open call must have begun to be shown as entered. Calls are
+ * never shown in this way in a pipe or a file.
  */
 static uint64_t open_since_ns(const struct follow *follow)
 {
@@ -158,7 +158,7 @@ int follow_run(struct follow *follow, struct pipeline *pipe, const struct follow
 			ret = pipeline_follow(pipe, follow->complete_ns, view, err);
 		if (ret < 0 || follow->complete_ns == UINT64_MAX)
 			return ret;
-		/* Ctrl-C has stopped the pipe: the calls that were read are ended. */
+		/* Ctrl-C has stopped the pipe, so the calls that were read are ended. */
 		if (atomic_load(&pipe->is_stopped))
 			return pipeline_follow(pipe, follow->complete_ns, view, err);
 		ret = shown->pause ? shown->pause(view->self, open_since_ns(follow)) : 0;

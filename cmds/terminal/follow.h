@@ -1,6 +1,6 @@
 /*
- * Follows a recording that is still being made: finds its new parts, and the time when each can be
- * shown.
+ * Follows a recording that is still being made. Finds its new parts, and the time when each part
+ * can be shown.
  */
 #ifndef UTRAIL_CMDS_FOLLOW_H
 #define UTRAIL_CMDS_FOLLOW_H
@@ -12,12 +12,12 @@
 /*
  * A recording that is being followed.
  *
- * @complete_ns: events up to this time are in the files and known to @data; UINT64_MAX: all events
- *         are
+ * @complete_ns: all events up to this time are in the files and known to @data; UINT64_MAX: the
+ *         recording is complete
  * @has_late_entries: see struct pipeline
- * @answer_ns: the time in the recorder's last answer; becomes @complete_ns when task.txt was read
- *         once more
- * @is_own: the recorder is a process of this command, and is waited for without a limit
+ * @answer_ns: the time in the recorder's last answer; it becomes @complete_ns after task.txt was
+ *         read once more
+ * @is_own: the recorder is a process of this command, so the wait for it has no limit
  * @is_watched: a person looks at each line as it comes; otherwise a program gets the lines of a
  *         replay
  */
@@ -32,10 +32,10 @@ struct follow {
 
 /*
  * A view of calls while they are recorded. Both functions get view.self, may be NULL, and return 0
- * or negative.
+ * or a negative errno.
  *
  * @grow: called when the pipeline may have new tasks; sets @err
- * @pause: called when no event comes for a moment: shows calls that began before @since_ns
+ * @pause: called when no event comes for a moment; shows calls that began before @since_ns
  */
 struct follow_view {
 	struct view view;
@@ -44,24 +44,24 @@ struct follow_view {
 };
 
 /*
- * Open the recording in @data. With --follow, a recording that is being made is followed: wait for
- * its first records, set @grows and fill @follow.
+ * Open the recording in @data. With --follow, a recording that is still being made is followed: the
+ * function waits for its first records, sets @grows and fills @follow.
  *
- * Returns 0; CMD_NO_DATA when the recording has no records or cannot be opened; or negative. @data
- * is open only after 0.
+ * Returns 0 on success, CMD_NO_DATA when the recording has no records or cannot be opened, or a
+ * negative errno. @data is open only after success.
  */
 int follow_open_records(struct follow *follow, bool *grows, struct trace_data *data,
 			const struct opts *opts, struct uft_err *err);
 
 /*
- * Look once whether there is more: sets follow->complete_ns and the tasks of its data to the
- * present state. Does not wait. Returns 0, or negative with @err.
+ * Check once whether the recording has grown. Sets follow->complete_ns and the tasks of its data to
+ * the present state. Does not wait. Returns 0, or a negative error with @err.
  */
 int follow_look(struct follow *follow, struct uft_err *err);
 
 /*
  * Show all calls while they are recorded, until the recorder has ended. @pipe must have been opened
- * on the same data.
+ * on follow->data.
  */
 int follow_run(struct follow *follow, struct pipeline *pipe, const struct follow_view *shown,
 	       struct uft_err *err);

@@ -1,4 +1,4 @@
-/* A stamp that shows whether the files of a recording have changed since the last look. */
+/* Makes a stamp that shows whether the files of a recording have changed. */
 #ifndef UTRAIL_CMDS_GROWTH_H
 #define UTRAIL_CMDS_GROWTH_H
 

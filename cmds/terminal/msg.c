@@ -1,4 +1,7 @@
-/* Prints messages for the user apart from the output: warnings and debug messages (see msg.h). */
+/*
+ * Prints messages for the user that are not part of the output: warnings and debug messages (see
+ * msg.h).
+ */
 #include "cmds/terminal/msg.h"
 
 #include <errno.h>
@@ -32,7 +35,7 @@ static const char *domain_text(enum msg_domain domain)
 	return "";
 }
 
-/* Writes a line at once, so that lines of several processes do not mix. */
+/* Writes a line with one call, so that lines of several processes do not mix. */
 static void write_line(const struct msg *msg, const char *prefix, const struct strbuf *text)
 {
 	struct strbuf line cleanup_strbuf = { 0 };
@@ -49,7 +52,10 @@ static void write_line(const struct msg *msg, const char *prefix, const struct s
 		statusline_release();
 }
 
-/* Prints one line, whatever names are in the text: it is escaped. The prefix is not. */
+/*
+ * Prints one line. The text is escaped, because it may have names with any bytes. The prefix is not
+ * escaped.
+ */
 static void put_line(const struct msg *msg, const char *prefix, const char *fmt, va_list ap)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -76,7 +82,7 @@ void msg_warn(const struct msg *msg, const char *fmt, ...)
 	va_end(ap);
 }
 
-/* Adds @text to @out, with one form of each {one|many}. */
+/* Appends @text to @out, with one of the two forms of each {one|many}. */
 static void add_forms(struct strbuf *out, const char *text, bool is_one)
 {
 	bool is_choice = false;
@@ -156,7 +162,7 @@ void msg_debug(const struct msg *msg, enum msg_domain domain, int level, const c
 	va_end(ap);
 }
 
-/* True when a domain has messages. Domains that are not listed here exist in uftrace only. */
+/* True when a domain has messages. The domains that are not listed here exist only in uftrace. */
 static bool speaks(enum msg_domain domain, bool reads, bool records)
 {
 	switch (domain) {

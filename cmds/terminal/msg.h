@@ -1,6 +1,6 @@
 /*
- * Prints messages for the user apart from the output: warnings and debug messages, on stderr or in
- * the log file.
+ * Prints messages for the user that are not part of the output: warnings and debug messages. They
+ * go to stderr or to the log file.
  */
 #ifndef UTRAIL_CMDS_MSG_H
 #define UTRAIL_CMDS_MSG_H
@@ -34,11 +34,11 @@ enum msg_domain {
 /*
  * Starts as { 0 }. The file belongs to struct opts.
  *
- * @file: the file that gets the lines; NULL is stderr
+ * @file: the file that the lines are written to; NULL is stderr
  * @level: number of -v options, for all domains
  * @levels: by domain, from --debug-domain
- * @has_color: warnings stand out
- * @is_muted: nothing is printed
+ * @has_color: warnings are printed in colour
+ * @is_muted: no messages are printed
  */
 struct msg {
 	FILE *file;
@@ -52,28 +52,33 @@ struct msg {
 void msg_warn(const struct msg *msg, const char *fmt, ...) PRINTF_FORMAT(2, 3);
 
 /*
- * Print "WARN: NUMBER text" about a fault; nothing when @nr is 0. @fmt may have parts {one|many},
- * without conversions, whose first form is for an @nr of 1.
+ * Print "WARN: NUMBER text" about a fault that occurred @nr times. Prints nothing when @nr is 0.
+ * @fmt may have parts {one|many} without conversions. The first form is used when @nr is 1.
  */
 void msg_warn_nr(const struct msg *msg, uint64_t nr, const char *fmt, ...) PRINTF_FORMAT(3, 4);
 
 /* Print "utrail: text", for errors and short notices. */
 void msg_line(const struct msg *msg, const char *fmt, ...) PRINTF_FORMAT(2, 3);
 
-/* Print a warning of several lines, in which foreign text is escaped already (MEDIUM_TERMINAL). */
+/*
+ * Print a warning of several lines. Foreign text in it must already be escaped (MEDIUM_TERMINAL).
+ */
 void msg_warn_lines(const struct msg *msg, const struct strbuf *text);
 
 /* Print a line of a list on stdout: names and numbers. */
 void msg_list(const char *fmt, ...) PRINTF_FORMAT(1, 2);
 
-/* Print a message after @level -v options, or when --debug-domain names @domain with that level. */
+/*
+ * Print a debug message if there are at least @level options -v, or if --debug-domain names @domain
+ * with at least that level.
+ */
 void msg_debug(const struct msg *msg, enum msg_domain domain, int level, const char *fmt, ...)
 	PRINTF_FORMAT(4, 5);
 
 bool msg_wants(const struct msg *msg, enum msg_domain domain, int level);
 
 /*
- * Warn about domains of --debug-domain that have no messages when @command reads a recording
+ * Warn about domains of --debug-domain that have no messages in @command, which reads a recording
  * (@reads) or makes one (@records).
  */
 void msg_warn_silent(const struct msg *msg, const char *command, bool reads, bool records);

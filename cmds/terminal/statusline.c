@@ -15,7 +15,7 @@
 
 #define ERASE "\r\033[K"
 
-/* The assumed width of a terminal that does not tell it. */
+/* The assumed width of a terminal that does not report its width. */
 #define DEFAULT_COLUMNS 80
 
 /*
@@ -39,8 +39,9 @@ bool statusline_open(void)
 	pthread_mutex_lock(&line.lock);
 	if (line.fd < 0) {
 		/*
-		 * O_NONBLOCK on the open file of stderr would affect other processes. A process
-		 * that has changed its user cannot open the file again.
+		 * O_NONBLOCK must not be set on the open file of stderr, because this would affect
+		 * other processes. So the file is opened again. A process that has changed its user
+		 * cannot do this.
 		 */
 		line.fd = open("/proc/self/fd/2", O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
 		line.is_own = line.fd >= 0;
@@ -76,7 +77,7 @@ static bool put_on_terminal(const char *text, size_t len)
 
 	if (!has_room())
 		return false;
-	/* The foreground may change between the check and the write. */
+	/* The foreground group may change between the check and the write. */
 	sigemptyset(&set);
 	sigaddset(&set, SIGTTOU);
 	pthread_sigmask(SIG_BLOCK, &set, &before);
@@ -91,7 +92,10 @@ static void erase(void)
 {
 	if (!line.is_shown)
 		return;
-	/* In the background nothing is written: the foreground has overwritten the line. */
+	/*
+	 * A process in the background does not erase the line, because the foreground has
+	 * overwritten it.
+	 */
 	if (!is_in_foreground() || put_on_terminal(ERASE, strlen(ERASE)))
 		line.is_shown = false;
 }
@@ -146,11 +150,14 @@ void statusline_show(const char *text)
 
 	pthread_mutex_lock(&line.lock);
 	if (line.fd >= 0 && is_in_foreground()) {
-		/* The last column stays free: some terminals go to the next line there. */
+		/*
+		 * The last column stays free, because some terminals would continue on the next
+		 * line.
+		 */
 		strbuf_addstr(&shown, "\r");
 		strbuf_add(&shown, text, statusline_cut(text, columns() - 1));
 		strbuf_addstr(&shown, "\033[K");
-		/* The line counts as shown even if only a part was written. */
+		/* The line counts as shown even if only a part of it was written. */
 		if (has_room()) {
 			line.is_shown = true;
 			put_on_terminal(strbuf_str(&shown), shown.len);
@@ -192,8 +199,8 @@ bool statusline_terminal(uint64_t *device)
 
 	pthread_mutex_lock(&line.lock);
 	/*
-	 * The number comes from the terminal: a descriptor that was opened as /dev/tty has the
-	 * number of that device instead.
+	 * The number is requested from the terminal itself. A descriptor that was opened as
+	 * /dev/tty would have the number of that device instead.
 	 */
 	is_known = line.fd >= 0 && ioctl(line.fd, TIOCGDEV, &nr) == 0;
 	pthread_mutex_unlock(&line.lock);

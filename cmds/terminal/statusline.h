@@ -1,9 +1,9 @@
 /*
- * Shows a command's progress in a line on the terminal of stderr. The process has one line,
- * rewritten in place and never longer than the terminal is wide.
+ * Shows a command's progress in a line on the terminal of stderr. The process has one such line. It
+ * is rewritten in place, and is never longer than the terminal is wide.
  *
- * Any thread may call the functions below. They wait for no stopped terminal (Ctrl-S), and a write
- * from the background does not stop the process.
+ * Any thread may call the functions below. They do not wait for a stopped terminal (Ctrl-S), and
+ * writing from the background does not stop the process.
  */
 #ifndef UTRAIL_CMDS_STATUSLINE_H
 #define UTRAIL_CMDS_STATUSLINE_H
@@ -16,8 +16,8 @@
 #define STATUSLINE_FIRST_MS 1000
 
 /*
- * Begin to use the line. Returns false when stderr is no terminal: then there is no line, and the
- * functions below do nothing. Ends with statusline_close().
+ * Begin to use the line. Returns false when stderr is not a terminal. In this case there is no
+ * line, and the functions below do nothing. Ends with statusline_close().
  */
 bool statusline_open(void);
 
@@ -25,8 +25,8 @@ bool statusline_open(void);
 void statusline_close(void);
 
 /*
- * Show @text in place of the present line, as much as there is room for. @text must have no control
- * characters.
+ * Show @text in place of the present line, cut to the width of the terminal. @text must have no
+ * control characters.
  */
 void statusline_show(const char *text);
 void statusline_hide(void);
@@ -36,13 +36,13 @@ void statusline_hold(void);
 void statusline_release(void);
 
 /*
- * Call it before output goes to stdout. When that is a terminal, too, or leads to one through a
- * pager, the line is removed for good.
+ * Remove the line for good if stdout is a terminal, too, or leads to one through a pager. Call it
+ * before output goes to stdout.
  */
 void statusline_before_output(bool is_paged);
 
 /*
- * Get the number of the terminal's device (st_rdev), to find other processes that print there.
+ * Get the number of the terminal's device (st_rdev), to find other processes that print to it.
  * Returns false when there is no terminal, or its number is unknown.
  */
 bool statusline_terminal(uint64_t *device);

@@ -11,7 +11,10 @@
 
 #define WORD_BYTES 128
 
-/* Shows @list in place of the view, and moves in it, until another key comes. Returns that key. */
+/*
+ * Shows @list in place of the view. Keys move in it, until another key is pressed. Returns that
+ * key.
+ */
 static int wait_in_list(struct tui *tui, struct list_view *list)
 {
 	struct tui_view *before = tui->view;
@@ -46,7 +49,7 @@ void ask_help(struct tui *tui)
 
 /* --- search --- */
 
-/* Adds a character, given by its code point, in UTF-8. */
+/* Appends the character with the code point @key, in UTF-8. */
 static void add_char(char *word, size_t *len, int key)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -67,7 +70,7 @@ static void remove_char(char *word, size_t *len)
 	word[*len] = '\0';
 }
 
-/* Reads a word to search. Returns false when the user has cancelled. */
+/* Reads a word to search for. Returns false when the user has cancelled. */
 static bool read_word(struct tui *tui, char *word)
 {
 	size_t len = 0;
@@ -158,7 +161,7 @@ static int show_fields(struct list_view *list, const struct field_list *fields)
 			      "fields of this view", NULL);
 }
 
-/* Lets the user choose fields. Returns true when the chosen ones are to be shown. */
+/* Lets the user choose fields. Returns true when the chosen fields are to be shown. */
 static bool choose_fields(struct tui *tui, const struct field_list *fields)
 {
 	struct list_view list cleanup(list_view_deinit) = { 0 };

@@ -1,6 +1,6 @@
 /*
- * Starts an editor at a function's line (see state.h). A stranger's recording may supply the file
- * name, so no shell sees the name, and no editor takes the name for an option.
+ * Starts an editor at a function's line (see state.h). The file name may come from a stranger's
+ * recording. So the name is not passed to a shell, and an editor cannot take it for an option.
  */
 #include <errno.h>
 #include <signal.h>
@@ -49,8 +49,9 @@ static bool knows_plus_line(const char *path)
 }
 
 /*
- * Makes the editor's argv: its command, which may have options, then the line and the file. @words:
- * point into @command
+ * Makes the editor's argv: its command, which may have options, then the line and the file.
+ *
+ * @words: the argv; it points into @command
  */
 static void make_command(char *command, char *line, char *file, char **words)
 {
@@ -69,7 +70,10 @@ static void make_command(char *command, char *line, char *file, char **words)
 	words[nr] = NULL;
 }
 
-/* Runs the editor on the terminal, and waits. Returns its status, or a negative errno. */
+/*
+ * Runs the editor on the terminal, and waits for its end. Returns its exit status, or a negative
+ * errno.
+ */
 static int run_command(char **words)
 {
 	struct sigaction ignore = { .sa_handler = SIG_IGN };
@@ -84,7 +88,7 @@ static int run_command(char **words)
 		execvp(words[0], words);
 		_exit(127);
 	}
-	/* Ctrl-C is for the editor. */
+	/* Ctrl-C is meant for the editor. */
 	sigaction(SIGINT, &ignore, &old_int);
 	sigaction(SIGQUIT, &ignore, &old_quit);
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
@@ -117,7 +121,10 @@ static void edit_file(struct tui *tui, const char *file, unsigned line)
 		draw_note(tui, "the editor (EDITOR) cannot be run");
 }
 
-/* Refuses all but regular files: the recording may name a device, which must not be opened. */
+/*
+ * Refuses files that are not regular, because the recording may name a device, which must not be
+ * opened.
+ */
 static void check_and_edit(struct tui *tui, const char *file, unsigned line)
 {
 	struct strbuf text cleanup_strbuf = { 0 };

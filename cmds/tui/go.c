@@ -52,7 +52,10 @@ static int make_program(struct tui *tui, struct uft_err *err)
 {
 	struct tui_reading *reading = tui->reading;
 
-	/* The first session with calls is chosen; if none has any, the first one. */
+	/*
+	 * The first session with calls is chosen. If no session has any, the first session is
+	 * chosen.
+	 */
 	for (size_t i = 0; !has_calls(tui, tui->session) && i < reading->tree.nr_roots; i++)
 		tui->session = has_calls(tui, i) ? i : 0;
 	prepare_graph(tui, &tui->program);
@@ -105,7 +108,7 @@ static int make_sum(struct tui *tui, const char *name)
 	return ret == 0 && tui->sum.roots[0]->first ? tree_sort(tui->sum.roots[0]->first) : ret;
 }
 
-/* Makes the graph of @name. There is none when the program does not call it. */
+/* Makes the graph of @name. It is an error when the program does not call the function. */
 static int make_func(struct tui *tui, const char *name, struct uft_err *err)
 {
 	tui->func_name = strdup(name);
@@ -125,7 +128,7 @@ int go_graph_of_func(struct tui *tui, const struct func *func, struct uft_err *e
 	if (!func || ret < 0)
 		return ret;
 
-	/* The name is copied: it may belong to the graph that is dropped. */
+	/* The name is copied, because it may belong to the graph that is dropped. */
 	char *name cleanup_free = strdup(func->name);
 
 	drop_func(tui);
@@ -192,7 +195,10 @@ static int make_replay(struct tui *tui, struct uft_err *err)
 	const struct opts *opts = tui->opts;
 	const struct replay_config shown = {
 		.color = opts->color_mode,
-		/* With the time range of a partial pass, the default would have one field more. */
+		/*
+		 * The default fields are not used: for the time range of a partial pass, they would
+		 * have one field more.
+		 */
 		.fields = tui->replay_fields ? tui->replay_fields : REPLAY_FIELDS,
 		.merges_leaves = true,
 		.shows_args = opts->show_args,
@@ -294,7 +300,7 @@ int go_sessions(struct tui *tui, struct uft_err *err)
 	return 0;
 }
 
-/* Returns the number of the @nr-th program that has calls. */
+/* Returns the number of the @nr-th program among those that have calls. */
 static size_t program_number(const struct tui *tui, size_t nr)
 {
 	for (size_t i = 0; i < tui->reading->tree.nr_roots; i++) {
@@ -377,8 +383,8 @@ static int take_report(struct tui *tui, struct uft_err *err)
 	before.ops = tui->report.view.ops;
 	tui->report.view = before;
 	/*
-	 * The cursor follows its function. On the first line it stays: the function with the
-	 * longest time may be another one now.
+	 * The cursor follows its function. A cursor on the first line stays there, because another
+	 * function may have the longest time now.
 	 */
 	if (name && before.cursor)
 		report_view_find(&tui->report, name);
@@ -423,7 +429,7 @@ int go_take_reading(struct tui *tui, struct tui_reading *next, struct uft_err *e
 	if (ret == 0)
 		ret = take_lists(tui, err);
 	replay_view_set_tree(&tui->replay, &next->tree);
-	/* After an error the views are dropped, since they point into the former reading. */
+	/* After an error the views are dropped, because they point into the former reading. */
 	if (ret < 0)
 		go_deinit(tui);
 	reading_close(before);

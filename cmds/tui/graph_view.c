@@ -11,11 +11,11 @@
 #include "utils/view/source_line.h"
 #include "utils/view/texts.h"
 
-/* A flag of an entry of @shown: the entry is the empty line before that item. */
+/* A flag of an entry of @shown. It means that the entry is the empty line before the item. */
 #define GRAPH_GAP      (1U << 31)
-/* The most items: item numbers must leave GRAPH_GAP free. Later items are left out. */
+/* The most items. Item numbers must leave GRAPH_GAP free, so later items are left out. */
 #define GRAPH_ITEMS    (GRAPH_GAP - 1)
-/* The most lines for all paths to a function: with many paths, long ones are cut. */
+/* The most lines for all paths to a function. Long paths are cut when there are many of them. */
 #define PATH_ITEMS_MAX ((size_t)2 << 20)
 
 static struct graph_view *graph_of(const struct tui_view *view)
@@ -67,7 +67,7 @@ static int add_node(struct graph_view *view, const struct tree_node *node, uint3
 	return add_item(view, item, index);
 }
 
-/* Adds all nodes of @top. It does not recurse: paths can be long. */
+/* Adds all nodes of @top. The function is not recursive, because paths can be long. */
 static int add_tree(struct graph_view *view, const struct tree_node *top, uint32_t parent)
 {
 	const struct tree_node *node = top;
@@ -94,7 +94,7 @@ static int add_tree(struct graph_view *view, const struct tree_node *top, uint32
 	return ret;
 }
 
-/* Adds an invisible parent for lines that have no other. */
+/* Adds an invisible parent for lines that have no other parent. */
 static int begin_section(struct graph_view *view, uint32_t *section)
 {
 	const struct graph_item item = { .kind = GRAPH_HIDDEN, .parent = view->nr_items };
@@ -171,8 +171,8 @@ static void put_heading(struct tui_view *base, struct sink *sink)
 }
 
 /*
- * Adds a blank and the branches of all calls around item @at. They are found from the inside, but
- * the outermost is printed first.
+ * Appends a blank and the branches of all calls around item @at. The calls are found from the
+ * innermost to the outermost, but printed in the opposite order.
  */
 static void add_branches(const struct graph_view *view, uint32_t at, struct strbuf *out)
 {
@@ -192,7 +192,10 @@ static void add_branches(const struct graph_view *view, uint32_t at, struct strb
 	}
 }
 
-/* Adds the branch to item @at itself. Without siblings it is only a mark in place of a blank. */
+/*
+ * Appends the branch to item @at itself. An item without siblings has only a mark in place of a
+ * blank.
+ */
 static void add_branch(const struct graph_view *view, uint32_t at, struct strbuf *out)
 {
 	bool folds = view->items[at].is_folded && is_below(view, at);
@@ -323,7 +326,7 @@ static uint32_t previous_sibling(const struct graph_view *view, uint32_t at)
 	return before;
 }
 
-/* Folds call @from, and moves the cursor to call @to, whose calls are shown. */
+/* Folds the call @from, and moves the cursor to the call @to, whose nested calls are shown. */
 static uint32_t leave_for(struct graph_view *view, uint32_t from, uint32_t to)
 {
 	if (from != to) {
@@ -379,7 +382,7 @@ static int act_on(struct graph_view *view, uint32_t *at, enum tui_act act)
 {
 	switch (act) {
 	case TUI_FOLD:
-		/* The program itself is not folded: nothing would be left to see. */
+		/* The program itself is not folded, because nothing else would be left to see. */
 		view->items[*at].is_folded ^= view->items[*at].func && is_below(view, *at);
 		return 0;
 	case TUI_FOLD_CHILDREN:
@@ -460,7 +463,7 @@ int graph_view_program(struct graph_view *view, const struct tree_node *root, co
 }
 
 /*
- * Adds the callers of @call in @whole, up to the program or the limit. All lines have the numbers
+ * Adds the callers of @call in @whole, up to the program or the limit. All lines show the numbers
  * of @call.
  */
 static int add_path(struct graph_view *view, uint32_t section, const struct graph_view *whole,
@@ -496,8 +499,8 @@ static int add_path(struct graph_view *view, uint32_t section, const struct grap
 }
 
 /*
- * Returns the first item from @at on that is a call of @name, or nr_items. The caller skips calls
- * inside of one that was found.
+ * Returns the first call of @name among the items from @at to the end, or nr_items. The caller must
+ * skip the items inside of a call that was found.
  */
 static uint32_t find_call(const struct graph_view *whole, uint32_t at, const char *name)
 {
@@ -519,7 +522,7 @@ static size_t count_calls(const struct graph_view *whole, const char *name)
 	return nr;
 }
 
-/* Adds the paths to all calls of @name that are not inside of another one. */
+/* Adds the paths to all calls of @name that are not inside of another call of @name. */
 static int add_paths(struct graph_view *view, const struct graph_view *whole, const char *name)
 {
 	uint32_t section;
@@ -576,7 +579,7 @@ static uint32_t scan_siblings(const struct graph_view *view, uint32_t from, uint
  * Returns the child of @parent that corresponds to @item of another view, or nr_items. The search
  * begins at @guess.
  *
- * @parent: nr_items: the sections are searched
+ * @parent: an item; nr_items: the sections are searched
  */
 static uint32_t find_like(const struct graph_view *view, uint32_t parent, uint32_t *guess,
 			  const struct graph_item *item)
@@ -597,7 +600,7 @@ static uint32_t find_like(const struct graph_view *view, uint32_t parent, uint32
 /*
  * Gives the items of @view the folds of @before.
  *
- * @now: gets, by item of @before, the same item of @view, or nr_items
+ * @now: gets, for each item of @before, the same item of @view, or nr_items
  */
 static void carry_folds(struct graph_view *view, const struct graph_view *before, uint32_t *now,
 			uint32_t *guesses)
@@ -607,7 +610,10 @@ static void carry_folds(struct graph_view *view, const struct graph_view *before
 		bool is_section = item->parent == at;
 		uint32_t parent = is_section ? view->nr_items : now[item->parent];
 
-		/* The item's parent does not exist any more, so neither does the item. */
+		/*
+		 * The parent of the item does not exist any more, so the item does not exist
+		 * either.
+		 */
 		if (!is_section && parent == view->nr_items)
 			now[at] = view->nr_items;
 		else

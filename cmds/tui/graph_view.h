@@ -12,7 +12,7 @@
 enum graph_item_kind {
 	GRAPH_CALL,
 	GRAPH_TEXT,   /* the line is @text */
-	GRAPH_HIDDEN, /* not shown; only the items below it are */
+	GRAPH_HIDDEN, /* not shown itself; the items below it are shown */
 };
 
 /*
@@ -34,11 +34,12 @@ struct graph_item {
 };
 
 /*
- * Starts as { 0 } with graph_view_program() or graph_view_func(), ends with graph_view_deinit().
+ * Starts as { 0 }, is made by graph_view_program() or graph_view_func(), and ends with
+ * graph_view_deinit().
  *
  * @graph: the columns; borrowed
  * @program: the name of the root
- * @shown: the items of the lines; GRAPH_GAP marks the empty line before an item
+ * @shown: the item of each line; GRAPH_GAP marks the empty line before an item
  * @is_utf8: branches are drawn with characters outside of ASCII
  * @title: the heading of a function's graph; on the heap
  */
@@ -70,7 +71,7 @@ int graph_view_func(struct graph_view *view, const struct graph_view *whole,
 		    const struct tree_node *sum, const char *name, struct uft_err *err);
 
 /*
- * Take over the folds, the cursor and the place on the screen of @before, a view of the same
+ * Take over the folds, the cursor and the screen position of @before, which is a view of the same
  * recording when it had fewer calls. Returns 0 or -ENOMEM with @err.
  */
 int graph_view_carry(struct graph_view *view, const struct graph_view *before, struct uft_err *err);

@@ -8,14 +8,16 @@
 #include "cmds/tui/state.h"
 #include "utils/base/clock.h"
 
-/* The time between two looks. */
+/* The time between two checks of the recording. */
 #define LOOK_NS	      300000000ULL
-/* Graph and report are read again after this many times the time that reading takes. */
+/*
+ * The pause before graph and report are read again, as a multiple of the time that reading takes.
+ */
 #define REST_FACTOR   10
 #define REST_LEAST_NS 1000000000ULL
 /*
- * The recorder tells that records are complete a bit later than it writes them. So this many more
- * looks are made after files have stopped growing.
+ * The number of further checks after the files have stopped growing. They are needed because the
+ * recorder reports that records are complete a bit later than it writes them.
  */
 #define LATE_LOOKS    4
 
@@ -25,7 +27,7 @@ void grow_begin(struct tui *tui)
 
 	tui->growth.grows = ask_is_recorded(dir);
 	tui->growth.stamp = tui->growth.grows ? growth_stamp(dir) : 0;
-	/* Parts were written while others were read, so the reading is old already. */
+	/* Some parts were written while others were read, so the reading is already out of date. */
 	tui->growth.is_stale = tui->growth.grows;
 }
 
@@ -49,7 +51,10 @@ int grow_open_calls(struct tui *tui, struct uft_err *err)
 		return ret;
 	calls->data.modules.syms_dir = opts.syms_dir;
 	calls->is_open = true;
-	/* The first look only asks up to which time records are complete, for the second look. */
+	/*
+	 * The first check only asks for the time up to which records are complete. The second check
+	 * uses that time.
+	 */
 	return calls->grows ? follow_look(&calls->follow, err) : 0;
 }
 
@@ -62,7 +67,10 @@ void grow_close_calls(struct tui *tui)
 	tui->wanted_func = NULL;
 }
 
-/* Shows new lines of the replay. The cursor follows the last line; on any other line it stays. */
+/*
+ * Shows new lines of the replay. A cursor on the last line follows it. On any other line the cursor
+ * stays.
+ */
 static int grow_replay(struct tui *tui, bool has_grown, struct uft_err *err)
 {
 	struct tui_calls *calls = &tui->calls;

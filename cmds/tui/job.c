@@ -79,7 +79,10 @@ void job_stop(struct tui_job *job)
 {
 	if (!job->runs)
 		return;
-	/* The thread may begin another pipeline, so it is stopped again and again. */
+	/*
+	 * The thread may begin another pipeline, so stopping is repeated until the thread has
+	 * ended.
+	 */
 	while (!job_is_done(job)) {
 		reading_stop(job->reading);
 		nanosleep(&(struct timespec){ .tv_nsec = LOOK_NS }, NULL);

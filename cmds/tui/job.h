@@ -1,4 +1,4 @@
-/* Reads a recording in a thread of its own, so that keys need not wait for it. */
+/* Reads a recording in a thread of its own, so that keys do not wait for it. */
 #ifndef UTRAIL_CMDS_TUI_JOB_H
 #define UTRAIL_CMDS_TUI_JOB_H
 
@@ -16,11 +16,11 @@ enum job_work {
 };
 
 /*
- * Starts as { 0 } with job_start(). While the job @runs, other threads may use only the directory
- * of the data in @reading.
+ * Starts as { 0 }; job_start() begins a job. While the job @runs, other threads may use only the
+ * directory of the data in @reading.
  *
  * @wanted: the report to be made
- * @began_ns, @took_ns: by the monotonic clock
+ * @began_ns, @took_ns: the start and the duration, by the monotonic clock
  */
 struct tui_job {
 	struct tui_reading *reading;
@@ -36,22 +36,24 @@ struct tui_job {
 };
 
 /*
- * Begin @work, which is of enum job_work, on @reading. Only one job may run. @config: for
- * JOB_REPORT. Returns 0 or negative with @err.
+ * Begin @work on @reading. @work has bits of enum job_work. Only one job may run at a time. Returns
+ * 0, or a negative error with @err.
+ *
+ * @config: the configuration for JOB_REPORT
  */
 int job_start(struct tui_job *job, struct tui_reading *reading, unsigned work,
 	      const struct report_config *config, struct uft_err *err);
 
-/* True when the job has ended: then job_end() does not wait. */
+/* True when the job has ended, so that job_end() does not wait. */
 bool job_is_done(const struct tui_job *job);
 
-/* Wait for the end of the job. Returns 0, or its failure with @err. */
+/* Wait for the end of the job. Returns 0, or the job's error with @err. */
 int job_end(struct tui_job *job, struct uft_err *err);
 
-/* End a job whose result is not wanted any more. Does nothing when none runs. */
+/* End a job whose result is not wanted any more. Does nothing when no job runs. */
 void job_stop(struct tui_job *job);
 
-/* Append the job's progress. */
+/* Append the progress of the job as text. */
 void job_put_progress(struct tui_job *job, struct strbuf *out);
 
 #endif

@@ -6,9 +6,9 @@
 #include "utils/base/containers/strbuf.h"
 
 /*
- * Starts as { 0 } with list_view_init(), ends with list_view_deinit().
+ * Starts as { 0 }, is made by list_view_init(), and ends with list_view_deinit().
  *
- * @text: all lines, each with a newline, escaped, in the colours of a terminal
+ * @text: all lines, each with a newline; escaped, with colours for a terminal
  * @starts: offsets of the lines in @text
  * @heading, @place: borrowed
  */
@@ -22,8 +22,8 @@ struct list_view {
 };
 
 /*
- * Make the view of the text in @view->text. @name: the kind of view. Returns 0 or -ENOMEM with
- * @err.
+ * Make the view of the text in @view->text. @name is the name of the kind of view. Returns 0 or
+ * -ENOMEM with @err.
  */
 int list_view_init(struct list_view *view, const char *name, const char *heading, const char *place,
 		   struct uft_err *err);

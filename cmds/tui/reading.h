@@ -1,4 +1,4 @@
-/* The recording that the screen program shows: it is opened and added up once for all views. */
+/* The recording that the screen program shows. It is opened and added up once for all views. */
 #ifndef UTRAIL_CMDS_TUI_READING_H
 #define UTRAIL_CMDS_TUI_READING_H
 
@@ -11,12 +11,12 @@
 #include "utils/view/report/report.h"
 
 /*
- * Starts as { 0 } with reading_open(), ends with reading_close(). Its parts point to each other: do
- * not move it.
+ * Starts as { 0 }, is opened by reading_open(), and ends with reading_close(). It must not be
+ * moved, because its parts point to each other.
  *
  * @tree: all calls, with all numbers that columns of graphs have; made by reading_run_tree()
- * @agg: the sums of all calls, made by @report_pipe; a report takes them over
- * @active: the running pipeline, for progress, or NULL
+ * @agg: the sums of all calls, made by @report_pipe; a report takes ownership of them
+ * @active: the running pipeline, from which the progress is read, or NULL
  * @stops: the user wants reading to end early
  */
 struct tui_reading {
@@ -33,29 +33,35 @@ struct tui_reading {
 };
 
 /*
- * Open the recording, without reading records. Returns 0, CMD_NO_DATA or negative; the latter two
- * with @err.
+ * Open the recording, without reading records. Returns 0 on success, or CMD_NO_DATA or a
+ * negative errno, both with @err.
  *
- * @is_quiet: the screen is in use: print no messages
+ * @is_quiet: print no messages, because the screen is in use
  */
 int reading_open(struct tui_reading *reading, const struct opts *opts, bool is_quiet,
 		 struct uft_err *err);
 void reading_close(struct tui_reading *reading);
 
-/* Make the tree of all calls. Returns 0 or negative with @err. May take long: see job.h. */
+/*
+ * Make the tree of all calls. This may take long (see job.h). Returns 0, or a negative error with
+ * @err.
+ */
 int reading_run_tree(struct tui_reading *reading, struct uft_err *err);
 
 /*
- * Add up all calls for @report, into @agg, whose former content is dropped. Returns 0 or negative
- * with @err.
+ * Add up all calls for @report into @agg, whose former content is dropped. Returns 0, or a negative
+ * error with @err.
  */
 int reading_add_up(struct tui_reading *reading, const struct report *report, struct uft_err *err);
 
-/* From another thread: make the reading end as if there were no more records. */
+/*
+ * Make the reading end as if there were no more records. Called from another thread than the
+ * reading one.
+ */
 void reading_stop(struct tui_reading *reading);
 
 /*
- * Open a pipeline on the recording of @opts. Only one thread at a time may do this: filters
+ * Open a pipeline on the recording of @opts. Only one thread at a time may do this, because filters
  * remember their matches.
  */
 int reading_open_pipeline(struct pipeline *pipe, struct trace_data *data,

@@ -25,7 +25,9 @@ static size_t nr_lines(struct tui_view *base)
 	return report_of(base)->rows.nr;
 }
 
-/* Titles are in capitals, as in uftrace, whose title for the number of calls is shorter. */
+/*
+ * Titles are in capitals. As in uftrace, the column with the number of calls has a shorter title.
+ */
 static void put_title(const struct report_column *column, const struct report_layout *layout,
 		      bool is_sorted, struct sink *sink)
 {
@@ -109,7 +111,7 @@ static int find_sorted(const struct report_view *view)
 	return -1;
 }
 
-/* Sorts by that column. Returns false when it has no order. */
+/* Sorts by the column with that index. Returns false when the column has no order. */
 static bool sort_by(struct report_view *view, size_t index)
 {
 	struct report_config config = view->report.config;
