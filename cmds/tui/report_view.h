@@ -6,10 +6,10 @@
 #include "utils/view/report/report_columns.h"
 
 /*
- * Starts as { 0 } with report_view_init(), ends with report_view_deinit().
+ * Starts as { 0 }, is made by report_view_init(), and ends with report_view_deinit().
  *
- * @agg: sums of all calls; report_view_init() takes them over
- * @sorted: index, among the chosen columns, of the column that sorts the rows; -1: none
+ * @agg: sums of all calls; report_view_init() takes ownership of them
+ * @sorted: the index of the column by which the rows are sorted, among the chosen columns; -1: none
  */
 struct report_view {
 	struct tui_view view;
@@ -23,21 +23,24 @@ struct report_view {
 };
 
 /*
- * Make the view of @view->agg, for which report_prepare() with @config and the reading are done.
- * Without sort keys in @config, the first column is the key. Returns 0, -ERR_USAGE or -ENOMEM with
+ * Make the view of @view->agg. Call it after report_prepare() with @config, and after the reading.
+ * If @config has no sort keys, the first column is the key. Returns 0, -ERR_USAGE or -ENOMEM with
  * @err.
  */
 int report_view_init(struct report_view *view, const struct report_config *config,
 		     struct uft_err *err);
 void report_view_deinit(struct report_view *view);
 
-/* Sort by the column with that index, if it has an order. */
+/* Sort by the column with the index @index, if the column has an order. */
 void report_view_sort(struct report_view *view, int index);
 
-/* Go to the line of @func. Returns false when there is none. */
+/* Go to the line of @func. Returns false when there is no such line. */
 bool report_view_go(struct report_view *view, const struct func *func, size_t rows);
 
-/* Move the cursor to the line of function @name. Its row on the screen stays, if there is room. */
+/*
+ * Move the cursor to the line of function @name. The cursor stays on its row of the screen, if
+ * there is room.
+ */
 void report_view_find(struct report_view *view, const char *name);
 
 #endif

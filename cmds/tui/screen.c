@@ -16,20 +16,20 @@
 
 #include <curses.h>
 #include <term.h>
-/* ncurses has macros with the names of variables here. */
+/* ncurses has macros with the names of these variables. */
 #undef columns
 #undef lines
 
 #include "utils/base/compiler.h"
 
 /*
- * The time that ncurses waits for the rest of a key's escape sequence. Without a rest, the key was
- * Escape.
+ * The time that ncurses waits for the rest of a key's escape sequence. If no rest comes, the key
+ * was Escape.
  */
 #define ESCAPE_MS	 25
-/* The time after which a signal is noticed that came just before a wait. */
+/* The longest time before a signal is noticed that came just before a wait. */
 #define LOOK_MS		 500
-/* The most times that the terminal may be readable without any input. */
+/* The most times in a row that the terminal may be readable without having input. */
 #define EMPTY_READS_MAX	 50
 #define PAIR_BAR	 8
 /* The most keys that are kept while something takes long. */
@@ -38,7 +38,10 @@
 #define SIGNAL_STACK	 (64 * 1024)
 #define REPLACEMENT_CHAR '?'
 
-/* All that signal handlers need is here: they may only call write(2) and tcsetattr(3). */
+/*
+ * The state of the screen. It includes everything that signal handlers need, because they may only
+ * call write(2) and tcsetattr(3).
+ */
 static struct {
 	bool is_open;
 	bool has_color;
@@ -73,7 +76,7 @@ static void note_continue(int sig)
 	was_continued = 1;
 }
 
-/* The handler for crashes: restores the terminal, so that the message can be read. */
+/* Handles crashes: restores the terminal, so that the message can be read. */
 static void restore_and_die(int sig)
 {
 	ssize_t ignored = write(STDOUT_FILENO, the.restore, the.restore_len);
@@ -162,7 +165,7 @@ int screen_check(struct uft_err *err)
 
 	bool moves = cursor_address;
 
-	/* This description is not needed any more: ncurses makes its own. */
+	/* This description is not needed any more, because ncurses makes its own. */
 	del_curterm(cur_term);
 	if (!moves)
 		return err_set(err, -EINVAL,
@@ -177,7 +180,10 @@ int screen_open(bool has_color, struct uft_err *err)
 	setlocale(LC_CTYPE, "");
 	the.is_utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
 	tcgetattr(STDIN_FILENO, &the.termios);
-	/* Before ncurses starts: it sets handlers of its own for signals that have none. */
+	/*
+	 * This comes before ncurses starts, because ncurses sets its own handlers for signals that
+	 * have none.
+	 */
 	catch_signals();
 	the.screen = newterm(NULL, stdout, stdin);
 	if (!the.screen) {
@@ -243,7 +249,7 @@ struct screen_size screen_size(void)
 
 /* --- text --- */
 
-/* Returns the attributes of "\e[<number>m". On terminals without bright colours, these are bold. */
+/* Returns the attributes of "\e[<number>m". Terminals without bright colours show them as bold. */
 static attr_t sgr_attrs(unsigned number, short *pair)
 {
 	bool is_bright = number >= 90 && number <= 97;
@@ -273,7 +279,10 @@ static size_t read_sgr(const char *text, size_t len, attr_t *attrs, short *pair)
 	return at < len ? at + 1 : len;
 }
 
-/* Reads the character at @text, and returns its length. Names were escaped: the text is UTF-8. */
+/*
+ * Reads the character at @text, and returns its length. The text is valid UTF-8, because names were
+ * escaped.
+ */
 static size_t read_char(const char *text, size_t len, wchar_t *c)
 {
 	static const uint8_t firsts[] = { 0x7f, 0x1f, 0x0f, 0x07 };
@@ -319,7 +328,7 @@ void screen_put(size_t row, size_t column, size_t width, const char *text, size_
 		enum screen_look look)
 {
 	const struct screen_size size = screen_size();
-	size_t at = 0; /* columns of the text so far */
+	size_t at = 0; /* number of columns of the text before @at */
 	short base_pair;
 	const attr_t base = look_attrs(look, &base_pair);
 	attr_t attrs = 0;
@@ -426,7 +435,10 @@ static int read_key(void)
 	}
 }
 
-/* Draws everything again after the process was stopped: other programs have used the terminal. */
+/*
+ * Draws everything again after the process was stopped and continued, because other programs have
+ * used the terminal.
+ */
 static int redraw_all(void)
 {
 	was_continued = 0;
@@ -435,7 +447,7 @@ static int redraw_all(void)
 	return SCREEN_RESIZED;
 }
 
-/* True when the terminal is always readable but has no input: it is gone. */
+/* True when the terminal has disappeared. In this case it is always readable but has no input. */
 static bool has_gone(const struct pollfd *input)
 {
 	if (input->revents & (POLLHUP | POLLERR | POLLNVAL))
@@ -456,7 +468,7 @@ bool screen_is_interrupted(void)
 	return caught_signal;
 }
 
-/* Returns a key that was kept while something took long, or one that is there now. */
+/* Returns a key that was kept while something took long, or a key that is available now. */
 static int next_key(void)
 {
 	int key = the.typed[0];

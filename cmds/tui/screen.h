@@ -10,7 +10,10 @@
 
 #include "utils/base/err.h"
 
-/* Keys that are no characters have larger numbers. Other numbers tell why no key was read. */
+/*
+ * Numbers of keys that are not characters are larger than those of characters. Negative numbers
+ * tell why no key was read.
+ */
 enum screen_key {
 	SCREEN_NO_KEY = -1, /* the time is over, or a signal came */
 	SCREEN_UP = 0x200000,
@@ -27,7 +30,7 @@ enum screen_key {
 	SCREEN_WHEEL_UP,
 	SCREEN_WHEEL_DOWN,
 	SCREEN_CLICK, /* a click on screen_clicked_row() */
-	/* the size has changed, or the process was continued: everything must be drawn again */
+	/* the size has changed, or the process was continued, so everything must be drawn again */
 	SCREEN_RESIZED,
 	SCREEN_OTHER,
 };
@@ -39,14 +42,15 @@ enum screen_look {
 };
 
 /*
- * Check that there is a usable terminal. Returns 0, -ENOTTY, or -EINVAL for an unknown kind of
- * terminal; with @err.
+ * Check that there is a usable terminal. Returns 0. Returns -ENOTTY without a terminal, or -EINVAL
+ * for an unknown kind of terminal, both with @err.
  */
 int screen_check(struct uft_err *err);
 
 /*
- * Take the terminal, after screen_check(), until screen_close(). A crash restores the terminal
- * first. Signals of other processes are noted (screen_signal()). Returns 0, or -EINVAL with @err.
+ * Take the terminal, after screen_check(), until screen_close(). If the process crashes, the
+ * terminal is restored first. Signals of other processes are noted (screen_signal()). Returns 0, or
+ * -EINVAL with @err.
  *
  * @has_color: use colours, if the terminal has them
  */
@@ -79,19 +83,22 @@ void screen_put(size_t row, size_t column, size_t width, const char *text, size_
 void screen_show(void);
 
 /*
- * Returns a character, an enum screen_key, or SCREEN_NO_KEY after @timeout_ms; with -1 it waits
- * without a limit.
+ * Returns a character, an enum screen_key, or SCREEN_NO_KEY after @timeout_ms. If @timeout_ms is
+ * -1, waits without a limit.
  */
 int screen_key(int timeout_ms);
 size_t screen_clicked_row(void);
 
 /*
- * Call it while something takes long. Returns true when the user has typed q or Escape, or a signal
- * ends the program. Keys are kept for screen_key().
+ * Check for keys while something takes long. Returns true when the user has typed q or Escape, or
+ * when a signal ends the program. Other keys are kept for screen_key().
  */
 bool screen_is_interrupted(void);
 
-/* Returns the signal by which the program must end, or 0. SIGHUP when the terminal is gone. */
+/*
+ * Returns the signal that the program must end by, or 0. It is SIGHUP when the terminal has
+ * disappeared.
+ */
 int screen_signal(void);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* Takes "FILE:LINE" apart. */
+/* Splits "FILE:LINE". */
 static bool split_line(struct strbuf *text, unsigned *line)
 {
 	char *colon = text->len ? strrchr(text->data, ':') : NULL;

@@ -7,13 +7,17 @@
 #include "utils/pipeline/recording/module.h"
 
 /*
- * Append the name of the file with the source of @func, and set @line. Returns false when it is
- * unknown: no debug information was recorded, and the program has none, or has changed.
+ * Append the name of the file with the source of @func, and set @line. Returns false when the place
+ * is unknown. This happens when no debug information was recorded, and the program has none or has
+ * changed since.
  */
 bool source_place_find(struct module_set *modules, const struct func *func, struct strbuf *file,
 		       unsigned *line);
 
-/* Append the place as text for people: "FILE [line:NUMBER]". Returns false when it is unknown. */
+/*
+ * Append the place as text for people: "FILE [line:NUMBER]". Returns false when the place is
+ * unknown.
+ */
 bool source_place_put(struct module_set *modules, const struct func *func, struct sink *sink);
 
 #endif

@@ -12,10 +12,11 @@
 #include "cmds/tui/view.h"
 
 /*
- * The recording opened once more, for the replay: another thread may be reading the first one.
+ * The recording, opened a second time for the replay, because another thread may be reading the
+ * first one.
  *
- * @grows: a recorder writes it, and @follow tells up to which time it is complete
- * @left: number of looks still to make after its files have stopped growing
+ * @grows: a recorder writes it; @follow tells the time up to which it is complete
+ * @left: the number of checks that still follow after its files have stopped growing
  */
 struct tui_calls {
 	struct trace_data data;
@@ -28,8 +29,8 @@ struct tui_calls {
 /*
  * A recording that a recorder may still write.
  *
- * @grows: a recorder writes it
- * @is_stale: its files have more than @reading
+ * @grows: a recorder is writing it
+ * @is_stale: its files have records that @reading lacks
  * @stamp, @looked_ns: stamp of its files (growth.h) and time of the last look
  * @read_ns, @took_ns: the time when @reading was complete, and the time that reading took
  */
@@ -46,8 +47,8 @@ struct tui_growth {
  * @reading: the recording for graph and report; complete when @has_tree
  * @next: takes the place of @reading when it is complete
  * @waiting: the view during the first reading
- * @wanted, @wanted_func: the command (enum tui_command) that waits for the first reading, and its
- *         function
+ * @wanted, @wanted_func: the command (enum tui_command) that waits for the first reading, and the
+ *         function of the command
  * @graph: the columns of graphs
  * @session: the program that is shown, a root of the tree
  * @sum: the calls of the function that @func shows
@@ -56,8 +57,8 @@ struct tui_growth {
  * @sink: appends to @line
  * @report_fields, @replay_fields: texts as for -f, on the heap; NULL: the default
  * @word: the last searched word; on the heap
- * @shows_count: the last line shows @nr_matches
- * @note: text of the last line until the next key; on the heap
+ * @shows_count: @nr_matches is shown in the last line
+ * @note: a text that the last line shows until the next key; on the heap
  */
 struct tui {
 	const struct opts *opts;
@@ -101,46 +102,56 @@ struct tui {
 
 /* --- draw.c --- */
 
-/* Returns the number of a view's lines that the screen has room for. */
+/* Returns the number of lines of a view that fit on the screen. */
 size_t draw_rows(void);
 void draw_all(struct tui *tui);
 /* Draw the whole screen with @text in the last line, where the user types. */
 void draw_prompt(struct tui *tui, const char *text);
-/* Note a line for the bottom of the screen. */
+/* Set the text of the last line until the next key. */
 void draw_note(struct tui *tui, const char *text);
 
-/* --- go.c: goes to the views that keys choose; returns negative with @err --- */
+/* --- go.c: goes to the views that keys choose; returns a negative error with @err --- */
 
 int go_graph(struct tui *tui, struct uft_err *err);
 int go_graph_of_func(struct tui *tui, const struct func *func, struct uft_err *err);
-/* Go to the report, which must exist. @func: the cursor goes to its line; may be NULL */
+/*
+ * Go to the report, which must exist. @func: the cursor goes to the line of this function; may be
+ * NULL
+ */
 void go_report(struct tui *tui, const struct func *func);
 int go_replay(struct tui *tui, const struct func *func, struct uft_err *err);
 int go_info(struct tui *tui, struct uft_err *err);
 int go_sessions(struct tui *tui, struct uft_err *err);
-/* If the view is the replay, number all of its lines, for commands that need its end. */
+/*
+ * If the view is the replay, number all of its lines. Commands that need the end of the lines call
+ * it.
+ */
 int go_to_know_all(struct tui *tui, struct uft_err *err);
 /* Returns the settings of the report, with the fields that the user has chosen. */
 struct report_config go_report_config(const struct tui *tui);
 /* Make the report from the sums that the job has made. */
 int go_take_report(struct tui *tui, struct uft_err *err);
-/* Returns the enum tui_command that the user has chosen by Enter in the list of sessions, or -1. */
+/*
+ * Returns the enum tui_command that the user has chosen with Enter in the list of sessions, or -1.
+ */
 int go_chosen(struct tui *tui);
 /* Returns the function of the cursor's line, or NULL. */
 const struct func *go_func_of_line(struct tui *tui);
 /* Returns the modules of the functions in the view on the screen. */
 struct module_set *go_modules(struct tui *tui);
-/* Put another reading in the place of the first. Folds and cursors keep their places. */
+/* Replace the first reading by another one. Folds and cursors keep their places. */
 int go_take_reading(struct tui *tui, struct tui_reading *next, struct uft_err *err);
 /* Returns the number of programs that have calls. */
 size_t go_nr_programs(const struct tui *tui);
 void go_deinit(struct tui *tui);
 
-/* --- wait.c: views that wait for reading in the background; returns negative with @err --- */
+/*
+ * --- wait.c: views that wait for reading in the background; returns a negative error with @err ---
+ */
 
-/* Begin to read. The first view comes when the reading is done. */
+/* Begin to read. The first view is shown when the reading is done. */
 int wait_first(struct tui *tui, struct uft_err *err);
-/* True when @command was put off: its view needs data that are not read yet. */
+/* True when @command was postponed, because its view needs data that were not read yet. */
 bool wait_for(struct tui *tui, int command, int *ret, struct uft_err *err);
 /* Read the recording once more, for a report with other fields. */
 int wait_for_report(struct tui *tui, struct uft_err *err);
@@ -153,7 +164,7 @@ void wait_end(struct tui *tui);
 
 /* Find out whether the recording grows. */
 void grow_begin(struct tui *tui);
-/* Look for new records, if it is time. Returns 0 or negative with @err. */
+/* Check for new records, if enough time has passed. Returns 0, or a negative error with @err. */
 int grow_look(struct tui *tui, struct uft_err *err);
 /* Read the whole recording again. */
 int grow_read_again(struct tui *tui, struct uft_err *err);
@@ -164,8 +175,9 @@ void grow_close_calls(struct tui *tui);
 /* --- tui.c --- */
 
 /*
- * Do an enum tui_command. @func: the function of the cursor's line, or NULL. Returns 0 or negative
- * with @err.
+ * Run an enum tui_command. Returns 0, or a negative error with @err.
+ *
+ * @func: the function of the cursor's line, or NULL
  */
 int tui_do(struct tui *tui, int command, const struct func *func, struct uft_err *err);
 
@@ -178,7 +190,7 @@ void ask_next_match(struct tui *tui, int step);
 
 /* --- editor.c --- */
 
-/* Open an editor at the source of the cursor's function, and come back. */
+/* Open an editor at the source of the cursor's function. Returns after the editor has ended. */
 void editor_open(struct tui *tui);
 
 #endif

@@ -44,7 +44,7 @@ int tui_check(const struct opts *opts, struct uft_err *err)
 	return ret < 0 ? -ERR_USAGE : 0;
 }
 
-/* The time between two looks at a job in the background. */
+/* The time between two checks of a job in the background, or of a recording that grows. */
 #define JOB_LOOK_MS    100
 #define GROWTH_LOOK_MS 300
 
@@ -89,7 +89,7 @@ static int show_first(struct tui *tui, struct uft_err *err)
 	return 0;
 }
 
-/* Goes to another view. The view must exist already. */
+/* Goes to another view, which must already exist. */
 static int go_to_view(struct tui *tui, int command, const struct func *func, struct uft_err *err)
 {
 	switch (command) {
@@ -161,7 +161,7 @@ int tui_do(struct tui *tui, int command, const struct func *func, struct uft_err
 	if (wait_for(tui, command, &ret, err))
 		return ret;
 
-	/* These commands look at lines that may not have numbers yet. */
+	/* These commands use lines that may not have numbers yet. */
 	if (command == TUI_END || command == TUI_SEARCH || command == TUI_NEXT_MATCH)
 		ret = go_to_know_all(tui, err);
 	if (ret < 0 || view_do_move(tui->view, command, draw_rows()))
@@ -170,7 +170,7 @@ int tui_do(struct tui *tui, int command, const struct func *func, struct uft_err
 	return ret == 0 ? do_other(tui, command, err) : ret;
 }
 
-/* Returns the time until the next look is needed, or -1 when none is. */
+/* Returns the time until the next check is needed, or -1 when none is needed. */
 static int idle_ms(const struct tui *tui)
 {
 	if (tui->view == &tui->replay.view && !tui->replay.pages.is_complete)
@@ -180,7 +180,7 @@ static int idle_ms(const struct tui *tui)
 	return tui->growth.grows || tui->growth.is_stale ? GROWTH_LOOK_MS : -1;
 }
 
-/* Waits for a key. Meanwhile lines of the replay are numbered. */
+/* Waits for a key. Meanwhile, lines of the replay are numbered. */
 static int wait_for_key(struct tui *tui)
 {
 	int ms = idle_ms(tui);
@@ -191,7 +191,7 @@ static int wait_for_key(struct tui *tui)
 	return key;
 }
 
-/* Does what happens without a key: results of reading, and growth. */
+/* Takes results of the reading, and checks for growth. This work is independent of keys. */
 static int look_around(struct tui *tui, struct uft_err *err)
 {
 	int ret = wait_look(tui, err);
@@ -254,7 +254,10 @@ int tui_check_terminal(struct uft_err *err)
 	return screen_check(err);
 }
 
-/* Opens the recording. If it has just begun and has no calls yet, waits for the first. */
+/*
+ * Opens the recording. If the recording has just begun and has no calls yet, waits for its first
+ * call.
+ */
 static int open_reading(struct tui *tui, struct uft_err *err)
 {
 	const struct timespec rest = { .tv_nsec = 50000000 };
@@ -297,7 +300,7 @@ int tui_run(const struct opts *opts, struct uft_err *err)
 	if (tui.reading)
 		close_tui(&tui);
 
-	/* The signal is sent again: a process that waits for this one must see it. */
+	/* The signal is sent again, because a process that waits for this one must see it. */
 	int sig = screen_signal();
 
 	if (sig)

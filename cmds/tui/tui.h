@@ -7,12 +7,14 @@
 /* Check the fields and sort keys of the options. Returns 0 or -ERR_USAGE. */
 int tui_check(const struct opts *opts, struct uft_err *err);
 
-/* Check that there is a terminal for the screen program. Returns 0 or negative with @err. */
+/*
+ * Check that there is a terminal for the screen program. Returns 0, or a negative error with @err.
+ */
 int tui_check_terminal(struct uft_err *err);
 
 /*
- * Run the screen program until the user quits. Parameters and results are those of struct cmd's
- * run().
+ * Run the screen program until the user quits. Parameters and results are those of run() in struct
+ * cmd.
  */
 int tui_run(const struct opts *opts, struct uft_err *err);
 

@@ -6,9 +6,9 @@
 
 #include "cmds/tui/keys.h"
 
-/* The number of columns that Left and Right move by. */
+/* The number of columns by which Left and Right move. */
 #define SHIFT_COLUMNS 8
-/* The number of lines that a search looks at between two calls of @stops. */
+/* The number of lines that a search reads between two calls of @stops. */
 #define LOOK_LINES    1024
 
 static size_t count_lines(struct tui_view *view)
@@ -21,7 +21,10 @@ static bool is_gap(const struct tui_view *view, size_t line)
 	return view->ops->is_gap && view->ops->is_gap(view, line);
 }
 
-/* Returns the line nearest to @line that the cursor can be on: below, or above if there is none. */
+/*
+ * Returns the line nearest to @line that the cursor can be on. Lines after @line are tried first,
+ * and lines before it afterwards.
+ */
 static size_t usable_line(struct tui_view *view, size_t line)
 {
 	size_t nr = count_lines(view);
@@ -39,7 +42,7 @@ static size_t usable_line(struct tui_view *view, size_t line)
 	return 0;
 }
 
-/* Returns the last line up to @line where a cursor can be. */
+/* Returns the last line at or before @line that the cursor can be on. */
 static size_t usable_before(struct tui_view *view, size_t line)
 {
 	while (line > 0 && is_gap(view, line))
@@ -55,7 +58,7 @@ void view_settle(struct tui_view *view, size_t rows)
 		view->top = view->cursor;
 	if (view->cursor - view->top >= rows)
 		view->top = view->cursor - rows + 1;
-	/* A screen never begins with the empty line between two calls. */
+	/* A screen does not begin with the empty line between two calls. */
 	while (view->top < view->cursor && is_gap(view, view->top))
 		view->top++;
 }
@@ -140,7 +143,8 @@ void view_center(struct tui_view *view, size_t rows)
 	size_t end = last_top(view, MAX(rows, (size_t)1));
 
 	/*
-	 * The line ends just above or below the middle: it depends on the direction of scrolling.
+	 * The line ends up just above or just below the middle, depending on the direction of
+	 * scrolling.
 	 */
 	if (view->cursor - view->top < half) {
 		while (view->top > 0 &&

@@ -10,7 +10,7 @@
 #include "utils/pipeline/recording/module.h"
 #include "utils/base/sink.h"
 
-/* Stands for no line. */
+/* The result when there is no line. */
 #define TUI_NOWHERE (-1)
 
 /* The actions of keys within a view. A view handles the actions that apply to it. */
@@ -29,15 +29,15 @@ enum tui_act {
 };
 
 /*
- * The state that all views have. It is at the beginning of a view's own struct.
+ * The state that all views have. It is the first member of a view's own struct.
  *
  * @name: the kind of view, for the last line
  * @cursor: the line that the keys act on
  * @top: the first line on the screen
- * @shift: number of columns left of the screen
+ * @shift: the number of columns that are hidden at the left of the screen
  * @rows: number of lines on the screen when the view was drawn last
- * @stops: called during long work: true when the user has pressed a key to end the work; may be
- *         NULL
+ * @stops: called during long work; returns true when the user has pressed a key to end the work;
+ *         may be NULL
  */
 struct tui_view {
 	const struct tui_view_ops *ops;
@@ -50,18 +50,18 @@ struct tui_view {
 };
 
 /*
- * A kind of view. Lines count from 0. A line is one line of text in the colours of a terminal, with
- * escaped names. All but @nr_lines and @put_line may be NULL.
+ * A kind of view. Lines are counted from 0. Each line is text with colours for a terminal and
+ * escaped names. All members except @nr_lines and @put_line may be NULL.
  *
- * @nr_lines: number of lines so far
- * @put_heading: puts the line above all lines
- * @put_line: puts the text of one line, without its end
- * @put_place: puts the text of the screen's last line, about line @line
- * @is_gap: the line only separates others: the cursor cannot be there
- * @func_at: the function that a line is about, or NULL
+ * @nr_lines: returns the number of lines that exist by now
+ * @put_heading: writes the heading above all lines
+ * @put_line: writes the text of one line, without a newline
+ * @put_place: writes the text about line @line for the last line of the screen
+ * @is_gap: true when the line only separates other lines, so that the cursor cannot be on it
+ * @func_at: returns the function that a line is about, or NULL
  * @has_word: true when a search for @word finds the line
  * @knows_word: false when no line can have @word, so that no search is needed
- * @is_long: the lines that a search finds are not counted
+ * @is_long: the view may have very many lines, so the matches of a search are not counted
  * @act: does an action, and may move the cursor. Returns 0 when something may have changed,
  *         -ENOTSUP when the view has no such action, or another negative errno with @err
  */
@@ -78,7 +78,7 @@ struct tui_view_ops {
 	int (*act)(struct tui_view *view, enum tui_act act, struct uft_err *err);
 };
 
-/* Move the cursor. @rows: number of lines that the screen has room for; 0 counts as one */
+/* Move the cursor. @rows: the number of lines that fit on the screen; 0 counts as 1 */
 void view_move(struct tui_view *view, int step, size_t rows);
 void view_page_down(struct tui_view *view, size_t rows);
 void view_page_up(struct tui_view *view, size_t rows);
@@ -87,33 +87,34 @@ void view_end(struct tui_view *view, size_t rows);
 void view_center(struct tui_view *view, size_t rows);
 void view_go(struct tui_view *view, size_t line, size_t rows);
 
-/* Move by a command of the keys (enum tui_command). Returns false when @command is no move. */
+/* Move the cursor by an enum tui_command. Returns false when @command is not a movement. */
 bool view_do_move(struct tui_view *view, int command, size_t rows);
 
 /*
- * Call it after a change: puts the cursor on a line that it can be on, and that line on the screen.
+ * Put the cursor on a line that it can be on, and scroll so that this line is on the screen. Call
+ * it after a change of the view.
  */
 void view_settle(struct tui_view *view, size_t rows);
 
 /*
- * Like view_settle(), before drawing: on a screen of another size, as many lines as possible are
- * shown.
+ * Prepare for drawing, like view_settle(). If the size of the screen has changed, as many lines as
+ * possible are shown.
  */
 void view_fit(struct tui_view *view, size_t rows);
 
 /*
- * Returns the next line that has @word, or with @step -1 the one before. Returns TUI_NOWHERE when
- * there is none, or when the user does not want to wait.
+ * Returns the next line that has @word, or the previous one if @step is -1. Returns TUI_NOWHERE
+ * when there is none, or when the user does not want to wait.
  */
 ssize_t view_find(struct tui_view *view, int step, const char *word);
 
 /* Returns the number of lines that have @word. */
 size_t view_count(struct tui_view *view, const char *word);
 
-/* Returns the place of the cursor among all lines, in percent. */
+/* Returns the position of the cursor among all lines, in percent. */
 unsigned view_percent(struct tui_view *view);
 
-/* True when @name contains @word; case matters only if the word has capitals. */
+/* True when @name contains @word. Case matters only if @word has capitals. */
 bool view_word_is_in(const char *name, const char *word);
 
 #endif

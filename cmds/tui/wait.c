@@ -7,7 +7,10 @@
 #include "cmds/tui/state.h"
 #include "utils/base/clock.h"
 
-/* A view tells that the recording is being read after this time: most are read in less. */
+/*
+ * The time after which a view says that the recording is being read. Most recordings are read in
+ * less time.
+ */
 #define SILENT_NS 300000000ULL
 #define LOOK_NS	  2000000
 
@@ -24,7 +27,7 @@ static int show_waiting(struct tui *tui)
 			      "the graph comes when all calls are added up", NULL);
 }
 
-/* Drops the recording that is being read to replace the present one. */
+/* Drops the recording that is being read as a replacement for the present one. */
 static void drop_next(struct tui *tui)
 {
 	if (!tui->next)
@@ -44,7 +47,7 @@ static int start_report(struct tui *tui, struct uft_err *err)
 	return job_start(&tui->job, tui->reading, JOB_REPORT, &config, err);
 }
 
-/* Waits a moment before anything is drawn: the work may be done by then. */
+/* Waits a moment before anything is drawn, because the work may be done by then. */
 static int wait_silently(struct tui *tui, struct uft_err *err)
 {
 	while (!job_is_done(&tui->job) && !screen_signal() &&
@@ -119,7 +122,7 @@ int wait_for_report(struct tui *tui, struct uft_err *err)
 	return ret == 0 ? wait_silently(tui, err) : ret;
 }
 
-/* Takes the result of the thread, which has ended, and makes its views. */
+/* Takes the result of the thread, which has ended, and makes views from it. */
 static int take_result(struct tui *tui, struct uft_err *err)
 {
 	struct tui_reading *next = tui->next;
@@ -131,7 +134,10 @@ static int take_result(struct tui *tui, struct uft_err *err)
 		tui->next = NULL;
 		if (ret == 0)
 			return go_take_reading(tui, next, err);
-		/* The recording is being written now, or is gone: the former reading stays. */
+		/*
+		 * The recording is being written now, or does not exist any more, so the former
+		 * reading stays.
+		 */
 		err_clear(err);
 		reading_close(next);
 		free(next);

@@ -14,10 +14,13 @@
 #include "utils/base/fd.h"
 #include "utils/base/workers.h"
 
-/* The longest time that lines wait for others before they are shown. */
+/* The longest time that lines wait for other lines before they are shown. */
 #define FLUSH_NS 50000000ULL
 
-/* Opens a temporary file. The first directories have room for much; /tmp may be in memory. */
+/*
+ * Opens a temporary file. The first directories usually have much room, while /tmp may be in
+ * memory.
+ */
 static int open_file(struct uft_err *err)
 {
 	const char *tops[] = { getenv("TMPDIR"), "/var/tmp", "/tmp" };
@@ -57,7 +60,7 @@ static int write_block(struct replay_kept *kept)
 	return ret;
 }
 
-/* Writes the lines so far to the file. From then on they can be read. */
+/* Writes the lines that exist by now to the file. After that, they can be read. */
 static int flush_lines(struct replay_kept *kept)
 {
 	struct replay_lines *fresh = &kept->fresh;
@@ -240,7 +243,10 @@ void replay_kept_stop(struct replay_kept *kept)
 		return;
 	atomic_store(&kept->stops, true);
 	if (kept->runs) {
-		/* The thread may be opening the pipeline, so it is stopped again and again. */
+		/*
+		 * The thread may still be opening the pipeline, so stopping is repeated until the
+		 * thread has ended.
+		 */
 		while (!atomic_load(&kept->is_done)) {
 			atomic_store(&kept->pass.pipe.is_stopped, true);
 			nanosleep(&(struct timespec){ .tv_nsec = 5000000 }, NULL);

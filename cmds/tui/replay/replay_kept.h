@@ -1,6 +1,6 @@
 /*
- * Keeps all lines that filters leave, in a file without a name. A line depends on all calls before
- * it, so one pass makes all lines, in a thread of its own.
+ * Keeps all lines that pass the filters, in a file without a name. A line depends on all calls
+ * before it, so one pass makes all lines. It runs in a thread of its own.
  */
 #ifndef UTRAIL_CMDS_TUI_REPLAY_KEPT_H
 #define UTRAIL_CMDS_TUI_REPLAY_KEPT_H
@@ -10,7 +10,10 @@
 
 #include "cmds/tui/replay/replay_pass.h"
 
-/* Lines in a row: at @offset of the file are their structs replay_line, then @bytes of text. */
+/*
+ * Consecutive lines. At @offset of the file are their structs replay_line, followed by @bytes of
+ * text.
+ */
 struct kept_block {
 	uint64_t line;
 	uint64_t offset;
@@ -19,7 +22,7 @@ struct kept_block {
 };
 
 /*
- * Starts as { 0 } with replay_kept_start(), ends with replay_kept_stop().
+ * Starts as { 0 }, is started by replay_kept_start(), and ends with replay_kept_stop().
  *
  * @fresh: lines that are not in the file yet; only @thread uses them
  * @has_begun: @pass is open
@@ -46,21 +49,22 @@ struct replay_kept {
 };
 
 /*
- * Begin to make lines of @source, or go on to make them. @source must outlive @kept. No thread may
- * be running. Returns 0 or negative with @err.
+ * Begin or continue to make lines of @source. @source must outlive @kept. The thread must not be
+ * running. Returns 0 or a negative error with @err.
  */
 int replay_kept_start(struct replay_kept *kept, const struct replay_source *source,
 		      struct uft_err *err);
 
 /*
- * Returns the number of lines so far. @is_done: the records that are complete by now have no more
- * lines
+ * Returns the number of lines that exist by now.
+ *
+ * @is_done: gets true when the records that are complete by now have no more lines
  */
 uint64_t replay_kept_look(struct replay_kept *kept, bool *is_done, struct uft_err *err);
 
 /*
- * Load the block of lines that contains line @number, which must exist, into the empty @lines.
- * Returns 0 or a negative errno.
+ * Load the block that contains line @number into @lines. The line must exist, and @lines must be
+ * empty. Returns 0 or a negative errno.
  *
  * @first: gets the number of the block's first line
  */

@@ -6,12 +6,12 @@
 #include <string.h>
 #include <time.h>
 
-/* The number of lines between two checks of the user's keys. */
+/* The number of lines that are made between two checks for keys of the user. */
 #define LOOK_LINES   16384
 #define EXTEND_LINES (64ULL * PAGE_LINES)
 #define KEPT_LOOK_NS 20000000
 
-/* True when the user has pressed a key while many lines were made. */
+/* True when the user has pressed a key. Called while many lines are made. */
 static bool is_enough(struct replay_pages *pages)
 {
 	return pages->stops && ++pages->looks % LOOK_LINES == 0 && pages->stops();
@@ -22,7 +22,7 @@ static int end_if_enough(struct replay_pass *pass, void *self)
 	return is_enough(self) ? PASS_IS_DONE : 0;
 }
 
-/* Drops pages that reach line @from: they may lack the lines that follow. */
+/* Drops the pages that reach line @from, because lines may be missing at their end. */
 static void drop_pages(struct replay_pages *pages, uint64_t from)
 {
 	for (size_t i = 0; i < REPLAY_PAGES; i++) {
@@ -63,7 +63,9 @@ static int extend_by_marks(struct replay_pages *pages, uint64_t more, struct uft
 	return MIN(ret, 0);
 }
 
-/* Starts the thread that makes lines, if necessary, and waits until it has made more. */
+/*
+ * Starts the thread that makes lines, if it is not running, and waits until it has made more lines.
+ */
 static int extend_kept(struct replay_pages *pages, uint64_t more, struct uft_err *err)
 {
 	uint64_t before = pages->nr_lines;
@@ -82,7 +84,7 @@ static int extend_kept(struct replay_pages *pages, uint64_t more, struct uft_err
 		if (is_done || pages->nr_lines > before + more || (pages->stops && pages->stops()))
 			break;
 		nanosleep(&(struct timespec){ .tv_nsec = KEPT_LOOK_NS }, NULL);
-		/* A caller that wants only a few lines waits once: it looks again later. */
+		/* A caller that wants only a few lines waits once, and checks again later. */
 		if (more <= EXTEND_LINES)
 			break;
 	}
@@ -99,7 +101,7 @@ int replay_pages_extend(struct replay_pages *pages, uint64_t more, struct uft_er
 	return pages->can_seek ? extend_by_marks(pages, more, err) : extend_kept(pages, more, err);
 }
 
-/* Makes lines until line @at is known, or the user does not want to wait for it. */
+/* Makes lines until line @at is known, or until the user does not want to wait any longer. */
 static int extend_to(struct replay_pages *pages, uint64_t at, struct uft_err *err)
 {
 	int ret = 0;
@@ -125,7 +127,9 @@ void replay_pages_grow(struct replay_pages *pages, uint64_t until_ns, bool has_l
 
 /* --- pages --- */
 
-/* Returns a free page. The page that was used longest ago makes room. */
+/*
+ * Returns a free page. If there is none, the page that was not used for the longest time is freed.
+ */
 static struct replay_page *take_page(struct replay_pages *pages)
 {
 	struct replay_page *page = &pages->pages[0];
@@ -144,7 +148,10 @@ static uint64_t end_of_mark(const struct replay_pages *pages, size_t mark)
 	return mark + 1 < pages->marks.nr ? pages->marks.all[mark + 1].line : pages->nr_lines;
 }
 
-/* Returns the last mark whose time or line is not above @number; the first if there is none. */
+/*
+ * Returns the last mark whose time (or line) is not above @number, or the first mark if there is
+ * none.
+ */
 static size_t last_up_to(const struct replay_pages *pages, uint64_t number, bool is_time)
 {
 	size_t low = 0;
@@ -226,7 +233,7 @@ uint64_t replay_pages_at_time(const struct replay_pages *pages, uint64_t time_ns
 
 /* --- calls --- */
 
-/* Returns the task's call that is open at the mark at that depth, or NULL. */
+/* Returns the call of @task that is open at the mark at depth @depth, or NULL. */
 static const struct open_call *call_at(const struct replay_mark *mark, const struct task *task,
 				       uint32_t depth)
 {
@@ -256,7 +263,7 @@ int replay_pages_end_of(struct replay_pages *pages, uint64_t number, uint64_t *e
 			if (ret < 0 || at >= pages->nr_lines)
 				return ret;
 		}
-		/* Pages that are wholly inside of the call are skipped. */
+		/* Pages that are completely inside of the call are skipped. */
 		for (size_t mark = mark_of(pages, at); mark + 1 < pages->marks.nr; mark++) {
 			const struct open_call *open = call_at(&pages->marks.all[mark + 1],
 							       call.task, call.depth);
@@ -277,8 +284,8 @@ int replay_pages_end_of(struct replay_pages *pages, uint64_t number, uint64_t *e
 }
 
 /*
- * Goes up from @mark as long as the same call is open at that depth. Returns the first mark that
- * has it open.
+ * Goes up from @mark as long as the same call is open at depth @depth. Returns the first mark at
+ * which this call is open.
  */
 static size_t mark_before_call(const struct replay_pages *pages, size_t mark,
 			       const struct task *task, uint32_t depth)
@@ -291,8 +298,8 @@ static size_t mark_before_call(const struct replay_pages *pages, size_t mark,
 }
 
 /*
- * Returns the line above @number by which the task's call at that depth, or one around it, was
- * entered; @number when there is none.
+ * Returns the line above @number by which the task's call at depth @depth, or a call around it, was
+ * entered. Returns @number when there is no such line.
  */
 static uint64_t entry_above(struct replay_pages *pages, uint64_t number, const struct task *task,
 			    uint32_t depth)
