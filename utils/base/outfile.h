@@ -58,8 +58,8 @@ void outfile_deinit(struct outfile *out);
 int outfile_check(const char *path, struct uft_err *err);
 
 /*
- * Open @path for appending; a new file gets @mode and the umask. Returns the descriptor, or
- * negative with @err. This function refuses the links, pipes and owners that outfile_open()
+ * Open @path for appending; a new file gets @mode and the umask. Returns the descriptor, or a
+ * negative error with @err. This function refuses the links, pipes and owners that outfile_open()
  * refuses, and a file with several names in a directory that others may write to.
  */
 int outfile_append(const char *path, mode_t mode, struct uft_err *err);

@@ -25,7 +25,7 @@
 #define COPY_OVER_SLACK 32
 
 /*
- * Starts with sink_init(), ends with sink_deinit(), which does not flush.
+ * Starts with sink_init() and ends with sink_deinit(), which does not flush.
  *
  * @len: bytes in @buf
  * @flushed: bytes written before @buf

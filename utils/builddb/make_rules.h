@@ -10,8 +10,8 @@
 #define MAKE_RULES_NONE SIZE_MAX
 
 /*
- * Starts as { 0 }, ends with make_rules_deinit(). Paths are absolute, and paths of existing files
- * have no links.
+ * Starts as { 0 } and ends with make_rules_deinit(). Paths are absolute, and paths of existing
+ * files have no links.
  *
  * @targets: by path of a target, the index of its newest input plus one
  * @inputs: the words after the colon

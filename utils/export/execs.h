@@ -30,7 +30,7 @@ struct exec_slice {
 	bool is_first;
 };
 
-/* Starts as { 0 }, ends with exec_slices_deinit(). @all: in the order of executions. */
+/* Starts as { 0 } and ends with exec_slices_deinit(). @all: in the order of executions. */
 struct exec_slices {
 	struct executions executions;
 	struct exec_slice *all;
@@ -39,7 +39,7 @@ struct exec_slices {
 
 /*
  * Load the executions that the user chose: in the time range, and of processes whose first thread
- * is chosen (--tid). With --no-event there are none. Returns 0 or negative with @err.
+ * is chosen (--tid). With --no-event there are none. Returns 0 or a negative error with @err.
  *
  * Damaged records are left out: the pipeline reads the same file and reports them.
  */

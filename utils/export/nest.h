@@ -24,7 +24,7 @@ struct nest_task {
 	bool is_done;
 };
 
-/* @tasks: by task->index. Starts with nest_init(), ends with nest_deinit(). */
+/* @tasks: by task->index. Starts with nest_init() and ends with nest_deinit(). */
 struct nest {
 	struct nest_task *tasks;
 	size_t nr;

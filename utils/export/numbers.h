@@ -10,7 +10,7 @@
 #include "utils/pipeline/recording/module.h"
 
 /*
- * Starts as zeros, ends with func_numbers_deinit().
+ * Starts as zeros and ends with func_numbers_deinit().
  *
  * @funcs: by number
  * @by_id: the numbers by function id, plus one
@@ -39,7 +39,7 @@ static inline uint32_t func_number(struct func_numbers *numbers, const struct fu
 }
 
 /*
- * Starts as zeros, ends with text_numbers_deinit().
+ * Starts as zeros and ends with text_numbers_deinit().
  *
  * @texts: by number
  * @by_text: the numbers, plus one

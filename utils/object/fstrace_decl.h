@@ -18,7 +18,7 @@ struct fstrace_decl {
 };
 
 /*
- * Declarations sorted by name; each pair of name and format once. Starts as { 0 }, ends with
+ * Declarations sorted by name; each pair of name and format once. Starts as { 0 } and ends with
  * fstrace_decls_deinit().
  *
  * @has_others: the program may call fstrace_declare(), for events that are not in its file

@@ -24,7 +24,7 @@ struct prepared_site {
 };
 
 /*
- * Starts as { 0 }, ends with prepared_deinit().
+ * Starts as { 0 } and ends with prepared_deinit().
  *
  * @sites: sorted by address
  * @nr_short: number of functions with too few nops

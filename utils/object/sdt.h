@@ -23,7 +23,7 @@ struct sdt_probe {
 	uint64_t semaphore;
 };
 
-/* Marked places in the order of the file. Starts as { 0 }, ends with sdt_probes_deinit(). */
+/* Marked places in the order of the file. Starts as { 0 } and ends with sdt_probes_deinit(). */
 struct sdt_probes {
 	struct sdt_probe *probes;
 	size_t nr;

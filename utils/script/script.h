@@ -145,12 +145,12 @@ struct script_lang {
 extern const struct script_lang script_python;
 extern const struct script_lang script_lua;
 
-/* Check that @path is a script that utrail can run. Returns 0, or negative with @err. */
+/* Check that @path is a script that utrail can run. Returns 0, or a negative error with @err. */
 int script_check(const char *path, struct uft_err *err);
 
 /*
- * Load the script and run its own code. Returns 0, or negative with @err. Call script_close() even
- * after a failure. @config and @data must outlive @script.
+ * Load the script and run its own code. Returns 0, or a negative error with @err. Call
+ * script_close() even after a failure. @config and @data must outlive @script.
  *
  * @data: NULL when no recording is read
  */
@@ -160,8 +160,8 @@ void script_close(struct script *script);
 #define cleanup_script cleanup(script_close)
 
 /*
- * Append the options that the script's first lines ask for, separated by blanks. Returns 0, or
- * negative with @err.
+ * Append the options that the script's first lines ask for, separated by blanks. Returns 0, or a
+ * negative error with @err.
  */
 int script_options(const char *path, struct strbuf *out, struct uft_err *err);
 

@@ -32,7 +32,7 @@ struct script_value {
 	char digits[40];
 };
 
-/* Starts as { 0 }, ends with script_values_deinit(). @made: texts of structs */
+/* Starts as { 0 } and ends with script_values_deinit(). @made: texts of structs */
 struct script_values {
 	struct script_value *values;
 	size_t nr;

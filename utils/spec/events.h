@@ -24,7 +24,7 @@ struct event_rule {
 };
 
 /*
- * The events that the user has chosen: those that a rule matches. Starts as { 0 }, ends with
+ * The events that the user has chosen: those that a rule matches. Starts as { 0 } and ends with
  * event_rules_deinit().
  */
 struct event_rules {

@@ -19,7 +19,7 @@ struct filter_entry {
 };
 
 /*
- * Starts as { 0 }, ends with filters_deinit().
+ * Starts as { 0 } and ends with filters_deinit().
  *
  * @entries: in the order in which they count
  * @exact: by plain name, the index + 1 of the first entry of a chain
@@ -47,7 +47,7 @@ int filters_add(struct filters *filters, enum spec_option option, enum pattern_m
 		const char *text, struct uft_err *err);
 
 /*
- * Parse the specs of all options. Returns 0, or negative with @err.
+ * Parse the specs of all options. Returns 0, or a negative error with @err.
  *
  * @specs: by option, separated by ';'; NULL: none
  * @option: gets the faulty option, or SPEC_OPTIONS when no option is at fault

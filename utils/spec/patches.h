@@ -31,7 +31,7 @@ struct patch_rule {
 
 /*
  * The rules of the command line in their order, then rules that the user has added while the
- * program runs. Starts as { 0 }, ends with patch_rules_deinit().
+ * program runs. Starts as { 0 } and ends with patch_rules_deinit().
  *
  * @nr_first: number of rules of the command line
  * @generation: grows with each change

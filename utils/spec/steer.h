@@ -36,8 +36,8 @@ enum steer_flags {
 #define STEER_DECLARED ((uint32_t)(STEER_TRACE_INCLUDE | STEER_TRACE_EXCLUDE))
 
 /*
- * A change to a running recording. A member counts only with its flag. Starts as { 0 }, ends with
- * steer_change_deinit().
+ * A change to a running recording. A member counts only with its flag. Starts as { 0 } and ends
+ * with steer_change_deinit().
  *
  * @specs: by enum spec_option: added specs, separated by ';', in the form of options; may be empty
  * @patches: added rules, in the form of -P

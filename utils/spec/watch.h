@@ -10,7 +10,7 @@
 /*
  * @vars: names of variables, on the heap
  *
- * Starts as { 0 }, ends with watch_spec_deinit().
+ * Starts as { 0 } and ends with watch_spec_deinit().
  */
 struct watch_spec {
 	bool cpu;

@@ -36,7 +36,7 @@ struct tracedat_extent {
 /*
  * @taken: the parts [at, end) of the file that are reserved, sorted, without overlap
  *
- * Starts with budget_begin(), ends with budget_deinit().
+ * Starts with budget_begin() and ends with budget_deinit().
  */
 struct tracedat_budget {
 	enum tracedat_limit limit;

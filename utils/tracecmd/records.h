@@ -8,7 +8,8 @@
 #include "utils/tracecmd/tracedat.h"
 
 /*
- * Starts as { 0 }, ends with tracedat_stream_close(). The range [@at, @end) of the file is unread.
+ * Starts as { 0 } and ends with tracedat_stream_close(). The range [@at, @end) of the file is
+ * unread.
  *
  * @bytes: room for @cap bytes; the first @len are pages, unread from @used on
  * @from: for messages: offset in the file of these pages, or of their packed chunk
@@ -43,8 +44,8 @@ void tracedat_stream_close(struct tracedat_stream *stream);
 
 /*
  * Get the next record, with its raw time; it is valid until the next call. Returns 1 on success, 0
- * at the end, or negative with @err when the file cannot be read. Damage is noted in @file, and
- * counts as lost records.
+ * at the end, or a negative error with @err when the file cannot be read. Damage is noted in @file,
+ * and counts as lost records.
  *
  * @missed: gets the number of records lost before the record
  */

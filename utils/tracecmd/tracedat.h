@@ -92,10 +92,10 @@ struct tracedat {
 };
 
 /*
- * Read everything except the records. Damaged parts are noted and left out. Returns 0, or negative
- * with @err: -EINVAL when @path is no trace.dat of these versions, -EDQUOT when it costs more than
- * @limit, -EBADMSG when the place of its records is missing, -ENOSYS when this build cannot unpack
- * it.
+ * Read everything except the records. Damaged parts are noted and left out. Returns 0, or a
+ * negative error with @err: -EINVAL when @path is no trace.dat of these versions, -EDQUOT when it
+ * costs more than @limit, -EBADMSG when the place of its records is missing, -ENOSYS when this
+ * build cannot unpack it.
  */
 int tracedat_open(struct tracedat *file, const char *path, enum tracedat_limit limit,
 		  struct uft_err *err);

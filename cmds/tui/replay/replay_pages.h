@@ -1,10 +1,10 @@
 /*
- * The lines of replay, a page at a time: any part of a long recording can be shown without the
- * rest.
+ * The lines of replay, made a page at a time. So any part of a long recording can be shown without
+ * the rest.
  *
- * One pass over the recording numbers the lines and makes marks: a line, its time and the open
- * calls. Another pass makes a page, beginning at a mark, at the same cost anywhere
- * (utils/pipeline/sources/seek.h). With filters, one pass makes and keeps all lines
+ * One pass over the recording numbers the lines and makes marks. A mark has a line, its time and
+ * the open calls. To make a page, another pass begins at a mark, with the same cost for all pages
+ * (utils/pipeline/sources/seek.h). With filters, a single pass makes and keeps all lines
  * (replay_kept.h).
  */
 #ifndef UTRAIL_CMDS_TUI_REPLAY_PAGES_H
@@ -20,8 +20,10 @@
 #define REPLAY_PAGES 8
 
 /*
+ * A page.
+ *
  * @first: the number of its first line
- * @used: grows with each use of a page; 0: the page is free
+ * @used: a number that grows with each use of any page; 0: the page is free
  */
 struct replay_page {
 	uint64_t first;
@@ -30,12 +32,12 @@ struct replay_page {
 };
 
 /*
- * Starts with replay_pages_init(), ends with replay_pages_deinit(). It must not be moved.
+ * Starts with replay_pages_init() and ends with replay_pages_deinit(). It must not be moved.
  *
- * @nr_lines: number of known lines
- * @is_complete: the present records have no more lines
- * @can_seek: passes begin at marks; otherwise filters require all lines in @kept
- * @wants_kept: the thread that keeps lines must be started (again)
+ * @nr_lines: the number of known lines
+ * @is_complete: all lines of the present records are known
+ * @can_seek: passes can begin at marks; if false, the filters require that @kept has all lines
+ * @wants_kept: the thread that keeps lines must be started or restarted
  * @stops: true when the user has pressed a key to end a wait; may be NULL
  */
 struct replay_pages {
@@ -54,32 +56,35 @@ struct replay_pages {
 };
 
 /*
- * @source is copied, but its pointers must stay valid. Lines are numbered by replay_pages_extend().
- * Returns 0 or negative with @err.
+ * Initialize @pages. @source is copied, but its pointers must stay valid. Lines get their numbers
+ * in replay_pages_extend(). Returns 0, or a negative error with @err.
  */
 int replay_pages_init(struct replay_pages *pages, const struct replay_source *source,
 		      struct uft_err *err);
 void replay_pages_deinit(struct replay_pages *pages);
 
 /*
- * Show the fields @fields, a text like that of -f, which must stay valid. Lines are numbered anew
- * if all lines must be made again. Returns 0 or negative with @err.
+ * Show the fields @fields, a text like the argument of -f. It must stay valid. Lines are numbered
+ * again if all lines must be made again. Returns 0, or a negative error with @err.
  */
 int replay_pages_show(struct replay_pages *pages, const char *fields, struct uft_err *err);
 
-/* Number about @more further lines, as far as there are any. Returns 0 or negative with @err. */
+/*
+ * Number about @more further lines, or fewer at the end of the recording. Returns 0, or a negative
+ * error with @err.
+ */
 int replay_pages_extend(struct replay_pages *pages, uint64_t more, struct uft_err *err);
 
 /*
- * The recording has grown: it is complete up to @until_ns. Must not be called while a thread reads
- * (replay_pages_is_busy()).
+ * Note that the recording has grown, and is complete up to @until_ns. Must not be called while a
+ * thread reads (replay_pages_is_busy()).
  */
 void replay_pages_grow(struct replay_pages *pages, uint64_t until_ns, bool has_late_entries);
 bool replay_pages_is_busy(const struct replay_pages *pages);
 
 /*
- * Returns line @number, which must be below nr_lines, or NULL on failure. Line and text are valid
- * until other lines are requested.
+ * Returns line @number, which must be below nr_lines, or NULL on failure. The line and its text are
+ * valid until other lines are requested.
  *
  * @page: gets the page with the line's text
  */
@@ -87,19 +92,25 @@ const struct replay_line *replay_pages_line(struct replay_pages *pages, uint64_t
 					    const struct replay_page **page);
 
 /*
- * Find the line by which the call that was entered at @number returns. Without a return it is the
- * last known line. Returns 0 or negative with @err.
+ * Find the line at which the call that was entered at line @number returns. If it does not return,
+ * this is the last known line. Returns 0, or a negative error with @err.
  */
 int replay_pages_end_of(struct replay_pages *pages, uint64_t number, uint64_t *end,
 			struct uft_err *err);
 
-/* Returns a line shortly before the first one at or after @time_ns, among the known lines. */
+/* Returns a known line that is shortly before the first line at or after @time_ns. */
 uint64_t replay_pages_at_time(const struct replay_pages *pages, uint64_t time_ns);
 
-/* Returns the line by which the caller of the call at @number was entered; without one, @number. */
+/*
+ * Returns the line at which the caller of the call at line @number was entered, or @number if there
+ * is none.
+ */
 uint64_t replay_pages_caller_of(struct replay_pages *pages, uint64_t number);
 
-/* Returns the line by which the call that returns at @number was entered; for others, @number. */
+/*
+ * Returns the line at which the call that returns at line @number was entered. For a line that is
+ * not a return, returns @number.
+ */
 uint64_t replay_pages_entry_of(struct replay_pages *pages, uint64_t number);
 
 #endif

@@ -9,15 +9,22 @@
 #include "utils/base/containers/vec.h"
 #include "utils/view/replay/replay_columns.h"
 
-/* Ends the pipeline early: the pass has all that it needs. It is no error. */
+/*
+ * An error code that ends the pipeline early when the pass has everything that it needs. It is not
+ * a failure.
+ */
 #define ENOUGH	    (-ECANCELED)
 /*
- * The bytes at which a sink is emptied between two events. The rest of the sink has room for all
+ * A sink with this many bytes is emptied between two events. The rest of the sink has room for all
  * lines of an event.
  */
 #define FLUSH_BYTES (SINK_BYTES / 2)
 
-/* The open calls of a task. @kept: a call's copy that marks use, or NULL */
+/*
+ * The open calls of a task.
+ *
+ * @kept: a copy of the call that marks use, or NULL
+ */
 struct open_stack {
 	struct open_frame {
 		const struct func *func;
@@ -49,7 +56,7 @@ static bool push_call(struct open_stack *stack, const struct event *event)
 	return true;
 }
 
-/* Removes a call that has returned. It gets its duration if it was entered before the page. */
+/* Removes a call that has returned. If it was entered before the page, @event gets its duration. */
 static void pop_call(struct open_stack *stack, struct event *event)
 {
 	if (event->indent >= stack->nr)
@@ -64,7 +71,7 @@ static void pop_call(struct open_stack *stack, struct event *event)
 	stack->nr = event->indent;
 }
 
-/* Keeps a stack for a mark. Calls that are open at several marks are shared by them. */
+/* Keeps a stack for a mark. Marks share the calls that are open at several of them. */
 static int keep_stack(struct replay_marks *marks, struct open_stack *stack, struct open_call **top)
 {
 	struct open_call *parent = NULL;
@@ -176,7 +183,10 @@ static int note_line(struct replay_pass *pass, const struct replay_line *line)
 	return 0;
 }
 
-/* Notes new lines in the sink: the last one is about @event, all others only belong to it. */
+/*
+ * Notes new lines in the sink. The last one is about @event, and the lines before it only belong to
+ * it.
+ */
 static int note_lines(struct replay_pass *pass, const struct task *task, const struct event *event,
 		      enum replay_line_kind kind)
 {
@@ -228,8 +238,8 @@ static int show_waiting(struct replay_pass *pass)
 }
 
 /*
- * Called when all events before @event have their lines: ends the pass here if it is done, or puts
- * a mark.
+ * Called when all events before @event have their lines. Ends the pass if it is done, or adds a
+ * mark.
  */
 static int look_around(struct replay_pass *pass, const struct event *event)
 {

@@ -10,14 +10,14 @@
 #include "utils/view/replay/replay.h"
 
 /*
- * The number of lines between two marks, and in a page. The lines of one moment stay together, so
+ * The number of lines between two marks, and in a page. Lines of the same time stay together, so
  * there may be more.
  */
 #define PAGE_LINES 8192
 
 enum replay_line_kind {
 	REPLAY_OTHER,
-	REPLAY_ENTRY, /* the beginning of a call with other lines before its end */
+	REPLAY_ENTRY, /* the beginning of a call that has other lines before its end */
 	REPLAY_LEAF,
 	REPLAY_EXIT,
 };
@@ -38,7 +38,7 @@ struct replay_line {
 	uint8_t kind;
 };
 
-/* Lines in a row. Starts as { 0 }, ends with replay_lines_deinit(). */
+/* Consecutive lines. Starts as { 0 } and ends with replay_lines_deinit(). */
 struct replay_lines {
 	struct replay_line *lines;
 	size_t nr;
@@ -47,7 +47,7 @@ struct replay_lines {
 
 void replay_lines_deinit(struct replay_lines *lines);
 
-/* A call that was open at a mark. Marks share them. */
+/* A call that was open at a mark. Several marks may share it. */
 struct open_call {
 	struct open_call *parent;
 	struct open_call *made_before;
@@ -60,8 +60,8 @@ struct open_call {
  * A place at which a pass can begin.
  *
  * @tops: the innermost open calls, by task->index below @nr_tops; NULL for the first mark
- * @line_ns: times of the tasks' last lines, by task->index, for the field "delta"; NULL without the
- *         field
+ * @line_ns: times of the tasks' last lines, by task->index, for the field "delta"; NULL if the
+ *         field is not shown
  */
 struct replay_mark {
 	uint64_t line;
@@ -72,9 +72,9 @@ struct replay_mark {
 };
 
 /*
- * All marks. Starts with one mark that is { 0 }, ends with replay_marks_deinit().
+ * All marks. Starts with one mark that is { 0 } and ends with replay_marks_deinit().
  *
- * @calls: all open calls of marks
+ * @calls: a list of all calls that marks use
  */
 struct replay_marks {
 	struct replay_mark *all;
@@ -87,8 +87,8 @@ void replay_marks_deinit(struct replay_marks *marks);
 /*
  * The data that all passes over a recording share.
  *
- * @config, @view: for the pipelines, and for the lines
- * @until_ns: a growing recording is complete up to this time; UINT64_MAX: it does not grow
+ * @config, @view: the configurations of the pipelines and of the lines
+ * @until_ns: the time up to which a growing recording is complete; UINT64_MAX: it does not grow
  * @has_late_entries: see struct pipeline
  * @wants_deltas: marks have the times of the last lines
  */
@@ -104,24 +104,24 @@ struct replay_source {
 struct replay_pass;
 
 /*
- * Called between two events once there are enough lines. Returns 0 to go on, PASS_IS_DONE, or
- * negative.
+ * Called between two events when there are enough lines. Returns 0 to continue, PASS_IS_DONE, or a
+ * negative errno.
  */
 #define PASS_IS_DONE 1
 typedef int (*replay_pass_look)(struct replay_pass *pass, void *self);
 
 /*
- * A pass. Starts with replay_pass_begin() on { 0 }, ends with replay_pass_end().
+ * A pass. Starts as { 0 }, begins with replay_pass_begin(), and ends with replay_pass_end().
  *
  * @lines: gets the lines; NULL: lines are only numbered
- * @marks: gets marks on the way, or NULL
+ * @marks: gets new marks during the pass, or NULL
  * @line: the number of the next line
  * @first: lines before this number are dropped
  * @end: the pass ends at this number
  * @look: may be NULL
  * @stacks: open calls, by task->index
  * @waits: the event that replay holds back
- * @counted: number of bytes of the sink whose lines were counted
+ * @counted: the number of bytes in the sink whose lines were counted
  */
 struct replay_pass {
 	const struct replay_source *source;
@@ -142,20 +142,23 @@ struct replay_pass {
 	size_t counted;
 };
 
-/* Open the pass at @mark; NULL: at the start. Returns 0 or negative with @err. */
+/*
+ * Open the pass at @mark, or at the start of the recording if @mark is NULL. Returns 0, or a
+ * negative error with @err.
+ */
 int replay_pass_begin(struct replay_pass *pass, const struct replay_mark *mark,
 		      struct uft_err *err);
 
 /*
- * Run the pass, up to @source->until_ns when the recording grows. Returns 1 when all was read, 0
- * when the pass has stopped before, or negative with @err.
+ * Run the pass. If the recording grows, the pass ends at @source->until_ns. Returns 1 when all was
+ * read, 0 when the pass has stopped before, or a negative error with @err.
  *
- * @is_last: no more events will come for now: a call that waits for a return on its line is shown
- *         at once
+ * @is_last: no more events are expected for now, so a call that waits for its return is shown at
+ *         once
  */
 int replay_pass_run(struct replay_pass *pass, bool is_last, struct uft_err *err);
 
-/* Put the heading into the lines. */
+/* Append the heading to the lines. */
 void replay_pass_put_heading(struct replay_pass *pass);
 
 /* Make room for new tasks. Returns 0 or -ENOMEM. */

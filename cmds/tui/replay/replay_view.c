@@ -7,11 +7,14 @@
 
 #include "utils/base/containers/vec.h"
 
-/* The lines that are numbered at once, in a few milliseconds, while the user presses no key. */
+/*
+ * The number of lines that are numbered at once while the user presses no key. This takes a few
+ * milliseconds.
+ */
 #define WORK_LINES  (8ULL * PAGE_LINES)
-/* The most calls that are folded by one key. */
+/* The most calls that one key press folds. */
 #define FOLDS_MAX   50000
-/* A call is slow when it took this many times as long as the average of its function. */
+/* A call is slow when it took this many times the average time of its function. */
 #define SLOW_FACTOR 4
 
 static struct replay_view *replay_of(const struct tui_view *view)
@@ -24,8 +27,8 @@ static struct replay_view *replay_of(const struct tui_view *view)
  */
 
 /*
- * Returns the first fold from @fold on whose line is after @end: folds before it are hidden.
- * Without such a fold, returns the number of folds.
+ * Returns the first fold at or after @fold whose line is after @end. The folds before it are
+ * hidden. If there is no such fold, returns the number of folds.
  */
 static size_t next_fold(const struct replay_view *view, size_t fold, uint64_t end)
 {
@@ -47,7 +50,10 @@ static uint64_t line_of(const struct replay_view *view, size_t shown)
 	return line;
 }
 
-/* Returns the shown number of @line, or of the folded call around it. */
+/*
+ * Returns the shown number of @line. If the line is inside of a folded call, returns that of the
+ * call.
+ */
 static size_t shown_of(const struct replay_view *view, uint64_t line)
 {
 	uint64_t hidden = 0;
@@ -199,14 +205,15 @@ static bool has_word(struct tui_view *base, size_t shown, const char *word)
 }
 
 /*
- * Returns false when no function of the tree has the word. The tree is much smaller than the lines.
+ * Returns false when no function of the tree has the word. Searching the tree is much faster than
+ * searching the lines.
  */
 static bool knows_word(struct tui_view *base, const char *word)
 {
 	const struct replay_view *view = replay_of(base);
 	const struct tree *tree = view->tree;
 
-	/* The tree lacks calls that were made since. */
+	/* The tree lacks the calls that were made after it. */
 	if (!tree || view->has_grown)
 		return true;
 	for (size_t i = 0; i < tree->nr_roots; i++) {
@@ -245,7 +252,7 @@ static int add_up_funcs(struct replay_view *view)
 
 /*
  * True for a slow call. The tree belongs to another reading of the recording, so functions are
- * compared by name.
+ * compared by their names.
  */
 static bool is_slow(struct replay_view *view, const struct replay_line *line)
 {
@@ -260,7 +267,7 @@ static bool is_slow(struct replay_view *view, const struct replay_line *line)
 	       SLOW_FACTOR * (view->funcs[func->id].total_ns / view->funcs[func->id].calls);
 }
 
-/* True when the user has pressed a key meanwhile. @step counts the work */
+/* True when the user has pressed a key during the work. @step counts the steps of the work. */
 static bool is_enough(struct replay_view *view, size_t step)
 {
 	return step % 1024 == 0 && view->view.stops && view->view.stops();
@@ -289,15 +296,15 @@ static int go_to_slow(struct replay_view *view, struct uft_err *err)
 
 /* --- calls of the same caller --- */
 
-/* Returns the line by which the call of the cursor's line was entered. */
+/* Returns the line at which the call of the cursor's line was entered. */
 static uint64_t entry_of_cursor(struct replay_view *view)
 {
 	return replay_pages_entry_of(&view->pages, line_of(view, view->view.cursor));
 }
 
 /*
- * Finds the task's next call at the depth of line @of, before their caller returns. Returns false
- * without such a call, or when the user ends the search.
+ * Finds the task's next call at the depth of line @of that begins before their caller returns.
+ * Returns false when there is no such call, or when the user ends the search.
  */
 static bool find_sibling(struct replay_view *view, uint64_t from, const struct replay_line *of,
 			 uint64_t *found)
@@ -370,8 +377,8 @@ static int go_to_previous(struct replay_view *view)
 }
 
 /*
- * Called with each call that the call at line @number has made itself, and with the line of its
- * return.
+ * Called for each direct nested call of the call at line @number, with the line of its entry and
+ * the line of its return.
  */
 typedef int (*each_child)(struct replay_view *view, uint64_t line, uint64_t end,
 			  const struct replay_line *returns, void *self);
@@ -456,7 +463,7 @@ static int compare_folds(const void *a, const void *b)
 	return (x->line > y->line) - (x->line < y->line);
 }
 
-/* Sorts folds, after some were appended, and drops repeated ones. */
+/* Sorts the folds after some were appended, and removes duplicates. */
 static void sort_folds(struct replay_view *view)
 {
 	size_t nr = 0;
@@ -470,13 +477,16 @@ static void sort_folds(struct replay_view *view)
 	view->nr_folds = nr;
 }
 
-/* The open calls on a walk through the lines below a call. */
+/* The calls that are open during a walk through the lines below a call. */
 struct open_lines {
 	uint64_t *lines; /* lines of their entries, by depth below that of @call */
 	size_t nr;
 };
 
-/* Takes a line of the task below @call. Returns 0, 1 at the end of @call, or negative. */
+/*
+ * Takes a line of the task that is below @call. Returns 1 at the end of @call, 0 before it, or a
+ * negative errno.
+ */
 static int fold_by_line(struct replay_view *view, const struct replay_line *call,
 			const struct replay_line *line, uint64_t at, struct open_lines *open)
 {
@@ -662,7 +672,7 @@ int replay_view_finish(struct replay_view *view, struct uft_err *err)
 	return replay_pages_extend(&view->pages, UINT64_MAX / 2, err);
 }
 
-/* Makes folds that reach to the end of the known lines grow with them. */
+/* Extends the folds that reach to the end of the known lines, after new lines became known. */
 static void stretch_folds(struct replay_view *view, uint64_t before)
 {
 	for (size_t i = 0; i < view->nr_folds; i++) {
@@ -682,7 +692,7 @@ int replay_view_grow(struct replay_view *view, uint64_t until_ns, bool has_late_
 	uint64_t before = view->pages.nr_lines;
 	bool follows = view->view.cursor + 1 >= nr;
 
-	/* As long as all lines fit the screen, a cursor on the first line stays there. */
+	/* While all lines fit on the screen, a cursor on the first line stays there. */
 	follows &= nr > rows || view->view.cursor > 0;
 	replay_pages_grow(&view->pages, until_ns, has_late_entries);
 
@@ -697,7 +707,7 @@ int replay_view_grow(struct replay_view *view, uint64_t until_ns, bool has_late_
 	return 0;
 }
 
-/* Numbers lines until @line is known, or the user does not want to wait. */
+/* Numbers lines until @line is known, or until the user does not want to wait any longer. */
 static int number_up_to(struct replay_view *view, uint64_t line, struct uft_err *err)
 {
 	int ret = 0;
@@ -745,7 +755,7 @@ static uint64_t first_call_ns(const struct replay_view *view, const char *name)
 	return first_ns == UINT64_MAX ? 0 : first_ns;
 }
 
-/* Numbers all lines up to @time_ns. Returns a line shortly before that time. */
+/* Numbers all lines up to @time_ns. Returns a line that is shortly before that time. */
 static uint64_t line_before(struct replay_view *view, uint64_t time_ns)
 {
 	const struct replay_marks *marks = &view->pages.marks;

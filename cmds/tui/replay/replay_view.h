@@ -1,4 +1,4 @@
-/* Shows the calls in the order in which they were made; they can be folded. */
+/* Shows the calls as lines that can be folded, in the order in which the calls were made. */
 #ifndef UTRAIL_CMDS_TUI_REPLAY_VIEW_H
 #define UTRAIL_CMDS_TUI_REPLAY_VIEW_H
 
@@ -7,11 +7,13 @@
 #include "utils/view/graph/tree.h"
 
 /*
- * Starts as { 0 } with replay_view_init(), ends with replay_view_deinit().
+ * Starts as { 0 }, is made by replay_view_init(), and ends with replay_view_deinit().
  *
- * @folds: folded calls, sorted by @line, perhaps nested; lines after @line up to @end are hidden
- * @tree: averages of functions, from the recording or a part of it; NULL: not made yet
- * @has_grown: the recording has more than @tree
+ * @folds: the folded calls, sorted by @line; they may be nested; the lines after @line up to @end
+ *         are hidden
+ * @tree: the call tree of the recording or of a part of it, for averages of functions; NULL: not
+ *         made yet
+ * @has_grown: the recording has calls that @tree lacks
  */
 struct replay_view {
 	struct tui_view view;
@@ -31,26 +33,31 @@ struct replay_view {
 };
 
 /*
- * Make the first screen. Returns the same as replay_pages_init().
+ * Make the first screen. Returns the values of replay_pages_init().
  *
- * @stops: true when the user has pressed a key, and does not want to wait; may be NULL
+ * @stops: returns true when the user has pressed a key and does not want to wait; may be NULL
  */
 int replay_view_init(struct replay_view *view, const struct replay_source *source,
 		     bool (*stops)(void), struct uft_err *err);
 void replay_view_deinit(struct replay_view *view);
 
-/* Set the tree of all calls, once it is made. It must outlive the view, or be replaced. */
+/* Set the tree of all calls after it is made. It must outlive the view, or be replaced. */
 void replay_view_set_tree(struct replay_view *view, struct tree *tree);
 
-/* Number some more lines, which takes a moment. Returns true when there are more to number. */
+/*
+ * Number some more lines, which takes a moment. Returns true when there are more lines to number.
+ */
 bool replay_view_work(struct replay_view *view);
 
-/* Number all lines, unless the user does not want to wait. Returns 0 or negative with @err. */
+/*
+ * Number all lines, or stop when the user does not want to wait any longer. Returns 0, or a
+ * negative error with @err.
+ */
 int replay_view_finish(struct replay_view *view, struct uft_err *err);
 
 /*
- * Show what was recorded since, up to @until_ns. A cursor on the last line goes to the new last
- * line. Returns 0 or negative with @err.
+ * Show the calls that were recorded since the last call of this function, up to @until_ns. A cursor
+ * on the last line goes to the new last line. Returns 0 or a negative error with @err.
  */
 int replay_view_grow(struct replay_view *view, uint64_t until_ns, bool has_late_entries,
 		     size_t rows, struct uft_err *err);
@@ -59,12 +66,15 @@ int replay_view_grow(struct replay_view *view, uint64_t until_ns, bool has_late_
 int replay_view_show(struct replay_view *view, const char *fields, size_t rows,
 		     struct uft_err *err);
 
-/* Go to line @cursor, or to the last line if there are fewer. Returns 0 or negative with @err. */
+/*
+ * Go to line @cursor, or to the last line if there are fewer lines. Returns 0, or a negative error
+ * with @err.
+ */
 int replay_view_reach(struct replay_view *view, size_t cursor, size_t rows, struct uft_err *err);
 
 /*
- * Go to the first call of @func. Returns false when there is none, or when the user does not want
- * to wait.
+ * Go to the first call of @func. Returns false when there is no such call, or when the user does
+ * not want to wait.
  */
 bool replay_view_go(struct replay_view *view, const struct func *func, size_t rows);
 

@@ -12,7 +12,7 @@
 #include "utils/base/compiler.h"
 
 /*
- * Starts as { 0 }, ends with strbuf_deinit().
+ * Starts as { 0 } and ends with strbuf_deinit().
  *
  * @data: the bytes, then a NUL that @len does not count; NULL before the first byte
  * @oom: an allocation failed, and nothing more is appended: check only the end, with strbuf_oom()

@@ -8,8 +8,8 @@
 #include "utils/base/cleanup.h"
 
 /*
- * Open addressing, at most half full. The map owns neither keys nor values. Starts as { 0 }, ends
- * with strmap_deinit().
+ * Open addressing, at most half full. The map owns neither keys nor values. Starts as { 0 } and
+ * ends with strmap_deinit().
  */
 struct strmap {
 	struct strmap_slot {

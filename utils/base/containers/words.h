@@ -11,7 +11,7 @@
 /*
  * @words: @nr words and a NULL, as an argv, on the heap; NULL while empty
  *
- * Starts as { 0 }, ends with words_deinit().
+ * Starts as { 0 } and ends with words_deinit().
  */
 struct words {
 	char **words;

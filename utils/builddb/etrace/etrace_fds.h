@@ -10,7 +10,7 @@
 #include "utils/base/cleanup.h"
 #include "utils/base/containers/intmap.h"
 
-/* Starts as { 0 }, ends with etrace_fds_deinit(). Descriptors from 1048576 on are ignored. */
+/* Starts as { 0 } and ends with etrace_fds_deinit(). Descriptors from 1048576 on are ignored. */
 struct etrace_fds {
 	struct intmap by_pid;
 };

@@ -42,7 +42,7 @@ struct etrace_variable {
 };
 
 /*
- * Starts with etrace_writer_open(), ends with etrace_writer_close().
+ * Starts with etrace_writer_open() and ends with etrace_writer_close().
  *
  * @cwd: the directory of the first program
  * @upids: by tid, the index plus one in @tasks of the task that has the tid now
@@ -78,8 +78,8 @@ struct etrace_writer {
 };
 
 /*
- * Open the data directory @dir. Returns 0; -ENOENT when it has no process events; negative with
- * @err.
+ * Open the data directory @dir. Returns 0; -ENOENT when it has no process events; a negative error
+ * with @err.
  */
 int etrace_writer_open(struct etrace_writer *writer, const char *dir, bool is_big_endian,
 		       const struct etrace_choice *choice, struct uft_err *err);

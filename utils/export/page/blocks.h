@@ -13,7 +13,7 @@
 #define BLOCK_ROWS	  65536
 
 /*
- * A block that is being filled. Starts as zeros, ends with block_deinit().
+ * A block that is being filled. Starts as zeros and ends with block_deinit().
  *
  * A block has varints: the number of rows, and the length of each column in bytes. The columns
  * follow. The page has blocks in base64, and packed if this build has zlib.

@@ -13,7 +13,7 @@
 #include "utils/base/containers/strbuf.h"
 
 /*
- * A file in memory. Starts as zeros, ends with source_text_deinit().
+ * A file in memory. Starts as zeros and ends with source_text_deinit().
  *
  * @starts: the start of each line in @text
  * @is_python: functions end by their indentation

@@ -78,7 +78,7 @@ struct code_work {
 };
 
 /*
- * Starts as { 0 }, ends with code_deinit(). Names and bytes live as long as the file is open.
+ * Starts as { 0 } and ends with code_deinit(). Names and bytes live as long as the file is open.
  *
  * @file: borrowed
  * @sections: the sections that a running program has in memory, without call frame information

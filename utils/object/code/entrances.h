@@ -94,7 +94,7 @@ struct lead_note {
 
 #define LEAD_UNKNOWN UINT8_MAX
 
-/* References, sorted by address. Starts as { 0 }, ends with leads_deinit(). */
+/* References, sorted by address. Starts as { 0 } and ends with leads_deinit(). */
 struct leads {
 	struct lead_note *list;
 	size_t nr;

@@ -33,7 +33,9 @@ struct function {
 	enum function_kind kind;
 };
 
-/* Functions sorted by start, without duplicates. Starts as { 0 }, ends with functions_deinit(). */
+/*
+ * Functions sorted by start, without duplicates. Starts as { 0 } and ends with functions_deinit().
+ */
 struct functions {
 	struct function *list;
 	size_t nr;

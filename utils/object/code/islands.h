@@ -12,7 +12,7 @@ struct island {
 	bool is_used;
 };
 
-/* Islands sorted by address. Starts as { 0 }, ends with islands_deinit(). */
+/* Islands sorted by address. Starts as { 0 } and ends with islands_deinit(). */
 struct islands {
 	struct island *islands;
 	size_t nr;

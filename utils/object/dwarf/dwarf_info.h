@@ -98,7 +98,7 @@ struct dwarf_func {
 };
 
 /*
- * Starts as { 0 }, ends with dwarf_info_deinit().
+ * Starts as { 0 } and ends with dwarf_info_deinit().
  *
  * @funcs: sorted by address; the file's first function at each address
  * @enums, @structs: definitions of the enums and structs in use (enumdef.h and structdef.h in

@@ -20,7 +20,7 @@
 #define SPLIT_READ_MORE_MB  64U
 
 /*
- * The files that the skeletons of a module name. Starts with dwarf_splits_init(), ends with
+ * The files that the skeletons of a module name. Starts with dwarf_splits_init() and ends with
  * dwarf_splits_deinit().
  *
  * @from, @path: the file that has the skeletons, and the path of the module; borrowed

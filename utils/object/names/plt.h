@@ -26,7 +26,7 @@ struct plt_entry {
 
 #define PLT_NO_RELOC UINT32_MAX
 
-/* Starts as { 0 }, ends with plt_entries_deinit(). */
+/* Starts as { 0 } and ends with plt_entries_deinit(). */
 struct plt_entries {
 	struct plt_entry *entries;
 	size_t nr;

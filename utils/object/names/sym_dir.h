@@ -27,7 +27,8 @@ bool sym_head_is_of(const struct sym_file_head *head, const struct sym_query *qu
 
 /*
  * Read the symbols of a module from @dir into the empty @out (doc/formats/symbols.md, "Names of the
- * files"). Returns 1 on success, 0 without a file, or negative with @err for an unreadable file.
+ * files"). Returns 1 on success, 0 without a file, or a negative error with @err for an unreadable
+ * file.
  *
  * @name: gets the file's name, for free(3); may be NULL
  */

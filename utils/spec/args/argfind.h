@@ -8,7 +8,7 @@
 #include "utils/spec/args/argrules.h"
 
 /*
- * The found specifications. Starts as { 0 }, ends with argfound_deinit().
+ * The found specifications. Starts as { 0 } and ends with argfound_deinit().
  *
  * @retval: only the first one counts
  * @from_debug, @from_table: enum argrules_about: subjects whose specifications come from debug

@@ -34,7 +34,7 @@ struct argrule {
 	bool is_auto;
 };
 
-/* Starts as { 0 }, ends with argrules_deinit(). */
+/* Starts as { 0 } and ends with argrules_deinit(). */
 struct argrules {
 	struct argrule *rules;
 	size_t nr;

@@ -72,7 +72,7 @@ struct argspec {
 };
 
 /*
- * Specifications in the order of recording and display. Starts as { 0 }, ends with
+ * Specifications in the order of recording and display. Starts as { 0 } and ends with
  * argspecs_deinit().
  */
 struct argspecs {

@@ -21,7 +21,7 @@ struct enum_def {
 	size_t nr;
 };
 
-/* Starts as { 0 }, ends with enum_defs_deinit(). */
+/* Starts as { 0 } and ends with enum_defs_deinit(). */
 struct enum_defs {
 	struct enum_def *defs;
 	size_t nr;

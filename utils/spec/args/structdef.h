@@ -45,7 +45,7 @@ struct struct_def {
 	size_t nr;
 };
 
-/* Starts as { 0 }, ends with struct_defs_deinit(). */
+/* Starts as { 0 } and ends with struct_defs_deinit(). */
 struct struct_defs {
 	struct struct_def *defs;
 	size_t nr;
