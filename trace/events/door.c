@@ -11,9 +11,10 @@
 #define INTERNAL __attribute__((used, visibility("hidden")))
 
 /*
- * A recorder's code is unmapped when the recorder detaches, while threads may be anywhere. So
- * threads call the recorder by a jump: one instruction that reads its target from fst_door_cells.
- * Before the recorder detaches, it looks for threads after that instruction.
+ * The code of a recorder is unmapped when the recorder detaches, while threads may be anywhere.
+ * Therefore threads call the recorder by a jump: one instruction that reads its target from
+ * fst_door_cells. Before the recorder detaches, it looks for threads that have executed this
+ * instruction and have not returned.
  */
 enum {
 	DECLARE,
@@ -107,9 +108,15 @@ INTERNAL int fst_door_open(const struct utrail_trace_recorder *recorder)
 		return 0;
 	if (!fst_try_lock_threads(&held))
 		return -EAGAIN;
-	/* If a former recorder could not lock the threads at its end, its event numbers remain. */
+	/*
+	 * If an earlier recorder could not lock the threads at its end, its event numbers are still
+	 * there.
+	 */
 	fst_recorded_went();
-	/* END comes first: a thread after begin() must call end() of the same recorder. */
+	/*
+	 * END comes first, since a thread that has called begin() must call end() of the same
+	 * recorder.
+	 */
 	atomic_store(&fst_door_cells[END], (const void *)recorder->end);
 	atomic_store(&fst_door_cells[DECLARE], (const void *)recorder->declare);
 	atomic_store(&fst_door_cells[CHOOSE], (const void *)recorder->choose);

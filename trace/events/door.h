@@ -1,6 +1,6 @@
 /*
  * Support for a recorder that attaches while the program runs, and detaches again
- * (seam/recorder.h). For the two parts of the library that record.
+ * (seam/recorder.h). It is for the two parts of the library that record.
  */
 #ifndef UTRAIL_TRACE_DOOR_H
 #define UTRAIL_TRACE_DOOR_H
@@ -9,7 +9,7 @@
 
 #if defined(__x86_64__) && defined(__LP64__)
 #define FST_HAS_DOOR  1
-/* Makes the linker take door.c from the static library, though no call leads there. */
+/* Makes the linker take door.c from the static library, although no call leads to it. */
 #define FST_TAKE_DOOR static const void *const taken_door __attribute__((used)) = fst_door_open
 #else
 #define FST_HAS_DOOR  0
@@ -39,15 +39,16 @@ static inline const struct utrail_trace_recorder *fst_find_recorder(void)
 }
 
 /*
- * Attach the recorder, and declare to it all events of the program, whose threads run. Returns 0,
- * or -EAGAIN: call again.
+ * Attach the recorder, and declare all events of the program to it while the program's threads run.
+ * Returns 0, or -EAGAIN when it must be called again.
  *
- * @door: leads to the recorder, and after it has detached to functions that do nothing; never freed
+ * @door: leads to the recorder, and after the recorder has detached to functions that do nothing;
+ *        never freed
  */
 int fst_recorded_came(const struct utrail_trace_recorder *door); /* under the lock of threads */
 int pxt_recorded_came(const struct utrail_trace_recorder *door);
 
-/* The recorder has detached: send it no events any more. */
+/* Stop sending events to the recorder, which has detached. */
 void fst_recorded_went(void); /* under the lock of threads */
 void pxt_recorded_went(void);
 

@@ -1,6 +1,6 @@
 /*
  * The file of a log. Writers take no lock: each record is one write() with O_APPEND. A number in
- * the memory of all the log's processes tells the room before the next rotation.
+ * memory that all processes of the log share tells how much room is left before the next rotation.
  */
 #include "events/trace.h"
 
@@ -58,7 +58,7 @@ static int rename_new(const char *from, const char *to)
 	return rename(from, to);
 }
 
-/* Tries again if there is a file with this microsecond in its name. */
+/* Tries again if there is already a file with this microsecond in its name. */
 int fst_file_set_aside(const char *prefix)
 {
 	struct fst_text from;
@@ -105,8 +105,8 @@ static int open_log(const char *prefix)
 }
 
 /*
- * Makes @fd the log's descriptor, for file number @file. Takes over @fd. The number of the log's
- * descriptor stays, since other threads may be writing to it.
+ * Makes @fd the log's descriptor, for file number @file. Takes over @fd. The log's descriptor keeps
+ * its number, since other threads may be writing to it.
  */
 static void install_file(fstrace_t *trace, int fd, uint32_t file)
 {
@@ -140,8 +140,9 @@ static bool has_bytes(int fd)
 }
 
 /*
- * Rotates the log, as file number @file is full. Called with the lock. After a failure writing goes
- * on in this file for trace->rotate_size bytes. The empty file of a killed process is used.
+ * Rotates the log, because file number @file is full. Called with the lock. If rotation fails, the
+ * log continues in this file for trace->rotate_size bytes. If a killed process has left an empty
+ * file, that file is used.
  */
 static void turn_log(fstrace_t *trace, uint32_t file)
 {
@@ -162,7 +163,10 @@ static void turn_log(fstrace_t *trace, uint32_t file)
 	file = (file + 1) & 0xffff;
 	install_file(trace, fd, file);
 	atomic_store(&trace->shared->place, (uint64_t)file << FST_PLACE_BITS);
-	/* Repair the full file, and the one before it: a slow writer may have written there. */
+	/*
+	 * Repair the full file, and also the file before it, since a slow writer may have written
+	 * there.
+	 */
 	if (atomic_load(&trace->shared->nr_writing))
 		fst_limits_repair(trace->prefix, 2);
 	fst_limits_enforce(trace->prefix, &trace->limits);
@@ -221,7 +225,10 @@ static void write_record(int fd, const char *bytes, size_t len)
 		ret = syscall(SYS_write, fd, "\n", 1);
 }
 
-/* Writes to a stream, after its own text; by stdio if it has no descriptor. */
+/*
+ * Writes to a stream, after the stream's own text. A stream without a descriptor is written by
+ * stdio.
+ */
 static void write_stream(FILE *stream, const char *bytes, size_t len)
 {
 	struct fst_held held;
@@ -287,8 +294,9 @@ void fst_file_reopen(fstrace_t *trace)
 		struct stat of_old, of_new;
 
 		/*
-		 * The program may have closed the old descriptor. A free number goes to the new
-		 * descriptor. If the old descriptor still is the log's, it stays.
+		 * The program may have closed the old descriptor. In that case the new descriptor
+		 * gets its number if that is free. If the old descriptor still is the log's, it is
+		 * kept.
 		 */
 		if (fd != old && fstat(old, &of_old) == 0 && fstat(fd, &of_new) == 0 &&
 		    of_old.st_ino == of_new.st_ino && of_old.st_dev == of_new.st_dev) {

@@ -1,6 +1,6 @@
 /*
- * Deletes old files of a log that are beyond its limits; one file more than allowed stays. Signal
- * handlers may write records, so neither malloc() nor opendir() is called.
+ * Deletes the old files of a log that are beyond its limits. One file more than allowed is kept.
+ * Signal handlers may write records, so neither malloc() nor opendir() is called.
  */
 #include "events/trace.h"
 
@@ -17,7 +17,7 @@
 #define NR_STAMPS_MAX 65536
 #define STAMPS_BYTES  ((size_t)NR_STAMPS_MAX * STAMP_LEN)
 
-/* The times in the names of old files, which sort as text. */
+/* The times in the names of old files. Sorting them as text sorts them by time. */
 struct stamps {
 	char (*list)[STAMP_LEN];
 	size_t nr;
@@ -86,7 +86,7 @@ static void put_name(char *to, const char *base, const char *stamp)
 	strcpy(to + len + 1 + STAMP_LEN, ".log");
 }
 
-/* Writes the stamp of the time @seconds ago: files from before it are deleted. */
+/* Writes the stamp of the time that was @seconds ago. Older files are deleted. */
 static void put_oldest(char *to, int64_t seconds)
 {
 	struct fst_text text;
@@ -127,7 +127,7 @@ static void delete_old(int dir_fd, const char *base, const struct stamps *stamps
 	}
 }
 
-/* Opens the directory of the log. @base: becomes the prefix of its files' names */
+/* Opens the directory of the log. @base: set to the prefix of its files' names */
 static int open_dir(const char *prefix, const char **base)
 {
 	char dir[FST_PATH_MAX] = ".";
@@ -151,7 +151,7 @@ static int open_old(const char *prefix, const char **base, struct stamps *stamps
 
 	if (dir_fd < 0)
 		return -1;
-	/* Untouched pages cost nothing. */
+	/* Pages that are not written to take no memory. */
 	stamps->list = mmap(NULL, STAMPS_BYTES, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (stamps->list == MAP_FAILED) {

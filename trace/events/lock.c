@@ -17,8 +17,8 @@ static uid_t owner_uid = -1;
 static gid_t owner_gid = -1;
 
 /*
- * Renews the mutex in a forked child, where the thread that may hold it does not exist. The mutex
- * is recursive, so that a handler of a fault may log.
+ * Renews the mutex in a forked child. The thread that may hold it does not exist in the child. The
+ * mutex is recursive, so that a handler of a fault may log.
  */
 static void renew_mutex(void)
 {
@@ -44,7 +44,7 @@ __attribute__((constructor)) static void prepare(void)
 	atexit(remove_file);
 }
 
-/* Signals that a fault raises are not blocked: they cannot wait. */
+/* Signals that a fault raises are not blocked, since they cannot wait. */
 static void block_signals(struct fst_held *held)
 {
 	sigset_t set;

@@ -1,4 +1,7 @@
-/* Turns an event into a line. Only functions of the program (%I, %J) wait for each other. */
+/*
+ * Turns an event into a line. Threads wait for each other only when functions of the program are
+ * called (%I, %J).
+ */
 #include "events/trace.h"
 
 #include <errno.h>
@@ -159,7 +162,7 @@ static void put_line(struct fst_text *text, const struct fstrace_event_impl *imp
 	fst_put_char(text, '\n');
 }
 
-/* Writes a line from a payload: put_line() could not read all arguments again (%J). */
+/* Writes a line from a payload. put_line() could not read all arguments a second time (%J). */
 static void put_line_of(struct fst_text *text, const struct fstrace_event_impl *impl,
 			const struct fst_recorded *recorded, const struct fst_text *payload)
 {
@@ -211,8 +214,8 @@ static void log_line_of(const struct fstrace_event_impl *impl, const struct fst_
 }
 
 /*
- * Emits a copy of the payload: the event also goes to the log, calls functions of the program, or
- * has no place at the recorder.
+ * Emits a copy of the payload. This is done if the event also goes to the log, if it calls
+ * functions of the program, or if the recorder has no place for it.
  */
 __attribute__((noinline)) static void emit_to_ring(const struct fstrace_event_impl *impl,
 						   const struct fst_recorded *recorded,

@@ -6,7 +6,7 @@
 
 FST_TAKE_DOOR;
 
-/* NULL until there is a recorder, then constant: a door is never freed. */
+/* NULL until there is a recorder. After that it never changes, since a door is never freed. */
 static const struct utrail_trace_recorder *_Atomic recorder;
 
 static inline const struct utrail_trace_recorder *get_recorder(void)
@@ -17,7 +17,7 @@ static inline const struct utrail_trace_recorder *get_recorder(void)
 /* The open logs, under the lock of threads. */
 static fstrace_t *traces;
 
-/* Chooses the event's consumers again. The program's own wish does not change. */
+/* Chooses the event's consumers again. The program's own choice does not change. */
 static void keep_text(struct fstrace_event_impl *impl)
 {
 	fst_choose(impl, atomic_load(&impl->event->consumers) & FST_TO_TEXT);
@@ -37,7 +37,9 @@ static void choose_again(const fstrace_t *trace)
 	}
 }
 
-/* Takes the user's new choice of events, in any thread. False when the lock is held. */
+/*
+ * Takes over the user's new choice of events, in any thread. Returns false when the lock is held.
+ */
 static bool take_choices(void)
 {
 	struct fst_held held;
@@ -151,7 +153,7 @@ int fst_recorded_came(const struct utrail_trace_recorder *door)
 	return 0;
 }
 
-/* Clears only the number: a thread may be using the entry. */
+/* Clears only the number, since a thread may be using the entry. */
 static void forget_event(struct fstrace_event_impl *impl)
 {
 	struct fst_recorded *recorded = atomic_load(&impl->recorded);
@@ -194,7 +196,7 @@ bool fst_recorded_write(const struct fstrace_event_impl *impl, const struct fst_
 
 	if (found <= 0)
 		return found == 0;
-	/* The recorder of this number has detached, and the place is another one's. */
+	/* The recorder of this number has detached, and the place belongs to another recorder. */
 	if (__builtin_expect(atomic_load_explicit(&recorded->id, memory_order_relaxed) != id, 0)) {
 		to->end(id, &place, SIZE_MAX);
 		return true;

@@ -1,8 +1,8 @@
 /*
- * Repairs lines of writers that were killed. The kernel copies a record page by page, so such a
- * line ends at a multiple of the page size, without a newline. The line of the next writer follows
- * at once. So if a time begins at such a place without a newline before it, " (torn)\n" replaces
- * the end of the torn line. No byte moves.
+ * Repairs the lines of writers that were killed. The kernel copies a record page by page, so the
+ * line of a killed writer ends at a multiple of the page size, without a newline. The line of the
+ * next writer follows at once. If a time begins at such a place and no newline precedes it, "
+ * (torn)\n" replaces the end of the torn line. No byte is moved.
  */
 #include "events/trace.h"
 
@@ -39,8 +39,8 @@ static void mark_fragment(int fd, off_t end, const char *before)
 }
 
 /*
- * True when the last line, without a newline, is torn. Writing its last byte again takes the file's
- * lock, so an active writer has finished by then.
+ * True when the last line has no newline and is torn. Writing the last byte again takes the file's
+ * lock. If the file still has the same size after that, no writer was active.
  */
 static bool is_torn_end(int fd, off_t end, const char *last)
 {

@@ -1,4 +1,4 @@
-/* Makes and ends logs, declares their events, chooses events. */
+/* Makes and ends logs, declares their events, and chooses events. */
 #include "events/trace.h"
 
 #include <errno.h>
@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 /*
- * A chunk of events, in memory that child processes share: a choice of an event holds for all. All
- * of them may add events, so @nr_used is shared, too.
+ * A chunk of events, in memory that child processes share, so that a choice of an event holds for
+ * all of them. Each of them may add events, so @nr_used is shared, too.
  */
 struct fst_chunk {
 	struct fst_chunk *next; /* the next chunk of this process */
@@ -197,7 +197,7 @@ fstrace_event_t *fstrace_declare(fstrace_t *trace, const char *id, const char *t
 	if (impl) {
 		format->next = trace->formats;
 		trace->formats = format;
-		/* From here on a signal handler that chooses events sees this event. */
+		/* A signal handler that chooses events sees this event from now on. */
 		if (trace->last)
 			atomic_store(&trace->last->next, impl);
 		else

@@ -21,8 +21,8 @@
 #include "text/text.h"
 
 /*
- * The consumers of an event. Their bits are in memory that child processes share: a choice holds
- * for all of them. The flag that programs check is set when an event has any consumer.
+ * The consumers of an event. Their bits are in memory that child processes share, so that a choice
+ * holds for all of them. The flag that programs check is set when an event has any consumer.
  */
 enum fst_consumer {
 	FST_TO_TEXT = 1U << 0, /* a line of the log is written */
@@ -35,7 +35,7 @@ struct fst_event {
 };
 
 /*
- * An event as the recorder knows it. The common format is a part of it: with another common format
+ * An event as the recorder knows it. This includes the common format. If the common format changes,
  * the event is declared again.
  */
 struct fst_recorded {
@@ -60,14 +60,14 @@ struct fstrace_event_impl {
 /* The state of a log that its processes share, in memory that children inherit. */
 struct fst_shared {
 	/*
-	 * (number of the current file) << FST_PLACE_BITS | bytes that writers have allotted in the
-	 * file. A writer adds its length, and learns by the former value if the record still goes
-	 * into this file.
+	 * (number of the current file) << FST_PLACE_BITS | number of bytes that writers have
+	 * allotted in the file. A writer adds its length. The value before the addition tells the
+	 * writer whether the record still goes into this file.
 	 */
 	_Atomic uint64_t place;
 	/*
-	 * The number of writers in the middle of a record. A writer that is killed there is counted
-	 * forever: its line may be torn.
+	 * The number of writers in the middle of a record. A writer that is killed in the middle is
+	 * counted forever, since its line may be torn.
 	 */
 	_Atomic uint32_t nr_writing;
 };
@@ -112,23 +112,23 @@ struct fst_values {
 
 typedef const char *(*fst_text_function)(void *);
 
-/* binary.c: append the values as a payload, those of @common (may be NULL) first. */
+/* binary.c: append the values as a payload. The values of @common (may be NULL) come first. */
 void fst_add_values(struct fst_text *payload, const struct fst_format *common,
 		    const struct fst_format *format, const struct fst_spot *spot,
 		    struct fst_values *values);
 
 /*
- * recorded.c: find this process' recorder for a new log. Each event is declared to the recorder,
- * again after a change of the common format. fst_recorded_declare() is called under the lock of
- * threads, fst_recorded_end() without it.
+ * recorded.c: find the recorder of this process for a new log. Each event is declared to the
+ * recorder, and is declared again after a change of the common format. fst_recorded_declare() is
+ * called under the lock of threads, and fst_recorded_end() without it.
  */
 void fst_recorded_begin(fstrace_t *trace);
 void fst_recorded_end(fstrace_t *trace);
 void fst_recorded_declare(struct fstrace_event_impl *impl);
 void fst_recorded_free(struct fstrace_event_impl *impl);
 /*
- * HOT: write the record directly into the recorder's place. Both formats must be plain. False when
- * there is no place: then emit a copy.
+ * HOT: write the record directly into the recorder's place. Both formats must be plain. Returns
+ * false when there is no place. The caller then emits a copy.
  */
 bool fst_recorded_write(const struct fstrace_event_impl *impl, const struct fst_recorded *recorded,
 			const struct fst_spot *spot, struct fst_values *values);
@@ -140,12 +140,12 @@ void fst_choose(struct fstrace_event_impl *impl, bool wants_text);
 
 /* file.c: write one record, by one write(). If that fails, the record is lost without a report. */
 void fst_file_write(fstrace_t *trace, const char *bytes, size_t len);
-/* Rename a log file from before this log. Returns 0, or -1 and errno. */
+/* Rename a log file that existed before this log. Returns 0, or -1 with errno set. */
 int fst_file_set_aside(const char *prefix);
 /* Open the file again after the program has closed the descriptor. */
 void fst_file_reopen(fstrace_t *trace);
 
-/* Repair a log and its old files, before it is closed. Does nothing unless a writer was killed. */
+/* Repair a log and its old files before it is closed. Does nothing if no writer was killed. */
 void fst_file_repair(fstrace_t *trace);
 
 /* repair.c: mark the end of each torn line. */
@@ -160,8 +160,8 @@ void fst_limits_repair(const char *prefix, size_t nr);
 #define FST_PATH_MAX 4096 /* bytes of the longest path, with the NUL */
 
 /*
- * lock.c: the lock for rare operations, between all threads and all processes of the log. All
- * signals are blocked meanwhile, except those of faults.
+ * lock.c: the lock for rare operations. It excludes all threads and all processes of the log. While
+ * it is held, all signals are blocked except those of faults.
  */
 struct fst_held {
 	sigset_t before;
@@ -171,14 +171,14 @@ void fst_unlock(struct fst_held *held);
 /* The lock of threads, in this process only. Functions that run under this lock must not log. */
 void fst_lock_threads(struct fst_held *held);
 void fst_unlock_threads(struct fst_held *held);
-/* False when a thread has the lock, perhaps this one. */
+/* Returns false when a thread has the lock, perhaps this thread. */
 bool fst_try_lock_threads(struct fst_held *held);
 /* Open the lock's file, once for all logs. Returns 0, or -1 and errno. */
 int fst_lock_open(void);
 /* Give @fd to the owner that fstrace_chown() named. */
 void fst_owner_set(int fd);
 /*
- * Return a descriptor above 2 for the file of @fd, which is taken over. 0 to 2 belong to the
+ * Return a descriptor above 2 for the file of @fd. Takes over @fd. The numbers 0 to 2 belong to the
  * program, even if it has closed them.
  */
 int fst_keep_away(int fd);

@@ -6,8 +6,9 @@
 static _Atomic uint64_t counter;
 
 /*
- * A number is a million times the pid, plus the low 18 bits of the count. Blocks of 2^18 numbers,
- * and the processes' first numbers, are far apart.
+ * A number is the pid times a million, plus the low 18 bits of the count, plus a large step for
+ * each 2^18 numbers. Therefore blocks of numbers, and the first numbers of processes, are far
+ * apart.
  */
 uint64_t fstrace_get_unique_id(void)
 {

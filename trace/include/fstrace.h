@@ -1,8 +1,8 @@
 /*
- * Events that a program declares: they become lines in a log, when they are selected. See
+ * Events that a program declares. When they are selected, they become lines in a log. See
  * fstrace(3).
  *
- * The interface is that of F-Secure's fstrace: its programs need only be compiled again.
+ * The interface is that of F-Secure's fstrace. Programs that use it only need to be compiled again.
  */
 #ifndef FSTRACE_H
 #define FSTRACE_H
@@ -32,9 +32,9 @@ typedef struct fstrace_event_spec {
 } fstrace_event_spec_t;
 
 /*
- * Log to PREFIX.log, which is created for the first event. A file larger than @rotate_size gets
- * another name, and a new file begins; with a negative size this never happens. NULL and errno on
- * failure.
+ * Open a log in PREFIX.log. The file is created at the first event. A file that has become larger
+ * than @rotate_size is renamed, and a new file begins. A negative size turns this off. Returns NULL
+ * with errno set on failure.
  */
 fstrace_t *fstrace_open(const char *prefix, ssize_t rotate_size);
 /* Log to a stream. fstrace_close() does not close it. */
@@ -42,15 +42,17 @@ fstrace_t *fstrace_direct(FILE *f);
 /* Close the log and free its events. Returns 0. */
 int fstrace_close(fstrace_t *trace);
 
-/* Declare a new event, which is disabled at first. NULL when the format is wrong. */
+/* Declare a new event, which is disabled at first. Returns NULL when the format is wrong. */
 fstrace_event_t *fstrace_declare(fstrace_t *trace, const char *id, const char *format);
 /*
- * Set the format of the text before each event's own text: it may have only directives without
- * arguments. NULL, "" and wrong formats remove it.
+ * Set the format of the text before each event's own text. It may contain only directives without
+ * arguments. NULL, "" and wrong formats remove the text.
  */
 void fstrace_set_common_format(fstrace_t *trace, const char *format);
 
-/* A condition of which both outcomes are as likely: the compiler shall not make a branch. */
+/*
+ * A condition whose two outcomes are equally likely, so that the compiler makes no branch for it.
+ */
 #if defined(__GNUC__) && (__GNUC__ >= 9 || (defined(__clang_major__) && __clang_major__ >= 11))
 #define FSTRACE_LIKELY_OR_NOT_(condition) __builtin_expect_with_probability(condition, 1, 0.5)
 #else
@@ -58,8 +60,8 @@ void fstrace_set_common_format(fstrace_t *trace, const char *format);
 #endif
 
 /*
- * The functions that log an event. They are cold: so compilers prepare their arguments away from
- * the code that runs while the event is disabled.
+ * The functions that log an event. They are marked cold, so that compilers prepare their arguments
+ * away from the code that runs while the event is disabled.
  */
 void fstrace_log(fstrace_event_t *event, ...) __attribute__((cold));
 void fstrace_log_2(fstrace_event_t *event, const char *file, unsigned line, ...)
@@ -100,9 +102,9 @@ __attribute__((format(printf, 1, 2))) void fstrace_check_(const char *format, ..
 	fstrace_check_decl_(NAME, FORMAT)
 #else
 /*
- * FSTRACE(event, ...): logs the event if it is enabled; else the arguments are not evaluated.
- * Before C23 and C++20 a macro cannot have one argument and optional others. So an unused 0 follows
- * the arguments.
+ * FSTRACE(event, ...) logs the event if it is enabled. If it is disabled, the arguments are not
+ * evaluated. Before C23 and C++20 a macro cannot have one argument and optional others. Therefore
+ * an unused 0 follows the arguments.
  */
 #define FSTRACE(...)                                                      \
 	do {                                                              \
@@ -130,21 +132,24 @@ __attribute__((format(printf, 1, 2))) void fstrace_check_(const char *format, ..
 void fstrace_select(fstrace_t *trace, int (*cb)(void *data, const char *id), void *data);
 void fstrace_select_safe(fstrace_t *trace, int (*cb)(void *data, const char *id), void *data);
 /*
- * Enable the events that match @include_re and not @exclude_re, and disable all others. Both are
- * POSIX extended regular expressions, or NULL. False, with nothing changed, when an expression is
- * wrong.
+ * Enable the events that match @include_re and do not match @exclude_re, and disable all others.
+ * Both are POSIX extended regular expressions, or NULL. Returns false and changes nothing when an
+ * expression is wrong.
  */
 bool fstrace_select_regex(fstrace_t *trace, const char *include_re, const char *exclude_re);
 void fstrace_select_event(fstrace_event_t *event, int selection);
 
-/* Returns a number for an object: unique in the process, and most likely across processes. */
+/*
+ * Returns a number for an object. It is unique in the process, and most likely unique across
+ * processes.
+ */
 uint64_t fstrace_get_unique_id(void);
 
 /* Set the path of the lock file, once, before the first fstrace_open(). */
 void fstrace_set_lock_path(const char *path);
 /* Set the owner of new logs and of the lock file. Returns 0, or -1 and errno. */
 int fstrace_chown(uid_t uid, gid_t gid);
-/* To be called in a child that has closed all descriptors. Both return 0. */
+/* Functions for a child that has closed all descriptors. Both return 0. */
 int fstrace_reinit(void);
 int fstrace_reopen(fstrace_t *trace);
 
@@ -155,9 +160,9 @@ void fstrace_limit_rotation_byte_count(fstrace_t *trace, int64_t count);
 
 #ifndef FSTRACE_CHECK
 /*
- * FSTRACE_DECL(DISK_FULL, "FREE=%64u"): a static event "DISK-FULL", which fstrace_declare_globals()
- * declares. For tools, a section of the program's file has its name, a blank, and the format's text
- * in the source.
+ * FSTRACE_DECL(DISK_FULL, "FREE=%64u") makes a static event "DISK-FULL", which
+ * fstrace_declare_globals() declares. For tools, a section of the program's file contains its name,
+ * a blank, and the text of the format in the source.
  */
 #define FSTRACE_DECL(NAME, FORMAT)                                                               \
 	static fstrace_event_t *NAME;                                                            \
@@ -180,7 +185,9 @@ void fstrace_specify(fstrace_event_spec_t *spec, fstrace_event_t **variable, cha
 		     const char *format);
 void fstrace_declare_globals(fstrace_t *trace);
 
-/* Return a number as text, for %I, valid until the next of these calls in this thread. */
+/*
+ * Return a number as text, for %I. The text is valid until the next of these calls in this thread.
+ */
 const char *fstrace_signed_repr(int64_t value);
 const char *fstrace_unsigned_repr(uint64_t value);
 const char *fstrace_hex_repr(uint64_t value);
@@ -246,8 +253,8 @@ struct trace_iterator_of_<T, typename trace_void_<typename T::const_iterator>::t
 };
 
 /*
- * Logs strings or numbers, from one iterator to another, for %J: FSTRACE(EVENT,
- * TraceIterator<T>::trace, &iterator). T is the type of the iterators, or of their container; C++17
+ * Logs the strings or numbers from one iterator to another, for %J: FSTRACE(EVENT,
+ * TraceIterator<T>::trace, &iterator). T is the type of the iterators, or of their container. C++17
  * deduces it.
  */
 template <typename T> class TraceIterator

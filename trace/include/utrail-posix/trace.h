@@ -3,7 +3,7 @@
  * posix_trace(3).
  *
  * The interface is that of POSIX.1-2017, options TRC, TEF, TRL, TRI and TMO, with the spellings of
- * earlier issues, too. It is for C from C89 on, and for C++.
+ * earlier issues, too. It can be used in C, from C89, and in C++.
  */
 #ifndef _UTRAIL_POSIX_TRACE_H
 #define _UTRAIL_POSIX_TRACE_H
@@ -38,8 +38,8 @@
  *
  * - TRACE_EVENT_NAME_MAX: bytes in the name of an event, without the zero byte
  * - TRACE_NAME_MAX: bytes in the name of a stream, and in the version, with the zero byte
- * - TRACE_SYS_MAX: streams at a time
- * - TRACE_USER_EVENT_MAX: types of user events of a process, with the unnamed one
+ * - TRACE_SYS_MAX: streams at the same time
+ * - TRACE_USER_EVENT_MAX: types of user events of a process, including the unnamed one
  */
 #undef TRACE_EVENT_NAME_MAX
 #undef TRACE_NAME_MAX
@@ -136,7 +136,10 @@ struct posix_trace_status_info {
 	int posix_stream_flush_error;
 	int posix_log_overrun_status;
 	int posix_log_full_status;
-	/* An extension of the standard: events lost since the stream was made or cleared. */
+	/*
+	 * An extension of the standard: the number of events lost since the stream was made or
+	 * cleared.
+	 */
 	unsigned long posix_stream_lost_events;
 };
 
