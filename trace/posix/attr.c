@@ -134,8 +134,8 @@ int utrail_trace_attr_setfunctions(trace_attr_t *attr, int is_on)
 }
 
 /*
- * As long as no policy is set, it depends on the function that will make the stream. The result is
- * then the policy of posix_trace_create().
+ * If no policy is set, the policy depends on the function that will make the stream. In this case
+ * the result is the policy of posix_trace_create().
  */
 int posix_trace_attr_getstreamfullpolicy(const trace_attr_t *restrict attr, int *restrict policy)
 {

@@ -1,4 +1,7 @@
-/* Sizes in attributes: of streams, logs and events. (attr.c has the functions that get them.) */
+/*
+ * Sizes of streams, logs and events in attributes. The functions that get these sizes are in
+ * attr.c.
+ */
 #include "posix/posix.h"
 
 #include <errno.h>
@@ -30,7 +33,7 @@ int posix_trace_attr_setmaxdatasize(trace_attr_t *attr, size_t size)
 
 /*
  * The bytes that an event's record takes in a stream. A stream has room for a set of events if its
- * size is the sum of their bytes.
+ * size is at least the sum of these bytes.
  */
 int posix_trace_attr_getmaxsystemeventsize(const trace_attr_t *restrict attr, size_t *restrict size)
 {

@@ -1,4 +1,7 @@
-/* The time of events: CLOCK_MONOTONIC, by the CPU's counter if the kernel uses that, too. */
+/*
+ * The time of events, which is CLOCK_MONOTONIC. It is computed from the CPU's counter if the kernel
+ * uses the counter, too.
+ */
 #include "posix/posix.h"
 
 #include <fcntl.h>
@@ -15,9 +18,9 @@
 #endif
 
 /*
- * A fit is made of two readings at least FIT_FIRST_NS apart, and used for at most FIT_LAST_NS. A
- * reading errs by some 10 ns. A longer use would show: processes share a stream, and the kernel
- * changes the speed of its clock.
+ * A fit is made of two readings that are at least FIT_FIRST_NS apart, and is used for at most
+ * FIT_LAST_NS. A reading has an error of about 10 ns. Longer use would be visible, since processes
+ * share a stream and the kernel changes the speed of its clock.
  */
 #define FIT_FIRST_NS 1000000
 #define FIT_LAST_NS  10000000
@@ -36,7 +39,7 @@ void pxt_clock_begin(void)
 		close(fd);
 }
 
-/* Reads both clocks at one moment: the least interrupted one of three tries counts. */
+/* Reads both clocks at one moment. The least interrupted one of three attempts counts. */
 static uint64_t read_both(uint64_t *ns)
 {
 	uint64_t best = 0, best_gap = UINT64_MAX;
@@ -56,7 +59,10 @@ static uint64_t read_both(uint64_t *ns)
 }
 
 #ifdef __SIZEOF_INT128__
-/* Returns nanoseconds per tick, with 32 fractional bits; 0: they are 1 or more, or unknown. */
+/*
+ * Returns the nanoseconds per tick, with 32 fractional bits. Returns 0 if a tick takes 1 ns or
+ * more, or an unknown time.
+ */
 static uint64_t scale_ticks(uint64_t ns, uint64_t ticks)
 {
 	unsigned __int128 scaled = ticks ? ((unsigned __int128)ns << 32) / ticks : 0;
@@ -71,8 +77,8 @@ static uint64_t scale_ticks(uint64_t ns, uint64_t ticks)
 #endif
 
 /*
- * Computes a new fit. A signal handler that interrupts this reads none of the values that are
- * changed here, and asks the kernel for the time.
+ * Computes a new fit. If a signal handler interrupts this function, it reads none of the values
+ * that are changed here, and asks the kernel for the time.
  */
 static void fit(struct pxt_thread *thread, uint64_t counter, uint64_t now)
 {

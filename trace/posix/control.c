@@ -1,4 +1,4 @@
-/* Starts, stops, clears and filters a stream; reports its status. */
+/* Starts, stops, clears and filters a stream, and reports its status. */
 #include "posix/posix.h"
 
 #include <errno.h>
@@ -46,7 +46,10 @@ static void put_stop(struct pxt_view *view, const void *address)
 	int is_automatic = 0;
 
 	pxt_put_system(view, PT_STOP, &is_automatic, sizeof(is_automatic), address);
-	/* Without room for the STOP the stream was stopped as a full one, which would restart. */
+	/*
+	 * If there was no room for the STOP, the stream was stopped as a full one, which would
+	 * restart.
+	 */
 	atomic_fetch_and(&atomic_load(&view->stream)->run, ~(uint32_t)(PT_RUNS | PT_RESTARTS));
 }
 
@@ -57,8 +60,9 @@ void pxt_stop(struct pxt_view *view, const void *address)
 }
 
 /*
- * Flushes before the STOP, for which fast writers would leave no room. First waits for writing
- * threads: an unfinished record holds later records back.
+ * Flushes the stream before the STOP is recorded. Otherwise fast writers could leave no room for
+ * the STOP. The function first waits for writing threads, since an unfinished record holds later
+ * records back.
  */
 void pxt_stop_for_good(struct pxt_handle *handle, const void *address)
 {
@@ -105,7 +109,7 @@ static void forget_events(struct pxt_handle *handle)
 	struct pxt_event event;
 	uint32_t nr_cells;
 
-	/* Unfinished records before this place are skipped when they are found. */
+	/* Unfinished records before this position are skipped when they are found. */
 	atomic_store(&stream->clear_at, head);
 	while ((tail = atomic_load(&stream->tail)) != head) {
 		int found = pxt_ring_peek(handle->view, tail, &event, NULL, &nr_cells);

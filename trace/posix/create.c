@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A stream under construction. @pid, @start: of the traced process */
+/* A stream that is being made. @pid, @start: of the traced process */
 struct making {
 	struct pxt_attr attr;
 	struct pxt_handle *handle;
@@ -39,7 +39,10 @@ static int check_attr(const trace_attr_t *from, bool has_log, struct pxt_attr *a
 	return attr->stream_policy == POSIX_TRACE_FLUSH && !has_log ? EINVAL : 0;
 }
 
-/* Checks the process to trace. It must be of this user, since each user has a folder of its own. */
+/*
+ * Checks the process to trace. It must belong to this user, since each user has a folder of its
+ * own.
+ */
 static int check_target(pid_t pid, struct making *making)
 {
 	char path[32];
@@ -151,8 +154,8 @@ static int make_view(struct making *making, const struct pxt_registry *registry)
 }
 
 /*
- * Starts the keeper. Without a keeper, the process that opens the log finishes it, and the process
- * that makes the next stream frees the memory.
+ * Starts the keeper. If there is no keeper, the process that opens the log finishes it, and the
+ * process that makes the next stream frees the memory.
  */
 static void start_keeper(struct making *making)
 {
@@ -260,7 +263,9 @@ int posix_trace_create_withlog(pid_t pid, const trace_attr_t *restrict attr, int
 
 	if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY || fstat(file_desc, &st) < 0)
 		return EBADF;
-	/* Records are written at their offsets: only a regular file without O_APPEND will do. */
+	/*
+	 * Records are written at their offsets. Only a regular file without O_APPEND can be used.
+	 */
 	if ((flags & O_APPEND) || !S_ISREG(st.st_mode))
 		return EINVAL;
 	return create_stream(pid, attr, file_desc, trid);
@@ -296,7 +301,7 @@ static void remove_stream(struct pxt_handle *handle)
 	if (handle->view != &handle->own_view)
 		atomic_fetch_and(&registry->attached[handle->number / PT_ATTACHED_BITS],
 				 ~(1ul << handle->number % PT_ATTACHED_BITS));
-	/* The view is dropped first: after that the stream's number can be used again. */
+	/* The view is dropped first, since the stream's number can be used again afterwards. */
 	pxt_view_drop(handle->view);
 	if (place < 0)
 		return;

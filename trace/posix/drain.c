@@ -1,17 +1,20 @@
 /*
  * Moves records from a stream into its log. A record is in the log before its cells are released,
- * and the progress changes atomically. So after a kill, the process that finishes the log finds
- * each record once.
+ * and the progress changes atomically. After a kill, the process that finishes the log therefore
+ * finds each record exactly once.
  */
 #include "posix/keeper.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* The waits for a thread in the middle of a record. Unless stopped, it needs nanoseconds. */
+/*
+ * The number of times to wait for a thread in the middle of a record. A thread that is not stopped
+ * needs nanoseconds.
+ */
 #define WAITS_MAX 50
 
-/* Marks all that the log has so far as complete. */
+/* Marks everything that the log contains so far as complete. */
 static void settle_log(struct pxt_drain *drain, uint64_t taken)
 {
 	uint32_t other = ~atomic_load(&drain->part->which) & 1;
@@ -58,7 +61,7 @@ static int append_about(struct pxt_drain *drain, uint32_t id, uint64_t time_ns)
 	return pxt_log_append(&drain->writer, &event, NULL, false);
 }
 
-/* Notes in the log's part when events were lost, and ends the stream's gap. */
+/* Stores the time of lost events in the log's part, and ends the stream's gap. */
 static void note_gap(struct pxt_stream *stream, struct pxt_log_part *part, uint64_t before_ns)
 {
 	uint64_t lost_ns = pxt_end_gap(stream, before_ns), none = 0;
@@ -77,8 +80,9 @@ static int append_gap(struct pxt_drain *drain, uint64_t resumed_ns)
 }
 
 /*
- * Appends the record and releases its cells. Returns 1; 0: a looping stream has dropped the record
- * meanwhile, so it is taken out of the log: try again; or a negative errno.
+ * Appends the record and releases its cells. Returns 1 on success, or a negative errno. Returns 0
+ * if a looping stream has dropped the record in between. In this case the record is removed from
+ * the log, and the caller must try again.
  */
 static int take_record(struct pxt_handle *handle, struct pxt_drain *drain, uint64_t tail,
 		       const struct pxt_event *event, uint32_t nr_cells)
@@ -138,8 +142,8 @@ static int append_stop(struct pxt_handle *handle, struct pxt_drain *drain)
 }
 
 /*
- * Skips the unfinished record at the tail if its writer is dead. For a dead owner the wait is
- * limited: a new process may have the writer's number.
+ * Skips the unfinished record at the tail if its writer is dead. If the owner is dead, the wait is
+ * limited, since a new process may have the pid of the writer.
  */
 static bool skip_unfinished(struct pxt_handle *handle, struct pxt_drain *drain, uint64_t tail,
 			    int *waits)
@@ -158,8 +162,8 @@ static bool skip_unfinished(struct pxt_handle *handle, struct pxt_drain *drain, 
 }
 
 /*
- * Moves one record. Returns 1: try again; 0: there is none; -EAGAIN: a writer is in the middle of
- * the record; or another negative errno.
+ * Moves one record. Returns 1 when it must be called again, 0 when there is no record, -EAGAIN when
+ * a writer is in the middle of the record, or another negative errno.
  */
 static int drain_one(struct pxt_handle *handle, struct pxt_drain *drain, int *waits)
 {
@@ -235,7 +239,10 @@ void pxt_drain_status(struct pxt_handle *handle, struct pxt_drain *drain)
 	struct pxt_status *status = &drain->writer.header.status;
 	uint32_t run = atomic_load(&stream->run);
 
-	/* If the owner has ended, the log gets the status that posix_trace_stop() would leave. */
+	/*
+	 * If the owner has ended, the log gets the status that it would have after
+	 * posix_trace_stop().
+	 */
 	if (drain->owner) {
 		run = atomic_load(&stream->run_at_end);
 		run = run & PT_RUNS ? 0 : run;
@@ -247,7 +254,7 @@ void pxt_drain_status(struct pxt_handle *handle, struct pxt_drain *drain)
 }
 
 /*
- * A full log that must not lose its events ends with a STOP, and its stream stops for good. Events
+ * Ends a full log that must not lose its events with a STOP, and stops its stream for good. Events
  * that were not flushed are dropped.
  */
 void pxt_drain_end_full(struct pxt_handle *handle, struct pxt_drain *drain)

@@ -33,7 +33,10 @@ int posix_trace_eventset_empty(trace_event_set_t *set)
 	return 0;
 }
 
-/* No system event is without a process (WOPID). All events include those not named yet. */
+/*
+ * There is no system event without a process (WOPID). The set of all events includes events that
+ * are not named yet.
+ */
 int posix_trace_eventset_fill(trace_event_set_t *set, int what)
 {
 	uint32_t end = what == POSIX_TRACE_ALL_EVENTS ? PT_END_NAMED : PT_NR_SYSTEM;

@@ -1,4 +1,4 @@
-/* Completes logs of processes that have ended without shutting their streams down. */
+/* Completes the logs of processes that have ended without shutting their streams down. */
 #include "posix/keeper.h"
 
 #include <errno.h>
@@ -28,7 +28,7 @@ static int append_stop(struct pxt_handle *handle, struct pxt_drain *drain)
 	return pxt_log_append(&drain->writer, &event, &is_automatic, false);
 }
 
-/* Copies all events. Threads that saw the stream open may still be writing. */
+/* Copies all events. Threads that saw the stream while it was open may still be writing. */
 static int copy_events(struct pxt_handle *handle, struct pxt_drain *drain)
 {
 	struct pxt_stream *stream = atomic_load(&handle->view->stream);
@@ -62,7 +62,10 @@ static int write_rest(struct pxt_handle *handle, struct pxt_drain *drain)
 	return error ? error : pxt_log_sync(&drain->writer);
 }
 
-/* Goes on where the previous writer was. Its data are used only if they are plausible. */
+/*
+ * Continues where the previous writer stopped. The data of the previous writer is used only if it
+ * is plausible.
+ */
 static int go_on(struct pxt_handle *handle, struct pxt_drain *drain, struct pxt_log_part *part)
 {
 	struct pxt_stream *stream = atomic_load(&handle->view->stream);
@@ -113,7 +116,7 @@ static bool claim_part(struct pxt_log_part *part)
 	       atomic_compare_exchange_strong(&part->finisher, &before, (uint32_t)getpid());
 }
 
-/* Completes a log. A second try does not write the same records again. */
+/* Completes a log. A second attempt does not write the same records again. */
 int pxt_finish(struct pxt_stream *stream, size_t bytes, struct pxt_names *names, int fd)
 {
 	struct pxt_handle handle;
@@ -130,7 +133,7 @@ int pxt_finish(struct pxt_stream *stream, size_t bytes, struct pxt_names *names,
 		return 0;
 	pxt_close_stream(stream);
 	error = write_log(&handle, part, fd);
-	/* -EINVAL: the file is no log any more, and will not become one. */
+	/* -EINVAL means that the file is not a log any more, and will not become one. */
 	if (!error || error == -EINVAL)
 		atomic_store(&part->is_done, 1);
 	atomic_store(&part->finisher, 0);
@@ -192,7 +195,7 @@ static void wait_for_keeper(struct pxt_log_part *part)
 		nanosleep(&step, NULL);
 }
 
-/* The log's descriptor may be read-only, so the file is opened once more. */
+/* The log's descriptor may be read-only, so the file is opened a second time. */
 static void finish_now(const struct opening *opening, struct pxt_stream *stream, size_t bytes)
 {
 	struct pxt_names *names;

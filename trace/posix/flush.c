@@ -13,8 +13,8 @@
 #define LOOK_NS 100000000
 
 /*
- * @turn: the lock of the thread that flushes; taken before the handle's locks
- * @dev, @ino: the log's file, which tells if @fd is another file now
+ * @turn: the lock of the thread that flushes. It is taken before the handle's locks
+ * @dev, @ino: the log's file, to detect that @fd has become another file
  */
 struct pxt_flusher {
 	pthread_t thread;
@@ -49,7 +49,10 @@ static void note_status(struct pxt_handle *handle)
 		atomic_store(&flusher->is_log_full, 1);
 }
 
-/* Copies the events up to the present end: a fast writer would keep the flush busy forever. */
+/*
+ * Copies the events up to the present end. Otherwise a fast writer would keep the flush busy
+ * forever.
+ */
 static int copy_events(struct pxt_handle *handle)
 {
 	struct pxt_drain *drain = &handle->flusher->drain;
@@ -117,8 +120,8 @@ int pxt_flush(struct pxt_handle *handle)
 }
 
 /*
- * Set when the first thread has left by pthread_exit(): the process should end with the program's
- * last thread. Flushers do not count.
+ * Set when the first thread has left by pthread_exit(). The process should end with the program's
+ * last thread, and flushers do not count as such.
  */
 static _Atomic uint32_t first_has_ended;
 static _Atomic uint32_t nr_flushers;
@@ -162,7 +165,7 @@ static void *flush_when_asked(void *argument)
 	return NULL;
 }
 
-/* Starts the flusher with all signals blocked: they are for the program's own threads. */
+/* Starts the flusher with all signals blocked, since signals are for the program's own threads. */
 static int start_thread(struct pxt_handle *handle)
 {
 	sigset_t all, before;
@@ -186,7 +189,10 @@ static void free_flusher(struct pxt_handle *handle)
 	handle->flusher = NULL;
 }
 
-/* Opens the log for reading, too, for looping logs, and for a process that continues it. */
+/*
+ * Opens the log also for reading. Looping logs need that, and so does a process that continues the
+ * log.
+ */
 static int open_file(int file_desc)
 {
 	int fd = -1;
@@ -244,7 +250,7 @@ int pxt_flusher_file(const struct pxt_handle *handle)
 	return handle->flusher ? handle->flusher->fd : -1;
 }
 
-/* Events that cannot be written are lost with the stream. The result says so. */
+/* Events that cannot be written are lost with the stream. In this case the result is an error. */
 int pxt_flusher_end(struct pxt_handle *handle)
 {
 	struct pxt_flusher *flusher = handle->flusher;

@@ -1,8 +1,8 @@
 /*
  * Records entries and exits of functions as system events, for streams that ask for them
  * (utrail_trace_attr_setfunctions()). In the shared library the two functions also have the names
- * for -finstrument-functions (library/meson.build). In the static library these names would precede
- * the probe's functions, and the probe would see no calls.
+ * that -finstrument-functions calls (library/meson.build). In the static library these names would
+ * take precedence over the probe's functions, and the probe would see no calls.
  */
 #include "posix/posix.h"
 

@@ -20,7 +20,7 @@ enum mapped {
 	NOBODY_KNOWS,
 };
 
-/* A mapped file has an entry in /proc/PID/map_files, named by its addresses. */
+/* A mapped file has an entry in /proc/PID/map_files. The entry's name consists of its addresses. */
 static enum mapped is_mapped(pid_t pid, uint64_t at, uint64_t bytes)
 {
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
@@ -47,8 +47,8 @@ struct looking {
 };
 
 /*
- * Clears has_changed if the thread of number @name has the mapping. /proc takes the number of a
- * thread, too. A thread that has ended has no memory.
+ * Clears has_changed if the thread with the number @name has the mapping. /proc accepts the number
+ * of a thread like that of a process. A thread that has ended has no memory.
  */
 static void look_at_thread(const char *name, void *argument)
 {
@@ -64,8 +64,8 @@ static void look_at_thread(const char *name, void *argument)
 }
 
 /*
- * True when the process has executed another program: no file is mapped at exactly that place any
- * more. False when that is unknown.
+ * True when the process has executed another program, so that no file is mapped at exactly that
+ * place any more. False when that is unknown.
  */
 static bool process_has_changed(pid_t pid, uint64_t at, uint64_t bytes)
 {
@@ -75,7 +75,7 @@ static bool process_has_changed(pid_t pid, uint64_t at, uint64_t bytes)
 
 	if (!at || is_mapped(pid, at, bytes) != IS_NOT_MAPPED)
 		return false;
-	/* The first thread may have ended before the others, so all threads are checked. */
+	/* The first thread may have ended before other threads, so all threads are checked. */
 	put_path(path, pid, "task");
 	folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (folder < 0)
@@ -85,7 +85,7 @@ static bool process_has_changed(pid_t pid, uint64_t at, uint64_t bytes)
 	return looking.has_changed;
 }
 
-/* Under an emulator /proc has other addresses: then the result is 0. */
+/* Under an emulator the addresses in /proc differ, and the result is 0. */
 uint64_t pxt_place_of(const struct pxt_stream *stream, size_t bytes)
 {
 	uint64_t at = (uintptr_t)stream;

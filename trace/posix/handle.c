@@ -1,4 +1,7 @@
-/* The objects of trace_id_t values, valid only in the process that made them. */
+/*
+ * The objects that trace_id_t values stand for. The values are valid only in the process that made
+ * them.
+ */
 #include "posix/posix.h"
 
 #include <stdlib.h>
@@ -48,7 +51,9 @@ void pxt_handle_put(struct pxt_handle *handle)
 	pthread_mutex_unlock(&lock);
 }
 
-/* With generations the number of an ended object is not used again for a long time. */
+/*
+ * Because of generations, the number of an object that has ended is not used again for a long time.
+ */
 struct pxt_handle *pxt_handle_new(void)
 {
 	struct pxt_handle *handle = aligned_alloc(64, (sizeof(*handle) + 63) / 64 * 64);
@@ -154,7 +159,9 @@ void pxt_handles_unlock(void)
 	pthread_mutex_unlock(&lock);
 }
 
-/* The memory of handles stays: a signal handler that forked may return to code that uses it. */
+/*
+ * The memory of handles is not freed. A signal handler that forked may return to code that uses it.
+ */
 void pxt_handles_forget(void)
 {
 	static struct pxt_handle *forgotten;

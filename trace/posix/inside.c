@@ -1,7 +1,7 @@
 /*
- * Tracks the threads that are in a stream: when there are none, its memory can be unmapped. A
- * thread sets a mark in its own word, by a plain store, which membarrier(2) orders for the waiting
- * thread. Without membarrier(2) the view's counters are used.
+ * Tracks the threads that are inside of a stream. When there are none, the stream's memory can be
+ * unmapped. A thread sets a mark in its own word by a plain store, and membarrier(2) orders this
+ * store for the waiting thread. Without membarrier(2) the view's counters are used.
  */
 #include "posix/posix.h"
 
@@ -46,7 +46,10 @@ static bool take_thread(struct pxt_thread *thread, uint32_t old, uint32_t tid)
 	return atomic_compare_exchange_strong(&thread->tid, &old, tid);
 }
 
-/* A thread keeps its word until it ends. Then another thread finds that out, and takes the word. */
+/*
+ * A thread keeps its word until it ends. After that another thread detects the end and takes the
+ * word.
+ */
 static struct pxt_thread *find_word(void)
 {
 	uint32_t tid = (uint32_t)syscall(SYS_gettid);
@@ -63,7 +66,10 @@ static struct pxt_thread *find_word(void)
 	for (nr = 0; atomic_load(&is_ordered) && nr < NR_THREADS; nr++) {
 		uint32_t old = atomic_load(&threads[nr].tid);
 
-		/* The mark is still set if the thread ended or jumped out in a stream. */
+		/*
+		 * The mark is still set if the thread ended inside of a stream, or jumped out of
+		 * it.
+		 */
 		if (old && is_gone(old) && take_thread(&threads[nr], old, tid)) {
 			atomic_store(&threads[nr].turn, 0);
 			pxt_thread = &threads[nr];
@@ -83,7 +89,7 @@ struct pxt_thread *pxt_inside_new(void)
 	return thread;
 }
 
-/* Called in a forked child, which has only this thread: all other words are free. */
+/* Called in a forked child. The child has only this thread, so all other words are free. */
 void pxt_inside_in_child(void)
 {
 	uint32_t nr = atomic_load(&nr_used);
@@ -100,8 +106,8 @@ void pxt_inside_in_child(void)
 }
 
 /*
- * Waits until each thread that was inside has left. Later threads see the values that were stored
- * before. False when @tries were used up.
+ * Waits until each thread that was inside has left. Threads that enter later see the values that
+ * were stored before the call. Returns false when @tries are used up.
  */
 bool pxt_inside_wait(int *tries)
 {

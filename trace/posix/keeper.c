@@ -1,8 +1,8 @@
 /*
- * The keeper: a process that waits until the owner of a stream ends or executes another program.
- * The keeper then completes the log and frees the memory. The keeper is no child for the owner's
- * wait(), has no terminal and none of the owner's descriptors, and calls only signal-safe
- * functions.
+ * The keeper is a process that waits until the owner of a stream ends or executes another program.
+ * The keeper then completes the log and frees the memory. The owner's wait() does not see the
+ * keeper. The keeper has no terminal and none of the owner's descriptors, and calls only
+ * signal-safe functions.
  */
 #include "posix/keeper.h"
 
@@ -21,22 +21,28 @@
 
 #define NAME "utrail-keeper"
 
-/* The interval for checks of an owner that has closed the descriptor whose lock tells its end. */
+/*
+ * The interval at which the keeper checks an owner that has closed the descriptor whose lock shows
+ * its end.
+ */
 #define LOOK_MS 100
 
-/* Tries to write a log, 1, 2, 4 ... seconds apart: a full disk may get room. */
+/*
+ * The number of attempts to write a log. They are 1, 2, 4 ... seconds apart, since a full disk may
+ * get room.
+ */
 #define TRIES_MAX 7
 
 /*
- * Makes a process by the kernel's own call, since fork() would run the program's handlers. With an
- * @exit_signal of 0 the program's wait() does not see the process.
+ * Makes a process by the system call itself, since fork() would run the program's handlers. If
+ * @exit_signal is 0, the program's wait() does not see the process.
  */
 static pid_t make_process(int exit_signal)
 {
 	return (pid_t)syscall(SYS_clone, exit_signal, NULL, NULL, NULL, NULL);
 }
 
-/* Ends this process. In _exit() a sanitizer would take its time. */
+/* Ends this process without _exit(), in which a sanitizer would do its own work. */
 static void __attribute__((noreturn)) end_process(int status)
 {
 	for (;;)
@@ -55,8 +61,8 @@ static bool lock_whole(int fd, int how)
 }
 
 /*
- * Makes a file without a name, and locks it for the owner. The lock goes when the owner ends or
- * executes a program, and stays when a child ends.
+ * Makes a file without a name, and locks it for the owner. The lock is released when the owner ends
+ * or executes a program. It is not released when a child ends.
  */
 static int make_lock(void)
 {
@@ -108,8 +114,8 @@ static void close_others(const int fds[3])
 }
 
 /*
- * Gives up all that is shared with the program. Signals stay blocked: a signal to the program's
- * session or group must not end the keeper.
+ * Gives up everything that is shared with the program. Signals stay blocked, since a signal to the
+ * program's session or group must not end the keeper.
  */
 static void leave_program(const int fds[3])
 {
@@ -125,8 +131,8 @@ static void leave_program(const int fds[3])
 }
 
 /*
- * Replaces the arguments, which ps shows. With no zero byte at their end, ps shows more bytes.
- * Fields 48, 49 and 51 of "stat" in proc(5).
+ * Replaces the arguments, which ps shows. If no zero byte ends them, ps shows more bytes. See
+ * fields 48, 49 and 51 of "stat" in proc(5).
  */
 static void rename_arguments(void)
 {
@@ -176,8 +182,8 @@ static bool is_done(const struct pxt_keeping *keeping, const struct pxt_log_part
 }
 
 /*
- * Waits until the owner has ended. False when there is nothing to do. The release of the lock does
- * not prove that: the program may have closed all descriptors.
+ * Waits until the owner has ended. Returns false when there is nothing to do. The release of the
+ * lock does not prove that the owner has ended, since the program may have closed all descriptors.
  */
 static bool wait_for_owner(const struct pxt_keeping *keeping, const struct pxt_log_part *part,
 			   int lock)
@@ -209,7 +215,7 @@ static void write_log(const struct pxt_keeping *keeping, const struct pxt_log_pa
 	}
 }
 
-/* Completes the log and removes the files, or leaves all to the process that opens the log. */
+/* Completes the log and removes the files, or leaves both to the process that opens the log. */
 static void finish_keeping(const struct pxt_keeping *keeping, const struct pxt_log_part *part)
 {
 	int lock;
@@ -246,7 +252,7 @@ keep_stream(const struct pxt_keeping *from, struct pxt_log_part *part, int lock)
 }
 
 /*
- * True when this process adopts orphans: it would get the keeper as a child, and see it by wait().
+ * True when this process adopts orphans. It would get the keeper as a child, and see it by wait().
  * In such a process the keeper stays a direct child, which wait() ignores.
  */
 static bool adopts_orphans(void)
@@ -259,7 +265,7 @@ static bool adopts_orphans(void)
 
 /*
  * Runs in the first child, which makes the keeper and exits, unless it @stays as the keeper. The
- * keeper's parent is then no process of the program.
+ * parent of the keeper is then no process of the program.
  */
 static void __attribute__((noreturn))
 begin_keeper(const struct pxt_keeping *keeping, struct pxt_log_part *part, int lock, bool stays)
@@ -284,7 +290,7 @@ static bool has_begun(pid_t pid)
 	return status == 0;
 }
 
-/* Returns the keeper's pid if the keeper is a child; 0 if it is none; -1 on failure. */
+/* Makes the keeper. Returns its pid if it is a child, 0 if it is not, or -1 on failure. */
 static pid_t fork_keeper(const struct pxt_keeping *keeping, struct pxt_log_part *part, int lock)
 {
 	bool stays = adopts_orphans();

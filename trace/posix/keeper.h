@@ -1,7 +1,7 @@
 /*
- * Logs whose owner has ended without shutting down, and the keeper, the process that completes
- * them. All functions are signal-safe except pxt_flusher_end(). See doc/posix-trace.md, "When the
- * owner ends".
+ * Logs whose owner has ended without shutting down, and the keeper, which is the process that
+ * completes these logs. All functions are signal-safe except pxt_flusher_end(). See
+ * doc/posix-trace.md, "When the owner ends".
  */
 #ifndef UTRAIL_POSIX_KEEPER_H
 #define UTRAIL_POSIX_KEEPER_H
@@ -10,11 +10,11 @@
 #include "posixlog/log.h"
 
 /*
- * The progress of a log: its bytes in the file and in the buffer are the stream's records before
- * @taken.
+ * The progress of a log. The bytes in its file and in the buffer are the stream's records before
+ * position @taken.
  *
- * @begin: the bytes of the log that are in the file
- * @pending: the bytes after @begin, in the buffer of struct pxt_log_part
+ * @begin: the number of bytes of the log that are in the file
+ * @pending: the number of bytes after @begin that are in the buffer of struct pxt_log_part
  */
 struct pxt_log_slot {
 	uint64_t begin;
@@ -24,8 +24,9 @@ struct pxt_log_slot {
 };
 
 /*
- * The part of a stream for its log, after the cells. Any process of the user may write to this
- * part. So its data may tell a process where to look, but never where to write.
+ * The part of a stream for its log, which follows the cells. Any process of the user may write to
+ * this part. Therefore a process may use its data to decide where to look, but never where to
+ * write.
  *
  * @dev, @ino: of the log's file
  * @mapped_at, @mapped_bytes: the place of the stream in the owner's memory
@@ -52,7 +53,7 @@ struct pxt_log_part {
 
 _Static_assert(sizeof(struct pxt_log_part) % PT_CELL_BYTES == 0, "cells follow it");
 
-/* Returns the stream's part for its log. NULL when the stream has no log. */
+/* Returns the stream's part for its log, or NULL when the stream has no log. */
 static inline struct pxt_log_part *pxt_log_part_of(const struct pxt_view *view)
 {
 	return view->has_log ? (struct pxt_log_part *)(view->cells + view->nr_cells) : NULL;
@@ -61,7 +62,7 @@ static inline struct pxt_log_part *pxt_log_part_of(const struct pxt_view *view)
 /*
  * The state of writing a log, in the owner or in the process that finishes the log.
  *
- * @taken: the stream's records before this place are in the log
+ * @taken: the stream's records before this position are in the log
  * @settled: the length of the log with these records
  * @owner: the process whose unfinished records will never be finished; 0: none
  */
@@ -75,8 +76,8 @@ struct pxt_drain {
 };
 
 /*
- * drain.c. Called with handle->reads. Functions that move records return 0 or a negative errno;
- * -EXFULL: the log has no room for the next record.
+ * drain.c. The functions are called with handle->reads. Functions that move records return 0 or a
+ * negative errno. -EXFULL means that the log has no room for the next record.
  */
 void pxt_drain_begin(struct pxt_drain *drain, struct pxt_log_part *part, uint64_t taken);
 int pxt_drain_until(struct pxt_handle *handle, struct pxt_drain *drain, uint64_t head);
@@ -86,8 +87,8 @@ void pxt_drain_status(struct pxt_handle *handle, struct pxt_drain *drain);
 void pxt_drain_end_full(struct pxt_handle *handle, struct pxt_drain *drain);
 
 /*
- * gone.c: returns the address where this process has mapped a stream, for
- * pxt_owner_is_gone(). 0 when the kernel does not tell the address, or tells another one.
+ * gone.c: returns the address where this process has mapped a stream, for pxt_owner_is_gone().
+ * Returns 0 when the kernel does not tell the address, or tells another one.
  */
 uint64_t pxt_place_of(const struct pxt_stream *stream, size_t bytes);
 /*
@@ -99,18 +100,18 @@ bool pxt_owner_is_gone(const struct pxt_stream *stream, uint64_t at, uint64_t by
 
 /*
  * finish.c: complete the log @fd of the stream at @stream, which has @bytes. Returns 0 or a
- * negative errno; 0, too, when another process completes the log or has completed it.
+ * negative errno. The result is also 0 when another process completes the log or has completed it.
  */
 int pxt_finish(struct pxt_stream *stream, size_t bytes, struct pxt_names *names, int fd);
-/* Returns the stream's part for its log. NULL when no log needs completion. */
+/* Returns the stream's part for its log, or NULL when no log needs completion. */
 struct pxt_log_part *pxt_unfinished(struct pxt_stream *stream, size_t bytes);
 /*
- * For a process that opens a log: complete it, or wait up to a second for its keeper. A log whose
- * owner is alive stays as it is.
+ * For a process that opens a log: complete the log, or wait up to a second for its keeper. If the
+ * owner is alive, the log does not change.
  */
 void pxt_finish_file(int fd);
 /*
- * Write the new name for the file of an ended stream whose log is not complete. To rename the file
+ * Write the new name for the file of an ended stream whose log is not complete. Renaming the file
  * frees the stream's number @number.
  */
 void pxt_left_name(char name[64], unsigned int number, uint32_t serial);
@@ -142,7 +143,7 @@ void pxt_keeper_end(const struct pxt_keeper *keeper);
 
 /*
  * trim.c: unmap memory that a child has from its parent and does not need. The memory around the
- * @nr addresses @keeps stays.
+ * @nr addresses in @keeps is not unmapped.
  */
 void pxt_trim(const void *const *keeps, int nr);
 

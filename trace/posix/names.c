@@ -1,17 +1,19 @@
-/* The names and ids of user events: several processes add to them without a lock. */
+/* The names and ids of user events. Several processes add to them without a lock. */
 #include "posix/posix.h"
 
 #include <sched.h>
 #include <string.h>
 
-/* Copies a finished name. The copy ends with a zero byte even if others write to the name. */
+/*
+ * Copies a finished name. The copy ends with a zero byte even if other processes write to the name.
+ */
 static void copy_text(const struct pxt_name *name, char text[PT_NAME_MAX + 1])
 {
 	memcpy(text, name->text, PT_NAME_MAX);
 	text[PT_NAME_MAX] = '\0';
 }
 
-/* To write a name takes less than a microsecond, but the pid of the writer may be false. */
+/* Writing a name takes less than a microsecond, but the pid of the writer may be false. */
 #define WAITS_MAX (1 << 20)
 
 /* Waits for the writer of a name. False when it has died: this process must write the name. */
