@@ -1,4 +1,4 @@
-/* The interface between the probe and an instruction set; one folder of arch/ implements it. */
+/* The interface between the probe and an instruction set. One folder of arch/ implements it. */
 #ifndef UTRAIL_ARCH_H
 #define UTRAIL_ARCH_H
 
@@ -27,27 +27,27 @@
 #endif
 
 /*
- * The CPU's counter, not ordered against the instructions around it. Reading it takes about 7 ns on
- * x86_64 (rdtsc).
+ * Returns the CPU's counter. The read is not ordered against the instructions around it. It takes
+ * about 7 ns on x86_64 (rdtsc).
  */
 static inline uint64_t arch_counter_read(void);
 
-/* The stack pointer after longjmp(3); an arbitrary number with an unknown C library. */
+/* Returns the stack pointer after longjmp(3). With an unknown C library the result is arbitrary. */
 struct __jmp_buf_tag;
 static inline uint64_t arch_jmp_buf_sp(const struct __jmp_buf_tag *env);
 
-/* The stack pointer with which setcontext(3) goes on. */
+/* Returns the stack pointer with which the program continues after setcontext(3). */
 static inline uint64_t arch_context_sp(const ucontext_t *context);
 
 /*
- * True when the counter has a constant rate, in all power states, and is synchronous on all CPUs:
- * it can replace a kernel clock after calibration.
+ * True when the counter has a constant rate in all power states, and is synchronous on all CPUs.
+ * Such a counter can replace a kernel clock after calibration.
  */
 bool arch_has_invariant_counter(void);
 
 /*
- * Normal context. True when the CPU compares return addresses with a shadow stack: then no return
- * address may be replaced.
+ * Normal context. True when the CPU compares return addresses with a shadow stack. In this case no
+ * return address may be replaced.
  */
 bool arch_has_shadow_stack(void);
 
@@ -61,19 +61,22 @@ extern const char arch_counter_clocksource[];
 extern const unsigned arch_elf_machine;
 extern const unsigned arch_elf_class;
 
-/* Normal context, once, before any stub can call into the probe: detects the CPU's features. */
+/*
+ * Normal context. Detects the CPU's features. It is called once, before any stub can call the
+ * probe.
+ */
 void arch_init(void);
 
 /*
  * Calls @fn(@arg) on the current stack, and saves all vector, FP and mask registers around the
- * call: @fn may use libc. @fn must preserve errno.
+ * call, so that @fn may use libc. @fn must preserve errno.
  */
 void arch_call_preserving_vectors(void (*fn)(void *arg), void *arg);
 
 /*
  * Calls @fn(@arg) once. True when the call is known to leave all vector, FP and mask registers
- * unchanged. The test itself changes these registers: call this function from
- * arch_call_preserving_vectors(). One caller at a time.
+ * unchanged. The test itself changes these registers, so call this function from
+ * arch_call_preserving_vectors(). Only one thread may call it at a time.
  */
 bool arch_leaves_vectors(void (*fn)(void *arg), void *arg);
 
@@ -105,18 +108,24 @@ enum arch_hook {
 
 extern const char *const arch_hooks[ARCH_HOOKS];
 
-/* A gate: code that jumps to the address in @cell, which is within 2 GiB; executed in place. */
+/*
+ * A gate is code that jumps to the address in @cell. @cell is within 2 GiB. The gate is executed
+ * where it is written.
+ */
 #define ARCH_GATE_BYTES 8
 
 void arch_write_gate(uint8_t gate[ARCH_GATE_BYTES], const uint64_t *cell);
 
-/* Code in place of any hook: it does nothing, and returns to where the hook would. */
+/*
+ * Code that replaces any hook. It does nothing, and returns to the address to which the hook would
+ * return.
+ */
 #define ARCH_PASS_BYTES 8
 
 void arch_write_pass(uint8_t pass[ARCH_PASS_BYTES]);
 
 /*
- * A jump to code within 2 GiB, a call of such code, and instructions of the same size that do
+ * A jump to code within 2 GiB, a call of such code, and instructions of the same length that do
  * nothing.
  */
 #define ARCH_JUMP_BYTES 5
@@ -125,7 +134,7 @@ void arch_write_jump(uint8_t jump[ARCH_JUMP_BYTES], uint64_t from, uint64_t to);
 void arch_write_call(uint8_t call[ARCH_JUMP_BYTES], uint64_t from, uint64_t to);
 void arch_write_nops(uint8_t *nops, uint32_t bytes);
 
-/* A jump to nearby code. False when the code is too far away. */
+/* Writes a jump to nearby code. Returns false when the code is too far away. */
 #define ARCH_SHORT_JUMP_BYTES 2
 
 bool arch_write_short_jump(uint8_t jump[ARCH_SHORT_JUMP_BYTES], uint64_t from, uint64_t to);
@@ -166,8 +175,8 @@ void arch_write_entry_stub(uint8_t *code, uint64_t addr, uint64_t site, uint32_t
 			   const uint64_t *cell);
 
 /*
- * Adjusts the displacement at @at, of an instruction that was moved by @moved bytes. False when the
- * new displacement does not fit.
+ * Adjusts the displacement at @at. It belongs to an instruction that was moved by @moved bytes.
+ * Returns false when the new displacement does not fit.
  */
 bool arch_move_distance(uint8_t *at, int64_t moved);
 
@@ -181,41 +190,44 @@ bool arch_move_distance(uint8_t *at, int64_t moved);
 void *arch_call_returning_through(void *fn, const void *a, uint64_t b, const void *through,
 				  uint64_t lazy);
 
-/* Finds a return instruction in [@start, @end), whose bytes must be readable; else NULL. */
+/*
+ * Returns the address of a return instruction in [@start, @end), or NULL. All bytes of the range
+ * must be readable.
+ */
 const void *arch_find_return(const void *start, const void *end);
 
 /*
- * The target of replaced return addresses: calls probe_exit(), then goes on at the address that
- * probe_exit() returns.
+ * The address that replaces return addresses. The code there calls probe_exit(), and continues at
+ * the address that probe_exit() returns.
  */
 extern const char arch_return_trampoline[];
 
 /*
- * HOT. Copies @len bytes. Returns the number of bytes before the first unreadable one. At a fault,
- * arch_fault_resume() ends the function.
+ * HOT. Copies @len bytes. Returns the number of bytes before the first unreadable one. After a
+ * fault, arch_fault_resume() makes the function return.
  */
 uint64_t arch_copy_guarded(void *to, const void *from, uint64_t len);
 
 /*
- * HOT. Copies the string at @from without its NUL, at most @max bytes, and may overwrite 7 bytes
- * after the copy. Returns the number of copied bytes; -1 - n when memory is unreadable after n
- * bytes. At a fault, arch_fault_resume() ends the function.
+ * HOT. Copies the string at @from without its NUL, at most @max bytes. It may overwrite 7 bytes
+ * after the copy. Returns the number of copied bytes, or -1 - n when memory is unreadable after n
+ * bytes. After a fault, arch_fault_resume() makes the function return.
  */
 int64_t arch_copy_string(void *to, const void *from, uint64_t max);
 
 /*
- * In a signal handler with @context (ucontext_t): true when the fault was in arch_copy_guarded() or
- * arch_copy_string(). The thread then goes on at that function's end.
+ * Called in a signal handler with its @context (ucontext_t). Returns true when the fault was in
+ * arch_copy_guarded() or arch_copy_string(). The thread then continues at the end of that function.
  */
 bool arch_fault_resume(void *context);
 
 /*
- * HOT: stores the low 16 bytes of vector register @index, from 0 to 15. Arguments and results are
- * in the first eight.
+ * HOT. Stores the low 16 bytes of vector register @index, from 0 to 15. Arguments and results are
+ * in the first eight registers.
  */
 void arch_read_vector(void *to, unsigned index);
 
-/* HOT: stores the ten bytes on top of the floating point stack, which has long double results. */
+/* HOT. Stores the ten bytes on top of the floating point stack, where long double results are. */
 void arch_read_x87(void *to);
 
 #endif

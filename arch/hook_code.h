@@ -1,6 +1,6 @@
 /*
- * Code that compilers leave in functions for hooks: nops, sleds, calls. Recognised by its bytes,
- * without a disassembler.
+ * Code that compilers leave in functions for hooks: nops, sleds, calls. It is recognised by its
+ * bytes, without a disassembler.
  */
 #ifndef UTRAIL_ARCH_HOOK_CODE_H
 #define UTRAIL_ARCH_HOOK_CODE_H
@@ -21,7 +21,7 @@ struct hook_call {
 
 /*
  * The functions that an instruction set must provide so that functions can be prepared. @left bytes
- * can be read from @at on. Each function returns 0 or false for other code than its own kind.
+ * can be read at @at. Each function returns 0 or false for code that is not of its kind.
  *
  * @nop: the length of a nop that compilers leave for hooks, at @at
  * @landing_pad: the length of a mark for targets of indirect calls (x86_64: `endbr64`), at @at

@@ -1,4 +1,4 @@
-/* Machine instructions: dispatches to the opened instruction set (see insn.h). */
+/* Machine instructions: passes calls on to the instruction set that was opened (see insn.h). */
 #include "arch/insn.h"
 
 #include <errno.h>

@@ -1,4 +1,6 @@
-/* Machine instructions: the targets of code, and moving code to other places (with capstone). */
+/*
+ * Machine instructions (with capstone): finds the targets of code, and moves code to other places.
+ */
 #ifndef UTRAIL_ARCH_INSN_H
 #define UTRAIL_ARCH_INSN_H
 
@@ -11,19 +13,22 @@
 struct isa;
 
 /*
- * A disassembler of one instruction set, for one thread. insns_step(), insns_look_through(),
- * insns_near_names() and insns_far_names() do not change the disassembler: any thread may call
- * them.
+ * A disassembler of one instruction set, for one thread. Any thread may call insns_step(),
+ * insns_look_through(), insns_near_names() and insns_far_names(), since they do not change the
+ * disassembler.
  */
 struct insns;
 
 /*
- * Opens a disassembler for the code of @isa (NULL: a machine that is not in the table). -ENOSYS
- * when this build cannot read such code, -ENOMEM.
+ * Opens a disassembler for the code of @isa (NULL: a machine that is not in the table). Returns 0,
+ * -ENOSYS when this build cannot read such code, or -ENOMEM.
  */
 int insns_open(struct insns **out, const struct isa *isa, struct uft_err *err);
 
-/* Opens another disassembler of the instruction set of @insns, for another thread. -ENOMEM. */
+/*
+ * Opens another disassembler of the instruction set of @insns, for another thread. Returns 0 or
+ * -ENOMEM.
+ */
 int insns_open_same(struct insns **out, const struct insns *insns, struct uft_err *err);
 
 /* @insns may be NULL. */
@@ -31,7 +36,7 @@ void insns_close(struct insns *insns);
 void insns_close_at(struct insns **insns);
 #define cleanup_insns cleanup(insns_close_at)
 
-/* Code in the file, from address @start on, before @end. */
+/* Code in the file, from address @start to the byte before @end. */
 struct insn_text {
 	const uint8_t *bytes;
 	uint64_t start;
@@ -39,8 +44,8 @@ struct insn_text {
 };
 
 /*
- * Finds the addresses where the instructions of @text before @addr begin, the last first, at most
- * @max of them. Returns their number; 0, too, when no instruction begins at @addr.
+ * Find the addresses where the instructions of @text before @addr begin, the last first, at most
+ * @max of them. Returns their number. The result is also 0 when no instruction begins at @addr.
  */
 unsigned insns_before(struct insns *insns, const struct insn_text *text, uint64_t addr,
 		      uint64_t *starts, unsigned max);
@@ -48,13 +53,13 @@ unsigned insns_before(struct insns *insns, const struct insn_text *text, uint64_
 /* The code that may run after an instruction. */
 enum insn_flow {
 	INSN_PLAIN,	    /* the next instruction */
-	INSN_BRANCH,	    /* the next instruction, or the instruction that it names */
-	INSN_CALL,	    /* the instruction that it names, then mostly the next one */
+	INSN_BRANCH,	    /* the next instruction, or the one at the named address */
+	INSN_CALL,	    /* the one at the named address, and later mostly the next one */
 	INSN_CALL_ANYWHERE, /* a call of an address that is in a register or in memory */
-	INSN_JUMP,	    /* the instruction that it names */
-	INSN_JUMP_ANYWHERE, /* the instruction whose address is in a register or in memory */
+	INSN_JUMP,	    /* the one at the named address */
+	INSN_JUMP_ANYWHERE, /* the one whose address is in a register or in memory */
 	INSN_RETURN,
-	INSN_END, /* none: the program never goes on after it */
+	INSN_END, /* none: the program never continues after it */
 };
 
 /*
@@ -78,13 +83,16 @@ struct insn_step {
 	bool is_padding;
 };
 
-/* Decodes the instruction at @at, with @left bytes, at address @addr. False when it is unknown. */
+/*
+ * Decodes the instruction at @at, with @left bytes, at address @addr. Returns false when the
+ * instruction is unknown.
+ */
 bool insns_step(struct insns *insns, const uint8_t *at, uint64_t left, uint64_t addr,
 		struct insn_step *out);
 
 /*
- * Calls @fn with each instruction of @text, from the first one on. -EILSEQ, with the place in @err,
- * when bytes are no instruction.
+ * Calls @fn with each instruction of @text, in order. Returns 0, or -EILSEQ with the place in @err
+ * when bytes are not an instruction.
  */
 int insns_look_through(struct insns *insns, const struct insn_text *text,
 		       void (*fn)(const struct insn_step *step, void *arg), void *arg,
@@ -105,7 +113,8 @@ enum insn_refusal {
 #define INSN_FIXES_MAX 8
 
 /*
- * Instructions with the effect of those at @from, to be executed elsewhere within 2 GiB of them.
+ * Instructions with the effect of the instructions at @from, to be executed at another place within
+ * 2 GiB.
  *
  * @taken: the number of bytes of the original instructions at @from
  * @fixes: offsets in @bytes of displacements of 4 bytes. Code that places @bytes at an address
@@ -113,8 +122,8 @@ enum insn_refusal {
  * @ret_at: when the last instruction is a call: the offset of the low half of the return address
  *          that @bytes pushes. The high half follows after INSN_RET_HIGH bytes. 0: no call
  * @ret: the return address, to which insn_load_at() adds a load address
- * @ends: the place after @bytes is never reached
- * @refusal: enum insn_refusal, set with a return of -EXDEV
+ * @ends: code after @bytes would never be reached
+ * @refusal: enum insn_refusal, set when the function returns -EXDEV
  */
 struct insn_code {
 	uint64_t from;
@@ -133,38 +142,42 @@ struct insn_code {
 
 /*
  * Moves whole instructions of @text, beginning at @from, until @nr_bytes are taken or an
- * instruction does not go on to the next. -EXDEV with the reason in @err when an instruction cannot
- * be moved. A call that returns into the first @nr_bytes cannot, since they will be overwritten.
+ * instruction does not lead to the next one. Returns 0, or -EXDEV with the reason in @err when an
+ * instruction cannot be moved. A call that returns into the first @nr_bytes cannot be moved, since
+ * these bytes will be overwritten.
  */
 int insns_move(struct insns *insns, const struct insn_text *text, uint64_t from, unsigned nr_bytes,
 	       struct insn_code *out, struct uft_err *err);
 
 /*
- * Moves all of [@from, @until) of @text; jumps inside of the range lead to the moved code. If no
- * other code refers to the range, only its first byte is still reached. -EXDEV with the reason in
- * @err, also when the range has a call.
+ * Moves all of [@from, @until) of @text. Jumps inside of the range lead to the moved code. If no
+ * other code refers to the range, only its first byte is still reached. Returns 0, or -EXDEV with
+ * the reason in @err, also when the range contains a call.
  */
 int insns_move_all(struct insns *insns, const struct insn_text *text, uint64_t from, uint64_t until,
 		   struct insn_code *out, struct uft_err *err);
 
-/* Appends to @code a jump to @to, if its end can be reached. -EXDEV when there is no room. */
+/*
+ * Appends a jump to @to to the code in @code, if the end of that code can be reached. Returns 0, or
+ * -EXDEV when there is no room.
+ */
 int insns_go_on(struct insns *insns, struct insn_code *code, uint64_t to, struct uft_err *err);
 
 /*
- * Adapts @code, as made by insns_move() for code of @isa, to a load address: addresses in this
+ * Adapts @code, which insns_move() has made for code of @isa, to a load address. Addresses in this
  * process are @bias higher than in the file.
  */
 void insn_load_at(const struct isa *isa, struct insn_code *code, uint64_t bias);
 
 /*
- * True when the instruction at @at, with @left bytes, marks a landing place for indirect jumps
- * (x86_64: `endbr64`).
+ * True when the instruction at @at, with @left bytes, marks a target of indirect jumps (x86_64:
+ * `endbr64`).
  */
 bool insns_is_landing_pad(struct insns *insns, const uint8_t *at, uint64_t left);
 
 /*
  * Finds the address of main() in a program's start code, which calls __libc_start_main() with
- * main() as first argument. False when the bytes are not start code as C libraries have it.
+ * main() as first argument. Returns false when the bytes are not start code of a C library.
  *
  * @at, @left: the bytes of the code
  * @addr: the address of @at
@@ -173,12 +186,12 @@ bool insns_is_landing_pad(struct insns *insns, const uint8_t *at, uint64_t left)
 bool insns_main(struct insns *insns, const uint8_t *at, uint64_t left, uint64_t addr,
 		uint64_t *address);
 
-/* Returns the number of bytes from @at on, before @end, that do nothing, or are never reached. */
+/* Returns the number of bytes at @at, before @end, that do nothing or are never reached. */
 unsigned insns_padding(struct insns *insns, const uint8_t *at, const uint8_t *end);
 
 /*
- * For bytes with unknown instruction boundaries: call @fn with the targets of all jumps that may
- * begin at any byte.
+ * For bytes whose instruction boundaries are unknown. The functions call @fn with the targets of
+ * all jumps that may begin at any byte.
  *
  * - insns_near_names() finds jumps with a reach of insns_near_reach() bytes in both directions.
  * - insns_far_names() finds all other jumps. It also calls @base with each address that may be the

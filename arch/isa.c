@@ -1,6 +1,6 @@
 /*
- * The tables of instruction sets (see isa.h). Their content is from the psABI documents and from
- * linkers' output.
+ * The tables of instruction sets (see isa.h). Their content comes from the psABI documents and from
+ * the output of linkers.
  */
 #include "arch/isa.h"
 

@@ -1,6 +1,6 @@
 /*
- * Instruction sets as tables, for readers and recorders. The tables are the same on every host; a
- * program's machine chooses its table.
+ * Instruction sets as tables, for readers and recorders. The tables are the same on every host. The
+ * machine of a program determines its table.
  */
 #ifndef UTRAIL_ARCH_ISA_H
 #define UTRAIL_ARCH_ISA_H
@@ -76,18 +76,24 @@ struct isa {
 	bool (*parse_operand)(const char *text, size_t len, struct operand *out);
 };
 
-/* The row for programs with e_machine @machine and words of @word_bytes (0: any); NULL: unknown. */
+/*
+ * Returns the row for programs with e_machine @machine and words of @word_bytes (0: any), or NULL
+ * when it is unknown.
+ */
 const struct isa *isa_of(unsigned machine, unsigned word_bytes);
 
-/* All rows, the last one NULL. */
+/* All rows. The last element is NULL. */
 extern const struct isa *const all_isas[];
 
-/* The number of the argument register with the DWARF number @dwarf; -1 when there is none. */
+/*
+ * Returns the number of the argument register with the DWARF number @dwarf, or -1 when there is
+ * none.
+ */
 int isa_arg_reg_of_dwarf(const struct isa *isa, int dwarf);
 
 /*
- * Argument registers of all instruction sets, by number. isa_reg_find() ignores case; -1 when no
- * register has that name.
+ * Argument registers of all instruction sets, by number. isa_reg_find() ignores case, and returns
+ * -1 when no register has that name.
  */
 int isa_reg_find(const char *name, size_t len);
 const char *isa_reg_name(unsigned reg);

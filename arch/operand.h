@@ -1,6 +1,6 @@
 /*
- * Operands in assembler syntax ("%rdi", "$3", "-20(%rbp)", "table(,%rax,8)"), as static probes give
- * the places of their arguments.
+ * Operands in assembler syntax ("%rdi", "$3", "-20(%rbp)", "table(,%rax,8)"). Static probes
+ * describe the places of their arguments by such operands.
  */
 #ifndef UTRAIL_ARCH_OPERAND_H
 #define UTRAIL_ARCH_OPERAND_H
@@ -23,7 +23,7 @@ enum operand_kind {
 #define OPERAND_NO_REGISTER 0xff
 
 /*
- * @base, @index: DWARF's numbers of general registers; vector registers count from 0 on
+ * @base, @index: DWARF's numbers of general registers; vector registers count from 0
  * @bytes: the size of the named register
  * @symbol, @symbol_len: a part of the text; NULL: there is no symbol
  */
@@ -39,8 +39,8 @@ struct operand {
 };
 
 /*
- * Parses the untrusted @text[@len] as an operand of a program of @isa (may be NULL). False, with
- * @out undefined, when the text is no operand, or an ambiguous one.
+ * Parses the untrusted @text[@len] as an operand of a program of @isa (may be NULL). Returns false
+ * when the text is not an operand, or an ambiguous one. In this case @out is undefined.
  */
 bool operand_parse(const struct isa *isa, const char *text, size_t len, struct operand *out);
 

@@ -1,4 +1,7 @@
-/* The instruction set's part of running code in a stopped thread of another process (ptrace(2)). */
+/*
+ * The part of running code in a stopped thread of another process (ptrace(2)) that depends on the
+ * instruction set.
+ */
 #ifndef UTRAIL_ARCH_REMOTE_H
 #define UTRAIL_ARCH_REMOTE_H
 
@@ -23,7 +26,8 @@ struct arch_remote {
 };
 
 /*
- * True when threads of this machine can be made to run code. Else the functions below do nothing.
+ * True when threads of this machine can be made to run code. If it is false, the functions below do
+ * nothing.
  */
 extern const bool arch_has_remote;
 
@@ -31,8 +35,8 @@ extern const bool arch_has_remote;
 extern const int arch_remote_vector_note;
 
 /*
- * Stores the registers that call frame information numbers, in the order of these numbers. Returns
- * their number.
+ * Stores the registers that have numbers in call frame information, in the order of these numbers.
+ * Returns the number of stored registers.
  */
 #define ARCH_REMOTE_DWARF_REGS 32
 unsigned arch_remote_dwarf_regs(const struct arch_remote *r, uint64_t regs[ARCH_REMOTE_DWARF_REGS]);
@@ -43,27 +47,30 @@ uint64_t arch_remote_sp(const struct arch_remote *r);
 void arch_remote_set_pc(struct arch_remote *r, uint64_t pc);
 
 /*
- * Sets the first argument of the system call that thread @tid is about to make by the ABI
- * @audit_arch.
+ * Sets the first argument of the system call that thread @tid is about to make. @audit_arch is the
+ * ABI of the call.
  */
 bool arch_remote_set_argument(int tid, uint32_t audit_arch, uint64_t value);
 
-/* The system call that the stopped thread was in, with its first four arguments; -1: none. */
+/*
+ * Returns the number of the system call that the stopped thread was in, and stores its first four
+ * arguments. Returns -1 when there was none.
+ */
 long arch_remote_system_call(const struct arch_remote *r, uint64_t args[4]);
 
 /*
  * Changes @r to restart a system call that failed with EINTR only because the thread was stopped
- * (epoll_wait(2) and similar calls, signal(7)). The kernel restarts others. True when @r was
- * changed.
+ * (epoll_wait(2) and similar calls, signal(7)). The kernel restarts all other calls. Returns true
+ * when @r was changed.
  */
 bool arch_remote_restart(struct arch_remote *r);
 
 /*
- * Finds code of the process for a first system call. Stores offsets in @code[@len], which is
- * executable. False when either is missing.
+ * Finds code of the process for a first system call. Stores offsets in the executable @code[@len].
+ * Returns false when one of the two is missing.
  *
  * @call: instructions that make a system call and return
- * @handler_return: the instructions that signal handlers return to
+ * @handler_return: the instructions to which signal handlers return
  */
 bool arch_remote_find_gadgets(const uint8_t *code, size_t len, size_t *call,
 			      size_t *handler_return);
@@ -82,26 +89,26 @@ void arch_remote_put_context(void *memory, uint64_t at, const struct arch_remote
 			     long nr);
 
 /*
- * Returns the number of the system call that @code makes, the instructions before the program
- * counter. -1 when the number is not loaded as a constant, as in C libraries.
+ * Returns the number of the system call made by @code, which are the instructions before the
+ * program counter. Returns -1 when the number is not loaded as a constant, as C libraries load it.
  */
 #define ARCH_REMOTE_NUMBER_BYTES 7
 long arch_remote_number_in_code(const uint8_t code[ARCH_REMOTE_NUMBER_BYTES]);
 
 /*
- * Makes @r begin a system call by the instructions at @call, then go on in the context at @context,
- * even if the recorder dies. The word below @context must have the return address of signal
- * handlers.
+ * Makes @r begin a system call by the instructions at @call. The thread then continues in the
+ * context at @context, even if the recorder dies. The word below @context must contain the return
+ * address of signal handlers.
  */
 void arch_remote_begin_syscall(struct arch_remote *r, uint64_t call, uint64_t context, long nr,
 			       const uint64_t args[6]);
 
 /*
- * Position-independent code that calls a function, sends a signal to its own thread, then restores
- * a context. The program ignores the signal, but a tracer sees it.
+ * Position-independent code that calls a function, sends a signal to its own thread, and then
+ * restores a context. The program ignores the signal, but a tracer sees it.
  */
 #define ARCH_REMOTE_CODE_BYTES 64
-#define ARCH_REMOTE_CODE_END   33 /* from here on the context is restored */
+#define ARCH_REMOTE_CODE_END   33 /* the code at this offset restores the context */
 void arch_remote_put_code(uint8_t code[ARCH_REMOTE_CODE_BYTES]);
 
 /*
@@ -111,30 +118,32 @@ void arch_remote_put_code(uint8_t code[ARCH_REMOTE_CODE_BYTES]);
 void arch_remote_begin_call(struct arch_remote *r, uint64_t code, uint64_t context, uint64_t fn,
 			    const uint64_t args[6], int signal);
 
-/* The result of the function, when the signal of arch_remote_begin_call() comes. */
+/*
+ * Returns the result of the function. Valid when the signal of arch_remote_begin_call() has come.
+ */
 uint64_t arch_remote_call_result(const struct arch_remote *r);
 
-/* The result of a system call, when it has returned. */
+/* Returns the result of a system call that has returned. */
 uint64_t arch_remote_result(const struct arch_remote *r);
 
 /*
- * The program counter in @words[@nr] of a stack, if these are a context that a signal handler will
- * return to; else 0.
+ * Returns the program counter in @words[@nr] of a stack if these words are a context to which a
+ * signal handler will return. Returns 0 if they are not.
  */
 uint64_t arch_remote_sigframe_pc(const uint64_t *words, size_t nr);
 
-/* The stack pointer in the context for which arch_remote_sigframe_pc() is not 0. */
+/* Returns the stack pointer in a context for which arch_remote_sigframe_pc() is not 0. */
 uint64_t arch_remote_sigframe_sp(const uint64_t *words, size_t nr);
 
 /*
- * False when @words[0], on a stack, cannot be the program counter of a signal handler's context:
- * the @nr words lack the registers that the kernel saves beside it.
+ * False when @words[0], on a stack, cannot be the program counter of a signal handler's context.
+ * This is so when the @nr words lack the registers that the kernel saves next to it.
  */
 bool arch_remote_may_be_interrupted(const uint64_t *words, size_t nr);
 
 /*
- * False when @code does not end with a call instruction: then the address after it is no return
- * address.
+ * False when @code does not end with a call instruction. In this case the address after it is not a
+ * return address.
  */
 #define ARCH_REMOTE_CALL_BYTES 7
 bool arch_remote_may_end_call(const uint8_t code[ARCH_REMOTE_CALL_BYTES]);

@@ -1,5 +1,5 @@
 /*
- * Numbers of system calls (see syscalls.h). They are from asm/unistd.h of each ABI of the kernel.
+ * Numbers of system calls (see syscalls.h). They come from asm/unistd.h of each ABI of the kernel.
  */
 #include "arch/syscalls.h"
 

@@ -1,4 +1,4 @@
-/* Numbers of the system calls watched by a recorder, for each system call ABI of programs. */
+/* Numbers of the system calls that a recorder watches, for each system call ABI of programs. */
 #ifndef UTRAIL_ARCH_SYSCALLS_H
 #define UTRAIL_ARCH_SYSCALLS_H
 
@@ -63,8 +63,8 @@ struct syscall_abi {
 extern const struct syscall_abi syscall_abis[];
 
 /*
- * True when @number is the call @id in any ABI. For processes of an unknown ABI: the number may be
- * another call there.
+ * True when @number is the call @id in any ABI. It is for processes of an unknown ABI, in which the
+ * number may stand for another call.
  */
 bool syscall_may_be(uint64_t number, enum syscall_id id);
 
