@@ -10,14 +10,17 @@ static inline uint64_t arch_counter_read(void)
 {
 	uint32_t low, high;
 
-	/* Not rdtscp, and no lfence: waiting for older instructions would double the cost. */
+	/*
+	 * Neither rdtscp nor lfence is used, since waiting for older instructions would double the
+	 * cost.
+	 */
 	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
 	return ((uint64_t)high << 32) | low;
 }
 
 /*
- * The current CPU: the kernel stores its number in the limit of a segment (__CPUNODE_SEG), where
- * the vDSO's getcpu reads it, too.
+ * Returns the number of the current CPU. The kernel stores it in the limit of a segment
+ * (__CPUNODE_SEG). The vDSO's getcpu reads it there, too.
  */
 static inline uint32_t arch_cpu(void)
 {
@@ -29,7 +32,7 @@ static inline uint32_t arch_cpu(void)
 
 /*
  * The general registers at an entry or a return, as the stubs push them. The probe is compiled
- * without vector registers, which stay as they are.
+ * without vector registers, so it does not change them.
  */
 struct arch_regs {
 	uint64_t r11;
@@ -73,7 +76,7 @@ static inline uint64_t arch_point_sp(const struct arch_point *point)
 	return (uint64_t)(point + 1);
 }
 
-/* The general register with DWARF's number @number (psABI, 3.6.2), below 16. */
+/* Returns the general register with DWARF's number @number (psABI, 3.6.2), which is below 16. */
 static inline uint64_t arch_point_register(const struct arch_point *point, unsigned number)
 {
 	/* the indexes of rax rdx rcx rbx rsi rdi rbp, none, r8 to r15 */
@@ -84,11 +87,14 @@ static inline uint64_t arch_point_register(const struct arch_point *point, unsig
 	return ((const uint64_t *)point)[words[number]];
 }
 
-/* The @index-th integer argument, from 1 on (psABI 3.2.3); @slot: the function's return slot. */
+/*
+ * Returns the @index-th integer argument, counted from 1 (psABI 3.2.3). @slot: the function's
+ * return slot
+ */
 static inline uint64_t arch_int_arg(const struct arch_regs *regs, const uint64_t *slot,
 				    unsigned index)
 {
-	/* A table, because a switch would be an indirect jump. */
+	/* This is a table, because a switch would be an indirect jump. */
 	static const uint8_t words[] = { 4, 5, 6, 7, 3, 2 };
 
 	if (index - 1 < sizeof(words))
@@ -96,15 +102,15 @@ static inline uint64_t arch_int_arg(const struct arch_regs *regs, const uint64_t
 	return slot[index - sizeof(words)];
 }
 
-/* The @index-th word, from 0 on, of a function's result in general registers. */
+/* Returns the @index-th word, counted from 0, of a function's result in general registers. */
 static inline uint64_t arch_int_ret(const struct arch_regs *regs, unsigned index)
 {
 	return index == 0 ? regs->rax : regs->rdx;
 }
 
 /*
- * Registers as an entry and a return would have them, for a call that is only recorded: its first
- * two arguments and its result.
+ * Returns the registers that an entry and a return would have, for a call that is only recorded:
+ * its first two arguments and its result.
  */
 static inline struct arch_regs arch_regs_of(uint64_t first, uint64_t second, uint64_t ret)
 {
@@ -112,8 +118,8 @@ static inline struct arch_regs arch_regs_of(uint64_t first, uint64_t second, uin
 }
 
 /*
- * Passes @site as third argument to a function of two arguments, and as fourth the value for code
- * that binds the call: mold's PLT has the relocation's index in %r11.
+ * Passes @site as third argument to a function of two arguments. The fourth argument is the value
+ * for code that binds the call: in mold's PLT, %r11 has the index of the relocation.
  */
 static inline void arch_pass_site(struct arch_regs *regs, const void *site)
 {
@@ -130,8 +136,8 @@ static inline void arch_pass_site(struct arch_regs *regs, const void *site)
 #define ARCH_AUDIT 0xc000003eU
 
 /*
- * The place of the stack pointer in glibc's setjmp(3) (bits/setjmp.h: rbx rbp r12-r15 rsp pc).
- * glibc encrypts the word with the pointer guard at %fs:0x30.
+ * The index of the stack pointer in glibc's setjmp(3) buffer (bits/setjmp.h: rbx rbp r12-r15 rsp
+ * pc). glibc encrypts this word with the pointer guard at %fs:0x30.
  */
 #define ARCH_JMP_BUF_RSP 6
 

@@ -1,4 +1,7 @@
-/* For eBPF programs: the arguments of a system call in the kernel of this machine, and its ABI. */
+/*
+ * For eBPF programs: finds the arguments of a system call, and its ABI, in the kernel of this
+ * machine.
+ */
 #ifndef UTRAIL_ARCH_X86_64_BPF_CALLS_H
 #define UTRAIL_ARCH_X86_64_BPF_CALLS_H
 
@@ -26,10 +29,10 @@ struct thread_info {
 	uint32_t status;
 } __attribute__((preserve_access_index));
 
-/* thread_info.status: the call was made by the i386 ABI (TS_COMPAT). */
+/* A bit of thread_info.status: the call was made by the i386 ABI (TS_COMPAT). */
 #define CALL_IS_COMPAT 2U
 
-/* The arguments of the system call whose registers are @regs. */
+/* Stores the arguments of the system call whose registers are @regs. */
 static inline __attribute__((always_inline)) void call_arguments(const struct pt_regs *regs,
 								 bool is_compat, uint64_t args[6])
 {

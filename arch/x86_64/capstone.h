@@ -7,8 +7,8 @@
 #include "utils/base/err.h"
 
 /*
- * The library's functions in use, by their names without "cs_". If capstone were linked, its 77,000
- * relocations would take more than half of the start-up time.
+ * The functions of the library that are used, under their names without "cs_". The library is not
+ * linked, since its 77,000 relocations would take more than half of the start-up time.
  */
 struct capstone {
 	__typeof__(cs_open) *open;
@@ -20,8 +20,8 @@ struct capstone {
 };
 
 /*
- * Any thread. Loads the library; *@out stays valid until the program ends. -ENOSYS when the library
- * is not installed in the version of its header.
+ * Any thread. Loads the library. *@out stays valid until the program ends. Returns 0, or -ENOSYS
+ * when the library is not installed in the version of its header.
  */
 int capstone_load(const struct capstone **out, struct uft_err *err);
 

@@ -15,8 +15,8 @@
 
 /*
  * syscall(3) as in glibc, with a check for calls that make children or forbid system calls
- * (libmcount/program/clone.c). The child may have another stack, so a register tells it what to do:
- * 1 in %r9 means thread_after_fork().
+ * (libmcount/program/clone.c). The child may have another stack, so a register tells the child what
+ * to do: 1 in %r9 means that it calls thread_after_fork().
  */
 FUNCTION syscall
 	.irp	number, 56, 57, 58, 435, 157 /* clone, fork, vfork, clone3, prctl */
@@ -59,7 +59,7 @@ FUNCTION syscall
 END syscall
 
 /*
- * vfork(2): the child's calls overwrite our return address on the stack. So registers keep that
+ * vfork(2). The child's calls overwrite our return address on the stack, so registers keep that
  * address and the result of lend_prepare() (libmcount/program/lend.h).
  */
 FUNCTION vfork
@@ -72,7 +72,7 @@ END vfork
 	.set	own_vfork, vfork
 
 /*
- * Makes the system call %rax, whose child runs on this stack. Its arguments, four at most, are in
+ * Makes the system call %rax, whose child runs on this stack. Its arguments, at most four, are in
  * their registers.
  */
 	.type	lend_and_call, @function

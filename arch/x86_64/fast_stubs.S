@@ -1,11 +1,11 @@
 /*
- * x86_64: the common case of a call and of a return, as macros of stubs.S: all ENTRYs are written,
- * there is room for frame and record, and the clock needs no new fit. In any other case the macros
- * change nothing, and the stub calls libmcount/hot/entry.c and exit.c. libmcount/hot/fast.h has the
- * common case in C, and explains the lines.
+ * x86_64: the common case of a call and of a return, as macros of stubs.S. In the common case all
+ * ENTRYs are written, there is room for frame and record, and the clock needs no new fit. In any
+ * other case the macros change nothing, and the stub calls libmcount/hot/entry.c and exit.c.
+ * libmcount/hot/fast.h contains the common case in C, and explains the lines.
  *
- * The macros take five registers and call nothing: 89 instructions for a call and its return, and
- * 160 in C.
+ * The macros use five registers and make no call. They take 89 instructions for a call and its
+ * return. In C it takes 160.
  */
 #ifndef UTRAIL_ARCH_X86_64_FAST_STUBS_H
 #define UTRAIL_ARCH_X86_64_FAST_STUBS_H
@@ -34,7 +34,10 @@
 	POP	rsi, rdi, rcx, rdx, rax
 	.endm
 
-/* Sets \to to this thread's state. \busy: there is none yet, or the thread is within a hook. */
+/*
+ * Sets \to to this thread's state. Goes to \busy if there is no state yet, or if the thread is
+ * inside of a hook.
+ */
 	.macro FAST_SELF to, busy
 	movq	self@gottpoff(%rip), \to
 	movq	%fs:(\to), \to
@@ -45,8 +48,8 @@
 	.endm
 
 /*
- * Sets %rcx to this thread's state, with the guard set, and %rdi to the innermost frame. The guard
- * is stored in full width: a wider load would wait for the store to reach the cache.
+ * Sets %rcx to this thread's state, whose guard it sets, and %rdi to the innermost frame. The guard
+ * is stored in full width, since a wider load would wait until the store has reached the cache.
  */
 	.macro FAST_GUARD unguarded
 	FAST_SELF %rcx, \unguarded
@@ -54,7 +57,7 @@
 	movq	THREAD_TOP(%rcx), %rdi
 	.endm
 
-/* Sets %rsi to the address after the record's place. */
+/* Sets %rsi to the address after the new record. */
 	.macro FAST_ROOM other
 	movq	THREAD_AT(%rcx), %rsi
 	addq	$RECORD_BYTES, %rsi
@@ -63,8 +66,8 @@
 	.endm
 
 /*
- * Sets %rax to the time, as hot_clock() does; overwrites %rdx. Goes to \other if the clock needs a
- * new fit, or the time would go back.
+ * Sets %rax to the time, as hot_clock() does, and overwrites %rdx. Goes to \other if the clock
+ * needs a new fit, or if the time would go back.
  */
 	.macro FAST_CLOCK other
 	rdtsc
@@ -81,7 +84,7 @@
 	movq	%rax, THREAD_LAST_NS(%rcx)
 	.endm
 
-/* %rdi: the new innermost frame; %rsi: the address after the record. */
+/* Publishes the new record. %rdi: the new innermost frame; %rsi: the address after the record. */
 	.macro FAST_COMMIT
 	movq	%rdi, THREAD_TOP(%rcx)
 	movq	%rdi, THREAD_WRITTEN(%rcx)
@@ -92,14 +95,14 @@
 	.endm
 
 /*
- * Under a plan: looks the call of \addr, with return slot \slot, up in thread->calls. Both operands
- * are relative to LOOK_UP_SAVED. No jump is taken on the path of a call that is left alone, which
- * returns here.
+ * Under a plan: looks up the call of \addr, with return slot \slot, in thread->calls. Both operands
+ * are relative to LOOK_UP_SAVED. A call that is left alone returns from the stub in this macro, and
+ * no jump is taken on its path.
  *
- * - A recorded call goes on after the macro, in the state of FAST_GUARD and SAVE_FAST.
+ * - A recorded call continues after the macro, in the state of FAST_GUARD and SAVE_FAST.
  * - A call that opens the thread (FAST_ADMIT) goes to \admitted, in the same state.
- * - Any other call, or one that must end frames first, goes to \slow with nothing saved; to
- *   \useless without probe_skips.
+ * - Any other call, or one that must end frames first, goes to \slow with nothing saved. Without
+ *   probe_skips it goes to \useless.
  */
 	.macro FAST_LOOK_UP slot, addr, useless, slow, admitted
 	cmpb	$0, probe_skips(%rip)
@@ -145,8 +148,8 @@
 	.endm
 
 /*
- * The code at \useless of FAST_LOOK_UP. Skips a call with return slot \slot if nothing is recorded,
- * and it ends no frames. Else goes to \other.
+ * The code at \useless of FAST_LOOK_UP. Skips a call with return slot \slot if nothing is recorded
+ * and the call ends no frames. Otherwise goes to \other.
  */
 	.macro FAST_QUIET slot, other
 	cmpb	$0, probe + PROBE_TRACING(%rip)
@@ -166,8 +169,8 @@
 
 /*
  * Makes the frame of a call that begins at the time %rax, above %rdi. Sets %rdi to the frame and
- * %rax to its data word; overwrites %rdx. The bits below the address are those of the frame around,
- * one level deeper, and may wrap (state_limit_alike() in libmcount/hot/state.h).
+ * %rax to its data word; overwrites %rdx. The bits below the address are those of the caller's
+ * frame, one level deeper. They may wrap (state_limit_alike() in libmcount/hot/state.h).
  */
 	.macro FAST_FRAME slot, addr
 	movq	\slot, %rdx
@@ -182,7 +185,7 @@
 	addq	$FRAME_BYTES, %rdi
 	.endm
 
-/* Does the work of callers_know(). Goes to \other if the return address stays. */
+/* Does the work of callers_know(). Goes to \other if the return address must not be replaced. */
 	.macro FAST_CALLER slot, other
 	movq	\slot, %rax
 	movq	%rax, %rdx
@@ -230,8 +233,9 @@
 	.endm
 
 /*
- * Decides as frames_make_way(), by the flags of the comparison with the innermost frame's slot.
- * Goes to \on if that frame's function is open: that function has called the new one by a jump.
+ * Makes the decision of frames_make_way(), by the flags of the comparison with the slot of the
+ * innermost frame. Goes to \on if the function of that frame is still open, since that function has
+ * called the new one by a jump.
  */
 	.macro FAST_TAIL_CALL slot, on, other
 	jne	\other
@@ -251,7 +255,7 @@
 	movq	%rdx, THREAD_CALLS(%rcx)
 	.endm
 
-/* Enters a call that is too deep, or whose ENTRY is held back; %rsi: its return slot. */
+/* Enters a call that is too deep, or whose ENTRY is held back. %rsi: its return slot */
 	.macro FAST_ENTER_BEYOND slot, addr, too_deep, other
 	cmpq	THREAD_DROP_LIMIT(%rcx), %rdi
 	jae	\too_deep
@@ -266,8 +270,8 @@
 	.endm
 
 /*
- * Ends a call. \slot: its return slot, which gets the address to go on at. FAST_LEAVE_BEYOND goes
- * on at \beyond.
+ * Ends a call. \slot: its return slot, which gets the address at which the program continues. At
+ * \beyond, FAST_LEAVE_BEYOND continues.
  */
 	.macro FAST_LEAVE slot, unguarded, beyond, written, other
 	FAST_GUARD \unguarded
@@ -295,7 +299,10 @@
 	FAST_COMMIT
 	.endm
 
-/* Drops a call whose ENTRY was held back. Goes to \written if its ENTRY was written meanwhile. */
+/*
+ * Drops a call whose ENTRY was held back. Goes to \written if the ENTRY was written in the
+ * meantime.
+ */
 	.macro FAST_LEAVE_BEYOND slot, written, maybe_admitted, other
 	cmpq	THREAD_HELD_LIMIT(%rcx), %rdi
 	ja	\maybe_admitted
@@ -312,8 +319,8 @@
 	.endm
 
 /*
- * Ends the call that has opened the thread: does the work of planned_admit_over(). Then goes on
- * like any return, and may still need C.
+ * Ends the call that has opened the thread, as planned_admit_over() does. It then continues like
+ * any return, and may still need C.
  */
 	.macro FAST_LEAVE_ADMITTED slot, other
 	cmpq	THREAD_ADMITTED(%rcx), %rdi

@@ -3,7 +3,7 @@
 
 #include "arch/arch.h"
 
-/* guarded.S */
+/* defined in guarded.S */
 extern const char arch_guarded_start[];
 extern const char arch_guarded_end[];
 extern const char arch_copy_guarded_end[];

@@ -2,8 +2,8 @@
  * x86_64: reads memory that may be unmapped, and registers that the probe's C code does not use.
  *
  * If an instruction between arch_guarded_start and arch_guarded_end faults, the signal handler
- * (libmcount/system/fault.c) calls arch_fault_resume(), and the thread goes on at the end of the
- * faulting function.
+ * (libmcount/system/fault.c) calls arch_fault_resume(). The thread then continues at the end of the
+ * function that has faulted.
  */
 #include "arch/x86_64/stub_macros.S"
 
@@ -28,7 +28,7 @@ END arch_copy_guarded
 
 /*
  * int64_t arch_copy_string(void *to, const void *from, uint64_t max): see arch.h. Words are loaded
- * from aligned addresses, so that none reaches into a page after the string.
+ * from aligned addresses, so that no word reaches into the page after the string.
  */
 HIDDEN_FUNCTION arch_copy_string
 	movq	%rdi, %r8

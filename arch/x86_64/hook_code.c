@@ -11,8 +11,8 @@ static bool begins_with(const uint8_t *at, uint64_t left, const char *bytes, uns
 }
 
 /*
- * The length of a nop with an operand, as -fpatchable-function-entry (clang) and -mnop-mcount write
- * it. Prefixes 66 and cs lengthen it.
+ * Returns the length of a nop with an operand, as clang (-fpatchable-function-entry) and gcc
+ * (-mnop-mcount) write it. The prefixes 66 and cs make it longer.
  */
 static unsigned long_nop(const uint8_t *at, uint64_t left)
 {
@@ -28,7 +28,7 @@ static unsigned long_nop(const uint8_t *at, uint64_t left)
 	unsigned mod = at[2] >> 6;
 	unsigned len = 3;
 
-	/* Only this ModRM is a nop of compilers: operation 0, memory, with a base. */
+	/* Compilers write only this ModRM in nops: operation 0, memory, with a base. */
 	if ((at[2] & 0x38) || mod == 3)
 		return 0;
 	if ((at[2] & 7) == 4)
@@ -56,7 +56,7 @@ static unsigned landing_pad(const uint8_t *at, uint64_t left)
 	return begins_with(at, left, "\xf3\x0f\x1e\xfa", 4) ? 4 : 0;
 }
 
-/* Decode a call with a distance, or through a slot of the GOT. */
+/* Decodes a call with a displacement, or a call through a slot of the GOT. */
 static bool decode_call(const uint8_t *at, uint64_t left, uint64_t addr, struct hook_call *call)
 {
 	unsigned opcode = begins_with(at, left, "\xff\x15", 2) ? 2 : 1;

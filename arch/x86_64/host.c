@@ -29,8 +29,8 @@ static uint64_t read_xcr0(void)
 }
 
 /*
- * CPUID takes 20 us under a hypervisor, in each process. So only the last component is asked for:
- * components come in the order of their numbers.
+ * CPUID takes 20 us under a hypervisor, in each process. Components are stored in the order of
+ * their numbers, so only the last one is asked for.
  */
 void arch_init(void)
 {
@@ -59,7 +59,7 @@ bool arch_has_invariant_counter(void)
 	return __get_cpuid(0x80000007, &eax, &ebx, &ecx, &edx) && (edx & CPUID_INVARIANT);
 }
 
-/* Linux' own numbers (Documentation/arch/x86/shstk.rst), which old headers lack. */
+/* Linux' own numbers (Documentation/arch/x86/shstk.rst). Old headers do not have them. */
 #define SHSTK_STATUS 0x5005
 #define SHSTK_SHSTK  1ULL
 
@@ -73,7 +73,10 @@ bool arch_has_shadow_stack(void)
 
 const void *arch_find_return(const void *start, const void *end)
 {
-	/* Any c3 byte is suitable: it need not be at an instruction's boundary to be executed. */
+	/*
+	 * Any c3 byte is suitable, since it can be executed even if it is not at an instruction's
+	 * boundary.
+	 */
 	for (const uint8_t *at = start; at < (const uint8_t *)end; at++) {
 		if (*at == 0xc3)
 			return at;

@@ -65,8 +65,8 @@ static bool is_landing_pad(const uint8_t *at, uint64_t left)
 }
 
 /*
- * The length of an endbr64, or of rdssp (f3 0f 1e /1) or incssp (f3 0f ae /5) of a register, which
- * capstone does not know; else 0.
+ * Returns the length of an endbr64, or of an rdssp (f3 0f 1e /1) or incssp (f3 0f ae /5) of a
+ * register, which capstone does not know. Returns 0 for other instructions.
  */
 static unsigned known_length(const uint8_t *at, uint64_t left)
 {
