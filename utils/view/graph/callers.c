@@ -32,11 +32,11 @@ static int compare_pairs(const void *a, const void *b)
 	return order ? order : compare_names(x->callee, y->callee);
 }
 
-/* The pairs as they are collected: one for each node. fold() makes one of equal pairs. */
+/* The pairs as they are collected: one for each node. fold() unites equal pairs. */
 struct collector {
 	struct callers *callers;
 	size_t cap;
-	uint32_t *open; /* by function id: the number of its calls around the current one */
+	uint32_t *open; /* by function id: the number of its calls around the current node */
 	size_t nr_open;
 	bool of_counter; /* add up a counter, not times */
 };
@@ -71,7 +71,7 @@ static size_t fold(struct call_pair *pairs, size_t nr)
 	return kept;
 }
 
-/* A full table is folded before it grows, since many nodes may have few pairs. */
+/* A full table is folded before it grows, since many nodes may have only few different pairs. */
 static int make_room(struct collector *c)
 {
 	if (c->callers->nr < c->cap)
@@ -109,7 +109,7 @@ static int enter_pair(struct collector *c, const struct tree_node *node)
 	return 0;
 }
 
-/* Add the pairs of all nodes below @root. A node of a counter is no call, and is left out. */
+/* Add the pairs of all nodes below @root. The node of a counter is not a call, and is left out. */
 static int add_root(struct collector *c, const struct tree_node *root)
 {
 	const struct tree_node *node = root->first;

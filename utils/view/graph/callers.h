@@ -1,4 +1,4 @@
-/* Pairs of callers and callees: a call tree added up by pairs of functions. */
+/* Pairs of callers and callees: a call tree, added up by pairs of functions. */
 #ifndef UTRAIL_VIEW_CALLERS_H
 #define UTRAIL_VIEW_CALLERS_H
 
@@ -12,7 +12,7 @@
  * Calls of @callee by @caller.
  *
  * @caller: NULL: the caller was not recorded
- * @total_ns: the time of the calls; a call within another call of @callee adds nothing
+ * @total_ns: the time of the calls; a nested call of @callee adds nothing
  */
 struct call_pair {
 	const struct func *caller;
@@ -33,8 +33,8 @@ struct callers {
 };
 
 /*
- * Add up the times of all pairs. @of_counter: instead add up a counter, which
- * tree_counters_spread() has set in @tree. Returns 0 or -ENOMEM with @err.
+ * Add up the times of all pairs. With @of_counter, add up the counter that tree_counters_spread()
+ * has set in @tree instead. Returns 0, or -ENOMEM with @err.
  */
 int callers_add_up(struct callers *callers, const struct tree *tree, bool of_counter,
 		   struct uft_err *err);

@@ -66,8 +66,8 @@ static void put_line(const struct graph *graph, const struct tree_node *node,
 }
 
 /*
- * Write all nodes below @top. A call that has siblings indents the calls below it by three columns.
- * A call without siblings does not.
+ * Write all nodes below @top. If a call has siblings, the calls below it are indented by three
+ * columns.
  */
 static int put_below(const struct graph *graph, const struct tree_node *top, struct sink *sink)
 {
@@ -134,7 +134,7 @@ static int show_program(const struct graph *graph, const struct session *session
 	return put_tree(graph, root, name, sink);
 }
 
-/* The calls of one function. A call within another call of the same function is not among them. */
+/* The calls of one function, without those within another call of the function. */
 struct occurrences {
 	struct tree_node **nodes;
 	size_t nr;
@@ -244,7 +244,9 @@ static int show_subtree(const struct graph *graph, const struct tree *tree,
 	return ret == 0 ? put_tree(graph, top, top->func->name, sink) : ret;
 }
 
-/* Returns 1 when this program has calls of the function, else 0, or negative. */
+/*
+ * Returns 1 when this program has calls of the function, 0 when it has none, or a negative errno.
+ */
 static int show_func(const struct graph *graph, const struct tree *tree,
 		     const struct session *session, struct tree_node *root, struct sink *sink)
 {
@@ -262,7 +264,7 @@ static int show_func(const struct graph *graph, const struct tree *tree,
 	return ret < 0 ? ret : found.nr > 0;
 }
 
-/* Returns the index of the newest program that is not done yet, or -1 when all are done. */
+/* Returns the index of the newest program that is not shown yet, or -1 when all are. */
 static ssize_t next_older(const struct tree *tree, const bool *is_done)
 {
 	const struct trace_data *data = tree->pipe->data;
@@ -293,8 +295,8 @@ static int show_session(const struct graph *graph, const struct tree *tree, size
 }
 
 /*
- * Show all programs, the newest first, and calls without a session last. Returns the number of
- * shown programs, or negative.
+ * Show all programs, the newest first, and then the calls without a session. Returns the number of
+ * shown programs, or a negative errno.
  */
 static int show_sessions(const struct graph *graph, const struct tree *tree, struct sink *sink)
 {

@@ -9,7 +9,7 @@
 #include "utils/view/graph/tree.h"
 
 /*
- * @func: show only calls of this function, and the paths to them; NULL: show whole programs
+ * @func: show only the calls of this function, and the paths to them; NULL: show whole programs
  * @depth: the limit of levels; 0: none
  * @source: modules for source lines; NULL: show no source lines
  */
@@ -35,15 +35,15 @@ int graph_init(struct graph *graph, const struct graph_config *config, struct uf
 void graph_prepare(const struct graph *graph, struct tree *tree);
 
 /*
- * Show a finished tree. Returns the number of shown programs, -ENOENT when there is no call of the
- * requested function, or -ENOMEM.
+ * Show a finished tree. Returns the number of shown programs, -ENOENT when the requested function
+ * has no calls, or -ENOMEM.
  */
 int graph_show(const struct graph *graph, const struct tree *tree, struct sink *sink,
 	       struct uft_err *err);
 
 /*
  * @waited_ns: the time off the CPU
- * @has_ended: the task's end was recorded (with --proc); @status is then its status as from wait(2)
+ * @has_ended: the task's end was recorded (with --proc), and @status is its status as from wait(2)
  */
 struct task_times {
 	uint64_t first_ns;
@@ -54,7 +54,10 @@ struct task_times {
 	int status;
 };
 
-/* The view for is_by_task: tasks below the tasks that began them. @times: by task->index */
+/*
+ * The view for is_by_task, which shows each task below the task that began it. @times: by
+ * task->index
+ */
 struct graph_tasks {
 	const struct pipeline *pipe;
 	struct task_times *times;

@@ -48,7 +48,7 @@ static bool is_program(const struct graph_row *row)
 	return !row->node->parent;
 }
 
-/* Returns the details of a row. They are zero when none of its calls has returned. */
+/* Returns the details of a row. They are zero when no call of the row has returned. */
 static const struct tree_details *details_of(const struct graph_row *row)
 {
 	static const struct tree_details none;

@@ -34,16 +34,18 @@ int graph_add_calls(struct tree *sum, struct tree_node *root, const char *func);
 
 const struct graph_table *graph_table_of(const struct graph *graph);
 
-/* Write the headers, each after two blanks and as wide as its cells ("  TOTAL TIME"). */
+/*
+ * Write the headers. Each is preceded by two blanks, and is as wide as its cells ("  TOTAL TIME").
+ */
 void graph_put_titles(const struct graph *graph, struct sink *sink);
 
 /* Write "# TOTAL TIME   FUNCTION", or nothing without columns. */
 void graph_put_header(const struct graph *graph, struct sink *sink);
 
-/* Write the cells of @row. NULL: write blanks of the same width. */
+/* Write the cells of @row. If @row is NULL, write blanks of the same width. */
 void graph_put_fields(const struct graph *graph, const struct graph_row *row, struct sink *sink);
 
-/* Write the cells like graph_put_fields(), and " : " before the tree. */
+/* Write the cells as graph_put_fields() does, and then " : ", which the tree follows. */
 void graph_put_cells(const struct graph *graph, const struct graph_row *row, struct sink *sink);
 
 #endif

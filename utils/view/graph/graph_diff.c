@@ -17,8 +17,8 @@
 #define LARGE_CHANGE_NS 100000
 
 /*
- * Each node of the combined tree refers to the same call in both recordings: @last in the base,
- * @after in the pair. NULL: no such call.
+ * Each node of the combined tree refers to the same call in both recordings. @last is its node in
+ * the base, and @after its node in the pair. NULL: the recording has no such call.
  */
 static const struct tree_node *base_of(const struct tree_node *node)
 {
@@ -77,7 +77,7 @@ static int add_side(struct tree *both, struct tree_node *from, bool is_pair)
 	return 0;
 }
 
-/* Calls of only one recording come first, then the largest changes. */
+/* Calls that only one recording has come first, and then the largest changes. */
 static int compare_nodes(const void *a, const void *b)
 {
 	const struct tree_node *x = *(struct tree_node *const *)a;
@@ -185,8 +185,8 @@ static uint64_t picture_value(const struct tree_node *node)
 }
 
 /*
- * Red is slower, blue is faster. A larger change has a stronger colour; a call that only one
- * recording has gets the strongest.
+ * Red is slower, and blue is faster. A larger change has a stronger colour. A call that only one
+ * recording has gets the strongest colour.
  */
 static void picture_color(const struct tree_node *node, struct sink *sink)
 {

@@ -7,7 +7,10 @@
 #include "utils/base/sink.h"
 #include "utils/view/graph/tree.h"
 
-/* @func: compare only calls of this function; NULL: all calls. @is_picture: make SVG, not text */
+/*
+ * @func: compare only calls of this function; NULL: all calls. @is_picture: make SVG instead of
+ *        text
+ */
 struct graph_diff_config {
 	enum color_mode color;
 	const char *func;
@@ -18,7 +21,7 @@ struct graph_diff_config {
  * Show the differences between the finished trees @base and @pair. Returns 0, -ENOENT when neither
  * has a call of the function, or -ENOMEM.
  *
- * Paths are compared by the names of their functions; all programs of a recording count as one.
+ * Paths are compared by the names of their functions. All programs of a recording count as one.
  */
 int graph_diff_show(const struct graph_diff_config *config, struct tree *base, struct tree *pair,
 		    struct sink *sink, struct uft_err *err);

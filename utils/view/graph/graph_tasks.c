@@ -70,7 +70,7 @@ static int order_by_start(const void *a, const void *b)
 	return task_order(((const struct task_node *)a)->task, ((const struct task_node *)b)->task);
 }
 
-/* Only the @nr tasks that began earlier are searched, so corrupt data cannot make a cycle. */
+/* Only the @nr tasks that began earlier are searched, so that corrupt data cannot make a cycle. */
 static struct task_node *find_parent(struct task_node *nodes, size_t nr, const struct task *task)
 {
 	int32_t tid = is_process(task) ? task->ppid : task->pid;
@@ -93,7 +93,7 @@ static void link_child(struct task_node *parent, struct task_node *node)
 }
 
 /*
- * Put each task that has events below its parent, sorted by their start. Tasks without a parent are
+ * Put each task that has events below its parent, sorted by start time. Tasks without a parent are
  * put below @top.
  */
 static void collect_task_nodes(const struct graph_tasks *tasks, struct task_node *nodes,

@@ -44,7 +44,9 @@ static void begin_task(struct tree *tree, const struct task *task)
 	tree->at.top = tree->at.root;
 }
 
-/* Go on with @task, at its old position in the tree if its events come in parts. */
+/*
+ * Continue with @task. If its events come in parts, it continues at its old position in the tree.
+ */
 static __attribute__((noinline)) int change_task(struct tree *tree, const struct task *task)
 {
 	if (!tree->pipe->runs_windows) {
@@ -99,7 +101,7 @@ int tree_resume(void *self, const struct view_resume *at, struct uft_err *err)
 	return 0;
 }
 
-/* Do the work that is due before @event: another program begins, or a child was forked. */
+/* Do the work that is due before @event: the beginning of another program, or a fork of a child. */
 static int on_special(struct tree *tree, const struct event *event)
 {
 	struct tree_task *at = &tree->at;
@@ -141,7 +143,7 @@ static int push_unseen(struct tree *tree)
 	return 0;
 }
 
-/* Change the position to @depth open calls, when entries or returns were not recorded. */
+/* Change the position to @depth open calls, after entries or returns that were not recorded. */
 static __attribute__((noinline)) int set_depth(struct tree *tree, size_t depth)
 {
 	struct tree_task *at = &tree->at;
@@ -175,8 +177,8 @@ static inline void add_times(struct tree *tree, struct tree_node *node, const st
 }
 
 /*
- * HOT: returns the child of @top for @func. Try a guess first: after the child that was called
- * last, the same call follows as the last time.
+ * HOT: returns the child of @top for @func. The first guess is the child that followed the last
+ * called child when that one was called before.
  */
 static inline struct tree_node *next_child(struct tree *tree, struct tree_node *top,
 					   const struct func *func)
@@ -267,8 +269,8 @@ static int add_wait(struct tree *tree, struct tree_node *parent, const struct ev
 }
 
 /*
- * Counts the wait up to the end of a call, which may end off the CPU because clocks differ.
- * out_event.total_ns marks a counted wait.
+ * Count the wait up to the end of a call. A call may end off the CPU because the clocks differ. A
+ * value in out_event.total_ns marks a wait that was counted.
  */
 static __attribute__((noinline)) int cut_wait(struct tree *tree, const struct event *event)
 {
@@ -301,7 +303,7 @@ static int add_sched(struct tree *tree, const struct event *event)
 	at->out = NULL;
 	if (is_cut) {
 		/*
-		 * The pipeline takes the wait from the caller's self time, but cut_wait() has
+		 * The pipeline subtracts the wait from the caller's self time, but cut_wait() has
 		 * counted it.
 		 */
 		parent->self_ns += event->total_ns;
@@ -355,8 +357,8 @@ static const struct func *func_of_point(struct tree *tree, uint64_t id)
 }
 
 /*
- * Add the growth of a counter in the innermost call. Its event comes before the call's end. When
- * the call itself is left out, nothing is added.
+ * Add the growth of a counter in the innermost call. The event of the counter comes before the end
+ * of the call. If the call itself is left out, nothing is added.
  */
 static void add_counter(struct tree *tree, struct tree_node *node, const struct event *event)
 {

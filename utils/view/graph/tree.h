@@ -23,22 +23,22 @@ struct tree_details {
 };
 
 /*
- * All calls of a function by the same path. Functions with the same name count as one function.
+ * All calls of a function that have the same call path. Functions with the same name count as one.
  *
  * @func: NULL for a root
  * @first, @next: the first child, and the next sibling; tree_finish() sorts children by the times
  *         of their first calls
  * @last, @after: hints for a fast look-up: the child that was called last, and the sibling that was
  *         called after this node
- * @calls: entries, and returns from calls whose entry is not in the range
- * @total_ns: the times of all calls, also of recursive calls; a call that is open at the end counts
- *         up to the end
- * @first_ns: start of the first call
+ * @calls: the number of entries, and of returns from calls whose entry is not in the range
+ * @total_ns: the times of all calls, including recursive ones; a call that is open at the end
+ *         counts up to the end
+ * @first_ns: the start of the first call
  * @addr: the recorded address of the first call; for time off the CPU, the id of the event
  * @details: only with wants_details
- * @counter: 0: the node is a function, and tree_counters_spread() sets @value; otherwise the node
- *         is a counter (with wants_counters): the counter's place plus 1
- * @value: a counter's growth in the calls of the parent node
+ * @counter: 0: the node is a function, and tree_counters_spread() sets @value. Otherwise, the node
+ *         is a counter (with wants_counters), and this is the counter's index plus 1
+ * @value: the growth of a counter in the calls of the parent node
  * @is_gone: during tree_finish(): the node's numbers were added to another node
  */
 struct tree_node {
@@ -66,19 +66,24 @@ struct tree_task {
 	struct tree_node *top;	/* the innermost call, or the root */
 	struct tree_node *out;	/* the innermost call when the task went off the CPU, or NULL */
 	struct event out_event; /* the event when it went off the CPU */
-	size_t depth;		/* calls between the root and @top */
-	uint64_t session_ns;	/* when the next session begins */
-	uint64_t fork_ns;	/* when the next child is forked */
+	size_t depth;		/* number of calls between the root and @top */
+	uint64_t session_ns;	/* the time when the next session begins */
+	uint64_t fork_ns;	/* the time when the next child is forked */
 	bool has_call;
 };
 
-/* The parent's innermost call when a child was announced, which is some time after the fork. */
+/*
+ * The parent's innermost call at the time when a child was announced. This is some time after the
+ * fork.
+ */
 struct tree_fork {
 	struct tree_node *top; /* NULL: unknown */
-	bool is_main;	       /* @top is of the parent's first thread */
+	bool is_main;	       /* @top is a call of the parent's first thread */
 };
 
-/* A call of fork(2), from which a child may also return. @pid: the process that called */
+/*
+ * A call of fork(2), from which a child may return, too. @pid: the process that has called fork(2)
+ */
 struct tree_fork_call {
 	int32_t pid;
 	uint64_t time_ns;
@@ -92,8 +97,8 @@ struct tree_fork_call {
 #define TREE_UNSEEN_MAX (1U << 20)
 
 /*
- * A call whose entry was not recorded: it began before the first event of @task, or within lost
- * records. Only its return tells its name.
+ * A call whose entry was not recorded, because it began before the first event of @task, or because
+ * records were lost. Only its return tells its name.
  *
  * @depth: the number of calls around it
  * @generation: the number of forks that led to its task; tree_finish() sets it
@@ -110,8 +115,8 @@ struct tree_unseen {
 /*
  * @wants_details: set it before the first event
  * @wants_counters: with @kinds: nodes have the growth of counters
- * @counts_outside: count time off the CPU outside of functions, too
- * @counts_inherited: a parent's call counts for a forked child that returns from it, too
+ * @counts_outside: time off the CPU outside of functions is counted, too
+ * @counts_inherited: a call of the parent is counted again for a forked child that returns from it
  * @roots: by session, in the order of data->sessions, and one more for recordings without sessions
  * @children: forked tasks by parent and time
  * @forks: by task->index of the child; NULL before the first fork
@@ -119,9 +124,9 @@ struct tree_unseen {
  * @slots: a hash table of all nodes, by parent and function; @nr_slots is a power of two
  * @names: by name, the function that represents all functions with this name
  * @canon: the representing function, by the id of each represented function
- * @kinds: points become calls of no time, of functions with the points' names; NULL: points are
- *         left out, and counted in @nr_dropped
- * @point_funcs: the functions of points, by the ids of the points
+ * @kinds: POINTs become calls that take no time, of functions with the names of the events; NULL:
+ *         POINTs are left out, and counted in @nr_dropped
+ * @point_funcs: the functions of POINTs, by the ids of the events
  * @parked: by task->index: the position in the tree where a task goes on with its next part; NULL
  *         before the first part
  */
@@ -171,7 +176,7 @@ int tree_resume(void *self, const struct view_resume *at, struct uft_err *err);
 
 /*
  * Add all nodes of @from, which got other events of the same recording. Only tree_deinit() may be
- * called for @from afterwards. Returns 0 or negative with @err.
+ * called for @from afterwards. Returns 0, or a negative errno with @err.
  */
 int tree_merge(struct tree *tree, struct tree *from, struct uft_err *err);
 
@@ -182,8 +187,8 @@ int tree_merge(struct tree *tree, struct tree *from, struct uft_err *err);
 int tree_run(struct tree *tree, struct pipeline *pipe, size_t threads, struct uft_err *err);
 
 /*
- * Call it after the last event. It moves calls of forked children below the calls that forked,
- * sorts children by time, and sums up the roots. Returns 0 or -ENOMEM with @err.
+ * Call this after the last event. It moves calls of forked children below the calls that forked,
+ * sorts children by time, and sums up the roots. Returns 0, or -ENOMEM with @err.
  */
 int tree_finish(struct tree *tree, struct uft_err *err);
 
@@ -197,22 +202,25 @@ struct tree_node *tree_add_subtree(struct tree *tree, struct tree_node *parent,
 /* Sort the children of all nodes by time, as tree_finish() does. Returns 0 or -ENOMEM. */
 int tree_sort(struct tree_node *root);
 
-/* Like tree_sort(), in the order of @compare. Its arguments point to pointers to nodes. */
+/*
+ * Like tree_sort(), but in the order of @compare. The arguments of @compare point to pointers to
+ * nodes.
+ */
 int tree_sort_by(struct tree_node *root, int (*compare)(const void *a, const void *b));
 
 /*
- * Add copies of all nodes below @from below @to. Returns 0 or -ENOMEM. Afterwards @last of each old
- * node is the node's copy, not a hint.
+ * Add copies of all nodes below @from below @to. Afterwards, @last of each old node is its copy,
+ * instead of a hint. Returns 0 or -ENOMEM.
  */
 int tree_add_below(struct tree *tree, struct tree_node *to, struct tree_node *from);
 
-/* Like tree_child(), but @func may be of any recording: only its name counts. */
+/* Like tree_child(), but @func may be from any recording, because only its name is used. */
 struct tree_node *tree_child_named(struct tree *tree, struct tree_node *node,
 				   const struct func *func);
 
 /*
- * Returns the child of @node with that function, or NULL when memory is short. A missing child is
- * added.
+ * Returns the child of @node with this function. A missing child is added. Returns NULL when memory
+ * is short.
  */
 struct tree_node *tree_child(struct tree *tree, struct tree_node *node, const struct func *func);
 
@@ -225,7 +233,7 @@ static inline uint64_t tree_positive(uint64_t ns)
 	return (int64_t)ns < 0 ? 0 : ns;
 }
 
-/* Returns the session of tree->roots[@root]. NULL: its calls have no session. */
+/* Returns the session of tree->roots[@root], or NULL if its calls have no session. */
 static inline const struct session *tree_session(const struct tree *tree, size_t root)
 {
 	const struct trace_data *data = tree->pipe->data;
@@ -234,8 +242,8 @@ static inline const struct session *tree_session(const struct tree *tree, size_t
 }
 
 /*
- * Returns the node after @node in a walk through @top and all nodes below it, callers before
- * callees, or NULL at the end. No recursion: paths can be long.
+ * Returns the node after @node in a walk through @top and all nodes below it, or NULL at the end.
+ * Callers come before callees. The walk is not recursive, because paths can be long.
  */
 static inline struct tree_node *tree_next(const struct tree_node *node, const struct tree_node *top)
 {

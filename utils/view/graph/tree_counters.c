@@ -23,8 +23,8 @@ void tree_counters_find(struct tree_counters *counters, const struct event_kinds
 }
 
 /*
- * Finishes the value of @node and adds it to the parent's. A call that was open at the first
- * reading may have less than its callees.
+ * Finish the value of @node, and add it to the value of its parent. A call that was open at the
+ * first reading may have a smaller value than its callees.
  */
 static void add_to_parent(struct tree_node *node, uint32_t number)
 {

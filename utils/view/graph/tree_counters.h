@@ -20,12 +20,15 @@ struct tree_counters {
 	size_t nr;
 };
 
-/* Find the counters. @counters starts as { 0 }; @kinds, which has the names, must outlive it. */
+/*
+ * Find the counters. @counters starts as { 0 }. @kinds has their names, so it must outlive
+ * @counters.
+ */
 void tree_counters_find(struct tree_counters *counters, const struct event_kinds *kinds);
 
 /*
- * Set @value of all functions' nodes to the growth of the counter @number in their calls, including
- * callees. The sum of the callees takes the place of a missing reading.
+ * Set @value of the nodes of all functions to the growth of the counter @number in their calls,
+ * including callees. If a reading is missing, the sum of the callees is used.
  */
 void tree_counters_spread(const struct tree *tree, uint32_t number);
 

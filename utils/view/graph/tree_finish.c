@@ -138,7 +138,7 @@ int tree_finish(struct tree *tree, struct uft_err *err)
 	return ret < 0 ? err_set_errno(err, ret, "cannot hold the call tree") : 0;
 }
 
-/* Each thread makes a tree of its own. Then the trees are merged. */
+/* Each thread makes a tree of its own. Afterwards, the trees are merged. */
 static int run_threads(struct tree *tree, struct pipeline *pipe, size_t nr, struct uft_err *err)
 {
 	struct tree *parts cleanup_free = calloc(nr, sizeof(*parts));

@@ -31,7 +31,7 @@ int tree_find_children(struct tree *tree)
 	return 0;
 }
 
-/* Returns the place in tree->children for a child of @parent that was forked at @from_ns. */
+/* Returns the index in tree->children for a child of @parent that was forked at @from_ns. */
 static size_t first_child(const struct tree *tree, const struct task *parent, uint64_t from_ns)
 {
 	size_t low = 0;
@@ -51,8 +51,8 @@ static size_t first_child(const struct tree *tree, const struct task *parent, ui
 }
 
 /*
- * Returns the child at *@at. An entry that is @parent itself is skipped. NULL: @parent has no more
- * children.
+ * Returns the child at *@at. An entry that is @parent itself is skipped. Returns NULL when @parent
+ * has no more children.
  */
 static const struct task *child_at(const struct tree *tree, const struct task *parent, size_t *at)
 {

@@ -10,7 +10,7 @@
 #define BLOCK_NODES 512
 #define FIRST_SLOTS 1024
 
-/* Storage of nodes, which never move. */
+/* Storage of nodes. Nodes never move in memory. */
 struct tree_block {
 	struct tree_block *next;
 	size_t nr;

@@ -14,9 +14,9 @@ struct tree_node *tree_add_nameless(struct tree *tree, struct tree_node *parent)
 void tree_add_numbers(struct tree_node *to, const struct tree_node *from);
 
 /*
- * Make look-ups find @node only as the child of @parent for its function, unless @parent has such a
- * child. Returns the child that look-ups find, or NULL when memory is short. The caller updates the
- * lists of children.
+ * Let look-ups find @node as the child of @parent for its function, and nowhere else. If @parent
+ * has such a child already, look-ups keep finding that child. Returns the child that look-ups find,
+ * or NULL when memory is short. The caller updates the lists of children.
  */
 struct tree_node *tree_enlist(struct tree *tree, struct tree_node *parent, struct tree_node *node);
 
@@ -24,14 +24,14 @@ struct tree_node *tree_enlist(struct tree *tree, struct tree_node *parent, struc
 int tree_find_children(struct tree *tree);
 
 /*
- * Returns the time when the next child of @parent was announced, at @from_ns or later, or
- * UINT64_MAX.
+ * Returns the time when the next child of @parent was announced, at @from_ns or later. Returns
+ * UINT64_MAX if there is none.
  */
 uint64_t tree_next_fork_ns(const struct tree *tree, const struct task *parent, uint64_t from_ns);
 
 /*
- * Note the task's current position as the place where children that were forked up to @time_ns
- * began. Returns 0 or -ENOMEM.
+ * Note the task's current position as the position at which children began that were forked up to
+ * @time_ns. Returns 0 or -ENOMEM.
  *
  * A recording does not tell which thread of a process has forked. So each thread notes its
  * position, and the position of the first thread has priority.

@@ -6,7 +6,7 @@
 #include "utils/base/cleanup.h"
 #include "utils/view/graph/tree_nodes.h"
 
-/* The limit of generations of forks that are followed: broken data may have cycles. */
+/* The limit of generations of forks that are followed, because corrupt data may have cycles. */
 #define GENERATIONS_MAX 1000
 
 /*
@@ -38,8 +38,8 @@ static void note_generations(struct tree *tree)
 }
 
 /*
- * Sorts forked tasks before their parents, so that no node moves below a removed node. In a task,
- * inherited calls come last, and inner calls before outer ones.
+ * Sort forked tasks before their parents, so that no node moves below a node that was removed. In a
+ * task, inherited calls come last, and inner calls before outer ones.
  */
 static int compare_unseen(const void *a, const void *b)
 {
@@ -56,8 +56,8 @@ static int compare_unseen(const void *a, const void *b)
 }
 
 /*
- * Make the callees of @from callees of @into. A callee that @into has already is united, and goes
- * to the end *@last of absorb()'s chain.
+ * Make the callees of @from callees of @into. If @into has such a callee already, the two are
+ * united. The callee of @from is then appended to the chain of absorb(), whose end is *@last.
  */
 static int move_children(struct tree *tree, struct tree_node *into, struct tree_node *from,
 			 struct tree_node **last)
@@ -90,8 +90,8 @@ static int move_children(struct tree *tree, struct tree_node *into, struct tree_
 }
 
 /*
- * Moves all nodes below @from below @into, and removes @from. A node that @into lacks moves with
- * its descendants, without a copy.
+ * Move all nodes below @from below @into, and remove @from. A node that @into does not have moves
+ * with its descendants, without a copy.
  */
 static int absorb(struct tree *tree, struct tree_node *into, struct tree_node *from)
 {
@@ -107,7 +107,9 @@ static int absorb(struct tree *tree, struct tree_node *into, struct tree_node *f
 	return 0;
 }
 
-/* Unite a call with its sibling of the same name. Unite a call without a name with its caller. */
+/*
+ * Unite a call with its sibling of the same name. A call without a name is united with its caller.
+ */
 static int settle_node(struct tree *tree, struct tree_node *node)
 {
 	struct tree_node *known;
@@ -135,8 +137,8 @@ static struct tree_node *find_child(const struct tree_node *parent, const struct
 }
 
 /*
- * Guesses the node of an inherited call that has no name and that the parent has ended: the child
- * of @parent that began last before @until_ns.
+ * Guess the node of an inherited call that has no name and that the parent process has ended. It is
+ * the child of @parent that began last before @until_ns.
  *
  * @callee: a function that the child must have called, or NULL
  */
@@ -158,8 +160,8 @@ static struct tree_node *guess_child(const struct tree_node *parent, const struc
 }
 
 /*
- * Finds the places of a forked child's inherited calls, by name, or by the parent's open calls at
- * the fork.
+ * Find the places of a forked child's inherited calls. They are found by their names, or by the
+ * calls that its parent had open at the fork.
  *
  * @into: @into[i + 1] is the place of the call at depth i, or NULL
  */
@@ -186,7 +188,8 @@ static void find_places(const struct tree_unseen *chain, size_t nr, struct tree_
 }
 
 /*
- * Move the child's calls below those of @chain into its parent's tree. @chain: the innermost first
+ * Move the child's calls below those of @chain into the tree of its parent. @chain: the innermost
+ * call comes first
  */
 static int graft(struct tree *tree, const struct tree_unseen *chain, size_t nr,
 		 struct tree_node *top)
@@ -204,7 +207,10 @@ static int graft(struct tree *tree, const struct tree_unseen *chain, size_t nr,
 	for (size_t i = nr_path; i-- > 0; top = top->parent)
 		path[i] = top;
 	into[0] = top;
-	/* find_places() must not find the nodes of @chain: they are not calls of the parent. */
+	/*
+	 * find_places() must not find the nodes of @chain, because they are not calls of the
+	 * parent.
+	 */
 	for (size_t i = 0; i < nr; i++)
 		chain[i].node->is_gone = true;
 	find_places(chain, nr, path, nr_path, into);
@@ -235,8 +241,8 @@ static int compare_fork_calls(const void *a, const void *b)
 }
 
 /*
- * True when @node is @nr levels below the root, and @node and its parents are calls of chain[0],
- * chain[1] ... An unknown function fits any.
+ * True when @node is @nr levels below the root, and @node and its callers are calls of chain[0],
+ * chain[1] ... An unknown function is equal to any other.
  */
 static bool fits_chain(const struct tree_node *node, const struct tree_unseen *chain, size_t nr)
 {
@@ -251,7 +257,7 @@ static bool fits_chain(const struct tree_node *node, const struct tree_unseen *c
 
 /*
  * Returns the parent's last call of fork(2), in any thread, that began before the child was
- * announced and that fits the child's open calls; or NULL.
+ * announced and that fits the child's open calls. Returns NULL if there is none.
  */
 static struct tree_node *find_fork_call(const struct tree *tree, const struct tree_unseen *chain,
 					size_t nr)
@@ -282,7 +288,7 @@ static struct tree_node *find_fork_call(const struct tree *tree, const struct tr
 
 /*
  * Returns the parent's innermost open call at the fork (or at the child's announcement), or the
- * root. NULL: the task is no fork, or its parent is unknown.
+ * root. Returns NULL if the task is not a fork, or if its parent is unknown.
  */
 static struct tree_node *find_fork(const struct tree *tree, const struct tree_unseen *unseen,
 				   size_t nr)
@@ -304,7 +310,9 @@ static struct tree_node *find_fork(const struct tree *tree, const struct tree_un
 	return best;
 }
 
-/* Move the calls that a task inherited to their places. @chain: the innermost call first */
+/*
+ * Move the calls that a task has inherited to their places. @chain: the innermost call comes first
+ */
 static int settle_inherited(struct tree *tree, const struct tree_unseen *chain, size_t nr)
 {
 	struct tree_node *top = find_fork(tree, chain, nr);
@@ -359,7 +367,7 @@ static int settle_sorted(struct tree *tree)
 			ret = settle_inherited(tree, &all[i], nr);
 			continue;
 		}
-		/* Outer calls are first, so that nodes below several of them move once. */
+		/* Outer calls come first, so that nodes below several of them move only once. */
 		for (size_t k = nr; ret == 0 && k-- > 0;)
 			ret = settle_node(tree, all[i + k].node);
 	}
