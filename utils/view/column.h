@@ -1,4 +1,4 @@
-/* Columns: the cells in front of a line of text. A table has a row for each one. */
+/* Columns: the cells in front of a line of text. A table has a row for each column. */
 #ifndef UTRAIL_VIEW_COLUMN_H
 #define UTRAIL_VIEW_COLUMN_H
 

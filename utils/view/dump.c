@@ -26,12 +26,12 @@
 struct dump {
 	const struct dump_config *config;
 	struct trace_data *data;
-	struct pipeline pipe;	/* only for its range, filter and pseudo functions */
+	struct pipeline pipe;	/* used only for its range, filter and pseudo functions */
 	struct intmap selected; /* by tid: the selected tasks */
 	struct event_texts texts;
 	struct sink *sink;
 	struct uft_err *broken;
-	bool has_shown; /* any record */
+	bool has_shown; /* a record was shown */
 };
 
 static const char *const feature_names[] = {
@@ -171,7 +171,7 @@ static void put_event_name(struct dump *dump, const struct event *event)
 	sink_text(dump->sink, strbuf_str(&name), name.len);
 }
 
-/* Write the payload on lines below its event. The payload of a point is written as "name: data". */
+/* Write the payload on lines below its event. The payload of a POINT is written as "name: data". */
 static void show_payload(struct dump *dump, const struct task *task, const struct event *event)
 {
 	static const char *const kinds[] = {
@@ -250,7 +250,7 @@ struct stages {
 	struct stg_filter filter;
 };
 
-/* Returns 1 when the event is shown, 0 when it is left out, or negative with @err. */
+/* Returns 1 when the event is shown, 0 when it is left out, or a negative errno with @err. */
 static int pass_dumped(struct dump *dump, struct stages *stages, struct event *event,
 		       struct uft_err *err)
 {
@@ -266,13 +266,15 @@ static int pass_dumped(struct dump *dump, struct stages *stages, struct event *e
 	return nr && stg_select(&dump->pipe.config.stages, event, 1) == 1;
 }
 
-/* Returns the place in the file of the record that the source decodes next. */
+/* Returns the offset in the file of the record that the source decodes next. */
 static uint64_t next_offset_of(const struct src_user *src)
 {
 	return src->next_offset - (src->len - src->at);
 }
 
-/* Show the record at @offset, which the source has just decoded, and on demand its bytes. */
+/*
+ * Show the record at @offset, which the source has just decoded. If requested, show its bytes, too.
+ */
 static int show_event(struct dump *dump, struct stages *stages, const struct src_user *src,
 		      uint64_t offset, struct event *event, struct uft_err *err)
 {
@@ -406,8 +408,8 @@ static void part_close(struct part *part)
 }
 
 /*
- * Move the bytes that are not shown yet to the front, and read more bytes after them. Returns 1; 0
- * at the end of the file; or negative.
+ * Move the bytes that are not shown yet to the front, and read more bytes after them. Returns 1, 0
+ * at the end of the file, or a negative errno.
  */
 static int part_read_on(struct part *part)
 {
@@ -453,7 +455,7 @@ static int show_perf_file(struct dump *dump, uint32_t cpu, struct uft_err *err)
 
 	if (ret <= 0)
 		return ret;
-	/* uftrace has the empty line before the file of CPU 0 only. */
+	/* As in uftrace, only the file of CPU 0 has the empty line before it. */
 	sink_either(dump->sink, cpu == 0, "\n", "");
 	sink_putf(dump->sink, "reading perf-cpu%u.dat\n", cpu);
 	for (;; part.at += len) {
@@ -552,7 +554,7 @@ static int show_kernel_record(struct dump *dump, const struct task *task,
 	return 0;
 }
 
-/* @offset: of the page in its file */
+/* @offset: the offset of the page in its file */
 static int show_kernel_page(struct dump *dump, const uint8_t *bytes, size_t len, uint64_t offset,
 			    struct uft_err *err)
 {

@@ -9,7 +9,7 @@
 #include "utils/base/sink.h"
 
 /*
- * This view shows the contents of files: the filter by duration in @stages has no effect.
+ * This view shows the contents of files, so the filter by duration in @stages has no effect.
  *
  * @is_verbose: show the bytes of each record, and the lines of task.txt
  * @shows_args: show the values of arguments and return values
@@ -22,7 +22,7 @@ struct dump_config {
 
 /*
  * Show all records, one file after the other. A damaged file is shown up to the damage. Returns 1
- * on success, 0 when there was no record, or negative with @err.
+ * on success, 0 when there was no record, or a negative errno with @err.
  *
  * @broken: gets the message about a damaged file
  */

@@ -7,7 +7,7 @@
 
 #define SIGN	      0x8000
 #define EXPONENT      0x7fff
-#define EXPONENT_BIAS (16383 + 63) /* plus 63: the fraction is read as an integer */
+#define EXPONENT_BIAS (16383 + 63) /* plus 63, because the fraction is read as an integer */
 #define DECIMALS      6
 #define MILLION	      1000000U
 #define LIMB	      1000000000U
@@ -15,7 +15,10 @@
 /* 2^16384 has 4933 digits. */
 #define NR_LIMBS      ((4933 + DECIMALS) / LIMB_DIGITS + 2)
 
-/* An integer of any length. @limb[0] has its last nine digits. */
+/*
+ * An integer of any length. @limb[0] has its last nine digits, @limb[1] the nine before them, and
+ * so on.
+ */
 struct decimal {
 	uint32_t limb[NR_LIMBS];
 	unsigned nr;
@@ -59,7 +62,7 @@ static bool has_bits_below(const uint32_t words[3], unsigned end)
 	return false;
 }
 
-/* Add @words without their last @shift bits, rounded, to @out. */
+/* Shift @words right by @shift bits, round the result, and add it to @out. */
 static void shift_down(const uint32_t words[3], unsigned shift, struct decimal *out)
 {
 	bool is_odd = bit_at(words, shift);
@@ -71,7 +74,7 @@ static void shift_down(const uint32_t words[3], unsigned shift, struct decimal *
 	multiply_add(out, 1, goes_up);
 }
 
-/* Write the number with the decimal point in front of its last six digits. */
+/* Write the number with the decimal point before its last six digits. */
 static void put_decimal(const struct decimal *d, struct strbuf *out)
 {
 	uint32_t last = d->nr ? d->limb[0] : 0;
@@ -86,7 +89,7 @@ static void put_decimal(const struct decimal *d, struct strbuf *out)
 
 void put_extended(uint64_t fraction, uint16_t head, struct strbuf *out)
 {
-	/* The exponent 0 counts as 1: it only has no leading one in the fraction. */
+	/* The exponent 0 counts as 1. The fraction then has no leading one. */
 	int shift = MAX(head & EXPONENT, 1) - EXPONENT_BIAS;
 	struct decimal d = { .nr = 0 };
 	uint32_t words[3];

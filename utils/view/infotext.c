@@ -21,7 +21,7 @@
 
 /*
  * @bit: the item that the recording must have (INFO_...)
- * @put: append the value; an empty value suppresses the line
+ * @put: appends the value; an empty value suppresses the line
  */
 struct info_row {
 	const char *label;
@@ -217,7 +217,7 @@ static void put_tasks(const struct trace_data *data, struct sink *sink)
 	put_line(sink, "# ", "task list", strbuf_str(&list));
 }
 
-/* Write text with its newlines and tabs. All other texts of recordings have one line. */
+/* Write text with its newlines and tabs. All other texts of recordings are a single line. */
 static void put_lines(struct sink *sink, const char *text, size_t len)
 {
 	for (size_t at = 0; at < len;) {
@@ -283,7 +283,10 @@ static int put_left_out(struct trace_data *data, struct sink *sink, struct uft_e
 	return 0;
 }
 
-/* Read the perf files, for the names of tasks. *@out, by task->index, ends with free(3). */
+/*
+ * Read the perf files for the names of tasks. *@out is by task->index. The caller frees it with
+ * free(3).
+ */
 static int survey_perf(struct trace_data *data, struct survey **out, struct uft_err *broken,
 		       struct uft_err *err)
 {
@@ -301,7 +304,7 @@ static int survey_perf(struct trace_data *data, struct survey **out, struct uft_
 	return ret < 0 ? ret : merger_survey(&feed, *out, err);
 }
 
-/* Write the facts that tell that a recording is incomplete. */
+/* Write the facts about missing parts of a recording. */
 static void put_end(const struct trace_data *data, struct sink *sink)
 {
 	struct strbuf text cleanup_strbuf = { 0 };

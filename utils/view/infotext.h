@@ -10,13 +10,13 @@
 /* Show all facts about the recording, and the user's note.txt. */
 int info_show(struct trace_data *data, struct sink *sink, struct uft_err *err);
 
-/* Show the facts about the machine in @info. `info --system` shows this machine that way. */
+/* Show the facts about the machine in @info. `info --system` shows the facts about this machine. */
 void info_show_machine(const struct info *info, struct sink *sink);
 
-/* Show a line per task: the time of its beginning, its kind, the bytes of its records. */
+/* Show a line for each task: the time of its beginning, its kind, and the bytes of its records. */
 int info_show_tasks(struct trace_data *data, struct sink *sink, struct uft_err *err);
 
-/* Show the symbols of the program itself, then those of library functions that it calls. */
+/* Show the symbols of the program itself, and then those of the library functions that it calls. */
 int info_show_symbols(struct trace_data *data, struct sink *sink, struct uft_err *err);
 
 #endif

@@ -11,7 +11,10 @@
 #include "utils/base/sink.h"
 #include "utils/view/values/number.h"
 
-/* Write the name of @func, escaped for the sink's medium. @func has the text for terminals. */
+/*
+ * Write the name of @func, escaped for the sink's medium. For terminals, @func has the escaped
+ * text.
+ */
 static inline void sink_func(struct sink *sink, const struct func *func)
 {
 	if (sink->medium == MEDIUM_TERMINAL)
@@ -26,12 +29,12 @@ static inline void sink_time(struct sink *sink, uint64_t ns, enum color_mode col
 	sink_done(sink, put_time_color(sink_room(sink, TIME_MAX_BYTES), ns, color));
 }
 
-/* Base64 with padding, without line breaks. */
+/* Write @data as base64, with padding and without line breaks. */
 void text_put_base64(struct strbuf *out, const void *data, size_t len);
 
 /*
  * Texts by function id. Starts as { .make = ... }, ends with func_texts_deinit(). @make makes a
- * text at its first use. FUNC_TEXT_SLACK bytes after each text are readable.
+ * text when it is used for the first time. FUNC_TEXT_SLACK bytes after each text are readable.
  */
 struct func_texts {
 	void (*make)(const struct func *func, struct strbuf *out);

@@ -9,19 +9,22 @@
 #define ROW	   17
 #define MARGIN	   10
 #define TITLE	   44
-/* Boxes that are narrower (in pixels) are left out: they are invisible. */
+/* Boxes that are narrower (in pixels) are left out, because they would be invisible. */
 #define LEAST	   0.1
 /* The approximate width of a letter of the font. */
 #define LETTER	   6.6
 #define LEVELS_MAX 400
 
-/* The place of a box, in pixels. */
+/* The position and width of a box, in pixels. */
 struct place {
 	double x;
 	double width;
 };
 
-/* @all: the sum of the values of all roots. @height: 0: unknown, nothing is drawn */
+/*
+ * @all: the sum of the values of all roots. @height: if it is 0, it is unknown, and nothing is
+ *       drawn
+ */
 struct drawing {
 	const struct svg_style *style;
 	struct sink *sink;
@@ -48,7 +51,7 @@ void svg_put_time(uint64_t ns, struct sink *sink)
 		sink_putf(sink, "%.3f s", ns / 1e9);
 }
 
-/* Write as much of the name as the box has room for. */
+/* Write as much of the name as fits into the box. */
 static void put_label(const struct drawing *d, const char *name, const struct place *place,
 		      double y)
 {
@@ -84,8 +87,8 @@ static void put_box(const struct drawing *d, const struct tree_node *node,
 }
 
 /*
- * Returns the value for the width of @node. Children that ran at the same time may have a larger
- * sum than the node's own value.
+ * Returns the value that corresponds to the width of @node. The sum of children that ran at the
+ * same time may be larger than the node's own value.
  */
 static uint64_t to_share(const struct svg_style *style, const struct tree_node *node)
 {

@@ -1,4 +1,4 @@
-/* Flame graphs as pictures (SVG). The widths can be any numbers of the nodes of call trees. */
+/* Flame graphs as pictures (SVG). Any number that the nodes of call trees have can be the width. */
 #ifndef UTRAIL_VIEW_SVG_H
 #define UTRAIL_VIEW_SVG_H
 
@@ -8,9 +8,9 @@
 /*
  * The meaning and look of the boxes.
  *
- * @value: the width of the box; a box of 0 is left out with all boxes above it
- * @put_color: write the colour as in CSS
- * @put_tip: write the text of the tool tip; @all is the sum of the widths of all roots
+ * @value: returns the width of the box; a box of width 0 is left out, with all boxes above it
+ * @put_color: writes the colour as in CSS
+ * @put_tip: writes the text of the tool tip; @all is the sum of the widths of all roots
  */
 struct svg_style {
 	uint64_t (*value)(const struct tree_node *node);

@@ -40,8 +40,8 @@ static uint64_t hash_of(const unsigned char *key, size_t len)
 }
 
 /*
- * Returns the address of the pointer to the entry, or of the NULL where the entry would be linked.
- * The table must have slots.
+ * Returns the address of the pointer to the entry. If there is no such entry, returns the address
+ * of the NULL where it would be linked. The table must have slots.
  */
 static struct pending_entry **find_pending(const struct pending *pending, const void *key,
 					   size_t len, uint64_t hash)

@@ -1,5 +1,6 @@
 /*
- * Entries that have begun and wait for their end, by a key of any bytes. Their memory has a limit.
+ * Entries that have begun and wait for their end. Their key is a string of any bytes. Their memory
+ * has a limit.
  */
 #ifndef UTRAIL_VIEW_PENDING_H
 #define UTRAIL_VIEW_PENDING_H
@@ -25,12 +26,15 @@ struct pending {
 void pending_deinit(struct pending *pending);
 
 /*
- * Note that the entry of @key began at @time_ns. Returns 0; 1 when an older entry of @key was
- * dropped; -ENOSPC when too many entries wait; or -ENOMEM.
+ * Note that the entry of @key began at @time_ns. Returns 0, 1 when an older entry of @key was
+ * dropped, -ENOSPC when too many entries wait, or -ENOMEM.
  */
 int pending_begin(struct pending *pending, const void *key, size_t len, uint64_t time_ns);
 
-/* Remove the entry of @key. Returns false without one; *@time_ns gets the time of its beginning. */
+/*
+ * Remove the entry of @key. *@time_ns becomes the time of its beginning. Returns false if there is
+ * none.
+ */
 bool pending_end(struct pending *pending, const void *key, size_t len, uint64_t *time_ns);
 
 #endif
