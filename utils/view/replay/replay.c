@@ -46,7 +46,7 @@ void replay_deinit(struct replay *replay)
 	*replay = (struct replay){ 0 };
 }
 
-/* True when @first and @second, two events of one task in a row, share a line. */
+/* True when @first and @second, two successive events of one task, share a line. */
 static bool makes_one_line(const struct replay *replay, const struct event *first,
 			   const struct event *second)
 {
@@ -67,7 +67,7 @@ static void set_pending(struct replay *replay, const struct task *task, const st
 	replay->pending = *event;
 	replay->pending_task = task;
 	replay->has_pending = true;
-	/* The event's payload is gone after this batch, so copy it. */
+	/* Copy the payload of the event, because it is gone after this batch. */
 	strbuf_reset(&replay->pending_data);
 	if (event->data) {
 		strbuf_add(&replay->pending_data, event->data, event->data_len);
@@ -163,7 +163,7 @@ static void set_extern(struct replay *replay, const struct event *event)
 {
 	replay->ext = *event;
 	replay->has_ext = true;
-	/* The line's text is gone when the next line is read, so copy it. */
+	/* Copy the text of the line, because it is gone when the next line is read. */
 	strbuf_reset(&replay->ext_data);
 	strbuf_add(&replay->ext_data, event->data, event->data_len);
 	replay->ext.data = (const uint8_t *)strbuf_str(&replay->ext_data);
@@ -253,8 +253,8 @@ int replay_pause(struct replay *replay, uint64_t since_ns)
 }
 
 /*
- * True when the call is listed among the calls that never returned. Filters by depth have no effect
- * here, as in uftrace.
+ * True when the call is in the list of calls that never returned. As in uftrace, filters by depth
+ * have no effect on it.
  */
 static bool is_remaining(const struct replay *replay, const struct pending_call *frame)
 {
@@ -291,7 +291,7 @@ static bool has_ended(const struct stg_calls *calls)
 	return last && last->is_end;
 }
 
-/* Show one block per task that has not left all its functions. */
+/* Show a block for each task that has not left all its functions. */
 static void show_remaining(struct replay *replay)
 {
 	bool has_title = false;

@@ -35,9 +35,9 @@ struct replay_config {
  *
  * @tid_cell: " [ 123] | ", the text between duration and name by default
  * @site: the call site of the task's next call
- * @site_ns: the time of the event before the call, which told the call site
- * @line_ns: the time of the task's last line, for "delta"; 0: no line yet
- * @column: of --column-view, from 1; 0: none yet
+ * @site_ns: the time of the event that told the call site, which is before the call
+ * @line_ns: the time of the task's last line, for "delta"; 0: there is no line yet
+ * @column: the task's column of --column-view, counted from 1; 0: it has none yet
  */
 struct replay_task {
 	struct tid_cell {
@@ -64,22 +64,22 @@ struct replay {
 	struct sink *sink;
 	struct event_texts texts;
 	struct argtext args;
-	struct strbuf text; /* text of arguments, for one line after the other */
+	struct strbuf text; /* text of arguments; used for one line after the other */
 	struct replay_task *tasks;
-	size_t nr_tasks; /* in @tasks */
+	size_t nr_tasks; /* number of elements in @tasks */
 	bool has_sites;
 	struct func_rules *rules;
 	bool is_plain;
 	bool shows_plain_calls;
 	uint32_t nr_task_columns;
-	/* An ENTRY or SCHED_OUT that waits: the next event may share its line. */
+	/* An ENTRY or SCHED_OUT that waits, because the next event may share its line. */
 	struct event pending;
 	const struct task *pending_task;
 	struct strbuf pending_data;
 	bool has_pending;
 	/*
-	 * A line of extern.dat that waits for the cells of the next task's event. At another such
-	 * line, or at the end, it gets the last task's cells.
+	 * A line of extern.dat that waits for the next event of a task, whose cells it gets. Before
+	 * another such line, or at the end, it gets the cells of the last task.
 	 */
 	struct event ext;
 	struct strbuf ext_data;
@@ -92,7 +92,7 @@ struct replay {
 /* Check @fields, the argument of -f or NULL. Returns 0, or -ERR_USAGE for an unknown field. */
 int replay_check_fields(const char *fields, struct uft_err *err);
 
-/* Returns the table of all fields for columns_choose(): *@nr rows of *@stride bytes. */
+/* Returns the table of all fields for columns_choose(). It has *@nr rows of *@stride bytes. */
 const struct column *replay_fields(size_t *nr, size_t *stride);
 
 /*
@@ -119,14 +119,14 @@ void replay_show_pending(struct replay *replay);
 int replay_grow(struct replay *replay, struct uft_err *err);
 
 /*
- * Prepare for a pause before the next events: give all lines to the sink's writer. A waiting call
- * that was entered before @since_ns gets its own line.
+ * Prepare for a pause before the next events: give all lines to the sink's writer. If a call waits
+ * that was entered before @since_ns, it gets a line of its own.
  */
 int replay_pause(struct replay *replay, uint64_t since_ns);
 
 /*
- * Call this after the run. It shows the event that waits, calls that never returned, and the end of
- * the page.
+ * Call this after the run. It shows the event that waits, the calls that never returned, and the
+ * end of the page.
  */
 void replay_finish(struct replay *replay);
 

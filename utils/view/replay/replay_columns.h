@@ -5,7 +5,7 @@
 #include "utils/view/replay/replay.h"
 
 /*
- * @task: NULL: the line belongs to no task, so all its cells are blank
+ * @task: NULL if the line belongs to no task, so that all its cells are blank
  * @event: has the address and the module
  * @duration_ns: 0: blank
  * @label: ten characters in place of the duration, or NULL
@@ -25,8 +25,8 @@ int replay_columns_init(struct replay *replay, struct uft_err *err);
 void replay_put_header(struct replay *replay);
 
 /*
- * Write all cells and " | ". Returns the place for the caller's next @extra bytes (at most
- * SINK_ROOM_MAX / 2), after which the caller calls sink_done().
+ * Write all cells and " | ". Returns the address for the next @extra bytes of the caller (at most
+ * SINK_ROOM_MAX / 2). The caller then calls sink_done().
  */
 char *replay_put_cells(struct replay *replay, const struct replay_row *row, size_t extra);
 

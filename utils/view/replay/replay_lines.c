@@ -12,7 +12,7 @@
 
 _Static_assert(FUNC_TEXT_SLACK >= COPY_OVER_SLACK, "names are copied with copy_over()");
 
-/* The limit of the indentation: a sink takes only so many bytes at once. */
+/* The limit of the indentation, because a sink takes only so many bytes at once. */
 #define INDENT_MAX_BYTES 1024UL
 /* Room after the indentation for the text of a line. Longer names are written separately. */
 #define NAME_ROOM	 (SINK_ROOM_MAX / 4)
@@ -37,7 +37,7 @@ static size_t indent_bytes(struct replay *replay, const struct task *task, unsig
 	return MIN(depth * 2, INDENT_MAX_BYTES);
 }
 
-/* HOT: writes pieces of 32 blanks, like copy_over(): up to 31 bytes beyond the end. */
+/* HOT: write pieces of 32 blanks. Like copy_over(), it writes up to 31 bytes beyond the end. */
 static char *put_indent(char *to, size_t bytes)
 {
 	for (size_t i = 0; i < bytes; i += 32)
@@ -65,8 +65,8 @@ void replay_show_header(struct replay *replay)
 }
 
 /*
- * Begin a line with its cells, after the header or an empty line if needed. Up to NAME_ROOM bytes
- * may follow before sink_done().
+ * Begin a line with its cells. If needed, write the header or an empty line before it. Up to
+ * NAME_ROOM bytes may follow before sink_done().
  */
 static char *begin_line(struct replay *replay, const struct replay_row *row, unsigned indent)
 {
@@ -146,7 +146,7 @@ static void show_backtrace(struct replay *replay, const struct task *task,
 	if (!path || !(replay->rules->uses & TRIGGER_BACKTRACE))
 		return;
 
-	/* The path leads from inside out, but its outermost call is shown first. */
+	/* The path begins with the innermost call, but the outermost call is shown first. */
 	size_t nr = path->depth + 1;
 	const struct call_path **steps cleanup_free = calloc(nr, sizeof(*steps));
 
@@ -198,7 +198,10 @@ static void put_call_name(struct replay *replay, const struct task *task, const 
 		sink_lit(replay->sink, "()");
 }
 
-/* Write " = value". Returns false when the call's return value is not to be shown, or unknown. */
+/*
+ * Write " = value". Returns false when the return value of the call is unknown, or must not be
+ * shown.
+ */
 static bool put_retval(struct replay *replay, const struct task *task, const struct event *exit)
 {
 	strbuf_reset(&replay->text);
@@ -211,7 +214,8 @@ static bool put_retval(struct replay *replay, const struct task *task, const str
 }
 
 /*
- * Note the call site of the task's next call, whose line shows it. Returns false for other events.
+ * Note the call site of the task's next call, which is shown in the line of the call. Returns false
+ * for other events.
  */
 static bool note_site(struct replay *replay, const struct task *task, const struct event *event)
 {
@@ -225,7 +229,8 @@ static bool note_site(struct replay *replay, const struct task *task, const stru
 }
 
 /*
- * Returns the address of the instruction after the call, or 0 if it is unknown or not to be shown.
+ * Returns the address of the instruction after the call, or 0 if it is unknown or must not be
+ * shown.
  */
 static uint64_t take_site(struct replay *replay, const struct task *task, const struct event *entry)
 {
@@ -242,7 +247,10 @@ static uint64_t take_site(struct replay *replay, const struct task *task, const 
 	return replay->config.shows_callsite ? addr : 0;
 }
 
-/* Write "FILE:LINE" or "symbol+0x12". @addr, after the call, may be the end of the function. */
+/*
+ * Write "FILE:LINE" or "symbol+0x12". @addr is after the call, so it may be the end of the
+ * function.
+ */
 static void put_site(const struct task *task, const struct event *entry, uint64_t addr,
 		     struct strbuf *out)
 {
@@ -441,7 +449,7 @@ static void show_lost(struct replay *replay, const struct task *task, const stru
 	show_note(replay, &row, event->indent + 1, COLOR_RED, strbuf_str(&text), "");
 }
 
-/* The line is one column further right than others, as in uftrace. */
+/* As in uftrace, the line is one column further right than others. */
 void replay_show_backwards(struct replay *replay, unsigned indent)
 {
 	static const struct replay_row nobody;

@@ -10,14 +10,17 @@ void replay_show_header(struct replay *replay);
 /* Show an event alone on its line. EVENT_HIDDEN shows nothing. */
 void replay_show_single(struct replay *replay, const struct task *task, const struct event *event);
 
-/* Show a call without shown calls, or a time off the CPU, on one line. @first, @second: its ends */
+/*
+ * Show on one line a call without shown callees, or a time off the CPU. @first, @second: its two
+ * ends
+ */
 void replay_show_pair(struct replay *replay, const struct task *task, const struct event *first,
 		      const struct event *second);
 
 /* Show the line of extern.dat that waits in replay->ext. It gets the cells of @task. */
 void replay_show_extern(struct replay *replay, const struct task *task);
 
-/* Write a note that time went backwards, below @indent open calls. */
+/* Write a note that time went backwards, indented by @indent open calls. */
 void replay_show_backwards(struct replay *replay, unsigned indent);
 
 #endif
