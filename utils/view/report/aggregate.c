@@ -55,7 +55,10 @@ static int grow_rows(struct aggregate *agg, size_t id)
 	return 0;
 }
 
-/* Among equally short or long calls, the earliest counts, whatever the order of tasks is. */
+/*
+ * Among equally short or long calls, the earliest is kept. So the result does not depend on the
+ * order of tasks.
+ */
 static void note_extremes(struct time_stats *stats, const struct time_stats *other)
 {
 	if (other->min_ns < stats->min_ns ||
@@ -118,7 +121,7 @@ static int add_cpu(struct call_stats *stats, uint32_t cpu)
 	return 0;
 }
 
-/* Add all CPUs that the task ran on since @start_ns. */
+/* Add all CPUs on which the task has run since @start_ns. */
 static int add_cpus_since(struct call_stats *stats, const struct task_stats *task,
 			  uint64_t start_ns)
 {
@@ -133,7 +136,7 @@ static int add_cpus_since(struct call_stats *stats, const struct task_stats *tas
 	return 0;
 }
 
-/* Note the CPU of @event. The CPU of the first event counts from the task's start on. */
+/* Note the CPU of @event. The CPU of the first event is valid from the start of the task. */
 static int note_cpu(struct task_stats *task, const struct event *event)
 {
 	uint32_t cpu = event->cpu;
@@ -204,7 +207,9 @@ static int add_sched(struct aggregate *agg, struct task_stats *task, const struc
 	return add_call_with_cpus(agg, task, event);
 }
 
-/* Add the growth of a counter in a call. Its event comes before the call's end. */
+/*
+ * Add the growth of a counter in a call. The event of the counter comes before the end of the call.
+ */
 static int add_counter(struct aggregate *agg, const struct event *event)
 {
 	size_t index = (event->id - EVENT_ID_COUNTER) / 2;
@@ -245,7 +250,7 @@ static int add_event(struct aggregate *agg, const struct event_span *span,
 }
 
 /*
- * HOT: adds calls of functions that have rows. Returns the number of events. A CPU cannot predict
+ * HOT: add calls of functions that have rows. Returns the number of events. A CPU cannot predict
  * the order of ENTRY and EXIT, so masks replace branches.
  */
 static size_t add_plain_calls(struct aggregate *agg, const struct event_span *span)
@@ -363,7 +368,7 @@ static void merge_counters(struct call_stats *to, struct call_stats *from)
 	free(take_ptr(from->counters));
 }
 
-/* Add all numbers of @from. @to takes over heap memory of @from. */
+/* Add all numbers of @from. @to takes ownership of the heap memory of @from. */
 static int merge_stats(struct call_stats *to, struct call_stats *from)
 {
 	int ret = merge_hist(to, from);
@@ -387,7 +392,7 @@ static void merge_task(struct task_stats *to, struct task_stats *from)
 	to->total_ns += from->total_ns;
 	to->sched_ns += from->sched_ns;
 	/*
-	 * If CPUs are wanted, one part gets all events of a task: so only one of the two has CPUs.
+	 * If CPUs are wanted, all events of a task go to one part. So only one of the two has CPUs.
 	 */
 	if (from->nr_cpus) {
 		free(to->cpus);
@@ -413,7 +418,7 @@ int aggregate_merge(struct aggregate *agg, struct aggregate *from, struct uft_er
 	return ret < 0 ? err_set_errno(err, ret, "cannot add up calls") : 0;
 }
 
-/* Each thread makes sums of its own. Then these are merged. */
+/* Each thread makes sums of its own. Afterwards, the sums are merged. */
 static int run_threads(struct aggregate *agg, struct pipeline *pipe, size_t nr, struct uft_err *err)
 {
 	struct aggregate *parts cleanup_free = calloc(nr, sizeof(*parts));

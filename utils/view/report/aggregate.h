@@ -13,8 +13,8 @@
 #include "utils/view/report/hist.h"
 
 /*
- * Sums over the durations of calls. @min_at_ns, @max_at_ns: when the shortest and longest call
- * began
+ * Sums over the durations of calls. @min_at_ns, @max_at_ns: the times when the shortest and the
+ * longest call began
  */
 struct time_stats {
 	uint64_t sum_ns;
@@ -26,8 +26,8 @@ struct time_stats {
 };
 
 /*
- * By counter, in the order of their ids: the sum of its growth in calls, and the number of these
- * calls. Calls whose growth is unknown do not count.
+ * For each counter, in the order of their ids: the sum of its growth in calls, and the number of
+ * these calls. Calls whose growth is unknown do not count.
  */
 struct counter_sums {
 	uint64_t sums[COUNTERS_MAX];
@@ -37,13 +37,13 @@ struct counter_sums {
 /* The numbers of the calls of one function, or of one name. */
 struct call_stats {
 	uint64_t calls;
-	uint64_t total_ns; /* time of outermost calls only: recursion counts once */
+	uint64_t total_ns; /* the time of outermost calls only, so that recursion counts once */
 	uint64_t self_ns;
 	struct time_stats total; /* over all calls; only with details */
 	struct time_stats self;
 	uint64_t *cpus;		       /* bits; NULL: no CPU seen */
 	struct hist *hist;	       /* distribution of total times; NULL: none or not wanted */
-	struct counter_sums *counters; /* NULL: none was read */
+	struct counter_sums *counters; /* NULL: no counter was read */
 };
 
 /* The number of words in call_stats.cpus: bits for 1024 CPUs. */
@@ -60,7 +60,7 @@ struct task_stats {
 	uint64_t calls;
 	uint64_t total_ns; /* all time inside of functions */
 	uint64_t sched_ns; /* the part of that time off the CPU */
-	/* The CPUs that it ran on, each from @since_ns on, by time. Only with wants_cpus. */
+	/* The CPUs on which it has run, by time, each from @since_ns. Only with wants_cpus. */
 	struct cpu_change {
 		uint64_t since_ns;
 		uint32_t cpu;
@@ -70,7 +70,7 @@ struct task_stats {
 
 /*
  * @wants_details: fill call_stats.total and self
- * @wants_cpus: note the CPUs that functions ran on
+ * @wants_cpus: note the CPUs on which functions ran
  * @wants_hist: note the distribution of the times of calls
  * @counts_outside: count time off the CPU outside of functions, too
  * @rows: by function id
@@ -94,8 +94,8 @@ void aggregate_deinit(struct aggregate *agg);
 int aggregate_events(void *self, const struct event_span *span, struct uft_err *err);
 
 /*
- * The resume function of struct view. Do not use it with wants_cpus: a task's CPU is only known
- * when the task is read from its beginning.
+ * The resume function of struct view. It cannot be used with wants_cpus, because a task's CPU is
+ * known only if the task is read from its beginning.
  */
 int aggregate_resume(void *self, const struct view_resume *at, struct uft_err *err);
 
@@ -115,7 +115,7 @@ int aggregate_run(struct aggregate *agg, struct pipeline *pipe, size_t threads,
  */
 int aggregate_by_name(struct aggregate *agg);
 
-/* Add the numbers of @from to @to, but not CPUs, histogram and counters. @is_first: @to is empty */
+/* Add the numbers of @from to @to, without CPUs, histogram and counters. @is_first: @to is empty */
 void call_stats_merge(struct call_stats *to, const struct call_stats *from, bool is_first);
 
 /* Returns the average, or 0 without calls. */

@@ -17,7 +17,7 @@ void hist_deinit(struct hist *hist)
 	*hist = (struct hist){ 0 };
 }
 
-/* Returns the index in hist->powers, and in @step the step within that power. */
+/* Returns the index in hist->powers. *@step becomes the step within that power. */
 static unsigned place_of(uint64_t value, unsigned *step)
 {
 	if (value < HIST_STEPS) {
@@ -92,7 +92,10 @@ uint64_t hist_percentile(const struct hist *hist, unsigned permille)
 	if (permille == 0 || permille == 1000)
 		return permille ? hist->max : hist->min;
 
-	/* This is nr * permille / 1000, rounded up, without the product, which may not fit. */
+	/*
+	 * This is nr * permille / 1000, rounded up. The product is not computed, because it may
+	 * overflow.
+	 */
 	uint64_t rank = hist->nr / 1000 * permille + (hist->nr % 1000 * permille + 999) / 1000;
 	uint64_t below = 0;
 

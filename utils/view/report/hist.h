@@ -1,4 +1,4 @@
-/* Histograms of durations in limited memory, and percentiles of them. */
+/* Histograms of durations in limited memory, and their percentiles. */
 #ifndef UTRAIL_VIEW_HIST_H
 #define UTRAIL_VIEW_HIST_H
 
@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * Each power of two has HIST_STEPS steps of equal width: the error of a value is less than one
- * percent. Powers without values take no memory.
+ * Each power of two has HIST_STEPS steps of equal width, so that the error of a value is less than
+ * one percent. Powers without values take no memory.
  */
 #define HIST_STEPS  64
 #define HIST_POWERS 59
@@ -33,8 +33,8 @@ int hist_add(struct hist *hist, uint64_t value);
 int hist_merge(struct hist *to, const struct hist *from);
 
 /*
- * Returns the smallest added value such that @permille of a thousand values are not above it
- * (nearest rank), or 0 without values.
+ * Returns the smallest of the added values such that @permille of a thousand values are not above
+ * it (nearest rank). Returns 0 if there are no values.
  *
  * @permille: 0 for the minimum, 1000 for the maximum, which are exact; 999 for 99.9 %
  */

@@ -19,7 +19,7 @@ enum report_average {
 };
 
 enum report_format {
-	REPORT_TEXT, /* text or HTML, by the colours */
+	REPORT_TEXT, /* text or HTML, which depends on the colours */
 	REPORT_CSV,
 	REPORT_JSON,
 };
@@ -32,12 +32,15 @@ struct report_config {
 	bool is_by_task;
 	enum report_format format;
 	struct module_set *source; /* source lines to show after names, or NULL */
-	bool counts_outside;	   /* count time off the CPU outside of functions, too */
+	bool counts_outside;	   /* time off the CPU outside of functions is counted, too */
 };
 
 #define SORT_KEYS_MAX 32
 
-/* The counters of a recording. @index: in counter_sums; @width: of the counter's column */
+/*
+ * The counters of a recording. @index: the index in counter_sums. @width: the width of the
+ * counter's column
+ */
 struct report_counters {
 	struct report_counter {
 		char *name;
@@ -50,7 +53,7 @@ struct report_counters {
 /*
  * Starts with report_init(); ends with report_deinit(). The caller sets @left and @first_ns.
  *
- * @left: functions that were left out; a note follows their names
+ * @left: the functions that were left out; a note follows their names
  * @first_ns: the time that is 0 in these notes
  */
 struct report {
@@ -59,7 +62,7 @@ struct report {
 	uint64_t first_ns;
 	struct column_choice columns;
 	uint8_t keys
-		/* rows of the table of keys; larger numbers: places in @key_counters */
+		/* rows of the table of keys; larger numbers are indices in @key_counters */
 		[SORT_KEYS_MAX];
 	size_t nr_keys;
 	struct counters key_counters;
@@ -67,7 +70,8 @@ struct report {
 };
 
 /*
- * Returns 0, or negative for an unknown field or sort key, with a message that has the known words.
+ * Returns 0, or a negative errno for an unknown field or sort key, with a message that has the
+ * known words.
  */
 int report_init(struct report *report, const struct report_config *config, struct uft_err *err);
 void report_deinit(struct report *report);
@@ -79,7 +83,7 @@ void report_deinit(struct report *report);
 void report_configure(const struct report *report, struct pipeline_config *config);
 void report_prepare(const struct report *report, struct aggregate *agg);
 
-/* Call this after the run. Returns 0, or negative with @err. */
+/* Call this after the run. Returns 0, or a negative errno with @err. */
 int report_show(struct report *report, struct aggregate *agg, struct sink *sink,
 		struct uft_err *err);
 

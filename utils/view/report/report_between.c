@@ -8,10 +8,10 @@
 #include "utils/base/containers/vec.h"
 #include "utils/pipeline/kinds/declared.h"
 
-/* In between_kind.fields: the pid or tid of the event's task, which every event has. */
+/* For between_kind.fields: the pid or tid of the event's task. Every event has them. */
 #define FIELD_OF_PID  -1
 #define FIELD_OF_TID  -2
-/* In between_kind.fields: the event does not have this field. */
+/* For between_kind.fields: the event does not have this field. */
 #define FIELD_MISSING -3
 
 /*
@@ -192,8 +192,8 @@ static bool put_field(const struct report_between *between, int field,
 }
 
 /*
- * Makes the key from the values of all fields, each with its length in front. Returns false when a
- * value is missing.
+ * Make the key from the values of all fields. Each value is preceded by its length. Returns false
+ * when a value is missing.
  */
 static bool make_key(struct report_between *between, const struct between_kind *found,
 		     const struct task *task, const struct event *event)

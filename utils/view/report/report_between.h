@@ -16,12 +16,12 @@ struct between_kind;
  * Starts with report_between_init(), ends with report_between_deinit().
  *
  * @names: the names of both events
- * @fields: the fields that must have equal values in both
+ * @fields: the fields that must have equal values in both events
  * @kinds, @all: the kinds of events with these names, by id and as a list
- * @nr_begun, @nr_ended: first and second events that have all fields
+ * @nr_begun, @nr_ended: the numbers of first and second events that have all fields
  * @nr_without: events that lack a field
  * @nr_alone: ends without a beginning
- * @nr_again: beginnings followed by another beginning, not by an end
+ * @nr_again: beginnings that are followed by another beginning instead of an end
  * @nr_unfollowed: beginnings for which there was no room
  */
 struct report_between {
@@ -53,9 +53,9 @@ int report_between_init(struct report_between *between, const char *text, enum c
 void report_between_deinit(struct report_between *between);
 
 /*
- * Run @pipe, which report_events_configure() has configured. Returns 0, or negative with @err:
- * -ENOENT when the recording has no event of one of the names, or no event of that name has all
- * fields.
+ * Run @pipe, which report_events_configure() has configured. Returns 0, or a negative errno with
+ * @err. It is -ENOENT when the recording has no event with one of the names, or when no event with
+ * that name has all fields.
  */
 int report_between_run(struct report_between *between, struct pipeline *pipe, struct uft_err *err);
 

@@ -23,7 +23,7 @@ static void put_number(uint64_t v, unsigned width, struct sink *sink)
 	sink_done(sink, put_dec(to, v, width));
 }
 
-/* Define the functions of a number: its cell, its csv text, its order (largest first). */
+/* Define the functions of a number: its cell, its csv text, and its order (largest first). */
 #define TIME_COLUMN(id, value)                                                                 \
 	static void put_##id(const struct report_row *row, const struct report_layout *layout, \
 			     struct sink *sink)                                                \
@@ -141,7 +141,7 @@ static bool has_cpu(const struct call_stats *stats, unsigned cpu)
 	return stats->cpus && cpu < CPU_WORDS * 64 && stats->cpus[cpu / 64] >> cpu % 64 & 1;
 }
 
-/* Write the text centred. An odd blank is on the right. */
+/* Write the text centred. If the number of blanks is odd, there is one more on the right. */
 static void put_centred(const char *text, unsigned width, struct sink *sink)
 {
 	unsigned len = strlen(text);

@@ -43,12 +43,15 @@ struct report_cells {
 	void (*put_header)(const struct report_layout *layout, struct sink *sink);
 	void (*put_underline)(const struct report_layout *layout, struct sink *sink);
 	void (*put_csv_header)(const struct report_layout *layout, struct sink *sink);
-	/* write ,"name":value for each number that is known */
+	/* writes ,"name":value for each number that is known */
 	void (*put_json)(const struct report_row *row, const struct report_layout *layout,
 			 struct sink *sink);
 };
 
-/* @total_name, @self_name: another name with --avg-total, --avg-self; NULL: none */
+/*
+ * @total_name, @self_name: the name with --avg-total, or with --avg-self, if it is another; NULL:
+ *                          none
+ */
 struct report_key {
 	const char *name;
 	int (*compare)(const struct report_row *x, const struct report_row *y);
@@ -87,8 +90,8 @@ struct report_rows {
 };
 
 /*
- * Call this after the run. @rows ends with report_rows_deinit(), even after a failure. Returns 0,
- * or negative with @err.
+ * Call this after the run. Returns 0, or a negative errno with @err. Even after an error, @rows
+ * ends with report_rows_deinit().
  */
 int report_rows_make(struct report *report, struct aggregate *agg, struct report_rows *rows,
 		     struct uft_err *err);

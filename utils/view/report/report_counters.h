@@ -15,13 +15,13 @@ void report_put_csv_counters(const struct report_row *row, const struct report_l
 			     struct sink *sink);
 
 /*
- * Set report->counters from @data. Without counters, leave out the column. Returns 0; -ERR_USAGE
- * when a sort key is a counter that the recording does not have; or -ENOMEM.
+ * Set report->counters from @data. Without counters, the column is left out. Returns 0, -ERR_USAGE
+ * when a sort key is a counter that the recording does not have, or -ENOMEM.
  */
 int report_counters_find(struct report *report, const struct trace_data *data, struct uft_err *err);
 void report_counters_deinit(struct report_counters *counters);
 
-/* Compare by report->key_counters[@key], largest first. */
+/* Compare rows by report->key_counters[@key], the largest first. */
 int report_compare_counters(const struct report *report, size_t key, const struct report_row *x,
 			    const struct report_row *y);
 

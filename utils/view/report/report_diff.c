@@ -39,7 +39,7 @@ static int add_policy(struct report_diff *diff, const char *word, size_t len, st
 	return 0;
 }
 
-/* Returns the field that a short name means with --avg-total or --avg-self, or NULL. */
+/* Returns the field that a short name stands for with --avg-total or --avg-self, or NULL. */
 static const char *family_of(const struct report_diff *diff, const char *word, size_t len)
 {
 	static const char *const names[][3] = {
@@ -68,7 +68,7 @@ static bool is_key(const char *word, size_t len, const char *name)
 }
 
 /*
- * Returns false when @word is not a counter's name. diff_table_init() looks later whether a
+ * Returns false when @word is not the name of a counter. Later, diff_table_init() checks if a
  * recording has the counter.
  */
 static bool add_counter_key(struct report_diff *diff, const char *word, size_t len)
@@ -229,7 +229,7 @@ static void put_titles(const struct report_diff *diff, const struct aggregate *a
 	sink_lit(sink, "\n#\n");
 }
 
-/* @places: the places of the counters in the row's recording */
+/* @places: the indices of the counters in the row's recording */
 static void add_side(struct side *side, const struct func_row *row, unsigned nr_runs,
 		     const int places[static DIFF_COUNTERS_MAX])
 {

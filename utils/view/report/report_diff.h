@@ -9,7 +9,10 @@
 #include "utils/base/err.h"
 #include "utils/view/report/report.h"
 
-/* The number of a field that rows are sorted by: of the base, of the pair, or the change. */
+/*
+ * The number by which rows are sorted: the field of the base or of the pair, or the change of the
+ * field.
+ */
 enum diff_column {
 	DIFF_COLUMN_BASE,
 	DIFF_COLUMN_PAIR,
@@ -39,7 +42,8 @@ struct diff_config {
 /*
  * Starts with report_diff_init(). No end is needed.
  *
- * @keys: the sort keys: numbers of fields, one number for the name, then places in @key_counters
+ * @keys: the sort keys: numbers of fields, one number for the name, and then indices in
+ *        @key_counters
  */
 struct report_diff {
 	struct diff_config config;
@@ -68,7 +72,7 @@ void report_diff_prepare(const struct report_diff *diff, struct aggregate *agg);
 
 /*
  * Call this after the runs. @aggs[0] is the base. It is compared with the average of the other
- * recordings, the pairs. Returns 0, or negative with @err.
+ * recordings, the pairs. Returns 0, or a negative errno with @err.
  */
 int report_diff_show(const struct report_diff *diff, struct aggregate *aggs, size_t nr,
 		     struct sink *sink, struct uft_err *err);

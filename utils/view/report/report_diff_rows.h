@@ -24,7 +24,7 @@ struct side {
 	struct counter_side counters[DIFF_COUNTERS_MAX];
 };
 
-/* @modules: of the recording that has @func */
+/* @modules: the modules of the recording that has @func */
 struct diff_row {
 	const struct func *func;
 	struct module_set *modules;
@@ -42,7 +42,7 @@ enum field_kind {
 
 /*
  * @value: returns the number of one side, or NAN when it is unknown
- * @counter: of a counter's field: the place in side.counters
+ * @counter: for the field of a counter: the index in side.counters
  */
 struct diff_field {
 	struct column column;
@@ -52,12 +52,12 @@ struct diff_field {
 	uint8_t counter;
 };
 
-/* The last field stands for all counters, so it is no sort key. */
+/* The last field stands for all counters, so it is not a sort key. */
 #define DIFF_FIELDS	13
 #define DIFF_FIELD_KEYS (DIFF_FIELDS - 1)
 extern const struct diff_field diff_fields[DIFF_FIELDS];
 
-/* The fields of one counter: in all calls, and per call. */
+/* The fields of one counter: its growth in all calls, and per call. */
 extern const struct diff_field diff_counter_fields[2];
 
 /*
@@ -80,7 +80,7 @@ struct diff_table {
 
 /*
  * Find the counters of the recordings, and set the fields of @table, which ends with
- * diff_table_deinit(). Returns 0, -ERR_USAGE when no recording has a counter that is a sort key, or
+ * diff_table_deinit(). Returns 0, -ERR_USAGE when a sort key is a counter that no recording has, or
  * -ENOMEM.
  */
 int diff_table_init(struct diff_table *table, const struct report_diff *diff,
@@ -88,18 +88,19 @@ int diff_table_init(struct diff_table *table, const struct report_diff *diff,
 void diff_table_deinit(struct diff_table *table);
 
 /*
- * Find the counters of @table in the recording of @agg: places[i] is the place of names[i] in
- * counter_sums, or -1. Returns 0, or negative with @err.
+ * Find the counters of @table in the recording of @agg. places[i] becomes the index of names[i] in
+ * counter_sums, or -1. Returns 0, or a negative errno with @err.
  */
 int diff_table_places(const struct diff_table *table, const struct aggregate *agg,
 		      int places[static DIFF_COUNTERS_MAX], struct uft_err *err);
 
 /*
- * Compute the change in percent. Returns false and sets *@percent to 0 when one side has no value.
+ * Compute the change in percent. If one side has no value, *@percent becomes 0, and the result is
+ * false.
  */
 bool diff_percent(double base, double pair, double *percent);
 
-/* Returns the text that explains the sign of a time's change. */
+/* Returns the text that explains the sign of the change of a time. */
 const char *report_diff_sign_text(const struct report_diff *diff);
 
 void report_diff_put_table(const struct diff_table *table, const struct diff_row *rows, size_t nr,

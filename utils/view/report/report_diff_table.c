@@ -12,7 +12,7 @@
 
 /* The work of see_counter() for each counter of a recording. */
 struct search {
-	struct diff_table *adds_to; /* gets names that it does not have yet, unless NULL */
+	struct diff_table *adds_to; /* gets the names that it does not have yet; may be NULL */
 	const struct diff_table *table;
 	int *places;
 };

@@ -12,7 +12,7 @@
 #define COMPACT_WIDTH	11
 #define MEAN_DIGITS	2
 #define TITLE_BYTES	(COUNTER_NAME_BYTES + 32)
-/* From these changes on, the change of a time is highlighted strongly, or weakly. */
+/* The smallest changes of a time that are highlighted strongly, and weakly. */
 #define LARGE_CHANGE_NS 100000
 #define SMALL_CHANGE_NS 5000
 #define LARGE_PERCENT	30
@@ -28,7 +28,7 @@ static void put_colored(const struct report_diff *diff, int color, const char *t
 		sink_color_end(sink, diff->config.color);
 }
 
-/* Returns -1 for no colour. */
+/* Returns an enum color, or -1 for no colour. */
 static int color_of_change(double change, double small, double large)
 {
 	if (change >= large)
@@ -49,8 +49,8 @@ static void put_time_value(const struct report_diff *diff, double ns, struct sin
 }
 
 /*
- * Write "  +1.480 ms". Without colours, a plus means that the base took longer, as in uftrace:
- * scripts read it (report_diff_sign_text()).
+ * Write "  +1.480 ms". Without colours, a plus means that the base took longer, as in uftrace,
+ * because scripts read this text (report_diff_sign_text()).
  */
 static void put_time_change(const struct report_diff *diff, double change, struct sink *sink)
 {
@@ -193,7 +193,9 @@ static void put_cell(const struct report_diff *diff, const struct diff_field *fi
 	}
 }
 
-/* The column per call has the short title "per call": it is after its counter's own column. */
+/*
+ * The column per call has the short title "per call", because it follows the counter's own column.
+ */
 static void put_title(const struct report_diff *diff, const struct diff_field *field,
 		      char title[static TITLE_BYTES])
 {
@@ -212,7 +214,7 @@ static int cell_width_of(const struct report_diff *diff, const struct diff_field
 	return field->kind == FIELD_DEVIATION ? 35 : 32;
 }
 
-/* Returns the width of the column: names of counters may be wider than their cells. */
+/* Returns the width of the column. Names of counters may be wider than their cells. */
 static int width_of(const struct report_diff *diff, const struct diff_field *field)
 {
 	char title[TITLE_BYTES];

@@ -9,7 +9,7 @@
 #include "utils/view/report/report.h"
 #include "utils/view/report/report_hist.h"
 
-/* One event, by its name. @between: the times from each occurrence to the next, in any task */
+/* One event, by its name. @between: the times from each occurrence to the next one, in any task */
 struct event_row {
 	char *name;
 	uint64_t nr;
@@ -40,7 +40,8 @@ struct report_events {
 };
 
 /*
- * Returns 0, or negative for an unknown field or sort key, with a message that has the known words.
+ * Returns 0, or a negative errno for an unknown field or sort key, with a message that has the
+ * known words.
  *
  * @config: only color, fields, sort_keys and format are used
  */
@@ -51,7 +52,7 @@ void report_events_deinit(struct report_events *report);
 /* Ask the pipeline for the events that the report needs. */
 void report_events_configure(struct pipeline_config *config);
 
-/* Run @pipe and count its events. Returns 0, or negative with @err. */
+/* Run @pipe, and count its events. Returns 0, or a negative errno with @err. */
 int report_events_run(struct report_events *report, struct pipeline *pipe, struct uft_err *err);
 int report_events_show(struct report_events *report, struct sink *sink, struct uft_err *err);
 

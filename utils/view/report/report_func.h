@@ -17,8 +17,8 @@ enum report_func_kind {
 };
 
 /*
- * Show the functions that called @name, or that @name called, sorted by time. Returns 0; -ENOENT
- * when @name was not called; or -ENOMEM.
+ * Show the functions that called @name, or the functions that @name called, sorted by time. Returns
+ * 0, -ENOENT when @name was not called, or -ENOMEM.
  */
 int report_func_pairs(const struct tree *tree, const char *name, enum report_func_kind kind,
 		      enum color_mode color, struct sink *sink, struct uft_err *err);
@@ -29,7 +29,7 @@ int report_func_pairs(const struct tree *tree, const char *name, enum report_fun
  * The distribution of the calls of one function, and its slowest calls.
  *
  * @slow: the slowest call first
- * @is_it: by function id: 1: the function has the name, 2: it has another name, 0: unknown
+ * @is_it: by function id: 1 if the function has the name, 2 if it has another name, 0 if unknown
  */
 struct calls_of_func {
 	const char *name;
@@ -45,8 +45,8 @@ struct calls_of_func {
 };
 
 /*
- * The events function of struct view, by task. @self: a struct calls_of_func that started with only
- * @name set
+ * The events function of struct view, by task. @self: a struct calls_of_func, which started with
+ * only @name set
  */
 int calls_of_func_events(void *self, const struct event_span *span, struct uft_err *err);
 void calls_of_func_deinit(struct calls_of_func *calls);
@@ -59,7 +59,7 @@ int report_histogram(const struct calls_of_func *calls, enum color_mode color, s
 		     struct uft_err *err);
 
 /*
- * Show the slowest calls, each with the command that shows the call. @dir: the recording, for this
+ * Show the slowest calls, each with the command that shows the call. @dir: the recording in this
  * command. Returns 0, or -ENOENT when there was no call.
  */
 int report_slowest(const struct calls_of_func *calls, const char *dir, enum color_mode color,

@@ -9,7 +9,9 @@
 /* Write a duration after two blanks. */
 void report_put_time(uint64_t ns, enum color_mode color, struct sink *sink);
 
-/* Find the first and the last power of two with values. Returns false without values. */
+/*
+ * Find the first and the last power of two that have values. Returns false if there are no values.
+ */
 bool hist_powers(const struct hist *hist, unsigned *first, unsigned *last);
 
 /* Returns the lower or the upper bound of the values that hist_count_power() counts. */
@@ -17,8 +19,8 @@ uint64_t hist_power_from(unsigned power);
 uint64_t hist_power_to(unsigned power);
 
 /*
- * Write a line for each power of two, from the first to the last that has values: lower bound,
- * upper bound, count, bar.
+ * Write a line for each power of two, from the first to the last that has values. A line has the
+ * lower bound, the upper bound, the count, and a bar.
  */
 void hist_put_rows(const struct hist *hist, enum color_mode color, struct sink *sink);
 

@@ -4,7 +4,7 @@
 
 #include "utils/view/report/report_columns.h"
 
-/* True when a cell's csv text is a number in JSON, too: it has no leading zeros. */
+/* True when the csv text of a cell is a number in JSON, too. Such a number has no leading zeros. */
 static bool is_number(const char *text)
 {
 	size_t whole = strspn(text, "0123456789");
@@ -74,7 +74,7 @@ int report_put_json(const struct report *report, const struct report_layout *lay
 
 	if (sink_init_text(&cells, &text) < 0)
 		return err_set_errno(err, -ENOMEM, "cannot show %zu rows", nr);
-	/* Text is not escaped for @cells, but when it is copied to @sink. */
+	/* Text is not escaped for @cells. It is escaped when it is copied to @sink. */
 	cells.medium = MEDIUM_BINARY;
 	sink->medium = MEDIUM_JSON;
 	sink_lit(sink, "[");
