@@ -9,13 +9,13 @@
 #include "utils/view/values/argtext_struct.h"
 #include "utils/view/extended.h"
 
-/* The limit of the text of a call's arguments. Further arguments are left out, as in uftrace. */
+/* The limit of the text of a call's arguments. As in uftrace, further arguments are left out. */
 #define ARGS_TEXT_MAX	1024
-/* The limit of the text of all structs' fields in these arguments. */
+/* The limit of the text of the fields of all structs among these arguments. */
 #define FIELDS_TEXT_MAX 256
 /*
- * The limit of the number of these fields. Only invalid structs reach it: valid fields have text,
- * whose limit comes first.
+ * The limit of the number of these fields. Only invalid structs reach it, because valid fields have
+ * text, and reach the limit of the text first.
  */
 #define FIELDS_MAX	256
 /* Larger unsigned numbers are shown in hexadecimal digits. */
@@ -51,7 +51,7 @@ static void put_hex(uint64_t v, struct strbuf *out)
 
 /*
  * Write an integer of unknown type. The largest 65536 values of 32 bits are shown as negative
- * numbers: in a register, a negative int may have zeros above it.
+ * numbers, because a negative int in a register may have zeros above it.
  */
 static void put_auto(const struct subject *s, const struct arg_value *value, struct strbuf *out)
 {
@@ -67,7 +67,7 @@ static void put_auto(const struct subject *s, const struct arg_value *value, str
 }
 
 /*
- * Write a number of 128 bits. A large unsigned number has hexadecimal digits. Recordings of
+ * Write a number of 128 bits. A large unsigned number is shown in hexadecimal digits. Recordings of
  * big-endian machines have no numbers of this size.
  */
 static void put_128_bits(const struct arg_value *value, bool is_signed, struct strbuf *out)
@@ -210,8 +210,8 @@ static void put_char(const struct subject *s, const struct arg_value *value, str
 }
 
 /*
- * Write a number in IEEE 754's format of 128 bits. x87's format, which put_extended() takes, has
- * the same exponent, and the upper 63 bits of the fraction after a leading one.
+ * Write a number in IEEE 754's format of 128 bits. put_extended() takes x87's format, which has the
+ * same exponent, and a leading one before the upper 63 bits of the fraction.
  */
 static void put_binary128(const uint8_t *bytes, struct strbuf *out)
 {
@@ -223,7 +223,7 @@ static void put_binary128(const uint8_t *bytes, struct strbuf *out)
 	if (sign_exponent & 0x7fff)
 		mantissa |= 1ULL << 63;
 	/*
-	 * A NaN differs from an infinity by any bit of the fraction, even by one that is left out.
+	 * A NaN differs from an infinity by any bit of the fraction, even if this bit is left out.
 	 */
 	if ((sign_exponent & 0x7fff) == 0x7fff && low << 15)
 		mantissa |= 1;
@@ -307,8 +307,8 @@ static void put_enum(const struct subject *s, const struct argspec *spec,
 	int64_t v = load_signed(s, value);
 
 	/*
-	 * Enums have 32 bits in C, so this may be a negative value in a register. It is not, if the
-	 * enum has a name for the positive value.
+	 * Enums have 32 bits in C, so this may be a negative value in a register. But if the enum
+	 * has a name for the positive value, it is this value.
 	 */
 	if (v > INT32_MAX && v <= UINT32_MAX && !(def && enum_def_name(def, v)))
 		v = (int32_t)v;
@@ -380,7 +380,7 @@ static void put_values(struct subject *s, struct strbuf *out)
 		if (i)
 			strbuf_addstr(out, ", ");
 		argtext_put_value(s, spec, &value, out);
-		/* Text is cut between arguments only, since it may have colours. */
+		/* Text is cut only between arguments, because it may have colours. */
 		if (out->len - start > ARGS_TEXT_MAX)
 			return;
 	}

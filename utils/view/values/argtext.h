@@ -9,7 +9,7 @@
 
 /*
  * @color: the colours of strings, symbols and enums. It also tells whether text is escaped for a
- *         page or for a terminal. Exporters use COLOR_MODE_OFF: a terminal.
+ *         page or for a terminal. Exporters use COLOR_MODE_OFF, which means a terminal.
  */
 struct argtext {
 	struct trace_data *data;
@@ -17,17 +17,20 @@ struct argtext {
 };
 
 /*
- * Append the payload of an ENTRY: "(1, "text")". Returns false, with nothing appended, when the
- * event has no payload or its types are unknown.
+ * Append the payload of an ENTRY as "(1, "text")". Returns false, with nothing appended, when the
+ * event has no payload, or its types are unknown.
  */
 bool argtext_put_args(const struct argtext *text, const struct task *task,
 		      const struct event *event, struct strbuf *out);
 
-/* Append the return value of an EXIT, without " = ". Returns false like argtext_put_args(). */
+/*
+ * Append the return value of an EXIT, without " = ". Returns false in the same cases as
+ * argtext_put_args().
+ */
 bool argtext_put_retval(const struct argtext *text, const struct task *task,
 			const struct event *event, struct strbuf *out);
 
-/* Append the text for dump: a line for each value, with its type and its bytes. */
+/* Append the text for dump. It has a line for each value, with its type and its bytes. */
 bool argtext_put_raw(const struct argtext *text, const struct task *task, const struct event *event,
 		     struct strbuf *out);
 

@@ -15,7 +15,7 @@ struct box {
 	const struct shape *shape;
 	const uint8_t *at;
 	const uint8_t *end;
-	unsigned open; /* braces */
+	unsigned open; /* number of open braces */
 };
 
 static bool take_box_bytes(struct box *box, size_t bytes, const uint8_t **data)
@@ -45,7 +45,7 @@ static void end_shape(struct box *box, struct strbuf *out)
 
 static bool put_node(struct box *box, size_t index, struct strbuf *out);
 
-/* Returns the index of the node after @index and all its descendants. */
+/* Returns the index of the node that follows @index and all its descendants. */
 static size_t behind(const struct box *box, size_t index)
 {
 	return index + 1 + box->shape->nodes[index].skip;
@@ -115,7 +115,7 @@ static bool put_sequence(struct box *box, size_t index, struct strbuf *out)
 	}
 	if (number == BOX_MANY)
 		strbuf_addf(out, "more than %u: ", BOX_WALK_MAX);
-	/* An array's length is not written: it is in the type. */
+	/* The length of an array is not written, because it is in the type. */
 	else if (box->shape->nodes[index].letter == 'a')
 		number = MIN(number, (uint32_t)UINT16_MAX);
 	else
@@ -154,8 +154,8 @@ static bool put_members(struct box *box, size_t index, struct strbuf *out)
 }
 
 /*
- * Write an optional value, a pointer or a variant. The byte before the value tells whether there is
- * a value, or which alternative of a variant it is.
+ * Write an optional value, a pointer or a variant. The byte before the value tells if there is a
+ * value, or which alternative of a variant it is.
  */
 static bool put_maybe(struct box *box, size_t index, struct strbuf *out)
 {

@@ -5,11 +5,11 @@
 
 #include "utils/pipeline/recording/data.h"
 
-/* The limit of shown elements of an array. */
+/* The limit of the number of elements of an array that are shown. */
 #define ELEMENTS_MAX   8
 /*
  * The limit of nesting. Recorders write no deeper structs (utils/object/dwarf/dwarf_struct.c), but
- * in a damaged file a struct may contain itself.
+ * a struct in a damaged file may contain itself.
  */
 #define NESTING_MAX    8
 /* The limit of a name; the rest is cut. */
@@ -40,7 +40,7 @@ static void put_element(struct subject *s, const struct struct_field *field,
 	uint8_t bytes[sizeof(uint64_t)];
 	struct arg_value bits = { bytes, sizeof(bytes) };
 
-	/* The cast is safe: the code below does not change a struct. */
+	/* The cast is safe, because the code below does not change a struct. */
 	if (field->type.format == ARG_STRUCT)
 		spec.fields = (char *)field->ref;
 	else
@@ -105,7 +105,10 @@ static bool put_field(struct subject *s, const struct struct_field *field, const
 		return boxed->put(boxed->self, out);
 	if (field->is_boxed)
 		strbuf_addstr(out, "{...}");
-	/* A vector is a struct with one nameless array: the struct's braces are enough. */
+	/*
+	 * A vector is a struct that has one array without a name. The braces of the struct are
+	 * enough.
+	 */
 	else if (field->count && !*field->name)
 		put_elements(s, field, value.data, out);
 	else if (field->count)

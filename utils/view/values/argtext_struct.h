@@ -8,9 +8,9 @@
 /*
  * The call that values belong to, and the limits of their text.
  *
- * @budget: remaining bytes for the text of structs' fields
- * @fields: the number of fields and nodes of containers still to show
- * @nesting: number of structs around the value
+ * @budget: the remaining bytes for the text of the fields of structs
+ * @fields: the number of fields, and of nodes of containers, that may still be shown
+ * @nesting: the number of structs around the value
  */
 struct subject {
 	const struct argtext *text;
@@ -25,7 +25,7 @@ struct subject {
 /* Append text from the recording, escaped for a terminal or a page. */
 void argtext_put_text(const struct subject *s, const char *text, size_t len, struct strbuf *out);
 void argtext_put_name(const struct subject *s, const char *name, struct strbuf *out);
-/* Append the name in front of a struct's brace, or nothing for a struct without a name. */
+/* Append the name before the brace of a struct, or nothing for a struct without a name. */
 void argtext_put_struct_name(const struct subject *s, const struct argspec *spec,
 			     struct strbuf *out);
 
@@ -34,7 +34,8 @@ void argtext_put_value(struct subject *s, const struct argspec *spec, const stru
 		       struct strbuf *out);
 
 /*
- * Appends boxed fields, one in each call of @put, which returns false when there is no more field.
+ * Appends boxed fields. Each call of @put appends one, or returns false when there is no further
+ * field.
  */
 struct boxed_fields {
 	bool (*put)(void *self, struct strbuf *out);
@@ -42,7 +43,7 @@ struct boxed_fields {
 };
 
 /*
- * Append a value that is a number in the language but a struct here, such as one of 128 bits.
+ * Append a value that is a number in the language, but a struct here, such as one of 128 bits.
  * Returns false for other values.
  */
 bool argtext_put_plain(struct subject *s, const struct argspec *spec, const struct arg_value *value,

@@ -7,7 +7,7 @@
 #include "utils/pipeline/recording/args.h"
 
 /*
- * The position in a payload: the next value has the type specs[@next].
+ * The position in a payload. The next value has the type specs[@next].
  *
  * @nr: the number of values, unless the payload is damaged
  */

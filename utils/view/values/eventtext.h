@@ -12,8 +12,8 @@
 struct kerneltext;
 
 /*
- * True for an event that lists of events have: it is no part of a call, and no perf event of the
- * kernel, which each task has.
+ * True for an event that lists of events have. It does not belong to a call, and is not a perf
+ * event of the kernel, which each task has.
  */
 static inline bool event_is_listed(const struct event *event)
 {
@@ -43,13 +43,13 @@ void event_texts_deinit(struct event_texts *texts);
 void event_put_name(struct event_texts *texts, const struct event *event, struct strbuf *out);
 
 /*
- * Write the text of the event's data, or nothing without data. @task: the event's task. Not
+ * Write the text of the event's data, or nothing if there are no data. @task: the event's task. Not
  * thread-safe.
  */
 void event_put_data(struct event_texts *texts, const struct task *task, const struct event *event,
 		    struct strbuf *out);
 
-/* Like event_put_data(), in the form of dump: differences have no plus signs. */
+/* Like event_put_data(), but in the form of dump, in which differences have no plus signs. */
 void event_put_raw_data(struct event_texts *texts, const struct task *task,
 			const struct event *event, struct strbuf *out);
 

@@ -12,7 +12,7 @@
 #include "utils/view/values/kernelformat.h"
 
 /*
- * The library does not check offsets in records, which have 16 bits. So records are read in a
+ * The library does not check the offsets in records, which have 16 bits. So records are copied to a
  * zeroed buffer that is large enough for all offsets.
  *
  * Some formats (see has_risk()) make the library use a number of the record as an index or a
@@ -22,15 +22,15 @@
 #define RECORD_MAX	 65536
 #define ROOM_BYTES	 (4 * 65536)
 #define TREE_DEPTH_MAX	 4000
-/* The limit of digits of a width in a format. */
+/* The limit of the number of digits that a width in a format may have. */
 #define WIDTH_DIGITS_MAX 3
 
 /*
- * The limit of work for a record: a few bytes may stand for a field of 64 KB or thousands of
+ * The limit of work for a record. A few bytes may stand for a field of 64 KB, or for thousands of
  * arguments. Records of Linux take at most 5 steps a byte.
  */
 #define STEPS_PER_BYTE	  32
-/* The steps of an array's element, when fields are shown one by one. */
+/* The steps for an element of an array, when fields are shown one by one. */
 #define STEPS_PER_ELEMENT 4
 
 /*
@@ -72,7 +72,7 @@ static bool has_sane_fields(const struct tep_format_field *field)
 	return true;
 }
 
-/* True for a number of the format itself that is safe as a divisor or an index. */
+/* True for a number that is in the format itself, and is safe as a divisor or an index. */
 static bool is_small_number(const struct tep_print_arg *arg)
 {
 	char *end;
@@ -242,7 +242,7 @@ static struct work find_work(struct tep_event *event, bool is_plain)
 	return work;
 }
 
-/* Find a symbol for the library, which does not change the texts. */
+/* Find a symbol for the library. The library does not change the text. */
 static char *resolve(void *syms, unsigned long long *addr, char **module)
 {
 	uint64_t start;
@@ -273,7 +273,9 @@ static int parse_event_type(struct kernelfields *fields, const struct kernel_eve
 			       layout->is_big_endian ? TEP_BIG_ENDIAN : TEP_LITTLE_ENDIAN);
 	if (syms)
 		tep_set_function_resolver(fields->tep, resolve, syms);
-	/* Ignore errors: the library knows the fields even of formats that it cannot print. */
+	/*
+	 * Ignore errors, because the library knows the fields even of formats that it cannot print.
+	 */
 	tep_parse_event(fields->tep, format.data, format.len, system);
 	fields->event = tep_find_event(fields->tep, type->id);
 	if (!fields->event || !has_sane_fields(fields->event->format.common_fields) ||

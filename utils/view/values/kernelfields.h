@@ -19,10 +19,10 @@ bool kernelfields_are_built_in(void);
 struct kernelfields;
 
 /*
- * Read the format of @type. Returns NULL when the format is not safe for the library, or memory is
- * short.
+ * Read the format of @type. Returns NULL when the format is not safe for the library, or when
+ * memory is short.
  *
- * @layout: of the recorded machine
+ * @layout: the layout of the recorded machine
  * @syms: names for addresses, or NULL; must outlive the result
  */
 struct kernelfields *kernelfields_create(const struct kernel_event_type *type,
@@ -40,11 +40,11 @@ uint8_t *kernelfields_room(void);
 #define KERNELFIELDS_STEPS (4U << 20)
 
 /*
- * Append the text of the record of @len bytes at @data, one line.
+ * Append the text of the record of @len bytes at @data. It is one line.
  *
- * @room: from kernelfields_room(); it is zeroed again
+ * @room: the buffer from kernelfields_room(), which is zeroed again
  * @steps: the work that is left for all records. A record adds steps for its bytes, and takes steps
- *         for its text; when too few are left, the line says so instead
+ *         for its text. When too few steps are left, the line says so instead
  */
 void kernelfields_put(const struct kernelfields *fields, uint8_t *room, const uint8_t *data,
 		      size_t len, uint64_t *steps, struct strbuf *out);

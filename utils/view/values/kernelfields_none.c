@@ -1,4 +1,7 @@
-/* Fields of the kernel's events, in a build without libtraceevent: none (see kernelfields.h). */
+/*
+ * The fields of the kernel's events, in a build without libtraceevent, which has none (see
+ * kernelfields.h).
+ */
 #include "utils/view/values/kernelfields.h"
 
 bool kernelfields_are_built_in(void)

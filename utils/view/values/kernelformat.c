@@ -5,17 +5,17 @@
 
 #include "utils/base/compiler.h"
 
-/* The largest format of Linux 6.18 has 5,500 bytes. */
+/* The limit of the size of a format. The largest format of Linux 6.18 has 5,500 bytes. */
 #define FORMAT_BYTES_MAX 32768
 #define FIELD_END_MAX	 65536
-/* The limit of nesting: the library recurses, with several calls for a level. */
+/* The limit of nesting, because the library recurses, with several calls for each level. */
 #define DEPTH_MAX	 100
 #define OPERATORS_MAX	 4000
 
 /*
  * One format that is being read.
  *
- * @all: the whole format, for looking up fields
+ * @all: the whole format, in which fields are looked up
  * @in: the part that is not read yet
  */
 struct reading {
@@ -99,8 +99,8 @@ static bool read_field(struct text line, struct text *declaration)
 }
 
 /*
- * True when the format has a field of that name. @is_dynamic: the field must be one whose length is
- * in each record
+ * True when the format has a field with this name. @is_dynamic: the field must be one whose length
+ * is in each record
  */
 static bool has_field(const struct reading *r, struct text name, bool is_dynamic)
 {
@@ -209,7 +209,7 @@ static bool take_cast(struct reading *r)
 	return false;
 }
 
-/* Parse a string, or one of the NULLs that end lists in the kernel's source. */
+/* Parse a string, or one of the NULLs with which lists in the kernel's source end. */
 static bool take_text(struct reading *r)
 {
 	return take_string(r) || take_token(r, "((void *)0)") || take_token(r, "0");
@@ -341,7 +341,7 @@ static bool read_expression(struct reading *r)
 	return is_good && r->nr_operators < OPERATORS_MAX;
 }
 
-/* True when @text, the part after "print fmt: ", is valid. */
+/* True when @text is valid. It is the part after "print fmt: ". */
 static bool has_good_print(struct text all, struct text text)
 {
 	struct reading r = { .all = all, .in = text };

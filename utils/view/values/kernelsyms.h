@@ -7,15 +7,15 @@
 struct kernelsyms;
 
 /*
- * Returns the symbols of the recording @dir, read on demand, or NULL when memory is short: the
- * other functions accept NULL. Not thread-safe. @dir must outlive the symbols.
+ * Returns the symbols of the recording @dir, which are read on demand. Returns NULL when memory is
+ * short, which the other functions accept. Not thread-safe. @dir must outlive the symbols.
  */
 struct kernelsyms *kernelsyms_create(const char *dir);
 void kernelsyms_destroy(struct kernelsyms *syms);
 
 /*
  * Returns the function that contains @addr, with its start in *@start, or NULL when it is unknown.
- * The text lives as long as @syms.
+ * The text is valid as long as @syms.
  */
 const char *kernelsyms_find(struct kernelsyms *syms, uint64_t addr, uint64_t *start);
 

@@ -5,14 +5,14 @@
 
 #include "utils/view/values/kernelfields.h"
 
-/* @fields: NULL when the format is invalid, or was not read yet */
+/* @fields: NULL if the format is invalid, or was not read yet */
 struct known_fields {
 	struct kernelfields *fields;
 	bool was_read;
 };
 
 /*
- * @known: by place in formats->types
+ * @known: by index in formats->types
  * @room: see kernelfields_room()
  * @steps: see kernelfields_put()
  */

@@ -1,4 +1,4 @@
-/* The text of the kernel's events: "sched:sched_switch" and their fields. */
+/* The text of the kernel's events: their names, such as "sched:sched_switch", and their fields. */
 #ifndef UTRAIL_VIEW_KERNELTEXT_H
 #define UTRAIL_VIEW_KERNELTEXT_H
 
@@ -9,11 +9,11 @@
 #include "utils/base/containers/strbuf.h"
 #include "utils/pipeline/recording/kernel_formats.h"
 
-/* The formats of a recording, each parsed at the first record of its type. Not thread-safe. */
+/* The formats of a recording. Each is parsed at the first record of its type. Not thread-safe. */
 struct kerneltext;
 
 /*
- * Returns NULL when @formats is empty or memory is short: then events have no fields. @formats and
+ * Returns NULL when @formats is empty, or memory is short. Events have no fields then. @formats and
  * @dir, the directory of the recording, must outlive the result.
  */
 struct kerneltext *kerneltext_create(const struct kernel_formats *formats, const char *dir);

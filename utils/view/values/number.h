@@ -6,29 +6,32 @@
 
 #include "utils/base/color.h"
 
-/* All functions here write to @to without a NUL and return the end. */
+/* All functions here write to @to without a NUL, and return the end of the text. */
 
 /* Write the number right-aligned in @width columns, or in up to 20 columns if it is longer. */
 char *put_dec(char *to, uint64_t v, unsigned width);
 char *put_hex(char *to, uint64_t v, unsigned width);
 
 #define TIME_WIDTH     10
-/* The limit of the bytes of put_time_color(), with colours of HTML. */
+/* The limit of the bytes of put_time_color(). It includes the colours of HTML. */
 #define TIME_MAX_BYTES 80
 
-/* Write "  1.234 us": a duration with its unit in TIME_WIDTH columns. Zero is blank. */
+/* Write a duration as "  1.234 us", with its unit, in TIME_WIDTH columns. Zero is blank. */
 char *put_time(char *to, uint64_t ns);
-/* Like put_time(), with the unit in its colour. */
+/* Like put_time(), but with the unit in its colour. */
 char *put_time_color(char *to, uint64_t ns, enum color_mode mode);
 
 #define TIMESTAMP_WIDTH 18
 
-/* Write "    1234.567890123": seconds in TIMESTAMP_WIDTH columns. */
+/* Write seconds as "    1234.567890123", in TIMESTAMP_WIDTH columns. */
 char *put_timestamp(char *to, uint64_t ns);
 
-/* Write @ns, less than a second, as microseconds: "uuuuuu.nnn". Two bytes more are overwritten. */
+/*
+ * Write @ns, which is less than a second, as microseconds: "uuuuuu.nnn". Two more bytes are
+ * overwritten.
+ */
 char *put_millionths(char *to, uint32_t ns);
-/* Write "." and three digits. A byte more is overwritten. */
+/* Write "." and three digits. One more byte is overwritten. */
 char *put_thousandths(char *to, uint32_t v);
 
 #endif
