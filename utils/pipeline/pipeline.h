@@ -88,7 +88,7 @@ struct view {
 	bool in_parts;
 };
 
-/* The most sources of a lane beside the records. */
+/* The most sources that a lane has in addition to the records. */
 #define LANE_OTHERS 1
 
 enum lane_state {

@@ -474,7 +474,7 @@ const char *task_name_at(const struct task *task, uint64_t time_ns)
 	uint64_t session_ns = begun > 1 ? task->refs[begun - 1].start_ns : 0;
 	size_t named = count_names(task, time_ns);
 
-	/* A name from before the last exec is not valid any more. */
+	/* A name that was given before the last exec is not valid any more. */
 	if (named && task->names[named - 1].start_ns >= session_ns)
 		return task->names[named - 1].name;
 	return session ? path_base(session->exename) : "";

@@ -12,8 +12,8 @@
  * libtraceevent crashes on many formats that no kernel writes. Returns false when the head or a
  * field is invalid.
  *
- * @has_print: false when the line "print fmt" is malformed, or uses an unknown field or function;
- *         its text is empty in the copy
+ * @has_print: becomes false when the line "print fmt" is malformed, or uses an unknown field or
+ *         function. The text of the line is empty in the copy then
  */
 bool kernelformat_clean(struct text format, struct strbuf *out, bool *has_print);
 
