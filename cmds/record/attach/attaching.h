@@ -76,7 +76,7 @@ int attaching_call(struct attaching *a, int patience_ms, uint64_t fn, uint64_t f
 int attaching_leave(struct attaching *a, enum attach_step step, uint64_t *result,
 		    struct uft_err *err);
 
-/* Let the process run for a moment. Its requests are answered meanwhile. */
+/* Let the process run for a moment, and answer its requests. */
 void attaching_wait(const struct attaching *a, unsigned us);
 
 /* Read the probe's list of changes in the program's text to a->text. */

@@ -26,8 +26,8 @@ static bool is_too_much(const struct control *ctl, const struct conversation *ta
 }
 
 /*
- * Handles a report on a module. Modules beyond the limit are left out. The process is still traced,
- * and this is reported at the end.
+ * Handles a report on a module. Modules beyond the limit are left out, and their number is reported
+ * at the end. The process is still traced.
  */
 unsigned ready_take_module(void *context, const void *message, size_t len)
 {

@@ -73,7 +73,7 @@ void plan_entries_deinit(struct plan_entries *plan);
 void plan_make(struct planner *planner, struct control_module *const *modules, size_t nr,
 	       bool has_program, struct plan_entries *out);
 
-/* Make only the part of a plan that is about functions. It is for a plan that is sent later. */
+/* Make only the part of a plan that is about functions. It is for plans after the first one. */
 void plan_make_functions(struct planner *planner, struct control_module *const *modules, size_t nr,
 			 struct plan_entries *out);
 

@@ -49,8 +49,8 @@ uint32_t captures_add(const struct capture_settings *settings,
 
 /*
  * Append the .dbg file of a module to @out. The file has the functions of @symbols that the debug
- * information knows. It also has the specifications that captures_add() has taken from there.
- * Returns 0 or -ENOMEM.
+ * information knows, and the specifications that captures_add() has taken from the debug
+ * information. Returns 0 or -ENOMEM.
  */
 struct capture_module {
 	const char *path;
