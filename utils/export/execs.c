@@ -31,8 +31,10 @@ static void set_end(struct exec_slice *slice, const struct pipeline *pipe)
 }
 
 /*
- * Make slices. @numbers: room for a number for each execution; @has_shown: a flag for each process,
- * which is false at first
+ * Make the slices.
+ *
+ * @numbers: room for one number for each execution
+ * @has_shown: a flag for each process, which is false at first
  */
 static void choose_executions(struct exec_slices *slices, const struct pipeline *pipe,
 			      size_t *numbers, bool *has_shown)

@@ -1,4 +1,4 @@
-/* The executions of a recording (record --proc) as exporters show them: as slices of time. */
+/* The executions of a recording (record --proc) as slices of time, as exporters show them. */
 #ifndef UTRAIL_EXPORT_EXECS_H
 #define UTRAIL_EXPORT_EXECS_H
 
@@ -14,7 +14,7 @@
 
 /*
  * @is: the execution
- * @start_ns, @end_ns: its part in the time range
+ * @start_ns, @end_ns: the part of the execution that is in the time range
  * @parent: the nearest ancestor that has a slice, or EXECUTION_NONE
  * @signal: the signal that ended its process during this execution, or 0
  * @status: the exit status; -1: its process did not exit during this execution
@@ -30,7 +30,7 @@ struct exec_slice {
 	bool is_first;
 };
 
-/* Starts as { 0 } and ends with exec_slices_deinit(). @all: in the order of executions. */
+/* Starts as { 0 } and ends with exec_slices_deinit(). @all has the order of @executions. */
 struct exec_slices {
 	struct executions executions;
 	struct exec_slice *all;
@@ -38,17 +38,19 @@ struct exec_slices {
 };
 
 /*
- * Load the executions that the user chose: in the time range, and of processes whose first thread
- * is chosen (--tid). With --no-event there are none. Returns 0 or a negative error with @err.
+ * Load the executions that the user has chosen. They are in the time range, and belong to processes
+ * whose first thread is chosen (--tid). With --no-event there are none. Returns 0, or a negative
+ * error with @err.
  *
- * Damaged records are left out: the pipeline reads the same file and reports them.
+ * Damaged records are left out. The pipeline reads the same file, and reports them.
  */
 int exec_slices_load(struct exec_slices *slices, const struct pipeline *pipe, struct uft_err *err);
 void exec_slices_deinit(struct exec_slices *slices);
 #define cleanup_exec_slices cleanup(exec_slices_deinit)
 
 /*
- * Append the name of the running program, unescaped: "gcc", or "fork of gcc" before its execve(2).
+ * Append the unescaped name of the running program, such as "gcc". Before its execve(2), a process
+ * is named "fork of gcc".
  */
 void exec_put_name(struct strbuf *out, const struct execution *execution);
 

@@ -19,7 +19,7 @@ static void put_name(struct export *ex, const char *name)
 struct own {
 	const struct func *func;
 	uint64_t self_ns;
-	size_t first; /* the first of the @nr pairs in which it is the caller */
+	size_t first; /* index of the first of the @nr pairs in which the function is the caller */
 	size_t nr;
 };
 
@@ -55,7 +55,7 @@ static struct own *make_own(const struct callers *callers, size_t *nr)
 			.self_ns = callers->pairs[i].self_ns,
 		};
 	*nr = fold_own(all, callers->nr);
-	/* Both the functions in @all and the callers of pairs are sorted by name. */
+	/* The functions in @all and the callers of the pairs are both sorted by name. */
 	for (size_t i = 0, at = 0; i < *nr; i++) {
 		while (at < callers->nr &&
 		       (!callers->pairs[at].caller ||
@@ -71,10 +71,10 @@ static struct own *make_own(const struct callers *callers, size_t *nr)
 }
 
 /*
- * A kind of cost: the time, or a counter. All costs have the same functions and pairs in the same
- * order.
+ * A kind of cost: the time, or a counter. All kinds have the same functions and the same pairs, in
+ * the same order.
  *
- * @all, @nr: by function
+ * @all, @nr: the costs of the functions
  */
 struct cost {
 	const char *name;
@@ -83,7 +83,7 @@ struct cost {
 	size_t nr;
 };
 
-/* All costs: the time, then the counters. */
+/* All kinds of cost: the time first, and then the counters. */
 struct costs {
 	struct cost list[1 + COUNTERS_MAX];
 	size_t nr;

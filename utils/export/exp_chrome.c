@@ -11,13 +11,14 @@
 #include "utils/view/texts.h"
 #include "utils/view/values/titles.h"
 
-/* The limit of names that fit into the room for a line. */
+/* The longest name that fits into the room for a line. */
 #define SHORT_NAME (SINK_ROOM_MAX - 512)
 
 /*
- * @names: by function: its name, and the text after it up to the end of the line
- * @tasks: by task->index: the text between the kind of event and the name
- * @second_ns, @second_text: the second of the last line, and the beginning of its lines
+ * @names: for each function, its name and the text that follows it up to the end of the line
+ * @tasks: for each task->index, the text between the kind of event and the name
+ * @second_ns, @second_text: the second of the last line, and the beginning of all lines of that
+ *         second
  */
 struct chrome {
 	struct nest nest;
@@ -46,7 +47,7 @@ static void make_name(const struct func *func, struct strbuf *out)
 static void make_task(struct task_text *text, const struct task *task)
 {
 	/*
-	 * The first thread's tid is written, too, although it equals the pid: without a tid,
+	 * The tid of the first thread is written, too, although it equals the pid. Without a tid,
 	 * readers assign an event to thread 0.
 	 */
 	text->len = sprintf(text->text, "\",\"pid\":%d,\"tid\":%d,\"name\":\"", task->pid,
@@ -96,12 +97,12 @@ static __attribute__((noinline)) void set_second(struct chrome *chrome, uint64_t
 	chrome->second_ns = second * 1000000000;
 	chrome->second_len = sprintf(chrome->second_text, ",\n{\"ts\":%llu",
 				     (unsigned long long)second);
-	/* Numbers in JSON have no leading zeros, so the text for second 0 has no digit. */
+	/* Numbers in JSON have no leading zeros, so the text for second 0 has no digits. */
 	if (second == 0)
 		chrome->second_len = sprintf(chrome->second_text, ",\n{\"ts\":");
 }
 
-/* HOT: write microseconds with three digits after the point. */
+/* HOT: write a time in microseconds with three digits after the point. */
 static inline char *put_ts(struct chrome *chrome, char *to, uint64_t time_ns)
 {
 	if (unlikely(time_ns - chrome->second_ns >= 1000000000))
@@ -161,7 +162,7 @@ static int put_edge_with_payload(struct export *ex, const struct task *task,
 	return 0;
 }
 
-/* Write a point. "s":"t" means: of one thread. Its provider is the category. */
+/* Write a point. "s":"t" means that it belongs to one thread. Its provider is the category. */
 static int put_chrome_point(struct export *ex, const struct task *task, const struct event *event)
 {
 	struct chrome *chrome = ex->state;
@@ -208,8 +209,8 @@ static int put_chrome_events(struct export *ex, const struct event_span *span, s
 }
 
 /*
- * Write the part that both edges of an execution share. Process numbers are reused, so the process
- * has an id of its own.
+ * Write the part that both edges of an execution share. The process is identified by its own id,
+ * because process numbers are reused.
  */
 static void put_execution_edge(struct export *ex, const struct exec_slice *slice, bool is_begin)
 {
@@ -245,8 +246,8 @@ static void put_execution_args(struct export *ex, const struct exec_slice *slice
 }
 
 /*
- * Writes each execution as an async slice: a thread's calls may continue after a program's end, so
- * slices on the thread's track would cross.
+ * Writes each execution as an async slice. Slices on the thread's track could cross, because calls
+ * of a thread may continue after the end of a program.
  */
 static int put_executions(struct export *ex, struct uft_err *err)
 {

@@ -10,7 +10,10 @@
 #include "utils/base/units.h"
 #include "utils/export/export.h"
 
-/* @name, @text: of the event that is being written; @nr: lines so far */
+/*
+ * @name, @text: the name and the text of the event that is being written
+ * @nr: the number of lines that were written
+ */
 struct lines {
 	struct nest nest;
 	struct strbuf name;
@@ -92,7 +95,7 @@ static void put_path(struct export *ex, const struct nest_task *open)
 	}
 }
 
-/* Begin a line with the time. Each format puts the name and the text in its own way. */
+/* Begin a line with the time. Each format writes the name and the text differently. */
 static struct lines *begin_line(struct export *ex, const struct task *task,
 				const struct event *event)
 {
@@ -130,7 +133,7 @@ static int show_point(struct export *ex, const struct task *task, const struct e
 	return end_line(ex, lines);
 }
 
-/* The members that these exporters have in common. */
+/* The members that all of these exporters have in common. */
 #define LINES_MEMBERS(begin_of, point_of)                                                     \
 	.state_bytes = sizeof(struct lines), .configure = configure_lines, .begin = begin_of, \
 	.events = put_listed_events, .deinit = deinit_lines, .point = point_of
@@ -206,8 +209,8 @@ const struct exporter exp_event_json = {
 /* --- lines as libutrail-trace writes them --- */
 
 /*
- * Returns the event's time of day. An event that came from a line of a log has the time of that
- * line.
+ * Returns the event's time of day. For an event that was imported from a line of a log, this is the
+ * time in that line.
  */
 static int64_t real_time_us(const struct export *ex, const struct declared_event *declared,
 			    const struct event *event)
@@ -252,7 +255,7 @@ const struct exporter exp_event_fstrace = {
 
 /* --- the list of events that occur --- */
 
-/* The number of events with an id, and the sum of their data's bytes. */
+/* The number of events with an id, and the sum of the bytes of their data. */
 struct tally {
 	uint64_t id;
 	uint64_t nr;
@@ -354,7 +357,7 @@ static void put_tally(struct export *ex, const struct tally *tally, uint64_t len
 	sink_lit(ex->sink, "\n");
 }
 
-/* Write the table. Declared events that never occurred are listed, too. */
+/* Write the table. It also lists declared events that never occurred. */
 static int put_tallies(struct export *ex, struct uft_err *err)
 {
 	const struct declared_events *declared = &ex->texts.kinds.declared;

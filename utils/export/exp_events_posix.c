@@ -1,6 +1,6 @@
 /*
- * Events as a log of POSIX Trace (trace/posixlog/log.h). The beginning of a log is written last:
- * the log is made in a nameless file and then copied.
+ * Writes events as a log of POSIX Trace (trace/posixlog/log.h). The beginning of a log is written
+ * last, so the log is made in a nameless file and copied afterwards.
  */
 #include <endian.h>
 #include <errno.h>
@@ -13,13 +13,13 @@
 #include "utils/export/export.h"
 #include "utils/format/event_data.h"
 
-/* The default size of libutrail-trace's streams. */
+/* The default size of the streams of libutrail-trace. */
 #define STREAM_BYTES (256 << 10)
 #define POLICY_FLUSH 3 /* POSIX_TRACE_FLUSH */
 
 /*
- * @ids: by name, the index in @names plus 1, as a pointer; @nr_ids: the number of names
- * @made: the event to write next; @data: its data, borrowed or in @text
+ * @ids: the index in @names plus 1, stored as a pointer, by name; @nr_ids: the number of names
+ * @made: the event that is written next; @data: its data, which is borrowed or in @text
  */
 struct posix_export {
 	FILE *file;
@@ -66,8 +66,8 @@ static uint32_t fixed_id(const char *name)
 }
 
 /*
- * Find or give the id of a name. Names beyond the limit get the id of the unnamed event. Returns 0
- * or a negative errno.
+ * Find the id of a name, or assign a new one. Names beyond the limit get the id of the unnamed
+ * event. Returns 0 or a negative errno.
  */
 static int id_of(struct posix_export *to, const char *name, uint32_t *id)
 {
@@ -88,7 +88,7 @@ static int id_of(struct posix_export *to, const char *name, uint32_t *id)
 }
 
 /*
- * Add the names of all events of POSIX Trace in the order of their declarations, even of events
+ * Add the names of all events of POSIX Trace in the order of their declarations, including events
  * that never occurred.
  */
 static int add_names(struct export *ex)
@@ -132,7 +132,7 @@ static int begin_posix_log(struct export *ex, struct uft_err *err)
 
 /* --- events --- */
 
-/* Take the value of "DATA=%B". In an imported event, facts of the log follow the value. */
+/* Take the value of "DATA=%B". In an imported event, facts from the log follow the value. */
 static void take_data(struct posix_export *to, const struct event *event)
 {
 	const uint8_t *at = event->data;
@@ -163,7 +163,7 @@ static void take_data(struct posix_export *to, const struct event *event)
 		to->made.id = le32toh(said.id);
 }
 
-/* Take the text of an event that is not of POSIX Trace as its data. */
+/* Take the text of an event that is not an event of POSIX Trace as its data. */
 static int take_text(struct export *ex, const struct task *task, const struct event *event)
 {
 	struct posix_export *to = ex->state;
@@ -226,8 +226,8 @@ static int put_posix_point(struct export *ex, const struct task *task, const str
 }
 
 /*
- * Write a call as a stream has it (struct utrail_trace_function of <trace.h>), and the function's
- * name after it. The call site is unknown.
+ * Write a call in the form that a stream has (struct utrail_trace_function of <trace.h>), followed
+ * by the name of the function. The call site is unknown.
  */
 static int put_posix_call(struct export *ex, const struct task *task, const struct event *event)
 {

@@ -12,16 +12,16 @@
 #include "utils/view/values/titles.h"
 
 /*
- * The profiler shows samples, not calls. A period in which no call begins or ends becomes a sample,
- * whose weight is the length of the period. A stack is a path of calls.
+ * The profiler shows samples instead of calls. Each period in which no call begins or ends becomes
+ * a sample. Its weight is the length of the period. A stack is a path of calls.
  *
- * @tree: the paths; @calls of a node is the number of its path, plus one
+ * @tree: the paths; the member @calls of a node is the number of its path plus one
  * @numbers: functions in the order of the file
- * @strings: names of functions and of events, as they come
- * @func_names: by number of the function, the number of its name in @strings
+ * @strings: names of functions and of events, in the order of their first use
+ * @func_names: for each number of a function, the number of its name in @strings
  * @frames, @prefixes: columns of the table of stacks
  * @stacks, @times, @weights: columns of the samples of @task
- * @starts, @payloads: when the open calls of @task began, and their arguments
+ * @starts, @payloads: the start times of the open calls of @task, and their arguments
  * @markers: columns of the markers of @task: points, and calls with arguments or a return value
  */
 struct firefox {
@@ -57,7 +57,7 @@ struct firefox {
 	bool has_thread;
 };
 
-/* Tells the profiler how to show markers. */
+/* A text that tells the profiler how to show markers. */
 #define MARKER_SCHEMA                                                                            \
 	"{\"name\":\"Call\",\"display\":[\"marker-chart\",\"marker-table\"],\"isStackBased\":"   \
 	"true,"                                                                                  \
@@ -69,7 +69,7 @@ struct firefox {
 	"\"chartLabel\":\"{marker.name}\",\"tableLabel\":\"{marker.name} {marker.data.text}\","  \
 	"\"fields\":[{\"key\":\"text\",\"label\":\"Text\",\"format\":\"string\"}]}"
 
-/* Append milliseconds with six digits after the point to a column. */
+/* Append a time in milliseconds, with six digits after the point, to a column. */
 static void add_ms(struct strbuf *out, uint64_t ns)
 {
 	strbuf_addf(out, "%s%llu.%06u", out->len ? "," : "", (unsigned long long)(ns / 1000000),
@@ -111,7 +111,9 @@ static int begin_firefox(struct export *ex, struct uft_err *err)
 	return 0;
 }
 
-/* Like func_number(). The name of a new function is added to the strings. */
+/*
+ * Returns the number of @func like func_number(). Adds the name of a new function to the strings.
+ */
 static uint32_t number_of_func(struct firefox *f, const struct func *func)
 {
 	uint32_t number = func_number(&f->numbers, func);
@@ -224,7 +226,7 @@ static int put_firefox_marker(struct export *ex, const struct task *task, const 
 	return 0;
 }
 
-/* Write a sample of the calls that were open up to now. */
+/* Write a sample of the calls that were open until @now_ns. */
 static void put_sample(struct export *ex, uint64_t now_ns)
 {
 	struct firefox *f = ex->state;
@@ -311,7 +313,7 @@ static void put_thread(struct export *ex)
 	f->has_thread = true;
 }
 
-/* End the calls that never returned at the task's last event, and write the thread. */
+/* End the calls that never returned at the time of the task's last event, and write the thread. */
 static int end_thread(struct export *ex)
 {
 	struct firefox *f = ex->state;
@@ -390,7 +392,10 @@ static unsigned category_of(const struct func *func)
 	return func->is_libcall;
 }
 
-/* Write the tables of frames and functions. Each function has one frame, with its own number. */
+/*
+ * Write the tables of frames and functions. Each function has one frame, which has the number of
+ * the function.
+ */
 static void put_tables(struct export *ex)
 {
 	static const char *const frame_nulls[] = { "nativeSymbol", "innerWindowID", "line",

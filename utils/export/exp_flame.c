@@ -1,21 +1,24 @@
-/* Exporters: a line for each call path with a number, from which flame graphs are made. */
+/*
+ * Exporters that write a line with a number for each call path. Flame graphs are made from such
+ * lines.
+ */
 #include <errno.h>
 #include <string.h>
 
 #include "utils/export/export.h"
 #include "utils/view/values/titles.h"
 
-/* The limit of samples. More samples do not make a better flame graph. */
+/* The most samples. More samples do not make a better flame graph. */
 #define SAMPLES_MAX    1000000
 /*
- * The limit of the text, which grows with the square of the depth: a recording of 2 MB with 60,000
- * nested calls would have 23 GB.
+ * The largest size of the text. It grows with the square of the depth: a recording of 2 MB with
+ * 60,000 nested calls would have 23 GB of text.
  */
 #define TEXT_MAX_BYTES (4ULL << 30)
 
 /*
- * Append a name. Separators of names and newlines are replaced, and so is a blank before a number
- * at the end: readers would take that number for the count.
+ * Append a name. Separators of names and newlines are replaced. A blank before a number at the end
+ * is replaced, too, because readers would take that number for the count.
  */
 static void put_name(struct strbuf *out, const char *name)
 {
@@ -52,7 +55,7 @@ static int too_long(struct uft_err *err)
 		TEXT_MAX_BYTES >> 30);
 }
 
-/* Returns the place in @path where its last name begins, with the separator. */
+/* Returns the offset in @path of its last name, including the separator. */
 static size_t last_name(const struct strbuf *path, size_t keep)
 {
 	const char *at = memrchr(path->data + keep, ';', path->len - keep);
@@ -64,9 +67,9 @@ static size_t last_name(const struct strbuf *path, size_t keep)
  * Writes a line for each node with a count, callers first. Returns false when the text would become
  * too long.
  *
- * @path: the text before all names
- * @divisor: for @count
- * @text_bytes: length of the text so far
+ * @path: the text that precedes the names
+ * @divisor: the argument of @count
+ * @text_bytes: the length of the text that was written
  */
 static bool put_tree(struct export *ex, const struct tree_node *root, struct strbuf *path,
 		     uint64_t (*count)(const struct tree_node *node, uint64_t divisor),
@@ -118,15 +121,15 @@ static uint64_t count_samples(const struct tree_node *node, uint64_t sample_ns)
 		below_ns += child->total_ns;
 	}
 	/*
-	 * The calls of a forked child are below a call that the parent had open at the fork, but
-	 * their time is not in the call's time.
+	 * The calls of a forked child are below a call that its parent had open at the fork. Their
+	 * time is not part of the time of that call.
 	 */
 	if ((int64_t)(below_ns - (node->total_ns - node->self_ns)) > 0)
 		return samples_in(node->self_ns, sample_ns);
 	return all > below ? all - below : 0;
 }
 
-/* Choose 1, 10, 100 ... microseconds, so that there are not too many samples. */
+/* Choose 1, 10, 100 ... microseconds, so that the number of samples stays below the limit. */
 static uint64_t choose_sample_ns(const struct export *ex, const struct tree *tree)
 {
 	const struct info *info = &ex->pipe->data->info;
@@ -167,7 +170,10 @@ static uint64_t count_self(const struct tree_node *node, uint64_t divisor)
 	return tree_positive(node->self_ns);
 }
 
-/* Show exact times: each line has the program, the names of a path, and its self time in ns. */
+/*
+ * Show exact times. Each line has the program, the names of a path, and the self time of the path
+ * in ns.
+ */
 static int show_folded(struct export *ex, struct tree *tree, struct uft_err *err)
 {
 	struct strbuf path cleanup_strbuf = { 0 };

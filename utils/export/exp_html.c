@@ -35,14 +35,14 @@ enum slice_column {
 	SLICE_COLUMN_DEPTH, /* depth * 4 + flags */
 	SLICE_COLUMN_DUR,   /* duration in ns */
 	SLICE_COLUMN_FUNC,  /* number of the function */
-	SLICE_COLUMN_TEXT,  /* only with SLICE_TEXT: number of its text, from 1 */
+	SLICE_COLUMN_TEXT,  /* only with SLICE_TEXT: number of its text, counted from 1 */
 };
 
 /* Columns of a block of points. */
 enum point_column {
 	POINT_COLUMN_TIME, /* ns since the task's previous point */
-	POINT_COLUMN_TEXT, /* number of its text, from 1 */
-	POINT_COLUMN_KIND, /* number of its kind, from 0 */
+	POINT_COLUMN_TEXT, /* number of its text, counted from 1 */
+	POINT_COLUMN_KIND, /* number of its kind, counted from 0 */
 };
 
 enum slice_flag {
@@ -50,16 +50,16 @@ enum slice_flag {
 	SLICE_TEXT = 2,
 };
 
-/* Up to this number, texts are not packed, so that grep(1) can find them in the page. */
+/* The most texts that are left unpacked, so that grep(1) can find them in the page. */
 #define PLAIN_TEXTS 4096
 
 /*
  * @slices: calls of @task
- * @open: by depth, the indices of calls that have not ended
+ * @open: the indices of calls that have not ended, by depth
  * @numbers: functions in the order of the page
  * @texts: arguments and return values, and texts of points
  * @kinds: names of points
- * @per_kind: the number of points with a name, by the name's number plus 1
+ * @per_kind: the number of points of each kind, by the number of the kind's name plus 1
  * @calls, @points: blocks that are being filled
  * @nr_points: points of @task
  */
@@ -83,14 +83,14 @@ struct html {
 	uint64_t first_point_ns;
 	uint64_t last_point_ns;
 	size_t nr_points;
-	uint64_t nr_lost;    /* lost records of all tasks */
+	uint64_t nr_lost;    /* the number of lost records of all tasks */
 	size_t depth;	     /* the largest number of open calls of @task */
 	struct strbuf tasks; /* JSON */
 	size_t nr_tasks;
 	struct strbuf text;
 };
 
-/* Write the head, which includes the policy for the page's connections. */
+/* Write the head of the page. It includes the policy for the connections of the page. */
 static void put_head(struct export *ex)
 {
 	sink_put_raw(ex->sink, page_head, page_head_len);
@@ -150,7 +150,7 @@ static int set_text(struct html *html, struct slice *slice)
 	return slice->text ? 0 : -ENOMEM;
 }
 
-/* Set the text of a call: "(1, 2)" at its entry, with " = 3" after it at its exit. */
+/* Set the text of a call: "(1, 2)" at its entry. At its exit, " = 3" is appended. */
 static int add_payload(struct export *ex, const struct event *event, struct slice *slice)
 {
 	struct html *html = ex->state;
@@ -165,7 +165,7 @@ static int add_payload(struct export *ex, const struct event *event, struct slic
 	return export_put_payload(ex, html->task, event, &html->text) ? set_text(html, slice) : 0;
 }
 
-/* Count a point. Returns the number of its kind plus one, or 0 when memory is short. */
+/* Count a point. Returns the number of its kind plus one, or 0 when there is not enough memory. */
 static uint32_t count_kind(struct html *html, const char *name)
 {
 	uint32_t number = text_number(&html->kinds, name);
@@ -178,7 +178,7 @@ static uint32_t count_kind(struct html *html, const char *name)
 	return number;
 }
 
-/* Write a point, with the text "app:start (x=1)". */
+/* Write a point with a text such as "app:start (x=1)". */
 static int put_html_point(struct export *ex, const struct task *task, const struct event *event)
 {
 	struct html *html = ex->state;
@@ -279,7 +279,7 @@ static int add_edge(struct export *ex, const struct event *event, const struct n
 		slice = end_slice(html, html->last_ns);
 	}
 	/*
-	 * An entry may end other calls of the same function first. The data of the entry belongs to
+	 * An entry may first end other calls of the same function. The data of the entry belongs to
 	 * the call that begins.
 	 */
 	if (edge->is_begin != (event->type == EVENT_ENTRY))
@@ -325,7 +325,7 @@ static bool has_plain_texts(const struct html *html)
 	return html->texts.nr <= PLAIN_TEXTS;
 }
 
-/* Write packed texts in blocks of two columns: lengths in bytes, and bytes. */
+/* Write packed texts in blocks of two columns: the lengths in bytes, and the bytes. */
 static int put_texts(struct html *html, struct sink *sink)
 {
 	struct block block = { 0 };
@@ -345,7 +345,9 @@ static int put_texts(struct html *html, struct sink *sink)
 	return ret;
 }
 
-/* Returns the time that is 0 for time ranges: that of the first record. Events may be earlier. */
+/*
+ * Returns the time of the first record, from which time ranges are counted. Events may be earlier.
+ */
 static uint64_t first_record_ns(const struct pipeline *pipe)
 {
 	uint64_t first_ns = UINT64_MAX;

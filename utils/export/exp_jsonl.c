@@ -1,4 +1,4 @@
-/* Exporter: a line of JSON for each event, and for each call when it ends. */
+/* Exporter: writes a line of JSON for each event, and for each call when it ends. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 #define SHORT_NAME (SINK_ROOM_MAX - 512)
 
-/* @open: by task->index: the arguments of open calls */
+/* @open: the arguments of open calls, by task->index */
 struct jsonl {
 	struct func_texts names;
 	struct payloads *open;

@@ -15,8 +15,9 @@ static void put_node(struct export *ex, size_t depth, size_t id, const char *nam
 }
 
 /*
- * Nodes are numbered as they are written. @ids: by depth, the numbers of the current node and its
- * callers
+ * Numbers for nodes in the order in which they are written.
+ *
+ * @ids: the numbers of the current node and its callers, by depth
  */
 struct numbering {
 	size_t *ids;
@@ -71,7 +72,7 @@ static int put_edges(struct export *ex, const struct tree_node *root, const char
 
 static void put_head(struct export *ex)
 {
-	/* The head is not part of the chart: it is escaped as HTML. */
+	/* The head is not part of the chart, so it is escaped as HTML. */
 	ex->sink->medium = MEDIUM_HTML;
 	sink_lit(ex->sink, "<!DOCTYPE html>\n<html>\n<head>\n<meta charset=\"utf-8\">\n<title>");
 	sink_str(ex->sink, title_recording(ex->pipe->data));
@@ -81,7 +82,10 @@ static void put_head(struct export *ex)
 	ex->sink->medium = MEDIUM_MERMAID;
 }
 
-/* A script from the network draws the chart. Without it the page shows the chart's text. */
+/*
+ * A script from the network draws the chart. Without this script, the page shows the text of the
+ * chart.
+ */
 #define TAIL                                                                                   \
 	"</div>\n"                                                                             \
 	"<script src=\"https://cdn.jsdelivr.net/npm/mermaid/dist/mermaid.min.js\"></script>\n" \

@@ -11,13 +11,13 @@
 #include "utils/view/texts.h"
 #include "utils/view/values/titles.h"
 
-/* The limit of nested slices: trace processors keep 512 levels, and close wrong slices beyond. */
+/* The most nested slices. Trace processors keep 512 levels, and close wrong slices beyond that. */
 #define DEPTH_MAX 500
 
 #define CLOCK_ID_REALTIME  1
 #define CLOCK_ID_MONOTONIC 3
 
-/* Field numbers: doc/formats/exports.md, "Perfetto". */
+/* Field numbers (doc/formats/exports.md, "Perfetto"). */
 enum {
 	TRACE_PACKET = 1,
 
@@ -74,9 +74,9 @@ enum {
 };
 
 /*
- * @task: the task whose events are being written; each task is a sequence of packets
- * @known: by function id, the last sequence that has defined its name
- * @last_ns: the task's last time, since times must not go backwards
+ * @task: the task whose events are being written; the packets of each task are a sequence
+ * @known: the last sequence that has defined the name of a function, by function id
+ * @last_ns: the last time of the task; times must not go backwards
  */
 struct perfetto {
 	struct nest nest;
@@ -124,7 +124,8 @@ static void add_clock(struct perfetto *p, unsigned id, uint64_t time_ns)
 }
 
 /*
- * Write the packet that relates the monotonic clock, from which all times are, to the time of day.
+ * Write the packet that relates the monotonic clock to the time of day. All times are from the
+ * monotonic clock.
  */
 static void write_clocks(struct export *ex)
 {
@@ -167,14 +168,14 @@ static void begin_packet(struct perfetto *p, uint64_t time_ns)
 	proto_add_uint(&p->packet, PACKET_SEQUENCE_ID, p->sequence);
 }
 
-/* Begin a packet that does not have the default clock of its sequence. */
+/* Begin a packet whose clock is not the default clock of its sequence. */
 static void begin_clock_packet(struct perfetto *p, uint64_t time_ns)
 {
 	begin_packet(p, time_ns);
 	proto_add_uint(&p->packet, PACKET_CLOCK_ID, CLOCK_ID_MONOTONIC);
 }
 
-/* A process without probes has no session: it gets the name of its task. */
+/* A process without a probe has no session, so it gets the name of its task. */
 static void write_process(struct export *ex, const struct task *task, uint64_t time_ns)
 {
 	struct perfetto *p = ex->state;
@@ -212,7 +213,7 @@ static void write_thread(struct export *ex, const struct task *task, uint64_t ti
 	write_packet(ex);
 }
 
-/* Write the values that packets of the sequence have by default. */
+/* Write the default values for packets of the sequence. */
 static void write_defaults(struct export *ex, const struct task *task, uint64_t time_ns)
 {
 	struct perfetto *p = ex->state;
@@ -278,7 +279,7 @@ static void write_known(struct export *ex, const struct nest_edge *edge)
 {
 	struct perfetto *p = ex->state;
 	uint8_t *start = (uint8_t *)sink_room(ex->sink, 64);
-	uint8_t *to = start + 2; /* one byte for the tag, one for the length */
+	uint8_t *to = start + 2; /* one byte for the tag, and one for the length */
 
 	*to++ = PACKET_TIMESTAMP << 3;
 	to = put_varint(to, p->last_ns);
@@ -310,7 +311,10 @@ static void add_annotation(struct perfetto *p, const char *name, const char *tex
 	proto_add_message(&p->part, TRACK_EVENT_ANNOTATIONS, &p->inner);
 }
 
-/* The slow path: write an edge with arguments or a return value. Define the name if needed. */
+/*
+ * The slow path: write an edge with arguments or a return value. Defines the name if it is not
+ * defined yet.
+ */
 static void write_edge(struct export *ex, const struct event *event, const struct nest_edge *edge)
 {
 	struct perfetto *p = ex->state;
@@ -369,7 +373,8 @@ static int put_perfetto_events(struct export *ex, const struct event_span *span,
 			ret |= export_point(ex, span->task, event);
 		while (nest_next(&p->nest, open, event, &edge)) {
 			/*
-			 * An ended call is not in open->depth any more: its own depth is one more.
+			 * open->depth does not include a call that has just ended, so its own depth
+			 * is one more.
 			 */
 			if (unlikely(open->depth + !edge.is_begin > DEPTH_MAX))
 				continue;
@@ -385,8 +390,8 @@ static int put_perfetto_events(struct export *ex, const struct event_span *span,
 }
 
 /*
- * Returns the id of the track of a process's executions. Processes that had the same pid one after
- * the other have different tracks.
+ * Returns the id of the track for a process's executions. Processes that had the same pid at
+ * different times have different tracks.
  */
 static uint64_t execution_uuid(const struct execution *execution)
 {
@@ -417,7 +422,7 @@ static void add_int_annotation(struct perfetto *p, const char *name, int number)
 	proto_add_message(&p->part, TRACK_EVENT_ANNOTATIONS, &p->inner);
 }
 
-/* Add the arguments of an execution. Returns false when memory is short. */
+/* Add the arguments of an execution. Returns false when there is not enough memory. */
 static bool add_argv(struct perfetto *p, const struct execution *execution)
 {
 	struct strbuf item cleanup_strbuf = { 0 };
@@ -459,7 +464,10 @@ static bool write_execution(struct export *ex, const struct exec_slice *slice, b
 	return is_done && !strbuf_oom(&name);
 }
 
-/* Write executions as a sequence of their own. It defines no names, since most occur only once. */
+/*
+ * Write the executions as a sequence of their own. The sequence defines no names, because most
+ * names occur only once.
+ */
 static int end_perfetto(struct export *ex, struct uft_err *err)
 {
 	struct perfetto *p = ex->state;

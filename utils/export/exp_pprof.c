@@ -1,4 +1,4 @@
-/* Exporter: pprof's profile.proto: calls and self times by call path. */
+/* Exporter: pprof's profile.proto, with the calls and self times of each call path. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,10 +9,10 @@
 #include "utils/view/values/titles.h"
 #include "utils/view/graph/tree_counters.h"
 
-/* The limit of calls in a sample. A longer path is cut to its innermost calls. */
+/* The most calls in a sample. A longer path is cut to its innermost calls. */
 #define PATH_MAX_CALLS 1000
 
-/* Field numbers: doc/formats/exports.md, "pprof". */
+/* Field numbers (doc/formats/exports.md, "pprof"). */
 enum {
 	PROFILE_SAMPLE_TYPE = 1,
 	PROFILE_SAMPLE = 2,
@@ -39,7 +39,10 @@ enum {
 	FUNCTION_SYSTEM_NAME = 3,
 };
 
-/* The first strings of the string table. Names of counters follow, then names of functions. */
+/*
+ * The first strings of the string table. They are followed by the names of counters, and then by
+ * the names of functions.
+ */
 enum {
 	STRING_EMPTY,
 	STRING_CALLS,
@@ -51,9 +54,9 @@ enum {
 };
 
 /*
- * @own: the growth of all counters in each node, in the order of samples
- * @numbers: of functions, from 1, in the order of first use; a function's only location has its
- *         number
+ * @own: the increase of all counters in each node, in the order of the samples
+ * @numbers: the numbers of functions, counted from 1 in the order of first use; the only location
+ *         of a function has the same number as the function
  */
 struct pprof {
 	struct tree_counters counters;
@@ -180,7 +183,7 @@ static size_t count_samples(const struct tree *tree)
 	return nr;
 }
 
-/* Store the values of a counter in @own, every @step places. */
+/* Store the values of a counter at every @step-th place of @own. */
 static void note_own(const struct tree *tree, uint64_t *own, size_t step)
 {
 	for (size_t i = 0; i < tree->nr_roots; i++) {
@@ -195,7 +198,10 @@ static void note_own(const struct tree *tree, uint64_t *own, size_t step)
 	}
 }
 
-/* The tree has room for one counter at a time, so the values are copied to @own. */
+/*
+ * Collect the counters. The tree has room for one counter at a time, so the values are copied to
+ * @own.
+ */
 static int find_counters(struct export *ex, struct tree *tree)
 {
 	struct pprof *p = ex->state;

@@ -1,4 +1,4 @@
-/* Exporter: speedscope (JSON), a profile with exact times for each task. */
+/* Exporter: speedscope (JSON), with a profile of exact times for each task. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
  * @task: the task whose profile is being written
  * @numbers: the functions, which the file calls frames
  * @first_ns: the time that is 0 in the file
- * @last_ns: the task's last time, since @first_ns
+ * @last_ns: the task's last time, relative to @first_ns
  */
 struct speedscope {
 	struct nest nest;
@@ -49,7 +49,7 @@ static int put_edge(struct export *ex, const struct nest_edge *edge)
 		return -ENOMEM;
 
 	char *to = sink_room(ex->sink, 128);
-	size_t skip = !s->has_event; /* 1: leave out the comma */
+	size_t skip = !s->has_event; /* 1 leaves out the comma */
 
 	memcpy(to, (edge->is_begin ? begin_text : end_text) + skip, sizeof(begin_text) - 1 - skip);
 	to = put_dec(to + sizeof(begin_text) - 1 - skip, number - 1, 1);
@@ -78,7 +78,10 @@ static void begin_task(struct export *ex, const struct task *task, uint64_t time
 	sink_putf(ex->sink, ",\"startValue\":%llu,\"events\":[", (unsigned long long)s->last_ns);
 }
 
-/* The format requires ends: calls that never returned end at the task's last time. */
+/*
+ * The format requires an end for each call, so calls that never returned end at the task's last
+ * time.
+ */
 static int end_task(struct export *ex)
 {
 	struct speedscope *s = ex->state;

@@ -14,7 +14,7 @@
 #include "utils/export/payloads.h"
 #include "utils/view/values/titles.h"
 
-/* Tables and columns that Perfetto's trace_processor has, too, have the same names here. */
+/* Tables and columns that also exist in Perfetto's trace_processor have the same names here. */
 static const char schema[] =
 	"PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA user_version = 1;"
 	"CREATE TABLE metadata(name TEXT PRIMARY KEY, str_value TEXT);"
@@ -68,10 +68,10 @@ static const char *const statements[] = {
 };
 
 /*
- * By function id.
+ * A function that the exporter knows, by function id.
  *
  * @is_put: the function is in the table of functions
- * @nr_open: number of open calls of all functions whose count_id is this id
+ * @nr_open: the number of open calls of all functions that have this count_id
  */
 struct known_func {
 	bool is_put;
@@ -86,10 +86,10 @@ struct open_call {
 };
 
 /*
- * @fd: the database's file, whose name is deleted
+ * @fd: the file of the database, which has no name any more
  * @calls, @payloads: the calls of @task, the innermost last, and their arguments
  * @known: by function id
- * @is_range: only a time range is exported; calls that are open at its end count as finished
+ * @is_range: only a time range is exported, so calls that are open at its end count as finished
  */
 struct sqlite_export {
 	struct nest nest;
@@ -115,7 +115,9 @@ static int failed(struct sqlite_export *s, struct uft_err *err)
 		       s->db ? sqlite3_errmsg(s->db) : "no memory");
 }
 
-/* Make the database in a new directory: SQLite opens files of predictable names next to it. */
+/*
+ * Make the database in a new directory, because SQLite opens files of predictable names next to it.
+ */
 static int open_file(struct sqlite_export *s, struct uft_err *err)
 {
 	const char *top = getenv("TMPDIR");
@@ -144,8 +146,8 @@ static int open_database(struct sqlite_export *s, struct uft_err *err)
 	int ret;
 
 	/*
-	 * Only one thread uses SQLite, so it needs no locks, which cost a tenth of the time. This
-	 * fails harmlessly if SQLite was used before.
+	 * Only one thread uses SQLite, so it needs no locks. They would cost a tenth of the time.
+	 * The call fails without harm if SQLite was used before.
 	 */
 	sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
 	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
@@ -301,7 +303,12 @@ static uint64_t rest_ns(const struct sqlite_export *s)
 	return s->last_ns - call->start_ns - call->child_ns;
 }
 
-/* Write the innermost call. @is_finished: it returned; @retval: NULL: unknown */
+/*
+ * Write the innermost call.
+ *
+ * @is_finished: the call has returned
+ * @retval: its return value; NULL: unknown
+ */
 static int put_call(struct sqlite_export *s, const struct func *func, bool is_finished,
 		    uint64_t self_ns, const char *retval)
 {
@@ -309,8 +316,8 @@ static int put_call(struct sqlite_export *s, const struct func *func, bool is_fi
 	sqlite3_stmt *put = s->put[PUT_CALL];
 	uint64_t dur_ns = s->last_ns - call->start_ns;
 	/*
-	 * As in report, only the outermost of recursive calls counts, and no call that the task has
-	 * inherited at a fork.
+	 * As in report, only the outermost of recursive calls counts. Calls that the task has
+	 * inherited at a fork do not count.
 	 */
 	bool is_inner = --s->known[func->count_id].nr_open || call->is_inherited;
 	uint64_t total_ns = is_inner ? 0 : dur_ns;
@@ -363,7 +370,10 @@ static int put_database_point(struct export *ex, const struct task *task, const 
 	return step_statement(s, PUT_EVENT);
 }
 
-/* Write the innermost call, which ends at @event: by its own end, or because its end is missing. */
+/*
+ * Write the innermost call, which ends at @event. The event is the end of this call, or the end of
+ * this call is missing.
+ */
 static int put_end(struct sqlite_export *s, const struct event *event, const struct func *func,
 		   const char *retval)
 {
@@ -373,8 +383,8 @@ static int put_end(struct sqlite_export *s, const struct event *event, const str
 	bool is_finished = s->is_range || !is_exit || !(event->flags & EVENT_UNFINISHED);
 
 	/*
-	 * An event that is the call's own end has the self time that report shows. It excludes
-	 * callees that are not shown, too.
+	 * An event that is the end of the call itself has the self time that report shows. This
+	 * time also excludes callees that are not shown.
 	 */
 	return put_call(s, func, is_finished, is_own ? event->self_ns : rest_ns(s), retval);
 }

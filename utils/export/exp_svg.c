@@ -11,7 +11,7 @@ static uint64_t value(const struct tree_node *node)
 	return tree_positive(node->total_ns);
 }
 
-/* Write the colour that the name has in the page, too (utils/export/page/ui/colors.js). */
+/* Write the colour that the name also has in the page (utils/export/page/ui/colors.js). */
 static void put_color(const struct tree_node *node, struct sink *sink)
 {
 	const char *name = node->func->name;

@@ -1,4 +1,7 @@
-/* Exporters: recordings in the formats of other programs. Each has a file and a row of the list. */
+/*
+ * Exporters write recordings in the formats of other programs. Each exporter has a file, and a row
+ * in the list.
+ */
 #ifndef UTRAIL_EXPORT_EXPORT_H
 #define UTRAIL_EXPORT_EXPORT_H
 
@@ -14,8 +17,9 @@
 #include "utils/view/graph/tree.h"
 
 /*
- * All exporters: the variable's name (without exp_), and the word of --format. The man page of dump
- * describes the output; doc/formats/exports.md has facts about the formats.
+ * The list of all exporters. Each row has the variable's name without exp_, and the word of
+ * --format. The man page of dump describes the output; doc/formats/exports.md has facts about the
+ * formats.
  */
 #define EXPORTERS(row)                                                                          \
 	row(chrome, "chrome") row(flame_graph, "flame-graph") row(graphviz, "graphviz")         \
@@ -25,7 +29,7 @@
 					row(sqlite, "sqlite") row(svg, "svg")
 
 /*
- * The exporter of pages, for `dump`. Other commands accept its word in --format, too: they write
+ * The exporter of pages for `dump`. Other commands accept its word in --format, too, and write
  * their text as a page.
  */
 #define PAGE_EXPORTER(row) row(html, "html")
@@ -38,7 +42,7 @@ enum export_number {
 
 /*
  * The role of the exported recording in a page. A page that compares two recordings is made by two
- * exports to one sink: EXPORT_BASE, then EXPORT_PAIR.
+ * exports to one sink: first EXPORT_BASE, then EXPORT_PAIR.
  */
 enum export_side {
 	EXPORT_ALONE,
@@ -58,14 +62,14 @@ extern const struct exporter exp_event_posix;
 
 /*
  * @tool: name and version of this program
- * @sample_ns: the time of a sample in flame graphs; 0: the recording's length decides
- * @counts_outside: count time off the CPU outside of functions, too
+ * @sample_ns: the time of a sample in flame graphs; 0: it is chosen by the length of the recording
+ * @counts_outside: also count time off the CPU that is outside of functions
  * @shows_args: show recorded arguments and return values
  * @shows_paths: for `utrail events`: show the calls around each event
  * @is_served: a server sends the page, and can answer requests for more data
  *         (doc/internals/show.md)
  * @has_calls: for `utrail events`: write entries and exits if the format has events for them
- * @side: for html
+ * @side: the role of the recording, for html
  * @threads: the number of threads that may share the work
  */
 struct export_config {
@@ -81,11 +85,11 @@ struct export_config {
 };
 
 /*
- * An export being written.
+ * An export that is being written.
  *
- * @texts: the data for texts of points
+ * @texts: the data from which texts of points are made
  * @nr_dropped: the number of points that were left out
- * @state: the exporter's own data, first zeros
+ * @state: the exporter's own data, which starts as zeros
  */
 struct export
 {
@@ -104,9 +108,10 @@ struct export
  * checks ex->sink at the end.
  *
  * @medium: tells sink_str() how to escape texts of the recording
- * @is_binary: do not write it to a terminal
+ * @is_binary: the output must not be written to a terminal
  * @state_bytes: the size of ex->state
- * @configure: set what @events needs of the pipeline; NULL for call trees
+ * @configure: set the members of the pipeline's configuration that @events needs; NULL for call
+ *         trees
  * @deinit: free the contents of ex->state, even after an error
  *
  * Points (EVENT_POINT) are events that take no time. Each format sets one of these members for
@@ -114,7 +119,8 @@ struct export
  *
  * @point: writes a point; @events calls export_point() with each point, in the order of time
  * @points_as_calls: in the call tree, points are calls of functions with the points' names
- * @drops_points: why points are left out, for the message "N events are left out of <name>: <why>"
+ * @drops_points: the reason why points are left out, for the message "N events are left out of
+ *         <name>: <why>"
  */
 struct exporter {
 	const char *name;
@@ -134,12 +140,13 @@ struct exporter {
 
 const struct exporter *exporter_by_number(enum export_number number);
 
-/* Set what the exporter needs of the pipeline. */
+/* Set the members of @stages that the exporter needs. */
 void export_configure(const struct exporter *exporter, struct pipeline_config *stages);
 
 /*
- * Write all events of @pipe, which export_configure() has configured, to @sink. *@nr_dropped gets
- * the number of points that were left out (drops_points).
+ * Write all events of @pipe to @sink. @pipe must have been configured by export_configure().
+ * *@nr_dropped gets the number of points that were left out (drops_points). Returns 0, or a
+ * negative errno with @err.
  */
 int export_run(const struct exporter *exporter, const struct export_config *config,
 	       struct pipeline *pipe, struct sink *sink, uint64_t *nr_dropped, struct uft_err *err);
@@ -148,15 +155,15 @@ int export_run(const struct exporter *exporter, const struct export_config *conf
 int export_point(struct export *ex, const struct task *task, const struct event *event);
 
 /*
- * Append the fields of @event as members of a JSON object: "vmrss":12,"shared":3. An event without
- * known fields has "data":"its text". Returns the number of members.
+ * Append the fields of @event as members of a JSON object, such as "vmrss":12,"shared":3. An event
+ * without known fields has "data":"its text". Returns the number of members.
  */
 size_t export_point_json(struct export *ex, const struct task *task, const struct event *event,
 			 struct strbuf *out);
 
 /*
- * Append the values of an ENTRY, "(1, 2)", or of an EXIT, "3". Returns false, with nothing
- * appended, when it has none or the user does not want them.
+ * Append the values of an ENTRY, such as "(1, 2)", or of an EXIT, such as "3". If there are no
+ * values, or the user does not want them, appends nothing and returns false.
  */
 bool export_put_payload(const struct export *ex, const struct task *task, const struct event *event,
 			struct strbuf *out);

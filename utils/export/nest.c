@@ -1,4 +1,4 @@
-/* Begins and ends in pairs, even when records are missing (see nest.h). */
+/* Makes pairs of the begins and ends of calls, even when records are missing (see nest.h). */
 #include "utils/export/nest.h"
 
 #include <errno.h>
@@ -59,8 +59,8 @@ static bool begin_edge(struct nest *nest, struct nest_task *task, const struct f
 }
 
 /*
- * End one open call, until only @depth calls are open. Calls without a recorded entry have no edge.
- * Returns false when no edge is left.
+ * End one open call if more than @depth calls are open. Calls without a recorded entry have no
+ * edge, so they are skipped. Returns false when no edge is left.
  */
 static bool end_down_to(struct nest_task *task, size_t depth, struct nest_edge *edge)
 {
@@ -95,7 +95,7 @@ static bool begin_nested(struct nest *nest, struct nest_task *task, const struct
 	return begin_edge(nest, task, event->func, edge);
 }
 
-/* End the call of @event, and first the calls within it whose ends are missing. */
+/* End the call of @event. Calls within it whose ends are missing are ended first. */
 static bool end_nested(struct nest_task *task, const struct event *event, struct nest_edge *edge)
 {
 	size_t depth = task->depth - task->is_out;
