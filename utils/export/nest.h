@@ -1,4 +1,7 @@
-/* Begins and ends of calls in pairs, for formats that do not allow missing or crossed ones. */
+/*
+ * Makes pairs of the begins and ends of calls, for formats that do not allow missing or crossed
+ * ones.
+ */
 #ifndef UTRAIL_EXPORT_NEST_H
 #define UTRAIL_EXPORT_NEST_H
 
@@ -12,7 +15,7 @@
 /*
  * The open calls of one task. The innermost may be a wait of the scheduler.
  *
- * @stack: their functions; NULL: the entry was not recorded
+ * @stack: the functions of the calls; NULL: the entry of the call was not recorded
  * @is_out: the innermost call is a wait
  * @is_done: all edges of the current event were returned
  */
@@ -39,8 +42,8 @@ struct nest_edge {
 };
 
 /*
- * Set what a nest needs of the pipeline. nest_configure_by_task() also asks for one task after the
- * other.
+ * Set the members of @config that a nest needs. nest_configure_by_task() also requests that the
+ * tasks come one after the other.
  */
 void nest_configure(struct pipeline_config *config);
 void nest_configure_by_task(struct pipeline_config *config);
@@ -49,8 +52,8 @@ int nest_init(struct nest *nest, const struct trace_data *data, struct uft_err *
 void nest_deinit(struct nest *nest);
 
 /*
- * End the innermost call or wait that is still open at the end of a task. Returns false when none
- * is open.
+ * End the innermost call or wait that is still open at the end of a task. Returns false when
+ * nothing is open.
  */
 bool nest_end(struct nest_task *task, struct nest_edge *edge);
 

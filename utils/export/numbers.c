@@ -1,4 +1,4 @@
-/* Functions and texts numbered in the order in which they come (see numbers.h). */
+/* Numbers functions and texts in the order in which they come (see numbers.h). */
 #include "utils/export/numbers.h"
 
 #include <stdlib.h>

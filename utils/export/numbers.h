@@ -1,4 +1,7 @@
-/* Functions and texts numbered in the order in which they come, for tables in formats. */
+/*
+ * Numbers functions and texts in the order in which they come. Formats with tables need such
+ * numbers.
+ */
 #ifndef UTRAIL_EXPORT_NUMBERS_H
 #define UTRAIL_EXPORT_NUMBERS_H
 
@@ -13,7 +16,7 @@
  * Starts as zeros and ends with func_numbers_deinit().
  *
  * @funcs: by number
- * @by_id: the numbers by function id, plus one
+ * @by_id: the numbers plus one, by function id
  */
 struct func_numbers {
 	const struct func **funcs;
@@ -28,8 +31,8 @@ void func_numbers_deinit(struct func_numbers *numbers);
 uint32_t func_number_new(struct func_numbers *numbers, const struct func *func);
 
 /*
- * HOT: returns the number of @func plus one, or 0 when memory is short. For a new function the
- * result is numbers->nr.
+ * HOT: returns the number of @func plus one, or 0 when there is not enough memory. For a new
+ * function the result is numbers->nr.
  */
 static inline uint32_t func_number(struct func_numbers *numbers, const struct func *func)
 {
@@ -53,8 +56,8 @@ struct text_numbers {
 void text_numbers_deinit(struct text_numbers *numbers);
 
 /*
- * Returns the number of @text plus one, or 0 when memory is short. For a new text the result is
- * numbers->nr.
+ * Returns the number of @text plus one, or 0 when there is not enough memory. For a new text the
+ * result is numbers->nr.
  */
 uint32_t text_number(struct text_numbers *numbers, const char *text);
 

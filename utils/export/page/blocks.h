@@ -1,6 +1,6 @@
 /*
- * Blocks of the page of `dump --format=html`: columns of numbers, in a script element that is not
- * run. Workers of the browser read them (utils/export/page/data/decode.js).
+ * Blocks of the page of `dump --format=html`. A block has columns of numbers, in a script element
+ * that is not executed. Workers of the browser read the blocks (utils/export/page/data/decode.js).
  */
 #ifndef UTRAIL_EXPORT_PAGE_BLOCKS_H
 #define UTRAIL_EXPORT_PAGE_BLOCKS_H
@@ -9,14 +9,14 @@
 #include "utils/base/sink.h"
 
 #define BLOCK_COLUMNS_MAX 5
-/* The limit of rows in a block. */
+/* The most rows in a block. */
 #define BLOCK_ROWS	  65536
 
 /*
  * A block that is being filled. Starts as zeros and ends with block_deinit().
  *
- * A block has varints: the number of rows, and the length of each column in bytes. The columns
- * follow. The page has blocks in base64, and packed if this build has zlib.
+ * A block begins with varints: the number of rows, and the length of each column in bytes. The
+ * columns follow. In the page, blocks are in base64. They are packed if this build has zlib.
  */
 struct block {
 	struct strbuf columns[BLOCK_COLUMNS_MAX];
@@ -32,15 +32,15 @@ void block_deinit(struct block *block);
 void block_add(struct block *block, unsigned column, uint64_t number);
 
 /*
- * Write the block, if it has rows, and empty it. Returns 0, or -ENOMEM when memory was short at any
- * time.
+ * Write the block if it has rows, and empty it. Returns 0, or -ENOMEM if there was not enough
+ * memory at any time.
  *
  * @kind: "calls", "points" or "texts"
  * @task: the number of the task in the page
  */
 int block_write(struct block *block, struct sink *sink, const char *kind, size_t task);
 
-/* End the current row. A full block is written, as by block_write(). */
+/* End the current row. If the block is full, it is written as by block_write(). */
 int block_end_row(struct block *block, struct sink *sink, const char *kind, size_t task);
 
 #endif

@@ -9,7 +9,10 @@
 
 #define COMMAND_BYTES 400
 
-/* Write the beginning of the command line: a linker's may have thousands of objects. */
+/*
+ * Write the beginning of the command line. It is cut because the command line of a linker may have
+ * thousands of objects.
+ */
 static void add_command(struct strbuf *out, const struct execution *execution)
 {
 	struct strbuf line cleanup_strbuf = { 0 };

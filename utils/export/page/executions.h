@@ -1,4 +1,4 @@
-/* The executions of a recording (record --proc) as the page has them. */
+/* The executions of a recording (record --proc) in the form that the page uses. */
 #ifndef UTRAIL_EXPORT_PAGE_EXECUTIONS_H
 #define UTRAIL_EXPORT_PAGE_EXECUTIONS_H
 
@@ -10,7 +10,8 @@
 
 /*
  * Append JSON objects separated by commas, parents before their children. Executions beyond
- * @max_bytes are left out; *@nr_left gets their number. Returns 0, or a negative errno with @err.
+ * @max_bytes are left out; *@nr_left gets the number of executions that were left out. Returns 0,
+ * or a negative errno with @err.
  */
 int executions_put(struct strbuf *out, const struct pipeline *pipe, size_t max_bytes,
 		   size_t *nr_left, struct uft_err *err);

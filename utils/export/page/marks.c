@@ -19,7 +19,7 @@ static void put_gap(const struct event *event, struct strbuf *kind, struct strbu
 {
 	strbuf_addstr(kind, "lost records");
 	strbuf_addstr(text, "lost records");
-	/* The kernel does not always tell how many records were lost. */
+	/* The kernel does not always state the number of lost records. */
 	if (event->addr)
 		strbuf_addf(text, " (%llu)", (unsigned long long)event->addr);
 }
