@@ -43,9 +43,9 @@ struct part {
  * @into: the recording to which records are added, which is open as @data; NULL: a new recording is
  * made
  * @parts: sorted by their CPU
- * @nr_of_others: the number of records that are left out because they are too large, or belong to
- *         tasks that the recording does not have
- * @nr_of_tracers: the number of records that are neither events nor calls
+ * @nr_of_others: records that are left out because the recording has no such task
+ * @nr_unusable: records that are left out because they are too large, or name a negative task
+ * @nr_of_tracers: records that are neither events nor calls
  */
 struct kernel_trace {
 	const struct opts *opts;
@@ -65,6 +65,7 @@ struct kernel_trace {
 	uint64_t last_ns;
 	uint64_t nr_records;
 	uint64_t nr_of_others;
+	uint64_t nr_unusable;
 	uint64_t nr_of_tracers;
 };
 
@@ -236,8 +237,12 @@ static bool choose_task(struct kernel_trace *kt, const struct part *part, int32_
 		kt->nr_of_tracers++;
 		return false;
 	}
-	if (kt->into ? !data_task(&kt->data, rec->pid) && !(other && data_task(&kt->data, other))
-		     : rec->pid < 0) {
+	if (rec->pid < 0) {
+		kt->nr_unusable++;
+		return false;
+	}
+	if (kt->into && !data_task(&kt->data, rec->pid) &&
+	    !(other && data_task(&kt->data, other))) {
 		kt->nr_of_others++;
 		return false;
 	}
@@ -262,7 +267,7 @@ static int take_part_record(struct kernel_trace *kt, const struct part *part, ui
 	if (ret == 0)
 		ret = kernel_pages_add(&kt->out.pages, &part->next, part->time_ns, number, *missed);
 	if (ret == -EMSGSIZE) {
-		kt->nr_of_others++;
+		kt->nr_unusable++;
 		return 0;
 	}
 	if (ret < 0)
@@ -502,6 +507,11 @@ static void tell_damage(const struct kernel_trace *kt)
 			 "which is the limit for a file of this size (--no-limit)",
 			 kt->path, (unsigned long long)kt->nr_of_others,
 			 kt->nr_of_others == 1 ? "record was" : "records were", kt->tasks.nr);
+	if (kt->nr_unusable)
+		msg_warn(&kt->opts->msg,
+			 "'%s': %llu %s left out: too large, or with a negative task number",
+			 kt->path, (unsigned long long)kt->nr_unusable,
+			 kt->nr_unusable == 1 ? "record was" : "records were");
 	if (kt->nr_of_tracers)
 		msg_warn(&kt->opts->msg,
 			 "'%s': %llu %s of tracers other than function_graph %s left out", kt->path,
@@ -582,5 +592,5 @@ int kernel_trace_import(const struct opts *opts, struct uft_err *err)
 	else
 		msg_list("%llu records of %zu tasks are in '%s'", (unsigned long long)kt.nr_records,
 			 kt.tasks.nr, opts->data_dir);
-	return kt.file.nr_damage ? CMD_FAILED : CMD_DONE;
+	return kt.file.nr_damage || kt.nr_unusable ? CMD_FAILED : CMD_DONE;
 }

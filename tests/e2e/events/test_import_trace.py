@@ -267,6 +267,17 @@ def test_damaged_chunk():
     assert "LOST" in utrail("replay", "-d", "alone").must().out
 
 
+@pytest.mark.parametrize("way", ["alone", "into"])
+def test_negative_task(way):
+    """A record of a negative task is damage, not a record of another task."""
+    made = page(CALLS).record(TIME + 500000, 60000, -5, b"....")
+    write("trace.dat", [tracedat.Buffer({0: made.pack()})], kallsyms=SYMBOLS)
+    where = ("--into", no_kernel()) if way == "into" else ("-d", "alone")
+    result = utrail("import", *where, "trace.dat").must(1)
+    assert "1 record was left out: too large, or with a negative task number" in result.err
+    assert "limit" not in result.err and result.out.startswith(f"{len(CALLS)} records")
+
+
 def test_damaged_section():
     """Events whose names cannot be read are shown by their numbers."""
     made = tracedat.File([tracedat.Buffer(good_pages())], 7)
