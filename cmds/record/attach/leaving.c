@@ -169,8 +169,10 @@ int attach_end(pid_t pid, const struct attach_how *how, struct uft_err *err)
 	struct attaching *a cleanup_attaching = NULL;
 	int ret = attaching_open(&a, pid, how, err);
 
+	if (ret < 0 && ret != -ESRCH && !a)
+		err_prefix(err, "the probe stays in process %d", pid);
 	if (ret < 0)
-		return a ? ret : -ESRCH;
+		return ret;
 	ret = attaching_begin_calls(a, err);
 	if (ret == -EBUSY)
 		err_set(err, ret,

@@ -7,6 +7,7 @@ import re
 import shutil
 import signal
 import subprocess
+import tempfile
 import time
 from pathlib import Path
 
@@ -429,6 +430,58 @@ def test_other_users(serve):
     assert "another user's (0); root may attach" in result.err
     server.is_as_it_was()
     server.end()
+
+
+HIDES = r"""
+#include <signal.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+static volatile sig_atomic_t hides, ends;
+static void on_signal(int signal) { (signal == SIGUSR1 ? (hides = 1) : (ends = 1)); }
+__attribute__((noipa)) void work(void) { usleep(1000); }
+int main(void)
+{
+	signal(SIGUSR1, on_signal);
+	signal(SIGTERM, on_signal);
+	puts("ready");
+	fflush(stdout);
+	while (!ends) {
+		work();
+		if (hides == 1)
+			hides = prctl(PR_SET_DUMPABLE, 0) == 0 && puts("hidden") && fflush(stdout) == 0 ? 2 : 3;
+	}
+	return 0;
+}
+"""
+
+
+def test_a_program_that_cannot_be_looked_at_any_more(monkeypatch):
+    """The probe stays in such a program, and that is reported. The program goes on."""
+    reason = why_not_as_nobody()
+    if reason:
+        pytest.skip(reason)
+    # Not beneath pytest's directories, which only their owner can enter.
+    place = tempfile.mkdtemp(dir="/tmp")
+    monkeypatch.chdir(place)
+    Path("hides.c").write_text(HIDES)
+    run("gcc", "-O1", "-pg", "hides.c", "-o", "hides").must()
+    os.chmod(place, 0o777)
+    as_nobody = {"preexec_fn": lambda: os.setuid(65534)}
+    program = subprocess.Popen(["./hides"], stdout=subprocess.PIPE, text=True, **as_nobody)
+    assert program.stdout.readline() == "ready\n"
+    recorder = subprocess.Popen([UTRAIL, "record", "-p", str(program.pid)], stderr=subprocess.PIPE,
+                                text=True, env=environment(), **as_nobody)
+    wait_until(lambda: any(path.stat().st_size for path in Path("uftrace.data").glob("[0-9]*.dat")))
+    program.send_signal(signal.SIGUSR1)
+    assert program.stdout.readline() == "hidden\n"
+    recorder.send_signal(signal.SIGINT)
+    said = recorder.communicate(timeout=LIMIT_S)[1]
+    assert f"the probe stays in process {program.pid}: cannot attach to process {program.pid}" in said
+    program.send_signal(signal.SIGTERM)
+    assert program.wait(timeout=LIMIT_S) == 0
+    assert "work" in names()
+    shutil.rmtree(place)
 
 
 VFORKS = """
