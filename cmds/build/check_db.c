@@ -48,6 +48,7 @@ static bool take_unicode(struct text *t, struct strbuf *out)
 {
 	uint32_t c;
 	uint32_t low;
+	char bytes[4];
 
 	if (!take_unit(t, &c))
 		return false;
@@ -60,7 +61,7 @@ static bool take_unicode(struct text *t, struct strbuf *out)
 	/* A NUL is refused: C code would take it for the end of the text. */
 	if (!c)
 		return false;
-	utf8_put(out, c);
+	strbuf_add(out, bytes, utf8_encode(bytes, c));
 	return true;
 }
 

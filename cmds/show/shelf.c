@@ -18,6 +18,7 @@
 #include "utils/base/cleanup.h"
 #include "utils/base/escape.h"
 #include "utils/export/export.h"
+#include "utils/export/page/marks.h"
 
 #define OTHERS_MAX 100
 #define HTML_TYPE  "text/html; charset=utf-8"
@@ -241,7 +242,7 @@ static void reply_names(const struct shelf *shelf, struct server_reply *reply)
 	strbuf_addch(&reply->body, '[');
 	for (size_t i = 0; i < shelf->nr; i++) {
 		strbuf_addstr(&reply->body, i ? ", " : "");
-		answer_put_string(&reply->body, MEDIUM_JSON, shelf->all[i].name);
+		page_put_string(&reply->body, MEDIUM_JSON, shelf->all[i].name);
 	}
 	strbuf_addstr(&reply->body, "]\n");
 }

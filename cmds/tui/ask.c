@@ -52,13 +52,14 @@ void ask_help(struct tui *tui)
 /* Appends the character with the code point @key, in UTF-8. */
 static void add_char(char *word, size_t *len, int key)
 {
-	struct strbuf text cleanup_strbuf = { 0 };
+	char bytes[4];
+	unsigned nr = utf8_encode(bytes, key);
 
-	utf8_put(&text, key);
-	if (*len + text.len >= WORD_BYTES)
+	if (*len + nr >= WORD_BYTES)
 		return;
-	memcpy(word + *len, strbuf_str(&text), text.len + 1);
-	*len += text.len;
+	memcpy(word + *len, bytes, nr);
+	*len += nr;
+	word[*len] = '\0';
 }
 
 static void remove_char(char *word, size_t *len)

@@ -6,6 +6,7 @@
 
 #include "libmcount/program/definition.h"
 #include "utils/base/compiler.h"
+#include "utils/base/utf8.h"
 
 /* The interpreter's types, and functions for their values, which run no Python code. */
 static struct {
@@ -189,18 +190,6 @@ static void put_hex(struct writer *w, char kind, uint32_t value, unsigned nr_dig
 	put(w, text, 2 + nr_digits);
 }
 
-static void put_utf8(struct writer *w, uint32_t c)
-{
-	char bytes[4];
-	unsigned nr = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-	static const uint8_t heads[] = { 0, 0, 0xc0, 0xe0, 0xf0 };
-
-	for (unsigned i = nr; i-- > 1; c >>= 6)
-		bytes[i] = 0x80 | (c & 0x3f);
-	bytes[0] = heads[nr] | c;
-	put(w, bytes, nr);
-}
-
 /* Writes the escapes that strings and bytes have in common. False when the character has none. */
 static bool put_special(struct writer *w, uint32_t c, char quote)
 {
@@ -220,10 +209,12 @@ static bool put_special(struct writer *w, uint32_t c, char quote)
 
 static void put_char(struct writer *w, uint32_t c, char quote)
 {
+	char bytes[4];
+
 	if (put_special(w, c, quote))
 		return;
 	if (c >= ' ' && c != 0x7f && (c < 0x7f || api.is_printable(c)))
-		put_utf8(w, c);
+		put(w, bytes, utf8_encode(bytes, c));
 	else if (c < 0x100)
 		put_hex(w, 'x', c, 2);
 	else if (c < 0x10000)

@@ -2,27 +2,18 @@
 #ifndef UTRAIL_BASE_UTF8_H
 #define UTRAIL_BASE_UTF8_H
 
-#include "utils/base/containers/strbuf.h"
+#include <stdint.h>
 
-/* Append the character with code point @c, which is below 0x110000. */
-static inline void utf8_put(struct strbuf *out, uint32_t c)
+/* Write the character with code point @c, which is below 0x110000. Returns the number of bytes. */
+static inline unsigned utf8_encode(char bytes[4], uint32_t c)
 {
-	if (c < 0x80) {
-		strbuf_addch(out, (char)c);
-		return;
-	}
-	if (c < 0x800) {
-		strbuf_addch(out, (char)(0xc0 | c >> 6));
-	} else {
-		if (c < 0x10000) {
-			strbuf_addch(out, (char)(0xe0 | c >> 12));
-		} else {
-			strbuf_addch(out, (char)(0xf0 | c >> 18));
-			strbuf_addch(out, (char)(0x80 | (c >> 12 & 0x3f)));
-		}
-		strbuf_addch(out, (char)(0x80 | (c >> 6 & 0x3f)));
-	}
-	strbuf_addch(out, (char)(0x80 | (c & 0x3f)));
+	static const uint8_t heads[] = { 0, 0, 0xc0, 0xe0, 0xf0 };
+	unsigned nr = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+
+	for (unsigned i = nr; i-- > 1; c >>= 6)
+		bytes[i] = (char)(0x80 | (c & 0x3f));
+	bytes[0] = (char)(heads[nr] | c);
+	return nr;
 }
 
 #endif

@@ -241,7 +241,7 @@ static void add_task(struct html *html, const struct task *task)
 		    "\"start\":%llu,\"end\":%llu,\"name\":",
 		    html->nr_tasks ? ",\n" : "", task->pid, task->tid, html->nr, html->nr_points,
 		    html->depth, (unsigned long long)start_ns, (unsigned long long)html->last_ns);
-	page_put_string(&html->tasks, task_name_at(task, UINT64_MAX));
+	page_put_string(&html->tasks, MEDIUM_SCRIPT, task_name_at(task, UINT64_MAX));
 	strbuf_addch(&html->tasks, '}');
 }
 
@@ -362,7 +362,7 @@ static void add_kinds(const struct html *html, struct strbuf *meta)
 	strbuf_addstr(meta, "],\n\"kinds\":[");
 	for (size_t i = 0; i < html->kinds.nr; i++) {
 		strbuf_addstr(meta, i ? ",\n{\"name\":" : "\n{\"name\":");
-		page_put_string(meta, html->kinds.texts[i]);
+		page_put_string(meta, MEDIUM_SCRIPT, html->kinds.texts[i]);
 		strbuf_addf(meta, ",\"count\":%llu}", (unsigned long long)html->per_kind[i + 1]);
 	}
 }
@@ -376,17 +376,17 @@ static int put_meta(struct export *ex, struct uft_err *err)
 
 	strbuf_addf(&meta, "<script type=\"application/json\" id=\"%s\">{\"title\":",
 		    ex->config->side == EXPORT_PAIR ? "pair-meta" : "meta");
-	page_put_string(&meta, title_recording(ex->pipe->data));
+	page_put_string(&meta, MEDIUM_SCRIPT, title_recording(ex->pipe->data));
 	if (ex->config->side != EXPORT_ALONE) {
 		strbuf_addstr(&meta, ",\"dir\":");
-		page_put_string(&meta, ex->pipe->data->dir);
+		page_put_string(&meta, MEDIUM_SCRIPT, ex->pipe->data->dir);
 	}
 	strbuf_addstr(&meta, ",\"tool\":");
-	page_put_string(&meta, ex->config->tool);
+	page_put_string(&meta, MEDIUM_SCRIPT, ex->config->tool);
 	strbuf_addstr(&meta, ",\"cmdline\":");
-	page_put_string(&meta, title_cmdline(ex->pipe->data));
+	page_put_string(&meta, MEDIUM_SCRIPT, title_cmdline(ex->pipe->data));
 	strbuf_addstr(&meta, ",\"date\":");
-	page_put_string(&meta, title_date(ex->pipe->data));
+	page_put_string(&meta, MEDIUM_SCRIPT, title_date(ex->pipe->data));
 	strbuf_addstr(&meta, ex->config->is_served ? ",\n\"served\":\"whole\"" : "");
 	if (html->nr_lost)
 		strbuf_addf(&meta, ",\n\"lost\":%llu", (unsigned long long)html->nr_lost);
@@ -397,7 +397,7 @@ static int put_meta(struct export *ex, struct uft_err *err)
 	strbuf_addstr(&meta, "],\n\"functions\":[");
 	for (size_t i = 0; i < html->numbers.nr; i++) {
 		strbuf_addstr(&meta, i ? ",\n" : "\n");
-		page_put_string(&meta, html->numbers.funcs[i]->name);
+		page_put_string(&meta, MEDIUM_SCRIPT, html->numbers.funcs[i]->name);
 	}
 	strbuf_addch(&meta, ']');
 	if (sources_put(&meta, ex->pipe->data, &html->numbers) < 0)
@@ -405,7 +405,7 @@ static int put_meta(struct export *ex, struct uft_err *err)
 	strbuf_addstr(&meta, ",\n\"texts\":[");
 	for (size_t i = 0; i < html->texts.nr && has_plain_texts(html); i++) {
 		strbuf_addstr(&meta, i ? ",\n" : "\n");
-		page_put_string(&meta, html->texts.texts[i]);
+		page_put_string(&meta, MEDIUM_SCRIPT, html->texts.texts[i]);
 	}
 	add_kinds(html, &meta);
 	strbuf_addstr(&meta, "],\n\"executions\":[");

@@ -8,6 +8,7 @@
 
 #include "config.h"
 #include "utils/base/cleanup.h"
+#include "utils/export/page/marks.h"
 #include "utils/export/page/page.h"
 #include "utils/view/values/titles.h"
 
@@ -27,21 +28,10 @@
 /* The most texts in an answer. */
 #define ANSWER_TEXTS_MAX 64
 
-void answer_put_string(struct strbuf *out, enum medium medium, const char *text)
-{
-	struct strbuf shown cleanup_strbuf = { 0 };
-
-	escape_addstr(&shown, MEDIUM_TERMINAL, text);
-	strbuf_addch(out, '"');
-	escape_add(out, medium, strbuf_str(&shown), shown.len);
-	strbuf_addch(out, '"');
-	out->oom |= strbuf_oom(&shown);
-}
-
 static void put_member(struct strbuf *out, enum medium medium, const char *name, const char *text)
 {
 	strbuf_addf(out, "\"%s\":", name);
-	answer_put_string(out, medium, text);
+	page_put_string(out, medium, text);
 }
 
 void answer_page(const struct index *index, struct strbuf *out)
@@ -370,7 +360,7 @@ static int put_texts(const struct text_store *texts, const char *numbers, struct
 		ret = text_store_get(texts, strtoull(numbers, &end, 10), &text);
 		ret = ret == -ENOENT ? 0 : ret;
 		strbuf_addstr(out, nr++ ? ",\n" : "");
-		answer_put_string(out, MEDIUM_JSON, strbuf_str(&text));
+		page_put_string(out, MEDIUM_JSON, strbuf_str(&text));
 	}
 	return ret;
 }

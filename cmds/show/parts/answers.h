@@ -9,10 +9,6 @@
 
 #include "cmds/show/parts/index.h"
 #include "utils/base/containers/strbuf.h"
-#include "utils/base/escape.h"
-
-/* Write @text between quotes, with its control characters escaped, for JSON or a script. */
-void answer_put_string(struct strbuf *out, enum medium medium, const char *text);
 
 /* Write the page itself. It has no calls. */
 void answer_page(const struct index *index, struct strbuf *out);

@@ -7,6 +7,7 @@
 #include "cmds/show/parts/answers.h"
 #include "utils/base/containers/strmap.h"
 #include "utils/base/containers/vec.h"
+#include "utils/export/page/marks.h"
 #include "utils/view/graph/tree.h"
 #include "utils/view/report/aggregate.h"
 
@@ -114,7 +115,7 @@ int answer_functions(const struct sums_source *from, const struct part_range *ra
 		const struct call_stats *stats = &agg.rows[i].stats;
 
 		strbuf_addstr(out, i ? ",\n{\"name\":" : "{\"name\":");
-		answer_put_string(out, MEDIUM_JSON, agg.rows[i].func->name);
+		page_put_string(out, MEDIUM_JSON, agg.rows[i].func->name);
 		put_number_member(out, "calls", stats->calls);
 		put_number_member(out, "total", stats->total_ns);
 		put_number_member(out, "self", stats->self_ns);
@@ -153,7 +154,7 @@ static void put_tree(const struct tree_node *root, uint64_t least_ns, struct str
 		if (is_seen) {
 			strbuf_addf(out, "%s[%zu,", out->data[out->len - 1] == '[' ? "" : ",\n",
 				    depth);
-			answer_put_string(out, MEDIUM_JSON, node->func->name);
+			page_put_string(out, MEDIUM_JSON, node->func->name);
 			strbuf_addf(out, ",%llu,%llu]", (unsigned long long)node->calls,
 				    (unsigned long long)time_of(node->total_ns));
 		}
@@ -233,7 +234,7 @@ static void put_pairs(const char *what, const struct pair_rows *rows, struct str
 		const struct pair_row *row = &rows->rows[i];
 
 		strbuf_addstr(out, i ? ",\n{\"name\":" : "{\"name\":");
-		answer_put_string(out, MEDIUM_JSON, row->name);
+		page_put_string(out, MEDIUM_JSON, row->name);
 		put_number_member(out, "calls", row->calls);
 		put_number_member(out, "total", row->total_ns);
 		put_number_member(out, "self", row->self_ns);

@@ -28,7 +28,7 @@ static void add_command(struct strbuf *out, const struct execution *execution)
 
 	strbuf_add(&begin, strbuf_str(&line), len);
 	strbuf_addstr(&begin, len < line.len ? " ..." : "");
-	page_put_string(out, strbuf_str(&begin));
+	page_put_string(out, MEDIUM_SCRIPT, strbuf_str(&begin));
 }
 
 static void put_execution(struct strbuf *out, const struct exec_slice *slice, uint64_t first_ns)
@@ -40,11 +40,11 @@ static void put_execution(struct strbuf *out, const struct exec_slice *slice, ui
 	strbuf_addf(out, "{\"pid\":%d,\"process\":%u,\"start\":%lld,\"dur\":%llu,\"name\":",
 		    slice->is->pid, slice->is->process, (long long)(slice->start_ns - first_ns),
 		    (unsigned long long)(slice->end_ns - slice->start_ns));
-	page_put_string(out, strbuf_str(&name));
+	page_put_string(out, MEDIUM_SCRIPT, strbuf_str(&name));
 	strbuf_addstr(out, ",\"command\":");
 	add_command(out, slice->is);
 	strbuf_addstr(out, ",\"cwd\":");
-	page_put_string(out, slice->is->cwd);
+	page_put_string(out, MEDIUM_SCRIPT, slice->is->cwd);
 	if (slice->parent != EXECUTION_NONE)
 		strbuf_addf(out, ",\"parent\":%zu", slice->parent);
 	if (slice->status >= 0)

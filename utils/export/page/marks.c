@@ -1,16 +1,13 @@
 /* Marks of the page (see marks.h). */
 #include "utils/export/page/marks.h"
 
-#include "utils/base/containers/strbuf.h"
-#include "utils/base/escape.h"
-
-void page_put_string(struct strbuf *out, const char *text)
+void page_put_string(struct strbuf *out, enum medium medium, const char *text)
 {
 	struct strbuf shown cleanup_strbuf = { 0 };
 
 	escape_addstr(&shown, MEDIUM_TERMINAL, text);
 	strbuf_addch(out, '"');
-	escape_add(out, MEDIUM_SCRIPT, strbuf_str(&shown), shown.len);
+	escape_add(out, medium, strbuf_str(&shown), shown.len);
 	strbuf_addch(out, '"');
 	out->oom |= strbuf_oom(&shown);
 }

@@ -2,13 +2,16 @@
 #ifndef UTRAIL_EXPORT_PAGE_MARKS_H
 #define UTRAIL_EXPORT_PAGE_MARKS_H
 
+#include "utils/base/containers/strbuf.h"
+#include "utils/base/escape.h"
 #include "utils/view/values/eventtext.h"
 
 /*
- * Append a string for a script element. No text in the string can end the element. Hidden
- * characters are made visible here, because the page shows its data unchanged.
+ * Append @text between quotes. MEDIUM_SCRIPT is for a script element, which no text can end then.
+ * MEDIUM_JSON is for answers of `utrail show`. Hidden characters are made visible here, because the
+ * page shows its data unchanged.
  */
-void page_put_string(struct strbuf *out, const char *text);
+void page_put_string(struct strbuf *out, enum medium medium, const char *text);
 
 /*
  * Append the name of the kind of an EVENT_POINT or EVENT_LOST to @kind, and its whole text, such as

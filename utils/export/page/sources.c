@@ -180,7 +180,7 @@ static void add_line(struct strbuf *json, const struct source_text *text, size_t
 
 	strbuf_add(&shown, strbuf_str(&plain), cut);
 	strbuf_addstr(&shown, cut < plain.len ? " ..." : "");
-	page_put_string(json, strbuf_str(&shown));
+	page_put_string(json, MEDIUM_SCRIPT, strbuf_str(&shown));
 }
 
 static void add_ends(const struct source_file *file, const struct source_text *text,
@@ -235,7 +235,7 @@ static void add_file(struct sources *sources, struct trace_data *data, struct so
 	const char *why = "is left out: the page has a megabyte of sources";
 
 	strbuf_addstr(json, "{\"file\":");
-	page_put_string(json, file->name);
+	page_put_string(json, MEDIUM_SCRIPT, file->name);
 	if (sources->bytes <= SOURCES_BYTES_MAX) {
 		asker.built_ns = built_ns(sources, data, file->module);
 		why = read_file(&text, file, &asker);
