@@ -53,6 +53,12 @@ void arch_remote_set_pc(struct arch_remote *r, uint64_t pc);
 bool arch_remote_set_argument(int tid, uint32_t audit_arch, uint64_t value);
 
 /*
+ * Returns the number of the system call that the thread was in when it was stopped, even if the
+ * call has its result already. Returns -1 when the thread was stopped between two instructions.
+ */
+long arch_remote_entered_call(const struct arch_remote *r);
+
+/*
  * Returns the number of the system call that the stopped thread was in, and stores its first four
  * arguments. Returns -1 when there was none.
  */

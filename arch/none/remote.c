@@ -17,6 +17,7 @@ NONE(unsigned, arch_remote_dwarf_regs,
 NONE(uint64_t, arch_remote_pc, (const struct arch_remote *r), 0)
 NONE(uint64_t, arch_remote_sp, (const struct arch_remote *r), 0)
 NONE(void, arch_remote_set_pc, (struct arch_remote * r, uint64_t pc))
+NONE(long, arch_remote_entered_call, (const struct arch_remote *r), -1)
 NONE(long, arch_remote_system_call, (const struct arch_remote *r, uint64_t args[4]), -1)
 NONE(bool, arch_remote_restart, (struct arch_remote * r), false)
 NONE(bool, arch_remote_find_gadgets,

@@ -87,6 +87,13 @@ static bool is_restarted(int64_t result)
 	       result == -ERESTART_RESTARTBLOCK;
 }
 
+long arch_remote_entered_call(const struct arch_remote *r)
+{
+	int64_t nr = r->words[ORIG_RAX];
+
+	return nr >= 0 ? nr : -1;
+}
+
 long arch_remote_system_call(const struct arch_remote *r, uint64_t args[4])
 {
 	int64_t nr = r->words[ORIG_RAX];

@@ -490,10 +490,8 @@ void thread_after_fork(void);
 /* COLD. Makes the probe see threads end and processes fork. */
 void thread_setup(void);
 
-/*
- * COLD. Makes the probe ignore the ends of threads. The probe sees forks as long as it is loaded.
- */
-void thread_forget_ends(void);
+/* COLD. Makes the probe ignore the ends of threads, and forks. */
+void thread_unregister(void);
 
 /*
  * SLOW, in a forked child. Reports the child and gets an arena for it. One thread does so, and

@@ -372,11 +372,16 @@ extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (
 			     void *dso) __attribute__((weak));
 extern void *__dso_handle __attribute__((visibility("hidden")));
 
-void thread_forget_ends(void)
+/* Removes the functions that pthread_atfork() has registered for a library (Itanium C++ ABI). */
+extern void __cxa_finalize(void *dso) __attribute__((weak));
+
+void thread_unregister(void)
 {
 	if (probe.has_thread_key)
 		pthread_key_delete(probe.thread_key);
 	probe.has_thread_key = false;
+	if (__cxa_finalize)
+		__cxa_finalize(&__dso_handle);
 }
 
 void thread_setup(void)

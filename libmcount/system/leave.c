@@ -107,7 +107,7 @@ static int64_t withdraw(uint64_t *ranges, uint64_t room)
 	probe.ready = false;
 	patches_pass();
 	undo_each(undo_slot, NULL);
-	thread_forget_ends();
+	thread_unregister();
 	unhook_frames();
 	undo_each(collect_code, &code);
 	return code.nr;

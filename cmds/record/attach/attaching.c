@@ -72,6 +72,7 @@ int attaching_find_libc(struct attaching *a, struct uft_err *err)
 	a->libc.dlerror = maps_symbol(&a->w, libc->start, "dlerror");
 	a->libc.dladdr1 = maps_symbol(&a->w, libc->start, "dladdr1");
 	a->libc.syscall = maps_symbol(&a->w, libc->start, "syscall");
+	a->libc.fork = maps_symbol(&a->w, libc->start, "fork");
 	if (dl && !a->libc.dlopen) {
 		a->libc.dlopen = maps_symbol(&a->w, dl->start, "dlopen");
 		a->libc.dlclose = maps_symbol(&a->w, dl->start, "dlclose");

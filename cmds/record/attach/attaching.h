@@ -14,7 +14,7 @@
 
 /*
  * @thread: the thread that makes calls, or NULL after it was let go
- * @libc: the addresses of functions in its C library
+ * @libc: the addresses of functions in its C library, 0 for a function that it does not have
  * @codes: the ranges of the probe's code
  * @text: the probe's changes in the text of the program
  */
@@ -23,7 +23,7 @@ struct attaching {
 	struct maps maps;
 	struct attached_thread *thread;
 	struct {
-		uint64_t dlopen, dlclose, dlerror, dladdr1, syscall;
+		uint64_t dlopen, dlclose, dlerror, dladdr1, syscall, fork;
 	} libc;
 	uint64_t attach_fn;
 	uint64_t leave_fn;

@@ -1,6 +1,7 @@
 /* Takes the probe out of a process (see attach.h). */
 #include <dlfcn.h>
 #include <errno.h>
+#include <sys/syscall.h>
 
 #include "cmds/record/attach/attaching.h"
 #include "cmds/record/attach/callable_thread.h"
@@ -20,6 +21,49 @@ static bool is_within(const struct attaching *a, uint64_t pc, const struct mappi
 	return false;
 }
 
+/* The bytes of fork(3), and the words of the stack that are searched for its frame. */
+#define FORK_BYTES 2048
+#define FORK_LOOK  32
+
+static bool is_in_fork(const struct attaching *a, const struct attached_thread *t)
+{
+	uint64_t words[FORK_LOOK];
+	uint64_t sp = arch_remote_sp(&t->regs);
+	size_t nr = a->libc.fork ? attached_read(&a->w, sp, words, sizeof(words)) / sizeof(*words)
+				 : 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		if (words[i] - a->libc.fork < FORK_BYTES)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * True when the C library may be about to call a function of the probe: a destructor of
+ * thread-specific data, or a handler of forks. The library has read the function's address before
+ * the function was unregistered, so the address is in a register. Before fork(3) calls a handler,
+ * it may also wake threads that wait for its lock: then it reads the address afterwards.
+ */
+static bool is_about_to_enter(const struct attaching *a, const struct attached_thread *t,
+			      const struct mapping *probe)
+{
+	static const char *const libraries[] = { "libc.so.", "libc-2.", "libpthread", NULL };
+	const struct mapping *code = maps_find(&a->maps, arch_remote_pc(&t->regs));
+	long call = arch_remote_entered_call(&t->regs);
+	uint64_t args[4];
+
+	if (!code || !maps_is_named(code->path, libraries))
+		return false;
+	if (call == SYS_futex)
+		return arch_remote_system_call(&t->regs, args) < 0 && is_in_fork(a, t);
+	for (size_t i = 0; call < 0 && i < t->regs.bytes / sizeof(t->regs.words[0]); i++) {
+		if (t->regs.words[i] - probe->start < probe->end - probe->start)
+			return true;
+	}
+	return false;
+}
+
 bool attaching_is_anybody_within(struct attaching *a)
 {
 	const struct mapping *probe = maps_code(&a->maps,
@@ -33,6 +77,7 @@ bool attaching_is_anybody_within(struct attaching *a)
 		if (t->is_gone)
 			continue;
 		if (is_within(a, arch_remote_pc(&t->regs), probe, linker) ||
+		    is_about_to_enter(a, t, probe) ||
 		    callable_thread_has_interrupted(&a->w, &a->maps, t, probe->start, probe->end) ||
 		    (linker && callable_thread_has_interrupted(&a->w, &a->maps, t, linker->start,
 							       linker->end)))

@@ -209,6 +209,56 @@ def test_recorder_is_killed(serve):
     server.end()
 
 
+FORKS = r"""
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static volatile sig_atomic_t ends;
+static void on_signal(int signal) { ends = signal; }
+static void *forks(void *unused)
+{
+	for (int status; !ends;) {
+		pid_t child = fork();
+
+		if (child == 0)
+			_exit(3);
+		if (child < 0 || waitpid(child, &status, 0) != child || WEXITSTATUS(status) != 3)
+			_exit(1);
+	}
+	return unused;
+}
+int main(void)
+{
+	pthread_t threads[4];
+
+	signal(SIGTERM, on_signal);
+	for (int i = 0; i < 4; i++)
+		pthread_create(&threads[i], NULL, forks, NULL);
+	puts("ready");
+	fflush(stdout);
+	for (int i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+	return 0;
+}
+"""
+
+
+def test_threads_that_fork_all_the_time(workdir):
+    """The C library calls a function of the probe at each fork. None is called when the probe is
+    gone."""
+    Path("forks.c").write_text(FORKS)
+    run("gcc", "-O1", "forks.c", "-o", "forks", "-pthread").must()
+    program = subprocess.Popen(["./forks"], stdout=subprocess.PIPE, text=True, env=environment())
+    assert program.stdout.readline() == "ready\n"
+    for _ in range(24):
+        assert record(program.pid, "--for=10ms").must().err == ""
+    assert program.poll() is None
+    program.send_signal(signal.SIGTERM)
+    assert program.wait(timeout=LIMIT_S) == 0
+
+
 @pytest.mark.parametrize("ask", [signal.SIGINT, signal.SIGTERM])
 def test_until_interrupt(serve, ask):
     server = serve("pg")

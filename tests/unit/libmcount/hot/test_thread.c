@@ -292,9 +292,9 @@ TEST_WITH(the_end_of_a_thread_is_seen, setup, teardown)
 	assert_int_equal(t->end_rounds, PTHREAD_DESTRUCTOR_ITERATIONS);
 	assert_int_equal(t->in_use, 0);
 	assert_null(t->ring);
-	thread_forget_ends();
+	thread_unregister();
 	assert_false(probe.has_thread_key);
-	thread_forget_ends();
+	thread_unregister();
 }
 
 /* --- fork --- */

@@ -2,6 +2,7 @@
 #include "tests/unit/lib/attach/scripted.h"
 
 #include <errno.h>
+#include <sys/syscall.h>
 
 #define EMPTY	 "stop maps take-out(a) COUNT let-others-go"
 #define NOT_YET	 "stop maps take-out(a) let-others-go sleep-2000"
@@ -259,6 +260,68 @@ TEST_WITH(interrupted, setup, NULL)
 		scripted.pc = places[i].pc;
 		assert_int_equal(attaching_is_anybody_within(look), places[i].is_within);
 	}
+	attaching_done(&look);
+}
+
+static uint64_t entered(const struct arch_remote *regs)
+{
+	return arch_remote_entered_call(regs);
+}
+
+/* Set the register that @read returns, in registers that all have another value. */
+static void set_register(struct arch_remote *regs, uint64_t (*read)(const struct arch_remote *),
+			 uint64_t value)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(regs->words) && read(regs) != value; i++) {
+		uint64_t before = regs->words[i];
+
+		regs->words[i] = value;
+		if (read(regs) != value)
+			regs->words[i] = before;
+	}
+	assert_int_equal(read(regs), value);
+}
+
+/*
+ * The C library has read the address of a function of the probe, and is about to call it: the
+ * address is in a register, or fork(3) wakes threads that wait for its lock.
+ */
+TEST_WITH(about_to_enter, setup, NULL)
+{
+	const uint64_t in_libc = SCRIPTED_LIBC + 0x1800;
+	struct arch_remote *regs = &scripted.threads[1].regs;
+	uint64_t *stack = (uint64_t *)scripted.room;
+
+	look = scripted_make();
+	look->libc.fork = SCRIPTED_LIBC + 0x1000;
+	regs->bytes = sizeof(regs->words);
+	memset(regs->words, 0xff, sizeof(regs->words));
+	assert_false(is_within_at(in_libc));
+	regs->words[0] = SCRIPTED_PROBE_END - 1;
+	assert_true(is_within_at(in_libc));
+	assert_false(is_within_at(SCRIPTED_NOWHERE));
+	regs->words[0] = SCRIPTED_PROBE_CODE - 1;
+	assert_false(is_within_at(in_libc));
+	regs->words[0] = SCRIPTED_PROBE_END;
+	assert_false(is_within_at(in_libc));
+
+	set_register(regs, arch_remote_sp, SCRIPTED_ROOM);
+	memset(stack, 0, 64 * sizeof(*stack));
+	stack[31] = look->libc.fork + 100;
+	assert_false(is_within_at(in_libc));
+	set_register(regs, entered, SYS_futex);
+	assert_true(is_within_at(in_libc));
+	assert_false(is_within_at(SCRIPTED_NOWHERE));
+	stack[31] = look->libc.fork - 1;
+	assert_false(is_within_at(in_libc));
+	stack[32] = look->libc.fork;
+	assert_false(is_within_at(in_libc));
+	/* In another system call the library is not about to call anything. */
+	stack[31] = look->libc.fork;
+	regs->words[0] = SCRIPTED_PROBE_CODE;
+	assert_true(is_within_at(in_libc));
+	set_register(regs, entered, SYS_clone);
+	assert_false(is_within_at(in_libc));
 	attaching_done(&look);
 }
 
