@@ -125,9 +125,9 @@ static inline bool call_store_is_fresh(const struct call_store *store)
 }
 
 /*
- * Append the calls in a range, sorted by start time. If calls of one depth are shorter than a pixel,
- * only the longest call of each pixel is appended. Returns 0, -ENOMEM, or a negative errno when
- * reading fails.
+ * Append the calls in a range, sorted by start time. If calls of one depth are shorter than a
+ * pixel, only the longest call of each pixel is appended. Returns 0, -ENOMEM, or a negative errno
+ * when reading fails.
  *
  * @pixel_ns: at least 1; it is made larger until there are at most @most calls
  */
