@@ -11,8 +11,8 @@
 #define BUILD_ID_HEX_SIZE 41
 
 /*
- * Read the build-id of the ELF file @path, in lowercase hexadecimal. "" without a build-id, which
- * is no error. Returns 0, or errors of elf_file_open().
+ * Read the build-id of the ELF file @path, in lowercase hexadecimal digits. A file without a
+ * build-id is not an error: @hex becomes "". Returns 0, or an error of elf_file_open().
  */
 int object_build_id(const char *path, char hex[static BUILD_ID_HEX_SIZE], struct uft_err *err);
 

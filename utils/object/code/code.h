@@ -7,8 +7,8 @@
 /*
  * A section that a running program has in memory. Addresses are the file's own.
  *
- * @is_glue: the linker made the code (.plt, .init, .fini), not a function
- * @own: memory of @bytes, on the heap; NULL: the file has the bytes
+ * @is_glue: the linker made the code (.plt, .init, .fini), so it does not belong to a function
+ * @own: the memory of @bytes, on the heap; NULL: @bytes points into the file
  */
 struct code_section {
 	uint64_t start;
@@ -20,8 +20,10 @@ struct code_section {
 };
 
 /*
- * A table of landing pads of exceptions. @addr: its own address in the file. @base: the base of its
- * relative addresses, unless the table names another base.
+ * A table of landing pads of exceptions.
+ *
+ * @addr: its own address in the file
+ * @base: the base of its relative addresses, unless the table names another base
  */
 struct code_table {
 	uint64_t addr;
@@ -32,11 +34,11 @@ struct code_table {
  * A range of code that is one function, or a part of one ("f.cold").
  *
  * @name: NULL when no symbol begins there
- * @table: index of its table of landing pads, counted from 1 on; 0: none
- * @has_frames: call frame information tells its start
- * @is_framed: call frame information tells that no call enters the function: a signal does, a frame
- *         exists at its start, or it never returns
- * @has_own_unwinder: its personality routine uses no tables, so the routine is the program's own:
+ * @table: the index of its table of landing pads, counted from 1; 0: none
+ * @has_frames: call frame information states its start
+ * @is_framed: call frame information shows that the function is not entered by a call: a signal
+ *         enters it, a frame exists at its start, or it never returns
+ * @has_own_unwinder: its personality routine uses no tables; it belongs to the program, because
  *         routines of compilers use tables
  * @is_guessed: its end is unknown; it extends to the next function
  */
@@ -52,8 +54,8 @@ struct code_func {
 };
 
 /*
- * A symbol of code that tells more than the functions do: it is within a function, has no size, or
- * names a special function.
+ * A symbol of code with a fact that the functions lack: the symbol is within a function, has no
+ * size, or names a special function.
  */
 struct code_start {
 	uint64_t addr;
@@ -69,8 +71,8 @@ struct code_start {
 bool code_is_special(const char *name);
 
 /*
- * The division of work on a large file, which does not change results. A member that is 0 is chosen
- * by the number of CPUs and by the file.
+ * The division of the work on a large file. It does not change the results. A member that is 0 is
+ * chosen by the number of CPUs and by the file.
  */
 struct code_work {
 	unsigned nr_threads;
@@ -82,11 +84,11 @@ struct code_work {
  *
  * @file: borrowed
  * @sections: the sections that a running program has in memory, without call frame information
- * @funcs: sorted by start, without overlap; from symbols and .eh_frame, which stripped files have,
- *         too
+ * @funcs: sorted by start, without overlap; found by symbols and by .eh_frame, which stripped files
+ *         also have
  * @starts: sorted by address
- * @tick: the calling thread calls it some hundred times for a large file, with @tick_arg; may be
- *         NULL. Set @tick and @work before code_load()
+ * @tick: the calling thread calls it with @tick_arg, some hundred times for a large file; may be
+ *         NULL. @tick and @work must be set before code_load()
  */
 struct code {
 	const struct elf_file *file;
@@ -111,8 +113,8 @@ unsigned code_threads(const struct code *code, size_t nr);
 size_t code_piece(const struct code *code);
 
 /*
- * Run @fn in @nr threads, one of which is the calling thread. While that waits for the others, it
- * calls @code->tick a few times a second.
+ * Run @fn in @nr threads, one of which is the calling thread. While the calling thread waits for
+ * the other threads, it calls @code->tick a few times a second.
  */
 void code_run(const struct code *code, unsigned nr, void (*fn)(void *arg, unsigned index),
 	      void *arg);
@@ -128,10 +130,10 @@ static inline void code_tick(const struct code *code, size_t index)
 /* Load the code of @file. Returns 0 or -ENOMEM. A damaged part of the file counts as absent. */
 int code_load(const struct elf_file *file, struct code *out);
 
-/* Free @code->starts, which needs much memory, when it is needed no longer. */
+/* Free @code->starts, which needs much memory. Call it when @starts is not needed any more. */
 void code_forget_starts(struct code *code);
 
-/* Add functions that another source knows. Returns 0 or -ENOMEM. */
+/* Add functions that are known from another source. Returns 0 or -ENOMEM. */
 int code_add_funcs(struct code *code, const struct code_func *funcs, size_t nr);
 
 void code_deinit(struct code *code);
@@ -139,26 +141,26 @@ void code_deinit(struct code *code);
 
 const struct code_section *code_section_at(const struct code *code, uint64_t addr);
 
-/* Returns NULL when not all @len bytes are in one section. */
+/* Returns the bytes of the code at @addr, or NULL when not all @len bytes are in one section. */
 const uint8_t *code_bytes(const struct code *code, uint64_t addr, uint64_t len);
 
 const struct code_func *code_func_at(const struct code *code, uint64_t addr);
 
 /*
- * Like code_func_at(), but fast when @addr mostly ascends from call to call. *@near, initially 0,
- * is where the search begins.
+ * Like code_func_at(), but fast when @addr mostly increases from call to call. The search begins at
+ * *@near, which must be 0 before the first call.
  */
 const struct code_func *code_func_from(const struct code *code, uint64_t addr, size_t *near);
 
 /*
- * Returns the start of the first function after @addr; without one, the end of the section of
- * @addr.
+ * Returns the start of the first function after @addr. If there is none, returns the end of the
+ * section that contains @addr.
  */
 uint64_t code_next_start(const struct code *code, uint64_t addr);
 
 /*
  * Call @fn with each address in @func at which an exception may be caught. Returns false when the
- * table is damaged or of an unknown kind.
+ * table is damaged, or its kind is unknown.
  */
 bool code_landings(const struct code *code, const struct code_func *func,
 		   void (*fn)(uint64_t addr, void *arg), void *arg);

@@ -1,4 +1,4 @@
-/* The places of a file that jump into bytes which a patch will overwrite. */
+/* Finds the places of a file that jump into bytes which a patch will overwrite. */
 #ifndef UTRAIL_OBJECT_ENTRANCES_H
 #define UTRAIL_OBJECT_ENTRANCES_H
 
@@ -8,7 +8,7 @@
 #define WINDOW_BYTES 5 /* length of a jump that reaches 2 GiB */
 
 #define WINDOW_BEFORE 24 /* the largest distance from a jump to the site after it */
-#define WINDOW_BEHIND 64 /* the bytes from the site on that are examined */
+#define WINDOW_BEHIND 64 /* the number of examined bytes that begin at the site */
 
 /* The reasons why no jump can be written for a site (sites.h). */
 enum site_refusal {
@@ -17,10 +17,10 @@ enum site_refusal {
 	SITE_NO_FUNCTION,
 	SITE_LANDINGS,	     /* the places that catch exceptions are unknown */
 	SITE_LED_TO,	     /* the function itself jumps to the bytes of the patch */
-	SITE_LED_TO_BY_DATA, /* a table or an address in the data leads there */
+	SITE_LED_TO_BY_DATA, /* a table or an address in the data refers to these bytes */
 	SITE_LED_TO_BY_OTHERS,
 	SITE_NO_ROOM,  /* the function is shorter than the jump */
-	SITE_TOO_NEAR, /* another site is too near */
+	SITE_TOO_NEAR, /* another site is too close */
 	SITE_INSN,     /* an instruction in these bytes cannot be moved */
 	SITE_REFUSALS
 };
@@ -48,12 +48,12 @@ enum lead {
  * The caller sets @site, @is_padding and @entry.
  *
  * @is_padding: @site need not be part of a function
- * @entry: start of the function whose first relevant instruction is @site; 0: none. Other code may
- *         lead to @site and @entry. Jumps of the function itself may not: they would become new
- *         calls
+ * @entry: the start of the function whose first relevant instruction is @site; 0: none. Other code
+ *         may lead to @site and @entry. Jumps of the function itself must not lead there, because
+ *         they would become new calls
  * @why_not, @refusal: the reason why no jump may be written here, as a static string (or NULL), and
  *         as enum site_refusal
- * @led_to: enum lead for each byte from @site - WINDOW_BEFORE on
+ * @led_to: enum lead for each byte, beginning at @site - WINDOW_BEFORE
  */
 struct window {
 	uint64_t site;
@@ -65,16 +65,19 @@ struct window {
 };
 
 /*
- * Check that a jump of @bytes may be written to @from, and that each thread which comes to the site
- * would take the jump. Returns NULL, or the reason why not.
+ * Check that a jump of @bytes may be written to @from, and that each thread which reaches the site
+ * would execute the jump. Returns NULL, or the reason why the jump must not be written.
  *
  * @from: at most WINDOW_BEFORE before the site
- * @lead: the kind of reference that is the reason; LEAD_NONE: another reason
+ * @lead: gets the kind of reference that is the reason, or LEAD_NONE for another reason
  */
 const char *window_check(const struct window *window, uint64_t from, unsigned bytes,
 			 enum lead *lead);
 
-/* A place whose surroundings are searched for; the members are those of struct window. */
+/*
+ * A place whose surroundings are searched for references. The members have the meaning of those in
+ * struct window.
+ */
 struct lead_place {
 	uint64_t site;
 	uint64_t entry;
@@ -94,7 +97,7 @@ struct lead_note {
 
 #define LEAD_UNKNOWN UINT8_MAX
 
-/* References, sorted by address. Starts as { 0 } and ends with leads_deinit(). */
+/* References that are sorted by address. Starts as { 0 } and ends with leads_deinit(). */
 struct leads {
 	struct lead_note *list;
 	size_t nr;
@@ -104,16 +107,16 @@ void leads_deinit(struct leads *leads);
 #define cleanup_leads cleanup(leads_deinit)
 
 /*
- * Search the whole file, in several threads, for references to the surroundings of the @nr @places,
- * which are sorted by site. windows_fill() adds short jumps of functions around a place. Returns 0
- * or -ENOMEM.
+ * Search the whole file for references to the surroundings of the @nr @places. Several threads
+ * share the work. @places must be sorted by site. Short jumps of functions around a place are added
+ * later by windows_fill(). Returns 0 or -ENOMEM.
  */
 int leads_find(const struct code *code, struct insns *insns, const struct lead_place *places,
 	       size_t nr, struct leads *out);
 
 /*
- * Fill in the @nr windows, of places for which leads_find() has found @leads. Each thread needs its
- * own @insns.
+ * Fill in the @nr windows. Their places must be among those for which leads_find() has found
+ * @leads. Each thread needs its own @insns.
  */
 void windows_fill(const struct code *code, struct insns *insns, const struct leads *leads,
 		  struct window *windows, size_t nr);

@@ -1,4 +1,4 @@
-/* The functions of a file, stripped or not: their starts, and whether they can get a hook. */
+/* Finds the functions of a file, stripped or not: their starts, and whether they can get a hook. */
 #ifndef UTRAIL_OBJECT_FUNCTIONS_H
 #define UTRAIL_OBJECT_FUNCTIONS_H
 
@@ -8,23 +8,37 @@
 
 enum function_kind {
 	FUNCTION_WHOLE,
-	/* Not only calls enter it: it is within a function, or the code before runs on into it */
+	/*
+	 * It is not only entered by calls: it is within a function, or the code before it continues
+	 * into it
+	 */
 	FUNCTION_SHARED,
-	/* The loader calls it to choose a function, when no other code may run (STT_GNU_IFUNC) */
+	/*
+	 * The loader calls it to choose a function, at a time when no other code may run
+	 * (STT_GNU_IFUNC)
+	 */
 	FUNCTION_RESOLVER,
-	/* It returns twice, elsewhere or never, or reads its return address, which must stay */
+	/*
+	 * It returns twice, never, or to another place, or it reads its return address, which must
+	 * not change
+	 */
 	FUNCTION_SPECIAL,
 	FUNCTION_COPIED, /* the program's run time copies it (own_frames.h); set by callers */
 	FUNCTION_NEEDED, /* the probe calls it; set by callers */
 	FUNCTION_KINDS
 };
 
-/* Returns the reason why such a function is not patched, as text; NULL for FUNCTION_WHOLE. */
+/*
+ * Returns the reason why a function of this kind is not patched, as text. Returns NULL for
+ * FUNCTION_WHOLE.
+ */
 const char *function_kind_text(enum function_kind kind);
 
 /*
+ * A function.
+ *
  * @start, @end: the file's own addresses
- * @name: NULL: none; lives as long as the file and the given names
+ * @name: the name, or NULL; it lives as long as the file and the given names
  */
 struct function {
 	uint64_t start;
@@ -45,9 +59,9 @@ void functions_deinit(struct functions *functions);
 #define cleanup_functions cleanup(functions_deinit)
 
 /*
- * Find all functions of @code by call frame information, symbols and direct calls, and add new ones
- * to @code. Returns 0 or -ENOMEM. Code to which only one function jumps ("f.cold") is a part of
- * that function.
+ * Find all functions of @code by call frame information, symbols and direct calls. New functions
+ * are added to @code. Code to which only one function jumps ("f.cold") is a part of that function.
+ * Returns 0 or -ENOMEM.
  *
  * @names: symbols from elsewhere, relative to the file's map start, or NULL
  */

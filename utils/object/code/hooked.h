@@ -15,7 +15,7 @@ enum hooked_by {
 	HOOKED_BY_STACK, /* -finstrument-functions */
 };
 
-/* NULL: hooks are unknown for the machine of the file. */
+/* Returns the code of hooks for the machine of the file, or NULL when it is unknown. */
 const struct hook_code *hooked_code_of(const struct elf_file *file);
 
 /*
@@ -37,13 +37,14 @@ int hooked_load(const struct elf_file *file, struct hooked *out);
 void hooked_deinit(struct hooked *hooked);
 
 /*
- * Returns the kind of hook of the function that contains @addr, an own address of the file, and the
- * function's start.
+ * Returns the kind of hook of the function that contains @addr. @start gets the start of the
+ * function. Both are own addresses of the file.
  */
 enum hooked_by hooked_function(const struct hooked *hooked, uint64_t addr, uint64_t *start);
 
 /*
- * True when @ret follows a call to the PLT. *@addr: the address that recordings have for this call.
+ * True when @ret follows a call to the PLT. *@addr gets the address that recordings have for this
+ * call.
  */
 bool hooked_library_call(const struct hooked *hooked, uint64_t ret, uint64_t *addr);
 

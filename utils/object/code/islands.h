@@ -22,13 +22,13 @@ void islands_deinit(struct islands *islands);
 #define cleanup_islands cleanup(islands_deinit)
 
 /*
- * Find islands for the sites without a jump among the @nr @sites. An island is within reach of a
- * short jump, and no jump of another site overlaps it. Returns 0 or -ENOMEM.
+ * Find islands for those of the @nr @sites that have no jump. An island is within reach of a short
+ * jump, and no jump of another site overlaps it. Returns 0 or -ENOMEM.
  */
 int islands_find(const struct code *code, struct insns *insns, const struct code_site *sites,
 		 size_t nr, struct islands *out);
 
-/* Find an unused island within reach of a short jump at @from. NULL: there is none. */
+/* Find an unused island within reach of a short jump at @from. Returns NULL when there is none. */
 struct island *islands_near(const struct islands *islands, uint64_t from);
 
 #endif

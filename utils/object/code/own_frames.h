@@ -1,6 +1,6 @@
 /*
- * Code whose run time finds its frames by return addresses, so that the probe must not replace
- * these on the stack.
+ * Finds code whose run time finds its frames by return addresses. The probe must not replace these
+ * addresses on the stack.
  */
 #ifndef UTRAIL_OBJECT_OWN_FRAMES_H
 #define UTRAIL_OBJECT_OWN_FRAMES_H

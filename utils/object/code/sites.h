@@ -59,16 +59,19 @@ int sites_prepare_near(const struct code *code, struct insns *insns, const struc
 		       struct code_site *sites, size_t nr);
 
 /*
- * Prepare the @nr sites, sorted by address. The caller must check that no thread is in bytes that
- * are overwritten. Returns 0 or -ENOMEM.
+ * Prepare the @nr sites, which must be sorted by address. The caller must check that no thread
+ * executes bytes that are overwritten. Returns 0 or -ENOMEM.
  */
 int sites_prepare(const struct code *code, struct insns *insns, struct code_site *sites, size_t nr);
 
-/* Like sites_prepare(). @leads: references from leads_find() to these places, and maybe others. */
+/*
+ * Like sites_prepare(). @leads: references that leads_find() has found to these places, and maybe
+ * to others.
+ */
 int sites_prepare_with(const struct code *code, struct insns *insns, const struct leads *leads,
 		       struct code_site *sites, size_t nr);
 
-/* Two sites with this distance do not affect each other. */
+/* The distance at which two sites do not affect each other. */
 #define SITES_APART 256
 
 #endif

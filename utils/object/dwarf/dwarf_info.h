@@ -74,7 +74,7 @@ struct dwarf_param {
 	int16_t reg;
 };
 
-/* An inlined call. @name: the called function, mangled if the language does that */
+/* An inlined call. @name: the called function, mangled if the language mangles names */
 struct dwarf_inline {
 	const char *name;
 	const char *file; /* in the form of dwarf_func.file; NULL: unknown */
@@ -128,7 +128,7 @@ void dwarf_info_deinit(struct dwarf_info *info);
  */
 int object_dwarf_load(const char *path, struct dwarf_info *info, struct uft_err *err);
 
-/* Returns NULL when no function begins at @addr. */
+/* Returns the function that begins at @addr, or NULL when there is none. */
 const struct dwarf_func *dwarf_info_find(const struct dwarf_info *info, uint64_t addr);
 
 #endif

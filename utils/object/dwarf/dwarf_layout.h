@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 /*
- * The offsets of addresses in a node: of the next (or left) node, the right node and the parent.
- * @head: size of the part before the value
+ * The offsets of addresses in a node: those of the next (or left) node, the right node and the
+ * parent. @head: the size of the part before the value
  */
 struct dwarf_node {
 	uint8_t next, right, parent, head;
@@ -24,8 +24,8 @@ struct dwarf_owners {
 };
 
 /*
- * A container is recognised by its members. With other members, it is of an unknown version of the
- * library, and is shown as a struct.
+ * A container is recognised by its members. A container with other members belongs to an unknown
+ * version of the library, and is shown as a struct.
  *
  * @name: name of the template
  * @letter: kind of node in utils/spec/args/shape.h

@@ -13,8 +13,8 @@
 #include "utils/object/elf_file.h"
 
 /*
- * The most bytes that are read from such files: so many per byte of the module, plus a constant for
- * small modules.
+ * The most bytes that are read from such files: this many for each byte of the module, and a
+ * constant for small modules.
  */
 #define SPLIT_READ_PER_BYTE 16
 #define SPLIT_READ_MORE_MB  64U
@@ -25,7 +25,7 @@
  *
  * @from, @path: the file that has the skeletons, and the path of the module; borrowed
  * @package: the .dwp file; NULL: there is no readable one
- * @has_looked: the package was searched, at the first skeleton
+ * @has_looked: the package was searched; this is done at the first skeleton
  * @bytes_left: bytes of files and units that may still be read: skeletons of a hostile program may
  *         all name one large file
  * @nr_missing: number of units that were not found
@@ -67,7 +67,7 @@ struct dwarf_split {
 /*
  * Open the split unit of @unit, whose first entry is @skeleton. The unit is searched in the
  * module's package, where the compiler wrote it, and next to the module. Returns false when it was
- * not found, which @splits counts.
+ * not found. @splits counts such units.
  */
 bool dwarf_split_open(struct dwarf_splits *splits, Dwarf_CU *unit, Dwarf_Die *skeleton,
 		      struct dwarf_split *split);

@@ -52,14 +52,14 @@ bool dwarf_first(struct dwarf_loader *loader, Dwarf_Die *die, Dwarf_Die *child);
 bool dwarf_next(struct dwarf_loader *loader, Dwarf_Die *child);
 
 /*
- * Copy the first @len bytes of @text, for the life of loader->info. NULL, with loader->oom or
- * loader->is_too_much, on failure.
+ * Copy the first @len bytes of @text. The copy lives as long as loader->info. Returns NULL on
+ * failure, and sets loader->oom or loader->is_too_much.
  */
 const char *dwarf_keep_text(struct dwarf_loader *loader, const char *text, size_t len);
 
 /*
  * Returns the key of the definition of struct, class or union @die, made at the first use; or NULL
- * when no field can be shown, or memory is short.
+ * when no field can be shown, or there is not enough memory.
  *
  * @name: its name without template arguments, or NULL
  * @bytes: its size
