@@ -122,7 +122,7 @@ struct py_api {
 
 extern struct py_api py;
 
-/* COLD. Fill `py`. False when no interpreter with these functions is loaded. */
+/* COLD. Fills `py`. Returns false when no interpreter with these functions is loaded. */
 bool python_api_find(void);
 
 #endif

@@ -69,8 +69,8 @@ static bool has_gil(void)
 }
 
 /*
- * Called after the program's signal handler: lowers the flag in the main thread without the GIL.
- * Other threads store a reason, then raise the flag: so the reasons are read last.
+ * Called after the program's signal handler. In the main thread without the GIL, it lowers the
+ * flag. Other threads store a reason before they raise the flag, so the reasons are read last.
  */
 static void lower_after_handler(void)
 {
@@ -82,7 +82,7 @@ static void lower_after_handler(void)
 		set_flag(1);
 }
 
-/* True if all members with known values are at their places. This thread has the GIL. */
+/* True if all members with known values are at their places. This thread must have the GIL. */
 static bool are_places_right(const struct py_thread *thread)
 {
 	int flag = int_at(interpreter, INTERPRETER_FLAG);

@@ -54,7 +54,7 @@ static bool enter_planned(struct thread *t, uint64_t slot, uint64_t key, uint64_
 	return planned_enter_explicit(t, slot, key, addr, NULL);
 }
 
-/* Records that a call begins. True when the call has got a frame. */
+/* Records that a call begins. Returns true when the call has got a frame. */
 static bool record_enter(struct thread *t, uint64_t key, uint64_t addr,
 			 const struct valued_call *valued)
 {
@@ -101,8 +101,8 @@ NOINLINE static void record_valued_leave(struct thread *t, uint64_t key, struct 
 /* --- open calls --- */
 
 /*
- * The innermost open calls that are searched for a call that ends. Under a profile function of the
- * program, inner calls may end unseen.
+ * The number of innermost open calls among which an ending call is searched. Under a profile
+ * function of the program, inner calls may end unseen.
  */
 #define LOOK_BACK 64U
 
@@ -120,7 +120,7 @@ static void make_calls(void *arg)
 	t->python_calls = calls + 1;
 }
 
-/* Returns the state of this thread. NULL when the event is to be ignored. */
+/* Returns the state of this thread, or NULL when the event is to be ignored. */
 static struct thread *thread_for_event(void)
 {
 	struct thread *t = self;
@@ -231,7 +231,10 @@ NOINLINE static void enter_valued_call(struct thread *t, const struct valued_cal
 	enter_call(t, key, addr, bits, can_be_had ? &found : NULL);
 }
 
-/* A call of @code with key @key begins; @frame may be NULL. False when the call is left alone. */
+/*
+ * Handles the begin of a call of @code with key @key. @frame may be NULL. Returns false when the
+ * call is left alone.
+ */
 static bool enter_code(struct thread *t, struct py_object *code, uint64_t key,
 		       struct py_frame *frame)
 {
@@ -255,7 +258,7 @@ static bool enter_code(struct thread *t, struct py_object *code, uint64_t key,
 	return true;
 }
 
-/* A call of @code with key @key ends. False when the call is left alone. */
+/* Handles the end of a call of @code with key @key. Returns false when the call is left alone. */
 static bool leave_code(struct thread *t, struct py_object *code, uint64_t key,
 		       struct py_object *result)
 {
@@ -266,8 +269,8 @@ static bool leave_code(struct thread *t, struct py_object *code, uint64_t key,
 }
 
 /*
- * A call of a function in C begins. False when it is left alone. The key is the definition, since
- * from 3.12 on call and return have different objects.
+ * Handles the begin of a call of a function in C. Returns false when the call is left alone. The
+ * key is the definition, since from 3.12 call and return have different objects.
  */
 static bool enter_native(struct thread *t, const struct py_c_function *fn, struct py_object *code)
 {

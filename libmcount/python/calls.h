@@ -6,7 +6,10 @@
 
 #include "libmcount/python/api.h"
 
-/* COLD, with the GIL, once: get the probe's place in code objects. False when there is none. */
+/*
+ * COLD, with the GIL, once. Gets the probe's place in code objects. Returns false when there is
+ * none.
+ */
 bool calls_begin(void);
 
 /* HOT, with the GIL: the profile function of all threads. Always returns 0. */

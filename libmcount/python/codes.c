@@ -92,7 +92,7 @@ static void keep_facts(struct py_object *code, name_facts facts)
 
 /*
  * Code that cannot keep its facts gets NAME_ASKED without a question to the recorder, and is not
- * recorded. Otherwise the recorder would be asked at each call.
+ * recorded. Otherwise the recorder would be asked at each call of the code.
  */
 name_facts codes_look(struct py_object *code, bool is_of_main)
 {

@@ -22,14 +22,20 @@ struct py_codes {
 
 extern struct py_codes python_codes;
 
-/* COLD, with the GIL, once: get the probe's place in code objects. False when there is none. */
+/*
+ * COLD, with the GIL, once. Gets the probe's place in code objects. Returns false when there is
+ * none.
+ */
 bool codes_begin(void);
 
 /* The work of codes_facts() and codes_of_frame() when the layout cannot be used. */
 name_facts codes_ask_facts(struct py_object *code);
 struct py_object *codes_ask_frame(struct py_frame *frame);
 
-/* HOT, with the GIL, without a call. 0: not looked up yet, or the layout is not known. */
+/*
+ * HOT, with the GIL, without a call. Returns 0 when the code was not looked up yet, or the layout
+ * is not known.
+ */
 static inline name_facts codes_known_facts(struct py_object *code)
 {
 	struct py_code_extra *extra;

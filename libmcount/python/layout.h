@@ -28,7 +28,7 @@ struct py_layout {
 /* COLD, once: returns the layout of the running interpreter. */
 struct py_layout layout_find(void);
 
-/* Returns the part of a frame that has its code and variables. NULL when it is gone. */
+/* Returns the part of a frame that has its code and variables, or NULL when that part is gone. */
 static inline struct py_object **layout_inner(const struct py_layout *l, struct py_frame *frame)
 {
 	struct py_object **words = (struct py_object **)frame;

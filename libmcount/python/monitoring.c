@@ -363,8 +363,8 @@ static int find_ours(struct py_object *monitoring, struct py_object *o)
 }
 
 /*
- * Called when the program wants @number. If the probe's tool has it, the probe takes another
- * number. Without a free number the probe's tool is gone.
+ * Called when the program wants @number. If the probe's tool has this number, the probe takes
+ * another one. If no number is free, the probe loses its tool.
  */
 static void yield_tool(struct py_object *monitoring, struct py_object *number)
 {

@@ -7,8 +7,8 @@
 #include "libmcount/python/api.h"
 
 /*
- * COLD, with the GIL: listen to all calls in all threads of this interpreter, once. Audit hooks of
- * the program are told. False without sys.monitoring, or when it has no free tool number.
+ * COLD, with the GIL, once. Listens to all calls in all threads of this interpreter. Audit hooks of
+ * the program are told. Returns false without sys.monitoring, or when it has no free tool number.
  */
 bool monitoring_join(void);
 

@@ -38,7 +38,7 @@ static bool is_range_planned(uint32_t range)
 	       (atomic_load(&planned_ranges[range / 64]) & 1ULL << range % 64) != 0;
 }
 
-/* Set when the recorder has not answered. It is not asked again: a wait takes seconds. */
+/* Set when the recorder has not answered. It is not asked again, since each wait takes seconds. */
 static _Atomic bool is_alone;
 
 union packet {
@@ -78,13 +78,13 @@ static bool add_range(struct channel *ch, const struct description *d,
 	return has_plan;
 }
 
-/* The recorder is asked several times, since it refuses some requests of very many. */
+/* The recorder is asked several times, since it refuses some requests when there are very many. */
 #define ATTEMPTS 8
 #define SLOW_NS	 1000000000ULL
 
 /*
- * Asks for a function's number and for the values to record, in their bits of @told (0: not
- * recorded). False without an answer.
+ * Asks for a function's number and for the values to record, which are bits of @told (0: not
+ * recorded). Returns false when there is no answer.
  */
 static bool ask_once(const struct description *d, name_facts *told)
 {
@@ -105,7 +105,7 @@ static bool ask_once(const struct description *d, name_facts *told)
 	return false;
 }
 
-/* Calls ask_once(), several times if need be. Returns 0 if the recorder does not answer. */
+/* Calls ask_once(), several times if necessary. Returns 0 if the recorder does not answer. */
 static name_facts ask_recorder(const struct description *d)
 {
 	name_facts told = 0;
@@ -130,7 +130,7 @@ static void add_text(char *out, size_t size, const char *text)
 	out[len + more] = '\0';
 }
 
-/* Appends the text of @o and releases @o, which may be NULL. False when @o has no text. */
+/* Appends the text of @o and releases @o, which may be NULL. Returns false when @o has no text. */
 static bool add_string(char *out, size_t size, struct py_object *o)
 {
 	const char *text = o ? py.text(o) : NULL;
@@ -185,8 +185,8 @@ static void note_program(const char *file)
 #define GLOBALS_LOOKED_AT 64
 
 /*
- * Returns the value of key @wanted, or NULL. The dictionary is not asked for the key: keys of the
- * program may run code of the program to compare themselves.
+ * Returns the value of key @wanted, or NULL. The dictionary is not asked for the key, since keys of
+ * the program may run code of the program to compare themselves.
  */
 static struct py_object *global_of(struct py_object *globals, const char *wanted)
 {
@@ -356,8 +356,8 @@ static const struct py_type *definer_of(const struct py_type *type, const struct
 }
 
 /*
- * Names a method after the type that defines it, or else after the type of its object. Attributes
- * are not read: that would run metaclasses and descriptors of the program.
+ * Names a method after the type that defines it, or otherwise after the type of its object.
+ * Attributes are not read, since that would run metaclasses and descriptors of the program.
  */
 static void name_method(struct description *d, const struct py_c_function *fn)
 {

@@ -48,7 +48,7 @@ static void put_native(struct native_table *in, uintptr_t def, name_facts facts,
 	atomic_store_explicit(&n->def, def, memory_order_release);
 }
 
-/* Returns a table with room for one more entry. NULL without memory. */
+/* Returns a table with room for one more entry, or NULL when there is no memory. */
 static struct native_table *table_with_room(void)
 {
 	struct native_table *now = atomic_load(&natives_table);

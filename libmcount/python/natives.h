@@ -8,8 +8,8 @@
 #include "utils/base/compiler.h"
 
 /*
- * A hash table with open addressing, at most half full. A replaced table stays: threads may read
- * it, since interpreters may have a GIL each (PEP 684).
+ * A hash table with open addressing that is at most half full. A replaced table is not freed, since
+ * threads may be reading it: interpreters may have a GIL each (PEP 684).
  */
 struct native {
 	_Atomic uintptr_t def;

@@ -5,7 +5,10 @@
 #include "libmcount/python/api.h"
 #include "utils/format/probe/capture.h"
 
-/* COLD. Find the interpreter's types and functions that are needed. False when some are missing. */
+/*
+ * COLD. Finds the interpreter's types and functions that are needed. Returns false when some are
+ * missing.
+ */
 bool text_begin(void);
 
 /*

@@ -27,7 +27,7 @@ struct python_threads {
 
 extern struct python_threads python_threads;
 
-/* COLD, with the GIL, once: listen to this thread and to later ones. */
+/* COLD, with the GIL, once. Listens to this thread and to later ones. */
 void threads_begin(void);
 
 /* COLD, with the GIL: listen to this thread. threads_see_this() does so once for a thread. */
@@ -37,7 +37,7 @@ void threads_see_this(void);
 /* COLD, with the GIL: listen to new threads of the main interpreter. */
 void threads_join_new(void);
 
-/* HOT, with the GIL, and without a call: true when the interpreter @main has no new thread. */
+/* HOT, with the GIL, without a call. True when the interpreter @main has no new thread. */
 static inline bool threads_are_known(void)
 {
 	return python_threads.first && *python_threads.first == python_threads.newest;

@@ -21,7 +21,9 @@ bool values_can_be_had(void)
 	return layout.minor != 0;
 }
 
-/* Returns the variables of the call, parameters first. NULL: the frame has an unknown form. */
+/*
+ * Returns the variables of the call, parameters first, or NULL when the frame has an unknown form.
+ */
 static struct py_object **locals_of(const struct valued_call *call)
 {
 	struct py_object **inner = layout_inner(&layout, call->frame);

@@ -27,7 +27,7 @@ struct piece {
 	uint32_t nr;
 };
 
-/* The most pieces. Mostly each is as large as all before it together. */
+/* The largest number of pieces. Mostly each piece is as large as all pieces before it together. */
 #define PIECES_MAX 64
 
 static struct piece pieces[PIECES_MAX];
@@ -142,13 +142,13 @@ static bool grow_arena(void)
 
 /*
  * Maps one more piece if there are only @seen pieces. One thread does so for all threads that wait.
- * True when there are now more pieces.
+ * Returns true when there are more pieces than @seen.
  */
 static bool grow_beyond(uint32_t seen)
 {
 	uint32_t idle = 0;
 	uint64_t mask;
-	/* If a signal handler jumped out of here, other threads would wait for ever. */
+	/* If a signal handler jumped out of this block, other threads would wait for ever. */
 	bool is_quiet = own_quiet_begin(&mask);
 	bool is_ours = atomic_compare_exchange_strong(&is_growing, &idle, 1);
 

@@ -14,7 +14,10 @@ bool arena_adopt(int fd);
 /* COLD. Unmap the whole arena, when no thread writes to a ring any more. */
 void arena_drop(void);
 
-/* SLOW: claims a free ring. NULL when there is none, and no address space for one more. */
+/*
+ * SLOW. Claims a free ring. Returns NULL when no ring is free and there is no address space for one
+ * more.
+ */
 struct ring *arena_claim_ring(void);
 
 #endif

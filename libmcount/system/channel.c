@@ -15,12 +15,15 @@
 #include "utils/base/unix_name.h"
 
 /*
- * The time to wait for an answer: long enough for a loaded machine, and short enough that a stopped
- * recorder does not block the program for good.
+ * The time to wait for an answer. It is long enough for a loaded machine, and short enough that a
+ * stopped recorder does not block the program for good.
  */
 #define ANSWER_TIMEOUT_S 10
 
-/* The time to wait for a recorder at work: as long as a user might wait at a terminal. */
+/*
+ * The time to wait for a recorder that is at work. It is as long as a user might wait at a
+ * terminal.
+ */
 #define WORKING_MAX_S 600
 
 void channel_init(struct channel *ch)
@@ -194,7 +197,7 @@ static unsigned take_working(void *context, const void *message, size_t len)
 	return WAITING;
 }
 
-/* The recorder refuses this process: the program goes on without tracing. */
+/* The recorder refuses this process, and the program continues without tracing. */
 static unsigned take_error(void *context, const void *message, size_t len)
 {
 	return CONTROL_OVER;
@@ -212,7 +215,7 @@ static const struct control_row rows[] = {
 };
 static const struct control_table table = { rows, ARRAY_SIZE(rows) };
 
-/* Receives a packet. Returns its whole length, which may exceed @size; 0 when none came. */
+/* Receives a packet. Returns its whole length, which may exceed @size, or 0 when no packet came. */
 static size_t receive(struct channel *ch, void *packet, size_t size)
 {
 	_Alignas(struct cmsghdr) char space[CMSG_SPACE(CONTROL_FD_MAX * sizeof(int))];

@@ -38,7 +38,7 @@ bool channel_send(struct channel *ch, enum control_type type, void *message, siz
 
 /*
  * Waits for the answer to the last message, and skips messages that may be skipped. Stores at most
- * @len bytes of the answer in @answer. False when the answer is not of @type.
+ * @len bytes of the answer in @answer. Returns false when the answer is not of @type.
  */
 bool channel_wait(struct channel *ch, enum control_type type, void *answer, size_t len);
 

@@ -1,4 +1,4 @@
-/* The program dies of a signal (see crash.h). */
+/* Work to do when the program dies of a signal (see crash.h). */
 #include "libmcount/system/crash.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "libmcount/hot/frames.h"
 #include "libmcount/system/own_syscall.h"
 
-/* Copies the innermost frames: these are the ones that users want to see most. */
+/* Copies the innermost frames, which are the ones that users most want to see. */
 static uint32_t copy_frames(const struct thread *t, struct control_crash *crash)
 {
 	uint32_t nr = 0;

@@ -1,4 +1,7 @@
-/* Before a signal ends the program: writes held-back records, tells the recorder open calls. */
+/*
+ * Before a signal ends the program: writes held-back records, and tells the recorder which calls
+ * are open.
+ */
 #ifndef UTRAIL_LIBMCOUNT_CRASH_H
 #define UTRAIL_LIBMCOUNT_CRASH_H
 

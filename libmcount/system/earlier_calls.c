@@ -97,7 +97,10 @@ static bool is_open(struct walk *walk, const struct attach_call *call)
 	return *(const uint64_t *)slot == call->ret;
 }
 
-/* Pushes a frame for @call. False when neither @call nor any call inside of it is still open. */
+/*
+ * Pushes a frame for @call. Returns false when neither @call nor any call inside of it is still
+ * open.
+ */
 static bool push_unseen_call(struct thread *t, struct walk *walk, const struct attach_call *call)
 {
 	uint64_t slot = call->sp ? call->sp | FRAME_EXPLICIT : call->slot;
@@ -121,7 +124,7 @@ static void push_all(struct thread *t, struct walk *walk, struct attach_thread *
 {
 	for (uint32_t i = 0; i < note->nr && push_unseen_call(t, walk, &note->calls[i]); i++)
 		;
-	/* The note must not be used again: another thread may have the same number later. */
+	/* The note must not be used again, since another thread may have the same number later. */
 	note->tid = 0;
 }
 

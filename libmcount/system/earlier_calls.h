@@ -1,4 +1,7 @@
-/* Calls from before the probe was attached: calls inside of them get their true depth. */
+/*
+ * Calls that were open before the probe was attached. With them, calls inside of them get their
+ * true depth.
+ */
 #ifndef UTRAIL_LIBMCOUNT_EARLIER_CALLS_H
 #define UTRAIL_LIBMCOUNT_EARLIER_CALLS_H
 
@@ -17,8 +20,8 @@ struct thread;
 int64_t earlier_calls_note(const void *from, uint64_t bytes);
 
 /*
- * SLOW. Push the frames of this thread's earlier calls; its state @t has no frames yet. Calls that
- * have returned since are left out, with all calls inside of them.
+ * SLOW. Pushes the frames of this thread's earlier calls. Its state @t has no frames yet. Earlier
+ * calls that have returned are left out, with all calls inside of them.
  */
 void earlier_calls_begin(struct thread *t);
 

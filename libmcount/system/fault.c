@@ -1,6 +1,6 @@
 /*
- * The probe's signal handler, which stands in for the program's: for guarded reads, for crashes and
- * for --signal (see fault.h).
+ * The probe's signal handler, which replaces the program's. It serves guarded reads, crashes and
+ * --signal (see fault.h).
  */
 #include "libmcount/system/fault.h"
 
@@ -62,7 +62,7 @@ struct disposition {
 
 /* By signal: the program's action. Unused pages of this array cost nothing. */
 static struct disposition dispositions[_NSIG];
-/* By signal: what was taken out of its action's mask. Bit 0: SIGSEGV, bit 1: SIGBUS */
+/* By signal: the signals that were taken out of its action's mask. Bit 0: SIGSEGV, bit 1: SIGBUS */
 static _Atomic uint8_t stripped[_NSIG];
 
 static bool is_watched(int sig)
@@ -169,7 +169,7 @@ static void pass_on(int sig, siginfo_t *info, void *context)
 	if (has_handler(&act)) {
 		if (act.sa_flags & SA_RESETHAND)
 			change(sig, &normal, NULL);
-		/* The program's handler runs with another signal mask. */
+		/* The program's handler runs with a signal mask of its own. */
 		fault_state = FAULT_UNKNOWN;
 		act.sa_sigaction(sig, info, context);
 		fault_state = FAULT_UNKNOWN;
@@ -177,7 +177,9 @@ static void pass_on(int sig, siginfo_t *info, void *context)
 			after_handler();
 		return;
 	}
-	/* The program had a handler when the signal came. It has removed the handler since. */
+	/*
+	 * The program had a handler when the signal came, and has removed the handler since then.
+	 */
 	if (is_followed(sig)) {
 		if (act.sa_handler == SIG_DFL)
 			send_to_self(sig);
@@ -371,8 +373,8 @@ INTERPOSE_MASK(int, pthread_sigmask, (int how, const sigset_t *set, sigset_t *ol
 INTERPOSE_MASK(int, sigsuspend, (const sigset_t *set), (set))
 
 /*
- * False when the probe's handlers were withdrawn. False, too, in a probe that will leave again
- * (undo.h): the program would keep the address of the probe's handler.
+ * False when the probe's handlers were withdrawn. It is also false in a probe that will leave again
+ * (undo.h), since the program would keep the address of the probe's handler.
  */
 static bool may_replace_handlers(void)
 {
@@ -499,7 +501,7 @@ static int64_t copy_now(const struct copy *c)
 	return arch_copy_guarded(c->to, c->from, c->len);
 }
 
-/* Copies without the probe's handler: only memory that is readable now. */
+/* Copies without the probe's handler. Only memory that is readable now is copied. */
 static void copy_looking(struct copy *c)
 {
 	uint64_t start = (uint64_t)c->from & ~7ULL;
@@ -523,7 +525,7 @@ static void copy_looking(struct copy *c)
 }
 
 /*
- * Copies in a thread that blocks SIGSEGV or SIGBUS: both are unblocked for the copy. A signal that
+ * Copies in a thread that blocks SIGSEGV or SIGBUS. Both are unblocked for the copy. A signal that
  * was pending is made pending again.
  */
 static void copy_unblocked(struct copy *c, uint64_t mask)

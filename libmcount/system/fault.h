@@ -1,4 +1,4 @@
-/* Reads memory that may be unmapped: without harm and, as a rule, without a system call. */
+/* Reads memory that may be unmapped. This does no harm and, as a rule, needs no system call. */
 #ifndef UTRAIL_LIBMCOUNT_FAULT_H
 #define UTRAIL_LIBMCOUNT_FAULT_H
 
@@ -22,12 +22,15 @@ extern __thread uint8_t fault_state __attribute__((tls_model("initial-exec")));
 /* The bit of a signal in a mask of the kernel. */
 #define MASK_BIT(sig) (1ULL << ((sig)-1))
 
-/* FAULT_GUARDED while the probe's handlers are reliable; after that no enum fault_state. */
+/*
+ * FAULT_GUARDED while the probe's handlers are reliable. After that the value is not in enum
+ * fault_state.
+ */
 extern uint8_t fault_guarded __attribute__((visibility("hidden")));
 
 /*
- * COLD. A filter is about to forbid system calls that the probe's handlers need (seal.h): install
- * the program's handlers again, for good.
+ * COLD. Called when a filter is about to forbid system calls that the probe's handlers need
+ * (seal.h). Installs the program's handlers again, for good.
  */
 void fault_withdraw(void);
 
@@ -42,24 +45,24 @@ void fault_watch_signal(int sig);
 
 /*
  * COLD. From now on @fn is called after each of the program's signal handlers, in the handler's
- * thread. False, with nothing changed, when the probe may not stand in for handlers.
+ * thread. Returns false and changes nothing when the probe may not replace the program's handlers.
  */
 bool fault_call_after_handlers(void (*fn)(void));
 
-/* HOT, rarely: set fault_state to what a fault in this thread would do. */
+/* HOT, rarely. Sets fault_state by the effect that a fault in this thread would have. */
 void fault_look(void);
 
 /* The work of fault_copy() and fault_copy_string() in a thread that is not FAULT_GUARDED. */
 uint64_t fault_copy_careful(void *to, const void *from, uint64_t len);
 int64_t fault_copy_string_careful(void *to, const void *from, uint64_t max);
 
-/* True for the first page, and for values that are no addresses: these are never mapped. */
+/* True for the first page, and for values that are not addresses. Both are never mapped. */
 static inline bool fault_is_hopeless(const void *from)
 {
 	return (uint64_t)from - 4096 >= ARCH_ADDRESS_END - 4096;
 }
 
-/* HOT: copy @len bytes. Returns the number of bytes before the first unreadable one, or @len. */
+/* HOT. Copies @len bytes. Returns the number of bytes before the first unreadable one, or @len. */
 static inline uint64_t fault_copy(void *to, const void *from, uint64_t len)
 {
 	if (unlikely(fault_is_hopeless(from)))
@@ -70,8 +73,9 @@ static inline uint64_t fault_copy(void *to, const void *from, uint64_t len)
 }
 
 /*
- * HOT: copies the string at @from without its NUL, at most @max bytes, and may overwrite 7 more.
- * Returns the number of copied bytes; -1 - n when memory is unreadable after n bytes.
+ * HOT. Copies the string at @from without its NUL, at most @max bytes. It may overwrite 7 bytes
+ * after the copy. Returns the number of copied bytes, or -1 - n when memory is unreadable after n
+ * bytes.
  */
 static inline int64_t fault_copy_string(void *to, const void *from, uint64_t max)
 {
@@ -83,7 +87,7 @@ static inline int64_t fault_copy_string(void *to, const void *from, uint64_t max
 }
 
 /*
- * COLD, defined in libmcount/python. Called when the program sets or reads a signal handler:
+ * COLD, defined in libmcount/python. Called when the program sets or reads a signal handler, since
  * interpreters do so when they begin.
  */
 void fault_before_handler(void);

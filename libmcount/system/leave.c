@@ -1,4 +1,6 @@
-/* Functions that the recorder makes a thread call, to attach and leave: internals/attach.md. */
+/*
+ * Functions that the recorder makes a thread call, to attach and leave (doc/internals/attach.md).
+ */
 #include "libmcount/system/undo.h"
 
 #include <errno.h>
@@ -32,8 +34,8 @@ static uint64_t own_handle;
 /* --- the steps --- */
 
 /*
- * Gives a slot that leads to the probe its former target back. If other code has changed the slot
- * meanwhile, it stays as it is.
+ * Stores the former target in a slot that leads to the probe. If other code has changed the slot
+ * since then, it is not changed.
  */
 static void undo_slot(struct undo *undo, void *arg)
 {
@@ -56,7 +58,7 @@ static void undo_slot(struct undo *undo, void *arg)
 
 /*
  * Puts the return addresses of all frames back. Returns the number of changed slots. Threads may
- * return meanwhile, by either address.
+ * return at the same time, by either address.
  */
 static uint32_t unhook_frames(void)
 {
@@ -174,7 +176,7 @@ static void undo_memory(struct undo *undo, void *arg)
 		own_syscall(SYS_munmap, undo->address, undo->value);
 }
 
-/* Gives all memory back, when no thread comes to the probe any more. */
+/* Gives all memory back, after the last thread that could come to the probe has left it. */
 static int64_t give_back(void)
 {
 	counters_drop();
@@ -252,7 +254,7 @@ int64_t utrail_attach(const char *address, uint64_t handle)
 
 	if (probe.address[0])
 		return ATTACH_BUSY;
-	/* If the recorder is killed now, the next one must not unload this code. */
+	/* If the recorder is killed at this point, the next one must not unload this code. */
 	undo_enter();
 	own_handle = handle;
 	probe.is_attached = true;

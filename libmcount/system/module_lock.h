@@ -9,8 +9,8 @@
 extern pthread_mutex_t module_lock;
 
 /*
- * SLOW. Keep other threads from telling the recorder of modules, and from adding modules to the
- * plan. False when another thread is doing so.
+ * SLOW. Keeps other threads from telling the recorder of modules, and from adding modules to the
+ * plan. Returns false when another thread is doing so.
  */
 bool module_try_lock(void);
 void module_unlock(void);

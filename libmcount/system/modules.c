@@ -95,8 +95,8 @@ static size_t absolute_path(const char *name, char *path)
 }
 
 /*
- * Writes the path of the executed file: as the kernel names it or, without /proc, as it was given
- * to execve(2). Returns the length; 0 when there is no path.
+ * Writes the path of the executed file: the path that the kernel names or, without /proc, the one
+ * that was given to execve(2). Returns the length, or 0 when there is no path.
  */
 static size_t program_path(char *path)
 {

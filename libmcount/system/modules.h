@@ -7,7 +7,9 @@
 
 #include "libmcount/system/channel.h"
 
-/* COLD. Send a MODULE packet for each module that was not reported yet. False on failure. */
+/*
+ * COLD. Sends a MODULE packet for each module that was not reported yet. Returns false on failure.
+ */
 bool modules_report_all(struct channel *ch);
 
 /* COLD. Report new modules after a dlopen() that began at @begin_ns. */
@@ -20,8 +22,8 @@ void modules_drop(void);
 void modules_after_fork(void);
 
 /*
- * COLD, at the start and after each dlopen, defined in libmcount/python: looks for a Python
- * interpreter. True when the interpreter was found just now.
+ * COLD, at the start and after each dlopen, defined in libmcount/python. Looks for a Python
+ * interpreter. Returns true when this call has found it.
  */
 bool modules_look_for_python(void);
 

@@ -52,7 +52,10 @@ static inline bool seal_may_talk(void)
 /* The result of a forbidden system call: -1, with errno EPERM. */
 long seal_refuse(void);
 
-/* Make a system call, like syscall(3). A forbidden call is not made: -1 with EPERM. */
+/*
+ * Makes a system call, like syscall(3). A forbidden call is not made. In this case the result is
+ * -1, with errno EPERM.
+ */
 #define own_syscall(number, ...) \
 	(seal_allows(number) ? syscall(number, ##__VA_ARGS__) : seal_refuse())
 
@@ -63,8 +66,8 @@ bool own_is_readable(uint64_t address);
 long own_read_file(const char *path, char *to, size_t size);
 
 /*
- * Keep signal handlers from running in this thread until own_quiet_end(@mask). False when the
- * system call for that is forbidden. Both functions may change errno.
+ * Keeps signal handlers from running in this thread until own_quiet_end(@mask). Returns false when
+ * the system call for that is forbidden. Both functions may change errno.
  */
 bool own_quiet_begin(uint64_t *mask);
 void own_quiet_end(uint64_t mask);

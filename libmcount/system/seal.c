@@ -89,7 +89,9 @@ static struct numbers judge_all(const struct sock_fprog *program)
 	return forbidden;
 }
 
-/* Executed programs will begin with one more filter: note it in the address that they get. */
+/*
+ * Executed programs will begin with one more filter, which is stored in the address that they get.
+ */
 static void expect_one_more(void)
 {
 	char *address = getenv(CONTROL_ENV_SOCKET);
@@ -132,8 +134,8 @@ static void prepare_seal(const struct numbers *forbidden)
 		atomic_fetch_add(&probe.arena->threads_caged, 1);
 	}
 	/*
-	 * A forked child that has not reported itself can do so only by all these calls. Without
-	 * them it cannot be recorded: it may not use its parent's arena.
+	 * A forked child that has not reported itself needs all these calls to do so. Without them
+	 * it cannot be recorded, since it may not use its parent's arena.
 	 */
 	if (atomic_load(&probe.forked) && !allows_all(forbidden, to_talk, ARRAY_SIZE(to_talk)))
 		session_cut_off();
@@ -141,7 +143,7 @@ static void prepare_seal(const struct numbers *forbidden)
 		atomic_fetch_add(&probe.arena->seals, 1);
 }
 
-/* From here on all threads obey the seal. */
+/* From now on all threads obey the seal. */
 static void begin_seal(const struct numbers *forbidden)
 {
 	prepare_seal(forbidden);
@@ -185,11 +187,11 @@ void seal_before_filter(uint64_t address)
 
 		begin_seal(&forbidden);
 	}
-	/* If the probe cannot read a filter, the kernel cannot either: it refuses the filter. */
+	/* If the probe cannot read a filter, the kernel cannot read it either, and refuses it. */
 	errno = saved;
 }
 
-/* Returns the number after @name in @status; 0 when @status does not have @name. */
+/* Returns the number after @name in @status, or 0 when @status does not contain @name. */
 static unsigned find_number(const char *status, const char *name)
 {
 	const char *at = strstr(status, name);

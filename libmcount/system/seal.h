@@ -7,7 +7,7 @@
 /* COLD, before threads get the filter at @program (struct sock_fprog). */
 void seal_before_filter(uint64_t program);
 
-/* COLD, before this thread gets a filter that is unreadable: allow no system call any more. */
+/* COLD, before this thread gets a filter that is unreadable. Allows no system call from now on. */
 void seal_all(void);
 
 /*

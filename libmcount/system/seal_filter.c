@@ -1,4 +1,4 @@
-/* A filter is run step by step, for one system call (see seal_filter.h). */
+/* Runs a filter step by step, for one system call (see seal_filter.h). */
 #include "libmcount/system/seal_filter.h"
 
 #include <linux/seccomp.h>
@@ -95,7 +95,10 @@ static bool compare_values(uint16_t op, uint32_t a, uint32_t b)
 	}
 }
 
-/* Follows a jump. With an unknown condition one path becomes two. False: too many paths. */
+/*
+ * Follows a jump. If the condition is unknown, one path becomes two. Returns false when there are
+ * too many paths.
+ */
 static bool jump(struct walk *w, struct way *way, const struct sock_filter *insn, struct value b)
 {
 	uint16_t op = BPF_OP(insn->code);

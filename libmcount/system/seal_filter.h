@@ -6,7 +6,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* True when each path allows system call @number. False, too, with too many paths or steps. */
+/*
+ * True when each path allows system call @number. It is also false when there are too many paths or
+ * steps.
+ */
 bool seal_filter_allows(const struct sock_filter *code, uint32_t len, uint32_t number);
 
 #endif

@@ -46,7 +46,9 @@ static const struct control_page *map_control(int fd)
 	return page;
 }
 
-/* Map the shared memory of WELCOME. False when that fails: then nothing is traced. */
+/*
+ * Maps the shared memory of WELCOME. Returns false when that fails. In this case nothing is traced.
+ */
 static bool adopt_arena(const int fds[CONTROL_FD_MAX])
 {
 	if (!probe.control)
@@ -93,7 +95,7 @@ extern const char *gnu_get_libc_version(void) __attribute__((weak));
  */
 extern void _vgnU_freeres(void) __attribute__((weak));
 
-/* Returns the reason why this process cannot be traced; 0 when it can. */
+/* Returns the reason why this process cannot be traced, or 0 when it can be traced. */
 static enum control_hello_kind why_not(bool has_shadow_stack)
 {
 	if (!gnu_get_libc_version)
@@ -105,7 +107,7 @@ static enum control_hello_kind why_not(bool has_shadow_stack)
 	return has_address_space() ? 0 : CONTROL_NO_ADDRESS_SPACE;
 }
 
-/* Sends HELLO, the modules and READY, and waits. False when this process is not traced. */
+/* Sends HELLO, the modules and READY, and waits. Returns false when this process is not traced. */
 static bool report_exec(struct channel *ch, bool has_shadow_stack, struct control_welcome *welcome)
 {
 	enum control_hello_kind why = why_not(has_shadow_stack);
@@ -127,7 +129,9 @@ void probe_stop(void)
 	probe.plain = probe.tracing = false;
 }
 
-/* The longest wait for a slow recorder, until which others may still record: 0.1 seconds. */
+/*
+ * The longest wait for a slow recorder, 0.1 seconds. Until then other processes may still record.
+ */
 #define FINISH_STEPS   10
 #define FINISH_STEP_NS 10000000
 
@@ -172,8 +176,8 @@ static int64_t begin_being_recorded(const char *address)
 
 	channel_init(&ch);
 	/*
-	 * Asked before own_libc_bind(): so a library that interposes libc gets this system call,
-	 * like a call of the program.
+	 * Asked before own_libc_bind(). A library that interposes libc therefore gets this system
+	 * call, like a call of the program.
 	 */
 	bool has_shadow_stack = arch_has_shadow_stack();
 

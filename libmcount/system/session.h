@@ -8,14 +8,14 @@
 /* COLD. Prepare to be recorded from session_go() on. Returns enum attach_result. */
 int64_t session_attach(const char *address);
 
-/* COLD. True from session_attach() to session_go(). session_end_wait() ends that state. */
+/* COLD. True between session_attach() and session_go(). session_end_wait() also ends that state. */
 bool session_is_waiting(void);
 void session_end_wait(void);
 
-/* COLD. Calls are recorded from now on. */
+/* COLD. Begins the recording of calls. */
 void session_go(void);
 
-/* COLD, in a forked child that cannot reach the recorder: end its tracing. */
+/* COLD, in a forked child that cannot reach the recorder. Ends its tracing. */
 void session_cut_off(void);
 
 #endif

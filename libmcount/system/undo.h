@@ -36,15 +36,18 @@ struct undo {
 /* Note that @bytes of pages at @at are to be unmapped. */
 void undo_note_memory(void *at, uint64_t bytes);
 
-/* Returns new zeroed memory, in whole pages, and notes it. NULL when there is none. */
+/*
+ * Returns new zeroed memory, in whole pages, and makes a note of it. Returns NULL when there is
+ * none.
+ */
 void *undo_new_memory(uint64_t bytes);
 
 /* Note that @bytes of pages at @at, with code that the program jumps to, are to be unmapped. */
 void undo_note_code(void *at, uint64_t bytes);
 
 /*
- * Notes that @slot held @before and is about to lead to @ours. When the probe leaves, @slot gets a
- * value back.
+ * Makes a note that @slot held @before and is about to lead to @ours. When the probe leaves, @slot
+ * gets a value back.
  *
  * @now: the address of the value for @slot; NULL: the value is @before
  * @is_protected: the slot's page is read-only
