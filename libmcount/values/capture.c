@@ -37,7 +37,9 @@ static inline void pad(struct capture_run *run)
 
 static void put_bytes(struct capture_run *run, const void *from, uint32_t bytes)
 {
-	/* All VALUE_BYTES_MAX are copied, in a few moves: a loop or a call would cost more. */
+	/*
+	 * All VALUE_BYTES_MAX bytes are copied, in a few moves. A loop or a call would cost more.
+	 */
 	__builtin_memcpy(run->to + run->len, from, VALUE_BYTES_MAX);
 	run->len += bytes;
 	pad(run);
@@ -54,7 +56,7 @@ static void put_from(struct capture_run *run, const void *from, uint32_t bytes)
 	pad(run);
 }
 
-/* Ends a text that was written after the place of its length, and puts the length there. */
+/* Ends a text that was written after the room for its length, and stores the length there. */
 static void end_string(struct capture_run *run, uint32_t len)
 {
 	uint8_t *head = run->to + run->len;
@@ -164,7 +166,7 @@ static void put_register(struct capture_run *run, const struct capture_step *ste
 	put_bytes(run, value, MIN(step->bytes, (uint16_t)VALUE_BYTES_MAX));
 }
 
-/* Writes a text of the probe's own (CAPTURE_TEXT). Its address is no pointer of the program. */
+/* Writes a text of the probe's own (CAPTURE_TEXT). Its address is not a pointer of the program. */
 static void put_own_text(struct capture_run *run, uint32_t index)
 {
 	const struct capture_text *texts = (const struct capture_text *)word_at(run,

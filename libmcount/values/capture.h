@@ -10,7 +10,7 @@
 
 /*
  * HOT: writes the arguments of the capture program at @head to @to, which has CAPTURE_ROOM bytes.
- * Returns the payload's length, a multiple of 8; 0 when there is no payload, or it would be too
+ * Returns the payload's length, a multiple of 8, or 0 when there is no payload or it would be too
  * long. Makes no system call, unless the thread blocks SIGSEGV.
  *
  * @slot: the return slot
@@ -18,7 +18,7 @@
 uint32_t capture_args(const struct capture_step *head, const struct arch_regs *regs,
 		      const uint64_t *slot, uint8_t *to);
 
-/* HOT: write the return value in the same way. */
+/* HOT. Writes the return value as capture_args() writes arguments. */
 uint32_t capture_retval(const struct capture_step *head, const struct arch_regs *regs, uint8_t *to);
 
 /*

@@ -63,8 +63,8 @@ static bool put_bytes(struct box *box, uint64_t address, uint32_t bytes)
 }
 
 /*
- * Writes the length of a text in two bytes, then the text, cut like all texts. False when the text
- * cannot be read, or there is no room for it.
+ * Writes the length of a text in two bytes, and after it the text, cut like all texts. Returns
+ * false when the text cannot be read, or there is no room for it.
  */
 static bool put_text(struct box *box, uint64_t address, uint64_t len)
 {
@@ -296,7 +296,7 @@ static bool find_bits(const struct box_step *step, uint64_t object, uint64_t *fi
 	return *number < ELEMENTS_MAX;
 }
 
-/* Finds the first element and the number of elements. False when they are impossible. */
+/* Finds the first element and the number of elements. Returns false when they are impossible. */
 static bool find_elements(struct cursor *cursor, uint64_t object, uint64_t *number)
 {
 	const struct box_step *step = cursor->step;
@@ -436,7 +436,9 @@ static bool put_weak(struct box *box, const struct box_step *step, uint64_t obje
 	return put_byte(box, 1) && put_value(box, first_child(step), pointer);
 }
 
-/* Writes the value of @step in @object. False: it is unreadable, or there is no room. */
+/*
+ * Writes the value of @step in @object. Returns false when it is unreadable, or there is no room.
+ */
 static bool put_value(struct box *box, const struct box_step *step, uint64_t object)
 {
 	uint64_t words[2];

@@ -81,7 +81,10 @@ static void forget_counters(struct thread_counters *t)
 	t->generation = atomic_load(&generation);
 }
 
-/* Returns the struct of a thread that has ended, or a new one. NULL without memory. */
+/*
+ * Returns the struct of a thread that has ended, or a new one. Returns NULL when there is no
+ * memory.
+ */
 static struct thread_counters *take_counters(void)
 {
 	struct thread_counters *t = atomic_load(&all);
@@ -148,8 +151,8 @@ static int open_counter(const struct plan_counter *counter, int leader)
 }
 
 /*
- * True when the descriptor still refers to counter @c. The program may have closed it, and got the
- * same number for its own file.
+ * True when the descriptor still refers to counter @c. The program may have closed it, and may have
+ * got the same number for a file of its own.
  */
 static bool is_ours(const struct open_counter *c)
 {

@@ -21,7 +21,7 @@ enum counter_set {
  *
  * @got: bits of the counters that could be read
  * @idle_ns: by counter: the time in which the processor had no room for it. Two values with
- *           different idle times have no valid difference
+ *           different idle times must not be subtracted
  */
 struct counter_values {
 	uint32_t got;
@@ -34,8 +34,8 @@ struct counter_values {
 void counters_choose(const struct plan_counter *counters, uint32_t nr);
 
 /*
- * SLOW. Read a set of counters of this thread; its first reading opens them. Returns bits of the
- * counters that cannot be opened.
+ * SLOW. Reads a set of counters of this thread. The first reading opens the counters. Returns bits
+ * of the counters that cannot be opened.
  */
 uint32_t counters_read(enum counter_set set, struct counter_values *out);
 

@@ -54,7 +54,7 @@ union packet {
 	char bytes[CONTROL_MSG_MAX];
 };
 
-/* Appends @text and its NUL to the packet. False when there is no room. */
+/* Appends @text and its NUL to the packet. Returns false when there is no room. */
 static bool add_text(union packet *packet, size_t *len, const char *text)
 {
 	size_t more = strlen(text) + 1;
@@ -66,7 +66,7 @@ static bool add_text(union packet *packet, size_t *len, const char *text)
 	return true;
 }
 
-/* Set when the recorder has not answered. It is not asked again: a wait takes seconds. */
+/* Set when the recorder has not answered. It is not asked again, since each wait takes seconds. */
 static _Atomic bool has_given_up;
 
 /* False when there was no answer. */
@@ -90,8 +90,8 @@ static bool note_choice(const struct control_declared *answer)
 }
 
 /*
- * Declares an event to the recorder. Returns its number; 0: not recorded. The recorder counts
- * events that it refuses, the probe those that the recorder does not get.
+ * Declares an event to the recorder. Returns its number, or 0 when it is not recorded. The recorder
+ * counts the events that it refuses. The probe counts the events that the recorder does not get.
  */
 static uint32_t declare_now(const char *id, const char *format, const char *common)
 {
@@ -206,7 +206,7 @@ static void begin_payloads(void *arg)
 	struct begin_payloads *b = arg;
 	struct thread *t = b->t;
 	uint64_t mask;
-	/* If a signal handler jumped out of here, the ring would never be used again. */
+	/* If a signal handler jumped out of this block, the ring would never be used again. */
 	bool is_quiet = own_quiet_begin(&mask);
 	struct thread *p = t->payloads ? t->payloads : make_writer(t);
 	struct ring *r = p ? arena_claim_ring() : NULL;
@@ -230,7 +230,7 @@ static void begin_payloads(void *arg)
 		own_quiet_end(mask);
 }
 
-/* Returns the writer of the second ring, or NULL. @t has a ring. */
+/* Returns the writer of the second ring, or NULL. @t must have a ring. */
 static struct thread *payloads_of(struct thread *t)
 {
 	struct thread *p = t->payloads;
@@ -269,7 +269,9 @@ static inline struct event_data make_entry(uint32_t id, uint64_t len)
 	};
 }
 
-/* HOT. The payload is written first: a reader that finds the record finds the payload, too. */
+/*
+ * HOT. The payload is written first, so that a reader that finds the record also finds the payload.
+ */
 static bool write_entry(struct thread *t, struct event_data *entry, uint64_t time_ns,
 			const void *payload)
 {
@@ -279,7 +281,7 @@ static bool write_entry(struct thread *t, struct event_data *entry, uint64_t tim
 	struct thread *p = likely(at) ? payloads_of(t) : NULL;
 	char *data = likely(p) ? hot_reserve(p, bytes) : NULL;
 
-	/* In the wait for room the recording may have ended, or a handler may have forked. */
+	/* During the wait for room the recording may have ended, or a handler may have forked. */
 	if (unlikely(!data || !t->at || !p->ring))
 		return false;
 	entry->time_ns = time_ns ? time_ns : hot_clock(t);
@@ -381,7 +383,7 @@ static bool end_declared(uint32_t event, const struct utrail_trace_place *place,
 	const uint64_t zeros = 0;
 	struct thread *t = place->owner;
 	struct thread *p = t->payloads;
-	/* If a handler has forked meanwhile, the place belongs to the parent. */
+	/* If a handler has forked in between, the place belongs to the parent. */
 	bool is_done = likely(len <= place->room && t->at && p->ring);
 
 	if (is_done) {

@@ -11,8 +11,8 @@
 #include "utils/format/event_ids.h"
 
 /*
- * Records an event with @len bytes of @payload, or as many as fit in a segment. False when there is
- * no room; the loss is counted.
+ * Records an event with @len bytes of @payload, or as many as fit in a segment. Returns false when
+ * there is no room. The loss is counted.
  *
  * The payload goes through thread->payloads, a state without frames, into the second ring of @t
  * (utils/format/probe/ring.h). Both are made at the thread's first event.
@@ -37,7 +37,7 @@ int64_t declared_chosen(void);
 /* The recorder that copies of libutrail-trace get through their doors (trace_copies.h). */
 const struct utrail_trace_recorder *declared_recorder(void);
 
-/* To be called before @t gets another ring, or none. */
+/* Must be called before @t gets another ring, or none. */
 static inline void declared_forget_ring(struct thread *t)
 {
 	if (t->payloads) {

@@ -8,8 +8,8 @@
 char *emit_put_bytes(char *at, const void *from, uint32_t len);
 
 /*
- * HOT: writes a record with @payload[@len] (at least one byte), padded with zeros to a multiple of
- * 8, and sets RECORD_MORE. False when there is no room; the caller counts the loss.
+ * HOT. Writes a record with @payload[@len] (at least one byte), padded with zeros to a multiple of
+ * 8, and sets RECORD_MORE. Returns false when there is no room. The caller counts the loss.
  */
 bool emit_with_payload(struct thread *t, uint64_t time_ns, uint64_t data, const void *payload,
 		       uint32_t len);

@@ -15,7 +15,10 @@ static inline uint64_t register_of(const struct arch_point *point, uint8_t numbe
 	return number == PLAN_NO_REGISTER ? 0 : arch_point_register(point, number);
 }
 
-/* Reads an operand in memory, perhaps unreadable: the program has only a nop there. */
+/*
+ * Reads an operand in memory that may be unreadable, since the program has only a nop at the
+ * event's place.
+ */
 static inline bool read_memory(const struct plan_operand *o, const struct arch_point *point,
 			       uint64_t *value)
 {

@@ -7,7 +7,8 @@
 
 /*
  * HOT. Writes the payload of an event (utils/format/event_data.h), with the values at @point.
- * Returns its bytes. Needs the guard, and the program's vector registers.
+ * Returns the number of its bytes. The guard must be set, and the vector registers must be those of
+ * the program.
  */
 uint64_t point_args_read(const struct point_operands *operands, const struct arch_point *point,
 			 uint64_t payload[1 + PLAN_OPERANDS_MAX]);

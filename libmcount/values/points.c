@@ -1,4 +1,4 @@
-/* An event of the program is recorded (doc/internals/points.md). */
+/* Records an event of the program (doc/internals/points.md). */
 #include "libmcount/values/points.h"
 
 #include "libmcount/hot/frames.h"
@@ -6,7 +6,7 @@
 #include "libmcount/hot/planned_fast.h"
 #include "libmcount/hot/stacks.h"
 
-/* True when a call at this moment would be recorded if it was long enough. */
+/* True when a call at this moment would be recorded if it lasted long enough. */
 static inline bool is_wanted(struct thread *t)
 {
 	const struct planned *p = t->planned;
@@ -22,7 +22,7 @@ static inline bool is_wanted(struct thread *t)
 	return probe.tracing && probe.is_on && !p->now.out && (!p->has_filter || p->now.in);
 }
 
-/* Ends the frames inside of the stack pointer @sp: they were left without returning. */
+/* Ends the frames inside of the stack pointer @sp, which were left without returning. */
 static void leave_jumped_out(struct thread *t, uint64_t sp)
 {
 	bool estimates = probe.plan.flags & PLAN_ESTIMATE;

@@ -1,4 +1,7 @@
-/* For writers of events: the state that an event belongs to, and the records before it. */
+/*
+ * Functions for writers of events. They find the state that an event belongs to, and write the
+ * records that come before it.
+ */
 #ifndef UTRAIL_LIBMCOUNT_POINTS_H
 #define UTRAIL_LIBMCOUNT_POINTS_H
 
@@ -6,11 +9,11 @@
 
 /*
  * HOT, at an event with stack pointer @sp. Returns the event's state with the guard set, for
- * guard_leave(). NULL, without a guard, when a call at this point would not be recorded.
+ * guard_leave(). Returns NULL and sets no guard when a call at this point would not be recorded.
  */
 struct thread *point_begin(uint64_t sp);
 
-/* HOT. Write held-back open calls before an event: times in a ring never go back. */
+/* HOT. Writes held-back open calls before an event, since times in a ring never go back. */
 void point_write_entries(struct thread *t);
 
 #endif

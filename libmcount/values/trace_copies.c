@@ -17,7 +17,7 @@ struct trace_copies {
 	bool is_busy;
 };
 
-/* True when the bytes lie in a segment of the module with @flags: notes may be wrong. */
+/* True when the bytes lie in a segment of the module with @flags. Notes may be wrong. */
 static bool lies_within(const struct dl_phdr_info *info, uint64_t address, uint64_t bytes,
 			uint32_t flags)
 {
@@ -108,7 +108,7 @@ void trace_copies_after_dlopen(void)
 {
 	if (!probe.is_attached)
 		return;
-	/* -EAGAIN: a thread that the module has started is declaring an event. */
+	/* -EAGAIN means that a thread that the module has started is declaring an event. */
 	for (int i = 0; trace_copies_open() == -EAGAIN && i < TRIES; i++)
 		sched_yield();
 }

@@ -8,12 +8,13 @@
 #include <stdint.h>
 
 /*
- * Make each loaded copy record the program's declared events, earlier ones, too. May wait for the
- * recorder. Returns the number of copies; -EAGAIN: a lock is held, call again.
+ * Makes each loaded copy record the events that the program declares or has declared. May wait for
+ * the recorder. Returns the number of copies, or -EAGAIN when a lock is held and it must be called
+ * again.
  */
 int64_t trace_copies_open(void);
 
-/* Make all copies forget the probe. Returns their number; -EAGAIN: events are still on. */
+/* Makes all copies forget the probe. Returns their number, or -EAGAIN when events are still on. */
 int64_t trace_copies_close(void);
 
 /* Open the copies in modules that this thread has just loaded. */

@@ -5,8 +5,8 @@
 #include "libmcount/hot/planned.h"
 
 /*
- * HOT: write an event for each watched value that has changed since the last call for @t. The first
- * call writes all values.
+ * HOT. Writes an event for each watched value that has changed since the last call for @t. The
+ * first call writes all values.
  */
 void watch_look(struct thread *t, uint64_t time_ns);
 
