@@ -431,7 +431,10 @@ static void tick(struct tracing *t, bool is_wanted)
 	t->is_ticking = is_wanted;
 }
 
-/* Waits for any tracee. The thread can only be ended here. Its tracees then go on untraced. */
+/*
+ * Waits for any tracee. The thread can only be ended here. When it ends, the kernel kills tracees
+ * with a filter, and all other tracees go on untraced.
+ */
 static pid_t wait_for_any(struct tracing *t, int *status, struct rusage *usage)
 {
 	pid_t tid = -1;
