@@ -69,8 +69,8 @@ static uint64_t take_uleb128(struct cursor *c)
 }
 
 /*
- * Decode a pointer in one of the encodings that compilers use on this machine. Any other one is a
- * failure.
+ * Decode a pointer in one of the encodings that compilers use on this machine. Any other encoding
+ * is a failure.
  */
 static uint64_t take_pointer(struct cursor *c, uint8_t encoding)
 {
@@ -194,7 +194,7 @@ struct cie {
 	bool has_personality;
 };
 
-/* Read a CIE from the byte after its identifier on. */
+/* Read a CIE. @c is at the byte after the identifier. */
 static bool read_cie(struct cursor c, struct cie *out)
 {
 	const uint8_t *version = take_code_bytes(&c, 1);
@@ -258,7 +258,7 @@ static int add_table(struct code *code, struct code_table table, struct code_fun
 	return 0;
 }
 
-/* Read an FDE from the byte after the distance to its CIE on. */
+/* Read an FDE. @c is at the byte after the distance to its CIE. */
 static int read_fde(struct code *code, struct cursor c, const struct cie *cie)
 {
 	struct code_func func = { .start = take_pointer(&c, cie->code_encoding),
@@ -297,8 +297,8 @@ static int read_frames(struct code *code, const uint8_t *bytes, uint64_t len, ui
 		uint64_t len = take_unsigned(&c, 4);
 
 		/*
-		 * The length 0 is the end. ~0 announces a length of 64 bits, which no tool writes
-		 * in .eh_frame.
+		 * The length 0 marks the end of the entries. ~0 announces a length of 64 bits,
+		 * which no tool writes in .eh_frame.
 		 */
 		if (len < 4 || len > (uint64_t)(c.end - c.at))
 			break;
@@ -350,8 +350,8 @@ static size_t count_sorted(const struct code_func *funcs, size_t nr)
 }
 
 /*
- * Sort functions. Usually most of them are in order at the front. Sort the other functions, and
- * merge both parts from the back.
+ * Sort functions. Usually most of them are already in order. Sort the other functions, which are at
+ * the end, and merge both parts from the back.
  */
 static int order_funcs(struct code_func *funcs, size_t nr)
 {
@@ -376,8 +376,8 @@ static int order_funcs(struct code_func *funcs, size_t nr)
 }
 
 /*
- * Sort functions. Drop each function within another one, which takes over the facts of the dropped
- * one.
+ * Sort functions. Drop each function that is within another function. The other function gets those
+ * facts that it lacks.
  */
 static int sort_funcs(struct code *code)
 {
@@ -433,8 +433,8 @@ static int load_frames(struct code *code)
 }
 
 /*
- * Special functions return twice or elsewhere, read their return address, or are called by the
- * loader or compiled code between two instructions.
+ * Special functions return twice, return to another place, read their return address, or are called
+ * by the loader or by compiled code between two instructions.
  */
 bool code_is_special(const char *name)
 {
@@ -510,10 +510,11 @@ static int add_start(struct code *code, struct code_start start)
 }
 
 /*
- * True when one of the first @nr functions has the range of @func. A nameless one gets the name of
- * @func.
+ * True when one of the first @nr functions has the range of @func. If that function has no name, it
+ * gets the name of @func.
  *
- * @next: index of the likely function; becomes the index after it
+ * @next: index of the function to compare first; becomes the index after the function that was
+ *         found
  */
 static bool has_framed(struct code *code, size_t nr, const struct code_func *func, size_t *next)
 {

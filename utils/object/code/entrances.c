@@ -231,8 +231,8 @@ _Static_assert(offsetof(struct lead_place, site) == 0 && offsetof(struct lead_no
 	       "ordered by order_u64()");
 
 /*
- * True when @addr is the site or entry of place @i at a function's start, and the previous jump
- * does not overwrite @addr. Most references to @addr are calls.
+ * True when place @i is at a function's start and has @addr as its site or entry, and the previous
+ * jump does not overwrite @addr. Most references to such an address are calls.
  */
 static bool is_entry(const struct scan *s, size_t i, uint64_t addr)
 {
@@ -275,7 +275,7 @@ static int add_base(uint64_t addr, void *arg)
 
 /*
  * Search [@start, @end). An instruction may begin at any byte. @func: index of the function that
- * has the bytes; UINT32_MAX: none.
+ * contains the bytes; UINT32_MAX: none.
  */
 static void scan_part(struct scan *s, const struct code_section *sec, uint64_t start, uint64_t end,
 		      uint32_t func)
@@ -560,8 +560,8 @@ static void apply_lead(struct search *s, const struct lead_note *n)
 }
 
 /*
- * Apply the notes to the windows. A note about a whole function is at its start, which may be far
- * before the window.
+ * Apply the notes to the windows. A note about a whole function has the address of the function's
+ * start, which may be far before the window.
  */
 static void apply_all(struct search *s, const struct leads *leads)
 {

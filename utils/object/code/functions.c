@@ -12,9 +12,9 @@
 enum reached {
 	REACHED_CALL = 1 << 0,
 	REACHED_JUMP = 1 << 1,
-	REACHED_BRANCH = 1 << 2,  /* conditional; compilers hardly ever make it for a call */
+	REACHED_BRANCH = 1 << 2,  /* by a conditional jump, which is hardly ever a call */
 	REACHED_ADDRESS = 1 << 3, /* the address of the function is taken */
-	FALLEN_INTO = 1 << 4,	  /* the code before the function runs on into it */
+	FALLEN_INTO = 1 << 4,	  /* the code before the function continues into it */
 };
 
 /*
@@ -115,8 +115,8 @@ static void note_step(const struct insn_step *step, void *arg)
 }
 
 /*
- * True when the instruction @s->last runs on into the code after it. A call does not: the called
- * function may never return.
+ * True when execution may continue after the instruction @s->last with the next one. A call does
+ * not count: the called function may never return.
  */
 static bool goes_on(const struct survey *s)
 {
@@ -249,8 +249,8 @@ static int survey_functions(struct survey *s, struct insns *insns)
 }
 
 /*
- * Survey again after functions were added to those at the @nr @starts: each added function and the
- * function before it.
+ * Survey the functions that were added to those at the @nr @starts, and survey the function before
+ * each of them again.
  */
 static int survey_added(struct survey *s, struct insns *insns, const uint64_t *starts, size_t nr)
 {
@@ -288,8 +288,8 @@ static int survey_added(struct survey *s, struct insns *insns, const uint64_t *s
 }
 
 /*
- * Add functions of unknown extent, which are called or have a symbol. 1 when there were any, 0, or
- * -ENOMEM.
+ * Add functions of unknown extent that are called or have a symbol. Returns 1 when there were any,
+ * 0 when there were none, or -ENOMEM.
  */
 static int add_unknown(struct survey *s, struct code *code)
 {

@@ -36,7 +36,7 @@ static bool is_free(const struct code_site *sites, size_t nr, uint64_t addr)
 	return true;
 }
 
-/* True when the end of the function does not run on into the next bytes. */
+/* True when execution does not continue from the end of the function into the next bytes. */
 static bool does_end(const struct code *code, struct insns *insns, const struct code_func *func)
 {
 	struct insn_text text = { code_bytes(code, func->start, func->end - func->start),

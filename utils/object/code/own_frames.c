@@ -36,7 +36,7 @@ static bool has_end(const char *name, size_t len, const char *end)
  * Facts from the symbols of V8.
  *
  * @is_there: the file has V8
- * @start: start of all builtins; @size_at: place of their size
+ * @start: address of the builtins; @size_at: address at which their size is stored
  * @low, @high: the range of the single builtins
  */
 struct v8 {
@@ -164,8 +164,9 @@ static int add_v8(const struct elf_file *file, const struct code *code, const st
 }
 
 /*
- * Coroutines that share one stack copy its content away and back, so a slot does not identify a
- * call. A switch adds one register to stack pointer and frame pointer.
+ * Coroutines that share one stack copy its content away and back, so an address on the stack does
+ * not identify a call. A switch of coroutines adds one register to both the stack pointer and the
+ * frame pointer.
  */
 #define SLICES	    "it copies pieces of the stack, so no return address of the process is replaced"
 #define SHIFT_BYTES 6
@@ -195,8 +196,8 @@ static bool has_shift(const uint8_t *bytes, size_t len)
 }
 
 /*
- * The largest section that is searched: larger ones would slow down each recording. No larger
- * library is known that copies pieces of stacks.
+ * The largest section that is searched. Larger ones would slow down each recording, and the known
+ * libraries that copy pieces of stacks are smaller.
  */
 #define TEXT_MAX (1U << 20)
 

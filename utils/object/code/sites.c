@@ -187,8 +187,8 @@ static void note_jump(const struct insn_step *step, void *arg)
 }
 
 /*
- * True when all jumps of the function to the bytes from the site to @end are known, and are before
- * @end themselves.
+ * True when all jumps of the function to the bytes from the site to @end are known, and are
+ * themselves before @end.
  */
 static bool is_closed(const struct inner_jumps *jumps, const struct window *window, uint64_t end)
 {
@@ -223,7 +223,7 @@ static uint64_t round_up(const struct group *g, uint64_t end)
 
 /*
  * Finds the end of the code to move when the function jumps back into overwritten bytes: the whole
- * loop. Returns 0 when that is impossible.
+ * loop is moved. Returns 0 when that is impossible.
  */
 static uint64_t find_closed_end(const struct group *g, const struct window *window, unsigned bytes)
 {
@@ -293,7 +293,8 @@ static size_t try_jump(struct group *g, const struct window *window, uint64_t ju
 	for (g->nr = 1; g->nr < nr && g->sites[g->nr].addr < MAX(g->end, g->all_until);)
 		g->nr++;
 	/*
-	 * Refuse a site at the start of a function within these bytes: code anywhere may enter it.
+	 * Refuse the jump if a function starts at a site within these bytes: any code may call that
+	 * function.
 	 */
 	for (size_t i = 1; i < g->nr; i++)
 		has_entry |= g->sites[i].entry != 0;
@@ -374,8 +375,8 @@ static size_t find_jump(struct group *g, const struct window *window, const stru
 }
 
 /*
- * Returns the end of the code that the jump of a site moves or overwrites. The next jump may be
- * there or later.
+ * Returns the end of the code that the jump of a site moves or overwrites. The next jump may begin
+ * at this address.
  */
 static uint64_t end_of(const struct code_site *site)
 {
@@ -387,8 +388,8 @@ static uint64_t end_of(const struct code_site *site)
 }
 
 /*
- * Returns how many sites from the first on have no jump yet, and are near enough to affect the
- * first.
+ * Returns the number of sites at the beginning of @sites that have no jump yet and are near enough
+ * to affect the first site.
  */
 static size_t count_left(const struct code_site *sites, size_t nr)
 {

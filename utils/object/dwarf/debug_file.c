@@ -48,7 +48,7 @@ static bool has_crc(int fd, uint32_t expected)
 	return len == 0 && crc == expected;
 }
 
-/* True when the debug file has this build-id. Otherwise it is closed. */
+/* True when the debug file has this build-id. Otherwise the file is closed. */
 static bool has_build_id(struct elf_file *debug, const char *build_id)
 {
 	char found[BUILD_ID_HEX_SIZE];

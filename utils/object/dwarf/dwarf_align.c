@@ -75,7 +75,9 @@ static uint32_t alignment(struct dwarf_loader *loader, Dwarf_Die *die, int nesti
 
 	if (dwarf_is_class(&type)) {
 		own = alignment_of_parts(loader, &type, nesting);
-		/* A struct whose size does not fit its alignment is packed, and needs none. */
+		/*
+		 * A struct whose size does not fit its alignment is packed, and needs no alignment.
+		 */
 		if (bytes % own)
 			own = 1;
 	} else if (dwarf_is_vector(&type)) {

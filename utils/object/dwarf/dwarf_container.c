@@ -278,8 +278,8 @@ static bool put_optional(struct shaping *s, Dwarf_Die *die, const struct dwarf_l
 }
 
 /*
- * Write a container of bits. It has a pointer to the first one, and the number of bits or a pointer
- * after the last one.
+ * Write a container of bits. It has a pointer to the first bit, and either the number of bits or a
+ * pointer to the end of the bits.
  */
 static bool put_bits(struct shaping *s, Dwarf_Die *die, const struct dwarf_layout *layout,
 		     uint32_t offset)
@@ -395,7 +395,7 @@ static bool leaf_number(Dwarf_Die *die, const char *name, unsigned *number)
 	return true;
 }
 
-/* Find the elements of a tuple: base classes with numbers have them. */
+/* Find the elements of a tuple. They are in base classes with numbers. */
 static void find_leaves(struct dwarf_loader *loader, Dwarf_Die *die, uint32_t offset,
 			unsigned depth, struct leaves *leaves)
 {
@@ -516,7 +516,8 @@ static uint32_t alignment_of(struct dwarf_loader *loader, Dwarf_Die *die, unsign
 #define ALIGNMENT_DEPTH 12
 
 /*
- * Writes the content of a node: a value or, for a map, a pair. @head bytes of links are in front.
+ * Write the content of a node: a value or, for a map, a pair. @head bytes of links precede the
+ * content.
  *
  * @offset: gets the content's offset in the node
  */
@@ -616,7 +617,8 @@ static bool put_layout(struct shaping *s, Dwarf_Die *die, const struct dwarf_lay
 }
 
 /*
- * Write a container. *@is_one: @die has the name of a container, which may have an unknown layout.
+ * Write a container. *@is_one becomes true when @die has the name of a container, even if its
+ * layout is unknown.
  */
 static bool put_container(struct shaping *s, Dwarf_Die *die, uint32_t offset, unsigned nesting,
 			  bool *is_one)
@@ -637,7 +639,7 @@ static bool put_container(struct shaping *s, Dwarf_Die *die, uint32_t offset, un
 
 /*
  * Write a struct: its bytes, and then the contents of its boxed fields. A field of an unknown kind,
- * or without room, gets one byte without data.
+ * or one for which there is no room, gets one byte without data.
  */
 static bool put_struct(struct shaping *s, Dwarf_Die *die, const char *key, uint32_t bytes,
 		       uint32_t offset, unsigned nesting)

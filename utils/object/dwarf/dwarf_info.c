@@ -18,8 +18,8 @@
 #define INLINED_MAX 256
 
 /*
- * Limits of entries that are read, and of bytes of names that are kept: per byte of debug
- * information, plus a constant. Compilers need at most a tenth.
+ * The most entries that are read, and the most bytes of names that are kept: a number per byte of
+ * debug information, plus a constant. The output of compilers needs at most a tenth of this.
  */
 #define STEPS_PER_BYTE	4
 #define STEPS_MORE	(64U << 10)
@@ -48,8 +48,8 @@ static const char *keep_file(struct dwarf_loader *loader, Dwarf_Die *die, const 
 }
 
 /*
- * Finds the file whose number is attribute @name of @die. To dwarf_decl_file(), 0 is no file. Since
- * DWARF 5, it is the first file (clang).
+ * Finds the file whose number is attribute @name of @die. For dwarf_decl_file(), the number 0 is no
+ * file. In DWARF 5 it is the first file, and clang uses it.
  */
 static const char *source_file(struct dwarf_loader *loader, Dwarf_Die *die, unsigned name)
 {
@@ -248,7 +248,10 @@ static void walk_entries(struct dwarf_loader *loader, Dwarf_Die *die, int nestin
 	} while (!loader->oom && dwarf_next(loader, &child));
 }
 
-/* Forget all facts by place in memory, before another file takes these places. */
+/*
+ * Forget all facts that are found by an address in memory, before another file is loaded at these
+ * addresses.
+ */
 static void forget_places(struct dwarf_loader *loader)
 {
 	for (size_t i = 0; i < loader->types.nr_slots; i++)

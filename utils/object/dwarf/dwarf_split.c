@@ -17,8 +17,8 @@
 #define COLUMNS_MAX	  8
 
 /*
- * A section of the constructed file. @name: its name there. A split file has the section with .dwo
- * after the name
+ * A section of the constructed file. @name: its name in that file; in a split file, ".dwo" follows
+ * the name
  */
 struct part {
 	const char *name;
@@ -295,8 +295,8 @@ static bool take_bytes(struct dwarf_splits *splits, uint64_t bytes)
 }
 
 /*
- * Add section @name of the module, without its first bytes: attribute @base of the skeleton tells
- * their number.
+ * Add section @name of the module, without its first bytes. Attribute @base of the skeleton is the
+ * number of bytes to leave out.
  */
 static void add_part_of_module(struct parts *parts, const struct elf_file *module, const char *name,
 			       Dwarf_Die *skeleton, unsigned base)
@@ -367,8 +367,8 @@ static bool make_file(struct dwarf_split *split, const struct elf_file *module,
 }
 
 /*
- * Returns the number that a unit and its skeleton share; 0: none. In DWARF 5 the header of the unit
- * has it, in version 4 of GNU an attribute.
+ * Returns the number that a unit and its skeleton share, or 0 when there is none. In DWARF 5 it is
+ * in the header of the unit. In GNU's extension of DWARF 4 it is an attribute.
  */
 static uint64_t unit_id(Dwarf_CU *unit, Dwarf_Die *die)
 {

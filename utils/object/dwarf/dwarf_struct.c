@@ -141,7 +141,7 @@ static void put_array(struct making *m, Dwarf_Die *member, Dwarf_Die *array, uin
 
 /*
  * Write a boxed field: a container, a string, or a struct with such fields. Their content is not in
- * the bytes of the field. False: the field is not boxed.
+ * the bytes of the field. Returns false when the field is not boxed.
  */
 static bool put_boxed(struct making *m, Dwarf_Die *member, const struct dwarf_type *type,
 		      uint32_t offset)
@@ -202,7 +202,8 @@ static void put_member(struct making *m, Dwarf_Die *member, uint32_t base, unsig
 		return;
 	offset += base;
 	/*
-	 * Base classes and anonymous unions: their members are members of the struct around them.
+	 * The members of base classes and of anonymous unions are members of the struct around
+	 * them.
 	 */
 	if (dwarf_tag(member) == DW_TAG_inheritance || !dwarf_diename(member))
 		put_members(m, &type, offset, nesting + 1);

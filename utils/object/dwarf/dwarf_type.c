@@ -13,7 +13,9 @@
 
 #define EIGHTBYTE 8U
 
-/* Skipping bytes between entries is work, too: so many bytes count as a step. */
+/*
+ * The number of skipped bytes that count as one step: skipping bytes between entries is work, too.
+ */
 #define BYTES_PER_STEP 16
 /* The most bytes of all names of an enum; those of compilers are far fewer. */
 #define ENUM_MAX       (4U << 20)
@@ -140,8 +142,8 @@ bool dwarf_is_float(unsigned encoding)
 }
 
 /*
- * The size does not tell: a long double of x87 takes 16 bytes in memory (12 on i386), and a float
- * of 128 bits does so, too.
+ * The size does not decide this: a long double of x87 takes 16 bytes in memory (12 on i386), and so
+ * does a float of 128 bits.
  */
 bool dwarf_is_x87(Dwarf_Die *die)
 {
@@ -162,7 +164,8 @@ bool dwarf_member_offset(Dwarf_Die *member, uint32_t *offset)
 	*offset = 0;
 	if (dwarf_attr_integrate(member, DW_AT_data_member_location, &attr)) {
 		/*
-		 * The place of a virtual base is computed. Such a class is never passed by value.
+		 * The offset of a virtual base is computed at run time. Such a class is never
+		 * passed by value.
 		 */
 		if (dwarf_formudata(&attr, &word) < 0)
 			return false;
@@ -377,7 +380,7 @@ static const char *keep_name(struct dwarf_loader *loader, const char *name)
 {
 	size_t len = name ? strcspn(name, "< ({[,;%@\n") : 0;
 
-	/* A lambda, "<lambda()>", has no name that is left. */
+	/* Nothing is left of the name of a lambda, "<lambda()>". */
 	return len ? dwarf_keep_text(loader, name, len) : NULL;
 }
 
@@ -586,7 +589,7 @@ static void define_vector(struct dwarf_loader *loader, Dwarf_Die *die, struct dw
 
 /*
  * Make the type of a vector, which is passed in one vector register. Vectors below eight bytes are
- * passed like integers, as compilers do it.
+ * passed like integers.
  */
 static void make_vector(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf_type *type)
 {
@@ -602,7 +605,7 @@ static void make_vector(struct dwarf_loader *loader, Dwarf_Die *die, struct dwar
 	define_vector(loader, die, type);
 }
 
-/* Make the type of a struct. It is made once, and then copied. */
+/* Make the type of a struct. Each struct's type is made once; later calls copy it. */
 static void make_struct(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf_type *type)
 {
 	struct dwarf_type *known = intmap_get(&loader->types, (uintptr_t)die->addr);

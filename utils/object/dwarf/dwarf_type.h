@@ -12,8 +12,9 @@
 /*
  * @enums: the enums seen so far, by name
  * @structs: the definitions made so far, by key
- * @keys, @container_keys, @box_keys: keys of definitions, of shapes as a container, and of shapes
- *         as a struct with containers; by the struct's place in debug information
+ * @keys: keys of definitions, by the struct's place in debug information
+ * @container_keys, @box_keys: keys of the struct's shape as a container, and of its shape as a
+ *         struct with containers; by the same places
  * @types: the types of structs, by the same places; on the heap
  * @boxed: keys of structs with containers or strings in them
  * @skeleton: the skeleton of the split unit that is read; NULL: the unit is not split
@@ -58,8 +59,8 @@ bool dwarf_next(struct dwarf_loader *loader, Dwarf_Die *child);
 const char *dwarf_keep_text(struct dwarf_loader *loader, const char *text, size_t len);
 
 /*
- * Returns the key of the definition of struct, class or union @die, made at the first use; or NULL
- * when no field can be shown, or there is not enough memory.
+ * Returns the key of the definition of struct, class or union @die, which is made at the first use.
+ * Returns NULL when no field can be shown, or when memory is short.
  *
  * @name: its name without template arguments, or NULL
  * @bytes: its size
@@ -90,7 +91,7 @@ bool dwarf_is_container(Dwarf_Die *die);
 
 /*
  * Find the shape of a container of the C++ library (utils/spec/args/shape.h), and the key of its
- * definition. Returns NULL when @die is none, or its layout is unknown.
+ * definition. Returns NULL when @die is not a container, or its layout is unknown.
  */
 const char *dwarf_container_shape(struct dwarf_loader *loader, Dwarf_Die *die, const char **key);
 
@@ -105,11 +106,11 @@ const char *dwarf_struct_shape(struct dwarf_loader *loader, Dwarf_Die *die, cons
 const char *dwarf_add_definition(struct dwarf_loader *loader, const char *name, const char *text);
 
 /*
- * dwarf_type_die(): the type in DW_AT_type.
- * dwarf_peel(): from a type to the type without typedefs and qualifiers; false: void.
+ * dwarf_type_die(): finds the type in DW_AT_type.
+ * dwarf_peel(): removes typedefs and qualifiers from a type. Returns false for void.
  * dwarf_has_flag(): true when the attribute @name is set.
- * dwarf_number(): the number of an attribute; false: there is none.
- * dwarf_byte_size(): DW_AT_byte_size, or 0.
+ * dwarf_number(): gets the number of an attribute. Returns false when there is none.
+ * dwarf_byte_size(): returns DW_AT_byte_size, or 0.
  */
 bool dwarf_type_die(Dwarf_Die *die, Dwarf_Die *type);
 bool dwarf_peel(Dwarf_Die *die);
@@ -118,7 +119,7 @@ bool dwarf_number(Dwarf_Die *die, unsigned name, Dwarf_Word *number);
 uint32_t dwarf_byte_size(Dwarf_Die *die);
 
 /*
- * dwarf_encoding(): DW_AT_encoding of a base type, or 0.
+ * dwarf_encoding(): returns DW_AT_encoding of a base type, or 0.
  * dwarf_is_float(): true for the encoding of a floating point number.
  * dwarf_is_x87(): true for an x87 number, or a pair of them.
  */
@@ -142,8 +143,9 @@ void dwarf_settle_classes(uint8_t classes[2]);
 uint32_t dwarf_array_elements(struct dwarf_loader *loader, Dwarf_Die *array, uint32_t max);
 
 /*
- * The place of a bit-field: bytes of the struct, and bits in these bytes, from the lowest on.
- * dwarf_member_bits() returns false when @member is no bit-field, or its place is unknown.
+ * The place of a bit-field: some bytes of the struct, and bits in these bytes, counted from the
+ * lowest bit. dwarf_member_bits() returns false when @member is no bit-field, or its place is
+ * unknown.
  *
  * @base: offset of the struct that has @member
  */
@@ -161,7 +163,10 @@ bool dwarf_member_bits(Dwarf_Die *member, uint32_t base, struct dwarf_bits *bits
  */
 const char *dwarf_shown_file(Dwarf_Die *unit, const char *file);
 
-/* True for members and base classes that are part of an object: no static members and functions. */
+/*
+ * True for members and base classes that are part of an object, but not for static members and
+ * functions.
+ */
 bool dwarf_is_part(Dwarf_Die *child);
 
 /*

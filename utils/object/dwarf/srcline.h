@@ -12,9 +12,9 @@
 struct srcline;
 
 /*
- * Open the module @path, or its debug file if the module has no lines. Returns NULL when the module
- * has another build-id than @build_id ("": none), without debug information, without libdw, or when
- * memory is short.
+ * Open the module @path, or its debug file if the module has no lines. Returns NULL when the
+ * module's build-id is not @build_id ("": it has none), when there is no debug information, when
+ * memory is short, or in a build without libdw.
  */
 struct srcline *srcline_open(const char *path, const char *build_id);
 void srcline_close(struct srcline *lines);
