@@ -26,7 +26,10 @@ static const char *take_number(const char *at, int base, int max, char *out)
 	return at;
 }
 
-/* Decode the escape after a backslash. Returns the text after it; NULL: C has no such escape. */
+/*
+ * Decode the escape after a backslash. Returns the text after the escape, or NULL when C has no
+ * such escape.
+ */
 static const char *take_escape(const char *at, char *out)
 {
 	static const char letters[] = "abefnrtv";
@@ -46,8 +49,8 @@ static const char *take_escape(const char *at, char *out)
 }
 
 /*
- * Append the text of a string literal, which begins after its opening quote. Returns the source
- * after the closing quote; NULL: the literal is invalid.
+ * Append the text of a string literal. @at is after the opening quote. Returns the source after the
+ * closing quote, or NULL when the literal is invalid.
  */
 static const char *take_literal(const char *at, struct strbuf *out)
 {

@@ -4,8 +4,8 @@
 
 /*
  * Returns the text of the string literals in @source, on the heap. Only blanks may separate the
- * literals.
- * Returns NULL for anything else (a variable, a prefix, a zero byte), or without memory.
+ * literals. Returns NULL for anything else (a variable, a prefix, a zero byte), or when memory is
+ * short.
  */
 char *c_literals_text(const char *source);
 

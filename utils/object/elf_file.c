@@ -332,8 +332,8 @@ static bool are_native(const struct elf_file *file)
 }
 
 /*
- * Open a table of symbols without loading it: it is four times as large as its names, and is read
- * once, in order.
+ * Open a table of symbols without loading it. The table is four times as large as its names, and
+ * each entry is needed only once, in order.
  */
 static bool open_table(const struct elf_file *file, Elf_Scn *scn, const GElf_Shdr *head,
 		       struct elf_symbols *symbols)
@@ -379,7 +379,7 @@ bool elf_symbols_open(const struct elf_file *file, uint32_t type, struct elf_sym
 	return open_table(file, scn, &head, symbols);
 }
 
-/* Get entry @index. If it was not read yet, the entries after it are read with it. */
+/* Get entry @index. An entry that was not read yet is read together with the entries after it. */
 static bool read_ahead(struct elf_symbols *symbols, size_t index, GElf_Sym *sym)
 {
 	if (index < symbols->first || index - symbols->first >= symbols->nr_ahead) {

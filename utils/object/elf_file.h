@@ -32,8 +32,8 @@ struct elf_file {
 	}
 
 /*
- * Open the file @path. Returns 0; -ENOEXEC: it is no ELF file; or another negative errno, with a
- * text that names the file.
+ * Open the file @path. Returns 0, -ENOEXEC when it is not an ELF file, or another negative errno.
+ * The text in @err names the file.
  */
 int elf_file_open(struct elf_file *file, const char *path, struct uft_err *err);
 
@@ -44,8 +44,8 @@ void elf_file_close(struct elf_file *file);
 #define cleanup_elf_file cleanup(elf_file_close)
 
 /*
- * @data: the content; NULL when the file has no content for the section (SHT_NOBITS, stripped), or
- *        not all of it
+ * @data: the content; NULL when the file does not have all of it (SHT_NOBITS, or a stripped
+ *         section)
  */
 struct elf_section {
 	GElf_Shdr head;
@@ -61,8 +61,8 @@ bool elf_section_by_type(const struct elf_file *file, uint32_t type, struct elf_
 /*
  * The bytes of a section in the file.
  *
- * @own: memory of @bytes, for free(3); free it early, because two copies of a section may be too
- *         much. NULL: @bytes live as long as the file is open
+ * @own: the memory of @bytes, which the caller frees with free(3) soon, because a section may be
+ *         large; NULL: @bytes live as long as the file is open
  */
 struct elf_bytes {
 	const uint8_t *bytes;
@@ -71,8 +71,8 @@ struct elf_bytes {
 };
 
 /*
- * Read the bytes of a section. Returns 0; -ENOMEM; -ENODATA: the file does not have all of them, or
- * there are none.
+ * Read the bytes of a section. Returns 0, -ENOMEM, or -ENODATA when the section is empty or the
+ * file does not have all of it.
  */
 int elf_section_read(const struct elf_file *file, Elf_Scn *scn, struct elf_bytes *out);
 
@@ -89,8 +89,9 @@ bool elf_section_has(const struct elf_file *file, const char *name, const void *
 bool elf_read_at(const struct elf_file *file, uint64_t addr, void *to, uint64_t len);
 
 /*
- * Get program header *@i, initially 0, and count *@i up. Returns false after the last header, or at
- * a header outside of the file: a file of 84 bytes may claim four billion headers.
+ * Get program header *@i, and increment *@i, which must be 0 before the first call. Returns false
+ * after the last header, or when the header is outside of the file: a file of 84 bytes may claim
+ * four billion headers.
  */
 bool elf_next_segment(const struct elf_file *file, size_t *i, GElf_Phdr *segment);
 
@@ -121,8 +122,9 @@ bool elf_section_is_loaded(const struct elf_loaded *loaded, uint16_t index);
 /*
  * A symbol section with its string table.
  *
- * @data: the entries; NULL: they are read on demand from @fd, from @at on
- * @ahead: @nr_ahead entries that were read, from index @first on
+ * @data: the entries; NULL: the entries are read on demand from @fd, in which the first one is at
+ *         offset @at
+ * @ahead: the @nr_ahead entries that were read last, of which the first has the index @first
  */
 struct elf_symbols {
 	Elf_Data *data;

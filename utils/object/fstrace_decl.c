@@ -21,7 +21,10 @@ static int compare_decls(const void *a, const void *b)
 	return order ? order : strcmp(x->format ?: "", y->format ?: "");
 }
 
-/* Sort by name, and keep each declaration once: several sources may include it from one header. */
+/*
+ * Sort the declarations by name, and drop duplicates: several sources may include one declaration
+ * from a header.
+ */
 static void sort_decls(struct fstrace_decls *decls)
 {
 	size_t nr = 0;
@@ -42,8 +45,8 @@ static void sort_decls(struct fstrace_decls *decls)
 }
 
 /*
- * Make the name of the event: the name of the variable with '-' for '_', as fstrace_specify() makes
- * it.
+ * Make the name of the event. As in fstrace_specify(), this is the name of the variable with '-'
+ * instead of '_'.
  */
 static char *id_of(const char *entry, size_t len)
 {
@@ -104,8 +107,8 @@ static int take_entries(const struct elf_section *sec, struct fstrace_decls *out
 }
 
 /*
- * Find fstrace_declare() in a table of symbols. 1: the file defines it; 0: the file imports it; -1:
- * it is absent.
+ * Find fstrace_declare() in a table of symbols. Returns 1 when the file defines the function, 0
+ * when the file imports it, or -1 when the table lacks it.
  */
 static int find_declare(const struct elf_file *file, uint32_t type)
 {
@@ -124,8 +127,8 @@ static int find_declare(const struct elf_file *file, uint32_t type)
 }
 
 /*
- * True when the program calls fstrace_declare(), or may call it: a program that contains the
- * library has the function without calling it.
+ * True when the program may call fstrace_declare(). A program that contains the library has the
+ * function, but need not call it.
  */
 static bool calls_declare(const struct elf_file *file, bool has_entries)
 {

@@ -1,6 +1,6 @@
 /*
- * Events that a program or library declares with FSTRACE_DECL() of <fstrace.h>, as its file tells
- * them.
+ * Events that a program or library declares with FSTRACE_DECL() of <fstrace.h>. They are read from
+ * its file.
  */
 #ifndef UTRAIL_OBJECT_FSTRACE_DECL_H
 #define UTRAIL_OBJECT_FSTRACE_DECL_H
@@ -10,7 +10,8 @@
 
 /*
  * @id: name of the event; printable and without blanks
- * @format: NULL when the source has no literal: then only the running program knows the format
+ * @format: NULL when it is not a literal in the source; only the running program knows such a
+ *         format
  */
 struct fstrace_decl {
 	char *id;
@@ -18,7 +19,7 @@ struct fstrace_decl {
 };
 
 /*
- * Declarations sorted by name; each pair of name and format once. Starts as { 0 } and ends with
+ * Declarations, sorted by name, without duplicates. Starts as { 0 } and ends with
  * fstrace_decls_deinit().
  *
  * @has_others: the program may call fstrace_declare(), for events that are not in its file
@@ -30,13 +31,14 @@ struct fstrace_decls {
 };
 
 /*
- * Load the declarations of @file. @path: its name in errors. Returns 0, also when there are none;
- * -EINVAL for a damaged section, with the place; -ENOMEM. @out is empty after a failure.
+ * Load the declarations of @file. @path is its name in errors. Returns 0, also when the file has no
+ * declarations; -EINVAL for a damaged section, with the place of the damage in @err; or -ENOMEM.
+ * @out is empty after a failure.
  */
 int fstrace_decls_load(const struct elf_file *file, const char *path, struct fstrace_decls *out,
 		       struct uft_err *err);
 
-/* Like fstrace_decls_load(), for the file @path. Also errors of elf_file_open(). */
+/* Like fstrace_decls_load(), for the file @path. It may also return errors of elf_file_open(). */
 int object_fstrace_load(const char *path, struct fstrace_decls *out, struct uft_err *err);
 
 void fstrace_decls_deinit(struct fstrace_decls *decls);

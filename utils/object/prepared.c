@@ -30,8 +30,8 @@ struct finder {
 };
 
 /*
- * Get the code at @addr. @left: bytes from there to the end of the section. Returns NULL when there
- * is no code.
+ * Returns the code at @addr, or NULL when no section has code at this address. @left gets the
+ * number of bytes from @addr to the end of the section.
  */
 static const uint8_t *code_at(const struct code *code, uint64_t addr, uint64_t *left)
 {
@@ -69,8 +69,8 @@ static void addresses_deinit(struct addresses *list)
 #define cleanup_addresses cleanup(addresses_deinit)
 
 /*
- * Take addresses from relocations: the dynamic linker adds the load address to them, and the
- * section itself may have zeros.
+ * Take the addresses from relocations, because the section itself may contain zeros. The dynamic
+ * linker adds the load address to them.
  */
 static void apply_relocations(const struct elf_file *file, uint64_t start, struct addresses *list)
 {
@@ -109,7 +109,7 @@ static int load_addresses(const struct elf_file *file, const char *name, struct 
 
 /* --- nops --- */
 
-/* Returns the length of the nops from @at on. */
+/* Returns the length of the nops that begin at @at. */
 static uint64_t nops_at(const struct finder *f, const uint8_t *at, uint64_t left)
 {
 	uint64_t len = 0;
@@ -121,8 +121,8 @@ static uint64_t nops_at(const struct finder *f, const uint8_t *at, uint64_t left
 }
 
 /*
- * Add a site of nops with room for a call at @addr, in the function at @func. @is_told: the file
- * names this place, so a failure is counted.
+ * Add a site at @addr, in the function at @func, if the nops there have room for a call. @is_told:
+ * the file names this place, so a failure is counted.
  */
 static int add_nops(struct finder *f, uint64_t func, uint64_t addr, bool is_told)
 {
@@ -154,8 +154,8 @@ static unsigned pad_at(const struct finder *f, uint64_t addr)
 }
 
 /*
- * Add a place that the section names. With nops before functions (M), the section names these, and
- * the site is at the function.
+ * Add a place that the section names. If the function has nops before its start (M), the section
+ * names the first of them, but the site is at the start of the function.
  */
 static int add_patchable(struct finder *f, uint64_t addr)
 {
@@ -366,8 +366,8 @@ int prepared_find(const struct elf_file *file, struct prepared *out)
 /* --- calls of hooks --- */
 
 /*
- * Add the first call of a hook in a function. Any byte may begin it: other bytes hardly ever look
- * like a call of a hook.
+ * Add the first call of a hook in a function. The search tries every byte, because other bytes
+ * hardly ever look like a call of a hook.
  */
 static int add_call(struct finder *f, const struct code_func *func, const struct plt_entries *plt)
 {

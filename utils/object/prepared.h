@@ -1,6 +1,6 @@
 /*
- * Functions that were compiled with room for a hook, or with a call of a hook, and the places of
- * the room or the call.
+ * Functions that were compiled with room for a hook, or with a call of a hook, and the places in
+ * these functions that can be changed.
  */
 #ifndef UTRAIL_OBJECT_PREPARED_H
 #define UTRAIL_OBJECT_PREPARED_H
@@ -28,7 +28,7 @@ struct prepared_site {
  *
  * @sites: sorted by address
  * @nr_short: number of functions with too few nops
- * @nr_unknown: number of places that the file names, with unexpected content
+ * @nr_unknown: number of places that the file names, but whose content is unexpected
  */
 struct prepared {
 	struct prepared_site *sites;

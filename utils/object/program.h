@@ -15,8 +15,8 @@ enum object_kind {
 };
 
 /*
- * Facts about a program (doc/facts/programs.md, "Checks of a program"). Files that are no ELF have
- * @kind and @interpreter only.
+ * Facts about a program (doc/facts/programs.md, "Checks of a program"). For files that are not ELF
+ * files, only @kind and @interpreter are set.
  *
  * @interpreter: the program in the first line of a script; for env(1), its command
  * @elf_class, @endian: EI_CLASS and EI_DATA
@@ -50,7 +50,10 @@ static inline bool object_is_instrumented(const struct object_program *program)
 	       program->is_prepared;
 }
 
-/* Returns 0, or a negative errno with a text that names @path when it cannot be read. */
+/*
+ * Check the program @path. Returns 0, or a negative errno when it cannot be read. The text in @err
+ * names @path.
+ */
 int object_check_program(const char *path, struct object_program *program, struct uft_err *err);
 
 #endif

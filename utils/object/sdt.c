@@ -44,8 +44,8 @@ static bool take_text(struct cursor *c, const char **out)
 }
 
 /*
- * Returns the distance by which a linker or prelinker has moved the file after the compiler has
- * written its notes.
+ * Returns the distance by which a linker or prelinker has moved the addresses of the file since the
+ * compiler wrote its notes.
  */
 static uint64_t moved_by(const struct elf_file *file, uint64_t base)
 {

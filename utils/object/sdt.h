@@ -30,15 +30,15 @@ struct sdt_probes {
 };
 
 /*
- * Load the marked places of @file. Returns 0, also for another byte order; -EINVAL for damaged
- * notes, with the first damaged place; or -ENOMEM. @out is empty after a failure.
+ * Load the marked places of @file. Returns 0, -ENOMEM, or -EINVAL for damaged notes, with the first
+ * damaged place in @err. Notes of the other byte order are ignored. @out is empty after a failure.
  *
  * @path: the file's name in errors
  */
 int sdt_probes_load(const struct elf_file *file, const char *path, struct sdt_probes *out,
 		    struct uft_err *err);
 
-/* Like sdt_probes_load(), for the file @path. Also errors of elf_file_open(). */
+/* Like sdt_probes_load(), for the file @path. It may also return errors of elf_file_open(). */
 int object_sdt_load(const char *path, struct sdt_probes *out, struct uft_err *err);
 
 void sdt_probes_deinit(struct sdt_probes *probes);

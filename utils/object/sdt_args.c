@@ -7,7 +7,7 @@
 
 /* --- the text --- */
 
-/* Parse a type, "-4@" or "8f@". Returns the text after it; NULL: there is no type. */
+/* Parse a type, "-4@" or "8f@". Returns the text after the type, or NULL when there is none. */
 static const char *take_type(const char *at, struct sdt_arg *arg)
 {
 	bool is_signed = *at == '-';
@@ -52,7 +52,7 @@ static const char *find_end(const char *at)
 }
 
 /*
- * True when the value can be read: it is not larger than the named part of a register, and no
+ * True when the value can be read: it is not larger than the named part of a register, and is not a
  * vector of integers.
  */
 static bool has_value(const struct sdt_arg *arg)
@@ -127,8 +127,8 @@ static bool is_plain(const GElf_Sym *sym)
 }
 
 /*
- * Note a symbol of the wanted name. Another one at another address, or one of a special kind, makes
- * the address uncertain.
+ * Note a symbol with the wanted name. If such symbols have different addresses, or one of them is
+ * of a special kind, the address is uncertain.
  */
 static void look_at(struct wanted *wanted, const GElf_Sym *sym)
 {
@@ -142,8 +142,8 @@ static void look_at(struct wanted *wanted, const GElf_Sym *sym)
 }
 
 /*
- * Search a table for the symbol. @has_local: the table names source files (STT_FILE), and so has
- * all static variables.
+ * Search a table for the symbol. @has_local becomes true when the table names source files
+ * (STT_FILE): such a table has all static variables.
  */
 static void look_through(const struct elf_file *file, uint32_t type, struct wanted *wanted,
 			 bool *has_local)

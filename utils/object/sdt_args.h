@@ -15,7 +15,7 @@
  * @bytes: 1, 2, 4 or 8; 0: another size, or unknown
  * @is_float: a floating point number of 4 or 8 bytes
  * @operand: the place; OPERAND_UNKNOWN when it is uncertain, or @bytes is 0
- * @is_address: the value is an own address of the file: that of @operand.symbol plus a number
+ * @is_address: the value is an address in the file: the address of @operand.symbol plus a number
  */
 struct sdt_arg {
 	uint8_t bytes;
@@ -29,15 +29,16 @@ struct sdt_arg {
  * Parse the arguments in the untrusted @text, for a program of @isa. @text must outlive @args.
  * Returns the number of arguments in @text; at most SDT_ARGS_MAX are stored.
  *
- * An argument begins with a size and '@'. So an argument of an unknown form does not renumber the
- * others.
+ * An argument begins with a size and '@'. An argument of an unknown form is therefore counted, too,
+ * and the others keep their numbers.
  */
 size_t sdt_args_parse(const struct isa *isa, const char *text, struct sdt_arg args[SDT_ARGS_MAX]);
 
 /*
- * Resolve the symbols of the first @nr arguments. An argument whose symbol is missing, or not the
- * only one of its name, becomes OPERAND_UNKNOWN. In a file without symbols of static variables, all
- * arguments with a symbol become OPERAND_UNKNOWN: a static variable may have the same name.
+ * Resolve the symbols of the first @nr arguments. An argument becomes OPERAND_UNKNOWN when its
+ * symbol is missing, or when several symbols have this name. In a file without symbols of static
+ * variables, all arguments with a symbol become OPERAND_UNKNOWN: a static variable may have the
+ * same name.
  */
 void sdt_args_find_symbols(const struct elf_file *file, struct sdt_arg *args, size_t nr);
 

@@ -15,7 +15,7 @@
 
 /*
  * Limited output of libiberty: a short name can stand for gigabytes. Only a longjmp() out of the
- * callback stops libiberty, which has nothing on the heap then.
+ * callback stops libiberty. Nothing leaks: libiberty has nothing on the heap while it calls.
  */
 struct printer {
 	struct strbuf *out;
@@ -88,8 +88,8 @@ static bool demangle_mangled(const char *name, enum demangle_mode mode, struct s
 }
 
 /*
- * Returns the length of a prefix before a mangled name, with which compilers name functions that
- * they make; 0: none.
+ * Returns the length of the prefix before a mangled name, or 0 when there is none. Compilers add
+ * such prefixes to names of functions that they generate.
  */
 static size_t prefix_length(const char *name)
 {
@@ -106,7 +106,7 @@ static size_t prefix_length(const char *name)
 }
 
 /*
- * True when the @len bytes at @text are a suffix of compilers, without its number (".part").
+ * True when the @len bytes at @text are a suffix that compilers add, without its number (".part").
  * @has_number: a number follows.
  */
 static bool is_clone_word(const char *text, size_t len, bool has_number)
@@ -128,8 +128,8 @@ static bool is_clone_word(const char *text, size_t len, bool has_number)
 }
 
 /*
- * Returns the offset of the last suffix of compilers in @name (".part.0", ".cold"), or @len without
- * one.
+ * Returns the offset of the last suffix that a compiler has added to @name (".part.0", ".cold"), or
+ * @len when there is none.
  */
 static size_t last_ending(const char *name, size_t len)
 {
@@ -229,7 +229,7 @@ static void demangle_all(const char *name, enum demangle_mode mode, struct strbu
 	if (mode != DEMANGLE_NO && mangled[0] == '_' && (mangled[1] == 'Z' || mangled[1] == 'R') &&
 	    strnlen(mangled, MANGLED_MAX) < MANGLED_MAX) {
 		strbuf_add(out, name, skip);
-		/* Keep a name as "_RC0", which is well-formed and stands for no text. */
+		/* Keep a name like "_RC0", which is well-formed but has no readable form. */
 		if (demangle_mangled(mangled, mode, out) && out->len > start + skip)
 			return;
 		out->len = start;

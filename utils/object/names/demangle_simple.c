@@ -52,7 +52,7 @@ static bool put_text(struct skim *s, const char *text)
 	return put_scope(s, text, strlen(text));
 }
 
-/* Skip items with @skip, up to and with the 'E' at their end. */
+/* Skip items with @skip, and then the 'E' after the last item. */
 static bool skip_until_end(struct skim *s, bool (*skip)(struct skim *s))
 {
 	while (!take_prefix(s, "E")) {
@@ -542,8 +542,8 @@ static bool skim_class(struct skim *s)
 }
 
 /*
- * Takes a name. If a compiler has made the object (a vtable, a guard), the object's kind precedes
- * the name of its class or variable.
+ * Take a name. For an object that the compiler generates (a vtable, a guard), write the kind of the
+ * object before the name of its class or variable.
  */
 static bool skim_special(struct skim *s, bool *is_special)
 {

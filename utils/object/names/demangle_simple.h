@@ -8,12 +8,11 @@
 
 /*
  * Append the simple form (demangle.h) of @mangled, which begins with "_Z" (Itanium C++ ABI, 5.1
- * "External Names"). Returns false for a malformed name; then invalid text follows the old end of
- * @out.
+ * "External Names"). Returns false for a malformed name, and leaves invalid text after the old
+ * content of @out.
  *
  * Types, template arguments and expressions are skipped: this takes a tenth of the time of full
- * demangling. Also reads "sr3std..." of clang, as in every std::vector, which libiberty cannot
- * read.
+ * demangling. Unlike libiberty, it can read "sr3std...", which clang writes for every std::vector.
  */
 bool demangle_simple(const char *mangled, struct strbuf *out);
 

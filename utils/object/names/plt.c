@@ -17,7 +17,7 @@ struct plt_layout {
 	uint64_t end;
 };
 
-/* NULL: the machine of the file is unknown. */
+/* Returns the PLT of the file's machine, or NULL when the machine is unknown. */
 static const struct isa_plt *find_machine(const struct elf_file *file)
 {
 	const struct isa *isa = isa_of(file->head.e_machine, 0);
@@ -26,7 +26,7 @@ static const struct isa_plt *find_machine(const struct elf_file *file)
 }
 
 /*
- * True when mold has linked the file, as .comment tells: the first entry of its PLT may have
+ * True when .comment tells that mold has linked the file. The first entry of mold's PLT may have
  * another length.
  */
 static bool is_made_by_mold(const struct elf_file *file)
@@ -153,8 +153,8 @@ static bool is_function(const GElf_Sym *sym)
 }
 
 /*
- * Add imported functions that are called through the GOT. The address of the relocation entry
- * stands for such a call, which has no stub.
+ * Add imported functions that are called through the GOT. Such a call has no stub, so the address
+ * of its relocation entry stands for it.
  */
 static int add_got_calls(const struct isa_plt *machine, const struct elf_section *relocs,
 			 struct elf_symbols *symbols, struct plt_entries *out)

@@ -7,8 +7,8 @@
 
 /*
  * Load all named code and data of the ELF file @path into the empty @out, sorted
- * (doc/formats/symbols.md). Addresses are relative to the file's map start. Returns 0, also without
- * symbols; -ENOMEM; or errors of elf_file_open(). @out is empty after a failure.
+ * (doc/formats/symbols.md). Addresses are relative to the file's map start. Returns 0, also for a
+ * file without symbols; -ENOMEM; or errors of elf_file_open(). @out is empty after a failure.
  *
  * The first existing source counts: .symtab; the separate debug file; .gnu_debugdata with .dynsym;
  * .dynsym. PLT entries are added.
@@ -16,8 +16,9 @@
 int object_symtab_load(const char *path, struct symtab *out, struct uft_err *err);
 
 /*
- * Like object_symtab_load(), for a file with the build-id @build_id, which is not "". Returns 1 on
- * success; 0 with an empty @out when @path is unreadable or another file by now; or -ENOMEM.
+ * Like object_symtab_load(), but only if the file has the build-id @build_id, which is not "".
+ * Returns 1 on success, 0 with an empty @out when @path is unreadable or has another build-id, or
+ * -ENOMEM.
  */
 int object_symtab_load_same(const char *path, const char *build_id, struct symtab *out,
 			    struct uft_err *err);

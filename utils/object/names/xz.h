@@ -7,8 +7,9 @@
 #include "utils/base/containers/strbuf.h"
 
 /*
- * Append the content of an xz stream. Returns 0; -ENOSYS: this build lacks liblzma; -EFBIG: more
- * than @max_bytes; -EINVAL: damaged; -ENOMEM. @out is undefined after a failure.
+ * Append the content of an xz stream. Returns 0, -ENOSYS in a build without liblzma, -EFBIG when
+ * the content has more than @max_bytes, -EINVAL for damaged data, or -ENOMEM. @out is undefined
+ * after a failure.
  */
 int xz_decode(const void *data, size_t len, size_t max_bytes, struct strbuf *out);
 
