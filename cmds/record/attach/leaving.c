@@ -104,11 +104,14 @@ bool attaching_is_anybody_within(struct attaching *a)
 
 /*
  * Wait until the text is restored and no thread runs code of the probe. No code calls it any more.
+ * A thread in the probe may make changes after they were undone: it attaches, but its recorder was
+ * killed. So the changes are undone once more after a thread was seen in the probe.
  */
 static int wait_until_empty(struct attaching *a, struct uft_err *err)
 {
 	const uint64_t until_ns = clock_now_ns(CLOCK_MONOTONIC) + EMPTY_NS;
 	uint64_t began_ns = 0;
+	bool is_undone = true;
 
 	for (int i = 0; i < EMPTY_TRIES && (i < SAME_TRIES || began_ns < until_ns); i++) {
 		uint64_t inside = 1;
@@ -139,8 +142,13 @@ static int wait_until_empty(struct attaching *a, struct uft_err *err)
 		if (ret < 0)
 			return ret;
 		attached_let_others_go(&a->w, a->thread);
-		if (inside == 0 && changed == 0)
+		if (inside == 0 && changed == 0 && is_undone)
 			return 0;
+		if (inside == 0 && !is_undone)
+			ret = attaching_find_codes(a, ATTACH_WITHDRAW, err);
+		if (ret < 0)
+			return ret;
+		is_undone = inside == 0;
 		attaching_wait(a, EMPTY_WAIT_US +
 					  EMPTY_WAITS * (unsigned)((clock_now_ns(CLOCK_MONOTONIC) -
 								    began_ns) /
