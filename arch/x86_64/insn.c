@@ -278,7 +278,10 @@ static int move_direct(struct move *m)
 	return good ? 0 : refuse_move(m, INSN_TOO_MUCH);
 }
 
-/* After a push, an operand relative to the stack pointer is a word further away. */
+/*
+ * Writes the instruction at @bytes, whose operand is relative to the stack pointer, for a place
+ * after a push: the operand is one word further away.
+ */
 static int put_above(struct move *m, const uint8_t *bytes, unsigned modrm_at)
 {
 	unsigned mod = bytes[modrm_at] >> 6;
@@ -297,7 +300,10 @@ static int put_above(struct move *m, const uint8_t *bytes, unsigned modrm_at)
 		       : refuse_move(m, INSN_TOO_MUCH);
 }
 
-/* call *r/m becomes a push and jmp *r/m, the same instruction with another opcode extension. */
+/*
+ * Moves an indirect call: it becomes a push of the return address and an indirect jump. The jump is
+ * encoded like the call, but with another opcode extension.
+ */
 static int move_indirect_call(struct move *m)
 {
 	const cs_x86 *x86 = &m->insns->insn->detail->x86;
@@ -383,7 +389,10 @@ static int move_insns(struct insns *insns, const struct insn_text *text, uint64_
 	return 0;
 }
 
-/* Adjust jumps to moved code: they stay within it, so their displacements are no fixes any more. */
+/*
+ * Adjusts the jumps that lead to moved code. Their displacements do not depend on the place of that
+ * code, so they are removed from the fixes.
+ */
 static void turn_inwards(struct move *m, uint64_t until)
 {
 	struct insn_code *out = m->out;
@@ -423,7 +432,8 @@ static int move_all(struct insns *insns, const struct insn_text *text, uint64_t 
 		if (m.step.flow == INSN_CALL || m.step.flow == INSN_CALL_ANYWHERE)
 			return refuse_move(&m, INSN_RETURNS_INTO);
 		/*
-		 * Code that takes or reads an address in the range would still find the old code.
+		 * Only jumps into the range are adjusted. An instruction that takes or reads an
+		 * address in the range would find the old code.
 		 */
 		if (m.step.has_name && m.step.names >= from && m.step.names < until) {
 			if (m.step.flow != INSN_JUMP && m.step.flow != INSN_BRANCH)
@@ -486,7 +496,7 @@ static void load_at(struct insn_code *code, uint64_t bias)
 
 /* --- bytes with unknown instruction boundaries --- */
 
-/* jcc, jmp, loop and jrcxz with a distance of 8 bits. */
+/* Finds byte pairs that may be jcc, jmp, loop or jrcxz with an 8-bit displacement. */
 static void near_names(const struct insn_text *text, void (*fn)(uint64_t addr, void *arg),
 		       void *arg)
 {

@@ -80,7 +80,7 @@ static bool find_general(const char *name, struct operand *out)
 	return false;
 }
 
-/* Parses "xmm0" to "xmm15"; other spellings of these numbers are no names. */
+/* Parses "xmm0" to "xmm15". A number with a leading zero is not accepted. */
 static bool find_vector(const char *name, struct operand *out)
 {
 	const char *digits = name + 3;
@@ -154,7 +154,7 @@ static bool take_number(struct cursor *c, uint64_t *out)
 			return false;
 		has_any = true;
 	}
-	/* "8b" is a label, "09" a mistake. */
+	/* "8b" is a label, and "09" is not an octal number. */
 	if (!has_any || (rest.at < rest.end && is_symbol_char(*rest.at)))
 		return false;
 	*c = rest;
@@ -175,7 +175,7 @@ static bool take_symbol(struct cursor *c, struct operand *out)
 	return true;
 }
 
-/* Reads a sum like "-4+16+name" into value and symbol of @out. */
+/* Reads a sum like "-4+16+name" into the value and the symbol of @out. */
 static bool take_sum(struct cursor *c, struct operand *out)
 {
 	bool is_minus = take_char(c, '-');
@@ -237,7 +237,7 @@ static bool take_counter(struct cursor *c, const struct operand *out)
 	return true;
 }
 
-/* Parses "(base,index,scale)" after the '('. A part that is left out has no comma after it. */
+/* Parses the rest of "(base,index,scale)" after the '('. The parts at the end may be left out. */
 static bool take_place(struct cursor *c, struct operand *out)
 {
 	bool has_base = c->at < c->end && *c->at == '%';

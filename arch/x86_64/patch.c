@@ -28,7 +28,10 @@ void arch_write_gate(uint8_t gate[ARCH_GATE_BYTES], const uint64_t *cell)
 	memcpy(gate, code, sizeof(code));
 }
 
-/* Any hook ends with a return to its caller, XRay's exits with one to the function's caller. */
+/*
+ * Writes code that returns at once. A hook without a probe returns to its caller. At an exit sled
+ * of XRay the return leads to the function's caller, as the replaced instruction did.
+ */
 void arch_write_pass(uint8_t pass[ARCH_PASS_BYTES])
 {
 	/* endbr64; ret; int3 */
@@ -108,7 +111,7 @@ static uint8_t *write_point_data(uint8_t *code, uint32_t event, uint64_t site)
 	return code + sizeof(data);
 }
 
-/* Writes a call through @cell, and code that removes @drop bytes from the stack afterwards. */
+/* Writes a call through @cell, followed by code that removes @drop bytes from the stack. */
 static void write_hook_call(uint8_t *code, const uint64_t *cell, uint32_t drop)
 {
 	static const uint8_t call[] = {

@@ -128,8 +128,8 @@ bool arch_remote_restart(struct arch_remote *r)
 
 static const uint8_t call_gadget[] = { 0x0f, 0x05, 0xc3 }; /* syscall; ret */
 /*
- * mov $15, %rax; syscall: __restore_rt of the C libraries, by whose bytes unwinders know a signal
- * frame.
+ * mov $15, %rax; syscall. These are the bytes of __restore_rt in the C libraries. Unwinders
+ * recognize a signal frame by them.
  */
 static const uint8_t return_gadget[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };
 
@@ -177,7 +177,7 @@ static void put_vectors(uint8_t *to, const struct arch_remote *r)
 	} reserved = { XSTATE_MAGIC1, r->vector_bytes + sizeof(magic2), 0, r->vector_bytes, { 0 } };
 
 	memcpy(to, r->vectors, r->vector_bytes);
-	/* PTRACE_GETREGSET has the kernel's set of components at this place. */
+	/* PTRACE_GETREGSET stores the kernel's set of components at this offset. */
 	memcpy(&components, r->vectors + XSTATE_SW_RESERVED, sizeof(components));
 	reserved.components = components;
 	memcpy(to + XSTATE_SW_RESERVED, &reserved, sizeof(reserved));
@@ -229,7 +229,7 @@ static void set_call_registers(struct arch_remote *r, uint64_t pc, uint64_t sp,
 	r->words[RDX] = args[2];
 	r->words[R8] = args[4];
 	r->words[R9] = args[5];
-	/* The thread is in no system call, so none restarts. */
+	/* The value -1 says that the thread is not in a system call, so the kernel restarts none. */
 	r->words[ORIG_RAX] = -1;
 	r->words[FLAGS] &= ~(uint64_t)(FLAG_DIRECTION | FLAG_TRAP);
 }
@@ -348,7 +348,7 @@ bool arch_remote_may_end_call(const uint8_t code[ARCH_REMOTE_CALL_BYTES])
 	return false;
 }
 
-/* The kernel keeps the registers of 32-bit programs in those of a 64-bit thread. */
+/* The kernel stores a 32-bit program's registers in the 64-bit registers of its thread. */
 bool arch_remote_set_argument(int tid, uint32_t audit_arch, uint64_t value)
 {
 	uintptr_t at = (audit_arch == AUDIT_ARCH_I386 ? RBX : RDI) * sizeof(uint64_t);

@@ -138,7 +138,7 @@ static bool take_modrm(struct scan *s)
 	return skip_bytes(s, bytes);
 }
 
-/* Decodes the opcode after a prefix of VEX, EVEX or XOP, which contains the @map. */
+/* Decodes the rest of an instruction after its VEX, EVEX or XOP prefix, which names the @map. */
 static bool take_vector(struct scan *s, unsigned map)
 {
 	bool has_byte;
@@ -235,8 +235,8 @@ static bool take_rest(struct scan *s, char letter)
 		return skip_bytes(s, s->rex & 8 ? 8 : word);
 	case 'J':
 		/*
-		 * With the prefix for short operands, CPUs of different vendors read distances of
-		 * different sizes.
+		 * After the prefix 0x66, Intel's CPUs read a displacement of 32 bits, and AMD's one
+		 * of 16 bits.
 		 */
 		return (!s->has_66 || (s->rex & 8)) && skip_bytes(s, 4);
 	case 'o':
@@ -321,12 +321,12 @@ bool x86_64_step(const uint8_t *at, uint64_t left, uint64_t addr, struct insn_st
 		letter = take_opcode(&s);
 		if (!take_rest(&s, letter))
 			return false;
-		/* These are invalid: fe /2 and higher, ff /7, and 8f other than `pop`. */
+		/* These opcodes are invalid: fe /2 and higher, ff /7, and 8f other than `pop`. */
 		if (s.map == 1 && ((s.opcode == 0xfe && (s.modrm & 0x38) > 0x08) ||
 				   (s.opcode == 0xff && (s.modrm & 0x38) == 0x38) ||
 				   (s.opcode == 0x8f && (s.modrm & 0x38))))
 			return false;
-		/* extrq and insertq with two bytes (SSE4a). */
+		/* extrq and insertq have two bytes at their end (SSE4a). */
 		if (s.map == 0x0f && s.opcode == 0x78 && (s.has_66 || s.has_f2) &&
 		    !skip_bytes(&s, 2))
 			return false;
@@ -352,8 +352,8 @@ bool x86_64_step(const uint8_t *at, uint64_t left, uint64_t addr, struct insn_st
 }
 
 /*
- * True when the instruction loads the first argument of a call, %rdi: lea DISTANCE(%rip),%rdi; mov
- * $ADDRESS,%rdi; mov $ADDRESS,%edi.
+ * True when the instruction loads an address into %rdi, the first argument of a call. These forms
+ * are recognized: lea DISTANCE(%rip),%rdi; mov $ADDRESS,%rdi; mov $ADDRESS,%edi.
  */
 static bool takes_first_argument(const uint8_t *at, const struct insn_step *step, uint64_t *value)
 {

@@ -7,12 +7,12 @@
 #include "arch/insn.h"
 
 /*
- * Does the work of insns_step(), in a hundredth of the microsecond that capstone takes: whole files
- * have millions of instructions. Unit tests compare both decoders.
+ * Does the work of insns_step() in about 10 ns, and capstone takes about 1 us. Whole files have
+ * millions of instructions. Unit tests compare the two decoders.
  */
 bool x86_64_step(const uint8_t *at, uint64_t left, uint64_t addr, struct insn_step *out);
 
-/* The 32-bit displacement at @at. */
+/* Returns the 32-bit displacement at @at. */
 static inline int32_t distance_at(const uint8_t *at)
 {
 	int32_t distance;

@@ -1,25 +1,25 @@
 /*
- * x86_64: where compiled code enters the probe, and how it gets back.
+ * x86_64: the code through which compiled programs enter the probe, and return from it.
  *
- * The common case of a call and of a return is in fast_stubs.S, all other cases are in C functions.
- * The frame of the entry stubs after SAVE_CALLER_SAVED (offsets from %rsp):
+ * The common case of a call and of a return is in fast_stubs.S. All other cases are in C functions.
+ * The entry stubs have this stack frame after SAVE_CALLER_SAVED (offsets from %rsp):
  *
  *	 0 .. 71   r11 r10 r9 r8 rdi rsi rdx rcx rax, which are a struct arch_regs
  *	72         return address of the stub's own call: inside the traced function
  *	80         mcount: words that the function has pushed; its return slot is 8(%rbp)
  *	           __fentry__: the function's return slot
  *
- * These registers must survive: all argument registers, rax (vector count of variadic calls), and
- * r10 (static chain, or the realigned frame's pointer). On the way into a library r11 must survive,
- * too: mold's PLT has an index in it. C code of the probe does not touch vector registers
- * (-mgeneral-regs-only).
+ * The stubs preserve all argument registers, rax (the number of vector arguments of a variadic
+ * call), and r10 (the static chain, or the pointer of a realigned frame). On the way into a library
+ * r11 is preserved, too: mold's PLT passes an index in it. C code of the probe does not use vector
+ * registers (-mgeneral-regs-only).
  *
  * The CPU predicts a `ret` by the calls that it has seen. The trampoline has not called the
  * function whose return slot was replaced, so the `ret` of that function would be mispredicted. A
  * `call` right before the trampoline makes the trampoline the newest entry of the CPU's return
- * stack, and leads to an indirect jump. Entry stubs go back through this `call`, for the `ret` of
- * the traced function. The trampoline goes through it for the `ret` of that function's caller.
- * Measured: this saves 8 and 3 of 30 ns per call.
+ * stack, and leads to an indirect jump. Entry stubs return through this `call`, so that the `ret`
+ * of the traced function is predicted. The trampoline uses it, too, so that the `ret` of that
+ * function's caller is predicted. In a measurement this saved 8 ns and 3 ns of 30 ns per call.
  */
 
 #include "arch/x86_64/fast_stubs.S"
@@ -33,7 +33,10 @@
 
 	.text
 
-/* Goes to \is if 8(%rbp) is a copy of the return address: %r10 points past the real slot. */
+/*
+ * Jumps to \is if 8(%rbp) is only a copy of the return address. In this case %r10 points past the
+ * real return slot.
+ */
 	.macro IS_realigned is
 	leaq	-17(%r10), %rax
 	subq	%rbp, %rax
@@ -51,7 +54,7 @@
 	.cfi_adjust_cfa_offset FAST_SAVED
 	.endm
 
-/* Leaves a stub after a function in C; %eax: non-zero when the return slot was replaced. */
+/* Leaves a stub after a C function, whose result in %eax is not 0 if it replaced the return slot. */
 	.macro LEAVE_ENTRY
 	negl	%eax /* sets the carry, too, unless it is 0 */
 	RESTORE_CALLER_SAVED
@@ -60,9 +63,11 @@
 	.endm
 
 /*
- * A hook at the beginning of a function, without its part in C, which follows at .L\name\()_slow.
- * MAY_BE_\name goes to its label if another word may be the slot. IS_\name does, too, but is slower
- * and more precise. Operands of the return slot:
+ * A hook at the beginning of a function. Its part that calls C functions is not in this macro, but
+ * at .L\name\()_slow.
+ *
+ * MAY_BE_\name jumps to its label if another word may be the return slot. IS_\name has the same
+ * purpose, and is slower and more precise. These are the operands of the return slot:
  *
  *   \fast   after SAVE_FAST
  *   \all    after SAVE_CALLER_SAVED
@@ -118,16 +123,16 @@
 
 /*
  * -pg: mcount is called after the prologue, so the return slot is found through %rbp. In a function
- * that aligns its stack, a copy of the return address is there, and the real slot is below the
- * target of %r10. C code decides: probe_entry_framed(slot, address in the function, registers,
- * other slot).
+ * that aligns its stack, 8(%rbp) is only a copy of the return address, and the real slot is below
+ * the target of %r10. A C function decides which slot to use: probe_entry_framed(slot, address in
+ * the function, registers, other slot).
  */
 	.macro MAY_BE_realigned maybe
 	cmpq	%rbp, %r10
 	ja	\maybe
 	.endm
 
-	/* skipped calls touch few cache lines (hot-path.md) */
+	/* The alignment lets skipped calls touch few cache lines (hot-path.md). */
 	.balign	64
 FUNCTION mcount
 	ENTRY_HOOK realigned, 8(%rbp), 8(%rbp), 8(%rbp), 8(%rbp)
@@ -146,8 +151,8 @@ END mcount
 	.set	own_mcount, mcount /* also if other modules export that name */
 
 /*
- * -pg -mfentry: __fentry__ is called before the function pushes anything, so the return slot is
- * above our return address.
+ * -pg -mfentry: __fentry__ is called before the function pushes anything, so the function's return
+ * slot is above the return address of __fentry__.
  */
 	.macro MAY_BE_chain maybe
 	cmpq	%r10, FAST_SAVED + 8(%rsp)
@@ -174,8 +179,8 @@ FUNCTION __fentry__
 	LEAVE_ENTRY
 
 /*
- * gcc keeps a static chain by `push %r10; call __fentry__; pop %r10`: the return slot is one word
- * higher. The pop is looked for only if the word equals %r10.
+ * gcc preserves a static chain by `push %r10; call __fentry__; pop %r10`. In such a function the
+ * return slot is one word higher. The stub looks for the pop only if the word equals %r10.
  */
 	.cfi_adjust_cfa_offset REGS_BYTES
 .Lmaybe_chain:
@@ -187,7 +192,7 @@ END __fentry__
 	HIDDEN own___fentry__
 	.set	own___fentry__, __fentry__
 
-/* Enters a call with return slot %rdi that is not the common case. The guard is set. */
+/* Enters a call that is not the common case. %rdi is its return slot, and the guard is set. */
 	.cfi_startproc
 	.cfi_adjust_cfa_offset REGS_BYTES
 .Lenter_guarded:
@@ -197,7 +202,7 @@ END __fentry__
 	LEAVE_ENTRY
 	.cfi_endproc
 
-/* A call beyond the limit of depth is left alone. */
+/* A call beyond the limit of depth is not recorded. */
 	.cfi_startproc
 	.cfi_adjust_cfa_offset FAST_SAVED
 .Ltoo_deep:
@@ -217,11 +222,13 @@ END __fentry__
 /*
  * The call has opened the thread. Functions around it have no frames, and return by `ret`, which is
  * predicted only if the CPU's return stack has their calls. If a skipped function is still open,
- * the stub therefore leaves by `ret`, and the trampoline goes on by a jump. Only the called
- * function's `ret` is mispredicted. Else the stub leaves like others, without a misprediction.
+ * the stub therefore leaves by `ret`, and the trampoline leaves by a jump. In this case only the
+ * `ret` of the called function is mispredicted. If no skipped function is open, the stub leaves
+ * like the other stubs, and nothing is mispredicted.
  *
- * The skipped function that was called last counts as open if its return slot is above ours. It may
- * be main(), so it counts for four calls at most: THREAD_ALONE_SLOT counts them in its lowest bits.
+ * The skipped function that was called last counts as open if its return slot is above that of the
+ * call. This function may be main(), so it counts for four calls at most. The lowest bits of
+ * THREAD_ALONE_SLOT count these calls.
  */
 	.cfi_startproc
 	.cfi_adjust_cfa_offset FAST_SAVED
@@ -245,7 +252,7 @@ END __fentry__
 	jmp	.Lresume
 	.cfi_endproc
 
-/* The call has its frame. Signal handlers have left records in the aside meanwhile. */
+/* The call has its frame, and signal handlers have left records in the aside meanwhile. */
 	.cfi_startproc
 	.cfi_adjust_cfa_offset FAST_SAVED
 .Lentered_with_aside:
@@ -258,19 +265,20 @@ END __fentry__
 	.cfi_endproc
 
 /*
- * The way back into the traced function, with the trampoline as the newest entry of the return
- * stack; and the trampoline, which runs when that function returns. In the trampoline %rsp is one
- * word above the function's return slot. All registers must survive: return values are in rax, rdx,
- * xmm0, xmm1 and st0-1, and -fipa-ra lets callers keep data in the others.
+ * The way back into the traced function, with the trampoline as the newest entry of the CPU's
+ * return stack; and the trampoline, which runs when that function returns. In the trampoline %rsp
+ * is one word above the function's return slot. The trampoline preserves all registers. Return
+ * values are in rax, rdx, xmm0, xmm1 and st0-1, and -fipa-ra lets callers keep data in the other
+ * registers.
  *
  * Unwinders find the trampoline as the caller of a function whose return slot was replaced. A DWARF
  * expression in its call frame information looks the slot up in the shadow stacks, as
  * libmcount/hot/frames.c does. So C++ exceptions, pthread_cancel(3), backtrace(3) and debuggers see
  * the program's own return addresses.
  *
- * The expression holds at the trampoline's first byte, where each walk arrives, and one byte
- * before. It may not contain addresses, so it computes that of probe_threads from the program
- * counter: the word 16 bytes before arch_return_caller holds the distance.
+ * The expression is valid at the trampoline's first byte, where each walk arrives, and at the byte
+ * before it. The expression may not contain addresses, so it computes the address of probe_threads
+ * from the program counter. The word 16 bytes before arch_return_caller holds the distance.
  *
  *	 slot = (CFA - 8) & -8
  *	 for (t = probe_threads; t; t = t->next)
@@ -348,9 +356,12 @@ arch_return_trampoline:
 	RESTORE_FAST
 	jmp	.Lresume
 /*
- * The stack holds the trampoline's address and the address to go on at, which is read from the red
- * zone: no signal handler writes there. The carry is set on the way into a function. One jump for
- * both ways would have too many targets to be predicted: 3 ns per call.
+ * The stack holds the trampoline's address, and above it the address at which execution continues.
+ * That address is read after it has been removed from the stack: it is in the red zone, and no
+ * signal handler writes into the red zone.
+ *
+ * The carry flag is set on the way into a function, and clear on the way out. One jump for both
+ * ways would have too many targets to be predicted, which would cost 3 ns per call.
  */
 .Lgo:
 	leaq	16(%rsp), %rsp
@@ -419,8 +430,8 @@ HIDDEN_FUNCTION arch_libcall, .cfi_adjust_cfa_offset 8
 END arch_libcall
 
 /*
- * Unwind information as for a signal handler: the program's stack pointer is \cfa above ours, and
- * \ip describes %rip.
+ * Emits unwind information as for a signal handler. The program's stack pointer is \cfa bytes above
+ * the stub's own, and \ip describes %rip.
  */
 	.macro INTERRUPTED cfa, ip:vararg
 	.cfi_signal_frame
@@ -430,7 +441,7 @@ END arch_libcall
 
 /*
  * An event of the program: a jump in its code leads to a stub (arch_write_point_stub), which calls
- * arch_point. All registers, the flags and the red zone must survive. The stack:
+ * arch_point. All registers, the flags and the red zone are preserved. The stack contains:
  *
  *	 (%rsp)    return address, into the stub
  *	 8         the event's id
@@ -438,7 +449,8 @@ END arch_libcall
  *	 24 .. 151 red zone
  *	 152       the target of the program's stack pointer
  *
- * For unwinders a signal has interrupted the program at the jump. probe_point(event, stack pointer)
+ * Unwinders see a program that a signal has interrupted at the jump. The C function is
+ * probe_point(event, stack pointer).
  */
 HIDDEN_FUNCTION arch_point, INTERRUPTED 152, .cfi_offset %rip, -136
 	pushfq
@@ -455,8 +467,8 @@ HIDDEN_FUNCTION arch_point, INTERRUPTED 152, .cfi_offset %rip, -136
 END arch_point
 
 /*
- * Like arch_point, for an event with arguments in any register and on the stack. The stack, which
- * becomes a struct arch_point down from the red zone:
+ * Like arch_point, for an event whose arguments may be in any register and on the stack. The words
+ * below the red zone become a struct arch_point. The stack contains:
  *
  *	 (%rsp)    return address, into the stub
  *	 8         the distance from the return address to the places of the arguments
@@ -465,7 +477,7 @@ END arch_point
  *	 32 .. 159 red zone
  *	 160       the target of the program's stack pointer
  *
- * probe_point_args(struct arch_point)
+ * The C function is probe_point_args(struct arch_point *).
  */
 HIDDEN_FUNCTION arch_point_args, INTERRUPTED 160, .cfi_offset %rip, -136
 	pushfq
@@ -492,16 +504,18 @@ END arch_point_args
 
 /*
  * A function that was compiled without hooks begins: a jump in it leads to a stub
- * (arch_write_entry_stub), which calls arch_entry. All registers, the flags and the red zone must
- * survive: the jump may stand after the function's first instruction. The stack:
+ * (arch_write_entry_stub), which calls arch_entry. All registers, the flags and the red zone are
+ * preserved, since the jump may be after the function's first instruction. The stack contains:
  *
- *	 (%rsp)    return address, into the stub: 35 bytes before it is the function's address in
- *	           records, 27 bytes before it the place of the jump, 19 bytes before it (32 bits) the
- *	           distance of the return slot from the program's stack pointer
+ *	 (%rsp)    return address, into the stub. Before this address the stub has its data:
+ *	             35 bytes before: the function's address in records
+ *	             27 bytes before: the address of the jump
+ *	             19 bytes before: the distance of the return slot from the program's stack
+ *	             pointer (32 bits)
  *	 8 .. 135  red zone
  *	 136       the target of the program's stack pointer
  *
- * For unwinders a signal has interrupted the program at the jump.
+ * Unwinders see a program that a signal has interrupted at the jump.
  */
 HIDDEN_FUNCTION arch_entry, INTERRUPTED 136, RESUMES_AT_JUMP
 	SAVE_WITH_FLAGS
@@ -541,9 +555,9 @@ HIDDEN_FUNCTION arch_entry, INTERRUPTED 136, RESUMES_AT_JUMP
 END arch_entry
 
 /*
- * Sleds of clang's XRay, at the start and before all ends of a function: no return address is
- * replaced. The first becomes a call of arch_xray_entry. probe_xray_entry(return slot, address in
- * the function, registers)
+ * clang's XRay compiles sleds into a function: one at its start, and one before each of its ends.
+ * No return address is replaced. The sled at the start becomes a call of arch_xray_entry. The C
+ * function is probe_xray_entry(return slot, address in the function, registers).
  */
 HIDDEN_FUNCTION arch_xray_entry
 	SAVE_CALLER_SAVED
@@ -556,8 +570,8 @@ HIDDEN_FUNCTION arch_xray_entry
 END arch_xray_entry
 
 /*
- * A jump leads here in place of a return instruction. The same registers must survive as in the
- * trampoline. probe_xray_exit(return slot, registers)
+ * Runs in place of a return instruction: the sled becomes a jump to arch_xray_exit. All registers
+ * are preserved, as in the trampoline. The C function is probe_xray_exit(return slot, registers).
  */
 HIDDEN_FUNCTION arch_xray_exit
 	SAVE_CALLER_SAVED
@@ -569,8 +583,8 @@ HIDDEN_FUNCTION arch_xray_exit
 END arch_xray_exit
 
 /*
- * Called before a jump to another function, whose arguments are in registers; the jump may be
- * conditional. probe_xray_exit(return slot, NULL)
+ * Called before a jump to another function, whose arguments are in registers. The jump may be
+ * conditional, so the flags are preserved. The C function is probe_xray_exit(return slot, NULL).
  */
 HIDDEN_FUNCTION arch_xray_tail
 	SAVE_WITH_FLAGS
@@ -581,7 +595,10 @@ HIDDEN_FUNCTION arch_xray_tail
 	ret
 END arch_xray_tail
 
-/* See arch.h. %rdi: fn, %rsi: arg. The area is 64-byte aligned, XSAVE's header starts as zeros. */
+/*
+ * See arch.h. %rdi: fn, %rsi: arg. XSAVE needs an area that is aligned to 64 bytes, and zeros in
+ * the header of the area.
+ */
 HIDDEN_FUNCTION arch_call_preserving_vectors
 	PUSH	rbp
 	.cfi_offset %rbp, -16
@@ -612,7 +629,7 @@ HIDDEN_FUNCTION arch_call_preserving_vectors
 	ret
 END arch_call_preserving_vectors
 
-/* The pattern that a function leaves in the vector registers if it does not use them. */
+/* The pattern that fills the vector registers before the call of a function. */
 	.balign	32
 vector_pattern:
 	.quad	0x5aa5c33c0ff09669, 0x96690ff0c33c5aa5, 0xa55a3cc3f00f6996, 0x6996f00f3cc3a55a
@@ -659,8 +676,9 @@ HIDDEN_FUNCTION arch_vectors_around
 END arch_vectors_around
 
 /*
- * See arch.h. %rdi: fn; %rsi, %rdx: its arguments; %rcx: the address of a `ret`, for fn's return;
- * %r8: %r11 for fn. The `ret` goes on to label 1, the second address on the stack.
+ * See arch.h. %rdi: fn; %rsi, %rdx: its arguments; %rcx: the address of the `ret` that fn returns
+ * to; %r8: the value of %r11 for fn. That `ret` continues at label 1, the second address on the
+ * stack.
  */
 HIDDEN_FUNCTION arch_call_returning_through
 	PUSH	rbp
