@@ -29,8 +29,8 @@ void arch_write_gate(uint8_t gate[ARCH_GATE_BYTES], const uint64_t *cell)
 }
 
 /*
- * Writes code that returns at once. A hook without a probe returns to its caller. At an exit sled
- * of XRay the return leads to the function's caller, as the replaced instruction did.
+ * Writes code that returns at once, in place of a hook. Most hooks return to their caller. XRay's
+ * exit hook, which is reached by a jump, returns to the caller of the function.
  */
 void arch_write_pass(uint8_t pass[ARCH_PASS_BYTES])
 {
