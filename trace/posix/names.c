@@ -13,10 +13,16 @@ static void copy_text(const struct pxt_name *name, char text[PT_NAME_MAX + 1])
 	text[PT_NAME_MAX] = '\0';
 }
 
-/* Writing a name takes less than a microsecond, but the pid of the writer may be false. */
+/*
+ * The number of checks after which a thread stops waiting for a writer. A writer needs less than a
+ * microsecond, but the pid in the entry may be wrong.
+ */
 #define WAITS_MAX (1 << 20)
 
-/* Waits for the writer of a name. False when it has died: this process must write the name. */
+/*
+ * Waits for the writer of a name. Returns false if the writer has died. In this case this process
+ * must write the name.
+ */
 static bool wait_for(struct pxt_name *name, uint32_t state, uint32_t self)
 {
 	for (int nr = 1; state != PT_NAME_READY && nr < WAITS_MAX; nr++) {
@@ -30,8 +36,8 @@ static bool wait_for(struct pxt_name *name, uint32_t state, uint32_t self)
 }
 
 /*
- * All processes search the names in the same order. An entry is taken only after all entries before
- * it are finished. So no name is there twice.
+ * All processes search the names in one order. A process takes an entry only after all entries
+ * before it are finished. So no name has two entries.
  */
 uint32_t pxt_names_open(struct pxt_names *names, const char *text)
 {

@@ -29,7 +29,10 @@ void pxt_place_name(char name[64], char kind, uint64_t number, uint64_t start)
 	*at = '\0';
 }
 
-/* Opens a folder, unless other users own it or may write to it. Returns a negative errno then. */
+/*
+ * Opens a folder. Returns a descriptor or a negative errno. Folders that another user owns, or may
+ * write to, are not opened.
+ */
 static int open_folder(int dir, const char *path, bool makes)
 {
 	struct stat st;
@@ -57,7 +60,7 @@ static void put_own_name(char name[static NAME_MAX + 1])
 	*pxt_add_number(name + strlen(name), geteuid(), 10) = '\0';
 }
 
-/* True for @own + "-" + random digits. */
+/* True when the name consists of @own, a '-' and random digits. */
 static bool is_other_name(const char *name, const char *own)
 {
 	size_t len = strlen(own);
@@ -73,7 +76,10 @@ struct other {
 	char *best;
 };
 
-/* Takes the first of this user's folders by name, so that all processes find the same one. */
+/*
+ * Takes the folder if its name comes before that of the best folder so far. So all processes of the
+ * user find the same folder.
+ */
 static void take_if_better(const char *name, void *argument)
 {
 	const struct other *other = argument;
@@ -113,7 +119,10 @@ static int make_other(int memory, const char *own)
 	return mkdirat(memory, name, 0700) < 0 ? -errno : 0;
 }
 
-/* Another user has taken the usual name: use a folder with another name, made here if need be. */
+/*
+ * Opens this user's folder with another name, because another user has taken the usual name. With
+ * @makes, the folder is made if there is none.
+ */
 static int open_other(int memory, const char *own, bool makes)
 {
 	char name[NAME_MAX + 1];
@@ -158,7 +167,10 @@ int pxt_place_open_existing(void)
 	return open_place(false);
 }
 
-/* Returns the reason why the folder cannot be opened, as an error number; ENOMEM when it can. */
+/*
+ * Returns the error number that says why the folder cannot be opened. Returns ENOMEM if it can be
+ * opened.
+ */
 int pxt_place_error(void)
 {
 	int place = pxt_place_open();
@@ -209,7 +221,10 @@ int pxt_place_lock_soon(int place)
 	return lock;
 }
 
-/* flock() releases the lock itself: a child that was forked meanwhile has the descriptor, too. */
+/*
+ * flock() is necessary: a child that was forked meanwhile has a copy of the descriptor, and close()
+ * alone would leave the lock to the child.
+ */
 void pxt_place_unlock(int lock)
 {
 	flock(lock, LOCK_UN);
@@ -271,8 +286,8 @@ struct pxt_stream *pxt_place_map_stream(int place, unsigned int number, size_t *
 }
 
 /*
- * Creates a file, in place of another one with its name. All its memory is allocated at once: a
- * process that writes there must not be killed for lack of memory.
+ * Creates a file, which replaces a file of the same name. All its memory is allocated at once. So a
+ * process that writes to the file later is not killed for lack of memory.
  */
 void *pxt_place_make(int place, const char *name, size_t bytes, int *error)
 {

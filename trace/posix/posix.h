@@ -54,19 +54,21 @@ _Static_assert(sizeof(struct pxt_head) == PT_CELL_DATA - PT_INLINE_DATA, "as the
 enum pxt_run {
 	PT_RUNS = 1,
 	PT_IS_FULL = 2,
-	PT_RESTARTS = 4,   /* full: runs again when all events were read or flushed */
-	PT_SAYS_STOP = 8,  /* full: the automatic STOP was not read yet */
+	PT_RESTARTS = 4,   /* a full stream: it runs again when all events were read or flushed */
+	PT_SAYS_STOP = 8,  /* a full stream: the automatic STOP was not read yet */
 	PT_IS_CLOSED = 16, /* the stream has ended for ever */
 	PT_WAS_CLOSED = 32,
 };
 
 /*
- * @head, @tail: the places of the next record and of the oldest one, in cells since the beginning
- * @gap: the place of the first loss that the reader was not told yet, plus 1; 0: none
- * @gap_ns: the time of that loss
+ * @head, @tail: the positions of the next record and of the oldest one, in cells since the
+ *               stream's beginning
+ * @gap: 0, or the position of the first lost event that no reader was told of yet, plus 1
+ * @gap_ns: the time of that event
  * @clear_at: records that begin before this place are not read any more
  * @log_bytes: the size of the struct pxt_log_part (keeper.h) after the cells; 0: there is no log
- * @run_at_end: 0; or, if a process other than the owner closed the stream, PT_WAS_CLOSED and @run
+ * @run_at_end: 0; or PT_WAS_CLOSED and the value of @run, if a process other than the owner has
+ *              closed the stream
  */
 struct pxt_stream {
 	uint32_t magic;
@@ -103,8 +105,8 @@ struct pxt_stream {
 _Static_assert(sizeof(struct pxt_stream) <= PT_CELLS_OFFSET, "cells follow it");
 
 /*
- * The name of a user event. If a stream was inherited, a process shares its names with the children
- * that it has forked since.
+ * The name of a user event. A process shares its names with the forked children that have inherited
+ * a stream from it.
  */
 struct pxt_name {
 	_Atomic uint32_t state; /* 0: free; PT_NAME_READY; or the pid of the writer */
@@ -122,8 +124,9 @@ struct pxt_names {
 /*
  * The streams that trace a process.
  *
- * @attached: a bit for each of these streams
- * @serial: by number: distinguishes the present stream from former ones
+ * @attached: a bit for each of these streams, by the stream's number
+ * @serial: the serial of each stream, by the stream's number. It distinguishes the stream from
+ *          former streams with that number
  */
 #define PT_ATTACHED_BITS  (8 * sizeof(unsigned long))
 #define PT_ATTACHED_WORDS (TRACE_SYS_MAX / PT_ATTACHED_BITS)
@@ -145,7 +148,7 @@ static inline bool pxt_is_attached(const struct pxt_registry *registry, unsigned
 	       1;
 }
 
-/* Attach a stream to the process of @registry: its events come from now on. */
+/* Attach a stream to the process of @registry. From now on the stream gets that process' events. */
 static inline void pxt_attach(struct pxt_registry *registry, unsigned int number, uint32_t serial)
 {
 	atomic_store(&registry->serial[number], serial);
@@ -162,8 +165,8 @@ struct pxt_users {
 };
 
 /*
- * A stream in this process. The values were checked when the stream was mapped, and are not read
- * from shared memory again.
+ * A stream that this process has mapped. These values were checked when the stream was mapped. They
+ * are not read from shared memory again, since other processes may change them there.
  *
  * @stream: NULL: the stream is not mapped
  * @users: counters of the threads in the stream; threads are spread over them
@@ -197,13 +200,16 @@ struct pxt_process {
 
 extern struct pxt_process pxt_process;
 
-/* folder.c: visit the names in a folder */
+/* folder.c: call @visit with each name in a folder. */
 void pxt_list(int folder, void (*visit)(const char *name, void *argument), void *argument);
 
-/* proc.c: write the digits of a number, without a zero byte. Returns their end. @base: 10 or 16 */
+/*
+ * proc.c: write the digits of a number, without a zero byte. Returns the end of the digits. @base
+ * is 10 or 16.
+ */
 char *pxt_add_number(char *at, uint64_t number, unsigned int base);
 void pxt_process_path(char path[32], pid_t pid);
-/* "/proc/self/fd/N" */
+/* Store the path "/proc/self/fd/N". */
 void pxt_fd_path(char path[32], int fd);
 int pxt_process_start(pid_t pid, uint64_t *start);
 /* Read field @field, 3 or more, of "stat" in proc(5). Returns 0 or a negative errno. */
@@ -217,25 +223,31 @@ struct timespec pxt_timespec(uint64_t ns);
 long pxt_futex(_Atomic uint32_t *word, int op, uint32_t value, const struct timespec *timeout);
 void pxt_futex_wake(_Atomic uint32_t *word);
 
-/* place.c: the folder of shared files. int: a descriptor, or a negative errno. */
+/* place.c: the folder of shared files. An int result is a descriptor, or a negative errno. */
 int pxt_place_open(void);
 int pxt_place_open_existing(void);
 int pxt_place_error(void);
 int pxt_place_lock(int place);
-/* -EWOULDBLOCK: another process has the lock. */
+/* Returns -EWOULDBLOCK if another process has the lock. */
 int pxt_place_try_lock(int place);
-/* Try for a tenth of a second: a keeper holds the lock briefly when it removes files. */
+/*
+ * Try to take the lock for a tenth of a second. A keeper holds the lock for a short time when it
+ * removes files.
+ */
 int pxt_place_lock_soon(int place);
 void pxt_place_unlock(int lock);
 void pxt_place_name(char name[64], char kind, uint64_t number, uint64_t start);
-/* Map the whole of a file, which must have @bytes at least. NULL on failure. */
+/* Map a whole file, which must have at least *@bytes bytes. Returns NULL on failure. */
 void *pxt_place_map(int place, const char *name, size_t *bytes);
 struct pxt_stream *pxt_place_map_stream(int place, unsigned int number, size_t *bytes);
-/* Map a file of the given name that begins with PT_MAGIC and PT_VERSION. */
+/* Map a file with the given name. Returns NULL if it does not begin with PT_MAGIC and PT_VERSION. */
 void *pxt_place_map_valid(int place, char kind, uint64_t number, uint64_t start, size_t bytes);
-/* True when @fd is still the given file: the program may have closed it, and opened another one. */
+/*
+ * True when @fd still refers to the given file. The program may have closed the descriptor, and
+ * opened another file that has the same number.
+ */
 bool pxt_is_file(int fd, dev_t dev, ino_t ino);
-/* Open the file of @fd again, for reading and writing. -1 on failure. */
+/* Open the file of @fd again, for reading and writing. Returns -1 on failure. */
 int pxt_open_again(int fd);
 void *pxt_place_make(int place, const char *name, size_t bytes, int *error);
 
@@ -247,31 +259,32 @@ void pxt_sweep(int place);
  * and exec. Called with the folder's lock.
  */
 void pxt_inherit(int place, struct pxt_registry *registry, pid_t pid, uint64_t start);
-/* Map the registry of a process' parent. NULL when it has none. */
+/* Map the registry of a process' parent. Returns NULL if the parent has no registry. */
 struct pxt_registry *pxt_parent_registry(int place, pid_t pid);
-/* Close the streams that this process made before its exec: it does not control them now. */
+/* Close the streams that this process made before its exec. It cannot control them any more. */
 void pxt_close_own(int place, uint32_t pid, uint64_t start);
 
-/* process.c: map this process' registry. False while there is none. */
+/* process.c: map this process' registry. Returns false if there is none yet. */
 bool pxt_join(void);
 /*
- * Store this process' names, valid until it forks; NULL when it has none. Returns 0; -EAGAIN: the
- * names are not known at this moment.
+ * Store the address of this process' names in *@names, or NULL if there are none. The address is
+ * valid until the process forks. Returns 0, or -EAGAIN if the names are not known at this moment.
  */
 int pxt_known_names(struct pxt_names **names);
 struct pxt_names *pxt_names_map(int place, uint32_t pid, uint64_t start);
 struct pxt_registry *pxt_registry_of(int place, pid_t pid, uint64_t start, int *error);
 
 /*
- * names.c. pxt_names_open() returns an id; PT_UNNAMED when there is no room. pxt_names_get()
- * returns NULL when the id has no name.
+ * names.c. pxt_names_open() returns the id of a name, or PT_UNNAMED if there is no room for it.
+ * pxt_names_get() returns NULL if the id has no name.
  */
 uint32_t pxt_names_open(struct pxt_names *names, const char *text);
 const char *pxt_names_get(const struct pxt_names *names, uint32_t id, char text[PT_NAME_MAX + 1]);
 
 /*
- * view.c. pxt_view_wait() waits until no thread of this process is in the stream. False when this
- * thread is inside, or another is after @tries (the last 1000 take 1 ms each).
+ * view.c. pxt_view_wait() waits until no thread of this process is in the stream. It returns false
+ * at once if the calling thread is in the stream, and after @tries checks if another thread is. The
+ * last 1000 checks take 1 ms each.
  */
 int pxt_view_set(struct pxt_view *view, struct pxt_stream *stream, size_t bytes, uint32_t serial);
 bool pxt_view_wait(struct pxt_view *view, int tries);
@@ -282,11 +295,12 @@ bool pxt_view_map(unsigned int number, uint32_t serial);
 void pxt_view_detach(struct pxt_registry *registry, unsigned int number, uint32_t serial);
 
 /*
- * clock.c: how one thread computes CLOCK_MONOTONIC from the CPU's counter.
+ * clock.c: the values with which a thread computes CLOCK_MONOTONIC from the CPU's counter.
  *
  * @base_counter, @base_ns: the counter and the clock at one moment
  * @scale: nanoseconds per tick, with 32 fractional bits
- * @limit: the ticks for which the fit is valid; 0: there is no fit, or it is being changed
+ * @limit: the number of ticks for which the fit is valid. It is 0 if there is no fit, or while the
+ *         fit is being changed
  */
 struct pxt_fit {
 	uint64_t base_counter;
@@ -298,9 +312,10 @@ struct pxt_fit {
 /*
  * inside.c: the state of a thread.
  *
- * @turn: odd while the thread is in a stream; handlers that interrupt it there do not change @turn
+ * @turn: odd while the thread is in a stream. Signal handlers that interrupt the thread in a stream
+ *        do not change @turn
  * @tid: the thread's number
- * @last_ns: the time of its last event: times of a thread do not go back
+ * @last_ns: the time of the thread's last event. Later events of the thread have no earlier time
  */
 struct pxt_thread {
 	_Alignas(64) _Atomic uint32_t turn;
@@ -327,8 +342,8 @@ void pxt_clock_begin(void);
 uint64_t pxt_clock_slow(struct pxt_thread *thread);
 
 /*
- * HOT: returns the time for an event of this thread, by CLOCK_MONOTONIC. Takes half the time of
- * clock_gettime(2), which waits for all earlier instructions.
+ * HOT. Returns the time for an event of this thread, by CLOCK_MONOTONIC. The function takes half
+ * the time of clock_gettime(2), which waits until all earlier instructions have been executed.
  */
 static inline uint64_t pxt_now_ns(void)
 {
@@ -408,31 +423,35 @@ static inline void pxt_inside_leave(const struct pxt_inside *inside)
 }
 
 /*
- * ring.c: records in cells. pxt_ring_put() is signal-safe. Returns 0; -ENOSPC; -EBUSY: no place
- * could be claimed in many tries. A thread that had to give way stores a later time in @event.
+ * ring.c: records in cells. pxt_ring_put() is signal-safe. It returns 0 on success, -ENOSPC if the
+ * ring is full, or -EBUSY if many tries to claim cells have failed. A thread that has given way to
+ * another one stores a later time in @event.
  */
 uint32_t pxt_cells_of(uint32_t len);
 int pxt_ring_put(struct pxt_view *view, struct pxt_event *event, const void *data);
 /*
- * Read the record at @at without taking it. Returns 1; 0: no record; -EAGAIN: the record is not
- * finished; -ESTALE: it is gone.
+ * Read the record at @at without taking it. Returns 1 on success, 0 if there is no record yet,
+ * -EAGAIN if the record is not finished, or -ESTALE if it is gone.
  *
  * @data: NULL, or pxt_data_room() bytes
  */
 int pxt_ring_peek(const struct pxt_view *view, uint64_t at, struct pxt_event *event, void *data,
 		  uint32_t *nr_cells);
-/* Take the record at @at. False when another reader has taken it. */
+/* Take the record at @at. Returns false if another thread has taken it already. */
 bool pxt_ring_take(const struct pxt_view *view, uint64_t at, uint32_t nr_cells);
-/* Skip an unfinished record whose writer has died. */
+/* Skip the record at @at if it is unfinished and its writer has died. Returns true if so. */
 bool pxt_ring_skip_dead(const struct pxt_view *view, uint64_t at);
-/* Skip an unfinished record of a closed stream. @pid: its writer; 0: any process */
+/*
+ * Skip the record at @at of a closed stream if it is unfinished. @pid is the writer whose records
+ * are skipped, or 0 for all writers.
+ */
 bool pxt_ring_skip_of(const struct pxt_view *view, uint64_t at, pid_t pid);
-/* Drop the oldest record to make room. False when that is impossible. */
+/* Drop the oldest record to make room. Returns false if the record cannot be dropped. */
 bool pxt_ring_evict(const struct pxt_view *view);
 void pxt_note_lost(struct pxt_stream *stream, uint64_t at, uint64_t time_ns);
 /*
- * End the stream's gap. Events that are lost meanwhile begin another gap. Returns the time of the
- * first lost event; @before_ns if the former call has taken that time.
+ * End the stream's gap. Events that are lost during the call begin another gap. Returns the time of
+ * the first lost event, or @before_ns if that time is not known.
  *
  * @before_ns: the time of the event after the gap
  */
@@ -485,11 +504,12 @@ struct pxt_keeper {
  * The object that a trace_id_t stands for.
  *
  * @number, @view, @attr: the number and view of the stream, and its attributes when it was made
- * @names: of the traced process
- * @reads, @controls: the locks for taking events, and for changing the stream; taken in this order
- * @at: the place up to which a stream with a log was read
- * @queue, @nr_queued: OVERFLOW and RESUME that are still to be read, before @held
- * @held: a record that was taken already, with its data in @buffer
+ * @names: the names of the traced process
+ * @reads: the lock for taking events
+ * @controls: the lock for changing the stream, which a thread takes after @reads
+ * @at: the position up to which a stream with a log was read
+ * @queue, @nr_queued: the OVERFLOW and RESUME events that are read before @held
+ * @held: a record that was taken but not read yet. Its data is in @buffer
  */
 struct pxt_handle {
 	enum pxt_kind kind;
@@ -518,18 +538,24 @@ struct pxt_handle {
 };
 
 /*
- * Find a handle, and use it until pxt_handle_put(). NULL when there is none, when it is of another
- * kind than @kinds, or when another process has made it.
+ * Find a handle. It stays valid until pxt_handle_put(). Returns NULL if there is no such handle, if
+ * its kind is not in @kinds, or if another process has made it.
  */
 struct pxt_handle *pxt_handle_get(trace_id_t trid, int kinds);
 void pxt_handle_put(struct pxt_handle *handle);
-/* Make a handle, which pxt_handle_publish() lets others find. NULL: there are too many. */
+/*
+ * Make a handle. Other threads find it after pxt_handle_publish(). Returns NULL if there are too
+ * many handles, or no memory.
+ */
 struct pxt_handle *pxt_handle_new(void);
 trace_id_t pxt_handle_publish(struct pxt_handle *handle, enum pxt_kind kind);
 void pxt_handle_discard(struct pxt_handle *handle);
-/* Remove a handle, and wait until no other thread uses it. NULL as for pxt_handle_get(). */
+/*
+ * Make a handle invalid, and wait until no thread uses it any more. Returns NULL in the cases of
+ * pxt_handle_get().
+ */
 struct pxt_handle *pxt_handle_end(trace_id_t trid, int kinds);
-/* Forget all handles: in a forked child they are the parent's. */
+/* Forget all handles. A forked child calls this, since the handles are those of its parent. */
 void pxt_handles_forget(void);
 void pxt_handles_wake_flushers(void);
 void pxt_handles_lock(void);
@@ -570,14 +596,15 @@ const struct pxt_attr *pxt_log_attr(const struct pxt_handle *handle);
 const char *pxt_log_name(const struct pxt_handle *handle, uint32_t id, char text[PT_NAME_MAX + 1]);
 
 /*
- * take.c: take the next event; its data go to handle->buffer. Called with handle->reads. Returns 1;
- * 0: there is no event; -EAGAIN: a writer is in the middle of the next event.
+ * take.c: take the next event, and copy its data to handle->buffer. Called with the lock
+ * handle->reads. Returns 1 on success, 0 if there is no event, or -EAGAIN if the next event is
+ * still being written.
  */
 int pxt_take(struct pxt_handle *handle, struct pxt_event *event);
 void pxt_take_back(struct pxt_handle *handle, const struct pxt_event *event);
 /*
- * Called when no event will come and all were taken. True when events were lost after the last one:
- * then pxt_take() reports the loss.
+ * Called when all events were taken, and no more will come. Returns true if events were lost after
+ * the last one. In this case the next pxt_take() reports the loss.
  */
 bool pxt_take_last_gap(struct pxt_handle *handle);
 /* Read the next event of a stream with a log. The event stays in the stream until a flush. */

@@ -1,4 +1,4 @@
-/* Processes, by /proc; clocks and futexes. Signal-safe. */
+/* Facts about processes from /proc, clocks, and futexes. All functions are signal-safe. */
 #include "posix/posix.h"
 
 #include <errno.h>
@@ -27,7 +27,7 @@ char *pxt_add_number(char *at, uint64_t number, unsigned int base)
 	return at;
 }
 
-/* "/proc/PID/stat" */
+/* Stores the path "/proc/PID/stat". */
 void pxt_process_path(char path[32], pid_t pid)
 {
 	memcpy(path, "/proc/", 6);
@@ -41,8 +41,8 @@ void pxt_fd_path(char path[32], int fd)
 }
 
 /*
- * Returns the fields after the command's name, which may have any characters and ends with the last
- * bracket. NULL when there is no such process.
+ * Reads "stat" in proc(5). Returns the fields after the command's name, or NULL if there is no such
+ * process. The name may contain any characters, so its end is the last closing bracket.
  */
 static const char *read_stat(pid_t pid, char text[512])
 {
@@ -63,7 +63,7 @@ static const char *read_stat(pid_t pid, char text[512])
 	return end && end[1] == ' ' ? end + 2 : NULL;
 }
 
-/* Reads field @wanted of "stat" in proc(5) from the text @at, which begins with field 3. */
+/* Reads field @wanted of "stat" in proc(5). The text @at begins with field 3. */
 static int take_field(const char *at, int wanted, uint64_t *value)
 {
 	uint64_t number = 0;
@@ -87,7 +87,7 @@ int pxt_process_field(pid_t pid, int wanted, uint64_t *value)
 
 	if (!at || *at == 'X')
 		return -ESRCH;
-	/* The first thread may have ended while others go on: field 20 counts these. */
+	/* The first thread may have ended while others still run. Field 20 is their number. */
 	if (*at == 'Z' && (take_field(at, 20, &nr_threads) < 0 || nr_threads < 2))
 		return -ESRCH;
 	return take_field(at, wanted, value);
@@ -113,7 +113,10 @@ static bool is_dead(pid_t pid)
 		return false;
 	if (kill(pid, 0) < 0)
 		return errno == ESRCH;
-	/* kill() finds a zombie, too, so the state is read. Without /proc it is unknown. */
+	/*
+	 * kill() succeeds for a zombie, too, so the state is read. If /proc is missing, the state
+	 * is unknown.
+	 */
 	return pxt_process_start(pid, &start) < 0 && access("/proc/self/stat", F_OK) == 0;
 }
 

@@ -1,4 +1,4 @@
-/* This process as a traced one: its registry and its names, in children and at the end. */
+/* The registry and the names of this process, in forked children and at the end of the process. */
 #include "posix/posix.h"
 
 #include <errno.h>
@@ -7,7 +7,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The registry before the first use. All bits are set, so the first event looks for another one. */
+/*
+ * The registry before the first use. All its bits are set, so the first event looks for the real
+ * registry.
+ */
 static struct pxt_registry unknown = { .attached = { [0 ... PT_ATTACHED_WORDS - 1] = ~0ul } };
 /* The registry of a process that cannot have one, and is not traced. */
 static struct pxt_registry none;
@@ -25,8 +28,8 @@ struct pxt_names *pxt_names_map(int place, uint32_t pid, uint64_t start)
 }
 
 /*
- * Copies the names that the process @pid has from its parent. Another process than @pid finds the
- * names by the parent's registry.
+ * Copies the names that the process @pid has from its parent. If @pid is another process than this
+ * one, its names are found through the registry of its parent.
  */
 static void copy_parents_names(int place, struct pxt_names *names, pid_t pid)
 {
@@ -65,7 +68,10 @@ static struct pxt_names *make_names(int place, pid_t pid, uint64_t start, int *e
 	return names;
 }
 
-/* Finds or makes the registry of this process, or of one to be traced. The folder is locked. */
+/*
+ * Finds or makes the registry of this process, or of a process that is to be traced. Called with
+ * the folder's lock.
+ */
 struct pxt_registry *pxt_registry_of(int place, pid_t pid, uint64_t start, int *error)
 {
 	struct pxt_registry *registry;
@@ -90,7 +96,10 @@ struct pxt_registry *pxt_registry_of(int place, pid_t pid, uint64_t start, int *
 	return registry;
 }
 
-/* The names come from the parent: an id means the same for all writers of a stream. */
+/*
+ * Attaches the inherited streams. The process shares its parent's names, so that an id has one
+ * meaning for all writers of a stream.
+ */
 static void take_over(struct pxt_registry *registry)
 {
 	for (unsigned int nr = 0; nr < TRACE_SYS_MAX; nr++) {
@@ -151,7 +160,7 @@ static struct pxt_registry *join_now(void)
 	return registry;
 }
 
-/* Signal-safe: a signal handler that interrupts this records nothing. */
+/* Signal-safe. A signal handler that interrupts this function does not record its events. */
 bool pxt_join(void)
 {
 	struct pxt_registry *registry = atomic_load(&pxt_process.registry);
@@ -174,7 +183,10 @@ bool pxt_join(void)
 	return atomic_load(&pxt_process.registry) != &none;
 }
 
-/* A child that has not joined yet has its parent's names. It replaces them when it joins. */
+/*
+ * A forked child has its parent's names until it joins. So this function joins before it returns
+ * the names.
+ */
 int pxt_known_names(struct pxt_names **names)
 {
 	*names = NULL;
@@ -206,8 +218,8 @@ static void map_attached(struct pxt_registry *registry)
 }
 
 /*
- * Called in a forked child, which has only this thread. Unmaps streams that are not inherited. A
- * stream stays if a signal handler has forked, and will return into it.
+ * Called in a forked child, which has only this thread. Unmaps the streams that are not inherited.
+ * A stream stays mapped if a signal handler has forked and will return to code in that stream.
  */
 static void in_child(void)
 {
@@ -234,14 +246,14 @@ static void in_child(void)
 	}
 	atomic_store(&pxt_process.registry, &unknown);
 	munmap(registry, sizeof(*registry));
-	/* Join now: other processes must see that the names are in use. */
+	/* Join now, so that other processes see that the names are in use. */
 	if (has_inherited)
 		pxt_join();
 }
 
 /*
- * Joins at the start if the process is traced from its beginning: its parent is still alive now.
- * All other processes join with their first event.
+ * Joins at the start of the process if the process or its parent has a registry: later the parent
+ * may have ended. All other processes join with their first event.
  */
 static void join_if_traced(void)
 {
@@ -271,7 +283,7 @@ static void first_thread_ends(void *marker)
 	pxt_flushers_first_ended();
 }
 
-/* Only a thread-specific destructor tells that main() has left by pthread_exit(). */
+/* Notices that main() has left by pthread_exit(). Only a thread-specific destructor tells that. */
 static void watch_first_thread(void)
 {
 	static pthread_key_t key;
@@ -290,7 +302,10 @@ __attribute__((constructor)) static void begin(void)
 	errno = error;
 }
 
-/* Removes the registry. Names stay as long as a child may have them: pxt_sweep(). */
+/*
+ * Removes the registry. The names stay as long as children may use them, and pxt_sweep() removes
+ * them later.
+ */
 __attribute__((destructor)) static void end(void)
 {
 	struct pxt_registry *registry = atomic_load(&pxt_process.registry);
@@ -307,7 +322,9 @@ __attribute__((destructor)) static void end(void)
 		return;
 	pxt_place_name(name, 'p', (uint64_t)getpid(), pxt_process.start);
 	unlinkat(place, name, 0);
-	/* The lock's holder sweeps, too, and may be a stopped process: do not wait for it. */
+	/*
+	 * Do not wait for the lock. Its holder sweeps, too, and may be a process that was stopped.
+	 */
 	lock = pxt_place_try_lock(place);
 	if (lock >= 0) {
 		pxt_sweep(place);
