@@ -240,7 +240,10 @@ void pxt_place_name(char name[64], char kind, uint64_t number, uint64_t start);
 /* Map a whole file, which must have at least *@bytes bytes. Returns NULL on failure. */
 void *pxt_place_map(int place, const char *name, size_t *bytes);
 struct pxt_stream *pxt_place_map_stream(int place, unsigned int number, size_t *bytes);
-/* Map a file with the given name. Returns NULL if it does not begin with PT_MAGIC and PT_VERSION. */
+/*
+ * Map a file with the given name. Returns NULL if the file does not begin with PT_MAGIC and
+ * PT_VERSION.
+ */
 void *pxt_place_map_valid(int place, char kind, uint64_t number, uint64_t start, size_t bytes);
 /*
  * True when @fd still refers to the given file. The program may have closed the descriptor, and

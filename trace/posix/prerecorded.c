@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* An open log. Its descriptor is a copy, since the program may close or change its own descriptor. */
+/* An open log. Its descriptor is a copy, since the program may close or change the original. */
 struct pxt_log_file {
 	struct pxt_log log;
 	dev_t dev;

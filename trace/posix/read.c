@@ -66,7 +66,7 @@ static bool is_before(const struct timespec *one, const struct timespec *other)
 	       (one->tv_sec == other->tv_sec && one->tv_nsec < other->tv_nsec);
 }
 
-/* The thread can only be cancelled here, where it holds no lock. */
+/* Waits on a futex. Only here the thread can be cancelled, since it holds no lock. */
 static long wait_on(_Atomic uint32_t *word, uint32_t value, const struct timespec *until)
 {
 	int type;
@@ -79,10 +79,10 @@ static long wait_on(_Atomic uint32_t *word, uint32_t value, const struct timespe
 }
 
 /*
- * Waits for an event. Returns 0: look again; or an error.
+ * Waits for an event. Returns 0 if the caller should look again, or an error number.
  *
- * @is_writing: a process is writing a record. If it is killed, no wake-up comes, so the wait is
- *              short
+ * @is_writing: a process is writing a record. The wait is short, since the process may be killed
+ *              before it wakes the reader
  */
 static int wait_once(struct pxt_stream *stream, uint32_t wake, const struct reading *reading,
 		     bool is_writing)
@@ -105,15 +105,15 @@ static int wait_once(struct pxt_stream *stream, uint32_t wake, const struct read
 }
 
 /*
- * @has_said: the reader has announced that it waits. It is volatile, since end_waiting() may run
- * for a cancelled thread, which the compiler does not see
+ * @has_said: the reader has announced that it waits. The variable is volatile, since end_waiting()
+ *            also runs when the thread is cancelled, and the compiler does not know that
  */
 struct waiting {
 	struct pxt_handle *handle;
 	volatile bool *has_said;
 };
 
-/* Ends a wait, also in a thread that is cancelled. */
+/* Ends a wait. Called for a cancelled thread, too. */
 static void end_waiting(void *argument)
 {
 	struct waiting *waiting = argument;
@@ -124,7 +124,10 @@ static void end_waiting(void *argument)
 	pxt_handle_put(waiting->handle);
 }
 
-/* Between the announcement and the wait the reader looks again: no wake-up is missed. */
+/*
+ * Reads an event, and waits for it if that is wanted. After the announcement of the wait the reader
+ * looks once more for an event, so that no wake-up is missed.
+ */
 static int read_event(struct waiting *waiting, const struct reading *reading, int *unavailable)
 {
 	struct pxt_handle *handle = waiting->handle;

@@ -1,13 +1,13 @@
-/* Records an event in all streams that it goes to, and applies the policy of a full stream. */
+/* Records an event in all streams that want it, and applies the policy of a full stream. */
 #include "posix/posix.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* The records that an event may evict, one by one. A large event may need all cells. */
+/* The most records that one event may evict. A large event may need all cells. */
 #define EVICTIONS_MAX (1 << 24)
 
-/* The owner is looked up in /proc once in this many lost events. */
+/* Each time that this many events are lost, a writer checks in /proc if the owner is alive. */
 #define OWNER_LOOKS 16384
 
 bool pxt_is_filtered(struct pxt_stream *stream, uint32_t id)
@@ -49,7 +49,10 @@ static void lose(struct pxt_stream *stream, const struct pxt_event *event)
 		      event->time_ns);
 }
 
-/* Stops a full stream that must not lose its old events. Events that come now are lost. */
+/*
+ * Stops a full stream that must not lose its old events. @event is lost, like all events until the
+ * stream runs again.
+ */
 static void stop_full(struct pxt_stream *stream, const struct pxt_event *event)
 {
 	uint32_t run = PT_RUNS;
@@ -69,7 +72,7 @@ static int put_over(struct pxt_view *view, struct pxt_stream *stream, struct pxt
 	/* If the stream was stopped meanwhile, it is not marked as full. */
 	if (atomic_load_explicit(&stream->run, memory_order_relaxed) == PT_RUNS)
 		atomic_compare_exchange_strong(&stream->run, &run, PT_RUNS | PT_IS_FULL);
-	/* The owner, which would have read the events, may have been killed. */
+	/* The owner may have been killed, so that no process reads the events. */
 	if (atomic_load_explicit(&stream->lost, memory_order_relaxed) % OWNER_LOOKS == 0 &&
 	    pxt_process_is_dead((pid_t)view->owner_pid))
 		pxt_close_stream(stream);
@@ -148,7 +151,7 @@ void pxt_put_start(struct pxt_view *view, const void *address)
 	pxt_put_system(view, PT_START, &filter, sizeof(filter), address);
 }
 
-/* HOT. The time is read only if the event is wanted. */
+/* HOT. Records an event in one stream. The time is read only if the stream wants the event. */
 static void record_into(struct pxt_view *view, struct pxt_stream *stream, struct pxt_event *event,
 			const void *data)
 {
@@ -157,7 +160,7 @@ static void record_into(struct pxt_view *view, struct pxt_stream *stream, struct
 
 	if (!(run & (PT_RUNS | PT_IS_FULL)) || pxt_is_filtered(stream, event->id))
 		return;
-	/* Events of functions are the only system events that come here. */
+	/* Only user events and events of functions come here. */
 	if (PT_UNLIKELY(event->id < PT_UNNAMED) && !view->has_functions)
 		return;
 	if (!event->time_ns) {
@@ -245,7 +248,7 @@ void pxt_record(uint32_t id, const void *data, size_t len, const void *address)
 	}
 }
 
-/* HOT: without a stream and a recorder, a few loads and a branch. */
+/* HOT. If there is no stream and no recorder, this takes a few loads and a branch. */
 void posix_trace_event(trace_event_id_t id, const void *restrict data, size_t len)
 {
 	struct pxt_registry *registry = atomic_load_explicit(&pxt_process.registry,

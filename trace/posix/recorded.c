@@ -1,6 +1,6 @@
 /*
- * Sends events to a recorder as well: the probe, if it is in this process (seam/recorder.h). Their
- * names there are "posix:NAME".
+ * Sends events to a recorder, too, if there is one: the probe in this process (seam/recorder.h). In
+ * a recording, their names are "posix:NAME".
  */
 #include "posix/posix.h"
 
@@ -13,12 +13,12 @@
 
 FST_TAKE_DOOR;
 
-/* An event for which the recorder has no place is cut to this length. */
+/* The data of an event are cut to this length if the recorder has no place for them. */
 #define COPY_MAX 1024
 
 static const struct utrail_trace_recorder *_Atomic recorder;
 static _Atomic uint32_t was_asked;
-/* The recorder's number of an event, by id - PT_UNNAMED; 0: the event is not recorded. */
+/* The recorder's number of each event, by id - PT_UNNAMED; 0: the event is not recorded. */
 static _Atomic uint32_t numbers[PT_NR_NAMED + 1];
 
 static void look_up_recorder(void)
@@ -45,7 +45,7 @@ static void declare_name(uint32_t id, const char *name)
 	}
 }
 
-/* Declares an event, and first the unnamed one. May wait for the recorder. */
+/* Declares the unnamed event and the given one to the recorder. May wait for the recorder. */
 void pxt_recorded_declare(uint32_t id, const char *name)
 {
 	if (!atomic_exchange(&was_asked, 1))
@@ -65,7 +65,7 @@ int pxt_recorded_came(const struct utrail_trace_recorder *door)
 
 	pxt_recorded_went();
 	atomic_store(&was_asked, 1);
-	/* From here on a thread that opens a name declares it itself. */
+	/* From now on, a thread that opens a name declares it to the recorder itself. */
 	atomic_store(&recorder, door);
 	ret = pxt_known_names(&names);
 	if (ret < 0 || !names)
@@ -77,8 +77,8 @@ int pxt_recorded_came(const struct utrail_trace_recorder *door)
 }
 
 /*
- * Removes the numbers of a recorder that is gone. A number that another thread stores meanwhile is
- * unused until the next recorder comes.
+ * Removes the numbers that a former recorder has given. A number that another thread stores during
+ * the call is not used until the next recorder comes.
  */
 void pxt_recorded_went(void)
 {
@@ -103,7 +103,7 @@ static void emit_copy(const struct utrail_trace_recorder *to, uint32_t number, c
 	to->emit(number, copy, payload.len);
 }
 
-/* HOT. Between begin() and end() no function is called. */
+/* HOT. Sends an event to the recorder. Between begin() and end() no function is called. */
 static void put_recorded(uint32_t id, const void *data, size_t len)
 {
 	const struct utrail_trace_recorder *to = atomic_load_explicit(&recorder,
@@ -113,7 +113,7 @@ static void put_recorded(uint32_t id, const void *data, size_t len)
 	struct fst_text payload;
 	int found;
 
-	/* The choice is read each time: the user may change it while the program runs. */
+	/* The choice is read each time, since the user may change it while the program runs. */
 	if (!number || to->choose(number, "posix") < 0)
 		return;
 	found = to->begin(number, &place);
@@ -121,7 +121,7 @@ static void put_recorded(uint32_t id, const void *data, size_t len)
 		emit_copy(to, number, data, len);
 	if (found <= 0)
 		return;
-	/* The recorder of this number has detached, and the place is another one's. */
+	/* The recorder that gave this number has detached, and another one gave the place. */
 	if (PT_UNLIKELY(atomic_load_explicit(&numbers[id - PT_UNNAMED], memory_order_relaxed) !=
 			number)) {
 		to->end(number, &place, SIZE_MAX);

@@ -1,10 +1,11 @@
 /*
- * Records in the cells of a stream: any number of writers and readers, without a lock, in untrusted
- * memory.
+ * Records in the cells of a stream. Any number of writers and readers use the cells without a lock.
+ * The memory is untrusted.
  *
- * A writer claims a record by one change of the word of its first cell, which names the writer and
- * the number of cells. Then any process can move @head past the record. Moving @tail gives cells
- * back, but never while they are written. See doc/posix-trace.md, "Cells".
+ * A writer claims cells by one change of the first cell's word, which holds the pid of the writer
+ * and the number of cells. After that change any process can move @head past the record. Moving
+ * @tail past a record releases its cells, which never happens while the record is being written.
+ * See doc/posix-trace.md, "Cells".
  */
 #include "posix/posix.h"
 
@@ -12,8 +13,8 @@
 #include <string.h>
 
 /*
- * A word: the round, the state, the number of cells, and the pid of the writer. Rounds begin with
- * 1; fresh cells have round 0.
+ * A word consists of the round, the state, the number of cells, and the pid of the writer. The
+ * first round has the number 1, and cells that were never used have round 0.
  */
 #define PID_BITS   22
 #define COUNT_BITS 14
@@ -26,10 +27,13 @@ enum state {
 	CONTINUED,
 };
 
-/* The most tries. So many of them fail only if the memory holds nonsense. */
+/* The most tries to claim cells. They all fail only if the memory holds nonsense. */
 #define TRIES_MAX 100000
 
-/* The time for which a thread gives way: some dozens of events. More gains little. */
+/*
+ * The time for which a thread gives way to another one, which writes some dozens of events in it. A
+ * longer time gains little.
+ */
 #define GIVE_WAY_NS 3000
 
 static uint64_t make_word(const struct pxt_view *view, uint64_t at, enum state state,
@@ -56,8 +60,8 @@ static pid_t pid_of(uint64_t word)
 }
 
 /*
- * Returns 0 if the word is of a record claimed at this place; 1 if its round is later, -1 if it is
- * earlier.
+ * Compares the round of a word with the round of position @at. Returns 0 if they are equal, 1 if
+ * the word's round is later, or -1 if it is earlier.
  */
 static int rounds_ahead(const struct pxt_view *view, uint64_t word, uint64_t at)
 {
@@ -84,7 +88,7 @@ uint32_t pxt_cells_of(uint32_t len)
 				     : 1 + (len - PT_INLINE_DATA + PT_CELL_DATA - 1) / PT_CELL_DATA;
 }
 
-/* HOT. Copies in atomic pieces: readers find out afterwards if a record was complete. */
+/* HOT. Copies bytes in atomic pieces. Readers check after their copy if the record was complete. */
 static inline __attribute__((always_inline)) void put_bytes(_Atomic pxt_piece *to,
 							    const unsigned char *from, size_t len)
 {
@@ -153,8 +157,9 @@ static inline void pause_cpu(void)
 }
 
 /*
- * Called once by a thread that has lost a race: the thread waits while the other writes. If both
- * alternated at each event, moving cache lines would take most of their time.
+ * Called once for an event if its thread has lost a race. The thread waits, and the other thread
+ * writes meanwhile. If both threads alternated at each event, moving cache lines would take most of
+ * their time.
  */
 static __attribute__((noinline, cold)) void give_way(const struct pxt_view *view,
 						     struct pxt_event *event)
@@ -170,7 +175,10 @@ static __attribute__((noinline, cold)) void give_way(const struct pxt_view *view
 	event->time_ns = now_ns + view->offset_ns;
 }
 
-/* Claims @count cells at the head for @event. Returns 0 and *@at, or an error of pxt_ring_put(). */
+/*
+ * Claims @count cells at the head for @event. Returns 0 and stores their position in *@at, or
+ * returns an error as pxt_ring_put() does.
+ */
 static inline __attribute__((always_inline)) int claim_cells(const struct pxt_view *view,
 							     struct pxt_stream *stream,
 							     uint32_t count,
@@ -195,7 +203,7 @@ static inline __attribute__((always_inline)) int claim_cells(const struct pxt_vi
 			continue; /* the head was moved meanwhile */
 		if (head + count - atomic_load_explicit(&stream->tail, memory_order_acquire) >
 		    view->nr_cells) {
-			/* With an old head and a new tail the ring only looks full. */
+			/* If the head has moved since it was read, the ring only looks full. */
 			if (head == atomic_load(&stream->head))
 				return -ENOSPC;
 			continue;
@@ -212,7 +220,10 @@ static inline __attribute__((always_inline)) int claim_cells(const struct pxt_vi
 	return -EBUSY;
 }
 
-/* HOT. The change of the head also orders the record before the check for waiting readers. */
+/*
+ * HOT. The change of the head is also a memory barrier between the record and the check for waiting
+ * readers.
+ */
 int pxt_ring_put(struct pxt_view *view, struct pxt_event *event, const void *data)
 {
 	struct pxt_stream *stream = atomic_load_explicit(&view->stream, memory_order_relaxed);
@@ -222,7 +233,7 @@ int pxt_ring_put(struct pxt_view *view, struct pxt_event *event, const void *dat
 
 	if (PT_UNLIKELY(error))
 		return error;
-	/* The next record's cell has left the cache since the last round. */
+	/* The cell of the next record is probably not in the cache any more. */
 	__builtin_prefetch(cell_at(view, at + count), 1);
 	put_record(view, at, event, data);
 	atomic_store_explicit(&cell_at(view, at)->word,
@@ -296,8 +307,8 @@ static bool is_unfinished(const struct pxt_view *view, uint64_t word, uint64_t a
 }
 
 /*
- * The process may have committed its record and ended during the check, so the word is read again:
- * a dead process does not change it any more.
+ * The process may have committed its record before it died. So the word is read again after the
+ * process is known to be dead, because a dead process cannot change it any more.
  */
 bool pxt_ring_skip_dead(const struct pxt_view *view, uint64_t at)
 {
@@ -316,7 +327,7 @@ bool pxt_ring_skip_of(const struct pxt_view *view, uint64_t at, pid_t pid)
 	       pxt_ring_take(view, at, count_of(reserved));
 }
 
-/* Counts a lost event. The reader is told of a gap once, with its first event's time. */
+/* Counts a lost event. A gap is reported to the reader once, with the time of its first event. */
 void pxt_note_lost(struct pxt_stream *stream, uint64_t at, uint64_t time_ns)
 {
 	uint64_t none = 0;
@@ -353,11 +364,11 @@ bool pxt_ring_evict(const struct pxt_view *view)
 		return true;
 	}
 	if (found == -EAGAIN) {
-		/* A look at /proc is costly, and the writer is mostly alive. */
+		/* Reading /proc is expensive, and the writer is usually alive. */
 		uint64_t lost = atomic_load_explicit(&stream->lost, memory_order_relaxed);
 
 		return lost % 1024 == 0 && pxt_ring_skip_dead(view, tail);
 	}
-	/* Either the tail was moved meanwhile, or it is nonsense. */
+	/* There is no record at the tail: it was moved meanwhile, or it is nonsense. */
 	return tail != atomic_load(&stream->tail);
 }

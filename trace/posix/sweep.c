@@ -11,15 +11,16 @@
 #define NAMES_MAX 1024
 
 /*
- * The time for which a log without a keeper waits in memory for a process that opens it; less if so
- * many wait that memory fills up.
+ * The time for which a log without a keeper stays in memory until a process opens it. The time is
+ * shorter if many logs wait, because their memory would fill up.
  */
 #define LEFT_SECONDS	  3600
 #define LEFT_SECONDS_MANY 10
 
 /*
- * The names in use by living processes and by streams. @nr_left: the number of logs that wait for a
- * process that opens them
+ * The names that living processes and streams use.
+ *
+ * @nr_left: the number of logs that wait for a process that opens them
  */
 struct in_use {
 	int place;
@@ -51,7 +52,7 @@ static bool is_noted(const struct in_use *in_use, uint32_t pid, uint64_t start)
 	return false;
 }
 
-/* Takes "X-PID-START" apart. */
+/* Parses a name of the form "X-PID-START". */
 static bool take_apart(const char *name, pid_t *pid, uint64_t *start)
 {
 	char *end;
@@ -63,7 +64,10 @@ static bool take_apart(const char *name, pid_t *pid, uint64_t *start)
 	return *end == '\0';
 }
 
-/* Renames the file of an unfinished log, to free its number. False: it is not needed. */
+/*
+ * Renames the file of an unfinished log, so that its number is free again. Returns false if the
+ * file is not needed any more.
+ */
 static bool keep_left(int place, const char *name, struct pxt_stream *stream, size_t bytes)
 {
 	char left[64];
@@ -190,7 +194,7 @@ static void look_at_name(const char *name, void *argument)
 		look_at_process(name, argument);
 }
 
-/* Names come last, when all their users are known. */
+/* Looks at files of names. This comes last, because by then all users of names are known. */
 static void look_again(const char *name, void *argument)
 {
 	if (name[0] == 'n' && name[1] == '-')

@@ -1,4 +1,4 @@
-/* Takes the next event: from the cells, or one about the stream itself. */
+/* Takes the next event of a stream. It comes from the cells, or is about the stream itself. */
 #include "posix/posix.h"
 
 #include <errno.h>
@@ -20,8 +20,8 @@ static void queue_gap(struct pxt_handle *handle, uint64_t resumed_ns)
 }
 
 /*
- * Queues OVERFLOW and RESUME before the record @event, if there is a gap. The record was taken
- * already: else it could be dropped meanwhile.
+ * Queues OVERFLOW and RESUME if there is a gap before the record @event. The caller has taken this
+ * record already, so that no writer can drop it during the call.
  */
 static void tell_gap(struct pxt_handle *handle, uint64_t at, const struct pxt_event *event)
 {
@@ -59,7 +59,10 @@ static bool take_waiting(struct pxt_handle *handle, struct pxt_event *event)
 	return false;
 }
 
-/* Takes the STOP of a stream that has stopped by itself, as its last event. Then it restarts. */
+/*
+ * Takes the STOP of a stream that has stopped by itself. STOP is the last event of such a stream,
+ * and the stream restarts after it.
+ */
 static int take_stop(struct pxt_handle *handle, struct pxt_event *event)
 {
 	struct pxt_stream *stream = atomic_load(&handle->view->stream);
@@ -77,7 +80,10 @@ static int take_stop(struct pxt_handle *handle, struct pxt_event *event)
 	return 1;
 }
 
-/* Takes the record at the tail. Returns like pxt_ring_peek(); -ESTALE: try again. */
+/*
+ * Takes the record at the tail. Returns a result as pxt_ring_peek() does. After -ESTALE the caller
+ * tries again.
+ */
 static int take_record(struct pxt_handle *handle, struct pxt_event *event)
 {
 	const struct pxt_view *view = handle->view;

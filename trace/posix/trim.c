@@ -1,6 +1,7 @@
 /*
- * Trims a child that lives as long as its parent: pages that the parent writes to would exist
- * twice. Mapped files (code and its data), the stack, and the caller's pages stay.
+ * Releases memory of a child that lives as long as its parent. If the child kept all pages, each
+ * page that the parent writes to would exist twice. Mapped files (code and its data), the stack,
+ * and the pages that the caller names stay.
  */
 #include "posix/keeper.h"
 
@@ -9,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* With a sanitizer nothing is trimmed: it needs all of its memory. */
+/* If the program has a sanitizer, no memory is released, since the sanitizer needs all of it. */
 #pragma weak __asan_init
 #pragma weak __hwasan_init
 #pragma weak __msan_init
@@ -32,8 +33,8 @@ static bool has_sanitizer(void)
 #define ZERO_DATA_MAX (4ul << 20)
 
 /*
- * @end_of_file: the end of the last mapping of a file. A mapping that begins there has
- * zero-initialized data of the file
+ * @end_of_file: the end of the last mapping of a file. A mapping that begins at this address has
+ *               the zero-initialized data of that file
  */
 struct trimming {
 	const void *const *keeps;
@@ -68,7 +69,10 @@ static bool is_named(const struct trimming *trimming, uintptr_t begin, uintptr_t
 	return false;
 }
 
-/* Finds the first range from @at on that stays. Returns its beginning; *@end: its end */
+/*
+ * Finds the first range at or after @at that stays. Returns its beginning, and stores its end in
+ * *@end. Returns UINTPTR_MAX if there is no such range.
+ */
 static uintptr_t find_window(const struct trimming *trimming, uintptr_t at, uintptr_t *end)
 {
 	uintptr_t best = UINTPTR_MAX;
@@ -105,8 +109,8 @@ static void unmap_others(const struct trimming *trimming, uintptr_t begin, uintp
 }
 
 /*
- * Unmaps the parts of a mapping that are not needed. "[stack]", "[vdso]", "[vvar]" and so on stay;
- * "[heap]" and "[anon:...]" are memory of the program.
+ * Unmaps the parts of a mapping that are not needed. "[heap]" and "[anon:...]" are memory of the
+ * program. Other names in brackets, like "[stack]" and "[vdso]", stay.
  */
 static void look_at_mapping(struct trimming *trimming, uintptr_t begin, uintptr_t end,
 			    bool is_shared, const char *path)
@@ -148,7 +152,7 @@ static void look_at_line(struct trimming *trimming, const char *line)
 	look_at_mapping(trimming, begin, end, is_shared, at);
 }
 
-/* Looks at lines of any length: only the beginning of a path is needed. */
+/* Looks at lines of any length. Long lines are cut, since only the start of a path is needed. */
 static void look_at_lines(struct trimming *trimming, int maps)
 {
 	char text[512], line[256];

@@ -1,4 +1,4 @@
-/* Streams in this process: checked when they are mapped, and never trusted again. */
+/* Maps streams into this process. A stream is checked once, and its values are copied. */
 #include "posix/keeper.h"
 
 #include <errno.h>
@@ -36,8 +36,8 @@ int pxt_view_set(struct pxt_view *view, struct pxt_stream *stream, size_t bytes,
 }
 
 /*
- * A thread leaves the stream after a few instructions. A thread that has jumped out of these
- * (siglongjmp() in a handler) never leaves: then the memory stays.
+ * A thread usually leaves the stream after a few instructions. It never leaves if a signal handler
+ * has called siglongjmp() meanwhile. In this case the memory stays mapped.
  */
 bool pxt_view_wait(struct pxt_view *view, int tries)
 {
@@ -66,7 +66,10 @@ void pxt_view_drop(struct pxt_view *view)
 		munmap(stream, view->map_bytes);
 }
 
-/* Drops a view in a forked child: only this thread may be in it, further up the stack. */
+/*
+ * Drops a view in a forked child. Only the calling thread can be in the view, if a signal handler
+ * has interrupted it there and has forked.
+ */
 void pxt_view_forget(struct pxt_view *view)
 {
 	struct pxt_stream *stream = atomic_exchange(&view->stream, NULL);
@@ -76,8 +79,8 @@ void pxt_view_forget(struct pxt_view *view)
 }
 
 /*
- * Maps the stream of a number. This may run in a signal handler that has interrupted code in the
- * old stream: then the old stream stays until the next event.
+ * Maps the stream with the given number. If this function runs in a signal handler that has
+ * interrupted code in the old stream, the old stream stays mapped until the next event.
  */
 static void map_number(struct pxt_view *view, unsigned int number, uint32_t serial)
 {
@@ -102,8 +105,9 @@ static void map_number(struct pxt_view *view, unsigned int number, uint32_t seri
 }
 
 /*
- * Signal-safe. One thread maps the stream, and others wait, but not for ever: a handler may have
- * interrupted that thread. False without a stream.
+ * Signal-safe. One thread maps the stream, and others wait for it. The wait has a limit, because
+ * the caller may be a signal handler that has interrupted the mapping thread. Returns false if the
+ * stream is not mapped.
  */
 bool pxt_view_map(unsigned int number, uint32_t serial)
 {
@@ -128,7 +132,7 @@ bool pxt_view_map(unsigned int number, uint32_t serial)
 	return false;
 }
 
-/* Detaches a stream. If another stream with its number has just been attached, that one stays. */
+/* Detaches a stream. If a new stream with its number has just been attached, the new one stays. */
 void pxt_view_detach(struct pxt_registry *registry, unsigned int number, uint32_t serial)
 {
 	unsigned long bit = 1ul << number % PT_ATTACHED_BITS;
