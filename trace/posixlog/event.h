@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Ids of events, bits of a set: system events, the unnamed one, events with names. */
+/* Ids of events, which are also bits of a set: system events, the unnamed event, named events. */
 enum {
 	PT_ERROR = 1,
 	PT_START,
@@ -28,7 +28,7 @@ enum {
 #define PT_NAME_MAX	 255 /* bytes of an event's name, without the zero byte */
 #define PT_STREAM_NAME	 255 /* bytes of a stream's name, with the zero byte */
 #define PT_DATA_MAX	 (512u << 10)
-#define PT_SYSTEM_DATA	 256 /* the most data of a system event: two sets */
+#define PT_SYSTEM_DATA	 256 /* the most bytes of data of a system event, which are two sets */
 #define PT_SIZE_MAX	 (1u << 30)
 #define PT_NS_PER_SECOND 1000000000
 
@@ -38,7 +38,7 @@ enum {
 
 /*
  * @time_ns: nanoseconds since 1970
- * @address: the place in the program
+ * @address: the address of the code that has made the event
  * @thread: the pthread_t
  * @len: the bytes of recorded data
  * @flags: PT_TRUNCATED: the event had more data
@@ -54,10 +54,11 @@ struct pxt_event {
 };
 
 /*
- * Attributes of a stream, in memory of programs (trace_attr_t), in streams and in logs. No padding.
+ * Attributes of a stream, in memory of programs (trace_attr_t), in streams and in logs. The struct
+ * has no padding.
  *
  * @magic: PT_ATTR_MAGIC while the attributes are valid
- * @functions: entries and exits of functions are wanted
+ * @functions: not 0 if the stream wants entries and exits of functions
  * @stream_policy: 0: the default, which depends on whether there is a log
  */
 #define PT_ATTR_MAGIC 0x52545441

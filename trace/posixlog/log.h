@@ -1,4 +1,4 @@
-/* Logs of POSIX Trace on disk: libutrail-trace writes them, and others read them, too. */
+/* Logs of POSIX Trace on disk. libutrail-trace writes and reads them, and utrail reads them. */
 #ifndef UTRAIL_POSIXTRACE_LOG_H
 #define UTRAIL_POSIXTRACE_LOG_H
 
@@ -8,13 +8,15 @@
 #include "posixlog/event.h"
 
 /*
- * A file has the header, in a page of its own; PT_NR_NAMED names by id, each with a zero byte
- * (without a name only that byte); and records, at PT_LOG_DATA. Numbers are in the byte order of
- * the machine that writes.
+ * A file has three parts: the header, in a page of its own; PT_NR_NAMED names by id, at
+ * PT_LOG_NAMES; and the records, at PT_LOG_DATA. A name ends with a zero byte, and is empty if the
+ * id has none. Numbers are in the byte order of the machine that writes.
  *
- * @room: the bytes for records; in a log that loops, byte N of the records is at N modulo @room
- * @first, @last: the oldest record, and the end of the newest one, in bytes since the beginning
- * @is_closed: the owner has closed the log; 0: it was killed, or still runs
+ * @room: the number of bytes for records. In a log that loops, byte N of the records is at N modulo
+ *        @room
+ * @first, @last: the oldest record, and the end of the newest one, in bytes since the log's
+ *                beginning
+ * @is_closed: 1 if the owner has closed the log; 0 if the owner still runs, or was killed
  */
 #define PT_LOG_MAGIC   "UTPOSIX\n"
 #define PT_LOG_ORDER   0x01020304u
@@ -36,7 +38,11 @@ struct pxt_log_header {
 	struct pxt_status status;
 };
 
-/* A record: this header, and the data of the event. @bytes: the size of both, a multiple of 8 */
+/*
+ * The header of a record. The data of the event follow.
+ *
+ * @bytes: the size of the header and the data, a multiple of 8
+ */
 struct pxt_log_record {
 	uint32_t bytes;
 	uint32_t zero;
@@ -48,10 +54,10 @@ _Static_assert(sizeof(struct pxt_log_record) == PT_LOG_RECORD,
 _Static_assert(sizeof(struct pxt_log_header) <= PT_LOG_NAMES, "names follow it");
 
 /*
- * A log being read. The descriptor is the caller's.
+ * A log being read. The descriptor belongs to the caller.
  *
  * @bytes: the size of the file when it was opened
- * @at: the place of the next record, like header.first
+ * @at: the position of the next record, counted as header.first is
  */
 struct pxt_log {
 	int fd;
@@ -60,19 +66,23 @@ struct pxt_log {
 	uint64_t at;
 };
 
-/* Returns 0 or a negative errno; -EINVAL: the file is no log, or a damaged one. */
+/* Returns 0 or a negative errno. This is -EINVAL if the file is not a log, or is damaged. */
 int pxt_log_open(struct pxt_log *log, int fd);
-/* Read the next event, and @room bytes of its data. Returns 1; 0: the end; or a negative errno. */
+/*
+ * Read the next event, and at most @room bytes of its data. Returns 1 on success, 0 at the end of
+ * the log, or a negative errno.
+ */
 int pxt_log_next(struct pxt_log *log, struct pxt_event *event, void *data, size_t room);
 void pxt_log_rewind(struct pxt_log *log);
 /*
- * Read bytes of the records at @at, like header.first. In a log that loops, the beginning of the
- * room follows its end. Returns 0 or a negative errno.
+ * Read @len bytes of the records. Their position @at is counted as header.first is. In a log that
+ * loops, the reading continues at the beginning of the room after its end. Returns 0 or a negative
+ * errno.
  */
 int pxt_log_read_room(const struct pxt_log *log, void *to, size_t len, uint64_t at);
-/* Returns the bytes of the record, at most @left; 0: it is invalid. */
+/* Returns the size of the record in bytes, or 0 if the record is invalid or longer than @left. */
 uint64_t pxt_log_check(const struct pxt_log_record *record, uint64_t left);
-/* Returns the name of any event. NULL when the log has none. */
+/* Returns the name of any event, or NULL if the log has no name for it. */
 const char *pxt_log_name_of(const struct pxt_log *log, uint32_t id, char text[PT_NAME_MAX + 1]);
 
 /* The policies of a full log: the numbers of POSIX_TRACE_LOOP and so on. */
@@ -85,16 +95,17 @@ enum pxt_log_policy {
 #define PT_LOG_BUFFER 32768
 
 /*
- * A log being written. Functions return 0 or a negative errno; then the log is unchanged.
+ * A log being written. The functions return 0, or a negative errno. After an error the log is
+ * unchanged.
  *
  * @header: the current values; each flush writes them
  * @in_file: the end of the records that are completely in the file
- * @adds, @adds_at: a record is being added, and its place
- * @nr_buffered: the bytes before header.last that are in @buffer and not in the file
- * @buffer: PT_LOG_BUFFER bytes of the caller
+ * @adds, @adds_at: a record is being added, and its position
+ * @nr_buffered: the number of bytes before header.last that are in @buffer and not in the file
+ * @buffer: PT_LOG_BUFFER bytes, which belong to the caller
  * @drops: header.first has changed since it was written
- * @has_written: NULL, or called with @argument when all bytes of @buffer are in the file, before
- *               others replace them
+ * @has_written: NULL, or a function that is called with @argument when all bytes of @buffer have
+ *               been written to the file, and before new bytes replace them
  */
 struct pxt_log_writer {
 	int fd;
@@ -113,28 +124,29 @@ struct pxt_log_writer {
 /* Begin a new log in a file, whose old content is removed. */
 int pxt_log_writer_begin(struct pxt_log_writer *writer, int fd, const struct pxt_attr *attr,
 			 unsigned char *buffer);
-/* Continue the log of another writer. -EINVAL when the file is no log. */
+/* Continue the log of another writer. Returns -EINVAL if the file is not a log. */
 int pxt_log_writer_resume(struct pxt_log_writer *writer, int fd, unsigned char *buffer);
 /*
- * After pxt_log_writer_resume(): saves the records that the other writer has appended since its
- * last pxt_log_sync(). The bytes are untrusted: the log ends before the first invalid record.
+ * Save the records that the former writer has appended since its last pxt_log_sync(). Called after
+ * pxt_log_writer_resume(). The bytes are untrusted, so the log ends before the first invalid
+ * record.
  *
  * @begin: records up to this place are in the file
  * @nr_pending: the bytes after @begin that are in writer->buffer
  */
 int pxt_log_recover(struct pxt_log_writer *writer, uint64_t begin, size_t nr_pending);
 /*
- * Append an event. -EXFULL: a log that must not lose records has no room for it. With @is_last,
- * room is used that is kept for a last STOP.
+ * Append an event. Returns -EXFULL if the log must not lose records and has no room for the event.
+ * A part of the room is reserved for a last STOP. Only an event with @is_last uses that part.
  */
 int pxt_log_append(struct pxt_log_writer *writer, const struct pxt_event *event, const void *data,
 		   bool is_last);
-/* Remove the records from @last on, a former value of header.last. */
+/* Remove the records at and after @last, which is a former value of header.last. */
 void pxt_log_take_back(struct pxt_log_writer *writer, uint64_t last);
 int pxt_log_add_name(struct pxt_log_writer *writer, uint32_t id, const char *text);
 /* Write all appended records to the file, so that readers find them. */
 int pxt_log_sync(struct pxt_log_writer *writer);
-/* Remove all records; names stay. */
+/* Remove all records. The names stay. */
 int pxt_log_clear(struct pxt_log_writer *writer);
 
 #endif

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Reads all @len bytes: an incomplete file is no log. */
+/* Reads @len bytes. Returns -EINVAL if the file ends before them, since a log is complete. */
 static int read_at(int fd, void *to, size_t len, uint64_t at)
 {
 	unsigned char *place = to;
@@ -65,7 +65,7 @@ void pxt_log_rewind(struct pxt_log *log)
 	log->at = log->header.first;
 }
 
-/* True when the file has all @len bytes at @at. */
+/* True when the file contains all @len bytes of the records at position @at. */
 static bool is_there(const struct pxt_log *log, uint64_t len, uint64_t at)
 {
 	uint64_t here = at % log->header.room;

@@ -26,7 +26,10 @@ static int write_all(int fd, const void *from, size_t len, uint64_t at)
 	return 0;
 }
 
-/* Writes to the file. At a limit of file sizes this fails, and no signal ends the program. */
+/*
+ * Writes to the file. If the file would exceed the process' limit of file sizes, the function
+ * fails, and SIGXFSZ does not end the program.
+ */
 static int write_at(int fd, const void *from, size_t len, uint64_t at)
 {
 	struct timespec now = { 0, 0 };
@@ -117,8 +120,8 @@ static int write_room(const struct pxt_log_writer *writer, const unsigned char *
 }
 
 /*
- * The file must have all records that its header announces. So before other records take the place
- * of removed ones, a header without these is written.
+ * The file must always contain the records that its header announces. So if records were removed, a
+ * header without them is written before new records overwrite them.
  */
 static int write_buffer(struct pxt_log_writer *writer)
 {
@@ -158,7 +161,7 @@ static int drop_oldest(struct pxt_log_writer *writer)
 	}
 	log.at = writer->header.first;
 	found = pxt_log_next(&log, &event, NULL, 0);
-	/* The content is unknown if another process has written to the file. */
+	/* If the record cannot be read, another process has written to the file: drop all records. */
 	writer->header.first = found == 1 ? log.at : writer->header.last;
 	writer->drops = true;
 	writer->header.status.is_log_overrun = 1;
@@ -234,7 +237,7 @@ int pxt_log_append(struct pxt_log_writer *writer, const struct pxt_event *event,
 	if (error)
 		return error;
 	last = writer->header.last;
-	/* The buffer never has complete records and a part of a record together. */
+	/* The buffer contains either complete records or a part of one record. */
 	if (writer->nr_buffered + record.bytes > PT_LOG_BUFFER)
 		error = write_buffer(writer);
 	writer->adds = true;
@@ -246,7 +249,7 @@ int pxt_log_append(struct pxt_log_writer *writer, const struct pxt_event *event,
 	if (!error)
 		error = add_bytes(writer, zeros, padding);
 	writer->adds = false;
-	/* The written part lies after the records, and will be written again. */
+	/* Later records overwrite the part of this record that is in the file. */
 	if (error)
 		pxt_log_take_back(writer, last);
 	return error;
@@ -283,8 +286,8 @@ int pxt_log_clear(struct pxt_log_writer *writer)
 }
 
 /*
- * Finds the end of the records from header.last on. The file has them at least up to @begin. The
- * last one may continue in the buffer.
+ * Finds the end of the records that follow header.last. The file contains their bytes up to @begin.
+ * The last of these records may continue in the buffer.
  */
 static uint64_t walk_file(struct pxt_log_writer *writer, uint64_t begin, size_t nr_pending)
 {

@@ -1,6 +1,7 @@
 /*
  * The interface between libutrail-trace and the probe, which records a program's events. Both
- * include this header; neither needs the other. The probe includes no other header of this project.
+ * include this header, and each works without the other. The probe includes no other header of this
+ * project.
  */
 #ifndef UTRAIL_TRACE_SEAM_RECORDER_H
 #define UTRAIL_TRACE_SEAM_RECORDER_H
@@ -14,21 +15,25 @@
 /*
  * The recorder.
  *
- * @size: the number of its bytes: later versions with the same @abi only append members
- * @declare: declares an event. Returns its number; 0: it cannot be recorded. @common: the format
- *           before @format, or NULL. May wait for the recorder; not for signal handlers
- * @choose: returns the user's choice for an event: below 0: off; above 0: on; 0: the program
- *          chooses
- * @emit: records an event of this thread, now. @payload: the values of the common format, then of
- *        the event's own (text/payload.h). Signal-safe, without lock or system call; errno may
- *        change. False when the event is lost
- * @begin: finds a place for a payload. Returns a number above 0 when @place is filled: the library
- *         then writes the payload to it, calls @end, and no other function in between, not even of
- *         libc. 0: no record is wanted. Below 0: the library calls @emit instead
- * @end: records the first @len bytes of @place, or nothing when @len is more than the room
- * @watch: with @is_on, calls @fn from now on when the answers of @choose may have changed, in any
- *         thread that is in a system call; else stops these calls. False when there are too many
- *         functions. @fn returns false when a thread holds a lock that @fn needs
+ * @size: the size of this struct in bytes. Later versions with the same @abi only append members
+ * @declare: declares an event. Returns its number, or 0 if the event cannot be recorded. @common is
+ *           NULL, or a format whose values come before those of @format. The function may wait for
+ *           the recorder, and signal handlers must not call it
+ * @choose: returns the user's choice for an event. A negative number switches the event off, and a
+ *          positive one switches it on. If the result is 0, the program chooses
+ * @emit: records an event of the calling thread at the present time. @payload has the values of the
+ *        common format, followed by those of the event's own format (text/payload.h). Returns false
+ *        if the event is lost. The function is signal-safe, and uses no lock and no system call. It
+ *        may change errno
+ * @begin: finds a place for a payload. If the result is positive, @place is filled. In this case
+ *         the library writes the payload to @place and calls @end. Between the two calls it calls
+ *         no function, not even one of libc. If the result is 0, no record is wanted. If the result
+ *         is negative, the library calls @emit instead
+ * @end: records the first @len bytes of @place, or nothing if @len exceeds the room of @place
+ * @watch: with @is_on, asks for calls of @fn; without it, ends these calls. The recorder calls @fn
+ *         whenever the answers of @choose may have changed, in any thread that is in a system call.
+ *         @fn returns false if a thread holds a lock that @fn needs. @watch returns false if there
+ *         are too many functions
  */
 struct utrail_trace_place {
 	void *at;
@@ -47,18 +52,18 @@ struct utrail_trace_recorder {
 	bool (*watch)(bool (*fn)(void), bool is_on);
 };
 
-/* Returns NULL when there is no recorder, or when @abi differs from the probe's. */
+/* Returns the recorder, or NULL if there is none, or if @abi differs from that of the probe. */
 #pragma GCC visibility push(default)
 const struct utrail_trace_recorder *utrail_trace_recorder(uint32_t abi);
 #pragma GCC visibility pop
 
 /*
  * The door: a recorder that attaches to a running program finds the copies of libutrail-trace by an
- * ELF note in their modules, which strip(1) and hidden symbols do not remove. Only on x86_64, where
- * utrail can attach.
+ * ELF note in their modules. strip(1) does not remove this note, and it does not depend on exported
+ * symbols. The note exists only on x86_64, because utrail can attach only there.
  *
- * The note's name is "utrail", its type 1. Its descriptor is a struct utrail_trace_door, whose
- * offsets count from the descriptor.
+ * The name of the note is "utrail", and its type is 1. Its descriptor is a struct
+ * utrail_trace_door, whose members are offsets from the beginning of the descriptor.
  */
 #define UTRAIL_DOOR_NAME "utrail"
 #define UTRAIL_DOOR_TYPE 1
@@ -69,16 +74,16 @@ struct utrail_trace_door {
 };
 
 /*
- * From now on @recorder records, and events that are declared already are declared to it. Not for
- * signal handlers. Returns 0; -EAGAIN: a lock of the library is held, perhaps by this thread;
- * -EINVAL: the recorder is of another version.
+ * Make @recorder record from now on, and declare all declared events to it. Signal handlers must
+ * not call this function. Returns 0 on success, -EAGAIN if any thread holds a lock of the library,
+ * or -EINVAL if the recorder has another version.
  */
 typedef int utrail_door_open_fn(const struct utrail_trace_recorder *recorder);
 
 /*
- * After this no thread enters the recorder, but a thread between begin and end calls end once more.
- * Threads may still be in the recorder. Returns 0; -EAGAIN: events are still switched on for a
- * recorder.
+ * Stop all threads from entering the recorder. Threads that have entered it may still be there, and
+ * a thread that has called begin still calls end. Returns 0 on success, or -EAGAIN if events are
+ * still switched on for a recorder.
  */
 typedef int utrail_door_close_fn(void);
 
