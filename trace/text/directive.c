@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* No name is the beginning of another name, so the order does not matter. */
+/* The order of these names does not matter, since none is the beginning of another one. */
 static const struct {
 	const char *name;
 	enum fst_kind kind;

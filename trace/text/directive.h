@@ -42,12 +42,13 @@ struct fst_piece {
 };
 
 /*
- * Parse the next piece of the format at *@at, which moves past it. Returns 1; 0: the end; -1: the
- * '%' at *@at begins no directive, and *@at stays there.
+ * Parse the next piece of the format at *@at, and move *@at past this piece. Returns 1 on success,
+ * 0 at the end of the format, or -1 if the '%' at *@at does not begin a directive. In the last case
+ * *@at does not change.
  */
 int fst_next_piece(const char **at, struct fst_piece *piece);
 
-/* Returns the number of pieces; -1 for an invalid format. */
+/* Returns the number of pieces of a format, or -1 if the format is invalid. */
 int fst_count_pieces(const char *format);
 
 /* True when the directive takes no argument. Only such directives may be in a common format. */

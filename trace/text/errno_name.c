@@ -1,4 +1,4 @@
-/* Names of error numbers, since strerrorname_np() is not in every libc. */
+/* Names of error numbers. strerrorname_np() is not used, since some C libraries lack it. */
 #include "text/text.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 	case number: \
 		return #number
 
-/* A number with two names has the more general one: EAGAIN, EOPNOTSUPP, EDEADLK. */
+/* If a number has two names, the more general one is used: EAGAIN, EOPNOTSUPP, EDEADLK. */
 const char *fst_errno_name(int number)
 {
 	switch (number) {

@@ -11,7 +11,7 @@ struct fst_format *fst_format_make(const char *text)
 
 	if (nr < 0)
 		return NULL;
-	/* The kinds of the pieces follow the pieces. */
+	/* The array @values is in the same memory, after the pieces. */
 	format = calloc(1, sizeof(*format) + nr * (sizeof(format->pieces[0]) + 1) + 1);
 	if (!format)
 		return NULL;

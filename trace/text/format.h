@@ -9,9 +9,9 @@
 
 /*
  * @next: for callers that keep several formats in a list
- * @has_calls: it calls functions of the program (%I, %J)
- * @values: the kinds (enum fst_kind) of the pieces that take a value, in their order, then a 0
- * @is_plain: all values are arguments, or facts about the record's place, which need no function
+ * @has_calls: the format has directives that call functions of the program (%I, %J)
+ * @values: the kinds (enum fst_kind) of the pieces that take a value, in their order, followed by 0
+ * @is_plain: no value needs a call of a function
  */
 struct fst_format {
 	struct fst_format *next;
@@ -23,7 +23,7 @@ struct fst_format {
 	struct fst_piece pieces[];
 };
 
-/* NULL when @text is no format, or without memory. */
+/* Returns NULL if @text is not a valid format, or if there is no memory. */
 struct fst_format *fst_format_make(const char *text);
 void fst_format_free(struct fst_format *format);
 

@@ -1,7 +1,10 @@
-/* Parses payloads of declared events, which are untrusted, into text (see payload.h). */
+/* Converts payloads of declared events to text (see payload.h). Payloads are untrusted. */
 #include "text/payload.h"
 
-/* Page sizes are multiples of this: if one byte of such a part is readable, all of it is. */
+/*
+ * Page sizes are multiples of this number. So all bytes of an aligned block of this size are
+ * readable if one of them is.
+ */
 #define PAGE_PART 4096U
 
 static inline size_t smaller(size_t a, size_t b)
@@ -24,8 +27,9 @@ static inline unsigned bytes_before_zero(uint64_t word)
 }
 
 /*
- * Copies @string up to its end, at most @max bytes. Returns their number. Whole words are read,
- * also past the end. If there is room, whole words are stored.
+ * Copies @string without its zero byte, at most @max bytes. Returns the number of bytes. The
+ * function reads whole words, also past the end of the string. It stores whole words as long as
+ * they are within @max bytes.
  */
 __attribute__((no_sanitize_address)) static inline size_t copy_string(char *to, const char *string,
 								      size_t max)
@@ -212,7 +216,7 @@ bool fst_take_cut_text(struct fst_bytes *from, enum fst_kind kind, struct fst_va
 	struct fst_bytes rest = *from;
 	uint32_t len;
 
-	/* A part of an address would look like another address. */
+	/* A part of a network address would look like a different address. */
 	if (fst_form_of(kind) != FST_FORM_TEXT || kind == FST_ADDRESS || !take_u32(&rest, &len) ||
 	    len == FST_NULL || rest.at == rest.end)
 		return false;

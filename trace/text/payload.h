@@ -4,9 +4,9 @@
  *
  *  %d %u %x %b %e %E %L %P                         4 bytes
  *  %64d %64u %64x %lld %llu %llx %z %p %T %f       8 bytes
- *  %s %S %I %F %A %B %a                            u32 length and as many bytes;
- *                                                  FST_NULL: the text is NULL
- *  %J                                              u32 count, and as many such texts
+ *  %s %S %I %F %A %B %a                            u32 length and as many bytes; the length is
+ *                                                  FST_NULL if the text is NULL
+ *  %J                                              u32 number of texts, and these texts
  */
 #ifndef UTRAIL_FSTRACE_PAYLOAD_H
 #define UTRAIL_FSTRACE_PAYLOAD_H
@@ -26,9 +26,9 @@ struct fst_bytes {
 };
 
 /*
- * @number: an integer, with its sign if the directive is signed; for %J the number of texts
- * @bytes, @len: a text; for %J all texts as they are in the payload
- * @is_null: the text is NULL
+ * @number: an integer, sign-extended if the directive is signed; for %J the number of texts
+ * @bytes, @len: a text; for %J all texts in the form that they have in the payload
+ * @is_null: true when the text is NULL
  */
 struct fst_value {
 	enum fst_kind kind;
@@ -54,30 +54,30 @@ enum fst_form {
 enum fst_form fst_form_of(enum fst_kind kind);
 
 /*
- * Take the next value, for a directive of @kind. False, with nothing taken, when the payload does
- * not go on with such a value.
+ * Take the next value, for a directive of @kind. If the rest of the payload is too short for such a
+ * value, the function returns false and takes nothing.
  */
 bool fst_take_value(struct fst_bytes *from, enum fst_kind kind, struct fst_value *value);
 
 /*
- * Take the available part of a truncated text, after fst_take_value() has failed. False when the
- * value is no text, or no byte of it is left.
+ * Take the available part of a truncated text, after fst_take_value() has failed. Returns false if
+ * the value is not a text, or if the payload has no byte of the text.
  */
 bool fst_take_cut_text(struct fst_bytes *from, enum fst_kind kind, struct fst_value *value);
 
-/* Append the value as a line of a log has it. */
+/* Append the value in the form that it has in a line of a log. */
 void fst_put_value(struct fst_text *text, const struct fst_value *value);
 
 /*
- * Append all pieces of @format. False when the payload ends early: then @text has the values before
- * its end, and the available part of a text.
+ * Append all pieces of @format. Returns false if the payload ends early. In this case @text gets
+ * the pieces before the missing value, and the available part of that value if it is a text.
  */
 bool fst_put_payload(struct fst_text *text, const struct fst_format *format,
 		     struct fst_bytes *from);
 
 /* --- for writers of a payload: @text holds the bytes of a payload instead of a line --- */
 
-/* @size is a compile-time constant, so that the copy is one store. */
+/* Appends a value. @size is a compile-time constant, so that the copy is one store. */
 static inline void fst_add_fixed(struct fst_text *text, const void *value, size_t size)
 {
 	if (text->room - text->len >= size) {
@@ -124,7 +124,10 @@ static inline void fst_copy(char *to, const char *from, size_t len)
 	}
 }
 
-/* @bytes may be NULL. A text that is longer than any record makes the payload fail. */
+/*
+ * Appends a text, or FST_NULL if @bytes is NULL. If the text is longer than any record can be,
+ * @text becomes invalid (has_failed).
+ */
 static inline void fst_add_bytes(struct fst_text *text, const void *bytes, size_t len)
 {
 	fst_add_u32(text, !bytes ? FST_NULL : len < FST_NULL ? len : FST_NULL - 1);
@@ -139,8 +142,8 @@ static inline void fst_add_bytes(struct fst_text *text, const void *bytes, size_
 }
 
 /*
- * Add up to @max bytes of a string that may be NULL. Calls no function of libc: the payload may be
- * in a recorder's place.
+ * Add up to @max bytes of a string that may be NULL. The function calls no function of libc, since
+ * the payload may be in a place of the recorder (begin in seam/recorder.h).
  */
 void fst_add_string(struct fst_text *text, const char *string, size_t max);
 

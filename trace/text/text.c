@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* The longest text. A greater length was computed wrongly. */
+/* The longest text. A greater length can only be the result of an error. */
 #define TEXT_MAX ((size_t)1 << 30)
 
 void fst_text_init(struct fst_text *text)
@@ -23,7 +23,7 @@ void fst_text_free(struct fst_text *text)
 		munmap(text->base, text->room);
 }
 
-/* Makes room for @more bytes, without malloc(), which a signal may have interrupted. */
+/* Makes room for @more bytes. malloc() is not used, since a signal may have interrupted it. */
 static bool grow_text(struct fst_text *text, size_t more)
 {
 	size_t room = text->room < 16384 ? 16384 : text->room;
@@ -197,7 +197,10 @@ static char *put_digits(char *to, unsigned value, int width)
 	return to + width;
 }
 
-/* Writes the date of a day since 1970. Years begin in March here, to end with the leap day. */
+/*
+ * Writes the date of a day, counted from 1970. In this computation years begin in March, so that a
+ * leap day is the last day of its year.
+ */
 static char *put_date(char *to, int64_t days)
 {
 	int64_t shifted = days + 719468;

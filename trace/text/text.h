@@ -1,6 +1,7 @@
 /*
- * The text of one line of an fstrace log, value by value, for signal handlers: no malloc(), no
- * lock, no locale. A short line stays on the stack, a longer one gets its own pages.
+ * Composes the text of one line of an fstrace log, value by value. Signal handlers may call all
+ * functions, which use no malloc(), no lock and no locale. A short line is stored on the stack, and
+ * a longer one gets its own pages.
  */
 #ifndef UTRAIL_FSTRACE_TEXT_H
 #define UTRAIL_FSTRACE_TEXT_H
@@ -15,12 +16,12 @@ struct fst_text {
 	size_t len;
 	size_t room;
 	bool is_fixed;	 /* @base belongs to the caller, and is not replaced by a larger one */
-	bool has_failed; /* without memory: the text at @base is incomplete */
+	bool has_failed; /* there was no room or no memory: the text at @base is incomplete */
 	char local[1000];
 };
 
 void fst_text_init(struct fst_text *text);
-/* Write into the @room bytes at @base. A longer text fails. */
+/* Make a text that is written into the @room bytes at @base. A longer text fails (has_failed). */
 static inline void fst_text_init_at(struct fst_text *text, void *base, size_t room)
 {
 	text->base = base;
@@ -41,11 +42,14 @@ void fst_put_unsigned(struct fst_text *text, uint64_t value);
 void fst_put_hex(struct fst_text *text, uint64_t value);
 /* Append a number as "%.17g" prints it in the C locale. */
 void fst_put_double(struct fst_text *text, double value);
-/* Append bytes URL-encoded: a blank as '+', letters, digits and some signs as such, or "%XX". */
+/*
+ * Append URL-encoded bytes. Letters, digits and some other characters stay as they are, a blank
+ * becomes '+', and any other byte becomes "%XX".
+ */
 void fst_put_encoded(struct fst_text *text, const void *bytes, size_t len);
-/* Append a string URL-encoded; NULL is "%00". */
+/* Append a URL-encoded string. NULL becomes "%00". */
 void fst_put_string(struct fst_text *text, const char *string);
-/* Append each byte as two lower-case digits. */
+/* Append each byte as two lower-case hexadecimal digits. */
 void fst_put_octets(struct fst_text *text, const void *bytes, size_t len);
 /* Append the symbol of an error number, or the number itself. */
 void fst_put_errno(struct fst_text *text, int number);
@@ -53,7 +57,7 @@ void fst_put_errno(struct fst_text *text, int number);
 void fst_put_address(struct fst_text *text, const void *address, size_t len);
 /* Append a time in UTC: "2026-11-23 01:02:03.123456". @between: ' ', or 'T'. */
 void fst_put_time(struct fst_text *text, const struct timespec *time, char between);
-/* Append a time given in microseconds since 1970: time_t has 32 bits on some machines. */
+/* Append a time given in microseconds since 1970. On some machines time_t has only 32 bits. */
 void fst_put_time_us(struct fst_text *text, int64_t us, char between);
 
 /* Returns the name of an error number of this machine, or NULL. */

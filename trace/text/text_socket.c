@@ -26,7 +26,7 @@ static void put_inet(struct fst_text *text, const void *address)
 	fst_put_unsigned(text, ntohs(in.sin_port));
 }
 
-/* Finds the first one of the longest runs of zero groups. Returns its length, even if 1. */
+/* Finds the first of the longest runs of zero groups. Returns its length, which may be 0 or 1. */
 static int find_zeros(const uint16_t *groups, int *begin)
 {
 	int longest = 0;
@@ -76,7 +76,7 @@ static void put_unix(struct fst_text *text, const char *path, size_t len)
 		fst_put_word(text, "AF_UNIX`abstract`");
 		fst_put_encoded(text, path + 1, len - 1);
 	} else {
-		/* If a path has no NUL, it fills all of its room. */
+		/* A path without a NUL fills the whole address, and is shown as bad. */
 		fst_put_word(text, memchr(path, '\0', len) ? "AF_UNIX`" : "AF_UNIX`bad`");
 		fst_put_encoded(text, path, strnlen(path, len));
 	}
