@@ -229,7 +229,7 @@ static void set_call_registers(struct arch_remote *r, uint64_t pc, uint64_t sp,
 	r->words[RDX] = args[2];
 	r->words[R8] = args[4];
 	r->words[R9] = args[5];
-	/* The value -1 says that the thread is not in a system call, so the kernel restarts none. */
+	/* The value -1 tells the kernel that the thread is not in a system call to be restarted. */
 	r->words[ORIG_RAX] = -1;
 	r->words[FLAGS] &= ~(uint64_t)(FLAG_DIRECTION | FLAG_TRAP);
 }

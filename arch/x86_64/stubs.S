@@ -357,8 +357,8 @@ arch_return_trampoline:
 	jmp	.Lresume
 /*
  * The stack holds the trampoline's address, and above it the address at which execution continues.
- * That address is read after it has been removed from the stack: it is in the red zone, and no
- * signal handler writes into the red zone.
+ * The latter address is read after it has been removed from the stack: it is in the red zone, and
+ * no signal handler writes into the red zone.
  *
  * The carry flag is set on the way into a function, and clear on the way out. One jump for both
  * ways would have too many targets to be predicted, which would cost 3 ns per call.
@@ -677,8 +677,8 @@ END arch_vectors_around
 
 /*
  * See arch.h. %rdi: fn; %rsi, %rdx: its arguments; %rcx: the address of the `ret` that fn returns
- * to; %r8: the value of %r11 for fn. That `ret` continues at label 1, the second address on the
- * stack.
+ * to; %r8: the value of %r11 for fn. The `ret` at %rcx continues at label 1, the second address on
+ * the stack.
  */
 HIDDEN_FUNCTION arch_call_returning_through
 	PUSH	rbp

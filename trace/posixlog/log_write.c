@@ -161,7 +161,7 @@ static int drop_oldest(struct pxt_log_writer *writer)
 	}
 	log.at = writer->header.first;
 	found = pxt_log_next(&log, &event, NULL, 0);
-	/* If the record cannot be read, another process has written to the file: drop all records. */
+	/* If the record cannot be read, another process has changed the file: drop all records. */
 	writer->header.first = found == 1 ? log.at : writer->header.last;
 	writer->drops = true;
 	writer->header.status.is_log_overrun = 1;
