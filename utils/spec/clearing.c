@@ -16,8 +16,8 @@ void clearing_note(struct filters *filters, const struct filter_subject *subject
 		uint32_t flags = entry->spec.trigger.flags & trigger->flags;
 
 		/*
-		 * Store only new bits: threads that ask in parallel find all bits set, and must not
-		 * write.
+		 * Store only new bits: threads that run in parallel find all bits set, and so do
+		 * not write.
 		 */
 		if (flags & ~entry->in_force)
 			entry->in_force |= flags;

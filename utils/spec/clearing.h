@@ -5,8 +5,8 @@
 #include "utils/spec/filters.h"
 
 /*
- * Note which specs are in force: those whose actions are in @trigger, the result of all specs of
- * @subject.
+ * Note which specs are in force for @subject: those whose actions are in @trigger, the combination
+ * of all its specs.
  */
 void clearing_note(struct filters *filters, const struct filter_subject *subject,
 		   const struct trigger *trigger);
@@ -18,8 +18,8 @@ void clearing_note(struct filters *filters, const struct filter_subject *subject
 uint32_t clearing_left(const struct filters *filters, const struct filter_entry *entry);
 
 /*
- * Write the specs of @filters as text, without specs that a later spec with the same pattern
- * clears, and specs that clear nothing any more. Returns 0 or -ENOMEM.
+ * Write the specs of @filters as text. Specs that a later spec with the same pattern clears are
+ * left out, and so are specs that clear nothing any more. Returns 0 or -ENOMEM.
  *
  * @specs: by option, on the heap; NULL: the option has no specs
  */

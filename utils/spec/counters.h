@@ -13,7 +13,7 @@ struct nearest;
 #define COUNTERS_TOO_MANY  "at most 8 counters are read by name in one recording"
 
 /*
- * @name: as in recordings: the first one of the counter's two names
+ * @name: the name in recordings, which is the first of the counter's two names
  * @type, @config: members of struct perf_event_attr
  */
 struct counter {
@@ -28,8 +28,8 @@ struct counters {
 };
 
 /*
- * Parse a name as "context-switches", or the code of an event of the processor as "r1a8". False:
- * the name is unknown.
+ * Parse a name like "context-switches", or the code of a processor's event like "r1a8". Returns
+ * false when the name is unknown.
  */
 bool counter_parse(const char *name, struct counter *out);
 

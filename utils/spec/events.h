@@ -59,7 +59,7 @@ enum event_linux {
 	EVENT_LINUX_SCHED = 1U << 2, /* sched-in, sched-out, or schedule for both */
 };
 
-/* Returns the bits of the events that @rule chooses, or any of @rules. */
+/* Returns the bits of the events that @rule, or any of @rules, chooses. */
 unsigned event_rule_linux(const struct event_rule *rule);
 unsigned event_rules_linux(const struct event_rules *rules);
 

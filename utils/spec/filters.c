@@ -194,7 +194,10 @@ void filter_walk_begin(struct filter_walk *walk, struct filters *filters,
 		add_exact(walk, at);
 }
 
-/* Find the chain whose next entry is the earliest one. -1 when none has an index below @before. */
+/*
+ * Returns the chain whose next entry is the earliest, or -1 when no chain has an entry with an
+ * index below @before.
+ */
 static int first_exact(const struct filter_walk *walk, size_t before)
 {
 	int first = -1;
@@ -208,7 +211,10 @@ static int first_exact(const struct filter_walk *walk, size_t before)
 	return first;
 }
 
-/* All chains and the patterns ascend, so the next entry is the smallest of their heads. */
+/*
+ * All chains and the list of patterns are in ascending order, so the next entry is the smallest of
+ * their first entries.
+ */
 struct filter_entry *filter_walk_next(struct filter_walk *walk)
 {
 	struct filters *filters = walk->filters;
@@ -231,8 +237,8 @@ struct filter_entry *filter_walk_next(struct filter_walk *walk)
 
 		if (matches_spec(&entry->spec, walk->subject)) {
 			/*
-			 * Store only a new mark: threads that ask in parallel find it set, and must
-			 * not write.
+			 * Store only a new mark: threads that run in parallel find it set, and so
+			 * do not write.
 			 */
 			if (!entry->has_match)
 				entry->has_match = true;

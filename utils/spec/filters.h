@@ -8,8 +8,8 @@
 
 /*
  * @has_match: a function has matched the spec so far
- * @in_force: enum trigger_flags that some function has from this spec, in spite of later specs;
- *         filters_match() sets them if any spec clears
+ * @in_force: enum trigger_flags that some function has from this spec, because no later spec has
+ *         cleared them; filters_match() sets them only if some spec clears
  */
 struct filter_entry {
 	struct spec spec;
@@ -59,7 +59,7 @@ int filters_make(struct filters *filters, char *const specs[SPEC_OPTIONS], enum 
 void specs_add_notrace(struct strbuf *list, const char *text);
 
 /*
- * Check that the start of a function is enough to evaluate the spec's condition. Returns 0 or
+ * Check that the spec's condition can be evaluated at the start of a function. Returns 0 or
  * -ERR_USAGE.
  */
 int spec_check_recording(const struct spec *spec, struct uft_err *err);
@@ -74,7 +74,7 @@ void filters_deinit(struct filters *filters);
 
 /*
  * Returns the actions of FILTERS_OPT_IN that any spec has: only calls with one of them are kept. A
- * spec that matches nothing counts, too: then no call is kept.
+ * spec that matches nothing counts, too; if it is the only one, no call is kept.
  *
  * A spec does not count when it is about functions of the kernel, or when it was cleared for all
  * functions that it has matched.
@@ -82,8 +82,8 @@ void filters_deinit(struct filters *filters);
 uint32_t filters_opt_in(const struct filters *filters);
 
 /*
- * True when some spec (TRIGGER_FILTER, TRIGGER_DEPTH) counts levels from its function on: then
- * calls can be deeper than the limit for all calls.
+ * True when some spec (TRIGGER_FILTER, TRIGGER_DEPTH) counts levels from its own function. Calls
+ * within that function can be deeper than the limit for all calls.
  */
 bool filters_renew_depth(const struct filters *filters);
 

@@ -209,7 +209,7 @@ void patch_rules_undo(struct patch_rules *rules, struct patch_rules_change *chan
 {
 	size_t kept = 0;
 
-	/* Rules from before the change keep the notes that were made since. */
+	/* Rules that existed before the change keep the notes that were made since. */
 	for (size_t i = 0; i < change->nr_before; i++) {
 		if (!is_replaced(rules, change, i))
 			change->before[i] = rules->rules[kept++];

@@ -76,14 +76,17 @@ enum patch_choice {
 	PATCH_OUT,
 };
 
-/* Returns the choice of the last matching rule. Notes the match in all matching rules. */
+/* Returns the choice of the last matching rule. Notes the match in every matching rule. */
 enum patch_choice patch_rules_choose(struct patch_rules *rules,
 				     const struct patch_subject *subject);
 
-/* True when any rule matches the function. Notes nothing. */
+/* True when any rule matches the function. The rules are unchanged. */
 bool patch_rules_match(const struct patch_rules *rules, const struct patch_subject *subject);
 
-/* Returns the choice of the last matching rule that was added after @generation. Notes nothing. */
+/*
+ * Returns the choice of the last matching rule that was added after @generation. The rules are
+ * unchanged.
+ */
 enum patch_choice patch_rules_choose_since(const struct patch_rules *rules,
 					   const struct patch_subject *subject,
 					   unsigned generation);
@@ -108,10 +111,10 @@ struct patch_rules_change {
 };
 
 /*
- * Add the rules of @more, which is empty afterwards. Returns 0, or -ENOMEM with nothing changed.
+ * Add the rules of @more, which is empty afterwards. Returns 0, or -ENOMEM without any change.
  *
- * A new rule replaces a rule of the same text that was added while the program runs: many switches
- * add few rules.
+ * A new rule replaces a rule of the same text that was added while the program runs. The list
+ * therefore stays short when a user switches hooks many times.
  */
 int patch_rules_add(struct patch_rules *rules, struct patch_rules *more,
 		    struct patch_rules_change *change);

@@ -67,7 +67,7 @@ void steer_change_deinit(struct steer_change *change);
 /*
  * @arg: form of its argument, for help texts; NULL: it takes none
  * @flag: enum steer_flags that the word sets
- * @take: applies the argument; NULL: @flag is all
+ * @take: applies the argument; NULL: the word only sets @flag
  */
 struct steer_word {
 	const char *word;

@@ -272,7 +272,10 @@ static void add_flag(struct trigger *trigger, uint32_t flag)
 	trigger->flags |= flag;
 }
 
-/* Parse the action @word with @value, which begins at @value_at; NULL: it has no value. */
+/*
+ * Parse the action @word. @value begins at offset @value_at, and is NULL when the action has no
+ * value.
+ */
 static int parse_action(struct parse *p, const struct word *word, const char *value, size_t at,
 			size_t value_at)
 {
@@ -296,7 +299,7 @@ static int parse_action(struct parse *p, const struct word *word, const char *va
 	return 0;
 }
 
-/* Parse the names of `clear=`, "a+b". NULL: `clear` removes all actions. */
+/* Parse the @names of `clear=a+b`. They are NULL for `clear`, which removes all actions. */
 static int parse_clear(struct parse *p, char *names, size_t at)
 {
 	p->spec->trigger.flags |= TRIGGER_CLEAR;
@@ -326,8 +329,8 @@ static int parse_clear(struct parse *p, char *names, size_t at)
 }
 
 /*
- * Returns the flag of an item about an argument or return value (utils/spec/args/argspec.h); 0: the
- * item is none.
+ * Returns the flag of an item about an argument or return value (utils/spec/args/argspec.h), or 0
+ * for any other item.
  */
 static uint32_t args_flag(const char *item)
 {
@@ -395,7 +398,9 @@ static int unknown_action(struct parse *p, const char *word, size_t at)
 	return wrong_word(p, at, "action", &near);
 }
 
-/* Parse an item. @item is a copy of it, which may be changed; it begins at offset @at. */
+/*
+ * Parse the item that begins at offset @at. @item is a copy of it, which this function may change.
+ */
 static int parse_item(struct parse *p, char *item, size_t at)
 {
 	uint32_t args = args_flag(item);

@@ -107,8 +107,8 @@ enum spec_option {
 };
 
 /*
- * Parse one spec, the @len bytes at @text. Returns 0; -ERR_USAGE with a text that names the column
- * (from 1 on), the error and the nearest words; or -ENOMEM. @spec is empty after a failure.
+ * Parse one spec, the @len bytes at @text. Returns 0, -ENOMEM, or -ERR_USAGE with a text that names
+ * the column (counted from 1), the error and the nearest words. @spec is empty after a failure.
  */
 int spec_parse(enum spec_option option, enum pattern_match match, const char *text, size_t len,
 	       struct spec *spec, struct uft_err *err);

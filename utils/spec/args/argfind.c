@@ -11,8 +11,8 @@ void argfound_deinit(struct argfound *found)
 }
 
 /*
- * Look up the subjects @missing by @fn. Returns the subjects that are still missing, or a negative
- * errno.
+ * Look up the subjects @missing with @fn. Returns the subjects that are still missing, or a
+ * negative errno.
  */
 static int get_missing(const struct argfind *find, argfind_fn fn, int missing,
 		       struct argfound *found, int *from)

@@ -25,8 +25,9 @@ void argfound_deinit(struct argfound *found);
 #define cleanup_argfound cleanup(argfound_deinit)
 
 /*
- * A source of specifications: adds those of the subjects @about (enum argrules_about) to @found.
- * Returns the subjects for which no other source should be asked, or a negative errno.
+ * A source of specifications. It adds the specifications of the subjects @about (enum
+ * argrules_about) to @found. Returns the subjects for which no other source should be asked, or a
+ * negative errno.
  */
 typedef int (*argfind_fn)(void *self, int about, struct argfound *found);
 
@@ -45,9 +46,9 @@ struct argfind {
 };
 
 /*
- * Find the values to capture of the function @subject, for the empty @found. Returns 0 or a
- * negative errno. A reader needs the recorder's specifications to parse payloads, so both call this
- * (doc/formats/info.md, "Argument specifications").
+ * Find the values to capture at calls of the function @subject, and add them to the empty @found.
+ * Returns 0 or a negative errno. A reader needs the recorder's specifications to parse payloads, so
+ * both call this (doc/formats/info.md, "Argument specifications").
  */
 int argfind_function(const struct argfind *find, const struct argrules_subject *subject,
 		     struct argfound *found);

@@ -12,7 +12,7 @@
 
 #define STRUCT_BYTES_MAX 65535U
 
-/* The text being parsed, [@start, @end). @at: the part from here on is not parsed yet. */
+/* The text being parsed, [@start, @end). @at: the first character that is not parsed yet. */
 struct cursor {
 	const char *start;
 	const char *at;

@@ -24,7 +24,7 @@ enum arg_kind {
 enum arg_place {
 	ARG_IN_ORDER,	 /* by the calling convention: @index is N */
 	ARG_IN_REGISTER, /* @regs: one register, or several that hold parts of a struct */
-	ARG_ON_STACK,	 /* @index: number of the word above the return address, from 1 on */
+	ARG_ON_STACK,	 /* @index: number of the word above the return address, counted from 1 */
 };
 
 #define ARG_REGS_MAX  4
@@ -39,13 +39,13 @@ enum arg_how {
 };
 
 /*
- * @is_exact: the user named the function, instead of a pattern that matches it
+ * @is_exact: the user named the function itself, and not a pattern that matches it
  * @regs: register numbers of isa_reg_name() (arch/isa.h)
  * @name: name of the enum or struct, on the heap, or NULL
  * @fields: key of the struct's definition (utils/spec/args/structdef.h) in debug information, on
  *         the heap, or NULL
  *
- * Debug information tells these members, for recording only:
+ * These members come from debug information, and only recording uses them:
  *
  * @narrow: the number of bytes of the value that count, with CAPTURE_SIGNED
  *         (utils/format/probe/capture.h)
@@ -91,7 +91,7 @@ bool argspec_is_item(const char *text, size_t len);
 
 /*
  * Parse one item. Returns 0, -ENOMEM, or -EINVAL with a text that names the item and the column
- * (from 1 on) of the error.
+ * (counted from 1) of the error.
  *
  * @word_bytes: size of a word of the traced program: 8 or 4
  */

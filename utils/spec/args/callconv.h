@@ -13,8 +13,8 @@
  *
  * A value whose place @isa does not define is left out, with all values after it.
  *
- * CALLCONV_CLONE: the compiler has changed the function's parameters (foo.isra.0); only those whose
- * places debug information tells are specified
+ * CALLCONV_CLONE: the compiler has changed the function's parameters (foo.isra.0); only parameters
+ * whose places are in debug information get a specification
  */
 enum callconv_kind {
 	CALLCONV_PLAIN,

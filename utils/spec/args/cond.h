@@ -35,9 +35,10 @@ enum cond_op {
 /*
  * One comparison.
  *
- * @index: number of the argument, from 1 on; 0 for retval
+ * @index: number of the argument, counted from 1; 0 for retval
  * @bytes, @is_signed: size (1, 2, 4 or 8) and sign of the compared integer
- * @number, @real, @text: the value to compare with: COND_INT, COND_FLOAT, COND_STRING
+ * @number, @real, @text: the value to compare with, of the type COND_INT, COND_FLOAT and
+ *         COND_STRING
  * @is_object: the argument of a COND_STRING is a std::string (/S)
  * @starts_alternative: the comparison is the first one after `||`
  */

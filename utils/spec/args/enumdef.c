@@ -46,7 +46,8 @@ static int add_value(struct enum_def *def, const char *name, int64_t value)
 }
 
 /*
- * Parse "= 4" at @at, which may be absent. Returns the text after it; NULL: the number is invalid.
+ * Parse "= 4" at @at, which may be absent. Returns the text after it, or NULL when the number is
+ * invalid.
  */
 static char *parse_number(char *at, int64_t *value)
 {
@@ -61,8 +62,8 @@ static char *parse_number(char *at, int64_t *value)
 }
 
 /*
- * Parse "A, B = 4 }". Returns the text after the brace; or NULL, with the place of the error in
- * @bad.
+ * Parse "A, B = 4 }". Returns the text after the brace, or NULL after an error, with the place of
+ * the error in @bad.
  */
 static char *parse_values(char *at, struct enum_def *def, char **bad)
 {

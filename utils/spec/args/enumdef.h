@@ -34,7 +34,7 @@ void enum_defs_deinit(struct enum_defs *defs);
 
 /*
  * Parse definitions: "enum NAME { A, B = 4, C };..." (doc/formats/info.md, "Argument
- * specifications"). Returns 0, -ENOMEM, or -EINVAL with the column of the error; then the
+ * specifications"). Returns 0, -ENOMEM, or -EINVAL with the column of the error. After -EINVAL, the
  * definitions before the error have been added.
  *
  * Values are decimal, 0x or octal; a name without a value has the previous value plus 1. A comma
@@ -42,10 +42,7 @@ void enum_defs_deinit(struct enum_defs *defs);
  */
 int enum_defs_parse(struct enum_defs *defs, const char *text, size_t len, struct uft_err *err);
 
-/*
- * If an enum is defined several times, the newest definition is found. Returns NULL when there is
- * none.
- */
+/* Returns the newest definition of the enum @name, or NULL when there is none. */
 const struct enum_def *enum_defs_find(const struct enum_defs *defs, const char *name);
 
 /* Find the name of @value, without splitting it into parts. Returns NULL when there is none. */

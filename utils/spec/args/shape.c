@@ -16,7 +16,7 @@
  * The kinds of nodes.
  *
  * @nr: how many numbers a node has
- * @children: how many children a node has; -1: number @count of the node tells
+ * @children: how many children a node has; -1: the node's number with the index @count tells
  */
 static const struct kind {
 	char letter;
@@ -41,7 +41,10 @@ static const struct kind *kind_of(char letter)
 	return NULL;
 }
 
-/* True when the numbers are possible: values are a few bytes wide, and elements are not empty. */
+/*
+ * True when the numbers of the node are possible: values are a few bytes wide, and elements are not
+ * empty.
+ */
 static bool is_sound(const struct shape_node *node)
 {
 	uint32_t bytes = node->numbers[1];

@@ -43,8 +43,8 @@ struct state {
  * @sample: a byte of each class
  * @list, @nr: the set being made
  * @marks: equal to @mark for each node that was reached while the set is made
- * @begin, @begins: the nodes of a match that begins after the start of the name; true for each of
- *         them
+ * @begin, @begins: the nodes at which a match after the start of the name can begin, as a list and
+ *         as a flag for each node
  * @found: the whole expression has matched
  * @none, @match: the two final states: no match is possible, and a match was found
  * @spare: the state for a set that cannot be cached

@@ -45,7 +45,7 @@ struct token {
 };
 
 /*
- * @at: the text after @token, which is the next one to be parsed
+ * @at: the text after @token; @token is parsed next
  * @why: the error, which ends parsing; NULL: none
  */
 struct parse {
@@ -352,7 +352,10 @@ static void parse_group(struct parse *p)
 		fail_parse(p, "a '(' has no ')'");
 }
 
-/* Parse a number, and advance to the token after it. -1: there is no number; -2: it is invalid. */
+/*
+ * Parse a number, and advance to the token after it. Returns the number, -1 when there is none, or
+ * -2 when it is invalid.
+ */
 static long parse_number(struct parse *p)
 {
 	long number = -1;
@@ -402,8 +405,8 @@ static void add_copy(struct parse *p, uint32_t start, uint32_t len)
 }
 
 /*
- * Change the nodes of "x", from @start on, to nodes of "x*". add_plus() makes "x+", add_maybe()
- * "x?".
+ * Change the nodes of "x", which begin at @start, to nodes of "x*". add_plus() makes "x+",
+ * add_maybe() "x?".
  */
 static void add_star(struct parse *p, uint32_t start)
 {
