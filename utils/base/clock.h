@@ -1,4 +1,4 @@
-/* The nanoseconds of a time; the present time, or 0 when the clock cannot be read. */
+/* Times in nanoseconds. The time of a clock that cannot be read is 0. */
 #ifndef UTRAIL_BASE_CLOCK_H
 #define UTRAIL_BASE_CLOCK_H
 

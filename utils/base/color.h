@@ -21,7 +21,7 @@ enum color_mode {
 	COLOR_MODE_HTML, /* <span> elements */
 };
 
-/* Begin and end a coloured text, without another one inside. COLOR_MODE_OFF: no output. */
+/* Begin and end a coloured text. Coloured texts do not nest. COLOR_MODE_OFF writes nothing. */
 void color_begin(struct strbuf *out, enum color_mode mode, enum color color);
 void color_end(struct strbuf *out, enum color_mode mode);
 

@@ -141,7 +141,7 @@ static void put_code(struct strbuf *out, uint32_t code)
 	strbuf_add(out, text, 6);
 }
 
-/* @len: length of the character at @text; 0: an invalid byte is there */
+/* @len: length of the character at @text; 0 for an invalid byte */
 static void put_hidden(struct strbuf *out, const struct language *lang, const char *text,
 		       size_t len, uint32_t code)
 {

@@ -11,7 +11,8 @@
  * The languages of our output.
  *
  * Each byte of a hidden character is shown as \xNN, unless a row below says otherwise. A backslash
- * of the text is unchanged: demangled names have none, but a text "\x1b" looks like the byte.
+ * of the text is unchanged, so a text "\x1b" looks like the hidden byte. Demangled names have no
+ * backslash.
  *
  * "Hidden" characters have no visible form: control characters (C0, DEL, C1), marks that change the
  * direction of writing, separators of lines and paragraphs, noncharacters, and bytes that are not
@@ -31,8 +32,8 @@ enum medium {
 };
 
 /*
- * Append @text in the form of @medium. A medium that cannot represent bytes that are not UTF-8 gets
- * U+FFFD for each of them; then the result is false.
+ * Append @text in the form of @medium. Returns false when @text has bytes that are not UTF-8 and
+ * the medium cannot represent them. Each of these bytes becomes U+FFFD.
  */
 bool escape_add(struct strbuf *out, enum medium medium, const char *text, size_t len);
 

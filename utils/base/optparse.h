@@ -41,8 +41,8 @@ struct opt_word {
  * @name: long name without dashes
  * @letter: short form; 0: none
  * @arg: name of the argument in help texts; NULL: the option takes none
- * @without: the default argument, beside which an explicit one must follow a '='; NULL: an argument
- *         is required
+ * @without: the argument when the user gives none; an explicit argument must follow a '='. NULL: an
+ *         argument is required
  * @help: one phrase without a full stop, for --help, the man pages and completion
  * @group: heading in help texts; the owner of the table defines the values
  * @cmds: bits of the commands that accept the option; the owner of the table defines the bits
@@ -73,8 +73,8 @@ struct opt_row {
  * @next: index in @argv of the next word; the caller sets it to 1
  * @ended: "--" was found: the words after it are no options
  * @given: by index of @rows: true when the option was given; may be NULL
- * @cmds: bits of commands, which choose among options with the same letter; without a fitting
- *         option, the first one counts
+ * @cmds: bits of commands; of several options with the same letter, the one for these commands
+ *         counts, or else the first one
  * @last, @last_text: the last option whose argument was a word of its own, and that word; NULL:
  *         none
  */
@@ -92,11 +92,11 @@ struct optparse {
 };
 
 /*
- * Parse options up to the first other word: the words after it may belong to another program
- * (POSIX). Long names may be abbreviated if that is unambiguous.
+ * Parse options up to the first word that is not an option. That word and the words after it may
+ * belong to another program (POSIX). Long names may be abbreviated if that is unambiguous.
  *
- * Returns 0 with @p->next at that word, or at argc; -ERR_USAGE or -ENOMEM. A wrong option's line in
- * @err names the option, and the expected form or the nearest names.
+ * Returns 0, -ERR_USAGE or -ENOMEM. On success, @p->next is the index of that word, or argc. For a
+ * wrong option, @err names the option, and the expected form or the nearest names.
  */
 int optparse_run(struct optparse *p, void *target, struct uft_err *err);
 
@@ -104,8 +104,8 @@ int optparse_run(struct optparse *p, void *target, struct uft_err *err);
  * Like optparse_run(), for all words of an untrusted file. Only options that are is_recorded count,
  * with their full names and valid arguments. Returns 0 or -ENOMEM.
  *
- * @ignored: gets the names of other options, as in the table, separated by ", ": it has no text of
- *         the file
+ * @ignored: gets the names of the ignored options, separated by ", "; they are names of the table
+ *         and not text of the file
  */
 int optparse_run_recorded(struct optparse *p, void *target, struct strbuf *ignored,
 			  struct uft_err *err);
@@ -116,7 +116,7 @@ int opt_store(const struct opt_row *row, const char *text, void *target, struct 
 /* Free the texts of OPT_LIST options in @target. */
 void optparse_free(const struct opt_row *rows, size_t nr, void *target);
 
-/* Parse yes/no, true/false, on/off, y/n or 1/0 in any case. False for other words. */
+/* Parse yes/no, true/false, on/off, y/n or 1/0 in any case. Returns false for other words. */
 bool parse_bool(const char *text, bool *value);
 
 #endif

@@ -13,7 +13,10 @@
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
 
-/* The number of attempts, each with another name of 64 random bits or another look at the path. */
+/*
+ * The number of attempts. Each one tries another name of 64 random bits, or examines the path
+ * again.
+ */
 #define TRIES 8
 
 static int cannot_write(const char *path, int code, struct uft_err *err)
@@ -37,7 +40,7 @@ static int find_output_place(struct place *place, const char *path, struct uft_e
 	return ret < 0 ? ret : check_kind(place, path, err);
 }
 
-/* Open the file that @place describes. Another file that has its name by now is an error. */
+/* Open the file that @place describes. It is an error if another file has this name by now. */
 static int open_found(const struct place *place, const char *path, int flags, struct uft_err *err)
 {
 	int nofollow = place->is_kernels ? 0 : O_NOFOLLOW;
@@ -120,7 +123,7 @@ int outfile_open(struct outfile *out, const char *path, mode_t mode, struct uft_
 				     err);
 		return out->fd < 0 ? out->fd : 0;
 	}
-	/* Before it has the mode of the old file, others must not read the new one. */
+	/* Other users must not read the new file before it has the mode of the old one. */
 	ret = make_tmp(out, place->is_there ? 0600 : mode, err);
 	if (ret < 0 || !place->is_there || keeps_owner(out, mode))
 		return ret;

@@ -150,8 +150,8 @@ static int follow_link(struct place *place, struct walk *walk, int link_fd, cons
 }
 
 /*
- * Check that the file belongs to the owner of the link that leads to it. For a new file, the
- * directory must.
+ * Check that the file belongs to the owner of the link that leads to it. For a new file, its
+ * directory must belong to that owner.
  */
 static int check_end(const struct place *place, const struct walk *walk, const struct stat *dir,
 		     struct uft_err *err)

@@ -29,8 +29,8 @@ struct place {
 #define PLACE_NOWHERE ((struct place){ .dir_fd = -1 })
 
 /*
- * Find the place of @path; the last name need not exist. Each step works on descriptors: the
- * checked file is the used file.
+ * Find the place of @path; the last name need not exist. Each step works on descriptors, so the
+ * file that is used is the file that was checked.
  *
  * Links of the caller and of root are followed. A link of another user is
  * - refused in a directory in which all may create names (mode o+w or sticky), even if the kernel

@@ -49,7 +49,7 @@ struct sink {
 /* Returns 0 or -ENOMEM. */
 int sink_init(struct sink *sink, int (*write)(void *self, const char *data, size_t len),
 	      void *self);
-/* sink_init() for output to a descriptor, or for appending to a text in memory. */
+/* Like sink_init(), for output to a descriptor, or for appending to a text in memory. */
 int sink_init_fd(struct sink *sink, int fd);
 int sink_init_text(struct sink *sink, struct strbuf *text);
 void sink_deinit(struct sink *sink);
@@ -61,7 +61,7 @@ static inline uint64_t sink_bytes(const struct sink *sink)
 	return sink->flushed + sink->len;
 }
 
-/* Record a failure of the writer: a negative @ret. */
+/* Record a failure of the writer if @ret is negative. */
 static inline void sink_fail(struct sink *sink, int ret)
 {
 	if (ret < 0 && !sink->failed)
@@ -92,7 +92,7 @@ void sink_str_padded(struct sink *sink, const char *text, int width);
 void sink_format(struct sink *sink, const char *fmt, ...) PRINTF_FORMAT(2, 3);
 void sink_fill(struct sink *sink, char c, size_t count);
 
-/* Write bytes that are in the sink's language already. */
+/* Write bytes that are already escaped for the sink's medium. */
 void sink_put_raw(struct sink *sink, const void *data, size_t len);
 static inline void sink_put_made(struct sink *sink, const struct strbuf *text)
 {
@@ -100,8 +100,8 @@ static inline void sink_put_made(struct sink *sink, const struct strbuf *text)
 }
 
 /*
- * Write the beginning and the end of a web page that is all of the output. Only COLOR_MODE_HTML has
- * output.
+ * Write the beginning and the end of a web page that is all of the output. Modes other than
+ * COLOR_MODE_HTML write nothing.
  */
 void sink_page_begin(struct sink *sink, enum color_mode mode);
 void sink_page_end(struct sink *sink, enum color_mode mode);

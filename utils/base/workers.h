@@ -28,10 +28,10 @@ struct workers_job {
 };
 
 /*
- * Call @job->fn with each @index below @nr, each in its own thread, the first one in the calling
- * thread. Returns after all calls. The new threads block all signals.
+ * Call @job->fn with each @index below @nr, each in a thread of its own. The calling thread makes
+ * the first call. Returns after all calls. The new threads block all signals.
  *
- * The calling thread makes the calls of threads that cannot be created.
+ * If a thread cannot be created, the calling thread makes its call.
  */
 void workers_run(unsigned nr, const struct workers_job *job);
 

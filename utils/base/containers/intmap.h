@@ -24,7 +24,7 @@ struct intmap {
 void intmap_deinit(struct intmap *map);
 #define cleanup_intmap cleanup(intmap_deinit)
 
-/* NULL: the key is unknown. */
+/* Returns the value of @key, or NULL when the map does not have this key. */
 void *intmap_get(const struct intmap *map, uint64_t key);
 
 /* Set the value of @key; @value is not NULL. Returns 0 or -ENOMEM. */

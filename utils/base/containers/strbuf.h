@@ -15,7 +15,8 @@
  * Starts as { 0 } and ends with strbuf_deinit().
  *
  * @data: the bytes, then a NUL that @len does not count; NULL before the first byte
- * @oom: an allocation failed, and nothing more is appended: check only the end, with strbuf_oom()
+ * @oom: an allocation has failed, and nothing more is appended; it is enough to check strbuf_oom()
+ *         at the end
  */
 struct strbuf {
 	char *data;
@@ -57,7 +58,7 @@ static inline void strbuf_reset(struct strbuf *sb)
 
 /*
  * A list of strings in a buffer, each with its NUL. strbuf_list_next() returns the string after
- * @at: the first string for NULL, NULL at the end.
+ * @at, or NULL at the end. If @at is NULL, it returns the first string.
  */
 void strbuf_list_add(struct strbuf *list, const char *str);
 const char *strbuf_list_next(const struct strbuf *list, const char *at);

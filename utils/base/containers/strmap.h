@@ -24,7 +24,7 @@ struct strmap {
 void strmap_deinit(struct strmap *map);
 #define cleanup_strmap cleanup(strmap_deinit)
 
-/* NULL: the key is unknown. */
+/* Returns the value of @key, or NULL when the map does not have this key. */
 void *strmap_get(const struct strmap *map, const char *key);
 
 /* Set the value of @key, which must live as long as the map. Returns 0 or -ENOMEM. */
