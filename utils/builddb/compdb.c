@@ -48,8 +48,8 @@ void compdb_deinit(struct compdb *db)
 }
 
 /*
- * Write the JSON of an entry. Returns false when a text is not UTF-8, and so is not written
- * exactly.
+ * Write the JSON of an entry. Returns false when a text is not UTF-8, because JSON cannot represent
+ * it exactly.
  */
 static bool put_entry(struct strbuf *out, const char *directory, const char *file,
 		      const char *output, const struct words *argv)
@@ -74,8 +74,8 @@ static bool put_entry(struct strbuf *out, const char *directory, const char *fil
 }
 
 /*
- * Write the key of an entry, whose parts newlines separate. A part with a newline may give two
- * entries one key: one entry is lost.
+ * Write the key of an entry. Newlines separate its parts. If a part itself has a newline, two
+ * entries may have one key, and one of them is lost.
  */
 static void put_key(struct strbuf *out, const char *directory, const char *file, const char *output,
 		    const struct words *argv)
@@ -183,8 +183,8 @@ static size_t bare_key_len(const char *key)
 }
 
 /*
- * Put directory and file of the entries without output, from index @from on, into @bare. The map
- * borrows its texts from @keys.
+ * Put the directory and the file of each entry that has no output into @bare. Begin with the entry
+ * @from. The map borrows its texts from @keys.
  */
 static int put_bare_keys(struct compdb *db, size_t from, struct words *keys, struct strmap *bare)
 {
@@ -257,7 +257,10 @@ static bool is_temporary(const char *path)
 	return strncmp(path, "/tmp/", strlen("/tmp/")) == 0;
 }
 
-/* True when there is nothing to edit: the source is gone, temporary, or no file, as /dev/null. */
+/*
+ * True when there is nothing to edit: the source is gone, is temporary, or is not a regular file,
+ * like /dev/null.
+ */
 static bool is_gone(const struct execution *execution, const char *source, bool is_build_temporary)
 {
 	struct strbuf path cleanup_strbuf = { 0 };
@@ -325,7 +328,10 @@ static int read_response(struct arguments_source *source, const char *name, size
 	return ret;
 }
 
-/* Expand the command's response files. 1: the limit is reached, and the command is left out. */
+/*
+ * Expand the command's response files. Returns 1 when the limit is reached and the command must be
+ * left out, 0 on success, or -ENOMEM.
+ */
 static int expand_responses(struct compdb *db, struct reading *reading, struct words *argv)
 {
 	struct arguments_read read;
@@ -353,8 +359,8 @@ static void note_unread(struct compdb *db, struct reading *reading)
 }
 
 /*
- * Add the entries of an execution. Returns 0, negative, or 1: ignore the children, which compile
- * for it (the compiler of a wrapper, the compiler proper).
+ * Add the entries of an execution. Returns 0, a negative errno, or 1 when its child processes must
+ * be ignored: they compile for it (the compiler that a wrapper runs, or the compiler proper).
  */
 static int add_command(struct compdb *db, struct reading *reading)
 {
@@ -377,7 +383,8 @@ static int add_command(struct compdb *db, struct reading *reading)
 	if (ret < 0)
 		return ret;
 	/*
-	 * Do not ignore children: the compiler proper, one of them, has the words that are missing.
+	 * Do not ignore the child processes: one of them is the compiler proper, which has the
+	 * missing words.
 	 */
 	if (reading->nr_unread && !compile.nr_sources && compile.until != COMPILE_PREPROCESSED) {
 		note_unread(db, reading);

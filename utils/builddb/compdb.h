@@ -21,19 +21,19 @@
  * @by_key: by key, the index of the newest entry plus one
  * @nr: length of @entries and @keys
  * @nr_left: number of entries that are not NULL
- * @nr_not_text: commands that are left out: they are not UTF-8, as JSON must be
+ * @nr_not_text: number of commands that are left out because they are not UTF-8, as JSON must be
  * @has_assemblers: commands of as, nasm and yasm have entries, too
- * @leaves_out_gone: leave out sources that are no files now, and sources below /tmp (of configure)
- *         unless @is_build_temporary
+ * @leaves_out_gone: leave out sources that are not files now; unless @is_build_temporary, also
+ *         sources below /tmp, which configure makes
  * @nr_gone: number of sources that @leaves_out_gone left out
  * @is_build_temporary: the build began below /tmp
  * @responses: response files as they were when their compilers began; NULL: read the files now
- * @nr_unread: response files that could not be read
+ * @nr_unread: number of response files that could not be read
  * @unread, @unread_why: name of the first unread response file, on the heap, or NULL, and its
  *         negative errno
  * @cost: cost of the commands so far, in bytes
  * @is_unlimited: @cost has no limit
- * @nr_beyond: commands that are left out: the cost has reached its limit
+ * @nr_beyond: number of commands that are left out because the cost has reached its limit
  */
 struct compdb {
 	char **entries;
@@ -57,8 +57,8 @@ struct compdb {
 
 /*
  * The limit of the cost of all commands, because a command may name many sources, and many commands
- * may name the same file. The cost has response files and their bytes, bytes of stored entries, and
- * for each source the words of its command.
+ * may name the same file. The cost is the sum of the response files and their bytes, the bytes of
+ * stored entries, and for each source the words of its command.
  */
 #define COMPDB_COST_MAX (200UL << 20)
 

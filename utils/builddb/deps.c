@@ -13,8 +13,8 @@
 #define SORT_COST 200
 
 /*
- * A file that was made. Files that the same executions have written have the same @key. Keys rise
- * with the first of these executions.
+ * A file that was made. Files that the same executions have written have the same @key. The order
+ * of keys is the order of the first of these executions.
  */
 struct made {
 	uint64_t key;
@@ -24,7 +24,7 @@ struct made {
 /*
  * The state while rules are written.
  *
- * @declared: show only dependencies that it lacks, as comments; NULL: show all rules
+ * @declared: show, as comments, only dependencies that these rules lack; NULL: show all rules
  * @marks: by content: true for files that the current rule does not show
  */
 struct rules {
@@ -146,7 +146,10 @@ int deps_used_by(const struct executions *executions, struct files *files, uint3
 	return put_walked(executions, files, content, true, sink);
 }
 
-/* Returns the next use, from @at on, in which an execution has written, or FILES_NONE. */
+/*
+ * Returns the first use in the list that begins at @at in which an execution has written, or
+ * FILES_NONE.
+ */
 static uint32_t next_writer(const struct files *files, uint32_t at)
 {
 	while (at != FILES_NONE && files->uses[at].write_ns == UINT64_MAX)
@@ -213,7 +216,7 @@ static void put_targets(const struct deps_walk *walk, const struct made *made, s
 	sink_lit(sink, ":");
 }
 
-/* Set the marks of inputs to @is that @declared has for @target. */
+/* Set the marks of those inputs that @declared has for @target to @is. */
 static void mark_declared(const struct files *files, const struct make_rules *declared,
 			  uint32_t target, uint8_t *marks, bool is)
 {
@@ -237,8 +240,8 @@ static void mark_made(const struct rules *rules, const struct made *made, size_t
 }
 
 /*
- * Write one rule for all outputs of the same executions: the copy of a directory has one rule then,
- * and not one for each file.
+ * Write one rule for all outputs of the same executions. A copy of a directory, for example, has
+ * one rule instead of one for each file.
  */
 static int put_rule(struct rules *rules, const struct made *made, size_t nr_made)
 {
@@ -250,8 +253,8 @@ static int put_rule(struct rules *rules, const struct made *made, size_t nr_made
 	ssize_t nr;
 
 	/*
-	 * For one file, the walk begins at its last write; for several, at the executions that have
-	 * written them.
+	 * The walk for one file begins at the last write to it. The walk for several files begins
+	 * at the executions that have written them.
 	 */
 	if (nr_made == 1) {
 		deps_walk_begin(walk);

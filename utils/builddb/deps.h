@@ -1,4 +1,4 @@
-/* The dependencies of files on each other, and what they tell about a build. */
+/* The dependencies of files on each other, and facts about a build that follow from them. */
 #ifndef UTRAIL_BUILDDB_DEPS_H
 #define UTRAIL_BUILDDB_DEPS_H
 

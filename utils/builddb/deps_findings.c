@@ -23,12 +23,12 @@ struct run {
 
 /*
  * @following: by execution: the next execution of the same process, plus one
- * @last_ns: by content: when it was last closed after a write
+ * @last_ns: by content: the time when it was last closed after a write
  * @is_again: by execution: its run equals an earlier run
  * @steps_left: the limit of work; 0: some runs are not compared
  * @in_run: by execution: number of the last run that has it
- * @written, @counted: by content: number of the last run that writes it, or has counted it as an
- *         input
+ * @written, @counted: by content: number of the last run that has written it, or that has counted
+ *         it as an input
  */
 struct findings {
 	const struct executions *executions;
@@ -48,8 +48,8 @@ struct findings {
 };
 
 /*
- * The limit of visits for each use and execution, on average. It is reached only when runs are
- * deeply nested: a program executes itself forever.
+ * The limit of visits for each use and execution, on average. Only deeply nested runs reach it, as
+ * of a program that executes itself forever.
  */
 #define STEPS_EACH  64
 #define STEPS_FIRST 1000000
@@ -93,7 +93,7 @@ static bool is_same_command(const struct execution *one, const struct execution 
 	       (!one->args_len || memcmp(one->args, other->args, one->args_len) == 0);
 }
 
-/* Count a step. False: there are no steps left. */
+/* Count a step. Returns false when no steps are left. */
 static bool take_step(struct findings *find)
 {
 	if (find->steps_left)
@@ -236,7 +236,7 @@ static void list_runs(struct findings *find)
 	qsort(find->runs, find->nr_runs, sizeof(*find->runs), by_command);
 }
 
-/* Returns the number of equal runs from @first on, at least 1. */
+/* Returns the number of equal runs that begin at index @first. It is at least 1. */
 static size_t count_same(const struct findings *find, size_t first)
 {
 	const struct execution *all = find->executions->all;
@@ -250,7 +250,10 @@ static size_t count_same(const struct findings *find, size_t first)
 	return end - first;
 }
 
-/* True when the execution is within a run that equals an earlier run, and is reported itself. */
+/*
+ * True when the execution is within a run that is itself reported, because it equals an earlier
+ * run.
+ */
 static bool is_within_another(const struct findings *find, size_t execution)
 {
 	const struct execution *all = find->executions->all;

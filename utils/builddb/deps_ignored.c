@@ -11,7 +11,7 @@
 
 /*
  * Caches of the loader, tables of character sets, languages, time zones, users and hosts, and the
- * kernel's files: changes in them change no output.
+ * kernel's files. A change in one of them does not change any output.
  */
 static const char *const defaults[] = {
 	"/etc/ld.so.cache",

@@ -7,7 +7,7 @@
 #include "utils/base/compiler.h"
 #include "utils/base/containers/vec.h"
 
-/* The costs of a use, and of putting a node into the heap and taking it out. */
+/* The cost of a use, and the cost of putting a node into the heap and removing it. */
 #define FOLLOW_COST 2
 #define HEAP_COST   16
 
@@ -98,7 +98,10 @@ static struct deps_step pop_deps_step(struct deps_walk *walk)
 	return first;
 }
 
-/* Walk to @node along a use from @begin_ns to @end_ns, from a node that is visited at @ns. */
+/*
+ * Walk to @node from a node that is visited at @ns. The use that joins them lasts from @begin_ns to
+ * @end_ns.
+ */
 static int walk_use(struct deps_walk *walk, uint32_t node, uint64_t ns, uint64_t begin_ns,
 		    uint64_t end_ns)
 {
@@ -135,8 +138,8 @@ static int step_content(struct deps_walk *walk, uint32_t content, uint64_t ns, b
 }
 
 /*
- * Walk from a parent to its forked children, or back: a child has its parent's memory until it
- * calls execve(2).
+ * Walk from a parent to its forked children, or from a child to its parent. A child has its
+ * parent's memory until it calls execve(2).
  */
 static int step_family(struct deps_walk *walk, size_t at, uint64_t ns)
 {

@@ -1,6 +1,6 @@
 /*
- * Walks along dependencies, from contents of files to executions and on to contents, forwards or
- * backwards in time.
+ * Walks along dependencies, forwards or backwards in time. A walk leads from the content of a file
+ * to executions, from these to other contents, and so on.
  */
 #ifndef UTRAIL_BUILDDB_DEPS_WALK_H
 #define UTRAIL_BUILDDB_DEPS_WALK_H
@@ -17,13 +17,15 @@ struct deps_step;
 /*
  * An execution depends on all contents that it has read before, and a content on all executions
  * that have written to it before. A forked child depends on its parent up to the fork. A program
- * that execve(2) starts depends on nothing before.
+ * that execve(2) starts depends on nothing that happened in its process before.
  *
- * A walk visits each content and execution once, at the time from which most can be reached. A heap
- * has the visits in this order. All walks share the cost limit of @files (files_spend()).
+ * A walk visits each content and execution once, at the time from which it can reach the most. A
+ * heap keeps the visits in the order of their times. All walks share the cost limit of @files
+ * (files_spend()).
  *
- * @is_forward: walk from inputs to outputs, else from outputs to inputs
- * @stops_at_files: do not walk on from files that exist at the end, unless the walk begins there
+ * @is_forward: the walk leads from inputs to outputs; otherwise, from outputs to inputs
+ * @stops_at_files: the walk does not continue from files that exist at the end, unless it begins
+ *         there
  * @reached, @nr_reached: the contents, in the order in which they were reached
  * @seen: by content, and after all contents by execution: the last @round that has visited it
  */
@@ -49,7 +51,7 @@ void deps_walk_deinit(struct deps_walk *walk);
 
 /*
  * A walk is deps_walk_begin(), then one or more nodes to begin with, then deps_walk_go(). Returns
- * 0, -ENOMEM, or -EDQUOT: the walk costs too much.
+ * 0, -ENOMEM, or -EDQUOT when the walk costs too much.
  */
 void deps_walk_begin(struct deps_walk *walk);
 int deps_walk_from_content(struct deps_walk *walk, uint32_t content);

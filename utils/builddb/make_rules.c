@@ -34,7 +34,9 @@ size_t make_rules_first(const struct make_rules *declared, const char *path)
 	return (uintptr_t)strmap_get(&declared->targets, path) - 1;
 }
 
-/* Returns the absolute path, without links if the file exists. Returns NULL without memory. */
+/*
+ * Returns the absolute path, without links if the file exists. Returns NULL when memory is short.
+ */
 static char *absolute(const struct parser *parser, const char *name)
 {
 	struct strbuf path cleanup_strbuf = { 0 };
@@ -103,7 +105,7 @@ static int add_target(struct parser *parser, const char *name, const char *input
 	return ret;
 }
 
-/* Returns the colon of a rule. NULL: the line is no rule. */
+/* Returns the colon of a rule, or NULL when the line is not a rule. */
 static const char *find_colon(const char *line)
 {
 	const char *at = line;
@@ -130,7 +132,9 @@ static int take_rule(struct parser *parser, const char *line)
 	return ret;
 }
 
-/* Take a line "make[1]: Entering directory '/x'", or "Leaving". False: it is another line. */
+/*
+ * Take a line "make[1]: Entering directory '/x'", or "Leaving". Returns false for any other line.
+ */
 static bool take_directory(struct parser *parser, const char *line, int *ret)
 {
 	const char *entering = strstr(line, ": Entering directory '");

@@ -32,16 +32,16 @@ struct make_rules {
  * Add the rules of @text, which begins in the directory @dir. Variables and recipes are skipped,
  * and patterns match nothing. Returns 0 or -ENOMEM.
  *
- * @text: a file of -MD, or the output of `make -pn`, also with makes that make runs ("Entering
- *         directory", "Leaving directory")
+ * @text: a file of -MD, or the output of `make -pn`, which may include the output of makes that
+ *         make has run ("Entering directory", "Leaving directory")
  */
 int make_rules_parse(struct make_rules *declared, const char *dir, const char *text);
 void make_rules_deinit(struct make_rules *declared);
 #define cleanup_make_rules cleanup(make_rules_deinit)
 
 /*
- * Returns the index of an input of the target @path, from which @next leads to its other inputs, or
- * MAKE_RULES_NONE.
+ * Returns the index of an input of the target @path, or MAKE_RULES_NONE. The member @next leads to
+ * the other inputs of the target.
  */
 size_t make_rules_first(const struct make_rules *declared, const char *path);
 

@@ -17,7 +17,8 @@ static bool is_shown(const struct execution *execution)
 }
 
 /*
- * Returns the nearest execution with a node before @at, in its process or else in its ancestors'.
+ * Returns the last execution before @at that has a node, in the same process or else in the nearest
+ * ancestor of the process.
  */
 static size_t shown_before(const struct executions *executions, size_t at)
 {

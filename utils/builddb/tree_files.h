@@ -1,4 +1,4 @@
-/* Executions' acts on files, as members of their JSON objects. */
+/* The uses of files by executions, as members of the JSON objects of the executions. */
 #ifndef UTRAIL_BUILDDB_TREE_FILES_H
 #define UTRAIL_BUILDDB_TREE_FILES_H
 

@@ -26,7 +26,7 @@ static void put_parent(struct sink *sink, const struct executions *executions,
 	sink_putf(sink, ",\"r\":{\"p\":%llu,\"x\":%u}", tree_process_number(parent), parent->index);
 }
 
-/* Returns the flags of clone(2) that made the process; 0: they are not known. */
+/* Returns the flags of clone(2) that made the process, or 0 when they are unknown. */
 static unsigned long long flags_of(const struct execution *made)
 {
 	if (made->flags)
@@ -57,7 +57,8 @@ static void put_children(struct sink *sink, const struct executions *executions,
 }
 
 /*
- * Write "u": the CPUs on which the execution was seen, each with the time when it was seen first.
+ * Write "u": the CPUs on which the execution was seen, each with the time when the execution was
+ * first seen on it.
  */
 static void put_places(struct sink *sink, const struct executions *executions,
 		       const struct execution *execution)

@@ -1,5 +1,5 @@
 /*
- * Limits of what reading a trace.dat may cost: unpacked bytes, memory, and parts that are read
+ * Limits for reading a trace.dat: unpacked bytes, and memory. No part of the file may be read
  * twice.
  */
 #ifndef UTRAIL_TRACECMD_BUDGET_H
@@ -61,8 +61,8 @@ int budget_hold(struct tracedat_budget *budget, uint64_t bytes, struct uft_err *
 void budget_give_back(struct tracedat_budget *budget, uint64_t bytes);
 
 /*
- * Reserve the @bytes of the file at @at. Returns 0; -EBADMSG with a text when some of them are
- * reserved; -ENOMEM.
+ * Reserve the @bytes of the file at @at. Returns 0, -ENOMEM, or -EBADMSG with a text in @err when
+ * some of them are reserved already.
  */
 int budget_take_part(struct tracedat_budget *budget, uint64_t at, uint64_t bytes,
 		     struct uft_err *err);

@@ -45,7 +45,10 @@ static int take_option(struct tracedat_cursor *in, uint64_t max, struct tracedat
 	return 0;
 }
 
-/* Note the failure @ret of reading an option. Negative when reading must end. */
+/*
+ * If @ret is negative, note that an option could not be read. Returns a negative errno when reading
+ * must end, or else 0.
+ */
 static int note_option(struct tracedat *file, int ret, const struct uft_err *why,
 		       struct uft_err *err)
 {
@@ -56,7 +59,7 @@ static int note_option(struct tracedat *file, int ret, const struct uft_err *why
 	return 0;
 }
 
-/* Read a number such as "0x1234" or "-17". */
+/* Read a number, such as "0x1234" or "-17". */
 static bool read_number(const char *text, int64_t *value)
 {
 	struct text in = text_of(text, strlen(text));
@@ -71,8 +74,8 @@ static bool read_number(const char *text, int64_t *value)
 }
 
 /*
- * Read an option that is a number as text. Returns 1; 0 when the number is damaged, which is noted;
- * or a negative errno.
+ * Read an option that is a number as text. Returns 1 on success, 0 after noting that the number is
+ * damaged, or a negative errno.
  */
 static int read_number_option(struct tracedat *file, const char *what, int64_t max,
 			      struct tracedat_cursor *in, int64_t *value, struct uft_err *err)
@@ -107,7 +110,10 @@ static int read_tsc(struct tracedat *file, struct tracedat_cursor *in, struct uf
 		tracedat_note(file, "%s: a counter cannot run so fast", place.text);
 		return 0;
 	}
-	/* Do not read the counter's start, which follows: it would shift all times equally. */
+	/*
+	 * Do not read the next number, the start of the counter: it would only shift all times
+	 * equally.
+	 */
 	file->tsc_mult = mult;
 	file->tsc_shift = shift;
 	file->has_tsc = true;
@@ -212,7 +218,7 @@ static int add_cpu(struct tracedat *file, struct tracedat_buffer *buffer, struct
 	return 0;
 }
 
-/* Read where the records of @cpu are, and add the CPU. */
+/* Read the place of the records of @cpu, and add the CPU. */
 static int read_cpu(struct tracedat *file, struct tracedat_buffer *buffer, uint32_t cpu,
 		    struct tracedat_cursor *in, struct uft_err *err)
 {
@@ -230,7 +236,7 @@ static const char v6_options[] = "options  ";
 static const char v6_records[] = "flyrecord";
 static const char v6_text[] = "latency  ";
 
-/* Read where the records of the @nr CPUs are, and the clock, which older files lack. */
+/* Read the places of the records of the @nr CPUs, and then the clock, which older files lack. */
 static int read_v6_cpus(struct tracedat *file, struct tracedat_buffer *buffer, uint32_t nr,
 			struct tracedat_cursor *in, struct uft_err *err)
 {
@@ -275,7 +281,7 @@ static int read_v6_instance(struct tracedat *file, uint32_t nr_cpus, struct trac
 	return ret < 0 ? ret : read_v6_cpus(file, buffer, nr_cpus, &at, err);
 }
 
-/* Read the options. Note a damaged option, and go on with the next one. */
+/* Read the options. A damaged option is noted, and reading continues with the next one. */
 static int read_v6_options(struct tracedat *file, uint32_t nr_cpus, struct tracedat_cursor *in,
 			   struct uft_err *err)
 {
@@ -346,7 +352,7 @@ struct section {
 	uint64_t bytes;
 };
 
-/* Read the section's header at @in. Afterwards @in is the section's content. */
+/* Read the section's header at @in, and set @in to the section's content. */
 static int open_section(struct tracedat_cursor *in, unsigned id, struct section *section,
 			struct uft_err *err)
 {
@@ -373,7 +379,7 @@ static int open_section(struct tracedat_cursor *in, unsigned id, struct section 
 	return 0;
 }
 
-/* Unpack the section at @in to @room. Afterwards @in is the unpacked content. */
+/* Unpack the section at @in to @room, and set @in to the unpacked content. */
 static int unpack_section(struct tracedat *file, struct tracedat_cursor *in, struct strbuf *room,
 			  struct uft_err *err)
 {

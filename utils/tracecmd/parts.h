@@ -1,6 +1,6 @@
 /*
- * Functions that the files of this directory share: they read the heads of a trace.dat and the
- * sections.
+ * Functions that the files of this directory share. They read the heads and the sections of a
+ * trace.dat.
  */
 #ifndef UTRAIL_TRACECMD_PARTS_H
 #define UTRAIL_TRACECMD_PARTS_H
@@ -45,7 +45,10 @@ enum tracedat_id {
 int tracedat_read_section(struct tracedat *file, enum tracedat_id id, struct tracedat_cursor *in,
 			  struct uft_err *err);
 
-/* Read the part of the file after the beginning that both versions share. */
+/*
+ * Read the rest of the file, in version 6 or 7. The beginning, which both versions share, was read
+ * before.
+ */
 int tracedat_read_v6(struct tracedat *file, struct tracedat_cursor *in, struct uft_err *err);
 int tracedat_read_v7(struct tracedat *file, struct tracedat_cursor *in, struct uft_err *err);
 

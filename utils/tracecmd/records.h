@@ -1,5 +1,6 @@
 /*
- * The records of one CPU of a trace.dat, in the order of the file, from pages that may be packed.
+ * Reads the records of one CPU of a trace.dat, in the order of the file. The pages of records may
+ * be packed.
  */
 #ifndef UTRAIL_TRACECMD_RECORDS_H
 #define UTRAIL_TRACECMD_RECORDS_H
@@ -11,7 +12,8 @@
  * Starts as { 0 } and ends with tracedat_stream_close(). The range [@at, @end) of the file is
  * unread.
  *
- * @bytes: room for @cap bytes; the first @len are pages, unread from @used on
+ * @bytes: room for @cap bytes; the first @len bytes are pages, of which the first @used bytes were
+ *         read
  * @from: for messages: offset in the file of these pages, or of their packed chunk
  * @nr_chunks: number of unread chunks
  * @missed: number of records lost before the next record; UINT64_MAX: unknown
@@ -34,8 +36,8 @@ struct tracedat_stream {
 };
 
 /*
- * Open the records of a CPU. Returns 0; -EBADMSG with @err when they cannot be read; -EDQUOT;
- * -ENOMEM. @file and @buffer must outlive @stream.
+ * Open the records of a CPU. Returns 0, -ENOMEM, -EDQUOT, or -EBADMSG with @err when they cannot be
+ * read. @file and @buffer must outlive @stream.
  */
 int tracedat_stream_open(struct tracedat_stream *stream, struct tracedat *file,
 			 const struct tracedat_buffer *buffer, const struct tracedat_cpu *cpu,
@@ -44,8 +46,8 @@ void tracedat_stream_close(struct tracedat_stream *stream);
 
 /*
  * Get the next record, with its raw time; it is valid until the next call. Returns 1 on success, 0
- * at the end, or a negative error with @err when the file cannot be read. Damage is noted in @file,
- * and counts as lost records.
+ * after the last record, or a negative error with @err when the file cannot be read. Damage is
+ * noted in @file, and counts as lost records.
  *
  * @missed: gets the number of records lost before the record
  */

@@ -29,8 +29,8 @@ static bool is_name(const char *name)
 }
 
 /*
- * Read the next @len bytes, which are the file @name, to @content, and add them to the files of
- * @file. @name NULL: only read them.
+ * Read the next @len bytes to @content. They are the file @name, and are added to the files of
+ * @file. If @name is NULL, the bytes are only read.
  */
 static int take_file(struct tracedat *file, const char *name, struct tracedat_cursor *in,
 		     uint64_t len, struct strbuf *content, struct uft_err *err)
@@ -71,7 +71,7 @@ static int read_header_info(struct tracedat *file, struct tracedat_cursor *in, s
 	return ret < 0 ? ret : tracedat_take_blob(in, len, FORMAT_MAX_BYTES, &event, err);
 }
 
-/* Find the name of the event in its format, whose first line is "name: <name>". */
+/* Find the name of the event in its format. The first line of the format is "name: <name>". */
 static bool find_event_name(const struct strbuf *format, char name[static EVENT_MAX])
 {
 	struct text in = text_of(format->data, format->len);
@@ -148,7 +148,7 @@ static int read_systems(struct tracedat *file, struct tracedat_cursor *in, struc
 	return ret;
 }
 
-/* Read a file. A number of @len_bytes before it tells its length. */
+/* Read a file. A number of @len_bytes before the file is its length. */
 static int read_blob(struct tracedat_cursor *in, size_t len_bytes, size_t max, struct strbuf *to,
 		     struct uft_err *err)
 {
@@ -176,8 +176,8 @@ static int keep_blob(struct tracedat *file, struct tracedat_cursor *in, size_t l
 }
 
 /*
- * Read over the formats of trace_printk(), whose records are not shown. In version 6 this finds the
- * next section.
+ * Skip the formats of trace_printk(), whose records are not shown. In version 6, they must be read
+ * to find the next section.
  */
 static int read_printk(struct tracedat_cursor *in, struct uft_err *err)
 {

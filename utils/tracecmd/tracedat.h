@@ -16,8 +16,8 @@
 #include "utils/tracecmd/unpack.h"
 
 /*
- * The records of one CPU: @bytes of the file from @offset on. They are pages, or packed chunks of
- * pages.
+ * The records of one CPU: @bytes of the file that begin at @offset. They are pages, or packed
+ * chunks of pages.
  */
 struct tracedat_cpu {
 	uint32_t cpu;
@@ -31,7 +31,7 @@ struct tracedat_cpu {
  * The recording of one instance of the kernel's tracing.
  *
  * @name: "" for the top instance
- * @clock: name in the kernel ("mono"); "" when the file does not tell
+ * @clock: name in the kernel ("mono"); "" when the file does not have it
  * @is_packed: the pages are in packed chunks
  */
 struct tracedat_buffer {
@@ -48,16 +48,17 @@ struct tracedat_buffer {
  *
  * @bytes: size of the file
  * @long_size: size of the second word of a page
- * @page_bytes: size of a page, for buffers that do not tell theirs
+ * @page_bytes: size of a page, for buffers without a size of their own
  * @packing: method of compression; "": none
  * @unpack: undoes the compression; NULL for the method "none"
  * @files: files of tracefs, written by kernel_header_put_file(), with @nr_events formats of events
  * @kallsyms, @cmdlines: contents of the kernel's files kallsyms and saved_cmdlines
  * @uname: the machine's uname; "": unknown
  * @offset: added to all raw times
- * @date_ns: if @has_date: added to a time, it makes the time of day
+ * @date_ns: if @has_date: the number to add to a time to get the time of day
  * @tsc_mult, @tsc_shift: if @has_tsc: convert raw times to nanoseconds
- * @has_other_clocks: times need a correction by another machine's clock, which utrail does not make
+ * @has_other_clocks: times would need a correction by another machine's clock; utrail does not
+ *         correct them
  * @has_text: a buffer was stored as text
  * @damage, @nr_damage: a line for each of the first TRACEDAT_NOTES_MAX damaged parts, which are
  *         left out, and the number of all damaged parts
@@ -93,9 +94,9 @@ struct tracedat {
 
 /*
  * Read everything except the records. Damaged parts are noted and left out. Returns 0, or a
- * negative error with @err: -EINVAL when @path is no trace.dat of these versions, -EDQUOT when it
- * costs more than @limit, -EBADMSG when the place of its records is missing, -ENOSYS when this
- * build cannot unpack it.
+ * negative error with @err: -EINVAL when @path is no trace.dat of these versions, -EDQUOT when
+ * reading it costs more than @limit, -EBADMSG when the place of its records is missing, or -ENOSYS
+ * when this build cannot unpack it.
  */
 int tracedat_open(struct tracedat *file, const char *path, enum tracedat_limit limit,
 		  struct uft_err *err);

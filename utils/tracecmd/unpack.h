@@ -5,9 +5,9 @@
 #include <stddef.h>
 
 /*
- * Unpack the @len bytes at @data to @out. Returns 0; -ENOSYS: this build lacks the library;
- * -EBADMSG: the block is damaged, or does not become exactly @out_len bytes; -ENOMEM. Never writes
- * more than @out_len bytes.
+ * Unpack the @len bytes at @data to @out. Returns 0, -ENOMEM, -ENOSYS in a build without the
+ * library, or -EBADMSG when the block is damaged or does not become exactly @out_len bytes. Never
+ * writes more than @out_len bytes.
  */
 typedef int unpack_fn(const void *data, size_t len, void *out, size_t out_len);
 int unpack_zstd(const void *data, size_t len, void *out, size_t out_len);

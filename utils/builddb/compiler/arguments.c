@@ -13,7 +13,8 @@
 #include "utils/base/containers/vec.h"
 
 /*
- * Limits for the files of a command, even unreadable ones. Files may name each other without end.
+ * Limits for the files of a command, of which unreadable files count, too. Files may name each
+ * other without end.
  */
 #define FILES_MAX 2000
 #define BYTES_MAX (4UL << 20)
@@ -75,8 +76,8 @@ static bool is_blank(char c)
 }
 
 /*
- * Take the next word of the text from *@at on. Returns false at the end. A backslash escapes the
- * next character, even within quotes.
+ * Take the next word of the text at *@at. Returns false at the end of the text. A backslash escapes
+ * the next character, even within quotes.
  */
 static bool next_word(const char **at, const char *end, struct strbuf *word)
 {
@@ -116,7 +117,10 @@ static bool is_open(const struct expansion *e, const char *name)
 	return false;
 }
 
-/* Open the response file @name. 1: its words follow; 0: the word @FILE remains; or -ENOMEM. */
+/*
+ * Open the response file @name. Returns 1 when the words of the file follow, 0 when the word @FILE
+ * remains, or -ENOMEM.
+ */
 static int open_response(struct expansion *e, const char *name)
 {
 	struct response *open = vec_grow(e->open, e->nr_open, sizeof(*open));

@@ -15,8 +15,9 @@ int arguments_add(struct words *args, const char *text, size_t len);
 void arguments_drop(struct words *args, size_t nr);
 
 /*
- * @nr_tried: files that were read or could not be read; @nr_bytes: their bytes; @nr_unread: words
- *            @FILE that remain
+ * @nr_tried: number of files that were read or could not be read
+ * @nr_bytes: number of their bytes
+ * @nr_unread: number of words @FILE that remain
  */
 struct arguments_read {
 	size_t nr_tried;
@@ -25,8 +26,9 @@ struct arguments_read {
 };
 
 /*
- * The source of response files. @read: appends the file @name, of at most @max bytes, to @text. 0;
- * -ENOMEM: the work ends; another negative errno: the word @FILE remains.
+ * The source of response files. @read appends the file @name, of at most @max bytes, to @text. It
+ * returns 0, or -ENOMEM, which ends the work. After any other negative errno, the word @FILE
+ * remains.
  */
 struct arguments_source {
 	int (*read)(struct arguments_source *source, const char *name, size_t max,

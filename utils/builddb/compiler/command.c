@@ -21,7 +21,7 @@ static size_t words_of_interpreter(const struct execution *execution, const stru
 		if (strcmp(path_base(argv->words[i]), script) == 0)
 			return i;
 	}
-	/* The script was called by a symbolic link with another name. */
+	/* The script was called by the other name of a symbolic link. */
 	return argv->nr > 1 ? 1 : 0;
 }
 
@@ -53,7 +53,7 @@ static void drop_launchers(struct words *argv)
 	}
 }
 
-/* Returns the kind by argv[0], or else by the name of the program's file. */
+/* Returns the kind of compiler that argv[0], or else the name of the program's file, stands for. */
 static enum compiler_kind kind_of(const struct execution *execution, const struct words *argv)
 {
 	if (argv->nr > 1 && compiler_name_words(argv->words[0], argv->words[1]) > 1)

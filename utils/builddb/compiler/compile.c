@@ -1,7 +1,4 @@
-/*
- * The grammar of gcc's and clang's command lines, as far as it tells the compiled files (see
- * compile.h).
- */
+/* Finds the files that a command line of gcc or clang compiles (see compile.h). */
 #include "utils/builddb/compiler/compile.h"
 
 #include <errno.h>
@@ -78,8 +75,8 @@ static bool starts_with(const char *word, const char *start)
 }
 
 /*
- * Arguments of -x for languages that are compiled. With any other ("none"), a file's name tells its
- * language.
+ * Arguments of -x for languages that are compiled. After any other argument ("none"), the name of a
+ * file determines its language.
  */
 static const char *const languages[] = {
 	"ada",
@@ -137,7 +134,7 @@ static bool is_header(const char *path, const char *language)
  * The state while the words are parsed.
  *
  * @at: index of the current word
- * @language: the argument of -x; NULL: a file's name tells its language
+ * @language: the argument of -x; NULL: the name of a file determines its language
  * @has_ended: "--" has ended the options
  */
 struct parsing {
@@ -162,7 +159,7 @@ static void give_role(struct parsing *p, enum compile_role role)
  * Take the argument of an option of @len bytes: the rest of the word, or the next word. Returns
  * NULL when there is no argument.
  *
- * @role: of option and argument
+ * @role: the role of the option and of its argument
  */
 static const char *take_argument(struct parsing *p, size_t len, enum compile_role role)
 {
@@ -290,8 +287,8 @@ static bool take_nvcc_until(struct parsing *p, const char *word)
 }
 
 /*
- * Take an option of nvcc. Its options are whole words: -lineinfo is no library "ineinfo", and -odir
- * no output "dir".
+ * Take an option of nvcc. Its options are whole words: -lineinfo is not -l with a library
+ * "ineinfo", and -odir is not -o with an output "dir".
  */
 static void take_nvcc_option(struct parsing *p, const char *word)
 {
@@ -427,7 +424,7 @@ int compile_parse(struct compile *compile, enum compiler_kind kind, const struct
 							argv->nr > 1 ? argv->words[1] : NULL);
 	for (p.at = compile->nr_names; p.at < argv->nr; p.at++)
 		take_word(&p);
-	/* clang's driver runs clang -cc1, whose sources the driver's command has already. */
+	/* clang's driver runs clang -cc1. The command of the driver already has the sources. */
 	if (argv->nr > 1 && starts_with(argv->words[1], "-cc1"))
 		compile->nr_sources = 0;
 	if (compile->until == COMPILE_PREPROCESSED)
@@ -456,8 +453,8 @@ static bool belongs(const struct compile *compile, size_t at, size_t source)
 		return !links;
 	case ROLE_LANGUAGE:
 		/*
-		 * The option is for the files after it. clangd puts the source after all options,
-		 * so an option that was after the source must go.
+		 * The option applies to the files after it. clangd moves the source to the end of
+		 * the command, so an option that was after the source must be removed.
 		 */
 		return at < source || compile->nr_sources == 1;
 	default:

@@ -26,7 +26,7 @@ enum compile_role {
 	ROLE_OUTPUT,   /* -o and its argument */
 	ROLE_INPUT,    /* an object, a library, or an unknown file */
 	ROLE_LANGUAGE, /* -x and its argument, the language of the files after it */
-	ROLE_LINKER,   /* an option that means something for the linker alone */
+	ROLE_LINKER,   /* an option that only the linker uses */
 };
 
 /*
@@ -35,7 +35,7 @@ enum compile_role {
  * @nr_names: how many words name the compiler: two for "zig cc"
  * @output: the argument of -o, or NULL
  * @nr_sources: number of sources, with @nr_headers headers, which are precompiled
- * @makes_other: the output has an unknown name: nvcc's -ptx and the like, header units
+ * @makes_other: the output has an unknown name, as with nvcc's -ptx or with header units
  * @makes_llvm, @makes_ast, @makes_module: -emit-llvm, -emit-ast, --precompile
  * @object_format: the argument of an assembler's -f, or NULL
  */
@@ -70,8 +70,8 @@ int compile_of_one(const struct compile *compile, const struct words *argv, size
 		   struct words *out);
 
 /*
- * Append the name of the output file for @source to @out. Returns false when there is none: objects
- * that are linked at once are temporary files.
+ * Append the name of the output file for @source to @out. Returns false when there is none. If the
+ * compiler also links, its objects are temporary files.
  */
 bool compile_output(const struct compile *compile, const char *source, struct strbuf *out);
 

@@ -5,9 +5,9 @@
 #include "utils/builddb/compiler/compile.h"
 
 /*
- * Find the sources and the output in @argv. A source may have any name. All words in @compile have
- * the role "option" before. A command that only preprocesses or asks for information gets the
- * @until COMPILE_PREPROCESSED.
+ * Find the sources and the output in @argv. A source may have any name. Before the call, all words
+ * in @compile must have the role "option". A command that only preprocesses or asks for information
+ * gets the @until COMPILE_PREPROCESSED.
  */
 void compile_parse_assembler(struct compile *compile, const struct words *argv);
 

@@ -123,8 +123,8 @@ static const char *const linker_with_word[] = {
 };
 
 /*
- * Options of nvcc whose argument is or may be the next word. Some options in with_word, which does
- * not count, mean something else for nvcc.
+ * Options of nvcc whose argument is or may be the next word. The options in with_word do not count
+ * for nvcc, because some of them have another meaning.
  */
 static const char *const nvcc_with_word[] = {
 	"--Ofast-compile",

@@ -8,7 +8,7 @@
 
 /*
  * True when the next word is the argument of the option @word, which has at least two letters. Do
- * not ask for options of the linker, nor for -x, -l and -o.
+ * not call this for options of the linker, or for -x, -l and -o.
  */
 bool compile_option_has_word(enum compiler_kind kind, const char *word);
 

@@ -38,7 +38,10 @@ static bool is_driver(const char *name, size_t len)
 	return false;
 }
 
-/* Returns the kind of "as", "aarch64-linux-gnu-as", "nasm", "yasm"; else COMPILER_NONE. */
+/*
+ * Returns the kind of an assembler ("as", "aarch64-linux-gnu-as", "nasm", "yasm"), or COMPILER_NONE
+ * for other names.
+ */
 static enum compiler_kind assembler(const char *name)
 {
 	const char *dash = strrchr(name, '-');

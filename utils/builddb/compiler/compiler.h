@@ -28,12 +28,12 @@ static inline bool compiler_is_assembler(enum compiler_kind kind)
 	return kind == COMPILER_AS || kind == COMPILER_NASM || kind == COMPILER_YASM;
 }
 
-/* Returns the kind of the program with the path @name, by its last part. */
+/* Returns the kind of compiler that the last part of the path @name stands for. */
 enum compiler_kind compiler_kind(const char *name);
 
 /*
- * Returns how many words name a compiler: 2 for "zig cc", which is a driver, else 1. @second: the
- * word after @name, or NULL
+ * Returns the number of words that name a compiler: 2 for "zig cc", which is a driver, or else 1.
+ * @second is the word after @name, or NULL.
  */
 unsigned int compiler_name_words(const char *name, const char *second);
 

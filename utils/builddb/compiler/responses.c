@@ -22,7 +22,8 @@ struct response_file {
 };
 
 /*
- * Returns a copy of a text, which may have NULs, with a NUL after it. Returns NULL without memory.
+ * Returns a copy of a text, which may have NULs, with a NUL after it. Returns NULL when memory is
+ * short.
  */
 static char *copy_of(const struct text *text)
 {

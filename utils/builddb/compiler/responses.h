@@ -17,8 +17,8 @@ struct response_file;
  *
  * @listener: for executions_load_heard()
  * @is_big_endian: byte order of the recording
- * @is_unlimited: no limit of @bytes; otherwise, a file beyond RESPONSES_MAX bytes counts as
- *         unreadable
+ * @is_unlimited: @bytes has no limit; otherwise, a file counts as unreadable if @bytes would exceed
+ *         RESPONSES_MAX
  * @all, @nr: the files, in the order of the recording
  * @last_of: by execution, index plus one of its last file
  * @bytes: bytes of all texts
@@ -42,8 +42,8 @@ void responses_deinit(struct responses *responses);
 #define cleanup_responses cleanup(responses_deinit)
 
 /*
- * Append the file @name of execution @at to @text. Returns 0; -ENOENT: the recording does not have
- * it; -EFBIG: it has more than @max bytes; or -ENOMEM.
+ * Append the file @name of execution @at to @text. Returns 0, -ENOENT when the recording does not
+ * have the file, -EFBIG when the file has more than @max bytes, or -ENOMEM.
  *
  * @responses: may be NULL
  * @why: gets the recorder's error, if the recorder could not read the file

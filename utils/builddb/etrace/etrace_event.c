@@ -6,7 +6,10 @@
 
 #include "utils/base/compiler.h"
 
-/* The limit of empty arguments at the end. They have no lines, so lost lines look like them. */
+/*
+ * The limit of empty arguments at the end. Empty arguments have no lines, so they cannot be
+ * distinguished from lost lines.
+ */
 #define EMPTY_MAX 4096U
 
 static struct text text_at(const struct etrace_event *event, int number)
@@ -147,7 +150,7 @@ static const char *add_exit(struct etrace_reader *reader, struct etrace_task *ta
 	return NULL;
 }
 
-/* Add an open, with the name that the program gave if it differs from the path. */
+/* Add an open. If the name that the program has used differs from the path, add the name, too. */
 static const char *add_open(struct etrace_reader *reader, struct etrace_task *task,
 			    const struct step *step)
 {
@@ -232,8 +235,8 @@ static const char *end_half(struct etrace_reader *reader, struct etrace_task *ta
 }
 
 /*
- * Add a failed act, whose errno is unknown. Without a first half, it failed because its file did
- * not exist.
+ * Add a failed act, whose errno is unknown. An act without a first half has failed because its file
+ * did not exist.
  */
 static const char *fail_half(struct etrace_reader *reader, struct etrace_task *task,
 			     const struct step *step)
@@ -285,7 +288,10 @@ void etrace_event_end_half(struct etrace_reader *reader, struct etrace_task *tas
 
 /* --- any event --- */
 
-/* A mount's failure is the task's next event, or does not come. */
+/*
+ * The failure of a mount is the next event of its task. After any other event, the mount has
+ * succeeded.
+ */
 static void settle_mount(struct etrace_task *task)
 {
 	enum etrace_kind kind = task->event.row->kind;

@@ -15,7 +15,7 @@ void etrace_event_end_half(struct etrace_reader *reader, struct etrace_task *tas
 
 /*
  * Returns the task with the number @upid. If no line was about this task yet, the task is made.
- * NULL without memory.
+ * Returns NULL when memory is short.
  */
 struct etrace_task *etrace_reader_child(struct etrace_reader *reader, uint64_t upid);
 

@@ -54,7 +54,10 @@ static void leave_node(struct fd_node *node, unsigned level)
 	free(node);
 }
 
-/* Returns *@node, first replaced by a copy if it is shared. Returns NULL without memory. */
+/*
+ * Returns *@node, or NULL when memory is short. If the node is shared or missing, *@node first
+ * becomes a copy or a new node.
+ */
 static struct fd_node *own_node(struct fd_node **node, unsigned level)
 {
 	struct fd_node *old = *node;
@@ -78,7 +81,7 @@ static struct fd_node *own_node(struct fd_node **node, unsigned level)
 	return copy;
 }
 
-/* Returns the node of level 0 that has @fd. NULL: none of its descriptors is open. */
+/* Returns the node of level 0 that has @fd, or NULL when none of its descriptors is open. */
 static const struct fd_node *find_node(const struct fd_node *node, uint32_t fd)
 {
 	for (unsigned level = TOP_LEVEL; node && level; level--)
@@ -191,8 +194,8 @@ int etrace_fds_fork(struct etrace_fds *fds, int32_t pid, int32_t child)
 }
 
 /*
- * Returns the first open descriptor from @fd on below @node, whose first descriptor is @start, or
- * -1.
+ * Returns the first open descriptor below @node that is not less than @fd, or -1. @start is the
+ * first descriptor of @node.
  */
 static int64_t next_below(const struct fd_node *node, unsigned level, uint32_t start, uint32_t fd)
 {

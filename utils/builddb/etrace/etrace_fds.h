@@ -25,10 +25,10 @@ int etrace_fds_close(struct etrace_fds *fds, int32_t pid, uint32_t fd);
 /* Forget the descriptors of the process @pid, which executes another program. */
 void etrace_fds_forget(struct etrace_fds *fds, int32_t pid);
 
-/* The new process @child gets the descriptors of @pid. Returns 0 or -ENOMEM. */
+/* Give the new process @child a copy of the descriptors of @pid. Returns 0 or -ENOMEM. */
 int etrace_fds_fork(struct etrace_fds *fds, int32_t pid, int32_t child);
 
-/* Returns the first open descriptor from @fd on, or -1. */
+/* Returns the first open descriptor that is not less than @fd, or -1. */
 int64_t etrace_fds_next(const struct etrace_fds *fds, int32_t pid, uint32_t fd);
 
 #endif

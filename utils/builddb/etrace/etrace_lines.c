@@ -36,8 +36,9 @@ void etrace_put(struct etrace_lines *lines, const char *fmt, ...)
  * The state while a text is written in pieces.
  *
  * @tag: the text's tag; NULL: it is the argument @number
- * @is_counted, @nr_parts: parts have numbers; the number of parts so far
- * @is_behind_newline: the last piece followed a newline: the end of its group must follow
+ * @is_counted: the parts have numbers
+ * @nr_parts: number of parts so far
+ * @is_behind_newline: the last piece followed a newline, so a line that ends its group must follow
  */
 struct pieces {
 	const char *tag;

@@ -10,7 +10,7 @@
 #include "utils/base/containers/strbuf.h"
 #include "utils/format/text.h"
 
-/* Texts of so many bytes or more are written in parts of at most so many bytes. */
+/* The length in bytes from which texts are written in parts, and the largest length of a part. */
 #define ETRACE_PART 900
 
 /*
@@ -18,8 +18,8 @@
  *
  * @is_bare: write as the published description says: no "0: " in front, "Env|" instead of "Env[0]"
  * @upid, @cpu: the task of the lines, and its CPU
- * @next_ns: the time of the next line; no two lines have the same, because readers sort lines by
- *         time
+ * @next_ns: the time of the next line; all lines have different times, because readers sort lines
+ *         by time
  */
 struct etrace_lines {
 	struct strbuf *out;

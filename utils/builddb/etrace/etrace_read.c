@@ -360,7 +360,7 @@ static const char *name_task(struct etrace_reader *reader, struct text *left)
 	return NULL;
 }
 
-/* Begin a variable. The tasks that were named before it have it. */
+/* Begin a variable. It belongs to the tasks that were named before it. */
 static void begin_variable(struct etrace_reader *reader)
 {
 	size_t at;

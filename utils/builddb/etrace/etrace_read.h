@@ -26,7 +26,7 @@
  * @line, @cpu: line and CPU where the event begins
  * @texts: the event's texts, and last its @nr_args arguments with NULs between them
  * @open: the text to which lines with Cont are added, with @nr_parts parts so far
- * @is_wrong: a fault of the event was reported: its other lines are skipped
+ * @is_wrong: a fault of the event was reported, and its remaining lines are skipped
  */
 struct etrace_event {
 	const struct etrace_row *row;
@@ -96,7 +96,8 @@ struct etrace_record {
  * @note: reports a fault: the line's number, from 1; the byte in the line, from 0
  * @line: number of lines so far
  * @named: tasks that have the next variable
- * @is_in_variable: a variable has begun, at @variable_at of @variables, and may go on
+ * @is_in_variable: a variable has begun at @variable_at of @variables, and the next line may
+ *         continue it
  * @next, @last_ns, @by_tid, @cpus, @next_made: state of etrace_reader_next()
  */
 struct etrace_reader {
@@ -136,7 +137,7 @@ int etrace_reader_end(struct etrace_reader *reader);
 
 /*
  * Call it after etrace_reader_end(): get the next record by time, with its payload in @payload.
- * Returns 1 on success, 0 at the end, or -ENOMEM.
+ * Returns 1 on success, 0 after the last record, or -ENOMEM.
  *
  * A task's tid is the lowest 22 bits of its upid or, while another task has that tid, a number that
  * no task of Linux has.
@@ -145,8 +146,8 @@ int etrace_reader_next(struct etrace_reader *reader, struct proc_record *rec,
 		       struct strbuf *payload);
 
 /*
- * Add a record of @task with a copy of @payload. Returns the record's index, or SIZE_MAX without
- * memory. For etrace_event.c.
+ * Add a record of @task with a copy of @payload. Returns the record's index, or SIZE_MAX when
+ * memory is short. Only etrace_event.c calls this.
  */
 size_t etrace_reader_add(struct etrace_reader *reader, struct etrace_task *task, uint32_t kind,
 			 uint64_t time_ns, const struct strbuf *payload);

@@ -48,8 +48,8 @@ static int by_time(const void *a, const void *b)
 }
 
 /*
- * Sort the records, each fork before all records of its child. Find the last record of each task,
- * after which its number is free.
+ * Sort the records, each fork before all records of its child. Find the last record of each task:
+ * the number of the task is free after it.
  */
 void etrace_records_sort(struct etrace_reader *reader)
 {
@@ -152,8 +152,8 @@ static int put_payload(struct etrace_reader *reader, const struct etrace_record 
 }
 
 /*
- * If earlier records do not imply the CPU of @record, make @payload a CPU record and return 1. Else
- * 0, or -ENOMEM.
+ * If earlier records do not imply the CPU of @record, write a CPU record to @payload and return 1.
+ * Otherwise return 0, or -ENOMEM.
  */
 static int put_cpu(struct etrace_reader *reader, const struct etrace_record *record,
 		   struct strbuf *payload)
@@ -168,8 +168,8 @@ static int put_cpu(struct etrace_reader *reader, const struct etrace_record *rec
 }
 
 /*
- * Give numbers to the task of @record, and make the payload. Returns 0; 1: @payload is a CPU record
- * that must come before @record; -ENOMEM.
+ * Give numbers to the task of @record, and make the payload. Returns 0, 1 when @payload is a CPU
+ * record that must come before @record, or -ENOMEM.
  */
 static int put_next(struct etrace_reader *reader, const struct etrace_record *record,
 		    struct strbuf *payload)

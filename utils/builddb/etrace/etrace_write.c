@@ -31,7 +31,10 @@ static int add_task(struct etrace_writer *writer, int32_t tid)
 	return intmap_put(&writer->upids, (uint32_t)tid, (void *)(uintptr_t)writer->nr_tasks);
 }
 
-/* Returns the upid of a task, which is added if its fork was not recorded. 0: without memory */
+/*
+ * Returns the upid of a task, or 0 when memory is short. A task whose fork was not recorded is
+ * added.
+ */
 static uint64_t upid_of(struct etrace_writer *writer, int32_t tid)
 {
 	uintptr_t nr = (uintptr_t)intmap_get(&writer->upids, (uint32_t)tid);
@@ -118,7 +121,7 @@ static bool is_same_open(const struct etrace_open *last, const struct proc_act *
 	       last->flags == act->numbers[1] && last->mode == act->numbers[2];
 }
 
-/* Returns 1 when the task's previous open was the same, else 0, or -ENOMEM. */
+/* Returns 1 when the task's previous open was the same, 0 when it was not, or -ENOMEM. */
 static int is_repeated(struct etrace_writer *writer, int32_t tid, const struct proc_act *act)
 {
 	struct etrace_open *last = intmap_get(&writer->opens, (uint32_t)tid);
@@ -175,8 +178,8 @@ static int put_open(struct etrace_writer *writer, const struct proc_record *rec,
 }
 
 /*
- * Write a close for each open descriptor of a range. A range of one descriptor was open in any
- * case.
+ * Write a close for each open descriptor of a range. If the range has only one descriptor, this
+ * descriptor was open in any case.
  */
 static int put_close(struct etrace_writer *writer, int32_t pid, const struct proc_act *act)
 {
@@ -282,7 +285,7 @@ static void put_umount(struct etrace_lines *lines, const struct proc_act *act)
 	etrace_put_text(lines, "MT", act->texts[0]);
 }
 
-/* Write a failed act, and its source if it is known. False: @kind is no failure. */
+/* Write a failed act, and its source if it is known. Returns false when @kind is not a failure. */
 static bool put_failure(struct etrace_writer *writer, enum proc_kind kind,
 			const struct proc_act *act)
 {
@@ -463,8 +466,8 @@ static void put_environments(struct etrace_writer *writer)
 /* --- any record --- */
 
 /*
- * Write that a wrapper has forked the first program, as in texts of the original etrace. This is a
- * nanosecond before the program's record, since times rise.
+ * Write that a wrapper has forked the first program, as in texts of the original etrace. The time
+ * of the fork is a nanosecond before the time of the program's record.
  */
 static int put_wrapper(struct etrace_writer *writer, const struct proc_record *rec)
 {

@@ -52,7 +52,7 @@ struct etrace_variable {
  * @nr_closed: number of descriptors that calls with a range have closed
  * @variables: the environments of all programs, which are written at the end
  * @has_files: file events were recorded
- * @nr_out: number of events that the format does not have
+ * @nr_out: number of events that cannot be written, because the format does not have them
  * @broken: the damage of the file, up to which all records are written
  */
 struct etrace_writer {
@@ -78,8 +78,8 @@ struct etrace_writer {
 };
 
 /*
- * Open the data directory @dir. Returns 0; -ENOENT when it has no process events; a negative error
- * with @err.
+ * Open the data directory @dir. Returns 0, -ENOENT when it has no process events, or another
+ * negative error with @err.
  */
 int etrace_writer_open(struct etrace_writer *writer, const char *dir, bool is_big_endian,
 		       const struct etrace_choice *choice, struct uft_err *err);
@@ -87,8 +87,8 @@ void etrace_writer_close(struct etrace_writer *writer);
 #define cleanup_etrace_writer cleanup(etrace_writer_close)
 
 /*
- * Append the lines of the next record, if it has any, to @out. Returns 1; 0 at the end; -ENOMEM;
- * -EDQUOT: the limit ETRACE_CLOSED_MAX is exceeded.
+ * Append the lines of the next record, if it has any, to @out. Returns 1 on success, 0 after the
+ * last record, -ENOMEM, or -EDQUOT when the limit ETRACE_CLOSED_MAX is exceeded.
  */
 int etrace_writer_next(struct etrace_writer *writer, struct strbuf *out);
 
