@@ -1,4 +1,4 @@
-/* Calls that have ended, as columns of numbers: for scripts that take many calls at a time. */
+/* Calls that have ended, as columns of numbers, for scripts that take many calls at a time. */
 #ifndef UTRAIL_SCRIPT_BATCH_H
 #define UTRAIL_SCRIPT_BATCH_H
 

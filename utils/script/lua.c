@@ -7,8 +7,8 @@
 #include "utils/script/script.h"
 
 /*
- * Places in the registry. Lua code makes contexts of its arguments, which is much faster than the
- * interface for C.
+ * Places in the registry. A function in Lua makes contexts from its arguments, which is much faster
+ * than the interface for C.
  */
 enum place {
 	PLACE_FUNCTIONS = 1,
@@ -25,8 +25,8 @@ enum place {
 	"address = address, name = name, " last " = " last " })"
 
 /*
- * Lua code that returns a function, which passes a batch to the script. Columns are arrays of C,
- * which the script may keep. Columns and names begin with element 0.
+ * Lua code that returns a function. The function passes a batch to the script. Columns are arrays
+ * of C, which the script may keep. Columns and names begin with element 0.
  */
 #define MAKE_BATCH                                                                          \
 	"local ffi = require('ffi')\n"                                                      \

@@ -71,7 +71,7 @@ static void drop_object(struct runner *run, PyObject *o)
 		run->py.Py_DecRef(o);
 }
 
-/* Put @o into @dict, and take over its reference. @o may be NULL: an exception is pending then. */
+/* Put @o into @dict, and take over its reference. If @o is NULL, an exception is pending. */
 static int put_in_dict(struct runner *run, PyObject *dict, enum key key, PyObject *o)
 {
 	int ret = o ? run->py.PyDict_SetItem(dict, run->keys[key], o) : -1;
@@ -88,7 +88,10 @@ static int put_kept(struct runner *run, PyObject *dict, enum key key, PyObject *
 
 /* --- exceptions --- */
 
-/* Returns the exit status for the argument of sys.exit(). A text is printed, as Python does. */
+/*
+ * Returns the exit status for the argument of sys.exit(). If the argument is a text, it is printed,
+ * as Python does.
+ */
 static int exit_status(struct script *script, PyObject *value)
 {
 	struct runner *run = script->runner;
@@ -397,7 +400,7 @@ static int number_python_func(struct script *script, const struct func *func,
 /*
  * Add a column: a read-only view of a copy, which the script may keep.
  *
- * @format: of an element, as Python's module struct writes it
+ * @format: type of an element, in the notation of Python's module struct
  */
 static int put_column(struct runner *run, PyObject *dict, const char *name, const char *format,
 		      const void *column, size_t bytes)
@@ -467,7 +470,9 @@ static int set_surroundings(struct runner *run, const struct script_config *conf
 	return ret;
 }
 
-/* Import the script, and run its code outside functions. NULL: an exception is pending. */
+/*
+ * Import the script, and run its code outside functions. Returns NULL when an exception is pending.
+ */
 static PyObject *import_script(struct runner *run, const char *path, const char *text)
 {
 	PyObject *code = run->py.Py_CompileString(text, path, PYTHON_FILE_INPUT);

@@ -9,7 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The x of the first 3.x whose stable interface has all functions, and the limit of x. */
+/*
+ * The x of the first version 3.x whose stable interface has all functions, and an upper limit of x.
+ */
 #define MINOR_FIRST 7
 #define MINOR_LAST  30
 

@@ -1,6 +1,7 @@
 /*
- * The functions of libpython that scripts need, from its stable interface (PEP 384): any Python
- * from 3.7 on will do. The library is loaded on demand, and the build needs no headers of it.
+ * The functions of libpython that scripts need, from its stable interface (PEP 384). Python 3.7 and
+ * later versions have them. The library is loaded on demand, and the build does not need its
+ * headers.
  */
 #ifndef UTRAIL_SCRIPT_PYTHON_API_H
 #define UTRAIL_SCRIPT_PYTHON_API_H
@@ -68,8 +69,8 @@ typedef struct python_object {
 
 /*
  * @system_exit: set when Python starts
- * @refs_of: Py_REFCNT(), a function since 3.14; NULL: an older version, where the first word is the
- * count
+ * @refs_of: Py_REFCNT(), which is a function since 3.14; NULL in an older version, in which the
+ *         first word of an object is the count
  */
 struct python_api {
 #define PYTHON_MEMBER(result, name, args) result(*name) args;

@@ -181,7 +181,7 @@ static bool is_wanted(const struct script *script, const struct func *func)
 	return !script->nr_wanted;
 }
 
-/* Returns the facts about @func. Returns NULL without memory. */
+/* Returns the facts about @func, or NULL when memory is short. */
 static struct script_func *find_func(struct script *script, const struct func *func)
 {
 	struct script_func *funcs = vec_reach(script->funcs, &script->nr_funcs, func->id,

@@ -1,6 +1,6 @@
 /*
- * View: every call and event is handed to functions of a user's script
- * (doc/man/utrail-script.1.in). Names and values are unescaped: a stranger may have chosen them.
+ * A view that passes every call and event to functions of a user's script
+ * (doc/man/utrail-script.1.in). Names and values are not escaped, and may come from a stranger.
  */
 #ifndef UTRAIL_SCRIPT_SCRIPT_H
 #define UTRAIL_SCRIPT_SCRIPT_H
@@ -38,7 +38,7 @@ extern const char *const script_function_names[SCRIPT_FUNCTIONS];
  * @version: the tool's version, for the script
  * @path: of the script
  * @args, @nr_args: the words after the options, or the recorded program's words
- * @is_recording: calls come from a program that is being recorded, without events
+ * @is_recording: the calls come from a program that is being recorded, and there are no events
  * @tell: escapes a line and prints it on stderr; gets @self
  */
 struct script_config {
@@ -58,8 +58,8 @@ struct script_config {
  *
  * @text: the function's name as an object of the language; NULL: not made yet
  * @addr, @addr_object: the address at its last call, and the language's object for it
- * @wanted: 1: calls are handed over, -1: they are not, 0: not checked yet
- * @number: its index in the batches' table of names, from 1; 0: none
+ * @wanted: 1: calls are passed to the script; -1: they are not; 0: not checked yet
+ * @number: its index in the batches' table of names, counted from 1; 0: none
  */
 struct script_func {
 	void *text;
@@ -123,8 +123,9 @@ struct script {
  * (script_failed()).
  *
  * @open: load the language's library and the script, and run the script's own code
- * @close: end the language; called after a failed @open, too
- * @number: add a function to the batches' table of names; negative without memory
+ * @close: end the language; it is called after a failed @open, too
+ * @number: add a function to the batches' table of names; returns a negative number when memory is
+ *         short
  * @batch: pass script->batch to the script
  * @drop_func: release the language's objects in @func
  */
@@ -173,18 +174,18 @@ void script_begin(struct script *script);
 void script_end(struct script *script);
 
 /*
- * The functions of struct view; @self is the script. They return -ECANCELED without a text when the
- * script has ended itself.
+ * The functions of struct view; @self is the script. They return -ECANCELED, without a text in
+ * @err, when the script has ended itself.
  */
 int script_events(void *self, const struct event_span *span, struct uft_err *err);
 int script_mixed(void *self, const struct task_event *events, size_t nr, struct uft_err *err);
 
 /* --- functions that languages call --- */
 
-/* Add a name or pattern of SCRIPT_WANTED. Negative with @err. */
+/* Add a name or pattern of SCRIPT_WANTED. Returns 0, or a negative error with @err. */
 int script_want(struct script *script, const char *text, size_t len, struct uft_err *err);
 
-/* Set the error for SCRIPT_WANTED that is not a list of strings. Returns its code. */
+/* Set the error that SCRIPT_WANTED is not a list of strings. Returns the code of the error. */
 int script_no_list(const struct script *script, struct uft_err *err);
 
 /* Print a text of any number of lines on stderr. Tabs become blanks. */

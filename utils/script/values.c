@@ -37,8 +37,8 @@ static int64_t load_enum(const struct arg_value *value, bool big)
 }
 
 /*
- * Returns the double for sign and exponent (@head) and a fraction with its leading one, as in x87's
- * numbers.
+ * Returns the double for the parts of a number of x87: @head is the sign and the exponent, and
+ * @fraction includes its leading one.
  */
 static double make_double(uint16_t head, uint64_t fraction)
 {
@@ -118,7 +118,10 @@ static void put_integer(struct script_value *out, const struct argspec *spec,
 	}
 }
 
-/* Write the text of a struct. The text may still move, so settle_texts() sets the pointer to it. */
+/*
+ * Write the text of a struct. The text may still move, so settle_texts() sets the pointer to it
+ * later.
+ */
 static void put_struct(struct script_values *values, struct script_value *out,
 		       const struct argspec *spec)
 {
@@ -169,7 +172,8 @@ static struct script_value *next_room(struct script_values *values)
 }
 
 /*
- * Set the pointers to texts of structs, and to digits of 128 bits, when they cannot move any more.
+ * Set the pointers to texts of structs and to digits of numbers of 128 bits. Call this when these
+ * texts cannot move any more.
  */
 static void settle_texts(struct script_values *values)
 {
