@@ -92,7 +92,7 @@ struct optparse {
 };
 
 /*
- * Parse options up to the first word that is not an option. That word and the words after it may
+ * Parse options up to the first word that is not an option. This word and the words after it may
  * belong to another program (POSIX). Long names may be abbreviated if that is unambiguous.
  *
  * Returns 0, -ERR_USAGE or -ENOMEM. On success, @p->next is the index of that word, or argc. For a
