@@ -45,7 +45,7 @@ export function splitBlock(bytes) {
 export class TaskDecoder {
 	/**
 	 * @param {number} calls that the task has
-	 * @param {number} points that it has
+	 * @param {number} points that the task has
 	 */
 	constructor(calls, points) {
 		this.start = new Float64Array(calls);
@@ -154,7 +154,8 @@ export class TaskDecoder {
  */
 
 /**
- * Decodes a block of texts: the bytes of all, and where each begins. A last number is the end.
+ * Decodes a block of texts. Returns the bytes of all texts, and the offset of each text. The last
+ * offset is the end.
  * @param {Uint8Array} block
  */
 export function decodeTexts(block) {

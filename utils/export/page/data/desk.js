@@ -1,4 +1,4 @@
-/** Decodes blocks to tasks, in a worker or else in the page itself. */
+/** Decodes blocks to tasks. This runs in a worker, or else in the page itself. */
 import { TaskDecoder, decodeTexts, fromBase64, unpack } from "./decode.js";
 
 /**

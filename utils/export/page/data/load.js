@@ -1,13 +1,15 @@
 /** Sends the blocks of the page to workers. */
 import { openDesk } from "./desk.js";
 
-/** The limit of workers. More are not faster, since only one thread reads the page's text. */
+/**
+ * The limit of workers. More workers are not faster, because only one thread reads the page's text.
+ */
 const MAX_WORKERS = 4;
 /** The time for which blocks are sent before the page may draw again, in ms. */
 const HAND_OUT_MS = 12;
 
 /**
- * Opens a worker for requests. Without workers in the browser, the page itself handles them.
+ * Opens a worker for requests. If the browser has no workers, the page itself handles the requests.
  * @param {(reply: import("./desk.js").Reply) => void} onReply
  */
 function openOne(onReply) {
@@ -47,7 +49,7 @@ export function shareTasks(tasks, nr) {
 }
 
 /**
- * Read all blocks of the page. Resolves when @take has got all tasks and texts.
+ * Reads all blocks of the page. Resolves when @take has received all tasks and texts.
  * @param {{ calls: number, points: number }[]} tasks
  * @param {object} take
  * @param {(task: number, arrays: import("./decode.js").TaskArrays) => void} take.task

@@ -3,7 +3,8 @@ import { FlameNode } from "../model/flame_tree.js";
 import { Sources } from "../model/sources.js";
 
 /**
- * The time in ms between requests about the progress of reading, and about a recording's growth.
+ * The times in ms between two requests about the progress of reading, and between two requests
+ * about the growth of a recording.
  */
 const SOON_MS = 150, LATER_MS = 2000;
 /** The time in ms before each request about the progress of a sum. */
@@ -15,11 +16,14 @@ const TEXTS_ASKED = 64, TEXTS_KEPT = 5000;
  * this time.
  */
 const KINDS = 4096;
-/** The text until a requested text has come. */
+/** The text that is shown until a requested text has been received. */
 const COMING = " …";
-/** The time until a request without an answer is repeated, in ms. */
+/** The time after which a request without an answer is repeated, in ms. */
 const AGAIN_MS = 500;
-/** The part of the picture's width that is requested on both sides, too: dragging has no delay. */
+/**
+ * The part of the picture's width that is also requested on both sides, so that dragging has no
+ * delay.
+ */
 const BESIDE = 0.5;
 
 /** @typedef {import("../model/recording.js").Range} Range */
@@ -45,7 +49,7 @@ const BESIDE = 0.5;
 
 /** @typedef {{ task: number, start: number, dur: number, depth: number, text: number }} Found */
 
-/** @param {number} depth of an event */
+/** @param {number} depth the depth of an event */
 export const kindOf = (depth) => depth % KINDS;
 
 /**
@@ -159,21 +163,21 @@ export class Supplier {
 		this.recording = recording;
 		this.generation = 0;
 		this.isDone = false;
-		/** Is called for each answer, to draw again. */
+		/** Called after each answer, so that the page is drawn again. */
 		this.onAnswer = () => {};
 		/** True when the server does not answer any more. onEnd() is called once. */
 		this.hasEnded = false;
 		this.onEnd = () => {};
 		/**
-		 * Is called before arrays of tasks are replaced. The function that it returns is
+		 * Called before arrays of tasks are replaced. The function that it returns is
 		 * called afterwards.
 		 * @type {() => () => void}
 		 */
 		this.beforeFill = () => () => {};
 		this.answered = 0;
 		/**
-		 * Goes to the next or the previous call of some functions. False: search only in
-		 * the page.
+		 * Goes to the next or the previous call of some functions. Returns false if only
+		 * the page must be searched.
 		 * @type {(funcs: Uint8Array, step: 1 | -1) => boolean}
 		 */
 		this.goTo = () => false;
@@ -182,13 +186,13 @@ export class Supplier {
 		 * @type {(kinds: number[], step: 1 | -1) => boolean}
 		 */
 		this.goToEvent = () => false;
-		/** Is called when the recording was read again, which makes old numbers invalid. */
+		/** Called when the recording was read again, which makes old numbers invalid. */
 		this.onNew = () => {};
-		/** Is called when texts have come. */
+		/** Called when texts were received. */
 		this.onText = () => {};
 		/**
-		 * Is called with the part of a sum that is done, from 0 to 1. Null: no sum is
-		 * computed.
+		 * Called with the part of a sum that is done, from 0 to 1, or with null if no sum
+		 * is computed.
 		 * @type {(part: number | null) => void}
 		 */
 		this.onProgress = () => {};
@@ -215,7 +219,7 @@ export class Supplier {
 		/** Changes when the server has read more. */
 		this.turn = "";
 		/**
-		 * Answers by their request. Null: not answered yet.
+		 * Answers by their request; null before the answer.
 		 * @type {Map<string, any>}
 		 */
 		this.answers = new Map();
@@ -227,8 +231,8 @@ export class Supplier {
 	}
 
 	/**
-	 * Like fetch(), and tries again once. If both fail, the server has ended: no more requests
-	 * are sent, and onEnd() is called.
+	 * Like fetch(), but tries a second time after a failure. If both attempts fail, the server
+	 * has ended: no more requests are sent, and onEnd() is called.
 	 * @param {string} question
 	 * @param {AbortSignal} [signal]
 	 */
@@ -248,7 +252,7 @@ export class Supplier {
 	}
 
 	/**
-	 * Requests the progress of reading until all was read.
+	 * Requests the progress of reading until the server has read everything.
 	 * @param {(progress: number, failure: string) => void} tell
 	 */
 	async follow(tell) {
@@ -275,7 +279,7 @@ export class Supplier {
 	}
 
 	/**
-	 * Takes over the state. Returns true when it has changed.
+	 * Takes over the server's state. Returns true when the state has changed.
 	 * @param {ReadingState} state
 	 */
 	#take(state) {
@@ -305,7 +309,7 @@ export class Supplier {
 	#setExecutions(executions) { this.recording.setExecutions(executions, (name) => this.numberOf(name)); }
 
 	/**
-	 * Requests processes and sources, which the server knows when all was read.
+	 * Requests processes and sources, which the server knows after it has read everything.
 	 * @param {ReadingState} state
 	 */
 	async #complete({ generation, hasProcesses }) {
@@ -319,7 +323,7 @@ export class Supplier {
 	}
 
 	/**
-	 * Returns a text of a call or an event if it is known, else requests it.
+	 * Returns the text of a call or an event if the text is known. Otherwise requests the text.
 	 * @param {number} number
 	 */
 	text(number) {
@@ -332,8 +336,8 @@ export class Supplier {
 	}
 
 	/**
-	 * Sends one request at a time, for the latest wanted texts: older ones are out of sight by
-	 * then.
+	 * Requests the texts that were wanted last, with one request at a time. Texts that were
+	 * wanted earlier are no longer visible.
 	 */
 	async #askTexts() {
 		this.isAskingTexts = true;
@@ -370,8 +374,8 @@ export class Supplier {
 	}
 
 	/**
-	 * Requests the visible calls if they are missing. One request runs at a time; the latest
-	 * wanted one follows.
+	 * Requests the visible calls if they are missing. One request runs at a time. After it, the
+	 * request that was wanted last is sent.
 	 * @param {Range} view
 	 * @param {number} width in pixels
 	 * @param {import("../model/task.js").Task[]} tasks
@@ -408,8 +412,8 @@ export class Supplier {
 	}
 
 	/**
-	 * Cancels requests for other ranges: they keep the server and the browser's few connections
-	 * busy.
+	 * Cancels requests for other ranges, because they keep the server and the browser's few
+	 * connections busy.
 	 * @param {string} question the new request
 	 */
 	#forget(question) {
@@ -420,7 +424,7 @@ export class Supplier {
 	}
 
 	/**
-	 * Returns the answer to a request, or undefined until it has come.
+	 * Returns the answer to a request, or undefined before the answer.
 	 * @param {string} question
 	 */
 	#ask(question) {
@@ -448,8 +452,8 @@ export class Supplier {
 	}
 
 	/**
-	 * Finds the next or previous call of some functions from a place; without a place, the
-	 * first or last.
+	 * Finds the next or the previous call of some functions, counted from a place. Without a
+	 * place, finds the first or the last call.
 	 * @param {number[]} funcs or kinds of events
 	 * @param {{ task: number, start: number, depth: number } | null} from
 	 * @param {1 | -1} step
@@ -485,7 +489,7 @@ export class Supplier {
 	}
 
 	/**
-	 * Returns the rows of `report -r` for a range, or undefined until they have come.
+	 * Returns the rows of `report -r` for a range, or undefined before the answer.
 	 * @param {Range | null} part
 	 * @returns {FunctionRow[] | undefined}
 	 */

@@ -51,7 +51,7 @@ export function diffRows(base, pair) {
 }
 
 /**
- * Returns the increase in percent of the base, or null when one of the two is 0.
+ * Returns the increase in percent of the base, or null when the base or the pair is 0.
  * @param {number} base
  * @param {number} pair
  */
@@ -132,7 +132,8 @@ export function showSide(root, side) {
 }
 
 /**
- * Returns the paths that only one recording has, the longest first, but no paths below them.
+ * Returns the paths that only one recording has, the longest first. Paths below such a path are
+ * left out.
  * @param {DiffNode} root
  * @param {SideName} side
  */

@@ -10,7 +10,8 @@ import { lowerBound } from "./task.js";
 /** @typedef {{ task: import("./task.js").Task, at: number }} PointOf an event, by its place in the task */
 
 /**
- * Returns the index of the shown event nearest to a time, or -1 if it is further than slack.
+ * Returns the index of the shown event that is nearest to a time, or -1 if its distance is more
+ * than slack.
  * @param {import("./task.js").Task} task
  * @param {number} time
  * @param {number} slack
@@ -28,7 +29,7 @@ export function nearestPoint({ pointTime, pointKind }, time, slack, hidden) {
 }
 
 /**
- * Returns the index of an event in its task, after adding it if it is missing.
+ * Returns the index of an event in its task. Adds the event if the task does not have it.
  * @param {import("./task.js").Task} task
  * @param {{ time: number, kind: number, depth: number, text: number }} event
  */
@@ -49,7 +50,8 @@ export function placeOf(task, { time, kind, depth, text }) {
 }
 
 /**
- * Returns the wanted event after (or before) another one, by time. The search wraps around.
+ * Returns the wanted event that is the next after another one, or the previous one, in the order of
+ * time. The search wraps around.
  * @param {import("./task.js").Task[]} tasks
  * @param {PointOf | null} from
  * @param {1 | -1} step

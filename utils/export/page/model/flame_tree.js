@@ -1,4 +1,4 @@
-/** The tree of a flame graph: the contexts of all tasks, put together. */
+/** The tree of a flame graph: the contexts of all tasks in one tree. */
 import { clipTask } from "./sums.js";
 
 export class FlameNode {

@@ -1,5 +1,5 @@
 /**
- * Processes: programs side by side, and which of them took the time (doc/internals/processes.md,
+ * Processes: programs side by side, and those that took the time (doc/internals/processes.md,
  * "Exports").
  */
 
@@ -17,8 +17,8 @@
 /** @typedef {{ i: number, from: number, to: number }} PathPart */
 
 /**
- * Executions as bars, which do not overlap in a row. A process is in a row below its parent. Like a
- * task, this class has the members from which bars are drawn.
+ * Executions as bars, which do not overlap in a row. A process is in a row below its parent. Bars
+ * are drawn from this class as from a task, because both have the same members.
  */
 export class Lanes {
 	/** @param {number} n */
@@ -36,8 +36,8 @@ export class Lanes {
 		/** @type {Process[]} */
 		this.processes = [];
 		/**
-		 * @type {{ time: number, nr: number }[]} the number of working processes from a
-		 * time on
+		 * @type {{ time: number, nr: number }[]} numbers of working processes, each with
+		 * the time from which it holds
 		 */
 		this.levels = [];
 		/** @type {PathPart[]} */
@@ -169,8 +169,9 @@ function countRunning(processes) {
 }
 
 /**
- * Finds the critical path, from its end. A process waits for its child that ends last. Before this
- * child began, the process waited for the child that had ended last by then, and so on.
+ * Finds the critical path, beginning at its end. A process waits for the child that ends last.
+ * Before this child began, the process waited for the child that had ended last at that time, and
+ * so on.
  * @param {Lanes} made
  */
 function findPath(made) {
@@ -204,8 +205,8 @@ function findPath(made) {
 }
 
 /**
- * Returns the time in which fewer processes worked than there are slots, and the idle time of all
- * slots.
+ * Returns the time during which fewer processes worked than there are slots, and the sum of the
+ * idle times of all slots.
  * @param {Lanes} lanes
  * @param {number} from
  * @param {number} to

@@ -13,7 +13,7 @@ const SHORT = 0.1;
  * @typedef {object} Strip
  * @property {"process" | "task"} kind
  * @property {string} key
- * @property {import("./task.js").Task[]} tasks that are drawn in it; of a process none
+ * @property {import("./task.js").Task[]} tasks that are drawn in it; a process has none
  * @property {string} title
  * @property {string} about
  * @property {boolean} isFolded

@@ -24,8 +24,8 @@ function parseEdge(text, { base, zero }) {
 }
 
 /**
- * Parses "FROM~TO". A time with a unit counts from the first record; a time without is a timestamp
- * in seconds. An empty side is open. Returns null for other texts.
+ * Parses "FROM~TO". A time with a unit counts from the first record; a time without a unit is a
+ * timestamp in seconds. An empty side is open. Returns null for other texts.
  * @param {string} text
  * @param {{ first: number, last: number, meta: { base: string, zero: number } }} recording
  * @returns {import("./recording.js").Range | null}

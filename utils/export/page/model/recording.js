@@ -24,12 +24,14 @@ import { Sources } from "./sources.js";
  * @property {string} cmdline
  * @property {string} [dir] of a page that compares
  * @property {string} date
- * @property {"whole" | "parts"} [served] a server gives the page, and more if it is asked
- * @property {string} base the time that is 0 in the page, in ns: a double is too small for it
- * @property {number} zero the time of the first record, from which ranges count
+ * @property {"whole" | "parts"} [served] the page comes from a server, which also answers requests
+ * for more data
+ * @property {string} base the time that is 0 in the page, in ns, as a text because a double is too
+ * small for it
+ * @property {number} zero the time of the first record, which is the 0 of ranges
  * @property {import("./task.js").TaskInfo[]} tasks
  * @property {string[]} functions
- * @property {string[]} texts if they are few; else they come in blocks
+ * @property {string[]} texts if there are few of them; otherwise they come in blocks
  * @property {number} [lost] number of lost records
  * @property {number} [leftOut] number of executions that are left out
  * @property {Execution[]} executions
@@ -44,7 +46,7 @@ import { Sources } from "./sources.js";
 const WAIT = "linux:schedule";
 
 /**
- * Returns the same data with all times later.
+ * Returns the same data with a number added to all times.
  * @param {Meta} meta
  * @param {number} shift in ns
  * @returns {Meta}
@@ -69,8 +71,8 @@ function makeKeys(names) {
 export class Recording {
 	/**
 	 * @param {Meta} meta
-	 * @param {number} zero the time at which the first record is shown. To compare, the second
-	 * recording gets that of the first one
+	 * @param {number} zero the time at which the first record is shown. In a comparison, the
+	 * second recording has the time of the first recording
 	 */
 	constructor(meta, zero = meta.zero) {
 		this.shift = zero - meta.zero;
@@ -80,7 +82,8 @@ export class Recording {
 		/** Names of functions, and then of programs. */
 		this.names = meta.functions.concat(programs);
 		/**
-		 * The names, made unique by numbers: different functions may have the same name.
+		 * The names, with numbers that make them unique: different functions may have the
+		 * same name.
 		 */
 		this.keys = makeKeys(this.names);
 		this.isWait = Uint8Array.from(this.names, (name) => (name.startsWith(WAIT) ? 1 : 0));
@@ -101,7 +104,7 @@ export class Recording {
 		 */
 		this.supplier = null;
 		/**
-		 * By function, of a recording in parts.
+		 * The number of calls of each function, in a recording in parts.
 		 * @type {number[]}
 		 */
 		this.functionCalls = [];
@@ -109,7 +112,8 @@ export class Recording {
 		this.first = 0;
 		this.last = 1;
 		/**
-		 * The recording's length, even if the scale is longer. 0: there is nothing to show.
+		 * The recording's length, even if the scale is longer. It is 0 if there is nothing
+		 * to show.
 		 */
 		this.length = 1;
 		this.#measure();
@@ -183,7 +187,7 @@ export class Recording {
 	}
 
 	/**
-	 * Returns a text of arguments or of an event by its number, from 1.
+	 * Returns the text of arguments or of an event that has a number, counted from 1.
 	 * @param {number} number
 	 */
 	text(number) {

@@ -16,7 +16,7 @@ function compile(source, flags = "i") {
  * "/text/" is a regular expression. Other texts are searched literally, ignoring case; those that
  * look like an expression ("^read|write$") match as an expression, too.
  * @param {string} text
- * @returns {((name: string) => boolean) | null} null: an expression that is not complete
+ * @returns {((name: string) => boolean) | null} null if the expression is not complete
  */
 export function makeMatcher(text) {
 	const slashes = /^\/(.+)\/([a-z]*)$/s.exec(text);
@@ -37,7 +37,7 @@ export const exactly = (name) => `/^${name.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&
 
 export class Search {
 	/**
-	 * Searches names, which is fast. look() searches other texts.
+	 * Searches names only, which is fast. look() also searches other texts.
 	 * @param {import("./recording.js").Recording} recording
 	 * @param {string} text
 	 */
@@ -51,7 +51,8 @@ export class Search {
 		this.funcs = Uint8Array.from(recording.names, (name) => (is && is(name) ? 1 : 0));
 		this.hasFuncs = this.funcs.includes(1);
 		/**
-		 * By number of text, from 1 on: 1 if it matches; null: no text matches.
+		 * By number of a text, counted from 1: 1 if the text matches. Null if no text
+		 * matches.
 		 * @type {Uint8Array | null}
 		 */
 		this.texts = null;
@@ -92,7 +93,7 @@ export class Search {
 	/**
 	 * Searches arguments and events, too.
 	 * @param {() => Promise<unknown>} pause lets the browser draw
-	 * @param {() => boolean} isOld the answer is not wanted any more
+	 * @param {() => boolean} isOld true when the answer is not needed any more
 	 */
 	async look(pause, isOld) {
 		const { recording, matcher } = this;
@@ -167,8 +168,8 @@ export class Search {
 	}
 
 	/**
-	 * Visits the matching calls of a task from index @at on, forwards (@step 1) or backwards
-	 * (-1), until visit returns true.
+	 * Visits the matching calls of a task, forwards (@step 1) or backwards (-1), until visit
+	 * returns true. The search begins at the call with the index @at.
 	 * @param {import("./task.js").Task} task
 	 * @param {number} at
 	 * @param {1 | -1} step
@@ -184,7 +185,8 @@ export class Search {
 	}
 
 	/**
-	 * Returns the match after (or before) a call, by time. The search wraps around.
+	 * Returns the match that is the next after a call, or the previous one, in the order of
+	 * time. The search wraps around.
 	 * @param {import("./task.js").Call | null} from
 	 * @param {1 | -1} step
 	 * @returns {import("./task.js").Call | null}
@@ -212,7 +214,7 @@ export class Search {
 	}
 
 	/**
-	 * Returns the place of a match among all matches, from 1.
+	 * Returns the place of a match among all matches, counted from 1.
 	 * @param {import("./task.js").Call} call
 	 */
 	place([of, at]) {

@@ -1,4 +1,4 @@
-/** The lines where functions begin in their sources, and the text there. */
+/** The lines at which functions begin in their sources, and the text of the functions. */
 
 /**
  * @typedef {object} SourceFile utils/export/page/sources.h
@@ -13,7 +13,7 @@
  * @property {string} file
  * @property {number} line
  * @property {string} why the reason why lines are missing
- * @property {string[]} lines from that line on
+ * @property {string[]} lines the lines of the function, which begin with that line
  */
 
 export class Sources {

@@ -4,7 +4,8 @@ import { lowerBound } from "./task.js";
 /**
  * @typedef {object} NodeSums by node of the task's tree
  * @property {Float64Array} calls
- * @property {Float64Array} total of recursive calls, that of the outermost one
+ * @property {Float64Array} total the total time; of recursive calls, only that of the outermost
+ * call
  * @property {Float64Array} self
  * @property {Float64Array} longest
  */
@@ -43,10 +44,10 @@ export function openAt(task, from) {
 }
 
 /**
- * Counts as `report -r` does: calls that were entered or left in the range. A call that is open at
- * the range's beginning counts from the first entry or exit in the range. A call that is open at
- * the end counts up to the last event. If time off the CPU comes first, the open calls are unknown
- * (doc/facts/readers.md).
+ * Counts the calls that were entered or left in the range, as `report -r` does. A call that is open
+ * at the range's beginning counts from the first entry or exit in the range. A call that is open at
+ * the end counts up to the last event. If the first event in the range is about time off the CPU,
+ * the open calls are unknown (doc/facts/readers.md).
  */
 class RangeSummer {
 	/**
@@ -119,7 +120,7 @@ class RangeSummer {
 		});
 	}
 
-	/** Counts calls that were open at first, if they are unknown until they end. */
+	/** Counts the calls that were open at first when they end, if they are unknown before. */
 	#countEnds() {
 		const { task, sums, open, to } = this;
 		for (let depth = open.length - 1; depth >= 0; depth--) {
@@ -134,8 +135,8 @@ class RangeSummer {
 	}
 
 	/**
-	 * Returns the last call below the first open calls that began in the range and ended by a
-	 * time.
+	 * Returns the last call below the first open calls that began in the range and had ended at
+	 * a time.
 	 * @param {number} time
 	 * @param {number} depth of the call that ends then
 	 */
@@ -180,7 +181,8 @@ class RangeSummer {
 }
 
 /**
- * Returns the first place in a row for which a condition is true, as for all later places.
+ * Returns the first place in a row for which a condition is true. It must be true for all later
+ * places, too.
  * @param {Uint32Array} row
  * @param {(i: number) => boolean} is
  */
@@ -195,7 +197,7 @@ function lowerBoundBy(row, is) {
 }
 
 /**
- * Returns the sums of a task in a range, or in all its time, with the numbers of `report`.
+ * Returns the sums of a task, in a range or in its whole time. The numbers are those of `report`.
  * @param {import("./task.js").Task} task
  * @param {import("./recording.js").Range | null} range
  * @param {Uint8Array} isWait
@@ -206,8 +208,8 @@ export function sumTask(task, range, isWait) {
 }
 
 /**
- * Returns the calls and the time of each node within a range, for a flame graph. Calls open during
- * the whole range count.
+ * Returns the calls and the time of each node within a range, for a flame graph. Calls that are
+ * open during the whole range count, too.
  * @param {import("./task.js").Task} task
  * @param {import("./recording.js").Range | null} range
  */

@@ -54,7 +54,7 @@ export class Task {
 		/** By node: 1 if no node above has the same function. */
 		this.isOuter = Uint8Array.of(0);
 		/**
-		 * Self times of calls in a recording in parts, where callees may be missing.
+		 * Self times of calls in a recording in parts, in which callees may be missing.
 		 * @type {Float64Array | null}
 		 */
 		this.selfTimes = null;
@@ -126,7 +126,7 @@ export class Task {
 	}
 
 	/**
-	 * Returns the first call that begins at a time or later.
+	 * Returns the index of the first call that begins at a time or later.
 	 * @param {number} time
 	 */
 	firstAt(time) { return lowerBound(this.start, time); }
@@ -170,7 +170,8 @@ export function lowerBound(values, value) {
 function firstFrom(row, i) { return lowerBound(row, i + 1); }
 
 /**
- * Returns the place of the first call of a row, from place low on, that ends after a time.
+ * Returns the place in a row of the first call that ends after a time. The search begins at the
+ * place low.
  * @param {{ start: Float64Array, dur: Float64Array }} task
  * @param {Uint32Array} row
  * @param {number} time
