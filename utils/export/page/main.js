@@ -39,7 +39,7 @@ function showTitle({ meta, tasks, calls, length }) {
 }
 
 /**
- * Makes the page print in light colours, and print everything.
+ * Makes the page print everything, in light colours.
  * @param {App} app
  * @param {object} views
  * @param {Timeline[]} views.timelines

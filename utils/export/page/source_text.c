@@ -28,7 +28,10 @@ void source_text_deinit(struct source_text *source)
 	*source = (struct source_text){ 0 };
 }
 
-/* False for names of other files: a recording may name a private key or a list of passwords. */
+/*
+ * True for the name of a source. Other files are not read, because a recording may name a private
+ * key or a list of passwords.
+ */
 static bool is_source_name(const char *path)
 {
 	static const char *const endings[] = {
@@ -46,7 +49,10 @@ static bool is_source_name(const char *path)
 	return false;
 }
 
-/* True when the open file itself has the name of a source: a link to it may have another name. */
+/*
+ * True when the open file itself has the name of a source. The path may be a link with another
+ * name.
+ */
 static bool has_source_name(int fd)
 {
 	char link[32];

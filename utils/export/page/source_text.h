@@ -1,6 +1,6 @@
 /*
- * Source files for the page of `dump --format=html`. The untrusted recording names them, and the
- * page may be published: so only files that look like sources are read.
+ * Source files for the page of `dump --format=html`. The recording, which is not trusted, names the
+ * files, and the page may be published. Therefore only files that look like sources are read.
  */
 #ifndef UTRAIL_EXPORT_PAGE_SOURCE_TEXT_H
 #define UTRAIL_EXPORT_PAGE_SOURCE_TEXT_H
@@ -16,7 +16,7 @@
  * A file in memory. Starts as zeros and ends with source_text_deinit().
  *
  * @starts: the start of each line in @text
- * @is_python: functions end by their indentation
+ * @is_python: the indentation of the lines shows where a function ends
  */
 struct source_text {
 	struct strbuf text;
@@ -28,25 +28,28 @@ struct source_text {
 void source_text_deinit(struct source_text *source);
 
 /*
- * @owner: the recording's owner; files that some users cannot read must belong to this user
- * @built_ns: when the program was built, since 1970; a file that was changed later is not its
- *         source
+ * @owner: the recording's owner; a file that some users cannot read must belong to this user
+ * @built_ns: time when the program was built, in ns since 1970; a file that was changed later is
+ *         not its source
  */
 struct source_asker {
 	uid_t owner;
 	uint64_t built_ns;
 };
 
-/* Returns NULL, or the reason why the file is not shown, as a literal to put after "it ". */
+/*
+ * Read the file @path. Returns NULL on success, or the reason why the file is not shown, as a
+ * literal that continues "it ".
+ */
 const char *source_text_read(struct source_text *source, const char *path,
 			     const struct source_asker *asker);
 
-/* Returns line @number, from 1. *@len gets its length without the end of the line. */
+/* Returns line @number, counted from 1. *@len gets the length of the line without its newline. */
 const char *source_text_line(const struct source_text *source, size_t number, size_t *len);
 
 /*
- * Returns the last line of the function that begins in line @first, by the indentation. A function
- * has at most SOURCE_LINES_MAX lines.
+ * Returns the last line of the function that begins in line @first. The indentation shows the end
+ * of the function. A function has at most SOURCE_LINES_MAX lines.
  */
 #define SOURCE_LINES_MAX 60
 size_t source_text_end(const struct source_text *source, size_t first);

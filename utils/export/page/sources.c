@@ -32,7 +32,7 @@ struct sources {
 	size_t nr;
 	size_t bytes; /* bytes of lines in the page */
 	const struct module *asked;
-	uint64_t asked_ns; /* the time when @asked was built */
+	uint64_t asked_ns; /* time when the module @asked was built */
 };
 
 static void sources_deinit(struct sources *sources)
@@ -199,7 +199,9 @@ static void add_ends(const struct source_file *file, const struct source_text *t
 	strbuf_addch(json, ']');
 }
 
-/* Append the lines of all functions. Functions that overlap or touch each other have one run. */
+/*
+ * Append the lines of all functions. Functions whose lines overlap or are adjacent share one run.
+ */
 static void add_runs(struct sources *sources, const struct source_file *file,
 		     const struct source_text *text, struct strbuf *json)
 {

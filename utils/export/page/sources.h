@@ -1,4 +1,4 @@
-/* The places of functions in sources, and the text there, for the page. */
+/* The lines of functions in sources, and the text of these lines, for the page. */
 #ifndef UTRAIL_EXPORT_PAGE_SOURCES_H
 #define UTRAIL_EXPORT_PAGE_SOURCES_H
 
@@ -11,9 +11,10 @@
  * SOURCES_BYTES_MAX is left out, and the page says so.
  *
  * - "places": three numbers for each function whose line is known: function, file, line
- * - "sources": an object for each file: its name "file", and "why" it is not shown, or "runs" and
- *   "ends"
- * - "runs": runs of lines: arrays of the first line's number and the lines
+ * - "sources": an object for each file. It has the name "file", and either the reason "why" the
+ *   file is not shown, or "runs" and "ends"
+ * - "runs": runs of successive lines. Each is an array of the number of the first line and the
+ *   lines
  * - "ends": the first and the last line of each function
  */
 #define SOURCES_BYTES_MAX (1 << 20)

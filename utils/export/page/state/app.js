@@ -35,13 +35,14 @@ class Shared {
 export class App {
 	/**
 	 * @param {import("../model/recording.js").Recording} recording
-	 * @param {App | null} beside the page shows its recording, too: they have one state
+	 * @param {App | null} beside another recording of the page, which shares its state with
+	 * this one
 	 */
 	constructor(recording, beside = null) {
 		this.recording = recording;
 		/**
-		 * The view for an address without a view. A build without probes has only
-		 * processes.
+		 * The view that is shown if the address names none. The recording of a build
+		 * without probes has only processes.
 		 * @type {import("./state.js").ViewName}
 		 */
 		this.firstView = recording.meta.dir !== undefined ? "flame"
@@ -58,7 +59,7 @@ export class App {
 		/** @type {Bar | null} */
 		this.selected = null;
 		/**
-		 * The selected event; then there is no selected call.
+		 * The selected event. If there is one, no call is selected.
 		 * @type {import("../model/events.js").PointOf | null}
 		 */
 		this.event = null;
@@ -77,7 +78,8 @@ export class App {
 	get active() { return this.shared.active || this.shared.apps[0]; }
 
 	/**
-	 * Tells views what has changed. "draw": the picture; "text": requested texts have come.
+	 * Tells views what has changed. "draw" is the picture; "text" means that requested texts
+	 * were received.
 	 * @param {"draw" | "state" | "selected" | "search" | "text"} what
 	 */
 	tell(what) { for (const listener of this.shared.listeners) listener(what); }
@@ -123,7 +125,7 @@ export class App {
 		else history.replaceState(null, "", fragment);
 	}
 
-	/** Takes the state from the address, which was typed or comes from "back". */
+	/** Takes the state from the address after the user has typed it or has gone "back". */
 	readAddress() {
 		const before = this.state.search;
 		clearTimeout(this.shared.timer);
@@ -157,7 +159,7 @@ export class App {
 
 	/**
 	 * @param {number} factor below 1: closer
-	 * @param {number} [at] the time that stays where it is
+	 * @param {number} [at] the time whose place stays the same
 	 */
 	zoomBy(factor, at = (this.zoom.from + this.zoom.to) / 2) {
 		const { from, to } = this.zoom;

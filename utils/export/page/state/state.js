@@ -1,4 +1,4 @@
-/** The part of the page's state that is in the address, so it can be shared. */
+/** The part of the page's state that is in the address, so that users can share it. */
 import { parseRange, parseZoom, rangeText } from "../model/range_text.js";
 
 /** @typedef {"timeline" | "flame" | "functions" | "processes"} ViewName */
@@ -49,7 +49,7 @@ export class State {
 	 */
 	hiddenKinds = new Set();
 
-	/** The range of sums: the chosen range, or the visible one. */
+	/** The range of sums: the chosen range, or else the visible range. */
 	get part() { return this.range || this.zoom; }
 }
 

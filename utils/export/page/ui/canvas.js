@@ -14,7 +14,7 @@ const DIM_BAR = 0.28, DIM_TEXT = 0.7;
 /** @typedef {CanvasRenderingContext2D} Graphics */
 
 /**
- * Empties the canvas, and makes it as large as it is shown.
+ * Clears the canvas, and sets its size to the size at which it is shown.
  * @param {HTMLCanvasElement} canvas
  */
 export function clean(canvas) {
@@ -52,7 +52,7 @@ export function drawLabel(g, text, x, y, width, color) {
 /**
  * Returns the times that are written at an axis.
  * @param {import("../model/recording.js").Range} view
- * @param {number} zero from where they count
+ * @param {number} zero the time from which they count
  * @param {number} width
  */
 export function findTicks({ from, to }, zero, width) {
@@ -105,7 +105,7 @@ export function drawAxis(g, view, zero, width) {
  */
 
 /**
- * Draws a row of bars. A narrow bar takes one pixel, and hides the other bars in that pixel.
+ * Draws a row of bars. A narrow bar takes one pixel, and no other bar is drawn in that pixel.
  * @param {Graphics} g
  * @param {Bars} task
  * @param {Uint32Array} row

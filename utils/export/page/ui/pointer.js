@@ -1,6 +1,6 @@
 /** Mouse, pen and fingers on a picture whose width is time. */
 
-/** A pointer that moves less than this many pixels clicks. */
+/** A pointer that moves less than this number of pixels is a click. */
 const CLICK = 4;
 
 /**

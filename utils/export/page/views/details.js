@@ -88,7 +88,7 @@ function eventDetails(app, { task, at }) {
 }
 
 /**
- * Returns the details of the selection, or nothing in views where it is not shown.
+ * Returns the details of the selection, or no details in views that do not show the selection.
  * @param {import("../state/app.js").App} app
  * @returns {Node[]}
  */

@@ -7,7 +7,7 @@ import { FlameView } from "./flame.js";
 
 /** The smallest change that has a colour. */
 const LEAST_CHANGE = 0.01;
-/** The number of paths of only one recording that are listed. Further paths are counted. */
+/** The limit of listed paths that only one recording has. The remaining paths are only counted. */
 const MOST_NAMED = 8;
 
 /** @typedef {import("../model/difference.js").DiffNode} DiffNode */
@@ -17,7 +17,8 @@ const MOST_NAMED = 8;
 const SHOWN_TITLES = [["base", "Base"], ["difference", "Difference"], ["new", "New"]];
 
 /**
- * Red is slower, blue is faster, larger changes are stronger, as in `graph --diff --format=svg`.
+ * Returns the colour of a change. Red is slower, blue is faster, and larger changes have stronger
+ * colours, as in `graph --diff --format=svg`.
  * @param {number} change from -1 to 1
  */
 export function changeColor(change) {
@@ -36,7 +37,7 @@ export class DiffFlameView extends FlameView {
 		this.names = [];
 		/** @type {string[]} */
 		this.fills = [];
-		/** The recording from which the widths are. */
+		/** The recording from which the widths are taken. */
 		this.side = "";
 		const box = element("span", { role: "radiogroup", "aria-label": "Flame graph of", class: "switch" },
 			...SHOWN_TITLES.map(([shown, title]) => element("label", {},
@@ -121,7 +122,8 @@ export class DiffFlameView extends FlameView {
 	}
 
 	/**
-	 * Lists the paths that only one recording has: the picture of the other cannot show them.
+	 * Lists the paths that only one recording has, because the picture of the other recording
+	 * cannot show them.
 	 * @param {DiffNode} tree
 	 */
 	#showOnly(tree) {

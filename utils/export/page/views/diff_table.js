@@ -64,7 +64,7 @@ export class DiffTable {
 		this.app = app;
 		this.column = "total-diff";
 		/**
-		 * Changes can be sorted by their size, without the sign, too.
+		 * Changes can also be sorted by their size without the sign.
 		 * @type {"size" | "down" | "up"}
 		 */
 		this.order = "size";

@@ -10,7 +10,7 @@ import { FlameNode, makeFlameTree } from "../model/flame_tree.js";
 /** The smallest width of a shown box, in pixels. */
 const LEAST_BOX = 0.4;
 const FLAME_TOP = 8;
-/** The number of rows that stay visible above and below the box that keys have reached. */
+/** The number of rows that stay visible above and below the box that was chosen by keys. */
 const ROWS_BESIDE = 3;
 
 /** @typedef {{ node: FlameNode, x: number, y: number, wide: number }} Box */
@@ -71,7 +71,7 @@ export class FlameView {
 		 */
 		this.root = null;
 		/**
-		 * The node that keys move.
+		 * The node that was reached by keys.
 		 * @type {FlameNode | null}
 		 */
 		this.at = null;

@@ -191,7 +191,8 @@ export class FunctionsView {
 	}
 
 	/**
-	 * Moves the focus to the row of the function: the button that has it is removed.
+	 * Moves the focus to the row of the function, because the button that has the focus is
+	 * removed.
 	 * @param {number} func
 	 */
 	#close(func) {

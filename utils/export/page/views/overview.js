@@ -17,7 +17,9 @@ export class Overview {
 		 * @type {Uint8Array[]}
 		 */
 		this.marks = [];
-		/** Grows when the marks are made again, which ends an older search for them. */
+		/**
+		 * Incremented when the marks are made again. An older search for marks then ends.
+		 */
 		this.turn = 0;
 		let isDown = false;
 		const move = (/** @type {PointerEvent} */ event) => {
@@ -35,7 +37,7 @@ export class Overview {
 		this.canvas.addEventListener("pointercancel", () => { isDown = false; });
 	}
 
-	/** Finds the marks, in slices, so that the page still answers to keys. */
+	/** Finds the marks in slices, so that the page still responds to keys. */
 	async findMarks() {
 		const turn = ++this.turn, { apps } = this.app, found = [];
 		this.marks = [];

@@ -22,7 +22,7 @@ const MOST_FUNCS = 2000;
 
 /** @typedef {import("../data/served.js").Found} Place */
 
-/** Goes to calls that the page does not have yet. */
+/** Shows a call or an event that the page does not have yet. */
 class Sought {
 	/**
 	 * @param {import("../state/app.js").App} app
@@ -92,7 +92,7 @@ class Sought {
 		this.find();
 	}
 
-	/** Selects the call if it has come. */
+	/** Selects the call if the page has it now. */
 	find() {
 		const { app, place } = this, task = place && app.recording.tasks[place.task];
 		const at = task ? findCall(task, place.start, place.depth) : -1;
@@ -120,8 +120,8 @@ function keepSelected(app, timeline) {
 }
 
 /**
- * Selects the same event in new arrays. Such arrays have only some of many events at one place, so a
- * missing event is added.
+ * Selects the same event in new arrays. If many events are at one place, such arrays have only some
+ * of them, so a missing event is added.
  * @param {import("../state/app.js").App} app
  */
 function keepEvent(app) {
@@ -150,7 +150,8 @@ function showProcesses(app) {
 }
 
 /**
- * Follows the server's reading, resolves when all was read, and then watches the recording.
+ * Follows the server while it reads the recording. Resolves when the server has read all of it, and
+ * then watches whether the recording grows.
  * @param {import("../state/app.js").App} app
  * @param {import("./timeline.js").Timeline} timeline
  * @param {HTMLProgressElement} progress

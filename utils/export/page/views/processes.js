@@ -1,4 +1,7 @@
-/** The view of processes: programs side by side, the number of working ones, the critical path. */
+/**
+ * The view of processes: programs side by side, the number of working programs, and the critical
+ * path.
+ */
 import { byId, canvasById, element, makeTable, pointIn } from "../ui/element.js";
 import { AXIS, clean, drawAxis, drawBars, drawFrame } from "../ui/canvas.js";
 import { colors } from "../ui/colors.js";
@@ -23,7 +26,7 @@ export class ProcessesView {
 		/** @type {number} */
 		this.hovered = -1;
 		/**
-		 * The processes that the summary was made for.
+		 * The processes for which the summary was made.
 		 * @type {import("../model/lanes.js").Lanes | null}
 		 */
 		this.summed = null;

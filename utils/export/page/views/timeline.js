@@ -10,7 +10,10 @@ import { followPointer } from "../ui/pointer.js";
 import { nearestPoint } from "../model/events.js";
 import { describe } from "./details.js";
 
-/** Headings within this distance of the visible part, in pixels, exist, too: Tab reaches them. */
+/**
+ * Headings outside of the visible part exist within this distance, in pixels, so that Tab reaches
+ * them.
+ */
 const NEAR = 200;
 
 /**
@@ -245,7 +248,7 @@ export class Timeline {
 		return heading;
 	}
 
-	/** Removes the headings: their texts are not valid any more. */
+	/** Removes the headings, whose texts are not valid any more. */
 	forgetHeadings() {
 		this.headings.replaceChildren();
 		this.shown.clear();
@@ -263,7 +266,7 @@ export class Timeline {
 
 	/**
 	 * Collapses all tasks, or expands them.
-	 * @param {boolean} isFolded true: they are collapsed now
+	 * @param {boolean} isFolded true if they are collapsed now
 	 */
 	toggleAll(isFolded) {
 		const tasks = this.strips.filter((strip) => strip.kind === "task");
@@ -317,7 +320,7 @@ export class Timeline {
 		else this.app.select(call || null);
 	}
 
-	/** Shows the tip again, with texts that have come. */
+	/** Shows the tip again, with the texts that were received since. */
 	renewTip() { if (this.pointer) this.#hover(this.pointer); }
 
 	/** @param {PointerEvent} event */
