@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Finds the options that take the next word, by asking the compilers that are installed.
+"""Finds the options whose argument is the next word, by running the installed compilers.
 
 Usage: misc/compiler_options.py [COMPILER...]
 
-gcc, gfortran and clang get each of their options, followed by the name of a missing file. They
-complain of the file unless it is the option's argument. For nvcc the help is read. The output is
-rows of utils/builddb/compiler/compile_options.c; rows that are missing there are marked.
+The script runs gcc, gfortran and clang with each of their options, followed by the name of a
+missing file. They complain of the file unless it is the option's argument. For nvcc the script
+reads the help. The output is rows of utils/builddb/compiler/compile_options.c. Rows that are
+missing in that file are marked.
 """
 
 import re
@@ -17,10 +18,11 @@ from pathlib import Path
 
 TABLE = Path(__file__).resolve().parent.parent / "utils/builddb/compiler/compile_options.c"
 COMPILERS = ["gcc", "g++", "gfortran", "gdc", "clang", "clang++", "nvcc"]
-# Options that answer and look at no file, or that change the meaning of all others.
+# With these options a compiler prints something and reads no file, or treats all other options
+# differently.
 ANSWERS = re.compile(r"--?(help|version|print|dump(full)?(version|machine|specs)|target-help|cc1|driver-mode|autocomplete|fsyntax-only)|-\?")
-# Options for languages, libraries and outputs: the program handles them by itself, as it handles
-# all -Xarch_ARCH.
+# Options for languages, libraries and outputs. They are not in the table, since utrail handles them
+# in its code, like all options -Xarch_ARCH.
 OWN = {"-x", "-l", "-o", "--output", "--language", "--library", "--output-file", "--x"}
 BATCH = 500
 
@@ -34,7 +36,7 @@ def output(*command):
 
 
 def listed(compiler):
-    """All options that the compiler lists, with or without a word."""
+    """Returns all options that the compiler lists, with or without an argument."""
     if "clang" in compiler:
         return [line.split()[0] for line in output(compiler, "--autocomplete=-").splitlines() if line.startswith("-")]
     text = "".join(output(compiler, f"--help={kind}") for kind in ("separate", "separate,undocumented", "common", "joined"))
@@ -42,7 +44,7 @@ def listed(compiler):
 
 
 def asked(compiler, options):
-    """Those of @options that take the next word."""
+    """Returns those of @options that take the next word as their argument."""
     options = sorted({option for option in options if not option.endswith(("=", ",")) and not ANSWERS.match(option)})
     taken = []
     for start in range(0, len(options), BATCH):
@@ -52,16 +54,16 @@ def asked(compiler, options):
                                            output(compiler, "-###", "-c", *words)) for n in n if n}
         taken += [option for i, option in enumerate(batch) if i not in left]
     missing = re.compile(r"argument (to '[^']*' is )?missing|missing (argument|filename|path)")
-    # An option may need its argument in the same word. Among several options, one wrong one keeps
-    # gcc from reading files at all.
+    # Try each option alone: it may need its argument in the same word. In the runs above, one wrong
+    # option may have kept gcc from reading any file.
     return {option for option in taken if missing.search(output(compiler, "-###", "-c", option))
             and not re.search(missing.pattern + r"|none\.o'?:? *(No such|linker)|directory: 'none\.o",
                               output(compiler, "-###", "-c", option, "none.o"))}
 
 
 def of_help(compiler):
-    """Finds options in nvcc's help: a line has both names of an option, with <...> or {...} where
-    it takes a word."""
+    """Finds options in nvcc's help. A line has both names of an option. If the option takes a word,
+    <...> or {...} follows the first name."""
     found = set()
     for line in output(compiler, "--help").splitlines():
         row = re.match(r"(--\S+) +(?:[<{[]\S.*|entry,\.\.\.) +\((-\S+)\)", line)
@@ -70,25 +72,25 @@ def of_help(compiler):
 
 
 def options_of(compiler):
-    """Names of all options of an installed compiler that take the next word."""
+    """Returns the names of all options of an installed compiler that take the next word."""
     found = of_help(compiler) if "nvcc" in compiler else asked(compiler, listed(compiler))
     return {option for option in found - OWN if not option.startswith("-Xarch_")}
 
 
 def table(name):
-    """The rows of an array of strings in the table."""
+    """Returns the strings of the array @name in the program's table."""
     text = TABLE.read_text(encoding="utf-8")
     return set(re.findall(r'"([^"]+)"', re.search(r"\*const " + name + r"\[\] = \{(.*?)\};", text, re.S)[1]))
 
 
 def known(compiler):
-    """The options that the program's own table has for the compiler."""
+    """Returns the options that the program's table has for the compiler."""
     own = table("nvcc_with_word") if "nvcc" in compiler else table("with_word")
     return own if "nvcc" in compiler else own | table("linker_with_word")
 
 
 def find(compiler):
-    """The path of the compiler, or None where it is not installed."""
+    """Returns the path of the compiler, or None if it is not installed."""
     return shutil.which(compiler, path="/usr/local/cuda/bin:/usr/bin:/bin")
 
 

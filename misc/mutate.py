@@ -1,9 +1,9 @@
 """Mutation testing: generates small faults in C code and runs the tests against each (see
 misc/mutate.sh).
 
-A mutant is a source file outside of the tree. Its object is linked before the archives, so only
-test programs are linked anew. Faulty code may signal processes or delete files. So tests run in
-namespaces of their own (pids, mounts, network), where no file outside /tmp can be written to.
+A faulty source file is outside of the tree. Its object is linked before the archives, so only test
+programs are linked anew. Faulty code may send signals or delete files. So tests run in namespaces
+of their own (pids, mounts, network), in which they can write only to files in /tmp.
 """
 
 import argparse
@@ -24,15 +24,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOMS = ["libmcount", "utils/format", "utils/pipeline", "cmds/record"]
-# Hundreds of test programs are linked.
+# A fast linker saves much time, since hundreds of test programs are linked.
 FAST_LINKER = "-fuse-ld=mold" if shutil.which("mold") else None
-# For a test program, and for all end-to-end tests together. The limits are generous: they find a
-# test that hangs, not one that is slow.
+# Time limits for a test program, and for the end-to-end tests in one line of misc/fast-e2e.txt. The
+# limits are long enough for slow tests, and end only tests that hang.
 LIMIT_S = 90
 LIMIT_E2E_S = 900
-# For one file of tests of the library. A fault that stops the rotation of logs takes all this time.
+# The time limit for one file of tests of the library. A fault that stops the rotation of logs makes
+# a test reach this limit.
 LIMIT_LIBRARY_S = 240
-# For all scenes, which take seconds on an idle machine.
+# The time limit for all scenes, which take seconds on an idle machine.
 LIMIT_SCENES_S = 400
 
 # --- faults ---
@@ -64,10 +65,11 @@ SWAPS = {
     ">>": ["<<"],
 }
 BINARY_SWAPS = {"+": ["-"], "-": ["+"], "*": ["/"], "/": ["*"], "%": ["/"], "&": ["|"], "|": ["&"]}
-# Changes of these only affect speed, or the order that other threads see: no test can notice them.
+# No test can notice faults in these calls. They change only the speed, or the order in which other
+# threads see changes of memory.
 UNSEEN = {"guard_barrier", "atomic_thread_fence", "__builtin_prefetch", "__asm__", "_Static_assert"}
-# The multiplier of a hash: a key times this number is the key's place in a hash table. Another
-# multiplier, or another mixture of the key's bits, finds the same entries.
+# The multiplier of a hash function. With a different multiplier, or a different mixture of the
+# key's bits, a hash table still finds its entries.
 HASH_MULTIPLIER = re.compile(r"0x9e3779b97f4a7c15[uUlL]*")
 ALLOCATIONS = {"malloc", "calloc", "realloc", "reallocarray"}
 TYPE_WORDS = {"struct", "enum", "union", "const", "static", "unsigned", "char", "int", "bool", "long", "void", "extern", "volatile"}
@@ -94,13 +96,13 @@ class Fault:
     what: str
 
     def apply(self, source):
-        # The fault keeps the number of lines: some code uses its own line number.
+        # The number of lines stays, since some code uses its own line number.
         removed = source[self.start : self.end].count("\n")
         return source[: self.start] + self.text + "\n" * (removed - self.text.count("\n")) + source[self.end :]
 
 
 def tokens_of(source):
-    """All tokens of @source, except blanks, comments and lines of the preprocessor."""
+    """Returns all tokens of @source, except blanks, comments and lines of the preprocessor."""
     source = re.sub(r"^[ \t]*#(?:\\\n|/\*.*?\*/|[^\n])*", lambda m: re.sub(r"[^\n]", " ", m[0]), source, flags=re.M | re.S)
     out = []
     for m in TOKEN.finditer(source):
@@ -110,7 +112,7 @@ def tokens_of(source):
 
 
 def match_up(tokens):
-    """The index of the matching bracket, for each bracket."""
+    """Returns a table that maps the index of each bracket to that of its matching bracket."""
     partner = {}
     stack = []
     for i, t in enumerate(tokens):
@@ -123,7 +125,7 @@ def match_up(tokens):
 
 
 def bodies(tokens, partner):
-    """(first, last, name) of each function: the indices of its outer braces and of its name."""
+    """Yields the indices of the outer braces and of the name for each function."""
     i = 0
     while i < len(tokens):
         if tokens[i].text == "{" and tokens[i].kind == "op":
@@ -134,7 +136,8 @@ def bodies(tokens, partner):
 
 
 def statement_end(tokens, partner, i, last):
-    """Index of the semicolon of the simple statement that begins at @i; None when there is a block in it."""
+    """Returns the index of the semicolon of the statement that begins at @i, or None if the
+    statement contains a block."""
     while i < last:
         text = tokens[i].text
         if text == ";":
@@ -149,7 +152,7 @@ def is_declaration(tokens, i):
     first, second = tokens[i], tokens[i + 1]
     if first.text in TYPE_WORDS:
         return True
-    # A declaration, "T x" or "T *x"; no program has "a * b;" as a statement.
+    # This is a declaration, "T x" or "T *x". No program has the statement "a * b;".
     return second.kind == "word" or (second.text == "*" and tokens[i + 2].kind == "word")
 
 
@@ -179,7 +182,7 @@ def in_hash(tokens, partner, i):
 
 def is_room_to_spare(tokens, partner, i, text):
     """True when token @i is a number that is added to the size of an allocation, and @text is a
-    larger one: no test can notice the spare room."""
+    larger number. No test can notice that an allocation is larger than it needs to be."""
     if tokens[i - 1].text != "+" or tokens[i + 1].text not in (",", ")") or int(text.rstrip("uUlL"), 0) < int(tokens[i].text.rstrip("uUlL"), 0):
         return False
     start = i - 1
@@ -220,7 +223,8 @@ def faults_of(path, source):
                 at_statement = tokens[i - 2].kind == "word" and tokens[i - 3].text in ("case", "{", ";") or tokens[i - 2].text == "default"
             in_for = False
             if before.text == ";":
-                # A semicolon inside parentheses belongs to a for: look for an open one before it.
+                # A semicolon inside of parentheses belongs to a `for`. Look for a parenthesis that
+                # is still open.
                 depth = 0
                 for j in range(i - 1, begin, -1):
                     if tokens[j].text == ")":
@@ -278,7 +282,7 @@ def faults_of(path, source):
 
 
 class Build:
-    """A built tree: how its objects are compiled and its programs linked, as ninja would."""
+    """A built tree, with ninja's commands that compile its objects and link its programs."""
 
     def __init__(self, tree, work):
         self.tree = tree.resolve()
@@ -294,7 +298,7 @@ class Build:
         for line in self.ninja("-t", "deps").splitlines():
             if line and not line.startswith(" "):
                 obj = line.split(":")[0]
-            # The output of a custom command (offsets.h) has no bodies of functions.
+            # Outputs of custom commands (offsets.h) are left out: they have no bodies of functions.
             elif line.strip().startswith("../") and obj in self.compile:
                 self.users.setdefault(os.path.normpath(line.strip())[3:], []).append(obj)
         self.links = {}
@@ -327,13 +331,13 @@ class Build:
         command[-1] = str(source or file)
         command = [a for a in command if not a.startswith(("-MD", "-MQ", "-MF")) and a not in (obj, obj + ".d")]
         if overlay:
-            # The option goes after the compiler's name, which may be two words: ccache gcc.
+            # The option goes after the compiler's name, which may have two words: ccache gcc.
             command.insert(next(i for i, a in enumerate(command) if a.startswith("-")), f"-I{overlay}")
         out.parent.mkdir(parents=True, exist_ok=True)
         return subprocess.run([*command, "-g0", "-w"], cwd=self.dir, stderr=subprocess.DEVNULL).returncode == 0
 
     def clean_object(self, obj):
-        """The bytes of @obj, compiled without a fault."""
+        """Returns the bytes of @obj, compiled without a fault."""
         with self.lock:
             known = self.clean.get(obj)
         if known is None:
@@ -345,7 +349,7 @@ class Build:
         return known
 
     def link(self, target, changed, out):
-        """Link @target to @out. @changed: by object, the file to take in its place."""
+        """Link @target to @out. @changed maps objects to the files that replace them."""
         command = list(self.links[target])
         command[command.index("-o") + 1] = str(out)
         if FAST_LINKER and target not in PROGRAMS:
@@ -383,8 +387,9 @@ exit $?
 
 
 def in_sandbox(work, cache, command, limit, env):
-    """The status of @command, which may write to two directories; None when it took too long. All
-    processes that it started have ended afterwards."""
+    """Runs @command, which may write only to @work and @cache. Returns its status and its output.
+    The status is None if the command has exceeded @limit seconds. At the end of the function all
+    processes of the command have ended."""
     sandbox = ["unshare", "--mount", "--pid", "--net", "--ipc", "--fork", "--kill-child", "--mount-proc"]
     proc = subprocess.Popen(
         [*sandbox, "sh", "-c", SANDBOX, "sandbox", str(work), str(cache), *map(str, command)],
@@ -404,7 +409,7 @@ def in_sandbox(work, cache, command, limit, env):
 
 
 def read_tests(build):
-    """(name, program, arguments) of each unit test and each corpus."""
+    """Returns (name, program, arguments) for each unit test and each corpus."""
     out = []
     for test in json.loads((build.dir / "meson-info/intro-tests.json").read_text()):
         suite = test["suite"][0].split(":")[-1]
@@ -415,10 +420,10 @@ def read_tests(build):
     return out
 
 
-# A test of many programs together, see tests/scenes/scenes.py.
+# The test of many programs together (see tests/scenes/scenes.py).
 SCENES = "unit/scenes"
 TRACED = ["utrail", "libmcount/libmcount.so"]
-# libutrail-trace, which tests in Python use; its archive is made by this script.
+# libutrail-trace, which tests in Python use. This script makes its archive.
 LIBRARY = "trace/library/libutrail-trace.so.1.0.0"
 ARCHIVE = "trace/library/libutrail-trace.a"
 LIBRARY_USERS = ["utrail", LIBRARY, "trace/tests/events/trace_stress"]
@@ -427,8 +432,8 @@ PROGRAMS = sorted({*TRACED, *LIBRARY_USERS})
 
 
 def nearest_first(tests, path):
-    """The tests in this order: the one that mirrors the file, those of its room, corpora, the
-    rest."""
+    """Returns the tests in this order: the test that mirrors the file, the tests of the file's
+    room, corpora, and all other tests."""
     stem = path.rsplit(".", 1)[0]
     room = os.path.dirname(path)
 
@@ -444,8 +449,8 @@ def nearest_first(tests, path):
 
 
 class History:
-    """The scenes and end-to-end tests that have noticed faults of a file, also in earlier runs.
-    These run first, since all of them would take long."""
+    """The scenes and end-to-end tests that have noticed faults of a file, in this run or an earlier
+    one. They run first, since running all scenes and tests would take long."""
 
     def __init__(self, path):
         self.path = path
@@ -453,7 +458,8 @@ class History:
         self.counts = json.loads(path.read_text()) if path.exists() else {}
 
     def scenes(self, source):
-        """The headings of scenes, most promising first."""
+        """Returns the headings of scenes. The scenes that are most likely to notice a fault in
+        @source come first."""
         with self.lock:
             keys = [shlex.split(key.split("\t")[1]) for key in self.counts]
             heads = {args[1] for args in keys if args[0] == SCENES}
@@ -482,7 +488,7 @@ class Runner:
         self.cache.mkdir(exist_ok=True)
 
     def verdict(self, fault, work):
-        """The result for a fault: (what happened, by which test)."""
+        """Returns the result for a fault, and the test that has noticed it or None."""
         build = self.build
         source = fault.apply((build.tree / fault.path).read_text())
         overlay = work / "overlay"
@@ -500,8 +506,8 @@ class Runner:
         if not changed:
             return "equivalent", None
         tests = [t for t in nearest_first(self.tests, fault.path) if build.members_of(t[1]) & set(changed)]
-        # The nearest tests run alone first, since they notice most, and a sandbox costs more than
-        # most tests. Scenes notice most of the remaining faults.
+        # The nearest tests run first and alone. They notice most faults, and a sandbox takes longer
+        # than most tests. Scenes notice most of the remaining faults.
         nr_near = sum(test[0] == f"unit/{fault.path.rsplit('.', 1)[0]}" for test in tests)
         by = self.first_to_fail(tests[: max(nr_near, 1)], changed, work)
         if by:
@@ -523,7 +529,7 @@ class Runner:
         return self.end_to_end(home, work, fault.path) if self.e2e else ("survived", None)
 
     def programs(self, changed, work):
-        """A build directory with the faulty programs, or None when no program has the fault."""
+        """Returns a build directory with the faulty programs, or None if no program is faulty."""
         build = self.build
         if not self.is_in(PROGRAMS, changed):
             return None
@@ -544,12 +550,12 @@ class Runner:
         return any(self.build.members_of(target) & set(changed) for target in targets)
 
     def home(self, work):
-        """A directory that looks like the build directory, with faulty programs in it."""
+        """Returns a directory that looks like the build directory. Its programs may be replaced."""
         build = self.build
         home = work / "build"
         home.mkdir()
-        # Directories that contain a program of PROGRAMS at any depth. They are made from the top
-        # down, so that nothing is written through a link.
+        # The directories that contain a program of PROGRAMS at any depth. They are made from the
+        # top down, so that no file is written through a link.
         apart = {place for target in PROGRAMS for place in Path(target).parents}
         for place in sorted(apart):
             (home / place).mkdir(exist_ok=True)
@@ -559,14 +565,14 @@ class Runner:
         for target in PROGRAMS:
             (home / target).unlink()
             shutil.copy(build.dir / target, home / target)
-        # The library's other names, which were links to the library without a fault.
+        # The library's other names were links to the library without a fault.
         for name in (LIBRARY[: -len(".0.0")], LIBRARY[: -len(".1.0.0")]):
             (home / name).unlink()
             (home / name).symlink_to(Path(LIBRARY).name)
         return home
 
     def library_tests(self, home, work):
-        """The test of the library that has failed, or None."""
+        """Returns the test of the library that has failed, or None."""
         for name in LIBRARY_TESTS:
             command = self.pytest([f"trace/tests/events/test_{name}.py"])
             status, _ = in_sandbox(work, self.cache, command, LIMIT_LIBRARY_S, self.environment(home))
@@ -575,7 +581,7 @@ class Runner:
         return None
 
     def first_scene(self, home, work, path):
-        """The scene that changes, or None."""
+        """Returns the first scene that has changed, or None."""
         first = work / "scenes"
         first.write_text("".join(f"{head}\n" for head in self.history.scenes(path)))
         difference = self.scenes(home, work, "--first", first)
@@ -587,7 +593,7 @@ class Runner:
         return f"{SCENES}: {head[1] if head else 'it hung'}"
 
     def scenes(self, home, work, *options):
-        """The difference in the first scene that has changed, or None."""
+        """Returns the difference in the first scene that has changed, or None."""
         command = ["/usr/bin/python3", self.build.tree / "tests/scenes/scenes.py", home, *options]
         status, out = in_sandbox(work, self.cache, command, LIMIT_SCENES_S, {})
         return None if status == 0 else out
@@ -605,15 +611,15 @@ class Runner:
         return None if status == 0 else out.strip() or tests[0][0]
 
     def end_to_end(self, home, work, path):
-        # Tests named like the file or its directory come after those that have noticed faults of
-        # the file.
+        # Tests that have noticed faults of the file come first. Tests that are named like the file
+        # or its directory come next.
         words = set(re.split(r"[/._]", path))
         alike = {id(args): len(words & set(re.split(r"[/._ ]", " ".join(args)))) for args in self.e2e}
         for args in sorted(self.e2e, key=lambda args: (-self.history.count(path, args), -alike[id(args)])):
             failed = self.failing_e2e(home, work, args)
             if not failed:
                 continue
-            # A test that also fails by chance has noticed nothing.
+            # A test that fails only once has failed by chance, and has not noticed the fault.
             if self.failing_e2e(home, work, args) == failed:
                 self.history.add(path, args)
                 return "noticed", failed
@@ -621,8 +627,8 @@ class Runner:
         return "survived", None
 
     def failing_e2e(self, home, work, args):
-        """The first test that fails, or None. Its output is kept, since some tests fail by
-        chance."""
+        """Returns the first test that fails, or None. The output of this test is kept, since some
+        tests fail by chance."""
         status, out = in_sandbox(work, self.cache, self.pytest(args), LIMIT_E2E_S, self.environment(home))
         if status == 0:
             return None
@@ -665,8 +671,8 @@ class Runner:
 
 
 def read_e2e(path, word):
-    """The arguments of a pytest for each line of the list of fast tests, @path, that has @word. The
-    list begins with the tests that notice most."""
+    """Returns the arguments of pytest for each line in the list of fast tests that contains @word.
+    @path is the list, which begins with the tests that notice most faults."""
     lines = [shlex.split(line, comments=True) for line in path.read_text().splitlines()]
     return [line for line in lines if line and word in shlex.join(line)]
 
@@ -685,8 +691,8 @@ def said(fault):
 
 
 def read_log(path):
-    """The text that was printed of each fault. Faults of one line that look alike mostly come in
-    the same order in each run.
+    """Returns the lines that an earlier run has printed for each fault. Equal faults in one line
+    usually come in one order in all runs.
     """
     out = {}
     for line in path.read_text().splitlines():
@@ -794,8 +800,8 @@ def main():
             running = set()
             while True:
                 counted = counts["noticed"] + counts["survived"]
-                # Start no more faults than are still wanted, so that the same seed gives the same
-                # faults.
+                # Start no more faults than are still wanted, so that all runs with one seed examine
+                # the same faults.
                 for fault in itertools.islice(queue, max(0, min(args.j, share - counted) - len(running))):
                     running.add(pool.submit(examine, fault))
                 if not running:

@@ -1,6 +1,10 @@
 #!/usr/bin/python3
-"""The browser of screenshots.sh. usage: screenshots.py FOLDER PAGE.html... RECORDING; `utrail show`
-serves RECORDING"""
+"""Controls the browser for screenshots.sh.
+
+usage: screenshots.py FOLDER PAGE.html... RECORDING
+
+`utrail show` serves the RECORDING.
+"""
 
 import os
 import re
@@ -22,7 +26,8 @@ SELECT = """const { app, recording } = window.utrail, task = recording.tasks[1];
         if (recording.names[task.func(i)] === "level2" && !(task.dur[i] <= task.dur[longest])) longest = i;
     app.select([task, longest]);"""
 
-# name: page, fragment, width, dark, steps before the picture
+# For each picture: its page, the fragment of its address, the width, the dark colours, and the
+# script that runs before the picture is taken.
 PICTURES = {
     "timeline": ("tree", "view=timeline", 1280, False, ""),
     "selected": ("tree", "view=timeline&zoom=5ms~15ms&search=level2", 1280, False, SELECT),
