@@ -1,14 +1,14 @@
 #!/bin/bash
-# Checks that README's two commands work as they are written, on a Debian 12 with nothing installed.
+# Checks that the two commands of README work as they are written, on a minimal Debian 12.
 #
 #   misc/check-bare.sh [DIRECTORY]     needs root, debootstrap, a Debian mirror and 2 GB of disk
 #
-# Tests the committed tree. A named DIRECTORY is kept; the default is a new one, which is removed at
-# the end.
+# The script tests the committed tree. A DIRECTORY that is named is kept. Without an argument the
+# script makes a directory, and removes it at the end.
 set -eu
 cd "$(dirname "$0")/.."
 top=$PWD
-# The mirror of this machine's own packages.
+# The mirror that this machine's own packages come from.
 mirror=${MIRROR:-$(apt-get indextargets --format '$(LABEL) $(CODENAME) $(REPO_URI)' 'Created-By: Packages' |
 	sed -n 's/^Debian [a-z]* //p' | sort -u | head -1)}
 
@@ -21,7 +21,7 @@ mkdir -p "$root"
 
 leave() {
 	for place in dev/shm dev/pts dev proc sys; do
-		# Tests mount file systems below it (tracefs).
+		# Tests mount file systems below these directories (tracefs).
 		umount -R "$root/$place" 2> /dev/null || true
 	done
 	umount "$root" 2> /dev/null || true

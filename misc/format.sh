@@ -2,8 +2,8 @@
 # Formats all C sources of the tree with clang-format 14 and .clang-format, except sample programs,
 # which tests/rules/sources.py leaves out, too.
 #
-#   misc/format.sh            in place
-#   misc/format.sh --check    says what it would change, and fails when there is something
+#   misc/format.sh            formats the files in place
+#   misc/format.sh --check    names the places that it would change, and fails if there is one
 set -eu
 cd "$(dirname "$0")/.."
 

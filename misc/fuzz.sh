@@ -3,10 +3,10 @@
 # (doc/internals/fuzzing.md).
 #
 #   misc/fuzz.sh                      names the targets
-#   misc/fuzz.sh TARGET [SECONDS]     60 seconds unless told otherwise
+#   misc/fuzz.sh TARGET [SECONDS]     searches for SECONDS, by default 60
 #
-# The corpus grows in build-fuzz/corpus/TARGET. Findings are build-fuzz/findings/TARGET-*: put them
-# into tests/data/corpus/<target> when the code is right again.
+# The corpus grows in build-fuzz/corpus/TARGET. Inputs that crash are build-fuzz/findings/TARGET-*.
+# After the code is mended, they belong into tests/data/corpus/<target>.
 set -eu
 cd "$(dirname "$0")/.."
 . misc/packages.sh
@@ -34,7 +34,7 @@ seeds=$PWD/tests/data/corpus/$target
 corpus=$PWD/build-fuzz/corpus/$target
 findings=$PWD/build-fuzz/findings
 mkdir -p "$corpus" "$findings"
-# Scratch directories are in memory: some targets make thousands of files in a second.
+# Scratch directories are in memory, since some targets make thousands of files in a second.
 TMPDIR=$(mktemp -d "$([ -w /dev/shm ] && echo /dev/shm || echo /tmp)/fuzz-$target-XXXXXX")
 export TMPDIR
 trap 'rm -rf "$TMPDIR"' EXIT

@@ -1,10 +1,10 @@
 #!/bin/bash
-# Measures how many small faults the tests notice: puts them into the code, one at a time.
+# Puts small faults into the code, one at a time, and measures how many of them the tests notice.
 #
 #   misc/mutate.sh [ROOM|FILE]... [-n COUNT] [-s SEED] [-j JOBS] [--list] [--only FILE:LINE] [--again LOG] [--no-e2e]
 #
 # ROOM is a directory: libmcount utils/format utils/pipeline cmds/record (by default all four).
-# Prints the faults that no test noticed. See doc/internals/mutation.md.
+# The script prints the faults that no test has noticed. See doc/internals/mutation.md.
 set -eu
 cd "$(dirname "$0")/.."
 PATH=/usr/bin:/bin:$PATH
@@ -40,6 +40,6 @@ ninja -C $copy/build > build-mutate/compile.log || {
 	tail -20 build-mutate/compile.log
 	exit 1
 }
-# Run below all other processes, unless the caller has set a niceness.
+# Run with a lower priority than other processes, unless the caller has set a niceness.
 [ "$(nice)" -gt 0 ] || renice -n 15 $$ > /dev/null
 exec python3 misc/mutate.py $copy build-mutate "$@"

@@ -1,4 +1,4 @@
-# Debian packages that the project needs, by purpose; sourced by the other scripts of misc/.
+# Debian packages that the project needs, by purpose. The other scripts of misc/ source this file.
 
 build_packages="gcc libc6-dev meson ninja-build pkg-config
 	libelf-dev libncurses-dev libdw-dev libdebuginfod-dev libcapstone-dev liblzma-dev libiberty-dev libsqlite3-dev libmicrohttpd-dev libtraceevent-dev zlib1g-dev libzstd-dev
@@ -19,7 +19,7 @@ shipped_packages="perl python3.11 libpython3.11-testsuite ruby php-cli bash git 
 # For misc/test.sh cross. misc/cross/sysroot.sh fetches the libraries of those machines.
 cross_packages="gcc-aarch64-linux-gnu gcc-riscv64-linux-gnu gcc-arm-linux-gnueabihf gcc-i686-linux-gnu qemu-user"
 
-# For misc/test.sh kernel; the kernel itself is unpacked by tests/kernel/vm.py and not installed.
+# For misc/test.sh kernel. The kernel itself is not installed: tests/kernel/vm.py unpacks it.
 kernel_packages="qemu-system-x86 busybox-static"
 
 # Programs that benchmarks compare utrail with (meson test --benchmark). Without them, the
@@ -29,7 +29,7 @@ bench_packages="uftrace liblttng-ust-dev lttng-tools"
 # For misc/fuzz.sh.
 fuzz_packages="clang libclang-rt-14-dev"
 
-# Install the missing packages of "$@". Without root or sudo, name them and go on.
+# Install the packages of "$@" that are missing. Without root or sudo, only name them.
 install_packages() {
 	missing=
 	for package in "$@"; do

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Pictures of the page of dump --format=html, to be looked at: misc/screenshots.sh FOLDER [BUILD]
-# Needs a build (build/), Chromium and its driver, and python3-selenium.
+# Makes pictures of the page of dump --format=html in FOLDER: misc/screenshots.sh FOLDER [BUILD]
+# The script needs a build (build/), Chromium and its driver, and python3-selenium.
 set -e
 [ $# -ge 1 ] || {
 	sed -n '2,3s/^# //p' "$0"

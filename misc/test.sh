@@ -5,26 +5,27 @@
 #   misc/test.sh STAGE...   only these stages, and gcc first: gcc unit fuzz rules e2e real clang cross sanitize kernel steering shipped matrix
 #   misc/test.sh fast       the most effective tests of a few minutes: gcc, unit, fuzz, rules and a chosen part of e2e (misc/fast-e2e.txt)
 #
-# The stage steering changes a recording, and the program's code, 10,000 times, the stage e2e some hundred times. The last line
-# counts tests; a build without warnings counts as one. Logs are in build-logs/. build-logs/passed has the commit for which
-# all stages passed.
+# The stage steering changes a recording, and the code of the recorded program, 10,000 times. The
+# stage e2e does that some hundred times. The last line of the output counts tests. A build without
+# warnings counts as one test. Logs are in build-logs/. The file build-logs/passed has the commit
+# that has passed all stages.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . misc/packages.sh
 # shellcheck disable=SC2086  # a list of words
 install_packages $test_packages
 
-# The system's python3: another one in $PATH may lack pytest.
+# The system's python3 comes first, because another one in $PATH may lack pytest.
 PATH=/usr/bin:/bin:$PATH
 logs=$PWD/build-logs
-# The cache of sample programs, which are the same for all builds of utrail.
+# The cache of sample programs. All builds of utrail use the same sample programs.
 export UTRAIL_TEST_CACHE=$PWD/build/e2e-programs
-# ccache gets the list of headers from the compiler (-MD, which ninja needs anyway). Otherwise it
-# preprocesses each new source first: a fifth of the time of a compilation.
+# With this variable ccache gets the list of headers from the compiler (-MD, which ninja needs
+# anyway). Without it, ccache preprocesses each new source, in a fifth of the time of a compilation.
 export CCACHE_DEPEND=1
 mkdir -p "$logs"
 
-# count NAME PASSED FAILED SKIPPED: written to a file, since stages may run in parallel.
+# count NAME PASSED FAILED SKIPPED: writes the counts to a file, since stages may run in parallel.
 counts=$(mktemp)
 scratch=
 trap 'rm -rf "$counts" "$scratch"' EXIT
@@ -46,8 +47,8 @@ add_up() {
 	done < "$counts"
 }
 
-# single NAME COMMAND...: runs a command that counts as one test. Status 77 means skipped; its last
-# line has the reason.
+# single NAME COMMAND...: runs a command that counts as one test. If its status is 77, the test is
+# skipped, and the last line of the output is the reason.
 single() {
 	name=$1
 	shift
@@ -68,7 +69,7 @@ single() {
 	esac
 }
 
-# sum FILE REGEX...: adds up the numbers beside the matches of these expressions.
+# sum FILE REGEX...: adds up the numbers in the last match of each expression.
 sum() {
 	file=$1
 	shift
@@ -80,7 +81,7 @@ sum() {
 	echo $total
 }
 
-# suite NAME COMMAND...: meson test or pytest; adds up the numbers of its closing lines.
+# suite NAME COMMAND...: runs meson test or pytest, and counts the numbers of its closing lines.
 suite() {
 	name=$1
 	shift
@@ -108,16 +109,16 @@ build() {
 	single "$dir-compile" ninja -C "$dir"
 }
 
-# Tests' directories are in /dev/shm if there is enough memory, and programs may run there. That
-# saves a fifth of the time of end-to-end tests.
+# The directories of tests are in /dev/shm if there is enough memory and programs may be executed
+# there. This saves a fifth of the time of end-to-end tests.
 if [ -w /dev/shm ] && awk '$2 == "/dev/shm" { bad = $4 ~ /noexec|nosuid|nodev/ } END { exit bad }' /proc/mounts &&
 	[ "$(df --output=avail -m /dev/shm 2> /dev/null | tail -1)" -ge 4096 ] &&
 	[ "$(awk '/^MemAvailable/ { print int($2 / 1024) }' /proc/meminfo)" -ge 6144 ]; then
 	scratch=$(mktemp -d /dev/shm/e2e-XXXXXX)
 fi
 
-# With pytest-xdist, three workers for two CPUs run tests. Tests wait for their programs: one worker
-# for a CPU would leave the CPUs idle.
+# With pytest-xdist, three workers for each two CPUs run the tests. One worker for a CPU would leave
+# the CPU idle while its test waits for programs.
 pytest() {
 	workers=
 	[ -n "${one_worker:-}" ] || ! /usr/bin/python3 -c 'import xdist' 2> /dev/null ||
@@ -129,10 +130,10 @@ pytest() {
 	/usr/bin/python3 -m pytest -q -p no:cacheprovider -rsxfE $workers $place "$@"
 }
 
-# The limit of time finds tests that hang. Tests on a busy machine must not reach it.
+# The time limit is for tests that hang. On a busy machine other tests must not reach the limit.
 patience="--timeout-multiplier=4"
 
-# The status is kept: stages that need this build make it unless this run has made it already.
+# The status of the gcc build. Stages that need this build make it, unless the run has made it.
 gcc_status=
 stage_gcc() {
 	build build -Dwerror=true
@@ -205,35 +206,37 @@ stage_shipped() {
 	done
 }
 
-# clang's build is for its warnings, and for its probe. Only the stage matrix runs unit tests as
-# clang compiles them.
+# The build with clang checks clang's warnings, and the probe that clang compiles. Only the stage
+# matrix runs unit tests that clang has compiled.
 stage_clang() {
 	units=disabled
 	[ "${UTRAIL_TEST_MATRIX:-}" != full ] || units=enabled
-	# Less optimization and no debug information, which takes clang long: its warnings do not
-	# depend on either, and the probe has its own options.
+	# Less optimization and no debug information save much time. clang's warnings do not depend
+	# on these options, and the probe has options of its own.
 	CC=clang build build-clang -Dwerror=true -Doptimization=1 -Ddebug=false -Dunit_tests=$units || return
 	[ $units = disabled ] || suite unit-clang meson test -C build-clang --no-rebuild --print-errorlogs "$patience" --suite unit
 	UTRAIL_BUILD=$PWD/build-clang UTRAIL_TEST_MATRIX=small suite e2e-clang pytest tests/e2e/{record/test_trees,trust/test_{hostile,death}}.py
 }
 
-# cross_machine NAME: builds the reader for a machine, and runs its tests. Only the stage matrix
-# runs unit tests on machines other than arm, which differs most (32 bits, unsigned char).
+# cross_machine NAME: builds the reader for a machine, and runs its tests. Unit tests run only for
+# arm, which differs most from this machine (32 bits, unsigned char). The stage matrix runs them for
+# all machines.
 cross_machine() {
 	units=disabled
 	[ "$1" != arm ] && [ "${UTRAIL_TEST_MATRIX:-}" != full ] || units=enabled
-	# Debian's ccache knows these compilers, too. Less optimization and no debug information:
-	# compiling takes a third less.
+	# Debian's ccache supports these compilers, too. Less optimization and no debug information
+	# save a third of the time of compiling.
 	PATH=/usr/lib/ccache:$PATH build "build-cross/$1" -Dwerror=true -Doptimization=1 -Ddebug=false -Dunit_tests=$units \
 		--cross-file "build-cross/sysroot/$1.ini" --cross-file "misc/cross/$1.ini" || return
 	[ $units = disabled ] || suite "unit-$1" meson test -C "build-cross/$1" --no-rebuild --print-errorlogs \
 		--timeout-multiplier 4 --suite unit --suite fuzz
 }
 
-# The reader, built for machines without a probe (misc/cross), under qemu: its tests, and its output
-# for this machine's recordings. One machine has 64 bits and one 32; the stage matrix takes all. Two
-# machines are built at a time: one compiles while the other links or is set up. The function is a
-# subshell, so that it waits for its own jobs alone.
+# Builds the reader for machines without a probe (misc/cross), and runs it under qemu. Its tests run,
+# and its output for recordings of this machine is compared. The stage uses one machine with 64 bits
+# and one with 32 bits, and the stage matrix uses all machines. Two machines are built at a time, so
+# that one is compiled while the other one is linked or set up. The function is a subshell, so that
+# `wait` waits only for its own jobs.
 stage_cross() (
 	# shellcheck disable=SC2086  # a list of words
 	install_packages $cross_packages
@@ -249,7 +252,7 @@ stage_cross() (
 	machines=
 	for machine in $wanted; do
 		[ -d "build-cross/sysroot/$machine" ] || continue
-		# The jobs above may have ended already.
+		# Not more than two jobs run at a time.
 		while [ "$(jobs -rp | wc -l)" -ge 2 ]; do wait -n; done
 		{
 			cross_machine "$machine" > "$logs/build-cross/$machine.out" 2>&1
@@ -271,12 +274,12 @@ stage_kernel() {
 	# shellcheck disable=SC2086  # a list of words
 	install_packages $kernel_packages
 	make_gcc || return
-	# One worker: all tests look at the same machine.
+	# All tests use one machine, so they have one worker.
 	one_worker=yes suite kernel pytest tests/kernel
 }
 
-# begin_kernel: runs stage_kernel in the background. Its machine needs one CPU for four minutes and
-# takes the time that the stages from e2e on leave (vm.py).
+# begin_kernel: runs stage_kernel in the background, during e2e and the stages after it. The virtual
+# machine needs one CPU for four minutes, and uses only the time that these stages leave (vm.py).
 kernel_job=
 begin_kernel() {
 	# shellcheck disable=SC2086  # a list of words
@@ -285,9 +288,9 @@ begin_kernel() {
 	kernel_job=$!
 }
 
-# All that other stages take only parts of: sample programs in each form, compiler and option; real
-# programs by each method; all builds; end-to-end tests under the sanitizers; unit tests by clang;
-# all machines.
+# Runs in full the tests of which the other stages run only a part: sample programs in each form,
+# with each compiler and option; real programs by each method; all builds; end-to-end tests under
+# the sanitizers; unit tests compiled by clang; and all machines.
 stage_matrix() {
 	make_gcc || return
 	export UTRAIL_TEST_MATRIX=full
@@ -304,19 +307,19 @@ stage_steering() {
 	UTRAIL_TEST_CHANGES=10000 suite steering pytest tests/e2e/running/test_control_patch.py -k many_changes
 }
 
-# Each sample program once, and a twelfth of the other e2e tests, under the sanitizers. The probe
-# itself is built without them (libmcount/meson.build). Other builds give the warnings: gcc warns of
-# code that sanitizers add.
+# Runs each sample program once, and a twelfth of the other e2e tests, under the sanitizers. The
+# probe itself is built without sanitizers (libmcount/meson.build). Warnings do not fail this build,
+# because gcc warns of code that the sanitizers add.
 stage_sanitize() {
-	# Less optimization, and of debug information only lines: compiling, half of this stage,
-	# takes half the time.
+	# Less optimization, and debug information that has only lines, halve the time of compiling,
+	# which is half the time of this stage.
 	build build-sanitize -Db_sanitize=address,undefined -Db_lundef=false -Doptimization=1 -Dc_args=-g1 || return
-	# A recorder that is itself recorded has the probe in front of the sanitizer's library.
+	# In a recorder that is itself recorded, the probe comes before the sanitizer's library.
 	export ASAN_OPTIONS=detect_leaks=1:exitcode=86:verify_asan_link_order=0
 	export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1:exitcode=86
 	export LSAN_OPTIONS=suppressions=$PWD/misc/lsan.txt:print_suppressions=0
-	# Tests are longer here: one that makes thousands of processes' pages takes ten times as
-	# long.
+	# Tests take longer with sanitizers. A test that makes the pages of thousands of processes
+	# takes ten times as long.
 	suite unit-sanitize meson test -C build-sanitize --no-rebuild --print-errorlogs \
 		--timeout-multiplier 10 --suite unit --suite fuzz
 	part=12
@@ -328,19 +331,20 @@ stage_sanitize() {
 	unset ASAN_OPTIONS UBSAN_OPTIONS LSAN_OPTIONS
 }
 
-# cpu_times: the jiffies of all CPUs since the machine was started: busy ones, and all
-# (proc_stat(5)).
+# cpu_times: prints two numbers of jiffies of all CPUs since the machine was started: the busy ones,
+# and all (proc_stat(5)).
 cpu_times() {
 	awk '/^cpu / { for (i = 2; i <= 9; i++) all += $i; print all - $5 - $6, all }' /proc/stat
 }
 
-# The commit that the tree is equal to; nothing when a file differs or is new, or git fails.
+# clean_commit: prints the commit that the tree is equal to. It prints nothing if a file differs or
+# is new, or if git fails.
 clean_commit() {
 	changes=$(git status --porcelain 2> /dev/null) && [ -z "$changes" ] && git rev-parse HEAD
 }
 
-# build-logs/passed is true at any moment: one run passed all stages, and its tree was that commit
-# at its beginning and its end.
+# note_passed: writes build-logs/passed. The file names a commit only if one run has passed all
+# stages, and the tree was equal to the commit at the beginning and at the end of that run.
 note_passed() {
 	add_up
 	commit=$(clean_commit)
@@ -355,8 +359,9 @@ note_passed() {
 	fi
 }
 
-# tell_failures: prints the failed tests of each suite with the end of their output, for five tests
-# of a suite. Meson tells of a test under its line, pytest under a line with its name.
+# tell_failures: prints the names of the failed tests, and for five tests of each suite the end of
+# their output. Meson prints the output of a test after its line of the results, and pytest prints
+# it after a line with the test's name.
 tell_failures() {
 	for name in $failures; do
 		echo "== failed: $name, build-logs/$name.log"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Shows utrail at work in a minute: builds it, records a small program, replays it, reports on it.
+# Builds utrail, records a small program, and shows its replay and report. This takes a minute.
 set -eu
 cd "$(dirname "$0")/.."
 top=$PWD
@@ -13,7 +13,7 @@ show() {
 	"$@"
 }
 
-# The system's Python: meson is a Debian package, and another python3 may come first in $PATH.
+# Debian's meson needs the system's python3, and another python3 may come first in $PATH.
 PATH=/usr/bin:/bin:$PATH
 [ -f build/build.ninja ] || show meson setup build
 show ninja -C build
