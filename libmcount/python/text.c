@@ -67,7 +67,7 @@ static const struct {
 bool text_begin(void)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		/* Members that are types or None come first: these are variables. */
+		/* The first members are types and None, which are variables of the interpreter. */
 		bool is_data = names[i].place <= offsetof(__typeof__(api), none);
 		uint64_t at = is_data ? definition_find_data(names[i].name)
 				      : definition_find(names[i].name);
@@ -81,7 +81,10 @@ bool text_begin(void)
 
 /* --- writing --- */
 
-/* @limit: the most bytes of the text; @is_full: some bytes did not fit */
+/*
+ * @limit: the most bytes of the text
+ * @is_full: true after some bytes did not fit
+ */
 struct writer {
 	struct capture_text *text;
 	unsigned limit;
@@ -97,7 +100,7 @@ static bool has_byte(const char *text, size_t len, char byte)
 	return false;
 }
 
-/* Writes all of @bytes, or nothing, so that no character is cut. */
+/* Writes @bytes if all of them fit, so that no character is cut. */
 static void put(struct writer *w, const char *bytes, size_t len)
 {
 	if (w->is_full || len > w->limit - w->text->len) {
@@ -114,7 +117,7 @@ static void put_str(struct writer *w, const char *text)
 		put(w, text, 1);
 }
 
-/* Ends a text that was cut with dots, in place of its last characters. */
+/* Ends a text that was cut: dots replace its last characters. */
 static void end_text(struct writer *w)
 {
 	static const char dots[] = ARGBLOB_STRING_CUT;
@@ -125,7 +128,7 @@ static void end_text(struct writer *w)
 		return;
 	if (t->len > room) {
 		t->len = room;
-		/* Remove the bytes that continue a UTF-8 character, and its first byte. */
+		/* If the text now ends in the middle of a UTF-8 character, remove this character. */
 		while (t->len && (t->text[t->len] & 0xc0) == 0x80)
 			t->len--;
 	}
@@ -152,7 +155,7 @@ static void put_decimal(struct writer *w, long long value)
 	put(w, at, digits + sizeof(digits) - at);
 }
 
-/* Writes the text of repr(), for types whose repr() is not code of the program. */
+/* Writes the text that repr() returns. Used only for types whose repr() runs no Python code. */
 static void put_repr(struct writer *w, struct py_object *o)
 {
 	struct py_object *made = api.repr(o);
@@ -190,7 +193,10 @@ static void put_hex(struct writer *w, char kind, uint32_t value, unsigned nr_dig
 	put(w, text, 2 + nr_digits);
 }
 
-/* Writes the escapes that strings and bytes have in common. False when the character has none. */
+/*
+ * Writes a character as an escape sequence if strings and bytes have one in common for it. Returns
+ * false if they have none.
+ */
 static bool put_special(struct writer *w, uint32_t c, char quote)
 {
 	char text[2] = { '\\', c };
@@ -273,14 +279,14 @@ static void put_bytes(struct writer *w, struct py_object *o)
 
 /* --- classes --- */
 
-/* The place of PyTypeObject.tp_dict (object.h), in words. */
+/* The offset of PyTypeObject.tp_dict (object.h), in words. */
 #define TYPE_DICT 33
 
 #define TYPE_IS_HEAP (1UL << 9) /* Py_TPFLAGS_HEAPTYPE */
 
 /*
- * The module is among the first items of a class. The dictionary is not asked for the key: keys may
- * run code to compare themselves.
+ * The number of items of a class that are searched for its module, which is among the first ones.
+ * The module is not looked up by its key, since the comparison of keys may run Python code.
  */
 #define ITEMS_LOOKED_AT 64
 
@@ -302,7 +308,10 @@ static const char *module_of_class(const struct py_type *type)
 	return NULL;
 }
 
-/* Writes "<module.Class object>". Attributes of a class could run code, so none is read. */
+/*
+ * Writes "<module.Class object>". The function reads no attribute of the class, since that could
+ * run Python code.
+ */
 static void put_other(struct writer *w, const struct py_object *o)
 {
 	const struct py_type *type = o->type;
@@ -342,7 +351,7 @@ static bool put_plain(struct writer *w, struct py_object *o)
 	return true;
 }
 
-/* Writes an object in a container, without the contents of the object. */
+/* Writes an item of a container. Dots replace the items of an inner list, tuple, dict or set. */
 static void put_inside(struct writer *w, struct py_object *o)
 {
 	const struct py_type *type = o->type;
@@ -452,7 +461,7 @@ struct py_object *text_out_of_cell(struct py_object *o)
 	inside = api.cell_get(o);
 	if (!inside)
 		return o;
-	/* The new reference is not needed, since the cell holds the object, too. */
+	/* The new reference is not needed, since the cell has a reference to the object. */
 	py.let_go(inside);
 	return inside;
 }
