@@ -232,8 +232,8 @@ cross_machine() {
 		--timeout-multiplier 4 --suite unit --suite fuzz
 }
 
-# Builds the reader for machines without a probe (misc/cross), and runs it under qemu. Its tests run,
-# and its output for recordings of this machine is compared. The stage uses one machine with 64 bits
+# Builds the reader for machines without a probe (misc/cross), and runs its tests under qemu. Its
+# output for recordings of this machine is compared, too. The stage uses one machine with 64 bits
 # and one with 32 bits, and the stage matrix uses all machines. Two machines are built at a time, so
 # that one is compiled while the other one is linked or set up. The function is a subshell, so that
 # `wait` waits only for its own jobs.
