@@ -128,7 +128,7 @@ static void end_text(struct writer *w)
 		return;
 	if (t->len > room) {
 		t->len = room;
-		/* If the text now ends in the middle of a UTF-8 character, remove this character. */
+		/* If the text is cut in the middle of a UTF-8 character, remove the character. */
 		while (t->len && (t->text[t->len] & 0xc0) == 0x80)
 			t->len--;
 	}
