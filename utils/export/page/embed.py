@@ -1,8 +1,9 @@
 #!/usr/bin/python3
-"""Makes C of the page: embed.py page.html out.c. The comments CONNECT (for permitted connections) and DATA cut the page in parts.
+"""Makes C source from the page: embed.py page.html out.c. The comments CONNECT (for permitted
+connections) and DATA divide the page into parts.
 
-{name} in page.html stands for that file beside it. A script and the modules that it imports become one script, so names at their top
-level must differ.
+{name} in page.html stands for the file of this name in the same directory. A script and the modules
+that it imports become one script, so names at their top level must differ.
 """
 
 import base64
@@ -14,12 +15,12 @@ from pathlib import Path
 IMPORT = re.compile(r'^import \{([^}]*)\} from "(\.[^"]+)";\n', re.M)
 EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const)\b)", re.M)
 NAME = re.compile(r"^(?:async )?(?:function|class|const|let) (\w+)", re.M)
-# A comment for tools is none for readers of the page.
+# Comments for tools are left out of the page.
 COMMENT = re.compile(r"^\t*/\*\*(?:[^*]|\*(?!/))*\*/\n", re.M)
 
 
 def bundle(path, seen, names):
-    """The text of a module, after those of all modules that it imports, each once."""
+    """Returns the text of a module after the texts of all modules that it imports, each only once."""
     if path in seen:
         return ""
     seen.add(path)
