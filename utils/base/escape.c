@@ -6,7 +6,7 @@
 
 #define REPLACEMENT "\xef\xbf\xbd"
 
-/* Decode the UTF-8 character at @text. Returns its length; 0: it is invalid. */
+/* Decode the UTF-8 character at @text. Returns its length, or 0 when it is invalid. */
 static size_t next_char(const char *text, size_t len, uint32_t *code)
 {
 	const uint8_t *c = (const uint8_t *)text;

@@ -37,7 +37,10 @@ static void *run_job(void *arg)
 	return NULL;
 }
 
-/* A new thread inherits the signal mask of its creator, so all signals are blocked meanwhile. */
+/*
+ * A new thread inherits the signal mask of its creator, so all signals are blocked while the thread
+ * is created.
+ */
 int workers_start_thread(pthread_t *thread, const pthread_attr_t *attr, void *(*fn)(void *arg),
 			 void *arg)
 {

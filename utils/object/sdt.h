@@ -6,9 +6,9 @@
 #include "utils/object/elf_file.h"
 
 /*
- * A marked place: a `nop`. A probe may have several places (in inlined functions, or with the same
- * name). <sys/sdt.h> of SystemTap defines the format: section .note.stapsdt, notes of type 3 named
- * "stapsdt".
+ * A marked place: a `nop`. A probe may have several places (in inlined functions, or because
+ * several probes of the source have its name). <sys/sdt.h> of SystemTap defines the format: section
+ * .note.stapsdt, notes of type 3 named "stapsdt".
  *
  * @provider, @name: on the heap, never empty, without control characters
  * @args: places of its arguments in assembler syntax ("4@%eax -8@8(%rsp)"); "": none

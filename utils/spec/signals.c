@@ -33,7 +33,7 @@ static int offset_from(const char *text, int base, char sign)
 	return sign == '+' ? base + offset : base - offset;
 }
 
-/* Returns the number of the signal @name; 0: there is no such signal. */
+/* Returns the number of the signal @name, or 0 when there is no such signal. */
 static int signal_of(const char *name, struct nearest *near)
 {
 	char *end;

@@ -56,7 +56,10 @@ const char *function_kind_text(enum function_kind kind)
 	return texts[kind];
 }
 
-/* Returns the index of the last function that begins at or before @addr; SIZE_MAX: none. */
+/*
+ * Returns the index of the last function that begins at or before @addr, or SIZE_MAX when there is
+ * none.
+ */
 static size_t index_of(const struct code *code, uint64_t addr)
 {
 	return order_count_until(code->funcs, code->nr_funcs, sizeof(*code->funcs), addr) - 1;

@@ -6,7 +6,9 @@
 
 #define SHORT_JUMP_BYTES 2
 
-/* WINDOW_BYTES of padding at @addr. Nothing refers to them, and no code runs into them. */
+/*
+ * WINDOW_BYTES of padding at @addr. Nothing refers to these bytes, and no code continues into them.
+ */
 struct island {
 	uint64_t addr;
 	bool is_used;

@@ -9,7 +9,8 @@
 #include "utils/object/code/code.h"
 
 /*
- * A range of such code, in own addresses of the file.
+ * A range of code whose run time finds its frames by return addresses. Addresses are the file's
+ * own.
  *
  * @why: the reason, a static string
  * @is_copied: the run time copies or moves the code, so it must not be patched

@@ -136,7 +136,9 @@ static void find_inlined(struct dwarf_loader *loader, Dwarf_Die *die, struct dwa
 	} while (!loader->oom && dwarf_next(loader, &child));
 }
 
-/* Returns the register that has the parameter at the function's start @pc; -1: none. */
+/*
+ * Returns the register that has the parameter at the function's start @pc, or -1 when none has it.
+ */
 static int entry_register(Dwarf_Die *param, Dwarf_Addr pc)
 {
 	Dwarf_Attribute attr;

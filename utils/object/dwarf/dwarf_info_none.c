@@ -1,4 +1,6 @@
-/* Debug information in a build without libdw: none (see dwarf_info.h). */
+/*
+ * Replaces dwarf_info.c in a build without libdw: no debug information is found (see dwarf_info.h).
+ */
 #include "utils/object/dwarf/dwarf_info.h"
 
 void dwarf_info_deinit(struct dwarf_info *info)

@@ -1,4 +1,4 @@
-/* Source lines in a build without libdw: none (see srcline.h). */
+/* Replaces srcline.c in a build without libdw: no source lines are found (see srcline.h). */
 #include "utils/object/dwarf/srcline.h"
 
 #include <stddef.h>

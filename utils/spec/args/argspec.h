@@ -107,8 +107,8 @@ static inline bool argspec_is_text(const struct argspec *spec)
 }
 
 /*
- * Add a specification, which the list owns afterwards. A specification for the same value is
- * replaced, unless the old one is exact and the new one is not. Returns 0 or -ENOMEM.
+ * Add a specification, which the list owns afterwards. It replaces an older specification for the
+ * same value, unless only the older one is exact. Returns 0 or -ENOMEM.
  */
 int argspecs_add(struct argspecs *list, struct argspec *spec);
 

@@ -19,7 +19,7 @@ const struct autoargs *autoargs_find(const char *name)
 		       compare_name);
 }
 
-/* Linux's values on x86_64; those of the table are the same. */
+/* Values of Linux on x86_64. The table has the same values. */
 #define BIT_CREAT   0x40
 #define BIT_TMPFILE 0x400000
 #define BIT_FIXED   2

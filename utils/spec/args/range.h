@@ -10,7 +10,8 @@
 /*
  * One side of a range.
  *
- * @time_ns: an inclusive limit by the recording's clock; with @is_elapsed, since the first record
+ * @time_ns: an inclusive limit, as a time of the recording's clock; with @is_elapsed, the time
+ *         since the first record
  * @is_set: false: this side has no limit
  * @is_from_end: @time_ns counts back from the last record
  */
