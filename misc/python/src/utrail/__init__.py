@@ -9,8 +9,8 @@
     table = recording.calls(function="parse").numpy()
 
 All times are integers, in nanoseconds. Timestamps are those of the recording's clock, as
-``utrail dump`` shows them. A recording that cannot be read raises `Error` with the words of
-the program. Nothing that a recording says is ever run.
+``utrail dump`` shows them. If a recording cannot be read, the functions raise `Error` with the
+message of the program. No content of a recording is ever executed.
 """
 
 import os as _os
@@ -43,9 +43,10 @@ def open(
 ) -> Recording:
     """Open the recording in the directory @path, made by utrail or by uftrace.
 
-    utrail: the program that reads the recording. The default is the first of $UTRAIL,
-    ``bin/utrail`` of the prefix that this package is installed in, and ``utrail`` of $PATH.
+    utrail: the path of the program that reads the recording. The default is the first one that
+        exists of $UTRAIL, ``bin/utrail`` of the prefix in which this package is installed, and
+        ``utrail`` in $PATH
 
-    Raises Error when there is no such program, or @path is not a recording.
+    Raises Error if there is no such program, or if @path is not a recording.
     """
     return Recording(path, _find_program(utrail))

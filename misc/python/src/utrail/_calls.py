@@ -1,4 +1,4 @@
-"""The calls of a recording: one by one, or as columns of numbers."""
+"""The calls of a recording, as single objects or as columns of numbers."""
 
 import contextlib
 import fcntl
@@ -20,11 +20,11 @@ PIPE_BYTES = 1 << 20
 class Call(NamedTuple):
     """A call that has ended.
 
-    name: of the function. Bytes that are not UTF-8 are ``\\xNN``
-    tid: the task
-    timestamp: when it was entered, in nanoseconds
-    duration: in nanoseconds
-    depth: the number of calls around it
+    name: the name of the function. Bytes that are not UTF-8 are written as ``\\xNN``
+    tid: the number of the task
+    timestamp: the time at which the function was entered, in nanoseconds
+    duration: the duration of the call, in nanoseconds
+    depth: the number of calls that were open around this call
     """
 
     name: str
@@ -37,12 +37,12 @@ class Call(NamedTuple):
 class Calls:
     """Calls of a recording, in the order in which they ended, over all tasks.
 
-    Each method reads the recording anew. Calls that had not ended when the recording ended are
-    not there.
+    Each method reads the recording anew. Calls that were still open at the end of the recording
+    are left out.
 
-    All methods raise Error when the program fails. They warn (RecordingWarning) when the
-    recording is damaged, and have the calls before the damage. A loop that is left early, and
-    Ctrl-C, end the program, too.
+    All methods raise Error if the program fails. If the recording is damaged, they issue a
+    RecordingWarning, and return the calls before the damage. If a loop is left early, or after
+    Ctrl-C, the program ends, too.
     """
 
     def __init__(self, program: str, directory: str, options: List[str]) -> None:
@@ -58,10 +58,10 @@ class Calls:
                 yield from map(Call._make, rows)
 
     def batches(self) -> Iterator[Columns]:
-        """Like columns(), in batches of some ten thousand calls: memory stays bounded.
+        """Like columns(), but in batches of some ten thousand calls, so that memory is bounded.
 
-        "names" is one list, which grows from one batch to the next. A number in "function" means
-        the same in all batches.
+        "names" is one list, to which each batch may append names. A number in "function" has one
+        meaning in all batches.
         """
         return self._read()
 
@@ -79,16 +79,17 @@ class Calls:
             yield from take_batches(pipe, child)
 
     def columns(self) -> Columns:
-        """All calls: a dictionary of memoryviews with one element for each call.
+        """Returns all calls: a dictionary of memoryviews that have one element for each call.
 
-        "function": the name's place in "names" (format I; two functions may have one name)
-        "timestamp": when it was entered, in nanoseconds (Q)
-        "duration": in nanoseconds (Q)
-        "depth": the number of calls around it (H)
-        "tid": the task (i)
-        "names": a list of str
+        "function": the index of the function's name in "names" (format I). Two functions may have
+            one name
+        "timestamp": the time at which the function was entered, in nanoseconds (Q)
+        "duration": the duration of the call, in nanoseconds (Q)
+        "depth": the number of calls that were open around this call (H)
+        "tid": the number of the task (i)
+        "names": the names of functions, a list of str
 
-        A call takes 26 bytes. Use batches() when that is too much.
+        A call takes 26 bytes. Use batches() if this is too much for all calls.
         """
         collected = {key: bytearray() for key in FORMATS}
         names: List[str] = []
@@ -102,9 +103,9 @@ class Calls:
         return columns
 
     def numpy(self) -> Columns:
-        """Like columns(), with arrays of numpy, which share the memory of the columns.
+        """Like columns(), but with arrays of numpy, which share the memory of the columns.
 
-        Raises ImportError where numpy is not installed.
+        Raises ImportError if numpy is not installed.
         """
         import numpy
 
@@ -113,14 +114,14 @@ class Calls:
 
 
 def widen(pipe: int) -> None:
-    """Let more bytes wait in the pipe. A limit of the system may forbid that; reading is slower
-    then."""
+    """Enlarge the pipe's buffer. A limit of the system may forbid that, which makes reading
+    slower."""
     with contextlib.suppress(OSError):
         fcntl.fcntl(pipe, getattr(fcntl, "F_SETPIPE_SZ", 1031), PIPE_BYTES)
 
 
 def take(pipe: Any, size: int) -> bytearray:
-    """@size bytes of @pipe; fewer when the child has ended."""
+    """Read @size bytes from @pipe. Returns fewer bytes if the child has ended."""
     data = bytearray(size)
     view, got = memoryview(data), 0
     while got < size:
@@ -134,7 +135,7 @@ def take(pipe: Any, size: int) -> bytearray:
 
 
 def take_batches(pipe: Any, child: Child) -> Iterator[Columns]:
-    """The frames of @pipe. Raises Error when @child ends before the last one."""
+    """Yields the frames from @pipe. Raises Error if @child ends before the last frame."""
     names: List[str] = []
     while True:
         header = take(pipe, HEADER.size)
@@ -154,7 +155,7 @@ def take_batches(pipe: Any, child: Child) -> Iterator[Columns]:
 
 
 def cut(data: bytearray, nr_calls: int) -> Iterator[Tuple[str, memoryview]]:
-    """The columns of a frame of @nr_calls calls, as views of its bytes."""
+    """Yields the columns of a frame with @nr_calls calls, as views of the frame's bytes."""
     begin, view = 0, memoryview(data)
     for key, (form, size) in FORMATS.items():
         yield key, view[begin : begin + nr_calls * size].cast(form)

@@ -1,7 +1,7 @@
 """The script that `utrail script` runs for Calls: it writes columns to a pipe (_wire.py).
 
-Its only argument is the pipe's descriptor. The Python inside utrail runs it, so it uses the
-standard library alone.
+Its only argument is the descriptor of the pipe. The Python inside of utrail runs the script, so
+the script uses only the standard library.
 """
 
 import os
@@ -12,12 +12,13 @@ from _wire import HEADER, NAME_END, ORDER
 
 pipe = -1
 names_sent = 0
-# False after an exception. The last frame is not sent then, which tells the reader of the loss.
+# False after an exception. Then the script does not send the last frame, so that the reader notices
+# the loss.
 whole = True
 
 
 def send(piece: Any) -> None:
-    """Write all of @piece. The run ends when the reader has closed the pipe."""
+    """Write all of @piece. The script ends if the reader has closed the pipe."""
     view = memoryview(piece).cast("B")
     try:
         while len(view):

@@ -1,4 +1,4 @@
-"""A recording: its functions, events and tasks, and facts about how it was made."""
+"""A recording: its functions, events and tasks, and facts about the recording itself."""
 
 import json
 import os
@@ -10,16 +10,18 @@ from ._tool import AnyPath, Error, Names, Range, Tids, Time, as_list, filters, l
 
 
 class Function(NamedTuple):
-    """All calls of a function together. Times are in nanoseconds.
+    """The sums over all calls of a function. Times are in nanoseconds.
 
-    name: of the function; events of the scheduler are there as "linux:schedule"
-    calls: their number
-    total: the time in it, with all that it called; recursive calls are not counted twice
-    self: the time in it alone
-    min, max, avg: of the total times of its calls
-    self_min, self_max, self_avg: of their self times
-    p50, p90, p99: so many percent of its calls took this time or less, to within one percent
-    size: of its code, in bytes; 0 if unknown
+    name: the name of the function. Events of the scheduler have the name "linux:schedule"
+    calls: the number of calls
+    total: the time in the function and in the functions that it called. The time of recursive
+        calls is not counted twice
+    self: the time in the function without the functions that it called
+    min, max, avg: the minimum, maximum and average of the total times of the calls
+    self_min, self_max, self_avg: the minimum, maximum and average of the self times of the calls
+    p50, p90, p99: the times within which 50, 90 and 99 percent of the calls ended, accurate to one
+        percent
+    size: the size of the function's code in bytes, or 0 if it is unknown
     """
 
     name: str
@@ -51,12 +53,12 @@ FUNCTION_FIELDS = (
 class Event(NamedTuple):
     """An event of the program, of its processes or of the kernel.
 
-    name: PROVIDER:EVENT
-    timestamp: in nanoseconds
-    tid: the task
-    pid: its process
-    data: its fields by name
-    text: the same as the program shows it
+    name: the name of the event, PROVIDER:EVENT
+    timestamp: the time of the event, in nanoseconds
+    tid: the number of the task
+    pid: the number of the task's process
+    data: the fields of the event by name
+    text: the fields in the form in which utrail shows them
     """
 
     name: str
@@ -70,8 +72,8 @@ class Event(NamedTuple):
 class Task(NamedTuple):
     """A thread that was recorded.
 
-    timestamp: when it began, or when recording did, in nanoseconds
-    megabytes: the size of its records
+    timestamp: the time at which the task or the recording began, whichever is later, in nanoseconds
+    megabytes: the size of the task's records
     """
 
     tid: int
@@ -85,22 +87,24 @@ INFO = re.compile(r"# (\S.*?) *: (.*)$")
 
 
 class Recording:
-    """A recording in a directory, which utrail.open() makes. It is read when it is asked for.
+    """A recording in a directory, opened by utrail.open(). The methods read the recording.
 
-    Arguments that several methods have, each None for all:
+    Several methods have these arguments. The value None does not filter:
 
-    function: only these functions and what they call (one pattern, or several)
-    notrace: not these functions, nor what they call
-    depth: only calls within so many levels
-    time: only calls that took so long, and their callers: nanoseconds, or a text as "1.5ms"
-    range: only this part: (FROM, TO), two timestamps in nanoseconds, each of which may be None;
-        or a text as "12.000000345~" or "~1.5ms", times since the start
-    tids: only these tasks
-    libcalls: False: without calls of library functions
-    match: how the patterns are read: "regex", "glob" or "simple"
+    function: only these functions and the functions that they call (one pattern, or several)
+    notrace: all functions except these and the functions that they call
+    depth: only calls within this number of levels
+    time: only calls that took at least this time, and their callers. The time is a number of
+        nanoseconds, or a text like "1.5ms"
+    range: only this part of the recording: (FROM, TO), two timestamps in nanoseconds, each of which
+        may be None; or a text like "12.000000345~" or "~1.5ms" with times since the start
+    tids: only the tasks with these numbers
+    libcalls: False leaves out calls of library functions
+    match: the kind of the patterns: "regex", "glob" or "simple"
 
-    They mean what they mean to ``utrail replay``; utrail-filter(7) has the details. Methods raise
-    Error when the program refuses them, or cannot read the recording.
+    The arguments have the meanings that they have for ``utrail replay``. utrail-filter(7) has the
+    details. The methods raise Error if the program refuses an argument, or cannot read the
+    recording.
     """
 
     def __init__(self, path: AnyPath, program: str) -> None:
@@ -125,7 +129,7 @@ class Recording:
         libcalls: bool = True,
         match: str = "regex",
     ) -> Calls:
-        """The calls: an iterable of Call, with columns(), numpy() and batches() of many."""
+        """Returns the calls: an iterable of Call, which can also return the calls as columns."""
         options = filters(function, notrace, depth, time, range, tids, libcalls, match)
         return Calls(self._program, self.path, options)
 
@@ -141,7 +145,7 @@ class Recording:
         match: str = "regex",
         sort: str = "total",
     ) -> List[Function]:
-        """The rows of ``utrail report``, in the order of @sort (its option -s), largest first."""
+        """Returns the rows of ``utrail report``, largest first. @sort is the program's option -s."""
         words = self._words("report", "--format=json", "--no-progress", f"--sort={sort}")
         words.append(f"--output-fields={FUNCTION_FIELDS}")
         words += filters(function, notrace, depth, time, range, tids, libcalls, match)
@@ -156,10 +160,10 @@ class Recording:
         tids: Tids = None,
         match: str = "regex",
     ) -> Iterator[Event]:
-        """The events, in the order of time, while they are read.
+        """Yields the events in the order of time, while they are read.
 
-        event: only these: "PROVIDER:EVENT" (one, or several)
-        function: only those inside of these functions
+        event: only events with these names, "PROVIDER:EVENT" (one, or several)
+        function: only events inside of calls of these functions
         """
         words = self._words("events", "--as=json")
         words += [f"--Event={name}" for name in as_list(event)]
@@ -171,14 +175,14 @@ class Recording:
                 yield Event(e["event"], e["ts"], e["tid"], e["pid"], data, e.get("text", ""))
 
     def tasks(self) -> List[Task]:
-        """The tasks, in the order in which they began."""
+        """Returns the tasks, in the order in which they began."""
         found = map(TASK.match, text_of(self._words("info", "--task")).splitlines())
         return [
             Task(int(m[3]), m[4], int(m[1]) * 10**9 + int(m[2]), float(m[5])) for m in found if m
         ]
 
     def info(self) -> Dict[str, str]:
-        """The lines of ``utrail info`` by their names: "cmdline", "hostname", "exit status", ..."""
+        """Returns the lines of ``utrail info`` by their names, like "cmdline" and "exit status"."""
         found = map(INFO.match, text_of(self._words("info")).splitlines())
         return {m[1]: m[2] for m in found if m}
 

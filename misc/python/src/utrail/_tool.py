@@ -1,4 +1,4 @@
-"""Finds the program utrail, makes its options, and runs it as a child."""
+"""Finds the program utrail, composes its options, and runs it as a child."""
 
 import contextlib
 import os
@@ -15,24 +15,24 @@ Time = Union[int, str, None]
 Range = Union[str, Tuple[Optional[int], Optional[int]], None]
 Tids = Union[int, Iterable[int], None]
 
-# An exception has at most this much of the text that a child wrote to standard error.
+# An exception contains at most this many bytes of the child's standard error.
 TOLD_MAX_BYTES = 65536
 
-# utrail contains a Python of its own. These variables are about the Python that runs this module.
+# These variables are for the Python that runs this module. utrail contains a Python of its own.
 NOT_ITS_OWN = ("PYTHONHOME", "PYTHONPATH", "PYTHONSTARTUP", "PYTHONINSPECT", "PYTHONWARNINGS")
 
 
 class Error(Exception):
-    """A recording that cannot be read, options that the program refuses, or no program."""
+    """The recording cannot be read, the program refuses an option, or there is no program."""
 
 
 class RecordingWarning(UserWarning):
-    """The program has printed a warning, as for a damaged recording."""
+    """The program has printed a warning, for example because the recording is damaged."""
 
 
 def beside_package() -> Optional[str]:
-    """The path of bin/utrail below PREFIX, if this package is
-    PREFIX/lib/pythonX/site-packages/utrail."""
+    """Returns the path of bin/utrail below PREFIX if this package is
+    PREFIX/lib/pythonX/site-packages/utrail, or None."""
     parents = Path(__file__).resolve().parents
     if len(parents) > 4 and parents[3].name.startswith("lib"):
         return shutil.which(str(parents[4] / "bin" / "utrail"))
@@ -40,7 +40,7 @@ def beside_package() -> Optional[str]:
 
 
 def find_program(given: Optional[AnyPath] = None) -> str:
-    """The path of the program utrail. Raises Error when there is none."""
+    """Returns the path of the program utrail. Raises Error if there is none."""
     named = os.fspath(given) if given is not None else os.environ.get("UTRAIL")
     if named:
         found = shutil.which(named)
@@ -55,8 +55,8 @@ def find_program(given: Optional[AnyPath] = None) -> str:
 
 
 def child_environment() -> Dict[str, str]:
-    """The environment without variables for another Python; no bytecode is written beside
-    _feed.py."""
+    """Returns the environment of the child. Variables for another Python are left out, and no
+    bytecode is written to the folder of _feed.py."""
     own = {key: value for key, value in os.environ.items() if key not in NOT_ITS_OWN}
     return {**own, "PYTHONDONTWRITEBYTECODE": "1"}
 
@@ -68,7 +68,7 @@ def as_list(names: Names) -> List[str]:
 
 
 def as_time(time: Union[int, str]) -> str:
-    """The option's text: a number is in nanoseconds, a text has its unit."""
+    """Returns the value of an option. A number is in nanoseconds, and a text contains its unit."""
     return time if isinstance(time, str) else f"{int(time)}ns"
 
 
@@ -77,8 +77,8 @@ def as_timestamp(ns: Optional[int]) -> str:
 
 
 def as_range(range: Union[str, Tuple[Optional[int], Optional[int]]]) -> str:
-    """The option's text: two numbers are timestamps in nanoseconds, None is the recording's begin
-    or end."""
+    """Returns the value of an option. Two numbers are timestamps in nanoseconds. None stands for
+    the beginning or the end of the recording."""
     return range if isinstance(range, str) else "~".join(map(as_timestamp, range))
 
 
@@ -96,7 +96,7 @@ def filters(
     libcalls: bool = True,
     match: str = "regex",
 ) -> List[str]:
-    """Options for the program. Each is one word, so that a value may begin with a dash."""
+    """Returns options for the program. Each is one word, so its value may begin with a dash."""
     options = [f"--match={match}"]
     options += [f"--filter={name}" for name in as_list(function)]
     options += [f"--notrace={name}" for name in as_list(notrace)]
@@ -108,7 +108,7 @@ def filters(
 
 
 class Child:
-    """The running program. Its standard error is kept in a file without a name."""
+    """The running program. Its standard error is written to a temporary file without a name."""
 
     def __init__(
         self,
@@ -131,17 +131,17 @@ class Child:
             raise Error(f"cannot run '{words[0]}': {error}") from error
 
     def told(self) -> str:
-        """The text on standard error, without the program's name before it."""
+        """Returns the text on standard error, without the name of the program at its beginning."""
         size = self._told.seek(0, os.SEEK_END)
         self._told.seek(max(0, size - TOLD_MAX_BYTES))
         text = self._told.read().decode(errors="replace").strip()
         return text[len("utrail: "):] if text.startswith("utrail: ") else text
 
     def finish(self, complete: bool = True) -> None:
-        """Wait for the child's end. Raises Error when it has failed.
+        """Wait for the end of the child. Raises Error if the child has failed.
 
-        complete: False: the child has sent less than expected, which is an Error. Otherwise
-        status 1 is a warning (the recording is damaged), as is any text on standard error.
+        complete: False if the child has sent less than expected, which raises Error. If it is True,
+            status 1 (the recording is damaged) and any text on standard error are only warnings
         """
         status = self.process.wait()
         told = self.told()
@@ -151,7 +151,7 @@ class Child:
             warnings.warn(told, RecordingWarning, stacklevel=4)
 
     def stop(self) -> None:
-        """End the child at once; nothing happens when it has ended."""
+        """End the child at once if it is still running."""
         if self.process.poll() is None:
             self.process.kill()
         self.process.wait()
@@ -160,7 +160,7 @@ class Child:
 
 @contextlib.contextmanager
 def running(words: Sequence[str], **kw: Any) -> Iterator[Child]:
-    """A child that ends with the block, also when an exception leaves the block."""
+    """Starts a child for a `with` block. The child ends with the block, also after an exception."""
     child = Child(words, **kw)
     try:
         yield child
@@ -169,7 +169,7 @@ def running(words: Sequence[str], **kw: Any) -> Iterator[Child]:
 
 
 def lines_of(words: Sequence[str]) -> Iterator[str]:
-    """The lines that the program prints, each as soon as it is printed."""
+    """Yields each line that the program prints, as soon as it is printed."""
     with running(words, stdout=subprocess.PIPE) as child:
         out: Optional[IO[bytes]] = child.process.stdout
         assert out is not None
@@ -180,5 +180,5 @@ def lines_of(words: Sequence[str]) -> Iterator[str]:
 
 
 def text_of(words: Sequence[str]) -> str:
-    """The whole output of the program."""
+    """Returns the whole output of the program."""
     return "".join(lines_of(words))

@@ -1,16 +1,16 @@
-"""The bytes between _feed.py and _calls.py: frames in the machine's own order of bytes.
+"""The format of the bytes that _feed.py sends to _calls.py: frames in the machine's byte order.
 
-A frame is HEADER, names, columns. It has the names that are in no earlier frame, in UTF-8, with
-NAME_END after each. The columns stand in ORDER, large elements first, so that all are aligned.
-The last frame has no calls.
+A frame consists of HEADER, names, and columns. The names are those that no earlier frame has, in
+UTF-8, each followed by NAME_END. The order of the columns is ORDER. Columns with large elements
+come first, so that all elements are aligned. The last frame has no calls.
 """
 
 import struct
 
-# The number of calls, the number of bytes of names.
+# The number of calls, and the number of bytes of names.
 HEADER = struct.Struct("=QQ")
 NAME_END = b"\0"
-# By column: the format of an element in the notation of struct, and its size in bytes.
+# For each column, the format of an element in the notation of struct, and its size in bytes.
 FORMATS = {
     "timestamp": ("Q", 8),
     "duration": ("Q", 8),
