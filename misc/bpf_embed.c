@@ -1,9 +1,9 @@
 /*
- * Makes C of the eBPF program while utrail is built: bpf_embed PROGRAM.o OUT.h.
+ * Converts an eBPF program to C source while utrail is built: bpf_embed PROGRAM.o OUT.h.
  *
- * libbpf makes a loader, an eBPF program that loads the other one inside the kernel (a "light
- * skeleton", bpf_object__gen_loader()). So utrail need not read the kernel's types. A second loader
- * leaves out the programs that see files.
+ * libbpf generates a loader, which is an eBPF program that loads the given program inside of the
+ * kernel (a "light skeleton", bpf_object__gen_loader()). So utrail need not read the types of the
+ * kernel. A second loader leaves out the programs that follow files.
  */
 #include <bpf/libbpf.h>
 #include <ctype.h>
@@ -24,15 +24,15 @@ static bool is_of_files(const char *name)
 	return false;
 }
 
-/* Print warnings only. */
+/* Prints libbpf's warnings, and no other messages. */
 static int print_warning(enum libbpf_print_level level, const char *format, va_list args)
 {
 	return level == LIBBPF_WARN ? vfprintf(stderr, format, args) : 0;
 }
 
 /*
- * Makes NAME of "name" or ".section.name", in capitals. Returns false when it is no word, as
- * ".str1.1".
+ * Stores NAME, in capitals, for a "name" or ".section.name". Returns false if the name is not a
+ * word, like that of ".str1.1".
  */
 static bool constant_of(const char *name, char *out, size_t size)
 {
@@ -53,7 +53,10 @@ static void write_bytes(FILE *out, const char *name, const char *bytes, uint32_t
 	fprintf(out, "\n};\n\n");
 }
 
-/* A map's number is its index in the loader's context, and so is a program's number. */
+/*
+ * Writes the numbers of maps. A number is the index of the map in the loader's context. Programs are
+ * numbered in the same way.
+ */
 static void write_maps(FILE *out, const struct bpf_object *object)
 {
 	struct bpf_map *map;

@@ -1,11 +1,11 @@
 #!/bin/bash
-# Libraries and headers of another machine, for its cross file beside this one.
+# Fetches the libraries and headers of another machine, which its cross file in this folder uses.
 #
 #   misc/cross/sysroot.sh aarch64|riscv64|arm|i386
 #
-# Unpacks Debian's packages of that machine below build-cross/sysroot/; nothing of this system
-# changes. Packages that are there already stay as they are: remove the directory to renew them.
-# Status 77: the mirror does not have them.
+# The script unpacks Debian's packages of that machine below build-cross/sysroot/, and changes
+# nothing else on this system. If the directory of the machine exists, its packages stay as they
+# are. Remove the directory to renew them. The status is 77 if the mirror does not have them.
 set -eu
 cd "$(dirname "$0")/../.."
 
@@ -25,7 +25,7 @@ esac
 roots=$PWD/build-cross/sysroot
 root=$roots/$machine
 mkdir -p "$roots"
-# Meson's cross files cannot name a path beside themselves.
+# Meson's cross files cannot contain a path relative to themselves, so this file defines it.
 printf "[constants]\nroot = '%s'\n" "$root" > "$roots/$machine.ini"
 [ ! -d "$root" ] || exit 0
 
@@ -36,8 +36,8 @@ read -r release mirror < <(apt-get indextargets --format '$(LABEL) $(CODENAME) $
 	echo "misc/cross/sysroot.sh: apt-get knows no Debian mirror to fetch packages from" >&2
 	exit 1
 }
-# Debian 12 has no riscv64, the next release has. A program that is built here with this release's C
-# library runs under qemu with the next release's, too.
+# Debian 12 has no packages for riscv64, so those of the next release are used. A program that is
+# linked here with the C library of Debian 12 can use the C library of the next release under qemu.
 [ "$arch $release" != "riscv64 bookworm" ] || release=trixie
 
 temp=$roots/$machine.work
@@ -57,7 +57,7 @@ fetch() {
 	apt-get -q $options update &&
 		apt-get -q -y $options --no-install-recommends --download-only install $packages
 }
-# While a mirror is updated, its files differ from its lists; once that took days.
+# While a mirror is updated, its files differ from its lists. Once an update took days.
 tries=3
 until fetch; do
 	tries=$((tries - 1))
@@ -73,7 +73,7 @@ ln -s usr/lib "$temp/tree/lib"
 for package in "$temp"/cache/archives/*.deb; do
 	dpkg-deb --fsys-tarfile "$package" | tar -C "$temp/tree" --keep-directory-symlink --exclude=./usr/share -xf -
 done
-# Absolute links lead to this tree, not to the machine's root.
+# Absolute links are changed, so that they lead to this tree and not to the root of this system.
 find "$temp/tree" -type l -lname '/*' -printf '%p\n%l\n' | while read -r link && read -r target; do
 	ln -sfnr "$temp/tree$target" "$link"
 done
