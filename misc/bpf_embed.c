@@ -54,8 +54,8 @@ static void write_bytes(FILE *out, const char *name, const char *bytes, uint32_t
 }
 
 /*
- * Writes the numbers of maps. A number is the index of the map in the loader's context. Programs are
- * numbered in the same way.
+ * Writes the numbers of maps. A number is the index of the map in the loader's context. Programs
+ * are numbered in the same way.
  */
 static void write_maps(FILE *out, const struct bpf_object *object)
 {

@@ -145,7 +145,7 @@ class Recording:
         match: str = "regex",
         sort: str = "total",
     ) -> List[Function]:
-        """Returns the rows of ``utrail report``, largest first. @sort is the program's option -s."""
+        """Returns the rows of ``utrail report``, largest first. @sort is its option -s."""
         words = self._words("report", "--format=json", "--no-progress", f"--sort={sort}")
         words.append(f"--output-fields={FUNCTION_FIELDS}")
         words += filters(function, notrace, depth, time, range, tids, libcalls, match)
