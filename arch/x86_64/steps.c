@@ -8,16 +8,16 @@
 #define LENGTH_MAX 15
 
 /*
- * Opcode maps: a letter for the bytes that follow an opcode's last byte, with 16 opcodes in a row.
- * The sources are Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, appendix
- * A; for XOP and 3DNow, AMD64 Architecture Programmer's Manual, volume 3.
+ * Opcode maps. Each row is for 16 opcodes. A letter names the bytes that follow the last byte of an
+ * opcode. The sources are Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2,
+ * appendix A, and for XOP and 3DNow, AMD64 Architecture Programmer's Manual, volume 3.
  *
  *  .  nothing                                      b  8 bits
  *  m  ModRM                                        w  16 bits
  *  M  ModRM and 8 bits                             z  16 or 32 bits
  *  Z  ModRM and 16 or 32 bits                      v  16, 32 or 64 bits
  *  3  ModRM, and 8 bits if its register is 0 or 1  e  16 and 8 bits
- *  4  the same with 16 or 32 bits                  o  an address
+ *  4  like 3, but with 16 or 32 bits               o  an address
  *  j  a distance of 8 bits                         J  a distance of 32 bits
  *  -  no instruction, a prefix, or another map
  */

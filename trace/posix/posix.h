@@ -65,7 +65,7 @@ enum pxt_run {
  *               stream's beginning
  * @gap: 0, or the position of the first lost event that no reader was told of yet, plus 1
  * @gap_ns: the time of that event
- * @clear_at: records that begin before this place are not read any more
+ * @clear_at: records that begin before this position are not read any more
  * @log_bytes: the size of the struct pxt_log_part (keeper.h) after the cells; 0: there is no log
  * @run_at_end: 0; or PT_WAS_CLOSED and the value of @run, if a process other than the owner has
  *              closed the stream
