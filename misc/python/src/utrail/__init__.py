@@ -43,9 +43,9 @@ def open(
 ) -> Recording:
     """Open the recording in the directory @path, made by utrail or by uftrace.
 
-    utrail: the path of the program that reads the recording. The default is the first one that
-        exists of $UTRAIL, ``bin/utrail`` of the prefix in which this package is installed, and
-        ``utrail`` in $PATH
+    utrail: the path of the program that reads the recording. The default is $UTRAIL. If that is
+        not set, it is ``bin/utrail`` of the prefix in which this package is installed, if that
+        exists, or ``utrail`` in $PATH
 
     Raises Error if there is no such program, or if @path is not a recording.
     """
