@@ -82,7 +82,7 @@ static bool skip_bytes(struct scan *s, unsigned bytes)
 	return true;
 }
 
-/* REX has an effect only directly in front of the opcode. */
+/* Reads the prefixes. REX has an effect only if it is directly before the opcode. */
 static bool take_prefixes(struct scan *s)
 {
 	for (; s->at < s->end; s->at++) {
@@ -112,7 +112,7 @@ static bool take_prefixes(struct scan *s)
 	return false;
 }
 
-/* ModRM, SIB and the displacement (SDM volume 2, 2.1.5 and 2.2.1.6). */
+/* Reads ModRM, SIB and the displacement (SDM volume 2, 2.1.5 and 2.2.1.6). */
 static bool take_modrm(struct scan *s)
 {
 	if (s->at >= s->end)
@@ -252,7 +252,7 @@ static bool take_rest(struct scan *s, char letter)
 	}
 }
 
-/* xbegin: c7 f8, a branch by 32 bits. */
+/* True for xbegin (c7 f8), which is a branch with a 32-bit displacement. */
 static bool is_transaction(const struct scan *s)
 {
 	return s->map == 1 && s->opcode == 0xc7 && s->modrm == 0xf8;
@@ -297,7 +297,7 @@ static enum insn_flow flow_of(const struct scan *s, char letter)
 	}
 }
 
-/* nop in its forms, and int3. */
+/* True for nop in all its forms, and for int3. */
 static bool is_padding(const struct scan *s)
 {
 	if (s->map == 0x0f)

@@ -294,7 +294,7 @@ bool pxt_view_wait(struct pxt_view *view, int tries);
 void pxt_view_drop(struct pxt_view *view);
 void pxt_view_forget(struct pxt_view *view);
 bool pxt_view_map(unsigned int number, uint32_t serial);
-/* Detach a stream that has ended from the process. */
+/* Detach an ended stream from the process of @registry. */
 void pxt_view_detach(struct pxt_registry *registry, unsigned int number, uint32_t serial);
 
 /*
@@ -337,7 +337,7 @@ void pxt_inside_in_child(void);
 struct pxt_thread *pxt_inside_new(void);
 bool pxt_inside_wait(int *tries);
 
-/* The struct of all threads that have none of their own. */
+/* The struct that is shared by all threads without a struct of their own. */
 extern struct pxt_thread pxt_nobody;
 
 /* clock.c. Its functions are signal-safe. */
@@ -467,7 +467,7 @@ static inline uint32_t pxt_data_room(const struct pxt_view *view)
 
 /* record.c */
 void pxt_record(uint32_t id, const void *data, size_t len, const void *address);
-/* Record a system event of this process, whether the stream runs or not. The filter applies. */
+/* Record a system event of this process, also if the stream does not run. The filter applies. */
 void pxt_put_system(struct pxt_view *view, uint32_t id, const void *data, uint32_t len,
 		    const void *address);
 /* Record a system event without data if the stream runs and has room. */
@@ -477,7 +477,7 @@ void pxt_filter_get(struct pxt_stream *stream, trace_event_set_t *set);
 void pxt_put_start(struct pxt_view *view, const void *address);
 void pxt_wake_readers(struct pxt_stream *stream);
 
-/* recorded.c: events for a recorder, under `utrail record` */
+/* recorded.c: send events to the recorder, under `utrail record`. */
 void pxt_recorded_declare(uint32_t id, const char *name);
 void pxt_recorded_emit(uint32_t id, const void *data, size_t len);
 
@@ -492,8 +492,9 @@ enum pxt_kind {
 };
 
 /*
- * @fd: its lock tells the keeper (keeper.h) that this process still runs; -1: there is no keeper
- * @dev, @ino: of its file, in case the program closes the descriptor
+ * @fd: a descriptor whose lock tells the keeper (keeper.h) that this process still runs, or -1 if
+ *      there is no keeper
+ * @dev, @ino: the file of @fd, for a check that the program has not closed the descriptor
  * @child: the pid of the keeper if it is a child of this process
  */
 struct pxt_keeper {
