@@ -237,7 +237,10 @@ int pxt_place_try_lock(int place);
 int pxt_place_lock_soon(int place);
 void pxt_place_unlock(int lock);
 void pxt_place_name(char name[64], char kind, uint64_t number, uint64_t start);
-/* Map a whole file, which must have at least *@bytes bytes. Returns NULL on failure. */
+/*
+ * Map a whole file, which must have at least *@bytes bytes. Stores the size of the file in *@bytes.
+ * Returns NULL on failure.
+ */
 void *pxt_place_map(int place, const char *name, size_t *bytes);
 struct pxt_stream *pxt_place_map_stream(int place, unsigned int number, size_t *bytes);
 /*
