@@ -49,10 +49,7 @@ static unsigned default_writers(void)
 	return cpus > 4 ? (cpus + 3) / 4 : 1;
 }
 
-/*
- * Chooses the events of perf. Without --Event these are the events about tasks, their names and
- * their switches.
- */
+/* Chooses the events of perf. Without --Event these are events of tasks, names and switches. */
 static void choose_perf(const struct opts *opts, struct record_settings *settings)
 {
 	const struct event_rules *events = &opts->events;
@@ -231,9 +228,7 @@ static void warn_about_sealed(const struct msg *msg, const struct notes *notes,
 			 notes->talks_sealed == 1 ? "time" : "times");
 }
 
-/*
- * Returns the first error of writing a map or symbol file. Its code is 0 when there was no error.
- */
+/* Returns the first error of writing a map or symbol file. Its code is 0 without an error. */
 static const struct uft_err *save_error(const struct recorder *rec)
 {
 	return rec->channel.save_error.code ? &rec->channel.save_error : &rec->tasks.map_error;
@@ -372,10 +367,7 @@ static int choose_way(struct run *run, struct recorder *rec, struct uft_err *err
 	return ret;
 }
 
-/*
- * Begins to follow processes. The child waits until this is done, because --proc must record all
- * processes.
- */
+/* Begins to follow processes. The child waits for this, so that all processes are recorded. */
 static int begin_processes(struct run *run, struct recorder *rec, struct uft_err *err)
 {
 	struct launched *program = &run->program_process;
@@ -424,10 +416,7 @@ static int finish_run(struct run *run, struct recorder *rec, int ret)
 	return ret;
 }
 
-/*
- * Finds the functions to patch before the program starts. Later, the program would have to wait for
- * the search.
- */
+/* Finds the functions to patch. Later, the program would have to wait for the search. */
 static void find_patches(struct run *run, struct recorder *rec)
 {
 	char path[PATH_MAX];
@@ -443,10 +432,7 @@ static void find_patches(struct run *run, struct recorder *rec)
 		patches_find(&rec->planner.patches, &run->settings, known, /* is_program= */ true);
 }
 
-/*
- * Warns that another process has the socket name of this recorder. Only users who may send requests
- * to it are warned.
- */
+/* Warns users who may send requests that another process has the recorder's socket name. */
 static void warn_about_door(const struct run *run, const struct recorder *rec)
 {
 	if (rec->service.trouble.code && (run->settings.has_agent || run->settings.flight_bytes))
@@ -557,10 +543,7 @@ static void print_times(const struct run *run)
 	print_seconds("user time", timeval_ns(run->end.usage.ru_utime));
 }
 
-/*
- * Warns about programs that were built with -finstrument-functions. The hooks of this method get an
- * address, but no registers.
- */
+/* Warns about -finstrument-functions: hooks of this kind get an address, but no registers. */
 static void warn_about_method(const struct run *run)
 {
 	const struct object_program *facts = &run->program.facts;
@@ -712,10 +695,7 @@ static int record_into_dir(struct run *run, struct uft_err *err)
 	return exit_status(run);
 }
 
-/*
- * Does the work of --nop: measures the cost of preloading a library that does nothing. No data is
- * recorded.
- */
+/* --nop: measures the cost of preloading a library that does nothing. No data is recorded. */
 static int run_nop(struct run *run, struct uft_err *err)
 {
 	struct launched child;
