@@ -96,9 +96,9 @@ void arch_write_call_stub(uint8_t *code, uint32_t index, const uint64_t *cell);
 
 /* The entries of patched code into the probe. */
 enum arch_hook {
-	ARCH_HOOK_POINT,      /* an event, from its stub */
-	ARCH_HOOK_POINT_ARGS, /* an event with arguments, from its stub */
-	ARCH_HOOK_ENTRY,      /* a function begins, from its stub */
+	ARCH_HOOK_POINT,      /* an event happens: called by the event's stub */
+	ARCH_HOOK_POINT_ARGS, /* an event with arguments happens: called by the event's stub */
+	ARCH_HOOK_ENTRY,      /* a function begins: called by the function's stub */
 	ARCH_HOOK_CALL,	      /* a function begins: called as __fentry__ */
 	ARCH_HOOK_XRAY_ENTRY, /* called from the sleds of clang's XRay */
 	ARCH_HOOK_XRAY_EXIT,  /* a jump leads there in place of a return instruction */

@@ -203,7 +203,7 @@ struct opts {
 	/* replay, live */
 	bool flat;
 	bool follow;	    /* replay: continue while the recording grows */
-	bool live_at_end;   /* live: show the calls after the program has ended */
+	bool live_at_end;   /* live: do not show calls before the program has ended */
 	bool merge_leaves;  /* --no-merge: false */
 	bool show_args;	    /* --no-args: false */
 	bool show_comments; /* --no-comment: false */

@@ -188,8 +188,8 @@ stage_real() {
 	suite real meson test -C build --no-rebuild --verbose --suite real --suite shipped
 }
 
-# Programs and servers as Debian ships them. A test of a program that cannot be installed is
-# skipped, with the package's name.
+# Installs programs and servers as Debian ships them, for the tests. If a program cannot be
+# installed, its test is skipped, and the test's output has the name of the missing package.
 install_shipped() {
 	# shellcheck disable=SC2086  # a list of words
 	install_packages ${shipped_packages:-}

@@ -520,8 +520,8 @@ static int show_beside(const struct opts *opts, char *data_dir, const char *top,
 		       const sigset_t *before, struct uft_err *err)
 {
 	/*
-	 * If the program ends first, the shell uses the terminal again, and a pager would disturb
-	 * the shell.
+	 * The program may end before all calls are shown. The shell then uses the terminal again,
+	 * and a pager would disturb the shell.
 	 */
 	struct opts quiet = *opts;
 	char done;

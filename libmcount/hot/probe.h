@@ -128,7 +128,7 @@ struct thread {
 	uint32_t is_exact;
 	_Atomic uint32_t is_parked; /* with @is_made: no thread runs on this stack */
 	_Atomic uint32_t in_use;    /* 0: its thread has ended, and another thread may take it */
-	/* Open -finstrument-functions calls that were left alone, within @top: see cygprof.c. */
+	/* -finstrument-functions: numbers of open calls within @top without a frame (cygprof.c) */
 	uint32_t cyg_again; /* calls of the function of @top, left alone by filters */
 	uint32_t cyg_deep;  /* calls of the function of @top among @cyg_skipped */
 	struct thread

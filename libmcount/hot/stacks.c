@@ -288,8 +288,9 @@ static void search(void *arg)
 		to = home;
 	if (!to && s->may_make)
 		to = make_stack(s->slot);
+	/* If the other stack gets no state, its calls count as calls on the stack of @t. */
 	if (!to)
-		return; /* without memory for a state, calls there count as calls on this stack */
+		return;
 	switch_to(t, to);
 	s->found = to;
 }

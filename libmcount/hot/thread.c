@@ -171,7 +171,10 @@ struct thread *thread_take_state(void)
 	state_begin(t);
 	if (t->planned)
 		planned_begin(t);
-	/* The next record fits the clock anew. */
+	/*
+	 * With these zeros, the time of the next record comes from clock_refit(), which measures
+	 * the CPU's counter against the kernel's clock.
+	 */
 	t->base_counter = t->refit_ticks = t->last_ns = t->fit_ns = 0;
 	t->is_made = t->high = 0;
 	t->frames[0].slot = FRAME_ABOVE_ALL;

@@ -226,8 +226,8 @@ static void write_record(int fd, const char *bytes, size_t len)
 }
 
 /*
- * Writes to a stream, after the stream's own text. A stream without a descriptor is written by
- * stdio.
+ * Writes to a stream. Text that is still in the stream's buffer is written first. Without a file
+ * descriptor the stream is written by stdio.
  */
 static void write_stream(FILE *stream, const char *bytes, size_t len)
 {

@@ -99,8 +99,10 @@ uint64_t pxt_place_of(const struct pxt_stream *stream, size_t bytes);
 bool pxt_owner_is_gone(const struct pxt_stream *stream, uint64_t at, uint64_t bytes);
 
 /*
- * finish.c: complete the log @fd of the stream at @stream, which has @bytes. Returns 0 or a
- * negative errno. The result is also 0 when another process completes the log or has completed it.
+ * finish.c: write the rest of a stream to its log, in the file @fd. Returns 0 or a negative errno.
+ * The result is also 0 when another process completes the log or has completed it.
+ *
+ * @stream, @bytes: the mapped stream, and the number of mapped bytes
  */
 int pxt_finish(struct pxt_stream *stream, size_t bytes, struct pxt_names *names, int fd);
 /* Returns the stream's part for its log, or NULL when no log needs completion. */

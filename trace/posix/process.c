@@ -1,4 +1,7 @@
-/* The registry and the names of this process, in forked children and at the end of the process. */
+/*
+ * Makes the registry of this process, and finds or makes the names of its user events. Does this
+ * again in a forked child, and removes the registry at the end of the process.
+ */
 #include "posix/posix.h"
 
 #include <errno.h>

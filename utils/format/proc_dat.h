@@ -133,8 +133,9 @@ void proc_act_encode(const struct proc_act *act, struct strbuf *out);
 /*
  * Decode the record at the start of @data.
  *
- * Returns the length of the record, 0 if the @len bytes are only a part of it and *@wanted bytes
- * are needed, or -EBADMSG with @err if it is invalid.
+ * Returns the length of the record, 0 if the @len bytes are only a part of the record, or -EBADMSG
+ * with @err if the record is invalid. If the result is 0, the caller tries again with *@wanted
+ * bytes.
  */
 ssize_t proc_record_decode(const uint8_t *data, size_t len, bool big, struct proc_record *rec,
 			   size_t *wanted, struct uft_err *err);

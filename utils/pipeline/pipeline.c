@@ -254,8 +254,9 @@ static void look_for_return(struct queue *queue, uint64_t known_ns)
 }
 
 /*
- * Let "elapsed" begin with the first return to the CPU or the first call of the kernel, if it is
- * before the first record. uftrace does this, too.
+ * Find the time at which "elapsed" begins. It is the time of the first record, of a task's first
+ * return to the CPU, or of the first call of a kernel function: the earliest of these counts.
+ * uftrace does this, too.
  */
 static void note_first_sched(struct pipeline *pipe)
 {

@@ -14,7 +14,8 @@
 
 /*
  * @thread: the thread that makes calls, or NULL after it was let go
- * @libc: the addresses of functions in its C library, 0 for a function that it does not have
+ * @libc: the addresses of functions in the program's C library, 0 for a function that the library
+ *        does not have
  * @codes: the ranges of the probe's code
  * @text: the probe's changes in the text of the program
  */

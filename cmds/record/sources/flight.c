@@ -271,8 +271,9 @@ static int save_task(struct writers *writers, struct saving *s, struct saving *b
 }
 
 /*
- * Returns the tids of all files, when task.txt must be cleared of other tasks. The caller frees the
- * list. Returns NULL when clearing is not worthwhile yet.
+ * Returns the tids of all files if so many files were removed that the lines of their tasks should
+ * be removed from task.txt. The caller frees the list. Returns NULL when this is not worthwhile
+ * yet, or when memory is short.
  */
 static int32_t *tids_to_keep(struct writers *writers, size_t *nr)
 {

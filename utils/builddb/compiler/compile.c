@@ -196,7 +196,10 @@ static void set_language(struct parsing *p, const char *language)
 					    ends_with(language, "-system-header"));
 }
 
-/* Take an option after which the compiler stops at a step. The earliest step counts. */
+/*
+ * Note the last step of the compiler if @word is an option that states it, such as -c or -S. The
+ * earliest step counts if there are several of these options. Returns false for any other word.
+ */
 static bool take_until(struct parsing *p, const char *word)
 {
 	static const struct {

@@ -84,7 +84,7 @@ enum plan_read {
 	PLAN_READ_PMU_CYCLE = 1U << 2,
 	PLAN_READ_PMU_CACHE = 1U << 3,
 	PLAN_READ_PMU_BRANCH = 1U << 4,
-	PLAN_READ_COUNTER = 1U << 8, /* the first of PLAN_COUNTERS_MAX bits for PLAN_COUNTERS */
+	PLAN_READ_COUNTER = 1U << 8, /* the first of PLAN_COUNTERS_MAX bits, one for each counter */
 };
 
 #define PLAN_COUNTERS_MAX  8

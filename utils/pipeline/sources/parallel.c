@@ -1,4 +1,7 @@
-/* Runs a pipeline by task in several threads (see pipeline.h). */
+/*
+ * Runs a pipeline in several threads (see pipeline.h). Each thread takes whole tasks, or pieces of
+ * large tasks.
+ */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
