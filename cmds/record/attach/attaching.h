@@ -97,6 +97,12 @@ int attaching_find_codes(struct attaching *a, enum attach_step step, struct uft_
 bool attaching_is_anybody_within(struct attaching *a);
 
 /*
+ * True when the C library may be about to call a function of the probe in a thread, although the
+ * probe has unregistered the function. All threads must be stopped.
+ */
+bool attaching_is_anybody_about_to_enter(const struct attaching *a);
+
+/*
  * Take out the changes in @text whose functions have no open call. The other changes stay in @text.
  * The hooks at the starts of these functions must already be out.
  *

@@ -77,7 +77,6 @@ bool attaching_is_anybody_within(struct attaching *a)
 		if (t->is_gone)
 			continue;
 		if (is_within(a, arch_remote_pc(&t->regs), probe, linker) ||
-		    is_about_to_enter(a, t, probe) ||
 		    callable_thread_has_interrupted(&a->w, &a->maps, t, probe->start, probe->end) ||
 		    (linker && callable_thread_has_interrupted(&a->w, &a->maps, t, linker->start,
 							       linker->end)))
@@ -87,6 +86,18 @@ bool attaching_is_anybody_within(struct attaching *a)
 							    a->codes[2 * k + 1]))
 				return true;
 		}
+	}
+	return false;
+}
+
+bool attaching_is_anybody_about_to_enter(const struct attaching *a)
+{
+	const struct mapping *probe = maps_code(&a->maps,
+						maps_module(&a->maps, callable_thread_probe_names));
+
+	for (size_t i = 0; i < a->w.nr; i++) {
+		if (!a->w.threads[i]->is_gone && is_about_to_enter(a, a->w.threads[i], probe))
+			return true;
 	}
 	return false;
 }
@@ -137,7 +148,8 @@ static int wait_until_empty(struct attaching *a, struct uft_err *err)
 		ret = maps_read(&a->maps, a->w.pid);
 		if (ret == 0)
 			changed = text_take_out(&a->text, &a->w, &a->maps);
-		if (ret == 0 && !attaching_is_anybody_within(a))
+		if (ret == 0 && !attaching_is_anybody_within(a) &&
+		    !attaching_is_anybody_about_to_enter(a))
 			ret = attaching_leave(a, ATTACH_COUNT, &inside, err);
 		if (ret < 0)
 			return ret;

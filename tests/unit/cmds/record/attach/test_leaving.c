@@ -284,6 +284,12 @@ static void set_register(struct arch_remote *regs, uint64_t (*read)(const struct
 	assert_int_equal(read(regs), value);
 }
 
+static bool is_about_to_at(uint64_t pc)
+{
+	arch_remote_set_pc(&scripted.threads[1].regs, pc);
+	return attaching_is_anybody_about_to_enter(look);
+}
+
 /*
  * The C library has read the address of a function of the probe, and is about to call it: the
  * address is in a register, or fork(3) wakes threads that wait for its lock.
@@ -298,32 +304,36 @@ TEST_WITH(about_to_enter, setup, NULL)
 	look->libc.fork = SCRIPTED_LIBC + 0x1000;
 	regs->bytes = sizeof(regs->words);
 	memset(regs->words, 0xff, sizeof(regs->words));
-	assert_false(is_within_at(in_libc));
+	assert_false(is_about_to_at(in_libc));
 	regs->words[0] = SCRIPTED_PROBE_END - 1;
-	assert_true(is_within_at(in_libc));
-	assert_false(is_within_at(SCRIPTED_NOWHERE));
+	assert_true(is_about_to_at(in_libc));
+	assert_false(is_about_to_at(SCRIPTED_NOWHERE));
 	regs->words[0] = SCRIPTED_PROBE_CODE - 1;
-	assert_false(is_within_at(in_libc));
+	assert_false(is_about_to_at(in_libc));
 	regs->words[0] = SCRIPTED_PROBE_END;
-	assert_false(is_within_at(in_libc));
+	assert_false(is_about_to_at(in_libc));
 
 	set_register(regs, arch_remote_sp, SCRIPTED_ROOM);
 	memset(stack, 0, 64 * sizeof(*stack));
 	stack[31] = look->libc.fork + 100;
-	assert_false(is_within_at(in_libc));
+	assert_false(is_about_to_at(in_libc));
 	set_register(regs, entered, SYS_futex);
-	assert_true(is_within_at(in_libc));
-	assert_false(is_within_at(SCRIPTED_NOWHERE));
+	assert_true(is_about_to_at(in_libc));
+	assert_false(is_about_to_at(SCRIPTED_NOWHERE));
 	stack[31] = look->libc.fork - 1;
-	assert_false(is_within_at(in_libc));
+	assert_false(is_about_to_at(in_libc));
 	stack[32] = look->libc.fork;
-	assert_false(is_within_at(in_libc));
+	assert_false(is_about_to_at(in_libc));
 	/* In another system call the library is not about to call anything. */
 	stack[31] = look->libc.fork;
 	regs->words[0] = SCRIPTED_PROBE_CODE;
-	assert_true(is_within_at(in_libc));
+	assert_true(is_about_to_at(in_libc));
 	set_register(regs, entered, SYS_clone);
-	assert_false(is_within_at(in_libc));
+	assert_false(is_about_to_at(in_libc));
+	/* An ended thread calls nothing. */
+	set_register(regs, entered, SYS_futex);
+	scripted.threads[1].is_gone = true;
+	assert_false(is_about_to_at(in_libc));
 	attaching_done(&look);
 }
 
@@ -345,6 +355,26 @@ TEST_WITH(within_by_program_counter, setup, NULL)
 	scripted_log();
 	answer_well();
 	arch_remote_set_pc(&scripted.threads[1].regs, SCRIPTED_PROBE_CODE);
+	scripted_answer("stop", 2, -ESRCH, 0);
+	assert_int_equal(attaching_take_out(a, NULL), -ESRCH);
+	assert_string_equal(scripted_log(),
+			    "DOORS_CLOSE HANDLE" WITHDRAW NOT_YET " " NOT_YET " stop");
+	attaching_done(&a);
+}
+
+/* A thread that the C library is about to send into the probe is waited for, too. */
+TEST_WITH(within_in_a_moment, setup, NULL)
+{
+	struct arch_remote *regs = &scripted.threads[1].regs;
+	struct attaching *a = scripted_make();
+
+	assert_int_equal(attaching_begin_calls(a, NULL), 0);
+	scripted_log();
+	answer_well();
+	regs->bytes = sizeof(regs->words);
+	memset(regs->words, 0xff, sizeof(regs->words));
+	regs->words[0] = SCRIPTED_PROBE_CODE;
+	arch_remote_set_pc(regs, SCRIPTED_LIBC + 0x1800);
 	scripted_answer("stop", 2, -ESRCH, 0);
 	assert_int_equal(attaching_take_out(a, NULL), -ESRCH);
 	assert_string_equal(scripted_log(),
