@@ -15,7 +15,7 @@
 
 const char *const callable_thread_libc_names[] = { "libc.so.", "libc-2.", NULL };
 /* Before glibc 2.34, the dynamic linker waits for locks in a separate library of threads. */
-static const char *const threads_names[] = { "libpthread.so.", "libpthread-2.", NULL };
+const char *const callable_thread_threads_names[] = { "libpthread.so.", "libpthread-2.", NULL };
 const char *const callable_thread_linker_names[] = { "ld-linux", "ld-2.", NULL };
 
 /* The kernel shows the name of a memfd after the prefix "/memfd:". */
@@ -96,7 +96,7 @@ static struct locks find_locks(const struct attached *w, const struct maps *maps
 /* True when the thread waits in code of the program. It then holds no lock that dlopen(3) needs. */
 static bool is_past_locks(const struct locks *locks, const struct mapping *code, uint64_t pc)
 {
-	if (!locks->has_one_allocator || maps_is_named(code->path, threads_names))
+	if (!locks->has_one_allocator || maps_is_named(code->path, callable_thread_threads_names))
 		return false;
 	return !maps_is_named(code->path, callable_thread_libc_names) ||
 	       (locks->syscall && pc - locks->syscall < SYSCALL_BYTES);

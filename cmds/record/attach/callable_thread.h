@@ -19,10 +19,14 @@ int callable_thread_stop(struct attached *w, const struct maps *maps,
 bool callable_thread_has_interrupted(const struct attached *w, const struct maps *maps,
 				     const struct attached_thread *t, uint64_t start, uint64_t end);
 
-/* The prefixes of the file names of C libraries, of dynamic linkers and of the probe. */
+/*
+ * The prefixes of the file names of C libraries, of libraries of threads (before glibc 2.34), of
+ * dynamic linkers and of the probe.
+ */
 #define CALLABLE_THREAD_PROBE "libmcount.so"
 extern const char *const callable_thread_probe_names[];
 extern const char *const callable_thread_libc_names[];
+extern const char *const callable_thread_threads_names[];
 extern const char *const callable_thread_linker_names[];
 
 #endif

@@ -48,16 +48,18 @@ static bool is_in_fork(const struct attaching *a, const struct attached_thread *
 static bool is_about_to_enter(const struct attaching *a, const struct attached_thread *t,
 			      const struct mapping *probe)
 {
-	static const char *const libraries[] = { "libc.so.", "libc-2.", "libpthread", NULL };
 	const struct mapping *code = maps_find(&a->maps, arch_remote_pc(&t->regs));
 	long call = arch_remote_entered_call(&t->regs);
 	uint64_t args[4];
 
-	if (!code || !maps_is_named(code->path, libraries))
+	if (!code || !(maps_is_named(code->path, callable_thread_libc_names) ||
+		       maps_is_named(code->path, callable_thread_threads_names)))
 		return false;
 	if (call == SYS_futex)
 		return arch_remote_system_call(&t->regs, args) < 0 && is_in_fork(a, t);
-	for (size_t i = 0; call < 0 && i < t->regs.bytes / sizeof(t->regs.words[0]); i++) {
+	if (call >= 0)
+		return false;
+	for (size_t i = 0; i < t->regs.bytes / sizeof(t->regs.words[0]); i++) {
 		if (t->regs.words[i] - probe->start < probe->end - probe->start)
 			return true;
 	}
