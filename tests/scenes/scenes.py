@@ -9,7 +9,8 @@ scenes.txt.
 
 scenes.txt is a transcript:
 
-    = OPTIONS PROGRAM ACT      a recording, in a directory of its own; a program of the build, or an absolute path
+    = OPTIONS PROGRAM ACT      a recording, in a directory of its own, of a program of the build
+    = OPTIONS python3.N acts.py ACT    or of a Python program of this folder; versions differ, so the heading names one
     = data:NAME                or one of tests/data/corpus/datadir
     = nothing: WHAT            or none: an empty directory
     > COMMAND OPTIONS          a view of it; @PROGRAM is one of the build
@@ -56,6 +57,12 @@ def environment():
         "ASAN_OPTIONS": "detect_leaks=1:exitcode=86:verify_asan_link_order=0",
         "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1:exitcode=86",
     }
+
+
+def find_python(name):
+    """The interpreter with this name; None when this machine has none."""
+    places = [Path("/usr/bin"), *sorted(Path.home().glob(f".pyenv/versions/{name[len('python'):]}.*/bin"))]
+    return next((place / name for place in places if (place / name).exists()), None)
 
 
 def run(command, cwd, env):
@@ -142,11 +149,13 @@ class Scenes:
             return "", None
         if words[0] == "nothing:":
             return "", []
-        program = next(i for i, w in enumerate(words) if w.startswith(("acts_", "probes")))
-        path = self.build / "tests/scenes" / words[program]
-        if not path.exists():
+        program = next(i for i, w in enumerate(words) if w.startswith(("acts_", "probes", "python3.")))
+        is_python = words[program].startswith("python3.")
+        path = find_python(words[program]) if is_python else self.build / "tests/scenes" / words[program]
+        if not path or not path.exists():
             return None, None
-        command = [self.build / "utrail", "record", "--no-event", "-d", "d", *words[:program], path, *words[program + 1 :]]
+        arguments = [HERE / w if w == "acts.py" else w for w in words[program + 1 :]]
+        command = [self.build / "utrail", "record", "--no-event", "-d", "d", *words[:program], path, *arguments]
         text = run(command, cwd, self.env)
         return text, tasks_of(cwd / "d")
 
