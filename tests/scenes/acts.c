@@ -1,6 +1,6 @@
 /*
  * The program that the scenes record: many small acts, each chosen by its name. It is built once
- * for each kind of hook: acts_pg, acts_fentry, acts_cyg.
+ * for each kind of hook: acts_pg, acts_fentry, acts_cyg, acts_room, and acts_plain without hooks.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -782,7 +782,7 @@ static const struct {
 	{ "backtrace", act_backtrace }, { "handlers", act_handlers },
 	{ "libcalls", act_libcalls },	{ "dlopen", act_dlopen },
 	{ "unwind", act_unwind },	{ "returns", act_returns },
-	{ "edges", act_edges },
+	{ "edges", act_edges },		{ "serve", act_serve },
 };
 
 /* Calls no library function, which would be recorded. */
@@ -803,4 +803,53 @@ int main(int argc, char **argv)
 	}
 	fprintf(stderr, "acts: no such act\n");
 	return 99;
+}
+
+/* --- a program that runs while it is recorded --- */
+
+static int go_fds[2], done_fds[2];
+
+/* Makes calls in a thread of its own: each time that "thread" is served. */
+FN void *waiting_body(void *arg)
+{
+	char byte = 0;
+
+	write(done_fds[1], &byte, 1);
+	while (read(go_fds[0], &byte, 1) == 1) {
+		outer();
+		write(done_fds[1], &byte, 1);
+	}
+	return NULL;
+}
+
+/*
+ * Runs the acts whose names come from standard input, a name a line, and answers each line. Another
+ * process may record the program meanwhile.
+ */
+int act_serve(void)
+{
+	char name[64];
+	pthread_t thread;
+	ssize_t len;
+
+	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
+	if (pipe(go_fds) < 0 || pipe(done_fds) < 0 ||
+	    pthread_create(&thread, NULL, waiting_body, NULL) != 0 ||
+	    read(done_fds[0], name, 1) != 1)
+		return 1;
+	write(1, "ready\n", 6);
+	/* A name comes by one write(2), after the answer to the name before it. */
+	while ((len = read(0, name, sizeof(name))) > 1) {
+		name[len - 1] = '\0';
+		if (is_same(name, "thread")) {
+			write(go_fds[1], "x", 1);
+			read(done_fds[0], name, 1);
+		}
+		for (size_t i = 0; i < sizeof(acts) / sizeof(acts[0]); i++) {
+			if (is_same(name, acts[i].name) && acts[i].fn() != 0)
+				return 2;
+		}
+		write(1, "done\n", 5);
+	}
+	return 0;
 }

@@ -2,6 +2,8 @@
 #ifndef UTRAIL_SCENES_ACTS_H
 #define UTRAIL_SCENES_ACTS_H
 
+#include <sys/prctl.h>
+
 /* A function that the compiler neither inlines nor clones, so it keeps its arguments. */
 #ifdef __clang__
 #define FN __attribute__((noinline))
@@ -11,5 +13,8 @@
 
 /* Stands at the end of a function, so that its last call does not become a jump. */
 #define KEEP() __asm__ volatile("" ::: "memory")
+
+/* An act that runs other acts. */
+int act_serve(void);
 
 #endif

@@ -17,7 +17,14 @@ scenes.txt is a transcript:
     > cat FILE...              lines of its files, in any order
     > ls                       the names of all files
     > write FILE TEXT MODE     makes a file
-    > lines REGEX COMMAND ...  of what a command prints, the matching lines
+    > lines REGEX COMMAND ...  of what a command prints, the matching lines; their numbers become N
+    > keep REGEX COMMAND ...   the same, with numbers
+    > start OPTIONS @PROGRAM   records a program that serves acts until `end`
+    > run @PROGRAM             starts such a program, which is not recorded
+    > attach OPTIONS           records the program that runs, until `leave` or `end`
+    > do ACT                   an act of the program that runs
+    > leave                    ends the recorder; prints its output
+    > end                      ends the program, too; prints its output
     text                       what it prints, both outputs, without what differs from run to run (see tidy())
 
 The transcript tells how the output looks; other tests judge if it is right. This test runs nearly
@@ -30,9 +37,11 @@ import hashlib
 import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -94,7 +103,8 @@ AROUND_TID = [
     (r"(\[)", r"(?=\])"),
     (r"((?:^|[ /_]))", r"(?=\.dat)"),
     (r"(^\S+ +)", r"(?=: \[)"),
-    (r"(\b[pt]?p?id=)", ""),
+    (r"(\b(?:[pt]?p?id|child|process)=)", ""),
+    (r"(\bprocess:? )", ""),
     (r"(\btask:? )", ""),
 ]
 
@@ -133,6 +143,79 @@ def shorten(text):
     return "".join(line + "\n" for line in lines[:15]) + f"... {len(lines)} lines in all, sha256 {digest}\n"
 
 
+class Served:
+    """A program that serves acts (act_serve() in acts.c), and its recorder."""
+
+    def __init__(self, cwd, env):
+        self.kw = {"cwd": cwd, "env": env, "stderr": subprocess.STDOUT, "stdout": subprocess.PIPE}
+        self.begun = []
+
+    def begin(self, command, **kw):
+        self.begun.append(subprocess.Popen([*map(str, command)], **self.kw, **kw))
+        return self.begun[-1]
+
+    def run(self, command):
+        """Start a program, or a recorder with its program."""
+        self.program = self.begin(command, stdin=subprocess.PIPE)
+        return self.answer(b"ready\n")
+
+    def answer(self, wanted=b"done\n"):
+        """The program's next line, unless it is @wanted."""
+        line = self.program.stdout.readline()
+        return "" if line == wanted else line.decode(errors="backslashreplace")
+
+    def do(self, act):
+        self.program.stdin.write(f"{act}\n".encode())
+        self.program.stdin.flush()
+        return self.answer()
+
+    def code(self):
+        """The code of the program, with hooks that were put in."""
+        maps = Path(f"/proc/{self.program.pid}/maps").read_text().splitlines()
+        start, end = next(line.split()[0].split("-") for line in maps if " r-xp " in line)
+        with open(f"/proc/{self.program.pid}/mem", "rb") as mem:
+            mem.seek(int(start, 16))
+            return mem.read(int(end, 16) - int(start, 16))
+
+    def is_attached(self, before, patches):
+        folder = Path(f"/proc/{self.program.pid}")
+        is_loaded = "/libmcount" in (folder / "maps").read_text()
+        if not is_loaded or "\nTracerPid:\t0\n" not in (folder / "status").read_text():
+            return False
+        return not patches or self.code() != before
+
+    def attach(self, command):
+        """Start a recorder for the program that runs, and wait until it records."""
+        before = self.code()
+        patches = any(word.startswith("-P") for word in command[1:])
+        recorder = self.begin([*command, "-p", self.program.pid], stdin=subprocess.DEVNULL)
+        until = time.monotonic() + 60
+        while not self.is_attached(before, patches) and recorder.poll() is None and time.monotonic() < until:
+            time.sleep(0.002)
+        return ""
+
+    def leave(self):
+        """End the recorder that has attached."""
+        recorder = self.begun.pop()
+        recorder.send_signal(signal.SIGINT)
+        return self.rest(recorder)
+
+    def end(self):
+        """End the program. Its recorder, if any, ends by itself."""
+        return "".join(self.rest(process) for process in self.begun)
+
+    def rest(self, process):
+        out, _ = process.communicate(timeout=60)
+        status = f"status {process.returncode}\n" if process.returncode else ""
+        return out.decode(errors="backslashreplace") + status
+
+    def kill(self):
+        for process in self.begun:
+            if process.poll() is None:
+                process.kill()
+                process.communicate()
+
+
 class Scenes:
     def __init__(self, build):
         self.build = build
@@ -164,10 +247,22 @@ class Scenes:
         source = os.path.relpath(TREE, self.real)
         return [(cwd, "CWD"), (source, ".."), (self.build, "BUILD"), (self.real, "BUILD"), (TREE, "TREE")]
 
-    def look(self, line, cwd, tids):
+    def serve(self, served, command, options):
+        """Returns what a command prints that is about a program that serves acts."""
+        record = [self.build / "utrail", "record", "--no-pager", "--no-event", "-d", "d"]
+        if command == "run":
+            return served.run([*options, "serve"])
+        if command == "start":
+            return served.run([*record, *options, "serve"])
+        if command == "attach":
+            return served.attach([*record, *options])
+        return getattr(served, command)(*options)
+
+    def look(self, line, cwd, tids, served):
         command, *options = shlex.split(line)
-        keep = None
-        if command == "lines":
+        keep, numbers = None, None
+        if command in ("lines", "keep"):
+            numbers = r"\d+" if command == "lines" else "(?!)"
             keep, command, *options = options
         options = [str(self.build / "tests/scenes" / o[1:]) if o.startswith("@") else o for o in options]
         if command == "ls":
@@ -176,6 +271,8 @@ class Scenes:
             (cwd / options[0]).write_text(options[1].replace("\\n", "\n"))
             (cwd / options[0]).chmod(int(options[2], 8))
             text = ""
+        elif command in ("run", "start", "attach", "do", "leave", "end"):
+            text = self.serve(served, command, options)
         elif command == "cat":
             # The order of tasks that run at the same time varies, so lines are sorted.
             lines = [line for name in options for line in (cwd / "d" / name).read_text().splitlines(True)]
@@ -188,7 +285,7 @@ class Scenes:
             # Names replace paths first, which have numbers, too.
             for path, name in self.places(cwd):
                 text = text.replace(str(path), name)
-            text = "".join(re.sub(r"\d+", "N", line) for line in text.splitlines(True) if re.search(keep, line))
+            text = "".join(re.sub(numbers, "N", line) for line in text.splitlines(True) if re.search(keep, line))
         return shorten(tidy(text, tids, self.places(cwd)) if tids is not None else re.sub(VERSION, "VERSION", text.replace(str(cwd), "CWD")))
 
     def play(self, head, views, tries=3):
@@ -198,15 +295,20 @@ class Scenes:
             cwd = Path(cwd).resolve() / "w"
             cwd.mkdir()
             text, tids = self.begin(shlex.split(head), cwd)
-            if text is None:
+            programs = re.findall(r"(?<= @)\w+", "\n".join(views))
+            if text is None or not all((self.build / "tests/scenes" / name).exists() for name in programs):
                 return None
             kernels = [t for t in tids or [] if t < MADE]
             if tries and kernels and kernels[-1] - kernels[0] > FAR_APART:
                 return self.play(head, views, tries - 1)
             out = [f"= {head}\n", shorten(tidy(text, tids or [], self.places(cwd)))]
-            for view in views:
-                shown = self.look(view, cwd, tids)
-                out += [f"> {view}\n", shown + ("\n" if shown and not shown.endswith("\n") else "")]
+            served = Served(cwd, self.env)
+            try:
+                for view in views:
+                    shown = self.look(view, cwd, tids, served)
+                    out += [f"> {view}\n", shown + ("\n" if shown and not shown.endswith("\n") else "")]
+            finally:
+                served.kill()
             return "".join(out)
 
 
