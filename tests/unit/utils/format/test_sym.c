@@ -272,3 +272,228 @@ TEST(no_nul_in_names)
 
 	assert_int_equal(sym_file_decode(bad, sizeof(bad) - 1, &tab, NULL, NULL), -EINVAL);
 }
+
+/* The better one of two names of an address, and whether the other one is kept as an alias. */
+TEST(better_names)
+{
+	static const struct {
+		char types[3];
+		const char *first;
+		const char *second;
+		const char *kept;
+		const char *alias;
+	} cases[] = {
+		{ "TT", "a", "b", "b", "a" },		{ "TT", "_a", "b", "b", "_a" },
+		{ "TT", "a", "_b", "a", "_b" },		{ "TT", "_a", "_b", "_b", "_a" },
+		{ "TT", "_a", "_Zb", "_a", "_Zb" },	{ "TT", "_Za", "_b", "_Za", "_b" },
+		{ "TT", "_Za", "_Zb", "_Za", "_Zb" },	{ "TT", "_Za", "b", "b", "_Za" },
+		{ "TT", "same", "same", "same", NULL }, { "?T", "a", "_b", "_b", NULL },
+		{ "T?", "_a", "b", "_a", NULL },	{ "??", "a", "b", "a", NULL },
+		{ "DT", "a", "b", "b", NULL },		{ "TD", "_a", "_Zb", "_a", NULL },
+		{ "DD", "a", "b", "b", NULL },		{ "tw", "a", "b", "b", "a" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct symtab tab cleanup_symtab = { 0 };
+
+		add(&tab, 0x10, 4, cases[i].types[0], cases[i].first);
+		add(&tab, 0x10, 8, cases[i].types[1], cases[i].second);
+		assert_int_equal(symtab_sort(&tab), 0);
+		assert_int_equal(tab.nr, 1);
+		assert_string_equal(tab.syms[0].name, cases[i].kept);
+		assert_int_equal(tab.nr_aliases, cases[i].alias != NULL);
+		if (cases[i].alias)
+			check_alias(&tab, 0, 0x10, cases[i].alias);
+	}
+}
+
+/* Two variants of a constructor or destructor are one function. */
+TEST(variants_of_constructors)
+{
+	static const struct {
+		const char *first;
+		const char *second;
+		size_t nr_aliases;
+	} cases[] = {
+		{ "_ZN1AC1Ev", "_ZN1AC2Ev", 0 },
+		{ "_ZN1AD0Ev", "_ZN1AD5Ev", 0 },
+		{ "_ZN1AC0Ev", "_ZN1AC6Ev", 1 },
+		{ "_ZN1AC/Ev", "_ZN1AC1Ev", 1 },
+		{ "_ZN1AC1Ev", "_ZN1AC/Ev", 1 },
+		{ "_ZN1AC6Ev", "_ZN1AC5Ev", 1 },
+		{ "_ZN1AE1Ev", "_ZN1AE2Ev", 1 },
+		{ "_ZN1AC1Ev", "_ZN1AC2Ei", 1 },
+		{ "1", "2", 1 },
+		{ "C1", "C2", 0 },
+		{ "fC1", "fC", 1 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct symtab tab cleanup_symtab = { 0 };
+
+		add(&tab, 0x10, 4, 'T', cases[i].first);
+		add(&tab, 0x10, 4, 'T', cases[i].second);
+		assert_int_equal(symtab_sort(&tab), 0);
+		assert_int_equal(tab.nr_aliases, cases[i].nr_aliases);
+	}
+}
+
+/* Aliases are sorted by address and name. Each is kept once. */
+TEST(many_aliases)
+{
+	struct symtab tab cleanup_symtab = { 0 };
+	struct strbuf out cleanup_strbuf = { 0 };
+
+	add(&tab, 0x20, 4, 'T', "d");
+	add(&tab, 0x20, 4, 'T', "b");
+	add(&tab, 0x20, 4, 'T', "d");
+	add(&tab, 0x20, 4, 'T', "c");
+	add(&tab, 0x20, 4, 'T', "a");
+	add(&tab, 0x10, 4, 'T', "y");
+	add(&tab, 0x10, 4, 'T', "x");
+	add(&tab, 0x30, 4, 'T', "z");
+	assert_int_equal(symtab_sort(&tab), 0);
+	assert_int_equal(symtab_sort(&tab), 0);
+	assert_int_equal(tab.nr, 3);
+	assert_int_equal(tab.nr_aliases, 4);
+	check_alias(&tab, 0, 0x10, "y");
+	check_alias(&tab, 1, 0x20, "b");
+	check_alias(&tab, 2, 0x20, "c");
+	check_alias(&tab, 3, 0x20, "d");
+	assert_int_equal(symtab_find_alias(&tab, 0x0f), 0);
+	assert_int_equal(symtab_find_alias(&tab, 0x10), 0);
+	assert_int_equal(symtab_find_alias(&tab, 0x11), 1);
+	assert_int_equal(symtab_find_alias(&tab, 0x20), 1);
+	assert_int_equal(symtab_find_alias(&tab, 0x30), 4);
+	sym_file_encode(&tab, "p", "ab", &out);
+	assert_string_equal(strbuf_str(&out), "# symbols: 4\n"
+					      "# path name: p\n"
+					      "# build-id: ab\n"
+					      "0000000000000010 T x\n"
+					      "# alias: 0000000000000010 y\n"
+					      "0000000000000020 T a\n"
+					      "# alias: 0000000000000020 b\n"
+					      "# alias: 0000000000000020 c\n"
+					      "# alias: 0000000000000020 d\n"
+					      "0000000000000030 T z\n"
+					      "0000000000000034 ? __sym_end\n");
+}
+
+/* Addresses of any size are sorted. Symbols keep their names and sizes. */
+TEST(all_addresses)
+{
+	struct symtab tab cleanup_symtab = { 0 };
+	uint64_t seed = 7;
+
+	for (unsigned i = 0; i < 640; i++) {
+		uint64_t addr = unit_random(&seed) >> i % 64;
+		char name[32];
+
+		snprintf(name, sizeof(name), "%llx", (unsigned long long)addr);
+		add(&tab, addr, addr ^ 5, 'T', name);
+	}
+	assert_int_equal(symtab_sort(&tab), 0);
+	assert_true(tab.nr > 500);
+	for (size_t i = 0; i < tab.nr; i++) {
+		assert_true(i == 0 || tab.syms[i - 1].addr < tab.syms[i].addr);
+		assert_int_equal(strtoull(tab.syms[i].name, NULL, 16), tab.syms[i].addr);
+		assert_int_equal(tab.syms[i].size, tab.syms[i].addr ^ 5);
+	}
+}
+
+/* Only some symbols before an address are looked at: one that contains more is not found. */
+TEST(symbols_within_symbols)
+{
+	struct symtab tab cleanup_symtab = { 0 };
+
+	add(&tab, 0x1000, 0x1000, 'T', "outer");
+	for (unsigned i = 1; i <= 8; i++) {
+		assert_string_equal(symtab_find(&tab, 0x1fff)->name, "outer");
+		add(&tab, 0x1000 + i * 0x10, 0x10, 'T', "inner");
+	}
+	assert_null(symtab_find(&tab, 0x1fff));
+	assert_string_equal(symtab_find(&tab, 0x1079)->name, "inner");
+	assert_string_equal(symtab_find(&tab, 0x1000)->name, "outer");
+}
+
+/* A size has at least two digits, and a type may be a digit. Comments of other kinds are skipped. */
+TEST(forms_of_lines)
+{
+	static const struct {
+		const char *text;
+		const char *name;
+		char type;
+		uint64_t size;
+		size_t nr_aliases;
+	} cases[] = {
+		{ "10 20 T a\n", "a", 'T', 0x20, 0 },
+		{ "10 T a\n", "a", 'T', 0, 0 },
+		{ "10 b a\n", "a", 'b', 0, 0 },
+		{ "10 20 b a\n", "a", 'b', 0x20, 0 },
+		{ "10 20 b a b \n", "a b ", 'b', 0x20, 0 },
+		{ "10 T a", "a", 'T', 0, 0 },
+		{ "\n10 20 T a\n\n", "a", 'T', 0x20, 0 },
+		{ "# alias: 10 b\n10 20 T a\n", "a", 'T', 0x20, 1 },
+		{ "# alias: 10 \n10 20 T a\n", "a", 'T', 0x20, 0 },
+		{ "# alias: 10\n10 20 T a\n", "a", 'T', 0x20, 0 },
+		{ "# alias: x b\n10 20 T a\n", "a", 'T', 0x20, 0 },
+		{ "# alias: 11 b\n10 20 T a\n", "a", 'T', 0x20, 0 },
+		{ "# alias: 10 a\n10 20 T a\n", "a", 'T', 0x20, 0 },
+		{ "# alias: 10 b\n10 20 D a\n", "a", 'D', 0x20, 0 },
+		{ "# something\n10 20 T a\n", "a", 'T', 0x20, 0 },
+		{ "8 ? x\n10 T a\n18 ? y\n", "a", 'T', 8, 0 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct symtab tab cleanup_symtab = { 0 };
+
+		assert_int_equal(
+			sym_file_decode(cases[i].text, strlen(cases[i].text), &tab, NULL, NULL), 0);
+		assert_int_equal(tab.nr, 1);
+		assert_int_equal(tab.syms[0].addr, 0x10);
+		assert_string_equal(tab.syms[0].name, cases[i].name);
+		assert_int_equal(tab.syms[0].type, cases[i].type);
+		assert_int_equal(tab.syms[0].size, cases[i].size);
+		assert_int_equal(tab.nr_aliases, cases[i].nr_aliases);
+	}
+}
+
+/* The first path and the first build-id count. A message has the number of its line. */
+TEST(heads_and_errors)
+{
+	static const char text[] = "# path name: /a\n# path name: /b\n"
+				   "# build-id: 12\n# build-id: 34\n\n10 T\n";
+	struct symtab tab = { 0 };
+	struct sym_file_head head;
+	struct uft_err err = { 0 };
+
+	assert_int_equal(sym_file_decode(text, strlen(text) - strlen("10 T\n"), &tab, &head, NULL),
+			 0);
+	assert_string_equal(head.path, "/a");
+	assert_string_equal(head.build_id, "12");
+	assert_int_equal(tab.nr, 0);
+	free(head.path);
+	free(head.build_id);
+	assert_int_equal(sym_file_decode(text, strlen(text), &tab, &head, &err), -EINVAL);
+	assert_string_equal(err.text, "line 6: expected '<address> [<size>] <type> <name>'");
+	assert_null(head.path);
+	assert_null(head.build_id);
+	assert_null(tab.syms);
+}
+
+/* A very long name is cut, so that lines of calls stay readable. */
+TEST(the_longest_name)
+{
+	static char text[65536 + 16];
+
+	for (size_t len = 65534; len <= 65536; len++) {
+		struct symtab tab cleanup_symtab = { 0 };
+
+		strcpy(text, "10 T ");
+		memset(text + 5, 'x', len);
+		strcpy(text + 5 + len, "\n");
+		assert_int_equal(sym_file_decode(text, strlen(text), &tab, NULL, NULL), 0);
+		assert_int_equal(strlen(tab.syms[0].name), len < 65535 ? len : 65535);
+		assert_int_equal(tab.name_bytes, strlen(tab.syms[0].name));
+	}
+}
