@@ -38,8 +38,9 @@ struct py_object *codes_ask_frame(struct py_frame *frame)
 }
 
 /*
- * True when another module has places in code objects, too. When code with the probe's value is
- * freed, the interpreter would call that module's function with NULL.
+ * True when another module has a place in code objects, too. Then no value may be stored: when the
+ * code is freed, the interpreter would call the function by which that module frees its own value,
+ * with NULL.
  */
 static bool has_others(struct py_object *code, bool is_of_main)
 {

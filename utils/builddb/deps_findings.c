@@ -48,8 +48,9 @@ struct findings {
 };
 
 /*
- * The limit of visits for each use and execution, on average. Only deeply nested runs reach it, as
- * of a program that executes itself forever.
+ * The search may take STEPS_FIRST steps, and STEPS_EACH more for each execution and each use of a
+ * file. Only deeply nested runs need more, for example those of a program that executes itself
+ * forever.
  */
 #define STEPS_EACH  64
 #define STEPS_FIRST 1000000

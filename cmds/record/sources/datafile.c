@@ -134,9 +134,9 @@ static struct tally tally_parts(const struct iovec *parts, int nr)
 static void drop_records(struct writers *writers, struct ring_sink *sink, const struct iovec *parts,
 			 int nr)
 {
-	/* The losses that LOST records state are counted in sink_finish(). */
 	const struct tally lost = tally_parts(parts, nr);
 
+	/* sink_finish() adds all losses of the producer, which include @lost.told. */
 	atomic_fetch_add(&writers->records_lost, lost.records);
 	sink->untold += lost.records + lost.told;
 }

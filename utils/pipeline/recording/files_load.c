@@ -1,4 +1,4 @@
-/* Acts on files, from the records of proc.dat (see files.h). */
+/* Reads from the records of proc.dat what programs did with files (see files.h). */
 #include "utils/pipeline/recording/files.h"
 
 #include <errno.h>

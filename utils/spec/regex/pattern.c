@@ -46,13 +46,10 @@ static void find_literal(struct pattern *p)
 	if (strpbrk(text, "|(\\") || strstr(text, "[:") || strstr(text, "[.") || strstr(text, "[="))
 		return;
 	for (size_t at = start; text[at];) {
+		/* SPECIAL has `-`, too, although it is ordinary here. So a run may be shorter. */
 		size_t len = strcspn(text + at, SPECIAL);
 		size_t next = at + len;
 
-		/*
-		 * A `-` ends the run, although it is special only inside brackets, which are
-		 * skipped below.
-		 */
 		if (len && is_optional(text + next))
 			len--;
 		if (len > p->literal_len) {
