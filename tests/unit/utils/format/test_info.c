@@ -181,3 +181,183 @@ TEST(the_line_of_its_end)
 		assert_int_equal(info.write_error, lines[i].write_error);
 	}
 }
+
+static void check_encoded(const struct info *info, const char *expected)
+{
+	struct strbuf out cleanup_strbuf = { 0 };
+
+	info_encode(info, &out);
+	assert_string_equal(strbuf_str(&out), expected);
+}
+
+/* The count is that of the lines about arguments which follow. */
+TEST(counts_of_specs)
+{
+	struct info info = { .mask = INFO_ARG_SPEC };
+	char text[] = "x";
+
+	check_encoded(&info, "");
+	info.auto_args = true;
+	check_encoded(&info, "argspec:lines=1\nauto-args:1\n");
+	info.retauto = text;
+	check_encoded(&info, "argspec:lines=2\nretauto:x\nauto-args:1\n");
+	info.auto_args = false;
+	info.retspec = text;
+	check_encoded(&info, "argspec:lines=2\nretspec:x\nretauto:x\n");
+	info.argspec = text;
+	info.argauto = text;
+	info.enumauto = text;
+	info.auto_args = true;
+	check_encoded(&info, "argspec:lines=6\nargspec:x\nretspec:x\nargauto:x\nretauto:x\n"
+			     "enumauto:x\nauto-args:1\n");
+	info.mask = 0;
+	check_encoded(&info, "");
+}
+
+/* These lines have no bit of their own. They are written when they have something to say. */
+TEST(lines_without_a_bit)
+{
+	struct info info = { 0 };
+	char text[] = "7";
+
+	check_encoded(&info, "");
+	info.too_deep = text;
+	check_encoded(&info, "utrail_too_deep:7\n");
+	info.kept_returns = text;
+	info.cut_events = text;
+	check_encoded(&info, "utrail_too_deep:7\nutrail_kept_returns:7\nutrail_cut_events:7\n");
+}
+
+/* Items whose texts are missing are written without them. */
+TEST(items_without_text)
+{
+	const struct info info = { .mask = INFO_EXE_NAME | INFO_CMDLINE | INFO_TASKINFO };
+
+	check_encoded(&info, "exename:\ncmdline:\ntaskinfo:lines=2\ntaskinfo:nr_tid=0\n"
+			     "taskinfo:tids=\n");
+}
+
+TEST(units_of_memory)
+{
+	static const struct {
+		uint64_t free_kb;
+		uint64_t total_kb;
+		const char *text;
+	} cases[] = {
+		{ 0, 0, "0.0 / 0.0 KB (free / total)" },
+		{ 1023, 1023, "1023.0 / 1023.0 KB (free / total)" },
+		{ 512, 1024, "0.5 / 1.0 MB (free / total)" },
+		{ 1024, (1 << 20) - 1, "1.0 / 1023.9 MB (free / total)" },
+		{ 1 << 19, 1 << 20, "0.5 / 1.0 GB (free / total)" },
+		{ 1, 3UL << 29, "0.0 / 1.5 TB (free / total)" },
+		{ 1UL << 40, 1UL << 41, "1024.0 / 2048.0 TB (free / total)" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct info info cleanup_info = { 0 };
+
+		assert_int_equal(info_set_meminfo(&info, cases[i].free_kb, cases[i].total_kb), 0);
+		assert_string_equal(info.meminfo, cases[i].text);
+	}
+}
+
+/* Decode @text, and encode the result again. */
+static void check_again(const char *text, const char *expected)
+{
+	struct info info cleanup_info = { 0 };
+
+	assert_int_equal(info_decode(text, strlen(text), &info, NULL), 0);
+	check_encoded(&info, expected);
+}
+
+TEST(unusual_values)
+{
+	static const struct {
+		const char *text;
+		const char *expected;
+	} cases[] = {
+		{ "cmdline:a\\b \\\"c\\\" \\\\\"d\\\n", "cmdline:a\\b \\\"c\\\" \\\\\"d\\\n" },
+		{ "cmdline:\"a\"\n", "cmdline:\\\"a\\\"\n" },
+		{ "exename:a\nexename:b\n", "exename:b\n" },
+		{ "taskinfo:tids=\n", "taskinfo:lines=2\ntaskinfo:nr_tid=0\ntaskinfo:tids=\n" },
+		{ "taskinfo:tids=5\n", "taskinfo:lines=2\ntaskinfo:nr_tid=1\ntaskinfo:tids=5\n" },
+		{ "taskinfo:tids=1,2,\ntaskinfo:tids=3,4\n",
+		  "taskinfo:lines=2\ntaskinfo:nr_tid=2\ntaskinfo:tids=3,4\n" },
+		{ "auto-args:2\n", "argspec:lines=1\nauto-args:1\n" },
+		{ "loadinfo:0.00 / 1.05 / 99.99\n", "loadinfo:0.00 / 1.05 / 99.99\n" },
+		{ "elapsed_time:0.000000001 sec\nrecord_date:x\n",
+		  "record_date:x\nelapsed_time:0.000000001 sec\n" },
+		{ "utrail_too_deep:3\nutrail_kept_returns:m\nutrail_cut_events:4\n",
+		  "utrail_too_deep:3\nutrail_kept_returns:m\nutrail_cut_events:4\n" },
+		{ "utrail_state:paused since noon\n", "" },
+		{ "argspec:lines=3\n", "" },
+		{ "unknown:1\nsysctl:perf_event_paranoid=2 kptr_restrict=1\n",
+		  "sysctl:perf_event_paranoid=2 kptr_restrict=1\n" },
+		/* The recorder was killed while it wrote the last line. */
+		{ "utc_offset:5\nsysctl:perf_event_par", "utc_offset:5\n" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		check_again(cases[i].text, cases[i].expected);
+}
+
+/* The message names the line and its key. No item is left. */
+TEST(messages)
+{
+	static const struct {
+		const char *line;
+		const char *key;
+	} cases[] = {
+		{ "cpuinfo:nr_cpus=1 / x", "cpuinfo:nr_cpus" },
+		{ "cpuinfo:nr_cpus=x / 1", "cpuinfo:nr_cpus" },
+		{ "cpuinfo:lines=x", "cpuinfo:lines" },
+		{ "taskinfo:nr_tid=x", "taskinfo:nr_tid" },
+		{ "taskinfo:tids=1,,2", "taskinfo:tids" },
+		{ "usageinfo:iops=x / 1", "usageinfo:iops" },
+		{ "usageinfo:iops=1 / x", "usageinfo:iops" },
+		{ "usageinfo:iops=1,1", "usageinfo:iops" },
+		{ "usageinfo:maxrss=x", "usageinfo:maxrss" },
+		{ "loadinfo:x / 1.00 / 1.00", "loadinfo" },
+		{ "loadinfo:1.00 / x / 1.00", "loadinfo" },
+		{ "loadinfo:1.00 / 1.00 / x", "loadinfo" },
+		{ "loadinfo:1.00,1.00 / 1.00", "loadinfo" },
+		{ "loadinfo:1.00 / 1.00,1.00", "loadinfo" },
+		{ "sysctl:perf_event_paranoid=x kptr_restrict=1", "sysctl" },
+		{ "sysctl:perf_event_paranoid=1 kptr_restrict=x", "sysctl" },
+		{ "sysctl:perf_event_paranoid=1,kptr_restrict=1", "sysctl" },
+		{ "utrail_state:running lost=x error=0", "utrail_state" },
+		{ "utrail_state:running", "utrail_state" },
+		{ "utrail_state:running lost=0", "utrail_state" },
+		{ "utrail_state:running lost=0 error=x", "utrail_state" },
+		{ "utrail_state:running lost=0 error=2147483648", "utrail_state" },
+		{ "utrail_state:ended   lost=0 error=4294967296", "utrail_state" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct info info = { 0 };
+		struct uft_err err = { 0 };
+		char text[128];
+		char expected[128];
+
+		snprintf(text, sizeof(text), "exename:x\nunknown\n%s\n", cases[i].line);
+		snprintf(expected, sizeof(expected), "line 3: cannot read the value of '%s'",
+			 cases[i].key);
+		assert_int_equal(info_decode(text, strlen(text), &info, &err), -EINVAL);
+		assert_string_equal(err.text, expected);
+		assert_null(info.exename);
+		assert_int_equal(info.mask, 0);
+	}
+}
+
+TEST(the_largest_error)
+{
+	static const char text[] = "utrail_state:ended   lost=7 error=2147483647\n";
+	struct info info cleanup_info = { 0 };
+
+	assert_int_equal(info_decode(text, strlen(text), &info, NULL), 0);
+	assert_int_equal(info.state, INFO_STATE_ENDED);
+	assert_int_equal(info.records_lost, 7);
+	assert_int_equal(info.write_error, INT32_MAX);
+	/* Only three digits have room in the line. */
+	check_encoded(&info, "utrail_state:ended   lost=00000000000000000007 error=647\n");
+}
