@@ -349,3 +349,47 @@ TEST(addresses)
 	longest[CONTROL_NAME_SIZE] = ':';
 	assert_int_equal(parse(longest, hex, secret), 0);
 }
+
+#define SECRET "000102030405060708090a0b0c0d0e0f"
+
+/* The number of filters at the end of an address has five digits. */
+TEST(filters_of_addresses)
+{
+	static const struct {
+		const char *address;
+		size_t name_len;
+		unsigned filters;
+		const char *more;
+	} cases[] = {
+		{ "name:" SECRET, 4, 0, NULL },
+		{ "name:" SECRET ":00000", 4, 0, "name:" SECRET ":00001" },
+		{ "name:" SECRET ":00041", 4, 41, "name:" SECRET ":00042" },
+		{ "name:" SECRET ":00109", 4, 109, "name:" SECRET ":00110" },
+		{ "name:" SECRET ":09999", 4, 9999, "name:" SECRET ":10000" },
+		{ "name:" SECRET ":12345", 4, 12345, "name:" SECRET ":12346" },
+		{ "name:" SECRET ":89999", 4, 89999, "name:" SECRET ":90000" },
+		{ "name:" SECRET ":99999", 4, 99999, "name:" SECRET ":00000" },
+		{ "name:" SECRET ":0041", 0, 0, NULL },
+		{ "name:" SECRET ":000041", 0, 0, NULL },
+		{ "name:" SECRET ":0004/", 0, 0, NULL },
+		{ "name:" SECRET ":0004:", 0, 0, NULL },
+		{ "name:" SECRET ":x0041", 0, 0, NULL },
+		{ "name:" SECRET ";00041", 0, 0, NULL },
+		{ "name:" SECRET ":", 0, 0, NULL },
+		{ "12345", 0, 0, NULL },
+		{ ":12345", 0, 12345, ":12346" },
+		{ "1234", 0, 0, NULL },
+		{ "", 0, 0, NULL },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		uint8_t secret[CONTROL_SECRET_BYTES];
+		char *address = exact_copy(cases[i].address, strlen(cases[i].address) + 1);
+
+		assert_int_equal(control_address_parse(address, secret), cases[i].name_len);
+		assert_int_equal(control_address_filters(address), cases[i].filters);
+		control_address_add_filter(address);
+		assert_string_equal(address, cases[i].more ? cases[i].more : cases[i].address);
+		free(address);
+	}
+}
