@@ -3,6 +3,7 @@
 
 #include "utils/base/compiler.h"
 #include "utils/format/datadir.h"
+#include "utils/format/probe/request.h"
 
 TEST(known)
 {
@@ -35,6 +36,15 @@ TEST(known)
 		"task",
 		"\x1b[5m.sym",
 		".hidden.sym",
+		"events.def",
+		"17.evt",
+		"0.dat",
+		"proc.dat",
+		"sid-09azAZ0123456789.map",
+		"a.dbg",
+		".a.dbg.tmp",
+		".0.dat.tmp",
+		REQUEST_DOOR_NAME,
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
@@ -73,8 +83,56 @@ TEST(unknown)
 		"default.opts.orig",
 		"p.c",
 		"core",
+		"sid-0123456789abcd-f.map",
+		"sid--123456789abcdef.map",
+		"sid-.map",
+		"sid-0123456789abcdef",
+		"kernel-cpu.dat",
+		"kernel-cpu1",
+		"kernel-cpux1.dat",
+		"17.evt2",
+		"x17.evt",
+		"events.de",
+		"vents.def",
+		".a.tm",
+		".a.tmp",
+		"xinfo.tmp",
+		".dbg",
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		assert_false(datadir_has_name(names[i]));
+}
+
+/* The files of a task are named by its number. */
+TEST(numbers_of_tasks)
+{
+	static const struct {
+		const char *name;
+		int32_t records;
+		int32_t compact;
+	} cases[] = {
+		{ "17.dat", 17, 0 },	    { "17.cdat", 0, 17 },
+		{ "0.dat", 0, 0 },	    { "2147483647.dat", 2147483647, 0 },
+		{ "2147483648.dat", 0, 0 }, { "-1.dat", 0, 0 },
+		{ "+1.dat", 0, 0 },	    { " 1.dat", 0, 0 },
+		{ "/1.dat", 0, 0 },	    { ":1.dat", 0, 0 },
+		{ "9.dat", 9, 0 },	    { "17.dat.tmp", 0, 0 },
+		{ "17.da", 0, 0 },	    { "17", 0, 0 },
+		{ ".dat", 0, 0 },	    { "", 0, 0 },
+		{ "017.cdat", 0, 17 },	    { "17x.dat", 0, 0 },
+		{ "x17.dat", 0, 0 },	    { "17.cdatx", 0, 0 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		assert_int_equal(datadir_records_tid(cases[i].name), cases[i].records);
+		assert_int_equal(datadir_compact_tid(cases[i].name), cases[i].compact);
+	}
+}
+
+TEST(private_names)
+{
+	assert_true(datadir_is_private(REQUEST_DOOR_NAME));
+	assert_false(datadir_is_private("info"));
+	assert_false(datadir_is_private(""));
 }
