@@ -67,3 +67,73 @@ TEST_WITH(a_parent_that_says_no_more, setup, teardown)
 	add_forked_task(101, 100, "3)Fe{})b", 2000);
 	check("b", "100:b{fork{ 101:}?e{}}?");
 }
+
+/* Each child gets the state at its own fork, in whatever order the children begin. */
+TEST_WITH(several_children, setup, teardown)
+{
+	recording_add_task(&rec, 100, "a{b{F{}}F{}c{F{}}}", 1000);
+	add_forked_task(101, 100, "3)Fe{})b", 1025);
+	add_forked_task(102, 100, "2)Fe{})a", 1065);
+	add_forked_task(103, 100, "3)Fe{})c", 1095);
+	check("b", "100:b{fork{}} 101:}?e{}}?");
+}
+
+TEST_WITH(several_children_of_another_function, setup, teardown)
+{
+	recording_add_task(&rec, 100, "a{b{F{}}F{}c{F{}}}", 1000);
+	add_forked_task(101, 100, "3)Fe{})b", 1025);
+	add_forked_task(102, 100, "2)Fe{})a", 1065);
+	add_forked_task(103, 100, "3)Fe{})c", 1095);
+	check("c", "100:c{fork{}} 103:}?e{}}?");
+}
+
+/* A child of a child begins within the calls of both. The child has a smaller number. */
+TEST_WITH(children_of_children, setup, teardown)
+{
+	recording_add_task(&rec, 100, "b{F{}}", 1000);
+	add_forked_task(99, 100, "2)Fc{F{}})b", 1015);
+	add_forked_task(98, 99, "3)Fd{})c", 1045);
+	check("b", "98:}?d{}}? 99:}?c{fork{}}}? 100:b{fork{}}");
+}
+
+/*
+ * A child begins with the state of the last fork(2), even if it begins after this has returned. If
+ * the parent has made no call of fork(2), its present state counts.
+ */
+TEST_WITH(a_child_that_begins_late, setup, teardown)
+{
+	recording_add_task(&rec, 100, "b{F{}}c{d{}}", 1000);
+	add_forked_task(101, 100, "2)Fe{})b", 1045);
+	check("b", "100:b{fork{}} 101:}?e{}}?");
+}
+
+TEST_WITH(a_child_without_a_fork, setup, teardown)
+{
+	recording_add_task(&rec, 100, "a{b{ d{}}c{}}", 1000);
+	add_forked_task(101, 100, "2e{})b", 1025);
+	add_forked_task(102, 100, "1e{})a", 2045);
+	check("b", "100:b{d{}} 101:e{}}?");
+}
+
+/* A child without records of its own, and one of an unknown parent, do not matter. */
+TEST_WITH(other_children, setup, teardown)
+{
+	recording_add_task(&rec, 100, "b{F{}}", 1000);
+	add_forked_task(101, 100, "", 1012);
+	add_forked_task(102, 7, "2)Fe{})b", 1015);
+	add_forked_task(103, 100, "2)Fe{})b", 1016);
+	check("b", "100:b{fork{}} 102:}? 103:}?e{}}?");
+}
+
+/* The parent has more records than are read at once. */
+TEST_WITH(a_parent_with_many_calls, setup, teardown)
+{
+	char tree[1000] = "a{";
+
+	for (int i = 0; i < 200; i++)
+		strcat(tree, "c{}");
+	strcat(tree, "b{F{}}}");
+	recording_add_task(&rec, 100, tree, 1000);
+	add_forked_task(101, 100, "3)Fe{})b", 1000 + 10 * 404);
+	check("b", "100:b{fork{}} 101:}?e{}}?");
+}
