@@ -1,10 +1,16 @@
 /* The process at the other end of a socket. */
 #include "tests/unit/lib/unit.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sched.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -29,6 +35,7 @@ TEST(who_connects_is_known)
 	assert_true(peer_get(fds[0], &peer));
 	assert_int_equal(peer.pid, getpid());
 	assert_int_equal(peer.uid, geteuid());
+	assert_int_equal(peer.gid, getegid());
 
 	int pidfd = peer_pidfd(fds[0], &peer);
 
@@ -73,6 +80,109 @@ TEST(an_end_is_seen_by_the_descriptor)
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 	close(pidfd);
 	close(pipes[0]);
+}
+
+/* The peer has ended, and its number may soon be that of another process. */
+TEST(a_peer_that_is_gone_is_not_found)
+{
+	struct sockaddr_un name = { .sun_family = AF_UNIX };
+	int listening = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+	struct peer peer;
+	int fd, pidfd;
+	pid_t pid;
+
+	/* The kernel chooses a name. */
+	assert_int_equal(bind(listening, (void *)&name, sizeof(name.sun_family)), 0);
+	assert_int_equal(listen(listening, 1), 0);
+	pid = fork();
+	if (pid == 0) {
+		socklen_t len = sizeof(name);
+
+		fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+		if (getsockname(listening, (void *)&name, &len) < 0)
+			_exit(1);
+		_exit(connect(fd, (void *)&name, len) == 0 ? 0 : 1);
+	}
+	fd = accept(listening, NULL, NULL);
+	assert_true(fd >= 0);
+	assert_true(peer_get(fd, &peer));
+	assert_int_equal(peer.pid, pid);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	pidfd = peer_pidfd(fd, &peer);
+	/* Newer kernels give a descriptor of the ended process. */
+	if (pidfd >= 0) {
+		assert_true(peer_has_ended(pidfd, 0));
+		close(pidfd);
+	} else {
+		assert_int_equal(pidfd, -ESRCH);
+	}
+	close(fd);
+	close(listening);
+	/* The descriptor is no socket, so the number is used. */
+	peer.pid = getpid();
+	fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	pidfd = peer_pidfd(fd, &peer);
+	assert_true(pidfd >= 0);
+	assert_false(peer_has_ended(pidfd, 0));
+	close(pidfd);
+	peer.pid = INT_MAX;
+	assert_int_equal(peer_pidfd(fd, &peer), -ESRCH);
+	close(fd);
+}
+
+/* A filter that allows all system calls. */
+static bool add_filter(void)
+{
+	struct sock_filter allow = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+	struct sock_fprog program = { 1, &allow };
+
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+	       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0;
+}
+
+/*
+ * The number of filters that the kernel states, as many as @filters. Returns false on a kernel that
+ * does not state it.
+ */
+static bool is_stated(unsigned filters)
+{
+	FILE *file = fopen("/proc/self/status", "re");
+	char line[256];
+	unsigned stated;
+	bool is_there = false;
+
+	while (file && !is_there && fgets(line, sizeof(line), file))
+		is_there = sscanf(line, "Seccomp_filters: %u", &stated) == 1;
+	if (file)
+		fclose(file);
+	if (is_there)
+		assert_int_equal(filters, stated);
+	return is_there;
+}
+
+TEST(own_filters_are_counted)
+{
+	pid_t pid;
+	int status;
+
+	if (!is_stated(peer_own_filters()))
+		skip_because("this kernel does not state the number of filters");
+	pid = fork();
+	if (pid == 0) {
+		unsigned before = peer_own_filters();
+
+		if (!add_filter())
+			_exit(77);
+		if (peer_own_filters() != before + 1)
+			_exit(1);
+		if (!add_filter() || peer_own_filters() != before + 2)
+			_exit(2);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	if (status == 77 << 8)
+		skip_because("this kernel has no filters of system calls");
+	assert_int_equal(status, 0);
 }
 
 /* A process in a pid namespace of its own has the number 1 in it. */

@@ -16,7 +16,7 @@ static void exit_7(int sig)
 	_exit(7);
 }
 
-/* What a child does. */
+/* The acts of children. */
 enum act {
 	ACT_STOP,	   /* asks for a tracer, and stops itself for it */
 	ACT_SIGNAL,	   /* asks for a tracer, and gets a signal that it handles */
