@@ -5,6 +5,8 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "cmds/terminal/msg.h"
+
 static struct process *begin(struct recorder *rec, pid_t pid)
 {
 	const struct control_hello hello = { .pid = pid, .ppid = 1, .kind = CONTROL_EXEC };
@@ -148,20 +150,139 @@ TEST_WITH(pages_have_a_limit, test_recorder_setup, test_recorder_teardown)
 	}
 }
 
+/* Each number has its own sum. A process counts as sealed if it has any seals. */
 TEST_WITH(what_failed_is_summed_up, test_recorder_setup, test_recorder_teardown)
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
+	const struct notes *sums = &rec->processes.notes;
 
 	for (uint32_t i = 0; i < 3; i++) {
 		struct process *proc = begin(rec, getpid());
+		struct arena *page = proc->notes;
 
-		proc->notes->reads_failed = 1 << i;
-		proc->notes->points_failed = UINT32_MAX;
+		page->reads_failed = 1 << i;
+		page->points_failed = UINT32_MAX;
+		page->threads_caged = UINT32_MAX - i;
+		page->threads_shared = 100 + i;
+		page->seals = 5 * i;
+		page->threads_sealed = 200 + i;
+		page->talks_sealed = 300 + i;
+		page->children_cut_off = 400 + i;
+		page->events_undeclared = 500 + i;
+		page->events_nameless = 600 + i;
+		page->events_cut = 700 + i;
+		page->threads_without_payloads = 800 + i;
 		process_retire(&rec->processes, proc);
 	}
+	/* A process that still runs is left out. */
+	begin(rec, getpid())->notes->events_cut = 10000;
 	notes_close(&rec->processes);
-	assert_int_equal(rec->processes.notes.reads_failed, 7);
-	assert_int_equal(rec->processes.notes.points_failed, 3ULL * UINT32_MAX);
+	assert_null(sums->first);
+	assert_int_equal(sums->nr_ended, 0);
+	assert_int_equal(sums->reads_failed, 7);
+	assert_int_equal(sums->points_failed, 3ULL * UINT32_MAX);
+	assert_int_equal(sums->threads_caged, 3ULL * UINT32_MAX - 3);
+	assert_int_equal(sums->threads_shared, 303);
+	assert_int_equal(sums->sealed, 2);
+	assert_int_equal(sums->threads_sealed, 603);
+	assert_int_equal(sums->talks_sealed, 903);
+	assert_int_equal(sums->children_cut_off, 1203);
+	assert_int_equal(sums->events_undeclared, 1503);
+	assert_int_equal(sums->events_nameless, 1803);
+	assert_int_equal(sums->events_cut, 2103);
+	assert_int_equal(sums->threads_without_payloads, 2403);
+}
+
+static void check_warnings(const struct notes *notes, const char *expected)
+{
+	struct msg msg = { 0 };
+	char *text = NULL;
+	size_t len;
+
+	msg.file = open_memstream(&text, &len);
+	assert_non_null(msg.file);
+	notes_warn_about_events(notes, &msg);
+	fclose(msg.file);
+	assert_string_equal(text, expected);
+	free(text);
+}
+
+#define TOO_MANY                                                                               \
+	"declared were lost: too many threads at a time, or too little address space (ulimit " \
+	"-v)\n"
+
+TEST(missing_events_are_reported)
+{
+	check_warnings(&(struct notes){ .events_undeclared = 3, .reads_failed = 1 }, "");
+	check_warnings(&(struct notes){ .threads_without_payloads = 1 },
+		       "WARN: the events that 1 thread " TOO_MANY);
+	check_warnings(&(struct notes){ .threads_without_payloads = 2 },
+		       "WARN: the events that 2 threads " TOO_MANY);
+	check_warnings(&(struct notes){ .events_nameless = 1 },
+		       "WARN: 1 event that the program declares is not recorded: it has no name\n");
+	check_warnings(&(struct notes){ .events_cut = 2 },
+		       "WARN: 2 events of the program say more than a record takes (65528 bytes, "
+		       "less with a small --buffer) and are cut: what is shown of them ends in "
+		       "'...'\n");
+}
+
+/* Each process is asked, wherever it is in the list. */
+TEST_WITH(a_newborn_of_any_process_is_waited_for, test_recorder_setup, test_recorder_teardown)
+{
+	struct recorder *rec = &((struct test_recorder *)*state)->rec;
+
+	assert_false(notes_has_newborns(&rec->processes));
+	for (int i = 0; i < 3; i++) {
+		struct process *proc = begin(rec, getpid());
+
+		assert_ptr_equal(rec->processes.notes.first, proc);
+		assert_false(notes_has_newborns(&rec->processes));
+	}
+	for (struct process *p = rec->processes.notes.first; p; p = p->next_noting) {
+		p->notes->forks.begun = 7;
+		p->notes->forks.noted = 6;
+		assert_true(notes_has_newborns(&rec->processes));
+		p->notes->forks.noted = 7;
+		assert_false(notes_has_newborns(&rec->processes));
+		p->notes->forks.noted = 8;
+		assert_false(notes_has_newborns(&rec->processes));
+	}
+}
+
+/* Only processes that can be steered look at the news. */
+TEST_WITH(the_end_is_news_for_a_process_that_can_be_steered, test_recorder_setup,
+	  test_recorder_teardown)
+{
+	struct test_recorder *t = *state;
+	struct process *proc = begin(&t->rec, getpid());
+
+	for (int i = 0; i < 4; i++) {
+		bool is_told = i == 3;
+
+		t->settings.is_steerable = i & 1;
+		t->rec.control->finished = i >> 1;
+		proc->arena->news = 0;
+		proc->arena->may_skip = 1;
+		notes_obey(&t->rec.processes, proc);
+		assert_int_equal(proc->arena->news, is_told);
+		assert_int_equal(proc->arena->may_skip, !is_told);
+		assert_int_equal(t->rec.control->finished, i >> 1);
+	}
+}
+
+/* A filter that was set later may let programs end the recording, too. */
+TEST_WITH(a_later_filter_lets_a_process_end_the_recording, test_recorder_setup,
+	  test_recorder_teardown)
+{
+	struct test_recorder *t = *state;
+	struct process *proc = begin(&t->rec, getpid());
+
+	t->rec.processes.may_finish = true;
+	notes_obey(&t->rec.processes, proc);
+	assert_int_equal(t->rec.control->finished, 0);
+	proc->notes->finish_wanted = 1;
+	notes_obey(&t->rec.processes, proc);
+	assert_int_equal(t->rec.control->finished, 1);
 }
 
 TEST_WITH(the_end_is_for_those_who_may_ask, test_recorder_setup, test_recorder_teardown)
