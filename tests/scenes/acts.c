@@ -822,26 +822,35 @@ FN void *waiting_body(void *arg)
 	return NULL;
 }
 
+static int serve(int depth);
+
+static void serving_handler(int sig)
+{
+	write(1, "done\n", 5);
+	serve(100);
+}
+
 /*
- * Runs the acts whose names come from standard input, a name a line, and answers each line. Another
- * process may record the program meanwhile.
+ * Runs the acts whose names come from standard input, a name a line, and answers each line. "nest"
+ * and "handle" serve within another call, or within a handler of a signal, until "back".
  */
-int act_serve(void)
+FN static int serve(int depth)
 {
 	char name[64];
-	pthread_t thread;
 	ssize_t len;
 
-	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
-	if (pipe(go_fds) < 0 || pipe(done_fds) < 0 ||
-	    pthread_create(&thread, NULL, waiting_body, NULL) != 0 ||
-	    read(done_fds[0], name, 1) != 1)
-		return 1;
-	write(1, "ready\n", 6);
 	/* A name comes by one write(2), after the answer to the name before it. */
 	while ((len = read(0, name, sizeof(name))) > 1) {
 		name[len - 1] = '\0';
-		if (is_same(name, "thread")) {
+		if (is_same(name, "back"))
+			return 0;
+		if (is_same(name, "nest")) {
+			write(1, "done\n", 5);
+			serve(depth + 1);
+		} else if (is_same(name, "handle")) {
+			signal(SIGUSR1, serving_handler);
+			send(SIGUSR1);
+		} else if (is_same(name, "thread")) {
 			write(go_fds[1], "x", 1);
 			read(done_fds[0], name, 1);
 		}
@@ -852,4 +861,19 @@ int act_serve(void)
 		write(1, "done\n", 5);
 	}
 	return 0;
+}
+
+/* Serves acts. Another process may record the program meanwhile. */
+int act_serve(void)
+{
+	pthread_t thread;
+	char byte;
+
+	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
+	if (pipe(go_fds) < 0 || pipe(done_fds) < 0 ||
+	    pthread_create(&thread, NULL, waiting_body, NULL) != 0 ||
+	    read(done_fds[0], &byte, 1) != 1)
+		return 1;
+	write(1, "ready\n", 6);
+	return serve(0);
 }

@@ -24,7 +24,9 @@ scenes.txt is a transcript:
     > attach OPTIONS           records the program that runs, until `leave` or `end`
     > do ACT                   an act of the program that runs
     > leave                    ends the recorder; prints its output
+    > kill                     the same, by SIGKILL
     > end                      ends the program, too; prints its output
+                               @pid is the number of the program that runs
     text                       what it prints, both outputs, without what differs from run to run (see tidy())
 
 The transcript tells how the output looks; other tests judge if it is right. This test runs nearly
@@ -126,6 +128,7 @@ def tidy(text, tids, places):
     text = re.sub(r"(?<=\w\()[0-9a-f]{6,9}(?=\))", "ADDR", text)
     # Task numbers of recordings that are not kept.
     text = re.sub(r"\btask(:?) +\d+\b", r"task\1 N", text)
+    text = re.sub(r"(\bprocess|\bcontrol|-p) \d{3,}\b", r"\1 N", text)
     text = re.sub(r"(?m), for [\d.]+[mun]?s$", ", for TIME", text)
     text = re.sub(r"(?:\b[0-9a-f]{2} ){5}(?:5[56]|7f) 00 00\b", "POINTER", text)
     text = re.sub(VERSION, "VERSION", text)
@@ -164,41 +167,46 @@ class Served:
         line = self.program.stdout.readline()
         return "" if line == wanted else line.decode(errors="backslashreplace")
 
+    def pid(self):
+        """The number of the program, which may be a child of its recorder."""
+        pid = self.program.pid
+        children = Path(f"/proc/{pid}/task/{pid}/children")
+        numbers = children.read_text().split() if children.exists() else []
+        return numbers[0] if numbers else str(pid)
+
     def do(self, act):
-        self.program.stdin.write(f"{act}\n".encode())
-        self.program.stdin.flush()
+        try:
+            self.program.stdin.write(f"{act}\n".encode())
+            self.program.stdin.flush()
+        except BrokenPipeError:
+            return "the program has ended\n"
         return self.answer()
 
-    def code(self):
-        """The code of the program, with hooks that were put in."""
-        maps = Path(f"/proc/{self.program.pid}/maps").read_text().splitlines()
-        start, end = next(line.split()[0].split("-") for line in maps if " r-xp " in line)
-        with open(f"/proc/{self.program.pid}/mem", "rb") as mem:
-            mem.seek(int(start, 16))
-            return mem.read(int(end, 16) - int(start, 16))
-
-    def is_attached(self, before, patches):
-        folder = Path(f"/proc/{self.program.pid}")
-        is_loaded = "/libmcount" in (folder / "maps").read_text()
-        if not is_loaded or "\nTracerPid:\t0\n" not in (folder / "status").read_text():
+    def is_attached(self, recorder):
+        """True when the recorder has attached, and waits in its main loop, for longer than it ever
+        waits before."""
+        try:
+            words = Path(f"/proc/{recorder.pid}/syscall").read_text().split()
+        except OSError:
             return False
-        return not patches or self.code() != before
+        return len(words) > 4 and 10 <= int(words[4], 16) <= 1000
 
     def attach(self, command):
         """Start a recorder for the program that runs, and wait until it records."""
-        before = self.code()
-        patches = any(word.startswith("-P") for word in command[1:])
         recorder = self.begin([*command, "-p", self.program.pid], stdin=subprocess.DEVNULL)
         until = time.monotonic() + 60
-        while not self.is_attached(before, patches) and recorder.poll() is None and time.monotonic() < until:
+        while not self.is_attached(recorder) and recorder.poll() is None and time.monotonic() < until:
             time.sleep(0.002)
         return ""
 
-    def leave(self):
+    def leave(self, sig=signal.SIGINT):
         """End the recorder that has attached."""
         recorder = self.begun.pop()
-        recorder.send_signal(signal.SIGINT)
+        recorder.send_signal(sig)
         return self.rest(recorder)
+
+    def kill(self):
+        return self.leave(signal.SIGKILL)
 
     def end(self):
         """End the program. Its recorder, if any, ends by itself."""
@@ -209,7 +217,8 @@ class Served:
         status = f"status {process.returncode}\n" if process.returncode else ""
         return out.decode(errors="backslashreplace") + status
 
-    def kill(self):
+    def stop(self):
+        """Leave no process after a scene."""
         for process in self.begun:
             if process.poll() is None:
                 process.kill()
@@ -240,6 +249,8 @@ class Scenes:
         arguments = [HERE / w if w == "acts.py" else w for w in words[program + 1 :]]
         command = [self.build / "utrail", "record", "--no-event", "-d", "d", *words[:program], path, *arguments]
         text = run(command, cwd, self.env)
+        if "--proc=bpf" in words and re.match("utrail: .*eBPF", text):
+            return None, None
         return text, tasks_of(cwd / "d")
 
     def places(self, cwd):
@@ -264,6 +275,7 @@ class Scenes:
         if command in ("lines", "keep"):
             numbers = r"\d+" if command == "lines" else "(?!)"
             keep, command, *options = options
+        options = [o.replace("@pid", served.pid()) if "@pid" in o else o for o in options]
         options = [str(self.build / "tests/scenes" / o[1:]) if o.startswith("@") else o for o in options]
         if command == "ls":
             text = "".join(sorted(f"{path.relative_to(cwd)}\n" for path in cwd.rglob("*") if not path.name.startswith("perf-")))
@@ -271,7 +283,7 @@ class Scenes:
             (cwd / options[0]).write_text(options[1].replace("\\n", "\n"))
             (cwd / options[0]).chmod(int(options[2], 8))
             text = ""
-        elif command in ("run", "start", "attach", "do", "leave", "end"):
+        elif command in ("run", "start", "attach", "do", "leave", "kill", "end"):
             text = self.serve(served, command, options)
         elif command == "cat":
             # The order of tasks that run at the same time varies, so lines are sorted.
@@ -295,7 +307,7 @@ class Scenes:
             cwd = Path(cwd).resolve() / "w"
             cwd.mkdir()
             text, tids = self.begin(shlex.split(head), cwd)
-            programs = re.findall(r"(?<= @)\w+", "\n".join(views))
+            programs = set(re.findall(r"(?<= @)\w+", "\n".join(views))) - {"pid"}
             if text is None or not all((self.build / "tests/scenes" / name).exists() for name in programs):
                 return None
             kernels = [t for t in tids or [] if t < MADE]
@@ -308,7 +320,7 @@ class Scenes:
                     shown = self.look(view, cwd, tids, served)
                     out += [f"> {view}\n", shown + ("\n" if shown and not shown.endswith("\n") else "")]
             finally:
-                served.kill()
+                served.stop()
             return "".join(out)
 
 
