@@ -185,6 +185,7 @@ def make_datadirs(found):
         save("datadir", name, pack(files))
     save("datadir", "all-events", pack(all_events(events)))
     save("datadir", "kernel-events", pack(with_kernel(base)))
+    make_kernel_calls(base)
 
 
 def all_events(files):
@@ -246,6 +247,37 @@ def with_kernel(files):
     events = ["sched:sched_switch", "raw_syscalls:sys_enter", "syscalls:sys_enter_clock_nanosleep"]
     return {**changed(files, feat=feat | 4), "kernel_header": kernel.header(only=events),
             "kernel-cpu0.dat": kernel_pages((tids * 2)[:2], time + 1)}
+
+
+KERNEL_FUNCS = {name: 0xFFFFFFFF81000000 + 0x100 * i for i, name in enumerate(("x64_sys_call", "vfs_read", "up_read", "handle_mm_fault", "irq_enter_rcu"))}
+
+
+def kernel_calls_page(time, tid, calls, missed=None):
+    """A page of calls: (microseconds since @time, '+' or '-', name of the function, depth)."""
+    ids, page = kernel.event_ids(), kernel.Page(time + 1000 * calls[0][0])
+    for us, what, name, depth in calls:
+        kind, fields = ("funcgraph_entry", kernel.graph_entry) if what == "+" else ("funcgraph_exit", kernel.graph_exit)
+        page.record(time + 1000 * us, ids[f"ftrace:{kind}"], tid, fields(KERNEL_FUNCS[name], depth))
+    return page.pack(missed)
+
+
+def make_kernel_calls(files):
+    """A recording with calls of the kernel: outside of functions, nested, with lost returns and lost records, and of two tasks."""
+    tids = sorted(int(name[:-4]) for name, data in files.items() if re.fullmatch(r"\d+\.dat", name) and data)
+    first = struct.unpack_from("<Q", files[f"{tids[0]}.dat"])[0]
+    feat = struct.unpack_from("<Q", files["info"], 16)[0]
+    nested = [(250, "+", "x64_sys_call", 0), (260, "+", "vfs_read", 1), (300, "+", "up_read", 2), (310, "-", "up_read", 2),
+              (450, "-", "vfs_read", 1), (460, "-", "x64_sys_call", 0), (550, "+", "handle_mm_fault", 0), (570, "-", "handle_mm_fault", 0)]
+    before = [(-60, "+", "irq_enter_rcu", 0), (-55, "+", "up_read", 1), (-52, "-", "up_read", 1), (-50, "-", "irq_enter_rcu", 0)]
+    torn = [(700, "-", "up_read", 2), (710, "+", "x64_sys_call", 0), (720, "+", "vfs_read", 1), (740, "+", "up_read", 2),
+            (800, "+", "handle_mm_fault", 0), (830, "-", "handle_mm_fault", 0), (2400, "+", "x64_sys_call", 0)]
+    of_other = [(151, "+", "irq_enter_rcu", 0), (153, "+", "up_read", 1), (154, "-", "up_read", 1), (158, "-", "irq_enter_rcu", 0)]
+    symbols = "".join(f"{addr:016x} T {name}\n" for name, addr in KERNEL_FUNCS.items())
+    save("datadir", "kernel-calls", pack({
+        **changed(files, feat=feat | 4), "kernel_header": kernel.header(only=["ftrace:funcgraph_entry", "ftrace:funcgraph_exit"]),
+        "kallsyms": symbols.encode(),
+        "kernel-cpu0.dat": kernel_calls_page(first, tids[0], before + nested) + kernel_calls_page(first, tids[0], torn, missed=77),
+        "kernel-cpu1.dat": kernel_calls_page(first, tids[2], of_other)}))
 
 
 def make_compact(build, work, found):
