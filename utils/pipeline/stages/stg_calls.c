@@ -181,6 +181,9 @@ static int enter_call(struct stg_calls *calls, struct event *event, struct uft_e
 	if (unlikely(func->count_id >= calls->nr_open) && !grow_open(calls, func))
 		return err_set_errno(err, -ENOMEM, "cannot follow %zu calls", calls->nr);
 	event->depth = calls->nr - calls->nr_seeded;
+	/* The kernel's own depth does not count the calls of the program. */
+	if (event_is_kernel_call(event))
+		event->indent = calls->nr;
 	enter_func(calls, &calls->frames[calls->nr++], func, event);
 	return 0;
 }
@@ -213,6 +216,8 @@ static int leave_call(struct stg_calls *calls, struct event *event, struct uft_e
 
 	calls->nr_seeded = MIN(calls->nr_seeded, calls->nr);
 	event->depth = calls->nr - calls->nr_seeded;
+	if (event_is_kernel_call(event))
+		event->indent = calls->nr;
 	event->total_ns = frame->start_ns ? event->time_ns - frame->start_ns : 0;
 	event->self_ns = event->total_ns - frame->child_ns;
 	if (likely(func != NULL)) {

@@ -291,8 +291,8 @@ TEST(behind_a_loss_the_record_says_how_deep_it_is)
 	 * not change the program's stack.
 	 */
 	run(&s, "a{ !U b{.5 b}.5 ! 'a{.9 'a}.9 b{.4",
-	    "a{@1000.0 !@1010.1U b{@1020.1 b}@1030.1=10/10 !@1040.1 <8000000000001000>{@1050.1:9 "
-	    "<8000000000001000>}@1060.1:9=10/10 b{@1070.4");
+	    "a{@1000.0 !@1010.1U b{@1020.1 b}@1030.1=10/10 !@1040.1 <8000000000001000>{@1050.1 "
+	    "<8000000000001000>}@1060.1=10/10 b{@1070.4");
 	assert_int_equal(s.calls.nr, 5);
 	assert_int_equal(s.calls.nr_seeded, 0);
 	assert_false(s.calls.wants_depth);
@@ -495,6 +495,29 @@ TEST(calls_of_the_kernel_that_are_in_none_of_the_program)
 	run(&s, "'a{ 'a}", "<8000000000001000>{@1000.0 <8000000000001000>}@1010.0=10/10");
 	assert_false(s.calls.has_outside);
 	assert_false(s.calls.has_first);
+	end(&s);
+}
+
+/*
+ * The kernel counts only its own calls. Their depth is that among all calls, when a function is
+ * called for the first time and later.
+ */
+TEST(depths_of_the_kernels_calls)
+{
+	struct scene s;
+
+	begin(&s);
+	s.calls.has_kernel = true;
+	run(&s, "a{ b{ 'a{:0 'b{:1 'b}:1 'a}:0 'a{:0 'b{:1 'b}:1 'a}:0 b} a}",
+	    "a{@1000.0 b{@1010.1 <8000000000001000>{@1020.2 <8000000000001040>{@1030.3 "
+	    "<8000000000001040>}@1040.3=10/10 <8000000000001000>}@1050.2=30/20 "
+	    "<8000000000001000>{@1060.2 <8000000000001040>{@1070.3 "
+	    "<8000000000001040>}@1080.3=10/10 <8000000000001000>}@1090.2=30/20 "
+	    "b}@1100.1=90/30 a}@1110.0=110/20");
+	/* The call that ends is not the innermost one. */
+	run(&s, "a{ 'a{:0 'c}:0 a}",
+	    "a{@1000.0 <8000000000001000>{@1010.1 <8000000000001080>}@1020.1=10/10U "
+	    "a}@1030.0=30/20");
 	end(&s);
 }
 
