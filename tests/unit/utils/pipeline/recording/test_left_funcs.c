@@ -112,7 +112,7 @@ TEST_WITH(times_of_functions, setup, teardown)
 		assert_int_equal(left.all[i].kind, expected[i].kind);
 		assert_int_equal(left.all[i].permille, i + 1);
 	}
-	/* Of entries of one kind, the first one is found. */
+	/* The first one of several entries of one kind is found. */
 	assert_ptr_equal(left_funcs_find(&left, "a"), &left.all[0]);
 	assert_ptr_equal(left_funcs_find(&left, "b"), &left.all[1]);
 	assert_ptr_equal(left_funcs_find(&left, "c"), &left.all[2]);
