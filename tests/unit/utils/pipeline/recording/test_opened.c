@@ -4,6 +4,7 @@
  */
 #include "tests/unit/lib/unit.h"
 
+#include "tests/unit/lib/read/events.h"
 #include "tests/unit/lib/read/recording.h"
 
 static struct pipeline_config config;
@@ -119,4 +120,136 @@ TEST(skims_records)
 	}
 	opened_deinit(&noted);
 	opened_deinit(&skimmed);
+}
+
+/* --- one event at a time --- */
+
+static void note(struct opened *opened, const char *text)
+{
+	struct event events[20];
+	size_t nr = events_parse(text, events, ARRAY_SIZE(events));
+
+	for (size_t i = 0; i < nr; i++)
+		assert_true(opened_note(opened, &events[i]));
+}
+
+/* Begin the range with the event @next, and check the events that are made for its beginning. */
+static void check_begin(struct opened *opened, const struct task *task, const char *next,
+			const char *expected)
+{
+	struct strbuf out cleanup_strbuf = { 0 };
+	struct event event;
+	struct event events[20];
+	size_t nr;
+
+	assert_int_equal(events_parse(next, &event, 1), 1);
+	nr = opened_begin(opened, task, &event, 5000);
+	assert_true(opened->is_done);
+	opened_put(opened, 5000, events);
+	for (size_t i = 0; i < nr; i++) {
+		const struct event *made = &events[i];
+
+		strbuf_addf(&out, "%s%s%llx@%llu.%u:%u", i ? " " : "",
+			    made->type == EVENT_ENTRY ? "{" : "~",
+			    made->type == EVENT_ENTRY ? (unsigned long long)made->addr : 0,
+			    (unsigned long long)made->time_ns, made->depth, made->indent);
+		if (made->type != EVENT_ENTRY) {
+			assert_int_equal(made->type, EVENT_SCHED_OUT);
+			assert_int_equal(made->cpu, EVENT_CPU_UNKNOWN);
+			strbuf_addf(&out, "%s", made->id == EVENT_ID_SCHED_OUT ? "" : "P");
+			assert_int_equal(made->id == EVENT_ID_SCHED_OUT_PREEMPT,
+					 (made->flags & EVENT_PREEMPTED) != 0);
+		}
+	}
+	assert_string_equal(strbuf_str(&out), expected);
+	opened_deinit(opened);
+	assert_null(opened->addrs);
+	assert_int_equal(opened->nr, 0);
+}
+
+/* Functions "a", "b" ... have these addresses in the events of the tests. */
+#define A "{401004@5000.0:0"
+#define B "{401044@5000.1:1"
+#define C "{401084@5000.2:2"
+
+TEST(calls_that_are_noted)
+{
+	static const struct {
+		const char *before;
+		const char *next;
+		const char *expected;
+	} cases[] = {
+		{ "a{ b{", "c{.2", A " " B },
+		{ "a{ b{ c{ c}", "c{.2", A " " B },
+		{ "a{ b{ b} a}", "c{.0", "" },
+		{ "a{ b{ a}.0", "c{.0", "" },
+		{ "a{", "*", A },
+		/* A call of the kernel, and events that are no calls, do not matter. */
+		{ "a{ 'b{ * 'b}", "c{.1", A },
+		{ "a{ 'b{", "c{.1", A },
+		/* Calls without a recorded entry are not opened, nor those around them. */
+		{ "b{.1", "c{.2", B },
+		{ "a{ c{.2", "d{.3", C },
+		/* After a loss, the next call tells how many are open. */
+		{ "a{ b{ c{ !", "d{.2", A " " B },
+		{ "a{ b{ c{ !", "d{.3", A " " B " " C },
+		{ "a{ b{ c{ !", "d{.5", A " " B " " C },
+		{ "a{ b{ c{ !", "b}.1", A " " B },
+		{ "a{ b{ c{ !", "a}.0", A },
+		{ "a{ b{ c{ !", "*", A " " B " " C },
+		{ "a{ b{ c{ !", "'a{.0", A " " B " " C },
+		{ "a{ b{ c{ !U", "d{.1", A " " B " " C },
+		{ "a{ b{ ! b}.1", "d{.0", A },
+		{ "a{ b{ ! c{.2", "d{.0", A " " B " " C },
+		/* The task is off the CPU. */
+		{ "a{ ~", "^", A " ~0@5000.0:0" },
+		{ "a{ ~P", "^", A " ~0@5000.0:0P" },
+		{ "a{ ~ ^", "b{.1", A },
+		{ "~", "^", "~0@5000.0:0" },
+	};
+	const struct task task = { .tid = 7 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct opened opened = { 0 };
+
+		note(&opened, cases[i].before);
+		check_begin(&opened, &task, cases[i].next, cases[i].expected);
+	}
+}
+
+/* A program that was executed since the last record has none of these calls. */
+TEST(calls_before_an_exec)
+{
+	static const struct {
+		uint64_t exec_ns;
+		const char *expected;
+	} cases[] = {
+		{ 1020, A " " B " ~0@5000.0:0" }, { 1021, "" }, { 4999, "" }, { 5000, "" },
+		{ 5001, A " " B " ~0@5000.0:0" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct session_ref refs[] = { { 0, NULL }, { cases[i].exec_ns, NULL } };
+		const struct task task = { .tid = 7, .refs = refs, .nr_refs = 2 };
+		struct opened opened = { 0 };
+
+		note(&opened, "a{ b{ ~");
+		check_begin(&opened, &task, "c{.2", cases[i].expected);
+	}
+}
+
+/* The calls are so many that the memory for them grows. */
+TEST(many_calls)
+{
+	struct opened opened = { 0 };
+
+	for (unsigned depth = 0; depth < 1000; depth++) {
+		const struct event event = { .addr = depth + 1, .depth = depth };
+
+		assert_true(opened_note(&opened, &event));
+		assert_int_equal(opened.nr, depth + 1);
+	}
+	for (unsigned depth = 0; depth < 1000; depth++)
+		assert_int_equal(opened.addrs[depth], depth + 1);
+	opened_deinit(&opened);
 }
