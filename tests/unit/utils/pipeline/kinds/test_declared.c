@@ -5,12 +5,15 @@
 #include "tests/unit/lib/read/kinds.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "trace/seam/reader.h"
 #include "utils/base/compiler.h"
 #include "utils/base/fd.h"
 #include "utils/format/event_data.h"
 #include "utils/pipeline/kinds/declared.h"
+#include "utils/pipeline/kinds/declared_line.h"
 
 static char dir[64];
 
@@ -217,4 +220,259 @@ TEST_WITH(without_the_file_nothing_was_declared, setup, teardown)
 	/* The teardown removes this path. */
 	snprintf(path, sizeof(path), "%s/" EVENT_DEFS_FILE, dir);
 	assert_true(access(path, F_OK) < 0);
+}
+
+/* A text that is cut is shown as far as it goes. Values after it are missing. */
+TEST_WITH(payloads_that_are_cut, setup, teardown)
+{
+	check_payload("%00 S=%25s+N=%25d", "\5\0\0\0a b", 7, "S=a+b...", "S:t=a b...");
+	check_payload("%00 N=%25d+S=%25s+T=%25s", "\7\0\0\0\5\0\0\0ab", 10, "N=7 S=ab...",
+		      "N:i=7 S:t=ab...");
+	check_payload("S=%25s T=%25s", "\1\0\0\0a\2\0\0\0b", 10, "S=a T=b...", "S:t=a T:t=b...");
+	check_payload("S=%25s T=%25s", "\2\0\0\0a", 5, "S=a ...", "S:t=a...");
+	check_payload("%00 S=%25s", "\1\0\0", 3, "S=...", "");
+	check_payload("%00 S=%25s", "", 0, "S=...", "");
+}
+
+/* A format has at most 256 pieces and 1024 bytes of text. Dots stand for the rest. */
+TEST_WITH(formats_that_are_too_long, setup, teardown)
+{
+	static const struct {
+		unsigned nr_directives;
+		unsigned nr_bytes;
+		unsigned nr_pieces;
+		bool is_cut;
+	} cases[] = {
+		{ 255, 0, 255, false }, { 256, 0, 256, false }, { 257, 0, 257, true },
+		{ 300, 0, 257, true },	{ 0, 1024, 1, false },	{ 0, 1025, 1, true },
+		{ 2, 1025, 3, true },	{ 2, 1024, 3, false },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct declared_events declared = { 0 };
+		struct strbuf text cleanup_strbuf = { 0 };
+		const struct fst_format *format;
+		const struct fst_piece *last;
+
+		strbuf_addstr(&text, "DECLARED: 1 fstrace E %00 ");
+		for (unsigned k = 0; k < cases[i].nr_directives; k++)
+			strbuf_addstr(&text, "%25d");
+		strbuf_addchars(&text, 'x', cases[i].nr_bytes);
+		strbuf_addch(&text, '\n');
+		load(&declared, strbuf_str(&text));
+		assert_int_equal(declared.nr, 1);
+		format = declared.events[0].format;
+		assert_int_equal(format->nr_pieces, cases[i].nr_pieces);
+		last = &format->pieces[format->nr_pieces - 1];
+		assert_int_equal(last->kind == FST_LITERAL && last->len == 3 &&
+					 memcmp(last->text, "...", 3) == 0,
+				 cases[i].is_cut);
+		assert_int_equal(declared.events[0].nr_fields, MIN(cases[i].nr_directives, 256U));
+		declared_events_deinit(&declared);
+	}
+}
+
+/* Events are found by their numbers, in whatever order they are defined. */
+TEST_WITH(order_of_events, setup, teardown)
+{
+	struct declared_events declared = { 0 };
+
+	load(&declared, "DECLARED: 30 fstrace C %00 %\n"
+			"CLOCK: 5\n"
+			"DECLARED: 10 sdt A 4\n"
+			"CLOCK: x\n"
+			"DECLARED: 20 line B %\n");
+	assert_int_equal(declared.nr, 3);
+	assert_int_equal(declared.offset_ns, 5);
+	for (uint64_t id = 5; id <= 35; id += 5) {
+		const struct declared_event *event = declared_events_find(&declared, id);
+
+		assert_int_equal(event != NULL, id == 10 || id == 20 || id == 30);
+		if (event)
+			assert_int_equal(event->name[0], 'A' + (int)id / 10 - 1);
+	}
+	declared_events_deinit(&declared);
+	assert_null(declared.events);
+	assert_int_equal(declared.nr, 0);
+}
+
+/* Words of other kinds of events that are missing or wrong, between two good lines. */
+TEST_WITH(wrong_probes_and_lines, setup, teardown)
+{
+	static const char *const bad[] = {
+		"DECLARED: 2 sdt x",
+		"DECLARED: 2 sdt %00 4",
+		"DECLARED: 2 sdt x %00",
+		"DECLARED: 2 sdt x 3",
+		"DECLARED: 2 sdt x %",
+		"DECLARED: 2 sdt x 4++4",
+		"DECLARED: 2 sdt x 4+",
+		"DECLARED: 2 line %00 K",
+		"DECLARED: 2 line x %00",
+		"DECLARED: 2 line  K",
+		"DECLARED: 2line x K",
+		"DECLARED: line x K",
+		"DECLARED:2 line x K",
+		"DECLARED: 2 fstrace x%4/ %00 X",
+		"DECLARED: 2 fstrace x%4: %00 X",
+		"DECLARED: 2 fstrace x%4@ %00 X",
+		"DECLARED: 2 fstrace x%4G %00 X",
+		"DECLARED: 2 fstrace x%4` %00 X",
+		"DECLARED: 2 fstrace x% %00 X",
+		"DECLARED: 2 fstrace x%4 %00 X",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		struct declared_events declared = { 0 };
+		char text[256];
+
+		snprintf(text, sizeof(text), "DECLARED: 1 line A K\n%s\nDECLARED: 3 sdt C 4\n",
+			 bad[i]);
+		load(&declared, text);
+		assert_int_equal(declared.nr, 2);
+		assert_null(declared_events_find(&declared, 2));
+		assert_true(declared_events_find(&declared, 1)->is_line);
+		assert_false(declared_events_find(&declared, 3)->is_line);
+		declared_events_deinit(&declared);
+	}
+}
+
+TEST_WITH(digits_of_words, setup, teardown)
+{
+	struct declared_events declared = { 0 };
+
+	load(&declared, "DECLARED: 1 fstrace %30%39%3a%3F%4a%4F%61%7E%20+ %00 %\n");
+	assert_int_equal(declared.nr, 1);
+	assert_string_equal(declared.events[0].name, "09:?JOa~  ");
+	declared_events_deinit(&declared);
+}
+
+TEST_WITH(a_file_that_cannot_be_read, setup, teardown)
+{
+	struct declared_events declared = { 0 };
+	struct uft_err err = { 0 };
+	char path[96];
+
+	snprintf(path, sizeof(path), "%s/" EVENT_DEFS_FILE, dir);
+	assert_int_equal(mkdir(path, 0700), 0);
+	assert_true(declared_events_load(&declared, dir, &err) < 0);
+	assert_non_null(strstr(err.text, path));
+	assert_int_equal(declared.nr, 0);
+	assert_int_equal(rmdir(path), 0);
+}
+
+/* --- lines of logs --- */
+
+/* The keys that are fields: words of letters, digits, '-' and '_', each once. */
+TEST_WITH(keys_of_lines, setup, teardown)
+{
+	static const struct {
+		const char *keys;
+		const char *fields;
+	} cases[] = {
+		{ "%", "" },	   { "K", "K" },	 { "K+L", "K L" },
+		{ "K+K", "K" },	   { "K+K2+K", "K K2" }, { "K2+K", "K2 K" },
+		{ "K%3D+L", "L" }, { "++K+", "K" },	 { "a-b+c_d+9Z", "a-b c_d 9Z" },
+		{ "K,L+M", "M" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct declared_events declared = { 0 };
+		struct strbuf out cleanup_strbuf = { 0 };
+		char line[128];
+
+		snprintf(line, sizeof(line), "DECLARED: 1 line E %s\n", cases[i].keys);
+		load(&declared, line);
+		assert_int_equal(declared.nr, 1);
+		for (size_t k = 0; k < declared.events[0].nr_fields; k++) {
+			assert_int_equal(declared.events[0].fields[k].type, FIELD_TEXT);
+			strbuf_addf(&out, "%s%s", k ? " " : "", declared.events[0].fields[k].name);
+		}
+		assert_string_equal(strbuf_str(&out), cases[i].fields);
+		declared_events_deinit(&declared);
+	}
+}
+
+TEST_WITH(many_keys, setup, teardown)
+{
+	for (unsigned nr = EVENT_LINE_KEYS_MAX - 1; nr <= EVENT_LINE_KEYS_MAX + 1; nr++) {
+		struct declared_events declared = { 0 };
+		struct strbuf text cleanup_strbuf = { 0 };
+
+		strbuf_addstr(&text, "DECLARED: 1 line E ");
+		for (unsigned i = 0; i < nr; i++)
+			strbuf_addf(&text, "%sK%u", i ? "+" : "", i);
+		strbuf_addch(&text, '\n');
+		load(&declared, strbuf_str(&text));
+		assert_int_equal(declared.events[0].nr_fields, MIN(nr, EVENT_LINE_KEYS_MAX));
+		declared_events_deinit(&declared);
+	}
+	assert_int_equal(declared_line_words("", 9), 1);
+	assert_int_equal(declared_line_words("a b c", 9), 3);
+	assert_int_equal(declared_line_words("a b c", 3), 3);
+	assert_int_equal(declared_line_words("a b c", 2), 2);
+}
+
+/* The value of a field is that of the first word with its key. */
+TEST_WITH(values_of_lines, setup, teardown)
+{
+	static const struct {
+		const char *body;
+		const char *fields;
+	} cases[] = {
+		{ "K=1 LONG=2", "K:t=1 LONG:t=2" },
+		{ "LONG=2 K=1", "K:t=1 LONG:t=2" },
+		{ "K=1 K=2", "K:t=1" },
+		{ "K= LONG=", "K:t= LONG:t=" },
+		{ "KK=1 xK=2 K=3", "K:t=3" },
+		{ "K LONG", "" },
+		{ "K LONG K=a=b", "K:t=a=b" },
+		{ " K=1", "K:t=1" },
+		{ "k=1", "" },
+		{ "LON=1 LONGER=2", "" },
+		{ "", "" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		const struct trace_data data = { 0 };
+		struct declared_events declared = { 0 };
+		struct event_kind kind = { .id = 1000001 };
+		struct strbuf out cleanup_strbuf = { 0 };
+		char payload[64] = "12345678";
+		const size_t len = 8 + strlen(cases[i].body);
+
+		strcat(payload, cases[i].body);
+		load(&declared, "DECLARED: 1000001 line E K+LONG\n");
+		declared_event_set(&declared.events[0], &kind);
+		for (size_t cut = 0; cut <= len; cut += len) {
+			void *copy = exact_copy(payload, cut ? len : 7);
+			const struct event event = { .data = copy, .data_len = cut ? len : 7 };
+			const struct event_context context = { &data, NULL, &event, false };
+
+			strbuf_reset(&out);
+			event_kind_put(&kind, &context, &out);
+			assert_string_equal(strbuf_str(&out), cut ? cases[i].body : "");
+			strbuf_reset(&out);
+			kind_put_fields(&kind, &context, &out);
+			assert_string_equal(strbuf_str(&out), cut ? cases[i].fields : "");
+			free(copy);
+		}
+		declared_events_deinit(&declared);
+	}
+}
+
+TEST(times_of_lines)
+{
+	static const uint8_t payload[] = { 0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1 };
+	const struct declared_event line = { .is_line = true };
+	const struct declared_event other = { 0 };
+	int64_t time_us = 5;
+
+	assert_false(declared_line_time(&other, payload, 9, &time_us));
+	assert_false(declared_line_time(&line, NULL, 9, &time_us));
+	assert_false(declared_line_time(&line, payload, 7, &time_us));
+	assert_int_equal(time_us, 5);
+	assert_true(declared_line_time(&line, payload, 8, &time_us));
+	assert_int_equal(time_us, -2);
+	assert_true(declared_line_time(&line, payload, 9, &time_us));
 }
