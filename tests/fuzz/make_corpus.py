@@ -186,6 +186,7 @@ def make_datadirs(found):
     save("datadir", "all-events", pack(all_events(events)))
     save("datadir", "kernel-events", pack(with_kernel(base)))
     make_kernel_calls(base)
+    make_build(found["ours-plain"])
 
 
 def all_events(files):
@@ -278,6 +279,87 @@ def make_kernel_calls(files):
         "kallsyms": symbols.encode(),
         "kernel-cpu0.dat": kernel_calls_page(first, tids[0], before + nested) + kernel_calls_page(first, tids[0], torn, missed=77),
         "kernel-cpu1.dat": kernel_calls_page(first, tids[2], of_other)}))
+
+
+def make_build(files):
+    """A recording of processes: a shell with a pipe, a compiler, a linker that is killed, a thread, and each kind of act."""
+    out, now = b"", 1000 * 10**9
+
+    def put(kind, tid, pid, payload):
+        nonlocal out, now
+        now += 1000 if kind != 64 else 0
+        out += struct.pack("<QiiII", now + (1000 if kind == 64 else 0), tid, pid, kind, len(payload)) + payload + bytes(-len(payload) % 8)
+
+    def texts(head, *parts):
+        return struct.pack(f"<{len(head) + len(parts)}I", *head, *map(len, parts)) + b"".join(parts)
+
+    def act(kind, pid, numbers=(), *parts, tid=None):
+        parts += (b"",) * (3 - len(parts))
+        put(kind, tid or pid, pid, texts([*numbers, 0, 0, 0][:3], *parts))
+
+    def fork(pid, child, child_pid=None, how=1, flags=0):
+        put(1, pid, pid, struct.pack("<iiIQ", child, child_pid or child, how, flags))
+
+    def program(pid, path, *args, cwd=b"/w", real=None):
+        put(2, pid, pid, texts([pid], real or path, path, cwd, b"".join(arg + b"\0" for arg in args)))
+        for fd, name in enumerate((b"/dev/null", b"/w/out", b"/w/out")):
+            act(14, pid, (fd, 2 if fd else 0), name)
+
+    def end(pid, status=0, tid=None):
+        put(3, tid or pid, pid, struct.pack("<I", status))
+
+    put(64, 100, 100, struct.pack("<I", 1))
+    program(100, b"/w/make.sh", b"sh", b"make.sh", real=b"/usr/bin/dash")
+    act(16, 100, (), b"PATH=/bin\0LANG=C\0")
+    act(15, 100, (), b"maker")
+    act(4, 100, (3, 0), b"/w/make.sh", b"make.sh")
+    act(7, 100, (4, 5, 0o2000000))
+    fork(100, 101, how=3, flags=17)
+    put(64, 101, 101, struct.pack("<I", 0))
+    act(6, 101, (5, 1))
+    act(5, 101, (4, 5))
+    program(101, b"/usr/bin/cat", b"cat", b"a.h")
+    act(14, 101, (1, 1), b"pipe:[7]")
+    act(4, 101, (3, 0), b"/w/a.h")
+    act(5, 101, (3, 3))
+    end(101)
+    fork(100, 102, how=2)
+    act(6, 102, (4, 0))
+    program(102, b"/usr/bin/cc", b"cc", b"@args", b"-c", b"-o", b"a.o", b"a.c")
+    act(65, 102, (), b"args", b"-O2 -DNAME=\"a b\"\n")
+    act(14, 102, (0, 0), b"pipe:[7]")
+    act(4, 102, (3, 0), b"/w/a.c", b"./a.c")
+    act(4, 102, (4, 0), b"/w/a.h")
+    act(4, 102, (5, 0o1101, 0o644), b"/w/a.o")
+    act(5, 102, (3, 5, 4))
+    end(102)
+    fork(100, 103, child_pid=100, how=3, flags=0x3D0F00)
+    act(15, 100, (), b"a thread", tid=103)
+    act(4, 100, (6, 0o2001), b"/w/log", tid=103)
+    act(5, 100, (6, 6), tid=103)
+    end(100, tid=103)
+    fork(100, 104)
+    program(104, b"/usr/bin/ld", b"ld", b"-o", b"prog", b"a.o", cwd=b"/w/sub")
+    act(4, 104, (3, 0), b"/w/a.o", b"/w/sub/../a.o")
+    act(4, 104, (4, 0o302, 0o755), b"/w/prog.tmp")
+    act(8, 104, (1, 1), b"/w/prog.tmp", b"/w/prog")
+    act(9, 104, (0, 1), b"/w/prog", b"/w/prog2")
+    act(10, 104, (), b"prog", b"/w/newest", b"/w/prog")
+    end(104, 9)
+    act(11, 100, (), b"/w/a.o")
+    act(11, 100, (0x200,), b"/w/sub")
+    act(12, 100, (4096,), b"/w", b"/mnt", b"none")
+    act(13, 100, (2,), b"/mnt")
+    act(17, 100, (4, 1, 2), b"/w/x", b"/w/y")
+    act(18, 100, (0x400, 1, 17), b"/w/x", b"/w/prog")
+    act(20, 100, (0, 0, 1), b"/dev/sda", b"/mnt", b"ext4")
+    act(21, 100, (0, 0, 22), b"/mnt")
+    act(22, 100, (0x10000, 0, 11))
+    act(4, 100, (7, 0o10000000), b"/w/out (deleted)")
+    end(100, 3 << 8)
+    end(100, 3 << 8, tid=105)
+    names = b'SESS timestamp=1000.000000500 pid=100 sid=0123456789abcdef exename="/usr/bin/dash"\nTASK timestamp=1000.000000500 tid=100 pid=100\n'
+    save("datadir", "processes", pack({"info": files["info"], "task.txt": names, "default.opts": b"--event-full\n", "proc.dat": out}))
 
 
 def make_compact(build, work, found):
