@@ -315,3 +315,190 @@ TEST_WITH(short_calls_that_are_kept, setup, teardown)
 	assert_int_equal(filters_add(&p->filters, SPEC_TRIGGER, MATCH_GLOB, "f@trace", NULL), 0);
 	assert_string_equal(default_opts(p), "");
 }
+
+/* --- the end of a recording --- */
+
+TEST_WITH(nothing_special_has_no_lines, setup, teardown)
+{
+	struct place *p = *state;
+	struct info info cleanup_info = { 0 };
+	struct data_header header;
+
+	p->run.elapsed_ns = 123456789;
+	assert_int_equal(infofile_finish(&p->run, &p->rec, NULL), 0);
+	read_back(p, &header, &info);
+	assert_int_equal(info.state, INFO_STATE_ENDED);
+	assert_int_equal(info.elapsed_ns / 1000, 123456);
+	assert_int_equal(info.records_lost, 0);
+	assert_int_equal(info.write_error, 0);
+	assert_null(info.too_deep);
+	assert_null(info.kept_returns);
+	assert_null(info.cut_events);
+	assert_null(info.argspec);
+}
+
+TEST_WITH(a_recording_that_runs_says_so, setup, teardown)
+{
+	struct place *p = *state;
+	struct info info cleanup_info = { 0 };
+	struct data_header header;
+
+	assert_int_equal(infofile_begin(&p->run, NULL), 0);
+	read_back(p, &header, &info);
+	assert_int_equal(info.state, INFO_STATE_RUNNING);
+}
+
+TEST_WITH(losses_are_stated, setup, teardown)
+{
+	struct place *p = *state;
+	struct info info cleanup_info = { 0 };
+	struct data_header header;
+
+	p->rec.writers.records_lost = 41;
+	store_note_error(p->run.store, -EDQUOT);
+	assert_int_equal(infofile_finish(&p->run, &p->rec, NULL), 0);
+	read_back(p, &header, &info);
+	assert_int_equal(info.records_lost, 41);
+	assert_int_equal(info.write_error, EDQUOT);
+}
+
+TEST_WITH(calls_that_were_too_deep_are_stated_by_task, setup, teardown)
+{
+	static const char *const expected[] = {
+		"10 calls, deeper than 77 levels (task 5: 7)",
+		"10 calls, deeper than 77 levels (task 5: 7, task 9: 2)",
+		"10 calls, deeper than 77 levels (task 5: 7, task 9: 2, task 1: 1)",
+	};
+	struct too_deep tasks[] = { { .tid = 5, .nr = 7 },
+				    { .tid = 9, .nr = 2 },
+				    { .tid = 1, .nr = 1 } };
+	struct place *p = *state;
+
+	p->rec.tasks.too_deep = tasks;
+	p->rec.tasks.nr_too_deep = 10;
+	for (size_t i = 0; i < ARRAY_SIZE(expected); i++) {
+		struct info info cleanup_info = { 0 };
+		struct data_header header;
+
+		p->rec.tasks.nr_deep_tasks = i + 1;
+		assert_int_equal(infofile_finish(&p->run, &p->rec, NULL), 0);
+		read_back(p, &header, &info);
+		assert_string_equal(info.too_deep, expected[i]);
+	}
+}
+
+TEST_WITH(modules_whose_returns_were_kept_are_stated, setup, teardown)
+{
+	struct known_module third = { .path = "/lib/libthird.so", .callers_why = "the third" };
+	struct known_module second = { .path = "/lib/libsecond.so", .next = &third };
+	struct known_module first = { .path = "/a/libfirst.so.1",
+				      .callers_why = "the first",
+				      .next = &second };
+	struct place *p = *state;
+	struct info info cleanup_info = { 0 };
+	struct info both cleanup_info = { 0 };
+	struct data_header header;
+
+	p->rec.planner.modules.first = &second;
+	assert_int_equal(infofile_finish(&p->run, &p->rec, NULL), 0);
+	read_back(p, &header, &info);
+	assert_string_equal(info.kept_returns, "calls from libthird.so (the third)");
+	p->rec.planner.modules.first = &first;
+	assert_int_equal(infofile_finish(&p->run, &p->rec, NULL), 0);
+	read_back(p, &header, &both);
+	assert_string_equal(both.kept_returns,
+			    "calls from libfirst.so.1 (the first), libthird.so (the third)");
+}
+
+TEST_WITH(cut_events_are_counted, setup, teardown)
+{
+	struct place *p = *state;
+	struct info one cleanup_info = { 0 };
+	struct info two cleanup_info = { 0 };
+	struct data_header header;
+
+	p->rec.processes.notes.events_cut = 1;
+	assert_int_equal(infofile_finish(&p->run, &p->rec, NULL), 0);
+	read_back(p, &header, &one);
+	assert_string_equal(one.cut_events, "1 event says more than was recorded of it");
+	p->rec.processes.notes.events_cut = 2;
+	assert_int_equal(infofile_finish(&p->run, &p->rec, NULL), 0);
+	read_back(p, &header, &two);
+	assert_string_equal(two.cut_events, "2 events say more than was recorded of them");
+}
+
+/* Functions of an interpreter (callables) get rules of their own. */
+TEST_WITH(callables_have_rules_of_their_own, setup, teardown)
+{
+	static const struct {
+		bool has_callables, is_auto;
+		const char *args, *results;
+	} cases[] = {
+		{ false, false, NULL, "g@retval" },
+		{ true, false, NULL, "g@retval;g@python.fake,retval/s" },
+		{ false, true, NULL, "g@retval" },
+		{ true, true, ".@python.fake", ".@python.fake;g@retval;g@python.fake,retval/s" },
+	};
+	struct place *p = *state;
+
+	add_rules(p, "g@retval", ARGRULES_RETVAL);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct info info cleanup_info = { 0 };
+		struct data_header header;
+
+		p->rec.planner.callables.nr = cases[i].has_callables;
+		p->run.settings.captures.is_auto = cases[i].is_auto;
+		assert_int_equal(infofile_finish(&p->run, &p->rec, NULL), 0);
+		read_back(p, &header, &info);
+		assert_string_equal(info.retspec, cases[i].results);
+		if (cases[i].args)
+			assert_string_equal(info.argspec, cases[i].args);
+		else
+			assert_null(info.argspec);
+	}
+	p->rec.planner.callables.nr = 0;
+}
+
+/* --- a disk that is full --- */
+
+static char overwritten[512];
+
+static int fail_to_publish(struct store *store, const char *name, const struct iovec *parts, int nr,
+			   int *stream, struct uft_err *err)
+{
+	return err_set_errno(err, -ENOSPC, "cannot write '%s'", name);
+}
+
+static int overwrite_end(struct store *store, const char *name, const void *data, size_t len)
+{
+	assert_string_equal(name, "info");
+	snprintf(overwritten, sizeof(overwritten), "%.*s", (int)len, (const char *)data);
+	return 0;
+}
+
+/* The status goes into the place that the first file has for it. */
+TEST_WITH(the_status_is_stated_on_a_full_disk_too, setup, teardown)
+{
+	const struct info expected = {
+		.state = INFO_STATE_ENDED,
+		.records_lost = 3,
+		.write_error = ENOSPC,
+	};
+	struct place *p = *state;
+	struct store_ops full = *p->memory.store.ops;
+	struct strbuf text cleanup_strbuf = { 0 };
+	struct uft_err err = { 0 };
+
+	full.publish = fail_to_publish;
+	full.overwrite_end = overwrite_end;
+	p->memory.store.ops = &full;
+	overwritten[0] = '\0';
+	assert_int_equal(infofile_begin(&p->run, &err), -ENOSPC);
+	assert_string_equal(overwritten, "");
+	p->rec.writers.records_lost = 3;
+	assert_int_equal(infofile_finish(&p->run, &p->rec, &err), -ENOSPC);
+	info_encode_state(&expected, &text);
+	assert_string_equal(overwritten, strbuf_str(&text));
+	assert_int_equal(p->run.store->error, -ENOSPC);
+	assert_int_equal(infofile_default_opts(&p->run, &err), -ENOSPC);
+}
