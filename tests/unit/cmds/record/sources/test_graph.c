@@ -134,3 +134,101 @@ TEST_WITH(a_list_that_cannot_be_written, setup, teardown)
 	assert_non_null(strstr(err.text, "set_graph_notrace"));
 	check(p, "current_tracer", "");
 }
+
+/* The depth is the smaller one of --kernel-depth and --depth. */
+TEST_WITH(the_smaller_depth, setup, teardown)
+{
+	struct place *p = *state;
+
+	p->settings.kernel_depth = 8;
+	p->settings.depth = 5;
+	assert_int_equal(graph_set_up(&p->kernel, 1, NULL), 0);
+	check(p, "max_graph_depth", "5");
+	check(p, "set_ftrace_pid", "1");
+	/* Without a choice of functions, the lists stay. */
+	check(p, "set_graph_function", "this_is_what_somebody_else_was_looking_for\n");
+	check(p, "set_graph_notrace", "this_is_what_somebody_else_was_not_looking_for\n");
+}
+
+/* If functions are only left out, all others are traced. */
+TEST_WITH(functions_that_are_left_out, setup, teardown)
+{
+	struct place *p = *state;
+
+	add(p, "!^do_@kernel");
+	assert_int_equal(graph_set_up(&p->kernel, 4711, NULL), 0);
+	check(p, "set_graph_function", "this_is_what_somebody_else_was_looking_for\n");
+	check(p, "set_graph_notrace", "do_read\ndo_write\ndo_close\n");
+}
+
+TEST_WITH(a_choice_of_one_function, setup, teardown)
+{
+	struct place *p = *state;
+
+	add(p, "^do_close$@kernel");
+	assert_int_equal(graph_set_up(&p->kernel, 4711, NULL), 0);
+	check(p, "set_graph_function", "do_close\n");
+	check(p, "set_graph_notrace", "this_is_what_somebody_else_was_not_looking_for\n");
+}
+
+TEST_WITH(a_kernel_without_the_tracer, setup, teardown)
+{
+	struct place *p = *state;
+	struct uft_err err = { 0 };
+
+	assert_int_equal(unlinkat(p->kernel.tracefs_fd, "available_tracers", 0), 0);
+	assert_int_equal(graph_set_up(&p->kernel, 4711, &err), -EOPNOTSUPP);
+	put(p, "available_tracers", "hwlat function nop\n");
+	assert_int_equal(graph_set_up(&p->kernel, 4711, &err), -EOPNOTSUPP);
+	assert_string_equal(err.text, "this kernel has no tracer 'function_graph' "
+				      "(CONFIG_FUNCTION_GRAPH_TRACER)");
+	check(p, "max_graph_depth", "");
+}
+
+/* The files are written in this order; the tracer starts last. */
+TEST_WITH(a_file_that_is_missing, setup, teardown)
+{
+	static const char *const names[] = { "current_tracer", "options/function-fork",
+					     "set_ftrace_pid", "max_graph_depth" };
+	struct place *p = *state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		struct uft_err err = { 0 };
+
+		assert_int_equal(unlinkat(p->kernel.tracefs_fd, names[i], 0), 0);
+		assert_int_equal(graph_set_up(&p->kernel, 4711, &err), -ENOENT);
+		assert_non_null(strstr(err.text, names[i]));
+	}
+}
+
+TEST_WITH(no_list_of_functions, setup, teardown)
+{
+	struct place *p = *state;
+	struct uft_err err = { 0 };
+
+	add(p, "do_read@kernel");
+	assert_int_equal(unlinkat(p->kernel.tracefs_fd, "available_filter_functions", 0), 0);
+	assert_int_equal(graph_set_up(&p->kernel, 4711, &err), -ENOENT);
+	assert_non_null(strstr(err.text, "available_filter_functions"));
+	check(p, "current_tracer", "");
+	check(p, "set_graph_function", "this_is_what_somebody_else_was_looking_for\n");
+}
+
+/* Each of these files must be there. The tracer is tried, and is not left in use. */
+TEST_WITH(an_instance_that_can_trace_calls, setup, teardown)
+{
+	static const char *const names[] = { "max_graph_depth", "set_graph_function",
+					     "set_ftrace_pid", "current_tracer" };
+	struct place *p = *state;
+	int fd = p->kernel.instance_fd;
+
+	assert_true(graph_fits_instance(fd));
+	/* In a plain file, the end of the longer word stays. */
+	check(p, "current_tracer", "nopction_graph");
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		assert_int_equal(renameat(fd, names[i], fd, "away"), 0);
+		assert_false(graph_fits_instance(fd));
+		assert_int_equal(renameat(fd, "away", fd, names[i]), 0);
+		assert_true(graph_fits_instance(fd));
+	}
+}
