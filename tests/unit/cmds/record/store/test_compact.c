@@ -158,3 +158,222 @@ TEST_WITH(the_rest_is_handed_on, setup, teardown)
 	assert_int_equal(store_read(&compact.store, "task.txt", 100, &again), 0);
 	assert_string_equal(strbuf_str(&again), "new more");
 }
+
+/* --- a store below that tells how it is used --- */
+
+/*
+ * @fails: all functions fail with this error
+ * @name: the file of the last call
+ * @stream: the stream of the last call
+ * @len: the number of bytes of the last call
+ */
+static struct {
+	struct store store;
+	int fails;
+	int next;
+	int nr_open;
+	char name[64];
+	int stream;
+	size_t len;
+} below;
+
+static int below_open(struct store *store, const char *name)
+{
+	snprintf(below.name, sizeof(below.name), "%s", name);
+	if (below.fails)
+		return below.fails;
+	below.nr_open++;
+	return below.next++;
+}
+
+static int below_append(struct store *store, int stream, const struct iovec *parts, int nr)
+{
+	below.stream = stream;
+	below.len = iovec_bytes(parts, nr);
+	return below.fails;
+}
+
+static void below_close(struct store *store, int stream)
+{
+	below.stream = stream;
+	below.nr_open--;
+}
+
+static bool below_may_stay_open(struct store *store, int stream)
+{
+	below.stream = stream;
+	return stream % 2;
+}
+
+static int below_publish(struct store *store, const char *name, const struct iovec *parts, int nr,
+			 int *stream, struct uft_err *err)
+{
+	snprintf(below.name, sizeof(below.name), "%s", name);
+	below.len = iovec_bytes(parts, nr);
+	below.stream = stream ? *stream : -1;
+	if (stream)
+		*stream = below.next++;
+	return below.fails ? err_set_errno(err, below.fails, "below") : 0;
+}
+
+static int below_overwrite_end(struct store *store, const char *name, const void *data, size_t len)
+{
+	snprintf(below.name, sizeof(below.name), "%s", name);
+	below.len = len;
+	return below.fails;
+}
+
+static int below_read(struct store *store, const char *name, size_t max, struct strbuf *out)
+{
+	snprintf(below.name, sizeof(below.name), "%s", name);
+	below.len = max;
+	return below.fails;
+}
+
+static void below_remove(struct store *store, const char *name)
+{
+	snprintf(below.name, sizeof(below.name), "%s", name);
+}
+
+static int below_place(struct store *store, struct stat *place)
+{
+	*place = (struct stat){ .st_ino = 4711 };
+	return below.fails;
+}
+
+static int setup_below(void **state)
+{
+	static const struct store_ops ops = {
+		.open = below_open,
+		.append = below_append,
+		.close = below_close,
+		.may_stay_open = below_may_stay_open,
+		.publish = below_publish,
+		.overwrite_end = below_overwrite_end,
+		.read = below_read,
+		.remove = below_remove,
+		.place = below_place,
+	};
+
+	memset(&below, 0, sizeof(below));
+	below.store.ops = &ops;
+	below.next = 100;
+	store_compact_init(&compact, &below.store);
+	return 0;
+}
+
+static int teardown_below(void **state)
+{
+	store_compact_deinit(&compact);
+	assert_null(compact.inner);
+	return 0;
+}
+
+/* Numbers of closed streams are used again. The table of streams grows when all are in use. */
+TEST_WITH(each_stream_has_its_own_below, setup_below, teardown_below)
+{
+	int streams[40];
+
+	for (int i = 0; i < 40; i++) {
+		streams[i] = store_open(&compact.store, "task.txt");
+		assert_int_equal(streams[i], i);
+		assert_string_equal(below.name, "task.txt");
+	}
+	for (int i = 0; i < 40; i++) {
+		assert_int_equal(store_append(&compact.store, streams[i], "text", i), 0);
+		assert_int_equal(below.stream, 100 + i);
+		assert_int_equal(below.len, i);
+		assert_int_equal(store_may_stay_open(&compact.store, streams[i]), i % 2);
+		assert_int_equal(below.stream, 100 + i);
+	}
+	store_close(&compact.store, 7);
+	assert_int_equal(below.stream, 107);
+	store_close(&compact.store, 39);
+	assert_int_equal(below.stream, 139);
+	assert_int_equal(below.nr_open, 38);
+	assert_int_equal(store_open(&compact.store, "a"), 7);
+	assert_int_equal(store_open(&compact.store, "b"), 39);
+	assert_int_equal(store_open(&compact.store, "c"), 40);
+	store_append(&compact.store, 39, "x", 1);
+	assert_int_equal(below.stream, 141);
+}
+
+TEST_WITH(errors_from_below_are_handed_on, setup_below, teardown_below)
+{
+	struct record records[10];
+	const struct iovec part = { records, sizeof(records) };
+	int dat = store_open(&compact.store, "17.dat");
+	int log = store_open(&compact.store, "task.txt");
+	struct strbuf out cleanup_strbuf = { 0 };
+	struct stat place;
+
+	assert_string_equal(below.name, "task.txt");
+	fill(records, ARRAY_SIZE(records), 1);
+	store_limit(&compact.store, 1 << 20, NULL, NULL);
+	assert_true(store_may_take(&compact.store, sizeof(records)));
+	below.fails = -ENOSPC;
+	assert_int_equal(store_open(&compact.store, "18.dat"), -ENOSPC);
+	assert_string_equal(below.name, "18.cdat");
+	assert_int_equal(store_append_parts(&compact.store, dat, &part, 1), -ENOSPC);
+	assert_int_equal(below.stream, 100);
+	assert_int_equal(store_append_parts(&compact.store, log, &part, 1), -ENOSPC);
+	/* Nothing was written, so the count stays. */
+	assert_int_equal(compact.store.taken, sizeof(records));
+	assert_int_equal(store_publish_parts(&compact.store, "17.dat", &part, 1, NULL), -ENOSPC);
+	assert_int_equal(store_publish_parts(&compact.store, "info", &part, 1, NULL), -ENOSPC);
+	assert_int_equal(store_overwrite_end(&compact.store, "info", "x", 1), -ENOSPC);
+	assert_int_equal(store_read(&compact.store, "info", 1, &out), -ENOSPC);
+	assert_int_equal(store_place(&compact.store, &place), -ENOSPC);
+	below.fails = 0;
+	assert_int_equal(store_append_parts(&compact.store, dat, &part, 1), 0);
+	assert_int_equal(compact.store.taken, below.len);
+	assert_true(below.len < sizeof(records));
+}
+
+TEST_WITH(an_empty_append_stays_empty, setup_below, teardown_below)
+{
+	const struct iovec none = { NULL, 0 };
+	int dat = store_open(&compact.store, "17.dat");
+
+	below.len = 99;
+	assert_int_equal(store_append_parts(&compact.store, dat, &none, 1), 0);
+	assert_int_equal(below.len, 0);
+}
+
+/* Packed records cannot be read, overwritten or appended to. */
+TEST_WITH(files_that_are_not_records_are_used_as_they_are, setup_below, teardown_below)
+{
+	const struct iovec part = { "12345", 5 };
+	struct strbuf out cleanup_strbuf = { 0 };
+	struct uft_err err = { 0 };
+	int log = store_open(&compact.store, "task.txt");
+	struct stat place = { 0 };
+
+	assert_int_equal(store_overwrite_end(&compact.store, "info", "123", 3), 0);
+	assert_string_equal(below.name, "info");
+	assert_int_equal(below.len, 3);
+	assert_int_equal(store_read(&compact.store, "maps", 77, &out), 0);
+	assert_string_equal(below.name, "maps");
+	assert_int_equal(below.len, 77);
+	assert_int_equal(store_place(&compact.store, &place), 0);
+	assert_int_equal(place.st_ino, 4711);
+	store_remove(&compact.store, "info");
+	assert_string_equal(below.name, "info");
+	store_remove(&compact.store, "17.dat");
+	assert_string_equal(below.name, "17.cdat");
+
+	assert_int_equal(store_publish_parts(&compact.store, "info", &part, 1, NULL), 0);
+	assert_int_equal(below.stream, -1);
+	assert_int_equal(below.len, 5);
+	assert_int_equal(store_publish_parts(&compact.store, "task.txt", &part, 1, &log), 0);
+	assert_int_equal(below.stream, 100);
+	/* The stream has another number below. */
+	assert_int_equal(store_append(&compact.store, log, "x", 1), 0);
+	assert_int_equal(below.stream, 101);
+
+	assert_int_equal(store_read(&compact.store, "17.dat", 77, &out), -EINVAL);
+	assert_int_equal(store_overwrite_end(&compact.store, "17.dat", "123", 3), -EINVAL);
+	assert_int_equal(compact.store.ops->publish(&compact.store, "17.dat", &part, 1, &log, &err),
+			 -EINVAL);
+	assert_non_null(strstr(err.text, "cannot write '17.dat'"));
+}
