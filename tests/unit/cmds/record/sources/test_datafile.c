@@ -2,6 +2,7 @@
  * Data files: a disk that is full and has room again, --max-size, and the counts of LOST records.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -10,6 +11,7 @@
 #include "cmds/record/sources/datafile.h"
 #include "tests/unit/lib/probe/pair.h"
 #include "tests/unit/lib/unit.h"
+#include "utils/format/datadir.h"
 
 #define TID 4999999
 
@@ -354,5 +356,153 @@ TEST(test_few_descriptors)
 	setrlimit(RLIMIT_NOFILE, &before);
 	append(&room, &expected[0], sizeof(expected[0]));
 	assert_true(room.sink->records.is_open);
+	end(&room);
+}
+
+static void check_calls(struct room *room, uint64_t calls)
+{
+	assert_int_equal(room->pair.rec.writers.calls, calls);
+}
+
+/* Calls are counted when they are wanted, and in the file. */
+TEST(test_counting_calls)
+{
+	const struct record records[] = {
+		entry(1), entry(2), { 3, record_data(RECORD_EXIT, 1, 0x1000) }, lost(9)
+	};
+	struct room room;
+
+	begin(&room, 0);
+	append(&room, records, sizeof(records));
+	check_calls(&room, 0);
+	room.pair.rec.writers.counts_calls = true;
+	append(&room, records, sizeof(records));
+	check_calls(&room, 2);
+	append_parts(&room, records, 4);
+	check_calls(&room, 4);
+	limit_files(8);
+	append(&room, records, sizeof(records));
+	limit_files(RLIM_INFINITY);
+	check_calls(&room, 4);
+	assert_int_equal(room.pair.rec.writers.records_lost, 3);
+	assert_int_equal(room.sink->untold, 3 + 9);
+	end(&room);
+}
+
+/* Records of a ring whose task has an impossible number are lost. */
+TEST(test_a_ring_without_a_task)
+{
+	const struct record two[] = { entry(1), entry(2) };
+	const struct iovec part = { (void *)two, sizeof(two) };
+	struct room room;
+
+	begin(&room, 0);
+	room.r->tid = 0;
+	append(&room, two, sizeof(two));
+	assert_int_equal(room.sink->tid, 0);
+	assert_int_equal(room.sink->untold, 2);
+	assert_int_equal(room.pair.rec.writers.records_lost, 2);
+	assert_int_equal(room.pair.rec.tasks.nr_tids, 0);
+	sink_append_payloads(&room.pair.rec.writers, room.pair.proc, room.r, room.sink, &part, 1);
+	assert_false(room.sink->payloads.is_open);
+	assert_int_equal(room.pair.rec.writers.records_lost, 2);
+
+	/* The program has put it right. */
+	const struct record expected[] = { lost(2), entry(1), entry(2) };
+
+	room.r->tid = TID;
+	append(&room, two, sizeof(two));
+	check(&room, expected, 3);
+	assert_int_equal(room.pair.rec.tasks.nr_tids, 1);
+	end(&room);
+}
+
+static void append_payloads(struct room *room, const char *const *texts, int nr)
+{
+	struct iovec parts[4];
+
+	for (int i = 0; i < nr; i++)
+		parts[i] = (struct iovec){ (void *)texts[i], strlen(texts[i]) };
+	sink_append_payloads(&room->pair.rec.writers, room->pair.proc, room->r, room->sink, parts,
+			     nr);
+}
+
+static void check_payloads(struct room *room, const char *expected)
+{
+	char name[64], text[256] = "";
+	int fd;
+
+	snprintf(name, sizeof(name), "%d" DATADIR_EVENT_DATA_SUFFIX, TID);
+	fd = openat(room->pair.dir_fd, name, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		assert_true(read(fd, text, sizeof(text) - 1) >= 0);
+		close(fd);
+	}
+	assert_string_equal(text, expected);
+}
+
+/* Payloads have a file of their own. If not all parts fit, those that fit are written. */
+TEST(test_payloads)
+{
+	static const char *const texts[] = { "first", "", "second", "3" };
+	struct room room;
+
+	begin(&room, 0);
+	append_payloads(&room, texts, 0);
+	append_payloads(&room, &texts[1], 1);
+	assert_int_equal(room.pair.rec.tasks.nr_tids, 0);
+	append_payloads(&room, texts, 3);
+	assert_true(room.sink->payloads.is_open);
+	assert_false(room.sink->records.is_open);
+	assert_int_equal(room.sink->tid, TID);
+	assert_int_equal(room.pair.rec.store->taken, 11);
+	check_payloads(&room, "firstsecond");
+	limit_files(11 + 6);
+	append_payloads(&room, texts, 4);
+	assert_int_equal(room.pair.rec.store->error, -EFBIG);
+	check_payloads(&room, "firstsecondfirst3");
+	append_payloads(&room, texts, 1);
+	check_payloads(&room, "firstsecondfirst3");
+	limit_files(RLIM_INFINITY);
+	append_payloads(&room, &texts[3], 1);
+	check_payloads(&room, "firstsecondfirst33");
+	finish(&room);
+	assert_false(room.sink->payloads.is_open);
+	assert_int_equal(room.pair.rec.writers.records_lost, 0);
+	end(&room);
+}
+
+TEST(test_payloads_count_for_max_size)
+{
+	static const char *const texts[] = { "0123456789", "abcdef" };
+	struct room room;
+
+	begin(&room, 16);
+	append_payloads(&room, texts, 2);
+	assert_false(room.pair.rec.store->is_full);
+	append_payloads(&room, &texts[1], 1);
+	assert_true(room.pair.rec.store->is_full);
+	check_payloads(&room, "0123456789abcdef");
+	end(&room);
+}
+
+/* Calls that were too deep are noted for their task. */
+TEST(test_too_deep)
+{
+	struct room room;
+
+	begin(&room, 0);
+	finish(&room);
+	assert_int_equal(room.pair.rec.tasks.nr_too_deep, 0);
+	room.r->too_deep = 5;
+	finish(&room);
+	assert_int_equal(room.pair.rec.tasks.nr_too_deep, 5);
+	assert_int_equal(room.pair.rec.tasks.nr_deep_tasks, 1);
+	assert_int_equal(room.pair.rec.tasks.too_deep[0].tid, TID);
+	assert_int_equal(room.pair.rec.tasks.too_deep[0].nr, 5);
+	room.r->tid = 0;
+	finish(&room);
+	assert_int_equal(room.pair.rec.tasks.nr_too_deep, 5);
+	room.r->too_deep = 0;
 	end(&room);
 }
