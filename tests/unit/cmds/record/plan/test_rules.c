@@ -290,3 +290,59 @@ TEST_WITH(long_text, setup, teardown)
 	assert_int_equal(made->conds.len, sizeof(struct plan_cond) + 256);
 	cond_deinit(&cond);
 }
+
+/* In Python each argument is a text. A missing one is number 0, whose text is never set. */
+TEST_WITH(arguments_that_are_texts, setup, teardown)
+{
+	static const struct {
+		const char *text;
+		unsigned index;
+		unsigned kind;
+	} rows[] = {
+		{ "arg1 == 5", 1, PLAN_COND_NUMBER },
+		{ "arg2/i16 < -3", 2, PLAN_COND_NUMBER },
+		{ "arg3 == 5", 0, PLAN_COND_NUMBER },
+		{ "arg2/f64 >= 2.5", 2, PLAN_COND_REAL },
+		{ "fparg1 >= 2.5", 0, PLAN_COND_REAL },
+		{ "arg2 == \"x\"", 2, PLAN_COND_TEXT },
+		{ "arg2/S ^= \"x\"", 2, PLAN_COND_PREFIX },
+		{ "arg3 == \"x\"", 0, PLAN_COND_TEXT },
+	};
+	struct made *made = *state;
+
+	made->set.has_texts = true;
+	made->set.nr_texts = 2;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct cond cond = { 0 };
+		const struct plan_cond *found;
+
+		parse(rows[i].text, &cond);
+		found = conds_of(made, add(made, TRIGGER_FILTER, &cond));
+		assert_int_equal(found->index, rows[i].index);
+		assert_int_equal(found->kind, rows[i].kind);
+		assert_int_equal(found->string, CAPTURE_TEXT);
+		cond_deinit(&cond);
+	}
+}
+
+/* A function that a filter opts in, and another one takes out, leaves a rule that opts in. */
+TEST_WITH(opted_in_in_vain, setup, teardown)
+{
+	struct made *made = *state;
+	struct filters filters = { 0 };
+	struct filter_subject subject = { .name = "outer", .name_len = 5, .module = "prog" };
+	struct uft_err err = { 0 };
+
+	assert_int_equal(
+		filters_add(&filters, SPEC_FILTER, MATCH_REGEX, "!^in;^ou;^out;!^outer$", &err), 0);
+	assert_int_equal(filters_prepare(&filters, &err), 0);
+	rule_set_note_opted_in(&made->set, &filters, &subject);
+	assert_int_equal(made->rules.len, sizeof(struct plan_rule));
+	assert_int_equal(rule_at(made, 0)->flags, PLAN_FILTER);
+	subject.name = "inner";
+	rule_set_note_opted_in(&made->set, &filters, &subject);
+	subject.name = "other";
+	rule_set_note_opted_in(&made->set, &filters, &subject);
+	assert_int_equal(made->rules.len, sizeof(struct plan_rule));
+	filters_deinit(&filters);
+}

@@ -96,6 +96,97 @@ TEST(test_a_root_of_its_own)
 	check_place(&view, "../../../inside/x", own_file("/a/b/x"));
 }
 
+/* A base outside of the task's root is reached by the task's own directory. */
+TEST(test_a_base_outside_of_the_root)
+{
+	char root[PATH_MAX];
+	char base[PATH_MAX];
+	int dir = open(own_file(""), O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int before = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct view view = { getpid(), dir, base, root, false };
+
+	assert_true(dir >= 0 && before >= 0);
+	snprintf(root, sizeof(root), "%s", own_file("/a"));
+	snprintf(base, sizeof(base), "%s", top);
+	check_place(&view, "link/x", own_file("/a/x"));
+	assert_true(named_files_has(&view, "link"));
+	assert_true(named_files_has(&view, ""));
+	assert_false(named_files_has(&view, "none"));
+	/* An absolute name begins at the root, although the base does not. */
+	assert_true(named_files_has(&view, "/b"));
+	assert_false(named_files_has(&view, "/a"));
+	view.is_late = true;
+	assert_false(named_files_has(&view, "link"));
+	view.is_late = false;
+	view.dirfd = AT_FDCWD;
+	assert_int_equal(chdir(own_file("/a")), 0);
+	assert_true(named_files_has(&view, "b"));
+	assert_false(named_files_has(&view, "link"));
+	assert_int_equal(fchdir(before), 0);
+	close(before);
+	close(dir);
+	view.dirfd = dir;
+	assert_false(named_files_has(&view, "link"));
+}
+
+/* A root's name that is the beginning of another name is not the root of that directory. */
+TEST(test_alike_roots)
+{
+	char root[PATH_MAX];
+	struct view view = { getpid(), AT_FDCWD, own_file("/ab"), root, true };
+
+	snprintf(root, sizeof(root), "%s", own_file("/a"));
+	assert_false(named_files_has(&view, "x"));
+	assert_false(named_files_has(&view, ""));
+	view.base = root;
+	assert_true(named_files_has(&view, ""));
+	assert_true(named_files_has(&view, "b"));
+	/* The last link is not followed; with its target it would be found, too. */
+	assert_true(named_files_has(&view, "inside"));
+	view.root = NULL;
+	assert_true(named_files_has(&view, "b"));
+	assert_true(named_files_has(&view, "inside"));
+}
+
+/* A file whose name looks like that of a removed file keeps its name. */
+TEST(test_removed_files)
+{
+	struct strbuf out cleanup_strbuf = { 0 };
+	struct view view = { getpid(), AT_FDCWD, top, "/", true };
+	int fd = open(own_file("/a (deleted)"), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+
+	named_files_target(&view, "a (deleted)", &out);
+	assert_string_equal(strbuf_str(&out), own_file("/a (deleted)"));
+	unlink(own_file("/a (deleted)"));
+	close(fd);
+}
+
+TEST(test_names_as_given)
+{
+	static const struct {
+		const char *base;
+		const char *name;
+		const char *given;
+	} rows[] = {
+		{ "/base", "x", "/base/x" },
+		{ "/base", "", "/base" },
+		{ "/", "x", "/x" },
+		{ "/base/", "x", "/base/x" },
+		{ "/base", "/x", "/x" },
+		{ "", "x", "x" },
+		{ "", "", "" },
+		{ "/base", "../x", "/base/../x" },
+	};
+	struct strbuf out cleanup_strbuf = { 0 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct view view = { getpid(), AT_FDCWD, rows[i].base, "/", false };
+
+		named_files_given(&view, rows[i].name, &out);
+		assert_string_equal(strbuf_str(&out), rows[i].given);
+	}
+}
+
 TEST(test_too_late)
 {
 	struct view view = { getpid(), AT_FDCWD, top, "/", true };

@@ -4,6 +4,7 @@
  */
 #include "tests/unit/lib/unit.h"
 
+#include "cmds/record/plan/names/callable_values.h"
 #include "cmds/record/plan/names/callables.h"
 #include "tests/unit/lib/record/store_memory.h"
 #include "utils/format/callables.h"
@@ -192,4 +193,68 @@ TEST_WITH(filters_may_change, setup, teardown)
 	assert_int_equal(func->end, 2);
 	for (size_t i = 0; i < PLAN_KINDS; i++)
 		strbuf_deinit(&lists[i]);
+}
+
+/* Check the values and the capture program of a function with @nr_args arguments. */
+static void check_values(struct place *p, const char *name, uint32_t nr_args, uint64_t values,
+			 const uint32_t *indices, size_t nr)
+{
+	struct strbuf lists[PLAN_KINDS] = { { 0 } };
+	const struct callable *c = callables_add(&p->all, name, "a.py", 7, nr_args, false);
+	const struct capture_step *steps;
+
+	assert_int_equal(c->values, values);
+	/* The function itself tells that it has a result, which the rules do not describe. */
+	assert_int_equal(c->told, values & CALLABLE_RESULT ? ARGRULES_RETVAL : 0);
+	callables_plan_range(&p->all, c->range, lists);
+	assert_int_equal(lists[PLAN_STEPS].len, nr * sizeof(*steps));
+	steps = (const struct capture_step *)lists[PLAN_STEPS].data;
+	assert_int_equal(steps[0].op, CAPTURE_HEAD);
+	for (size_t i = 1; i < nr; i++) {
+		assert_int_equal(steps[i].op, CAPTURE_TEXT);
+		assert_int_equal(steps[i].index, indices[i]);
+	}
+	/* The head has the number of arguments, and whether there is a result. */
+	assert_int_equal(steps[0].index, (values & CALLABLE_RESULT) != 0);
+	assert_int_equal(steps[0].bytes, nr - 1 - steps[0].index);
+	for (size_t i = 0; i < PLAN_KINDS; i++)
+		strbuf_deinit(&lists[i]);
+}
+
+/* Values that the user has named. A missing one refers to text 0, which is never set. */
+TEST_WITH(named_values_are_chosen, setup, teardown)
+{
+	static const char args[] = "^f@arg2,arg1;^g@arg3;^h@arg2,fparg1,arg1";
+	struct place *p = *state;
+	struct argrules rules cleanup_argrules = { 0 };
+	const struct argrules_source source = { .about = ARGRULES_ARGS, .match = MATCH_REGEX };
+	const struct argrules_source results = { .about = ARGRULES_RETVAL, .match = MATCH_REGEX };
+
+	assert_int_equal(argrules_parse(&rules, args, &source, NULL), 0);
+	assert_int_equal(argrules_parse(&rules, "^g;^r", &results, NULL), 0);
+	p->settings.captures.rules = &rules;
+	check_values(p, "f", 2, 1 << 1 | 1 << 2, (const uint32_t[]){ 0, 2, 1 }, 3);
+	check_values(p, "f1", 1, 1 << 1, (const uint32_t[]){ 0, 0, 1 }, 3);
+	check_values(p, "f0", 0, 0, (const uint32_t[]){ 0, 0, 0 }, 3);
+	check_values(p, "g", 2, CALLABLE_RESULT, (const uint32_t[]){ 0, 0, 0 }, 3);
+	check_values(p, "g3", 3, CALLABLE_RESULT | 1 << 3, (const uint32_t[]){ 0, 3, 0 }, 3);
+	check_values(p, "r", 1, CALLABLE_RESULT, (const uint32_t[]){ 0, 0 }, 2);
+	/* Functions without a rule, and those in C, have no values. */
+	assert_int_equal(addr_of(p, "other"), 1);
+	assert_int_equal(callables_add(&p->all, "f", "", 0, 0, true)->addr, 2);
+}
+
+TEST(items_of_functions)
+{
+	struct callable_items items;
+	const char *most = callable_items_of(&items, UINT32_MAX);
+	char last[32];
+
+	snprintf(last, sizeof(last), ",arg%d/s", CALLABLE_ARGS_MAX);
+	assert_true(strlen(most) > strlen(last) && strlen(most) < sizeof(items.texts[0]));
+	assert_string_equal(most + strlen(most) - strlen(last), last);
+	assert_string_equal(callable_items_of(&items, 0), "");
+	assert_string_equal(callable_items_of(&items, 1), "arg1/s");
+	assert_string_equal(callable_items_of(&items, 3), "arg1/s,arg2/s,arg3/s");
+	assert_string_equal(items.texts[1], "arg1/s");
 }
