@@ -4,6 +4,9 @@
 #include <errno.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 static sigset_t before;
@@ -266,4 +269,137 @@ TEST_WITH(an_interrupt_behind_the_program_ends_it_at_once, setup, teardown)
 	assert_int_equal(end.given_up, 0);
 	assert_false(end.has_left_rest);
 	assert_false(alive_program_runs(&t->rec.alive));
+}
+
+/* A hangup is passed on, too, unless it is ignored. */
+TEST_WITH(a_hangup_is_passed_on, setup, teardown)
+{
+	struct test_recorder *t = *state;
+	void (*was)(int) = signal(SIGHUP, SIG_DFL);
+	struct recorder_end end;
+	sigset_t hangup;
+
+	sigemptyset(&hangup);
+	sigaddset(&hangup, SIGHUP);
+	assert_int_equal(sigprocmask(SIG_BLOCK, &hangup, NULL), 0);
+
+	pid_t pid = begin(-SIGHUP);
+
+	raise(SIGHUP);
+	run(t, pid, &end);
+	signal(SIGHUP, was);
+	assert_true(WIFSIGNALED(end.status));
+	assert_int_equal(WTERMSIG(end.status), SIGHUP);
+}
+
+/*
+ * A signal of the terminal's keys comes from the kernel, and the program gets it from there. So the
+ * recorder passes on only the second signal. Signals are read in the order of their numbers.
+ */
+TEST_WITH(a_signal_of_the_terminal_is_not_passed_on, setup, teardown)
+{
+	struct test_recorder *t = *state;
+	siginfo_t info = { .si_signo = SIGINT, .si_code = SI_KERNEL };
+	void (*was)(int) = signal(SIGINT, SIG_DFL);
+	struct recorder_end end;
+	pid_t pid = begin(-SIGTERM);
+
+	/* A process may send such a signal to itself. */
+	assert_int_equal(syscall(SYS_rt_sigqueueinfo, getpid(), SIGINT, &info), 0);
+	raise(SIGTERM);
+	run(t, pid, &end);
+	signal(SIGINT, was);
+	assert_true(WIFSIGNALED(end.status));
+	assert_int_equal(WTERMSIG(end.status), SIGTERM);
+	assert_int_equal(end.given_up, 0);
+	assert_int_equal(t->rec.alive.nr_interrupts, 2);
+}
+
+/* A program that asks its parent to trace it goes on, however often it stops. */
+TEST_WITH(a_program_that_wants_a_tracer_goes_on, setup, teardown)
+{
+	struct test_recorder *t = *state;
+	struct recorder_end end;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		sigprocmask(SIG_SETMASK, &before, NULL);
+		for (int i = 0; i < 3; i++) {
+			if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) < 0)
+				_exit(1);
+			raise(SIGSTOP);
+		}
+		_exit(6);
+	}
+	assert_true(pid > 0);
+	run(t, pid, &end);
+	assert_true(WIFEXITED(end.status));
+	assert_int_equal(WEXITSTATUS(end.status), 6);
+	assert_int_equal(end.traceme.tid, pid);
+	assert_int_equal(end.traceme.sig, SIGSTOP);
+	assert_false(end.traceme.was_passed_on);
+}
+
+/* SIGUSR1 saves a flight recording, and the program does not get it. */
+TEST_WITH(a_flight_recording_keeps_sigusr1, setup, teardown)
+{
+	struct test_recorder *t = *state;
+	struct recorder_end end;
+	sigset_t usr1;
+
+	sigemptyset(&usr1);
+	sigaddset(&usr1, SIGUSR1);
+	assert_int_equal(sigprocmask(SIG_BLOCK, &usr1, NULL), 0);
+	t->settings.flight_bytes = FLIGHT_BYTES_MIN;
+
+	pid_t pid = begin(-SIGTERM);
+
+	raise(SIGUSR1);
+	raise(SIGTERM);
+	run(t, pid, &end);
+	t->settings.flight_bytes = 0;
+	assert_true(WIFSIGNALED(end.status));
+	assert_int_equal(WTERMSIG(end.status), SIGTERM);
+	assert_int_equal(t->rec.alive.nr_interrupts, 1);
+}
+
+/* The rest is left alone only if nothing in it needs the recorder. */
+TEST_WITH(the_rest_is_waited_for_if_it_is_traced, setup, teardown)
+{
+	struct test_recorder *t = *state;
+	struct recorder_end end;
+
+	run(t, begin(0), &end);
+	assert_false(t->rec.alive.leaves_rest);
+	t->rec.alive = (struct alive){ 0 };
+	close(t->rec.program_fd);
+	t->rec.program_fd = -1;
+	t->settings.without_probe = true;
+	run(t, begin(0), &end);
+	assert_true(t->rec.alive.leaves_rest);
+	assert_false(end.has_left_rest);
+}
+
+TEST_WITH(without_descriptors_nothing_is_watched, setup, teardown)
+{
+	struct test_recorder *t = *state;
+	struct uft_err err = { 0 };
+	struct recorder_end end;
+	struct rlimit limit, none;
+	pid_t pid = begin(-SIGUSR2);
+
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	none = (struct rlimit){ 0, limit.rlim_max };
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+
+	int ret = recorder_run(&t->rec, pid, &end, &err);
+
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	assert_int_equal(ret, -EMFILE);
+	assert_non_null(strstr(err.text, "cannot watch signals"));
+	assert_int_equal(end.status, RECORDER_STATUS_UNKNOWN);
+	assert_int_equal(end.given_up, 0);
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
