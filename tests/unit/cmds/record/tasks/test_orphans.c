@@ -213,3 +213,121 @@ TEST_WITH(test_forks_that_do_not_come, setup, teardown)
 	look(p);
 	assert_int_equal(p->rec.alive.nr_followed, 1);
 }
+
+/* The child has the page of another process than the one that has noted it. */
+TEST_WITH(test_another_parent, setup, teardown)
+{
+	struct place *p = *state;
+	struct arena *other_page = mmap(NULL, sizeof(*other_page), PROT_READ | PROT_WRITE,
+					MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct process other = { .notes = other_page, .pidfd = -1, .memory = { 1, 2 } };
+
+	assert_true(other_page != MAP_FAILED);
+	for (int is_first = 0; is_first < 2; is_first++) {
+		p->parent.next_noting = is_first ? NULL : &other;
+		other.next_noting = is_first ? &p->parent : NULL;
+		p->rec.processes.notes.first = is_first ? &other : &p->parent;
+		other_page->forks.nr = 1;
+		other_page->forks.pids[0] = p->traced;
+		look(p);
+		assert_int_equal(p->rec.alive.nr_followed, 0);
+	}
+	/* It is noted in its own page, too. */
+	note(p, p->traced);
+	look(p);
+	assert_int_equal(p->rec.alive.nr_followed, 1);
+	/* Memory on the same device, or with the same number, is not the same memory. */
+	orphans_forget(&p->rec.processes);
+	assert_int_equal(p->rec.alive.nr_followed, 0);
+	p->parent.memory.ino++;
+	look(p);
+	p->parent.memory.ino--;
+	p->parent.memory.dev++;
+	look(p);
+	assert_int_equal(p->rec.alive.nr_followed, 0);
+	p->parent.memory.dev--;
+	look(p);
+	assert_int_equal(p->rec.alive.nr_followed, 1);
+	p->rec.processes.notes.first = &p->parent;
+	munmap(other_page, sizeof(*other_page));
+}
+
+/* A child that has reported itself is followed by its own descriptor, as long as it has one. */
+TEST_WITH(test_who_has_reported_itself, setup, teardown)
+{
+	struct place *p = *state;
+	struct process known = { .os_pid = p->traced, .pidfd = 0 };
+
+	assert_int_equal(intmap_put(&p->rec.processes.by_os_pid, p->traced, &known), 0);
+	note(p, p->traced);
+	look(p);
+	assert_int_equal(p->rec.alive.nr_followed, 0);
+	known.pidfd = -1;
+	look(p);
+	assert_int_equal(p->rec.alive.nr_followed, 1);
+	intmap_deinit(&p->rec.processes.by_os_pid);
+}
+
+/* Several children end in another order than that in which they were found. */
+TEST_WITH(test_several_children, setup, teardown)
+{
+	struct place *p = *state;
+	pid_t children[3];
+
+	for (int i = 0; i < 3; i++) {
+		children[i] = fork_waiting(NULL);
+		note(p, children[i]);
+	}
+	look(p);
+	assert_int_equal(p->rec.alive.nr_followed, 3);
+	for (int i = 0; i < 3; i++) {
+		const int order[] = { 1, 2, 0 };
+
+		end(&children[order[i]]);
+		assert_int_equal(loop_serve(&p->rec.loop, -1), 1);
+		assert_int_equal(p->rec.alive.nr_followed, 2 - i);
+		look(p);
+		assert_int_equal(p->rec.alive.nr_followed, 2 - i);
+	}
+	assert_null(p->rec.processes.orphans.first);
+}
+
+/*
+ * The parent is in another pid namespace, and so are its numbers. A process of the recorder's
+ * namespace is none of its children.
+ */
+TEST_WITH(test_numbers_of_another_namespace, setup, teardown)
+{
+	struct place *p = *state;
+
+	p->parent.pid = 5;
+	p->parent.os_pid = 6;
+	note(p, p->traced);
+	note(p, 0);
+	look(p);
+	assert_int_equal(p->rec.alive.nr_followed, 0);
+	p->parent.pid = 6;
+	look(p);
+	assert_int_equal(p->rec.alive.nr_followed, 1);
+}
+
+/* Without a loop, the child cannot be watched. */
+TEST_WITH(test_a_child_that_cannot_be_watched, setup, teardown)
+{
+	struct place *p = *state;
+	struct loop none = { .epoll_fd = -1 };
+	int next = dup(p->rec.loop.epoll_fd);
+
+	close(next);
+	p->rec.processes.loop = &none;
+	note(p, p->traced);
+	look(p);
+	p->rec.processes.loop = &p->rec.loop;
+	assert_int_equal(p->rec.alive.nr_followed, 0);
+	assert_null(p->rec.processes.orphans.first);
+
+	int same = dup(p->rec.loop.epoll_fd);
+
+	assert_int_equal(same, next);
+	close(same);
+}

@@ -328,3 +328,57 @@ TEST(test_modules)
 	pair_stop(&pair);
 	pair_close(&pair);
 }
+
+/* The numbers and bytes of modules are limited. Modules that are not kept stay with the caller. */
+TEST(test_modules_have_limits)
+{
+	const size_t bytes = sizeof(struct control_module) + 2;
+	const uint64_t bytes_max = 256UL << 20;
+	struct control_module *three[3];
+	struct process *proc, *child;
+	struct pair pair;
+	uint64_t before;
+
+	pair_init(&pair);
+	pair_open(&pair);
+	before = pair.rec.processes.kept_bytes;
+	proc = make(&pair, 4200001, 4200001, CONTROL_EXEC);
+	child = make(&pair, 4200002, 4200002, CONTROL_FORK);
+	for (int i = 0; i < 3; i++)
+		three[i] = module(0x1000 * (i + 1), 0x1000 * (i + 2));
+
+	/* There is room for two of three. */
+	pair.rec.processes.kept_bytes = bytes_max - 2 * bytes;
+	process_keep_modules(&pair.rec.processes, proc, three, 3);
+	assert_null(three[0]);
+	assert_null(three[1]);
+	assert_non_null(three[2]);
+	check_kept(&pair, proc, 2, (const uint64_t[]){ 0x1000, 0x2000 });
+	assert_int_equal(pair.rec.processes.kept_bytes, bytes_max);
+
+	/* The child has room for one. */
+	pair.rec.processes.kept_bytes = bytes_max - 2 * bytes + 1;
+	process_inherit_modules(&pair.rec.processes, child, proc);
+	assert_false(child->has_declared);
+	check_kept(&pair, child, 1, (const uint64_t[]){ 0x1000 });
+	assert_int_equal(pair.rec.processes.kept_bytes, bytes_max - bytes + 1);
+
+	pair.rec.processes.kept_bytes = before + 3 * bytes;
+	process_keep_modules(&pair.rec.processes, proc, &three[2], 1);
+	for (uint64_t i = 4; i <= 4096; i++)
+		keep(&pair, proc, 0x1000 * i, 0x1000 * (i + 1));
+	assert_int_equal(proc->nr_kept_modules, 4096);
+	three[0] = module(0x1000, 0x2000);
+	process_keep_modules(&pair.rec.processes, proc, three, 1);
+	assert_non_null(three[0]);
+	assert_int_equal(proc->nr_kept_modules, 4096);
+	free(three[0]);
+	process_publish(&pair.rec.processes, proc);
+	process_publish(&pair.rec.processes, child);
+	process_retire(&pair.rec.processes, proc);
+	assert_int_equal(proc->nr_kept_modules, 0);
+	process_retire(&pair.rec.processes, child);
+	assert_int_equal(pair.rec.processes.kept_bytes, before);
+	pair_stop(&pair);
+	pair_close(&pair);
+}
