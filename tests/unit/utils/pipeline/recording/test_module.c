@@ -8,6 +8,7 @@
 
 #include "utils/base/fd.h"
 #include "utils/base/outfile.h"
+#include "utils/format/callables.h"
 #include "utils/format/kernel/kernel_graph.h"
 #include "utils/pipeline/recording/module.h"
 
@@ -426,4 +427,110 @@ TEST_WITH(lines_of_a_file_that_is_not_there, setup, teardown)
 	assert_true(mod->has_lines);
 	assert_null(mod->lines);
 	assert_int_equal(out.len, 0);
+}
+
+/* --- a symbol file that grows --- */
+
+#define PYTHON "# path name: " CALLABLES_MODULE "\n"
+
+static const struct func *func_called(struct scene *s, struct module *mod, uint64_t number)
+{
+	const struct symbol *sym = symtab_find(&mod->symtab, number);
+
+	assert_non_null(sym);
+	return module_func(&s->set, mod, sym);
+}
+
+/* Functions that are known stay the same ones. Their old names stay valid. */
+TEST_WITH(a_symbol_file_that_grows, setup, teardown)
+{
+	struct scene *s = *state;
+	struct module *mod = module_set_get(&s->set, CALLABLES_MODULE, "");
+	const struct func *b;
+	const struct func *c;
+	const struct symbol *old;
+	struct uft_err err = { 0 };
+
+	add_file(s, CALLABLES_MODULE ".sym",
+		 PYTHON "0000000000000001 00000001 T a\n0000000000000002 00000001 T b\n");
+	assert_int_equal(module_load(&s->set, mod, NULL), 0);
+	b = func_called(s, mod, 2);
+	old = b->sym;
+	assert_false(module_has_grown(&s->set, mod, NULL));
+	assert_int_equal(mod->symtab.nr, 2);
+	add_file(s, CALLABLES_MODULE ".dbg",
+		 "# path name: " CALLABLES_MODULE "\nF: 3 c\nL: 7 c.py\n");
+	assert_null(module_debug(&s->set, func_called(s, mod, 1)));
+	add_file(s, CALLABLES_MODULE ".sym",
+		 PYTHON "0000000000000001 00000001 T a\n0000000000000002 00000001 T b\n"
+			"0000000000000003 00000001 T c\n");
+	assert_true(module_has_grown(&s->set, mod, NULL));
+	assert_int_equal(mod->symtab.nr, 3);
+	assert_false(module_has_grown(&s->set, mod, NULL));
+	assert_ptr_equal(func_called(s, mod, 2), b);
+	assert_ptr_equal(b->sym, old);
+	assert_string_equal(old->name, "b");
+	c = func_called(s, mod, 3);
+	assert_string_equal(c->name, "c");
+	assert_string_equal(module_debug(&s->set, c)->file, "c.py");
+	assert_string_equal(func_called(s, mod, 1)->name, "a");
+	/* In a file that was made anew, the first function has another number. */
+	add_file(s, CALLABLES_MODULE ".sym",
+		 PYTHON "0000000000000002 00000001 T b\n0000000000000003 00000001 T c\n"
+			"0000000000000004 00000001 T d\n0000000000000005 00000001 T e\n");
+	assert_true(module_has_grown(&s->set, mod, NULL));
+	assert_int_equal(mod->symtab.nr, 4);
+	assert_ptr_equal(func_called(s, mod, 2), b);
+	assert_ptr_equal(func_called(s, mod, 3), c);
+	assert_string_equal(func_called(s, mod, 4)->name, "d");
+	assert_string_equal(func_called(s, mod, 5)->name, "e");
+	/* A file that is wrong, and one that is gone, have no symbols. */
+	add_file(s, CALLABLES_MODULE ".sym", "x\n");
+	assert_false(module_has_grown(&s->set, mod, &err));
+	assert_non_null(strstr(err.text, CALLABLES_MODULE ".sym"));
+	assert_int_equal(mod->symtab.nr, 0);
+	assert_string_equal(b->name, "b");
+}
+
+/* Symbol files of programs do not grow. */
+TEST_WITH(other_files_are_read_once, setup, teardown)
+{
+	static const char *const symbols[] = { "T main", NULL };
+	struct scene *s = *state;
+	struct module *mod = add_module(s, symbols);
+
+	add_file(s, CALLABLES_MODULE ".sym", PYTHON "0000000000000001 00000001 T a\n");
+	add_file(s, "prog.sym", "# path name: /x/prog\n1000 10 T main\n1010 10 T other\n");
+	assert_false(module_has_grown(&s->set, mod, NULL));
+	assert_int_equal(mod->symtab.nr, 1);
+	assert_int_equal(mod->growing_bytes, 0);
+}
+
+/* --- names that are wanted --- */
+
+/* A function is shown by the wanted one of its names. The kernel's functions are left out. */
+TEST_WITH(a_name_that_is_preferred, setup, teardown)
+{
+	struct scene *s = *state;
+	struct module *mod = module_set_get(&s->set, "/x/prog", "");
+	struct module *other = module_set_get(&s->set, "/x/wrong", "");
+	struct uft_err err = { 0 };
+
+	add_file(s, "kallsyms", "nonsense");
+	add_file(s, "prog.sym",
+		 "# path name: /x/prog\n1000 10 T first\n# alias: 1000 second\n"
+		 "1010 10 T other\n");
+	assert_non_null(module_set_kernel(&s->set));
+	assert_int_equal(module_set_prefer(&s->set, "second", NULL), 0);
+	assert_true(mod->is_loaded);
+	assert_true(other->is_loaded);
+	assert_false(s->set.kernel->is_loaded);
+	assert_string_equal(func_at(s, mod, 0)->name, "second");
+	assert_true(func_is_called(func_at(s, mod, 0), "first"));
+	assert_string_equal(func_at(s, mod, 1)->name, "other");
+	/* A file that cannot be read is an error. */
+	module_set_get(&s->set, "/x/bad", "");
+	add_file(s, "bad.sym", "# path name: /x/bad\nx\n");
+	assert_int_equal(module_set_prefer(&s->set, "second", &err), -EINVAL);
+	assert_non_null(strstr(err.text, "bad.sym"));
 }
