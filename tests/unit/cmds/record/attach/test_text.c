@@ -50,19 +50,29 @@ static void *loop(void *arg)
 	return NULL;
 }
 
+/* The number of zeros between the stack pointer and the words of the next child. */
+static size_t nr_zeros;
+/* True when the handler of the next child has a stack of its own. */
+static bool has_own_stack;
+
 /*
  * A child whose stack has words that lead into the code, like return addresses and addresses that a
  * signal handler has interrupted.
  */
 NOINLINE static void be_child(const uint64_t *leads, size_t nr)
 {
-	volatile uint64_t words[8] = { 0 };
+	static char own_stack[1 << 16];
+	const stack_t stack = { .ss_sp = own_stack, .ss_size = sizeof(own_stack) };
+	const struct sigaction action = { .sa_handler = handler,
+					  .sa_flags = has_own_stack ? SA_ONSTACK : 0 };
+	volatile uint64_t *words = __builtin_alloca((nr_zeros + 8) * sizeof(*words));
 	pthread_t thread;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	for (size_t i = 0; i < nr; i++)
-		words[i] = leads[i];
-	signal(SIGUSR1, handler);
+	for (size_t i = 0; i < nr_zeros + 8; i++)
+		words[i] = i >= nr_zeros && i - nr_zeros < nr ? leads[i - nr_zeros] : 0;
+	sigaltstack(&stack, NULL);
+	sigaction(SIGUSR1, &action, NULL);
 	pthread_create(&thread, NULL, loop, NULL);
 	raise(SIGUSR1);
 	_exit((int)words[0]);
@@ -215,6 +225,124 @@ TEST(test_islands)
 	assert_int_equal(text_take_out(&c.text, &c.w, &c.maps), 1);
 	assert_true(is_in(&c, 0));
 	assert_false(is_in(&c, 1));
+	end(&c);
+}
+
+/* Changes may touch each other. Of two that overlap, the second is not made. */
+TEST(test_neighbours)
+{
+	struct child c;
+
+	changes[0] = change(QUIET, 8, 0);
+	changes[1] = change(QUIET + 8, 5, 0);
+	changes[2] = change(HANDLED, 8, 0);
+	changes[3] = change(HANDLED + 7, 5, 0);
+	changes[4] = change(HANDLED + 12, 5, 0);
+	changes[5] = change(PAGE - 5, 5, 0);
+	changes[6] = change(PAGE, 5, 0);
+	begin(&c, 7, NULL, 0);
+	assert_int_equal(text_put_in(&c.text, &c.w, &c.maps), 0);
+	for (size_t i = 0; i < 7; i++) {
+		assert_int_equal(is_in(&c, i), i != 3);
+		assert_int_equal(text_is_in(&c.w, &changes[i]), i != 3);
+	}
+	assert_int_equal(text_take_out(&c.text, &c.w, &c.maps), 0);
+	for (size_t i = 0; i < 7; i++)
+		assert_false(text_is_in(&c.w, &changes[i]));
+	end(&c);
+}
+
+/* The probe is told of each change that was made: 0 for in, 1 for out. */
+TEST(test_probe_is_told)
+{
+	static uint8_t is_out[3] = { 7, 7, 7 };
+	uint8_t told[3];
+	struct child c;
+
+	changes[0] = change(QUIET, 5, 0);
+	changes[1] = change(RETURNED, 5, 0);
+	changes[2] = change(HANDLED, 5, 0);
+	changes[0].out_at = (uint64_t)&is_out[0];
+	changes[1].out_at = (uint64_t)&is_out[1];
+	changes[1].before[4] ^= 1;
+	begin(&c, 3, NULL, 0);
+	assert_int_equal(text_put_in(&c.text, &c.w, &c.maps), 0);
+	assert_int_equal(attached_read(&c.w, (uint64_t)is_out, told, 3), 3);
+	assert_memory_equal(told, "\0\7\7", 3);
+	assert_int_equal(text_take_out(&c.text, &c.w, &c.maps), 0);
+	assert_int_equal(attached_read(&c.w, (uint64_t)is_out, told, 3), 3);
+	assert_memory_equal(told, "\1\7\7", 3);
+	end(&c);
+}
+
+/* Words far away from the stack pointer are found, too. */
+TEST(test_deep_stacks)
+{
+	static const size_t zeros[] = { 0, 7000, 8120, 8191, 8192, 8300, 16500, 100000 };
+	const uint64_t leads[] = { (uint64_t)code + RETURNED + 2, (uint64_t)code + HANDLED + 3,
+				   0x202, 0x33 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(zeros); i++) {
+		struct child c;
+
+		nr_zeros = zeros[i];
+		changes[0] = change(QUIET, 5, 0);
+		changes[1] = change(RETURNED, 5, 0);
+		changes[2] = change(HANDLED, 5, 0);
+		begin(&c, 3, leads, 4);
+		nr_zeros = 0;
+		assert_int_equal(text_put_in(&c.text, &c.w, &c.maps), 2);
+		assert_true(is_in(&c, 0));
+		assert_false(is_in(&c, 1));
+		assert_false(is_in(&c, 2));
+		end(&c);
+	}
+}
+
+/* The stack that a signal has interrupted is found from the stack of the signal's handler. */
+TEST(test_stacks_of_handlers)
+{
+	const uint64_t leads[] = { (uint64_t)code + RETURNED + 2 };
+	static const char *const libc[] = { "libc.so.", "libc-2.", NULL };
+
+	for (int has_gadgets = 0; has_gadgets <= 1; has_gadgets++) {
+		const struct mapping *text;
+		struct child c;
+
+		has_own_stack = true;
+		changes[0] = change(RETURNED, 5, 0);
+		begin(&c, 1, leads, 1);
+		has_own_stack = false;
+		text = maps_code(&c.maps, maps_module(&c.maps, libc));
+		assert_non_null(text);
+		assert_int_equal(attached_find_gadgets(&c.w, text->start, text->end, NULL), 0);
+		/* Without the address, a frame of a signal cannot be recognized. */
+		if (!has_gadgets)
+			c.w.return_gadget = 1;
+		assert_int_equal(text_put_in(&c.text, &c.w, &c.maps), has_gadgets);
+		assert_int_equal(is_in(&c, 0), !has_gadgets);
+		end(&c);
+	}
+}
+
+/* A jump whose own removal a thread prevents keeps its island. */
+TEST(test_needed_islands)
+{
+	const uint64_t leads[] = { (uint64_t)code + SHORT + 2, 0x202, 0x33 };
+	struct child c;
+
+	changes[0] = change(ISLAND, 5, ATTACH_CHANGE_ISLAND);
+	changes[1] = change(SHORT, 5, ATTACH_CHANGE_ON_FORMER);
+	changes[2] = change(QUIET, 5, 0);
+	begin(&c, 3, leads, 3);
+	assert_int_equal(text_put_in(&c.text, &c.w, &c.maps), 1);
+	assert_false(is_in(&c, 1));
+	/* The process itself writes what the recorder could not. */
+	assert_int_equal(attached_write(&c.w, changes[1].site, changes[1].after, 5), 5);
+	assert_int_equal(text_take_out(&c.text, &c.w, &c.maps), 2);
+	assert_true(is_in(&c, 0));
+	assert_true(is_in(&c, 1));
+	assert_false(is_in(&c, 2));
 	end(&c);
 }
 
