@@ -17,6 +17,49 @@ static char home[] = "/tmp/utrail-unit-XXXXXX";
 static struct store_dir dir;
 static uint8_t piece[PIECE];
 
+/*
+ * A simulated file system, when @is_on.
+ *
+ * @nr: the number of reservations
+ * @offset, @len: those of the last one
+ */
+static struct {
+	bool is_on;
+	bool has_no_facts;
+	bool is_full;
+	long type;
+	unsigned long free_blocks;
+	unsigned nr;
+	int64_t offset, len;
+} simulated;
+
+int __real_fstatfs64(int fd, struct statfs *fs);
+int __wrap_fstatfs64(int fd, struct statfs *fs);
+
+int __wrap_fstatfs64(int fd, struct statfs *fs)
+{
+	if (!simulated.is_on)
+		return __real_fstatfs64(fd, fs);
+	*fs = (struct statfs){ .f_type = simulated.type,
+			       .f_bsize = 4096,
+			       .f_bavail = simulated.free_blocks };
+	return simulated.has_no_facts ? -1 : 0;
+}
+
+int __real_fallocate64(int fd, int mode, off_t offset, off_t len);
+int __wrap_fallocate64(int fd, int mode, off_t offset, off_t len);
+
+int __wrap_fallocate64(int fd, int mode, off_t offset, off_t len)
+{
+	if (!simulated.is_on)
+		return __real_fallocate64(fd, mode, offset, len);
+	assert_int_equal(mode, FALLOC_FL_KEEP_SIZE);
+	simulated.nr++;
+	simulated.offset = offset;
+	simulated.len = len;
+	return simulated.is_full ? -1 : 0;
+}
+
 static int begin(void **state)
 {
 	snprintf(home, sizeof(home), "/tmp/utrail-unit-XXXXXX");
@@ -129,4 +172,87 @@ TEST_WITH(links_stay_as_they_are, begin, end)
 	store_dir_use(&dir, open(home, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 	reserve_release(dir.fd);
 	assert_true(room_of("2.dat") <= room);
+}
+
+#define LEAST ((uint64_t)RESERVE_MIN)
+#define MOST  ((uint64_t)RESERVE_MAX)
+
+/* Append @len bytes to a file, which then ends at @end. Returns the reserved bytes, or 0. */
+static uint64_t reserved(int fd, uint64_t end, uint64_t len)
+{
+	simulated.nr = 0;
+	assert_int_equal(lseek(fd, end, SEEK_SET), end);
+
+	bool has_reserved = reserve_ahead(fd, len);
+
+	assert_int_equal(has_reserved, simulated.nr && !simulated.is_full);
+	if (simulated.nr)
+		assert_int_equal(simulated.offset, end);
+	return simulated.nr ? simulated.len : 0;
+}
+
+/* Space is reserved when a multiple of the step is reached, or crossed. */
+TEST_WITH(steps_grow_with_the_file, begin, end)
+{
+	static const struct {
+		uint64_t end, len, reserved;
+	} cases[] = {
+		{ LEAST - 1, 100, 0 },
+		{ LEAST, 1, LEAST },
+		{ LEAST, LEAST, LEAST },
+		{ LEAST, LEAST + 1, 0 },
+		{ LEAST + 1, 1, 0 },
+		{ LEAST + 5, 5, 0 },
+		{ LEAST + 5, 6, LEAST },
+		{ 2 * LEAST - 1, 1, 0 },
+		{ 2 * LEAST, 1, 2 * LEAST },
+		{ 3 * LEAST, 1, 0 },
+		{ 4 * LEAST + 7, LEAST, 4 * LEAST },
+		{ MOST, 1, MOST },
+		{ 2 * MOST, 1, MOST },
+		{ 3 * MOST, 1, MOST },
+		{ 3 * MOST + 1, 1, 0 },
+		{ 3 * MOST - 1, 1, 0 },
+	};
+	int fd = open("1.dat", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+
+	assert_true(fd >= 0);
+	simulated = (typeof(simulated)){
+		.is_on = true,
+		.type = EXT4_SUPER_MAGIC,
+		.free_blocks = 1UL << 40,
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_int_equal(reserved(fd, cases[i].end, cases[i].len), cases[i].reserved);
+	simulated.is_on = false;
+	close(fd);
+}
+
+/* At most a sixty-fourth of the free space is reserved. */
+TEST_WITH(little_of_the_free_space_is_reserved, begin, end)
+{
+	const unsigned long enough = 64 * LEAST / 4096;
+	int fd = open("1.dat", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+
+	assert_true(fd >= 0);
+	simulated = (typeof(simulated)){
+		.is_on = true,
+		.type = EXT4_SUPER_MAGIC,
+		.free_blocks = enough,
+	};
+	assert_int_equal(reserved(fd, LEAST, 1), LEAST);
+	simulated.is_full = true;
+	assert_int_equal(reserved(fd, LEAST, 1), LEAST);
+	simulated.is_full = false;
+	assert_int_equal(reserved(fd, 2 * LEAST, 1), 0);
+	simulated.free_blocks = enough - 1;
+	assert_int_equal(reserved(fd, LEAST, 1), 0);
+	simulated.free_blocks = enough;
+	simulated.type = TMPFS_MAGIC;
+	assert_int_equal(reserved(fd, LEAST, 1), 0);
+	simulated.type = EXT4_SUPER_MAGIC;
+	simulated.has_no_facts = true;
+	assert_int_equal(reserved(fd, LEAST, 1), 0);
+	simulated.is_on = false;
+	close(fd);
 }

@@ -217,3 +217,135 @@ TEST(test_first_error_counts)
 	assert_int_equal(store_place(&store, &st), -EOPNOTSUPP);
 	assert_true(store_may_stay_open(&store, 0));
 }
+
+/* The symbol file is found by the whole path and the whole id. */
+TEST(test_symbol_files_of_others)
+{
+	static const char plain[] = "# path name: /usr/lib/libx.so\n";
+	static const char suffixed[] = "# path name: /opt/libx.so\n# build-id: fedc1111\n";
+	struct store_memory memory;
+	struct store *store = &memory.store;
+	char name[64];
+
+	store_memory_init(&memory);
+	assert_int_equal(store_publish(store, "libx.so.sym", plain, sizeof(plain) - 1, NULL), 0);
+	assert_int_equal(
+		store_publish(store, "libx.so-fedc.sym", suffixed, sizeof(suffixed) - 1, NULL), 0);
+	assert_false(store_choose_name(store, "/usr/lib/libx.so", "", name, sizeof(name)));
+	/* The file has no id. */
+	assert_true(store_choose_name(store, "/usr/lib/libx.so", "0123abcd", name, sizeof(name)));
+	assert_string_equal(name, "libx.so-0123.sym");
+	assert_false(store_choose_name(store, "/opt/libx.so", "fedc1111", name, sizeof(name)));
+	/* The second name is in use, too. */
+	assert_false(store_choose_name(store, "/opt/libx.so", "fedc2222", name, sizeof(name)));
+	store_memory_deinit(&memory);
+}
+
+static void note_full(void *arg)
+{
+	++*(int *)arg;
+}
+
+TEST(test_limit)
+{
+	struct store store = { 0 };
+	int nr_full = 0;
+
+	/* Without a limit, bytes are counted, and the count is not corrected. */
+	assert_true(store_may_take(&store, 1000));
+	store_took(&store, 1000, 10);
+	assert_int_equal(store.taken, 1000);
+	atomic_store(&store.taken, 0);
+
+	store_limit(&store, 100, note_full, &nr_full);
+	assert_true(store_may_take(&store, 60));
+	store_took(&store, 60, 50);
+	assert_int_equal(store.taken, 50);
+	store_took(&store, 5, 15);
+	assert_int_equal(store.taken, 60);
+	assert_true(store_may_take(&store, 40));
+	assert_int_equal(nr_full, 0);
+	assert_false(store_may_take(&store, 1));
+	assert_int_equal(nr_full, 1);
+	assert_true(store.is_full);
+	store_took(&store, 100, 0);
+	assert_false(store_may_take(&store, 1));
+	assert_int_equal(nr_full, 2);
+}
+
+static void check_content(struct store *store, const char *name, const char *expected)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+
+	assert_int_equal(store_read(store, name, SIZE_MAX, &text), 0);
+	assert_string_equal(strbuf_str(&text), expected);
+}
+
+/* The file is opened at the first line. A line that --max-size forbids is left out. */
+TEST(test_lines)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+	struct store_memory memory;
+	struct store *store = &memory.store;
+	int nr_full = 0;
+	int stream = -1;
+
+	store_memory_init(&memory);
+	store_limit(store, 12, note_full, &nr_full);
+	strbuf_addstr(&text, "line\n");
+	store_append_line(store, &stream, "lines.txt", &text);
+	assert_int_equal(stream, 0);
+	store_append_line(store, &stream, "other.txt", &text);
+	check_content(store, "lines.txt", "line\nline\n");
+	store_append_line(store, &stream, "lines.txt", &text);
+	check_content(store, "lines.txt", "line\nline\n");
+	assert_int_equal(nr_full, 1);
+	assert_int_equal(store->error, 0);
+
+	assert_int_equal(store_append_to(store, "rest.txt", &text), 0);
+	assert_int_equal(store_append_to(store, "rest.txt", &text), 0);
+	check_content(store, "rest.txt", "line\nline\n");
+	store_memory_deinit(&memory);
+}
+
+static int fail_to_open(struct store *store, const char *name)
+{
+	return -EMFILE;
+}
+
+TEST(test_a_file_that_cannot_be_opened)
+{
+	static const struct store_ops ops = { .open = fail_to_open };
+	struct strbuf text cleanup_strbuf = { 0 };
+	struct store store = { .ops = &ops };
+	int stream = -1;
+
+	strbuf_addstr(&text, "line\n");
+	assert_int_equal(store_append_to(&store, "rest.txt", &text), -EMFILE);
+	assert_int_equal(store.error, 0);
+	store_append_line(&store, &stream, "lines.txt", &text);
+	assert_int_equal(store.error, -EMFILE);
+	assert_true(stream < 0);
+	assert_int_equal(store.taken, 0);
+}
+
+TEST(test_files_of_cpus)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+	struct strbuf none cleanup_strbuf = { 0 };
+	struct store_memory memory;
+	struct store *store = &memory.store;
+
+	store_memory_init(&memory);
+	strbuf_addstr(&text, "text");
+	assert_int_equal(store_open_cpu(store, "perf-cpu", 0), 0);
+	for (unsigned i = 0; i < 4; i++)
+		assert_int_equal(store_publish_cpu(store, "perf-cpu", i, &text), 0);
+	check_content(store, "perf-cpu0.dat", "text");
+	check_content(store, "perf-cpu3.dat", "text");
+	store_remove_cpus(store, "perf-cpu", 3);
+	assert_int_equal(store_read(store, "perf-cpu0.dat", 9, &none), -ENOENT);
+	assert_int_equal(store_read(store, "perf-cpu2.dat", 9, &none), -ENOENT);
+	check_content(store, "perf-cpu3.dat", "text");
+	store_memory_deinit(&memory);
+}
