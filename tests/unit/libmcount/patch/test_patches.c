@@ -2,6 +2,7 @@
  * Patches: the bytes written into the text of a module, the targets of jumps, and sites that stay
  * unchanged. The module is this program.
  */
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <link.h>
 #include <sys/mman.h>
@@ -10,6 +11,7 @@
 #include "arch/arch.h"
 #include "libmcount/patch/patches_private.h"
 #include "libmcount/patch/text.h"
+#include "libmcount/values/point_operands.h"
 #include "tests/unit/lib/probe/pair.h"
 #include "tests/unit/lib/unit.h"
 #include "utils/format/probe/attach.h"
@@ -565,4 +567,146 @@ TEST_WITH(a_patch_in_two_pages_is_none_where_it_is_taken_out_again, setup, teard
 	nr_plans = 0;
 	add(4093, PATCH_CALL, 5);
 	assert_int_equal(adopt(PATCHES_WRITE), 0);
+}
+
+/* --- arguments of events --- */
+
+static struct plan_operand operand(uint64_t value, uint8_t flags)
+{
+	return (struct plan_operand){ .value = value, .flags = flags, .bytes = 4 };
+}
+
+/* Check that operands @first to @last are there. Returns the address after them. */
+static const uint8_t *check_operands(const uint8_t *at, unsigned first, unsigned last)
+{
+	const struct point_operands *there = (const struct point_operands *)at;
+
+	assert_int_equal((uintptr_t)at % 8, 0);
+	assert_int_equal(there->nr, last - first + 1);
+	for (unsigned i = first; i <= last; i++)
+		assert_int_equal(there->list[i - first].value, i);
+	return (const uint8_t *)&there->list[there->nr];
+}
+
+/* Operands come after all stubs, and each event has its own. Silent patches have none. */
+TEST_WITH(events_have_their_operands, setup, teardown)
+{
+	const struct plan_operand list[] = {
+		operand(0, PLAN_OPERAND_LAST),
+		operand(1, 0),
+		operand(2, 0),
+		operand(3, PLAN_OPERAND_LAST),
+		operand(4, PLAN_OPERAND_LAST),
+	};
+	struct plan_patch *three = add(0, PATCH_EVENT, 5);
+	struct plan_patch *none = add(16, PATCH_EVENT, 5);
+	struct plan_patch *silent = add(32, PATCH_EVENT, 5);
+	struct plan_patch *one = add(48, PATCH_EVENT, 5);
+	uint32_t failed = pair.proc->arena->points_failed;
+	const uint8_t *stubs;
+	uint64_t at = 0;
+
+	put_code(three, "abc");
+	put_code(none, "d");
+	put_code(silent, "ef");
+	put_code(one, "gh");
+	three->operands = 2;
+	silent->operands = 1;
+	silent->flags = PLAN_PATCH_SILENT;
+	one->operands = 5;
+	patches_adopt(plans, nr_plans, list, PATCHES_WRITE, NULL);
+	assert_int_equal(pair.proc->arena->points_failed, failed);
+	stubs = patched_modules->memory->stubs;
+	assert_int_equal(leads_to(three, 0xe9), (uint64_t)stubs);
+	at += ARCH_POINT_ARGS_STUB_BYTES;
+	assert_memory_equal(stubs + at, "abc", 3);
+	at += 3;
+	assert_int_equal(leads_to(none, 0xe9), (uint64_t)stubs + at);
+	at += ARCH_POINT_STUB_BYTES;
+	assert_memory_equal(stubs + at, "d", 1);
+	at += 1;
+	assert_int_equal(leads_to(silent, 0xe9), (uint64_t)stubs + at);
+	assert_memory_equal(stubs + at, "ef", 2);
+	at += 2;
+	assert_int_equal(leads_to(one, 0xe9), (uint64_t)stubs + at);
+	at += ARCH_POINT_ARGS_STUB_BYTES;
+	assert_memory_equal(stubs + at, "gh", 2);
+	at += 2;
+	stubs = check_operands((const uint8_t *)ALIGN_UP((uintptr_t)stubs + at, 8), 1, 3);
+	check_operands(stubs, 4, 4);
+}
+
+/* --- questions about patches --- */
+
+TEST_WITH(an_entry_knows_its_function, setup, teardown)
+{
+	static const struct {
+		int64_t distance;
+		bool is_near;
+	} cases[] = {
+		{ 0, true },	  { 4, true },	    { -9, true },      { INT16_MAX, true },
+		{ -32767, true }, { 32768, false }, { -32768, false }, { 1 << 20, false },
+	};
+
+	for (unsigned i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct plan_patch *plan;
+		const uint8_t *stub;
+		uint32_t slot;
+
+		nr_plans = 0;
+		plan = add(16, PATCH_ENTRY, 5);
+		plan->addr = plan->site + cases[i].distance;
+		plan->slot = 7 + i;
+		assert_int_equal(adopt(PATCHES_OUT), 0);
+		assert_int_equal(patch_function(&patched_modules->patches[0]),
+				 cases[i].is_near ? plan->addr : 0);
+		stub = patched_modules->memory->stubs;
+		assert_memory_equal(stub, &plan->addr, 8);
+		assert_memory_equal(stub + 8, &plan->site, 8);
+		memcpy(&slot, stub + 16, sizeof(slot));
+		assert_int_equal(slot, 7 + i);
+		patches_forget();
+	}
+}
+
+TEST_WITH(a_module_with_patches_is_around_its_code, setup, teardown)
+{
+	assert_false(patches_are_there());
+	assert_false(patches_are_around(patch_room));
+	add(0, PATCH_CALL, 5);
+	assert_int_equal(adopt(PATCHES_WRITE), 0);
+	assert_true(patches_are_there());
+	assert_true(patches_are_around(patch_room));
+	assert_true(patches_are_around(patch_room + ROOM - 1));
+	assert_true(patches_are_around((const void *)setup));
+	/* Data of the module, code of another one, and no code at all. */
+	assert_false(patches_are_around(semaphores));
+	assert_false(patches_are_around(dlsym(RTLD_DEFAULT, "getpid")));
+	assert_false(patches_are_around(NULL));
+	patches_forget();
+	assert_false(patches_are_there());
+	assert_false(patches_are_around(patch_room));
+}
+
+TEST_WITH(all_bytes_are_in_one_segment, setup, teardown)
+{
+	ElfW(Phdr) list[] = {
+		{ .p_type = PT_NOTE, .p_flags = PF_X, .p_vaddr = 0, .p_memsz = 0x10000 },
+		{ .p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_vaddr = 0x1000, .p_memsz = 0x100 },
+		{ .p_type = PT_LOAD, .p_flags = PF_R | PF_W, .p_vaddr = 0x1100, .p_memsz = 0x80 },
+	};
+	struct dl_phdr_info info = { .dlpi_addr = 0x50000, .dlpi_phdr = list, .dlpi_phnum = 3 };
+
+	assert_true(patches_is_within(&info, 0x51000, 0x100, PF_X));
+	assert_true(patches_is_within(&info, 0x510ff, 1, PF_X));
+	assert_true(patches_is_within(&info, 0x51000, 1, PF_R));
+	assert_false(patches_is_within(&info, 0x50fff, 1, PF_X));
+	assert_false(patches_is_within(&info, 0x51000, 0x101, PF_R));
+	assert_false(patches_is_within(&info, 0x510ff, 2, PF_X));
+	assert_false(patches_is_within(&info, 0x51100, 1, PF_X));
+	assert_false(patches_is_within(&info, 0x51000, 1, PF_W));
+	assert_true(patches_is_within(&info, 0x51100, 0x80, PF_W));
+	assert_false(patches_is_within(&info, 0x51180, 1, PF_W));
+	info.dlpi_phnum = 2;
+	assert_false(patches_is_within(&info, 0x51100, 1, PF_W));
 }
