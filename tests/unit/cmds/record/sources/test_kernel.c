@@ -13,6 +13,7 @@
 #include "cmds/record/sources/tracefs.h"
 #include "utils/base/compiler.h"
 #include "utils/base/fd.h"
+#include "utils/format/kernel/kernel_dat.h"
 
 #define PID 4711
 
@@ -20,6 +21,10 @@
 static char top[64];
 static char instance[128];
 static bool has_watermarks;
+/* Instances can trace calls. */
+static bool has_calls;
+/* A file that instances do not have, or NULL. */
+static const char *missing;
 static size_t page;
 /* The file of the first CPU's pages. */
 static int cpu0;
@@ -84,6 +89,9 @@ int __wrap_mkdirat(int dir, const char *name, mode_t mode)
 					     "buffer_size_kb",	     "options/event-fork",
 					     "set_event_pid",	     "events/sched/a/enable",
 					     "events/sched/b/enable" };
+	static const char *const files_of_calls[] = { "max_graph_depth", "set_graph_function",
+						      "set_ftrace_pid", "current_tracer",
+						      "options/function-fork" };
 	char path[256];
 	int ret = __real_mkdirat(dir, name, mode);
 
@@ -91,8 +99,12 @@ int __wrap_mkdirat(int dir, const char *name, mode_t mode)
 		return ret;
 	snprintf(instance, sizeof(instance), "%s/%s", top, name);
 	make_dirs(instance, dirs);
-	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
-		put(instance, files[i], "");
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		if (!missing || strcmp(missing, files[i]) != 0)
+			put(instance, files[i], "");
+	}
+	for (size_t i = 0; has_calls && i < ARRAY_SIZE(files_of_calls); i++)
+		put(instance, files_of_calls[i], "");
 	if (has_watermarks)
 		put(instance, "buffer_percent", "");
 	put(instance, "per_cpu/cpu0/stats",
@@ -161,6 +173,8 @@ static int setup(void **state)
 	put(top, "events/header_page", "\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n");
 	put(top, "events/sched/a/format", "name: a\n");
 	has_watermarks = true;
+	has_calls = false;
+	missing = NULL;
 	cpu0 = -1;
 	instance[0] = '\0';
 	pid_space = "pid:[4026531836]";
@@ -511,4 +525,207 @@ TEST_WITH(events_alone, setup, teardown)
 	check("buffer_size_kb", "1408");
 	assert_int_equal(p->sources.nr, 1);
 	p->t->settings.kernel_depth = 0;
+}
+
+static void end(struct place *p)
+{
+	sources_finish(&p->sources);
+	p->sources.nr = 0;
+	close(cpu0);
+	cpu0 = -1;
+}
+
+/* The default size of the buffer depends on the depth of the calls. */
+TEST_WITH(calls_in_an_own_instance, setup, teardown)
+{
+	static const struct {
+		unsigned depth;
+		const char *text, *kb;
+	} cases[] = { { 1, "1", "1408" },  { 2, "2", "2048" }, { 3, "3", "2048" },
+		      { 4, "4", "3072" },  { 7, "7", "3072" }, { 8, "8", "4096" },
+		      { 50, "50", "4096" } };
+	struct place *p = *state;
+
+	has_calls = true;
+	put(top, "available_tracers", "function_graph nop\n");
+	p->t->settings.depth = 1024;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		p->t->settings.kernel_depth = cases[i].depth;
+		begin(p);
+		assert_true(p->kernel.has_graph && p->kernel.has_events);
+		assert_false(p->kernel.is_everybodys);
+		check("buffer_size_kb", cases[i].kb);
+		check("max_graph_depth", cases[i].text);
+		check("set_event_pid", "4711");
+		assert_int_equal(p->sources.nr, 1);
+		end(p);
+		assert_int_equal(access(instance, F_OK), -1);
+	}
+	p->t->settings.kernel_buffer_bytes = 5 << 20;
+	begin(p);
+	check("buffer_size_kb", "5120");
+	end(p);
+	p->t->settings.kernel_buffer_bytes = 0;
+	p->t->settings.kernel_depth = 0;
+}
+
+/* Calls alone need none of the files of events. */
+TEST_WITH(calls_alone, setup, teardown)
+{
+	struct place *p = *state;
+
+	has_calls = true;
+	put(top, "available_tracers", "function_graph nop\n");
+	p->t->settings.depth = 1024;
+	p->t->settings.kernel_depth = 1;
+	p->t->settings.events = &p->t->events;
+	begin(p);
+	assert_true(p->kernel.has_graph && !p->kernel.has_events);
+	check("set_event_pid", "");
+	check("options/event-fork", "");
+	check("events/sched/a/enable", "");
+	check("set_ftrace_pid", "4711");
+	check("tracing_on", "1");
+	end(p);
+	p->t->settings.kernel_depth = 0;
+}
+
+/* If events cannot be recorded, calls still are. */
+TEST_WITH(calls_without_their_events, setup, teardown)
+{
+	struct event_rules none = { 0 };
+	struct place *p = *state;
+	struct uft_err err = { 0 };
+
+	has_calls = true;
+	put(top, "available_tracers", "function_graph nop\n");
+	p->t->settings.depth = 1024;
+	p->t->settings.kernel_depth = 1;
+	p->t->settings.events = &none;
+	assert_int_equal(event_rules_parse("no:such@kernel", MATCH_GLOB, &none, NULL), 0);
+	assert_int_equal(kernel_open(&p->kernel, &p->sources, PID, &err), 0);
+	assert_non_null(strstr(err.text, "no event of the kernel is called 'no:such@kernel'"));
+	assert_true(p->kernel.has_graph);
+	check("tracing_on", "1");
+	end(p);
+	p->t->settings.events = &p->rules;
+	event_rules_deinit(&none);
+	p->t->settings.kernel_depth = 0;
+}
+
+/* The error names the file. Nothing is left of the instance and of the recording's files. */
+TEST_WITH(each_file_that_is_missing, setup, teardown)
+{
+	static const char *const names[] = { "tracing_on", "trace_clock", "buffer_size_kb",
+					     "options/event-fork", "set_event_pid" };
+	struct place *p = *state;
+	char what[64];
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		struct uft_err err = { 0 };
+
+		missing = names[i];
+		assert_int_equal(kernel_open(&p->kernel, &p->sources, PID, &err), -ENOENT);
+		snprintf(what, sizeof(what), "'%s'", names[i]);
+		assert_non_null(strstr(err.text, what));
+		assert_ptr_equal(strstr(err.text, "cannot record events of the kernel: "),
+				 err.text);
+		assert_int_equal(p->sources.nr, 0);
+		assert_int_equal(access(instance, F_OK), -1);
+		assert_int_equal(p->kernel.tracefs_fd, -1);
+		close(cpu0);
+		cpu0 = -1;
+	}
+	/* An event without a switch is left out, and the other one is recorded. */
+	struct uft_err why = { 0 };
+
+	missing = "events/sched/b/enable";
+	assert_int_equal(kernel_open(&p->kernel, &p->sources, PID, &why), 0);
+	assert_non_null(strstr(why.text, "cannot write to 'events/sched/b/enable'"));
+	check("events/sched/a/enable", "1");
+	check("tracing_on", "1");
+	end(p);
+}
+
+static void check_header(struct place *p, const struct kernel_layout *layout,
+			 const char *const *files)
+{
+	struct strbuf expected cleanup_strbuf = { 0 };
+	char *header;
+
+	kernel_header_put_layout(&expected, layout);
+	for (; files[0]; files += 2)
+		kernel_header_put_file(&expected, files[0], files[1], strlen(files[1]));
+	begin(p);
+	end(p);
+	header = test_recorder_file(p->t, "kernel_header");
+	assert_memory_equal(header, strbuf_str(&expected), expected.len);
+	assert_int_equal(header[expected.len], '\0');
+	free(header);
+}
+
+#define PAGE_OF_LONG(size) "\tfield: local_t commit;\toffset:8;\tsize:" size ";\tsigned:1;\n"
+
+/* The header has the formats that the kernel has. */
+TEST_WITH(formats_for_readers, setup, teardown)
+{
+	static const uint16_t order = 1;
+	struct place *p = *state;
+	struct kernel_layout layout = {
+		.page_bytes = page,
+		.long_size = sizeof(long),
+		.is_big_endian = *(const uint8_t *)&order == 0,
+	};
+	char path[128];
+
+	/* The kernel does not tell the size of its numbers. */
+	snprintf(path, sizeof(path), "%s/events/header_page", top);
+	assert_int_equal(unlink(path), 0);
+	check_header(p, &layout,
+		     (const char *const[]){ "events/sched/a/format", "name: a\n", NULL });
+	/* It has numbers of four bytes. */
+	put(top, "events/header_page", PAGE_OF_LONG("4"));
+	layout.long_size = 4;
+	check_header(p, &layout,
+		     (const char *const[]){ "events/header_page", PAGE_OF_LONG("4"),
+					    "events/sched/a/format", "name: a\n", NULL });
+	make_dirs(top,
+		  (const char *const[]){ "events/ftrace", "events/ftrace/funcgraph_entry",
+					 "events/ftrace/funcgraph_exit", "events/sched/b", NULL });
+	put(top, "events/ftrace/funcgraph_entry/format", "name: funcgraph_entry\n");
+	put(top, "events/ftrace/funcgraph_exit/format", "name: funcgraph_exit\n");
+	put(top, "events/sched/b/format", "name: b\n");
+	check_header(p, &layout,
+		     (const char *const[]){
+			     "events/header_page", PAGE_OF_LONG("4"),
+			     "events/ftrace/funcgraph_entry/format", "name: funcgraph_entry\n",
+			     "events/ftrace/funcgraph_exit/format", "name: funcgraph_exit\n",
+			     "events/sched/a/format", "name: a\n", "events/sched/b/format",
+			     "name: b\n", NULL });
+}
+
+/*
+ * The recorder takes at most about as much as a buffer holds, and then serves others. It takes 16
+ * pages at a time.
+ */
+TEST_WITH(a_stream_without_an_end, setup, teardown)
+{
+	struct place *p = *state;
+
+	p->t->settings.kernel_buffer_bytes = 20 * page;
+	begin(p);
+	if (fcntl(cpu0, F_SETPIPE_SZ, 64 * page) < 0)
+		skip_because("needs a pipe of 64 pages");
+	give('a', 40 * page);
+	assert_int_equal(loop_serve(&p->t->rec.loop, 1000), 1);
+	assert_int_equal(p->kernel.bytes_written, 32 * page);
+	assert_int_equal(loop_serve(&p->t->rec.loop, 1000), 1);
+	assert_int_equal(p->kernel.bytes_written, 40 * page);
+	/* A whole buffer is not more than a buffer. */
+	p->kernel.buffer_bytes = 16 * page;
+	give('b', 40 * page);
+	assert_int_equal(loop_serve(&p->t->rec.loop, 1000), 1);
+	assert_int_equal(p->kernel.bytes_written, 72 * page);
+	assert_int_equal(loop_serve(&p->t->rec.loop, 1000), 1);
+	assert_int_equal(p->kernel.bytes_written, 80 * page);
 }
