@@ -109,3 +109,100 @@ TEST(bad_lines)
 		assert_non_null(strstr(err.text, "expected"));
 	}
 }
+
+/* Each part of each kind of line is needed. The message has the form of that kind. */
+TEST(parts_of_lines)
+{
+	static const char sess[] =
+		"expected 'SESS timestamp=<s>.<ns> pid=<pid> sid=<16 characters> "
+		"exename=\"<path>\"'";
+	static const char task[] = "expected 'TASK timestamp=<s>.<ns> tid=<tid> pid=<pid>'";
+	static const char fork[] = "expected 'FORK timestamp=<s>.<ns> pid=<pid> ppid=<pid>'";
+	static const char dlop[] =
+		"expected 'DLOP timestamp=<s>.<ns> tid=<tid> sid=<16 characters> "
+		"base=<hex> libname=\"<path>\"'";
+	static const char other[] = "expected a line with SESS, TASK, FORK or DLOP";
+	static const struct {
+		const char *line;
+		const char *text;
+	} cases[] = {
+		{ "", other },
+		{ "TAS", other },
+		{ "task timestamp=1.0 tid=1 pid=1", other },
+		{ "TASK", task },
+		{ "TASK time=1.0 tid=1 pid=1", task },
+		{ "TASK timestamp= tid=1 pid=1", task },
+		{ "TASK timestamp=1.0 pid=1", task },
+		{ "TASK timestamp=1.0 tid=1", task },
+		{ "TASK timestamp=1.0 tid=1 pid=", task },
+		{ "FORK timestamp=1.0 tid=1 ppid=1", fork },
+		{ "FORK timestamp=1.0 pid= ppid=1", fork },
+		{ "FORK timestamp=1.0 pid=1 pid=1", fork },
+		{ "FORK timestamp=1.0 pid=1 ppid=x", fork },
+		{ "SESS timestamp=1.0 ppid=1 sid=0123456789abcdef exename=\"x\"", sess },
+		{ "SESS timestamp=1.0 pid=x sid=0123456789abcdef exename=\"x\"", sess },
+		{ "SESS timestamp=1.0 pid=1 id=0123456789abcdef exename=\"x\"", sess },
+		{ "SESS timestamp=1.0 pid=1 sid=0123456789abcde exename=\"x\"", sess },
+		{ "SESS timestamp=1.0 pid=1 sid=0123456789abcdef", sess },
+		{ "SESS timestamp=1.0 pid=1 sid=012345", sess },
+		{ "SESS timestamp=1.0 pid=1 sid=0123456789abcdefexename=\"x\"", sess },
+		{ "SESS timestamp=1.0 pid=1 sid=0123456789abcdef libname=\"x\"", sess },
+		{ "SESS timestamp=1.0 pid=1 sid=0123456789abcdef exename=x", sess },
+		{ "SESS timestamp=1.0 pid=1 sid=0123456789abcde/ exename=\"x\"", sess },
+		{ "SESS timestamp=1.0 pid=1 sid=0123456789abcde: exename=\"x\"", sess },
+		{ "SESS timestamp=1.0 pid=1 sid=0123456789abcde@ exename=\"x\"", sess },
+		{ "SESS timestamp=1.0 pid=1 sid=0123456789abcde[ exename=\"x\"", sess },
+		{ "SESS timestamp=1.0 pid=1 sid=0123456789abcde` exename=\"x\"", sess },
+		{ "SESS timestamp=1.0 pid=1 sid={123456789abcdef exename=\"x\"", sess },
+		{ "DLOP timestamp=1.0 pid=1 sid=0123456789abcdef base=1 libname=\"x\"", dlop },
+		{ "DLOP timestamp=1.0 tid=x sid=0123456789abcdef base=1 libname=\"x\"", dlop },
+		{ "DLOP timestamp=1.0 tid=1 sid=0123456789abcde base=1 libname=\"x\"", dlop },
+		{ "DLOP timestamp=1.0 tid=1 sid=0123456789abcdef bas=1 libname=\"x\"", dlop },
+		{ "DLOP timestamp=1.0 tid=1 sid=0123456789abcdef base=x libname=\"x\"", dlop },
+		{ "DLOP timestamp=1.0 tid=1 sid=0123456789abcdef base=1 exename=\"x\"", dlop },
+		{ "SESS timestamp=1.0 pid=1 sid=09azAZ0000000000 exename=\"x\"", NULL },
+		{ "DLOP timestamp=1.0 tid=1 sid=0123456789abcdef base=1 libname=\"x\"", NULL },
+		{ "FORK timestamp=1.0 pid=1 ppid=1 more", NULL },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		size_t len = strlen(cases[i].line);
+		char *copy = exact_copy(cases[i].line, len);
+		struct task_line line = { .time_ns = 7 };
+		struct uft_err err = { 0 };
+		int ret = task_line_decode(text_of(copy, len), &line, &err);
+
+		assert_int_equal(ret, cases[i].text ? -EINVAL : 0);
+		assert_string_equal(err.text, cases[i].text ? cases[i].text : "");
+		assert_int_equal(line.time_ns, cases[i].text ? 7 : 1000000000);
+		free(copy);
+	}
+}
+
+/* Blank lines do not count. A wrong last line is the end if it has no newline. */
+TEST(lines_of_files)
+{
+	static const struct {
+		const char *text;
+		int results[4];
+	} cases[] = {
+		{ "", { 0 } },
+		{ "\n\n", { 0 } },
+		{ "\nTASK timestamp=1.0 tid=1 pid=1\n\nFORK timestamp=1.0 pid=1 ppid=1\n\n",
+		  { 1, 1, 0 } },
+		{ "TASK timestamp=1.0 tid=1 pid=1\nTASK", { 1, 0 } },
+		{ "TASK timestamp=1.0 tid=1 pid=1\nTASK\n", { 1, -EINVAL } },
+		{ "TASK timestamp=1.0 tid=1 pid=1\nTASK timestamp=1.0 tid=1 pid=1", { 1, 1, 0 } },
+		{ "TASK", { 0 } },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct text in = text_of(cases[i].text, strlen(cases[i].text));
+		struct task_line line;
+		size_t k = 0;
+
+		do {
+			assert_int_equal(task_txt_next(&in, &line, NULL), cases[i].results[k]);
+		} while (cases[i].results[k++] > 0);
+	}
+}
