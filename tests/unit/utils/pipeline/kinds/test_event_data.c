@@ -171,3 +171,87 @@ TEST_WITH(half_an_entry, setup, teardown)
 	expect_none(p, 30, 1);
 	assert_false(p->src.may_be);
 }
+
+/* Entries of one time are searched up to the sixteenth. */
+TEST_WITH(many_of_one_time, setup, teardown)
+{
+	struct place *p = *state;
+
+	for (unsigned i = 1; i <= 40; i++)
+		add(p, 10, i, 8, (char)i);
+	add(p, 20, 1, 8, 'z');
+	put(p);
+	expect_none(p, 10, 17);
+	expect(p, 10, 16, 8, 16);
+	/* The entries before the found one are skipped. */
+	expect_none(p, 10, 16);
+	expect_none(p, 10, 5);
+	expect(p, 10, 17, 8, 17);
+	expect(p, 10, 33, 8, 33);
+	expect_none(p, 10, 41);
+	expect(p, 20, 1, 8, 'z');
+	expect_none(p, 20, 1);
+}
+
+/* A recording of a machine with the other byte order. */
+TEST_WITH(the_other_byte_order, setup, teardown)
+{
+	struct place *p = *state;
+
+	for (unsigned i = 1; i <= 3; i++) {
+		const struct event_data entry = {
+			.time_ns = __builtin_bswap64(10 * i),
+			.id = __builtin_bswap32(5),
+			.len = __builtin_bswap16(16),
+		};
+
+		strbuf_add(&p->file, &entry, sizeof(entry));
+		strbuf_addchars(&p->file, (char)i, 16);
+	}
+	put(p);
+	p->src.is_swapped = true;
+	for (unsigned i = 1; i <= 3; i++)
+		expect(p, 10 * i, 5, 16, i);
+	expect_none(p, 40, 5);
+}
+
+/* A file that is not there, and one that no event has. */
+TEST_WITH(without_a_file, setup, teardown)
+{
+	struct place *p = *state;
+
+	p->src.grows = true;
+	expect_none(p, 10, 1);
+	assert_true(p->src.may_be);
+	p->src.grows = false;
+	expect_none(p, 10, 1);
+	assert_false(p->src.may_be);
+	add(p, 10, 1, 8, 'a');
+	put(p);
+	expect_none(p, 10, 1);
+	p->src.may_be = true;
+	expect(p, 10, 1, 8, 'a');
+}
+
+/* The bytes of the buffers that are kept for events are counted until they are returned. */
+TEST_WITH(bytes_that_are_lent, setup, teardown)
+{
+	struct place *p = *state;
+
+	for (unsigned i = 1; i <= 4; i++)
+		add(p, 10 * i, 1, 40, (char)i);
+	put(p);
+	expect(p, 10, 1, 40, 1);
+	assert_int_equal(p->src.lent_bytes, 0);
+	assert_true(p->src.is_lent);
+	expect(p, 20, 1, 40, 2);
+	assert_int_equal(p->src.lent_bytes, 64);
+	expect(p, 30, 1, 40, 3);
+	assert_int_equal(p->src.lent_bytes, 128);
+	event_data_return(&p->src);
+	assert_int_equal(p->src.lent_bytes, 0);
+	assert_null(p->src.lent);
+	assert_false(p->src.is_lent);
+	expect(p, 40, 1, 40, 4);
+	assert_int_equal(p->src.lent_bytes, 0);
+}
