@@ -95,3 +95,42 @@ TEST_WITH(filters, setup, teardown)
 	config.stages.depth = 3;
 	assert_int_equal(threads(1, 30 * MB, 8), 1);
 }
+
+/* One more thread is worth a megabyte. Only a large task that can be split has several. */
+TEST_WITH(tasks_of_several_sizes, setup, teardown)
+{
+	static const struct {
+		uint64_t bytes[4];
+		size_t wanted;
+		size_t nr;
+	} cases[] = {
+		{ { MB - 1 }, 8, 1 },
+		{ { MB }, 8, 2 },
+		{ { 2 * MB - 1 }, 8, 2 },
+		{ { 2 * MB }, 8, 3 },
+		{ { 2 * MB }, 2, 2 },
+		{ { MB - 1, 1 }, 8, 2 },
+		{ { MB - 1, MB - 1, MB - 1, MB - 1 }, 8, 4 },
+		{ { MB - 1, MB - 1, MB - 1, MB - 1 }, 3, 3 },
+		{ { MB, MB, MB, MB }, 8, 5 },
+		{ { 100 * MB, 1, 1, 1 }, 8, 8 },
+		{ { 30 * MB, 30 * MB, 30 * MB, 30 * MB }, 16, 16 },
+		{ { 30 * MB, 30 * MB, 30 * MB, 30 * MB }, 17, 16 },
+		{ { 0, 0, 0, 0 }, 8, 1 },
+	};
+	struct trace_data data;
+	struct pipeline pipe;
+
+	for (int i = 0; i < 4; i++)
+		recording_add_task(&rec, 100 + i, "a{}", 1000);
+	recording_finish(&rec);
+	assert_int_equal(data_open(&data, rec.dir, DEMANGLE_SIMPLE, NULL), 0);
+	assert_int_equal(pipeline_open(&pipe, &data, &config, NULL), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		for (size_t k = 0; k < data.nr_tasks; k++)
+			data.tasks[k].data_bytes = cases[i].bytes[k];
+		assert_int_equal(pipeline_threads(&pipe, cases[i].wanted), cases[i].nr);
+	}
+	pipeline_close(&pipe);
+	data_close(&data);
+}
