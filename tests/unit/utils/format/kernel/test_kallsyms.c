@@ -71,3 +71,60 @@ TEST(other_lines_are_passed_over)
 	assert_int_equal(tab.nr, 0);
 	symtab_deinit(&tab);
 }
+
+/* Only functions count: their letters are t, T, w and W. */
+TEST(letters_of_functions)
+{
+	for (int letter = ' ' + 1; letter <= '~'; letter++) {
+		char text[64];
+		struct symtab tab;
+
+		snprintf(text, sizeof(text), "ffffffff81000060 %c one\n", letter);
+		tab = decode(text);
+		assert_int_equal(tab.nr,
+				 letter == 't' || letter == 'T' || letter == 'w' || letter == 'W');
+		symtab_deinit(&tab);
+	}
+}
+
+/* A very long name is cut, since many records may show it. */
+TEST(the_longest_name)
+{
+	for (size_t len = 511; len <= 513; len++) {
+		char text[640] = "ffffffff81000060 T ";
+		size_t at = strlen(text);
+		struct symtab tab;
+
+		memset(text + at, 'x', len);
+		strcpy(text + at + len, "\t[module]\n");
+		tab = decode(text);
+		assert_int_equal(tab.nr, 1);
+		assert_int_equal(strlen(tab.syms[0].name), len < 512 ? len : 512);
+		symtab_deinit(&tab);
+	}
+}
+
+/* Symbols in any order, some with the same address. */
+TEST(many_in_any_order)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+	struct symtab tab;
+
+	for (unsigned i = 0; i < 1000; i++) {
+		strbuf_addf(&text, "ffffffff%08x T name%u\n", 0x81000000 + i * 7919 % 1000 * 16,
+			    i * 7919 % 1000);
+		if (i % 3 == 0)
+			strbuf_addf(&text, "ffffffff%08x t alias%u\n",
+				    0x81000000 + i * 7919 % 1000 * 16, i);
+	}
+	tab = decode(strbuf_str(&text));
+	assert_int_equal(tab.nr, 1000);
+	for (unsigned i = 0; i < 1000; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "name%u", i);
+		assert_symbol(&tab, i, 0xffffffff81000000 + i * 16,
+			      i < 999 ? 16 : 0x7f000000 - 999 * 16, name);
+	}
+	symtab_deinit(&tab);
+}
