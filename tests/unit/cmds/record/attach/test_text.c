@@ -228,7 +228,7 @@ TEST(test_islands)
 	end(&c);
 }
 
-/* Changes may touch each other. Of two that overlap, the second is not made. */
+/* Changes may touch each other. The second of two that overlap is not made. */
 TEST(test_neighbours)
 {
 	struct child c;
