@@ -328,6 +328,95 @@ TEST_WITH(a_file_is_read_behind_what_is_there, begin, end)
 	assert_int_equal(next_fd(), free_fd);
 }
 
+/* The end of a file is overwritten in place. The file keeps its length. */
+TEST_WITH(the_end_is_overwritten, begin, end)
+{
+	int free_fd = next_fd();
+
+	assert_int_equal(store_overwrite_end(STORE, "info", "XY", 2), -ENOENT);
+	assert_int_equal(publish("info", "abc", "def", NULL, NULL), 0);
+	assert_int_equal(store_overwrite_end(STORE, "info", "XY", 2), 0);
+	check_file("info", "abcdXY");
+	assert_int_equal(store_overwrite_end(STORE, "info", "123456", 6), 0);
+	check_file("info", "123456");
+	assert_int_equal(store_overwrite_end(STORE, "info", "1234567", 7), -EINVAL);
+	check_file("info", "123456");
+	assert_int_equal(next_fd(), free_fd);
+}
+
+/* Files that others can have put there are left alone. */
+TEST_WITH(the_end_of_another_file_is_not_overwritten, begin, end)
+{
+	int free_fd = next_fd();
+
+	assert_int_equal(publish("info", "abc", "def", NULL, NULL), 0);
+	assert_int_equal(link("info", "other"), 0);
+	assert_int_equal(store_overwrite_end(STORE, "info", "XY", 2), -EINVAL);
+	check_file("other", "abcdef");
+	unlink("info");
+	assert_int_equal(symlink("other", "info"), 0);
+	assert_int_equal(store_overwrite_end(STORE, "info", "XY", 2), -ELOOP);
+	check_file("other", "abcdef");
+	unlink("info");
+	unlink("other");
+	assert_int_equal(mkdir("info", 0700), 0);
+	assert_int_equal(store_overwrite_end(STORE, "info", "", 0), -EISDIR);
+	assert_int_equal(rmdir("info"), 0);
+	assert_int_equal(mkfifo("info", 0600), 0);
+
+	int reader = open("info", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+
+	assert_int_equal(store_overwrite_end(STORE, "info", "", 0), -EINVAL);
+	close(reader);
+	assert_int_equal(next_fd(), free_fd);
+}
+
+/* A temporary file of an earlier attempt is used again, unless it may be the file of others. */
+TEST_WITH(a_temporary_file_is_in_the_way, begin, end)
+{
+	static const char tmp[] = DATADIR_TMP("info");
+	int free_fd = next_fd();
+	struct stat before, after;
+	FILE *f = fopen(tmp, "w");
+
+	assert_true(f && fputs("a longer text of before", f) >= 0 && fclose(f) == 0);
+	assert_int_equal(stat(tmp, &before), 0);
+	assert_int_equal(publish("info", "one", "two", NULL, NULL), 0);
+	check_file("info", "onetwo");
+	assert_false(is_there(tmp));
+	assert_int_equal(stat("info", &after), 0);
+	assert_int_equal(after.st_ino, before.st_ino);
+
+	/* It has another name, too. */
+	assert_int_equal(link("info", tmp), 0);
+	assert_int_equal(publish("task.txt", "x", "y", NULL, NULL), 0);
+	assert_int_equal(publish("info", "three", "", NULL, NULL), 0);
+	check_file("info", "three");
+	assert_int_equal(rename("info", "other"), 0);
+	assert_int_equal(link("other", tmp), 0);
+	assert_int_equal(publish("info", "four", "", NULL, NULL), 0);
+	check_file("info", "four");
+	check_file("other", "three");
+
+	/* It is a link, or a pipe. */
+	assert_int_equal(symlink("other", tmp), 0);
+	assert_int_equal(publish("info", "five", "", NULL, NULL), 0);
+	check_file("info", "five");
+	check_file("other", "three");
+	assert_int_equal(mkfifo(tmp, 0600), 0);
+
+	int reader = open(tmp, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+
+	assert_int_equal(publish("info", "six", "", NULL, NULL), 0);
+	close(reader);
+	check_file("info", "six");
+	assert_int_equal(stat("info", &after), 0);
+	assert_true(S_ISREG(after.st_mode));
+	assert_int_equal(after.st_mode & 0777, 0644);
+	assert_int_equal(unlink("other"), 0);
+	assert_int_equal(next_fd(), free_fd);
+}
+
 TEST_WITH(what_is_removed_is_gone, begin, end)
 {
 	assert_int_equal(publish("info", "abc", "def", NULL, NULL), 0);
