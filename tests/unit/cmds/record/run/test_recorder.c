@@ -449,3 +449,37 @@ TEST_WITH(a_process_that_is_gone_is_not_changed, setup, teardown)
 	assert_true(err.text[0]);
 	end(b);
 }
+
+/* Rules about the program are about the interpreter, too, and so are those about its library. */
+TEST(rules_about_python)
+{
+	static const struct {
+		const char *rules;
+		uint32_t flags;
+	} cases[] = {
+		{ "f", PLAN_PATCHES_PROGRAM },
+		{ "!f", 0 },
+		{ "f@python3", PLAN_PATCHES_PROGRAM },
+		{ "f@python3.9", PLAN_PATCHES_PROGRAM },
+		{ "f@python3.13", PLAN_PATCHES_PROGRAM },
+		{ "f@python3.8", 0 },
+		{ "f@python3.14", 0 },
+		{ "!f@python3.12", 0 },
+		{ "f@libpython3.9.so", PLAN_PATCHES_LIBPYTHON },
+		{ "f@libpython3.13", PLAN_PATCHES_LIBPYTHON },
+		{ "f@libpython3.8", 0 },
+		{ "f@libpython3.14", 0 },
+		{ "!f@libpython3.13", 0 },
+		{ "f@libc", 0 },
+		{ "f@libpython3;g", PLAN_PATCHES_PROGRAM | PLAN_PATCHES_LIBPYTHON },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct patch_rules rules = { 0 };
+
+		assert_int_equal(patch_rules_parse(cases[i].rules, MATCH_GLOB, &rules, NULL), 0);
+		assert_int_equal(recorder_python_flags(&rules), cases[i].flags);
+		patch_rules_deinit(&rules);
+	}
+	assert_int_equal(recorder_python_flags(&(struct patch_rules){ 0 }), 0);
+}
