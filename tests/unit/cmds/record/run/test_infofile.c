@@ -8,6 +8,7 @@
 #include "tests/unit/lib/record/store_memory.h"
 #include "utils/format/header.h"
 #include "utils/format/info.h"
+#include "utils/object/build_id.h"
 #include "utils/spec/filters.h"
 
 #define ALWAYS	 (FEAT_TASK_SESSION | FEAT_SYM_REL_ADDR | FEAT_MAX_STACK | FEAT_AUTO_ARGS)
@@ -113,6 +114,22 @@ TEST_WITH(at_the_beginning, setup, teardown)
 	assert_string_equal(info.cmdline, "utrail record \"a b\" \"it's\"");
 	assert_string_equal(info.pattern_type, "glob");
 	free(exe);
+}
+
+/* Linkers give a program an id by default, or on request. */
+TEST_WITH(the_id_of_the_build, setup, teardown)
+{
+	struct place *p = *state;
+	struct info info cleanup_info = { 0 };
+	struct data_header header;
+	char hex[BUILD_ID_HEX_SIZE];
+
+	if (object_build_id("/proc/self/exe", hex, NULL) < 0 || !hex[0])
+		skip_because("this program has no id");
+	assert_int_equal(infofile_begin(&p->run, NULL), 0);
+	read_back(p, &header, &info);
+	assert_true(info.mask & INFO_EXE_BUILD_ID);
+	assert_string_equal(info.build_id, hex);
 }
 
 /* A deleted program has the name by which it was called. */

@@ -270,6 +270,7 @@ TEST_WITH(what_it_is_told, setup, teardown)
 	assert_int_equal(p->kernel.instance_fd, -1);
 	assert_int_equal(p->kernel.tracefs_fd, -1);
 	assert_int_equal(p->kernel.pipe[0], -1);
+	assert_int_equal(p->kernel.pipe[1], -1);
 	assert_int_equal(p->kernel.lost, 1175);
 }
 
