@@ -53,6 +53,7 @@ static const struct {
 	{ PLACE(new_number), "PyLong_FromLong", NULL },
 	{ PLACE(call_method), "PyObject_CallMethod", NULL },
 	{ PLACE(vectorcall_of), "PyVectorcall_Function", NULL },
+	{ PLACE(frame_back), "PyFrame_GetBack", NULL },
 #undef PLACE
 };
 

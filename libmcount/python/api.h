@@ -77,6 +77,7 @@ typedef int py_audit(const char *event, struct py_object *args, void *data);
  * @code_index, @code_get, @code_set: for the probe's own place in each code object (PEP 523)
  * @call_method: calls a method with values of C, converted by a format of Py_BuildValue()
  * @vectorcall_of: returns the function that a call of an object leads to; NULL before 3.11
+ * @frame_back: returns a reference to the frame that has called @frame, or NULL
  * @profile_other: sets the profile function of another thread; the caller has the GIL
  */
 struct py_api {
@@ -118,6 +119,7 @@ struct py_api {
 	struct py_object *(*call_method)(struct py_object *o, const char *name, const char *format,
 					 ...);
 	void *(*vectorcall_of)(struct py_object *callable);
+	struct py_frame *(*frame_back)(struct py_frame *frame);
 };
 
 extern struct py_api py;

@@ -42,12 +42,18 @@ NOINLINE static bool enter_valued(struct thread *t, uint64_t slot, uint64_t key,
 	return planned_enter_explicit(t, slot, key, addr, &regs);
 }
 
+/* True when the plan that @t knows leaves the call out. */
+static inline bool is_left_out(struct thread *t, uint64_t addr)
+{
+	return planned_leaves_out(t, addr) || planned_is_unwanted(t, addr) ||
+	       planned_is_left_out(t, addr) || planned_is_too_deep(t, addr);
+}
+
 /* @valued: the call if some of its values are recorded, else NULL */
 static bool enter_planned(struct thread *t, uint64_t slot, uint64_t key, uint64_t addr,
 			  const struct valued_call *valued)
 {
-	if (likely(t->planned) && (planned_leaves_out(t, addr) || planned_is_unwanted(t, addr) ||
-				   planned_is_left_out(t, addr) || planned_is_too_deep(t, addr)))
+	if (likely(t->planned) && is_left_out(t, addr))
 		return false;
 	if (unlikely(valued))
 		return enter_valued(t, slot, key, addr, valued);
@@ -69,6 +75,18 @@ static bool record_enter(struct thread *t, uint64_t key, uint64_t addr,
 		has_frame = enter_planned(t, slot, key, addr, valued);
 	guard_leave_fast(t);
 	return has_frame;
+}
+
+/* Counts a call that has no place among the open calls, if it would be recorded. */
+NOINLINE static void count_unkept(struct thread *t, uint64_t addr)
+{
+	guard_take(t);
+	if (probe.plain && !t->planned)
+		note_too_deep(t);
+	else if ((t->planned || planned_begin_late(t)) && !is_left_out(t, addr) &&
+		 planned_would_record(t, addr))
+		note_too_deep(t);
+	guard_leave_fast(t);
 }
 
 /* Records that a call with a frame has ended. */
@@ -137,23 +155,47 @@ static struct thread *thread_for_event(void)
 	return likely(t->python_calls) ? t : NULL;
 }
 
+/* True when the innermost open call has an entry, or there is none. */
+static bool is_innermost_kept(const struct thread *t)
+{
+	return likely(t->nr_python_calls <= CALLS_MAX);
+}
+
+/* is_innermost_kept(@t) is true. */
 static bool is_called_by_own(const struct thread *t)
 {
 	uint32_t nr = t->nr_python_calls;
 
 	/* Without open calls this is the interpreter's own start, until __main__ begins. */
-	if (!nr)
-		return names_have_main;
-	return nr <= CALLS_MAX && (t->python_calls[nr - 1] & CALL_IS_OWN);
+	return nr ? t->python_calls[nr - 1] & CALL_IS_OWN : names_have_main;
+}
+
+/*
+ * True when the frame around @frame runs one of the program's own functions. @frame is NULL for the
+ * running frame. A function in C between the two frames counts as its caller.
+ */
+NOINLINE static bool is_inside_own_frame(struct py_frame *frame)
+{
+	struct py_frame *inner = frame ? frame : py.frame();
+	struct py_frame *outer = inner && py.frame_back ? py.frame_back(inner) : NULL;
+	bool is_own = outer && (codes_facts(codes_of_frame(outer)) & NAME_OWN);
+
+	if (outer)
+		py.let_go((struct py_object *)outer);
+	else
+		py.error_clear();
+	return is_own;
 }
 
 /*
  * Python libraries are treated like C libraries: a call that the program makes is recorded. Among
  * the calls inside of it, only calls of the program's own functions are recorded.
  */
-static bool is_recorded(const struct thread *t, name_facts facts)
+static bool is_recorded(const struct thread *t, name_facts facts, struct py_frame *frame)
 {
-	return (facts & NAME_OWN) || (python_codes.inherited && is_called_by_own(t));
+	if ((facts & NAME_OWN) || !python_codes.inherited)
+		return facts & NAME_OWN;
+	return is_innermost_kept(t) ? is_called_by_own(t) : is_inside_own_frame(frame);
 }
 
 /* HOT. @bits: the flags of the call; @addr: its address in records, or 0 if it is not recorded */
@@ -164,6 +206,8 @@ static void enter_call(struct thread *t, uint64_t key, uint64_t addr, uint64_t b
 		if (addr && record_enter(t, key, addr, valued))
 			bits |= CALL_HAS_FRAME;
 		t->python_calls[t->nr_python_calls] = key | bits;
+	} else if (addr) {
+		count_unkept(t, addr);
 	}
 	t->nr_python_calls++;
 }
@@ -197,7 +241,7 @@ static void leave_call(struct thread *t, uint64_t key, struct py_object *result)
 
 static bool is_innermost(const struct thread *t, uint64_t key)
 {
-	return t->nr_python_calls <= CALLS_MAX && (*fast_innermost(t) & ~CALL_BITS) == key;
+	return is_innermost_kept(t) && (*fast_innermost(t) & ~CALL_BITS) == key;
 }
 
 /* --- events --- */
@@ -246,7 +290,7 @@ static bool enter_code(struct thread *t, struct py_object *code, uint64_t key,
 		facts = look_at(code);
 	if (fast_leaves_alone(code, false))
 		return false;
-	has_record = is_recorded(t, facts);
+	has_record = is_recorded(t, facts, frame);
 	if (unlikely(has_record && !(facts & NAME_ASKED)))
 		facts = codes_ask_recorder(code, facts);
 	bits = facts & NAME_OWN ? CALL_IS_OWN : 0;
@@ -274,7 +318,7 @@ static bool leave_code(struct thread *t, struct py_object *code, uint64_t key,
  */
 static bool enter_native(struct thread *t, const struct py_c_function *fn, struct py_object *code)
 {
-	bool is_by_own = is_called_by_own(t);
+	bool is_by_own = is_innermost_kept(t) ? is_called_by_own(t) : codes_facts(code) & NAME_OWN;
 	uint64_t addr;
 
 	if (!(is_by_own && python_codes.inherited) && fast_leaves_alone(code, true))

@@ -134,7 +134,7 @@ def bound():
 
 def falls():
     sys.setrecursionlimit(100000)
-    deep(65532)
+    deep(70000)
     leaf(1)
 
 

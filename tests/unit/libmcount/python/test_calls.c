@@ -403,6 +403,51 @@ TEST(more_calls_than_there_is_room_for)
 	end(&s);
 }
 
+static struct py_frame *frame_back(struct py_frame *frame)
+{
+	return (struct py_frame *)frames[2];
+}
+
+static void let_go(struct py_object *o)
+{
+}
+
+/* A call beyond the table's room is counted if it would be recorded in a smaller depth. */
+TEST(calls_beyond_the_room_are_counted)
+{
+	struct scene s;
+	struct call library = { .function = 5, .frame = 1 };
+	struct call own = { .function = 0, .frame = 2 };
+	struct call native = { .function = 1, .caller = 1, .is_native = true };
+
+	begin(&s, 1000, OWN, true);
+	py.frame_back = frame_back;
+	py.let_go = let_go;
+	s.pair.settings.tells_depth = true;
+	probe.plan.flags |= PLAN_TELLS_DEPTH;
+	for (uint32_t i = 0; i <= 65536; i++)
+		tell(&library, PY_C_CALL);
+	assert_int_equal(s.t->ring->too_deep, 0);
+	tell(&own, PY_C_CALL);
+	assert_int_equal(s.t->ring->too_deep, 1);
+	/* Calls by the library, then by the program's function. */
+	tell(&native, PY_C_CALL);
+	assert_int_equal(s.t->ring->too_deep, 1);
+	native.caller = 2;
+	tell(&native, PY_C_CALL);
+	assert_int_equal(s.t->ring->too_deep, 2);
+	tell(&library, PY_C_CALL);
+	assert_int_equal(s.t->ring->too_deep, 3);
+	inner_frames[2][python_codes.layout.frame_code] = &codes[6];
+	tell(&library, PY_C_CALL);
+	assert_int_equal(s.t->ring->too_deep, 3);
+	py.frame_back = NULL;
+	pair_stop(&s.pair);
+	pair_close(&s.pair);
+	strbuf_deinit(&s.expected);
+	self = NULL;
+}
+
 TEST(nothing_is_recorded_while_the_probe_is_busy_or_off)
 {
 	struct scene s;
