@@ -1,13 +1,14 @@
-"""Records small programs and shows the recordings, in many ways, and compares the output with
-scenes.txt.
+"""Records small programs and shows the recordings, in many ways, and compares the output with the
+transcripts in transcripts/.
 
     scenes.py BUILD            exit status 1 at the first scene that has changed, with the difference
     scenes.py BUILD --all      the same, but go on
-    scenes.py BUILD --write    make scenes.txt anew: read the difference before you commit it
+    scenes.py BUILD --write    make the transcripts anew: read the difference before you commit it
+    scenes.py BUILD --in NAME  only scenes of transcripts/NAME.txt
     scenes.py BUILD --only X   only scenes with X in their heading
     scenes.py BUILD --first F  those that file F names, a heading a line, before all others
 
-scenes.txt is a transcript:
+A transcript has these lines:
 
     = OPTIONS PROGRAM ACT      a recording, in a directory of its own, of a program of the build
     = OPTIONS python3.N acts.py ACT    or of a Python program of this folder; versions differ, so the heading names one
@@ -29,11 +30,12 @@ scenes.txt is a transcript:
                                @pid is the number of the program that runs
     text                       what it prints, both outputs, without what differs from run to run (see tidy())
 
-The transcript tells how the output looks; other tests judge if it is right. This test runs nearly
-every line of the probe, the recorder and the readers in a few seconds, which no other test does. So
+A transcript tells how the output looks; other tests judge if it is right. This test runs nearly
+every line of the probe, the recorder and the readers within a minute, which no other test does. So
 misc/mutate.sh runs it before the others.
 """
 
+import argparse
 import difflib
 import hashlib
 import os
@@ -44,11 +46,12 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 TREE = HERE.parents[1]
-TRANSCRIPT = HERE / "scenes.txt"
+TRANSCRIPTS = HERE / "transcripts"
 # Longer texts are cut to their first lines, with a checksum.
 LINES_MAX = 60
 # The version's line also names the features of the build.
@@ -324,42 +327,66 @@ class Scenes:
             return "".join(out)
 
 
-def parse(text):
-    """(heading, views, text) of each scene, and the text before the first one."""
-    parts = re.split(r"(?m)^(?== )", text)
-    out = []
-    for part in parts[1:]:
+@dataclass
+class Scene:
+    """A part of a transcript, with its heading and its views."""
+
+    head: str
+    views: list
+    text: str
+    path: Path
+
+
+def parse(path):
+    """Returns the scenes of a transcript."""
+    scenes = []
+    for part in re.split(r"(?m)^(?== )", path.read_text())[1:]:
         lines = part.splitlines()
-        out.append((lines[0][2:], [line[2:] for line in lines if line.startswith("> ")], part.rstrip("\n") + "\n"))
-    return parts[0], out
+        views = [line[2:] for line in lines if line.startswith("> ")]
+        scenes.append(Scene(lines[0][2:], views, part.rstrip("\n") + "\n", path))
+    return scenes
+
+
+def write(scenes):
+    """Writes the transcripts of these scenes."""
+    for path in {scene.path for scene in scenes}:
+        path.write_text("\n".join(scene.text for scene in scenes if scene.path == path))
 
 
 def main():
-    only = sys.argv[sys.argv.index("--only") + 1] if "--only" in sys.argv else ""
-    scenes = Scenes(Path(os.path.abspath(sys.argv[1])))
-    preface, wanted = parse(TRANSCRIPT.read_text())
-    if "--first" in sys.argv:
-        first = Path(sys.argv[sys.argv.index("--first") + 1]).read_text().splitlines()
-        wanted.sort(key=lambda scene: first.index(scene[0]) if scene[0] in first else len(first))
-    written = []
+    parser = argparse.ArgumentParser()
+    parser.add_argument("build", type=Path)
+    parser.add_argument("--all", action="store_true")
+    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--in", default="*", dest="name")
+    parser.add_argument("--only", default="")
+    parser.add_argument("--first", type=Path)
+    args = parser.parse_args()
+    stage = Scenes(Path(os.path.abspath(args.build)))
+    scenes = [scene for path in sorted(TRANSCRIPTS.glob(f"{args.name}.txt")) for scene in parse(path)]
+    if not scenes:
+        parser.error(f"no transcript has the name '{args.name}'")
+    wanted = [scene for scene in scenes if args.only in scene.head]
+    if args.first:
+        first = args.first.read_text().splitlines()
+        wanted.sort(key=lambda scene: first.index(scene.head) if scene.head in first else len(first))
     failed = 0
-    for head, views, text in wanted:
-        if only not in head:
-            written.append(text)
-            continue
-        now = scenes.play(head, views)
+    for scene in wanted:
+        now = stage.play(scene.head, scene.views)
         if now is None:
-            print(f"skipped: {head}: the program was not built here")
-            now = text
+            print(f"skipped: {scene.head}: the program was not built here")
+            continue
         now = now.rstrip("\n") + "\n"
-        written.append(now)
-        if now != text and "--write" not in sys.argv:
-            sys.stdout.writelines(difflib.unified_diff(text.splitlines(True), now.splitlines(True), "scenes.txt", f"= {head}"))
+        if args.write:
+            scene.text = now
+        elif now != scene.text:
+            before, after = scene.text.splitlines(True), now.splitlines(True)
+            sys.stdout.writelines(difflib.unified_diff(before, after, scene.path.name, f"= {scene.head}"))
             failed += 1
-            if "--all" not in sys.argv:
+            if not args.all:
                 return 1
-    if "--write" in sys.argv:
-        TRANSCRIPT.write_text(preface + "\n".join(written))
+    if args.write:
+        write(scenes)
     return failed != 0
 
 
