@@ -35,6 +35,7 @@ static const struct {
 	{ PLACE(number), "PyLong_AsLong", NULL },
 	{ PLACE(globals), "PyEval_GetGlobals", NULL },
 	{ PLACE(frame), "PyEval_GetFrame", NULL },
+	{ PLACE(tuple_size), "PyTuple_Size", NULL },
 	{ PLACE(tuple_item), "PyTuple_GetItem", NULL },
 	{ PLACE(next_item), "PyDict_Next", NULL },
 	{ PLACE(thread), "_PyThreadState_UncheckedGet", "PyThreadState_GetUnchecked" },

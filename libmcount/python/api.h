@@ -98,6 +98,7 @@ struct py_api {
 	long (*number)(struct py_object *o);
 	struct py_object *(*globals)(void);
 	struct py_frame *(*frame)(void);
+	intptr_t (*tuple_size)(struct py_object *tuple);
 	struct py_object *(*tuple_item)(struct py_object *tuple, intptr_t index);
 	int (*next_item)(struct py_object *dict, intptr_t *at, struct py_object **key,
 			 struct py_object **value);

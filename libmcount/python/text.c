@@ -23,7 +23,6 @@ static struct {
 	char *(*bytes_data)(struct py_object *o);
 	intptr_t (*list_size)(struct py_object *o);
 	struct py_object *(*list_item)(struct py_object *o, intptr_t index);
-	intptr_t (*tuple_size)(struct py_object *o);
 	int (*dict_next)(struct py_object *o, intptr_t *pos, struct py_object **key,
 			 struct py_object **value);
 	int (*set_next)(struct py_object *o, intptr_t *pos, struct py_object **key, intptr_t *hash);
@@ -57,7 +56,6 @@ static const struct {
 	{ PLACE(bytes_data), "PyBytes_AsString" },
 	{ PLACE(list_size), "PyList_Size" },
 	{ PLACE(list_item), "PyList_GetItem" },
-	{ PLACE(tuple_size), "PyTuple_Size" },
 	{ PLACE(dict_next), "PyDict_Next" },
 	{ PLACE(set_next), "_PySet_NextEntry" },
 	{ PLACE(cell_get), "PyCell_Get" },
@@ -361,7 +359,7 @@ static void put_inside(struct writer *w, struct py_object *o)
 	if (type == api.of_list)
 		put_str(w, api.list_size(o) ? "[...]" : "[]");
 	else if (type == api.of_tuple)
-		put_str(w, api.tuple_size(o) ? "(...)" : "()");
+		put_str(w, py.tuple_size(o) ? "(...)" : "()");
 	else if (type == api.of_dict || type == api.of_set)
 		put_str(w, "{...}");
 	else
@@ -385,7 +383,7 @@ static void put_list(struct writer *w, struct py_object *o)
 
 static void put_tuple(struct writer *w, struct py_object *o)
 {
-	intptr_t nr = api.tuple_size(o);
+	intptr_t nr = py.tuple_size(o);
 
 	put(w, "(", 1);
 	for (intptr_t i = 0; i < nr && !w->is_full; i++)
@@ -454,14 +452,10 @@ void text_of_object(struct py_object *o, unsigned limit, struct capture_text *te
 
 struct py_object *text_out_of_cell(struct py_object *o)
 {
-	struct py_object *inside;
+	struct py_object *inside = o->type == api.of_cell ? api.cell_get(o) : NULL;
 
-	if (o->type != api.of_cell)
-		return o;
-	inside = api.cell_get(o);
-	if (!inside)
-		return o;
 	/* The new reference is not needed, since the cell has a reference to the object. */
-	py.let_go(inside);
+	if (inside)
+		py.let_go(inside);
 	return inside;
 }

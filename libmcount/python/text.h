@@ -22,7 +22,7 @@ void text_of_object(struct py_object *o, unsigned limit, struct capture_text *te
 
 /*
  * Returns the object in a cell (a variable that inner functions use) as a borrowed reference.
- * Returns @o itself if it is not a cell, or is an empty one.
+ * Returns NULL if @o is not a cell, or is an empty one.
  */
 struct py_object *text_out_of_cell(struct py_object *o);
 

@@ -31,6 +31,63 @@ static struct py_object **locals_of(const struct valued_call *call)
 	return inner && inner[layout.frame_code] == call->code ? inner + layout.frame_locals : NULL;
 }
 
+static void release(struct py_object *o)
+{
+	if (o)
+		py.let_go(o);
+}
+
+/* Returns the place of a name in a tuple of names of code, or -1. Equal names are one object. */
+static intptr_t place_of(struct py_object *names, const struct py_object *name)
+{
+	for (intptr_t i = 0; i < py.tuple_size(names); i++) {
+		if (py.tuple_item(names, i) == name)
+			return i;
+	}
+	return -1;
+}
+
+/*
+ * Returns the value of parameter @nr, which inner functions use, before 3.11, or NULL. Its cell is
+ * after the variables, at the place that its name has among the code's names of cells.
+ */
+static struct py_object *value_in_cell(struct py_object *code, struct py_object **locals,
+				       unsigned nr)
+{
+	struct py_object *nr_locals = py.attribute(code, "co_nlocals");
+	struct py_object *names = py.attribute(code, "co_varnames");
+	struct py_object *cells = py.attribute(code, "co_cellvars");
+	struct py_object *cell = NULL;
+
+	if (nr_locals && names && cells && nr < (size_t)py.tuple_size(names)) {
+		intptr_t place = place_of(cells, py.tuple_item(names, nr));
+
+		if (place >= 0)
+			cell = locals[py.number(nr_locals) + place];
+	}
+	py.error_clear();
+	release(nr_locals);
+	release(names);
+	release(cells);
+	return cell ? text_out_of_cell(cell) : NULL;
+}
+
+/* From 3.11 on, the cell of a parameter that inner functions use is in the parameter's place. */
+#define FIRST_WITH_CELLS_IN_PLACE 11
+
+/* Returns the value of parameter @nr, from 0 on, borrowed. NULL: it has none. */
+static struct py_object *value_of(const struct valued_call *call, struct py_object **locals,
+				  unsigned nr)
+{
+	struct py_object *o = locals[nr];
+	struct py_object *inside;
+
+	if (layout.minor < FIRST_WITH_CELLS_IN_PLACE)
+		return o ? o : value_in_cell(call->code, locals, nr);
+	inside = o ? text_out_of_cell(o) : NULL;
+	return inside ? inside : o;
+}
+
 /* The bytes that the texts of one payload share. Each text also takes its length and padding. */
 #define TEXTS_BYTES 1000U
 
@@ -68,14 +125,15 @@ void values_of_call(const struct valued_call *call,
 		return;
 	py.error_take(&error.type, &error.value, &error.trace);
 	for (unsigned i = 1; i <= CALLABLE_ARGS_MAX; i++) {
-		struct py_object *o = locals ? locals[i - 1] : NULL;
-
+		bool is_wanted = wanted & 1ULL << i;
 		/*
 		 * Only the values that this call is asked for are written. A new condition may ask
 		 * for other values than those that were wanted when the function was named.
 		 */
-		if (o && (wanted & 1ULL << i))
-			text_of_object(text_out_of_cell(o), limit, &texts[i]);
+		struct py_object *o = locals && is_wanted ? value_of(call, locals, i - 1) : NULL;
+
+		if (o)
+			text_of_object(o, limit, &texts[i]);
 		else
 			put_unset(&texts[i]);
 	}

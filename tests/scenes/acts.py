@@ -213,6 +213,14 @@ def parameters():
 
     closed(4)
 
+    def captured(d, plain, a, *rest, c=3, **keys):
+        def inside():
+            return keys, rest, c, a, d
+
+        return inside()
+
+    captured(1, 2, "a", 5, k=6)
+
     def forgets(a):
         del a
         yield 1
