@@ -232,22 +232,27 @@ static int take_turns(struct merge *merge, const struct view *view, struct uft_e
 	return ret < 0 ? ret : 1;
 }
 
+/* Returns the time of the next line of extern.dat, or MERGE_KEY_END after the time range. */
 static uint64_t next_extern_ns(const struct pipeline *pipe)
 {
 	uint64_t time_ns = pipe->ext ? source_next_ns(pipe->ext) : UINT64_MAX;
+	uint64_t last_ns = MIN(pipeline_limit_ns(pipe), pipe->stop_ns);
 
-	return time_ns == UINT64_MAX || time_ns > pipeline_limit_ns(pipe)
-		       ? MERGE_KEY_END
-		       : MIN(time_ns, MERGE_KEY_END - 1);
+	return time_ns == UINT64_MAX || time_ns > last_ns ? MERGE_KEY_END
+							  : MIN(time_ns, MERGE_KEY_END - 1);
 }
 
+/* Pass on the next line of extern.dat, unless it is before the time range. */
 static int take_extern(struct merge *merge, const struct view *view, struct uft_err *err)
 {
 	struct pipeline *pipe = merge->pipe;
 	struct event event;
 	ssize_t nr = source_read(pipe->ext, &event, 1, UINT64_MAX, err);
 	struct event_span span = { NULL, &event, nr };
-	int ret = nr < 0 ? nr : nr ? view->events(view->self, &span, err) : 0;
+	int ret = MIN(nr, 0);
+
+	if (nr > 0 && event.time_ns >= pipe->start_ns)
+		ret = view->events(view->self, &span, err);
 
 	replace_top(merge, merge_key_of(next_extern_ns(pipe), pipe->nr_lanes));
 	return ret;

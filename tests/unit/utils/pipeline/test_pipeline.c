@@ -423,6 +423,39 @@ TEST_WITH(external_data, setup, NULL)
 	recording_deinit(&rec);
 }
 
+/* A time range has lines of users, too. Both of its ends belong to it. */
+TEST_WITH(external_data_in_a_range, setup, NULL)
+{
+	static const char text[] = "0.000001005 one\n0.000001015 two\n0.000001025 three\n"
+				   "0.000001035 four\n";
+	static const struct {
+		uint64_t start_ns, stop_ns;
+		const char *expected;
+	} cases[] = {
+		{ 0, 0, "100:a{#b{#}#}#" },  { 1006, 0, "100:b{#}#}?#" },
+		{ 1015, 1025, "# 100:}?#" }, { 1016, 1024, "100:}?" },
+		{ 0, 1014, "100:a{#b{" },
+	};
+
+	config.reads_extern = true;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct strbuf out cleanup_strbuf = { 0 };
+		struct recording rec;
+
+		config.range.start.is_set = cases[i].start_ns;
+		config.range.start.time_ns = cases[i].start_ns;
+		config.range.stop.is_set = cases[i].stop_ns;
+		config.range.stop.time_ns = cases[i].stop_ns;
+		recording_init(&rec);
+		recording_add_task(&rec, 100, "a{b{}}", 1000);
+		recording_finish(&rec);
+		recording_add_file(&rec, "extern.dat", text, strlen(text));
+		recording_run(&rec, &config, &out);
+		assert_string_equal(strbuf_str(&out), cases[i].expected);
+		recording_deinit(&rec);
+	}
+}
+
 /* Lines of users come at their time, whatever the number of tasks. */
 TEST_WITH(external_data_of_many_tasks, setup, NULL)
 {
