@@ -9,8 +9,8 @@
 #include "utils/format/callables.h"
 
 static const struct py_layout layouts[] = {
-	{ 9, 0, 4, 45, 18, 1 }, { 10, 0, 4, 44, 18, 1 }, { 11, 3, 4, 9, 22, 2 },
-	{ 12, 3, 0, 9, 23, 0 }, { 13, 3, 0, 9, 24, 0 },
+	{ 9, 0, 4, 45, 18, 0, 1 },  { 10, 0, 4, 44, 18, 0, 1 }, { 11, 3, 4, 9, 22, 13, 2 },
+	{ 12, 3, 0, 9, 23, 13, 0 }, { 13, 3, 0, 9, 24, 13, 0 },
 };
 _Static_assert(ARRAY_SIZE(layouts) == PYTHON_MINOR_LAST - PYTHON_MINOR_FIRST + 1,
 	       "one for each version");

@@ -14,6 +14,7 @@
  *               frame itself
  * @frame_code, @frame_locals: the code, and the first variable, in that part
  * @code_extra: the pointer to values that modules have put into code (PEP 523)
+ * @code_kinds: the bytes object that has the kind of each variable of code; 0: there is none
  * @first_thread: the list of threads in an interpreter; 0: not used
  */
 struct py_layout {
@@ -22,6 +23,7 @@ struct py_layout {
 	unsigned frame_code;
 	unsigned frame_locals;
 	unsigned code_extra;
+	unsigned code_kinds;
 	unsigned first_thread;
 };
 

@@ -450,12 +450,24 @@ void text_of_object(struct py_object *o, unsigned limit, struct capture_text *te
 	end_text(&w);
 }
 
-struct py_object *text_out_of_cell(struct py_object *o)
+bool text_is_cell(const struct py_object *o)
 {
-	struct py_object *inside = o->type == api.of_cell ? api.cell_get(o) : NULL;
+	return o->type == api.of_cell;
+}
+
+struct py_object *text_out_of_cell(struct py_object *cell)
+{
+	struct py_object *inside = api.cell_get(cell);
 
 	/* The new reference is not needed, since the cell has a reference to the object. */
 	if (inside)
 		py.let_go(inside);
 	return inside;
+}
+
+int text_byte(struct py_object *o, intptr_t index)
+{
+	if (!o || o->type != api.of_bytes || index >= api.bytes_size(o))
+		return -1;
+	return (uint8_t)api.bytes_data(o)[index];
 }

@@ -20,10 +20,13 @@ bool text_begin(void);
  */
 void text_of_object(struct py_object *o, unsigned limit, struct capture_text *text);
 
-/*
- * Returns the object in a cell (a variable that inner functions use) as a borrowed reference.
- * Returns NULL if @o is not a cell, or is an empty one.
- */
-struct py_object *text_out_of_cell(struct py_object *o);
+/* True when @o is a cell: the place of a variable that inner functions use. */
+bool text_is_cell(const struct py_object *o);
+
+/* Returns the object in a cell as a borrowed reference, or NULL if the cell is empty. */
+struct py_object *text_out_of_cell(struct py_object *cell);
+
+/* Returns a byte of a bytes object, or -1 if @o is another object or NULL, or is shorter. */
+int text_byte(struct py_object *o, intptr_t index);
 
 #endif

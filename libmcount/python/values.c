@@ -69,23 +69,31 @@ static struct py_object *value_in_cell(struct py_object *code, struct py_object 
 	release(nr_locals);
 	release(names);
 	release(cells);
-	return cell ? text_out_of_cell(cell) : NULL;
+	return cell && text_is_cell(cell) ? text_out_of_cell(cell) : NULL;
 }
 
-/* From 3.11 on, the cell of a parameter that inner functions use is in the parameter's place. */
-#define FIRST_WITH_CELLS_IN_PLACE 11
+#define KIND_CELL 0x40 /* CO_FAST_CELL: pycore_code.h */
+
+/*
+ * True when variable @nr of code of 3.11 and later is used by inner functions. Its cell is in the
+ * variable's place. An argument that is itself a cell may be in the place of another variable.
+ */
+static bool has_cell(struct py_object *code, unsigned nr)
+{
+	int kind = text_byte(((struct py_object **)code)[layout.code_kinds], nr);
+
+	return kind >= 0 && (kind & KIND_CELL);
+}
 
 /* Returns the value of parameter @nr, from 0 on, borrowed. NULL: it has none. */
 static struct py_object *value_of(const struct valued_call *call, struct py_object **locals,
 				  unsigned nr)
 {
 	struct py_object *o = locals[nr];
-	struct py_object *inside;
 
-	if (layout.minor < FIRST_WITH_CELLS_IN_PLACE)
+	if (!layout.code_kinds)
 		return o ? o : value_in_cell(call->code, locals, nr);
-	inside = o ? text_out_of_cell(o) : NULL;
-	return inside ? inside : o;
+	return o && text_is_cell(o) && has_cell(call->code, nr) ? text_out_of_cell(o) : o;
 }
 
 /* The bytes that the texts of one payload share. Each text also takes its length and padding. */

@@ -221,6 +221,23 @@ def parameters():
 
     captured(1, 2, "a", 5, k=6)
 
+    def empties(n):
+        def inside():
+            return n
+
+        value(inside.__closure__[0])
+        yield inside()
+        del n
+        yield 0
+        value(inside.__closure__[0])
+
+    list(empties(5))
+
+    def inlined(n):
+        return [lambda: n for n in (1, 2)][0]()
+
+    inlined(8)
+
     def forgets(a):
         del a
         yield 1

@@ -198,3 +198,25 @@ TEST(test_objects_live_as_long_as_without_us)
 	after = value_of("__import__('sys').getrefcount(plain)");
 	assert_int_equal(py.number(before), py.number(after));
 }
+
+TEST(test_cells_and_bytes)
+{
+	struct py_object *cell, *empty, *bytes;
+
+	if (!begin())
+		skip();
+	cell = value_of("(lambda v: lambda: v)('in').__closure__[0]");
+	empty = value_of("__import__('types').CellType()");
+	bytes = value_of("b'a\\xff'");
+	assert_true(text_is_cell(cell) && text_is_cell(empty) && !text_is_cell(bytes));
+	assert_string_equal(py.text(text_out_of_cell(cell)), "in");
+	assert_null(text_out_of_cell(empty));
+	assert_int_equal(text_byte(bytes, 0), 'a');
+	assert_int_equal(text_byte(bytes, 1), 0xff);
+	assert_int_equal(text_byte(bytes, 2), -1);
+	assert_int_equal(text_byte(cell, 0), -1);
+	assert_int_equal(text_byte(NULL, 0), -1);
+	py.let_go(cell);
+	py.let_go(empty);
+	py.let_go(bytes);
+}
