@@ -112,6 +112,8 @@ enum lane_state {
  *          and after the last one, while other tasks use the memory
  * @raw: the events before the duration filter, if the lane @holds_back calls; else NULL
  * @opened: with opens_at_start: the calls that are open before the range
+ * @has_events: read_events() has found events in the range, which may be hidden later
+ * @has_passed: if the lane @holds_back calls: a call has passed stg_time, or there was a point
  * @has_begun: with opens_inherited: the first record was read
  * @is_cut: the task goes on after the range
  * @goes_on: the task goes on after the lane's end (split.h)
@@ -143,7 +145,8 @@ struct lane {
 	size_t cap;
 	size_t batch; /* number of events that are read at a time; 0 before the first batch */
 	bool holds_back;
-	bool has_passed;      /* an event has passed stg_time */
+	bool has_events;
+	bool has_passed;
 	uint64_t told_offset; /* bytes of the file that are counted in pipe->read_bytes */
 	enum lane_state state;
 	bool has_begun;

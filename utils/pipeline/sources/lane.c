@@ -492,6 +492,16 @@ static ssize_t finish_lane(struct lane *lane)
 	return nr;
 }
 
+/* True when the @events have a point. Points have no duration, so -t lets them pass. */
+static bool has_point(const struct event *events, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		if (events[i].type == EVENT_POINT)
+			return true;
+	}
+	return false;
+}
+
 /* Run the stages after stg_calls(). @depth: the number of calls that were open before the batch */
 static ssize_t run_stages(struct lane *lane, struct event *events, size_t nr, size_t depth,
 			  struct uft_err *err)
@@ -500,6 +510,8 @@ static ssize_t run_stages(struct lane *lane, struct event *events, size_t nr, si
 	bool may_drop = lane->pipe->is_filtered || lane->holds_back || stg_select_is_needed(config);
 	int ret;
 
+	if (lane->holds_back && lane->calls.has_events)
+		lane->has_passed |= has_point(events, nr);
 	if (lane->has_kernel_calls || config->show_kernel_only) {
 		if (stg_kernel_is_needed(&lane->in_kernel, &lane->calls))
 			nr = stg_kernel(&lane->in_kernel, events, nr);
@@ -567,6 +579,7 @@ static ssize_t read_events(struct lane *lane, struct uft_err *err)
 		nr = take_range(lane, nr);
 	if (nr < 0)
 		return err_set_errno(err, nr, "cannot read task %d", lane->task->tid);
+	lane->has_events |= nr > 0;
 
 	int ret = stg_calls(&lane->calls, raw_events(lane), nr, err);
 

@@ -321,7 +321,8 @@ static bool has_records(const struct pipeline *pipe)
 	for (size_t i = 0; i < pipe->nr_lanes; i++) {
 		const struct lane *lane = &pipe->lanes[i];
 
-		if (lane->calls.has_first && (!lane->holds_back || lane->has_passed))
+		if ((lane->calls.has_first || lane->has_events) &&
+		    (!lane->holds_back || lane->has_passed))
 			return true;
 	}
 	return false;

@@ -193,3 +193,27 @@ TEST_WITH(nothing_to_show, setup, teardown)
 	shown.stages.nr_tids = 1;
 	assert_string_equal(replay(), "\n");
 }
+
+/* Events that are not shown have a header, too, as in uftrace. */
+TEST_WITH(only_hidden_events, setup, teardown)
+{
+	recording_add_task(&shown.rec, 100, "**", 1000);
+	shown.stages.stages.show_events = false;
+	assert_string_equal(replay(), "# DURATION     TID      FUNCTION\n");
+	shown.stages.stages.time_filter_ns = 1000000000;
+	assert_string_equal(replay(), "# DURATION     TID      FUNCTION\n");
+	shown.stages.range.start.is_set = true;
+	shown.stages.range.start.time_ns = 2000;
+	assert_string_equal(replay(), "\n");
+}
+
+/* With -t, calls that are too short have no header, but events have one. */
+TEST_WITH(only_short_calls, setup, teardown)
+{
+	recording_add_task(&shown.rec, 100, "a{}", 1000);
+	shown.stages.stages.time_filter_ns = 1000000000;
+	assert_string_equal(replay(), "\n");
+	recording_add_task(&shown.rec, 101, "*", 1000);
+	shown.stages.stages.show_events = false;
+	assert_string_equal(replay(), "# DURATION     TID      FUNCTION\n");
+}
