@@ -378,8 +378,9 @@ static inline bool push_unsettled(struct thread *t, uint64_t slot, uint64_t ret,
 {
 	if (!planned_is_open(t))
 		return admit_call(t, slot, ret, addr);
-	return planned_fast_enter_open(t, slot, ret, addr, regs) ||
-	       push_passing(t, slot, ret, addr);
+	if (planned_fast_enter_open(t, slot, ret, addr, regs))
+		return true;
+	return !planned_knows_rule(t, addr) && push_passing(t, slot, ret, addr);
 }
 
 /*

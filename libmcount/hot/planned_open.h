@@ -116,6 +116,17 @@ static inline bool planned_fast_bar(struct thread *t, uint64_t slot, uint64_t re
 	return true;
 }
 
+/*
+ * True when the thread knows that @addr has a rule for which planned_is_alike() is false. A thread
+ * that forgot the function, or has not called it yet, does not know the rule.
+ */
+static inline bool planned_knows_rule(const struct thread *t, uint64_t addr)
+{
+	const struct planned_known *known = planned_known_of(t->planned, addr);
+
+	return known->addr == addr && !planned_is_alike(t->planned, known->func);
+}
+
 /* Enters a call in an open thread by planned_fast_bar() or planned_fast_capture(), if possible. */
 static inline bool planned_fast_enter_open(struct thread *t, uint64_t slot, uint64_t ret,
 					   uint64_t addr, const struct arch_regs *regs)
