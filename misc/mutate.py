@@ -33,7 +33,7 @@ LIMIT_E2E_S = 900
 # The time limit for one file of tests of the library. A fault that stops the rotation of logs makes
 # a test reach this limit.
 LIMIT_LIBRARY_S = 240
-# The time limit for all scenes, which take seconds on an idle machine.
+# The time limit for all scenes, which take a minute on an idle machine.
 LIMIT_SCENES_S = 400
 
 # --- faults ---
