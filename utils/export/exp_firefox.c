@@ -167,10 +167,10 @@ static int note_start(struct firefox *f)
 	return 0;
 }
 
-static void add_member(struct strbuf *out, const char *name, const char *text)
+static void add_member(struct strbuf *out, const char *name, const char *text, size_t len)
 {
 	strbuf_addf(out, ",\"%s\":\"", name);
-	escape_addstr(out, MEDIUM_JSON, text);
+	escape_add(out, MEDIUM_JSON, text, len);
 	strbuf_addch(out, '"');
 }
 
@@ -189,9 +189,9 @@ static int add_marker(struct firefox *f, const struct func *func, const char *re
 		return -ENOMEM;
 	strbuf_addf(&f->markers.data, "%s{\"type\":\"Call\"", comma);
 	if (arguments)
-		add_member(&f->markers.data, "arguments", arguments);
+		add_member(&f->markers.data, "arguments", arguments, strlen(arguments));
 	if (retval)
-		add_member(&f->markers.data, "retval", retval);
+		add_member(&f->markers.data, "retval", retval, strlen(retval));
 	strbuf_addch(&f->markers.data, '}');
 	strbuf_addf(&f->markers.names, "%s%u", comma, f->func_names[number - 1]);
 	add_ms(&f->markers.starts, start_ns);
@@ -216,7 +216,7 @@ static int put_firefox_marker(struct export *ex, const struct task *task, const 
 	if (!number || strbuf_oom(&name) || strbuf_oom(&text))
 		return -ENOMEM;
 	strbuf_addf(&f->markers.data, "%s{\"type\":\"Event\"", comma);
-	add_member(&f->markers.data, "text", strbuf_str(&text));
+	add_member(&f->markers.data, "text", strbuf_str(&text), text.len);
 	strbuf_addch(&f->markers.data, '}');
 	strbuf_addf(&f->markers.names, "%s%u", comma, number - 1);
 	add_ms(&f->markers.starts, MAX(f->last_ns, export_since_start(ex, event->time_ns)));

@@ -69,12 +69,13 @@ static char *put_signed(char *to, uint64_t v)
 	return put_dec(to, time_abs(v), 1);
 }
 
-static void put_member(struct export *ex, const char *name, const char *text)
+static void put_member(struct export *ex, const char *name, const char *text, size_t len)
 {
 	sink_lit(ex->sink, ",\"");
 	sink_str(ex->sink, name);
-	sink_lit(ex->sink, "\":");
-	sink_quoted(ex->sink, text);
+	sink_lit(ex->sink, "\":\"");
+	sink_text(ex->sink, text, len);
+	sink_lit(ex->sink, "\"");
 }
 
 static int note_arguments(struct export *ex, const struct task *task, const struct event *event)
@@ -94,10 +95,10 @@ static void put_payload(struct export *ex, const struct task *task, const struct
 	char *arguments cleanup_free = open->nr ? payloads_take(open, event->indent) : NULL;
 
 	if (unlikely(arguments != NULL))
-		put_member(ex, "arguments", arguments);
+		put_member(ex, "arguments", arguments, strlen(arguments));
 	strbuf_reset(&j->text);
 	if (unlikely(event->data != NULL) && export_put_payload(ex, task, event, &j->text))
-		put_member(ex, "retval", strbuf_str(&j->text));
+		put_member(ex, "retval", strbuf_str(&j->text), j->text.len);
 }
 
 static int put_call(struct export *ex, const struct task *task, const struct event *event)
@@ -142,8 +143,8 @@ static int put_jsonl_point(struct export *ex, const struct task *task, const str
 	event_put_name(&ex->texts, event, &name);
 	event_put_data(&ex->texts, task, event, &data);
 	sink_done(ex->sink, put_head(sink_room(ex->sink, 256), task, event->time_ns));
-	put_member(ex, "event", strbuf_str(&name));
-	put_member(ex, "data", strbuf_str(&data));
+	put_member(ex, "event", strbuf_str(&name), name.len);
+	put_member(ex, "data", strbuf_str(&data), data.len);
 	sink_lit(ex->sink, "}\n");
 	return strbuf_oom(&name) || strbuf_oom(&data) ? -ENOMEM : 0;
 }

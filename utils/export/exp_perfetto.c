@@ -307,7 +307,10 @@ static void add_annotation(struct perfetto *p, const char *name, const char *tex
 {
 	strbuf_reset(&p->inner);
 	proto_add_str(&p->inner, ANNOTATION_NAME, name);
-	proto_add_str(&p->inner, ANNOTATION_STRING, utf8(p, text, len));
+	/* The text may have bytes of zero. */
+	strbuf_reset(&p->text);
+	escape_add(&p->text, MEDIUM_BINARY, text, len);
+	proto_add_bytes(&p->inner, ANNOTATION_STRING, strbuf_str(&p->text), p->text.len);
 	proto_add_message(&p->part, TRACK_EVENT_ANNOTATIONS, &p->inner);
 }
 

@@ -164,11 +164,17 @@ static int open_database(struct sqlite_export *s, struct uft_err *err)
 	return 0;
 }
 
-static void bind_text(struct sqlite_export *s, sqlite3_stmt *put, int at, const char *text)
+static void bind_bytes(struct sqlite_export *s, sqlite3_stmt *put, int at, const char *text,
+		       size_t len)
 {
 	strbuf_reset(&s->text);
-	escape_addstr(&s->text, MEDIUM_BINARY, text);
+	escape_add(&s->text, MEDIUM_BINARY, text, len);
 	sqlite3_bind_text(put, at, strbuf_str(&s->text), s->text.len, SQLITE_TRANSIENT);
+}
+
+static void bind_text(struct sqlite_export *s, sqlite3_stmt *put, int at, const char *text)
+{
+	bind_bytes(s, put, at, text, strlen(text));
 }
 
 static void bind_text_or_null(struct sqlite_export *s, sqlite3_stmt *put, int at, const char *text)
@@ -366,7 +372,7 @@ static int put_database_point(struct export *ex, const struct task *task, const 
 	sqlite3_bind_int64(put, 1, s->last_ns);
 	sqlite3_bind_int64(put, 2, task->index + 1);
 	bind_text(s, put, 3, strbuf_str(&name));
-	bind_text(s, put, 4, strbuf_str(&data));
+	bind_bytes(s, put, 4, strbuf_str(&data), data.len);
 	return step_statement(s, PUT_EVENT);
 }
 

@@ -401,9 +401,12 @@ static void renew_green(struct replay *replay, enum color color)
 	put_color(replay, color);
 }
 
-/* Write a line that has only a comment. Its colour includes the end of the line, as in uftrace. */
+/*
+ * Write a line that has only a comment. Its colour includes the end of the line, as in uftrace.
+ * @data: NULL: none
+ */
 static void show_note(struct replay *replay, const struct replay_row *row, unsigned indent,
-		      enum color color, const char *name, const char *data)
+		      enum color color, const struct strbuf *name, const struct strbuf *data)
 {
 	size_t bytes = indent_bytes(replay, row->task, indent);
 	char *to = begin_line(replay, row, 0);
@@ -413,11 +416,11 @@ static void show_note(struct replay *replay, const struct replay_row *row, unsig
 	sink_fill(replay->sink, ' ', bytes);
 	sink_lit(replay->sink, "/* ");
 	renew_green(replay, color);
-	sink_str(replay->sink, name);
+	sink_text(replay->sink, strbuf_str(name), name->len);
 	renew_green(replay, color);
-	if (*data) {
+	if (data && data->len) {
 		sink_lit(replay->sink, " (");
-		sink_str(replay->sink, data);
+		sink_text(replay->sink, strbuf_str(data), data->len);
 		sink_lit(replay->sink, ")");
 		renew_green(replay, color);
 	}
@@ -434,7 +437,7 @@ static void show_event(struct replay *replay, const struct task *task, const str
 
 	event_put_name(&replay->texts, event, &name);
 	event_put_data(&replay->texts, task, event, &data);
-	show_note(replay, &row, event->indent, COLOR_GREEN, strbuf_str(&name), strbuf_str(&data));
+	show_note(replay, &row, event->indent, COLOR_GREEN, &name, &data);
 }
 
 static void show_lost(struct replay *replay, const struct task *task, const struct event *event)
@@ -446,7 +449,7 @@ static void show_lost(struct replay *replay, const struct task *task, const stru
 		strbuf_addf(&text, "LOST %llu records!!", (unsigned long long)event->addr);
 	else
 		strbuf_addstr(&text, "LOST some records!!");
-	show_note(replay, &row, event->indent + 1, COLOR_RED, strbuf_str(&text), "");
+	show_note(replay, &row, event->indent + 1, COLOR_RED, &text, NULL);
 }
 
 /* As in uftrace, the line is one column further right than others. */
@@ -472,7 +475,7 @@ void replay_show_extern(struct replay *replay, const struct task *task)
 	event_put_name(&replay->texts, ext, &text);
 	strbuf_addstr(&text, ": ");
 	event_put_data(&replay->texts, NULL, ext, &text);
-	show_note(replay, &row, 0, COLOR_GREEN, strbuf_str(&text), "");
+	show_note(replay, &row, 0, COLOR_GREEN, &text, NULL);
 }
 
 void replay_show_single(struct replay *replay, const struct task *task, const struct event *event)
