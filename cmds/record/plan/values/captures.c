@@ -15,6 +15,15 @@
 
 #define WORD_BYTES 8
 
+bool capture_is_wanted(const struct capture_settings *settings)
+{
+	for (size_t i = 0; settings->rules && i < settings->rules->nr; i++) {
+		if (settings->rules->rules[i].is_auto || settings->rules->rules[i].items.nr)
+			return true;
+	}
+	return settings->is_auto;
+}
+
 bool capture_needs_debug(const struct capture_settings *settings)
 {
 	for (size_t i = 0; settings->rules && i < settings->rules->nr; i++) {

@@ -11,11 +11,11 @@
 #include "utils/format/dbg.h"
 #include "utils/format/sym.h"
 
-/* True when values are captured for some function. */
-static inline bool capture_is_wanted(const struct capture_settings *settings)
-{
-	return settings->is_auto || (settings->rules && settings->rules->nr);
-}
+/*
+ * True when values are captured for some function. A rule of -T may have no action about values,
+ * and is then ignored.
+ */
+bool capture_is_wanted(const struct capture_settings *settings);
 
 /* True when the captures of some function need debug information. */
 bool capture_needs_debug(const struct capture_settings *settings);

@@ -221,6 +221,23 @@ TEST_WITH(who_needs_debug_information, setup, teardown)
 	assert_false(capture_needs_debug(&settings));
 }
 
+/* Rules of -T without an action about values capture nothing. */
+TEST_WITH(triggers_without_values, setup, teardown)
+{
+	const struct argrules_source trigger = {
+		.match = MATCH_SIMPLE,
+		.about = ARGRULES_BOTH,
+		.word_bytes = 8,
+		.is_trigger = true,
+	};
+
+	assert_int_equal(argrules_parse(&rules, "f@trace;g@clear;h@libx", &trigger, NULL), 0);
+	assert_int_equal(rules.nr, 3);
+	assert_false(capture_is_wanted(&settings));
+	assert_int_equal(argrules_parse(&rules, "f@trace,retval", &trigger, NULL), 0);
+	assert_true(capture_is_wanted(&settings));
+}
+
 /* --- for readers --- */
 
 static struct symbol all_syms[] = {
