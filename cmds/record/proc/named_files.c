@@ -3,13 +3,18 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <linux/magic.h>
 #include <linux/openat2.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
+#include "cmds/record/base/proc_status.h"
 #include "cmds/record/proc/paths.h"
 
 static void add_name(const char *name, struct strbuf *out)
@@ -52,11 +57,20 @@ static int open_root(const struct view *view)
 			  : paths_open_of(view->tid, "root", O_PATH | O_DIRECTORY);
 }
 
+/*
+ * Returns the directory, relative to the root of the task, where the search for @name begins.
+ * Returns NULL when the base directory is not below the root.
+ */
+static const char *begin_within_root(const struct view *view, const char *name)
+{
+	return *name == '/' ? "" : *view->base ? within_root(view, view->base) : NULL;
+}
+
 /* Opens the file in the way that the task would: absolute links start at the root of the task. */
 static int open_in_root(const struct view *view, const char *name, int flags)
 {
 	struct open_how how = { .flags = flags, .resolve = RESOLVE_IN_ROOT };
-	const char *inside = *name == '/' ? "" : *view->base ? within_root(view, view->base) : NULL;
+	const char *inside = begin_within_root(view, name);
 
 	if (!inside) {
 		errno = EXDEV;
@@ -73,18 +87,209 @@ static int open_in_root(const struct view *view, const char *name, int flags)
 		       : (int)syscall(SYS_openat2, root, strbuf_str(&whole), &how, sizeof(how));
 }
 
-/*
- * Opens a file relative to a directory outside of the task's root, or with a path that is too long.
- */
-static int open_from(const struct view *view, const char *name, int flags)
+/* Opens the task's own base directory. */
+static int open_base(const struct view *view)
 {
 	char link[64] = "cwd";
 
 	if (view->dirfd != AT_FDCWD)
 		snprintf(link, sizeof(link), "fd/%d", view->dirfd);
-	int dir cleanup_fd = paths_open_of(view->tid, link, O_PATH);
+	return paths_open_of(view->tid, link, O_PATH);
+}
+
+/* Opens a file with a path that is too long, or when the kernel has no openat2(2). */
+static int open_from(const struct view *view, const char *name, int flags)
+{
+	int dir cleanup_fd = open_base(view);
 
 	return dir < 0 ? -1 : openat(dir, *name ? name : ".", flags);
+}
+
+/* --- names that lead through procfs, one step after the other --- */
+
+/* The most links that are followed for one name, as in the kernel. */
+#define LINKS_MAX     40
+/* The inode of the root directory of every procfs. */
+#define PROC_ROOT_INO 1
+
+/*
+ * @root: the root of the task
+ * @at: the file that the walk has reached
+ * @rest: the names of the steps that are left
+ * @keeps_link: a link that is the last step is not followed
+ */
+struct walk {
+	const struct view *view;
+	int root;
+	int at;
+	struct strbuf rest;
+	int nr_links;
+	bool keeps_link;
+};
+
+static bool is_on_proc(int fd)
+{
+	struct statfs fs;
+
+	return fstatfs(fd, &fs) == 0 && fs.f_type == PROC_SUPER_MAGIC;
+}
+
+static bool is_top_of_proc(int fd)
+{
+	struct stat st;
+
+	return is_on_proc(fd) && fstat(fd, &st) == 0 && st.st_ino == PROC_ROOT_INO;
+}
+
+static bool is_root(const struct walk *walk)
+{
+	struct stat here;
+	struct stat root;
+
+	return fstat(walk->at, &here) == 0 && fstat(walk->root, &root) == 0 &&
+	       here.st_dev == root.st_dev && here.st_ino == root.st_ino;
+}
+
+static bool is_link(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && S_ISLNK(st.st_mode);
+}
+
+/* Opens the directory that /proc/self or /proc/thread-self is for the task. */
+static int open_self(const struct view *view, bool is_thread)
+{
+	struct strbuf status cleanup_strbuf = { 0 };
+	char path[64];
+	int len;
+
+	if (proc_status_read(view->tid, &status) < 0)
+		return -1;
+	len = snprintf(path, sizeof(path), "/proc/%d", atoi(proc_status_field(&status, "Tgid")));
+	if (is_thread)
+		snprintf(path + len, sizeof(path) - len, "/task/%d", view->tid);
+	return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+/* Opens the entry @name of the directory that the walk has reached, which may be a link. */
+static int open_entry(const struct walk *walk, const char *name, bool keeps_link)
+{
+	bool is_thread = strcmp(name, "thread-self") == 0;
+
+	if ((is_thread || strcmp(name, "self") == 0) && !keeps_link && is_top_of_proc(walk->at))
+		return open_self(walk->view, is_thread);
+	if (strcmp(name, "..") == 0 && is_root(walk))
+		name = ".";
+
+	int fd = openat(walk->at, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+
+	/* The kernel follows links as /proc/<pid>/exe, whose text is not a path. */
+	if (fd >= 0 && !keeps_link && is_link(fd) && is_on_proc(fd) && !is_top_of_proc(walk->at)) {
+		close(fd);
+		fd = openat(walk->at, name, O_PATH | O_CLOEXEC);
+	}
+	return fd;
+}
+
+static void move_to(struct walk *walk, int fd)
+{
+	if (walk->at >= 0)
+		close(walk->at);
+	walk->at = fd;
+}
+
+/* Puts the text of the link @fd before the steps that are left. Returns false with errno. */
+static bool follow_link(struct walk *walk, int fd)
+{
+	char text[PATH_MAX];
+	struct strbuf rest = { 0 };
+	ssize_t len = readlinkat(fd, "", text, sizeof(text));
+
+	if (len <= 0 || ++walk->nr_links > LINKS_MAX) {
+		errno = len <= 0 ? ENOENT : ELOOP;
+		return false;
+	}
+	strbuf_add(&rest, text, len);
+	strbuf_addch(&rest, '/');
+	strbuf_add(&rest, strbuf_str(&walk->rest), walk->rest.len);
+	strbuf_deinit(&walk->rest);
+	walk->rest = rest;
+	if (text[0] == '/')
+		move_to(walk, fcntl(walk->root, F_DUPFD_CLOEXEC, 0));
+	return walk->at >= 0 && !strbuf_oom(&rest);
+}
+
+/* Makes the next step. Returns 1, 0 when no step is left, or -1 with errno. */
+static int make_step(struct walk *walk)
+{
+	const char *begin = strbuf_str(&walk->rest);
+	size_t skipped = strspn(begin, "/");
+	size_t len = strcspn(begin + skipped, "/");
+	char name[NAME_MAX + 1];
+	bool keeps_link;
+
+	if (!len)
+		return 0;
+	if (len > NAME_MAX) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	memcpy(name, begin + skipped, len);
+	name[len] = '\0';
+	walk->rest.len -= skipped + len;
+	memmove(walk->rest.data, begin + skipped + len, walk->rest.len + 1);
+	keeps_link = walk->keeps_link && !walk->rest.len;
+
+	int fd = open_entry(walk, name, keeps_link);
+
+	if (fd < 0)
+		return -1;
+	if (keeps_link || !is_link(fd)) {
+		move_to(walk, fd);
+		return 1;
+	}
+
+	bool is_followed = follow_link(walk, fd);
+
+	close(fd);
+	return is_followed ? 1 : -1;
+}
+
+/*
+ * Opens a file by steps. In this way /proc/self is the directory of the task, while the kernel
+ * would take the recorder's.
+ */
+static int open_by_steps(const struct view *view, const char *name, int links)
+{
+	const char *inside = begin_within_root(view, name);
+	int root cleanup_fd = open_root(view);
+	struct walk walk = { .view = view, .root = root, .at = -1, .keeps_link = links != 0 };
+	int ret = 1;
+
+	if (inside && root >= 0)
+		walk.at = fcntl(root, F_DUPFD_CLOEXEC, 0);
+	else if (!inside && !view->is_late)
+		walk.at = open_base(view);
+	if (inside)
+		strbuf_addstr(&walk.rest, inside);
+	add_name(name, &walk.rest);
+	while (walk.at >= 0 && !strbuf_oom(&walk.rest) && ret > 0)
+		ret = make_step(&walk);
+	if (ret != 0)
+		move_to(&walk, -1);
+	strbuf_deinit(&walk.rest);
+	return walk.at;
+}
+
+/*
+ * True when the name may lead through procfs. @error: the error of openat2(2), which does not
+ * follow links as /proc/<pid>/exe within a root
+ */
+static bool may_need_steps(const char *name, int error)
+{
+	return error == EXDEV || error == ELOOP ||
+	       (error == ENOENT && (strstr(name, "self") || strncmp(name, "/dev/", 5) == 0));
 }
 
 /* Opens the file @name for identification. @links: flags for its last name, O_NOFOLLOW or 0 */
@@ -93,6 +298,11 @@ static int open_path(const struct view *view, const char *name, int links)
 	int flags = O_PATH | O_CLOEXEC | links;
 	int fd = open_in_root(view, name, flags);
 
+	if (fd >= 0 ? is_on_proc(fd) : may_need_steps(name, errno)) {
+		if (fd >= 0)
+			close(fd);
+		return open_by_steps(view, name, links);
+	}
 	/* If the task has gone on, its working directory may have changed, and cannot be used. */
 	return fd < 0 && *name != '/' && errno != ENOENT && !view->is_late
 		       ? open_from(view, name, flags)

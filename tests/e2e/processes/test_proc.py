@@ -67,6 +67,14 @@ def args_of(event):
     return event["args"]["args"].split("\0")
 
 
+def test_a_link_to_the_program_itself(workdir):
+    """/proc/self/exe is the program that executes it, also in the way in which the recorder resolves names."""
+    shutil.copy(os.path.realpath("/bin/sh"), "shell")
+    os.symlink("/proc/self/exe", "own")
+    record("./shell", "-c", "exec ./own -c 'exit 0'").must()
+    assert [event["args"]["program"] for event in of_kind(events(), "exec")] == [f"{workdir}/shell"] * 2
+
+
 def test_tree_is_what_strace_sees(workdir):
     script = "for i in 1 2 3; do /bin/true $i; done; (exit 5); kill -9 $$ & wait; /bin/echo end"
     result = record("sh", "-c", script)

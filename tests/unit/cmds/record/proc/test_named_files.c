@@ -6,7 +6,10 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cmds/record/proc/named_files.h"
@@ -127,6 +130,75 @@ TEST(test_a_base_outside_of_the_root)
 	close(dir);
 	view.dirfd = dir;
 	assert_false(named_files_has(&view, "link"));
+}
+
+static void check_target(const struct view *view, const char *name, const char *expected)
+{
+	struct strbuf out cleanup_strbuf = { 0 };
+
+	named_files_target(view, name, &out);
+	assert_string_equal(strbuf_str(&out), expected);
+}
+
+/* Starts a child whose directory is @top/a, and whose descriptor 77 is the directory @top/a/b. */
+static pid_t start_task(void)
+{
+	int pipes[2];
+	char byte = 0;
+	pid_t pid;
+
+	assert_int_equal(pipe(pipes), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (chdir(own_file("/a")) == 0 && dup2(open("b", O_RDONLY), 77) == 77 &&
+		    write(pipes[1], &byte, 1) == 1)
+			pause();
+		_exit(1);
+	}
+	close(pipes[1]);
+	assert_int_equal(read(pipes[0], &byte, 1), 1);
+	close(pipes[0]);
+	return pid;
+}
+
+/* /proc/self is the task, not the process that resolves the name. */
+TEST(test_the_task_itself)
+{
+	char expected[64];
+	struct view view = { start_task(), AT_FDCWD, top, "/", false };
+
+	assert_int_equal(symlink("/proc/self/cwd/b", own_file("/me")), 0);
+	assert_int_equal(symlink("/proc/self/status", own_file("/status")), 0);
+	assert_int_equal(symlink("loop", own_file("/loop")), 0);
+	check_target(&view, "me", own_file("/a/b"));
+	check_target(&view, "./me/../", own_file("/a"));
+	check_target(&view, own_file("/me"), own_file("/a/b"));
+	check_target(&view, "/proc/self/fd/77", own_file("/a/b"));
+	check_target(&view, "/dev/fd/77", own_file("/a/b"));
+	check_target(&view, "/proc/thread-self/root/../proc/self/cwd", own_file("/a"));
+	check_target(&view, "loop", "");
+	check_target(&view, "/proc/self/none", "");
+	snprintf(expected, sizeof(expected), "/proc/%d/status", view.tid);
+	check_target(&view, "status", expected);
+	check_place(&view, "/proc/self/status", expected);
+	check_target(&view, expected, expected);
+	snprintf(expected, sizeof(expected), "/proc/%d/task/%d/status", view.tid, view.tid);
+	check_target(&view, "/proc/thread-self/status", expected);
+	check_place(&view, "/proc/self", "/proc/self");
+	assert_true(named_files_has(&view, "/proc/self/fd/77"));
+	assert_false(named_files_has(&view, "/proc/self/fd/78"));
+	/* The root may be known by the task only. */
+	view.root = NULL;
+	check_target(&view, "me", own_file("/a/b"));
+	kill(view.tid, SIGKILL);
+	waitpid(view.tid, NULL, 0);
+	view.root = "/";
+	check_target(&view, "me", "");
+	unlink(own_file("/me"));
+	unlink(own_file("/status"));
+	unlink(own_file("/loop"));
 }
 
 /* A root's name that is the beginning of another name is not the root of that directory. */
