@@ -187,6 +187,21 @@ void steering_offer_names(const struct steering *steer, const struct process *pr
 	}
 }
 
+/*
+ * Warns the client about an action that only triggers can have, as `record` does. Triggers cannot
+ * have actions about arguments and results, either: check_spec().
+ */
+static void warn_ignored(const struct filter_entry *entry, struct strbuf *out)
+{
+	const char *action = entry->spec.ignored;
+	const char *typed = entry->spec.text + (*entry->spec.text == '!');
+	bool is_fixed = strcmp(action, "arg") == 0 || strcmp(action, "retval") == 0 ||
+			strcmp(action, "auto-args") == 0;
+
+	strbuf_addf(out, STEER_WARNING "'%s': action '%s' has no effect here%s\n", typed, action,
+		    is_fixed ? "" : ": use 'trigger'");
+}
+
 /* Warns the client about a filter that matches nothing, as `record` does. */
 static void warn_no_match(const struct steering *steer, const struct spec *spec, struct strbuf *out)
 {
@@ -255,7 +270,11 @@ static int check_filters(struct steering *steer, struct new_specs specs, struct 
 	for (size_t i = 0; i < filters->nr; i++) {
 		const struct filter_entry *entry = &filters->entries[i];
 
-		if (is_new(&specs, entry) && !entry->has_match)
+		if (!is_new(&specs, entry))
+			continue;
+		if (entry->spec.ignored)
+			warn_ignored(entry, out);
+		if (!entry->has_match)
 			warn_no_match(steer, &entry->spec, out);
 	}
 	return 0;

@@ -329,12 +329,15 @@ WARNED = [
     (["filter", "laef"], "no function of the running processes matches 'laef'; the nearest: leaf"),
     (["notrace", "leaf;laef"], "no function of the running processes matches 'laef'; the nearest: leaf"),
     (["trigger", "leaf@nosuchaction"], "no function of the running processes matches 'leaf@nosuchaction': 'nosuchaction' is no action, .*"),
+    (["filter", "leaf@arg1"], "'leaf@arg1': action 'arg' has no effect here"),
+    (["filter", "leaf@trace_off"], "'leaf@trace_off': action 'trace_off' has no effect here: use 'trigger'"),
+    (["caller", "leaf@auto-args"], "'leaf@auto-args': action 'auto-args' has no effect here"),
 ]
 
 
-def test_what_matches_nothing_is_a_warning(start):
+def test_what_has_no_effect_is_a_warning(start):
     """A filter that matches nothing gives a warning, as for `record`. The filter is in force for
-    libraries that are loaded later."""
+    libraries that are loaded later. An action that the word does not take gives one, too."""
     running = start("-g")
     for words, message in WARNED:
         result = utrail("control", "uftrace.data", "clear", *words).must()
