@@ -45,6 +45,12 @@ static int parse_ids(const char *name, const char *text, struct pattern *out, st
 	return text ? of_option(name, pattern_init_regex(out, text, strlen(text), err), err) : 0;
 }
 
+static void mark_unpatch(const struct strbuf *marks, struct patch_rules *rules)
+{
+	for (size_t i = 0; i < rules->nr && i < marks->len; i++)
+		rules->rules[i].is_unpatch = marks->data[i] == PATCH_MARK_UNPATCH;
+}
+
 int filter_opts_parse(struct opts *opts, struct uft_err *err)
 {
 	filter_opts_free(opts);
@@ -77,6 +83,8 @@ int filter_opts_parse(struct opts *opts, struct uft_err *err)
 			"patch",
 			patch_rules_parse(opts->patch_specs, opts->match, opts->rec.patches, err),
 			err);
+	if (ret == 0)
+		mark_unpatch(&opts->patch_marks, opts->rec.patches);
 	return ret;
 }
 

@@ -12,6 +12,7 @@
 #include "cmds/advice/unsupported.h"
 #include "cmds/record/sources/flight.h"
 #include "utils/export/export.h"
+#include "utils/spec/regex/list.h"
 
 #define RL   (CMD_RECORD | CMD_LIVE)
 #define PL   (CMD_REPLAY | CMD_LIVE)
@@ -278,13 +279,30 @@ static int set_notrace(const struct opt_row *row, const char *text, void *target
 	return add_negated(&opts->specs[SPEC_FILTER], text);
 }
 
-/* -U X is short for -P !X. */
+/* Continues @marks with @mark, up to the number of items in @specs. */
+static void add_marks(struct strbuf *marks, const char *specs, char mark)
+{
+	size_t nr = 0;
+
+	for (struct spec_piece one = { 0 }; specs && spec_list_next(specs, &one);) {
+		if (++nr > marks->len)
+			strbuf_addch(marks, mark);
+	}
+}
+
+/* -U X is short for -P !X. Only messages tell the two apart. */
 static int set_unpatch(const struct opt_row *row, const char *text, void *target,
 		       struct uft_err *err)
 {
 	struct opts *opts = target;
 
-	return add_negated(&opts->patch_specs, text);
+	add_marks(&opts->patch_marks, opts->patch_specs, PATCH_MARK_PATCH);
+
+	int ret = add_negated(&opts->patch_specs, text);
+
+	if (ret == 0)
+		add_marks(&opts->patch_marks, opts->patch_specs, PATCH_MARK_UNPATCH);
+	return ret;
 }
 
 static int set_trace_off(const struct opt_row *row, const char *text, void *target,
@@ -733,6 +751,7 @@ void opts_deinit(struct opts *opts)
 	words_deinit(&opts->script_words);
 	free(opts->data_dir);
 	free(opts->tids);
+	strbuf_deinit(&opts->patch_marks);
 	filter_opts_free(opts);
 	if (opts->msg.file)
 		fclose(opts->msg.file);

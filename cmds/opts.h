@@ -90,6 +90,10 @@ enum opts_as {
 #define OPTS_DEFAULT_DEPTH 1024
 #define OPTS_ROWS_MAX	   192
 
+/* The options that a spec of opts.patch_specs can be from. */
+#define PATCH_MARK_PATCH   'P'
+#define PATCH_MARK_UNPATCH 'U'
+
 /*
  * The parsed command line. Starts with opts_init() and ends with opts_deinit(). Strings point into
  * argv unless a member says otherwise. Times are in nanoseconds.
@@ -167,6 +171,7 @@ struct opts {
 	char *event_specs; /* on the heap; --Event */
 	struct event_rules events;
 	char *patch_specs;		/* on the heap; --patch, --unpatch */
+	struct strbuf patch_marks;	/* PATCH_MARK_* of each, up to the last of --unpatch */
 	const char *trace_include_spec; /* --trace-include */
 	const char *trace_exclude_spec;
 	struct pattern trace_include; /* parsed from the options above, if they were given */

@@ -11,6 +11,7 @@
 /*
  * @module: beginning of the base name of the function's file, on the heap; NULL: the program itself
  * @takes_out: the rule removes hooks: it begins with `!`, or is from --unpatch
+ * @is_unpatch: the rule is from --unpatch
  * @text: as typed, without `!`, on the heap
  * @generation: value of patch_rules.generation after the rule was added; 0: a rule of the command
  *         line
@@ -22,6 +23,7 @@ struct patch_rule {
 	struct pattern name;
 	char *module;
 	bool takes_out;
+	bool is_unpatch;
 	char *text;
 	unsigned generation;
 	bool has_name;

@@ -385,7 +385,7 @@ static void warn_about_rule(const struct patch_rule *rule, const struct strbuf *
 {
 	struct strbuf text cleanup_strbuf = { 0 };
 
-	patches_explain(rule, rule->takes_out ? "option '--unpatch'" : "option '--patch'", names,
+	patches_explain(rule, rule->is_unpatch ? "option '--unpatch'" : "option '--patch'", names,
 			&text);
 	msg_warn(msg, "%s", strbuf_str(&text));
 }

@@ -130,6 +130,22 @@ TEST(values)
 }
 
 /* The later one of the two options counts. */
+/* -U X and -P !X do the same, but messages name the option that was typed. */
+TEST(rules_know_their_option)
+{
+	static const bool expected[] = { false, true, true, false, false, true, false };
+	struct opts opts cleanup_opts;
+
+	assert_int_equal(parse("record -P a -U b;c -P !d;e -U f -P g x", &opts), 0);
+	assert_int_equal(opts.rec.patches->nr, ARRAY_SIZE(expected));
+	for (size_t i = 0; i < ARRAY_SIZE(expected); i++)
+		assert_int_equal(opts.rec.patches->rules[i].is_unpatch, expected[i]);
+	opts_deinit(&opts);
+	assert_int_equal(parse("record -U a;b x", &opts), 0);
+	assert_true(opts.rec.patches->rules[0].is_unpatch);
+	assert_true(opts.rec.patches->rules[1].is_unpatch);
+}
+
 TEST(time_filter_or_range)
 {
 	struct opts opts cleanup_opts;
