@@ -485,7 +485,8 @@ static int end_call(const struct filter_frame *frame, struct filter_frame *paren
 
 /*
  * Process the EXIT of a call that the parent of a forked child has entered. It is shown if the
- * parent's call is shown.
+ * filters let the parent's call pass. As in uftrace, -t and -C do not drop it: the child has not
+ * recorded its beginning.
  */
 static int on_inherited_exit(struct stg_filter *stage, struct event *event)
 {
