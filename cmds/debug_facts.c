@@ -69,7 +69,7 @@ static void match_symbol(struct debug_facts_filters *facts, const struct debug_f
 
 	filter_walk_begin(&walk, opts->filters, &subject);
 	while ((entry = filter_walk_next(&walk))) {
-		const struct typed_spec typed = filter_as_typed(entry->option, entry->spec.text);
+		const struct typed_spec typed = filter_as_typed(entry);
 
 		in_module[entry - opts->filters->entries]++;
 		msg_debug(&opts->msg, MSG_FILTER, 2, "--%s '%s' matches '%s' of '%s'", typed.option,
@@ -103,7 +103,7 @@ void debug_facts_filters_end(struct debug_facts_filters *facts)
 
 	for (size_t i = 0; i < filters->nr; i++) {
 		const struct filter_entry *entry = &filters->entries[i];
-		const struct typed_spec typed = filter_as_typed(entry->option, entry->spec.text);
+		const struct typed_spec typed = filter_as_typed(entry);
 		struct debug_facts_found *found = &facts->found[i];
 
 		msg_debug(&facts->opts->msg, MSG_FILTER, 1,

@@ -14,11 +14,11 @@ static const char *const option_names[] = {
 	[SPEC_LOCATION] = "loc-filter",
 };
 
-struct typed_spec filter_as_typed(enum spec_option option, const char *text)
+struct typed_spec filter_as_typed(const struct filter_entry *entry)
 {
-	if (option == SPEC_FILTER && *text == '!')
-		return (struct typed_spec){ "notrace", text + 1 };
-	return (struct typed_spec){ option_names[option], text };
+	if (entry->is_notrace)
+		return (struct typed_spec){ "notrace", entry->spec.text + 1 };
+	return (struct typed_spec){ option_names[entry->option], entry->spec.text };
 }
 
 static int parse_all(const struct opts *opts, struct filters *filters, struct uft_err *err)
@@ -48,7 +48,14 @@ static int parse_ids(const char *name, const char *text, struct pattern *out, st
 static void mark_unpatch(const struct strbuf *marks, struct patch_rules *rules)
 {
 	for (size_t i = 0; i < rules->nr && i < marks->len; i++)
-		rules->rules[i].is_unpatch = marks->data[i] == PATCH_MARK_UNPATCH;
+		rules->rules[i].is_unpatch = marks->data[i] == SPEC_MARK_NEGATED;
+}
+
+/* The specs of --filter and --notrace are the first ones. */
+static void mark_notrace(const struct strbuf *marks, struct filters *filters)
+{
+	for (size_t i = 0; i < filters->nr && i < marks->len; i++)
+		filters->entries[i].is_notrace = marks->data[i] == SPEC_MARK_NEGATED;
 }
 
 int filter_opts_parse(struct opts *opts, struct uft_err *err)
@@ -61,6 +68,8 @@ int filter_opts_parse(struct opts *opts, struct uft_err *err)
 
 	int ret = parse_all(opts, opts->filters, err);
 
+	if (ret == 0)
+		mark_notrace(&opts->filter_marks, opts->filters);
 	if (ret == 0 && opts->signal_specs)
 		ret = of_option("signal",
 				signal_switches_parse(opts->signal_specs, &opts->rec.signals, err),
@@ -108,7 +117,7 @@ int filter_opts_check_recording(const struct opts *opts, struct uft_err *err)
 {
 	for (size_t i = 0; i < opts->filters->nr; i++) {
 		const struct filter_entry *entry = &opts->filters->entries[i];
-		const struct typed_spec typed = filter_as_typed(entry->option, entry->spec.text);
+		const struct typed_spec typed = filter_as_typed(entry);
 		struct uft_err why = { 0 };
 
 		if (spec_check_recording(&entry->spec, &why) < 0)

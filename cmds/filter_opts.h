@@ -6,7 +6,7 @@
 #define UTRAIL_CMDS_FILTER_OPTS_H
 
 #include "utils/base/err.h"
-#include "utils/spec/trigger.h"
+#include "utils/spec/filters.h"
 
 struct opts;
 
@@ -31,6 +31,6 @@ struct typed_spec {
 	const char *option; /* the option's name, as it is typed after `--` */
 	const char *text;
 };
-struct typed_spec filter_as_typed(enum spec_option option, const char *text);
+struct typed_spec filter_as_typed(const struct filter_entry *entry);
 
 #endif

@@ -29,7 +29,7 @@ void func_names_add(struct func_names *names, const struct symtab *symbols)
  */
 static bool means_nothing(const struct opts *opts, const struct filter_entry *entry)
 {
-	const char *name = filter_as_typed(entry->option, entry->spec.text).option;
+	const char *name = filter_as_typed(entry).option;
 
 	for (size_t i = 0; i < opts_table_nr; i++) {
 		if (strcmp(opts_table[i].name, name) == 0)
@@ -42,7 +42,7 @@ void filter_warn_ignored(const struct opts *opts)
 {
 	for (size_t i = 0; i < opts->filters->nr; i++) {
 		const struct filter_entry *entry = &opts->filters->entries[i];
-		const struct typed_spec typed = filter_as_typed(entry->option, entry->spec.text);
+		const struct typed_spec typed = filter_as_typed(entry);
 
 		if (means_nothing(opts, entry))
 			continue;
@@ -155,7 +155,7 @@ bool filter_warn_unmatched(const struct opts *opts, const struct func_names *nam
 
 	for (size_t i = 0; i < filters->nr; i++) {
 		const struct filter_entry *entry = &filters->entries[i];
-		const struct typed_spec typed = filter_as_typed(entry->option, entry->spec.text);
+		const struct typed_spec typed = filter_as_typed(entry);
 		struct strbuf text cleanup_strbuf = { 0 };
 
 		if (!is_unmatched(opts, entry) || ++nr > WARNINGS_MAX)

@@ -270,15 +270,6 @@ static int add_negated(char **specs, const char *text)
 	return 0;
 }
 
-/* -N X is short for -F !X. */
-static int set_notrace(const struct opt_row *row, const char *text, void *target,
-		       struct uft_err *err)
-{
-	struct opts *opts = target;
-
-	return add_negated(&opts->specs[SPEC_FILTER], text);
-}
-
 /* Continues @marks with @mark, up to the number of items in @specs. */
 static void add_marks(struct strbuf *marks, const char *specs, char mark)
 {
@@ -290,19 +281,34 @@ static void add_marks(struct strbuf *marks, const char *specs, char mark)
 	}
 }
 
-/* -U X is short for -P !X. Only messages tell the two apart. */
+/* Appends the items of @text, negated, and notes that they are not from -F or -P. */
+static int add_marked(char **specs, struct strbuf *marks, const char *text)
+{
+	add_marks(marks, *specs, SPEC_MARK_PLAIN);
+
+	int ret = add_negated(specs, text);
+
+	if (ret == 0)
+		add_marks(marks, *specs, SPEC_MARK_NEGATED);
+	return ret;
+}
+
+/* -N X is short for -F !X. Only messages tell the two apart. */
+static int set_notrace(const struct opt_row *row, const char *text, void *target,
+		       struct uft_err *err)
+{
+	struct opts *opts = target;
+
+	return add_marked(&opts->specs[SPEC_FILTER], &opts->filter_marks, text);
+}
+
+/* -U X is short for -P !X. */
 static int set_unpatch(const struct opt_row *row, const char *text, void *target,
 		       struct uft_err *err)
 {
 	struct opts *opts = target;
 
-	add_marks(&opts->patch_marks, opts->patch_specs, PATCH_MARK_PATCH);
-
-	int ret = add_negated(&opts->patch_specs, text);
-
-	if (ret == 0)
-		add_marks(&opts->patch_marks, opts->patch_specs, PATCH_MARK_UNPATCH);
-	return ret;
+	return add_marked(&opts->patch_specs, &opts->patch_marks, text);
 }
 
 static int set_trace_off(const struct opt_row *row, const char *text, void *target,
@@ -752,6 +758,7 @@ void opts_deinit(struct opts *opts)
 	free(opts->data_dir);
 	free(opts->tids);
 	strbuf_deinit(&opts->patch_marks);
+	strbuf_deinit(&opts->filter_marks);
 	filter_opts_free(opts);
 	if (opts->msg.file)
 		fclose(opts->msg.file);

@@ -90,9 +90,9 @@ enum opts_as {
 #define OPTS_DEFAULT_DEPTH 1024
 #define OPTS_ROWS_MAX	   192
 
-/* The options that a spec of opts.patch_specs can be from. */
-#define PATCH_MARK_PATCH   'P'
-#define PATCH_MARK_UNPATCH 'U'
+/* The options that a spec can be from: -F or -P as it is, or -N or -U, which negate it. */
+#define SPEC_MARK_PLAIN	  'P'
+#define SPEC_MARK_NEGATED 'N'
 
 /*
  * The parsed command line. Starts with opts_init() and ends with opts_deinit(). Strings point into
@@ -158,9 +158,10 @@ struct opts {
 	 * options about functions and about actions at their calls: as the user typed them, and
 	 * parsed
 	 */
-	char *specs[SPEC_OPTIONS]; /* on the heap; by enum spec_option; separated by ';' */
-	int match;		   /* enum pattern_match */
-	struct filters *filters;   /* on the heap */
+	char *specs[SPEC_OPTIONS];  /* on the heap; by enum spec_option; separated by ';' */
+	struct strbuf filter_marks; /* SPEC_MARK_* of --filter, up to the last of --notrace */
+	int match;		    /* enum pattern_match */
+	struct filters *filters;    /* on the heap */
 	/*
 	 * the enum trigger_flags that the reader applies; in `live` the recorder applies the others
 	 */
@@ -171,7 +172,7 @@ struct opts {
 	char *event_specs; /* on the heap; --Event */
 	struct event_rules events;
 	char *patch_specs;		/* on the heap; --patch, --unpatch */
-	struct strbuf patch_marks;	/* PATCH_MARK_* of each, up to the last of --unpatch */
+	struct strbuf patch_marks;	/* SPEC_MARK_* of each, up to the last of --unpatch */
 	const char *trace_include_spec; /* --trace-include */
 	const char *trace_exclude_spec;
 	struct pattern trace_include; /* parsed from the options above, if they were given */

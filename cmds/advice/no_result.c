@@ -124,7 +124,7 @@ static void name_functions(const struct opts *opts, struct strbuf *out)
 
 	for (size_t i = 0; i < nr; i++) {
 		const struct filter_entry *entry = &opts->filters->entries[i];
-		struct typed_spec typed = filter_as_typed(entry->option, entry->spec.text);
+		struct typed_spec typed = filter_as_typed(entry);
 
 		strbuf_addf(out, "%s--%s=%s", i ? " " : "", typed.option, typed.text);
 	}

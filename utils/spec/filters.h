@@ -7,6 +7,7 @@
 #include "utils/spec/trigger.h"
 
 /*
+ * @is_notrace: the spec is from --notrace
  * @has_match: a function has matched the spec so far
  * @in_force: enum trigger_flags that some function has from this spec, because no later spec has
  *         cleared them; filters_match() sets them only if some spec clears
@@ -14,6 +15,7 @@
 struct filter_entry {
 	struct spec spec;
 	enum spec_option option;
+	bool is_notrace;
 	bool has_match;
 	uint32_t in_force;
 };

@@ -7,6 +7,7 @@
 #include "cmds/cmd.h"
 #include "cmds/help/help.h"
 #include "cmds/advice/unsupported.h"
+#include "cmds/filter_opts.h"
 #include "cmds/opts.h"
 
 static struct uft_err last_err;
@@ -144,6 +145,15 @@ TEST(rules_know_their_option)
 	assert_int_equal(parse("record -U a;b x", &opts), 0);
 	assert_true(opts.rec.patches->rules[0].is_unpatch);
 	assert_true(opts.rec.patches->rules[1].is_unpatch);
+	opts_deinit(&opts);
+	/* So do -N X and -F !X. */
+	assert_int_equal(parse("replay -F !a -N b -F !c -T d@depth=1", &opts), 0);
+	assert_string_equal(filter_as_typed(&opts.filters->entries[0]).option, "filter");
+	assert_string_equal(filter_as_typed(&opts.filters->entries[0]).text, "!a");
+	assert_string_equal(filter_as_typed(&opts.filters->entries[1]).option, "notrace");
+	assert_string_equal(filter_as_typed(&opts.filters->entries[1]).text, "b");
+	assert_string_equal(filter_as_typed(&opts.filters->entries[2]).option, "filter");
+	assert_string_equal(filter_as_typed(&opts.filters->entries[3]).option, "trigger");
 }
 
 TEST(time_filter_or_range)
