@@ -1,22 +1,20 @@
 /* libcapstone at run time (see capstone.h). */
 #include "arch/x86_64/capstone.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <string.h>
+
+#include "utils/base/compiler.h"
+#include "utils/base/library.h"
 
 #define TEXT_OF(x)   #x
 #define TEXT_OF_2(x) TEXT_OF(x)
 /* The version of the library's interface is that of its soname. */
 #define SONAME	     "libcapstone.so." TEXT_OF_2(CS_API_MAJOR)
 
-static const struct {
-	const char *name;
-	size_t offset;
-} functions[] = {
+static const struct library_function functions[] = {
 	{ "cs_open", offsetof(struct capstone, open) },
 	{ "cs_close", offsetof(struct capstone, close) },
 	{ "cs_option", offsetof(struct capstone, option) },
@@ -31,16 +29,8 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void load_capstone(void)
 {
-	void *handle = dlopen(SONAME, RTLD_NOW | RTLD_LOCAL);
-	const char *error = handle ? NULL : dlerror();
+	const char *error = library_load(SONAME, functions, ARRAY_SIZE(functions), &library);
 
-	for (size_t i = 0; !error && i < sizeof(functions) / sizeof(functions[0]); i++) {
-		void *function = dlsym(handle, functions[i].name);
-
-		if (!function)
-			error = dlerror();
-		memcpy((char *)&library + functions[i].offset, &function, sizeof(function));
-	}
 	if (error)
 		snprintf(why_not, sizeof(why_not), "%s", error);
 }

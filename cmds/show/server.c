@@ -3,7 +3,6 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <microhttpd.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
@@ -15,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cmds/show/mhd.h"
 #include "utils/base/cleanup.h"
 #include "utils/base/clock.h"
 #include "utils/base/compiler.h"
@@ -111,7 +111,7 @@ static void cut_oldest(struct server *server)
 static void note_connection(void *self, struct MHD_Connection *connection, void **context,
 			    enum MHD_ConnectionNotificationCode what)
 {
-	const union MHD_ConnectionInfo *info = MHD_get_connection_info(
+	const union MHD_ConnectionInfo *info = mhd.get_connection_info(
 		connection, MHD_CONNECTION_INFO_CONNECTION_FD);
 	struct server *server = self;
 
@@ -138,7 +138,7 @@ static void note_connection(void *self, struct MHD_Connection *connection, void 
 
 static void know_visitor(struct server *server, struct MHD_Connection *connection)
 {
-	const union MHD_ConnectionInfo *info = MHD_get_connection_info(
+	const union MHD_ConnectionInfo *info = mhd.get_connection_info(
 		connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
 	struct visitor *visitor = info ? info->socket_context : NULL;
 
@@ -166,7 +166,7 @@ void server_tick(struct server *server)
 
 const char *server_query_word(const struct server_query *query, const char *name)
 {
-	return MHD_lookup_connection_value(query->connection, MHD_GET_ARGUMENT_KIND, name);
+	return mhd.lookup_connection_value(query->connection, MHD_GET_ARGUMENT_KIND, name);
 }
 
 uint64_t server_query_number(const struct server_query *query, const char *name, uint64_t otherwise)
@@ -185,7 +185,7 @@ uint64_t server_query_number(const struct server_query *query, const char *name,
 
 bool server_is_gone(const struct server_query *query)
 {
-	const union MHD_ConnectionInfo *info = MHD_get_connection_info(
+	const union MHD_ConnectionInfo *info = mhd.get_connection_info(
 		query->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
 	struct pollfd poll_fd = { .fd = info ? info->connect_fd : -1, .events = POLLRDHUP };
 
@@ -217,14 +217,14 @@ static void add_headers(struct MHD_Response *response, const char *type)
 {
 	bool is_page = strncmp(type, "text/html", 9) == 0;
 
-	MHD_add_response_header(response, "Content-Type", type);
-	MHD_add_response_header(response, "Cache-Control", "no-store");
-	MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
-	MHD_add_response_header(response, "X-Frame-Options", "DENY");
-	MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
-	MHD_add_response_header(response, "Cross-Origin-Resource-Policy", "same-origin");
+	mhd.add_response_header(response, "Content-Type", type);
+	mhd.add_response_header(response, "Cache-Control", "no-store");
+	mhd.add_response_header(response, "X-Content-Type-Options", "nosniff");
+	mhd.add_response_header(response, "X-Frame-Options", "DENY");
+	mhd.add_response_header(response, "Referrer-Policy", "no-referrer");
+	mhd.add_response_header(response, "Cross-Origin-Resource-Policy", "same-origin");
 	/* A page states the rest of its policy itself, with checksums of its scripts. */
-	MHD_add_response_header(response, "Content-Security-Policy",
+	mhd.add_response_header(response, "Content-Security-Policy",
 				is_page ? "frame-ancestors 'none'; base-uri 'none'; "
 					  "form-action 'none'"
 					: "default-src 'none'; frame-ancestors 'none'");
@@ -241,23 +241,23 @@ static enum MHD_Result send_response(struct MHD_Connection *connection, unsigned
 		return MHD_NO;
 	add_headers(response, type);
 
-	enum MHD_Result ret = MHD_queue_response(connection, status, response);
+	enum MHD_Result ret = mhd.queue_response(connection, status, response);
 
-	MHD_destroy_response(response);
+	mhd.destroy_response(response);
 	return ret;
 }
 
 static enum MHD_Result send_word(struct MHD_Connection *connection, unsigned status,
 				 const char *text)
 {
-	struct MHD_Response *response = MHD_create_response_from_buffer(strlen(text), (void *)text,
+	struct MHD_Response *response = mhd.create_response_from_buffer(strlen(text), (void *)text,
 									MHD_RESPMEM_PERSISTENT);
 
 	/* The connection ends after a refusal, because a refused browser does not need it. */
 	if (response && status != MHD_HTTP_SEE_OTHER)
-		MHD_add_response_header(response, "Connection", "close");
+		mhd.add_response_header(response, "Connection", "close");
 	if (response && status == MHD_HTTP_METHOD_NOT_ALLOWED)
-		MHD_add_response_header(response, "Allow", "GET, HEAD");
+		mhd.add_response_header(response, "Allow", "GET, HEAD");
 	return send_response(connection, status, "text/plain; charset=utf-8", response);
 }
 
@@ -270,11 +270,11 @@ static enum MHD_Result send_reply(struct MHD_Connection *connection, struct serv
 		return send_word(connection, MHD_HTTP_NOT_FOUND, "There is no such thing.\n");
 	}
 	if (reply->fd >= 0) {
-		response = MHD_create_response_from_fd64(reply->len, reply->fd);
+		response = mhd.create_response_from_fd64(reply->len, reply->fd);
 		if (!response)
 			close(reply->fd);
 	} else {
-		response = MHD_create_response_from_buffer(reply->body.len, reply->body.data,
+		response = mhd.create_response_from_buffer(reply->body.len, reply->body.data,
 							   MHD_RESPMEM_MUST_FREE);
 		if (!response)
 			strbuf_deinit(&reply->body);
@@ -284,13 +284,13 @@ static enum MHD_Result send_reply(struct MHD_Connection *connection, struct serv
 
 static enum MHD_Result redirect(struct server *server, struct MHD_Connection *connection)
 {
-	struct MHD_Response *response = MHD_create_response_from_buffer(0, "",
+	struct MHD_Response *response = mhd.create_response_from_buffer(0, "",
 									MHD_RESPMEM_PERSISTENT);
 	char where[GATE_SECRET_BYTES + 8];
 
 	snprintf(where, sizeof(where), "/%s/0/", server->gate->token);
 	if (response)
-		MHD_add_response_header(response, "Location", where);
+		mhd.add_response_header(response, "Location", where);
 	return send_response(connection, MHD_HTTP_SEE_OTHER, "text/plain; charset=utf-8", response);
 }
 
@@ -308,7 +308,7 @@ static enum MHD_Result take_request(void *self, struct MHD_Connection *connectio
 	struct server_reply reply = { .fd = -1 };
 	const char *rest;
 
-	MHD_get_connection_values(connection, MHD_HEADER_KIND, note_header, &request);
+	mhd.get_connection_values(connection, MHD_HEADER_KIND, note_header, &request);
 	switch (gate_judge(server->gate, &request, &rest)) {
 	case GATE_FORBIDDEN:
 		return send_word(connection, MHD_HTTP_FORBIDDEN, "Forbidden.\n");
@@ -335,14 +335,19 @@ struct server *server_start(int fd, struct gate *gate, server_answer *answer, vo
 {
 	const unsigned flags = MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION |
 			       MHD_USE_POLL | MHD_USE_ERROR_LOG;
-	struct server *server = calloc(1, sizeof(*server));
+	struct server *server;
 
+	if (mhd_load(err) < 0) {
+		close(fd);
+		return NULL;
+	}
+	server = calloc(1, sizeof(*server));
 	if (server) {
 		server->gate = gate;
 		server->answer = answer;
 		server->self = self;
 		pthread_mutex_init(&server->lock, NULL);
-		server->daemon = MHD_start_daemon(
+		server->daemon = mhd.start_daemon(
 			flags, 0, NULL, NULL, take_request, server, MHD_OPTION_EXTERNAL_LOGGER,
 			say_nothing, NULL, MHD_OPTION_LISTEN_SOCKET, fd,
 			MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT,
@@ -360,7 +365,7 @@ struct server *server_start(int fd, struct gate *gate, server_answer *answer, vo
 void server_stop(struct server *server)
 {
 	/* This closes the listening socket, too. */
-	MHD_stop_daemon(server->daemon);
+	mhd.stop_daemon(server->daemon);
 	pthread_mutex_destroy(&server->lock);
 	free(server);
 }

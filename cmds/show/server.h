@@ -1,6 +1,7 @@
 /*
  * A server on the loopback address, for programs of the same user. The gate decides which requests
- * are admitted, and a function of the caller answers them. Only server.c uses libmicrohttpd.
+ * are admitted, and a function of the caller answers them. Only server.c uses libmicrohttpd, which
+ * mhd.h loads.
  */
 #ifndef UTRAIL_CMDS_SHOW_SERVER_H
 #define UTRAIL_CMDS_SHOW_SERVER_H

@@ -1,0 +1,26 @@
+/* Shared libraries that are loaded only when they are needed, since they make each start slower. */
+#ifndef UTRAIL_BASE_LIBRARY_H
+#define UTRAIL_BASE_LIBRARY_H
+
+#include <stddef.h>
+
+/*
+ * A function of a library.
+ *
+ * @name: its symbol
+ * @offset: the place of its pointer in the table of library_load(), in bytes
+ */
+struct library_function {
+	const char *name;
+	size_t offset;
+};
+
+/*
+ * Any thread. Loads the library @soname, and writes the addresses of @functions into @table. The
+ * library stays loaded. Returns NULL, or the words of dlerror(3), which are valid until the
+ * thread's next call of a function of dlfcn.h.
+ */
+const char *library_load(const char *soname, const struct library_function *functions, size_t nr,
+			 void *table);
+
+#endif
