@@ -149,7 +149,10 @@ void export_configure(const struct exporter *exporter, struct pipeline_config *s
 		exporter->configure(stages);
 	else
 		tree_configure(stages);
-	/* A call tree places the calls of a forked child below the fork in its parent. */
+	/*
+	 * Exporters of call trees do not need inherited calls: the tree itself places the calls of
+	 * a forked child below the fork in its parent.
+	 */
 	stages->stages.opens_inherited = exporter->events;
 	if (time_range_is_set(&stages->range)) {
 		stages->stages.opens_at_start = true;

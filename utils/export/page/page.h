@@ -4,7 +4,9 @@
 
 #include <stddef.h>
 
-/* @page_head ends within the policy, where permitted connections may be added. */
+/*
+ * @page_head ends within the Content-Security-Policy, to which permitted connections may be added.
+ */
 extern const char page_head[];
 extern const size_t page_head_len;
 extern const char page_data[];

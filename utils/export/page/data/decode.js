@@ -41,7 +41,7 @@ export function splitBlock(bytes) {
 	return { nr, columns };
 }
 
-/** Makes arrays of a task's blocks. */
+/** Reads the blocks of a task, and makes the task's arrays from them. */
 export class TaskDecoder {
 	/**
 	 * @param {number} calls that the task has

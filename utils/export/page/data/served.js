@@ -12,8 +12,8 @@ const PROGRESS_MS = 250;
 /** The number of texts in a request, and the number of texts that are kept. */
 const TEXTS_ASKED = 64, TEXTS_KEPT = 5000;
 /**
- * The depth of an event: the number of its kind, plus KINDS for each earlier event of the kind at
- * this time.
+ * The depth of an event distinguishes it from the task's other events at the same time. It is the
+ * number of the event's kind, plus KINDS for each earlier event of this kind at that time.
  */
 const KINDS = 4096;
 /** The text that is shown until a requested text has been received. */
@@ -176,8 +176,8 @@ export class Supplier {
 		this.beforeFill = () => () => {};
 		this.answered = 0;
 		/**
-		 * Goes to the next or the previous call of some functions. Returns false if only
-		 * the page must be searched.
+		 * Requests the next or the previous call of some functions, and goes to it. Returns
+		 * false if no request is possible: the caller then searches the calls in the page.
 		 * @type {(funcs: Uint8Array, step: 1 | -1) => boolean}
 		 */
 		this.goTo = () => false;

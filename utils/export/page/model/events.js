@@ -50,8 +50,8 @@ export function placeOf(task, { time, kind, depth, text }) {
 }
 
 /**
- * Returns the wanted event that is the next after another one, or the previous one, in the order of
- * time. The search wraps around.
+ * Returns the next wanted event after another event, or (step -1) the previous one before it, in
+ * the order of time. The search wraps around.
  * @param {import("./task.js").Task[]} tasks
  * @param {PointOf | null} from
  * @param {1 | -1} step

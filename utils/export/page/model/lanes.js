@@ -11,7 +11,7 @@
  * @property {Process[]} children
  * @property {Process | null} parent
  * @property {number} row
- * @property {[from: number, to: number][]} works the times without any of the children
+ * @property {[from: number, to: number][]} works the times in which none of its children existed
  */
 
 /** @typedef {{ i: number, from: number, to: number }} PathPart */

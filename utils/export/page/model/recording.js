@@ -187,7 +187,8 @@ export class Recording {
 	}
 
 	/**
-	 * Returns the text of arguments or of an event that has a number, counted from 1.
+	 * Returns the text with a number, counted from 1: the arguments of a call, or the text of
+	 * an event.
 	 * @param {number} number
 	 */
 	text(number) {

@@ -185,8 +185,8 @@ export class Search {
 	}
 
 	/**
-	 * Returns the match that is the next after a call, or the previous one, in the order of
-	 * time. The search wraps around.
+	 * Returns the next match after a call, or (step -1) the previous match before it, in the
+	 * order of time. The search wraps around.
 	 * @param {import("./task.js").Call | null} from
 	 * @param {1 | -1} step
 	 * @returns {import("./task.js").Call | null}

@@ -120,7 +120,10 @@ class RangeSummer {
 		});
 	}
 
-	/** Counts the calls that were open at first when they end, if they are unknown before. */
+	/**
+	 * Counts the calls that were open at first if they are unknown (knowsOpen is false). Such a
+	 * call is known, and counted, when it ends.
+	 */
 	#countEnds() {
 		const { task, sums, open, to } = this;
 		for (let depth = open.length - 1; depth >= 0; depth--) {
@@ -135,10 +138,11 @@ class RangeSummer {
 	}
 
 	/**
-	 * Returns the last call below the first open calls that began in the range and had ended at
-	 * a time.
+	 * Returns the times of the last call that began in the range and had ended at a time.
+	 * Callees of the call at this depth are searched first, then those of the open calls within
+	 * it.
 	 * @param {number} time
-	 * @param {number} depth of the call that ends then
+	 * @param {number} depth of the open call that ends at this time
 	 */
 	#outermostBefore(time, depth) {
 		const { task } = this;

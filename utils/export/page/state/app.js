@@ -196,7 +196,8 @@ export class App {
 	}
 
 	/**
-	 * Goes to the next or the previous shown event of a kind or, without a kind, that matches.
+	 * Goes to the next or the previous shown event of a kind. Without a kind, goes to a shown
+	 * event that matches the search.
 	 * @param {1 | -1} step
 	 * @param {number} [kind]
 	 */
