@@ -177,8 +177,8 @@ static inline void add_times(struct tree *tree, struct tree_node *node, const st
 }
 
 /*
- * HOT: returns the child of @top for @func. The first guess is the child that followed the last
- * called child when that one was called before.
+ * HOT: returns the child of @top for @func. The first guess is the child that was called next when
+ * the child that was called last (@top->last) had been called the time before.
  */
 static inline struct tree_node *next_child(struct tree *tree, struct tree_node *top,
 					   const struct func *func)

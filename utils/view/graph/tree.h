@@ -38,7 +38,7 @@ struct tree_details {
  * @details: only with wants_details
  * @counter: 0: the node is a function, and tree_counters_spread() sets @value. Otherwise, the node
  *         is a counter (with wants_counters), and this is the counter's index plus 1
- * @value: the growth of a counter in the calls of the parent node
+ * @value: for a node that is a counter, the counter's growth in the calls of the parent node
  * @is_gone: during tree_finish(): the node's numbers were added to another node
  */
 struct tree_node {

@@ -137,10 +137,10 @@ static struct tree_node *find_child(const struct tree_node *parent, const struct
 }
 
 /*
- * Guess the node of an inherited call that has no name and that the parent process has ended. It is
- * the child of @parent that began last before @until_ns.
+ * Guess the node of an inherited call that has no name, and from which the parent process has
+ * returned. It is the callee of @parent whose first call began last before @until_ns.
  *
- * @callee: a function that the child must have called, or NULL
+ * @callee: a function that the guessed node must have called, or NULL
  */
 static struct tree_node *guess_child(const struct tree_node *parent, const struct func *callee,
 				     uint64_t until_ns)

@@ -49,8 +49,8 @@ struct report_cells {
 };
 
 /*
- * @total_name, @self_name: the name with --avg-total, or with --avg-self, if it is another; NULL:
- *                          none
+ * @total_name, @self_name: a short name for this key, which is valid only with --avg-total, or
+ *                          only with --avg-self; NULL: none
  */
 struct report_key {
 	const char *name;

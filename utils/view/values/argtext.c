@@ -223,7 +223,8 @@ static void put_binary128(const uint8_t *bytes, struct strbuf *out)
 	if (sign_exponent & 0x7fff)
 		mantissa |= 1ULL << 63;
 	/*
-	 * A NaN differs from an infinity by any bit of the fraction, even if this bit is left out.
+	 * A fraction with any bit set makes a NaN instead of an infinity. @mantissa lacks the
+	 * lowest bits of the fraction, so one of its bits is set for them.
 	 */
 	if ((sign_exponent & 0x7fff) == 0x7fff && low << 15)
 		mantissa |= 1;

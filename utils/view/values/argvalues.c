@@ -3,7 +3,7 @@
 
 #include "utils/spec/args/autoargs.h"
 
-/* One of this many first arguments tells the number of arguments of a variadic call. */
+/* One of the first DECIDING_MAX arguments of a variadic call tells how many arguments there are. */
 #define DECIDING_MAX 4
 
 uint64_t arg_value_unsigned(const struct arg_value *value, bool is_big_endian)

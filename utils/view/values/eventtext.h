@@ -12,8 +12,8 @@
 struct kerneltext;
 
 /*
- * True for an event that lists of events have. It does not belong to a call, and is not a perf
- * event of the kernel, which each task has.
+ * True for an event that lists of events show: a POINT that does not belong to a call. Perf events
+ * of the kernel are not shown, because each task has them.
  */
 static inline bool event_is_listed(const struct event *event)
 {
