@@ -42,8 +42,8 @@ static inline const struct utrail_trace_recorder *fst_find_recorder(void)
  * Attach the recorder, and declare all events of the program to it while the program's threads run.
  * Returns 0, or -EAGAIN when it must be called again.
  *
- * @door: leads to the recorder, and after the recorder has detached to functions that do nothing;
- *        never freed
+ * @door: its functions lead to the recorder. After the recorder has detached, all but end() lead to
+ *        functions that do nothing. Never freed
  */
 int fst_recorded_came(const struct utrail_trace_recorder *door); /* under the lock of threads */
 int pxt_recorded_came(const struct utrail_trace_recorder *door);

@@ -162,7 +162,10 @@ static void put_line(struct fst_text *text, const struct fstrace_event_impl *imp
 	fst_put_char(text, '\n');
 }
 
-/* Writes a line from a payload. put_line() could not read all arguments a second time (%J). */
+/*
+ * Writes a line from a payload. put_line() is not used, since it would read the arguments again,
+ * and those of %J can be read only once.
+ */
 static void put_line_of(struct fst_text *text, const struct fstrace_event_impl *impl,
 			const struct fst_recorded *recorded, const struct fst_text *payload)
 {
@@ -254,9 +257,10 @@ static inline void log_event(fstrace_event_t *event, const struct fst_spot *spot
 	else if ((consumers & FST_TO_TEXT) || (!consumers && !recorded))
 		log_as_text(impl, spot, values);
 	/*
-	 * In all other cases the event was for a recorder that has detached since the program
-	 * looked, or for a recorder of another process.
+	 * In all other cases nothing is written: the event was for a recorder that has detached
+	 * since the program checked the event's flag, or for a recorder of another process.
 	 */
+
 	errno = spot->error;
 }
 

@@ -6,7 +6,10 @@
 
 FST_TAKE_DOOR;
 
-/* NULL until there is a recorder. After that it never changes, since a door is never freed. */
+/*
+ * NULL until there is a recorder. After that it never changes: a door (door.h) stays when its
+ * recorder detaches.
+ */
 static const struct utrail_trace_recorder *_Atomic recorder;
 
 static inline const struct utrail_trace_recorder *get_recorder(void)
