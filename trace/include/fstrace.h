@@ -161,8 +161,8 @@ void fstrace_limit_rotation_byte_count(fstrace_t *trace, int64_t count);
 #ifndef FSTRACE_CHECK
 /*
  * FSTRACE_DECL(DISK_FULL, "FREE=%64u") makes a static event "DISK-FULL", which
- * fstrace_declare_globals() declares. For tools, a section of the program's file contains its name,
- * a blank, and the text of the format in the source.
+ * fstrace_declare_globals() declares. For tools, a section of the program's file contains NAME, a
+ * blank, and FORMAT as it is written in the source.
  */
 #define FSTRACE_DECL(NAME, FORMAT)                                                               \
 	static fstrace_event_t *NAME;                                                            \

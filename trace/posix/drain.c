@@ -142,8 +142,9 @@ static int append_stop(struct pxt_handle *handle, struct pxt_drain *drain)
 }
 
 /*
- * Skips the unfinished record at the tail if its writer is dead. If the owner is dead, the wait is
- * limited, since a new process may have the pid of the writer.
+ * Skips the unfinished record at the tail if its writer is dead. If the owner is dead, the function
+ * waits for other writers, but at most WAITS_MAX times: a new process may have the pid of a writer.
+ * Returns true if the caller must look at the tail again.
  */
 static bool skip_unfinished(struct pxt_handle *handle, struct pxt_drain *drain, uint64_t tail,
 			    int *waits)
@@ -254,8 +255,8 @@ void pxt_drain_status(struct pxt_handle *handle, struct pxt_drain *drain)
 }
 
 /*
- * Ends a full log that must not lose its events with a STOP, and stops its stream for good. Events
- * that were not flushed are dropped.
+ * Ends a full log whose old events must stay: appends a STOP, and stops the log's stream for good.
+ * Events that were not flushed are dropped.
  */
 void pxt_drain_end_full(struct pxt_handle *handle, struct pxt_drain *drain)
 {

@@ -22,8 +22,8 @@
 #define NAME "utrail-keeper"
 
 /*
- * The interval at which the keeper checks an owner that has closed the descriptor whose lock shows
- * its end.
+ * The interval at which the keeper checks the owner after the owner's lock was released. The owner
+ * may still run, since closing the lock's descriptor releases the lock, too.
  */
 #define LOOK_MS 100
 
@@ -252,8 +252,8 @@ keep_stream(const struct pxt_keeping *from, struct pxt_log_part *part, int lock)
 }
 
 /*
- * True when this process adopts orphans. It would get the keeper as a child, and see it by wait().
- * In such a process the keeper stays a direct child, which wait() ignores.
+ * True when this process adopts orphans. If such a process adopted the keeper, its wait() would see
+ * the keeper. So its keeper stays a direct child without an exit signal, which wait() ignores.
  */
 static bool adopts_orphans(void)
 {
@@ -264,8 +264,8 @@ static bool adopts_orphans(void)
 }
 
 /*
- * Runs in the first child, which makes the keeper and exits, unless it @stays as the keeper. The
- * parent of the keeper is then no process of the program.
+ * Runs in the first child. If @stays is true, this child becomes the keeper. Otherwise it makes the
+ * keeper and exits, so that the keeper's parent is no process of the program.
  */
 static void __attribute__((noreturn))
 begin_keeper(const struct pxt_keeping *keeping, struct pxt_log_part *part, int lock, bool stays)

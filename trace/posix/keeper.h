@@ -88,7 +88,7 @@ void pxt_drain_end_full(struct pxt_handle *handle, struct pxt_drain *drain);
 
 /*
  * gone.c: returns the address where this process has mapped a stream, for pxt_owner_is_gone().
- * Returns 0 when the kernel does not tell the address, or tells another one.
+ * Returns 0 when /proc does not show the mapping at that address, as under an emulator.
  */
 uint64_t pxt_place_of(const struct pxt_stream *stream, size_t bytes);
 /*
@@ -108,8 +108,8 @@ int pxt_finish(struct pxt_stream *stream, size_t bytes, struct pxt_names *names,
 /* Returns the stream's part for its log, or NULL when no log needs completion. */
 struct pxt_log_part *pxt_unfinished(struct pxt_stream *stream, size_t bytes);
 /*
- * For a process that opens a log: complete the log, or wait up to a second for its keeper. If the
- * owner is alive, the log does not change.
+ * For a process that opens a log: wait up to a second for the log's keeper, and then complete the
+ * log if the keeper has not done so. If the owner is alive, the log does not change.
  */
 void pxt_finish_file(int fd);
 /*

@@ -1,6 +1,6 @@
 /*
- * The folder with the files that the processes of a user share: streams "s-N", registries
- * "p-PID-START", names "n-PID-START". Signal-safe.
+ * The folder with the files that the processes of a user share: streams "s-N", ended streams whose
+ * logs are not complete "d-N-SERIAL", registries "p-PID-START", names "n-PID-START". Signal-safe.
  */
 #include "posix/posix.h"
 

@@ -18,7 +18,10 @@ FST_TAKE_DOOR;
 
 static const struct utrail_trace_recorder *_Atomic recorder;
 static _Atomic uint32_t was_asked;
-/* The recorder's number of each event, by id - PT_UNNAMED; 0: the event is not recorded. */
+/*
+ * The number that the recorder has given to each event, by id - PT_UNNAMED; 0: the event is not
+ * recorded.
+ */
 static _Atomic uint32_t numbers[PT_NR_NAMED + 1];
 
 static void look_up_recorder(void)

@@ -16,7 +16,8 @@
  *        @room
  * @first, @last: the oldest record, and the end of the newest one, in bytes since the log's
  *                beginning
- * @is_closed: 1 if the owner has closed the log; 0 if the owner still runs, or was killed
+ * @is_closed: 1 if the log is complete; 0 if the owner still runs, or was killed and no process has
+ *             completed the log yet
  */
 #define PT_LOG_MAGIC   "UTPOSIX\n"
 #define PT_LOG_ORDER   0x01020304u
