@@ -11,7 +11,7 @@
 
 /*
  * The effect of an option on the member at @offset of the target. If an option is given twice, the
- * later one counts.
+ * later one counts, except for OPT_COUNT, OPT_LIST and OPT_SET.
  */
 enum opt_kind {
 	OPT_TRUE,   /* bool: true */

@@ -41,8 +41,11 @@ struct outfile {
 int outfile_open(struct outfile *out, const char *path, mode_t mode, struct uft_err *err);
 
 /*
- * Write the complete file to disk (fsync(2)) and rename it to @path. Returns 0 or a negative errno;
- * after an error the old file stays.
+ * Complete the file. Returns 0 or a negative errno.
+ *
+ * - A file with a random name is written to disk (fsync(2)), and renamed to @path. After an error
+ *   the old file stays.
+ * - A regular file that is written in place loses the rest of its old content.
  */
 int outfile_publish(struct outfile *out, struct uft_err *err);
 

@@ -35,7 +35,10 @@ static bool is_ours(uid_t uid)
 	return uid == 0 || uid == geteuid();
 }
 
-/* True when all users may create names in the directory. */
+/*
+ * True when all users may create names in the directory. A sticky directory of another user counts,
+ * too.
+ */
 static bool is_public(const struct stat *dir)
 {
 	return (dir->st_mode & S_IWOTH) || ((dir->st_mode & S_ISVTX) && !is_ours(dir->st_uid));

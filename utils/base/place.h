@@ -33,8 +33,8 @@ struct place {
  * file that is used is the file that was checked.
  *
  * Links of the caller and of root are followed. A link of another user is
- * - refused in a directory in which all may create names (mode o+w or sticky), even if the kernel
- *   lacks protected_symlinks (proc_sys_fs(5));
+ * - refused in a directory in which all may create names (mode o+w, or a sticky directory of
+ *   another user), even if the kernel lacks protected_symlinks (proc_sys_fs(5));
  * - followed elsewhere, but only to files of the link's owner.
  *
  * Returns 0, or a negative errno with a text that names @path: -EACCES for a refused link, -EISDIR

@@ -30,9 +30,10 @@
  * @len: bytes in @buf
  * @flushed: bytes written before @buf
  * @write: writes @len bytes, or returns a negative errno
- * @failed: the first failure of @write or of the writer, after which output is dropped; owners
- *         check it at the end (sink_flush()), and earlier where they can stop
- * @medium: MEDIUM_TERMINAL, unless the writer sets another one before it begins
+ * @failed: the first failure of @write, or of the code that makes the output (sink_fail()). Later
+ *         output is dropped. Owners check @failed at the end (sink_flush()), and earlier where they
+ *         can stop
+ * @medium: MEDIUM_TERMINAL, unless the code that makes the output sets another one
  * @has_broken: a text was not UTF-8, and the medium could not represent it (escape_add())
  */
 struct sink {
@@ -61,7 +62,7 @@ static inline uint64_t sink_bytes(const struct sink *sink)
 	return sink->flushed + sink->len;
 }
 
-/* Record a failure of the writer if @ret is negative. */
+/* Record a failure of the code that makes the output, if @ret is negative. */
 static inline void sink_fail(struct sink *sink, int ret)
 {
 	if (ret < 0 && !sink->failed)

@@ -36,7 +36,7 @@ void unknown_offer(struct unknown *u, const char *name);
  *
  * @what: the kind of word, as in "unknown field"
  * @expected: "some of" or "one of"
- * @more: a text after the known words, as ", or a counter", or ""
+ * @more: a text after the known words, for example ", or a counter"; "": no text
  */
 int unknown_set(const struct unknown *u, struct uft_err *err, int code, const char *what,
 		const char *expected, const char *more);

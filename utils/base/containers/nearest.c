@@ -55,9 +55,9 @@ static unsigned edit_distance(const struct nearest *n, const char *word)
 
 void nearest_offer(struct nearest *n, const char *word)
 {
-	/* A word that contains the typed text is close: the user may have cut the word short. */
 	unsigned distance = edit_distance(n, word);
 
+	/* A word that contains the typed text is close: the user may have cut the word short. */
 	if (*n->typed && strstr(word, n->typed))
 		distance = MIN(distance, 1U);
 

@@ -33,8 +33,9 @@ void words_deinit(struct words *words);
 #define cleanup_words cleanup(words_deinit)
 
 /*
- * Append @word so that a shell reads it as one word: unchanged if possible, else "quoted", else
- * 'quoted', or $'quoted' for bash and zsh.
+ * Append @word so that a shell reads it as one word: unchanged if possible, or else "quoted". A
+ * word with control characters becomes $'quoted', which bash and zsh read. A word with '!', but
+ * without an apostrophe, becomes 'quoted'.
  */
 void words_quote(const char *word, struct strbuf *out);
 
