@@ -68,7 +68,8 @@ static inline bool arg_value_is_null(const struct arg_value *value)
 }
 
 /*
- * Returns the bytes of a value with its padding. For a string, it returns the bytes of the length.
+ * Returns the number of bytes that a value has in a payload, with its padding. For a string, it is
+ * the number that an empty string has.
  */
 static inline uint32_t argblob_value_bytes(struct arg_type type)
 {

@@ -106,8 +106,8 @@ void dbg_encode(const struct dbg *dbg, struct strbuf *out)
 	for (size_t i = 0; i < dbg->nr_enums; i++)
 		put_line(out, "E: ", dbg->enums[i]);
 	/*
-	 * These are comment lines, which other readers skip. They would stop at lines of unknown
-	 * kinds.
+	 * These are comment lines, because other readers skip comments, but stop at lines of
+	 * unknown kinds.
 	 */
 	for (size_t i = 0; i < dbg->nr_structs; i++)
 		put_line(out, "# S: ", dbg->structs[i]);

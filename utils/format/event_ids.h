@@ -9,7 +9,8 @@
  * number; views show a number without a name as a number.
  *
  * @EVENT_ID_KERNEL: tracepoints, by the recorded kernel's numbers in kernel_header
- * @EVENT_ID_BUILTIN: events that the probe reads, watches and creates itself; uftrace's numbers
+ * @EVENT_ID_BUILTIN: events that the probe makes itself: values that it reads or watches, and call
+ *                    sites; uftrace's numbers
  * @EVENT_ID_LINUX: events of tasks and the scheduler, in perf-cpu*.dat; uftrace's numbers
  * @EVENT_ID_PROC: acts of processes, in proc.dat: this number plus enum proc_kind
  * @EVENT_ID_LIMIT: the probe has left out calls at this point

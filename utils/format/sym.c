@@ -23,7 +23,8 @@ struct name_chunk {
 };
 
 /*
- * The number of symbols before an address that symtab_find() checks. A symbol may contain others.
+ * symtab_find() checks this number of symbols before an address, because a symbol may contain
+ * others.
  */
 #define FIND_BACK_MAX 8
 

@@ -24,7 +24,8 @@ enum token {
 
 /*
  * The other bits of a token's first byte: enum escape, or the time since the previous record. From
- * DELTA_SHORT, the next byte has the low 8 bits of the time.
+ * DELTA_SHORT to DELTA_VARINT - 1, the time is DELTA_SHORT + (bits - DELTA_SHORT) * 256 + the next
+ * byte.
  */
 #define TOKEN_BITS     2
 #define DELTA_SHORT    48 /* smaller values are the time in nanoseconds */

@@ -432,7 +432,7 @@ size_t compact_encode(struct compact_coder *coder, int32_t tid, const uint8_t *r
 	size_t done = 0;
 
 	begin_coder(coder);
-	/* The words of entries are even, so that none of them equals that of an empty slot. */
+	/* An empty slot has number 0. No ENTRY has this word, because words of ENTRYs are even. */
 	coder->funcs[0] = 1;
 	memset(coder->slots, 0, sizeof(coder->slots));
 	for (;;) {

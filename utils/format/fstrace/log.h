@@ -60,8 +60,8 @@ struct fst_log_line {
 void fst_log_sort(char **paths, size_t nr);
 
 /*
- * Open the first log in the sorted @paths. It consists of log->nr_paths files. It ends with
- * fst_log_close().
+ * Open the first log in the sorted @paths, which consists of log->nr_paths files. fst_log_close()
+ * closes it.
  */
 void fst_log_open(struct fst_log *log, char **paths, size_t nr);
 void fst_log_close(struct fst_log *log);

@@ -31,9 +31,9 @@ static int compare_symbols(const void *a, const void *b)
 	const struct symbol *x = a;
 	const struct symbol *y = b;
 
-	/* Until the table is sorted, @size is the symbol's position in the file. */
 	if (x->addr != y->addr)
 		return x->addr < y->addr ? -1 : 1;
+	/* Until the table is sorted, @size is the symbol's position in the file. */
 	return (x->size > y->size) - (x->size < y->size);
 }
 

@@ -22,7 +22,8 @@
  * - A thread takes a second ring, for payloads (event_data.h), at its first declared event. The
  *   tid, lost and writer of the first ring are used for both, and both rings are released together.
  * - With PLAN_FLIGHT the producer overwrites the oldest records and ignores tail. A copy of segment
- *   s is complete if head is then still below the end of the lap that began with s (flight.c).
+ *   s is complete if, after the copying, head is less than a lap (all segments) beyond the start of
+ *   s (flight.c).
  */
 #define RING_PAGE	  4096
 #define RING_SEGMENTS_MAX 64
