@@ -366,8 +366,8 @@ int prepared_find(const struct elf_file *file, struct prepared *out)
 /* --- calls of hooks --- */
 
 /*
- * Add the first call of a hook in a function. The search tries every byte, because other bytes
- * hardly ever look like a call of a hook.
+ * Add the first call of a hook in a function. The search tries every byte, and not only the starts
+ * of instructions: other bytes hardly ever look like a call of a hook.
  */
 static int add_call(struct finder *f, const struct code_func *func, const struct plt_entries *plt)
 {

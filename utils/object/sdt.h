@@ -13,7 +13,8 @@
  * @provider, @name: on the heap, never empty, without control characters
  * @args: places of its arguments in assembler syntax ("4@%eax -8@8(%rsp)"); "": none
  * @pc: address of the `nop` in the file
- * @semaphore: address in the file of a 16-bit counter, or 0; at 0, the program may skip the probe
+ * @semaphore: address in the file of a 16-bit counter, or 0 if the probe has none. While the
+ *         counter is 0, the program may skip the probe
  */
 struct sdt_probe {
 	char *provider;
@@ -31,7 +32,7 @@ struct sdt_probes {
 
 /*
  * Load the marked places of @file. Returns 0, -ENOMEM, or -EINVAL for damaged notes, with the first
- * damaged place in @err. Notes of the other byte order are ignored. @out is empty after a failure.
+ * damaged place in @err. Notes of big-endian files are ignored. @out is empty after a failure.
  *
  * @path: the file's name in errors
  */

@@ -376,8 +376,9 @@ static int order_funcs(struct code_func *funcs, size_t nr)
 }
 
 /*
- * Sort functions. Drop each function that is within another function. The other function gets those
- * facts that it lacks.
+ * Sort functions, and drop each function that begins within another one. The other function extends
+ * to the later end of the two, and gets the table if it has none. If both begin at one address, it
+ * also gets the name if it has none, and the facts about frames.
  */
 static int sort_funcs(struct code *code)
 {

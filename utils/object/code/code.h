@@ -38,8 +38,8 @@ struct code_table {
  * @has_frames: call frame information states its start
  * @is_framed: call frame information shows that the function is not entered by a call: a signal
  *         enters it, a frame exists at its start, or it never returns
- * @has_own_unwinder: its personality routine uses no tables; it belongs to the program, because
- *         routines of compilers use tables
+ * @has_own_unwinder: the function's personality routine uses no tables; such a routine belongs to
+ *         the program, because routines of compilers use tables
  * @is_guessed: its end is unknown; it extends to the next function
  */
 struct code_func {
@@ -83,7 +83,8 @@ struct code_work {
  * Starts as { 0 } and ends with code_deinit(). Names and bytes live as long as the file is open.
  *
  * @file: borrowed
- * @sections: the sections that a running program has in memory, without call frame information
+ * @sections: the sections that a running program has in memory, except those that are call frame
+ *         information
  * @funcs: sorted by start, without overlap; found by symbols and by .eh_frame, which stripped files
  *         also have
  * @starts: sorted by address

@@ -231,8 +231,8 @@ _Static_assert(offsetof(struct lead_place, site) == 0 && offsetof(struct lead_no
 	       "ordered by order_u64()");
 
 /*
- * True when place @i is at a function's start and has @addr as its site or entry, and the previous
- * jump does not overwrite @addr. Most references to such an address are calls.
+ * True when place @i is at a function's start and has @addr as its site or entry, and a jump at the
+ * place before does not overwrite @addr. Most references to such an address are calls.
  */
 static bool is_entry(const struct scan *s, size_t i, uint64_t addr)
 {

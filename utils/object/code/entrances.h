@@ -132,7 +132,8 @@ void windows_fill(const struct code *code, struct insns *insns, const struct lea
  * - tables of addresses: aligned words of data, and relocations that make an address
  * - the places where exceptions land
  *
- * Windows outside of functions, or in functions with undecodable bytes, may not be used.
+ * These windows may not be used: those outside of functions without @is_padding, and those in
+ * functions with undecodable bytes.
  */
 int entrances_find(const struct code *code, struct insns *insns, struct window *windows, size_t nr);
 

@@ -252,8 +252,8 @@ static int survey_functions(struct survey *s, struct insns *insns)
 }
 
 /*
- * Survey the functions that were added to those at the @nr @starts, and survey the function before
- * each of them again.
+ * Survey the functions that were added since @code had only the @nr functions at @starts. The
+ * function before each added one is surveyed again.
  */
 static int survey_added(struct survey *s, struct insns *insns, const uint64_t *starts, size_t nr)
 {

@@ -1,6 +1,6 @@
 /*
  * Facts for finding the calls that are open in a running program: the kind of hook that a function
- * calls, and the library call after which a return address is.
+ * calls, and the library call to which a return address belongs.
  */
 #ifndef UTRAIL_OBJECT_HOOKED_H
 #define UTRAIL_OBJECT_HOOKED_H

@@ -29,8 +29,8 @@ struct dwarf_owners {
  *
  * @name: name of the template
  * @letter: kind of node in utils/spec/args/shape.h
- * @paths: the members, perhaps of base classes, whose offsets are numbers of the node in the shape;
- *         if the letter requires a pointer, the first member must be one
+ * @paths: the members whose offsets become numbers of the shape's node; they may be in base
+ *         classes. If the letter requires a pointer, the first member must be one
  */
 struct dwarf_layout {
 	const char *name;

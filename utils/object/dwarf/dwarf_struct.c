@@ -10,7 +10,7 @@
 #define SAME_NAMES     1024
 #define FIELDS_MAX     64
 #define ELEMENTS_MAX   65535
-#define FIELD_NAME_MAX 1024 /* many fields may share a longer name, so these are left out */
+#define FIELD_NAME_MAX 1024 /* fields with longer names are left out: many may share one name */
 
 /*
  * A definition that is being made.

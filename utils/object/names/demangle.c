@@ -15,7 +15,8 @@
 
 /*
  * Limited output of libiberty: a short name can stand for gigabytes. Only a longjmp() out of the
- * callback stops libiberty. Nothing leaks: libiberty has nothing on the heap while it calls.
+ * callback stops libiberty. Nothing leaks: libiberty has nothing on the heap when it calls the
+ * callback.
  */
 struct printer {
 	struct strbuf *out;

@@ -246,7 +246,7 @@ static uint64_t *proving_slots(const struct plt_entries *plt, size_t *nr)
 
 /*
  * True when code calls or jumps through a library function's GOT slot (x86: ff 15, ff 25, 32-bit
- * distance). Other slots hold addresses that must not change.
+ * distance). Code that only reads a slot takes the function's address, which must not change.
  */
 static bool has_call_through_got(const struct elf_file *file, const struct plt_entries *plt)
 {
