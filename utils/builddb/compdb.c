@@ -410,7 +410,8 @@ static int add_execution(struct compdb *db, const struct executions *executions,
 int compdb_add_executions(struct compdb *db, const struct executions *executions)
 {
 	/*
-	 * By execution: true when an earlier execution of the same command has added the entries.
+	 * By execution: true for a driver whose entries were added, and for all executions that
+	 * follow it in its process or descend from it.
 	 */
 	char *covered cleanup_free = calloc(executions->nr + 1, 1);
 	int ret = 0;

@@ -20,8 +20,8 @@
 int deps_rules(const struct executions *executions, struct files *files, struct sink *sink);
 
 /*
- * Write as comments of make the dependencies of deps_rules() on files below the first execution's
- * directory that @declared does not have.
+ * Write as comments of make those dependencies of deps_rules() that @declared does not have. Only
+ * dependencies on files below the first execution's directory are written.
  */
 int deps_undeclared(const struct executions *executions, struct files *files,
 		    const struct make_rules *declared, struct sink *sink);

@@ -27,7 +27,8 @@ struct deps_step;
  * @stops_at_files: the walk does not continue from files that exist at the end, unless it begins
  *         there
  * @reached, @nr_reached: the contents, in the order in which they were reached
- * @seen: by content, and after all contents by execution: the last @round that has visited it
+ * @seen: for each content, and after all contents for each execution: the number of the last round
+ *         (@round) that has visited it
  */
 struct deps_walk {
 	const struct executions *executions;

@@ -95,7 +95,7 @@ struct etrace_record {
  *
  * @note: reports a fault: the line's number, from 1; the byte in the line, from 0
  * @line: number of lines so far
- * @named: tasks that have the next variable
+ * @named: tasks that were named since the last variable; the next variable belongs to them
  * @is_in_variable: a variable has begun at @variable_at of @variables, and the next line may
  *         continue it
  * @next, @last_ns, @by_tid, @cpus, @next_made: state of etrace_reader_next()
