@@ -26,7 +26,7 @@ SELECT = """const { app, recording } = window.utrail, task = recording.tasks[1];
         if (recording.names[task.func(i)] === "level2" && !(task.dur[i] <= task.dur[longest])) longest = i;
     app.select([task, longest]);"""
 
-# For each picture: its page, the fragment of its address, the width, the dark colours, and the
+# For each picture: its page, the fragment of its address, the width, True for dark colours, and the
 # script that runs before the picture is taken.
 PICTURES = {
     "timeline": ("tree", "view=timeline", 1280, False, ""),

@@ -21,7 +21,8 @@ logs=$PWD/build-logs
 # The cache of sample programs. All builds of utrail use the same sample programs.
 export UTRAIL_TEST_CACHE=$PWD/build/e2e-programs
 # With this variable ccache gets the list of headers from the compiler (-MD, which ninja needs
-# anyway). Without it, ccache preprocesses each new source, in a fifth of the time of a compilation.
+# anyway). Without it, ccache first preprocesses each new source, which takes a fifth of the time of
+# a compilation.
 export CCACHE_DEPEND=1
 mkdir -p "$logs"
 
