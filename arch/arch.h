@@ -125,8 +125,8 @@ void arch_write_gate(uint8_t gate[ARCH_GATE_BYTES], const uint64_t *cell);
 void arch_write_pass(uint8_t pass[ARCH_PASS_BYTES]);
 
 /*
- * A jump to code within 2 GiB, a call of such code, and instructions of the same length that do
- * nothing.
+ * A jump to code within 2 GiB, a call of such code, and instructions of @bytes bytes together that
+ * do nothing.
  */
 #define ARCH_JUMP_BYTES 5
 

@@ -15,8 +15,9 @@
 
 /*
  * syscall(3) as in glibc, with a check for calls that make children or forbid system calls
- * (libmcount/program/clone.c). The child may have another stack, so a register tells the child what
- * to do: 1 in %r9 means that it calls thread_after_fork().
+ * (libmcount/program/clone.c). If probe_syscall() returns 1, the call is made at label 4, and its
+ * child calls thread_after_fork(). That path keeps no data on the stack, since the child may have
+ * another stack.
  */
 FUNCTION syscall
 	.irp	number, 56, 57, 58, 435, 157 /* clone, fork, vfork, clone3, prctl */
