@@ -1,7 +1,7 @@
 /*
- * gprof's functions, interposed. They do nothing, as under uftrace. The start code of -pg would
- * begin a timer, a table and a file gmon.out. The file would be empty, since our mcount() gets the
- * calls.
+ * gprof's functions, interposed. They do nothing, as under uftrace. Without them the start code of
+ * -pg would begin a timer, a table and a file gmon.out. The file would be empty, since our mcount()
+ * gets the calls.
  */
 #include "utils/base/compiler.h"
 

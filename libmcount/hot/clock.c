@@ -9,8 +9,9 @@
 #define NSEC_PER_SEC 1000000000ULL
 
 /*
- * The first and the last interval between two fits. The first is short. A scale from a baseline of
- * 1 ms has an error of 10 ppm, as a reading is accurate to 10 ns.
+ * The first interval between two fits, and the length from which on intervals do not double any
+ * more. The first is short: a scale from a baseline of 1 ms has an error of 10 ppm, since a reading
+ * is accurate to 10 ns.
  */
 #define FIT_FIRST_NS 1000000ULL
 #define FIT_LAST_NS  100000000ULL

@@ -247,7 +247,8 @@ NOINLINE static void exit_unguarded(uint64_t sp, uint64_t fn)
 
 /*
  * HOT: enters calls that thread->calls does not contain. The guard is set, and no frame is inside
- * of @sp. Both functions need more registers than the hook, so they are not inline.
+ * of @sp. This function and enter_rule_open() need more registers than the hook, so they are not
+ * inline.
  */
 NOINLINE static void enter_rule(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
 {
@@ -315,7 +316,7 @@ NOINLINE static void enter_left_alone(struct thread *t, uint64_t sp, uint64_t fn
 	guard_leave_fast(t);
 }
 
-/* HOT: enters a call in any other state of the thread. */
+/* HOT: enters a call under a plan that none of the three functions above enters. */
 NOINLINE static void enter_by_plan(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
 {
 	guard_take(t);
@@ -403,7 +404,7 @@ NOINLINE static void exit_alike(struct thread *t, uint64_t sp, uint64_t fn)
 	exit_seen(t, sp, fn);
 }
 
-/* HOT: ends a call in any other state of the thread. */
+/* HOT: ends a call that exit_alike() does not end. */
 NOINLINE static void exit_by_plan(struct thread *t, uint64_t sp, uint64_t fn)
 {
 	guard_take(t);

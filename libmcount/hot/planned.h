@@ -152,7 +152,8 @@ struct watch_state {
  * @depth: the plan's limit of depth
  * @open_base: in a thread that is not settled, the innermost frame with a struct planned_frame;
  *             else NULL
- * @is_ready: the frame above @open_base is, or would be, thread->admitted
+ * @is_ready: planned_open() has made the thread ready: the frame above @open_base, as soon as there
+ *            is one, is thread->admitted
  * @readings: the values that were read at the entry of each frame; NULL until there are any
  * @estimate_ns: with PLAN_ESTIMATE: the time of the end of calls that are found to have returned;
  *               0: now

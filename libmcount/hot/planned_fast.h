@@ -125,8 +125,8 @@ static inline struct planned_frame *planned_next_frame(const struct thread *t)
 }
 
 /*
- * True when a call with @rule passes -L and is not left out. Its nested calls may be in other
- * source files.
+ * True when a call with @rule passes -L and is not left out. This is decided for each call alone,
+ * since its nested calls may be in other source files.
  */
 static inline bool planned_is_placed(const struct planned *p, const struct plan_rule *rule)
 {

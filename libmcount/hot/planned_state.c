@@ -303,8 +303,8 @@ void planned_take_up(struct thread *t)
 	} while (plan != __atomic_load_n(&probe.live, __ATOMIC_ACQUIRE));
 
 	/*
-	 * If only functions were added, open calls have changed the selection already. Their
-	 * arguments had their effect, too.
+	 * If the new plan only adds functions, p->now stays right. The open calls changed it when
+	 * they began, and conditions on their arguments had their effect then.
 	 */
 	struct selection now = p->era == plan->era ? p->now : redo_frames(t, plan);
 

@@ -232,7 +232,7 @@ struct probe {
 	const struct control_page *control;
 	const _Atomic uint32_t *news;
 	uint32_t nr_writers; /* the value in @control at the beginning */
-	bool is_finished;    /* this process has asked for the end; others learn of it */
+	bool is_finished;    /* this process has asked to end the recording; others learn of it */
 	/* the arena's header, always at this address. arena.h maps the rest when it is needed */
 	struct arena *arena;
 

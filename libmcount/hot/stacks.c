@@ -153,8 +153,8 @@ static struct thread *find_parked(uint64_t slot)
 }
 
 /*
- * Returns the stack from which @t was taken up, or NULL unless that is a made stack with @slot on
- * it.
+ * Returns the stack from which @t was taken up, if that is a made stack, @slot is on it, and no
+ * other thread runs it. Otherwise returns NULL.
  */
 static struct thread *find_around(struct thread *t, uint64_t slot)
 {

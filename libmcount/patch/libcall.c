@@ -25,8 +25,8 @@
  */
 
 /*
- * The number of sites for which address space is reserved, including those of later modules. Sites
- * keep their addresses.
+ * The least and the greatest number of sites for which address space is reserved. It is reserved
+ * once, for later modules, too, since sites keep their addresses.
  */
 #define CALLS_ROOM 65536
 #define CALLS_MAX  (1U << 20)

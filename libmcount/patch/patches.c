@@ -514,8 +514,8 @@ void patches_adopt(const struct plan_patch *patches, uint32_t nr,
 		if (a.module && a.module != patched_modules)
 			munmap(a.module, module_bytes(of_module));
 		/*
-		 * If the process has executed another program or closed the module since then,
-		 * there is nothing to patch.
+		 * If the process has executed another program or closed the module since the
+		 * recorder made these patches, there is nothing to patch.
 		 */
 		if (a.module && !a.is_loaded && text == PATCHES_OUT)
 			continue;

@@ -17,7 +17,8 @@
  *   plans_extend    adds functions with their rules and captures, library calls and points (dlopen)
  *   plans_replace   replaces functions, rules, captures, watches, and settings that are not fixed.
  *                   Library calls and points are only added. After it no calls are `plain`.
- *                   -EBUSY: PLANS_RETIRED_MAX. Not to be called from a hook
+ *                   Returns -EBUSY when PLANS_RETIRED_MAX replaced plans are still in use. Not to
+ *                   be called from a hook
  */
 int plans_begin(int fd);
 int plans_extend(int fd);

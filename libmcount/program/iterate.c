@@ -1,4 +1,7 @@
-/* dl_iterate_phdr(3), interposed. It shows AddressSanitizer's library as the first library. */
+/*
+ * dl_iterate_phdr(3), interposed. It shows the probe to AddressSanitizer's library as the last
+ * module.
+ */
 #include <link.h>
 #include <stdbool.h>
 #include <stddef.h>

@@ -38,9 +38,9 @@ struct py_object *codes_ask_frame(struct py_frame *frame)
 }
 
 /*
- * True when another module has a place in code objects, too. Then no value may be stored: when the
+ * True when another module has a place in code objects, too. Then no value may be stored. When the
  * code is freed, the interpreter would call the function by which that module frees its own value,
- * with NULL.
+ * and pass NULL to it.
  */
 static bool has_others(struct py_object *code, bool is_of_main)
 {

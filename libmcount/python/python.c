@@ -57,7 +57,10 @@ static bool is_of_program(const void *function)
 	return false;
 }
 
-/* True when functions of the interpreter will be patched: its calls must not change then. */
+/*
+ * True when functions of the interpreter will be patched. In this case the probe does not listen,
+ * since that would change the calls that are recorded.
+ */
 static bool is_patched(void)
 {
 	uint32_t flag = is_of_program((const void *)py.version) ? PLAN_PATCHES_PROGRAM

@@ -10,7 +10,7 @@
  * @newest: the latest known thread of @main, which is the first of the list
  * @newest_id: the highest number of a thread that the probe listens to; numbers only grow
  * @has_hooks: the program has audit hooks, which run when a profile function is set. So the probe
- *             sets no more
+ *             sets no more profile functions
  * @is_monitored: the probe listens by sys.monitoring, and sets no profile functions
  * @is_setting: the probe is setting a profile function or a tool
  * @first: the place of the first thread in the list of @main; NULL: it is not known

@@ -48,8 +48,9 @@ static intptr_t place_of(struct py_object *names, const struct py_object *name)
 }
 
 /*
- * Returns the value of parameter @nr, which inner functions use, before 3.11, or NULL. Its cell is
- * after the variables, at the place that its name has among the code's names of cells.
+ * Before 3.11: returns the value of parameter @nr from its cell, or NULL. A parameter that inner
+ * functions use has a cell. The cell is after the variables, at the place that the parameter's name
+ * has among the code's names of cells.
  */
 static struct py_object *value_in_cell(struct py_object *code, struct py_object **locals,
 				       unsigned nr)

@@ -209,7 +209,7 @@ static void on_fault(int sig, siginfo_t *info, void *context)
 
 	if (signal_switches_have(sig))
 		signal_switches_obey(sig, has_own);
-	/* A signal of --signal ends no program that has no handler for it. */
+	/* A signal of --signal does not end the program, even if the program has no handler. */
 	if (!signal_switches_have(sig) || has_own)
 		pass_on(sig, info, context);
 	if (signal_switches_have(sig))

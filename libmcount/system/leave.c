@@ -34,8 +34,8 @@ static uint64_t own_handle;
 /* --- the steps --- */
 
 /*
- * Stores the former target in a slot that leads to the probe. If other code has changed the slot
- * since then, it is not changed.
+ * Stores the former target in a slot that leads to the probe. A slot that other code has changed in
+ * the meantime is left as it is.
  */
 static void undo_slot(struct undo *undo, void *arg)
 {
@@ -116,8 +116,8 @@ static int64_t withdraw(uint64_t *ranges, uint64_t room)
 }
 
 /*
- * Returns the number of threads inside of hooks, of long calls (undo_enter()), and of slots that
- * still led to the trampoline.
+ * Returns a sum: the threads inside of hooks, the threads inside of long calls (undo_enter()), and
+ * the slots that still led to the trampoline.
  */
 static int64_t count_inside(void)
 {

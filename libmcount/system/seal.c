@@ -26,7 +26,7 @@ static const uint16_t to_handle[] = { SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_
 
 /*
  * System calls for a conversation with the recorder and for its orders, by the probe or by libc. A
- * program must allow all to be recorded from its beginning.
+ * program is recorded from its beginning only if it allows all of them.
  */
 static const uint16_t to_talk[] = {
 	SYS_socket,	   SYS_connect,	       SYS_sendto,	 SYS_recvmsg,
@@ -63,7 +63,7 @@ static bool allows_all(const struct numbers *forbidden, const uint16_t *numbers,
 
 /*
  * Takes allowed @numbers out of @forbidden. A call that an earlier filter forbids stays in
- * @forbidden, and so does a number in no list.
+ * @forbidden, and so does a number that is in none of the arrays above.
  */
 static void judge_numbers(struct numbers *forbidden, const struct sock_fprog *program,
 			  const uint16_t *numbers, unsigned nr)

@@ -130,7 +130,8 @@ void probe_stop(void)
 }
 
 /*
- * The longest wait for a slow recorder, 0.1 seconds. Until then other processes may still record.
+ * The longest wait for a slow recorder, 0.1 seconds. Until the recorder has ended the recording,
+ * other processes may still record.
  */
 #define FINISH_STEPS   10
 #define FINISH_STEP_NS 10000000

@@ -136,7 +136,10 @@ static int open_one(const struct plan_counter *counter, int leader, bool user_on
 	return own_syscall(SYS_perf_event_open, &attr, 0, -1, leader, PERF_FLAG_FD_CLOEXEC);
 }
 
-/* True for a clock, which counts the same without the kernel's work: not all users may see that. */
+/*
+ * True for a clock. It counts the same without the kernel's work, which not all users are allowed
+ * to count.
+ */
 static bool is_clock(const struct plan_counter *counter)
 {
 	return counter->type == PERF_TYPE_SOFTWARE && (counter->config == PERF_COUNT_SW_CPU_CLOCK ||
