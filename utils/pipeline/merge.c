@@ -7,8 +7,9 @@
 #include "utils/pipeline/pipeline.h"
 
 /*
- * @heap: a key for the next event of each lane, with the smallest key at the top. It has @cap
- *        slots. Unused slots have MERGE_KEY_END, so each node has two children or none
+ * @heap: a key for the next event of each lane, with the smallest key at the top. Unused slots have
+ *        MERGE_KEY_END
+ * @cap: the number of slots. It is odd, so each node has two children or none
  * @barrier_ns: events after this time must wait, because a lane of a growing recording holds back
  *              an earlier event
  * @is_running: the last event came from the lane that is now at the top, which may have a long run

@@ -165,7 +165,7 @@ struct session *task_session(const struct task *task, uint64_t time_ns);
 
 /*
  * Returns the time after @now_ns at which the task executes another program, or UINT64_MAX if it
- * never does. The task's first session counts from the task's start.
+ * never does. The start of the task's first session is not such a time.
  */
 uint64_t task_next_exec_ns(const struct task *task, uint64_t now_ns);
 

@@ -63,7 +63,10 @@ struct file_content {
 	bool is_outside;
 };
 
-/* The acts of a use, for listings of opened files. */
+/*
+ * Bits of file_use.what, for listings of opened files. Such a listing has the uses with FILE_SHOWN,
+ * and shows them as reading or writing by the next two bits.
+ */
 enum {
 	FILE_SHOWN = 1,
 	FILE_SHOWN_READ = 2,

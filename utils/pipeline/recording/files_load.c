@@ -98,7 +98,10 @@ static uint32_t opened_content(struct loading *load, uint32_t name, uint32_t fla
 		content = files_content(files, name);
 	if (content == FILES_NONE || files->contents[content].kind != CONTENT_FILE || !begins)
 		return content;
-	/* A file with several names keeps its content: all of them name it. */
+	/*
+	 * A content without uses serves as the new content. A file with several names keeps its
+	 * content, because the other names have it, too.
+	 */
 	if (files->contents[content].first_use == FILES_NONE ||
 	    files->contents[content].nr_names > 1) {
 		files->contents[content].is_outside = false;

@@ -91,7 +91,7 @@ const struct func *space_find(struct addr_space *space, uint64_t addr, struct uf
 const struct func *space_symbol(const struct addr_space *space, uint64_t addr);
 
 /*
- * Like space_symbol(). *@offset becomes the offset of @addr in the module, in the same units as
+ * Like space_symbol(). *@offset becomes @addr relative to the start of the module, like
  * symbol->addr.
  */
 const struct func *space_symbol_offset(const struct addr_space *space, uint64_t addr,

@@ -1,4 +1,4 @@
-/* HOT: finished calls from compact blocks (see compact_calls.h). */
+/* HOT: calls from compact blocks, as events after stg_calls() (see compact_calls.h). */
 #include "utils/pipeline/sources/compact_calls.h"
 
 #include "utils/base/compiler.h"
@@ -87,7 +87,7 @@ NOINLINE static bool payload_step(const struct stg_calls *calls, struct compact_
 }
 
 /*
- * HOT: read ENTRYs of functions that the block has named, and EXITs of the innermost call.
+ * HOT: read ENTRYs of functions that cursor->named knows, and EXITs of the innermost call.
  * *@is_read becomes true if a call of another kind was read into *@odd.
  */
 static size_t fast_calls(struct stg_calls *calls, struct compact_cursor *cursor,

@@ -139,7 +139,7 @@ static struct event event_of(const struct queued *queued)
 	return event;
 }
 
-/* A lost event may have been the end of a call. */
+/* True for LOST. A lost event may have been the end of a call. */
 static bool is_loss(const struct queued *next)
 {
 	return next->type == EVENT_LOST;

@@ -12,7 +12,10 @@
 /* A further thread is started only for this number of bytes of records or more. */
 #define WORTH_BYTES (1UL << 20)
 
-/* A task with a larger share of the work is split, so that no thread works alone at the end. */
+/*
+ * A task is split if it is larger than this percentage of a thread's equal share of the work. So no
+ * thread works alone at the end.
+ */
 #define LARGE_PERCENT 60
 #define PIECE_LEAST   (256UL << 10)
 #define PIECE_MOST    (8UL << 20)

@@ -40,7 +40,10 @@ static bool has_clear_sessions(const struct task *task)
 	return true;
 }
 
-/* A position in the file of records does not tell which calls of the kernel are open. */
+/*
+ * True when the task has calls of the kernel. A position in the file of records does not tell which
+ * of them are open.
+ */
 static bool has_kernel_calls(const struct lane *lane)
 {
 	const struct survey *surveys = lane->pipe->surveys;

@@ -675,8 +675,8 @@ ssize_t src_user_read(struct src_user *src, struct event *events, size_t max, ui
 		struct record rec = load_record(src, src->at);
 
 		/*
-		 * A LOST record has time 0 here. A growing file may have only a part of the
-		 * payload.
+		 * Look at the time before the payload: a growing file may have only a part of the
+		 * payload of a record after @until_ns. A LOST record has time 0 here.
 		 */
 		if (rec.time_ns > until_ns)
 			return nr;

@@ -223,8 +223,9 @@ ssize_t stg_time_due(struct stg_time *stage, uint64_t now_ns, struct event *out)
 uint64_t stg_time_waits_since(const struct stg_time *stage);
 
 /*
- * At the end: release all held calls, which have not returned. @out has room for stg_time_room()
- * events.
+ * At the end: release the held calls, which have not returned. If calls have thresholds of their
+ * own, release them up to the innermost one whose threshold is not UINT64_MAX. @out has room for
+ * stg_time_room() events.
  */
 ssize_t stg_time_finish(struct stg_time *stage, struct event *out);
 void stg_time_deinit(struct stg_time *stage);
