@@ -478,7 +478,7 @@ static uint32_t implied_flag(enum spec_option option, bool is_negated)
 	}
 }
 
-/* Add the action that the option implies. The items may change it: -F f, -F f@clear. */
+/* Add the action that the option implies (-F f). An item can prevent it (-F f@clear). */
 static void apply_option(struct parse *p, bool is_negated)
 {
 	struct trigger *trigger = &p->spec->trigger;

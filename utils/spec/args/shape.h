@@ -14,12 +14,12 @@
  *
  * 	LETTER NUMBER[.NUMBER...][:NAME];
  *
- * Offsets count from the beginning of the node's object. Values, @a is their offset:
+ * Offsets count from the beginning of the node's object. Values (@a is their offset):
  * 	i u c f p e t	@b bytes, as in utils/spec/args/structdef.h; the name of e and t is the
  * 			enum's or struct's
  * 	z s S		a pointer to a C string; std::string of GNU's library, of LLVM's
  * 	w		a text: @a offset of the pointer, @b of the length
- * Composites, whose name is shown, with one child (m and v: as many as they say):
+ * Composites, whose name is shown, with one child (m, v and x: with NUMBER children):
  * 	r BEGIN.END.BYTES	n POINTER.COUNT.BYTES	k POINTER.NUMBER.BYTES
  * 	a OFFSET.NUMBER.BYTES
  * 	m OFFSET.NUMBER		o FLAG.BYTES		q POINTER		v INDEX.BYTES.NUMBER
