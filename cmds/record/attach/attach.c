@@ -16,7 +16,8 @@
 #include "cmds/record/attach/hand_over.h"
 #include "cmds/record/attach/callable_thread.h"
 
-#define ATTACH_MS 120000 /* the recorder reads symbols during this time */
+/* The limit on the duration of a call of utrail_attach(). Meanwhile the recorder reads symbols. */
+#define ATTACH_MS 120000
 
 #define PUT_IN_TRIES   50
 #define PUT_IN_WAIT_US 1000

@@ -14,8 +14,8 @@
 #include "utils/base/err.h"
 
 /*
- * A thread that ptrace(2) can stop. For each process, only one thread of the recorder calls the
- * functions. It is the tracer for the kernel.
+ * A thread that ptrace(2) can stop. For each process, only one thread of the recorder may call the
+ * functions of this file, because the kernel knows that thread as the tracer.
  *
  * If the recorder dies, the kernel lets all threads go on in their current state. So if a thread is
  * made to do a call, the call must return to the thread's former context by itself (call.c).
@@ -35,7 +35,8 @@ struct attached_thread {
  * @threads: the threads to which the recorder is attached
  * @wait: called while a thread does a call. It waits for at most a millisecond. NULL: not called
  * @call_gadget, @return_gadget: see arch_remote_find_gadgets()
- * @room: the recorder's memory in the process, with code and a stack after it; 0: none
+ * @room: the recorder's memory in the process. It has code, a stack, a thread's context, and
+ *        arguments; 0: none
  */
 struct attached {
 	pid_t pid;
@@ -65,8 +66,8 @@ void attached_close(struct attached *w);
 #define cleanup_world cleanup(attached_close)
 
 /*
- * Stop all threads, also those that start meanwhile. A thread may not stop, because it waits for a
- * disk or in vfork(2). All threads are then let go, and the result is -EBUSY.
+ * Stop all threads, also those that start meanwhile. If a thread does not stop, because it waits
+ * for a disk or in vfork(2), all threads are let go, and the result is -EBUSY.
  */
 int attached_stop(struct attached *w, struct uft_err *err);
 

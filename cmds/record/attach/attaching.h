@@ -9,7 +9,8 @@
 #include "utils/base/cleanup.h"
 #include "utils/format/probe/attach.h"
 
-#define LOAD_MS	  60000 /* a slow thread may hold a lock during this time */
+/* The limit on the duration of a call, which may wait for a lock that a slow thread holds. */
+#define LOAD_MS	  60000
 #define CODES_MAX (ATTACHED_ARGS_BYTES / (2 * sizeof(uint64_t)))
 
 /*

@@ -166,8 +166,8 @@ enum selected {
 };
 
 /*
- * Selects the changes to be made. A patch that jumps to the patch before it changes together with
- * that patch.
+ * Selects the changes to be made. If a patch jumps to the previous patch of the list, both are
+ * changed together.
  */
 static int select_changes(struct attaching *a, const struct attach_patches *job,
 			  enum selected selected, struct text *out)

@@ -276,8 +276,8 @@ bool text_is_in(const struct attached *w, const struct attach_change *c)
 }
 
 /*
- * Reports to the probe whether the change is out. The probe makes the changes in modules that are
- * loaded again.
+ * Reports to the probe whether the change is out. When a module is loaded again, the probe makes
+ * all changes in it that are not out.
  */
 static void tell_probe(const struct attached *w, const struct attach_change *c, uint8_t is_out)
 {
@@ -286,8 +286,8 @@ static void tell_probe(const struct attached *w, const struct attach_change *c, 
 }
 
 /*
- * Writes the wanted changes. A patch that jumps to the patch before it is only written if that
- * patch is in the text.
+ * Writes the wanted changes. If a patch jumps to the previous patch of the list, it is written only
+ * when the previous patch is in the text.
  */
 static void write_in(const struct look *look, const struct text *text)
 {

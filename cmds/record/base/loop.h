@@ -42,8 +42,9 @@ void loop_remove(struct loop *loop, int fd, const struct served *served);
 void loop_close_fd(struct loop *loop, int *fd, const struct served *served);
 
 /*
- * Make a timer that expires every @period_ns nanoseconds, and serve it. With 0 the caller must set
- * the timer first. Returns the timer's descriptor, or a negative errno.
+ * Make a timer that expires every @period_ns nanoseconds, and serve it. With a period of 0, the
+ * timer does not expire until the caller sets it. Returns the timer's descriptor, or a negative
+ * errno.
  */
 int loop_add_timer(struct loop *loop, uint64_t period_ns, struct served *served);
 

@@ -98,7 +98,7 @@ struct record_settings {
 	bool reports_crashes;
 	bool use_libcalls; /* record calls that the program makes into libraries */
 	bool attaches;	   /* -p: attach to running processes, and leave them at the end */
-	/* attach even to a process that its system call filter may end because of the attaching */
+	/* attach even if a system call filter of the process may end the process because of that */
 	bool force;
 	bool nest_libcalls; /* record calls that libraries make into each other */
 	/* record calls of Python itself, unless Python is patched */

@@ -106,8 +106,8 @@ struct control {
 int control_listen(struct control *ctl, struct uft_err *err);
 
 /*
- * Call this function repeatedly during long work. It informs a probe that waits for the work that
- * the recorder is alive.
+ * Call this function repeatedly during long work. If a probe waits for the end of the work, this
+ * function tells the probe that the recorder is alive.
  *
  * @arg: the struct control
  */
