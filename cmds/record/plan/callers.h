@@ -8,7 +8,7 @@
 #include "cmds/record/plan/modules.h"
 #include "utils/format/probe/control.h"
 
-#define CALLERS_JIT "jit" /* the word in such a list for memory without a file */
+#define CALLERS_JIT "jit" /* the word for memory without a file, in lists of names */
 
 /*
  * True when the file name of @path begins with a name in the list @names. The list is separated by

@@ -50,8 +50,8 @@ static int try_counter(const struct counter *counter)
 }
 
 /*
- * Warns with the reason why the recorder cannot open it. The program's reason is most likely the
- * same.
+ * Warns about a counter, with the reason why the recorder cannot open it. The program's reason is
+ * most likely the same.
  */
 static void warn_counter(const struct counter *counter, const struct msg *msg)
 {

@@ -17,7 +17,7 @@
 /*
  * A function that is left out, because its recording costs too much (control/overhead.c).
  *
- * @func: the function without a rule, relative to the start of the file
+ * @func: the function, relative to the start of the file. Its rule is PLAN_NO_RULE
  * @rate: as in struct budget_func
  * @rules: the generation of the rules of -P and -U at the time when the function was left out.
  *         Later rules take precedence

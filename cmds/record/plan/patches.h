@@ -51,9 +51,10 @@ struct packed_patches {
  * @packed: the patches of an unprepared file, until module_patches_unpack() moves them to @found
  * @found: a list of struct found_patch. Patches that belong together follow each other
  * @nr_short, @nr_unknown: as in struct prepared
- * @nr_chosen: the number of functions of an unprepared file into which rules put hooks
- * @counts: the number of these functions, by enum unprepared_way
- * @verdicts: for each of these functions, "ADDRESS NAME: how or why not" with a NUL. The lines are
+ * @nr_chosen: the number of functions of an unprepared file that rules choose for a hook. Some of
+ *             them may be impossible to patch
+ * @counts: the number of chosen functions, by enum unprepared_way
+ * @verdicts: for each chosen function, "ADDRESS NAME: how or why not" with a NUL. The lines are
  *            only made if they are wanted
  * @has_constructors: the file has its own constructors
  * @is_late_told: it was reported that the constructors were not recorded
@@ -130,10 +131,11 @@ int patches_turn(const struct record_settings *settings, struct known_module *kn
 		 bool is_program, struct patches_turned *turned);
 
 /*
- * These functions are for functions that are left out (known_module.left_out). patches_find_calls()
- * finds the calls of compiled-in hooks, once. patches_can_go() is true when the function from
- * @start to @end, relative to the file's start, has hooks that can be taken out.
- * patches_leave_out() marks the hooks as out after a change of the list, also for later processes.
+ * These three deal with the program's functions that are left out (known_module.left_out).
+ * patches_find_calls() finds the calls of compiled-in hooks, once. patches_can_go() is true when
+ * the function from @start to @end, relative to the file's start, has hooks that can be taken out.
+ * patches_leave_out() marks the hooks as out after a change of known_module.left_out, also for
+ * later processes.
  */
 void patches_find_calls(struct known_module *known);
 bool patches_can_go(struct known_module *known, bool is_program, uint64_t start, uint64_t end);
@@ -181,8 +183,9 @@ void process_patches_add_left_out(struct process_patches *patches, struct known_
 int process_patches_sort(struct process_patches *patches);
 
 /*
- * Keep only the wanted patches in @all, for a process that gets no new hooks. If the probe does not
- * know a hook that must go, the hook is not in the text. Call it after process_patches_sort().
+ * Keep only the wanted patches in @all, for a process that only loses hooks. The other patches are
+ * not needed there, because the probe already knows the hooks that are in the text. Call it after
+ * process_patches_sort().
  */
 void process_patches_keep_wanted(struct process_patches *patches);
 

@@ -1,6 +1,6 @@
 /*
- * Events of the program (-E). Makes the patches of a plan for the static probes in each module that
- * the user has chosen.
+ * Events of the program (-E). In each module, finds the static probes that the user has chosen, and
+ * makes the patches of a plan for them.
  */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_POINTS_H
 #define UTRAIL_CMDS_RECORD_PLAN_POINTS_H
@@ -72,8 +72,8 @@ bool points_are_wanted(const struct event_rules *rules);
 bool points_have_file(const struct record_settings *settings);
 
 /*
- * COLD, before the program starts: make events.txt, because readers expect the file. It has the
- * counters, and no events yet.
+ * Make events.txt before the program starts, because readers expect the file. It has the counters,
+ * and no events yet.
  */
 int points_make_file(struct store *store, const struct record_settings *settings,
 		     struct uft_err *err);

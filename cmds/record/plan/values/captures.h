@@ -47,17 +47,19 @@ bool captures_llvm_strings(const struct symtab *symbols);
 uint32_t captures_add(const struct capture_settings *settings,
 		      const struct capture_subject *subject, struct strbuf *steps);
 
-/*
- * Append the .dbg file of a module to @out. The file has the functions of @symbols that the debug
- * information knows, and the specifications that captures_add() has taken from the debug
- * information. Returns 0 or -ENOMEM.
- */
+/* A module whose .dbg file is written. */
 struct capture_module {
 	const char *path;
 	const char *build_id; /* "" when the module has none */
 	const char *basename;
 	const struct symtab *symbols;
 };
+
+/*
+ * Append the .dbg file of @module to @out. The file has the functions of @module->symbols that the
+ * debug information knows, and the specifications that captures_add() has taken from the debug
+ * information. Returns 0 or -ENOMEM.
+ */
 int captures_put_dbg(const struct capture_settings *settings, const struct capture_module *module,
 		     struct strbuf *out);
 
