@@ -32,9 +32,9 @@ enum syscall_id proc_filter_call(uint32_t data);
 int proc_filter_check(void);
 
 /*
- * Async-signal-safe. Install the filter in the calling process, and so in all its descendants.
- * Without permission they lose the rights of setuid programs (PR_SET_NO_NEW_PRIVS). Returns 0 or a
- * negative errno.
+ * Async-signal-safe. Install the filter in the calling process, and so in all its descendants. If
+ * the kernel permits this only with PR_SET_NO_NEW_PRIVS, that flag is set, too: setuid programs
+ * then get no other rights. Returns 0 or a negative errno.
  */
 int proc_filter_install(const struct sock_fprog *program);
 

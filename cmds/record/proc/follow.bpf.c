@@ -491,7 +491,10 @@ struct part {
 	uint32_t unused;
 };
 
-/* Looks for a word that begins with @ after byte @i of scratch.bytes. Returns 1 to end the loop. */
+/*
+ * Checks if a word that begins with '@' follows byte @i of scratch.bytes. Returns 1 to end the
+ * loop.
+ */
 static long find_name(uint32_t i, struct part *part)
 {
 	struct scratch *s = scratch_here();
@@ -532,7 +535,10 @@ static long put_part(uint32_t i, struct part *part)
 	return 0;
 }
 
-/* Puts a text into records, in parts. Returns true when a word among the first begins with @. */
+/*
+ * Puts a text into records, in parts. Returns true for arguments of which one begins with '@', if
+ * find_name() has found it in the first SEARCHED_BYTES bytes.
+ */
 INLINE bool put_parts(struct wire_mark *mark, enum wire_kind kind, uint64_t addr, uint32_t len)
 {
 	struct part part = { mark, addr, len, kind, 0, 0 };

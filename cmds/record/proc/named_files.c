@@ -184,7 +184,7 @@ static int open_entry(const struct walk *walk, const char *name, bool keeps_link
 
 	int fd = openat(walk->at, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 
-	/* The kernel follows links as /proc/<pid>/exe, whose text is not a path. */
+	/* The kernel follows links such as /proc/<pid>/exe, whose text is not a path. */
 	if (fd >= 0 && !keeps_link && is_link(fd) && is_on_proc(fd) && !is_top_of_proc(walk->at)) {
 		close(fd);
 		fd = openat(walk->at, name, O_PATH | O_CLOEXEC);
@@ -284,7 +284,7 @@ static int open_by_steps(const struct view *view, const char *name, int links)
 
 /*
  * True when the name may lead through procfs. @error: the error of openat2(2), which does not
- * follow links as /proc/<pid>/exe within a root
+ * follow links such as /proc/<pid>/exe within a root
  */
 static bool may_need_steps(const char *name, int error)
 {

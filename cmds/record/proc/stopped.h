@@ -49,7 +49,10 @@ bool stopped_encode_inherited(pid_t pid, int fd, struct strbuf *out);
 /* Append the environment of the new program of @pid. */
 void stopped_encode_environment(pid_t pid, struct strbuf *out);
 
-/* Returns the flags (proc_fork.flags) of the task's current clone(2), which was not noted. */
+/*
+ * Returns the flags (proc_fork.flags) of the task's current clone(2). The call need not be noted by
+ * stopped_begin().
+ */
 uint64_t stopped_clone_flags(pid_t tid);
 
 #endif

@@ -81,7 +81,10 @@ static int use_interpreter(struct record_program *program, bool *is_python, stru
 			return ret;
 	}
 	*is_python |= program->facts.runs_python;
-	/* When a script starts Python, the calls are made in a child. */
+	/*
+	 * A script whose name is that of Python may start the interpreter in a child. So the name
+	 * counts, too.
+	 */
 	program->facts.runs_python = *is_python;
 	return 0;
 }

@@ -38,9 +38,9 @@ void flight_deinit(struct flight *flight);
 
 /*
  * Write the content of ring @index of @proc to <tid>.dat, and replace an earlier snapshot. The
- * thread of the ring may run meanwhile, but the ring must not be returned. If earlier records are
- * missing, the file begins with a LOST record that has their number. A failed write is noted in the
- * store.
+ * thread of the ring may run meanwhile, but no writer may give the ring to another thread. If
+ * earlier records are missing, the file begins with a LOST record that has their number. A failed
+ * write is noted in the store.
  *
  * @nr_tasks: the number of tasks that are saved together, and share --max-size
  */

@@ -143,7 +143,7 @@ static const char *clock_name(int clock_id)
 }
 
 /*
- * Refuses to run outside of the first pid namespace, because the kernel compares pids of the first.
+ * Refuses to run outside of the first pid namespace, because the kernel compares pids of that one.
  */
 static int check_pid_space(struct uft_err *err)
 {

@@ -18,8 +18,8 @@
 #define FLUSH_INTERVAL_NS    100000000
 #define FOLLOWED_INTERVAL_NS 40000000
 /*
- * A program that forbids system calls may be unable to wake a writer. It loses records when its
- * ring is full.
+ * The longest time between two looks of a writer if a program forbids system calls. Such a program
+ * may be unable to wake a writer, and loses records when its ring is full.
  */
 #define SEALED_INTERVAL_NS   1000000
 /*
@@ -228,8 +228,9 @@ struct ended_ring {
 _Static_assert(offsetof(struct ended_ring, start_ns) == 0, "ordered by order_u64()");
 
 /*
- * Close the rings of ended threads: of the rings from @first on, every @step th. The oldest is
- * closed first, because in flight recordings later files may replace earlier ones.
+ * Close the rings of ended threads. Only ring @first and every @step-th ring after it are looked
+ * at. The oldest of them is closed first, because in flight recordings later files may replace
+ * earlier ones.
  */
 static void close_ended_rings(struct writers *writers, struct process *proc, uint32_t first,
 			      uint32_t step)
@@ -324,7 +325,7 @@ static uint64_t flush_all(struct writers *writers, unsigned index)
 	uint64_t begun_ns = settings_now_ns(writers->settings);
 	uint64_t taken = writer_look(writers, index, true);
 
-	/* Pairs with writers_complete_ns(). It publishes that the records are written. */
+	/* This publishes that the records are written. Pairs with writers_complete_ns(). */
 	atomic_store(&writers->flushed_ns[index], begun_ns);
 	return taken;
 }
