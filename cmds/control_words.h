@@ -1,6 +1,6 @@
 /*
- * Sends words to the recorder of a running recording, which change it. `control` and `live -p`
- * share this code.
+ * Sends words that change a running recording to its recorder. `control` and `live -p` share this
+ * code.
  */
 #ifndef UTRAIL_CMDS_CONTROL_WORDS_H
 #define UTRAIL_CMDS_CONTROL_WORDS_H

@@ -126,8 +126,8 @@ static void add_action(const struct spec *spec, struct strbuf *out)
 }
 
 /*
- * True when @filters leave no function. This is so when a filter of one of @kinds that opts in
- * (filters_opt_in()) has no match.
+ * True when @filters leave no function. @kinds are the kinds of filters that opt in
+ * (filters_opt_in()). Functions are left only if each kind has a filter with a match.
  */
 static bool all_is_out(const struct filters *filters, uint32_t kinds)
 {

@@ -90,7 +90,7 @@ enum opts_as {
 #define OPTS_DEFAULT_DEPTH 1024
 #define OPTS_ROWS_MAX	   192
 
-/* The options that a spec can be from: -F or -P as it is, or -N or -U, which negate it. */
+/* The origin of a spec: -F or -P (plain), or -N or -U, which negate the spec. */
 #define SPEC_MARK_PLAIN	  'P'
 #define SPEC_MARK_NEGATED 'N'
 

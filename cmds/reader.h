@@ -27,8 +27,8 @@ int reader_open_data(struct trace_data *data, const struct opts *opts, struct uf
 void reader_close_data(struct trace_data *data, const struct opts *opts);
 
 /*
- * Open a recording that is still being made, like reader_open_data(). The recording has no tasks
- * yet.
+ * Open a recording that is still being made, like reader_open_data(). @data has no tasks yet, even
+ * if the recording has some.
  */
 int reader_open_growing(struct trace_data *data, const struct opts *opts, struct uft_err *err);
 

@@ -128,8 +128,8 @@ static bool put_types(struct strbuf *out, const char *format, const char *text)
 }
 
 /*
- * True for arguments that are accepted although their type differs. They are untyped pointers, such
- * as NULL, for a text, and a type of 64 bits for another type of 64 bits.
+ * True for an argument that is accepted although its type differs. An untyped pointer, such as
+ * NULL, is accepted for a text. If int64_t is long, a long long is accepted for a long.
  */
 static bool does_fit(const struct check_calls *calls, const char *text)
 {

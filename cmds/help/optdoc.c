@@ -132,8 +132,8 @@ static void add_bash_words(const struct opt_row *row, struct strbuf *out)
 }
 
 /*
- * Writes @text within a shell's single quotes. A quote in @text ends them, and they begin again
- * after it.
+ * Writes @text, which is already within a shell's single quotes. For a quote in @text, the quoted
+ * part is ended, an escaped quote is written, and another quoted part is begun.
  * @special: further characters that need a backslash
  */
 static void add_quoted(const char *text, const char *special, struct strbuf *out)

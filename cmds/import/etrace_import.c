@@ -23,8 +23,8 @@
 #define HEAD_BYTES   8192
 
 /*
- * Without --no-limit, the records may take HELD_TIMES the size of the text in memory, and
- * WRITTEN_TIMES its size in the file, or BYTES_MIN if that is more.
+ * Limits on the records, as multiples of the text's size: HELD_TIMES in memory, and WRITTEN_TIMES
+ * in the file. Each limit is at least BYTES_MIN. With --no-limit there are none.
  */
 #define BYTES_MIN     (64UL << 20)
 #define HELD_TIMES    4

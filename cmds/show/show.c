@@ -48,7 +48,7 @@ static pid_t start_browser(const struct opts *opts, const struct gate *gate)
 	return pid;
 }
 
-/* Reports that no browser could be started. Returns @pid, or 0 when that process has ended. */
+/* Reports the failure of browser_start()'s process @pid. Returns @pid, or 0 when it has ended. */
 static pid_t look_after_browser(const struct opts *opts, pid_t pid)
 {
 	int status;

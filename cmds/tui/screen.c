@@ -27,7 +27,7 @@
  * was Escape.
  */
 #define ESCAPE_MS	 25
-/* The longest time before a signal is noticed that came just before a wait. */
+/* A signal that has come just before a wait for a key is noticed after at most this time. */
 #define LOOK_MS		 500
 /* The most times in a row that the terminal may be readable without having input. */
 #define EMPTY_READS_MAX	 50

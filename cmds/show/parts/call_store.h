@@ -97,8 +97,8 @@ struct store_level {
  * Starts as zeros except for @file, and ends with call_store_deinit().
  *
  * @last: calls that are not in a block yet
- * @crossing: calls that began before the first end of a call in their block; for each block, they
- *         are at most the calls that were open at one time
+ * @crossing: calls of blocks that began before the first call of their block ended; for each block
+ *         they are few, because all of them were open at that time
  * @open: calls that have not ended
  */
 struct call_store {
@@ -118,7 +118,10 @@ void call_store_deinit(struct call_store *store);
  */
 int call_store_add(struct call_store *store, const struct stored_call *call);
 
-/* True once every few thousand calls, when the page should be told of new calls. */
+/*
+ * True for 512 of every 4096 calls. The page should then be told of new calls. Call it after each
+ * span of some hundred calls.
+ */
 static inline bool call_store_is_fresh(const struct call_store *store)
 {
 	return store->last.nr % (STORE_BLOCK_CALLS / 16) < 512;

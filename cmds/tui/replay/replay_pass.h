@@ -104,8 +104,8 @@ struct replay_source {
 struct replay_pass;
 
 /*
- * Called between two events when there are enough lines. Returns 0 to continue, PASS_IS_DONE, or a
- * negative errno.
+ * Called before an event, when all events before it have their lines. Returns 0 to continue,
+ * PASS_IS_DONE, or a negative errno.
  */
 #define PASS_IS_DONE 1
 typedef int (*replay_pass_look)(struct replay_pass *pass, void *self);

@@ -377,8 +377,10 @@ static int go_to_previous(struct replay_view *view)
 }
 
 /*
- * Called for each direct nested call of the call at line @number, with the line of its entry and
- * the line of its return.
+ * Called by walk_children() for each direct nested call.
+ *
+ * @line, @end: the numbers of the lines of its entry and of its return
+ * @returns: the line of its return
  */
 typedef int (*each_child)(struct replay_view *view, uint64_t line, uint64_t end,
 			  const struct replay_line *returns, void *self);
