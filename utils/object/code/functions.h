@@ -60,8 +60,8 @@ void functions_deinit(struct functions *functions);
 
 /*
  * Find all functions of @code by call frame information, symbols and direct calls. New functions
- * are added to @code. Code to which only one function jumps ("f.cold") is a part of that function.
- * Returns 0 or -ENOMEM.
+ * are added to @code. @out has no parts of functions: "f.cold", and code without a name to which
+ * only conditional jumps lead. Returns 0 or -ENOMEM.
  *
  * @names: symbols from elsewhere, relative to the file's map start, or NULL
  */

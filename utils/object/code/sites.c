@@ -143,7 +143,7 @@ static int prepare_group(const struct group *g, struct verdict *v)
 
 /* --- jumps that lead back --- */
 
-/* A jump of the function to the bytes after the site. @behind: address after the jump */
+/* A jump of the function to the site or to the bytes after it. @behind: address after the jump */
 struct inner_jump {
 	uint64_t from;
 	uint64_t behind;
@@ -187,8 +187,8 @@ static void note_jump(const struct insn_step *step, void *arg)
 }
 
 /*
- * True when all jumps of the function to the bytes from the site to @end are known, and are
- * themselves before @end.
+ * True when only jumps of the function lead to the bytes from the site to @end, and all these jumps
+ * are known and are themselves before @end.
  */
 static bool is_closed(const struct inner_jumps *jumps, const struct window *window, uint64_t end)
 {

@@ -93,8 +93,8 @@ static void link_child(struct task_node *parent, struct task_node *node)
 }
 
 /*
- * Put each task that has events below its parent, sorted by start time. Tasks without a parent are
- * put below @top.
+ * Link each task that has events to its parent, in the order of start times. Tasks without a parent
+ * are linked to @top.
  */
 static void collect_task_nodes(const struct graph_tasks *tasks, struct task_node *nodes,
 			       struct task_node *top)

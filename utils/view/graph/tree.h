@@ -34,7 +34,8 @@ struct tree_details {
  * @total_ns: the times of all calls, including recursive ones; a call that is open at the end
  *         counts up to the end
  * @first_ns: the start of the first call
- * @addr: the recorded address of the first call; for time off the CPU, the id of the event
+ * @addr: the recorded address of the first call; for time off the CPU and for POINTs, the id of the
+ *         event
  * @details: only with wants_details
  * @counter: 0: the node is a function, and tree_counters_spread() sets @value. Otherwise, the node
  *         is a counter (with wants_counters), and this is the counter's index plus 1

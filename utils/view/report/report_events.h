@@ -22,7 +22,7 @@ struct event_row {
  *
  * @by_id, @by_name: the elements of @rows, for look-ups
  * @nr_events: the sum of all rows
- * @first_ns, @last_ns: the times of the first and last shown event
+ * @first_ns, @last_ns: the times of the first and the last event in the pipeline, calls included
  */
 struct report_events {
 	struct report_config config;

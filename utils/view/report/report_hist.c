@@ -50,7 +50,7 @@ void hist_put_rows(const struct hist *hist, enum color_mode color, struct sink *
 		report_put_time(hist_power_from(i), color, sink);
 		report_put_time(hist_power_to(i), color, sink);
 		sink_putf(sink, "  %10llu  ", (unsigned long long)nr);
-		/* A bar has at least one character. */
+		/* The bar of a count above 0 has at least one character. */
 		sink_fill(sink, '#', (nr * BAR_WIDTH + most - 1) / most);
 		sink_lit(sink, "\n");
 	}
