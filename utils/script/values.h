@@ -17,7 +17,7 @@ enum script_value_kind {
 	SCRIPT_TEXT,
 };
 
-/* @text, @len: bytes of the event's payload, of @digits, or of script_values.made */
+/* @text, @len: bytes of the event's payload, of @digits, or of script_values.made; or "NULL" */
 struct script_value {
 	enum script_value_kind kind;
 	union {

@@ -32,8 +32,8 @@ struct own_frames {
  * - builtin functions of V8, which its compiler makes when the file is built; in a stripped
  *   library, all code without call frame information
  * - code with an unwinder of its own, as LuaJIT's interpreter: a personality routine without tables
- * - libraries that copy pieces of stacks, as greenlet: their code moves stack pointer and frame
- *   pointer by one distance
+ * - libraries that copy pieces of stacks: those whose code moves stack pointer and frame pointer by
+ *   one distance, as greenlet, and Ruby's continuation.so
  *
  * @code: the code of the file; NULL: it is loaded when needed
  */
