@@ -135,7 +135,7 @@ bool fst_recorded_write(const struct fstrace_event_impl *impl, const struct fst_
 /* Emit a record that was made elsewhere. Does nothing if the recorder is gone. */
 void fst_recorded_emit(const struct fst_recorded *recorded, const struct fst_text *payload);
 
-/* trace.c: choose the consumers of an event that the program wants as text or not. Signal-safe. */
+/* trace.c: choose an event's consumers. @wants_text: the program's own choice. Signal-safe. */
 void fst_choose(struct fstrace_event_impl *impl, bool wants_text);
 
 /* file.c: write one record, by one write(). If that fails, the record is lost without a report. */

@@ -1,6 +1,6 @@
 /*
  * Logs whose owner has ended without shutting down, and the keeper, which is the process that
- * completes these logs. All functions are signal-safe except pxt_flusher_end(). See
+ * completes these logs. All functions that the keeper calls are signal-safe. See
  * doc/posix-trace.md, "When the owner ends".
  */
 #ifndef UTRAIL_POSIX_KEEPER_H
