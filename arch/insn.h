@@ -65,8 +65,8 @@ enum insn_flow {
 /*
  * One instruction.
  *
- * @names: with @has_name: the target of a relative jump, or the address of data, relative to the
- *         instruction
+ * @names: with @has_name: the address that the instruction states by the distance from its own
+ *         end: the target of a jump or call, or the address of data
  * @name_at: the offset of the displacement in the instruction
  * @is_address: the instruction computes the address, and does not access it (x86_64: `lea`)
  * @is_padding: compilers put such instructions between functions; they do nothing, or are never
@@ -150,9 +150,9 @@ int insns_move(struct insns *insns, const struct insn_text *text, uint64_t from,
 	       struct insn_code *out, struct uft_err *err);
 
 /*
- * Moves all of [@from, @until) of @text. Jumps inside of the range lead to the moved code. If no
- * other code refers to the range, only its first byte is still reached. Returns 0, or -EXDEV with
- * the reason in @err, also when the range contains a call.
+ * Moves all of [@from, @until) of @text. Jumps inside of the range lead to the moved code. So the
+ * program comes only to the range's first byte, unless code outside of the range refers to other
+ * bytes of it. Returns 0, or -EXDEV with the reason in @err, also when the range contains a call.
  */
 int insns_move_all(struct insns *insns, const struct insn_text *text, uint64_t from, uint64_t until,
 		   struct insn_code *out, struct uft_err *err);

@@ -1,6 +1,6 @@
 /*
- * The part of running code in a stopped thread of another process (ptrace(2)) that depends on the
- * instruction set.
+ * Makes a stopped thread of another process run code (ptrace(2)). This is the part of that work
+ * which depends on the instruction set.
  */
 #ifndef UTRAIL_ARCH_REMOTE_H
 #define UTRAIL_ARCH_REMOTE_H

@@ -113,8 +113,8 @@ static inline bool fast_pop_alike(struct thread *t)
 }
 
 /*
- * Does the work of frame_push() for a thread without a plan. Returns false when there is no room
- * for frame and record.
+ * Does the work of frame_push() for a thread without a plan. Returns false in an uncommon case, for
+ * example when there is no room for frame and record.
  */
 static inline bool fast_push(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
 {

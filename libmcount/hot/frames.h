@@ -162,7 +162,7 @@ static inline void frames_leave_top_at(struct thread *t, uint64_t now_ns)
 /*
  * HOT: ends the innermost frame, whose entry was seen, at the present time.
  *
- * @regs: registers with the return values; NULL when the frame is left in another way
+ * @regs: registers with the return values; NULL when the frame does not end by a return
  */
 static inline void frames_leave_top(struct thread *t, const struct arch_regs *regs)
 {

@@ -277,8 +277,8 @@ static inline bool probe_is_alike(void)
 }
 
 /*
- * True while the stubs may skip calls. They look at thread->calls before anything else. In a
- * steerable process this is arena.may_skip (plan_update.h).
+ * True while the stubs may skip calls that they find in thread->calls. In a steerable process this
+ * byte is arena.may_skip (plan_update.h).
  */
 extern bool probe_skips __attribute__((visibility("hidden")));
 
@@ -432,12 +432,15 @@ void thread_leave_alone(void);
 void thread_cut_off(_Atomic uint32_t *counter);
 
 /*
- * COLD. Called before a clone(2) with @flags. A thread with CLONE_VM but without CLONE_SETTLS would
- * share this thread's state.
+ * COLD. Called before a clone(2) with @flags. Stops tracing this thread if the new thread would
+ * share its state while both run: with CLONE_VM, and without CLONE_SETTLS and CLONE_VFORK.
  */
 void thread_before_sharing(uint64_t flags);
 
-/* COLD, before strict seccomp and the like, after which the hooks would kill the program. */
+/*
+ * COLD. Stops tracing this thread. Called before strict seccomp and the like, after which the hooks
+ * would kill the program.
+ */
 void thread_before_cage(void);
 
 /*

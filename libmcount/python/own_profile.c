@@ -139,8 +139,8 @@ static bool ends_setting(int event, const struct py_object *arg)
 }
 
 /*
- * True when the program has set a function. If another function then replaces it, the program is
- * told that the replacing sys.setprofile() has ended.
+ * True when the program has set a profile function. If sys.setprofile() then replaces it by a new
+ * one, Python tells the new one that this call of sys.setprofile() has ended.
  */
 static bool has_own(void)
 {

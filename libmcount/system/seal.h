@@ -11,9 +11,9 @@ void seal_before_filter(uint64_t program);
 void seal_all(void);
 
 /*
- * COLD, the first function of the probe that runs. True when this process has more than @expected
- * filters, the number with which the recorder's programs begin. Makes only system calls that the
- * dynamic linker has just made.
+ * COLD, among the first functions of the probe that run. True when this process has more than
+ * @expected filters, the number with which the recorder's programs begin. Makes only system calls
+ * that the dynamic linker has just made.
  */
 bool seal_was_before(unsigned expected);
 
