@@ -1,4 +1,7 @@
-/* Shared libraries that are loaded only when they are needed, since they make each start slower. */
+/*
+ * Shared libraries that are loaded only when they are needed. If they were loaded at each start,
+ * each start would take longer.
+ */
 #ifndef UTRAIL_BASE_LIBRARY_H
 #define UTRAIL_BASE_LIBRARY_H
 

@@ -32,8 +32,8 @@ struct outfile {
  * rules of place_find().
  *
  * A regular or new file is written under a random name in the directory, then renamed. It keeps
- * mode, owner and group of a replaced file, but gives others no rights when @mode gives none. A new
- * file gets @mode and the umask.
+ * mode, owner and group of a replaced file. But if @mode has rights for the owner only, so has the
+ * file. A new file gets @mode and the umask.
  *
  * A device, a pipe, and a file whose owner or group we may not give to a new file are written in
  * place. A block device, and a pipe without a reader, are errors.
