@@ -7,7 +7,10 @@
 /* The limit of bytes of names and definitions. Readers accept twice as many. */
 #define FST_DEFINITIONS_MAX (8UL << 20)
 
-/* Write a blank and @word, URL-encoded, without blanks; "" becomes "%", NULL becomes "%00". */
+/*
+ * Write a blank, and then @word URL-encoded, so that it contains no blank. "" becomes "%", and NULL
+ * becomes "%00".
+ */
 void fst_definition_word(struct strbuf *out, const char *word);
 
 /*

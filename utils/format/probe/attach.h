@@ -33,8 +33,8 @@ enum attach_step {
 	 */
 	ATTACH_WITHDRAW = 1,
 	/*
-	 * While other threads are stopped: returns 0 when none of them is in the probe, or returns
-	 * to it
+	 * While other threads are stopped: returns 0 when no thread is in a hook or in a long call
+	 * of the probe, and no return slot leads to the probe
 	 */
 	ATTACH_COUNT = 2,
 	ATTACH_GIVE_BACK = 3, /* after ATTACH_COUNT: free all memory */

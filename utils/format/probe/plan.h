@@ -385,9 +385,9 @@ struct plan_callers {
 };
 _Static_assert(sizeof(struct plan_callers) == 16, "plan_callers is laid out without holes");
 
-/* A watched variable: its address, and its size of 1 to 8 bytes. */
 #define PLAN_WATCHES_MAX 8
 
+/* A watched variable: its address, and its size of 1 to 8 bytes. */
 struct plan_watch {
 	uint64_t addr;
 	uint32_t bytes;
