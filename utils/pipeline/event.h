@@ -33,7 +33,10 @@ enum event_flag {
 	EVENT_BACKWARDS = 1U << 4, /* its time is before the time of the task's previous record */
 	/* POINT, SCHED_*, calls of the kernel: no function of the program is open */
 	EVENT_OUTSIDE = 1U << 5,
-	/* ENTRY, EXIT: the call was open when the task began (stg_calls.inherits) */
+	/*
+	 * The call was open when the task began. ENTRY: only of a call within another one. EXIT:
+	 * only of the task's first record of a call
+	 */
 	EVENT_INHERITED = 1U << 6,
 	/* ENTRY, EXIT: the call is switched off, and only counts as a level of depth */
 	EVENT_OFF = 1U << 7,
