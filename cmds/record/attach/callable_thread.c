@@ -93,7 +93,10 @@ static struct locks find_locks(const struct attached *w, const struct maps *maps
 	return locks;
 }
 
-/* True when the thread waits in code of the program. It then holds no lock that dlopen(3) needs. */
+/*
+ * True when the thread waits in syscall(3), or outside of the C library. It then waits neither in
+ * the allocator nor in the dynamic linker, so it holds no lock that dlopen(3) needs.
+ */
 static bool is_past_locks(const struct locks *locks, const struct mapping *code, uint64_t pc)
 {
 	if (!locks->has_one_allocator || maps_is_named(code->path, callable_thread_threads_names))

@@ -73,9 +73,10 @@ void steering_begin(struct steering *steer);
 void steering_end(struct steering *steer);
 
 /*
- * Put @change into force completely, or not at all. Processes apply the change from their next call
- * on. Returns 0, or a negative error with a text: -EOPNOTSUPP when the recording cannot be steered,
- * -ERR_USAGE for a wrong spec.
+ * Check the whole @change, and then put it into force. Processes apply it from their next call on.
+ * If hooks or declared events cannot be changed in a process, only this part is taken back. Returns
+ * 0, or a negative error with a text: -EOPNOTSUPP when the recording cannot be steered, -ERR_USAGE
+ * for a wrong spec.
  *
  * @out: gets lines for the user. A warning begins with STEER_WARNING
  */

@@ -185,8 +185,9 @@ void process_publish(struct processes *procs, struct process *proc);
 
 /*
  * For plans that may change: keep the @nr modules that @proc has loaded. A module replaces kept
- * modules at its addresses. The caller's pointers to the kept modules become NULL. A module that
- * cannot be kept, for lack of memory, is missing in later plans.
+ * modules at its addresses. The caller's pointers to the kept modules become NULL. If a module
+ * cannot be kept, because of a limit or without memory, it and the modules after it are missing in
+ * later plans.
  */
 void process_keep_modules(struct processes *procs, struct process *proc,
 			  struct control_module **modules, size_t nr);
