@@ -31,7 +31,7 @@ struct talk_list {
  * @max: the maximum number of conversations in @believed
  * @module_bytes: the size of all modules that the conversations have reported
  * @pause, @pause_fd: a timer that ends a pause in accepting connections
- * @nr_dropped: the number of conversations that were ended because of limits, while a probe reported
+ * @nr_dropped: the number of conversations that were ended because of limits while a probe reported
  *              its modules or a crash
  * @nr_modules_left_out: the number of modules that were left out because of limits
  */

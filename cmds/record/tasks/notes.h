@@ -19,8 +19,8 @@ struct processes;
  *
  * @nr_ended: the number of ended processes in the list. When it exceeds @look_at, all are checked
  * @reads_failed and the members after it: sums over the notes (struct arena) of processes that have
- *         left the list. After notes_close() they are sums over all processes. @reads_failed has the
- *         bits of all these notes
+ *         left the list. After notes_close() they are sums over all processes. @reads_failed is
+ *         not a sum, but has the bits of all these notes
  */
 struct notes {
 	struct process *first;
