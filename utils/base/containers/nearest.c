@@ -82,8 +82,8 @@ void nearest_text(const struct nearest *n, const char *prefix, struct strbuf *ou
 {
 	for (size_t i = 0; i < n->nr; i++) {
 		/*
-		 * Leave out words that are farther than the best word. When even the best word is
-		 * far, words that are one farther stay.
+		 * Leave out words with a larger distance than the best word. If even the best word
+		 * has a distance above 1, words whose distance is larger by 1 stay.
 		 */
 		if (n->best[i].distance > n->best[0].distance + (n->best[0].distance > 1))
 			break;
