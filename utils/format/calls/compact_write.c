@@ -266,7 +266,10 @@ static size_t put_record(struct writing *w, uint8_t **at, const uint8_t *raw, si
 
 	size_t used = sizeof(struct record) + words * 8;
 
-	/* A payload that does not fit into any block continues in the next one. */
+	/*
+	 * A record that does not fit waits for the next block. If it does not fit into an empty
+	 * block either, it is cut, and the rest of its payload is in the block after it.
+	 */
 	if (used > room && room < COMPACT_RAW_MAX)
 		return 0;
 	if (used > room) {
