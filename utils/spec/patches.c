@@ -159,7 +159,7 @@ bool patch_rules_are_about(const struct patch_rules *rules, const char *module, 
 
 /* --- changes --- */
 
-/* True when one of the @nr rules @new repeats @former. */
+/* True when one of the @nr rules in @new has the same text and kind of pattern as @former. */
 static bool is_said_anew(const struct patch_rule *former, const struct patch_rule *new, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
@@ -209,7 +209,10 @@ void patch_rules_undo(struct patch_rules *rules, struct patch_rules_change *chan
 {
 	size_t kept = 0;
 
-	/* Rules that existed before the change keep the notes that were made since. */
+	/*
+	 * Rules from before the change keep their present has_name, has_match and why_not, which
+	 * may be newer than the change.
+	 */
 	for (size_t i = 0; i < change->nr_before; i++) {
 		if (!is_replaced(rules, change, i))
 			change->before[i] = rules->rules[kept++];

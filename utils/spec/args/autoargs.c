@@ -19,7 +19,7 @@ const struct autoargs *autoargs_find(const char *name)
 		       compare_name);
 }
 
-/* Values of Linux on x86_64. The table has the same values. */
+/* Values of Linux on x86_64, which autoargs_enums has, too: O_CREAT, O_TMPFILE, MREMAP_FIXED. */
 #define BIT_CREAT   0x40
 #define BIT_TMPFILE 0x400000
 #define BIT_FIXED   2
