@@ -254,9 +254,9 @@ static void look_for_return(struct queue *queue, uint64_t known_ns)
 }
 
 /*
- * Find the time at which "elapsed" begins. It is the time of the first record, of a task's first
- * return to the CPU, or of the first call of a kernel function: the earliest of these counts.
- * uftrace does this, too.
+ * Find the time at which "elapsed" begins, as uftrace does. It is the earliest of three times: of
+ * the first record, of the first return of a task to the CPU, and of the first call of a kernel
+ * function. In a growing recording, the third one does not count.
  */
 static void note_first_sched(struct pipeline *pipe)
 {

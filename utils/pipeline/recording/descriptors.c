@@ -213,7 +213,7 @@ int descriptors_fork(struct files *files, struct descriptors *descriptors,
 
 	if (!of)
 		return -ENOMEM;
-	/* An earlier process may have had the same number. */
+	/* An earlier process may have had the same pid. */
 	free_set(&of->now);
 	free_set(&of->before);
 	of->execution = child;
@@ -223,7 +223,7 @@ int descriptors_fork(struct files *files, struct descriptors *descriptors,
 		struct descriptor it = parent->now.all[i];
 		uint32_t name = it.use == FILES_NONE ? FILES_NONE : files->uses[it.use].name;
 
-		/* The parent's set has each number once, so no search is needed. */
+		/* The parent's set has each descriptor once, so no search is needed. */
 		ret = files_spend(files, sizeof(it) * FILES_HELD_COST);
 		if (ret == 0)
 			ret = begin_use(files, of, &it, name, now_ns);

@@ -279,7 +279,10 @@ size_t kernel_calls_return(struct kernel_calls *calls, uint64_t record_ns, struc
 	return nr;
 }
 
-/* True when due_ns() leaves @next before the record at @record_ns, as its time says. */
+/*
+ * For a call @next whose time is before @record_ns, the time of the next record: true when due_ns()
+ * does not move @next to @record_ns.
+ */
 static inline bool is_due_before(const struct kernel_calls *calls, const struct queued *next,
 				 uint64_t record_ns)
 {

@@ -499,8 +499,8 @@ static void skip_hole(struct src_user *src)
 }
 
 /*
- * Look for zeros up to the end of the file, which a crash may leave there. Returns 1 if there are
- * only zeros, 0 if there are other bytes, or a negative errno with @err.
+ * Find out if the rest of the file is zeros, as a crash may leave them. Returns 1 if there are only
+ * zeros, 0 if there are other bytes, or a negative errno with @err.
  */
 static int rest_is_zero(struct src_user *src, struct uft_err *err)
 {
