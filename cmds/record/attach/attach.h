@@ -31,9 +31,9 @@ struct attach_how {
 int attach_begin(pid_t pid, const struct attach_how *how, struct uft_err *err);
 
 /*
- * Take the probe out. Returns 0, -ESRCH when the process has ended, or -EBUSY when a thread still
- * runs code of the probe. After -EBUSY no code calls the probe any more, and the next attach
- * unloads it.
+ * Take the probe out. Returns 0, -ESRCH when the process has ended, or -EBUSY when no thread could
+ * be made to do this, or when a thread still runs code of the probe. After -EBUSY the probe stays
+ * loaded, records nothing without the recorder, and is unloaded by the next attach.
  */
 int attach_end(pid_t pid, const struct attach_how *how, struct uft_err *err);
 

@@ -48,14 +48,17 @@ struct special_call {
 	}
 
 static const struct special_call special_calls[] = {
-	/* The hooks of compilers, and functions that only the start files call. */
+	/* The hooks of compilers. */
 	NOT_HOOKED("mcount"),
 	NOT_HOOKED("_mcount"),
 	NOT_HOOKED("__fentry__"),
 	NOT_HOOKED("__gnu_mcount_nc"),
 	NOT_HOOKED("__cyg_profile_func_enter"),
 	NOT_HOOKED("__cyg_profile_func_exit"),
-	/* Functions of gprof. The probe replaces gprof (libmcount/gprof.c). */
+	/*
+	 * Functions of gprof, which the probe replaces (libmcount/gprof.c), and functions that only
+	 * the start files call.
+	 */
 	NOT_HOOKED("__monstartup"),
 	NOT_HOOKED("monstartup"),
 	NOT_HOOKED("moncontrol"),
@@ -70,8 +73,8 @@ static const struct special_call special_calls[] = {
 	NOT_HOOKED("fstrace_log_2"),
 	NOT_HOOKED("fstrace_specify"),
 	/*
-	 * The implementation of exceptions and of thread-local variables. A program does not call
-	 * these functions itself.
+	 * The implementation of exceptions, of thread-local variables and of Go. A program does not
+	 * call these functions itself.
 	 */
 	NOT_HOOKED("__cxa_throw"),
 	NOT_HOOKED("__cxa_rethrow"),

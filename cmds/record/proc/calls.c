@@ -293,8 +293,8 @@ bool call_fails_openly(enum syscall_id id, int64_t result)
 }
 
 /*
- * Make the record of a failed call. If the failure is a missing file, only a mount gets a record,
- * with the place where the file should have been.
+ * Make the record of a failed call. If its file is missing, the file's place in the record is
+ * empty. Only a failed mount has the place where the file should have been.
  */
 static enum proc_kind encode_failed(const struct call_facts *facts, struct strbuf *out)
 {

@@ -97,7 +97,10 @@ static int open_base(const struct view *view)
 	return paths_open_of(view->tid, link, O_PATH);
 }
 
-/* Opens a file with a path that is too long, or when the kernel has no openat2(2). */
+/*
+ * Opens a file that open_in_root() could not open, for example because the whole path is too long,
+ * or because the kernel has no openat2(2).
+ */
 static int open_from(const struct view *view, const char *name, int flags)
 {
 	int dir cleanup_fd = open_base(view);
