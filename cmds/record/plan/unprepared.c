@@ -280,7 +280,7 @@ struct finder {
  * The search in all functions. Each thread searches a piece of them. The results are taken in the
  * order of functions, so they do not depend on the number of threads.
  *
- * @places: for each function that can have a jump, the kind of site to find
+ * @places: for each function that can have a jump, the addresses of its site and of its entry
  * @refused: the indexes of functions that have no patch yet
  */
 struct finding_all {
