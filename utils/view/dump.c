@@ -26,7 +26,7 @@
 struct dump {
 	const struct dump_config *config;
 	struct trace_data *data;
-	struct pipeline pipe;	/* used only for its range, filter and pseudo functions */
+	struct pipeline pipe;	/* used for its range, filters and tasks, but not run */
 	struct intmap selected; /* by tid: the selected tasks */
 	struct event_texts texts;
 	struct sink *sink;
@@ -520,7 +520,7 @@ static int show_kernel_call(struct dump *dump, const struct task *task,
 	return 0;
 }
 
-/* Without data the line has no brackets, as in uftrace. */
+/* The data of the event are not in brackets, as in uftrace. */
 static void show_kernel_point(struct dump *dump, const struct task *task,
 			      const struct kernel_record *rec)
 {

@@ -50,7 +50,7 @@ static void put_hex(uint64_t v, struct strbuf *out)
 }
 
 /*
- * Write an integer of unknown type. The largest 65536 values of 32 bits are shown as negative
+ * Write an integer of unknown type. The largest 65535 values of 32 bits are shown as negative
  * numbers, because a negative int in a register may have zeros above it.
  */
 static void put_auto(const struct subject *s, const struct arg_value *value, struct strbuf *out)

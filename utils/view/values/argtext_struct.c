@@ -40,7 +40,7 @@ static void put_element(struct subject *s, const struct struct_field *field,
 	uint8_t bytes[sizeof(uint64_t)];
 	struct arg_value bits = { bytes, sizeof(bytes) };
 
-	/* The cast is safe, because the code below does not change a struct. */
+	/* The casts are safe, because argtext_put_value() does not change these texts. */
 	if (field->type.format == ARG_STRUCT)
 		spec.fields = (char *)field->ref;
 	else
