@@ -332,8 +332,8 @@ static bool are_native(const struct elf_file *file)
 }
 
 /*
- * Open a table of symbols without loading it. The table is four times as large as its names, and
- * each entry is needed only once, in order.
+ * Open a table of symbols, if possible without loading it. The table may be larger than its names,
+ * and each entry is needed only once, in order.
  */
 static bool open_table(const struct elf_file *file, Elf_Scn *scn, const GElf_Shdr *head,
 		       struct elf_symbols *symbols)

@@ -52,8 +52,8 @@ static const char *find_end(const char *at)
 }
 
 /*
- * True when the value can be read: it is not larger than the named part of a register, and is not a
- * vector of integers.
+ * True when the value can be read. These values cannot: a constant as a float, a value that is
+ * larger than the named part of its register, and an integer in a vector register.
  */
 static bool has_value(const struct sdt_arg *arg)
 {

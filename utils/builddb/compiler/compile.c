@@ -220,14 +220,14 @@ static bool take_until(struct parsing *p, const char *word)
 		{ "--preprocess", COMPILE_PREPROCESSED },
 		{ "--dependencies", COMPILE_PREPROCESSED },
 		{ "--user-dependencies", COMPILE_PREPROCESSED },
-		/* With these options no command is run. */
+		/* With -###, no command is run. With --analyze, no object is made. */
 		{ "-###", COMPILE_PREPROCESSED },
 		{ "--analyze", COMPILE_PREPROCESSED },
 		/* These options print information; no source is read. */
 		{ "--version", COMPILE_PREPROCESSED },
 		{ "--help", COMPILE_PREPROCESSED },
 		{ "--target-help", COMPILE_PREPROCESSED },
-		/* The output is a module, not yet an object. */
+		/* The output is a module or a syntax tree, and nothing is linked. */
 		{ "--precompile", COMPILE_OBJECT },
 		{ "-emit-ast", COMPILE_OBJECT },
 	};

@@ -84,7 +84,10 @@ static void classify_members(struct dwarf_loader *loader, Dwarf_Die *die, uint32
 	} while (dwarf_next(loader, &child));
 }
 
-/* Classify at most 16 elements: more do not fit into the 16 bytes that count. */
+/*
+ * Classify the elements of an array. An array of more than 16 elements gets no classes: it does not
+ * fit into the 16 bytes that count.
+ */
 static void classify_array(struct dwarf_loader *loader, Dwarf_Die *die, uint32_t offset,
 			   uint8_t classes[2], int nesting)
 {

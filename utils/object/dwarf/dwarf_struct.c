@@ -10,7 +10,8 @@
 #define SAME_NAMES     1024
 #define FIELDS_MAX     64
 #define ELEMENTS_MAX   65535
-#define FIELD_NAME_MAX 1024 /* fields with longer names are left out: many may share one name */
+/* Fields with longer names are left out: many fields of a file may share one long name. */
+#define FIELD_NAME_MAX 1024
 
 /*
  * A definition that is being made.

@@ -238,7 +238,11 @@ static bool skip_type(struct skim *s)
 	return go_deeper(s, skip_one_type);
 }
 
-/* Operators in names and in expressions. @args: number of operands; 0: not in expressions */
+/*
+ * Operators in names and in expressions.
+ *
+ * @args: number of operands; 0: the number is not fixed (a call, or "new")
+ */
 static const struct operator_code {
 	char code[3];
 	unsigned char args;
