@@ -7,15 +7,15 @@
 #include "libmcount/hot/stacks.h"
 
 /*
- * HOT. gcc and clang call the two hooks at the beginning of a function and before each of its ends,
- * as ordinary calls (gcc manual, "Program Instrumentation Options").
- */
-/*
  * The stack pointer of the hook's caller, made odd by FRAME_EXPLICIT. It is the hook's canonical
  * frame address (DWARF 5, section 6.4).
  */
 #define CALLER_SP() ((uint64_t)__builtin_dwarf_cfa() + FRAME_EXPLICIT)
 
+/*
+ * HOT. gcc and clang call the two hooks at the beginning of a function and before each of its ends,
+ * as ordinary calls (gcc manual, "Program Instrumentation Options").
+ */
 EXPORTED void __cyg_profile_func_enter(void *fn, void *caller);
 EXPORTED void __cyg_profile_func_exit(void *fn, void *caller);
 

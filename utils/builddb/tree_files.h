@@ -24,7 +24,7 @@ uint64_t tree_count_readers(const struct files *files);
 
 /*
  * Write ,"i":[...]: executions of other processes that can read from a pipe to which execution @at
- * writes.
+ * can write.
  */
 void tree_readers_json(const struct executions *executions, const struct files *files, size_t at,
 		       struct sink *sink);

@@ -129,7 +129,10 @@ static uint64_t count_samples(const struct tree_node *node, uint64_t sample_ns)
 	return all > below ? all - below : 0;
 }
 
-/* Choose 1, 10, 100 ... microseconds, so that the number of samples stays below the limit. */
+/*
+ * Choose 1, 10, 100 ... microseconds, so that a thread that runs all the time has at most
+ * SAMPLES_MAX samples. Several threads together may have more.
+ */
 static uint64_t choose_sample_ns(const struct export *ex, const struct tree *tree)
 {
 	const struct info *info = &ex->pipe->data->info;

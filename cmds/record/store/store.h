@@ -22,8 +22,8 @@ struct store;
  * @open: begin to append to the file @name, and make the file if it does not exist. Returns a
  *        stream (0 or more)
  * @append: append all @nr parts, or nothing
- * @may_stay_open: true when this stream can stay open between appends, because there are enough
- *         streams. NULL: always true
+ * @may_stay_open: true when this stream can stay open between appends, since fewer than half of the
+ *         descriptors are in use. NULL: always true
  * @publish: write the whole file @name, from @nr parts. Other programs see either the former file
  *           or the complete new one. If @stream is not NULL, *@stream is a stream of that file. It
  *           is replaced by a stream of the new file, perhaps with another number

@@ -139,7 +139,8 @@ struct arena_forks {
  * @threads_sealed: threads that @seals forbade to trace at their start
  * @talks_sealed: conversations with the recorder that @seals forbade
  * @events_undeclared: events of the program that could not be declared to the recorder
- * @events_nameless: undeclared events that have no name
+ * @events_nameless: events that could not be declared, since they have no name. They are not part
+ *                   of @events_undeclared
  * @events_cut: events with more bytes than a segment, or an entry (event_data.h), can have
  * @threads_without_payloads: threads that found no second ring, and so lost their declared events
  */
