@@ -18,7 +18,7 @@ const TEXTS_ASKED = 64, TEXTS_KEPT = 5000;
 const KINDS = 4096;
 /** The text that is shown until a requested text has been received. */
 const COMING = " …";
-/** The time after which a request without an answer is repeated, in ms. */
+/** The time after which a failed request is repeated, in ms. */
 const AGAIN_MS = 500;
 /**
  * The part of the picture's width that is also requested on both sides, so that dragging has no
@@ -40,7 +40,7 @@ const BESIDE = 0.5;
  * @property {string} failure
  * @property {import("../model/task.js").TaskInfo[]} tasks
  * @property {string[]} functions those that are new
- * @property {number[]} calls by function, at the end
+ * @property {number[]} calls of each function, after everything was read
  * @property {import("../model/events.js").Kind[]} kinds of events
  * @property {number} lost records
  * @property {boolean} hasProcesses
@@ -431,7 +431,7 @@ export class Supplier {
 		const answer = this.answers.get(question);
 		if (answer !== undefined) return answer || undefined;
 		if (!this.isDone || this.hasEnded) return undefined;
-		// Earlier requests are for other ranges.
+		// Do not keep many answers: most of them are for other ranges.
 		if (this.answers.size > 20) this.answers.clear();
 		this.answers.set(question, null);
 		this.#forget(question);

@@ -146,7 +146,7 @@ export class Search {
 	 */
 	events(hidden) { return this.perKind.reduce((sum, nr, kind) => sum + (hidden[kind] ? 0 : nr), 0); }
 
-	/** True when there is something to mark. */
+	/** True when there is a valid text to search. */
 	get isOn() { return Boolean(this.text) && !this.isWrong; }
 
 	/**

@@ -274,7 +274,7 @@ export class Timeline {
 		this.app.tell("draw");
 	}
 
-	/** Scrolls to the selected call. */
+	/** Scrolls to the selected call or event. */
 	scrollToSelected() {
 		const call = this.app.selectedCall, task = call ? call[0] : this.app.event?.task;
 		if (!task) return;
