@@ -17,7 +17,8 @@
  * The entries.
  *
  * @entries: JSON objects, on the heap; NULL: removed, or replaced by a later entry
- * @keys: directory, file and output of each entry, on the heap
+ * @keys: directory, file and output (if it is unknown: arguments) of each entry, on the heap; NULL:
+ *         replaced by a later entry
  * @by_key: by key, the index of the newest entry plus one
  * @nr: length of @entries and @keys
  * @nr_left: number of entries that are not NULL

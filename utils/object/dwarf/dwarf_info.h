@@ -123,8 +123,9 @@ void dwarf_info_deinit(struct dwarf_info *info);
  * Load the debug information of module @path, or of its separate debug file, into the empty @info.
  * Without debug information or libdw, @info stays empty.
  *
- * Returns 0, -ENOMEM, or errors of elf_file_open(). -E2BIG: the debug information is too large, and
- * ignored. -ENODATA: separate files (-gsplit-dwarf) are missing; @info has the other parts.
+ * Returns 0, -ENOMEM, or errors of elf_file_open(). -E2BIG: the debug information refers to itself
+ * over and over, and is ignored. -ENODATA: separate files (-gsplit-dwarf) are missing, or too
+ * large; @info has the other parts.
  */
 int object_dwarf_load(const char *path, struct dwarf_info *info, struct uft_err *err);
 

@@ -48,7 +48,10 @@ int plt_entries_load(const struct elf_file *file, struct plt_entries *out);
  */
 bool plt_is_bypassed(const struct elf_file *file, const struct plt_entries *plt);
 
-/* Add a symbol of type 'P' for each entry. Returns 0 or -ENOMEM. */
+/*
+ * Add a symbol of type 'P' for each entry. Returns 0, -ENOMEM, or -EFBIG when the names are too
+ * long (elf_has_too_long_names()).
+ */
 int plt_add_symbols(const struct elf_file *file, struct symtab *out);
 
 #endif

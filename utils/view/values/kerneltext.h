@@ -1,4 +1,4 @@
-/* The text of the kernel's events: their names, such as "sched:sched_switch", and their fields. */
+/* The text of the fields of the kernel's events. */
 #ifndef UTRAIL_VIEW_KERNELTEXT_H
 #define UTRAIL_VIEW_KERNELTEXT_H
 

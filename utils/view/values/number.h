@@ -27,7 +27,7 @@ char *put_time_color(char *to, uint64_t ns, enum color_mode mode);
 char *put_timestamp(char *to, uint64_t ns);
 
 /*
- * Write @ns, which is less than a second, as microseconds: "uuuuuu.nnn". Two more bytes are
+ * Write @ns, which is less than a second, as microseconds: "uuuuuu.nnn". One more byte is
  * overwritten.
  */
 char *put_millionths(char *to, uint32_t ns);
