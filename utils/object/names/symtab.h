@@ -11,8 +11,8 @@
  * file without symbols; -ENOMEM; -EFBIG for too long names (elf_has_too_long_names()); or errors of
  * elf_file_open(). @out is empty after a failure.
  *
- * The first source with symbols counts: .symtab; the separate debug file; .gnu_debugdata. If .symtab
- * has no symbols, those of .dynsym are added. PLT entries are added in any case.
+ * The first source with symbols counts: .symtab; the separate debug file; .gnu_debugdata. If
+ * .symtab has no symbols, those of .dynsym are added. PLT entries are added in any case.
  */
 int object_symtab_load(const char *path, struct symtab *out, struct uft_err *err);
 
