@@ -88,7 +88,8 @@ static bool put_c_string(struct box *box, uint64_t address)
 
 	if (!address)
 		return put_text(box, (uint64_t)ARGBLOB_NULL, ARGBLOB_NULL_LEN);
-	len = fault_copy_string(text, (const void *)address, ARGBLOB_STRING_MAX);
+	/* put_text() cuts the text if it has this one byte more. */
+	len = fault_copy_string(text, (const void *)address, ARGBLOB_STRING_MAX + 1);
 	return len >= 0 && put_text(box, (uint64_t)text, len);
 }
 

@@ -179,6 +179,15 @@ TEST(texts)
 		    ARGBLOB_STRING_MAX - 3, longest, ARGBLOB_STRING_CUT);
 	check_room(&gnu, 1, &object, 1 + 2 + ARGBLOB_STRING_MAX);
 
+	/* The same holds for a string that ends in NUL. */
+	longest[ARGBLOB_STRING_MAX + 1] = '\0';
+	strbuf_addf(&expected, "%c%c%.*s%s", ARGBLOB_STRING_MAX & 0xff, ARGBLOB_STRING_MAX >> 8,
+		    ARGBLOB_STRING_MAX - 3, longest, ARGBLOB_STRING_CUT);
+	check_room(&string, 1, &object, 1 + 2 + ARGBLOB_STRING_MAX);
+	longest[ARGBLOB_STRING_MAX] = '\0';
+	expect_text(longest);
+	check_room(&string, 1, &object, 1 + 2 + ARGBLOB_STRING_MAX);
+
 	object.text = NULL;
 	expect_text(ARGBLOB_NULL);
 	check(&string, 1, &object);
