@@ -73,22 +73,23 @@ static int dir_append(struct store *store, int stream, const struct iovec *parts
 	size_t len = iovec_bytes(parts, nr);
 	size_t done = 0;
 	struct stat st;
+	int code = 0;
 
-	while (done < len) {
+	while (done < len && code == 0) {
 		ssize_t n = write_from(stream, parts, nr, done);
 
 		if (n > 0)
 			done += n;
-		else if (n == 0 || errno != EINTR)
-			break;
+		else if (n == 0)
+			code = -EIO;
+		else if (errno != EINTR)
+			code = -errno;
 	}
 	if (done == len) {
 		if (reserve_ahead(stream, len))
 			dir_of(store)->has_reserved = true;
 		return 0;
 	}
-
-	int code = errno ? -errno : -EIO;
 
 	/*
 	 * If ftruncate() fails, too, the file ends in an incomplete record, which readers ignore.
