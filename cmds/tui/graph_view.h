@@ -21,7 +21,8 @@ enum graph_item_kind {
  * @node: the line shows the numbers of this node
  * @func: the line shows the name of this function
  * @end: the index of the first item that is not below this item
- * @parent: the index of the item above; a section (GRAPH_HIDDEN) has its own index
+ * @parent: the index of the item above. No item is above a GRAPH_HIDDEN item: its @parent is the
+ *          index of the item itself
  */
 struct graph_item {
 	const struct tree_node *node;

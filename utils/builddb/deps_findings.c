@@ -237,7 +237,7 @@ static void list_runs(struct findings *find)
 	qsort(find->runs, find->nr_runs, sizeof(*find->runs), by_command);
 }
 
-/* Returns the number of equal runs that begin at index @first. It is at least 1. */
+/* Returns how many runs from index @first on are equal to the run at @first, which is included. */
 static size_t count_same(const struct findings *find, size_t first)
 {
 	const struct execution *all = find->executions->all;

@@ -65,8 +65,8 @@ static inline bool enter_fast(struct open_calls *at, const struct stg_calls *cal
 
 /*
  * Returns the part of a call's time that is not self time of its caller. If the function is too
- * small to be shown, the call's own self time is left out. If the call is too short, the result is
- * 0.
+ * small to be shown, the call's own self time counts as the caller's. If the call is too short, the
+ * result is 0.
  */
 static inline uint64_t foreign_time(const struct stage_config *config, const struct func *func,
 				    uint64_t total_ns, uint64_t child_ns)
