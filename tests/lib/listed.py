@@ -204,7 +204,7 @@ RANGE_EDGE = r"(replay|dump) .*-[FNCHD] .*-r |-r .* -D|events replay .*-r ({from
 DIFFERENCES = [
     Difference("warnings", "", theirs(edit(r"^Usage: .*\n", "")), "peers-plain replay -t {short} -r {after}~{before}"),
     Difference("no-calls", " graph ", without_function, "peers-plain graph {library}"),
-    Difference("nothing-to-show", "", nothing_shown, "peers-events replay -t 10s"),
+    Difference("nothing-to-show", "", nothing_shown, "ours-cplusplus replay -F {some} -t {short} -f +module --tid {tid}", is_sure=False),
     Difference("own-name", " replay ", theirs(tool_in_footer), "peers-plain replay -r {from}~{to}"),
     Difference("own-name", " dump .*--(chrome|graphviz)", both(edit(r"^.*version\":.*\n", "")), "peers-plain dump --graphviz"),
     Difference("tid-columns", " (replay|graph|info) ", ours(shorter_tids), "ours-threads replay -D 1"),
