@@ -308,7 +308,7 @@ stage_steering() {
 	UTRAIL_TEST_CHANGES=10000 suite steering pytest tests/e2e/running/test_control_patch.py -k many_changes
 }
 
-# Runs each sample program once, and a twelfth of the other e2e tests, under the sanitizers. The
+# Runs each sample program once, and one in 24 of the other e2e tests, under the sanitizers. The
 # probe itself is built without sanitizers (libmcount/meson.build). Warnings do not fail this build,
 # because gcc warns of code that the sanitizers add.
 stage_sanitize() {
@@ -323,7 +323,7 @@ stage_sanitize() {
 	# takes ten times as long.
 	suite unit-sanitize meson test -C build-sanitize --no-rebuild --print-errorlogs \
 		--timeout-multiplier 10 --suite unit --suite fuzz
-	part=12
+	part=24
 	[ "${UTRAIL_TEST_MATRIX:-}" != full ] || part=1
 	# test_trees.py runs each sample program once; more variants of a sample test the probe,
 	# which has no sanitizers.
