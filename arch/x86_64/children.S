@@ -16,7 +16,7 @@
 /*
  * syscall(3) as in glibc, with a check for calls that make children or forbid system calls
  * (libmcount/program/clone.c). If probe_syscall() returns 1, the call is made at label 4, and its
- * child calls thread_after_fork(). That path keeps no data on the stack, since the child may have
+ * child calls thread_after_fork(). This path keeps no data on the stack, since the child may have
  * another stack.
  */
 FUNCTION syscall

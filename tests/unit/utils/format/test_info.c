@@ -249,8 +249,8 @@ TEST(units_of_memory)
 		{ 512, 1024, "0.5 / 1.0 MB (free / total)" },
 		{ 1024, (1 << 20) - 1, "1.0 / 1023.9 MB (free / total)" },
 		{ 1 << 19, 1 << 20, "0.5 / 1.0 GB (free / total)" },
-		{ 1, 3UL << 29, "0.0 / 1.5 TB (free / total)" },
-		{ 1UL << 40, 1UL << 41, "1024.0 / 2048.0 TB (free / total)" },
+		{ 1, 3ULL << 29, "0.0 / 1.5 TB (free / total)" },
+		{ 1ULL << 40, 1ULL << 41, "1024.0 / 2048.0 TB (free / total)" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {

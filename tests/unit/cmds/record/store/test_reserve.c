@@ -220,7 +220,7 @@ TEST_WITH(steps_grow_with_the_file, begin, end)
 	simulated = (typeof(simulated)){
 		.is_on = true,
 		.type = EXT4_SUPER_MAGIC,
-		.free_blocks = 1UL << 40,
+		.free_blocks = 1ULL << 40,
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		assert_int_equal(reserved(fd, cases[i].end, cases[i].len), cases[i].reserved);
