@@ -1,10 +1,13 @@
 /* Debug files from servers (see debug_server.h). */
 #include "utils/object/dwarf/debug_server.h"
 
-#include <dlfcn.h>
 #include <elfutils/debuginfod.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+#include "utils/base/compiler.h"
+#include "utils/base/library.h"
 
 struct functions {
 	__typeof__(debuginfod_begin) *begin;
@@ -12,22 +15,18 @@ struct functions {
 	__typeof__(debuginfod_find_debuginfo) *find_debuginfo;
 };
 
+static const struct library_function rows[] = {
+	{ "debuginfod_begin", offsetof(struct functions, begin) },
+	{ "debuginfod_end", offsetof(struct functions, end) },
+	{ "debuginfod_find_debuginfo", offsetof(struct functions, find_debuginfo) },
+};
+
 /*
  * Loads the library on demand, because its twenty libraries would slow down each start of utrail.
- * The library has threads, so it stays loaded.
  */
 static bool load_debuginfod(struct functions *server)
 {
-	void *library = dlopen(DEBUGINFOD_SONAME, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
-
-	if (!library)
-		return false;
-	server->begin = (__typeof__(server->begin))dlsym(library, "debuginfod_begin");
-	server->end = (__typeof__(server->end))dlsym(library, "debuginfod_end");
-	server->find_debuginfo = (__typeof__(server->find_debuginfo))dlsym(
-		library, "debuginfod_find_debuginfo");
-	dlclose(library);
-	return server->begin && server->end && server->find_debuginfo;
+	return library_load(DEBUGINFOD_SONAME, rows, ARRAY_SIZE(rows), server) == NULL;
 }
 
 bool debug_server_open(const char *build_id, struct elf_file *debug)
