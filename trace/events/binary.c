@@ -17,7 +17,10 @@ static void add_call(struct fst_text *payload, struct fst_values *values)
 	add_string(payload, arg ? function(arg) : NULL);
 }
 
-/* The number of strings is known only after all calls, so it is stored last. */
+/*
+ * The number of strings precedes the strings, but is known only after all calls. So a 0 is stored
+ * first, and replaced at the end.
+ */
 static void add_call_list(struct fst_text *payload, struct fst_values *values)
 {
 	fst_text_function function = va_arg(values->list, fst_text_function);

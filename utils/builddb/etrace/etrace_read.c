@@ -12,7 +12,8 @@
 /* The limit of times, so that sums of times fit. */
 #define SECONDS_MAX 4000000000ULL
 /*
- * The limit of empty arguments, which have no lines: the number of the next argument implies them.
+ * An empty argument has no line. So the number of an argument may be larger than expected, but by
+ * no more than this.
  */
 #define EMPTY_MAX   4096U
 
