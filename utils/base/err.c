@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * Writes the text as one line, with control characters as \xNN. The code is also in the probe and
- * should stay small, so other hidden characters are left to printers.
+ * Writes the text as one line, with control characters as \xNN. The probe contains this code, so it
+ * should stay small. The command that prints the text escapes other hidden characters (escape.h).
  */
 static void put_text(struct uft_err *err, const char *fmt, va_list ap)
 {

@@ -21,8 +21,8 @@
  *
  * @code: 0 while nothing has failed; a negative errno or -ERR_USAGE
  * @text: one line without a newline and without the program's name, truncated if it is too long:
- *         "cannot open 'x': No such file". Control characters are shown as \xNN; the printer
- *         escapes other hidden characters (cmds/terminal/msg.c)
+ *         "cannot open 'x': No such file". Control characters are shown as \xNN. Other hidden
+ *         characters (escape.h) are escaped when the text is printed (cmds/terminal/msg.c)
  */
 struct uft_err {
 	int code;

@@ -129,7 +129,7 @@ static void put_bytes(struct strbuf *out, const struct language *lang, const cha
 	}
 }
 
-/* Hidden characters have four digits. */
+/* Write \uNNNN for a hidden character: four digits are enough for all of them. */
 static void put_code(struct strbuf *out, uint32_t code)
 {
 	char text[] = "\\u0000";

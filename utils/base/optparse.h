@@ -95,8 +95,9 @@ struct optparse {
  * Parse options up to the first word that is not an option. This word and the words after it may
  * belong to another program (POSIX). Long names may be abbreviated if that is unambiguous.
  *
- * Returns 0, -ERR_USAGE or -ENOMEM. On success, @p->next is the index of that word, or argc. For a
- * wrong option, @err names the option, and the expected form or the nearest names.
+ * Returns 0, -ERR_USAGE or -ENOMEM. On success, @p->next is the index of the first word that is not
+ * an option, or argc. For a wrong option, @err names the option, and the expected form or the
+ * nearest names.
  */
 int optparse_run(struct optparse *p, void *target, struct uft_err *err);
 

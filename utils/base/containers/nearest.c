@@ -18,16 +18,17 @@ void nearest_init(struct nearest *n, const char *typed)
 
 /*
  * Returns the edit distance: the number of letters to change, add, drop, or swap with their
- * neighbour. There may be many words, so this must be fast. Each row of the table of distances is a
- * bit vector: a bit is set where the row differs from the row above it.
+ * neighbour. There may be many words, so this must be fast. Two bit vectors represent a column of
+ * the table of distances: a bit is set where a distance is one more, or one less, than the distance
+ * above it.
  * Hyyrö, A bit-vector algorithm for computing Levenshtein and Damerau edit distances, 2003.
  */
 static unsigned edit_distance(const struct nearest *n, const char *word)
 {
 	uint64_t last = n->len ? 1ULL << (n->len - 1) : 0;
-	uint64_t more = UINT64_MAX; /* bits where the distance is one more than in the row above */
+	uint64_t more = UINT64_MAX; /* bits where the distance is one more than the one above */
 	uint64_t less = 0;
-	uint64_t same = 0; /* the diagonal costs nothing */
+	uint64_t same = 0; /* bits where the distance is that of the cell above, in the column before */
 	uint64_t before = 0;
 	unsigned distance = n->len;
 

@@ -107,8 +107,8 @@ static bool is_plain(const char *word)
 				    "-_./,:=@%+";
 
 	/*
-	 * `~`, `#` and `^` are not plain: the first two are special at the start, `^` in old
-	 * shells.
+	 * `~`, `#` and `^` are not plain: the first two are special at the start of a word, `^` in
+	 * old shells.
 	 */
 	return *word && strspn(word, plain) == strlen(word);
 }
