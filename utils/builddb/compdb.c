@@ -317,7 +317,10 @@ static int read_response(struct arguments_source *source, const char *name, size
 	int why = 0;
 	int ret = responses_get(db->responses, reading->at, name, max, text, &why);
 
-	/* The recorder has not read the file, or it did not exist then. Perhaps it exists now. */
+	/*
+	 * The recorder has not read the file, or the process had ended before. Read the file as it
+	 * is now.
+	 */
 	if (ret == -ENOENT && (!why || why == -ESRCH))
 		ret = arguments_read_file(reading->execution->cwd, name, max, text);
 	if (ret < 0 && ret != -ENOMEM && !reading->why) {
@@ -383,8 +386,8 @@ static int add_command(struct compdb *db, struct reading *reading)
 	if (ret < 0)
 		return ret;
 	/*
-	 * Do not ignore the child processes: one of them is the compiler proper, which has the
-	 * missing words.
+	 * If response files could not be read, do not ignore the child processes: one of them is
+	 * the compiler proper, whose arguments include the words of these files.
 	 */
 	if (reading->nr_unread && !compile.nr_sources && compile.until != COMPILE_PREPROCESSED) {
 		note_unread(db, reading);

@@ -57,9 +57,10 @@ struct compdb {
 };
 
 /*
- * The limit of the cost of all commands, because a command may name many sources, and many commands
- * may name the same file. The cost is the sum of the response files and their bytes, the bytes of
- * stored entries, and for each source the words of its command.
+ * The limit of compdb.cost. It is needed because a command may name many sources, and many commands
+ * may name the same response file. The cost counts the bytes of response files and of stored
+ * entries, a fixed amount for each file that is looked up, and for each source a fixed amount for
+ * each word of its command.
  */
 #define COMPDB_COST_MAX (200UL << 20)
 

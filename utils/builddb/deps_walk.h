@@ -15,17 +15,17 @@
 struct deps_step;
 
 /*
- * An execution depends on all contents that it has read before, and a content on all executions
- * that have written to it before. A forked child depends on its parent up to the fork. A program
- * that execve(2) starts depends on nothing that happened in its process before.
+ * At any time, an execution depends on all contents that it has read until then, and a content on
+ * all executions that have written to it until then. A forked child depends on its parent up to the
+ * fork. A program that execve(2) starts depends on nothing that its process did before.
  *
  * A walk visits each content and execution once, at the time from which it can reach the most. A
  * heap keeps the visits in the order of their times. All walks share the cost limit of @files
  * (files_spend()).
  *
  * @is_forward: the walk leads from inputs to outputs; otherwise, from outputs to inputs
- * @stops_at_files: the walk does not continue from files that exist at the end, unless it begins
- *         there
+ * @stops_at_files: the walk does not continue from a file that exists at the end of the recording
+ *         (files_is_left()), unless the walk begins at this file
  * @reached, @nr_reached: the contents, in the order in which they were reached
  * @seen: for each content, and after all contents for each execution: the number of the last round
  *         (@round) that has visited it
@@ -51,8 +51,8 @@ void deps_walk_deinit(struct deps_walk *walk);
 #define cleanup_deps_walk cleanup(deps_walk_deinit)
 
 /*
- * A walk is deps_walk_begin(), then one or more nodes to begin with, then deps_walk_go(). Returns
- * 0, -ENOMEM, or -EDQUOT when the walk costs too much.
+ * For a walk, call deps_walk_begin(), then deps_walk_from_*() for one or more nodes, and then
+ * deps_walk_go(). They return 0, -ENOMEM, or -EDQUOT when the walk costs too much.
  */
 void deps_walk_begin(struct deps_walk *walk);
 int deps_walk_from_content(struct deps_walk *walk, uint32_t content);

@@ -9,7 +9,7 @@
 
 #define PID_BITS 22
 
-/* Bits of "m": the file exists now; its type; how it was used. */
+/* Bits of the JSON member "m": the file exists now; its type; how it was used. */
 #define MODE_IS_THERE	0x40
 #define MODE_TYPE_SHIFT 2
 #define MODE_WRITTEN	1

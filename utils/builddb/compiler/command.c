@@ -7,8 +7,8 @@
 #include "utils/builddb/compiler/arguments.h"
 
 /*
- * Returns the number of words that the kernel has put before a script's call: the interpreter, and
- * perhaps the rest of the first line.
+ * Returns the number of words that the kernel has put before the words with which a script was
+ * called: the interpreter, and perhaps its argument in the script's first line.
  */
 static size_t words_of_interpreter(const struct execution *execution, const struct words *argv)
 {
@@ -21,7 +21,7 @@ static size_t words_of_interpreter(const struct execution *execution, const stru
 		if (strcmp(path_base(argv->words[i]), script) == 0)
 			return i;
 	}
-	/* The script was called by the other name of a symbolic link. */
+	/* No word has the script's name: it was called by a symbolic link of another name. */
 	return argv->nr > 1 ? 1 : 0;
 }
 

@@ -124,7 +124,7 @@ static bool ends_with(const char *word, const char *end)
 	return len >= strlen(end) && strcmp(word + len - strlen(end), end) == 0;
 }
 
-/* True for a header as a source: the compiler makes a precompiled header, and links nothing. */
+/* True when the source is a header: the compiler precompiles it, and links nothing. */
 static bool is_header(const char *path, const char *language)
 {
 	return language ? ends_with(language, "-header") : IS_ONE_OF(header_suffixes, suffix(path));
@@ -197,8 +197,8 @@ static void set_language(struct parsing *p, const char *language)
 }
 
 /*
- * Note the last step of the compiler if @word is an option that states it, such as -c or -S. The
- * earliest step counts if there are several of these options. Returns false for any other word.
+ * Store the last step of the compiler if @word is an option that states it, such as -c or -S. If
+ * there are several of these options, the earliest step counts. Returns false for any other word.
  */
 static bool take_until(struct parsing *p, const char *word)
 {
@@ -457,7 +457,8 @@ static bool belongs(const struct compile *compile, size_t at, size_t source)
 	case ROLE_LANGUAGE:
 		/*
 		 * The option applies to the files after it. clangd moves the source to the end of
-		 * the command, so an option that was after the source must be removed.
+		 * the command. So if the command had several sources, an option that was after
+		 * this source is removed.
 		 */
 		return at < source || compile->nr_sources == 1;
 	default:

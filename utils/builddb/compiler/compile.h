@@ -70,8 +70,8 @@ int compile_of_one(const struct compile *compile, const struct words *argv, size
 		   struct words *out);
 
 /*
- * Append the name of the output file for @source to @out. Returns false when there is none. If the
- * compiler also links, its objects are temporary files.
+ * Append the name of the output file for @source to @out. Returns false when there is none. A
+ * compiler that also links has none, because its objects are temporary files.
  */
 bool compile_output(const struct compile *compile, const char *source, struct strbuf *out);
 

@@ -7,8 +7,8 @@
 #include "utils/base/compiler.h"
 
 /*
- * The limit of empty arguments at the end. Empty arguments have no lines, so they cannot be
- * distinguished from lost lines.
+ * The largest number of empty arguments after the last line of an argument. Empty arguments have no
+ * lines. So if the arguments lack more bytes than this, lines are taken to be lost.
  */
 #define EMPTY_MAX 4096U
 
@@ -72,7 +72,7 @@ static const char *check_texts(struct etrace_event *event)
  *
  * @take: makes the record; returns NULL, or the event's fault
  * @kind: kind of the record
- * @first: for a second half: kind of the first half
+ * @first: for the second half of an act (etrace_task.half): the kind of the act's first half
  * @flags: index of the event's flags in its values; -1: it has no flags
  */
 struct step {
@@ -235,8 +235,8 @@ static const char *end_half(struct etrace_reader *reader, struct etrace_task *ta
 }
 
 /*
- * Add a failed act, whose errno is unknown. An act without a first half has failed because its file
- * did not exist.
+ * Add a failed act, whose errno is unknown. If a rename or link has no first half, it has failed
+ * because its file did not exist.
  */
 static const char *fail_half(struct etrace_reader *reader, struct etrace_task *task,
 			     const struct step *step)

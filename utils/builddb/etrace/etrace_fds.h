@@ -18,7 +18,7 @@ struct etrace_fds {
 void etrace_fds_deinit(struct etrace_fds *fds);
 #define cleanup_etrace_fds cleanup(etrace_fds_deinit)
 
-/* Note that the process @pid has opened, or closed, @fd. Returns 0 or -ENOMEM. */
+/* Mark @fd as open, or as closed, in the process @pid. Returns 0 or -ENOMEM. */
 int etrace_fds_open(struct etrace_fds *fds, int32_t pid, uint32_t fd);
 int etrace_fds_close(struct etrace_fds *fds, int32_t pid, uint32_t fd);
 

@@ -38,7 +38,7 @@ void etrace_put(struct etrace_lines *lines, const char *fmt, ...)
  * @tag: the text's tag; NULL: it is the argument @number
  * @is_counted: the parts have numbers
  * @nr_parts: number of parts so far
- * @is_behind_newline: the last piece followed a newline, so a line that ends its group must follow
+ * @is_behind_newline: the last piece had the tag Cont, so Cont_end must follow before other tags
  */
 struct pieces {
 	const char *tag;

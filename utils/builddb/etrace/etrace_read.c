@@ -9,7 +9,7 @@
 #include "utils/base/units.h"
 #include "utils/builddb/etrace/etrace_event.h"
 
-/* The limit of times, so that sums of times fit. */
+/* The limit of times, so that sums of times in nanoseconds fit into 64 bits. */
 #define SECONDS_MAX 4000000000ULL
 /*
  * An empty argument has no line. So the number of an argument may be larger than expected, but by

@@ -30,8 +30,8 @@ struct etrace_choice {
 };
 
 /*
- * The limit of descriptors that calls with a range close: each child inherits its parent's
- * descriptors, and may close them all with one call.
+ * The limit of descriptors that all calls of close_range(2) in a recording close together. Each
+ * child inherits its parent's descriptors, and may close all of them with one call.
  */
 #define ETRACE_CLOSED_MAX 10000000UL
 
@@ -49,7 +49,7 @@ struct etrace_variable {
  * @cpus: the CPU of each task
  * @opens: by tid, the task's last open (struct etrace_open)
  * @hidden: descriptors whose opens were left out
- * @nr_closed: number of descriptors that calls with a range have closed
+ * @nr_closed: number of descriptors that calls of close_range(2) have closed
  * @variables: the environments of all programs, which are written at the end
  * @has_files: file events were recorded
  * @nr_out: number of events that cannot be written, because the format does not have them
