@@ -101,7 +101,7 @@ enum arch_hook {
 	ARCH_HOOK_ENTRY,      /* a function begins: called by the function's stub */
 	ARCH_HOOK_CALL,	      /* a function begins: called as __fentry__ */
 	ARCH_HOOK_XRAY_ENTRY, /* called from the sleds of clang's XRay */
-	ARCH_HOOK_XRAY_EXIT,  /* a jump leads there in place of a return instruction */
+	ARCH_HOOK_XRAY_EXIT,  /* a jump to it replaces a return instruction */
 	ARCH_HOOK_XRAY_TAIL,
 	ARCH_HOOKS
 };
@@ -125,8 +125,8 @@ void arch_write_gate(uint8_t gate[ARCH_GATE_BYTES], const uint64_t *cell);
 void arch_write_pass(uint8_t pass[ARCH_PASS_BYTES]);
 
 /*
- * A jump to code within 2 GiB, a call of such code, and instructions of @bytes bytes together that
- * do nothing.
+ * Write a jump to code within 2 GiB, a call of such code, and @bytes bytes of instructions that do
+ * nothing.
  */
 #define ARCH_JUMP_BYTES 5
 
@@ -175,8 +175,8 @@ void arch_write_entry_stub(uint8_t *code, uint64_t addr, uint64_t site, uint32_t
 			   const uint64_t *cell);
 
 /*
- * Adjusts the displacement at @at. It belongs to an instruction that was moved by @moved bytes.
- * Returns false when the new displacement does not fit.
+ * Adds @moved to the displacement at @at, whose instruction was moved. @moved is the old address of
+ * the instruction minus its new address. Returns false when the new displacement does not fit.
  */
 bool arch_move_distance(uint8_t *at, int64_t moved);
 

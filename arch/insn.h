@@ -102,7 +102,7 @@ int insns_look_through(struct insns *insns, const struct insn_text *text,
 enum insn_refusal {
 	INSN_MOVES,
 	INSN_UNKNOWN,	     /* the bytes are not a known instruction */
-	INSN_LANDS,	     /* an indirect jump may land there */
+	INSN_LANDS,	     /* an indirect jump may land at one of them */
 	INSN_RETURNS_INTO,   /* a call would return to overwritten code */
 	INSN_NOT_UNDERSTOOD, /* it depends on its own address in an unknown way */
 	INSN_TOO_FAR,	     /* no form of it reaches far enough */
@@ -123,7 +123,8 @@ enum insn_refusal {
  *          that @bytes pushes. The high half follows after INSN_RET_HIGH bytes. 0: no call
  * @ret: the return address, to which insn_load_at() adds a load address
  * @ends: code after @bytes would never be reached
- * @refusal: enum insn_refusal, set when the function returns -EXDEV
+ * @refusal: enum insn_refusal, set when insns_move(), insns_move_all() or insns_go_on() returns
+ *           -EXDEV
  */
 struct insn_code {
 	uint64_t from;
@@ -190,8 +191,8 @@ bool insns_main(struct insns *insns, const uint8_t *at, uint64_t left, uint64_t 
 unsigned insns_padding(struct insns *insns, const uint8_t *at, const uint8_t *end);
 
 /*
- * For bytes whose instruction boundaries are unknown. The functions call @fn with the targets of
- * all jumps that may begin at any byte.
+ * For bytes whose instruction boundaries are unknown. At each byte where a jump may begin, the
+ * functions call @fn with its target.
  *
  * - insns_near_names() finds jumps with a reach of insns_near_reach() bytes in both directions.
  * - insns_far_names() finds all other jumps. It also calls @base with each address that may be the

@@ -18,8 +18,8 @@
 #endif
 
 /*
- * The numbers at which the groups of register names begin. Some names are in two groups: s0 and d0
- * are arm's and aarch64's.
+ * The numbers at which the groups of register names begin. The names s0 to s7 and d0 to d7 are
+ * those of registers of arm, and of aarch64.
  */
 enum {
 	X86_64_INT = 0,

@@ -59,8 +59,8 @@ bool arch_remote_set_argument(int tid, uint32_t audit_arch, uint64_t value);
 long arch_remote_entered_call(const struct arch_remote *r);
 
 /*
- * Returns the number of the system call that the stopped thread was in, and stores its first four
- * arguments. Returns -1 when there was none.
+ * Returns the number of the system call that the stop has interrupted, if the call has no result
+ * yet, and stores its first four arguments. Returns -1 when there is no such call.
  */
 long arch_remote_system_call(const struct arch_remote *r, uint64_t args[4]);
 
@@ -72,8 +72,9 @@ long arch_remote_system_call(const struct arch_remote *r, uint64_t args[4]);
 bool arch_remote_restart(struct arch_remote *r);
 
 /*
- * Finds code of the process for a first system call. Stores offsets in the executable @code[@len].
- * Returns false when one of the two is missing.
+ * Finds the code by which a thread of the process can make a system call before any code is put
+ * into the process. Stores the offsets of two pieces of the executable @code[@len]. Returns false
+ * when one of them is missing.
  *
  * @call: instructions that make a system call and return
  * @handler_return: the instructions to which signal handlers return
@@ -125,7 +126,8 @@ void arch_remote_begin_call(struct arch_remote *r, uint64_t code, uint64_t conte
 			    const uint64_t args[6], int signal);
 
 /*
- * Returns the result of the function. Valid when the signal of arch_remote_begin_call() has come.
+ * Returns the result of the function @fn of arch_remote_begin_call(). It is valid when the signal
+ * of that call has come.
  */
 uint64_t arch_remote_call_result(const struct arch_remote *r);
 

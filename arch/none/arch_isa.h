@@ -1,4 +1,7 @@
-/* Machines without a probe: the recorder's sources compile, and `record` reports that it cannot. */
+/*
+ * Machines without a probe: the recorder's sources compile, and `record` reports that it cannot
+ * record.
+ */
 #ifndef UTRAIL_ARCH_NONE_ISA_H
 #define UTRAIL_ARCH_NONE_ISA_H
 

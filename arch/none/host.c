@@ -1,6 +1,6 @@
 /*
- * Machines without a probe. These definitions let the recorder's sources be linked. Programs can
- * still be examined.
+ * Machines without a probe. These definitions let the recorder's sources be linked. Programs cannot
+ * be recorded, but they can be examined.
  */
 #include "arch/arch.h"
 

@@ -31,8 +31,8 @@ static inline uint32_t arch_cpu(void)
 }
 
 /*
- * The general registers at an entry or a return, as the stubs push them. The probe is compiled
- * without vector registers, so it does not change them.
+ * The general registers at an entry or a return, as the stubs push them. Vector registers are not
+ * saved: the probe is compiled so that it does not use them.
  */
 struct arch_regs {
 	uint64_t r11;
@@ -109,8 +109,8 @@ static inline uint64_t arch_int_ret(const struct arch_regs *regs, unsigned index
 }
 
 /*
- * Returns the registers that an entry and a return would have, for a call that is only recorded:
- * its first two arguments and its result.
+ * Returns registers for a call that is recorded without a stub. They have its first two arguments
+ * and its result.
  */
 static inline struct arch_regs arch_regs_of(uint64_t first, uint64_t second, uint64_t ret)
 {
@@ -118,8 +118,9 @@ static inline struct arch_regs arch_regs_of(uint64_t first, uint64_t second, uin
 }
 
 /*
- * Passes @site as third argument to a function of two arguments. The fourth argument is the value
- * for code that binds the call: in mold's PLT, %r11 has the index of the relocation.
+ * Adds two arguments for caller_call() to those of a library function, which has two: @site, and
+ * the value for code that binds the call. In mold's PLT this value is the index of the relocation,
+ * in %r11.
  */
 static inline void arch_pass_site(struct arch_regs *regs, const void *site)
 {

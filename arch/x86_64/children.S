@@ -102,8 +102,8 @@ lend_and_call:
 	cmpq	$-4095, %rax
 	jae	3f
 	/*
-	 * The child's calls have changed the shadow stack, too. Without a shadow stack the
-	 * instruction does nothing.
+	 * The child's calls have changed the shadow stack, too. Without a shadow stack, rdsspq does
+	 * nothing.
 	 */
 	xorl	%edx, %edx
 	rdsspq	%rdx

@@ -5,7 +5,7 @@
  * libmcount/hot/fast.h contains the common case in C, and explains the lines.
  *
  * The macros use five registers and make no call. They take 89 instructions for a call and its
- * return. In C it takes 160.
+ * return. The same in C takes 160.
  */
 #ifndef UTRAIL_ARCH_X86_64_FAST_STUBS_H
 #define UTRAIL_ARCH_X86_64_FAST_STUBS_H
@@ -96,13 +96,13 @@
 
 /*
  * Under a plan: looks up the call of \addr, with return slot \slot, in thread->calls. Both operands
- * are relative to LOOK_UP_SAVED. A call that is left alone returns from the stub in this macro, and
- * no jump is taken on its path.
+ * are valid after SAVE_FOR_LOOK_UP. A call that is left alone returns from the stub in this macro,
+ * and no jump is taken on its path.
  *
  * - A recorded call continues after the macro, in the state of FAST_GUARD and SAVE_FAST.
  * - A call that opens the thread (FAST_ADMIT) goes to \admitted, in the same state.
- * - Any other call, or one that must end frames first, goes to \slow with nothing saved. Without
- *   probe_skips it goes to \useless.
+ * - Any other call, or one that must end frames first, goes to \slow with nothing saved. While
+ *   probe_skips is false, each call goes to \useless.
  */
 	.macro FAST_LOOK_UP slot, addr, useless, slow, admitted
 	cmpb	$0, probe_skips(%rip)
@@ -320,7 +320,7 @@
 
 /*
  * Ends the call that has opened the thread, as planned_admit_over() does. It then continues like
- * any return, and may still need C.
+ * any return, and may go to \other.
  */
 	.macro FAST_LEAVE_ADMITTED slot, other
 	cmpq	THREAD_ADMITTED(%rcx), %rdi

@@ -29,8 +29,8 @@ static uint64_t read_xcr0(void)
 }
 
 /*
- * CPUID takes 20 us under a hypervisor, in each process. Components are stored in the order of
- * their numbers, so only the last one is asked for.
+ * Asks CPUID only for the end of the last component, since each CPUID takes 20 us under a
+ * hypervisor. Components are stored in the order of their numbers, so that is the end of all.
  */
 void arch_init(void)
 {

@@ -1,4 +1,4 @@
-/* Lengths and targets of x86_64 instructions, for code that is searched and not moved. */
+/* Lengths and targets of x86_64 instructions, without capstone. */
 #ifndef UTRAIL_ARCH_X86_64_STEPS_H
 #define UTRAIL_ARCH_X86_64_STEPS_H
 

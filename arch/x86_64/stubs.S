@@ -66,8 +66,8 @@
  * A hook at the beginning of a function. The part of the hook that calls C functions is not in this
  * macro: each hook has its own after the macro, at .L\name\()_slow.
  *
- * MAY_BE_\name jumps to its label if another word may be the return slot. IS_\name has the same
- * purpose, and is slower and more precise. These are the operands of the return slot:
+ * MAY_BE_\name jumps to its label if a word other than \slot may be the return slot. IS_\name has
+ * the same purpose, and is slower and more precise. These are the operands of the return slot:
  *
  *   \fast   after SAVE_FAST
  *   \all    after SAVE_CALLER_SAVED
@@ -227,8 +227,8 @@ END __fentry__
  * like the other stubs, and nothing is mispredicted.
  *
  * The skipped function that was called last counts as open if its return slot is above that of the
- * call. This function may be main(), so it counts for four calls at most. The lowest bits of
- * THREAD_ALONE_SLOT count these calls.
+ * call. This function may be main(), which stays open, so it counts for four calls at most. The
+ * lowest bits of THREAD_ALONE_SLOT count these calls.
  */
 	.cfi_startproc
 	.cfi_adjust_cfa_offset FAST_SAVED
@@ -294,10 +294,10 @@ END __fentry__
  * long.
  *
  * A walk meets two frames: that of the trampoline, and that of arch_return_caller. libgcc tells
- * frames apart by their CFAs, so the CFA of the second frame must differ from the stack pointer.
- * libunwind takes the CFA as the stack pointer in any case. So the trampoline's rules say: the CFA
- * is %rsp, and %rsp of arch_return_caller is four bytes higher. All values are computed from the
- * CFA without its lowest bits.
+ * frames apart by their CFAs, so the two CFAs must differ. libunwind takes the CFA of a frame as
+ * the stack pointer of its caller in any case. So the trampoline's rules say: the CFA is %rsp, and
+ * %rsp of arch_return_caller is four bytes higher. All values are computed from the CFA without its
+ * lowest bits.
  */
 	.balign	16
 	.long	probe_threads - .
