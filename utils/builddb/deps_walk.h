@@ -52,7 +52,7 @@ void deps_walk_deinit(struct deps_walk *walk);
 
 /*
  * For a walk, call deps_walk_begin(), then deps_walk_from_*() for one or more nodes, and then
- * deps_walk_go(). They return 0, -ENOMEM, or -EDQUOT when the walk costs too much.
+ * deps_walk_go(). Errors are -ENOMEM, and -EDQUOT when the walk costs too much.
  */
 void deps_walk_begin(struct deps_walk *walk);
 int deps_walk_from_content(struct deps_walk *walk, uint32_t content);

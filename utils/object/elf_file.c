@@ -46,7 +46,7 @@ int elf_file_open(struct elf_file *file, const char *path, struct uft_err *err)
 
 	elf_version(EV_CURRENT);
 	opened.fd = file_open_regular(path, err);
-	/* Report a directory or a device in the same way as a file that is not an ELF file. */
+	/* Return the same error for a device or a FIFO as for a file that is not an ELF file. */
 	if (opened.fd < 0)
 		return opened.fd == -EINVAL ? -ENOEXEC : opened.fd;
 	/* Do not map the file: when another process makes it shorter, SIGBUS would kill us. */

@@ -154,8 +154,9 @@ static unsigned pad_at(const struct finder *f, uint64_t addr)
 }
 
 /*
- * Add a place that the section names. If the function has nops before its start (M), the section
- * names the first of them, but the site is at the start of the function.
+ * Add a place that the section names. If the function has nops before its start (M of
+ * -fpatchable-function-entry=N,M), the section names the first of them, but the site is at the
+ * start of the function.
  */
 static int add_patchable(struct finder *f, uint64_t addr)
 {

@@ -66,8 +66,8 @@ static const char *of_symbols(const struct elf_file *file, uint32_t type)
 }
 
 /*
- * Recognise a stripped program, which has no other marks. Another program with these texts is not
- * recorded, either.
+ * Recognise a stripped program of these languages, which has no other marks. A program of another
+ * language that contains such a text is taken for one of them.
  */
 static const char *of_texts(const struct elf_file *file)
 {

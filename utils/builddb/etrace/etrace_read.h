@@ -47,7 +47,7 @@ struct etrace_event {
  * One task.
  *
  * @upid: the unique number that the text gives to the task
- * @half,  @half_ns, @half_flags, @half_has_flags, @half_text: the first half of an act, which waits
+ * @half, @half_ns, @half_flags, @half_has_flags, @half_text: the first half of an act, which waits
  *         for the event with the result; ETRACE_NOTHING: none waits
  * @variables: the places of its environment's variables in etrace_reader.variables, as size_t
  * @variable_at: the last of these places

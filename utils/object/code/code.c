@@ -376,9 +376,10 @@ static int order_funcs(struct code_func *funcs, size_t nr)
 }
 
 /*
- * Sort functions, and drop each function that begins within another one. The other function extends
- * to the later end of the two, and gets the table if it has none. If both begin at one address, it
- * also gets the name if it has none, and the facts about frames.
+ * Sort functions, and drop each function that begins within an earlier one. The earlier one then
+ * extends to the later end of the two, and gets the table of the dropped one if it has none. If
+ * both begin at one address, it also gets the name of the dropped one if it has none, and its facts
+ * about frames.
  */
 static int sort_funcs(struct code *code)
 {
@@ -434,8 +435,8 @@ static int load_frames(struct code *code)
 }
 
 /*
- * Special functions return twice, return to another place, read their return address, or are called
- * by the loader or by compiled code between two instructions.
+ * Special functions return twice, do not return to their caller, read their return address, or are
+ * called by the loader or by instructions that compilers insert.
  */
 bool code_is_special(const char *name)
 {

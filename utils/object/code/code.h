@@ -134,7 +134,7 @@ int code_load(const struct elf_file *file, struct code *out);
 /* Free @code->starts, which needs much memory. Call it when @starts is not needed any more. */
 void code_forget_starts(struct code *code);
 
-/* Add functions that are known from another source. Returns 0 or -ENOMEM. */
+/* Add functions that were found in other ways than by code_load(). Returns 0 or -ENOMEM. */
 int code_add_funcs(struct code *code, const struct code_func *funcs, size_t nr);
 
 void code_deinit(struct code *code);

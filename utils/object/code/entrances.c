@@ -62,7 +62,7 @@ static enum lead lead_to(const struct search *s, const struct window *w, uint64_
 	return is_own && s->lead == LEAD_FUNC ? LEAD_OWN : s->lead;
 }
 
-/* Note in the windows that the current reference leads to @addr. */
+/* Mark @addr in the windows as the target of the current reference. */
 static void note_target(uint64_t addr, void *arg)
 {
 	struct search *s = arg;
@@ -242,7 +242,10 @@ static bool is_entry(const struct scan *s, size_t i, uint64_t addr)
 	       (i == 0 || place[-1].site + WINDOW_BYTES <= addr);
 }
 
-/* Note that the code being searched leads to @addr. */
+/*
+ * Keep a reference to @addr from the code that is being searched, if @addr is near a place and is
+ * not the entry of a function.
+ */
 static void scan_note(uint64_t addr, void *arg)
 {
 	struct scan *s = arg;

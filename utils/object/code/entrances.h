@@ -43,7 +43,7 @@ enum lead {
 
 /*
  * The surroundings of a place in the code. A jump that is written to @site, or before it,
- * overwrites WINDOW_BYTES. Other code may lead only to the first of these bytes.
+ * overwrites WINDOW_BYTES. References (enum lead) may lead only to the first of these bytes.
  *
  * The caller sets @site, @is_padding and @entry.
  *
@@ -132,7 +132,7 @@ void windows_fill(const struct code *code, struct insns *insns, const struct lea
  * - tables of addresses: aligned words of data, and relocations that make an address
  * - the places where exceptions land
  *
- * These windows may not be used: those outside of functions without @is_padding, and those in
+ * These windows are refused: those outside of functions, unless they have @is_padding, and those in
  * functions with undecodable bytes.
  */
 int entrances_find(const struct code *code, struct insns *insns, struct window *windows, size_t nr);

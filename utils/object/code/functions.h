@@ -9,8 +9,8 @@
 enum function_kind {
 	FUNCTION_WHOLE,
 	/*
-	 * It is not only entered by calls: it is within a function, or the code before it continues
-	 * into it
+	 * It is not only entered by calls: it is within another function, or the code before it
+	 * continues into it
 	 */
 	FUNCTION_SHARED,
 	/*

@@ -116,8 +116,9 @@ static int add_all_gaps(const struct code *code, struct strbuf *out)
 }
 
 /*
- * An engine throws errors with its own unwinder. The unwinder uses positions of frames
- * (_Unwind_GetCFA()), which are wrong when a return address further down was replaced.
+ * An engine like LuaJIT throws errors with an unwinder of its own. The unwinder uses the positions
+ * of frames (_Unwind_GetCFA()). A position is wrong when the return address of a frame further in
+ * was replaced.
  */
 #define UNWINDS "it has an unwinder of its own"
 

@@ -75,7 +75,7 @@ static enum site_refusal refusal_of(enum lead lead)
 	}
 }
 
-/* Note the reason when insns_move() or a similar function has failed. Returns @ret. */
+/* Store the reason when insns_move() or a similar function has failed. Returns @ret. */
 static int check_moved(struct verdict *v, int ret)
 {
 	if (ret < 0 && !v->refusal)
@@ -83,7 +83,7 @@ static int check_moved(struct verdict *v, int ret)
 	return ret;
 }
 
-/* Check that the jump overwrites nothing but padding after the end of the function. */
+/* Check that, after the end of the function, the jump overwrites nothing but padding. */
 static int check_behind(const struct group *g, struct verdict *v)
 {
 	const struct code_section *sec = code_section_at(g->code, g->func->start);

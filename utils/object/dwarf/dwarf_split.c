@@ -17,8 +17,8 @@
 #define COLUMNS_MAX	  8
 
 /*
- * A section of the constructed file. @name: its name in that file; in a split file, ".dwo" follows
- * the name
+ * A section of the file that make_file() makes. @name: its name in that file; in a split file,
+ * ".dwo" follows the name
  */
 struct part {
 	const char *name;

@@ -17,7 +17,7 @@
  * The number of skipped bytes that count as one step: skipping bytes between entries is work, too.
  */
 #define BYTES_PER_STEP 16
-/* The most bytes of all names of an enum; those of compilers are far fewer. */
+/* The most bytes of all names of an enum. The output of compilers has far fewer. */
 #define ENUM_MAX       (4U << 20)
 
 static bool spend(struct dwarf_loader *loader, uint64_t steps)
@@ -142,8 +142,8 @@ bool dwarf_is_float(unsigned encoding)
 }
 
 /*
- * The size does not decide this: a long double of x87 takes 16 bytes in memory (12 on i386), and so
- * does a float of 128 bits.
+ * The name decides, since the size is not enough: a long double of x87 takes 16 bytes in memory (12
+ * on i386), and a float of 128 bits takes 16 bytes, too.
  */
 bool dwarf_is_x87(Dwarf_Die *die)
 {

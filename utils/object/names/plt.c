@@ -26,8 +26,8 @@ static const struct isa_plt *find_machine(const struct elf_file *file)
 }
 
 /*
- * True when .comment tells that mold has linked the file. The first entry of mold's PLT may have
- * another length.
+ * True when .comment tells that mold has linked the file. The length of the first entry of mold's
+ * PLT may differ from that of other linkers.
  */
 static bool is_made_by_mold(const struct elf_file *file)
 {
@@ -202,8 +202,8 @@ int plt_entries_load(const struct elf_file *file, struct plt_entries *out)
 }
 
 /*
- * True for functions of start files, helpers of compilers, and hooks: any program may call these
- * through the GOT.
+ * True for a function whose call through the GOT does not prove -fno-plt: functions of start files,
+ * helpers of compilers, and hooks are called so in any program.
  */
 static bool is_no_proof(const char *name)
 {
@@ -246,7 +246,8 @@ static uint64_t *proving_slots(const struct plt_entries *plt, size_t *nr)
 
 /*
  * True when code calls or jumps through a library function's GOT slot (x86: ff 15, ff 25, 32-bit
- * distance). Code that only reads a slot takes the function's address, which must not change.
+ * distance). A slot that code only reads does not count: the code takes the function's address,
+ * which must not change.
  */
 static bool has_call_through_got(const struct elf_file *file, const struct plt_entries *plt)
 {
