@@ -87,8 +87,8 @@ struct thread *aside_enter(struct thread *t)
 		return NULL;
 	if (!aside) {
 		/*
-		 * A second handler may interrupt slow_call() and make an aside, too. Its memory
-		 * stays unused.
+		 * A second handler may interrupt slow_call() and make an aside, too. This call then
+		 * replaces that aside, whose memory stays unused.
 		 */
 		slow_call(begin_aside, t);
 		aside = t->aside;
@@ -176,7 +176,7 @@ static const char *move_records(struct thread *t, struct aside *aside)
 		guard_barrier();
 		at += emit_aside_bytes(at);
 	}
-	/* If the move is interrupted, it begins again here. */
+	/* If a handler jumps out after this, the next move begins at this mark. */
 	set_mark(aside, at, ring_position(t));
 	return at;
 }

@@ -13,10 +13,10 @@
 struct callers callers;
 
 /*
- * @kept: code into which return addresses are not replaced. If there are more than KEPT_MAX pieces,
- *        no return address is replaced at all
- * @strangers: pages into which no return address is replaced until callers_forget(). The index
- *             comes from the page number
+ * @kept: pieces of code. A return address that lies in one of them is not replaced. If there are
+ *        more than KEPT_MAX pieces, no return address is replaced at all
+ * @strangers: pages. A return address that lies in one of them is not replaced until
+ *             callers_forget(). The index comes from the page number
  */
 static struct {
 	bool is_any;

@@ -10,8 +10,8 @@
 
 /*
  * The first interval between two fits, and the length from which on intervals do not double any
- * more. The first is short: a scale from a baseline of 1 ms has an error of 10 ppm, since a reading
- * is accurate to 10 ns.
+ * more. The first may be short: even a scale from a baseline of 1 ms has an error of only 10 ppm,
+ * since a reading is accurate to 10 ns.
  */
 #define FIT_FIRST_NS 1000000ULL
 #define FIT_LAST_NS  100000000ULL
@@ -126,7 +126,10 @@ uint64_t clock_refit(struct thread *t)
 {
 	struct refit r = { .t = t };
 
-	/* Saving the vector registers takes ten times as long as reading this clock. */
+	/*
+	 * slow_call() saves the vector registers, which takes ten times as long as reading the
+	 * kernel's clock.
+	 */
 	if (!probe.has_counter && leaves_vectors)
 		return clock_kernel_ns();
 	if (t->fit_ns == 0)

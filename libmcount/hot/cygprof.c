@@ -45,8 +45,8 @@ static void leave_jumped_out(struct thread *t, uint64_t sp, uint64_t fn, uint64_
 
 /*
  * Calls that filters leave alone have no frame. @cyg_again counts such calls of the innermost
- * frame's function. Their exits cannot be told by the stack pointer, since an exit hook may be
- * called by a jump.
+ * frame's function. Their exits cannot be recognised by the stack pointer, since an exit hook may
+ * be called by a jump.
  */
 static inline void note_unwanted(struct thread *t, uint64_t fn)
 {
@@ -174,7 +174,10 @@ static void note_skipped(struct thread *t, uint64_t fn)
 	t->cyg_deep += is_of(t->top, fn);
 }
 
-/* True when @fn exits at @sp from a call that note_skipped() has counted. Like was_unwanted(). */
+/*
+ * True when @fn exits at @sp from a call that note_skipped() has counted. The stack pointer is
+ * compared as in was_unwanted().
+ */
 static bool was_skipped(struct thread *t, uint64_t sp, uint64_t fn)
 {
 	bool is_alike = is_of(t->top, fn);
@@ -195,7 +198,8 @@ NOINLINE static void enter_guarded(struct thread *t, uint64_t sp, uint64_t fn, u
 	if (unlikely(t->top->slot < sp) || unlikely(sp < t->low))
 		t = stacks_enter(t, sp);
 	/*
-	 * Inlined functions call the hook, too, with the stack pointer of the function around them.
+	 * A frame with the same @sp may be open: inlined functions call the hook, too, with the
+	 * stack pointer of the function around them.
 	 */
 	if (unlikely(t->top->slot < sp))
 		leave_jumped_out(t, sp, fn, caller);
@@ -218,7 +222,7 @@ NOINLINE static void enter_unguarded(uint64_t sp, uint64_t fn, uint64_t caller)
 
 NOINLINE static void exit_guarded(struct thread *t, uint64_t sp, uint64_t fn)
 {
-	/* The call and its frame may be on another stack. */
+	/* The call and its frame may be on another stack than that of @t. */
 	if (!is_top(t, sp, fn))
 		t = stacks_find(t, sp);
 	if (was_unwanted(t, sp, fn) || is_left_out_exit(t, sp, fn)) {
@@ -316,7 +320,7 @@ NOINLINE static void enter_left_alone(struct thread *t, uint64_t sp, uint64_t fn
 	guard_leave_fast(t);
 }
 
-/* HOT: enters a call under a plan that none of the three functions above enters. */
+/* HOT, under a plan: enters a call that none of the three functions above enters. */
 NOINLINE static void enter_by_plan(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
 {
 	guard_take(t);

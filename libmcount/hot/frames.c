@@ -137,7 +137,9 @@ void frames_leave_inside(struct thread *t, uint64_t address)
 }
 
 /*
- * Stacks of coroutines may be unmapped. Only the page of the running call is read without a check.
+ * True when the slot of @f has another value than the return address of @f, or is unreadable.
+ * Stacks of coroutines may be unmapped, so only the page of the running call, with return slot
+ * @slot, is read without a check.
  */
 static bool holds_other(const struct frame *f, const uint64_t *slot)
 {
@@ -255,8 +257,8 @@ void frames_end_tail_call(struct thread *t, uint64_t *slot)
 }
 
 /*
- * Finds the frame whose function has moved its return address to @slot, mostly over popped
- * arguments. NULL when no near frame fits.
+ * Finds the frame whose function has moved its return address to @slot, mostly past arguments that
+ * it pops. Returns NULL when no near frame fits.
  */
 static struct frame *find_moved(const struct thread *t, uint64_t slot)
 {

@@ -12,8 +12,8 @@
 void frames_write_entries(struct thread *t, struct frame *f);
 
 /*
- * HOT, rarely. Counts a call that would be recorded, but has no frame. With PLAN_TELLS_DEPTH the
- * caller of the counted call gets a mark.
+ * HOT, rarely. Called for a call that is not recorded because it is too deep. With
+ * PLAN_TELLS_DEPTH, counts the call, and gives its caller a mark.
  */
 void note_too_deep(struct thread *t);
 

@@ -47,8 +47,8 @@ enum planned_flags {
 };
 
 /*
- * The part of a struct planned_frame that is used for a frame of an open thread that the stubs must
- * not pop.
+ * The data of a frame that the stubs must not pop, while the thread is open. In other cases struct
+ * planned_frame has @before in its place.
  *
  * @began_ns: the time at which the frame with @result began. An earlier frame may have had the same
  *            index
@@ -63,8 +63,8 @@ struct open_frame {
  * The data of the frame with the same index. The plan may be replaced, so this struct has
  * everything from the plan that the end of the frame needs.
  *
- * @result: live_func.result of the function. NULL, too, when there are no registers to capture
- *          from. The plan of @result stays as long as the frame
+ * @result: live_func.result of the function, or NULL when there are no registers to capture from.
+ *          The plan of @result stays as long as the frame
  * @read: with PLANNED_READ: the member of that name in struct plan_rule
  * @args_at: the top of planned.args before this frame
  * @args_len: the bytes of the frame's arguments in planned.args, until its ENTRY is written
@@ -94,7 +94,8 @@ struct planned_known {
 
 /*
  * Calls for which no rule has to be looked at. The stubs find them by address in thread->calls, the
- * table of the thread's state, which is never NULL:
+ * table of the thread's state, which is never NULL. Each line names a table, the state, and the
+ * functions in the table:
  *
  *   planned.skip_out       something is opted out: all functions
  *   planned.skip_outside   nothing is opted in: functions without a rule, or opted in (PLAN_FILTER)

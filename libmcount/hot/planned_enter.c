@@ -72,8 +72,8 @@ static void obey_switches(struct thread *t, const struct plan_rule *rule)
 }
 
 /*
- * Obeys the actions of a rule for a call that has passed the filters. The rule's limits are handled
- * elsewhere.
+ * Obeys the actions of a rule for a call that has passed the filters. planned_limit() sets the
+ * rule's limits.
  */
 static void obey_rule(const struct plan_rule *rule, struct decision *d)
 {
@@ -127,7 +127,7 @@ static inline void decide_call(struct thread *t, uint64_t addr, const uint64_t *
 	if (verdict != PLANNED_IS_RECORD)
 		return;
 	d->flags |= PLANNED_RECORD;
-	/* The end of a recording is shown, even if recording was off. */
+	/* A call that ends the recording (`finish`) is shown, even if recording was off. */
 	if (!probe.is_on && !d->finishes)
 		d->flags |= PLANNED_OFF;
 }
@@ -521,7 +521,7 @@ static bool has_frame_for(struct thread *t, uint64_t addr)
 	return false;
 }
 
-/* Decides by the rule of its function about a call that announces its return. */
+/* Decides about a call that announces its return, by the rule of the called function. */
 static void judge_announced(struct thread *t, const uint64_t *slot, uint64_t id, uint64_t ret,
 			    uint64_t addr, const struct arch_regs *regs)
 {
@@ -548,7 +548,7 @@ bool planned_enter_explicit(struct thread *t, uint64_t sp, uint64_t ret, uint64_
 		planned_prepare(t);
 	if (plan_update_has_news())
 		take_news(t);
-	/* Only calls of Python have registers here, which refer to texts. */
+	/* Here only calls of Python functions have registers. They refer to the texts of values. */
 	decide_call(t, addr, regs ? planned_slot(sp) : NULL, regs, &d);
 	push_decided(t, planned_slot(sp), sp, ret, addr, regs, &d);
 	if (unlikely(d.finishes))

@@ -60,7 +60,7 @@ static inline void planned_opt_in(const struct planned *p, struct selection *s)
 
 /*
  * True when an open thread records calls of @func (may be NULL) as if it had no rule. In an open
- * thread a rule that only opts in changes nothing.
+ * thread a rule that only opts in changes nothing, unless the depth counts.
  */
 static inline bool planned_is_alike(const struct planned *p, const struct live_func *func)
 {

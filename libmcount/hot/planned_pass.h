@@ -1,5 +1,5 @@
 /*
- * Calls that a plan does not treat specially. With `-F main`, or with `-N` of another function,
+ * Calls that a plan does not treat specially. With `-F main`, or with `-N` of a single function,
  * these are most calls.
  */
 #ifndef UTRAIL_LIBMCOUNT_PLANNED_PASS_H
@@ -10,22 +10,22 @@
 #include "libmcount/hot/state.h"
 
 /*
- * While something is opted in, nothing is opted out and no ENTRY is held back, a function without a
- * rule is recorded as if there were no plan. In this state the thread is open: thread->calls is
- * planned.pass, and the fast paths push and pop frames as without a plan. They test probe_skips,
- * which is false while the recorder has news (plan_update.h).
+ * A function without a rule is recorded as if there were no plan if nothing is opted out, no ENTRY
+ * is held back, and, if the plan opts in, something is opted in. In this state the thread is open:
+ * thread->calls is planned.pass, and the fast paths push and pop frames as without a plan. They
+ * test probe_skips, which is false while the recorder has news (plan_update.h).
  *
  * A frame of a fast path has no struct planned_frame. The content that it would have follows from
- * the number of such frames above planned.open_base, the innermost frame of another kind.
- * planned.now is the selection inside of planned.open_base. Before other code uses these frames,
- * planned_settle() completes them, and the thread is not open any more. Each return of a completed
- * frame takes the slow path, so no common case may settle a thread.
+ * the number of such frames above planned.open_base, the innermost frame that has a struct
+ * planned_frame. planned.now is the selection inside of planned.open_base. Before other code uses
+ * these frames, planned_settle() completes them, and the thread is not open any more. Each return
+ * of a completed frame takes the slow path, so no common case may settle a thread.
  *
  * An open thread stays open at these calls:
  *
- * - A call of which only values are captured (planned_fast_capture()). If its return value is
- *   captured, its frame has a struct open_frame and is thread->fast_base. Because of that the
- *   return comes to planned_leave_open().
+ * - A call that needs nothing but that its values are captured (planned_fast_capture()). If its
+ *   return value is captured, its frame has a struct open_frame and is thread->fast_base. Because
+ *   of that the return comes to planned_leave_open().
  * - A call of a function whose rule only opts it out. The call has a frame whose time is OPEN_OUT,
  *   and the thread is barred until that call ends.
  * - A call that is too deep. If returns are announced (-finstrument-functions), the call has a
@@ -128,8 +128,8 @@ static inline void planned_open(struct thread *t, const struct planned_frame *pf
 	bool is_outside = p->has_filter && !now->in;
 
 	/*
-	 * If the innermost call has FRAME_KEPT, the next call must first check whether it has
-	 * returned.
+	 * If the innermost call has FRAME_KEPT, the next call must first check whether the
+	 * innermost call has returned.
 	 */
 	if ((int64_t)t->top->ret < 0)
 		return;

@@ -86,7 +86,8 @@ uint64_t planned_own_return(const struct frame *f);
 void planned_show_returns(struct thread *t, const struct frame *f, bool shows);
 
 /*
- * Write the ENTRY, or the EXIT, of @f with its payloads. They return false when there was no room.
+ * Write the ENTRY, or the EXIT, of @f with its payloads. When there is no room, they count lost
+ * records, and planned_put_entry() returns false.
  */
 bool planned_put_entry(struct thread *t, const struct frame *f, const struct planned_frame *pf);
 void planned_put_exit(struct thread *t, const struct frame *f, const struct planned_frame *pf,

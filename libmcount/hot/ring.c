@@ -257,8 +257,9 @@ void ring_settle(struct thread *t)
 }
 
 /*
- * Makes room for @len bytes in the segment of the head, or in the next segment if that one is
- * empty. A handler may jump out at any point, so only the head is reliable.
+ * Makes room for @len bytes in the segment of the head, or else in the next segment. Returns false
+ * when the next segment does not become free. A handler may jump out at any point, so only the head
+ * is reliable.
  */
 static bool next_segment(struct thread *t, uint32_t len)
 {

@@ -51,8 +51,8 @@ static bool is_alternate(uint64_t slot)
 }
 
 /*
- * True when all memory from @low to @high is mapped, as within one stack. Between two stacks of the
- * system there is a gap or an unreadable page.
+ * True when all memory from @low to @high is mapped, as within one stack. Between two stacks that
+ * the system has made there is a gap or an unreadable page.
  */
 static bool is_contiguous(uint64_t low, uint64_t high)
 {
