@@ -131,8 +131,8 @@ struct thread {
 	/* -finstrument-functions: numbers of open calls within @top without a frame (cygprof.c) */
 	uint32_t cyg_again; /* calls of the function of @top, left alone by filters */
 	uint32_t cyg_deep;  /* calls of the function of @top among @cyg_skipped */
-	struct thread
-		*payloads; /* the state for payloads of events (declared.h); NULL before the first */
+	/* the state for payloads of events (declared.h); NULL before the first such event */
+	struct thread *payloads;
 	uint32_t has_no_payloads; /* there was no ring for @payloads */
 	uint32_t is_narrow;	  /* see frames_narrow() */
 	/* in a child that runs in its parent's memory: the parent's state (lend.h). Else NULL */
