@@ -34,11 +34,11 @@ enum event_flag {
 	/* POINT, SCHED_*, calls of the kernel: no function of the program is open */
 	EVENT_OUTSIDE = 1U << 5,
 	/*
-	 * The call was open when the task began. ENTRY: only of a call within another one. EXIT:
-	 * only of the task's first record of a call
+	 * The call was open when the task began. An ENTRY has the flag unless it is of the
+	 * outermost call. An EXIT has it only if it is the task's first record of a call
 	 */
 	EVENT_INHERITED = 1U << 6,
-	/* ENTRY, EXIT: the call is switched off, and only counts as a level of depth */
+	/* ENTRY, EXIT: filters have hidden the call, and it only counts as a level of depth */
 	EVENT_OFF = 1U << 7,
 };
 

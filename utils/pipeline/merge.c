@@ -126,8 +126,8 @@ static int take_run(struct merge *merge, const struct view *view, struct uft_err
 #define TURNS 128
 
 /*
- * Returns the time before which all events of lane @index come before @limit. Events whose times do
- * not fit into a key are left to take_run().
+ * Returns the end of the run that lane @index has before @limit: the lane's earlier events all come
+ * before @limit. Events whose times do not fit into a key are left to take_run().
  */
 static uint64_t end_before(size_t index, merge_key_t limit)
 {
@@ -268,8 +268,8 @@ static int compare_heads(const void *a, const void *b)
 }
 
 /*
- * Returns a lower bound of the times of a lane that was not read yet. A lane that is read late can
- * use the buffers of a lane that has ended.
+ * Returns a lower bound of the times of a lane that was not read yet. With this bound, the lane
+ * need not be read before its turn. By then, it can often use the buffers of a lane that has ended.
  */
 static uint64_t earliest_ns(const struct lane *lane)
 {

@@ -74,7 +74,7 @@ int lane_open(struct lane *lane, struct pipeline *pipe, struct task *task,
 	if (ret == 0 && task->index < pipe->nr_at_fork &&
 	    stg_filter_inherit(&lane->filter, &pipe->at_fork[task->index], task) < 0)
 		ret = err_set_errno(err, -ENOMEM, "cannot filter calls");
-	/* The task has no records, or, in a growing recording, none yet. */
+	/* A task without records is at its end. In a growing recording, it may get some later. */
 	lane->user.at_end = !task->data_bytes;
 	return ret;
 }
@@ -130,7 +130,9 @@ static void keep_open_fd(struct pipeline *pipe, struct src_user *src)
 
 /*
  * Skip the records before the time range, unless they are needed to find the calls that are open at
- * its beginning. They are needed with calls of the kernel, and if seek_opened() fails.
+ * its beginning. They are needed if the task has calls of the kernel, or if opens_inherited is set
+ * and opens_at_start is not. With opens_at_start, they are needed in a plain file, and in a compact
+ * file if seek_opened() fails.
  */
 static void seek_start(struct lane *lane)
 {
@@ -234,7 +236,7 @@ static int find_first_time(struct pipeline *pipe, struct uft_err *err)
 
 /*
  * Find the first return to the CPU of @queue's task, up to @known_ns. Lanes may remove the
- * SCHED_OUT before the SCHED_IN comes.
+ * SCHED_OUT from the queue before the SCHED_IN comes, so queue->is_off remembers it.
  */
 static void look_for_return(struct queue *queue, uint64_t known_ns)
 {

@@ -158,8 +158,8 @@ struct lane {
 };
 
 /*
- * @config: the given configuration. If the pipeline @is_filtered, the work that stg_filter does is
- *          removed from it
+ * @config: the given configuration. If the pipeline @is_filtered, the settings that stg_filter has
+ *          taken over have their defaults there
  * @kinds: the kinds of sources of all tasks, up to NULL
  * @nr_sources: the number of files that the sources of @kinds have open at a time
  * @feed: open in a growing recording, and while the pipeline runs
@@ -273,7 +273,7 @@ void lane_close(struct lane *lane);
 /* At the lane's end: free the buffers of records and events. */
 void lane_release(struct lane *lane);
 
-/* Free the buffers of events while the lane waits for its turn; the view has got all of them. */
+/* Free the buffers while the lane waits for its turn. The view has got all events in them. */
 void lane_release_events(struct lane *lane);
 
 /*
