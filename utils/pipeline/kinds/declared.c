@@ -19,8 +19,8 @@
 
 #define DEFS_MAX_BYTES	  (16UL << 20)
 /*
- * The limits of a format. A longer format is cut, and "..." follows. The text of each event
- * contains the whole format, and each field is searched among all fields.
+ * The limits of a format. A longer format is cut, and "..." follows. Without the limits, a format
+ * could cost too much: it is in the text of each event, and a search for a field goes through it.
  */
 #define PIECES_MAX	  256U
 #define LITERAL_MAX_BYTES 1024U

@@ -18,7 +18,8 @@
  * @types: the types of a static probe's arguments, on the heap; else NULL
  * @probe_types: @types as declared_probe.c has parsed them
  * @common: the format in front of @format; NULL: none
- * @fields: one for each directive of both formats, key of a line, or argument of a probe
+ * @fields: one for each directive of both formats, or for each key of a line, or for each argument
+ *          of a probe
  * @texts: texts of formatted fields; each is valid until its field is read again
  */
 struct declared_event {

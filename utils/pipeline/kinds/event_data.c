@@ -39,7 +39,7 @@ void event_data_return(struct event_data_source *src)
 void event_data_release(struct event_data_source *src)
 {
 	drop_lent(src);
-	/* The next read() gets the unread bytes of the buffer again. */
+	/* The unread bytes of the buffer are read from the file again. */
 	src->next_offset -= src->len - src->at;
 	free(src->buf);
 	src->buf = NULL;
@@ -143,7 +143,7 @@ static bool peek_entry(struct event_data_source *src, struct event_data *entry)
 	return have(src, bytes_of(entry));
 }
 
-/* The most entries of one time that are searched. Some entries may have no record. */
+/* The most entries of one time that are searched: entries without a record may come first. */
 #define SAME_TIME_MAX 16
 
 /* Find the entry of @id among the next entries of @time_ns, and buffer it completely. */

@@ -29,7 +29,8 @@ void event_kinds_deinit(struct event_kinds *kinds);
 
 /*
  * Find an event's kind, which is valid until the next call. An unknown id gets the nameless row of
- * its range. In a growing recording, events.txt is read again before that.
+ * its range. In a growing recording, events.txt may name the id by now, so the file is first read
+ * again.
  */
 const struct event_kind *event_kinds_find(struct event_kinds *kinds, uint64_t id);
 

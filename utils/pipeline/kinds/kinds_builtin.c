@@ -60,7 +60,10 @@ static const struct event_field site[] = {
 	{ "address", FIELD_ADDR, 8 },
 };
 
-/* Get a field. The third one is computed from the first two: instructions per cycle, or hits. */
+/*
+ * Get a field. The third one is computed from the first two: instructions per cycle, or the
+ * percentage without misses.
+ */
 static bool get_with_rate(const struct event_kind *kind, const struct event_context *context,
 			  size_t index, struct event_value *out)
 {
@@ -103,7 +106,7 @@ static bool get_variable(const struct event_kind *kind, const struct event_conte
 	return true;
 }
 
-/* Write the name of the object at @addr, as for "/p" arguments. */
+/* Write the name of the object at @addr, as views do for an argument of the format "/p". */
 static bool put_object_name(const struct session *session, uint64_t addr, struct strbuf *out)
 {
 	for (size_t i = 0; session && i < session->map.nr; i++) {
