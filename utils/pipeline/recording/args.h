@@ -24,10 +24,10 @@ struct func_args {
  * the user are used first, then those of debug information (.dbg), then the tables of library
  * functions.
  *
- * @args_auto, @retval_auto: the specifications of the tables by the function's name; the texts are
- *                           in @tables
- * @args_alike, @retval_alike: the specifications of the tables by demangled name, which is on the
- *                             heap
+ * @args_auto, @retval_auto: maps from a function's name to its specification in the tables. Both
+ *                           texts are in @tables
+ * @args_alike, @retval_alike: maps from a demangled name, which is on the heap, to a specification
+ *                             in the tables
  * @enums: enums of the tables; enums of debug information are in the modules
  * @funcs: by func->id; NULL: not looked up yet; &no_args: no values
  */

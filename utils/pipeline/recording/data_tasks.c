@@ -169,7 +169,7 @@ int task_add_ref(struct task *task, uint64_t start_ns, struct session *session)
 	return 0;
 }
 
-/* Note the start of a task: the time of its TASK or FORK line, or else of its first SESS line. */
+/* Set the start of a task: the time of its TASK or FORK line, or else of its first SESS line. */
 static void note_start(struct task *task, const struct task_line *line)
 {
 	bool is_own = line->type == TASK_LINE_TASK || line->type == TASK_LINE_FORK;

@@ -5,15 +5,18 @@
 #include "utils/base/containers/strmap.h"
 #include "utils/pipeline/recording/data.h"
 
-/* Make the tasks and sessions of task.txt and of the tasks' files, without sizes and maps. */
+/*
+ * Make the tasks and sessions of task.txt, and tasks for files of records that task.txt does not
+ * mention. The sizes of files and the maps of sessions are read later.
+ */
 int data_load_tasks(struct trace_data *data, struct uft_err *err);
 
 /* Returns the tid of the task that a line other than DLOPEN is about. */
 int32_t task_line_tid(const struct task_line *line);
 
 /*
- * Apply a line other than DLOPEN, whose task exists. A new session is added to @sessions, which has
- * them by id. Returns 0 or -ENOMEM.
+ * Apply a line other than DLOPEN. The task of the line exists. A new session is added to @sessions,
+ * the map of all sessions by id. Returns 0 or -ENOMEM.
  */
 int data_apply_line(struct trace_data *data, const struct task_line *line, struct strmap *sessions);
 

@@ -11,10 +11,7 @@
 #include "utils/base/containers/intmap.h"
 #include "utils/pipeline/recording/files.h"
 
-/*
- * An open descriptor. @use: the use of the file that it belongs to. It is FILES_NONE for a pipe,
- * until the process has only one end of the pipe
- */
+/* An open descriptor. @use: the use of the file that it belongs to; FILES_NONE for a pipe */
 struct descriptor {
 	uint32_t fd;
 	uint32_t content;

@@ -1,4 +1,4 @@
-/* The executions of a recording: programs that processes ran, by the acts in proc.dat. */
+/* The executions of a recording: programs that processes ran, as proc.dat tells them. */
 #ifndef UTRAIL_PIPELINE_EXECUTIONS_H
 #define UTRAIL_PIPELINE_EXECUTIONS_H
 

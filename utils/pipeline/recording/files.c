@@ -306,7 +306,7 @@ static void move_one(struct files *files, uint32_t from, uint32_t to)
 
 /*
  * Returns the name after @at in a walk through all names below @top, or FILES_NONE at the end of
- * the walk. A directory comes before its content.
+ * the walk. The name of a directory comes before the names in it.
  */
 static uint32_t next_below(const struct files *files, uint32_t top, uint32_t at)
 {

@@ -71,7 +71,7 @@ enum {
 	FILE_SHOWN = 1,
 	FILE_SHOWN_READ = 2,
 	FILE_SHOWN_WRITTEN = 4,
-	FILE_RUN = 8, /* the program itself, or its interpreter */
+	FILE_RUN = 8, /* the file is the executed program, or its interpreter */
 };
 
 /*
@@ -80,7 +80,7 @@ enum {
  * @open_ns, @close_ns: the first and the last time of use
  * @read_ns, @write_ns: the times from which the execution may have read, or written, the file;
  *                      UINT64_MAX: never
- * @given: the name that the program gave, if it differs; on the heap
+ * @given: the name that the program gave, if it differs from @name; on the heap
  * @nr_open: number of open descriptors, while records are read
  */
 struct file_use {
@@ -107,7 +107,7 @@ struct files_of_execution {
 /*
  * Starts as { 0 }, ends with files_deinit().
  *
- * @of: by index of an execution below @nr_of
+ * @of: by index of the execution, which is below @nr_of
  * @has_events: the recording has acts on files; else only the executed programs are known
  * @by_path: names by path; indexes plus one
  * @by_place: uses by execution and name; indexes plus one
@@ -190,10 +190,10 @@ uint32_t files_new_content(struct files *files, uint32_t name, enum content_kind
 uint32_t files_use(struct files *files, size_t execution, uint32_t name, uint32_t content,
 		   uint64_t now_ns);
 
-/* Note that the execution may read or write the file from @now_ns. */
+/* Set read_ns, or write_ns, or both, to @now_ns, unless they are earlier already. */
 void file_use_note(struct file_use *use, bool reads, bool writes, uint64_t now_ns);
 
-/* Note a link(2), by which @to names @from's file, too. */
+/* Apply a link(2): @to becomes another name of the file that @from names. */
 int files_link(struct files *files, uint32_t from, uint32_t to);
 int files_rename(struct files *files, uint32_t from, uint32_t to);
 void files_unlink(struct files *files, uint32_t name);

@@ -66,7 +66,7 @@ static void note_access(struct loading *load, struct file_use *use, bool reads, 
 	file_use_note(use, reads, writes, load->now_ns);
 }
 
-/* Note a use for listings, which neither reads nor writes the content. */
+/* Add a use that only listings show: it neither reads nor writes the content. */
 static int show_use(struct loading *load, size_t at, uint32_t name, uint32_t content, uint32_t what)
 {
 	struct file_use *use = use_of(load, at, name, content);
@@ -216,7 +216,7 @@ static int take_inherit(struct loading *load, const struct execution *execution,
 		if (files->contents[before].kind == CONTENT_PIPE)
 			files->names[name].content = before;
 	}
-	/* The first program does not create the files of its output. */
+	/* The first program inherits its standard output, so that file is not one of its results. */
 	if (content == FILES_NONE && execution->parent == EXECUTION_NONE && (fd == 1 || fd == 2))
 		content = files_new_content(files, name, CONTENT_OTHER);
 	else if (content == FILES_NONE)
@@ -274,7 +274,7 @@ static int take_act(struct loading *load, const struct execution *execution,
 	}
 }
 
-/* Note that an execution reads the file of its program or interpreter. */
+/* Add a use to execution @at: it reads the file @path, which is its program or interpreter. */
 static int take_program(struct loading *load, size_t at, const char *path)
 {
 	struct text text = text_of(path, strlen(path));

@@ -11,8 +11,8 @@
 
 /*
  * @kind: LEFT_OUT_CALLER: the function itself is recorded, but it calls a function that is left out
- * @since_ns, @until_ns: it is left out between these times of the recording's clock; an @until_ns
- *                       of 0 is the end of the recording
+ * @since_ns, @until_ns: times of the recording's clock, between which the function is left out; an
+ *                       @until_ns of 0 is the end of the recording
  * @permille: the share that it had of all calls just before @since_ns
  */
 struct left_func {

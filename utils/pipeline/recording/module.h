@@ -84,7 +84,7 @@ struct srcline;
 struct module_set {
 	const char *dir;      /* the folder with the .sym files; borrowed */
 	const char *syms_dir; /* --with-syms: the folder that is searched first, or NULL */
-	/* Modules without a .sym file get their symbols from the program itself */
+	/* Modules without a .sym file get their symbols from the module's own ELF file */
 	bool reads_programs;
 	enum demangle_mode demangle;
 	struct module **modules;

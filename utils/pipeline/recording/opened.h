@@ -39,12 +39,12 @@ struct opened {
 
 void opened_deinit(struct opened *opened);
 
-/* Note an event before the range. Returns false when memory is short. */
+/* Follow an event before the range. Returns false when memory is short. */
 bool opened_note(struct opened *opened, const struct event *event);
 
 /*
- * Note the program's calls before @until_ns, directly from the buffer of a source. The first record
- * that is not such a call ends the loop. Returns false when memory is short.
+ * Follow the program's calls before @until_ns, directly from the buffer of a source. The first
+ * record that is not such a call ends the loop. Returns false when memory is short.
  */
 bool opened_skim(struct opened *opened, struct plain_records *records, uint64_t until_ns);
 

@@ -52,7 +52,7 @@ struct session {
 	struct addr_space **spaces;
 };
 
-/* Make the session of a SESS line. NULL when memory is short. */
+/* Make the session of a SESS line. Returns NULL when memory is short. */
 struct session *session_create(struct module_set *set, const struct task_line *line);
 void session_destroy(struct session *session);
 
