@@ -41,9 +41,9 @@ struct arg_type {
 };
 
 /*
- * A string is its length in 16 bits, then its bytes without NUL. A string of more than
- * ARGBLOB_STRING_MAX bytes is cut, and ends in ARGBLOB_STRING_CUT. NULL is the invalid text
- * ARGBLOB_NULL.
+ * A string is its length in 16 bits, then its bytes without NUL. A string of ARGBLOB_STRING_MAX
+ * bytes or more is cut to this length, and ends in ARGBLOB_STRING_CUT. In a box (capture.h), only a
+ * longer string is cut. NULL is the invalid text ARGBLOB_NULL.
  */
 #define ARGBLOB_STRING_MAX 98U
 #define ARGBLOB_STRING_CUT "..."

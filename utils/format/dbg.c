@@ -106,8 +106,8 @@ void dbg_encode(const struct dbg *dbg, struct strbuf *out)
 	for (size_t i = 0; i < dbg->nr_enums; i++)
 		put_line(out, "E: ", dbg->enums[i]);
 	/*
-	 * These are comment lines, because other readers skip comments, but stop at lines of
-	 * unknown kinds.
+	 * Lines of kinds that uftrace does not know begin with "# ", because uftrace skips
+	 * comments, but stops at lines of unknown kinds.
 	 */
 	for (size_t i = 0; i < dbg->nr_structs; i++)
 		put_line(out, "# S: ", dbg->structs[i]);

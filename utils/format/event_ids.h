@@ -5,8 +5,8 @@
 #include <stdint.h>
 
 /*
- * Ranges of numbers. Each range begins with the number that is named before it. A file may have any
- * number; views show a number without a name as a number.
+ * Ranges of numbers. Each name in this list is the first number of its range. A file may have any
+ * number; if it has no name, views show the number itself.
  *
  * @EVENT_ID_KERNEL: tracepoints, by the recorded kernel's numbers in kernel_header
  * @EVENT_ID_BUILTIN: events that the probe makes itself: values that it reads or watches, and call

@@ -14,8 +14,8 @@
 #define INFO_FINISHED_BY_TRIGGER (1 << 16)
 
 /*
- * The state of the recording, in a line that only utrail writes. It is the last line and has a
- * fixed length, so that it can be overwritten on a full disk.
+ * The state of the recording, in a line that only utrail writes. This line is the last one and has
+ * a fixed length, so that it can be overwritten on a full disk.
  */
 enum info_state {
 	INFO_STATE_UNKNOWN, /* the recorder is older, or is not utrail */

@@ -21,7 +21,7 @@ enum left_out_kind {
  * again.
  *
  * @time_ns: a time of the recording's clock
- * @permille: the share that the function had of the calls recorded just before; 0 for
+ * @permille: the function's share of the calls that were recorded shortly before @time_ns; 0 for
  *            LEFT_OUT_AGAIN
  * @addr: relative to the start of the function's module, as in symbol files
  * @path: the path of the module; after decoding, it points into the line

@@ -16,7 +16,7 @@ enum proc_kind {
 	PROC_FORK = 1,
 	PROC_EXEC,
 	PROC_EXIT,
-	/* Acts, up to PROC_UMOUNT_FAILED, have the payload struct proc_act. */
+	/* Acts, up to PROC_CLONE_FAILED, have the payload struct proc_act. */
 	PROC_OPEN,
 	PROC_CLOSE,
 	PROC_DUP,

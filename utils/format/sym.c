@@ -174,7 +174,10 @@ static int add_alias(struct symtab *tab, uint64_t addr, const char *name)
 	return 0;
 }
 
-/* Keep the better one of two symbols of one address at @kept. The other one becomes an alias. */
+/*
+ * Compare the names of two symbols with the same address. *@kept becomes the symbol with the better
+ * name. If both are functions, the other name becomes an alias. Returns 0 or -ENOMEM.
+ */
 static int keep_better(struct symtab *tab, struct symbol *kept, const struct symbol *next)
 {
 	struct symbol other = *next;
@@ -358,7 +361,7 @@ void sym_file_encode(const struct symtab *tab, const char *path, const char *bui
 	}
 }
 
-/* Parse the line of an alias. Returns 1 if it is one, or 0 if it is another line. */
+/* Parse the line of an alias. Returns 1, 0 if the line is not an alias, or -ENOMEM. */
 static int alias_decode(struct text line, struct symtab *tab)
 {
 	uint64_t addr;

@@ -89,8 +89,8 @@ struct sym_file_head {
 };
 
 /*
- * Write the text of a .sym file (doc/formats/symbols.md, "Symbol files"). It has no column of
- * sizes, because some versions of uftrace cannot read it. @build_id may be NULL.
+ * Write the text of a .sym file (doc/formats/symbols.md, "Symbol files"). Its lines have no sizes,
+ * because uftrace up to 0.13 cannot read lines with sizes. @build_id may be NULL.
  */
 void sym_file_encode(const struct symtab *tab, const char *path, const char *build_id,
 		     struct strbuf *out);

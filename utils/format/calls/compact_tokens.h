@@ -11,13 +11,13 @@
 
 #define SLOTS	      8192 /* of the hash table: a power of two; at most half of them are used */
 #define CONTEXTS_BITS 12
-/* The entries for open calls, a power of two. Calls that are deeper use the same entries again. */
+/* The entries for open calls, a power of two. Calls whose depths differ by STACK share an entry. */
 #define STACK	      4096
 
 /* The two low bits of a token's first byte. */
 enum token {
-	TOKEN_LIKELY,	/* the same symbol as the last call in this context */
-	TOKEN_UNLIKELY, /* the same symbol as the call before the last one in this context */
+	TOKEN_LIKELY,	/* the last symbol in this context */
+	TOKEN_UNLIKELY, /* the last symbol in this context that is not the likely one */
 	TOKEN_NUMBER,	/* the number of the symbol follows */
 	TOKEN_ESCAPE,	/* not a call: see enum escape */
 };
@@ -63,8 +63,7 @@ enum escape {
 #define WORD_MASK	(~(WORD_DEPTH_MASK | RECORD_MORE | RECORD_TYPE_MASK))
 
 /*
- * @contexts: by context(): the symbol of the last call (low half), and that of the call before it
- *            (high half)
+ * @contexts: by context(): the symbols of TOKEN_LIKELY (low half) and TOKEN_UNLIKELY (high half)
  * @funcs: by a function's number: the second word of its records; the first entry is unused
  * @stack: the functions of open calls, beginning with entry 1; 0: unknown. Entry 0 means that no
  *         call is open

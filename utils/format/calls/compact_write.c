@@ -103,8 +103,8 @@ struct writing {
 };
 
 /*
- * Note calls, the first of which is at @time_ns. @least: the fewest calls that were open around
- * them
+ * Update the data for the header after calls were written. @time_ns: the time of the first of these
+ * calls. @least: the fewest calls that were open around one of them
  */
 static void note_call(struct writing *w, uint64_t time_ns, uint32_t least)
 {
@@ -435,7 +435,7 @@ size_t compact_encode(struct compact_coder *coder, int32_t tid, const uint8_t *r
 	size_t done = 0;
 
 	begin_coder(coder);
-	/* An empty slot has number 0. No ENTRY has this word, because words of ENTRYs are even. */
+	/* Empty slots have the number 0. Its word is odd, so it is not the word of an ENTRY. */
 	coder->funcs[0] = 1;
 	memset(coder->slots, 0, sizeof(coder->slots));
 	for (;;) {

@@ -4,7 +4,7 @@
 
 #include "utils/base/containers/strbuf.h"
 
-/* The limit of bytes of names and definitions. Readers accept twice as many. */
+/* The most bytes of all names and definitions of a recording. Readers accept twice as many. */
 #define FST_DEFINITIONS_MAX (8UL << 20)
 
 /*

@@ -34,7 +34,7 @@ static int64_t days_until(unsigned year, unsigned month, unsigned day)
 	int64_t before = (int64_t)year - 1;
 	int64_t days = before * 365 + before / 4 - before / 100 + before / 400 - 719162;
 
-	/* The year 0 is a leap year, too. */
+	/* The year 0 is a leap year, so it has a day that the formula does not count. */
 	if (year == 0)
 		days--;
 	for (unsigned i = 1; i < month; i++)

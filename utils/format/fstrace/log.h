@@ -51,17 +51,19 @@ struct fst_log_line {
 };
 
 /*
- * Sort @paths by log, and the files of a log by time. A file whose name has another form is a log
- * of its own.
+ * Sort @paths by log, and the files of a log by time. The files of a log have the same PREFIX, and
+ * names of these forms:
  *
  * - Old files: "PREFIX-YYYY-MM-DDThh:mm:ss.dddddd.log"
  * - The newest file: "PREFIX.log"
+ *
+ * A file whose name has neither form is a log of its own.
  */
 void fst_log_sort(char **paths, size_t nr);
 
 /*
- * Open the first log in the sorted @paths, which consists of log->nr_paths files. fst_log_close()
- * closes it.
+ * Open the log to which the first of the sorted @paths belongs. The log has the first log->nr_paths
+ * of @paths. fst_log_close() closes it.
  */
 void fst_log_open(struct fst_log *log, char **paths, size_t nr);
 void fst_log_close(struct fst_log *log);

@@ -117,7 +117,7 @@ enum box_op {
 	 *     The number of the last bit in that word follows this pointer
 	 */
 	BOX_BITS,
-	BOX_COUNTED_BITS, /* @a: as for BOX_BITS; @b: offset of the number */
+	BOX_COUNTED_BITS, /* @a: as for BOX_BITS; @b: offset of the number of bits */
 	/* The next two have a table of blocks of elements. */
 	/*
 	 * @a, @b: offsets of the iterators to the first element and past the last one (libstdc++);

@@ -95,8 +95,8 @@ enum control_flags {
 };
 
 /*
- * The first eight bytes are the same in all versions. Before version 6 they were the whole header,
- * and @version had 32 bits.
+ * The first six bytes are the same in all versions. Before version 6 the header had eight bytes,
+ * and @version had 32 bits, of which the upper ones were 0.
  *
  * @version: CONTROL_VERSION of the sender
  * @flags: receivers ignore unknown bits

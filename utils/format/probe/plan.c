@@ -60,7 +60,8 @@ void plan_copy(const struct plan_view *view, enum plan_kind kind, void *to)
 /* --- references between entries --- */
 
 /*
- * Count the steps of a container. Returns 0 when it has more steps than the @left remaining ones.
+ * Count the steps of a container. Returns 0 if they are invalid, or more than the @left remaining
+ * ones.
  */
 static uint64_t box_steps(const struct capture_step *step, uint64_t left)
 {
@@ -191,7 +192,7 @@ static const char *check_patch(const struct plan_patch *patch, const struct plan
 	}
 	if (patch->flags && !patch_has_stub(patch))
 		return "a patch without code has flags for it";
-	/* The program reaches these patches from the patch before them. */
+	/* The program reaches a patch with one of these flags from the patch before it. */
 	if ((!before || before->load_bias != patch->load_bias) &&
 	    (patch->flags & (PLAN_PATCH_INNER | PLAN_PATCH_SHORT)))
 		return "a patch has none before it";

@@ -27,8 +27,9 @@ enum plan_flags {
 	PLAN_STACKS = 1U << 7,	     /* the program has functions that switch stacks */
 	PLAN_ESTIMATE = 1U << 5,     /* -e: no return slot is touched; with PLAN_SELECTIVE */
 	/*
-	 * This process has a rule with the flag (enum plan_rule_flags): a call is recorded only if
-	 * a rule with that flag lets it in
+	 * The next three are each about one flag of rules (enum plan_rule_flags), which the comment
+	 * names. This process has a rule with that flag, so a call is recorded only if a rule with
+	 * that flag lets it in
 	 */
 	PLAN_OPT_IN_FILTER = 1U << 8,	 /* PLAN_FILTER */
 	PLAN_OPT_IN_CALLER = 1U << 9,	 /* PLAN_CALLER */
@@ -43,13 +44,14 @@ enum plan_flags {
 	PLAN_NEST_LIBCALLS = 1U << 16, /* --nest-libcall; for Python only */
 	/*
 	 * --patch applies to functions of the program itself, or of libpython. In a Python
-	 * interpreter, the probe then sets no profile function, because it would change these calls
+	 * interpreter, the probe then sets no profile function, because the interpreter makes other
+	 * calls of these functions while a profile function is set
 	 */
 	PLAN_PATCHES_PROGRAM = 1U << 17,
 	PLAN_PATCHES_LIBPYTHON = 1U << 18,
 	/*
 	 * No function of the image calls a hook. So the first thread's state is made at its first
-	 * library call that is recorded; most short programs make none
+	 * library call that is recorded; most short programs make no such call, and save that work
 	 */
 	PLAN_BEGINS_LATE = 1U << 19,
 };
@@ -199,8 +201,8 @@ enum plan_call {
 	PLAN_CALL_BY_CALLER = 1U << 3,
 	/*
 	 * This is not a recorded call. The slot must point to a function of the probe. The flags
-	 * have the enum plan_hook of this function from bit PLAN_CALL_HOOK_SHIFT. The entry comes
-	 * before a call with the same slot
+	 * have the enum plan_hook of this function from bit PLAN_CALL_HOOK_SHIFT. If a recorded
+	 * call has the same slot, the entry with PLAN_CALL_HOOK comes before that call's entry
 	 */
 	PLAN_CALL_HOOK = 1U << 4,
 	/* With NO_RETURN_HOOK: vfork(2). The probe's own function may replace its return slot. */
@@ -288,7 +290,7 @@ enum plan_patch_flags {
 	PLAN_PATCH_BY_CALLER = 1U << 3,
 };
 
-/* The bytes of a jump or a call. A patch without PLAN_PATCH_SHORT has at least as many */
+/* The bytes of a long jump or a call. Each patch has at least so many @bytes */
 #define PLAN_PATCH_JUMP	    5
 #define PLAN_PATCH_ORIGINAL 16
 #define PLAN_PATCH_CODE	    64
@@ -403,8 +405,8 @@ _Static_assert(sizeof(struct plan_watch) == 16, "plan_watch is laid out without 
  * @signals_on, @signals_off, @signals_finish: --signal: bit N - 1 is for signal N. Used with
  *                                             PLAN_SELECTIVE
  * @generation: PLAN_STEERABLE: the number of this plan, as in control_page.plan_generation
- * @on_generation: PLAN_STEERABLE: the number of the last plan with the user's `on`. Earlier
- *                 triggers that have switched recording off have no effect any more
+ * @on_generation: PLAN_STEERABLE: the number of the last plan with the user's `on`. Triggers that
+ *                 had switched recording off before that plan have no effect any more
  */
 struct plan {
 	uint64_t threshold_ns; /* -t: keep calls longer than this; 0 keeps all */
@@ -504,8 +506,8 @@ void plan_image_put(const struct plan_view *view, void *to);
 
 /*
  * For callers that write the image in pieces. The functions return the size of the head, write the
- * head, and return the offset of the list of @kind (0: empty). The gaps between lists are filled
- * with zeros.
+ * head, and return the offset of the list of @kind (0: the list is empty). The caller leaves zeros
+ * in the gaps between lists.
  */
 uint64_t plan_image_head_bytes(const struct plan_view *view);
 void plan_image_put_head(const struct plan_view *view, void *to);

@@ -90,8 +90,8 @@ struct ring {
 
 	uint32_t segment_used[RING_SEGMENTS_MAX]; /* bytes filled; valid for segments below @head */
 	/*
-	 * Flight recording: the bytes of all records before the segment that is in this slot. Valid
-	 * when @head is in the segment, or past it
+	 * Flight recording: the number of bytes of all records before the newest segment with this
+	 * index. Valid when @head is in that segment, or past it
 	 */
 	uint64_t segment_before[RING_SEGMENTS_MAX];
 };
@@ -136,7 +136,7 @@ struct arena_forks {
  * @threads_caged: threads that were traced until system calls or the counter were forbidden
  * @threads_shared: threads that were traced until another thread shared their thread-local storage
  * @children_cut_off: forked children that could not reach the recorder
- * @threads_sealed: threads that @seals forbade to trace at their start
+ * @threads_sealed: threads that were not traced from their start on, because of @seals
  * @talks_sealed: conversations with the recorder that @seals forbade
  * @events_undeclared: events of the program that could not be declared to the recorder
  * @events_nameless: events that could not be declared, since they have no name. They are not part
