@@ -1,4 +1,4 @@
-/* A sub-command: one file, one value. */
+/* Sub-commands. Each has a source file, which defines its struct cmd. */
 #ifndef UTRAIL_CMDS_CMD_H
 #define UTRAIL_CMDS_CMD_H
 
@@ -22,7 +22,7 @@ enum cmd_status {
  * @name: the word on the command line
  * @args: the words after the options, for the usage line; NULL when there are none
  * @help: one phrase, for the list of commands
- * @bit: the rows of the option table that the command takes
+ * @bit: the bit that the rows of the command's options have in the option table
  * @needs_program: the rest of the command line is a program that the command runs
  * @may_read: without a program, the command reads a recording
  * @keeps_rest: the first word that is no option and all words after it belong to another program

@@ -51,7 +51,9 @@ static void mark_unpatch(const struct strbuf *marks, struct patch_rules *rules)
 		rules->rules[i].is_unpatch = marks->data[i] == SPEC_MARK_NEGATED;
 }
 
-/* The specs of --filter and --notrace are the first ones. */
+/*
+ * @marks has a byte for each spec of --filter and --notrace. These specs are the first of @filters.
+ */
 static void mark_notrace(const struct strbuf *marks, struct filters *filters)
 {
 	for (size_t i = 0; i < filters->nr && i < marks->len; i++)

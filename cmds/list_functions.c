@@ -27,7 +27,7 @@ static int load_symbols(const struct opts *opts, const char *path, struct symtab
 	return ret == 0 ? object_symtab_load(path, out, err) : ret;
 }
 
-/* False for library calls that the probe does not trace. */
+/* True for functions, and for library calls that the probe traces. */
 static bool is_traceable(const struct symbol *sym)
 {
 	uint32_t flags;

@@ -92,7 +92,10 @@ static int show_text(const struct opts *opts, struct pager *pager)
 	} else {
 		help_usage(&text);
 	}
-	/* The pager is opened last, because with a pager the width of the terminal is unknown. */
+	/*
+	 * The pager is opened after the text is made, because with a pager the width of the
+	 * terminal is unknown.
+	 */
 	if (opts->show == OPTS_SHOW_HELP || opts->show == OPTS_SHOW_ALL_HELP)
 		pager_open(pager, opts);
 	fputs(strbuf_str(&text), stdout);
@@ -174,7 +177,7 @@ static int run_command(const struct opts *opts, struct pager *pager, struct uft_
 
 	if (ret < 0)
 		return ret;
-	/* The other formats are read by programs, so they do not go through a pager. */
+	/* Formats for other programs, and the page of `dump`, do not go through a pager. */
 	if (cmd->uses_pager && !opts->follow && opts->format < OPTS_FORMAT_EXPORT &&
 	    !(opts->format == OPTS_FORMAT_HTML && cmd->bit == CMD_DUMP))
 		pager_open(pager, opts);

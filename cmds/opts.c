@@ -270,7 +270,7 @@ static int add_negated(char **specs, const char *text)
 	return 0;
 }
 
-/* Continues @marks with @mark, up to the number of items in @specs. */
+/* Appends @mark to @marks until each item of @specs has a mark. */
 static void add_marks(struct strbuf *marks, const char *specs, char mark)
 {
 	size_t nr = 0;

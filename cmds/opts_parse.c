@@ -67,8 +67,8 @@ static int check_report(const struct opts *opts, struct uft_err *err)
 }
 
 /*
- * Checks that no option excludes --proc. A task has at most one tracer, and the recorder must be
- * the task's parent.
+ * Refuses options that exclude --proc: a task has at most one tracer, and with --proc the recorder
+ * must be the task's parent. Refuses options that need --proc if it is not given.
  */
 static int check_proc(const struct opts *opts, struct uft_err *err)
 {
@@ -101,7 +101,7 @@ static int check_proc(const struct opts *opts, struct uft_err *err)
 	return 0;
 }
 
-/* Reports a script that cannot run before the program is started. */
+/* Before the program is started, reports a script that cannot run. */
 static int check_script(const struct opts *opts, struct uft_err *err)
 {
 	if (opts->script && (opts->cmd->bit & (CMD_RECORD | CMD_LIVE))) {

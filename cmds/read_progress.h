@@ -46,7 +46,10 @@ struct read_progress {
  */
 void read_progress_opening(const struct opts *opts, const char *dir);
 
-/* Call it after the recording was opened, or could not be opened. It may be called at any time. */
+/*
+ * Call it after the recording was opened, or could not be opened. It may be called again, and when
+ * no recording is being opened.
+ */
 void read_progress_opened(void);
 
 /*

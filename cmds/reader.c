@@ -70,8 +70,8 @@ static int report_no_data(const struct opts *opts, int ret, struct uft_err *err)
 }
 
 /*
- * Warns when the recording was cut off. `live` has already printed the warning when recording, and
- * `info` has a line for it.
+ * Warns when the recording was cut off. There is no warning for `live`, whose recorder has printed
+ * it, and for `info`, which has a line for it.
  */
 static void warn_of_end(const struct trace_data *data, const struct opts *opts)
 {
@@ -112,8 +112,8 @@ int reader_open_data(struct trace_data *data, const struct opts *opts, struct uf
 	int ret = open_data(data, opts, dir, err);
 
 	/*
-	 * After success the line stays until reading begins, because reading tasks and symbols
-	 * takes time, too.
+	 * After success the line "opening ..." stays until reading begins, because reading tasks
+	 * and symbols takes time, too.
 	 */
 	if (ret)
 		read_progress_opened();

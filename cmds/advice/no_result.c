@@ -71,8 +71,8 @@ struct members {
  * @is_given: returns true when @opts has the option; NULL: the option is given when the first of
  *         @takes differs from its value in without_narrowings()
  * @name, @add_name: the option as the user types it, as a constant or by a function
- * @why, @add_why: a sentence that explains why the option left nothing; @all: the content of the
- *         recording without such options
+ * @why, @add_why: a sentence that explains why the option left nothing; @all: the facts of a run
+ *         without any such option
  */
 struct narrowing {
 	struct members takes[2];
@@ -207,7 +207,8 @@ static const struct narrowing narrowings[] = {
 	  .name = "--kernel-only",
 	  .why = "no call of the kernel is in a function of the program (--kernel-only)" },
 	/*
-	 * Filters belong to this entry, too: their action trace_on can switch recording on again.
+	 * Filters belong to this entry, too: their action trace_on can switch recording on after
+	 * --trace=off.
 	 */
 	{ { MEMBER(trace_on), MEMBER(filters) },
 	  .name = "--trace=off",

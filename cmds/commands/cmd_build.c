@@ -55,7 +55,10 @@ static bool is_stdout(const struct opts *opts)
 	return strcmp(output_name(opts), "-") == 0;
 }
 
-/* Refuses options that apply only to the text format etrace. */
+/*
+ * Refuses options of the text format etrace if the output has another format. Refuses --work-dir
+ * together with --output.
+ */
 static int check_etrace(const struct opts *opts, struct uft_err *err)
 {
 	const struct {

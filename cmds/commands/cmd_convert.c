@@ -89,8 +89,8 @@ static int copy(struct conversion *c, const struct one_file *file, struct uft_er
 }
 
 /*
- * Writes a compact file. Each part except the last one ends at the end of a record. The bytes after
- * that record are read again as the beginning of the next part.
+ * Writes a compact file. The plain file is read in parts of PART_BYTES. If a part ends within a
+ * record, the next part begins with this record.
  */
 static int pack_file(struct conversion *c, const struct one_file *file, struct uft_err *err)
 {
@@ -272,8 +272,8 @@ static int open_source(struct conversion *c, struct uft_err *err)
 		return err_set(err, -EBADMSG, "cannot read '%s/info': %s", c->from,
 			       why.code ? why.text : "it is not a recording");
 	/*
-	 * A running recorder holds the lock. It is not noticed on file systems without locks, such
-	 * as some network file systems.
+	 * A running recorder holds the lock. The recorder is not noticed on file systems without
+	 * locks, such as some network file systems.
 	 */
 	if (flock(c->from_fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK)
 		return err_set(err, -EBUSY, "cannot convert '%s': it is still being recorded",

@@ -67,8 +67,8 @@ static int dump_exported(const struct opts *opts, struct trace_data *data, struc
 }
 
 /*
- * Writes one page about both recordings. SIGINT ends only the reading of the present recording, so
- * the page is always complete.
+ * Writes one page about both recordings. SIGINT ends only the reading of the recording that is
+ * being read, so the page is always complete.
  */
 static int dump_both(const struct opts *opts, struct trace_data *base, struct trace_data *pair,
 		     struct uft_err *err)

@@ -57,7 +57,7 @@ static const struct exporter *export_as(const struct opts *opts)
 	return (size_t)opts->export_as < ARRAY_SIZE(exporters) ? exporters[opts->export_as] : NULL;
 }
 
-/* Imports logs of either kind, or process and file events in text form. */
+/* Imports logs of libutrail-trace, logs of POSIX Trace, or process and file events in text form. */
 static int import(const struct opts *opts, struct uft_err *err)
 {
 	int ret = etrace_is_given(opts, err);
@@ -101,7 +101,11 @@ static bool is_etrace(const struct opts *opts, const struct events_word *word)
 	return word->choose == export_as && opts->export_as == OPTS_AS_ETRACE;
 }
 
-/* True when option @row applies to @word. Every word also takes the options of `convert`. */
+/*
+ * True when option @row applies to @word. An option that a word lists belongs to that word alone.
+ * The options that no word lists belong to all words that read recordings; those of `convert`
+ * belong to every word.
+ */
 static bool takes_option(const struct events_word *word, const struct opt_row *row)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
@@ -125,8 +129,8 @@ static int check_options(const struct opts *opts, const struct events_word *word
 			return err_set(err, -ERR_USAGE, "option '--%s' means nothing for events %s",
 				       row->name, word->name);
 		/*
-		 * The output describes the whole recording. Readers of the output could not use a
-		 * part of it.
+		 * The format etrace describes all processes of a recording. So options that choose
+		 * a part of the recording are refused.
 		 */
 		if (is_etrace(opts, word) && !(row->cmds & CMD_CONVERT) &&
 		    strcmp(row->name, "as") != 0 && strcmp(row->name, "bare") != 0)

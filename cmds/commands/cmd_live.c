@@ -305,8 +305,8 @@ static void show_more(struct live_output *output)
 }
 
 /*
- * Waits in a thread for the end of the viewer. If the program still runs after it, the thread
- * prints the output of the program.
+ * Waits in a thread for the end of the viewer. If the program runs longer than the viewer, the
+ * thread prints the output of the program.
  */
 static void *show_output(void *arg)
 {

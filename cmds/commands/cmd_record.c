@@ -34,14 +34,14 @@
 #include "utils/builddb/compiler/compiler.h"
 #include "utils/base/units.h"
 
-/* True for programs that make only a handful of processes, as compilers do. */
+/* True for compilers and their launchers, such as ccache. They make only a handful of processes. */
 static bool is_compiler(const struct opts *opts)
 {
 	return opts->nr_args && (compiler_kind(opts->args[0]) != COMPILER_NONE ||
 				 compiler_is_launcher(opts->args[0]));
 }
 
-/* Returns the number of writer threads: one for each four CPUs, as in uftrace. */
+/* Returns the number of writer threads: one for each four CPUs, rounded up, as in uftrace. */
 static unsigned default_writers(void)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
@@ -136,8 +136,8 @@ static void block_signals(const struct run *run)
 }
 
 /*
- * Raises the limit on file sizes, which would act like a full disk on the recorder. The program
- * still starts with the user's limit.
+ * Raises the recorder's limit on file sizes, at which writing fails as on a full disk. The program
+ * starts with the user's limit.
  */
 static void bear_file_limit(const struct run *run)
 {
@@ -253,7 +253,7 @@ static void warn_about_losses(const struct run *run, struct recorder *rec)
 	warn_about_limits(run, rec);
 	if (atomic_load(&rec->store->is_full))
 		msg_warn(msg, "the recording reached its --max-size; later calls are not in it");
-	/* A larger buffer does not help when writing has failed. */
+	/* A larger buffer does not help when writing has failed, or at the --max-size. */
 	msg_warn_nr(msg, lost, "{record was|records were} lost%s",
 		    write_error || atomic_load(&rec->store->is_full)
 			    ? ""
@@ -416,7 +416,7 @@ static int finish_run(struct run *run, struct recorder *rec, int ret)
 	return ret;
 }
 
-/* Finds the functions to patch. Later, the program would have to wait for the search. */
+/* Finds the functions to patch. If they were searched after the start, the program would wait. */
 static void find_patches(struct run *run, struct recorder *rec)
 {
 	char path[PATH_MAX];
@@ -432,7 +432,7 @@ static void find_patches(struct run *run, struct recorder *rec)
 		patches_find(&rec->planner.patches, &run->settings, known, /* is_program= */ true);
 }
 
-/* Warns users who may send requests that another process has the recorder's socket name. */
+/* Warns that another process has the recorder's socket name, if users may want to send requests. */
 static void warn_about_door(const struct run *run, const struct recorder *rec)
 {
 	if (rec->service.trouble.code && (run->settings.has_agent || run->settings.flight_bytes))
@@ -459,7 +459,8 @@ static int run_program(struct run *run, struct recorder *rec, struct uft_err *er
 		warn_about_door(run, rec);
 
 	/*
-	 * `info` is written last, because readers take a directory with this file for a recording.
+	 * The first `info` is written after the files of recorder_open(), because readers take a
+	 * directory with an `info` for a recording.
 	 */
 	if (ret == 0)
 		ret = infofile_begin(run, err);
@@ -711,8 +712,8 @@ static int run_nop(struct run *run, struct uft_err *err)
 		return ret;
 	/*
 	 * A task that has made this process its tracer (PTRACE_TRACEME) is released when it stops.
-	 * The other children that waitid() may report were made before this process executed
-	 * utrail.
+	 * If waitid() reports a child other than the program, it is a child that this process had
+	 * before it executed utrail.
 	 */
 	while (info.si_pid != child.pid || info.si_code == CLD_TRAPPED) {
 		if (waitid(P_ALL, 0, &info, WEXITED | WNOWAIT | __WALL) < 0) {

@@ -98,8 +98,8 @@ static int report_data(const struct opts *opts, struct trace_data *data, struct 
 struct compared {
 	struct trace_data *data;
 	struct trace_data opened; /*
-				   * @data points to this member if the struct has opened the
-				   * recording itself
+				   * @data points to this member if add_up_other() has opened the
+				   * recording
 				   */
 	struct pipeline pipe;
 };

@@ -11,8 +11,8 @@
 #include "utils/base/sink.h"
 
 /*
- * Write the acts of processes to standard output. Returns an exit status, or a negative error with
- * @err.
+ * Write the events of processes and files to @sink, which is standard output. Returns an exit
+ * status, or a negative error with @err.
  */
 int events_etrace_export(const struct opts *opts, const struct trace_data *data, struct sink *sink,
 			 struct uft_err *err);

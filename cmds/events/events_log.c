@@ -12,7 +12,7 @@
 /* The most problems of one file that are reported. More of them would tell nothing new. */
 #define PROBLEMS_SHOWN 20
 
-/* Lines and bytes of a log are counted from 1, as editors do. */
+/* In the messages, lines and bytes of a log are counted from 1, as editors do. */
 void log_problems_note(struct log_problems *problems, const char *path, uint64_t number, size_t at,
 		       const char *wrong)
 {

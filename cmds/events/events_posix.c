@@ -1,6 +1,6 @@
 /*
- * Shows the events of POSIX Trace logs as lines (see events_posix.h). A recording of these events
- * has the same lines.
+ * Shows the events of POSIX Trace logs as lines (see events_posix.h). For a recording into which
+ * the logs were imported, `events show` prints the same lines.
  */
 #include "cmds/events/events_posix.h"
 

@@ -5,11 +5,12 @@
 #include "cmds/opts.h"
 
 /*
- * Print the kernel's tracepoints, and the static probes (SDT) of the program opts->args[0] if there
- * is one. Returns CMD_DONE, or a negative error with @err.
+ * Print the kernel's tracepoints. If there is a program opts->args[0], also print its static probes
+ * (SDT), and the events that it and its libraries declare. Returns CMD_DONE, or a negative error
+ * with @err.
  *
- * With --Event, only events that the option names are printed, also those of the program's
- * libraries.
+ * With --Event, print only events that the option names, and among them the static probes of the
+ * program's libraries.
  */
 int list_events(const struct opts *opts, struct uft_err *err);
 

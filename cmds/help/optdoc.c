@@ -132,9 +132,9 @@ static void add_bash_words(const struct opt_row *row, struct strbuf *out)
 }
 
 /*
- * Writes @text, which is already within a shell's single quotes. For a quote in @text, the quoted
- * part is ended, an escaped quote is written, and another quoted part is begun.
- * @special: further characters that need a backslash
+ * Writes @text at a place within a shell's single quotes. For a quote in @text, the quoted part is
+ * ended, an escaped quote is written, and another quoted part is begun.
+ * @special: the characters that need a backslash
  */
 static void add_quoted(const char *text, const char *special, struct strbuf *out)
 {
@@ -254,8 +254,8 @@ static bool is_first_of_letter(const struct opt_row *row)
 }
 
 /*
- * Writes the letter of an option. If two options share a letter, the second one belongs to a single
- * command.
+ * Writes the letter of an option. If two options share a letter, the second one is written with the
+ * name of the command that takes it.
  */
 static void add_bash_letter(const struct opt_row *row, struct strbuf *out)
 {
@@ -272,7 +272,7 @@ static void add_bash_letter(const struct opt_row *row, struct strbuf *out)
 
 /*
  * Writes the options of each command, their possible arguments, and the options that the letters
- * stand for. Arguments that can only follow a '=' are written, too.
+ * stand for. Arguments that can only follow a '=' have a table of their own.
  */
 static void add_bash_tables(const struct cmd *none, struct strbuf *out)
 {

@@ -6,8 +6,9 @@
 #include "utils/base/err.h"
 
 /*
- * Returns 1 when the file on the command line is an etrace text, and 0 when it is not. Returns a
- * negative error with @err if there are further files, or options that do not apply.
+ * Returns 1 when the command line has an etrace text, and 0 when it has none. Returns a negative
+ * error with @err if the command line also has other files, or options that do not apply to an
+ * etrace text.
  */
 int etrace_is_given(const struct opts *opts, struct uft_err *err);
 

@@ -355,8 +355,8 @@ static int run_log_import(struct import *im, struct uft_err *err)
 		ret = finish_logs(im, err);
 	if (ret < 0) {
 		/*
-		 * The new tasks are removed again from a recording that existed before. A new
-		 * directory is not a recording yet, because it has no `info`.
+		 * The files of new tasks must not stay in a recording that existed before the
+		 * import. (A new directory is not a recording yet, because it has no `info`.)
 		 */
 		import_tasks_remove(&im->tasks, &im->out.dir.store);
 		return ret;

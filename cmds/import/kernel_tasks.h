@@ -40,7 +40,7 @@ struct kernel_trace_tasks {
 int kernel_trace_tasks_name(struct kernel_trace_tasks *tasks, struct text cmdlines);
 
 /*
- * Note that task @tid has a record on CPU @cpu. Returns 0, -ENOMEM, or -E2BIG when there are too
+ * Enter the task @tid of a record on CPU @cpu. Returns 0, -ENOMEM, or -E2BIG when there are too
  * many tasks.
  *
  * @tid: 0 is the idle task of the CPU

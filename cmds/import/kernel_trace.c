@@ -43,7 +43,8 @@ struct part {
  * @into: the recording to which records are added, which is open as @data; NULL: a new recording is
  * made
  * @parts: sorted by their CPU
- * @nr_of_others: records that are left out because the recording has no such task
+ * @nr_of_others: records that are left out because the recording with @into does not have their
+ *         task, or because a new recording has too many tasks
  * @nr_unusable: records that are left out because they are too large, or name a negative task
  * @nr_of_tracers: records that are neither events nor calls
  */
@@ -578,8 +579,8 @@ int kernel_trace_import(const struct opts *opts, struct uft_err *err)
 
 	if (ret < 0) {
 		/*
-		 * The new files are removed again from a recording that existed before. A new
-		 * directory is not a recording yet, because it has no `info`.
+		 * The new files must not stay in a recording that existed before the import. (A new
+		 * directory is not a recording yet, because it has no `info`.)
 		 */
 		if (kt.out.nr_cpus)
 			kernel_output_remove(&kt.out);

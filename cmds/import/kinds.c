@@ -55,7 +55,7 @@ static bool is_key(const struct import_kind *kind, size_t index, const char *key
 	       !kind->keys[index][len];
 }
 
-/* Returns the index of the key. If there is no memory or no room, no field has that index. */
+/* Returns the index of the key. If the key cannot be added, returns an index that no key has. */
 static size_t add_key(struct import_kinds *kinds, struct import_kind *kind, const char *key,
 		      size_t len)
 {

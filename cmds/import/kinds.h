@@ -37,8 +37,8 @@ struct import_kinds {
 };
 
 /*
- * Returns the event of @line, and notes its keys. Returns NULL when there is not enough memory. If
- * there are too many events, also sets @is_full.
+ * Returns the event of @line, and notes its keys. Returns NULL when there is not enough memory, or
+ * when there are too many events. @is_full tells whether there are too many.
  */
 struct import_kind *import_kinds_get(struct import_kinds *kinds, const struct fst_line *line,
 				     bool *is_full);

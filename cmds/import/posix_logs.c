@@ -145,7 +145,7 @@ struct posix_log *posix_logs_next(struct posix_logs *logs)
 	return logs->given = first;
 }
 
-/* The unnamed event has the same name as in a recording. */
+/* PT_UNNAMED, the event without a name, gets the name that it has in recordings. */
 void posix_log_put_name(const struct posix_log *log, uint32_t id, struct strbuf *out)
 {
 	char name[PT_NAME_MAX + 1];

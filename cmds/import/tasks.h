@@ -12,8 +12,8 @@
  * A task of the logs.
  *
  * @origin: its process and thread, as the lines name them
- * @log: the index of its log, for tasks whose lines name no process
- * @is_new_process: the recording does not have the task's program yet
+ * @log: the index of the log with its first line
+ * @is_new_process: it is the recording's first task of this process, so the process needs a session
  * @records, @payloads: bytes that are to be written to <tid>.dat and <tid>.evt
  * @is_written: its files exist
  * @next: another task with the same key
@@ -35,7 +35,7 @@ struct import_task {
  * Starts as { .next_made = IMPORT_TID_MADE }, ends with import_tasks_deinit().
  *
  * @by_origin: tasks by a key of process and thread
- * @tids, @pids: numbers of tasks, and known processes
+ * @tids, @pids: the numbers of tasks and of processes that are in use
  * @next_made: the number that is given to the next task without a number
  * @buffered: the number of unwritten bytes of all tasks
  * @hides: other processes may be reading the directory, so files get their final names at the end
@@ -72,7 +72,8 @@ int import_tasks_know(struct import_tasks *tasks, int32_t pid, int32_t tid);
 
 /*
  * Returns the task that has written lines of @origin into the log with index @log. Returns NULL
- * when there is not enough memory. If there are too many tasks, also sets @is_full.
+ * when there is not enough memory, or when there are too many tasks. @is_full tells whether there
+ * are too many.
  */
 struct import_task *import_tasks_get(struct import_tasks *tasks, const struct fst_origin *origin,
 				     size_t log, bool *is_full);

@@ -28,8 +28,8 @@ struct mhd {
 extern struct mhd mhd;
 
 /*
- * One thread at a time. Loads the library. Returns 0, or -ENOSYS with @err when the library is not
- * installed.
+ * Load the library. Only one thread at a time may call it. Returns 0, or -ENOSYS with @err when the
+ * library is not installed.
  */
 int mhd_load(struct uft_err *err);
 

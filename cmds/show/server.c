@@ -22,8 +22,8 @@
 /* The most connections at one time. Each connection has a thread. */
 #define CONNECTIONS_MAX 512
 /*
- * Limits for strangers, which are connections that have not shown the token. When there are too
- * many strangers, the oldest one is cut off.
+ * Strangers are connections that have not shown the token. When there are more than STRANGERS_MAX,
+ * the oldest one is cut off. Each is cut off after STRANGER_S seconds.
  */
 #define STRANGERS_MAX	64
 #define STRANGER_S	5

@@ -74,7 +74,10 @@ int server_listen(unsigned port, struct gate *gate, struct uft_err *err);
 struct server *server_start(int fd, struct gate *gate, server_answer *answer, void *self,
 			    struct uft_err *err);
 
-/* Close connections that have not shown the token for too long. Call it once a second. */
+/*
+ * Close connections that have been open for long and have not shown the token. Call it once a
+ * second.
+ */
 void server_tick(struct server *server);
 
 void server_stop(struct server *server);

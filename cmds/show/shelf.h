@@ -16,7 +16,8 @@
 /*
  * A recording. Its members are made at the first request that needs them, and kept.
  *
- * @name: the name that the page shows: the path as the user gave it, or the name in the same folder
+ * @name: the name that the page shows: the path as the user gave it; for other recordings in the
+ *         same folder, their names in the folder
  * @lock: protects the members after it
  * @is_open: @data is open
  * @page: a nameless file with @page_bytes, the whole page; -1: not made yet
@@ -52,7 +53,7 @@ struct shelf {
  */
 int shelf_open(struct shelf *shelf, const struct opts *opts, struct uft_err *err);
 
-/* End answers that take long. They get no result. Call it while the server still runs. */
+/* End answers that take long. Their requests get an error. Call it while the server still runs. */
 void shelf_stop(struct shelf *shelf);
 void shelf_close(struct shelf *shelf);
 

@@ -20,8 +20,8 @@
 #define WAIT_FOR_END_MS 10000
 
 /*
- * The longest silence of a recorder. After it, the recorder is suspended (SIGSTOP), or another
- * process has its name.
+ * The longest silence of a recorder at work. If the silence is longer, the recorder is suspended
+ * (SIGSTOP), or another process has its name.
  */
 #define SILENCE_MS 2000
 
@@ -167,8 +167,8 @@ static bool is_at_work(const struct recorder_name *name)
 }
 
 /*
- * Waits for the answer to a request that may take long. Meanwhile asks for signs of life, unless
- * another user's recorder answers: its answers would prove nothing.
+ * Waits for the answer to a request that may take long. If @is_patient is true, asks for signs of
+ * life meanwhile. @is_patient is false for a recorder of another user, whose answers prove nothing.
  */
 static int wait_while_at_work(int fd, const struct recorder_name *name, bool is_patient,
 			      int timeout_ms)
@@ -286,7 +286,10 @@ static bool is_recorder_line(const char *line, struct recorder_name *name)
 	return true;
 }
 
-/* Returns the real user of a process, or (uid_t)-1 when it is unknown. No process has this user. */
+/*
+ * Returns the real user of a process. If the user is unknown, returns (uid_t)-1, which no process
+ * has.
+ */
 static uid_t user_of(pid_t pid)
 {
 	struct strbuf status cleanup_strbuf = { 0 };
@@ -299,7 +302,7 @@ static uid_t user_of(pid_t pid)
 
 /*
  * Lists the names of all possible recorders, each with its NUL. The list is complete before any
- * recorder is asked, because asking changes it.
+ * recorder is asked, because asking adds sockets to /proc/net/unix.
  */
 static int list_recorders(struct strbuf *names)
 {

@@ -40,7 +40,10 @@ int ask_recorder(const char *dir, enum request_type type, int timeout_ms,
  */
 bool ask_is_recorded(const char *dir);
 
-/* Make the name of the recorder of @dir, which may not exist. Returns 0 or a negative errno. */
+/*
+ * Make the name that a recorder of @dir has, even if there is no recorder. Returns 0 or a negative
+ * errno.
+ */
 int ask_name_of_dir(const char *dir, struct recorder_name *name);
 
 /*

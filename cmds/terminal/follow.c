@@ -75,8 +75,9 @@ static int read_tasks(const struct follow *follow, struct request_answer *answer
 }
 
 /*
- * Checks the recording once. task.txt is read again before a recorder's answer is used, because
- * entries that were held back may follow the line of their session.
+ * Checks the recording once. The time in a recorder's answer is used only by the next check, after
+ * task.txt was read again. Before that, entries up to this time may belong to a session whose line
+ * was not in task.txt yet.
  */
 int follow_look(struct follow *follow, struct uft_err *err)
 {
@@ -124,8 +125,8 @@ static int open_growing(struct follow *follow, struct trace_data *data, const st
 }
 
 /*
- * Returns the time before which an open call must have begun to be shown as entered. Calls are
- * never shown in this way in a pipe or a file.
+ * Open calls that began before the returned time are shown as entered. In a pipe or a file, no open
+ * call is shown in this way.
  */
 static uint64_t open_since_ns(const struct follow *follow)
 {

@@ -18,8 +18,7 @@
  * @answer_ns: the time in the recorder's last answer; it becomes @complete_ns after task.txt was
  *         read once more
  * @is_own: the recorder is a process of this command, so the wait for it has no limit
- * @is_watched: a person looks at each line as it comes; otherwise a program gets the lines of a
- *         replay
+ * @is_watched: the output goes to a terminal, where a person looks at each line as it comes
  */
 struct follow {
 	struct trace_data *data;

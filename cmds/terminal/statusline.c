@@ -151,8 +151,7 @@ void statusline_show(const char *text)
 	pthread_mutex_lock(&line.lock);
 	if (line.fd >= 0 && is_in_foreground()) {
 		/*
-		 * The last column stays free, because some terminals would continue on the next
-		 * line.
+		 * The last column stays free, because some terminals go to the next line after it.
 		 */
 		strbuf_addstr(&shown, "\r");
 		strbuf_add(&shown, text, statusline_cut(text, columns() - 1));

@@ -108,7 +108,10 @@ static int make_sum(struct tui *tui, const char *name)
 	return ret == 0 && tui->sum.roots[0]->first ? tree_sort(tui->sum.roots[0]->first) : ret;
 }
 
-/* Makes the graph of @name. It is an error when the program does not call the function. */
+/*
+ * Makes the graph of @name. Makes no graph, and returns 0, when the program does not call the
+ * function.
+ */
 static int make_func(struct tui *tui, const char *name, struct uft_err *err)
 {
 	tui->func_name = strdup(name);
@@ -196,8 +199,8 @@ static int make_replay(struct tui *tui, struct uft_err *err)
 	const struct replay_config shown = {
 		.color = opts->color_mode,
 		/*
-		 * The default fields are not used: for the time range of a partial pass, they would
-		 * have one field more.
+		 * The default fields are not used. They have one more field if there is a time
+		 * range, and a pass that begins at a mark has one.
 		 */
 		.fields = tui->replay_fields ? tui->replay_fields : REPLAY_FIELDS,
 		.merges_leaves = true,

@@ -13,7 +13,10 @@
 
 /* A flag of an entry of @shown. It means that the entry is the empty line before the item. */
 #define GRAPH_GAP      (1U << 31)
-/* The most items. Item numbers must leave GRAPH_GAP free, so later items are left out. */
+/*
+ * The most items, because item numbers must leave GRAPH_GAP free. A graph with more items is an
+ * error.
+ */
 #define GRAPH_ITEMS    (GRAPH_GAP - 1)
 /* The most lines for all paths to a function. Long paths are cut when there are many of them. */
 #define PATH_ITEMS_MAX ((size_t)2 << 20)
@@ -193,8 +196,8 @@ static void add_branches(const struct graph_view *view, uint32_t at, struct strb
 }
 
 /*
- * Appends the branch to item @at itself. An item without siblings has only a mark in place of a
- * blank.
+ * Appends the branch to item @at itself. An item without siblings has no branch. If it is folded,
+ * the mark of a folded call replaces the blank before it.
  */
 static void add_branch(const struct graph_view *view, uint32_t at, struct strbuf *out)
 {

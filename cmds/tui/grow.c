@@ -12,6 +12,7 @@
 #define LOOK_NS	      300000000ULL
 /*
  * The pause before graph and report are read again, as a multiple of the time that reading takes.
+ * It is at least REST_LEAST_NS.
  */
 #define REST_FACTOR   10
 #define REST_LEAST_NS 1000000000ULL

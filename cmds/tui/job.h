@@ -16,8 +16,8 @@ enum job_work {
 };
 
 /*
- * Starts as { 0 }; job_start() begins a job. While the job @runs, other threads may use only the
- * directory of the data in @reading.
+ * Starts as { 0 }; job_start() begins a job. While the job @runs, other threads may use only
+ * @reading->data.dir and the atomic members of @reading.
  *
  * @wanted: the report to be made
  * @began_ns, @took_ns: the start and the duration, by the monotonic clock

@@ -35,7 +35,7 @@ enum tui_command {
 	TUI_CLICK,
 	TUI_REDRAW,
 	TUI_FIRST, /* has no key: the view at the start */
-	TUI_ACT,   /* this number and above: plus an enum tui_act */
+	TUI_ACT,   /* actions within a view: this number plus an enum tui_act */
 };
 
 #define TUI_KEYS_MAX 4

@@ -26,7 +26,8 @@ static size_t nr_lines(struct tui_view *base)
 }
 
 /*
- * Titles are in capitals. As in uftrace, the column with the number of calls has a shorter title.
+ * Titles are in capitals. The title of the column with the number of calls is "CALL", as in
+ * uftrace.
  */
 static void put_title(const struct report_column *column, const struct report_layout *layout,
 		      bool is_sorted, struct sink *sink)

@@ -123,8 +123,8 @@ int go_replay(struct tui *tui, const struct func *func, struct uft_err *err);
 int go_info(struct tui *tui, struct uft_err *err);
 int go_sessions(struct tui *tui, struct uft_err *err);
 /*
- * If the view is the replay, number all of its lines. Commands that need the end of the lines call
- * it.
+ * If the view is the replay, number all of its lines. Commands that need the last line call this
+ * function.
  */
 int go_to_know_all(struct tui *tui, struct uft_err *err);
 /* Returns the settings of the report, with the fields that the user has chosen. */
@@ -139,7 +139,7 @@ int go_chosen(struct tui *tui);
 const struct func *go_func_of_line(struct tui *tui);
 /* Returns the modules of the functions in the view on the screen. */
 struct module_set *go_modules(struct tui *tui);
-/* Replace the first reading by another one. Folds and cursors keep their places. */
+/* Replace tui->reading by @next. Folds and cursors keep their places. */
 int go_take_reading(struct tui *tui, struct tui_reading *next, struct uft_err *err);
 /* Returns the number of programs that have calls. */
 size_t go_nr_programs(const struct tui *tui);

@@ -135,8 +135,8 @@ static int take_result(struct tui *tui, struct uft_err *err)
 		if (ret == 0)
 			return go_take_reading(tui, next, err);
 		/*
-		 * The recording is being written now, or does not exist any more, so the former
-		 * reading stays.
+		 * The new reading has failed, because the recording is being written now, or does
+		 * not exist any more. So the former reading stays.
 		 */
 		err_clear(err);
 		reading_close(next);

@@ -42,7 +42,8 @@ int answer_calls(struct index *index, const struct part_range *range, uint64_t w
  * A search for the next call after a place, or for the last call before it.
  *
  * @functions: numbers of functions, separated by commas
- * @kinds: kinds (depths) of events to search for instead, separated by commas; or NULL
+ * @kinds: numbers of kinds of events to search for instead of calls, separated by commas; or NULL
+ * @task, @at_ns, @depth: the place
  */
 struct part_search {
 	const char *functions;
@@ -55,8 +56,8 @@ struct part_search {
 
 /*
  * Write JSON: the task, begin, duration, depth and text of the call that was found, or {} when
- * there is none. Calls are ordered by time, and at the same time by task. Returns 0 or a negative
- * errno.
+ * there is none. Calls are ordered by time. Calls with the same time are ordered by task. Returns 0
+ * or a negative errno.
  */
 int answer_search(struct index *index, const struct part_search *search, struct strbuf *out);
 
@@ -69,15 +70,15 @@ int answer_search(struct index *index, const struct part_search *search, struct 
 int answer_texts(struct index *index, const char *numbers, struct strbuf *out);
 
 /*
- * answer_processes(): write JSON with the executions, in the form of the whole page.
+ * answer_processes(): write JSON with the executions, in the form that a page with all calls has.
  * answer_sources(): write JSON with the members of sources_put(), after everything was read.
  */
 void answer_processes(struct index *index, struct strbuf *out);
 void answer_sources(struct index *index, struct strbuf *out);
 
 /*
- * Makes sums end before they are complete. Starts as zeros. The owner initializes and destroys
- * @lock.
+ * Makes sums (answer_functions(), answer_tree()) end before they are complete. Starts as zeros. The
+ * owner initializes and destroys @lock.
  *
  * @lock: protects the other members
  * @pipe: the pipeline of the running sum, or NULL

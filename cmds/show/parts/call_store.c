@@ -63,7 +63,10 @@ static int open_call_file(struct call_file *file)
 
 	struct statvfs room;
 
-	/* The file may take a quarter of the free room, because other files need room, too. */
+	/*
+	 * The file may take at most a quarter of the free room, because other programs need room,
+	 * too.
+	 */
 	file->max_bytes = fstatvfs(file->fd, &room) == 0 && room.f_bavail
 				  ? (uint64_t)room.f_bavail * room.f_frsize / 4
 				  : UINT64_MAX;
@@ -367,7 +370,8 @@ void call_store_deinit(struct call_store *store)
 /*
  * A search for the calls of a range.
  *
- * @most: the search is useless when the list has more calls, including those that it had before
+ * @most: the search is useless when it makes the list longer than this; calls that were in the list
+ *         before the search count, too
  */
 struct finding {
 	const struct call_store *store;
@@ -461,8 +465,8 @@ static int find_all(const struct call_store *store, uint64_t from_ns, uint64_t t
 		ret = thin_end(&f.thinner);
 	}
 	/*
-	 * In the order of time, these calls belong between the calls of their depth that were found
-	 * above, so they are thinned out separately.
+	 * In the order of time, these calls belong between calls of the sums and of @last with the
+	 * same depth. So they are thinned out separately.
 	 */
 	find_in_list(&crossing, &store->crossing);
 	find_in_list(&crossing, &store->open);

@@ -26,7 +26,7 @@ struct stored_call {
 	uint64_t dur_ns;
 	uint64_t self_ns;
 	uint64_t text;
-	uint32_t node; /* a number in the task's contexts */
+	uint32_t node;
 	uint16_t depth;
 	bool is_open;
 };

@@ -186,7 +186,7 @@ static struct part_range range_of(const struct server_query *query)
 		.to_ns = server_query_number(query, "to", UINT64_MAX),
 	};
 
-	/* Sums of the ends of the range and times of the recording must not overflow. */
+	/* Times of the recording are added to the ends of the range. The sums must not overflow. */
 	range.is_set = range.from_ns <= range.to_ns && range.to_ns <= INT64_MAX;
 	return range;
 }
@@ -287,7 +287,7 @@ static int open_sums(struct parts *parts, unsigned generation, struct uft_err *e
 /*
  * A thread that ends a sum when its reader has left.
  *
- * @over: an eventfd(2) that becomes readable when the sum is made
+ * @over: an eventfd(2) that becomes readable when the sum is complete
  */
 struct watch {
 	const struct server_query *query;

@@ -63,8 +63,8 @@ struct parts *parts_open(const struct opts *opts, const char *dir, struct uft_er
 void parts_close(struct parts *parts);
 
 /*
- * End all sums that are being made, because they may take long. They get no answer. May be called
- * from any thread.
+ * End all sums that are being made, because they may take long. Their requests get an error. May be
+ * called from any thread.
  */
 void parts_stop(struct parts *parts);
 

@@ -46,7 +46,7 @@ double sums_progress(struct sums_stop *stop)
 }
 
 /*
- * Notes that @pipe reads for a sum from now on, or, if @pipe is NULL, that no pipeline does.
+ * Makes @pipe the pipeline that reads for the running sum. If @pipe is NULL, no pipeline reads.
  * Returns @ret, or -ECANCELED when the sum must end.
  */
 static int note_pipe(struct sums_stop *stop, struct pipeline *pipe, int ret, struct uft_err *err)

@@ -76,7 +76,7 @@ int replay_pages_show(struct replay_pages *pages, const char *fields, struct uft
 int replay_pages_extend(struct replay_pages *pages, uint64_t more, struct uft_err *err);
 
 /*
- * Note that the recording has grown, and is complete up to @until_ns. Must not be called while a
+ * Set the time up to which the recording, which has grown, is complete. Must not be called while a
  * thread reads (replay_pages_is_busy()).
  */
 void replay_pages_grow(struct replay_pages *pages, uint64_t until_ns, bool has_late_entries);

@@ -56,7 +56,7 @@ bool replay_view_work(struct replay_view *view);
 int replay_view_finish(struct replay_view *view, struct uft_err *err);
 
 /*
- * Show the calls that were recorded since the last call of this function, up to @until_ns. A cursor
+ * Show the calls that were recorded since this function was called last, up to @until_ns. A cursor
  * on the last line goes to the new last line. Returns 0 or a negative error with @err.
  */
 int replay_view_grow(struct replay_view *view, uint64_t until_ns, bool has_late_entries,
