@@ -17,8 +17,8 @@ struct func;
 struct func_args;
 
 /*
- * One block is open at a time. From a LOST record, an event, or a payload whose length differs from
- * its specification, the rest of the block must be read as bytes.
+ * One block is open at a time. The rest of the block must be read as bytes from the first LOST
+ * record or event on, or from the first payload whose length differs from its specification.
  *
  * @at: offset of the block in the file
  * @raw_end: the offset in <tid>.dat at which the bytes that the block represents end; 0: no block

@@ -280,7 +280,7 @@ size_t kernel_calls_return(struct kernel_calls *calls, uint64_t record_ns, struc
 }
 
 /*
- * For a call @next whose time is before @record_ns, the time of the next record: true when due_ns()
+ * @record_ns: the time of the next record, which is later than the call @next. True when due_ns()
  * does not move @next to @record_ns.
  */
 static inline bool is_due_before(const struct kernel_calls *calls, const struct queued *next,

@@ -72,8 +72,8 @@ size_t kernel_calls_merge(struct kernel_calls *calls, struct event *events, size
 			  uint64_t limit_ns);
 
 /*
- * Write EXITs for the open calls to @events, at most @max, before a record of @record_ns is taken.
- * The task of a record is not in the kernel. Returns the number of EXITs.
+ * Write EXITs for the open calls to @events, at most @max, before a record of @record_ns is taken:
+ * a task that writes a record is not in the kernel. Returns the number of EXITs.
  */
 size_t kernel_calls_return(struct kernel_calls *calls, uint64_t record_ns, struct event *events,
 			   size_t max);

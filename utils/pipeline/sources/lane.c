@@ -9,7 +9,10 @@
 /* The number of events in the first batch of a lane, if there are many lanes. */
 #define FIRST_BATCH 32
 
-/* Note the damage of a task's file. The task ends there, and the other tasks go on. */
+/*
+ * Store the error of a damaged file in pipe->broken. The file's task ends at the damage, and the
+ * other tasks go on.
+ */
 static void note_damage(struct pipeline *pipe, const struct uft_err *why)
 {
 	pthread_mutex_lock(&pipe->data->modules.lock);
@@ -177,8 +180,9 @@ static bool takes_calls(const struct lane *lane)
 }
 
 /*
- * Read the next calls with the work of stg_calls() done, without other events. Payloads stay in the
- * block until the next read. Returns the number of events; if it is 0, lane_read() must be called.
+ * Read the next calls, up to an event of another kind, and do the work of stg_calls() for them.
+ * Payloads stay in the block until the next read. Returns the number of events; if it is 0,
+ * lane_read() must be called.
  */
 static ssize_t read_calls(struct lane *lane, struct event *events, struct uft_err *err)
 {

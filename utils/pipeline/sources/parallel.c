@@ -9,7 +9,7 @@
 #include "utils/base/cleanup.h"
 #include "utils/pipeline/sources/split.h"
 
-/* A further thread is started only for this number of bytes of records or more. */
+/* There is one thread more for each full WORTH_BYTES of records. A smaller task is not split. */
 #define WORTH_BYTES (1UL << 20)
 
 /*

@@ -7,7 +7,7 @@
 
 /*
  * Reading begins this far before the found position, because times go backwards a bit when a
- * signal's handler interrupts the probe. Files up to SMALL_BYTES are read whole.
+ * signal's handler interrupts the probe. Files of less than SMALL_BYTES are read whole.
  */
 #define MARGIN_BYTES  (128U << 10)
 #define SMALL_BYTES   (4 * MARGIN_BYTES)
@@ -25,8 +25,9 @@
 /* The longest recording. Few bytes of payloads look like a time within it. */
 #define LONGEST_NS    (365ULL * 86400 * 1000000000)
 /*
- * A later time counts from 1970, an earlier one from boot (clock_gettime(2)). The clock that counts
- * from 1970 may be set back, and SAMPLES may miss a small step.
+ * A time above this value counts from 1970, and a time below it counts from boot
+ * (clock_gettime(2)). The clock that counts from 1970 may be set back, and SAMPLES may miss a small
+ * step.
  */
 #define SETTABLE_NS   (25 * LONGEST_NS)
 #define READ_AT_ONCE  32
@@ -124,7 +125,7 @@ static bool may_begin(const struct seeker *seeker, const uint8_t *bytes)
 	       rec.time_ns >= seeker->first_ns && rec.time_ns - seeker->first_ns <= LONGEST_NS;
 }
 
-/* Open the file. The first read does this. */
+/* Open the file, if it is not open yet, by reading its first records. */
 static bool has_file(struct seeker *seeker)
 {
 	uint64_t time_ns;
@@ -368,8 +369,8 @@ static uint64_t read_to_end(struct src_user *src, uint64_t offset)
 		ssize_t got = src_user_read(src, events, READ_AT_ONCE, UINT64_MAX, NULL);
 
 		/*
-		 * Lanes read a damaged file from its start to the damage. Find the time of the
-		 * record before the damage, too.
+		 * Lanes read a damaged file from its start to the damage. So after a read from
+		 * the start, the last record before the damage counts.
 		 */
 		if (got < 0)
 			return offset ? 0 : last_ns;

@@ -17,8 +17,8 @@
  */
 
 /*
- * Position the fresh @src, which has its end_offset, at the start of a record. All records before
- * the new position are earlier than @time_ns, and some after it may be.
+ * Position the fresh @src, whose end_offset is set, at the start of a record. All records before
+ * the new position are earlier than @time_ns. Some records after the position may be earlier, too.
  *
  * Returns false, with @src unchanged, if the file is short, or if its times are out of order.
  */

@@ -11,8 +11,8 @@
 #include "utils/pipeline/event.h"
 
 /*
- * A source is a stream of events ordered by time (doc/internals/add-a-source.md). By the tasks of
- * their events, there are three kinds of sources:
+ * A source is a stream of events ordered by time (doc/internals/add-a-source.md). There are three
+ * kinds of sources, with events of one task, of all tasks, or of no task:
  *
  *  of one task    records (src_user), and the queue of events that wait for the task (merger.h):
  *                 a lane merges both

@@ -141,7 +141,7 @@ static int refill_kernel(struct src_kernel *src)
 	return got > 0;
 }
 
-/* Note the number of records that are missing before the page's first record. */
+/* Add the number of records that are missing before the page's first record to src->lost. */
 static void note_lost_here(struct src_kernel *src)
 {
 	if (!src->page.missed)

@@ -81,7 +81,7 @@ static int refill_perf(struct src_perf *src)
 	return got > 0;
 }
 
-/* Note the damage. Its error is in @src->damage, or else @code. */
+/* End the source at the damage. The error is in @src->damage, or else @code tells it. */
 static void note_damage(struct src_perf *src, int code)
 {
 	src->is_damaged = true;
@@ -141,7 +141,7 @@ static void make_event(const struct src_perf *src, struct event *event)
 	event->cpu = MIN(src->cpu, (uint32_t)EVENT_CPU_UNKNOWN);
 }
 
-/* Note a task's name. In a growing recording, the task may be announced later. */
+/* Store a task's name. In a growing recording, the task may be announced later. */
 static int note_name(struct src_perf *src)
 {
 	const struct perf_record *rec = &src->next;
@@ -162,7 +162,7 @@ static int note_name(struct src_perf *src)
 	return 0;
 }
 
-/* Note a task that is not in task.txt. It belongs to the program, even without a probe. */
+/* List a task that is not in task.txt. It belongs to the program, even without a probe. */
 static int note_newcomer(struct src_perf *src)
 {
 	const struct perf_record *rec = &src->next;

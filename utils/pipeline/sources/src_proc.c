@@ -55,7 +55,7 @@ static void advance_proc(struct src_proc *src)
 	}
 }
 
-/* Note a task that is not in task.txt. It belongs to the program, even without a probe. */
+/* List a task that is not in task.txt. It belongs to the program, even without a probe. */
 static int note_newcomer(struct src_proc *src, int32_t tid, int32_t pid)
 {
 	struct task_list *list = src->context.newcomers;
@@ -106,7 +106,7 @@ static int note_child(struct src_proc *src)
 }
 
 /*
- * Note a task's name. It is the name that the task has given itself, or the name of its executable
+ * Store a task's name. It is the name that the task has given itself, or the name of its executable
  * file without the directory, as in the kernel.
  */
 static int note_name(struct src_proc *src)

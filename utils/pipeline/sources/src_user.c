@@ -204,7 +204,7 @@ static bool get_buffer(struct src_user *src)
 	return src->buf;
 }
 
-/* Note a damaged block. Its records are missing. */
+/* Remember a damaged block for src_user_take_damage(). Its records are missing. */
 static void note_damaged_block(struct src_user *src, uint64_t at)
 {
 	src->has_lost_block = true;
@@ -320,7 +320,7 @@ static int refill_user(struct src_user *src, struct uft_err *err)
 	return n > 0;
 }
 
-/* True when @next could directly follow @rec, an ENTRY or EXIT. */
+/* True when @next could be the record directly after the ENTRY or EXIT @rec. */
 static bool can_follow(const struct record *rec, const struct record *next)
 {
 	/* A year. No call takes longer, and few arguments look like a time within the year. */
@@ -675,8 +675,9 @@ ssize_t src_user_read(struct src_user *src, struct event *events, size_t max, ui
 		struct record rec = load_record(src, src->at);
 
 		/*
-		 * Look at the time before the payload: a growing file may have only a part of the
-		 * payload of a record after @until_ns. A LOST record has time 0 here.
+		 * Look at the time first, and at the payload later: if a growing file has a record
+		 * after @until_ns, a part of its payload may be missing. A LOST record has time 0
+		 * here.
 		 */
 		if (rec.time_ns > until_ns)
 			return nr;

@@ -31,7 +31,7 @@
  * @next_offset: the offset in the file of the next byte to read
  * @end_offset: reading ends there, or at the end of the file
  * @buf: NULL before the first read; [@at, @len) is not decoded yet
- * @cap, @full_cap: the size of @buf, and its size from the second read
+ * @cap, @full_cap: the size of @buf, and its size from the second read on
  * @is_damaged: the source ends at the damage, even if the file grows
  * @has_unknown_payload: arguments were skipped for lack of their specification
  * @beside: payloads of events that are not in the records themselves
@@ -86,7 +86,7 @@ _Static_assert((int)RECORD_ENTRY == EVENT_ENTRY && (int)RECORD_EXIT == EVENT_EXI
 /* True for an ENTRY or EXIT without payload, as most records are. */
 static inline bool record_is_plain_call(const struct record *rec)
 {
-	/* The bits that tell the type ENTRY or EXIT, that there is no payload, and the magic. */
+	/* The bits of the type (ENTRY or EXIT), of the payload (none), and of the magic. */
 	const uint64_t mask = 2 | RECORD_MORE | 7ULL << RECORD_MAGIC_SHIFT;
 
 	return (rec->data & mask) == RECORD_MAGIC << RECORD_MAGIC_SHIFT;
