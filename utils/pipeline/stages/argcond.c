@@ -146,7 +146,7 @@ static bool judge_value(const struct cond_term *term, const struct argspec *spec
 		v.real = load_real(value, is_big);
 	} else {
 		v.number = get_uint(value->data, value->len, is_big);
-		/* A value that was recorded with fewer bytes has its own sign bit. */
+		/* If fewer bytes were recorded than the term compares, extend the value's sign. */
 		if (value->len < term->bytes && term->is_signed && value->len)
 			v.number = extend_sign(v.number, value->len);
 	}

@@ -37,7 +37,7 @@ enum stage_sched {
 
 /* The events to show; stage_config_init() chooses all. */
 struct stage_config {
-	unsigned depth;		 /* show calls with fewer frames around them */
+	unsigned depth;		 /* show calls with fewer frames than this around them */
 	uint64_t time_filter_ns; /* show calls that took this long or longer */
 	uint64_t size_filter;	 /* show functions of this many bytes or more */
 	struct filters *filters; /* the user's filters; borrowed; NULL: none */
@@ -156,8 +156,8 @@ int stg_calls(struct stg_calls *calls, struct event *events, size_t nr, struct u
 size_t stg_calls_close(struct stg_calls *calls, struct event *events);
 
 /*
- * stg_kernel: drops calls of the kernel outside of the program's functions, or everything but calls
- * of the kernel if only these are wanted.
+ * stg_kernel: drops calls of the kernel outside of the program's functions, unless they are wanted.
+ * If only calls of the kernel are wanted, it drops the program's calls.
  *
  * @depth: number of open calls of the kernel outside of the program's functions
  */
@@ -216,8 +216,8 @@ ssize_t stg_time(struct stg_time *stage, const struct event *events, size_t nr, 
  * For a growing recording that has no event until @now_ns: release the held calls that have lasted
  * long enough. They are written to @out, which has room for stg_time_room() events.
  *
- * stg_time_waits_since() returns the start of the first held call that may still be released, or
- * UINT64_MAX if there is none.
+ * stg_time_waits_since() returns the start of the first held call. It returns UINT64_MAX if no call
+ * is held, or if the first one can be released only by an event or a call in it.
  */
 ssize_t stg_time_due(struct stg_time *stage, uint64_t now_ns, struct event *out);
 uint64_t stg_time_waits_since(const struct stg_time *stage);

@@ -131,7 +131,7 @@ static int change_space(struct stg_calls *calls, struct event *event, struct uft
 }
 
 /*
- * Note the calls that are open at the task's first record. There may be some in a forked child, in
+ * Store the number of calls around the task's first record. There may be some in a forked child, in
  * a time range, and in a recording that begins late.
  */
 static void note_first_record(struct stg_calls *calls, struct event *event)
@@ -225,10 +225,10 @@ static int leave_call(struct stg_calls *calls, struct event *event, struct uft_e
 		if (unlikely(--calls->open[func->count_id]))
 			event->flags |= EVENT_RECURSIVE;
 	} else if (calls->nr) {
-		/* The call has no recorded entry. Its time counts only in the outermost call. */
+		/* Of calls without a recorded entry, only the outermost adds to total times. */
 		event->flags |= EVENT_RECURSIVE;
 	}
-	/* A frame without a recorded entry has address 0, and so may an EXIT in a damaged file. */
+	/* A frame without a recorded entry has address 0. In a damaged file, an EXIT may have it. */
 	if (unlikely(frame->addr != event->addr || !func)) {
 		if (!func && frame->child_ns > event->total_ns)
 			event->self_ns = 0;

@@ -31,7 +31,7 @@ struct selection {
 
 /*
  * A trace_on or trace_off. @task: task->index of the task that has reached it. @nth: its number in
- * the order in which switches were found; switches of one task are sorted by it
+ * the order in which switches were found; switches of one task at one time are sorted by it
  */
 struct filter_switch {
 	uint64_t time_ns;
@@ -41,7 +41,7 @@ struct filter_switch {
 };
 
 /*
- * The part that the lanes of a pipeline share.
+ * The part of a filter that the lanes of a pipeline share.
  *
  * @uses: all actions in @rules
  * @base: the selection at the beginning of a task
@@ -129,8 +129,8 @@ int stg_filter_inherit(struct stg_filter *stage, const struct stg_filter *parent
 		       const struct task *task);
 
 /*
- * Tell that the next @nr ENTRYs are synthesized, because their calls were open when the task began.
- * -D counts from the first ENTRY after them.
+ * Expect @nr synthesized ENTRYs next, of the calls that were open when the task began. -D counts
+ * from the first ENTRY after them.
  */
 void stg_filter_begin_within(struct stg_filter *stage, size_t nr);
 
