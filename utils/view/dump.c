@@ -345,7 +345,7 @@ static int show_task(struct dump *dump, const struct task *task, struct uft_err 
 		.calls.config = &dump->pipe.config.stages,
 		.calls.task = task,
 		.calls.pseudo = &dump->pipe.pseudo,
-		/* Do not guess calls that began before the file. */
+		/* Do not guess calls that began before the first record of the file. */
 		.calls.has_first = true,
 	};
 	struct src_user src;
@@ -520,7 +520,7 @@ static int show_kernel_call(struct dump *dump, const struct task *task,
 	return 0;
 }
 
-/* The data of the event are not in brackets, as in uftrace. */
+/* As in uftrace, the data of the event are written without brackets. */
 static void show_kernel_point(struct dump *dump, const struct task *task,
 			      const struct kernel_record *rec)
 {

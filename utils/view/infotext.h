@@ -10,7 +10,7 @@
 /* Show all facts about the recording, and the user's note.txt. */
 int info_show(struct trace_data *data, struct sink *sink, struct uft_err *err);
 
-/* Show the facts about the machine in @info. `info --system` shows the facts about this machine. */
+/* Show those facts in @info that are about a machine. `info --system` shows the present machine. */
 void info_show_machine(const struct info *info, struct sink *sink);
 
 /* Show a line for each task: the time of its beginning, its kind, and the bytes of its records. */

@@ -18,7 +18,8 @@
 
 /*
  * Each node of the combined tree refers to the same call in both recordings. @last is its node in
- * the base, and @after its node in the pair. NULL: the recording has no such call.
+ * the base (the first recording), and @after its node in the pair (the second recording). NULL: the
+ * recording has no such call.
  */
 static const struct tree_node *base_of(const struct tree_node *node)
 {
@@ -77,7 +78,7 @@ static int add_side(struct tree *both, struct tree_node *from, bool is_pair)
 	return 0;
 }
 
-/* Calls that only one recording has come first, and then the largest changes. */
+/* First come the calls that only one recording has, and then those with the largest changes. */
 static int compare_nodes(const void *a, const void *b)
 {
 	const struct tree_node *x = *(struct tree_node *const *)a;

@@ -177,8 +177,8 @@ static inline void add_times(struct tree *tree, struct tree_node *node, const st
 }
 
 /*
- * HOT: returns the child of @top for @func. The first guess is the child that was called next when
- * the child that was called last (@top->last) had been called the time before.
+ * HOT: returns the child of @top for @func. The first guess is that calls repeat: the same child
+ * follows the last child (@top->last) as followed it before (last->after).
  */
 static inline struct tree_node *next_child(struct tree *tree, struct tree_node *top,
 					   const struct func *func)
@@ -269,8 +269,9 @@ static int add_wait(struct tree *tree, struct tree_node *parent, const struct ev
 }
 
 /*
- * Count the wait up to the end of a call. A call may end off the CPU because the clocks differ. A
- * value in out_event.total_ns marks a wait that was counted.
+ * Count the wait up to the end of a call. Because the clocks of calls and of the scheduler's events
+ * differ, a call may seem to end off the CPU. A value in out_event.total_ns marks a wait that was
+ * counted.
  */
 static __attribute__((noinline)) int cut_wait(struct tree *tree, const struct event *event)
 {
@@ -303,8 +304,8 @@ static int add_sched(struct tree *tree, const struct event *event)
 	at->out = NULL;
 	if (is_cut) {
 		/*
-		 * The pipeline subtracts the wait from the caller's self time, but cut_wait() has
-		 * counted it.
+		 * Undo the subtraction of the wait from the caller's self time in the pipeline:
+		 * cut_wait() has counted the wait.
 		 */
 		parent->self_ns += event->total_ns;
 		return 0;

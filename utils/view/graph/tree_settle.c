@@ -90,7 +90,7 @@ static int move_children(struct tree *tree, struct tree_node *into, struct tree_
 }
 
 /*
- * Move all nodes below @from below @into, and remove @from. A node that @into does not have moves
+ * Move all nodes below @from below @into, and remove @from. If @into lacks a node, the node moves
  * with its descendants, without a copy.
  */
 static int absorb(struct tree *tree, struct tree_node *into, struct tree_node *from)
@@ -188,8 +188,8 @@ static void find_places(const struct tree_unseen *chain, size_t nr, struct tree_
 }
 
 /*
- * Move the child's calls below those of @chain into the tree of its parent. @chain: the innermost
- * call comes first
+ * Move the inherited calls of a forked child (@chain), and the calls below them, into the tree of
+ * its parent. @chain: the innermost call comes first
  */
 static int graft(struct tree *tree, const struct tree_unseen *chain, size_t nr,
 		 struct tree_node *top)
@@ -241,8 +241,8 @@ static int compare_fork_calls(const void *a, const void *b)
 }
 
 /*
- * True when @node is @nr levels below the root, and @node and its callers are calls of chain[0],
- * chain[1] ... An unknown function is equal to any other.
+ * True when @node is @nr levels below the root, and @node and its callers have the functions of
+ * chain[0], chain[1] ... An unknown function is equal to any other.
  */
 static bool fits_chain(const struct tree_node *node, const struct tree_unseen *chain, size_t nr)
 {

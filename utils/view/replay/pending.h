@@ -26,8 +26,8 @@ struct pending {
 void pending_deinit(struct pending *pending);
 
 /*
- * Note that the entry of @key began at @time_ns. Returns 0, 1 when an older entry of @key was
- * dropped, -ENOSPC when too many entries wait, or -ENOMEM.
+ * Store @time_ns as the beginning of the entry of @key. Returns 0, 1 when an older entry of @key
+ * was dropped, -ENOSPC when too many entries wait, or -ENOMEM.
  */
 int pending_begin(struct pending *pending, const void *key, size_t len, uint64_t time_ns);
 

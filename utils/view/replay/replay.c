@@ -254,7 +254,7 @@ int replay_pause(struct replay *replay, uint64_t since_ns)
 
 /*
  * True when the call is in the list of calls that never returned. As in uftrace, filters by depth
- * have no effect on it.
+ * have no effect on this list.
  */
 static bool is_remaining(const struct replay *replay, const struct pending_call *frame)
 {

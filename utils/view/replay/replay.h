@@ -78,8 +78,8 @@ struct replay {
 	struct strbuf pending_data;
 	bool has_pending;
 	/*
-	 * A line of extern.dat that waits for the next event of a task, whose cells it gets. Before
-	 * another such line, or at the end, it gets the cells of the last task.
+	 * A line of extern.dat that waits for the next event of a task, whose cells it gets. If
+	 * another such line or the end comes first, it gets the cells of the last task.
 	 */
 	struct event ext;
 	struct strbuf ext_data;

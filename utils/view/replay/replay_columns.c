@@ -63,7 +63,7 @@ static char *put_elapsed(struct replay *replay, const struct replay_row *row, ch
 			      replay->config.color);
 }
 
-/* The longest text of a cell in columns, and the longest escape of one byte. */
+/* The width of a cell's longest text, and the length of the longest escape of one byte. */
 #define TEXT_WIDTH_MAX	 16
 #define ESCAPE_MAX_BYTES 6
 _Static_assert(TEXT_WIDTH_MAX *ESCAPE_MAX_BYTES <= CELL_MAX_BYTES, "any text fits its cell");

@@ -214,8 +214,8 @@ static bool put_retval(struct replay *replay, const struct task *task, const str
 }
 
 /*
- * Note the call site of the task's next call, which is shown in the line of the call. Returns false
- * for other events.
+ * Keep the call site that @event tells, for the line of the task's next call. Returns false when
+ * @event tells no call site.
  */
 static bool note_site(struct replay *replay, const struct task *task, const struct event *event)
 {
@@ -392,7 +392,7 @@ static void show_exit(struct replay *replay, const struct task *task, const stru
 	sink_lit(replay->sink, "\n");
 }
 
-/* End green and begin it again, as uftrace does after each part of a note. */
+/* End the colour green and begin it again, as uftrace does after each part of a note. */
 static void renew_green(struct replay *replay, enum color color)
 {
 	if (color != COLOR_GREEN)
@@ -452,7 +452,7 @@ static void show_lost(struct replay *replay, const struct task *task, const stru
 	show_note(replay, &row, event->indent + 1, COLOR_RED, &text, NULL);
 }
 
-/* As in uftrace, the line is one column further right than others. */
+/* As in uftrace, the text begins one column further right than that of show_lost(). */
 void replay_show_backwards(struct replay *replay, unsigned indent)
 {
 	static const struct replay_row nobody;

@@ -136,7 +136,7 @@ static int add_cpus_since(struct call_stats *stats, const struct task_stats *tas
 	return 0;
 }
 
-/* Note the CPU of @event. The CPU of the first event is valid from the start of the task. */
+/* Keep the CPU of @event. The CPU of the first event is valid from the start of the task. */
 static int note_cpu(struct task_stats *task, const struct event *event)
 {
 	uint32_t cpu = event->cpu;
@@ -250,8 +250,9 @@ static int add_event(struct aggregate *agg, const struct event_span *span,
 }
 
 /*
- * HOT: add calls of functions that have rows. Returns the number of events. A CPU cannot predict
- * the order of ENTRY and EXIT, so masks replace branches.
+ * HOT: add calls, up to the first event that is not an ENTRY or EXIT of a function with a row.
+ * Returns the number of events before it. A CPU cannot predict the order of ENTRY and EXIT, so
+ * masks replace branches.
  */
 static size_t add_plain_calls(struct aggregate *agg, const struct event_span *span)
 {

@@ -62,7 +62,7 @@ struct report {
 	uint64_t first_ns;
 	struct column_choice columns;
 	uint8_t keys
-		/* numbers of rows of the table's @keys, and after them indices in @key_counters */
+		/* rows of the table's @keys; from its @nr_keys on: indices in @key_counters */
 		[SORT_KEYS_MAX];
 	size_t nr_keys;
 	struct counters key_counters;

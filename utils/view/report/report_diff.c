@@ -68,8 +68,8 @@ static bool is_key(const char *word, size_t len, const char *name)
 }
 
 /*
- * Returns false when @word is not the name of a counter. Later, diff_table_init() checks if a
- * recording has the counter.
+ * Add a counter as a sort key. Returns false when @word is not the name of a counter. Later,
+ * diff_table_init() checks if a recording has the counter.
  */
 static bool add_counter_key(struct report_diff *diff, const char *word, size_t len)
 {

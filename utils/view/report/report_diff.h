@@ -10,8 +10,8 @@
 #include "utils/view/report/report.h"
 
 /*
- * The number by which rows are sorted: the field of the base or of the pair, or the change of the
- * field.
+ * The number by which rows are sorted: the field of the base (the first recording), the field of
+ * the pair (the average of the other recordings), or the change from the first to the second.
  */
 enum diff_column {
 	DIFF_COLUMN_BASE,

@@ -309,7 +309,7 @@ static void put_enum(const struct subject *s, const struct argspec *spec,
 
 	/*
 	 * Enums have 32 bits in C, so this may be a negative value in a register. But if the enum
-	 * has a name for the positive value, it is this value.
+	 * has a name for the positive value, the positive value is shown.
 	 */
 	if (v > INT32_MAX && v <= UINT32_MAX && !(def && enum_def_name(def, v)))
 		v = (int32_t)v;

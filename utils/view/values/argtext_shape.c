@@ -9,7 +9,7 @@
 #include "utils/spec/args/shape.h"
 #include "utils/pipeline/recording/data.h"
 
-/* The bytes of a box that are not shown yet. They may be invalid. */
+/* Those bytes of a captured container (a box, capture.h) that are not shown yet. May be invalid. */
 struct box {
 	struct subject *s;
 	const struct shape *shape;
@@ -203,7 +203,7 @@ static bool put_boxed_field(void *self, struct strbuf *out)
 	return put_node(fields->box, index, out);
 }
 
-/* Write a struct as argtext_put_fields() does, but without its name. */
+/* Write a struct without its name: only its fields in braces, with the contents of boxed fields. */
 static bool put_struct(struct box *box, size_t index, struct strbuf *out)
 {
 	const struct shape_node *node = &box->shape->nodes[index];

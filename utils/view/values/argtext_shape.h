@@ -5,8 +5,8 @@
 #include "utils/view/values/argtext_struct.h"
 
 /*
- * Append the contents of a box, for example "vector{3: 1, 2, 3}". Returns false, with nothing
- * appended, when the shape of the container is unknown.
+ * Append the captured contents of a container, for example "vector{3: 1, 2, 3}". Returns false,
+ * with nothing appended, when the shape of the container is unknown.
  */
 bool argtext_put_container(struct subject *s, const struct argspec *spec,
 			   const struct arg_value *value, struct strbuf *out);

@@ -49,7 +49,10 @@ void event_put_name(struct event_texts *texts, const struct event *event, struct
 void event_put_data(struct event_texts *texts, const struct task *task, const struct event *event,
 		    struct strbuf *out);
 
-/* Like event_put_data(), but in the form of dump, in which differences have no plus signs. */
+/*
+ * Like event_put_data(), but in the form of dump: the change of a value during a call ("diff:..."
+ * events) has no plus sign.
+ */
 void event_put_raw_data(struct event_texts *texts, const struct task *task,
 			const struct event *event, struct strbuf *out);
 

@@ -12,8 +12,8 @@
 #include "utils/view/values/kernelformat.h"
 
 /*
- * The library does not check the offsets in records, which have 16 bits. So records are copied to a
- * zeroed buffer that is large enough for all offsets.
+ * libtraceevent, "the library" in this file, does not check the offsets in records, which have 16
+ * bits. So records are copied to a zeroed buffer that is large enough for all offsets.
  *
  * Some formats (see has_risk()) make the library use a number of the record as an index or a
  * divisor. Their fields are shown one by one.
