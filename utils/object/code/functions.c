@@ -253,7 +253,7 @@ static int survey_functions(struct survey *s, struct insns *insns)
 
 /*
  * Survey the functions that were added since @code had only the @nr functions at @starts. The
- * function before each added one is surveyed again.
+ * function before each added one is surveyed again, because it may continue into the added one.
  */
 static int survey_added(struct survey *s, struct insns *insns, const uint64_t *starts, size_t nr)
 {

@@ -19,7 +19,7 @@ enum function_kind {
 	 */
 	FUNCTION_RESOLVER,
 	/*
-	 * It returns twice, never, or to another place, or it reads its return address, which must
+	 * It returns twice, never, or not to its caller, or it reads its return address, which must
 	 * not change
 	 */
 	FUNCTION_SPECIAL,

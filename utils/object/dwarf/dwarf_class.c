@@ -22,8 +22,8 @@ static enum dwarf_class join_classes(enum dwarf_class a, enum dwarf_class b)
 }
 
 /*
- * Notes a value of @bytes at @offset of a struct: its first word has @class, its other words have
- * @rest. Only the struct's first two words count.
+ * Merge the classes of a value of @bytes at @offset of a struct into @classes: the value's first
+ * word has @class, its other words have @rest. Only the struct's first two words count.
  */
 static void note_wide(uint8_t classes[2], uint32_t offset, uint32_t bytes, enum dwarf_class class,
 		      enum dwarf_class rest)
