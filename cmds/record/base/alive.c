@@ -2,9 +2,9 @@
 #include "cmds/record/base/alive.h"
 
 enum step {
-	STEP_WAIT, /* at least one followed process is alive */
+	STEP_WAIT, /* the program or a followed process is alive */
 	STEP_LOOK, /* no followed process is alive: look for unknown ones */
-	STEP_LAST, /* no process is alive: serve the last messages that are still on their way */
+	STEP_LAST, /* the recording ends: serve the messages that are on their way */
 };
 
 void alive_add(struct alive *a)

@@ -16,7 +16,8 @@
  * - If @leaves_rest is set before the start, processes that the program left running have
  *   ALIVE_REST_TICKS to end.
  *
- * All other members are private to alive.c. The struct starts as { 0 }.
+ * Other code may read @nr_followed, and after alive_run() @has_left_rest. All else is private to
+ * alive.c. The struct starts as { 0 }.
  */
 struct alive {
 	unsigned nr_followed;
@@ -24,7 +25,7 @@ struct alive {
 	unsigned ticks;	      /* ticks since the second interrupt */
 	unsigned final_ticks; /* ticks since the third interrupt */
 	unsigned rest_ticks;  /* ticks since the program's end */
-	unsigned last_rounds; /* rounds that served a message after all processes had ended */
+	unsigned last_rounds; /* rounds that served a message when no process was waited for */
 	bool leaves_rest;
 	bool program_ended;
 	bool is_alone;	    /* do not wait for processes that the program left running */

@@ -22,7 +22,9 @@
 pid_t numbers_of_thread(pid_t os_pid, pid_t tid);
 
 /*
- * Like numbers_of_thread(), for a child of process @os_pid. The child may be in another namespace.
+ * Find the child of process @os_pid whose own number is @pid. The child may be in another namespace
+ * than its parent. Returns the child's number in the recorder's namespace, or 0 when there is no
+ * such child.
  */
 pid_t numbers_of_child(pid_t os_pid, pid_t pid);
 

@@ -55,7 +55,8 @@ enum peer_task {
 enum peer_task peer_task(pid_t os_pid, pid_t tid);
 
 /*
- * An ending process loses its memory before its end can be seen. This is the time between the two.
+ * An ending process loses its memory before its end can be seen. The recorder waits at most for
+ * this time until it sees the end.
  */
 #define PEER_END_MS 200
 

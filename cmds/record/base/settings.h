@@ -43,12 +43,12 @@ enum proc_way_choice {
 };
 
 /*
- * All settings of a recording. The parser of options fills members of options that only recordings
- * have (opts.h), and cmd_record fills the others. The strings belong to the options.
+ * All settings of a recording. The parser of options (opts.h) fills those members whose options
+ * only recordings have. cmd_record fills the other members. The strings belong to the options.
  */
 struct record_settings {
 	const char *data_dir;
-	uint64_t segment_bytes;	      /* -b; in a recording a multiple of RING_PAGE */
+	uint64_t segment_bytes;	      /* -b; cmd_record makes it a multiple of RING_PAGE */
 	uint64_t kernel_buffer_bytes; /* a multiple of the page size; 0: the recorder chooses */
 	unsigned kernel_depth;	      /* -K: the number of levels of kernel calls; 0: none */
 	uint64_t threshold_ns;
@@ -66,7 +66,10 @@ struct record_settings {
 	int demangle; /* enum demangle_mode for names that filters match */
 	unsigned depth;
 	unsigned max_stack;
-	/* the user has not lowered @max_stack, so the recorder reports calls beyond it */
+	/*
+	 * calls that are deeper than @max_stack are reported. False if -D leaves them out anyway,
+	 * or if the user has lowered @max_stack without -D
+	 */
 	bool tells_depth;
 	int clock_id;
 	uint64_t flight_bytes; /* --flight: bytes to keep of each running task; 0: all */
@@ -81,13 +84,16 @@ struct record_settings {
 	bool has_agent;		       /* --agent: other processes may change the recording */
 	unsigned overhead_percent;     /* --overhead: the limit on the cost of recording; 0: none */
 	enum proc_way_choice proc_way; /* --proc */
-	/* the program is a compiler. With "auto", loading eBPF would cost more than it saves */
+	/*
+	 * the program is a compiler. PROC_WAY_AUTO then uses ptrace, because loading eBPF costs
+	 * more time than it saves
+	 */
 	bool expects_few;
 	bool traces_files;	 /* --proc without --no-proc-files */
 	bool traces_environment; /* --proc-env */
 	/*
-	 * for `build`: no library is preloaded. A process that outlives the program is left alone
-	 * if that does no harm
+	 * for `build`: no library is preloaded. The recorder does not wait long for processes that
+	 * outlive the program, if they can run without it
 	 */
 	bool without_probe;
 	bool uses_cache; /* facts about files are cached (off with --no-cache) */
@@ -101,7 +107,7 @@ struct record_settings {
 	/* attach even if a system call filter of the process may end the process because of that */
 	bool force;
 	bool nest_libcalls; /* record calls that libraries make into each other */
-	/* record calls of Python itself, unless Python is patched */
+	/* record the calls that Python's interpreter makes into libraries (--force, -P) */
 	bool hooks_interpreters;
 	/* events that the kernel records by itself (see sources/perf.h) */
 	bool use_tasks; /* the beginning and the end of tasks */

@@ -165,7 +165,10 @@ static void serve_signals(struct served *served, uint32_t epoll_events)
 	struct attachment *a = container_of(served, struct attachment, signals);
 	struct signalfd_siginfo info;
 
-	/* SIGCHLD needs no action: attached threads have stopped, and the loop must look again. */
+	/*
+	 * SIGCHLD needs no action. An attached thread has stopped, and the signal has ended the
+	 * wait of loop_serve(), so that world_wait() looks at the thread.
+	 */
 	while (read(a->signal_fd, &info, sizeof(info)) == sizeof(info)) {
 		unsigned nr_tasks;
 

@@ -10,7 +10,7 @@
 #include "cmds/terminal/msg.h"
 
 /*
- * An attached process. The struct starts with ends_watch().
+ * An attached process. ends_watch() fills the struct.
  *
  * @pidfd: -1: the end was seen, or could not be watched
  * @status: the wait(2) status, if @is_known

@@ -113,7 +113,10 @@ static void serve_ticker(struct served *served, uint32_t epoll_events)
 	struct lifetime *life = container_of(served, struct lifetime, ticker);
 	uint64_t nr;
 
-	/* Missed ticks count as one. On a suspended machine, the program has no time either. */
+	/*
+	 * Several missed ticks count as one. If the recorder had no time for them, for example on a
+	 * suspended machine, the program had no time, either.
+	 */
 	if (read(life->ticker_fd, &nr, sizeof(nr)) == sizeof(nr))
 		alive_tick(&life->rec->alive);
 }

@@ -168,8 +168,8 @@ static int make_address(struct control *ctl, struct uft_err *err)
 
 /*
  * Each process, thread and conversation needs descriptors, so the limit on descriptors is raised.
- * The program gets the old limit back (launch.c). All conversations together may use a quarter of
- * the descriptors.
+ * The program gets the old limit back (launch.c). Conversations of probes may use an eighth of the
+ * descriptors, and connections that have sent no HELLO yet another eighth (control.c).
  */
 #define FILES_WANTED 65536
 #define TALKS_MAX    4096
