@@ -421,7 +421,10 @@ int attached_step_out(struct attached *w, struct attached_thread *t, uint64_t st
 
 		if (arch_remote_pc(&t->regs) - start >= end - start)
 			return 0;
-		/* In a system call, the next instruction would begin the call again, and wait. */
+		/*
+		 * If the thread was stopped in a system call, its next step would begin the call
+		 * again, and wait in it.
+		 */
 		uint64_t args[4];
 
 		if (arch_remote_system_call(&t->regs, args) >= 0)
@@ -437,7 +440,8 @@ int attached_step_out(struct attached *w, struct attached_thread *t, uint64_t st
 		if (ret < 0 || get_regs(t) < 0)
 			return -EBUSY;
 		/*
-		 * A signal has come first. Deliver it with the next step; its handler is elsewhere.
+		 * The thread got a signal before it made the step. Deliver the signal with the next
+		 * step. Its handler is outside of the range.
 		 */
 		if (!is_interrupted(status) && WSTOPSIG(status) != SIGTRAP) {
 			t->is_stopped = false;

@@ -126,8 +126,9 @@ int attached_drop_room(struct attached *w, struct attached_thread *thread, struc
 uint64_t attached_args(const struct attached *w);
 
 /*
- * Make a stopped thread call @fn in the room. All signals are blocked, except for one that the
- * program ignores. @result gets the return value. Returns 0, or a negative errno with a text:
+ * Make a stopped thread call @fn in the room. One signal, which the program ignores, announces the
+ * return from @fn. All other signals are blocked. @result gets the return value. Returns 0, or a
+ * negative errno with a text:
  *
  * - -ETIMEDOUT: @fn has not returned within @patience_ms. The thread is let go, and finishes the
  *   call.

@@ -104,10 +104,11 @@ bool attaching_is_anybody_within(struct attaching *a);
 bool attaching_is_anybody_about_to_enter(const struct attaching *a);
 
 /*
- * Take out the changes in @text whose functions have no open call. The other changes stay in @text.
- * The hooks at the starts of these functions must already be out.
+ * Take the hooks at the ends of functions (@text) out of the process, if their functions have no
+ * open call. The other hooks stay in @text. The hooks at the starts of all functions in @text must
+ * already be out.
  *
- * @patches: its ends contain all these changes
+ * @patches: its list @ends has all hooks in @text
  */
 int attaching_take_ends_out(struct attaching *a, const struct process_patches *patches,
 			    struct text *text, struct uft_err *err);

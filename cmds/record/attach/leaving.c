@@ -42,9 +42,9 @@ static bool is_in_fork(const struct attaching *a, const struct attached_thread *
 /*
  * True when the C library may be about to call a function of the probe: a destructor of
  * thread-specific data, or a handler of forks. The library has read the function's address before
- * the function was unregistered, so the address is in a register. The exception is a futex(2) call
- * in fork(3), by which threads are woken that wait for a lock. fork(3) reads the address of the
- * next handler only after that call.
+ * the function was unregistered, so the address is in a register. In one place the address is not
+ * in a register yet: during a futex(2) call by which fork(3) wakes threads that wait for a lock.
+ * fork(3) reads the address of the next handler after that call.
  */
 static bool is_about_to_enter(const struct attaching *a, const struct attached_thread *t,
 			      const struct mapping *probe)
@@ -117,10 +117,10 @@ bool attaching_is_anybody_about_to_enter(const struct attaching *a)
 #define EMPTY_WAITS   4
 
 /*
- * Wait until the text is restored and no thread runs code of the probe. No code calls the probe any
- * more. If a recorder was killed while it attached, a thread may still be in the probe and make
- * changes after they were undone. So the changes are undone once more after a thread was seen in
- * the probe.
+ * Wait until the text is restored and no thread runs code of the probe. Afterwards no code calls
+ * the probe. If a recorder was killed while it attached, a thread may still be in the probe and
+ * make changes after they were undone. So the changes are undone once more after a thread was seen
+ * in the probe.
  */
 static int wait_until_empty(struct attaching *a, struct uft_err *err)
 {
@@ -135,8 +135,8 @@ static int wait_until_empty(struct attaching *a, struct uft_err *err)
 
 		began_ns = clock_now_ns(CLOCK_MONOTONIC);
 		/*
-		 * After some looks another thread is chosen for the calls. The current thread may
-		 * be in the probe itself, and wait for the recorder's answer.
+		 * After some looks another thread is chosen for the calls. The thread that was
+		 * chosen first may be in the probe itself, and wait for the recorder's answer.
 		 */
 		if (i >= SAME_TRIES) {
 			attached_let_go(&a->w);

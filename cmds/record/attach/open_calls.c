@@ -64,7 +64,10 @@ static const struct hooked *hooks_at(struct open_calls *calls, struct unwinder *
 static bool is_seen_call(struct open_calls *calls, struct unwinder *u, const struct unwind_frame *f,
 			 const struct unwind_frame *outer, struct attach_call *out)
 {
-	/* If a call ends a function, its return address is in the next function. */
+	/*
+	 * If a call is the last instruction of a function, its return address is in the next
+	 * function.
+	 */
 	uint64_t at = f->is_interrupted ? f->pc : f->pc - 1;
 	uint64_t bias, start;
 	const struct hooked *hooked = hooks_at(calls, u, at, &bias);

@@ -96,8 +96,8 @@ static int make_image(const struct strbuf *missing, struct strbuf *image)
 }
 
 /*
- * Make the probe know all patches in @all, and read its changes to a->text. Returns -EAGAIN when it
- * is too early, or when another thread must be tried.
+ * Make the probe know all patches in @all, and read its changes to a->text. Returns -EAGAIN when
+ * the probe cannot do it now, or cannot do it in this thread.
  */
 static int meet(struct attaching *a, const struct strbuf *all, struct uft_err *err)
 {

@@ -56,7 +56,8 @@ static bool is_mapped(const struct unwinder *u, int fd, uint64_t start)
 }
 
 /*
- * Open the file of the module in the process' namespace, or the program, whose file may be deleted.
+ * Open the file of the module, whose path is valid in the process' mount namespace. If the module
+ * is the program, its file may be deleted, and is opened by /proc/PID/exe.
  */
 static int open_module(const struct unwinder *u, const char *path, uint64_t start)
 {

@@ -34,7 +34,7 @@ struct unwind_module {
 
 struct unwinder;
 
-/* True when this build can unwind. Otherwise the functions below must not be called. */
+/* True when this build can unwind. Otherwise all functions below fail. */
 extern const bool unwind_is_possible;
 
 /*
