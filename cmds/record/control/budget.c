@@ -6,15 +6,15 @@
 #include "utils/base/compiler.h"
 
 /*
- * When functions must be left out, the aim is this part of the limit. With the limit itself as the
- * aim, the next small change would already need another decision.
+ * When functions must be left out, the aim is this part of the limit. If the limit itself were the
+ * aim, a small rise of the cost would already need another decision.
  */
 #define AIM	0.7
 /* At least this part of the limit is for recorded calls, even if other costs are high. */
 #define LEAST	0.25
 /*
- * A function that costs less than this part of the limit is never left out. The part is small,
- * since a compiler has a thousand such functions, and together they cost much.
+ * A function that costs less than this part of the limit is never left out. The part is small: a
+ * compiler, for example, has a thousand functions that cost little each, and much together.
  */
 #define MATTERS 0.001
 

@@ -13,8 +13,8 @@
  * @limit: the maximum cost of recording, as a part of the program's own time. 0.2 is 20 %
  * @call_ns: the cost of a recorded call for the program
  * @left_ns: the cost of a left-out call that still reaches a hook
- * @recorder_part: the cost of the recorder's other work in the whole recording, as a part of the
- *         program's own time
+ * @recorder_part: the cost of the recorder's work over the whole recording, without the writers and
+ *         the search for functions, as a part of the program's own time
  * @left_rate: the number of left-out calls that still reach a hook, for each nanosecond of the
  *             program's own time. It was measured when the functions were left out
  */

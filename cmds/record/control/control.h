@@ -29,7 +29,7 @@ struct talk_list {
 
 /*
  * @max: the maximum number of conversations in @believed
- * @module_bytes: the size of all modules that the conversations have reported
+ * @module_bytes: the size of all MODULE reports that conversations keep
  * @pause, @pause_fd: a timer that ends a pause in accepting connections
  * @nr_dropped: the number of conversations that were ended because of limits while a probe reported
  *              its modules or a crash

@@ -16,7 +16,7 @@ struct crash {
 	struct crash *next;
 };
 
-/* The maximum number of reports that are kept. A reader does not need more. */
+/* The maximum number of reports that are kept. Users do not need more. */
 #define CRASHES_MAX 1000
 
 void crash_keep(struct crash **list, const struct control_crash *report, int32_t pid)

@@ -250,7 +250,10 @@ static bool is_wanted(const struct overhead *o, const struct called *f)
 {
 	const struct plan_func *func = find_listed(&f->module->funcs, f->sym);
 
-	/* A module that was loaded later has no rules yet. It gets them with the next plan. */
+	/*
+	 * Until the rules are applied to a module, for the next plan, they may name any of its
+	 * functions.
+	 */
 	if (!f->module->is_bound && settings_are_selective(&o->steering->now))
 		return true;
 	return func && func->rule != PLAN_NO_RULE;
@@ -287,7 +290,10 @@ static void add_calls(struct candidates *c, const struct called *f, const struct
 	c->called[i].seen += call->calls;
 }
 
-/* The assumed duration of a call whose end is not in the sample. It is the duration of a sample. */
+/*
+ * The assumed mean duration of a function's calls, if the sample has the end of none of them. It is
+ * the duration of a sample.
+ */
 #define LONG_NS 100000.0
 
 /* The minimum number of calls in the sample. A function with fewer calls is never left out. */

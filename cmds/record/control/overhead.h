@@ -23,7 +23,7 @@
  * @calls: the number of all calls that writers have taken
  * @own_ns: the time that the program would have needed so far without recording
  * @began_ns: CPU time of the recorder when --overhead began
- * @not_before_ns: measurements from this time on include the last change
+ * @not_before_ns: from this time on, measurements show the effect of the last change
  * @symbols: a list of struct known_symbols, for modules that had calls
  * @notes: the stream of left-out.txt; -1 before the first line
  * @left_out_generation: the generation of the plan that last left out functions; 0: no plan has

@@ -55,7 +55,10 @@ static size_t look_at_module(int memory, struct known_module *known, const struc
 	const struct plan_patch *list = (const struct plan_patch *)patches.all.data;
 
 	for (size_t i = 0; i < patches.all.len / sizeof(*list); i++) {
-		/* The site may be within the function, so its address is used if it is known. */
+		/*
+		 * The site may be within the function. So the function's address is used if it is
+		 * known.
+		 */
 		uint64_t at = list[i].addr ? list[i].addr : list[i].site;
 		struct module_left_out *left = known_left_out_at(known, at - m->start);
 

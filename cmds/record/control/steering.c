@@ -140,10 +140,10 @@ static size_t count_specs(const struct filters *filters, enum spec_option option
 }
 
 /*
- * The specs that a change adds. For each option they follow the earlier specs, for which the user
- * has already got warnings.
+ * The specs that a change adds. In the list of filters, those of an option come after the earlier
+ * specs of this option, about which the user has already got warnings.
  *
- * @left: for each option, the number of earlier specs that still follow
+ * @left: for each option, the number of earlier specs that are not passed yet
  */
 struct new_specs {
 	size_t left[SPEC_OPTIONS];
@@ -188,8 +188,8 @@ void steering_offer_names(const struct steering *steer, const struct process *pr
 }
 
 /*
- * Warns the client about an action that only triggers can have, as `record` does. Triggers cannot
- * have actions about arguments and results, either: check_spec().
+ * Warns the client about an action that only triggers can have, as `record` does. For actions about
+ * arguments and results it does not suggest a trigger, because check_spec() refuses such triggers.
  */
 static void warn_ignored(const struct filter_entry *entry, struct strbuf *out)
 {
@@ -330,7 +330,7 @@ static int change_filters(struct steering *steer, const struct steer_change *cha
 
 /* --- changes --- */
 
-/* Functions below the size are listed in plans, so new plans are needed. */
+/* Plans list the functions that are smaller than @size, so new plans are needed. */
 static void change_size(struct steering *steer, uint64_t size)
 {
 	steer->now.size_filter = size;

@@ -8,7 +8,7 @@
 #include "cmds/record/control/steering.h"
 
 /*
- * A change of the choice that is being made. The struct starts as { 0 } and ends with
+ * A change to the choice of events that is being made. The struct starts as { 0 } and ends with
  * rechoosing_undo() or rechoosing_write().
  *
  * @before: the choice that was in force before
@@ -21,7 +21,7 @@ struct rechoosing {
 
 /*
  * Put the new choice into force for events that are declared later. Returns 0, or a negative error
- * with a text when nothing has changed.
+ * with a text. After an error nothing has changed.
  */
 int rechoosing_choose(struct rechoosing *r, struct steering *steer,
 		      const struct steer_change *change, struct uft_err *err);
@@ -31,7 +31,7 @@ void rechoosing_undo(struct rechoosing *r, struct steering *steer);
 
 /*
  * Inform all processes that have declared events. Returns 0, or a negative error with a text when a
- * process cannot be informed. All processes then have their former choice.
+ * process cannot be informed. After an error, all processes have their former choice.
  */
 int rechoosing_write(struct rechoosing *r, struct steering *steer, struct strbuf *out,
 		     struct uft_err *err);

@@ -7,7 +7,8 @@
 
 /*
  * The state of a conversation. HELLO is believed if only a process of this recording can have sent
- * it. STATUS is answered in each state but the first. Any other message ends the conversation.
+ * it. STATUS is answered in each state but the first. A message that the picture does not have ends
+ * the conversation, unless its type is unknown and it is optional.
  *
  *   STRANGER --HELLO--> REPORTING --MODULE--> REPORTING --READY--> SERVED
  *                 |---> ENDING --CRASH--> over
@@ -24,7 +25,7 @@ enum talk_state {
 	 */
 	TALK_REPORTING,
 	TALK_ENDING,	/* the peer is about to die */
-	TALK_SERVED,	/* the peer has got its answer to READY */
+	TALK_SERVED,	/* the peer has got its answer to READY or DECLARE */
 	TALK_STEERED,	/* the peer asks for the newest plan */
 	TALK_DECLARING, /* the peer reports an event that its program declares */
 	TALK_NAMING,	/* the peer reports functions that have no addresses */
