@@ -56,7 +56,8 @@ struct tally {
 };
 
 /*
- * Counts a buffer. A payload of unknown length ends at the next possible record with a later time.
+ * Counts a buffer. The length of a payload is unknown. It ends where the next record may begin
+ * (is_record()).
  */
 static struct tally tally(const char *data, size_t len)
 {

@@ -14,7 +14,7 @@
 
 #define NAME_SIZE 32
 
-/* The minimum number of ended tasks for which task.txt is written again without them. */
+/* The minimum number of removed files for which task.txt is written again without their tasks. */
 #define FLIGHT_GONE_MAX 1000
 
 void flight_init(struct flight *flight)
@@ -108,7 +108,7 @@ static uint64_t merge_key_of(const struct saving *s)
 
 /*
  * Put the segment at @position before the copy. Returns false when the segment is damaged, or was
- * overwritten meanwhile. All older segments were then overwritten, too.
+ * overwritten meanwhile. If it was overwritten, so were all older segments.
  */
 static bool copy_segment(struct saving *s, uint64_t position, uint64_t head)
 {
@@ -150,8 +150,8 @@ static uint64_t copy_newest(struct saving *s, uint64_t head, uint64_t first)
 	uint64_t newest = head - head % segment_bytes;
 	uint64_t place = newest / segment_bytes % s->proc->nr_segments;
 	/*
-	 * Only the newest segment has a reliable number of earlier bytes. Before a thread enters an
-	 * older segment, it overwrites the number there with that of its next lap.
+	 * Only the newest segment has a reliable number of earlier bytes. The number of an older
+	 * segment is overwritten when the thread is about to use that segment for new records.
 	 */
 	uint64_t before = __atomic_load_n(&s->ring->segment_before[place], __ATOMIC_RELAXED);
 	uint64_t nr = 0;
@@ -171,7 +171,7 @@ static uint64_t copy_newest(struct saving *s, uint64_t head, uint64_t first)
 
 /*
  * Copy the newest segments that fit @budget. An attempt is successful if it copies more than half
- * of them. Returns 0, or -EAGAIN when no attempt has copied a segment.
+ * of them. Returns 0, or -EAGAIN when the last attempt has copied no segment.
  */
 static int copy_segments(struct saving *s, uint64_t budget)
 {

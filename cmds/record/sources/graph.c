@@ -103,8 +103,9 @@ static bool has_kernel_filters(const struct filters *filters, bool *wants_in)
 }
 
 /*
- * Applies -F and -N to kernel functions. The tracer leaves out all other functions, and the
- * functions that they call.
+ * Applies -F and -N to kernel functions. With -F the tracer records the named functions and all
+ * functions that they call. With -N it leaves out the named functions and all functions that they
+ * call.
  */
 static int choose_functions(struct kernel *kernel, struct uft_err *err)
 {

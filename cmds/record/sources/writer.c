@@ -389,7 +389,8 @@ static void *writer_main(void *arg)
 			continue;
 
 		/*
-		 * If a process wakes this writer earlier, the flush of other rings is not delayed.
+		 * The timeout counts from the last flush. So processes that wake this writer do not
+		 * delay the next flush.
 		 */
 		struct timespec timeout = { 0, interval_ns - (long)(now - last_flush) };
 

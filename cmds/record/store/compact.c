@@ -270,7 +270,7 @@ static int compact_publish(struct store *store, const char *name, const struct i
 
 static int compact_read(struct store *store, const char *name, size_t max, struct strbuf *out)
 {
-	/* The recorder only reads small files, and never records. */
+	/* The recorder reads only small files, and no files of records. */
 	return datadir_records_tid(name) ? -EINVAL : store_read(of(store)->inner, name, max, out);
 }
 

@@ -27,7 +27,7 @@ struct store_dir {
  * an older <path>.old.
  *
  * Returns 0 or a negative errno. It is an error when @path is anything else, or when an older
- * <path>.old has other files, is a link, or is being recorded into.
+ * <path>.old has files that no recording has, is a link, or is being recorded into.
  */
 int store_dir_make(struct store_dir *dir, const char *path, struct uft_err *err);
 

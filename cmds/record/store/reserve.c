@@ -30,7 +30,7 @@ static uint64_t step_of(uint64_t size)
 
 /*
  * True when the file is on ext4, and there is room for @step bytes. In measurements only ext4 was
- * faster with reserved space. On tmpfs all reserved pages would be cleared.
+ * faster with reserved space. On tmpfs the kernel clears all pages when they are reserved.
  */
 static bool has_room(int fd, uint64_t step)
 {

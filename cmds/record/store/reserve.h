@@ -1,6 +1,6 @@
 /*
  * Disk space that is reserved before a growing file needs it. On ext4 a write to reserved space
- * takes two thirds of the time (tests/bench/whole.py).
+ * takes two thirds of the time of a write to space that is not reserved (tests/bench/whole.py).
  */
 #ifndef UTRAIL_CMDS_RECORD_STORE_RESERVE_H
 #define UTRAIL_CMDS_RECORD_STORE_RESERVE_H
