@@ -20,7 +20,7 @@ bool callers_are_named(const char *names, const char *path, bool is_program);
 bool callers_have_word(const char *names, const char *word);
 
 /*
- * Append the ranges of code to which calls return directly to @out. The ranges are found in the
+ * Append to @out the ranges of code to which calls return directly. The ranges are found in the
  * file of @known. Each is a struct plan_callers with addresses in @module.
  */
 void callers_bind(const struct record_settings *settings, struct known_module *known,

@@ -32,7 +32,8 @@ static inline bool found_patch_is_function(const struct found_patch *found)
 }
 
 /*
- * Append the patches for a site to @found: an island, the patches before the site, and the site.
+ * Append the patches for a site to @found: an island and a patch before the site, if the site needs
+ * them, and the patch at the site.
  *
  * @site: a site that can have its jump
  * @patch: describes the work of the site's stub

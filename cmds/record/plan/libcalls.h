@@ -27,7 +27,7 @@ int libcall_hook_of(const char *name, bool by_plt);
  * @all: include calls that only --libcall records
  * @attaches: the probe is loaded after the program. So calls of functions that the probe replaces
  *            are changed, too
- * @smallest_bytes: calls with less code than this are not recorded
+ * @smallest_bytes: calls whose PLT entry has fewer bytes than this are not recorded
  *
  * Only @all may change within a recording.
  */

@@ -148,7 +148,7 @@ static void bind_module(struct binding *b)
 
 	if (known_symbols_load(b->settings, m, &symbols) < 0)
 		return;
-	/* Functions of other modules have no records, and need no debug information. */
+	/* Functions of a module without hooks have no records, and need no debug information. */
 	if (capture_needs_debug(captures) && m->has_functions)
 		b->debug = debuginfo_of(captures->debug, m->path);
 	b->has_llvm_strings = looks_at_strings(b->settings) && captures_llvm_strings(&symbols);

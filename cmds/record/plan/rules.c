@@ -110,7 +110,7 @@ static const struct {
 };
 
 /*
- * Append the text that a term compares with to @data, because the term has no room for it. @out
+ * Append to @data the text with which a term compares, because the term has no room for it. @out
  * gets the offset of the text in @data.
  */
 static void put_text(const struct cond_term *term, struct plan_cond *out, struct strbuf *data)

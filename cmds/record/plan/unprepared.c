@@ -368,7 +368,8 @@ static void find_piece(void *arg, unsigned index)
 	bool is_over = false;
 
 	/*
-	 * The next function after the piece is examined, too. A close function may cause a refusal.
+	 * The next function after the piece is examined, too: if it is very close, the last
+	 * function of the piece may be refused.
 	 */
 	for (size_t i = finder->first; i < all->nr && !is_over; i++) {
 		const struct function *function = function_at(all, i);

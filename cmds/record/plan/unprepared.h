@@ -36,8 +36,9 @@ enum unprepared_way {
 	UNPREPARED_LOOP,   /* by a jump. A loop at the function's start is moved as a whole */
 	UNPREPARED_ISLAND, /* by a short jump to a long jump */
 	/*
-	 * Values from here on mean that the function is not patched. Each is the sum of
-	 * UNPREPARED_CANNOT, the function's enum function_kind and its enum site_refusal.
+	 * Values from here on mean that the function is not patched. If its enum function_kind is
+	 * the reason, the value is UNPREPARED_CANNOT plus the kind. Otherwise it is
+	 * UNPREPARED_CANNOT + FUNCTION_KINDS plus its enum site_refusal.
 	 */
 	UNPREPARED_CANNOT,
 	UNPREPARED_WAYS = UNPREPARED_CANNOT + FUNCTION_KINDS + SITE_REFUSALS

@@ -336,7 +336,8 @@ static void see_becoming(struct bpf_ring *ring, const struct wire_record *record
 	struct bpf_becoming **at = find_becoming(ring, record->pid);
 
 	/*
-	 * The first record was lost, and counted as lost. The later records are useless without it.
+	 * The WIRE_EXEC record was lost, and counted as lost. The later records of the exec are
+	 * useless without it.
 	 */
 	if (!*at)
 		return;

@@ -190,7 +190,7 @@ static enum proc_kind encode_pipe(const struct call_facts *facts, struct strbuf 
 	return PROC_PIPE;
 }
 
-/* Returns 1 for a call that has an argument for flags, even if the flags are 0. */
+/* Returns 1 if the rename or link call has an argument for flags, even if the flags are 0. */
 static uint32_t has_flags(const struct call_facts *facts)
 {
 	return facts->id == SYSCALL_RENAMEAT2 || facts->id == SYSCALL_LINKAT;

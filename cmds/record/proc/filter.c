@@ -77,8 +77,8 @@ static void add_abi(struct proc_filter *filter, const struct syscall_abi *abi)
 			add_call(filter, id, abi->numbers[id]);
 	}
 	/*
-	 * Calls that make processes are watched, too. The calls may fail. Their children have the
-	 * filter, so they must have a tracer that answers it.
+	 * Calls that make processes are watched, too, because their failures are recorded. Also,
+	 * the children inherit the filter, so they must have a tracer that answers it (untraced.h).
 	 */
 	for (enum syscall_id id = SYSCALL_CLONE; id <= SYSCALL_CLONE3; id++) {
 		add_unless(filter, abi->numbers[id], 1);

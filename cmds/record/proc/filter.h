@@ -34,7 +34,7 @@ int proc_filter_check(void);
 /*
  * Async-signal-safe. Install the filter in the calling process, and so in all its descendants. If
  * the kernel permits this only with PR_SET_NO_NEW_PRIVS, that flag is set, too: setuid programs
- * then get no other rights. Returns 0 or a negative errno.
+ * then do not get the rights of their owners. Returns 0 or a negative errno.
  */
 int proc_filter_install(const struct sock_fprog *program);
 

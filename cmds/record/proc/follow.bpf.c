@@ -20,7 +20,7 @@
  */
 #define ON_ITS_OWN __attribute__((noinline))
 
-/* Repeat the bound of a number for the verifier. The compiler would remove a plain repetition. */
+/* Repeat the bound of a number for the verifier. In C, the compiler would remove the repetition. */
 #define BOUND(value, mask) asm volatile("%0 &= %1" : "+r"(value) : "i"(mask))
 
 #define NAMES_ON_THE_WAY 2100U /* the maximum number of names in a path of PATH_MAX bytes */
@@ -33,7 +33,7 @@
 char program_license[] SEC("license") = "Dual MIT/GPL";
 
 const volatile struct wire_settings settings SEC(".rodata.settings") = { 0 };
-/* The program itself is the first traced process. */
+/* The recorded program is the first traced process. */
 struct wire_counts counts SEC(".data.counts") = { .nr_live = 1 };
 
 struct {

@@ -450,7 +450,8 @@ static pid_t wait_for_any(struct tracing *t, int *status, struct rusage *usage)
 }
 
 /*
- * Installs the handler of WAKE_SIGNAL, in the tracing thread. The program has already been started.
+ * Installs the handler of WAKE_SIGNAL, in the tracing thread. The program was started before, so
+ * the handler does not affect it.
  */
 static void expect_wake(void)
 {

@@ -126,7 +126,8 @@ static int note_name(struct reading *reading, const char *name)
 }
 
 /*
- * True when the task has ended. Its names can no longer be resolved; the file is looked up later.
+ * True when the task has ended. Its names can then not be resolved. The file is looked up at the
+ * end instead.
  */
 static bool has_gone(const struct view *view)
 {

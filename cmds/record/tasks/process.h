@@ -136,7 +136,8 @@ static inline uint32_t process_rings_in_use(const struct process *proc)
  *
  * @control: the page that all probes share
  * @drain: takes the remaining records of a process whose rings no writer reads any more
- * @may_finish: settings_can_finish() of the current settings
+ * @may_finish: settings_can_finish() of the current settings; false before their first change
+ *         (control/steering.c)
  * @first: the list of images, which starts with the newest. No image is removed before the end
  * @by_os_pid: the newest image of each pid in the recorder's namespace
  * @by_token: images by the first half of their token
@@ -150,7 +151,7 @@ struct processes {
 	void (*drain)(void *arg, struct process *proc);
 	void *drain_arg;
 
-	_Atomic bool may_finish; /* a filter that was set later lets programs end the recording */
+	_Atomic bool may_finish; /* writers read it, too */
 	size_t kept_bytes;	 /* the size of the kept modules of all processes */
 	struct process *first;
 	struct intmap by_os_pid;

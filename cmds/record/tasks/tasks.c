@@ -137,7 +137,7 @@ static void announce_process(struct tasks *tasks, struct process *proc)
 		announce_one(tasks, next);
 }
 
-/* True when the kernel's information shows that task @tid belongs to @proc. */
+/* True when task @tid belongs to @proc, or has ended and was never claimed by another process. */
 static bool is_own_task(struct tasks *tasks, const struct process *proc, int32_t tid,
 			enum peer_task task)
 {

@@ -415,7 +415,8 @@ const struct callable *callables_add(struct callables *all, const char *name, co
 	uintptr_t known;
 
 	/*
-	 * Without values, functions that only differ in the number of arguments are one function.
+	 * If no option needs arguments, functions that differ only in the number of arguments are
+	 * one function.
 	 */
 	if (is_native || !(capture_is_wanted(&all->settings->captures) ||
 			   filters_have_conditions(all->settings->filters)))
