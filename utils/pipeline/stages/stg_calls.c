@@ -225,10 +225,10 @@ static int leave_call(struct stg_calls *calls, struct event *event, struct uft_e
 		if (unlikely(--calls->open[func->count_id]))
 			event->flags |= EVENT_RECURSIVE;
 	} else if (calls->nr) {
-		/* Of calls without a recorded entry, only the outermost adds to total times. */
+		/* Only the outermost of the calls without a recorded entry adds to total times. */
 		event->flags |= EVENT_RECURSIVE;
 	}
-	/* A frame without a recorded entry has address 0. In a damaged file, an EXIT may have it. */
+	/* A frame without a recorded entry has address 0. In a damaged file, EXITs may have it. */
 	if (unlikely(frame->addr != event->addr || !func)) {
 		if (!func && frame->child_ns > event->total_ns)
 			event->self_ns = 0;
