@@ -332,7 +332,7 @@ static void take_functions(struct script *script)
 	}
 }
 
-/* Load the script, and run its code outside functions. */
+/* Load the script, and run the part of its code that is outside of functions. */
 static int load_script(struct script *script, struct uft_err *err)
 {
 	struct runner *run = script->runner;

@@ -471,7 +471,8 @@ static int set_surroundings(struct runner *run, const struct script_config *conf
 }
 
 /*
- * Import the script, and run its code outside functions. Returns NULL when an exception is pending.
+ * Import the script, and run the part of its code that is outside of functions. Returns NULL when
+ * an exception is pending.
  */
 static PyObject *import_script(struct runner *run, const char *path, const char *text)
 {
@@ -578,7 +579,10 @@ static void put_word(struct runner *run, PyObject *dict, const char *key, const 
 	drop_object(run, o);
 }
 
-/* Make an embedded Python write UTF-8, as Python does by itself without a locale (PEP 540). */
+/*
+ * Make the embedded Python write UTF-8. The program python3 does so by itself if no locale is set
+ * (PEP 540).
+ */
 static void write_utf8(struct runner *run)
 {
 	PyObject *out = run->py.PySys_GetObject("stdout");
@@ -639,8 +643,8 @@ static void drop_func(struct script *script, struct script_func *func)
 }
 
 /*
- * End Python, which flushes the script's output. Its result is ignored: a pipe without a reader is
- * no failure of the script.
+ * End Python, which flushes the script's output. The result of Py_FinalizeEx() is ignored: a pipe
+ * without a reader is no failure of the script.
  */
 static void close_python(struct script *script)
 {

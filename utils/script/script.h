@@ -122,7 +122,8 @@ struct script {
  * A language. Exceptions in the script's functions are printed to stderr and counted
  * (script_failed()).
  *
- * @open: load the language's library and the script, and run the script's own code
+ * @open: load the language's library and the script, and run the script's code that is outside of
+ *        functions
  * @close: end the language; it is called after a failed @open, too
  * @number: add a function to the batches' table of names; returns a negative number when memory is
  *         short
@@ -150,8 +151,8 @@ extern const struct script_lang script_lua;
 int script_check(const char *path, struct uft_err *err);
 
 /*
- * Load the script and run its own code. Returns 0, or a negative error with @err. Call
- * script_close() even after a failure. @config and @data must outlive @script.
+ * Load the script, and run its code that is outside of functions. Returns 0, or a negative error
+ * with @err. Call script_close() even after a failure. @config and @data must outlive @script.
  *
  * @data: NULL when no recording is read
  */
@@ -197,7 +198,7 @@ void script_tell(const struct script *script, const char *text);
  */
 void script_tell_not_callable(const struct script *script, int function);
 
-/* Count a call of the script that ended with an exception, which was printed. */
+/* Count a call of a script's function that ended with an exception. The caller has printed it. */
 void script_failed(struct script *script);
 
 #endif

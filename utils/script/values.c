@@ -19,7 +19,7 @@ void script_values_deinit(struct script_values *values)
 
 /*
  * Load an integer of unknown type. A negative int in a register may have zeros above it. As in
- * views, the largest 65536 numbers of 32 bits count as negative.
+ * views, the largest 65535 numbers of 32 bits count as negative.
  */
 static int64_t load_auto(const struct arg_value *value, bool big)
 {
