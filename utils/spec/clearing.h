@@ -5,8 +5,8 @@
 #include "utils/spec/filters.h"
 
 /*
- * Note which specs are in force for @subject: those whose actions are in @trigger, the combination
- * of all its specs.
+ * Mark the specs that are in force for the function @subject: those whose actions are in @trigger,
+ * which combines all specs for the function.
  */
 void clearing_note(struct filters *filters, const struct filter_subject *subject,
 		   const struct trigger *trigger);

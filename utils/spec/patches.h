@@ -17,7 +17,7 @@
  *         line
  * @has_name: a function has matched the rule so far
  * @has_match: the rule could be applied to a function that has matched
- * @why_not: why the rule could not be applied to the first such function, on the heap, or NULL
+ * @why_not: the first reason for which a matching function cannot be patched; on the heap, or NULL
  */
 struct patch_rule {
 	struct pattern name;

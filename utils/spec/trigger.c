@@ -104,7 +104,7 @@ static const struct {
 };
 
 /*
- * Returns the actions that an option accepts besides its own. uftrace ignores other actions, and so
+ * Returns the actions that a spec of the option may name. uftrace ignores other actions, and so
  * does utrail.
  */
 static uint32_t accepted_flags(enum spec_option option)
@@ -244,8 +244,8 @@ static int set_value(struct parse *p, enum value_kind kind, const char *value, s
 }
 
 /*
- * True when the option accepts the action @flag. Note the @name of the first action that it does
- * not accept.
+ * True when the option accepts the action @flag. The @name of the first action that it does not
+ * accept becomes spec->ignored.
  */
 static bool accepts(struct parse *p, uint32_t flag, const char *name)
 {

@@ -32,7 +32,7 @@ void argfound_deinit(struct argfound *found);
 typedef int (*argfind_fn)(void *self, int about, struct argfound *found);
 
 /*
- * @is_auto: also look up functions without a rule (-a)
+ * @is_auto: look up all functions, even those without a rule (-a)
  * @debug, @table: sources that are asked in this order, with @self; or NULL
  * @has_texts: the values are texts, whatever format the rules have (utils/format/callables.h)
  */

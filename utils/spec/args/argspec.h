@@ -47,11 +47,11 @@ enum arg_how {
  *
  * These members come from debug information, and only recording uses them:
  *
- * @narrow: the number of bytes of the value that count, with CAPTURE_SIGNED
- *         (utils/format/probe/capture.h)
+ * @narrow: the number of valid bytes of the value, with the bits CAPTURE_SIGNED and CAPTURE_WIDE
+ *         (utils/format/probe/capture.h); 0: all bytes are valid
  * @how: the kind of content of the place
  * @shape: shape of a container (utils/spec/args/shape.h), on the heap
- * @object_bytes: size of the container, while @type has the size of its box
+ * @object_bytes: size of the container; @type has the size of its box (utils/spec/args/shape.h)
  * @elements: the number of elements to record
  */
 struct argspec {

@@ -4,7 +4,7 @@
 
 #include "utils/spec/args/autoargs.h"
 
-/* Sorted by name as by strcmp(3). */
+/* Sorted by name, in the order of strcmp(3). */
 extern const struct autoargs autoargs_table[];
 extern const size_t autoargs_table_nr;
 

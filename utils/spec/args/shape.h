@@ -14,7 +14,8 @@
  *
  * 	LETTER NUMBER[.NUMBER...][:NAME];
  *
- * Offsets count from the beginning of the node's object. Values (@a is their offset):
+ * Offsets count from the beginning of the node's object. Values (their numbers are @a.@b; @a is the
+ * offset):
  * 	i u c f p e t	@b bytes, as in utils/spec/args/structdef.h; the name of e and t is the
  * 			enum's or struct's
  * 	z s S		a pointer to a C string; std::string of GNU's library, of LLVM's

@@ -1,7 +1,7 @@
 /*
  * Matching of regular expressions (see regex.h). The search follows all paths through the nodes at
- * once, byte by byte. A cached set of nodes knows the set after each byte. So a name like an
- * earlier one costs one look-up per byte.
+ * once, byte by byte. A cached set of nodes knows the set that follows each byte. So a byte costs
+ * one look-up if it has followed the same set before.
  */
 #include "utils/spec/regex/regex.h"
 
