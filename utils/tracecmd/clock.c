@@ -6,7 +6,7 @@
 /* The largest time, small enough for additions that do not overflow. */
 #define TIME_MAX ((uint64_t)INT64_MAX >> 1)
 
-/* Returns @raw * @mult >> @shift, at most TIME_MAX. @shift is at most 32. */
+/* Returns @raw * @mult >> @shift, or TIME_MAX if that might overflow. @shift is at most 32. */
 static uint64_t scale_raw_time(uint64_t raw, uint32_t mult, uint32_t shift)
 {
 	uint64_t low = ((raw & UINT32_MAX) * mult) >> shift;

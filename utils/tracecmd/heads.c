@@ -46,8 +46,8 @@ static int take_option(struct tracedat_cursor *in, uint64_t max, struct tracedat
 }
 
 /*
- * If @ret is negative, note that an option could not be read. Returns a negative errno when reading
- * must end, or else 0.
+ * If @ret is negative, store in file->damage why an option could not be read. Returns a negative
+ * errno when reading must end, or else 0.
  */
 static int note_option(struct tracedat *file, int ret, const struct uft_err *why,
 		       struct uft_err *err)
@@ -74,8 +74,8 @@ static bool read_number(const char *text, int64_t *value)
 }
 
 /*
- * Read an option that is a number as text. Returns 1 on success, 0 after noting that the number is
- * damaged, or a negative errno.
+ * Read an option that is a number as text. Returns 1 on success, 0 if the number is damaged, which
+ * is then in file->damage, or a negative errno.
  */
 static int read_number_option(struct tracedat *file, const char *what, int64_t max,
 			      struct tracedat_cursor *in, int64_t *value, struct uft_err *err)

@@ -39,8 +39,8 @@ enum tracedat_id {
 };
 
 /*
- * Read the content of the section @id, from HEADER_INFO to CMDLINES. Both versions have the same
- * content.
+ * Read the content of the section @id, from HEADER_INFO to CMDLINES. Versions 6 and 7 of the file
+ * have the same content.
  */
 int tracedat_read_section(struct tracedat *file, enum tracedat_id id, struct tracedat_cursor *in,
 			  struct uft_err *err);

@@ -103,7 +103,7 @@ int tracedat_open(struct tracedat *file, const char *path, enum tracedat_limit l
 void tracedat_close(struct tracedat *file);
 #define cleanup_tracedat cleanup(tracedat_close)
 
-/* Note a damaged part that is left out. */
+/* Add a line to @file->damage about a damaged part that is left out. */
 void tracedat_note(struct tracedat *file, const char *fmt, ...) PRINTF_FORMAT(2, 3);
 
 #define TRACEDAT_NOTES_MAX 20
