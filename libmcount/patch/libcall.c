@@ -228,7 +228,9 @@ static void lead_to_hook(const struct module *m, const struct plan_call_site *si
 	__atomic_store_n(slot, ours, __ATOMIC_RELEASE);
 }
 
-/* True when the program's vfork(2) is the probe's, which protects its return address. */
+/*
+ * True when the program calls the probe's vfork(2), which keeps its return address in a register.
+ */
 static bool has_own_vfork(void)
 {
 	return probe.is_attached || dlsym(RTLD_DEFAULT, "vfork") == (const void *)own_vfork;

@@ -395,7 +395,7 @@ static uint32_t put_in(const struct dl_phdr_info *info, struct patched_module *m
 {
 	int fd = text_open();
 	uint32_t failed = 0;
-	bool is_in = false; /* the last patch that is not an inner one is in place */
+	bool is_in = false; /* the latest patch with bytes of its own is in place */
 
 	if (is_alone)
 		write_ahead(info, fd, module);
@@ -496,7 +496,7 @@ void patches_adopt(const struct plan_patch *patches, uint32_t nr,
 {
 	uint32_t of_module;
 
-	/* plan_open() has read all pages of the plan. */
+	/* plan_open() has read all pages of the plan, so their memory can be released. */
 	let_go(file, patches, patches + nr);
 	for (uint32_t start = 0; start < nr; start += of_module) {
 		struct adoption a = {
@@ -547,7 +547,10 @@ bool patches_are_around(const void *function)
 	return patched_modules && dl_iterate_phdr(is_patched_around, &address);
 }
 
-/* True when the first patch that should be in place has the bytes of its file. */
+/*
+ * True when the text has the module's own bytes at the first patch that should be in place. In this
+ * case the module was loaded anew.
+ */
 static bool is_new(const struct dl_phdr_info *info, const struct patched_module *module)
 {
 	for (uint32_t i = 0; i < module->nr; i++) {
