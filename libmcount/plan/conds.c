@@ -215,7 +215,10 @@ static bool mixed_holds(const struct plan_cond *cond, int64_t integer, uint64_t 
 	return holds_compare(cond->compare, is_limit ? -order : order);
 }
 
-/* Compares a floating point argument. A comparison as a narrow integer, or of bits, is false. */
+/*
+ * Compares a floating point argument. A comparison as an unsigned integer, as one of less than 64
+ * bits, or of bits, is false.
+ */
 static bool real_holds(const struct plan_cond *cond, uint64_t bits)
 {
 	if (cond->kind == PLAN_COND_REAL)

@@ -73,7 +73,7 @@ static bool is_behind(void)
 
 /*
  * Asks the recorder for the plan, and installs it. Returns 0 or a negative errno. -EBUSY means that
- * it must be tried again later.
+ * the caller must try again later.
  */
 static int fetch_plan(void)
 {

@@ -255,7 +255,9 @@ static void publish_plan(struct live_plan *plan)
 {
 	struct live_plan *old = probe.live;
 
-	/* The plan reads memory of the program, which must not fault. */
+	/*
+	 * If the plan reads memory of the program, faults of these reads must not end the program.
+	 */
 	if (steps_read_memory(plan) || conds_read_memory(plan->rules, plan->nr_rules, plan->conds))
 		fault_guard_begin();
 	plan->serial = ++plans.serial;
@@ -407,8 +409,8 @@ static void choose_counters(const struct plan_view *view)
 }
 
 /*
- * Stores the ranges of code into which return addresses are not replaced, before any patch could
- * replace one. Entries are copied one at a time, since there may be many.
+ * Stores ranges of code. A return address that lies in one of them is not replaced. This is done
+ * before any patch could replace one. Entries are copied one at a time, since there may be many.
  */
 static void keep_callers(const struct plan_view *view)
 {
