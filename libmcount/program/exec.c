@@ -1,6 +1,6 @@
 /*
- * execve(2) and its relatives, interposed. A program is still recorded after an exec with an
- * environment that the caller has made.
+ * execve(2) and its relatives, interposed, so that the executed program is recorded even if the
+ * caller has made its environment.
  */
 #include <alloca.h>
 #include <errno.h>
@@ -110,7 +110,8 @@ static bool measure(char *const envp[], struct environment *env)
 		if (begins_with(var, PRELOAD_NAME, PRELOAD_LEN))
 			env->preload = envp[env->nr];
 		/*
-		 * The program is a recorder itself, and @envp is for the program that it records.
+		 * If @envp names another socket, this program is a recorder itself, and @envp is
+		 * for the program that it records.
 		 */
 		if (begins_with(var, CONTROL_ENV_SOCKET "=", sizeof(CONTROL_ENV_SOCKET)) &&
 		    strcmp(var, socket_var) != 0)

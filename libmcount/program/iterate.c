@@ -80,7 +80,9 @@ static int iterate_ours_last(iterate_fn *next, visit_fn *visit, void *arg)
 int dl_iterate_phdr(visit_fn *visit, void *arg)
 {
 	static void *cache;
-	/* The last caller that is not in libasan. Unwinders call often, and from the same place. */
+	/*
+	 * The latest caller that is not in libasan. Unwinders call often, and from the same place.
+	 */
 	static _Atomic uint64_t other;
 	iterate_fn *next = interposed(&cache, "dl_iterate_phdr");
 	struct owner owner = { .address = (uint64_t)__builtin_return_address(0) };
