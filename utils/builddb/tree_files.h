@@ -13,7 +13,7 @@
 /* Returns a unique number of the process, with its pid in the lower bits. */
 unsigned long long tree_process_number(const struct execution *execution);
 
-/* The limit of readers of pipes that are listed for all writers. A reader takes some 25 bytes. */
+/* The limit of readers that all writers of pipes list together. A reader takes some 25 bytes. */
 #define TREE_READERS_MAX 4000000UL
 
 /*

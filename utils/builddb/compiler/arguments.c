@@ -30,7 +30,7 @@ struct response {
  * The state while files are read.
  *
  * @open: the open files; the innermost is last, and its words are next
- * @nr_files, @nr_bytes: the rest of the limits
+ * @nr_files, @nr_bytes: numbers of files and bytes that may still be read
  */
 struct expansion {
 	struct arguments_source *source;

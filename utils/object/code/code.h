@@ -71,8 +71,8 @@ struct code_start {
 bool code_is_special(const char *name);
 
 /*
- * The division of the work on a large file. It does not change the results. A member that is 0 is
- * chosen by the number of CPUs and by the file.
+ * The division of the work on a large file. It does not change the results. If a member is 0, its
+ * value follows from the number of CPUs and from the file.
  */
 struct code_work {
 	unsigned nr_threads;

@@ -9,18 +9,18 @@
 enum function_kind {
 	FUNCTION_WHOLE,
 	/*
-	 * It is not only entered by calls: it is within another function, or the code before it
-	 * continues into it
+	 * A function that is not only entered by calls: it is within another function, or the code
+	 * before it continues into it
 	 */
 	FUNCTION_SHARED,
 	/*
-	 * The loader calls it to choose a function, at a time when no other code may run
-	 * (STT_GNU_IFUNC)
+	 * A function that the loader calls to choose another function, at a time when no other code
+	 * may run (STT_GNU_IFUNC)
 	 */
 	FUNCTION_RESOLVER,
 	/*
-	 * It returns twice, never, or not to its caller, or it reads its return address, which must
-	 * not change
+	 * A function that returns twice, never, or not to its caller, or that reads its return
+	 * address, which must not change
 	 */
 	FUNCTION_SPECIAL,
 	FUNCTION_COPIED, /* the program's run time copies it (own_frames.h); set by callers */

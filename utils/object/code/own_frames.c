@@ -69,7 +69,7 @@ static void look_at_symbols(struct v8 *v8, const struct elf_file *file, uint32_t
 {
 	struct elf_symbols table;
 
-	/* Search all names at once first: most files have no such name. */
+	/* First search for the marker in all names at once: most files do not have it. */
 	if (!elf_symbols_open(file, type, &table) ||
 	    !memmem(table.strings, table.strings_len, MARKER, strlen(MARKER)))
 		return;

@@ -16,7 +16,7 @@ bool debug_file_open(const struct elf_file *file, const char *path, struct elf_f
 
 /*
  * Like debug_file_open(), and also ask servers when this machine has no debug file
- * (debug_server.h). It is used for arguments and source lines, but not for names.
+ * (debug_server.h). Callers use this function for arguments and source lines, but not for names.
  */
 bool debug_file_open_or_fetch(const struct elf_file *file, const char *path,
 			      struct elf_file *debug);

@@ -13,8 +13,8 @@
 #include "utils/object/elf_file.h"
 
 /*
- * The most bytes that are read from such files: this many for each byte of the module, and a
- * constant for small modules.
+ * The most bytes of split units and their files that are read: this many for each byte of the
+ * module, and a constant for small modules.
  */
 #define SPLIT_READ_PER_BYTE 16
 #define SPLIT_READ_MORE_MB  64U

@@ -74,8 +74,8 @@ struct tree_task {
 };
 
 /*
- * The parent's innermost call at the time when a child was announced. This is some time after the
- * fork.
+ * The parent's innermost call at the time when a child was announced. The announcement comes some
+ * time after the fork.
  */
 struct tree_fork {
 	struct tree_node *top; /* NULL: unknown */

@@ -11,7 +11,7 @@
 
 /*
  * The limit of calls of fork(2) that are compared with the open calls of a child. Nearly always the
- * first call has the right names and depth.
+ * first one that is compared has the right names and depth.
  */
 #define FORK_CALLS_MAX 64
 

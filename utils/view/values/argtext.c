@@ -11,11 +11,11 @@
 
 /* The limit of the text of a call's arguments. As in uftrace, further arguments are left out. */
 #define ARGS_TEXT_MAX	1024
-/* The limit of the text of the fields of all structs among these arguments. */
+/* The limit of the text of the fields of all structs among a call's arguments. */
 #define FIELDS_TEXT_MAX 256
 /*
  * The limit of the number of these fields. Only invalid structs reach it, because valid fields have
- * text, and reach the limit of the text first.
+ * text, and reach FIELDS_TEXT_MAX first.
  */
 #define FIELDS_MAX	256
 /* Larger unsigned numbers are shown in hexadecimal digits. */
