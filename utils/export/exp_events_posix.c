@@ -163,7 +163,7 @@ static void take_data(struct posix_export *to, const struct event *event)
 		to->made.id = le32toh(said.id);
 }
 
-/* Take the text of an event that is not an event of POSIX Trace as its data. */
+/* Use the text of an event as its data. The event is not an event of POSIX Trace. */
 static int take_text(struct export *ex, const struct task *task, const struct event *event)
 {
 	struct posix_export *to = ex->state;

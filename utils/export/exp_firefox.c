@@ -313,7 +313,7 @@ static void put_thread(struct export *ex)
 	f->has_thread = true;
 }
 
-/* End the calls that never returned at the time of the task's last event, and write the thread. */
+/* Write the thread. Calls that are open after the task's last event end at the event's time. */
 static int end_thread(struct export *ex)
 {
 	struct firefox *f = ex->state;

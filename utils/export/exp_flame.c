@@ -17,8 +17,9 @@
 #define TEXT_MAX_BYTES (4ULL << 30)
 
 /*
- * Append a name. Separators of names and newlines are replaced. A blank before a number at the end
- * is replaced, too, because readers would take that number for the count.
+ * Append a name. Characters that separate names, and newlines, are replaced. If the name ends in a
+ * blank and a number, this blank is replaced, too, because readers would take the number for the
+ * count.
  */
 static void put_name(struct strbuf *out, const char *name)
 {

@@ -87,7 +87,7 @@ struct export_config {
 /*
  * An export that is being written.
  *
- * @texts: the data from which texts of points are made
+ * @texts: the data from which texts of points are made. Points are events that take no time
  * @nr_dropped: the number of points that were left out
  * @state: the exporter's own data, which starts as zeros
  */
@@ -174,7 +174,7 @@ static inline uint64_t export_since_start(const struct export *ex, uint64_t time
 	return time_ns > ex->pipe->first_ns ? time_ns - ex->pipe->first_ns : 0;
 }
 
-/* True when no earlier lane of @pipe has a task of the same process. */
+/* True when the process of the task in @lane has no task in an earlier lane of @pipe. */
 bool export_begins_process(const struct pipeline *pipe, size_t lane);
 
 /* Copy the whole file @fd to the sink. Returns 0 or a negative errno. */

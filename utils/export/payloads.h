@@ -8,8 +8,8 @@
 #include "utils/base/containers/strbuf.h"
 
 /*
- * Arguments of the open calls of one task that have any, the innermost last. Starts as zeros and
- * ends with payloads_deinit().
+ * Arguments of a task's open calls, those of the innermost call last. Calls without arguments are
+ * left out. Starts as zeros and ends with payloads_deinit().
  */
 struct payloads {
 	struct payload {

@@ -53,7 +53,7 @@ const BESIDE = 0.5;
 export const kindOf = (depth) => depth % KINDS;
 
 /**
- * Decodes the arrays of a task, which answers.c writes.
+ * Decodes the arrays of a task, which cmds/show/parts/answers.c writes.
  * @param {DataView} head
  * @param {number} at
  */

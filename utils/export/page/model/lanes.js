@@ -1,6 +1,6 @@
 /**
- * Processes: programs side by side, and those that took the time (doc/internals/processes.md,
- * "Exports").
+ * Processes: programs side by side, the critical path, and the slowest programs
+ * (doc/internals/processes.md, "Exports").
  */
 
 /**

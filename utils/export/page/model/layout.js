@@ -1,4 +1,6 @@
-/** The places of tasks in the timeline: by process, one below the other; short ones share lines. */
+/**
+ * The places of tasks in the timeline: by process, one below the other. Short threads share lines.
+ */
 import { count } from "./text.js";
 
 /** In pixels: the height of a level of calls, of a heading, and of the gap between two tasks. */

@@ -44,7 +44,8 @@ export const LEAST_SEEN = 20;
 const MARGIN = 0.02;
 
 /**
- * Returns the nearest range that can be shown, with the same width if possible.
+ * Returns the nearest range that can be shown, with the same width if possible, or null if all of
+ * the recording would be shown.
  * @param {import("./recording.js").Range} range
  * @param {{ first: number, last: number }} recording
  */

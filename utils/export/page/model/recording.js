@@ -22,7 +22,7 @@ import { Sources } from "./sources.js";
  * @typedef {object} Meta the JSON from exp_html.c
  * @property {string} title
  * @property {string} cmdline
- * @property {string} [dir] of a page that compares
+ * @property {string} [dir] the recording's directory, only in a page that compares two recordings
  * @property {string} date
  * @property {"whole" | "parts"} [served] the page comes from a server, which also answers requests
  * for more data

@@ -47,7 +47,7 @@ export function openAt(task, from) {
  * Counts the calls that were entered or left in the range, as `report -r` does. A call that is open
  * at the range's beginning counts from the first entry or exit in the range. A call that is open at
  * the end counts up to the last event. If the first event in the range is about time off the CPU,
- * the open calls are unknown (doc/facts/readers.md).
+ * the open calls are unknown (starts_inside in utils/pipeline/stages/stg_calls.c).
  */
 class RangeSummer {
 	/**

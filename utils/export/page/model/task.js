@@ -98,7 +98,7 @@ export class Task {
 	caller(i) { return this.tree.func[this.tree.parent[this.ctx[i]]]; }
 
 	/**
-	 * Returns the caller of this call, or -1.
+	 * Returns the index of the call that has made this call, or -1.
 	 * @param {number} i
 	 */
 	parent(i) {

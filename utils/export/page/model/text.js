@@ -27,7 +27,7 @@ export function timeText(ns) {
  * Returns the text of a tick. All ticks of an axis have one unit, and enough digits to differ.
  * @param {number} ns
  * @param {number} step between ticks
- * @param {number} most the largest of the ticks, or their distance
+ * @param {number} most the largest time at the axis, without its sign: it decides the unit
  */
 export function tickText(ns, step, most) {
 	const [scale, unit] = UNITS.find(([least]) => most >= least) || UNITS[3];

@@ -17,7 +17,8 @@ function colorOfName(name) {
 }
 
 /**
- * Call this when the page changes between light and dark.
+ * Reads the colours of the style sheet, and makes the colours of the recordings' functions. This is
+ * repeated when the page changes between light and dark, and when a recording has new functions.
  * @param {import("../model/recording.js").Recording[]} recordings
  */
 export function readColors(recordings) {

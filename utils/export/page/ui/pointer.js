@@ -4,7 +4,8 @@
 const CLICK = 4;
 
 /**
- * Makes wheel and pinch zoom, drag move, and drag with shift choose a range.
+ * Listens to the pointer: the wheel and a pinch zoom, a drag moves the picture, and a drag with
+ * shift chooses a range.
  * @param {HTMLElement} over
  * @param {import("../state/app.js").App} app
  * @param {object} on

@@ -13,7 +13,8 @@ function copyTimeline() {
 }
 
 /**
- * Call this before views are made.
+ * Adds the second timeline, and writes the titles of both. Views are made afterwards, because they
+ * need the elements of the second timeline.
  * @param {import("../state/app.js").App} app
  */
 export function setUpTwo(app) {

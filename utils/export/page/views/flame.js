@@ -91,7 +91,7 @@ export class FlameView {
 		canvas.addEventListener("keydown", (event) => this.#onKey(event));
 	}
 
-	/** Call this when the recording has changed. */
+	/** Forgets the tree, so that it is made again: the recording has changed. */
 	forget() { this.key = ""; }
 
 	/** Makes the tree of the shown range if it is not made yet. */

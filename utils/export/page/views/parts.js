@@ -103,7 +103,8 @@ class Sought {
 }
 
 /**
- * Selects the same call in new arrays, if they have it.
+ * Returns a function, which is called when tasks have got new arrays. It selects the call that was
+ * selected before, if the new arrays have this call.
  * @param {import("../state/app.js").App} app
  * @param {import("./timeline.js").Timeline} timeline
  */
@@ -120,8 +121,9 @@ function keepSelected(app, timeline) {
 }
 
 /**
- * Selects the same event in new arrays. If many events are at one place, such arrays have only some
- * of them, so a missing event is added.
+ * Returns a function, which is called when tasks have got new arrays. It selects the event that was
+ * selected before. If many events are at one place, new arrays have only some of them, so the event
+ * is added if it is missing.
  * @param {import("../state/app.js").App} app
  */
 function keepEvent(app) {
