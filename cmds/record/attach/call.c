@@ -57,7 +57,10 @@ static int go_on(const struct attached *w, struct attached_thread *t, int reques
 	return world_wait(w, t, until_ms, status);
 }
 
-/* Stop the thread before its next instruction. Registers that restart a call can be set there. */
+/*
+ * Stop the thread before its next instruction. Registers that restart a system call can be set
+ * there.
+ */
 static int stand_still(const struct attached *w, struct attached_thread *t)
 {
 	uint64_t until_ms = world_now_ms() + SYSCALL_WAIT_MS;

@@ -63,7 +63,7 @@ bool callable_thread_has_interrupted(const struct attached *w, const struct maps
 
 /*
  * Facts about a process, for threads that wait by FUTEX_WAIT without a timeout. They show whether
- * such a thread may wait for a lock that dlopen(3) needs, too.
+ * such a thread may wait for a lock that dlopen(3) needs.
  *
  * @has_one_allocator: the only allocator is that of the C library. Neither this allocator nor the
  *         dynamic linker calls syscall(3)

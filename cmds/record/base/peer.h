@@ -55,8 +55,8 @@ enum peer_task {
 enum peer_task peer_task(pid_t os_pid, pid_t tid);
 
 /*
- * An ending process loses its memory before its end can be seen. The recorder waits at most for
- * this time until it sees the end.
+ * An ending process loses its memory before its end can be seen. The recorder waits for the end no
+ * longer than this.
  */
 #define PEER_END_MS 200
 

@@ -361,7 +361,10 @@ static void begin_talk(struct control *ctl, int fd)
 	if (loop_add(ctl->loop, talk->fd, &talk->served) < 0)
 		talk_end(ctl, talk);
 	else
-		/* HELLO has mostly arrived already, and the client is then no stranger any more. */
+		/*
+		 * In most cases HELLO has already arrived, and the client is then no stranger any
+		 * more.
+		 */
 		serve_packets(ctl, talk);
 }
 

@@ -143,8 +143,8 @@ static struct process *begin_process(struct control *ctl, struct conversation *t
 	struct process *former = process_find_os(ctl->processes, talk->peer.pid);
 
 	/*
-	 * A probe that has connected waits for the answer, so its process is alive. If the process
-	 * of @talk has ended, another process has made this connection.
+	 * A probe waits for the answer, so its process is alive. If the process of @talk has ended,
+	 * no probe waits: the process was killed, or it has no probe.
 	 */
 	if (pidfd == -ESRCH || (pidfd >= 0 && peer_has_ended(pidfd, 0)))
 		return NULL;

@@ -18,7 +18,7 @@
  */
 enum talk_state {
 	TALK_OVER = CONTROL_OVER,
-	TALK_STRANGER, /* the peer has not sent HELLO, or is not believed */
+	TALK_STRANGER, /* the peer has not sent HELLO yet */
 	/*
 	 * the peer reports modules. It is a new image, a forked child, or a process that has loaded
 	 * more modules

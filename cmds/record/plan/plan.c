@@ -249,7 +249,10 @@ static void plan_image(struct planner *planner, struct control_module *const *mo
 	}
 }
 
-/* Plans modules that are loaded later. Only new entries are made; the probe has the others. */
+/*
+ * Plans modules that are loaded while the program runs. The plan has only the entries for these
+ * modules, because the probe has the others.
+ */
 static void plan_late(struct planner *planner, struct control_module *const *modules, size_t nr,
 		      struct plan_entries *out)
 {

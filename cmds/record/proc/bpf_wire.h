@@ -16,7 +16,7 @@ enum wire_kind {
 	 * from one task, and the task writes no other record between them.
 	 */
 	WIRE_EXEC,
-	WIRE_ARGS,    /* a part of the arguments, as many as fit */
+	WIRE_ARGS,    /* a part of the arguments, of at most WIRE_PART_MAX bytes */
 	WIRE_ENV,     /* a part of the environment */
 	WIRE_INHERIT, /* a descriptor that is open when the new program begins */
 	WIRE_BECAME,  /* the end of the records of an exec */

@@ -96,7 +96,7 @@ INLINE struct scratch *begin(const struct wire_mark *mark, enum wire_kind kind)
 
 /*
  * Put the record into the ring. The reader looks at the ring from time to time. It is not woken for
- * each record, because waking takes several times as long as all other work.
+ * each record, because waking takes several times as long as all other work for a record.
  */
 INLINE void end(struct scratch *s, const struct wire_mark *mark)
 {

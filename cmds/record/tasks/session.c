@@ -254,7 +254,7 @@ static bool is_free(const struct module_map *map, const struct control_module *m
 }
 
 /*
- * Add a module that was loaded late to the map, unless its addresses are already in use. uftrace
+ * Add to the map a module that was loaded late, unless its addresses are already in use. uftrace
  * only uses argument specifications of modules in the map.
  */
 int image_save_late(struct sessions *sessions, struct image *s, const struct control_module *m,
