@@ -9,8 +9,8 @@
 struct py_api py;
 
 /*
- * The names of the functions. @other: the name in Python 3.12 and later, if it differs. Functions
- * from FIRST_OPTIONAL on are not in all versions.
+ * The names of the functions. @other: the name in later versions of Python, if it differs.
+ * Functions from FIRST_OPTIONAL on are not in all versions.
  */
 static const struct {
 	size_t place;

@@ -19,8 +19,8 @@
  * @RUNTIME_HOLDER: the thread that has the GIL, or had it last
  * @RUNTIME_IS_HELD: not 0 while a thread has the GIL
  * @INTERPRETER_LIMIT: the value that Py_GetRecursionLimit() returns
- * @INTERPRETER_DROP: another reason for the flag: a thread waits for the GIL
- * @INTERPRETER_RAISE: another reason for the flag: a thread is to raise an exception
+ * @INTERPRETER_DROP: a reason for the flag other than a signal: a thread waits for the GIL
+ * @INTERPRETER_RAISE: a third reason for the flag: a thread is to raise an exception
  */
 enum {
 	RUNTIME_INTERPRETER = 48,

@@ -14,9 +14,10 @@
 
 /*
  * Frames of Python calls are FRAME_EXPLICIT. From 3.11 on, nested Python calls may share a stack
- * pointer. So their frames have a key in place of the return address: the frame object, or the
- * definition of a function in C. The slot of a frame is right below the slot of the frame around
- * it, so the frame ends when a C function further out returns.
+ * pointer. So their frames have a key in place of the return address: the frame object (with
+ * sys.monitoring the code object), or the definition of a function in C. The slot of a frame is
+ * right below the slot of the frame around it, so the frame ends when a C function further out
+ * returns.
  */
 
 /* --- records --- */
@@ -77,7 +78,7 @@ static bool record_enter(struct thread *t, uint64_t key, uint64_t addr,
 	return has_frame;
 }
 
-/* Counts a call that has no place among the open calls, if it would be recorded. */
+/* Counts a call for which there is no place among the open calls, if the plan records it. */
 NOINLINE static void count_unkept(struct thread *t, uint64_t addr)
 {
 	guard_take(t);
@@ -155,13 +156,16 @@ static struct thread *thread_for_event(void)
 	return likely(t->python_calls) ? t : NULL;
 }
 
-/* True when the innermost open call has an entry, or there is none. */
+/* True when the innermost open call has an entry, or no call is open. */
 static bool is_innermost_kept(const struct thread *t)
 {
 	return likely(t->nr_python_calls <= CALLS_MAX);
 }
 
-/* is_innermost_kept(@t) is true. */
+/*
+ * True when a new call comes from one of the program's own functions. is_innermost_kept(@t) is
+ * true.
+ */
 static bool is_called_by_own(const struct thread *t)
 {
 	uint32_t nr = t->nr_python_calls;
@@ -172,7 +176,8 @@ static bool is_called_by_own(const struct thread *t)
 
 /*
  * True when the frame around @frame runs one of the program's own functions. @frame is NULL for the
- * running frame. A function in C between the two frames counts as its caller.
+ * running frame. If a function in C runs between the two frames, the function that has called it
+ * counts.
  */
 NOINLINE static bool is_inside_own_frame(struct py_frame *frame)
 {
@@ -314,7 +319,8 @@ static bool leave_code(struct thread *t, struct py_object *code, uint64_t key,
 
 /*
  * Handles the begin of a call of a function in C. Returns false when the call is left alone. The
- * key is the definition, since from 3.12 call and return have different objects.
+ * key is the definition, since from 3.12 on the events of a call and of its return may have
+ * different function objects.
  */
 static bool enter_native(struct thread *t, const struct py_c_function *fn, struct py_object *code)
 {

@@ -80,7 +80,7 @@ static inline enum fast_call fast_unguard(struct thread *t)
 	return FAST_DONE;
 }
 
-/* fast_is_within(@t) is true, and @addr is not 0. */
+/* Enters a call that is recorded. fast_is_within(@t) is true, and @addr is not 0. */
 static INLINE enum fast_call fast_enter(struct thread *t, uint64_t key, uint64_t addr,
 					uint64_t bits)
 {
@@ -152,8 +152,8 @@ static INLINE enum fast_call fast_end(uint64_t key)
 
 /*
  * HOT, with the GIL: true for calls that are neither recorded nor counted as open. With
- * --no-libcall these are calls of libraries, else calls of C functions by a library's @code. False
- * without facts about @code.
+ * --no-libcall these are calls of functions in C and of libraries' code, else calls of functions in
+ * C by a library's @code. Code without facts counts as the program's own.
  */
 static inline bool fast_leaves_alone(struct py_object *code, bool is_native)
 {

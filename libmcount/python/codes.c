@@ -4,8 +4,8 @@
 struct py_codes python_codes;
 
 /*
- * The number of the probe's place in code objects. It must be 0: the interpreter would call
- * functions of modules with earlier places (see has_others()).
+ * The number of the probe's place in code objects. It must be 0: with a higher number, the
+ * interpreter would call functions of the modules that have the lower numbers (see has_others()).
  */
 static intptr_t code_index = -1;
 
@@ -25,7 +25,9 @@ name_facts codes_ask_facts(struct py_object *code)
 	return (name_facts)known;
 }
 
-/* Asks the interpreter for the code of @frame, and checks the known layout of frames by it. */
+/*
+ * Asks the interpreter for the code of @frame, and checks the known layout of frames by that code.
+ */
 struct py_object *codes_ask_frame(struct py_frame *frame)
 {
 	const struct py_layout *l = &python_codes.layout;

@@ -33,8 +33,8 @@ name_facts codes_ask_facts(struct py_object *code);
 struct py_object *codes_ask_frame(struct py_frame *frame);
 
 /*
- * HOT, with the GIL, without a call. Returns 0 when the code was not looked up yet, or the layout
- * is not known.
+ * HOT, with the GIL. Returns the facts about @code without a call, or 0 when the code was not
+ * looked up yet, or the layout is not known.
  */
 static inline name_facts codes_known_facts(struct py_object *code)
 {
@@ -46,7 +46,7 @@ static inline name_facts codes_known_facts(struct py_object *code)
 	return likely(extra) && likely(extra->size > 0) ? (name_facts)extra->values[0] : 0;
 }
 
-/* HOT, with the GIL. 0 when the code was not looked up yet. */
+/* HOT, with the GIL. Returns the facts about @code, or 0 when it was not looked up yet. */
 static inline name_facts codes_facts(struct py_object *code)
 {
 	if (unlikely(!python_codes.reads_extra))

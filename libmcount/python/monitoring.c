@@ -1,6 +1,7 @@
 /*
- * Calls by sys.monitoring (monitoring.h). A tool of sys.monitoring needs no frame objects, is one
- * of six, and leaves the program's profile functions alone.
+ * Calls by sys.monitoring (monitoring.h). A tool of sys.monitoring needs no frame objects, and
+ * leaves the program's profile functions alone. Python has room for six tools, so the program can
+ * have its own.
  */
 #include "libmcount/python/monitoring.h"
 
@@ -30,7 +31,10 @@ static bool is_event(struct py_object *const *args, size_t nr_args, size_t nr)
 	return (uint32_t)nr_args >= nr && likely(args[0]->type == code_type);
 }
 
-/* The answer that switches an event off for its place in the code, until the tool begins again. */
+/*
+ * The answer that switches an event off for its place in the code, until sys.monitoring is told to
+ * restart events.
+ */
 static struct py_object *disable;
 
 typedef struct py_object *slow_taker(struct py_object *const *args);

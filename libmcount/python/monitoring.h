@@ -8,7 +8,8 @@
 
 /*
  * COLD, with the GIL, once. Listens to all calls in all threads of this interpreter. Audit hooks of
- * the program are told. Returns false without sys.monitoring, or when it has no free tool number.
+ * the program are told of it. Returns false without sys.monitoring, or when it has no free tool
+ * number.
  */
 bool monitoring_join(void);
 

@@ -62,7 +62,10 @@ static bool talk_about(struct channel *ch, const struct description *d, bool wan
 	       channel_wait(ch, CONTROL_CALLABLE_IS, answer, sizeof(*answer));
 }
 
-/* From now on the rule of the answer's range of numbers applies. */
+/*
+ * Gets the rule for the answer's range of numbers from the recorder, and adds it to the plan.
+ * Returns false when that is not possible.
+ */
 static bool add_range(struct channel *ch, const struct description *d,
 		      struct control_callable_is *answer)
 {

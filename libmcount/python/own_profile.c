@@ -102,8 +102,8 @@ static void look_at_thread(bool skips)
 }
 
 /*
- * The calls of sys.setprofile() that this thread is in. Such a call may run code of the program;
- * meanwhile the probe sets nothing.
+ * The number of calls of sys.setprofile() that this thread is in. Such a call may run code of the
+ * program; meanwhile the probe sets nothing.
  */
 static __thread unsigned nr_setting __attribute__((tls_model("initial-exec")));
 

@@ -9,7 +9,10 @@
 /* With the GIL: true when no profile function is set in @t, or it is unknown whether one is set. */
 bool own_profile_is_free(struct py_thread *t);
 
-/* COLD, with the GIL, once, while the probe's own function is set in this thread. */
+/*
+ * COLD, with the GIL, once, while the probe's own function is set in this thread. From now on the
+ * probe notices when the program sets a profile function.
+ */
 void own_profile_begin(void);
 
 /*

@@ -148,8 +148,8 @@ static bool is_interpreter_itself(void)
 }
 
 /*
- * Adds the audit hook, for which the interpreter allocates memory. The interpreter has chosen its
- * allocator (PYTHONMALLOC, -X dev) once it has a thread.
+ * Adds the audit hook, once the interpreter has a thread. The interpreter allocates memory for the
+ * hook, and has chosen its allocator (PYTHONMALLOC, -X dev) by then.
  */
 static void begin_hearing(void)
 {

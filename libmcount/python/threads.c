@@ -82,7 +82,9 @@ void threads_begin(void)
 	python_threads.is_monitored = join_monitoring();
 	threads_join_this();
 	own_profile_begin();
-	/* The profile function was set only so that its place could be found. */
+	/*
+	 * With sys.monitoring, the profile function was set only so that its place could be found.
+	 */
 	if (python_threads.is_monitored)
 		set_profile(NULL);
 	else
