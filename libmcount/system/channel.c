@@ -267,7 +267,7 @@ bool channel_wait(struct channel *ch, enum control_type type, void *answer, size
 {
 	struct wait wait = { .seq = ch->seq, .type = type };
 	long begin_s = now_s();
-	long first_s = 0; /* the first skipped message since the recorder was seen to work */
+	long first_s = 0; /* the time of the first skipped message since the last WORKING */
 	unsigned state = WAITING;
 
 	while (state == WAITING) {

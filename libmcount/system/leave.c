@@ -130,7 +130,7 @@ static int64_t count_inside(void)
 
 /* --- hooks that go --- */
 
-/* The largest distance of the address that a hook reports from the function's beginning. */
+/* The largest distance between a function's beginning and the address that its hook reports. */
 #define FUNCTION_BEGIN 16
 
 static void clear_open(const struct thread *t, uint64_t *funcs, uint64_t nr)

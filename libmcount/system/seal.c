@@ -90,7 +90,8 @@ static struct numbers judge_all(const struct sock_fprog *program)
 }
 
 /*
- * Executed programs will begin with one more filter, which is stored in the address that they get.
+ * Adds 1 to the number of filters in the address that executed programs get, since they begin with
+ * the new filter, too.
  */
 static void expect_one_more(void)
 {
@@ -134,8 +135,8 @@ static void prepare_seal(const struct numbers *forbidden)
 		atomic_fetch_add(&probe.arena->threads_caged, 1);
 	}
 	/*
-	 * A forked child that has not reported itself needs all these calls to do so. Without them
-	 * it cannot be recorded, since it may not use its parent's arena.
+	 * A forked child that has not reported itself needs all calls of to_talk to do so. Without
+	 * them it cannot be recorded, since it may not use its parent's arena.
 	 */
 	if (atomic_load(&probe.forked) && !allows_all(forbidden, to_talk, ARRAY_SIZE(to_talk)))
 		session_cut_off();
@@ -143,7 +144,7 @@ static void prepare_seal(const struct numbers *forbidden)
 		atomic_fetch_add(&probe.arena->seals, 1);
 }
 
-/* From now on all threads obey the seal. */
+/* Makes all threads obey the seal from now on. */
 static void begin_seal(const struct numbers *forbidden)
 {
 	prepare_seal(forbidden);

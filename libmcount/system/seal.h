@@ -4,7 +4,10 @@
 
 #include "libmcount/system/own_syscall.h"
 
-/* COLD, before threads get the filter at @program (struct sock_fprog). */
+/*
+ * COLD, before threads get the filter at @program (struct sock_fprog). From now on the probe makes
+ * only system calls that this filter allows, too.
+ */
 void seal_before_filter(uint64_t program);
 
 /* COLD, before this thread gets a filter that is unreadable. Allows no system call from now on. */

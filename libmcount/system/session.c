@@ -177,8 +177,8 @@ static int64_t begin_being_recorded(const char *address)
 
 	channel_init(&ch);
 	/*
-	 * Asked before own_libc_bind(). A library that interposes libc therefore gets this system
-	 * call, like a call of the program.
+	 * This system call is made before own_libc_bind(). A library that interposes libc therefore
+	 * gets it, like a call of the program.
 	 */
 	bool has_shadow_stack = arch_has_shadow_stack();
 
