@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Has the compiler say where things are in structs, for assembly (libmcount/offsets.c).
+"""Writes offsets of struct members for assembly, as the compiler sees them (libmcount/offsets.c).
 
 usage: offsets.py OUTPUT DEPFILE SOURCE COMPILER...
 """

@@ -362,7 +362,10 @@ static bool open_place(struct thread *t, struct utrail_trace_place *place)
 	return true;
 }
 
-/* HOT. Until end_declared() records of signal handlers go to the aside. */
+/*
+ * HOT. Begins an event whose payload the library writes to @place. Until end_declared() records of
+ * signal handlers go to the aside.
+ */
 static int begin_declared(uint32_t event, struct utrail_trace_place *place)
 {
 	struct thread *t = point_begin((uint64_t)__builtin_frame_address(0));

@@ -37,7 +37,7 @@ int64_t declared_chosen(void);
 /* The recorder that copies of libutrail-trace get through their doors (trace_copies.h). */
 const struct utrail_trace_recorder *declared_recorder(void);
 
-/* Must be called before @t gets another ring, or none. */
+/* Forgets the second ring of @t. Must be called when @t gets another ring of calls, or none. */
 static inline void declared_forget_ring(struct thread *t)
 {
 	if (t->payloads) {

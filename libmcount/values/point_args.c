@@ -16,8 +16,8 @@ static inline uint64_t register_of(const struct arch_point *point, uint8_t numbe
 }
 
 /*
- * Reads an operand in memory that may be unreadable, since the program has only a nop at the
- * event's place.
+ * Reads an operand in memory. The memory may be unreadable: the program itself does not read the
+ * operand, since it has only a nop at the event's place.
  */
 static inline bool read_memory(const struct plan_operand *o, const struct arch_point *point,
 			       uint64_t *value)
