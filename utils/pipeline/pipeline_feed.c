@@ -37,7 +37,7 @@ static struct source_context context_of(struct pipeline *pipe, bool takes_notes)
 {
 	return (struct source_context){
 		.data = pipe->data,
-		/* Files may be read several times, but notes are taken once. */
+		/* Files may be read several times, but their damage is reported once. */
 		.broken = takes_notes ? &pipe->broken : NULL,
 		.losses = &pipe->kernel,
 		.takes_notes = takes_notes,

@@ -126,7 +126,7 @@ bool data_has_records(const struct trace_data *data);
 struct task *data_task(const struct trace_data *data, int32_t tid);
 
 /*
- * Record that task @tid has the name @name from @time_ns. Unknown tasks are ignored. Returns 0 or
+ * Store the name @name, which task @tid has from @time_ns. Unknown tasks are ignored. Returns 0 or
  * -ENOMEM.
  */
 int data_name_task(struct trace_data *data, int32_t tid, uint64_t time_ns, const char *name);

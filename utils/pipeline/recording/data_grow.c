@@ -10,7 +10,7 @@
 #include "utils/base/fd.h"
 #include "utils/pipeline/recording/data_tasks.h"
 
-/* The largest ids of Linux (PID_MAX_LIMIT of 64-bit systems, proc(5)). */
+/* All ids of tasks are below this number (PID_MAX_LIMIT of 64-bit systems, proc(5)). */
 #define TID_LIMIT  (1 << 22)
 #define READ_BYTES (64 * 1024)
 

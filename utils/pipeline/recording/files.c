@@ -234,7 +234,7 @@ static void link_use(struct files *files, uint32_t at)
 uint32_t files_use(struct files *files, size_t execution, uint32_t name, uint32_t content,
 		   uint64_t now_ns)
 {
-	/* Pipes have no names at first. */
+	/* Pipes have no names at first. The key of their uses has the content instead. */
 	uint64_t place = (uint64_t)execution << 32 | (name == FILES_NONE ? content : name);
 	uint64_t key = name == FILES_NONE ? ~place : place;
 	size_t found = (uintptr_t)intmap_get(&files->by_place, key);

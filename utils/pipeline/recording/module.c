@@ -190,7 +190,7 @@ int module_load(struct module_set *set, struct module *mod, struct uft_err *err)
 	return 0;
 }
 
-/* Put the functions that were found in the old table into the new table. */
+/* Put the functions of the old table into the new table, by the addresses of their symbols. */
 static void take_funcs(struct module *mod, const struct symtab *old, struct func **funcs)
 {
 	for (size_t i = 0; i < old->nr; i++) {

@@ -41,7 +41,7 @@ struct func {
 	bool is_end;	 /* a library call that ends its process or thread */
 	bool is_exec;	 /* a library call that replaces this program by another */
 	bool is_fork;	 /* by its name, a function from which two processes return */
-	bool is_kernel;	 /* a function of the kernel, called by its own functions */
+	bool is_kernel;	 /* a function of the kernel, from the kernel's own tracing */
 	const struct symbol *sym;
 	const struct module *module;
 };
@@ -132,8 +132,8 @@ const struct func *module_func(struct module_set *set, struct module *mod,
 			       const struct symbol *sym);
 
 /*
- * Show each function that has @name among its names as @name. Call this before the first function
- * is looked up. Returns 0, -ENOMEM, or the error of an unreadable symbol file.
+ * Make @name the shown name of each function that has it among its names. Call this before the
+ * first function is looked up. Returns 0, -ENOMEM, or the error of an unreadable symbol file.
  */
 int module_set_prefer(struct module_set *set, const char *name, struct uft_err *err);
 

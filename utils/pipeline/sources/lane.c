@@ -87,7 +87,7 @@ static ssize_t take_others(struct lane *lane, const struct next_other *next, uin
 
 /*
  * Read the records before *@other, the next event of another source. Open calls of the kernel must
- * end before them, since a task within such a call writes no records.
+ * end before these records, since a task within such a call writes no records.
  */
 static ssize_t read_records(struct lane *lane, struct next_other *other, uint64_t limit_ns,
 			    struct event *events, size_t max, struct uft_err *err)

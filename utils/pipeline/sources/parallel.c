@@ -9,7 +9,10 @@
 #include "utils/base/cleanup.h"
 #include "utils/pipeline/sources/split.h"
 
-/* There is one thread more for each full WORTH_BYTES of records. A smaller task is not split. */
+/*
+ * In addition to the first thread, there is one for each full WORTH_BYTES of records. A task of
+ * fewer bytes is not split.
+ */
 #define WORTH_BYTES (1UL << 20)
 
 /*

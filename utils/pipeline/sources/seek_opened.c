@@ -23,7 +23,7 @@ struct search {
 	unsigned nr_read;
 };
 
-/* Returns the smallest number of calls that are open at one of the @nr events, at most @least. */
+/* Returns the smaller one of @least and of the fewest calls that are open at one of the events. */
 static size_t fewest_open(const struct event *events, ssize_t nr, size_t least)
 {
 	for (ssize_t i = 0; i < nr; i++) {

@@ -229,7 +229,7 @@ static int skim_to(struct lane *lane, uint64_t offset, struct uft_err *err)
 
 		if (atomic_load_explicit(&lane->pipe->is_stopped, memory_order_relaxed))
 			return 0;
-		/* Pieces are split only where the task is on the CPU. */
+		/* A piece begins only where the task is on the CPU. */
 		if (is_behind && calls->has_record && !calls->is_out)
 			return 1;
 

@@ -59,7 +59,10 @@ static bool has_unmatched(const struct filters *filters, bool is_kernel)
 	return false;
 }
 
-/* True when a further match can have an effect. Specs that clear apply to all functions. */
+/*
+ * True when one more match can have an effect. Only the first match of a spec has one, unless some
+ * spec clears actions.
+ */
 static bool wants_more(const struct filters *filters, bool is_kernel)
 {
 	return filters->clears || has_unmatched(filters, is_kernel);

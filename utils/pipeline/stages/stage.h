@@ -41,7 +41,7 @@ struct stage_config {
 	uint64_t time_filter_ns; /* show calls that took this long or longer */
 	uint64_t size_filter;	 /* show functions of this many bytes or more */
 	struct filters *filters; /* the user's filters; borrowed; NULL: none */
-	uint32_t actions;	 /* enum trigger_flags: the actions of filters that count */
+	uint32_t actions;	 /* enum trigger_flags: only these actions of filters count */
 	bool is_off;		 /* --trace=off: show no calls until a trace_on */
 	bool show_libcalls;
 	bool show_events;		  /* show events of the scheduler, the kernel and -E */

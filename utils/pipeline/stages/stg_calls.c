@@ -55,7 +55,7 @@ static bool grow_open(struct stg_calls *calls, const struct func *func)
 	return true;
 }
 
-/* Find the function by the meaning of the address when the call began. */
+/* Find the function that the address meant when the call began. */
 static const struct func *func_of(const struct stg_calls *calls, const struct pending_call *frame,
 				  struct uft_err *err)
 {

@@ -150,7 +150,10 @@ void stg_filter_begin_within(struct stg_filter *stage, size_t nr)
 	stage->nr_within = nr;
 }
 
-/* Begin a forked child. The depth of its first record must be that of its parent at the fork. */
+/*
+ * Begin a forked child. If the depth of its first record is not that of its parent at the fork, the
+ * parent's state is dropped.
+ */
 static int begin_child(struct stg_filter *stage, const struct event *event)
 {
 	size_t depth = event->indent + (size_t)(event->type == EVENT_EXIT);

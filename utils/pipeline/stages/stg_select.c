@@ -9,7 +9,10 @@ bool stg_select_is_needed(const struct stage_config *config)
 	       (config->wants == STAGE_WANTS_ENDS && config->time_filter_ns);
 }
 
-/* For views without entries, which need no stg_time: true when an EXIT or SCHED_IN is dropped. */
+/*
+ * For views without entries, which need no stg_time: true when an EXIT or SCHED_IN is dropped for
+ * its duration.
+ */
 static bool is_too_short(const struct stage_config *config, const struct event *event)
 {
 	return config->wants == STAGE_WANTS_ENDS && event->type != EVENT_ENTRY &&
