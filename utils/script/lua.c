@@ -7,8 +7,8 @@
 #include "utils/script/script.h"
 
 /*
- * Places in the registry. A function in Lua makes contexts from its arguments, which is much faster
- * than the interface for C.
+ * Places in the registry. The script's functions get tables, their contexts. A function in Lua
+ * makes these, which is much faster than the interface for C.
  */
 enum place {
 	PLACE_FUNCTIONS = 1,

@@ -14,7 +14,7 @@
 /* The value of a string that is not UTF-8, as with uftrace. */
 #define INVALID		 "<invalid value>"
 
-/* Keys of contexts. */
+/* Keys of contexts, the dicts that the script's functions get. */
 #define KEYS(X)      \
 	X(tid)       \
 	X(depth)     \

@@ -78,7 +78,10 @@ enum patch_choice {
 	PATCH_OUT,
 };
 
-/* Returns the choice of the last matching rule. Notes the match in every matching rule. */
+/*
+ * Returns the choice of the last matching rule. Sets has_name, has_match and why_not of every
+ * matching rule.
+ */
 enum patch_choice patch_rules_choose(struct patch_rules *rules,
 				     const struct patch_subject *subject);
 

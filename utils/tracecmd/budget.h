@@ -18,7 +18,7 @@
 #define TRACEDAT_MEMORY_MAX_BYTES (256UL << 20)
 /*
  * The limit of unpacked bytes: the larger one of a minimum and a multiple of the file's size.
- * Traces of trace-cmd become 5 to 20 times as large.
+ * Unpacked, traces of trace-cmd are 5 to 20 times as large.
  */
 #define TRACEDAT_UNPACK_MIN_BYTES (64UL << 20)
 #define TRACEDAT_UNPACK_TIMES	  100
