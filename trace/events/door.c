@@ -109,8 +109,8 @@ INTERNAL int fst_door_open(const struct utrail_trace_recorder *recorder)
 	if (!fst_try_lock_threads(&held))
 		return -EAGAIN;
 	/*
-	 * If an earlier recorder could not lock the threads at its end, its event numbers are still
-	 * there.
+	 * If an earlier recorder could not lock the threads when it detached, the events still have
+	 * its numbers.
 	 */
 	fst_recorded_went();
 	/*

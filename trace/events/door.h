@@ -1,6 +1,7 @@
 /*
  * Support for a recorder that attaches while the program runs, and detaches again
- * (seam/recorder.h). It is for the two parts of the library that record.
+ * (seam/recorder.h). Both parts of the library that record events include it: events/recorded.c and
+ * posix/recorded.c.
  */
 #ifndef UTRAIL_TRACE_DOOR_H
 #define UTRAIL_TRACE_DOOR_H

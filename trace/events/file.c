@@ -58,7 +58,7 @@ static int rename_new(const char *from, const char *to)
 	return rename(from, to);
 }
 
-/* Tries again if there is already a file with this microsecond in its name. */
+/* Tries again if there is already a file with the current microsecond in its name. */
 int fst_file_set_aside(const char *prefix)
 {
 	struct fst_text from;
@@ -295,8 +295,8 @@ void fst_file_reopen(fstrace_t *trace)
 
 		/*
 		 * The program may have closed the old descriptor. In that case the new descriptor
-		 * gets its number if that is free. If the old descriptor still is the log's, it is
-		 * kept.
+		 * gets the old number, if that is free. If the old descriptor still refers to the
+		 * log's file, the new one is closed.
 		 */
 		if (fd != old && fstat(old, &of_old) == 0 && fstat(fd, &of_new) == 0 &&
 		    of_old.st_ino == of_new.st_ino && of_old.st_dev == of_new.st_dev) {

@@ -156,7 +156,7 @@ int fst_recorded_came(const struct utrail_trace_recorder *door)
 	return 0;
 }
 
-/* Clears only the number, since a thread may be using the entry. */
+/* Clears the number and the choice. The entry is not freed, since a thread may be using it. */
 static void forget_event(struct fstrace_event_impl *impl)
 {
 	struct fst_recorded *recorded = atomic_load(&impl->recorded);

@@ -40,7 +40,7 @@ struct fst_event {
  */
 struct fst_recorded {
 	struct fst_recorded *next; /* a former one; any thread may use it until the log is closed */
-	_Atomic uint32_t id;	   /* the number that the recorder gave the event; 0: it has left */
+	_Atomic uint32_t id;	   /* the event's number; 0: the recorder has left */
 	bool is_plain;		   /* both formats are plain: see format.h */
 	_Atomic int choice;	   /* the result of choose(): see recorder.h */
 	const struct fst_format *common;
@@ -84,7 +84,7 @@ struct fstrace {
 	FILE *stream; /* the stream of fstrace_direct() */
 	char *prefix;
 	ssize_t rotate_size;
-	_Atomic int fd;	       /* -1 until the first record; then it never changes */
+	_Atomic int fd;	       /* -1 until the first record */
 	_Atomic uint32_t file; /* the number of the log's file that @fd has: see place */
 	struct fst_shared *shared;
 	struct fst_limits limits;

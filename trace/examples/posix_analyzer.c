@@ -18,7 +18,7 @@ static void check(int error, const char *what)
 	exit(1);
 }
 
-/* Count the events of type @id, and show each of them if @shows. */
+/* Count the events of type @id. If @shows is not 0, show the events of all types. */
 static long count(trace_id_t trid, trace_event_id_t id, int shows)
 {
 	struct posix_trace_event_info info;

@@ -2,7 +2,8 @@
  * Events that a program declares. When they are selected, they become lines in a log. See
  * fstrace(3).
  *
- * The interface is that of F-Secure's fstrace. Programs that use it only need to be compiled again.
+ * The interface is that of F-Secure's fstrace. A program that uses it needs no change, but must be
+ * compiled again.
  */
 #ifndef FSTRACE_H
 #define FSTRACE_H

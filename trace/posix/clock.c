@@ -19,8 +19,9 @@
 
 /*
  * A fit is made of two readings that are at least FIT_FIRST_NS apart, and is used for at most
- * FIT_LAST_NS. A reading has an error of about 10 ns. Longer use would be visible, since processes
- * share a stream and the kernel changes the speed of its clock.
+ * FIT_LAST_NS. A reading has an error of about 10 ns. If a fit were used for longer, the times of
+ * processes that share a stream would visibly differ, since the kernel changes the speed of its
+ * clock.
  */
 #define FIT_FIRST_NS 1000000
 #define FIT_LAST_NS  10000000

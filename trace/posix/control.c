@@ -16,7 +16,7 @@ static void begin_running(struct pxt_view *view, const void *address)
 
 /*
  * Restarts a full stream that has been read or flushed, unless posix_trace_stop() has stopped it.
- * Events before the restart are lost, and counted.
+ * Events between the stop and the restart are lost, and counted.
  */
 void pxt_restart(struct pxt_view *view)
 {

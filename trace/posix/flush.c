@@ -50,8 +50,8 @@ static void note_status(struct pxt_handle *handle)
 }
 
 /*
- * Copies the events up to the present end. Otherwise a fast writer would keep the flush busy
- * forever.
+ * Copies the events up to the present end of the stream. Events that come during the copying stay:
+ * a fast writer could keep the flush busy forever.
  */
 static int copy_events(struct pxt_handle *handle)
 {

@@ -107,7 +107,8 @@ void pxt_inside_in_child(void)
 
 /*
  * Waits until each thread that was inside has left. Threads that enter later see the values that
- * were stored before the call. Returns false when @tries are used up.
+ * were stored before the call. Returns false when @tries are used up, or when the calling thread
+ * itself is inside.
  */
 bool pxt_inside_wait(int *tries)
 {

@@ -87,7 +87,10 @@ int pxt_process_field(pid_t pid, int wanted, uint64_t *value)
 
 	if (!at || *at == 'X')
 		return -ESRCH;
-	/* The first thread may have ended while others still run. Field 20 is their number. */
+	/*
+	 * The first thread may have ended while others still run. Field 20 is the number of all
+	 * threads.
+	 */
 	if (*at == 'Z' && (take_field(at, 20, &nr_threads) < 0 || nr_threads < 2))
 		return -ESRCH;
 	return take_field(at, wanted, value);

@@ -1,6 +1,6 @@
 /*
- * Sends events to a recorder, too, if there is one: the probe in this process (seam/recorder.h). In
- * a recording, their names are "posix:NAME".
+ * Sends events not only to streams, but also to the recorder, if there is one: the probe in this
+ * process (seam/recorder.h). In a recording, their names are "posix:NAME".
  */
 #include "posix/posix.h"
 

@@ -26,8 +26,8 @@ static bool has_sanitizer(void)
 }
 
 /*
- * At least WINDOW bytes stay on each side of an address. A whole mapping would be too much: the
- * kernel may merge unrelated mappings into one.
+ * At least WINDOW bytes stay on each side of an address. The rest of a mapping does not stay, since
+ * the kernel may have merged unrelated mappings into one.
  */
 #define WINDOW	      (256ul << 10)
 #define ZERO_DATA_MAX (4ul << 20)

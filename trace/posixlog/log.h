@@ -77,7 +77,7 @@ int pxt_log_next(struct pxt_log *log, struct pxt_event *event, void *data, size_
 void pxt_log_rewind(struct pxt_log *log);
 /*
  * Read @len bytes of the records. Their position @at is counted as header.first is. In a log that
- * loops, the reading continues at the beginning of the room after its end. Returns 0 or a negative
+ * loops, the byte after the end of the room is the first byte of the room. Returns 0 or a negative
  * errno.
  */
 int pxt_log_read_room(const struct pxt_log *log, void *to, size_t len, uint64_t at);

@@ -6,7 +6,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Reads @len bytes. Returns -EINVAL if the file ends before them, since a log is complete. */
+/*
+ * Reads @len bytes. Returns -EINVAL if the file has fewer, since it must have all that its header
+ * states.
+ */
 static int read_at(int fd, void *to, size_t len, uint64_t at)
 {
 	unsigned char *place = to;

@@ -22,7 +22,7 @@ enum fst_kind {
 	FST_STRING,	/* %s */
 	FST_STRING_MAX, /* %S: a string with a limit */
 	FST_CALL,	/* %I: a string that a function returns */
-	FST_CALL_LIST,	/* %J: strings until it returns NULL */
+	FST_CALL_LIST,	/* %J: strings that a function returns one by one */
 	FST_OCTETS,	/* %A */
 	FST_HEX_OCTETS, /* %B */
 	FST_PID,	/* %P */

@@ -111,7 +111,7 @@ void fst_put_double(struct fst_text *text, double value)
 	int len = snprintf(digits, sizeof(digits), "%.17g", value);
 	bool was_point = false;
 
-	/* Other bytes between the digits are the decimal point of the program's locale. */
+	/* Bytes that are not in this list are the decimal point of the program's locale. */
 	for (int i = 0; i < len && i < (int)sizeof(digits); i++) {
 		bool is_known = digits[i] != '.' && strchr("0123456789+-aefin", digits[i]);
 
