@@ -691,8 +691,8 @@ def said(fault):
 
 
 def read_log(path):
-    """Returns the lines that an earlier run has printed for each fault. Equal faults in one line
-    usually come in one order in all runs.
+    """Returns a table that maps a fault's text to the lines that an earlier run has printed for it.
+    Several faults may have one text. They usually come in the same order in all runs.
     """
     out = {}
     for line in path.read_text().splitlines():

@@ -26,7 +26,7 @@ for name in names:
         os.makedirs(os.path.dirname(to), exist_ok=True)
         shutil.copyfile(name, to)
         shutil.copymode(name, to)
-# Files that were moved or deleted meanwhile are skipped.
+# Files of the copy that the tree does not have are removed.
 kept = set(names)
 for place, dirs, files in os.walk(sys.argv[1]):
     dirs[:] = [d for d in dirs if os.path.join(place, d) != os.path.join(sys.argv[1], "build")]

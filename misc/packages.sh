@@ -16,7 +16,7 @@ test_packages="$build_packages
 shipped_packages="perl python3.11 libpython3.11-testsuite ruby php-cli bash git lua5.4 sqlite3 nodejs default-jdk-headless ripgrep
 	postgresql postgresql-contrib redis-server redis-tools nginx-light apache2-utils memcached libmemcached-tools"
 
-# For misc/test.sh cross. misc/cross/sysroot.sh fetches the libraries of those machines.
+# For misc/test.sh cross. misc/cross/sysroot.sh fetches the libraries of the other machines.
 cross_packages="gcc-aarch64-linux-gnu gcc-riscv64-linux-gnu gcc-arm-linux-gnueabihf gcc-i686-linux-gnu qemu-user"
 
 # For misc/test.sh kernel. The kernel itself is not installed: tests/kernel/vm.py unpacks it.

@@ -233,11 +233,11 @@ cross_machine() {
 		--timeout-multiplier 4 --suite unit --suite fuzz
 }
 
-# Builds the reader for machines without a probe (misc/cross), and runs its tests under qemu. Its
-# output for recordings of this machine is compared, too. The stage uses one machine with 64 bits
-# and one with 32 bits, and the stage matrix uses all machines. Two machines are built at a time, so
-# that one is compiled while the other one is linked or set up. The function is a subshell, so that
-# `wait` waits only for its own jobs.
+# Builds the reader for machines without a probe (misc/cross), and runs its tests under qemu. For
+# recordings of this machine, its output must be that of this machine's reader. The stage uses one
+# machine with 64 bits and one with 32 bits, and the stage matrix uses all machines. Two machines
+# are built at a time, so that one is compiled while the other one is linked or set up. The function
+# is a subshell, so that `wait` waits only for its own jobs.
 stage_cross() (
 	# shellcheck disable=SC2086  # a list of words
 	install_packages $cross_packages

@@ -25,7 +25,7 @@ esac
 roots=$PWD/build-cross/sysroot
 root=$roots/$machine
 mkdir -p "$roots"
-# Meson's cross files cannot contain a path relative to themselves, so this file defines it.
+# A cross file cannot contain a path relative to itself, so $machine.ini defines the path.
 printf "[constants]\nroot = '%s'\n" "$root" > "$roots/$machine.ini"
 [ ! -d "$root" ] || exit 0
 

@@ -44,8 +44,8 @@ def open(
     """Open the recording in the directory @path, made by utrail or by uftrace.
 
     utrail: the path of the program that reads the recording. The default is $UTRAIL. If that is
-        not set, it is ``bin/utrail`` of the prefix in which this package is installed, if that
-        exists, or ``utrail`` in $PATH
+        not set, the default is ``bin/utrail`` of the prefix in which this package is installed. If
+        there is no such file, the default is ``utrail`` in $PATH
 
     Raises Error if there is no such program, or if @path is not a recording.
     """

@@ -13,7 +13,7 @@ from ._wire import FORMATS, HEADER, NAME_END
 Columns = Dict[str, Any]
 
 FEED = Path(__file__).resolve().with_name("_feed.py")
-# Mostly room for a whole frame: neither side waits often for the other one.
+# A whole frame usually fits into the pipe, so that neither side waits often for the other one.
 PIPE_BYTES = 1 << 20
 
 
@@ -40,9 +40,9 @@ class Calls:
     Each method reads the recording anew. Calls that were still open at the end of the recording
     are left out.
 
-    All methods raise Error if the program fails. If the recording is damaged, they issue a
-    RecordingWarning, and return the calls before the damage. If a loop is left early, or after
-    Ctrl-C, the program ends, too.
+    All methods raise Error if the program utrail fails. If the recording is damaged, they issue a
+    RecordingWarning, and return the calls before the damage. If a loop over the calls is left
+    early, or ended by Ctrl-C, the program utrail ends, too.
     """
 
     def __init__(self, program: str, directory: str, options: List[str]) -> None:
