@@ -1,6 +1,6 @@
 /*
- * Writes events as a log of POSIX Trace (trace/posixlog/log.h). The beginning of a log is written
- * last, so the log is made in a nameless file and copied afterwards.
+ * Writes events as a log of POSIX Trace (trace/posixlog/log.h). The first bytes of a log can only
+ * be written after all events are known, so the log is made in a nameless file, and then copied.
  */
 #include <endian.h>
 #include <errno.h>

@@ -146,8 +146,8 @@ static int open_database(struct sqlite_export *s, struct uft_err *err)
 	int ret;
 
 	/*
-	 * Only one thread uses SQLite, so it needs no locks. They would cost a tenth of the time.
-	 * The call fails without harm if SQLite was used before.
+	 * Only one thread uses SQLite, so SQLite needs no locks, which take a tenth of the time.
+	 * sqlite3_config() fails without harm if SQLite was used before.
 	 */
 	sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
 	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);

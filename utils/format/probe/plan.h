@@ -189,7 +189,7 @@ enum plan_call {
 	PLAN_CALL_NO_RETURN_HOOK = 1U << 0,
 	/*
 	 * The call is not recorded, but tells the state of the stack. An exception was caught
-	 * (__cxa_begin_catch), so the frames below are gone.
+	 * (__cxa_begin_catch), so the calls inside of the calling function are over.
 	 */
 	PLAN_CALL_LANDING = 1U << 1,
 	/* With NO_RETURN_HOOK: setjmp(3). It returns 0, and returns again by longjmp(3). */

@@ -144,7 +144,7 @@ export class Recording {
 	}
 
 	/**
-	 * Adds the data that was read since the last call, for a recording in parts.
+	 * Adds the data that was read since grow() was called last, for a recording in parts.
 	 * @param {import("../data/served.js").ReadingState} state with all functions
 	 */
 	grow({ base, zero, tasks, functions, calls, kinds, lost, leftOut }) {

@@ -138,9 +138,9 @@ class RangeSummer {
 	}
 
 	/**
-	 * Returns the times of the last call that began in the range and had ended at a time.
-	 * Callees of the call at this depth are searched first, then those of the open calls within
-	 * it.
+	 * Returns the duration and the self time of the last call that began in the range and ended
+	 * at a time or earlier. Callees of the open call at this depth are searched first, then
+	 * those of the open calls within that call.
 	 * @param {number} time
 	 * @param {number} depth of the open call that ends at this time
 	 */
