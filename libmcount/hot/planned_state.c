@@ -323,7 +323,7 @@ void planned_take_up(struct thread *t)
 
 /*
  * Looks at the plans in the order in which planned_take_up() passes a plan on: @taking, @plan, a
- * frame. A frame that was just popped may still be in use.
+ * frame. A thread uses the data of a frame for a moment after it has popped the frame.
  */
 bool planned_needs(const struct thread *t, const struct live_plan *plan, const void *end)
 {

@@ -320,8 +320,8 @@ void patch_raise_semaphore(const struct dl_phdr_info *info, struct patch *patch)
 }
 
 /*
- * Patches that lie near each other are written in one piece, with the bytes between them. A write
- * for each patch would take 2 us.
+ * Patches that lie near each other are written in one piece, with the bytes between them. Each
+ * write takes 2 us.
  */
 #define RUN_BYTES 4096
 #define RUN_GAP	  1024

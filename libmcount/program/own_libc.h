@@ -7,8 +7,8 @@
 
 /*
  * COLD, before the first hook. Binds the probe's calls of libc to libc. Programs and sanitizers may
- * define functions of libc (memcpy(3), mmap(2)), and calls of such functions would be recorded. If
- * libc cannot be read, nothing changes.
+ * define functions of libc (memcpy(3), mmap(2)). If the probe called those functions, the calls
+ * would be recorded. If libc cannot be read, nothing changes.
  */
 void own_libc_bind(void);
 

@@ -81,8 +81,8 @@ static bool put_facts(struct py_object *code, name_facts facts)
 }
 
 /*
- * Keeps @facts, which have changed, in @code. In another interpreter the probe must first get its
- * place in code objects.
+ * Keeps @facts, which have changed, in @code. In an interpreter other than the first, the probe
+ * must first get its place in code objects.
  */
 static void keep_facts(struct py_object *code, name_facts facts)
 {

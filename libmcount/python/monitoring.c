@@ -409,7 +409,10 @@ static struct py_object *tell_events(struct py_object *self, struct py_object *n
 
 #define METH_FASTCALL 128
 
-/* Returns the definition of function @name of sys.monitoring. NULL: it is of another kind. */
+/*
+ * Returns the definition of function @name of sys.monitoring, or NULL when that is not a function
+ * in C with @flags.
+ */
 static struct py_method_def *find_definition(struct py_object *monitoring, const char *name,
 					     int flags)
 {

@@ -319,8 +319,8 @@ static uint32_t number_of(struct py_object *code, const char *name)
 	return nr > 0 ? nr : 0;
 }
 
-#define CODE_VARARGS 0x04 /* CO_VARARGS, code.h: one parameter takes all further arguments */
-#define CODE_VARKEYS 0x08 /* CO_VARKEYWORDS: one parameter takes all further keywords */
+#define CODE_VARARGS 0x04 /* CO_VARARGS, code.h: one parameter takes all arguments that have none */
+#define CODE_VARKEYS 0x08 /* CO_VARKEYWORDS: one parameter takes all keywords that have none */
 
 static uint32_t nr_args_of(struct py_object *code)
 {

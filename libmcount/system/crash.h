@@ -9,7 +9,7 @@
 
 /*
  * Called in a signal handler, in the thread that caused @sig: SIGSEGV, SIGBUS, SIGABRT, SIGFPE or
- * SIGILL without a handler of the program. Makes plain system calls only.
+ * SIGILL without a handler of the program. Takes no lock of libc, and allocates nothing.
  */
 void crash_note(int sig, const siginfo_t *info);
 

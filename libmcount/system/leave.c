@@ -128,7 +128,7 @@ static int64_t count_inside(void)
 	return nr;
 }
 
-/* --- hooks that go --- */
+/* --- hooks that are to be taken out --- */
 
 /* The largest distance between a function's beginning and the address that its hook reports. */
 #define FUNCTION_BEGIN 16
@@ -183,7 +183,7 @@ static int64_t give_back(void)
 	undo_each(undo_memory, NULL);
 	undo_forget();
 	atomic_store(&probe_threads, NULL);
-	self = NULL; /* the destructor is called by this thread */
+	self = NULL; /* session_end() will run in this thread */
 	patches_forget();
 	modules_drop();
 	plans_drop();

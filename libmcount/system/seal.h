@@ -22,7 +22,7 @@ bool seal_was_before(unsigned expected);
 
 /*
  * Returns the number of filters in @status, the text of proc_pid_status(5). A kernel before 5.9
- * does not state it: 1 when there are any filters, else 0.
+ * does not state the number. In this case the result is 1 when there are any filters, else 0.
  */
 unsigned seal_count_filters(const char *status);
 

@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 /*
- * True when each path allows system call @number. It is also false when there are too many paths or
- * steps.
+ * True when each path through the filter allows system call @number. False, too, when there are too
+ * many paths or steps to follow.
  */
 bool seal_filter_allows(const struct sock_filter *code, uint32_t len, uint32_t number);
 

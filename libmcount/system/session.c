@@ -202,15 +202,18 @@ static int64_t begin_being_recorded(const char *address)
 	thread_setup();
 	is_waiting = probe.is_attached;
 	/*
-	 * The recorder has still to patch the code and to tell the open calls. A probe that will
-	 * leave installs no signal handlers.
+	 * An attached probe begins at session_go(). Before that, the recorder patches the code and
+	 * tells the open calls. A probe that will leave installs no signal handlers.
 	 */
 	if (probe.is_attached)
 		return ATTACH_DONE;
 	session_go();
 	if (probe.plan.flags & PLAN_ESTIMATE)
 		fault_guard_begin();
-	/* A crash would lose held-back ENTRY records: those of the calls that led to it. */
+	/*
+	 * Without a handler, a crash would lose held-back ENTRY records: those of the calls that
+	 * led to the crash.
+	 */
 	if (probe.plan.threshold_ns || (probe.plan.flags & (PLAN_CRASH_REPORT | PLAN_SELECTIVE)))
 		fault_watch_crashes();
 	signal_switches_begin();

@@ -291,7 +291,10 @@ void counters_drop(void)
 	atomic_fetch_add(&generation, 1);
 }
 
-/* The child uses its copy of the structs again. exec closes the descriptors. */
+/*
+ * Makes the structs of the parent's threads free for threads of the child. The descriptors in them
+ * stay open until an exec closes them.
+ */
 void counters_after_fork(void)
 {
 	for (struct thread_counters *t = atomic_load(&all); t; t = t->next)

@@ -14,7 +14,10 @@
  */
 int64_t trace_copies_open(void);
 
-/* Makes all copies forget the probe. Returns their number, or -EAGAIN when events are still on. */
+/*
+ * Makes all copies forget the probe. Returns their number, or -EAGAIN when a copy's events are
+ * switched on for a recorder.
+ */
 int64_t trace_copies_close(void);
 
 /* Open the copies in modules that this thread has just loaded. */
