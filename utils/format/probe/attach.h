@@ -11,6 +11,9 @@
  *       -> enum attach_result
  *   utrail_leave(enum attach_step, address of the room, number of pairs that fit into the room)
  *       -> depends on the step
+ *
+ * The room is a buffer in the process, for the step's data. A pair has the first and the last
+ * address of a range of code.
  */
 #define ATTACH_FUNCTION "utrail_attach"
 #define LEAVE_FUNCTION	"utrail_leave"
