@@ -14,8 +14,8 @@
 #define ANSWER_TIMEOUT_MS 60000
 
 /*
- * Prints the lines of the answer. They may contain names that a program has chosen. Warnings go to
- * standard error.
+ * Prints the lines of the answer. msg_list() and msg_warn() escape them, since they may contain
+ * names that a program has chosen. Warnings go to standard error.
  */
 static void print_answer(const struct msg *msg, const struct strbuf *answer)
 {

@@ -58,7 +58,8 @@ void debug_facts_filters_add(struct debug_facts_filters *facts,
 void debug_facts_filters_end(struct debug_facts_filters *facts);
 
 /*
- * Print facts about a recording, once after it was opened, and again after all of it was shown.
+ * debug_facts_data_opened(): print the facts about a recording that was opened.
+ * debug_facts_data_shown(): print the facts that are known after all of it was shown.
  * @took_ns: the time that opening it took, or 0 when unknown
  */
 void debug_facts_data_opened(const struct opts *opts, const struct trace_data *data,

@@ -385,7 +385,7 @@ static int take_default_opts(struct opts *opts, const struct words *words, const
 	opts->time_filter_ns = 0;
 	opts->range = (struct time_range){ 0 };
 	ret = optparse_run_recorded(&parse, opts, &ignored, err);
-	/* This also keeps `-t 0` of the user. */
+	/* The time of the user is kept even if it is 0 (`-t 0`). */
 	if (opts_has_given(opts, "time-filter") || time_range_is_set(&range)) {
 		opts->time_filter_ns = time_filter_ns;
 		opts->range = range;

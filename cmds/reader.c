@@ -71,7 +71,7 @@ static int report_no_data(const struct opts *opts, int ret, struct uft_err *err)
 
 /*
  * Warns when the recording was cut off. There is no warning for `live`, whose recorder has printed
- * it, and for `info`, which has a line for it.
+ * one, or for `info`, which has a line about it.
  */
 static void warn_of_end(const struct trace_data *data, const struct opts *opts)
 {

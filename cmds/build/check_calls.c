@@ -250,8 +250,8 @@ static const char *conversion_of(enum fst_kind kind, bool has_long_64)
 }
 
 /*
- * Appends a call like that of printf(). Its first argument is 0: it makes compilers check formats
- * that have no conversions, too.
+ * Appends a call like that of printf(). The event's format and arguments follow "%d" and a 0.
+ * Without these two, compilers would not check a format that has no conversion.
  */
 static void put_call(struct check_calls *calls, const struct check_event *event, const char *args)
 {

@@ -30,7 +30,7 @@ struct check_db {
  */
 int check_db_load(const char *path, struct check_db *db, struct uft_err *err);
 
-/* Append the entries in @len bytes of the same format, like check_db_load(). Errors name @path. */
+/* Like check_db_load(), for a file whose @len bytes are in @data. Errors name @path. */
 int check_db_parse(const char *path, const char *data, size_t len, struct check_db *db,
 		   struct uft_err *err);
 

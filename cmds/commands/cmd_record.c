@@ -416,7 +416,7 @@ static int finish_run(struct run *run, struct recorder *rec, int ret)
 	return ret;
 }
 
-/* Finds the functions to patch. If they were searched after the start, the program would wait. */
+/* Finds the functions to patch. If this were done after the start, the program would wait. */
 static void find_patches(struct run *run, struct recorder *rec)
 {
 	char path[PATH_MAX];
@@ -761,7 +761,7 @@ int record_run(const struct opts *opts, struct uft_err *err)
 	if (ret == 0)
 		ret = opts->pids ? attached_find(&run, err)
 				 : record_program_find(program, opts, err);
-	/* Python waits while the recorder asks it for names. These waits are not shown. */
+	/* Python waits while the probe asks the recorder for a number. These waits are left out. */
 	if (ret == 0 && !opts->pids && program->facts.runs_python && !opts->events.nr)
 		run.settings.use_switches = false;
 	if (ret == 0 && !opts->pids && program->facts.runs_python &&

@@ -34,8 +34,8 @@ struct kernel_trace_tasks {
 };
 
 /*
- * Note the names of tasks from lines "<tid> <name>", as in the kernel's saved_cmdlines. Other lines
- * are skipped. Returns 0 or -ENOMEM.
+ * Take the names of tasks from lines "<tid> <name>", as in the kernel's saved_cmdlines. Lines of
+ * another form are skipped. Returns 0 or -ENOMEM.
  */
 int kernel_trace_tasks_name(struct kernel_trace_tasks *tasks, struct text cmdlines);
 

@@ -65,7 +65,7 @@ struct import_tasks {
 #define IMPORT_TASKS_MAX    262144
 
 /*
- * Note a task of the existing recording, so that no other task gets its numbers. Returns 0 or
+ * Enter a task of the existing recording, so that no other task gets its numbers. Returns 0 or
  * -ENOMEM.
  */
 int import_tasks_know(struct import_tasks *tasks, int32_t pid, int32_t tid);

@@ -89,7 +89,9 @@ static int show_first(struct tui *tui, struct uft_err *err)
 	return 0;
 }
 
-/* Goes to another view, which must already exist. */
+/*
+ * Goes to the view that @command names, if it names one. The data of the view must have been read.
+ */
 static int go_to_view(struct tui *tui, int command, const struct func *func, struct uft_err *err)
 {
 	switch (command) {
@@ -300,7 +302,7 @@ int tui_run(const struct opts *opts, struct uft_err *err)
 	if (tui.reading)
 		close_tui(&tui);
 
-	/* The signal is sent again, because a process that waits for this one must see it. */
+	/* This process ends by the signal, so that its parent process sees the signal. */
 	int sig = screen_signal();
 
 	if (sig)

@@ -470,7 +470,10 @@ static inline uint32_t pxt_data_room(const struct pxt_view *view)
 
 /* record.c */
 void pxt_record(uint32_t id, const void *data, size_t len, const void *address);
-/* Record a system event of this process, also if the stream does not run. The filter applies. */
+/*
+ * Record a system event of this process, unless the filter drops it, even if the stream does not
+ * run.
+ */
 void pxt_put_system(struct pxt_view *view, uint32_t id, const void *data, uint32_t len,
 		    const void *address);
 /* Record a system event without data if the stream runs and has room. */

@@ -10,7 +10,7 @@
 #include "cmds/show/parts/index.h"
 #include "utils/base/containers/strbuf.h"
 
-/* Write the page itself. It has no calls. */
+/* Write the page itself, which requests its calls later (answer_calls()). */
 void answer_page(const struct index *index, struct strbuf *out);
 
 /*

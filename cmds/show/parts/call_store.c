@@ -20,7 +20,7 @@
 #define SUM_CELLS      128
 #define SUM_CALLS_MAX  8192
 /*
- * The most bytes of a call in a block. A call has its end, duration, time in other calls, node,
+ * The most bytes of a call in a block. A call has its end, duration, time in nested calls, node,
  * depth and text.
  */
 #define CALL_BYTES_MAX (10 + 10 + 10 + 5 + 3 + 10)
