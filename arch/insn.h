@@ -159,7 +159,7 @@ int insns_move_all(struct insns *insns, const struct insn_text *text, uint64_t f
 		   struct insn_code *out, struct uft_err *err);
 
 /*
- * Appends a jump to @to to the code in @code, if the end of that code can be reached. Returns 0, or
+ * If the end of the code in @code can be reached, appends a jump that leads to @to. Returns 0, or
  * -EXDEV when there is no room.
  */
 int insns_go_on(struct insns *insns, struct insn_code *code, uint64_t to, struct uft_err *err);

@@ -13,8 +13,8 @@
 arch_guarded_start:
 
 /*
- * int64_t arch_copy_guarded(void *to, const void *from, uint64_t len): returns the number of copied
- * bytes. After a fault, %rcx has the number of bytes that were not copied.
+ * uint64_t arch_copy_guarded(void *to, const void *from, uint64_t len): returns the number of
+ * copied bytes. After a fault, %rcx has the number of bytes that were not copied.
  */
 HIDDEN_FUNCTION arch_copy_guarded
 	movq	%rdx, %rcx

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 /*
- * arch_call_preserving_vectors() saves vector state by these, which arch_init() sets.
+ * arch_call_preserving_vectors() saves vector state by these two variables, which arch_init() sets.
  *
  * @arch_xsave_mask: components for XSAVE: x87, SSE, AVX and AVX-512, without AMX's tiles (8 KiB),
  *                   which libc does not touch. 0: there is only FXSAVE

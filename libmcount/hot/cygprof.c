@@ -21,7 +21,9 @@ EXPORTED void __cyg_profile_func_exit(void *fn, void *caller);
 
 static bool is_of(const struct frame *f, uint64_t fn)
 {
-	/* The shift keeps all of record_addr(), and compares it with the low part of @fn. */
+	/*
+	 * The shift keeps all bits of record_addr(), which are compared with the low bits of @fn.
+	 */
 	return (f->data ^ fn << RECORD_ADDR_SHIFT) >> RECORD_ADDR_SHIFT == 0;
 }
 

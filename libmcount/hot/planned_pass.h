@@ -10,10 +10,10 @@
 #include "libmcount/hot/state.h"
 
 /*
- * A function without a rule is recorded as if there were no plan if nothing is opted out, no ENTRY
- * is held back, and, if the plan opts in, something is opted in. In this state the thread is open:
- * thread->calls is planned.pass, and the fast paths push and pop frames as without a plan. They
- * test probe_skips, which is false while the recorder has news (plan_update.h).
+ * While nothing is opted out, no ENTRY is held back and, under a plan that opts in, something is
+ * opted in, a function without a rule is recorded as if there were no plan. In this state the
+ * thread is open: thread->calls is planned.pass, and the fast paths push and pop frames as without
+ * a plan. They test probe_skips, which is false while the recorder has news (plan_update.h).
  *
  * A frame of a fast path has no struct planned_frame. The content that it would have follows from
  * the number of such frames above planned.open_base, the innermost frame that has a struct
@@ -193,8 +193,8 @@ static inline bool planned_push_admitted(struct thread *t, uint64_t slot, uint64
 }
 
 /*
- * Pushes a frame without a record in an open thread. A handler may jump out for good at any point
- * of this function, and later.
+ * Pushes a frame without a record in an open thread. A handler may jump out for good at any point,
+ * so state_keep_back() comes before the push.
  */
 static inline void planned_push_open(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr,
 				     uint64_t kind)

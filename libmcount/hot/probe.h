@@ -454,7 +454,10 @@ enum probe_child {
 };
 uint32_t probe_syscall(long number, uint64_t first, uint64_t second, uint64_t third);
 
-/* COLD. Called when the program is about to call prctl(2) with these arguments. */
+/*
+ * COLD. Prepares the probe for a prctl(2) with these arguments, which may forbid what the hooks
+ * need.
+ */
 void prctl_before(int option, unsigned long first, unsigned long second);
 
 /* COLD, called by the stub of syscall(3). Sets errno by the negative @result and returns -1. */
@@ -486,7 +489,11 @@ void thread_take_ring(struct thread *t);
 void thread_claim_ring(struct thread *t);
 void thread_name_ring(struct thread *t);
 
-/* COLD, before a fork, and in its child, which has only this thread. */
+/*
+ * COLD. thread_before_fork() counts a fork for the recorder. thread_after_fork() is called in the
+ * child, which has only this thread: it notes the child for the recorder, and frees the states of
+ * other threads.
+ */
 void thread_before_fork(void);
 void thread_after_fork(void);
 
@@ -527,7 +534,10 @@ void libcall_hook(const struct plan_call_site *sites, uint32_t nr, bool finds);
  */
 void libcall_find_patched(void);
 
-/* COLD, before dlclose(3), which may unload a module. */
+/*
+ * COLD, before dlclose(3). Forgets the patched functions of unbound library calls, since the
+ * modules of these functions may be unloaded.
+ */
 void libcall_before_dlclose(void);
 
 /* SLOW. True when the library calls whose records have @addr get frames. */

@@ -60,8 +60,8 @@ struct attach_change;
 int64_t patches_changes(const struct attach_change **first);
 
 /*
- * Stores the first @room ranges of the patches' code in @ranges, each as its first and last
- * address. Returns the number of all ranges.
+ * Stores the first @room ranges of the patches' code in @ranges, each as its first address and its
+ * end. Returns the number of all ranges.
  */
 int64_t patches_codes(uint64_t *ranges, uint64_t room);
 

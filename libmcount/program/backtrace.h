@@ -3,8 +3,8 @@
 #define UTRAIL_LIBMCOUNT_BACKTRACE_H
 
 /*
- * Finds the next backtrace(3) at start, when the dynamic linker's lock is free. The program may
- * call backtrace(3) for the first time when it crashes.
+ * Finds the next definition of backtrace(3) at start, when the dynamic linker's lock is free. The
+ * program may call backtrace(3) for the first time when it crashes.
  */
 void backtrace_setup(void);
 

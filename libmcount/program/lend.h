@@ -20,10 +20,13 @@
  */
 struct thread *lend_prepare(uint64_t slot);
 
-/* COLD, in the child. Here and in lend_end(), @lent may be NULL. */
+/* COLD, in the child. Makes @lent the child's state. Here and in lend_end(), @lent may be NULL. */
 void lend_begin(struct thread *lent);
 
-/* COLD, in the parent, after the child has left the parent's memory, or could not be made. */
+/*
+ * COLD, in the parent, after the child has left the parent's memory, or could not be made. Takes
+ * the child's state back.
+ */
 void lend_end(struct thread *lent);
 
 #endif

@@ -112,7 +112,10 @@ static void visit_relocations(const struct loaded *ours, const struct loaded *li
 
 		if (!index || (only && !loaded_is_same(name, only)))
 			continue;
-		/* A function of the probe itself calls libc's function in turn. */
+		/*
+		 * If the probe defines the function, too, that definition is called. It calls
+		 * libc's function in turn.
+		 */
 		if (sym->st_shndx != SHN_UNDEF && ELF64_ST_TYPE(sym->st_info) == STT_FUNC)
 			function = (void *)(ours->base + sym->st_value);
 		else

@@ -319,8 +319,8 @@ static uint32_t number_of(struct py_object *code, const char *name)
 	return nr > 0 ? nr : 0;
 }
 
-#define CODE_VARARGS 0x04 /* CO_VARARGS, code.h: one parameter takes all arguments that have none */
-#define CODE_VARKEYS 0x08 /* CO_VARKEYWORDS: one parameter takes all keywords that have none */
+#define CODE_VARARGS 0x04 /* CO_VARARGS, code.h: one parameter takes all arguments that are left */
+#define CODE_VARKEYS 0x08 /* CO_VARKEYWORDS: one parameter takes all keywords that are left */
 
 static uint32_t nr_args_of(struct py_object *code)
 {

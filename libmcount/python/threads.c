@@ -8,7 +8,9 @@
 
 struct python_threads python_threads;
 
-/* The Python thread that this thread was at the last look: its number, or 0; its interpreter. */
+/*
+ * The number of the Python thread that this thread ran at the last look, or 0; and its interpreter.
+ */
 static __thread uint64_t seen_id __attribute__((tls_model("initial-exec")));
 static __thread struct py_interpreter *seen_in __attribute__((tls_model("initial-exec")));
 

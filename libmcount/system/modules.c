@@ -80,8 +80,8 @@ static bool remember(struct reported_module m)
 }
 
 /*
- * Makes an absolute path: readers have another working directory. @path has PATH_MAX bytes, and
- * gets no NUL. Returns the length, or 0.
+ * Makes an absolute path, since readers do not have the program's working directory. @path has
+ * PATH_MAX bytes, and gets no NUL. Returns the length, or 0.
  */
 static size_t absolute_path(const char *name, char *path)
 {

@@ -90,7 +90,7 @@ static void put_null(struct capture_run *run)
 	end_string(run, ARGBLOB_NULL_LEN);
 }
 
-/* Ends a text that is too long with dots. Returns its length. */
+/* If a text is too long, dots replace its end. Returns the length of the text. */
 static uint32_t cut_string(uint8_t *text, uint64_t len)
 {
 	if (len < ARGBLOB_STRING_MAX)

@@ -1,4 +1,4 @@
-/* Events that the program declares (see declared.h): the side of trace/seam/recorder.h. */
+/* Events that the program declares (see declared.h): the probe's side of trace/seam/recorder.h. */
 #include "libmcount/values/declared.h"
 
 #include <errno.h>
