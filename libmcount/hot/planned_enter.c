@@ -56,7 +56,10 @@ static inline uint32_t effective_flags(const struct planned *p, const struct pla
 
 static void switch_off(struct thread *t)
 {
-	/* Open calls remain visible. While recording is off, their EXITs are not written. */
+	/*
+	 * The ENTRYs of open calls are written now, so that these calls remain visible. While
+	 * recording is off, their EXITs are not written.
+	 */
 	if (probe.is_on)
 		planned_write_entries(t, t->top);
 	__atomic_store_n(&probe.is_on, false, __ATOMIC_RELAXED);
@@ -541,7 +544,7 @@ bool planned_enter_explicit(struct thread *t, uint64_t sp, uint64_t ret, uint64_
 
 	if (!has_frame_for(t, addr))
 		return false;
-	/* planned_is_unwanted() has already looked for another plan. */
+	/* The thread knows the plan in force: planned_is_unwanted() has looked for another one. */
 	if (push_or_settle(t, sp, ret, addr, regs))
 		return true;
 	if (regs)

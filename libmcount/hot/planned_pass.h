@@ -136,7 +136,10 @@ static inline void planned_open(struct thread *t, const struct planned_frame *pf
 	if ((is_outside && !p->has_opted_in) || now->out || !p->is_simple || p->has_caller ||
 	    now->threshold_ns || now->size || now->level > RECORD_DEPTH_MAX)
 		return;
-	/* The fast paths count from the depth of the innermost record. */
+	/*
+	 * The fast paths count from the depth of the innermost record. So the innermost call, if
+	 * any, must have an ENTRY, and its depth must fit.
+	 */
 	if ((t->top > t->frames && pf->flags != (PLANNED_RECORD | PLANNED_WRITTEN)) ||
 	    ((record_depth(t->top->data) + 1) & RECORD_DEPTH_MAX) != now->level)
 		return;

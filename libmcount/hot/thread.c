@@ -318,7 +318,7 @@ void thread_after_fork(void)
 {
 	struct thread *t = self;
 
-	/* The recorder's message to begin will not come to this process. */
+	/* The recorder's message to begin will not come to this process, so it begins by itself. */
 	if (session_is_waiting())
 		session_go();
 	if (!probe.ready)

@@ -126,7 +126,10 @@ static int hear_event(const char *event, struct py_object *args, void *data)
 			begin_listening();
 		return 0;
 	}
-	/* Python refuses to set a profile function while one is being set. */
+	/*
+	 * Python refuses to set a profile function while one is being set, so the probe looks
+	 * later.
+	 */
 	if (strcmp(event, "sys.setprofile") == 0 && !python_threads.is_monitored)
 		py.call_later(look_later, NULL);
 	else

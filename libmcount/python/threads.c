@@ -109,7 +109,7 @@ void threads_join_new(void)
 			continue;
 		if (id > highest)
 			highest = id;
-		/* With a profile function of its own, a thread has mostly run already. */
+		/* A thread that has a profile function of its own is left to threads_see_this(). */
 		if (!own_profile_is_free(t))
 			continue;
 		if (py.profile_other(t, calls_take_event, NULL) < 0)

@@ -157,8 +157,8 @@ static void send_to_self(int sig)
 }
 
 /*
- * Runs the program's handler, or the default action. A signal that a process has sent (code 0 or
- * less, sigaction(2)) is sent again. A fault comes again by itself.
+ * Runs the program's handler, or the default action. For the default action, a signal that a
+ * process has sent (code 0 or less, sigaction(2)) is sent again, and a fault comes again by itself.
  */
 static void pass_on(int sig, siginfo_t *info, void *context)
 {

@@ -144,7 +144,7 @@ void probe_finish(void)
 	probe.is_finished = true;
 	probe_stop();
 	atomic_store(&probe.arena->finish_wanted, 1);
-	/* Any thread of the recorder that writes files can pass this on. */
+	/* Any writer thread of the recorder can pass the request on. */
 	own_syscall(SYS_futex, &probe.control->writers[0].wake, FUTEX_WAKE, 1, NULL, NULL, 0);
 	for (int i = 0; i < FINISH_STEPS && !atomic_load(&probe.control->finished); i++)
 		own_syscall(SYS_futex, &probe.control->finished, FUTEX_WAIT, 0, &step, NULL, 0);
