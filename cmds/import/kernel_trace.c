@@ -43,8 +43,8 @@ struct part {
  * @into: the recording to which records are added, which is open as @data; NULL: a new recording is
  * made
  * @parts: sorted by their CPU
- * @nr_of_others: records that are left out because the recording with @into does not have their
- *         task, or because a new recording has too many tasks
+ * @nr_of_others: records that are left out because the recording @into does not have their task, or
+ *         because a new recording has too many tasks
  * @nr_unusable: records that are left out because they are too large, or name a negative task
  * @nr_of_tracers: records that are neither events nor calls
  */

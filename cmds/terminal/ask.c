@@ -338,7 +338,10 @@ int ask_name_of_pid(pid_t pid, struct recorder_name *name)
 	return -ESRCH;
 }
 
-/* Asks only once, because a recorder that is about to end has no time for signs of life. */
+/*
+ * Sends a single request, and asks for no signs of life meanwhile: a recorder that is about to end
+ * has no time to give them.
+ */
 void ask_wait_for_end(const char *dir)
 {
 	struct recorder_name name;

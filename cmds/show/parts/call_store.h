@@ -119,8 +119,8 @@ void call_store_deinit(struct call_store *store);
 int call_store_add(struct call_store *store, const struct stored_call *call);
 
 /*
- * True for 512 of every 4096 calls. The page should then be told of new calls. Call it after each
- * span of some hundred calls.
+ * True when the page should be told of new calls, which is so for 512 of every 4096 calls. Call it
+ * after each span of some hundred calls.
  */
 static inline bool call_store_is_fresh(const struct call_store *store)
 {

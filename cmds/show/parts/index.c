@@ -400,7 +400,8 @@ static int read_span(void *self, const struct event_span *span, struct uft_err *
 }
 
 /*
- * Returns the time of the first record, where time ranges begin. Events may be earlier than that.
+ * Returns the time of the first record in the files of the tasks, where time ranges begin. Events
+ * in other files may be earlier.
  */
 static uint64_t first_record(const struct pipeline *pipe)
 {
