@@ -52,7 +52,9 @@ void pxt_handle_put(struct pxt_handle *handle)
 }
 
 /*
- * Because of generations, the number of an object that has ended is not used again for a long time.
+ * The number of a handle (trace_id_t) consists of its slot and the generation of the slot. Each new
+ * handle in a slot gets the next generation, so the number of an ended handle is not used again for
+ * a long time.
  */
 struct pxt_handle *pxt_handle_new(void)
 {

@@ -76,8 +76,8 @@ struct pxt_drain {
 };
 
 /*
- * drain.c. The functions are called with handle->reads. Functions that move records return 0 or a
- * negative errno. -EXFULL means that the log has no room for the next record.
+ * drain.c. The functions are called with the lock handle->reads. Functions that move records return
+ * 0 or a negative errno. -EXFULL means that the log has no room for the next record.
  */
 void pxt_drain_begin(struct pxt_drain *drain, struct pxt_log_part *part, uint64_t taken);
 int pxt_drain_until(struct pxt_handle *handle, struct pxt_drain *drain, uint64_t head);

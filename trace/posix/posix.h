@@ -366,7 +366,7 @@ static inline uint64_t pxt_now_ns(void)
 		if (PT_LIKELY(ticks < thread->fit.limit))
 			ns = thread->fit.base_ns + (ticks * thread->fit.scale >> 32);
 		atomic_signal_fence(memory_order_seq_cst);
-		/* A signal handler has made a new fit in between. */
+		/* If the base has changed, a signal handler has made a new fit meanwhile. */
 		if (PT_UNLIKELY(thread->fit.base_counter != base))
 			ns = 0;
 	}

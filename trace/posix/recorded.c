@@ -124,7 +124,7 @@ static void put_recorded(uint32_t id, const void *data, size_t len)
 		emit_copy(to, number, data, len);
 	if (found <= 0)
 		return;
-	/* The recorder that gave this number has detached, and another one gave the place. */
+	/* The recorder of @number has detached, and @place belongs to another recorder. */
 	if (PT_UNLIKELY(atomic_load_explicit(&numbers[id - PT_UNNAMED], memory_order_relaxed) !=
 			number)) {
 		to->end(number, &place, SIZE_MAX);
