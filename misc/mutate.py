@@ -3,7 +3,8 @@ misc/mutate.sh).
 
 A faulty source file is outside of the tree. Its object is linked before the archives, so only test
 programs are linked anew. Faulty code may send signals or delete files. So tests run in namespaces
-of their own (pids, mounts, network), in which they can write only to files in /tmp.
+of their own (pids, mounts, network). There they can write only to their work directory, to the
+cache of sample programs, and to a /tmp and a /dev/shm of their own.
 """
 
 import argparse
@@ -387,9 +388,9 @@ exit $?
 
 
 def in_sandbox(work, cache, command, limit, env):
-    """Runs @command, which may write only to @work and @cache. Returns its status and its output.
-    The status is None if the command has exceeded @limit seconds. At the end of the function all
-    processes of the command have ended."""
+    """Runs @command, which may write only to @work, to @cache, and to a /tmp and a /dev/shm of its
+    own. Returns its status and its output. The status is None if the command has exceeded @limit
+    seconds. At the end of the function all processes of the command have ended."""
     sandbox = ["unshare", "--mount", "--pid", "--net", "--ipc", "--fork", "--kill-child", "--mount-proc"]
     proc = subprocess.Popen(
         [*sandbox, "sh", "-c", SANDBOX, "sandbox", str(work), str(cache), *map(str, command)],
@@ -423,7 +424,8 @@ def read_tests(build):
 # The test of many programs together (see tests/scenes/scenes.py).
 SCENES = "unit/scenes"
 TRACED = ["utrail", "libmcount/libmcount.so"]
-# libutrail-trace, which tests in Python use. This script makes its archive.
+# The two forms of libutrail-trace, which tests in Python use. The faulty archive is not linked:
+# programs() replaces objects in a copy of the archive.
 LIBRARY = "trace/library/libutrail-trace.so.1.0.0"
 ARCHIVE = "trace/library/libutrail-trace.a"
 LIBRARY_USERS = ["utrail", LIBRARY, "trace/tests/events/trace_stress"]
@@ -565,7 +567,8 @@ class Runner:
         for target in PROGRAMS:
             (home / target).unlink()
             shutil.copy(build.dir / target, home / target)
-        # The library's other names were links to the library without a fault.
+        # The links above lead from the library's other names to the library without a fault. They
+        # are replaced by links to the copy.
         for name in (LIBRARY[: -len(".0.0")], LIBRARY[: -len(".1.0.0")]):
             (home / name).unlink()
             (home / name).symlink_to(Path(LIBRARY).name)

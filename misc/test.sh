@@ -225,8 +225,8 @@ stage_clang() {
 cross_machine() {
 	units=disabled
 	[ "$1" != arm ] && [ "${UTRAIL_TEST_MATRIX:-}" != full ] || units=enabled
-	# Debian's ccache supports these compilers, too. Less optimization and no debug information
-	# save a third of the time of compiling.
+	# Debian's ccache has links for cross compilers in /usr/lib/ccache. Less optimization and no
+	# debug information save a third of the time of compiling.
 	PATH=/usr/lib/ccache:$PATH build "build-cross/$1" -Dwerror=true -Doptimization=1 -Ddebug=false -Dunit_tests=$units \
 		--cross-file "build-cross/sysroot/$1.ini" --cross-file "misc/cross/$1.ini" || return
 	[ $units = disabled ] || suite "unit-$1" meson test -C "build-cross/$1" --no-rebuild --print-errorlogs \
