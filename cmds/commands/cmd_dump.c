@@ -68,7 +68,7 @@ static int dump_exported(const struct opts *opts, struct trace_data *data, struc
 
 /*
  * Writes one page about both recordings. SIGINT ends only the reading of the recording that is
- * being read, so the page is always complete.
+ * being read. The page is written to its end nevertheless.
  */
 static int dump_both(const struct opts *opts, struct trace_data *base, struct trace_data *pair,
 		     struct uft_err *err)

@@ -199,8 +199,8 @@ static int make_replay(struct tui *tui, struct uft_err *err)
 	const struct replay_config shown = {
 		.color = opts->color_mode,
 		/*
-		 * The default fields are not used. They have one more field if there is a time
-		 * range, and a pass that begins at a mark has one.
+		 * NULL, which means the default fields, is not used. With a time range there is one
+		 * more default field, and a pass that begins at a mark has a time range.
 		 */
 		.fields = tui->replay_fields ? tui->replay_fields : REPLAY_FIELDS,
 		.merges_leaves = true,

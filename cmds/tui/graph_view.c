@@ -196,8 +196,9 @@ static void add_branches(const struct graph_view *view, uint32_t at, struct strb
 }
 
 /*
- * Appends the branch to item @at itself. An item without siblings has no branch. If it is folded,
- * the mark of a folded call replaces the blank before it.
+ * Appends the branch to item @at itself. An item without siblings has no branch. The mark of a
+ * folded call is the last character of its branch. Without a branch, the mark replaces the blank at
+ * the end of @out.
  */
 static void add_branch(const struct graph_view *view, uint32_t at, struct strbuf *out)
 {
