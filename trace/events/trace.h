@@ -85,7 +85,7 @@ struct fstrace {
 	char *prefix;
 	ssize_t rotate_size;
 	_Atomic int fd;	       /* -1 until the first record */
-	_Atomic uint32_t file; /* the number of the log's file that @fd has: see place */
+	_Atomic uint32_t file; /* the number of the file of @fd: see struct fst_shared */
 	struct fst_shared *shared;
 	struct fst_limits limits;
 	_Atomic(struct fst_format *) common;

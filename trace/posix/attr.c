@@ -99,7 +99,7 @@ int posix_trace_attr_getclockres(const trace_attr_t *attr, struct timespec *reso
 	return 0;
 }
 
-/* A function of <trace.h> that gets one member. */
+/* A function of <trace.h> that reads one member of the attributes. */
 #define GETTER(function, type, member)                                        \
 	int function(const trace_attr_t *restrict attr, type *restrict value) \
 	{                                                                     \

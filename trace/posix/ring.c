@@ -31,8 +31,8 @@ enum state {
 #define TRIES_MAX 100000
 
 /*
- * The time for which a thread gives way to another one, which writes some dozens of events in it. A
- * longer time gains little.
+ * The time for which a thread gives way to another one. It is enough for some dozens of events of
+ * the other thread. A longer time gains little.
  */
 #define GIVE_WAY_NS 3000
 

@@ -74,7 +74,9 @@ int posix_trace_eventtypelist_getnext_id(trace_id_t trid, trace_event_id_t *rest
 	pthread_mutex_lock(&handle->controls);
 	for (uint32_t next = handle->list_at; next < PT_END_NAMED; next++) {
 		if (!name_of(handle, next, text)) {
-			/* Names get consecutive ids, so no id after this one has a name. */
+			/*
+			 * Names get consecutive ids. If this id has no name, no later id has one.
+			 */
 			if (next >= PT_FIRST_NAMED)
 				break;
 			continue;
