@@ -153,14 +153,11 @@ static int follow_link(struct place *place, struct walk *walk, int link_fd, cons
 }
 
 /*
- * Check that the file belongs to the owner of the link that leads to it. For a new file, its
- * directory must belong to that owner.
+ * Check that @owner, the owner of the file or of the directory of a new file, is also the owner of
+ * the link that leads there.
  */
-static int check_end(const struct place *place, const struct walk *walk, const struct stat *dir,
-		     struct uft_err *err)
+static int check_end(uid_t owner, const struct walk *walk, struct uft_err *err)
 {
-	uid_t owner = place->is_there ? place->st.st_uid : dir->st_uid;
-
 	if (walk->only_of == (uid_t)-1 || owner == walk->only_of)
 		return 0;
 	return err_set(err, -EACCES,
@@ -183,7 +180,7 @@ static int walk_step(struct place *place, struct walk *walk, struct uft_err *err
 	int fd cleanup_fd = openat(place->dir_fd, place->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 
 	if (is_last && walk->stops_at_last)
-		return check_end(place, walk, &dir, err) ?: 1;
+		return check_end(dir.st_uid, walk, err) ?: 1;
 	place->is_there = fd >= 0 && fstat(fd, &place->st) == 0;
 	if (!place->is_there && (errno != ENOENT || !is_last))
 		return walk_failed(walk, -errno, err);
@@ -198,7 +195,7 @@ static int walk_step(struct place *place, struct walk *walk, struct uft_err *err
 		return move_to(place, place->name, walk, err);
 	if (place->is_there && S_ISDIR(place->st.st_mode))
 		return walk_failed(walk, -EISDIR, err);
-	return check_end(place, walk, &dir, err) ?: 1;
+	return check_end(place->is_there ? place->st.st_uid : dir.st_uid, walk, err) ?: 1;
 }
 
 /* Follow the first @len bytes of @walk->path. */

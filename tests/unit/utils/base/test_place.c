@@ -140,4 +140,24 @@ TEST(parents)
 	place_deinit(&place);
 }
 
+TEST(parents_by_links_of_a_stranger)
+{
+	/* Directories of the stranger, and of others. */
+	const char *const texts[] = { ".", "sub", "..", "/", "//", "../own" };
+	struct place place;
+
+	if (geteuid() != 0)
+		skip();
+	assert_int_equal(mkdir("his", 0755), 0);
+	assert_int_equal(mkdir("his/sub", 0755), 0);
+	assert_int_equal(chown("his", STRANGER, STRANGER), 0);
+	assert_int_equal(chown("his/sub", STRANGER, STRANGER), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		make_link(texts[i], "his/link", STRANGER);
+		assert_int_equal(place_find_parent(&place, "his/link/new", NULL), i < 2 ? 0 : -EACCES);
+		place_deinit(&place);
+		assert_int_equal(unlink("his/link"), 0);
+	}
+}
+
 TEST_GROUP(make_dir, remove_dir)
