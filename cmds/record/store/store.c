@@ -32,8 +32,7 @@ bool store_may_take(struct store *store, size_t len)
 
 void store_took(struct store *store, size_t asked, size_t len)
 {
-	if (store->max_bytes)
-		atomic_fetch_sub(&store->taken, (uint64_t)asked - len);
+	atomic_fetch_sub(&store->taken, (uint64_t)asked - len);
 }
 
 void store_note_error(struct store *store, int code)

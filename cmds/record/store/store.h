@@ -76,8 +76,8 @@ void store_limit(struct store *store, uint64_t max_bytes, void (*when_full)(void
 bool store_may_take(struct store *store, size_t len);
 
 /*
- * Any thread. If there is a limit, correct the count: store_may_take() has allowed @asked bytes,
- * but @len were written.
+ * Any thread. Correct the count of bytes: store_may_take() has counted @asked bytes, but @len were
+ * written.
  */
 void store_took(struct store *store, size_t asked, size_t len);
 
