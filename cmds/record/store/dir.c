@@ -288,11 +288,10 @@ void store_dir_give_to_user(const struct store_dir *dir)
 
 	for (struct dirent *e = list ? readdir(list) : NULL; e; e = readdir(list)) {
 		/*
-		 * The entry ".." is not ours. If a file cannot be given away, it and the files
-		 * after it stay root's, and root can give them away later.
+		 * The entry ".." is not ours. A file that cannot be given away stays root's, and
+		 * root can give it away later.
 		 */
-		if (strcmp(e->d_name, "..") != 0 &&
-		    fchownat(dir->fd, e->d_name, user, group, AT_SYMLINK_NOFOLLOW) < 0)
-			return;
+		if (strcmp(e->d_name, "..") != 0)
+			(void)!fchownat(dir->fd, e->d_name, user, group, AT_SYMLINK_NOFOLLOW);
 	}
 }
