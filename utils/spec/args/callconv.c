@@ -176,12 +176,11 @@ static int begin_spec(const struct isa *isa, const struct dwarf_type *type, enum
 		spec->shape = strdup(type->shape);
 		spec->object_bytes = type->bytes;
 	}
-	if (type->fields) {
+	if (type->fields)
 		spec->fields = strdup(type->fields);
-		if (!spec->fields || (type->shape && !spec->shape)) {
-			argspec_deinit(spec);
-			return -ENOMEM;
-		}
+	if ((type->shape && !spec->shape) || (type->fields && !spec->fields)) {
+		argspec_deinit(spec);
+		return -ENOMEM;
 	}
 	return 0;
 }

@@ -62,11 +62,12 @@ static char *parse_number(char *at, int64_t *value)
 }
 
 /*
- * Parse "A, B = 4 }". Returns the text after the brace, or NULL after an error, with the place of
- * the error in @bad.
+ * Parse "A, B = 4 }" at *@text, and move *@text past the brace. Returns -EINVAL for a wrong text,
+ * with its place in @bad.
  */
-static char *parse_values(char *at, struct enum_def *def, char **bad)
+static int parse_values(char **text, struct enum_def *def, char **bad)
 {
+	char *at = *text;
 	int64_t value = 0;
 
 	for (at = skip_blanks(at); *at != '}'; value = (int64_t)((uint64_t)value + 1)) {
@@ -76,18 +77,19 @@ static char *parse_values(char *at, struct enum_def *def, char **bad)
 
 		*bad = next ? next : end;
 		if (!next || end == name || (*next != ',' && *next != '}'))
-			return NULL;
+			return -EINVAL;
 		at = *next == ',' ? skip_blanks(next + 1) : next;
 
 		bool is_last = *next == '}' || *at == '}';
 
 		*end = '\0';
 		if (add_value(def, name, value) < 0)
-			return NULL;
+			return -ENOMEM;
 		if (is_last)
-			return at + 1;
+			break;
 	}
-	return at + 1;
+	*text = at + 1;
+	return 0;
 }
 
 static int compare_value(const void *a, const void *b)
@@ -133,19 +135,19 @@ static int parse_one(struct enum_defs *defs, char **at, char **bad)
 	if (*brace != '{' || end == name)
 		return -EINVAL;
 
-	char *behind = parse_values(brace + 1, &def, bad);
+	char *values = brace + 1;
+	int ret = parse_values(&values, &def, bad);
 
-	if (!behind) {
-		free(def.values);
-		return -EINVAL;
+	if (ret == 0) {
+		*end = '\0';
+		def.name = name;
+		ret = add_def(defs, &def);
 	}
-	*end = '\0';
-	def.name = name;
-	if (add_def(defs, &def) < 0) {
+	if (ret < 0) {
 		free(def.values);
-		return -ENOMEM;
+		return ret;
 	}
-	*at = behind;
+	*at = values;
 	return 0;
 }
 
