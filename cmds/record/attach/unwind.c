@@ -15,8 +15,6 @@
 #include "utils/base/fd.h"
 #include "utils/base/containers/vec.h"
 
-const bool unwind_is_possible = true;
-
 #define FRAMES_MAX     65536
 #define PAGE	       4096UL
 #define VDSO	       "[vdso]"

@@ -1,4 +1,7 @@
-/* Finds the open calls of a stopped thread, by the call frame information of the mapped modules. */
+/*
+ * Finds the open calls of a stopped thread, by the call frame information of the mapped modules. In
+ * a build without libdw all functions fail.
+ */
 #ifndef UTRAIL_CMDS_RECORD_ATTACH_UNWIND_H
 #define UTRAIL_CMDS_RECORD_ATTACH_UNWIND_H
 
@@ -33,9 +36,6 @@ struct unwind_module {
 };
 
 struct unwinder;
-
-/* True when this build can unwind. Otherwise all functions below fail. */
-extern const bool unwind_is_possible;
 
 /*
  * Open an unwinder for the threads of @w. @w and @maps must stay valid until unwinder_close().

@@ -3,8 +3,6 @@
 
 #include <errno.h>
 
-const bool unwind_is_possible = false;
-
 struct unwinder *unwinder_open(const struct attached *w, const struct maps *maps,
 			       struct uft_err *err)
 {

@@ -91,9 +91,6 @@ export class FlameView {
 		canvas.addEventListener("keydown", (event) => this.#onKey(event));
 	}
 
-	/** Forgets the tree, so that it is made again: the recording has changed. */
-	forget() { this.key = ""; }
-
 	/** Makes the tree of the shown range if it is not made yet. */
 	makeTree() {
 		const { apps, state } = this.app, part = state.part;
