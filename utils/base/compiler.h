@@ -13,7 +13,7 @@
 #define INLINE			  __attribute__((always_inline)) inline
 /* For functions that read whole words, and so may read beyond the end of an object. */
 #define NO_SANITIZE_ADDRESS	  __attribute__((no_sanitize_address))
-/* A symbol of the preload library that programs can see; all other symbols are hidden. */
+/* A symbol of the probe that programs can see. All other symbols of the probe are hidden. */
 #define EXPORTED		  __attribute__((visibility("default")))
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))

@@ -15,7 +15,7 @@
  * happen in demangled names, which have no backslash.
  *
  * "Hidden" characters have no visible form: control characters (C0, DEL, C1), marks that change the
- * direction of writing, separators of lines and paragraphs, noncharacters, and bytes that are not
+ * direction of writing, separators of lines and paragraphs, U+FFFE, U+FFFF, and bytes that are not
  * UTF-8.
  */
 enum medium {

@@ -279,8 +279,8 @@ static int add_edge(struct export *ex, const struct event *event, const struct n
 		slice = end_slice(html, html->last_ns);
 	}
 	/*
-	 * An entry may first end other calls of the same function. The data of the entry belongs to
-	 * the call that begins.
+	 * An entry may first end calls whose ends are missing, even calls of the same function. The
+	 * data of the entry belongs to the call that begins.
 	 */
 	if (edge->is_begin != (event->type == EVENT_ENTRY))
 		return 0;

@@ -199,8 +199,8 @@ static void note_own(const struct tree *tree, uint64_t *own, size_t step)
 }
 
 /*
- * Collect the counters. The tree has room for one counter at a time, so the values are copied to
- * @own.
+ * Collect the counters. The tree has room for the values of one counter at a time, so the values of
+ * each counter are copied to the member @own.
  */
 static int find_counters(struct export *ex, struct tree *tree)
 {

@@ -61,7 +61,7 @@ extern const struct exporter exp_event_csv;
 extern const struct exporter exp_event_posix;
 
 /*
- * @tool: name and version of this program
+ * @tool: the name and the version of utrail
  * @sample_ns: the time of a sample in flame graphs; 0: it is chosen by the length of the recording
  * @counts_outside: also count time off the CPU that is outside of functions
  * @shows_args: show recorded arguments and return values

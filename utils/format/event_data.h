@@ -20,10 +20,10 @@ struct event_data {
 _Static_assert(sizeof(struct event_data) == 16, "the same on disk");
 
 enum event_data_flags {
-	EVENT_DATA_CUT = 1U << 0, /* the event had more bytes than a ring can take at once */
+	EVENT_DATA_CUT = 1U << 0, /* the event had more bytes than a segment or an entry can have */
 };
 
-/* The most bytes of a payload. An entry with its padding has less than 64 KB. */
+/* The most bytes of a payload: the largest multiple of 8 that fits in @len. */
 #define EVENT_DATA_MAX 65528U
 
 /*

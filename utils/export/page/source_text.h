@@ -29,7 +29,7 @@ void source_text_deinit(struct source_text *source);
 
 /*
  * @owner: the recording's owner; a file that some users cannot read must belong to this user
- * @built_ns: time when the program was built, in ns since 1970; a file that was changed later is
+ * @built_ns: the time when the module was built, in ns since 1970; a file that was changed later is
  *         not its source
  */
 struct source_asker {

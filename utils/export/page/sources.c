@@ -108,8 +108,8 @@ static uint64_t changed_ns(const char *path)
 }
 
 /*
- * Returns the time when the program was built. If another file has replaced the program, returns
- * the time of the recording, which is later.
+ * Returns the time when the module was built. If another file has replaced the module, returns the
+ * time of the recording, which is later.
  */
 static uint64_t find_built_ns(const struct trace_data *data, const struct module *module)
 {
@@ -135,8 +135,8 @@ static uint64_t built_ns(struct sources *sources, const struct trace_data *data,
 }
 
 /*
- * Read the file. A relative name is searched in the current directory, and then next to the
- * program.
+ * Read the file. A relative name is searched in the current directory, and then in the directory of
+ * the module.
  */
 static const char *read_file(struct source_text *text, const struct source_file *file,
 			     const struct source_asker *asker)

@@ -66,8 +66,9 @@ uint64_t compact_sum(const uint8_t *data, size_t len)
 size_t compact_bound(size_t raw_len)
 {
 	/*
-	 * 16 bytes of records become at most 40 bytes: two escapes with words (6), TOP (3), DEPTH
-	 * (3), TIME (9), a token (11), a new function (8).
+	 * 16 bytes of records need at most 40 bytes: two escapes with words (6), TOP (3), DEPTH
+	 * (3), TIME (9), a token (11), a new function (8). The words that follow the escapes have
+	 * at most @raw_len bytes.
 	 */
 	return (raw_len / 16 + 1) * 40 + raw_len + COMPACT_HEAD_BYTES + 64;
 }

@@ -50,7 +50,7 @@ struct compact_head {
 
 /*
  * The state for encoding or decoding blocks. Only one thread at a time may use it. It takes about
- * 80 kB on the heap. compact_coder_create() returns NULL when memory is short.
+ * 73 kB on the heap. compact_coder_create() returns NULL when memory is short.
  */
 struct compact_coder;
 struct compact_coder *compact_coder_create(void);

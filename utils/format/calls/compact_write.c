@@ -394,7 +394,7 @@ static INLINE const uint8_t *put_calls_at(struct compact_coder *coder, uint8_t *
 	return raw;
 }
 
-/* Write the calls that put_calls_at() handles. Returns their bytes. */
+/* Write the calls that put_calls_at() handles. Returns the number of bytes of their records. */
 static size_t put_plain_calls(struct writing *w, uint8_t **at, const uint8_t *raw, size_t len)
 {
 	struct compact_coder *coder = w->coder;
@@ -435,7 +435,7 @@ size_t compact_encode(struct compact_coder *coder, int32_t tid, const uint8_t *r
 	size_t done = 0;
 
 	begin_coder(coder);
-	/* Empty slots have the number 0. Its word is odd, so it is not the word of an ENTRY. */
+	/* An empty slot has the number 0. funcs[0] is odd, so no ENTRY has this word. */
 	coder->funcs[0] = 1;
 	memset(coder->slots, 0, sizeof(coder->slots));
 	for (;;) {

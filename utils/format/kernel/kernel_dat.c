@@ -316,7 +316,10 @@ static uint64_t whole_stamp(uint64_t stamp, uint64_t before_ns)
 	return stamp < before_ns ? stamp + (1ULL << STAMP_BITS) : stamp;
 }
 
-/* Handle a record that is not an event. It has a time, or it is skipped. */
+/*
+ * Handle a record that is not an event. It changes the time of the page, or it is padding, which is
+ * skipped. The delta of padding counts, too.
+ */
 static int skip_no_event(struct kernel_page *page, unsigned kind, uint32_t delta,
 			 struct uft_err *err)
 {

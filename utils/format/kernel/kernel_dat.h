@@ -124,7 +124,7 @@ struct kernel_page {
  * One record.
  *
  * @data: struct trace_entry (include/linux/trace_events.h), and then the fields of the event
- * @start: the words of the kernel that are before @data in the page
+ * @start: the record in the page: the words with its type, time and length, which @data follows
  */
 struct kernel_record {
 	uint64_t time_ns;

@@ -9,11 +9,11 @@
  *
  *   utrail_attach(address of the recorder, as in UTRAIL_SOCKET; dlopen(3)'s handle)
  *       -> enum attach_result
- *   utrail_leave(enum attach_step, address of the room, number of pairs that fit into the room)
+ *   utrail_leave(enum attach_step, address of a buffer, number of pairs that fit into it)
  *       -> depends on the step
  *
- * The room is a buffer in the process, for the step's data. A pair has the first and the last
- * address of a range of code.
+ * The buffer is in the process, and has the step's data. A pair has the start and the end of a
+ * range of code.
  */
 #define ATTACH_FUNCTION "utrail_attach"
 #define LEAVE_FUNCTION	"utrail_leave"
@@ -32,7 +32,7 @@ enum attach_step {
 	ATTACH_STATE = 0, /* returns enum attach_state */
 	/*
 	 * Remove the program's references to the probe. Returns the number of code ranges that the
-	 * probe has made. The first and last address of each are written to the room
+	 * probe has made. The start and the end of each are written to the buffer
 	 */
 	ATTACH_WITHDRAW = 1,
 	/*
@@ -44,7 +44,7 @@ enum attach_step {
 	ATTACH_HANDLE = 4,    /* returns the handle that utrail_attach() got */
 	/*
 	 * Returns the number of struct attach_change. The address of the first is written to the
-	 * room, and is valid until the next ATTACH_CHANGES or ATTACH_CHANGED
+	 * buffer, and is valid until the next ATTACH_CHANGES or ATTACH_CHANGED
 	 */
 	ATTACH_CHANGES = 5,
 	/*
@@ -53,8 +53,8 @@ enum attach_step {
 	 */
 	ATTACH_CHANGED = 6,
 	/*
-	 * Before ATTACH_BEGIN, while all threads are stopped: the room has a struct attach_thread,
-	 * and the third argument is its size. Returns 0 or -errno
+	 * Before ATTACH_BEGIN, while all threads are stopped: the buffer has a struct
+	 * attach_thread, and the third argument is its size. Returns 0 or -errno
 	 */
 	ATTACH_OPEN_CALLS = 7,
 	ATTACH_BEGIN = 8, /* calls are recorded from now on */
@@ -68,21 +68,21 @@ enum attach_step {
 	 */
 	ATTACH_ADOPT = 9,
 	/*
-	 * Returns the number of code ranges that were made for patches. The first and last address
-	 * of each are written to the room
+	 * Returns the number of code ranges that were made for patches. The start and the end of
+	 * each are written to the buffer
 	 */
 	ATTACH_CODES = 10,
 	/*
 	 * While other threads are stopped outside of the probe and its code: find functions that
 	 * have an open call that announces its end (XRay).
 	 *
-	 * - The room has addresses of functions. Those of the found functions become 0. The third
+	 * - The buffer has addresses of functions. Those of the found functions become 0. The third
 	 *   argument is their number
 	 * - Returns 0 or -errno. It is -EAGAIN if a thread is within a hook
 	 */
 	ATTACH_OPEN_ANNOUNCED = 11,
 	/*
-	 * The room has an array of struct attach_choice, and the third argument is its length. The
+	 * The buffer has an array of struct attach_choice. The third argument is its length. The
 	 * choices take effect with ATTACH_CHOSEN. Returns 0 or -errno
 	 */
 	ATTACH_CHOOSE = 12,
@@ -126,8 +126,8 @@ struct attach_call {
 };
 
 /*
- * The open calls of one thread, the outermost first. If they exceed the room, they come in several
- * parts.
+ * The open calls of one thread, the outermost first. If they do not fit into the buffer, the
+ * recorder hands them over in several parts.
  */
 struct attach_thread {
 	int32_t tid;

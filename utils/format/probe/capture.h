@@ -14,8 +14,8 @@
  */
 enum capture_op {
 	/*
-	 * The start of a program. @bytes is the number of steps for arguments, which come next.
-	 * @index is the number of steps for the return value, which come last
+	 * The start of a capture program. @bytes is the number of steps for arguments, which come
+	 * next. @index is the number of steps for the return value, which come last
 	 */
 	CAPTURE_HEAD,
 	CAPTURE_WORD,	    /* the low @bytes (at most 8) of the word */
@@ -113,8 +113,8 @@ enum box_op {
 	 */
 	BOX_LINKS,
 	/*
-	 * @a: offset of the pointer to the first bit. @b: offset of the pointer to the last word.
-	 *     The number of the last bit in that word follows this pointer
+	 * @a: offset of the pointer to the word of the first bit. @b: offset of the pointer to the
+	 *     word in which the bits end. The number of bits in that word follows this pointer
 	 */
 	BOX_BITS,
 	BOX_COUNTED_BITS, /* @a: as for BOX_BITS; @b: offset of the number of bits */
@@ -173,7 +173,7 @@ struct capture_text {
 	char text[ARGBLOB_STRING_MAX];
 };
 
-/* The most steps of a program for arguments, or for the return value. */
+/* The most steps for arguments in a capture program. */
 #define CAPTURE_STEPS_MAX 1024U
 
 /* The longest payload. A longer payload is not recorded at all. */

@@ -50,8 +50,9 @@ enum plan_flags {
 	PLAN_PATCHES_PROGRAM = 1U << 17,
 	PLAN_PATCHES_LIBPYTHON = 1U << 18,
 	/*
-	 * No function of the image calls a hook. So the first thread's state is made at its first
-	 * library call that is recorded; most short programs make no such call, and save that work
+	 * No function of the process' modules calls a hook. So the first thread's state is made at
+	 * the thread's first recorded library call. Most short programs make no such call, and so
+	 * save the work
 	 */
 	PLAN_BEGINS_LATE = 1U << 19,
 };
@@ -269,8 +270,9 @@ enum plan_patch_what {
 
 enum plan_patch_flags {
 	/*
-	 * The patch is within the bytes that the previous patch replaces. Its site is not written,
-	 * because the code of the previous patch continues in the stub of this patch
+	 * Without PLAN_PATCH_SHORT: the patch is within the bytes that the previous patch replaces.
+	 * Its site is not written, because the code of the previous patch continues in the stub of
+	 * this patch
 	 */
 	PLAN_PATCH_INNER = 1U << 0,
 	/*
@@ -279,8 +281,8 @@ enum plan_patch_flags {
 	 */
 	PLAN_PATCH_SILENT = 1U << 1,
 	/*
-	 * The patch has room only for a short jump. It jumps to the site of the previous patch,
-	 * which is PLAN_PATCH_SILENT and has no code of the program
+	 * With PLAN_PATCH_INNER: the patch has room only for a short jump. It jumps to the site of
+	 * the previous patch, which is PLAN_PATCH_SILENT and has no code of the program
 	 */
 	PLAN_PATCH_SHORT = 1U << 2,
 	/*
@@ -483,8 +485,8 @@ struct plan_view {
 /*
  * Find the sections of the image @bytes[@len], aligned as by mmap(2).
  *
- * Returns 0 if all references (indexes, programs, texts) are within their sections, or -EINVAL with
- * the error in @why, which may be NULL.
+ * Returns 0 if all references (indexes, capture programs, texts) are within their sections, or
+ * -EINVAL with the error in @why, which may be NULL.
  */
 int plan_open(struct plan_view *view, const void *bytes, uint64_t len, const char **why);
 

@@ -38,7 +38,7 @@ export class Sources {
 	}
 
 	/**
-	 * Returns the source of a function, or null if it was not recorded.
+	 * Returns the source of a function, or null if its line was not recorded.
 	 * @param {number} func
 	 * @returns {Source | null}
 	 */

@@ -65,7 +65,8 @@ class RangeSummer {
 		const open = openAt(task, from).filter((i) => task.start[i] < from);
 		const isOff = (/** @type {number} */ i) => isWait[task.func(i)] !== 0;
 		/**
-		 * The calls that are open at first, the outermost first, without time off the CPU.
+		 * The calls that are open at the range's beginning, the outermost first. Calls that
+		 * stand for time off the CPU are left out.
 		 */
 		this.open = open.filter((i) => !isOff(i));
 		const inner = open[open.length - 1], begin = this.begin < task.n ? this.begin : -1;
@@ -75,7 +76,7 @@ class RangeSummer {
 		this.first = isInnerFirst ? task.end(inner) : begin < 0 ? Infinity : task.start[begin];
 		/** By depth: the node of the open call, or -1 if the call is not counted. */
 		this.stack = this.open.map((i) => (this.knowsOpen && task.end(i) <= to ? task.ctx[i] : -1));
-		/** The number of calls of the stack that were open at first. */
+		/** The number of calls of the stack that were open at the range's beginning. */
 		this.seeded = this.open.length;
 		/** By function: how many calls of the stack began in the range. */
 		this.inside = new Int32Array(isWait.length);
