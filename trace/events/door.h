@@ -1,7 +1,7 @@
 /*
  * Support for a recorder that attaches while the program runs, and detaches again
- * (seam/recorder.h). Both parts of the library that record events include it: events/recorded.c and
- * posix/recorded.c.
+ * (seam/recorder.h). The two files that send events to a recorder include this header:
+ * events/recorded.c and posix/recorded.c.
  */
 #ifndef UTRAIL_TRACE_DOOR_H
 #define UTRAIL_TRACE_DOOR_H

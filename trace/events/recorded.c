@@ -17,7 +17,7 @@ static inline const struct utrail_trace_recorder *get_recorder(void)
 	return atomic_load_explicit(&recorder, memory_order_acquire);
 }
 
-/* The open logs, under the lock of threads. */
+/* The open logs. The list is read and changed only under the lock of threads. */
 static fstrace_t *traces;
 
 /* Chooses the event's consumers again. The program's own choice does not change. */

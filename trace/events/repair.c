@@ -1,8 +1,8 @@
 /*
  * Repairs the lines of writers that were killed. The kernel copies a record page by page, so the
  * line of a killed writer ends at a multiple of the page size, without a newline. The line of the
- * next writer follows at once. If a time begins at such a place and no newline precedes it, "
- * (torn)\n" replaces the end of the torn line. No byte is moved.
+ * next writer follows at once. If a time begins at such a place without a newline before it, the
+ * end of the torn line is replaced by " (torn)\n". No byte is moved.
  */
 #include "events/trace.h"
 

@@ -61,8 +61,8 @@ struct fstrace_event_impl {
 struct fst_shared {
 	/*
 	 * (number of the current file) << FST_PLACE_BITS | number of bytes that writers have
-	 * allotted in the file. A writer adds its length. The value before the addition tells the
-	 * writer whether the record still goes into this file.
+	 * allotted in the file. A writer adds the length of its record. The value before the
+	 * addition tells the writer whether the record still goes into this file.
 	 */
 	_Atomic uint64_t place;
 	/*

@@ -191,7 +191,7 @@ static int make_in_place(struct making *making)
 		if (error)
 			unmake_stream(making);
 	}
-	/* With a log, the flusher runs before events are recorded. */
+	/* If there is a log, the flusher is started before any event is recorded. */
 	if (!error && making->file_desc >= 0) {
 		error = pxt_flusher_start(making->handle, making->file_desc);
 		if (error) {

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define WAIT_NS 1000000000ull /* for the keeper */
+#define WAIT_NS 1000000000ull /* the longest wait for the keeper to complete the log */
 #define STEP_NS 5000000
 
 /* Appends the STOP that posix_trace_shutdown() would have recorded, as an event of the owner. */

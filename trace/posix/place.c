@@ -168,8 +168,8 @@ int pxt_place_open_existing(void)
 }
 
 /*
- * Returns the error number that says why the folder cannot be opened. Returns ENOMEM if it can be
- * opened.
+ * Returns an error number after pxt_join() has failed: the reason why the folder cannot be opened.
+ * If the folder can be opened, the result is ENOMEM, since a lack of memory is the likely reason.
  */
 int pxt_place_error(void)
 {

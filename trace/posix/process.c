@@ -21,7 +21,10 @@ static struct pxt_registry none;
 struct pxt_process pxt_process = { .registry = &unknown };
 
 static _Atomic uint32_t is_joining;
-/* The streams of the parent that go on in this forked process. It has no other streams. */
+/*
+ * By number: the streams that a forked child inherits. The child sets these marks at the fork, and
+ * clears them when it has attached the streams.
+ */
 static bool inherited[TRACE_SYS_MAX];
 static bool was_forked;
 

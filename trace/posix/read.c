@@ -14,7 +14,7 @@ enum waits {
 	WAITS_UNTIL,
 };
 
-/* A request to read an event: the places for its parts, and the wait. */
+/* A request to read an event: the places for the event's parts, and the way to wait for it. */
 struct reading {
 	struct posix_trace_event_info *info;
 	void *data;

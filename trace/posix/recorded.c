@@ -13,7 +13,7 @@
 
 FST_TAKE_DOOR;
 
-/* The data of an event are cut to this length if the recorder has no place for them. */
+/* The most bytes of an event's data that are copied when the recorder's begin() finds no place. */
 #define COPY_MAX 1024
 
 static const struct utrail_trace_recorder *_Atomic recorder;

@@ -65,8 +65,8 @@ static bool take_apart(const char *name, pid_t *pid, uint64_t *start)
 }
 
 /*
- * Renames the file of an unfinished log, so that its number is free again. Returns false if the
- * file is not needed any more.
+ * Renames the file of a stream whose log is unfinished, so that the stream's number is free again.
+ * Returns false if the log needs no completion, or if the file cannot be renamed.
  */
 static bool keep_left(int place, const char *name, struct pxt_stream *stream, size_t bytes)
 {

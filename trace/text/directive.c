@@ -1,4 +1,4 @@
-/* The table of directives (spec: fstrace, "Directives"). */
+/* The table of directives (fstrace(3), "Formats"). */
 #include "text/directive.h"
 
 #include <string.h>
