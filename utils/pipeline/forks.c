@@ -111,7 +111,10 @@ static int read_parents(struct pipeline *pipe, const struct task **children, siz
 	bool *is_read = calloc(data->nr_tasks, sizeof(*is_read));
 	int ret = is_read ? 0 : err_set_errno(err, -ENOMEM, "cannot filter calls");
 
-	/* The oldest child comes first. So a parent that was forked has its own state by then. */
+	/*
+	 * Children come in the order in which they began. So a parent that was itself forked has
+	 * got its own state before its records are read here.
+	 */
 	for (size_t i = 0; ret == 0 && i < nr; i++) {
 		const struct task *origin = task_origin(data, children[i]);
 		struct task *parent = origin ? &data->tasks[origin->index] : NULL;

@@ -126,8 +126,9 @@ static int take_run(struct merge *merge, const struct view *view, struct uft_err
 #define TURNS 128
 
 /*
- * Returns the end of the run that lane @index has before @limit: the lane's earlier events all come
- * before @limit. Events whose times do not fit into a key are left to take_run().
+ * Returns the time at which the run of lane @index before @limit ends: all events of the lane that
+ * are earlier than this time come before @limit. Events whose times do not fit into a key are left
+ * to take_run().
  */
 static uint64_t end_before(size_t index, merge_key_t limit)
 {

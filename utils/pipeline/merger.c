@@ -421,7 +421,10 @@ static int adopt_strays(struct merger *feed)
 		else
 			free(stray.event.data);
 	}
-	/* vec_grow() computes the capacity from the number. A larger capacity does no harm. */
+	/*
+	 * vec_grow() derives the capacity of feed->strays from their number, which is smaller now.
+	 * It does no harm that the real capacity is larger.
+	 */
 	feed->nr_strays = nr_left;
 	return ret;
 }

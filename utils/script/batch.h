@@ -5,14 +5,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The number of calls in a batch: their columns usually fit into the second-level cache. */
+/* The number of calls in a batch. Its columns take 832 KiB, which many second-level caches hold. */
 #define SCRIPT_BATCH_MAX 32768
 
 /*
  * Row i is the i-th call that ended. Times are in nanoseconds.
  *
  * @timestamp: when the call was entered
- * @function: the function's place in the table of names
+ * @function: the function's index in the table of names, from 0
  */
 struct script_batch {
 	size_t nr;

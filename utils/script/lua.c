@@ -7,8 +7,8 @@
 #include "utils/script/script.h"
 
 /*
- * Places in the registry. The script's functions get tables, their contexts. A function in Lua
- * makes these, which is much faster than the interface for C.
+ * Indexes in Lua's registry. The script's functions get their contexts as tables. Functions in Lua
+ * make the tables, which is much faster than to make them through Lua's interface for C.
  */
 enum place {
 	PLACE_FUNCTIONS = 1,

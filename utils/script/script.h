@@ -36,7 +36,7 @@ extern const char *const script_function_names[SCRIPT_FUNCTIONS];
 
 /*
  * @version: the tool's version, for the script
- * @path: of the script
+ * @path: the path of the script
  * @args, @nr_args: the words after the options, or the recorded program's words
  * @is_recording: the calls come from a program that is being recorded, and there are no events
  * @tell: escapes a line and prints it on stderr; gets @self

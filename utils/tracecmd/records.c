@@ -13,7 +13,7 @@
 #define WINDOW_BYTES	(4 * PAGE_BYTES_MAX) /* read at once when pages are not packed */
 /* The largest chunk. trace-cmd packs some tens of KB at a time. */
 #define CHUNK_MAX_BYTES (16U << 20)
-/* The largest ratio of unpacked to packed bytes. Nearly empty pages reach it. */
+/* The largest ratio of unpacked to packed bytes. 64 KB of zeros, packed by zstd, are below it. */
 #define RATIO_MAX	4096
 
 static int make_room(struct tracedat_stream *stream, size_t len, struct uft_err *err)
@@ -194,7 +194,7 @@ static int next_page(struct tracedat_stream *stream, struct uft_err *err)
 	}
 	if (left < page_bytes)
 		note_damage(stream, "the last page is cut off");
-	/* A page without records and without a time is a hole in the file: end there. */
+	/* A page without records and without a time is a hole in the file. Reading ends there. */
 	if (stream->page.at == stream->page.end && !stream->page.time_ns)
 		return 0;
 	note_lost(stream, stream->page.missed);

@@ -7,8 +7,8 @@
 #include "utils/tracecmd/unpack.h"
 
 /*
- * The largest window is 15. With 32 added, zlib detects whether the block has a header of zlib or
- * gzip.
+ * The largest window has 15 bits. With 32 added, zlib detects whether the block has a header of
+ * zlib or gzip.
  */
 #define WINDOW_BITS (15 + 32)
 

@@ -26,7 +26,7 @@ static const struct {
 	{ "1", FIELD_UINT, 0 },
 	{ "2", FIELD_UINT, 0 },
 	{ "4", FIELD_UINT, 0 },
-	/* Pointers and numbers of 8 bytes have the same type. */
+	/* An argument of this type may be a pointer, so it is shown as a hexadecimal number. */
 	{ "8", FIELD_HEX, 0 },
 	{ "4f", FIELD_TEXT, 4 },
 	{ "8f", FIELD_TEXT, 8 },

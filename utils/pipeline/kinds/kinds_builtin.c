@@ -84,8 +84,8 @@ static bool get_with_rate(const struct event_kind *kind, const struct event_cont
 }
 
 /*
- * Get a field of a watched variable. The payload is its address, a word of the program, and then
- * its value of 1 to 8 bytes.
+ * Get a field of a watched variable. The payload begins with the variable's address, which has the
+ * size of the program's addresses. The value of 1 to 8 bytes follows.
  */
 static bool get_variable(const struct event_kind *kind, const struct event_context *context,
 			 size_t index, struct event_value *out)

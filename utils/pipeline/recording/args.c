@@ -162,8 +162,8 @@ static const char *auto_items(const struct strmap *table, const struct strmap *a
 }
 
 /*
- * Show the modes of files as octal numbers, as our table @items does. Recordings name a hexadecimal
- * format for older readers. Returns 0 or -ENOMEM.
+ * Show the modes of files as octal numbers, as utrail's own table @items does. The tables in a
+ * recording name a hexadecimal format instead, for older readers. Returns 0 or -ENOMEM.
  */
 static int know_modes(const struct arg_book *book, const char *items, struct argspecs *list)
 {

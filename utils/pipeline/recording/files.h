@@ -19,7 +19,7 @@
  * inherited file, or a name that moves with its directory, takes some thousand steps.
  */
 #define FILES_COST_MIN	 (1ULL << 31) /* the smallest limit */
-#define FILES_COST_TIMES 256	      /* the limit for each byte of proc.dat */
+#define FILES_COST_TIMES 256	      /* the steps allowed for each byte of proc.dat */
 #define FILES_HELD_COST	 16	      /* the steps for a stored byte */
 
 /*

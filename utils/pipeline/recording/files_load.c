@@ -216,7 +216,7 @@ static int take_inherit(struct loading *load, const struct execution *execution,
 		if (files->contents[before].kind == CONTENT_PIPE)
 			files->names[name].content = before;
 	}
-	/* The first program inherits its standard output: that file is not one of its results. */
+	/* The first program inherits its output descriptors. Their files are not its results. */
 	if (content == FILES_NONE && execution->parent == EXECUTION_NONE && (fd == 1 || fd == 2))
 		content = files_new_content(files, name, CONTENT_OTHER);
 	else if (content == FILES_NONE)

@@ -80,9 +80,9 @@ static struct event return_unseen(struct kernel_calls *calls, uint64_t time_ns)
 
 /* An action for the next call of the queue. */
 enum step {
-	STEP_DROP, /* leave it out */
+	STEP_DROP, /* leave the call out */
 	STEP_TAKE,
-	STEP_RETURN, /* first make the EXIT of the innermost call */
+	STEP_RETURN, /* first make the EXIT of the innermost open call */
 };
 
 static bool has_room(struct kernel_calls *calls)

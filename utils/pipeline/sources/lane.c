@@ -155,7 +155,7 @@ size_t lane_read(struct lane *lane, struct event *events, size_t max)
 		if (n < 0 || (n == 0 && lane->queued.at == queued_at))
 			break;
 		nr += n;
-		/* The caller may read the next records as calls. */
+		/* If the next records can be read call by call, the caller does so. */
 		if (nr && src_user_is_by_calls(&lane->user))
 			break;
 	}

@@ -100,8 +100,9 @@ static struct piece *take_piece(struct crew *crew)
 }
 
 /*
- * Returns the part of @bytes that is split off, so that all threads end together. Splitting takes a
- * third of the time of reading.
+ * Returns the number of a lane's @bytes that are split off for other threads. The thread that
+ * splits them reads the rest. The number is such that all threads end together, if splitting a byte
+ * takes a third of the time of reading it.
  */
 static uint64_t bytes_for_others(const struct crew *crew, uint64_t bytes)
 {

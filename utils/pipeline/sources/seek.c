@@ -17,7 +17,7 @@
  */
 #define ROW_RECORDS   (PAYLOAD_MAX_BYTES / sizeof(struct record) + 16)
 #define ROW_BUFFER    (16U << 10)
-/* When no row is found, the search is repeated STEP_BYTES nearer to the beginning. */
+/* When no row of records is found, the search is repeated STEP_BYTES nearer to the beginning. */
 #define STEP_BYTES    (64U << 10)
 #define STEPS	      3
 /* The number of samples before the found position whose order is checked. */
@@ -249,8 +249,8 @@ static bool begins_record(const struct seeker *seeker, size_t nr)
 }
 
 /*
- * Find the last block that begins before @time_ns, by bisection. Returns 0 for the first block, and
- * if it is unknown.
+ * Find the index of the last block that begins before @time_ns, by bisection. Returns 0 also if the
+ * time of a block cannot be read, or is out of order.
  */
 static size_t halve_blocks(struct seeker *seeker, uint64_t time_ns)
 {

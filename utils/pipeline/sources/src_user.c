@@ -518,7 +518,10 @@ static int rest_is_zero(struct src_user *src, struct uft_err *err)
 	}
 }
 
-/* True when the last record is cut within its payload. */
+/*
+ * True when @rec may be the file's last record, cut within its payload: the rest of the file has no
+ * room for the longest payload.
+ */
 static bool is_cut(const struct src_user *src, const struct record *rec)
 {
 	return src->file_ended && record_magic_is_good(rec->data) &&
@@ -624,8 +627,8 @@ static bool is_declared(const struct record *rec)
 }
 
 /*
- * Returns the offset in the buffer at which a record must end, so that all of its payload is in the
- * buffer.
+ * Returns the last offset in the buffer at which a record may end if even the longest payload after
+ * it is to be in the buffer, too.
  */
 static size_t plain_stop(const struct src_user *src)
 {

@@ -68,7 +68,7 @@ static bool wants_more(const struct filters *filters, bool is_kernel)
 	return filters->clears || has_unmatched(filters, is_kernel);
 }
 
-/* Match the functions of a module, until every spec has matched something. */
+/* Match the functions of a module, until no further match can have an effect. */
 static int match_module(struct func_rules *rules, struct module_set *set, struct module *mod,
 			struct uft_err *err)
 {

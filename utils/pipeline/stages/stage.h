@@ -131,7 +131,7 @@ struct stg_calls {
 	bool wants_depth;
 	bool has_kernel;
 	bool has_events;  /* the batch had other events than calls */
-	bool has_outside; /* it had calls of the kernel outside of the program's functions */
+	bool has_outside; /* the batch had calls of the kernel outside of program functions */
 	bool is_plain;
 	uint32_t *open;
 	size_t nr_open;

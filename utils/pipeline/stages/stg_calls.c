@@ -228,7 +228,10 @@ static int leave_call(struct stg_calls *calls, struct event *event, struct uft_e
 		/* Only the outermost of the calls without a recorded entry adds to total times. */
 		event->flags |= EVENT_RECURSIVE;
 	}
-	/* A frame without a recorded entry has address 0. In a damaged file, EXITs may have it. */
+	/*
+	 * A frame without a recorded entry has address 0. In a damaged file, an EXIT may have
+	 * address 0, too, so @func is checked.
+	 */
 	if (unlikely(frame->addr != event->addr || !func)) {
 		if (!func && frame->child_ns > event->total_ns)
 			event->self_ns = 0;
