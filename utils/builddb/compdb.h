@@ -59,8 +59,8 @@ struct compdb {
 /*
  * The limit of compdb.cost. It is needed because a command may name many sources, and many commands
  * may name the same response file. The cost counts the bytes of response files and of stored
- * entries, a fixed amount for each file that is looked up, and for each source a fixed amount for
- * each word of its command.
+ * entries, and a fixed amount for each file that is looked up. It also counts a fixed amount for
+ * each word of a command: once for each source, and once if the command names response files.
  */
 #define COMPDB_COST_MAX (200UL << 20)
 

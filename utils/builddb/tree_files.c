@@ -21,7 +21,10 @@ unsigned long long tree_process_number(const struct execution *execution)
 	       ((uint32_t)execution->pid & ((1U << PID_BITS) - 1));
 }
 
-/* Write those readers of a pipe that are not in @told, and add them to @told. */
+/*
+ * Write those executions that can read from the pipe of @write and are not in @told. Add them to
+ * @told.
+ */
 static void put_readers_of(struct sink *sink, const struct executions *executions,
 			   const struct files *files, const struct file_use *write,
 			   struct intmap *told)

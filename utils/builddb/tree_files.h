@@ -13,12 +13,15 @@
 /* Returns a unique number of the process, with its pid in the lower bits. */
 unsigned long long tree_process_number(const struct execution *execution);
 
-/* The limit of readers that all writers of pipes list together. A reader takes some 25 bytes. */
+/*
+ * The limit of the elements that all arrays of tree_readers_json() have together. An element takes
+ * some 25 bytes of JSON.
+ */
 #define TREE_READERS_MAX 4000000UL
 
 /*
- * Returns an upper limit of the readers that all calls of tree_readers_json() list: the sum over
- * pipes of writers times readers.
+ * Returns an upper limit of the elements that all arrays of tree_readers_json() have together. It
+ * is the sum, over all pipes, of the number of writers times the number of readers.
  */
 uint64_t tree_count_readers(const struct files *files);
 

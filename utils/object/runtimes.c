@@ -18,8 +18,8 @@ static const struct {
 };
 
 /*
- * Symbols that a file of these languages defines or imports. Libraries import them from their run
- * time.
+ * Symbols that a file of OCaml or Haskell defines or imports. Libraries of these languages import
+ * them from the run time.
  */
 static const struct {
 	const char *name;
@@ -66,8 +66,8 @@ static const char *of_symbols(const struct elf_file *file, uint32_t type)
 }
 
 /*
- * Recognise a stripped program of these languages, which has no other marks. A program of another
- * language that contains such a text is taken for one of them.
+ * Recognise a stripped program of OCaml or Haskell, which has no other marks, by the names in
+ * texts[]. A program of another language that contains such a name is recognised, too.
  */
 static const char *of_texts(const struct elf_file *file)
 {

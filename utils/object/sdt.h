@@ -6,15 +6,15 @@
 #include "utils/object/elf_file.h"
 
 /*
- * A marked place: a `nop`. A probe may have several places (in inlined functions, or because
- * several probes of the source have its name). <sys/sdt.h> of SystemTap defines the format: section
- * .note.stapsdt, notes of type 3 named "stapsdt".
+ * A marked place of a static probe: a `nop`. A static probe may have several places (in inlined
+ * functions, or because several static probes of the source have one name). <sys/sdt.h> of
+ * SystemTap defines the format: section .note.stapsdt, notes of type 3 named "stapsdt".
  *
  * @provider, @name: on the heap, never empty, without control characters
- * @args: places of its arguments in assembler syntax ("4@%eax -8@8(%rsp)"); "": none
+ * @args: places of the arguments in assembler syntax ("4@%eax -8@8(%rsp)"); "": no arguments
  * @pc: address of the `nop` in the file
- * @semaphore: address in the file of a 16-bit counter, or 0 if the probe has none. While the
- *         counter is 0, the program may skip the probe
+ * @semaphore: address in the file of a 16-bit counter, or 0 if the static probe has none. While the
+ *         counter is 0, the program may skip the place
  */
 struct sdt_probe {
 	char *provider;

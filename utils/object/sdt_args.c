@@ -110,7 +110,10 @@ void sdt_arg_put_type(const struct sdt_arg *arg, struct strbuf *out)
 
 /* --- symbols --- */
 
-/* A symbol that is searched. @nr: number of different addresses with its name */
+/*
+ * A symbol that is searched. @nr: 0: no symbol has the name; 1: @address is the address of all
+ * symbols with the name; more: the address is uncertain
+ */
 struct wanted {
 	const char *name;
 	size_t len;

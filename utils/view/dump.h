@@ -9,7 +9,8 @@
 #include "utils/base/sink.h"
 
 /*
- * This view shows the contents of files, so the filter by duration in @stages has no effect.
+ * This view shows a record before the records after it are read. So the durations of calls are not
+ * known, and the filter by duration in @stages has no effect.
  *
  * @is_verbose: show the bytes of each record, and the lines of task.txt
  * @shows_args: show the values of arguments and return values

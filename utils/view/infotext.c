@@ -347,7 +347,7 @@ void info_show_machine(const struct info *info, struct sink *sink)
 	put_rows(sink, "", machine_rows, ARRAY_SIZE(machine_rows), info);
 }
 
-/* Returns the time of the task's first event, in task.txt or in the perf files. */
+/* Returns the time when the task is first seen, in task.txt or in the perf files. */
 static uint64_t first_sign(const struct task *task, const struct survey *survey)
 {
 	if (survey->first_sign_ns == UINT64_MAX)

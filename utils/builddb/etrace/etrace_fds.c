@@ -96,7 +96,10 @@ static bool is_open(const struct fd_node *top, uint32_t fd)
 	return node && node->open[part_of(fd, 0)] >> fd % FAN_OUT & 1;
 }
 
-/* The descriptors of a process. The map cannot have NULL as a value, and @top may be NULL. */
+/*
+ * The descriptors of a process. @top is in a struct because it may be NULL, and a map cannot have
+ * NULL as a value.
+ */
 struct fd_table {
 	struct fd_node *top;
 };

@@ -1,6 +1,6 @@
 /*
- * The open descriptors of processes: a record of close_range(2) has the range, but not the
- * descriptors that were closed.
+ * The open descriptors of processes. An etrace log has a line for each descriptor that
+ * close_range(2) closes, but the record of the call has only the range.
  */
 #ifndef UTRAIL_BUILDDB_ETRACE_FDS_H
 #define UTRAIL_BUILDDB_ETRACE_FDS_H

@@ -13,7 +13,8 @@
 #define TID_BITS 22
 
 /*
- * The tid of the process that started the program, which is not recorded: the highest tid of Linux.
+ * The tid that the text gives to the process that started the program: the highest tid of Linux.
+ * The real tid of this process is not recorded.
  */
 #define WRAPPER_TID ((1 << TID_BITS) - 1)
 

@@ -378,8 +378,8 @@ static int order_funcs(struct code_func *funcs, size_t nr)
 /*
  * Sort functions, and drop each function that begins within an earlier one. The earlier one then
  * extends to the later end of the two, and gets the table of the dropped one if it has none. If
- * both begin at one address, it also gets the name of the dropped one if it has none, and its facts
- * about frames.
+ * both begin at one address, the earlier one also gets the facts about frames that the dropped one
+ * has, and the name of the dropped one if it has no name itself.
  */
 static int sort_funcs(struct code *code)
 {

@@ -37,7 +37,7 @@ static bool put_type(struct shaping *s, Dwarf_Die *type, uint32_t offset, unsign
 
 /*
  * Finds a member of @die itself (@depth 0), or of base classes and nameless members @depth steps
- * away. Begin with 0: a near member hides a far one.
+ * away. The caller tries small depths first, because a near member hides a far one.
  */
 static bool find_direct(struct dwarf_loader *loader, Dwarf_Die *die, const char *name, size_t len,
 			unsigned depth, uint32_t base, struct member *found)

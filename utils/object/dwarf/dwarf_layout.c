@@ -7,7 +7,10 @@
 #include "utils/object/dwarf/dwarf_type.h"
 
 /* clang-format off */
-/* The members and nodes that the four kinds of a tree, or of a hash table, share. */
+/*
+ * The members of containers, and the layout of their nodes. Set, map, multiset and multimap share
+ * one of these definitions, and so do their four unordered forms.
+ */
 #define GNU_TREE { "_M_t._M_impl._M_header._M_left", "_M_t._M_impl._M_node_count" }, { 16, 24, 8, 32 }
 #define GNU_HASH { "_M_h._M_before_begin._M_nxt", "_M_h._M_element_count" }, { 0, 0, 0, 8 }
 #define LLVM_TREE_PAIR { "__tree_.__begin_node_", "__tree_.__pair3_.__value_" }, { 0, 8, 16, 25 }

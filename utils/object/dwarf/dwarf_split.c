@@ -13,7 +13,10 @@
 
 /* The most bytes of an unpacked section per byte of its file. */
 #define UNPACKED_PER_BYTE 16
-/* More than the columns of a package's table, which has one for each kind of section. */
+/*
+ * The most columns of a package's table. It has at most one for each kind of section, and version 2
+ * of GNU has the most kinds.
+ */
 #define COLUMNS_MAX	  8
 
 /*

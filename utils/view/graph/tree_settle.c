@@ -57,7 +57,8 @@ static int compare_unseen(const void *a, const void *b)
 
 /*
  * Make the callees of @from callees of @into. If @into has such a callee already, the two are
- * united. The callee of @from is then appended to the chain of absorb(), whose end is *@last.
+ * united. absorb() must then move the callees of the callee of @from, too, so this node is appended
+ * to the list of absorb(), whose end is *@last.
  */
 static int move_children(struct tree *tree, struct tree_node *into, struct tree_node *from,
 			 struct tree_node **last)
@@ -219,7 +220,7 @@ static int graft(struct tree *tree, const struct tree_unseen *chain, size_t nr,
 		size_t depth = nr - i;
 
 		if (!tree->counts_inherited)
-			node->calls = 0; /* the parent counts the call */
+			node->calls = 0; /* the parent process has counted it */
 		if (into[depth])
 			tree_add_numbers(into[depth], node);
 		while (!into[depth])

@@ -125,8 +125,8 @@ int replay_grow(struct replay *replay, struct uft_err *err);
 int replay_pause(struct replay *replay, uint64_t since_ns);
 
 /*
- * Call this after the run. It shows the event that waits, the calls that never returned, and the
- * end of the page.
+ * Call this after the run. It shows the event that waits and the calls that never returned. If the
+ * output is HTML, it writes the end of the page.
  */
 void replay_finish(struct replay *replay);
 

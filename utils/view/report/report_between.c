@@ -183,7 +183,10 @@ static bool put_field(const struct report_between *between, int field,
 	}
 	if (field < 0 || !event_kind_get(kind, context, field, &value))
 		return false;
-	/* Arguments of probes are written without leading zeros, so that sizes do not matter. */
+	/*
+	 * Write arguments of static probes without leading zeros, whose number depends on the size
+	 * of the argument. So equal values of different sizes match.
+	 */
 	if (value.type == FIELD_HEX && kind->declared && kind->declared->types)
 		value.type = FIELD_UINT;
 	/* Values are written as in logs, so that imported and recorded events match. */

@@ -14,8 +14,8 @@
 /* The limit of the text of the fields of all structs among a call's arguments. */
 #define FIELDS_TEXT_MAX 256
 /*
- * The limit of the number of these fields. Only invalid structs reach it, because valid fields have
- * text, and reach FIELDS_TEXT_MAX first.
+ * The limit of the number of fields of all structs among a call's arguments. Only invalid structs
+ * reach it, because valid fields have text, and reach FIELDS_TEXT_MAX first.
  */
 #define FIELDS_MAX	256
 /* Larger unsigned numbers are shown in hexadecimal digits. */
@@ -322,7 +322,7 @@ static void put_enum(const struct subject *s, const struct argspec *spec,
 void argtext_put_struct_name(const struct subject *s, const struct argspec *spec,
 			     struct strbuf *out)
 {
-	/* The compiler's names of lambdas are useless to a reader. */
+	/* The compiler's names of lambdas tell a user nothing. */
 	if (!spec->name || strncmp(spec->name, "<lambda", strlen("<lambda")) == 0)
 		return;
 	color_begin(out, s->text->color, COLOR_CYAN);

@@ -8,8 +8,8 @@
 #include "utils/pipeline/event.h"
 
 /*
- * @color: the colours of strings, symbols and enums. It also tells whether text is escaped for a
- *         page or for a terminal. Exporters use COLOR_MODE_OFF, which means a terminal.
+ * @color: the colours of strings, symbols and enums. It also tells whether text is escaped for HTML
+ *         or for a terminal. Exporters use COLOR_MODE_OFF, with which it is escaped for a terminal.
  */
 struct argtext {
 	struct trace_data *data;

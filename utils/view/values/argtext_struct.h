@@ -22,7 +22,7 @@ struct subject {
 	unsigned nesting;
 };
 
-/* Append text from the recording, escaped for a terminal or a page. */
+/* Append text from the recording, escaped for a terminal or for HTML. */
 void argtext_put_text(const struct subject *s, const char *text, size_t len, struct strbuf *out);
 void argtext_put_name(const struct subject *s, const char *name, struct strbuf *out);
 /* Append the name before the brace of a struct, or nothing for a struct without a name. */

@@ -1,5 +1,5 @@
 /*
- * The fields of the kernel's events, in a build without libtraceevent, which has none (see
+ * Replaces kernelfields.c in a build without libtraceevent: no fields are shown (see
  * kernelfields.h).
  */
 #include "utils/view/values/kernelfields.h"

@@ -1,4 +1,4 @@
-/* Titles of recordings and programs, for exports and pages. All texts are from the recording. */
+/* Titles of recordings and programs, for exports and HTML. All texts are from the recording. */
 #ifndef UTRAIL_VIEW_TITLES_H
 #define UTRAIL_VIEW_TITLES_H
 
