@@ -102,10 +102,10 @@ int insns_look_through(struct insns *insns, const struct insn_text *text,
 enum insn_refusal {
 	INSN_MOVES,
 	INSN_UNKNOWN,	     /* the bytes are not a known instruction */
-	INSN_LANDS,	     /* an indirect jump may land at one of them */
+	INSN_LANDS,	     /* an indirect jump may land at one of the instructions */
 	INSN_RETURNS_INTO,   /* a call would return to overwritten code */
-	INSN_NOT_UNDERSTOOD, /* it depends on its own address in an unknown way */
-	INSN_TOO_FAR,	     /* no form of it reaches far enough */
+	INSN_NOT_UNDERSTOOD, /* an instruction depends on its address in an unknown way */
+	INSN_TOO_FAR,	     /* no form of an instruction reaches far enough */
 	INSN_TOO_MUCH,	     /* there is no room for all code that would have to be moved */
 };
 

@@ -96,8 +96,8 @@ void arch_remote_put_context(void *memory, uint64_t at, const struct arch_remote
 			     long nr);
 
 /*
- * Returns the number of the system call made by @code, which are the instructions before the
- * program counter. Returns -1 when the number is not loaded as a constant, as C libraries load it.
+ * Returns the number of the system call that @code makes. @code has the last bytes before the
+ * program counter. C libraries load the number as a constant. Returns -1 for other code.
  */
 #define ARCH_REMOTE_NUMBER_BYTES 7
 long arch_remote_number_in_code(const uint8_t code[ARCH_REMOTE_NUMBER_BYTES]);

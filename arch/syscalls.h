@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 /*
- * System calls. All calls before SYSCALL_NOT_WATCHED concern files and names. fcntl64(2) counts as
- * fcntl(2).
+ * System calls. All calls before SYSCALL_NOT_WATCHED concern files, or the name of a task.
+ * fcntl64(2) counts as fcntl(2).
  */
 enum syscall_id {
 	SYSCALL_NONE,

@@ -140,7 +140,7 @@
 /* Does the remaining part of FAST_GUARD and of SAVE_FAST, for a call that was found. */
 	.macro FAST_BEGIN other
 	movzwl	probe + PROBE_TRACING(%rip), %eax
-	cmpl	$0x101, %eax /* and is_on */
+	cmpl	$0x101, %eax /* tracing and is_on are both 1 */
 	jne	\other
 	movw	$1, THREAD_BUSY(%rcx)
 	PUSH	rdi, rsi

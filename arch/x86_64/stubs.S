@@ -46,7 +46,7 @@
 
 /* Leaves the stub of a call that has its frame. */
 	.macro FAST_ENTERED
-	cmpw	$1, THREAD_HAS_ASIDE_RECORDS(%rcx) /* which sets the carry */
+	cmpw	$1, THREAD_HAS_ASIDE_RECORDS(%rcx) /* sets the carry if there are none */
 	jae	.Lentered_with_aside
 	movw	$0, THREAD_BUSY(%rcx)
 	RESTORE_FAST
@@ -350,7 +350,7 @@ arch_return_trampoline:
 	SAVE_FAST
 	FAST_LEAVE FAST_SAVED(%rsp), .Lreturned_unguarded, .Lreturned_beyond, .Lreturned_written, .Lreturned_other
 .Lreturned:
-	cmpw	$0, THREAD_HAS_ASIDE_RECORDS(%rcx) /* which clears the carry */
+	cmpw	$0, THREAD_HAS_ASIDE_RECORDS(%rcx) /* clears the carry in any case */
 	jne	.Lreturned_with_aside
 	movw	$0, THREAD_BUSY(%rcx)
 	RESTORE_FAST
@@ -487,7 +487,7 @@ HIDDEN_FUNCTION arch_point_args, INTERRUPTED 160, .cfi_offset %rip, -136
 	cld
 	movq	%rsp, %rdi
 	call	probe_point_args
-	leaq	48(%rsp), %rsp /* which C functions do not change */
+	leaq	48(%rsp), %rsp /* drops rbx, rbp, r12 to r15, which C functions preserve */
 	.cfi_adjust_cfa_offset -48
 	RESTORE_CALLER_SAVED
 	popfq
@@ -540,7 +540,7 @@ HIDDEN_FUNCTION arch_entry, INTERRUPTED 136, RESUMES_AT_JUMP
 	RESTORE_WITH_FLAGS
 	jmp	.Lresume
 	.cfi_restore_state
-/* As in FAST_LOOK_UP. */
+/* Leaves a call alone under the conditions under which FAST_LOOK_UP does so. */
 .Lmaybe_unwanted:
 	FAST_SELF %r11, .Lwanted
 	movq	THREAD_TOP(%r11), %rdx

@@ -165,7 +165,7 @@ static bool enter_planned(struct thread *t, uint64_t sp, uint64_t fn, uint64_t c
 	return planned_enter_explicit(t, sp, caller, fn, NULL);
 }
 
-/* Counts a call that has no frame for lack of room. */
+/* Counts a call that has no frame, since there is no room or a filter leaves the call alone. */
 static void note_skipped(struct thread *t, uint64_t fn)
 {
 	if (planned_skips(t)) {

@@ -41,7 +41,7 @@ enum thread_event {
 	RETURN_OPT_OUT, /* the return of the call by which an open thread became barred */
 	RETURN_SETTLED, /* the return of the call in which the thread became ready or open */
 	RETURN_OTHER,	/* the return of any other call */
-	STATE_FITS,	/* planned_open() has found no reason against the change */
+	STATE_FITS,	/* planned_open() has found that the thread may become ready or open */
 	NR_THREAD_EVENTS
 };
 

@@ -331,8 +331,8 @@ void thread_after_fork(void)
 	probe.pid = getpid();
 	probe.fork_ns = clock_kernel_ns();
 	/*
-	 * A parent in another pid namespace has number 0 (pid_namespaces(7)). Children of this
-	 * process count as elsewhere, too, until this process has an arena.
+	 * A parent in another pid namespace has number 0 (pid_namespaces(7)). Children that this
+	 * process makes before it has an arena inherit probe.is_elsewhere.
 	 */
 	probe.is_elsewhere |= getppid() == 0;
 	atomic_store(&probe.forked, FORK_PENDING);

@@ -140,7 +140,7 @@ static void let_go(const struct plan_file *file, const struct plan_patch *from,
 		     start - (uintptr_t)file->image);
 }
 
-#define LET_GO 8192 /* in patches: a megabyte */
+#define LET_GO 8192 /* the number of patches in about a megabyte of the plan */
 
 /*
  * Returns patch @i of the plan. Callers ask for patches in order, so the memory of earlier patches
@@ -332,7 +332,7 @@ struct run {
 	uint8_t bytes[RUN_BYTES];
 };
 
-/* Writes a piece. If this fails, put_in() tries the patches of the piece again, one by one. */
+/* Writes the piece in @run. If this fails, put_in() tries its patches again, one by one. */
 static void run_flush(struct run *run, int fd)
 {
 	if (run->end > run->start)

@@ -49,7 +49,7 @@ void patches_look_again(void);
  * patches_pass().
  */
 
-/* Changes the cells of all stubs so that calls pass by the probe. */
+/* Changes the cells of all stubs so that calls do not come to the probe any more. */
 void patches_pass(void);
 
 /*

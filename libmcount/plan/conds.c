@@ -98,7 +98,7 @@ static uint64_t widen_float(uint32_t bits)
 
 /*
  * Converts an x87 extended number to the nearest double. A number that is too small for a normal
- * double becomes the smallest double.
+ * double becomes the subnormal double next to 0, with the same sign.
  */
 static uint64_t narrow_extended(uint64_t mantissa, uint16_t head)
 {
@@ -216,8 +216,8 @@ static bool mixed_holds(const struct plan_cond *cond, int64_t integer, uint64_t 
 }
 
 /*
- * Compares a floating point argument. A comparison as an unsigned integer, as one of less than 64
- * bits, or of bits, is false.
+ * Compares the double whose bits are @bits. If @cond is for an integer, the result is false when
+ * that integer is unsigned, has less than 64 bits, or is to be compared by PLAN_AND.
  */
 static bool real_holds(const struct plan_cond *cond, uint64_t bits)
 {

@@ -8,8 +8,8 @@
  * One function of a plan.
  *
  * @rule: NULL: the function has none
- * @args: the CAPTURE_HEAD of the program that captures arguments; NULL: none
- * @result: the CAPTURE_HEAD of the program that captures the return value; NULL: none
+ * @args: the CAPTURE_HEAD of the capture program for arguments; NULL: none
+ * @result: the CAPTURE_HEAD of the capture program for the return value; NULL: none
  */
 struct live_func {
 	uint64_t start;

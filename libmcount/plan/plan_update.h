@@ -42,7 +42,10 @@ void plan_update_check_skip(const struct planned *p, uint64_t *noted);
  */
 void plan_update_begin(void);
 
-/* COLD, in a forked child. */
+/*
+ * COLD, in a forked child. If the process is steerable, each call looks for a new plan until the
+ * child has an arena.
+ */
 void plan_update_after_fork(void);
 
 #endif

@@ -297,8 +297,8 @@ static bool can_stay(const struct plan_list *patches)
 }
 
 /*
- * Puts in the library calls and patches of an image. They come last, since threads may use them at
- * once.
+ * Hooks the library calls of an image, and puts in its patches. This is the last step of taking up
+ * an image, since from now on threads may come to the probe by them.
  */
 static void add_places(const struct plan_view *view, enum patches_text text,
 		       const struct plan_file *file)

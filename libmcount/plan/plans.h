@@ -46,7 +46,7 @@ int plans_add_patches(const void *image, uint64_t bytes);
  */
 unsigned plans_reclaim(void);
 
-/* COLD, in a forked child. */
+/* COLD, in a forked child. Makes the lock of the plans free. */
 void plans_after_fork(void);
 
 /* COLD. Unmaps all plans, when no thread uses one any more. */

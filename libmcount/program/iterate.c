@@ -48,7 +48,7 @@ static int find_owner(struct dl_phdr_info *info, size_t size, void *arg)
 	return 1;
 }
 
-/* A walk over modules for libasan. The probe's module is kept until the end. */
+/* A walk over modules for libasan. The probe's module (@ours) is shown after all others. */
 struct walk {
 	visit_fn *visit;
 	void *arg;

@@ -12,9 +12,9 @@
 #include <stdbool.h>
 
 /*
- * COLD, with the GIL, once. From now on the probe lowers the flag while the main thread cannot
- * handle signals. The interpreter raises the flag when the main thread has the GIL. Returns false
- * when the flag is not found. In this case the caller may set no profile function.
+ * COLD, with the GIL, once. From now on the probe lowers the flag described above while the main
+ * thread cannot handle signals. The interpreter raises the flag when the main thread has the GIL.
+ * Returns false when the flag is not found. In this case the caller may set no profile function.
  */
 bool breaker_begin(void);
 

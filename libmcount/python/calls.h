@@ -26,7 +26,10 @@ int calls_take_event(struct py_object *self, struct py_frame *frame, int event,
 bool calls_begin_code(struct py_object *code);
 bool calls_end_code(struct py_object *code, struct py_object *result);
 
-/* With the GIL: @code calls a function in C, and that function returns. False as above. */
+/*
+ * With the GIL: @code calls a function in C, and that function returns. calls_begin_native()
+ * returns false if the interpreter need not report events of this place again.
+ */
 bool calls_begin_native(const struct py_c_function *fn, struct py_object *code);
 void calls_end_native(const struct py_method_def *def, struct py_object *code);
 

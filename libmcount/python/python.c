@@ -58,8 +58,8 @@ static bool is_of_program(const void *function)
 }
 
 /*
- * True when functions of the interpreter will be patched. In this case the probe does not listen,
- * since that would change the calls that are recorded.
+ * True when functions of the interpreter will be patched. In this case the probe does not listen to
+ * events: that would change the interpreter's own calls, which are to be recorded.
  */
 static bool is_patched(void)
 {

@@ -63,8 +63,8 @@ void threads_see_this(void)
 }
 
 /*
- * Finds the place of an interpreter's first thread by the layout. It is used only if the
- * interpreter's own function returns the same thread.
+ * Finds the place of an interpreter's first thread by the layout. The place is used only if it has
+ * the thread that the interpreter's own function returns.
  */
 static void find_first(void)
 {

@@ -13,7 +13,7 @@ struct valued_call {
 	uint64_t values;
 };
 
-/* COLD, with the GIL, once. */
+/* COLD, with the GIL, once. Finds out whether values can be read, and prepares for it. */
 void values_begin(void);
 
 /* True when values can be read: the interpreter's frames have a known form. */
@@ -26,7 +26,7 @@ bool values_can_be_had(void);
 void values_of_call(const struct valued_call *call,
 		    struct capture_text texts[CALLABLE_ARGS_MAX + 1]);
 
-/* Write the text of the object that a call returns or yields, in the same way. */
+/* Write the text of the object that a call returns or yields, as values_of_call() writes texts. */
 void values_of_result(struct py_object *result, struct capture_text *text);
 
 #endif

@@ -14,7 +14,7 @@
 enum fault_state {
 	FAULT_UNKNOWN = 0, /* the thread must look at its mask first */
 	FAULT_GUARDED = 1, /* a fault would call the probe's handler */
-	FAULT_CAREFUL = 2, /* a fault would not call it */
+	FAULT_CAREFUL = 2, /* a fault would not call the probe's handler */
 };
 
 extern __thread uint8_t fault_state __attribute__((tls_model("initial-exec")));

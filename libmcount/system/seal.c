@@ -40,7 +40,10 @@ static const uint16_t to_talk[] = {
 	SYS_futex,	   SYS_sched_yield,
 };
 
-/* System calls that are made only if the user asks for their results. */
+/*
+ * System calls that the probe can do without. kill(2) tells whether the recorder still runs. The
+ * others read values that the user asks for.
+ */
 static const uint16_t others[] = { SYS_kill, SYS_getrusage, SYS_perf_event_open, SYS_ioctl };
 
 struct numbers {

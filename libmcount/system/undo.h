@@ -21,7 +21,7 @@ enum undo_kind {
  * @now, @ours: see undo_note_slot()
  */
 struct undo {
-	_Atomic uint32_t kind; /* stored last */
+	_Atomic uint32_t kind; /* stored after the other members */
 	uint64_t address;
 	uint64_t value;
 	const uint64_t *now;

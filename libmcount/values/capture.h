@@ -5,7 +5,10 @@
 #include "libmcount/hot/probe.h"
 #include "utils/format/probe/capture.h"
 
-/* Bytes for a capture program: more than the longest payload, since it copies strings by words. */
+/*
+ * The bytes that a capture program may write to. They are more than the longest payload, since
+ * stores of whole words go beyond the end of a value.
+ */
 #define CAPTURE_ROOM (ARGBLOB_MAX_BYTES + 128)
 
 /*
@@ -22,7 +25,8 @@ uint32_t capture_args(const struct capture_step *head, const struct arch_regs *r
 uint32_t capture_retval(const struct capture_step *head, const struct arch_regs *regs, uint8_t *to);
 
 /*
- * HOT: writes a length in two bytes, then the string that @step reads. Returns the length.
+ * HOT: writes the length of the string that @step reads, in two bytes, and then the string. Returns
+ * the length of the string.
  *
  * @to: CAPTURE_TEXT_ROOM bytes
  */

@@ -15,7 +15,7 @@ struct box {
 };
 
 #define LOOKS_MAX    256U
-#define CLIMB_MAX    64		  /* the depth of a balanced tree that fills all memory */
+#define CLIMB_MAX    64		  /* a red-black tree of less than 2^32 nodes is not deeper */
 #define ELEMENTS_MAX (1ULL << 40) /* a greater number of elements is damage */
 
 static bool read_at(uint64_t address, void *to, uint32_t bytes)
@@ -88,7 +88,7 @@ static bool put_c_string(struct box *box, uint64_t address)
 
 	if (!address)
 		return put_text(box, (uint64_t)ARGBLOB_NULL, ARGBLOB_NULL_LEN);
-	/* put_text() cuts the text if it has this one byte more. */
+	/* One more byte than a text may have is read: put_text() cuts a text that has this byte. */
 	len = fault_copy_string(text, (const void *)address, ARGBLOB_STRING_MAX + 1);
 	return len >= 0 && put_text(box, (uint64_t)text, len);
 }

@@ -34,7 +34,10 @@ struct attach_choice;
 int64_t declared_choose(const struct attach_choice *list, uint64_t nr);
 int64_t declared_chosen(void);
 
-/* The recorder that copies of libutrail-trace get through their doors (trace_copies.h). */
+/*
+ * Returns the probe's functions for events of the program. Copies of libutrail-trace get them
+ * through their doors (trace_copies.h).
+ */
 const struct utrail_trace_recorder *declared_recorder(void);
 
 /* Forgets the second ring of @t. Must be called when @t gets another ring of calls, or none. */
