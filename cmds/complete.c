@@ -15,8 +15,8 @@
 #include "utils/pipeline/kinds/event_kinds.h"
 
 /*
- * True when a shell completes @name as one word. The name must have no blank, and none of the
- * characters ';' and '@', which have a meaning in -F.
+ * True when a shell completes @name as one word. The name must have no blank, quote or backslash,
+ * and none of the characters ';' and '@', which have a meaning in -F.
  */
 static bool is_one_word(const char *name)
 {

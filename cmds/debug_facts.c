@@ -272,7 +272,10 @@ static void tell_events(const struct opts *opts, struct trace_data *data)
 
 void debug_facts_data_shown(const struct opts *opts, struct trace_data *data)
 {
-	/* A growing recording was empty when it was opened, so its facts are printed only now. */
+	/*
+	 * When a growing recording was opened, @data had no tasks yet. So the facts are printed
+	 * only now.
+	 */
 	if (data->growth)
 		debug_facts_data_opened(opts, data, 0);
 	tell_sessions(opts, data);

@@ -159,7 +159,7 @@ struct opts {
 	 * parsed
 	 */
 	char *specs[SPEC_OPTIONS];  /* on the heap; by enum spec_option; separated by ';' */
-	struct strbuf filter_marks; /* a SPEC_MARK_* for each item, up to the last of --notrace */
+	struct strbuf filter_marks; /* a SPEC_MARK_* for each spec of -F or -N, up to the last -N */
 	int match;		    /* enum pattern_match */
 	struct filters *filters;    /* on the heap */
 	/*
@@ -172,7 +172,7 @@ struct opts {
 	char *event_specs; /* on the heap; --Event */
 	struct event_rules events;
 	char *patch_specs;		/* on the heap; --patch, --unpatch */
-	struct strbuf patch_marks;	/* a SPEC_MARK_* for each, up to the last of --unpatch */
+	struct strbuf patch_marks;	/* a SPEC_MARK_* for each rule, up to the last of -U */
 	const char *trace_include_spec; /* --trace-include */
 	const char *trace_exclude_spec;
 	struct pattern trace_include; /* parsed from the options above, if they were given */

@@ -371,7 +371,7 @@ static int parse_with_former(struct opts *opts, struct line *line, struct uft_er
 
 /*
  * Takes options from default.opts of the recording. Times that the user has given are kept. A
- * stranger may have written the file, so only rows with is_recorded are used.
+ * stranger may have written the file, so only options whose rows have is_recorded are taken.
  */
 static int take_default_opts(struct opts *opts, const struct words *words, const char *path,
 			     struct uft_err *err)

@@ -6,8 +6,9 @@
 #define UTRAIL_CMDS_ULIMITS_H
 
 /*
- * Returns the value of fn(argc, argv). Runs the function on a stack of at least 8 MB, if there is
- * enough memory. Threads that start later have such a stack by default.
+ * Returns the value of fn(argc, argv). If the user's limit on the stack is below 8 MB, runs the
+ * function on a stack of 8 MB, if there is enough memory. Threads that start later have a stack of
+ * this size by default, too.
  */
 int run_with_stack(int (*fn)(int argc, char **argv), int argc, char **argv);
 

@@ -78,13 +78,13 @@ def options_of(compiler):
 
 
 def table(name):
-    """Returns the strings of the array @name in the program's table."""
+    """Returns the strings of the array @name in utrail's table of options."""
     text = TABLE.read_text(encoding="utf-8")
     return set(re.findall(r'"([^"]+)"', re.search(r"\*const " + name + r"\[\] = \{(.*?)\};", text, re.S)[1]))
 
 
 def known(compiler):
-    """Returns the options that the program's table has for the compiler."""
+    """Returns the options that utrail's table has for the compiler."""
     own = table("nvcc_with_word") if "nvcc" in compiler else table("with_word")
     return own if "nvcc" in compiler else own | table("linker_with_word")
 

@@ -468,7 +468,8 @@ class History:
             return sorted(heads, key=lambda head: -self.count(source, [SCENES, head]))
 
     def count(self, source, args):
-        # Tests that have noticed faults in the same room come next.
+        # Tests that have noticed faults of @source come first. Tests that have noticed faults of
+        # other files in the same room come next.
         room = os.path.dirname(source)
         alike = sum(n for key, n in self.counts.items() if key.endswith(f"\t{shlex.join(args)}") and key.startswith(room + "/"))
         return 1000 * self.counts.get(f"{source}\t{shlex.join(args)}", 0) + alike

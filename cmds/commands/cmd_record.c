@@ -104,7 +104,7 @@ static struct record_settings make_settings(const struct opts *opts)
 	settings.hooks_interpreters = opts->rec.force ||
 				      patch_rules_have(opts->rec.patches, /* takes_out= */ false);
 	settings.attaches = opts->pids != NULL;
-	/* perf follows processes that start under it, but not processes that run already. */
+	/* perf follows the started program and its children, but no process that runs already. */
 	if (!settings.attaches)
 		choose_perf(opts, &settings);
 	return settings;
@@ -190,7 +190,7 @@ static void warn_that_nobody_came(const struct run *run, int status)
 
 /*
  * Warns of seccomp filters that were set without libc's functions. The probe does not see these
- * filters, and may need calls that they forbid.
+ * filters, and may need system calls that they forbid.
  */
 static void warn_about_unseen_filter(const struct run *run, const struct notes *notes)
 {
@@ -761,7 +761,10 @@ int record_run(const struct opts *opts, struct uft_err *err)
 	if (ret == 0)
 		ret = opts->pids ? attached_find(&run, err)
 				 : record_program_find(program, opts, err);
-	/* Python waits while the probe asks the recorder for a number. These waits are left out. */
+	/*
+	 * A Python program waits whenever the probe asks the recorder for the number of a function.
+	 * To leave out the switches of these waits, no switches are recorded without -E.
+	 */
 	if (ret == 0 && !opts->pids && program->facts.runs_python && !opts->events.nr)
 		run.settings.use_switches = false;
 	if (ret == 0 && !opts->pids && program->facts.runs_python &&

@@ -32,7 +32,7 @@ uint64_t server_query_number(const struct server_query *query, const char *name,
 			     uint64_t otherwise);
 
 /*
- * True when the reader has closed the connection. An answer that takes long need not be made in
+ * True when the browser has closed the connection. An answer that takes long need not be made in
  * this case.
  */
 bool server_is_gone(const struct server_query *query);

@@ -330,7 +330,10 @@ static uint32_t previous_sibling(const struct graph_view *view, uint32_t at)
 	return before;
 }
 
-/* Folds the call @from, and moves the cursor to the call @to, whose nested calls are shown. */
+/*
+ * Folds the call @from, and unfolds the call @to, but not the calls below it. Does nothing if both
+ * are the same call. Returns @to, where the cursor goes.
+ */
 static uint32_t leave_for(struct graph_view *view, uint32_t from, uint32_t to)
 {
 	if (from != to) {

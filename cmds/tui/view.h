@@ -17,7 +17,7 @@
 enum tui_act {
 	TUI_FOLD,	   /* fold or unfold, or choose */
 	TUI_FOLD_CHILDREN, /* fold the calls of the line's call */
-	TUI_FOLD_ALL,	   /* fold all calls below it */
+	TUI_FOLD_ALL,	   /* fold all calls below the line's call, on all levels */
 	TUI_UNFOLD_CHILDREN,
 	TUI_UNFOLD_ALL,
 	TUI_NEXT_SIBLING,

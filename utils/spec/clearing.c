@@ -16,7 +16,8 @@ void clearing_note(struct filters *filters, const struct filter_subject *subject
 		uint32_t flags = entry->spec.trigger.flags & trigger->flags;
 
 		/*
-		 * Store only new bits: threads that run in parallel find all bits set, and so do
+		 * Store only new bits. func_rules_init() has matched all functions of a recording
+		 * before threads read it in parallel, so these threads find all bits set, and do
 		 * not write.
 		 */
 		if (flags & ~entry->in_force)

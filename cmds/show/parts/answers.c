@@ -139,7 +139,7 @@ static void put_column(struct strbuf *out, const struct call_list *list, size_t 
 
 /*
  * Gives new numbers to the contexts of the calls in @list and to all their ancestors, parents
- * first. Returns the number of contexts.
+ * first. Returns the number of contexts, including the root.
  *
  * @numbers: the new numbers, by node; 0: none
  */
@@ -163,7 +163,10 @@ static void add_word(struct strbuf *out, uint32_t number)
 	strbuf_add(out, &number, sizeof(number));
 }
 
-/* Appends a task: the numbers of its calls, contexts and events, and then the columns of each. */
+/*
+ * Appends a task: its number, then how many calls, contexts and events it has here, and then the
+ * columns of each of these.
+ */
 static int put_calls(const struct indexed_task *task, uint32_t number, const struct call_list *list,
 		     const struct call_list *points, struct strbuf *out)
 {

@@ -83,7 +83,7 @@ void answer_sources(struct index *index, struct strbuf *out);
  * @lock: protects the other members
  * @pipe: the pipeline of the running sum, or NULL
  * @is_stopped: the running sum must end, and no other sum may begin
- * @is_left: the running sum must end, because its reader has left
+ * @is_left: the running sum must end, because the browser that requested it has left
  */
 struct sums_stop {
 	pthread_mutex_t lock;

@@ -90,7 +90,8 @@ static uint64_t self_so_far(const struct reading *r, size_t i)
 }
 
 /*
- * Makes everything that was read until now visible to readers of the index. The lock must be held.
+ * Makes everything that was read until now visible to the threads that make answers from the index.
+ * The lock must be held.
  */
 static int publish(struct reading *r, struct indexed_task *task)
 {
@@ -332,7 +333,7 @@ static bool set_depth(struct reading *r, struct stored_call *point)
 	return true;
 }
 
-/* Takes a gap, or an event that is not a call. */
+/* Takes an event that is not a call, or a gap where records were lost (EVENT_LOST). */
 static int take_point(struct reading *r, const struct event *event)
 {
 	struct strbuf name cleanup_strbuf = { 0 };

@@ -285,7 +285,7 @@ static int open_sums(struct parts *parts, unsigned generation, struct uft_err *e
 }
 
 /*
- * A thread that ends a sum when its reader has left.
+ * A thread that ends a sum when the browser that requested it has closed the connection.
  *
  * @over: an eventfd(2) that becomes readable when the sum is complete
  */
@@ -298,8 +298,8 @@ struct watch {
 };
 
 /*
- * The time between two checks, in ms. After a reader has left, work for it continues for at most
- * this time.
+ * The time between two checks, in ms. After a browser has closed its connection, work for its
+ * request continues for at most this time.
  */
 #define WATCH_MS 50
 
@@ -317,7 +317,10 @@ static void *run_watch(void *self)
 	return NULL;
 }
 
-/* Begins to watch. If that fails, the sum is made to its end even when its reader leaves. */
+/*
+ * Begins to watch the connection. If that fails, the sum is made to its end even when the browser
+ * closes the connection.
+ */
 static void begin_watch(struct watch *watch)
 {
 	watch->over = eventfd(0, EFD_CLOEXEC);
@@ -353,7 +356,7 @@ static int make_sums(const struct sums_source *from, const char *path,
 	return ret;
 }
 
-/* Sends the progress of the sum that is being made. It may be the sum of another reader. */
+/* Sends the progress of the sum that is being made. Another page may have requested that sum. */
 static void reply_progress(struct parts *parts, struct server_reply *reply)
 {
 	strbuf_addf(&reply->body, "{\"part\":%.3f}\n", sums_progress(&parts->stop));

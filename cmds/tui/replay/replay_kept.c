@@ -14,7 +14,10 @@
 #include "utils/base/fd.h"
 #include "utils/base/workers.h"
 
-/* The longest time that lines wait for other lines before they are shown. */
+/*
+ * The time after which lines are written to the file, where the view finds them, even if they are
+ * fewer than PAGE_LINES.
+ */
 #define FLUSH_NS 50000000ULL
 
 /*

@@ -11,8 +11,8 @@
 #include "cmds/tui/replay/replay_pass.h"
 
 /*
- * Consecutive lines. At @offset of the file are their structs replay_line, followed by @bytes of
- * text.
+ * Consecutive lines. The file has a struct replay_line for each of them from @offset on, and then
+ * @bytes of text.
  */
 struct kept_block {
 	uint64_t line;

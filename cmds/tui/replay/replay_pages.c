@@ -6,12 +6,15 @@
 #include <string.h>
 #include <time.h>
 
-/* The number of lines that are made between two checks for keys of the user. */
+/* The number of calls of is_enough() between two checks for keys of the user. */
 #define LOOK_LINES   16384
 #define EXTEND_LINES (64ULL * PAGE_LINES)
 #define KEPT_LOOK_NS 20000000
 
-/* True when the user has pressed a key. Called while many lines are made. */
+/*
+ * True when the user has pressed a key. Called for each event while lines are made, and for each
+ * line of a search, so keys are checked only at every LOOK_LINES-th call.
+ */
 static bool is_enough(struct replay_pages *pages)
 {
 	return pages->stops && ++pages->looks % LOOK_LINES == 0 && pages->stops();

@@ -23,7 +23,7 @@
 /*
  * The open calls of a task.
  *
- * @kept: a copy of the call that marks use, or NULL
+ * @kept: a copy of the open call, to which marks point; NULL: no mark was made during the call
  */
 struct open_stack {
 	struct open_frame {
@@ -184,8 +184,8 @@ static int note_line(struct replay_pass *pass, const struct replay_line *line)
 }
 
 /*
- * Notes new lines in the sink. The last one is about @event, and the lines before it only belong to
- * it.
+ * Notes new lines in the sink. The last line is about @event. The lines before the last one were
+ * printed together with it, and are noted without a call.
  */
 static int note_lines(struct replay_pass *pass, const struct task *task, const struct event *event,
 		      enum replay_line_kind kind)

@@ -267,7 +267,10 @@ static bool is_slow(struct replay_view *view, const struct replay_line *line)
 	       SLOW_FACTOR * (view->funcs[func->id].total_ns / view->funcs[func->id].calls);
 }
 
-/* True when the user has pressed a key during the work. @step counts the steps of the work. */
+/*
+ * True when the user has pressed a key during the work. @step counts the steps of the work. Keys
+ * are checked only at every 1024th step.
+ */
 static bool is_enough(struct replay_view *view, size_t step)
 {
 	return step % 1024 == 0 && view->view.stops && view->view.stops();
@@ -303,8 +306,8 @@ static uint64_t entry_of_cursor(struct replay_view *view)
 }
 
 /*
- * Finds the task's next call at the depth of line @of that begins before their caller returns.
- * Returns false when there is no such call, or when the user ends the search.
+ * Finds the next call, from line @from on, that has the same caller as the call of line @of.
+ * Returns false when the caller makes no more calls, or when the user ends the search.
  */
 static bool find_sibling(struct replay_view *view, uint64_t from, const struct replay_line *of,
 			 uint64_t *found)
@@ -481,13 +484,13 @@ static void sort_folds(struct replay_view *view)
 
 /* The calls that are open during a walk through the lines below a call. */
 struct open_lines {
-	uint64_t *lines; /* lines of their entries, by depth below that of @call */
+	uint64_t *lines; /* lines of their entries, by depth relative to the call around them */
 	size_t nr;
 };
 
 /*
- * Takes a line of the task that is below @call. Returns 1 at the end of @call, 0 before it, or a
- * negative errno.
+ * Takes line number @at, which comes after the entry of @call and belongs to the same task. Returns
+ * 1 at the end of @call, 0 before its end, or a negative errno.
  */
 static int fold_by_line(struct replay_view *view, const struct replay_line *call,
 			const struct replay_line *line, uint64_t at, struct open_lines *open)

@@ -231,7 +231,10 @@ static int add_param(struct allocation *a, const struct dwarf_param *param, enum
 		argspec_deinit(&spec);
 		return 0;
 	}
-	/* The index is the number of the argument. On the stack it is the place, and stays. */
+	/*
+	 * For a value in a register, the index is the number of the argument. For a value on the
+	 * stack, it is the number of the word, which take_place() has set.
+	 */
 	unsigned number = is_float ? ++a->nr_float : ++a->nr_int;
 
 	if (spec.place == ARG_IN_REGISTER)

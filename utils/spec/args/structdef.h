@@ -63,7 +63,8 @@ void struct_defs_deinit(struct struct_defs *defs);
  *
  * FIELD is NAME@OFFSET/TYPE. TYPE is a letter and a number of bytes: i u (integers), f (16: IEEE
  * 754's binary128), c, p, e (then ":ENUM"), t (a struct, then ":KEY" if its fields are defined), b
- * (a boxed struct). "*N" after it makes an array of N elements, ".SHIFT+WIDTH" a bit-field.
+ * (a boxed struct). "*N" after TYPE makes an array of N elements, ".SHIFT+WIDTH" after TYPE makes a
+ * bit-field.
  */
 int struct_defs_parse(struct struct_defs *defs, const char *text, size_t len);
 

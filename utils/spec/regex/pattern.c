@@ -27,7 +27,10 @@ static bool is_plain(const char *text)
 	return strpbrk(text, SPECIAL) == NULL || strncmp(text, "operator ", 9) == 0;
 }
 
-/* True when the character before @next is optional: "a+?" means "(a+)?". */
+/*
+ * True when the character before @next may be optional: "a+?" means "(a+)?". The numbers of an
+ * interval are not read, so any "{" counts.
+ */
 static bool is_optional(const char *next)
 {
 	next += strspn(next, "+");
@@ -36,7 +39,7 @@ static bool is_optional(const char *next)
 
 /*
  * Finds the longest run of ordinary characters that every match contains, for a fast first search
- * of names. Patterns with alternatives or groups get no run.
+ * of names. Patterns with alternatives, groups, escapes or named classes get no run.
  */
 static void find_literal(struct pattern *p)
 {

@@ -12,7 +12,7 @@ from _wire import HEADER, NAME_END, ORDER
 
 pipe = -1
 names_sent = 0
-# False after an exception. Then the script does not send the last frame, so that the reader notices
+# False after an exception. Then the script does not send the last frame, so that _calls.py notices
 # the loss.
 whole = True
 

@@ -18,7 +18,8 @@ Tids = Union[int, Iterable[int], None]
 # An exception contains at most this many bytes of the child's standard error.
 TOLD_MAX_BYTES = 65536
 
-# These variables are for the Python that runs this module. utrail contains a Python of its own.
+# These variables are for the Python that runs this module. The child utrail does not get them,
+# because it uses a Python of its own.
 NOT_ITS_OWN = ("PYTHONHOME", "PYTHONPATH", "PYTHONSTARTUP", "PYTHONINSPECT", "PYTHONWARNINGS")
 
 
