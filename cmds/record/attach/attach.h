@@ -40,8 +40,8 @@ int attach_end(pid_t pid, const struct attach_how *how, struct uft_err *err);
 /*
  * The hooks that a process must have.
  *
- * @nr_left: gets the number of sites that stay unchanged. Threads were always in these sites, or a
- *           site extends over two pages
+ * @nr_left: gets the number of sites that stay unchanged. At each attempt a thread was in the site
+ *           or was going to return there, or the site extends over two pages
  */
 struct attach_patches {
 	const struct process_patches *patches;

@@ -10,8 +10,8 @@
 #define WAIT_US 1000
 
 /*
- * Repeat @step until no thread is in the locked part of the library. The thread that makes the
- * calls may itself be in that part, so it runs between the attempts.
+ * Repeat @step as long as libutrail-trace is busy (-EAGAIN). The thread that makes the recorder's
+ * calls may itself be in libutrail-trace, so that thread runs between the attempts.
  */
 static int pass_doors(struct attaching *a, enum attach_step step, uint64_t *nr, struct uft_err *err)
 {

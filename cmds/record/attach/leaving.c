@@ -21,7 +21,10 @@ static bool is_within(const struct attaching *a, uint64_t pc, const struct mappi
 	return false;
 }
 
-/* The bytes of fork(3), and the words of the stack that are searched for its frame. */
+/*
+ * The assumed size of fork(3) in bytes, and the number of words of a stack that are searched for an
+ * address in fork(3).
+ */
 #define FORK_BYTES 2048
 #define FORK_LOOK  32
 

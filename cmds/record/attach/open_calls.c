@@ -104,8 +104,8 @@ static bool is_library_call(struct open_calls *calls, struct unwinder *u,
 }
 
 /*
- * Drop an innermost library call if the probe could not notice its end. This is so inside of a
- * function with -finstrument-functions, whose return address is unknown.
+ * Drop an innermost library call that a function with -finstrument-functions makes. The probe could
+ * not notice the end of that call.
  */
 static int drop_unending(const struct attach_call *list, int nr)
 {

@@ -53,7 +53,7 @@ static int take_out(struct attaching *a, const struct process_patches *patches, 
 			const struct patch_end *end = process_patches_end(
 				patches, text->changes[at + i].site);
 
-			/* The value 0 is for a patch that is not at a function's end. It stays. */
+			/* A patch that is not at a function's end gets the value 0, and stays. */
 			funcs[i] = end ? end->func : 0;
 		}
 		ret = find_open_calls(a, funcs, nr, err);

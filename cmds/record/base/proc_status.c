@@ -22,7 +22,7 @@ int proc_status_read(pid_t pid, struct strbuf *out)
 	return ret == 0 && strbuf_oom(out) ? -ENOMEM : ret;
 }
 
-/* A program cannot fake a field: line breaks in its name are escaped. */
+/* A program cannot fake a field, because the kernel escapes line breaks in the program's name. */
 const char *proc_status_field(const struct strbuf *status, const char *field)
 {
 	size_t len = strlen(field);

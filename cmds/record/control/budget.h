@@ -27,10 +27,10 @@ struct budget {
 };
 
 /*
- * Measurements since the last decision.
+ * The measurements of an interval. budget_decide() decides about one interval at a time.
  *
  * @cpu_ns: CPU time of the traced processes
- * @writer_ns: CPU time of the recorder's writers
+ * @writer_ns: the CPU time that the recorder's writers need for @calls
  * @calls: the number of recorded calls
  */
 struct budget_time {
@@ -40,7 +40,7 @@ struct budget_time {
 };
 
 /*
- * @calls: the number of calls of the function since the last decision
+ * @calls: the number of calls of the function in the interval of struct budget_time
  * @mean_ns: the mean duration of a call
  * @can_go: the hooks of the function can be taken out. A left-out call then costs nothing
  * @is_chosen: set by budget_decide() if the function must be left out

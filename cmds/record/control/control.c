@@ -158,7 +158,7 @@ static unsigned take_crash(void *context, const void *message, size_t len)
 	return TALK_OVER;
 }
 
-/* The message has been checked, so its texts exist. */
+/* control_take() has checked that the message contains its texts. */
 static unsigned take_declare(void *context, const void *message, size_t len)
 {
 	struct conversation *talk = context;

@@ -143,8 +143,9 @@ static uint64_t writers_time_ns(const struct writers *writers)
 }
 
 /*
- * Returns the mean cost of a call for the writers, over the whole recording. The mean of one
- * interval would be wrong, because writers take a call some time after it was made.
+ * Returns the mean cost of a call for the writers, over the whole recording, but at most the cost
+ * for the program. The mean of one interval would be wrong, because writers take a call some time
+ * after it was made.
  */
 static double writer_call_ns(const struct overhead *o)
 {
@@ -291,8 +292,8 @@ static void add_calls(struct candidates *c, const struct called *f, const struct
 }
 
 /*
- * The assumed mean duration of a function's calls, if the sample has the end of none of them. It is
- * the duration of a sample.
+ * The assumed mean duration of a function's calls, if the sample has the end of none of them. Such
+ * calls are long: they end after the part of the records that is read (LOOK_AT_PART).
  */
 #define LONG_NS 100000.0
 

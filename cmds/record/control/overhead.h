@@ -19,7 +19,7 @@
  *
  * @timer, @timer_fd: the timer for looks
  * @taken: the sample that was taken from the writers at the last look
- * @time: measurements since the last look
+ * @time: measurements since the last look that found at least BUDGET_CPU_MIN_NS of CPU time
  * @calls: the number of all calls that writers have taken
  * @own_ns: the time that the program would have needed so far without recording
  * @began_ns: CPU time of the recorder when --overhead began

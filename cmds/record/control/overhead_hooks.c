@@ -12,8 +12,8 @@
 #include "cmds/record/plan/modules.h"
 
 /*
- * The maximum number of attempts at a process. An attempt fails if the process is busy, was
- * stopped, is traced by another process, or has not asked for its plan.
+ * The maximum number of attempts to take hooks out of a process. An attempt fails if the process is
+ * busy, was stopped, is traced by another process, or has not asked for its plan.
  */
 #define TRIES_MAX 5
 
@@ -28,8 +28,8 @@ static struct known_module *module_of(const struct overhead *o, const struct pro
 /* --- looking at processes --- */
 
 /*
- * True when the hook is in the text of the process, or when the process cannot be read. If only the
- * site cannot be read, the process has unloaded the module.
+ * True when the hook is in the text of the process, or when the process cannot be read. False when
+ * only the site cannot be read, because the process has then unloaded the module.
  */
 static bool is_hooked(int memory, const struct plan_patch *patch)
 {
@@ -43,7 +43,10 @@ static bool is_hooked(int memory, const struct plan_patch *patch)
 	return (memcmp(there, patch->original, len) == 0) == (patch->what == PATCH_NOP);
 }
 
-/* Returns the number of places with a hook. With @notes, also marks the functions of the places. */
+/*
+ * Returns the number of places with a hook of a left-out function. With @notes, also sets @stays of
+ * these functions.
+ */
 static size_t look_at_module(int memory, struct known_module *known, const struct control_module *m,
 			     bool is_program, bool notes)
 {
@@ -56,8 +59,8 @@ static size_t look_at_module(int memory, struct known_module *known, const struc
 
 	for (size_t i = 0; i < patches.all.len / sizeof(*list); i++) {
 		/*
-		 * The site may be within the function. So the function's address is used if it is
-		 * known.
+		 * @addr is inside of the function that the patch records. A patch that records no
+		 * function has no @addr. It is looked up by its site.
 		 */
 		uint64_t at = list[i].addr ? list[i].addr : list[i].site;
 		struct module_left_out *left = known_left_out_at(known, at - m->start);
@@ -147,8 +150,8 @@ static void say_hooks_out(struct overhead *o, const struct process *p, size_t nr
 }
 
 /*
- * Take the hooks out of a process that has some. If the process does not have its newest plan, this
- * is repeated later, because an older plan may still put hooks in.
+ * Take the hooks of left-out functions out of a process. A process without such hooks is looked at
+ * again later if it does not have its newest plan, because its older plan may still put hooks in.
  */
 static void serve_process(struct overhead *o, struct process *p)
 {

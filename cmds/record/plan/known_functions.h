@@ -1,6 +1,6 @@
 /*
  * Facts about a file that was not compiled for tracing: its functions, and the patches at their
- * starts. The facts are stored in one image, which can be saved.
+ * starts. The facts are stored in one image, a block of bytes that can be saved as a file.
  */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_KNOWN_FUNCTIONS_H
 #define UTRAIL_CMDS_RECORD_PLAN_KNOWN_FUNCTIONS_H

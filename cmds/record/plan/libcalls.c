@@ -171,8 +171,8 @@ int libcall_hook_of(const char *name, bool by_plt)
 }
 
 /*
- * Adds a call that the probe takes over. A probe that was loaded after the program cannot interpose
- * the function by its name.
+ * Adds a call of a function that the probe replaces. A probe that was loaded after the program
+ * cannot interpose the function by its name, so the call itself is changed.
  */
 static void add_hook(const struct plt_entry *e, struct plan_call_site call, struct strbuf *out)
 {

@@ -83,7 +83,8 @@ struct known_module {
  * the control thread uses them. The struct starts as { 0 }.
  *
  * @reads_as_peer: set after rights_enter(). Only files that the peer may read are then used
- * @nr_left_out: the number of files beyond the limit
+ * @nr_left_out: the number of requests for files beyond KNOWN_MODULES_MAX. Each request for such a
+ *               file counts
  */
 struct known_modules {
 	struct known_module *first;

@@ -48,7 +48,8 @@ static int add_names(struct finding *f, const struct known_functions *known)
 	int ret = 0;
 
 	/*
-	 * The names are added once. As a program and as a library, the file has the same functions.
+	 * The file may be searched twice, as a program and as a library. It has the same functions
+	 * in both cases, so only the first search adds names.
 	 */
 	if (unnamed->nr)
 		return 0;
@@ -107,7 +108,8 @@ static void choose_functions(struct finding *f, const struct known_functions *kn
 }
 
 /*
- * Reports the result to each rule. A rule that takes functions out matches all patchable functions.
+ * Reports to the rules which functions they match, and the reasons why functions cannot be patched.
+ * A rule that takes functions out matches all patchable functions.
  */
 static void note_matches(struct finding *f, const struct known_functions *known, const bool *chosen)
 {

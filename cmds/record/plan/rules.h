@@ -1,5 +1,6 @@
 /*
- * Makes the rules of a plan from triggers, with the parts that the probe needs. Each is made once.
+ * Makes the rules of a plan from triggers. A rule has the parts of a trigger that the probe needs.
+ * Equal rules are made only once.
  */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_RULES_H
 #define UTRAIL_CMDS_RECORD_PLAN_RULES_H

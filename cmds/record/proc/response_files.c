@@ -17,7 +17,10 @@
 #include "utils/builddb/compiler/arguments.h"
 #include "utils/builddb/compiler/command.h"
 
-/* The maximum number of response files of a command that are read. Later ones are not expanded. */
+/*
+ * The maximum number of response files of a command that are read and recorded. Readers read later
+ * ones when they make the build database (utils/builddb/compdb.c).
+ */
 #define NAMES_MAX 200
 
 /*
@@ -126,8 +129,8 @@ static int note_name(struct reading *reading, const char *name)
 }
 
 /*
- * True when the task has ended. Its names can then not be resolved. The file is looked up at the
- * end instead.
+ * True when the task has ended. Its names can then not be resolved, so the file is not recorded.
+ * Readers read the file when they make the build database.
  */
 static bool has_gone(const struct view *view)
 {
@@ -165,7 +168,8 @@ void response_files_write(struct proc_log *log, const struct view *view,
 	if (!may_have_some(execution))
 		return;
 	/*
-	 * Without memory, response files are read at the end, and missing ones are reported then.
+	 * Without memory, nothing is recorded. Readers then read the response files when they make
+	 * the build database, and report missing ones.
 	 */
 	if (compiler_command(execution, &argv, &kind) == 0 && kind != COMPILER_NONE)
 		arguments_expand_from(&argv, &reading.source, &read);

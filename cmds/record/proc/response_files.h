@@ -1,6 +1,6 @@
 /*
  * Response files (@FILE) of compilers. They are read when the compiler begins, because they may be
- * removed before the end.
+ * removed before the recording ends.
  */
 #ifndef UTRAIL_CMDS_RECORD_PROC_RESPONSE_FILES_H
 #define UTRAIL_CMDS_RECORD_PROC_RESPONSE_FILES_H

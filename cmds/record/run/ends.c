@@ -105,6 +105,9 @@ int ends_tell(struct end *end, const struct msg *msg)
 			 "may have been the cause: try without it, and with -e or fewer functions "
 			 "(-P)",
 			 end->pid, WTERMSIG(end->status), strsignal(WTERMSIG(end->status)));
-	/* An exit without a signal is the parent's business, and the parent may already know it. */
+	/*
+	 * The exit status of a process that no signal has ended concerns only its parent, so the
+	 * result is 0.
+	 */
 	return WIFSIGNALED(end->status) ? end->status : 0;
 }

@@ -211,8 +211,8 @@ static int describe_too_deep(const struct run *run, const struct tasks *tasks, s
 }
 
 /*
- * Makes a line such as "calls from libnode.so.108 (builtin functions of V8)". The words are those
- * of -v during the recording.
+ * Makes a line such as "calls from libnode.so.108 (builtin functions of V8)". The words in
+ * parentheses are also in a message that `record -v` prints.
  */
 static int describe_kept_returns(const struct recorder *rec, struct info *info)
 {
@@ -316,7 +316,10 @@ int infofile_default_opts(const struct run *run, struct uft_err *err)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
 
-	/* Readers must show acts of processes, and most of these are outside of functions. */
+	/*
+	 * Most acts of processes are outside of functions. Readers show such acts only with
+	 * --event-full.
+	 */
 	if (run->settings.proc_way)
 		strbuf_addstr(&text, "--event-full\n");
 

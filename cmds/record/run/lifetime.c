@@ -84,7 +84,7 @@ static void reap_program(void *arg)
 
 		if (pid == 0 || (pid < 0 && errno == EINTR))
 			return;
-		/* If wait4() fails, another process has already waited for the program. */
+		/* If wait4() fails, the status stays RECORDER_STATUS_UNKNOWN. */
 		if (pid == life->program)
 			life->end->status = status;
 	} else if (!peer_has_ended(rec->program_fd, 0)) {

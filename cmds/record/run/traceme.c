@@ -14,7 +14,8 @@
 #include "utils/base/containers/strbuf.h"
 
 /*
- * The number of a field in /proc/<pid>/stat. It has the stack pointer with which a program starts.
+ * The number of the field in /proc/<pid>/stat that has the stack pointer with which a program
+ * starts.
  */
 #define STAT_START_STACK 28
 
@@ -89,7 +90,10 @@ void traceme_let_go(struct traceme *seen)
 			if (stop.si_status >> 8 || !let_go(seen, stop.si_pid))
 				return;
 		} else {
-			/* The stop of an untraced child is handled by the shell. */
+			/*
+			 * An untraced child was stopped, for example by Ctrl-Z. The report of its
+			 * stop is taken, so that the next waitid() does not return it again.
+			 */
 			waitid(P_PID, stop.si_pid, &stop, WSTOPPED | WNOHANG | __WALL);
 		}
 	}

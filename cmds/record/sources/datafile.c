@@ -82,7 +82,10 @@ static struct tally tally(const char *data, size_t len)
 	return sum;
 }
 
-/* The LOST record comes first. It states the number of records that are missing at this place. */
+/*
+ * Appends @parts. If records before them were lost, a LOST record with the number of these records
+ * comes first.
+ */
 static int append_with_lost(struct store *store, int stream, struct ring_sink *sink,
 			    const struct iovec *parts, int nr)
 {
@@ -137,7 +140,10 @@ static void drop_records(struct writers *writers, struct ring_sink *sink, const 
 {
 	const struct tally lost = tally_parts(parts, nr);
 
-	/* sink_finish() adds all losses of the producer, which include @lost.told. */
+	/*
+	 * @lost.told is not added to records_lost here, because sink_finish() adds all losses of
+	 * the producer, which include @lost.told.
+	 */
 	atomic_fetch_add(&writers->records_lost, lost.records);
 	sink->untold += lost.records + lost.told;
 }

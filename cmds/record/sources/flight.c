@@ -107,8 +107,9 @@ static uint64_t merge_key_of(const struct saving *s)
 }
 
 /*
- * Put the segment at @position before the copy. Returns false when the segment is damaged, or was
- * overwritten meanwhile. If it was overwritten, so were all older segments.
+ * Copy the segment at @position into the room, directly below the newer segments that were already
+ * copied. Returns false when the segment is damaged, or was overwritten meanwhile. If it was
+ * overwritten, so were all older segments.
  */
 static bool copy_segment(struct saving *s, uint64_t position, uint64_t head)
 {
@@ -330,7 +331,10 @@ unsigned flight_save_all(struct writers *writers)
 {
 	unsigned nr = 0;
 
-	/* Writers return rings, so the lock keeps them out. */
+	/*
+	 * The lock keeps writers out: they free the rings of ended threads, and new threads may get
+	 * these rings.
+	 */
 	pthread_rwlock_wrlock(&writers->processes->live_lock);
 	for (struct process *p = writers->processes->live; p; p = p->next_live) {
 		for (uint32_t i = 0; i < process_rings_in_use(p); i++)

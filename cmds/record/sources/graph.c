@@ -80,7 +80,7 @@ static int match_function(struct filters *filters, struct text name, struct choi
 			      : trigger.flags & TRIGGER_FILTER ? &choice->in
 							       : NULL;
 
-	/* For the kernel, white space ends a name. */
+	/* The kernel reads a name up to the next white space, so a line break ends each name. */
 	if (list)
 		strbuf_addf(list, "%s\n%c", copy, '\0');
 	return 0;

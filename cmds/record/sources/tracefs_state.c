@@ -211,7 +211,10 @@ static int start_keeper(struct tracefs_state *state, int dir_fd, const struct sa
 
 	if (pid == 0) {
 		if (fork() == 0) {
-			/* The descriptors that the keeper needs get numbers that are not in use. */
+			/*
+			 * The descriptors that the keeper needs first get numbers from 10 on. So
+			 * dup2() to the numbers 0 to 2 closes none of them.
+			 */
 			int dir = fcntl(dir_fd, F_DUPFD_CLOEXEC, 10);
 			int in = fcntl(life[0], F_DUPFD_CLOEXEC, dir + 1);
 			int out = fcntl(done[1], F_DUPFD_CLOEXEC, in + 1);

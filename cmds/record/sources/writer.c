@@ -99,8 +99,8 @@ static uint64_t look_at_segment(const struct process *proc, struct ring *r, uint
  * The maximum number of segments in one write. Larger writes are faster, but a write of more than
  * half of a ring would make a producer wait.
  *
- * With --max-size a write has one segment, because the store counts bytes before they are
- * compressed.
+ * With --max-size a write has one segment. Before a write, the store counts its bytes as if they
+ * were not going to be compressed. A larger write would reach the limit too early.
  */
 static int parts_at_a_time(const struct writers *writers, const struct process *proc)
 {
@@ -182,7 +182,7 @@ static void free_ring(struct ring *r)
 }
 
 /*
- * Empty and return ring @index, whose owner does not use it any more.
+ * Empty ring @index, whose owner does not use it any more, and make it free for other threads.
  *
  * @nr_tasks: the number of tasks whose rings are closed together
  */

@@ -164,7 +164,10 @@ static int dir_publish(struct store *store, const char *name, const struct iovec
 	int dir_fd = fd_of(store);
 	struct rights paused cleanup_rights_pause = rights_pause();
 
-	/* A later recorder deletes only files with known names. */
+	/*
+	 * A later recorder deletes only files with known names. So a file with another name is not
+	 * created.
+	 */
 	if (!datadir_has_name(name))
 		return err_set_errno(err, -EINVAL, "cannot create '%s'", name);
 	snprintf(tmp, sizeof(tmp), DATADIR_TMP("%s"), name);

@@ -152,7 +152,8 @@ static int check_names(int dir_fd, const char *path, struct uft_err *err)
 
 /*
  * Delete the files that mark the directory as a recording (@is_last), or all other files. The
- * caller deletes the other files first, so a killed recorder still leaves a recording.
+ * caller deletes the other files first. If the recorder is killed before the end, the directory
+ * still counts as a recording.
  */
 static int remove_files(int dir_fd, const char *path, bool is_last, struct uft_err *err)
 {

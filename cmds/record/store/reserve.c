@@ -14,12 +14,12 @@
 
 /* The unit of st_blocks (stat(2)). */
 #define BLOCK_BYTES 512
-/* At most this part of the free disk space is reserved. */
+/* A file reserves at most 1/PART of the free disk space at a time. */
 #define PART	    64
 
 /*
- * Returns the bytes that a file of @size bytes reserves at a time. They are the largest power of
- * two up to @size, or 0 for a small file.
+ * Returns the number of bytes that a file of @size bytes reserves at a time. It is the largest
+ * power of two up to @size, but at most RESERVE_MAX. It is 0 for a file smaller than RESERVE_MIN.
  */
 static uint64_t step_of(uint64_t size)
 {

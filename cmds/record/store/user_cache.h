@@ -23,7 +23,8 @@
  * - The recorder has more rights than its user (setuid), or uses the rights of another user at the
  *   moment (rights_enter()).
  * - $XDG_CACHE_HOME, or $HOME if the former is not set, is not an absolute path.
- * - The directory or its parent directory belongs to another user.
+ * - The directory "utrail", the directory around it, or $HOME (if it is used) belongs to another
+ *   user.
  * - Others may write to the directory "utrail".
  */
 int user_cache_open(void);

@@ -28,7 +28,8 @@ struct too_deep {
  * @stream: task.txt
  * @tids: the ids of all tasks with records. An id may be in the list more than once
  * @owners: the process of each task
- * @nr_stack_tids: the number of new ids, which stacks and tasks of unknown processes have got
+ * @nr_stack_tids: the number of new ids that were given. A stack that a program has made gets a new
+ *                 id, and so does a task that is not known to be a thread of its process
  * @map_error: the first error of writing a session's map
  * @too_deep: the number of calls without a frame, for each task that has such calls
  * @nr_too_deep: the sum of the numbers in @too_deep

@@ -23,7 +23,10 @@ const char *callable_items_of(struct callable_items *items, uint32_t nr)
 	return text;
 }
 
-/* Answers the question of -a with all parameters, and the result, if @about requests them. */
+/*
+ * Chooses the values for -a. They are all parameters and the result, as far as @about requests
+ * them.
+ */
 static int ask_callable(void *self, int about, struct argfound *found)
 {
 	const struct callable *c = self;

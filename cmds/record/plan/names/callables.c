@@ -85,7 +85,10 @@ static int append_symbol(struct callables *all, const struct callable *c)
 	return store_append_to(all->store, SYM_FILE, &text);
 }
 
-/* Writes the debug information with which readers show the values, at once. */
+/*
+ * Writes the debug information with which readers show the values. Like the symbol, it is written
+ * at once.
+ */
 static int append_debug(struct callables *all, const struct callable *c)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
