@@ -17,8 +17,8 @@
 /*
  * @names: for each function, its name and the text that follows it up to the end of the line
  * @tasks: for each task->index, the text between the kind of event and the name
- * @second_ns, @second_text: the second of the last line, and the beginning of all lines of that
- *         second
+ * @second_ns, @second_text: the whole second in which the time of the last line is, and the
+ *         beginning of all lines of that second
  */
 struct chrome {
 	struct nest nest;

@@ -14,7 +14,7 @@
 #include "utils/export/page/source_text.h"
 #include "utils/object/build_id.h"
 
-/* The limit of a line. Longer lines are usually in generated files. */
+/* The most bytes of a line; the rest is cut off. Longer lines are usually in generated files. */
 #define LINE_BYTES 300
 #define NS_PER_S   1000000000ULL
 

@@ -98,7 +98,7 @@ bool compact_decode(struct compact_coder *coder, const struct compact_head *head
  * A block that is read call by call (compact_step.h). compact_block_rest() decodes the rest of it.
  *
  * @coder: borrowed; only one block at a time may be open with it
- * @in: the next token in the body, after which COMPACT_SLACK bytes are readable
+ * @in: the next token in the body; after the body, COMPACT_SLACK bytes are readable
  * @end: the end of the tokens
  */
 struct compact_block {

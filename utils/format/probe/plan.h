@@ -62,8 +62,8 @@ enum plan_rule_flags {
 	PLAN_FILTER = 1U << 0,	 /* opt in: this function and the functions that it calls */
 	PLAN_NOTRACE = 1U << 1,	 /* opt out: this function and the functions that it calls */
 	PLAN_DEPTH = 1U << 2,	 /* the number of levels, counted from this call */
-	PLAN_TIME = 1U << 3,	 /* the time threshold while inside */
-	PLAN_SIZE = 1U << 4,	 /* the size threshold while inside */
+	PLAN_TIME = 1U << 3,	 /* the time threshold during the call */
+	PLAN_SIZE = 1U << 4,	 /* the size threshold during the call */
 	PLAN_CALLER = 1U << 5,	 /* keep this call and its callers; if any rule has this flag, all
 				  * other calls are dropped */
 	PLAN_TRACE = 1U << 6,	 /* keep the call, however short */
@@ -71,7 +71,7 @@ enum plan_rule_flags {
 	PLAN_TRACE_OFF_AT = 1U << 8, /* switch recording off */
 	PLAN_FINISH = 1U << 9,	     /* record this ENTRY, and nothing afterwards */
 	PLAN_CALLSITE = 1U << 10,    /* record the call site */
-	PLAN_RECOVER = 1U << 11,     /* let the program see its own return addresses while inside */
+	PLAN_RECOVER = 1U << 11,     /* the program sees its own return addresses during the call */
 	PLAN_READ = 1U << 12,
 	PLAN_LOCATION = 1U << 14, /* only functions with this flag are recorded, if any has it */
 	PLAN_LOCATION_OUT = 1U << 15, /* the function is not recorded itself */
@@ -134,8 +134,8 @@ enum plan_cond_kind {
  * @string: enum capture_op: the step that reads the string
  * @compare: enum plan_compare
  * @starts_alternative: this comparison follows an "or"
- * @value: a number. For a text or an automaton, it is its offset in bytes from the end of the last
- *         comparison
+ * @value: a number. For a comparison with a text or an automaton, @value is the offset of the text
+ *         or the automaton, in bytes from the end of the last comparison
  */
 struct plan_cond {
 	uint8_t kind; /* enum plan_cond_kind */

@@ -1,4 +1,4 @@
-/** The whole recording in the page. */
+/** A recording in the page. */
 import { encodeTexts } from "../data/decode.js";
 import { Task } from "./task.js";
 import { makeLanes } from "./lanes.js";

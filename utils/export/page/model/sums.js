@@ -122,8 +122,8 @@ class RangeSummer {
 	}
 
 	/**
-	 * Counts the calls that were open at first if they are unknown (knowsOpen is false). Such a
-	 * call is known, and counted, when it ends.
+	 * Counts the calls that were open at the range's beginning, if they are unknown (knowsOpen
+	 * is false). Such a call becomes known, and is counted, when it ends.
 	 */
 	#countEnds() {
 		const { task, sums, open, to } = this;

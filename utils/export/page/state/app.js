@@ -11,7 +11,7 @@ import { nextPoint } from "../model/events.js";
 /** The time between zooming and the change of the address, in ms. */
 const SETTLE_MS = 250;
 
-/** The parts that recordings of a page share. */
+/** The data that all recordings of a page share. */
 class Shared {
 	/** @param {State} state */
 	constructor(state) {
@@ -54,7 +54,7 @@ export class App {
 		this.search = new Search(recording, "");
 		/** True until all calls were read. */
 		this.isReading = true;
-		/** True until the search is complete. */
+		/** True while a search is not complete. */
 		this.isLooking = false;
 		/** @type {Bar | null} */
 		this.selected = null;

@@ -90,7 +90,7 @@ export function fromFragment(fragment, recording, first) {
 		new Set((parts.get(key) || "").split(",").filter(Boolean).map(Number).filter(Number.isFinite));
 	const view = (parts.get("view") || "").toLowerCase(), order = parts.get("sort");
 	const of = parts.get("of");
-	// "Flame graph", the label of the tab, is a view, too.
+	// The label of the tab, "Flame graph", also stands for the view "flame".
 	state.view = VIEWS.find((name) => view.startsWith(name)) || first;
 	state.order = ORDERS.find((name) => name === order) || "start";
 	state.range = parseRange(parts.get("range") || "", recording);
