@@ -97,9 +97,9 @@ static inline bool planned_leaves_out(const struct thread *t, uint64_t addr)
 }
 
 /*
- * Stores @entry in @word of a table for the stub. It then looks whether the plan was replaced.
- * plans.c stores the new plan before it empties the tables. So one of the two threads sees the
- * other's store.
+ * Stores @entry in @word of a table for the stub, and then looks whether the plan was replaced.
+ * plans.c stores a new plan before it empties the tables. So either this thread sees the new plan
+ * and takes @entry back, or plans.c also removes @entry.
  */
 static inline void planned_note(struct planned *p, uint64_t *word, uint64_t entry)
 {

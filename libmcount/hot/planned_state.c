@@ -283,7 +283,7 @@ static void prepare_plan(struct planned *p, const struct live_plan *plan)
 
 /*
  * This thread stores @taking before it checks probe.live. plans.c stores probe.live before it looks
- * at @taking. So one of the two sees the other's store.
+ * at @taking. So either this thread sees the new plan, or plans.c sees that the old one is needed.
  */
 void planned_take_up(struct thread *t)
 {

@@ -45,8 +45,9 @@ void ring_wake_writer(struct ring *r)
 	uint32_t writer = r->index % probe.nr_writers;
 
 	/*
-	 * The fence stands between our store and our load. The writer has a fence between its store
-	 * and its last look. Because of both, one of the two sees the other's store.
+	 * This thread stores the ring's head before it loads @sleeping. The writer stores @sleeping
+	 * before it looks at heads once more. Because of the fences between these steps, this
+	 * thread sees that the writer sleeps, or the writer sees the new records.
 	 */
 	atomic_thread_fence(memory_order_seq_cst);
 	if (atomic_load(&probe.control->writers[writer].sleeping))

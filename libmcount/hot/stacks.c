@@ -51,8 +51,8 @@ static bool is_alternate(uint64_t slot)
 }
 
 /*
- * True when all memory from @low to @high is mapped, as within one stack. Between two stacks that
- * the system has made there is a gap or an unreadable page.
+ * True when all memory from @low to @high is mapped, as within one stack, and is at most FAR bytes.
+ * Between two stacks that the system has made there is a gap or an unreadable page.
  */
 static bool is_contiguous(uint64_t low, uint64_t high)
 {
@@ -83,7 +83,10 @@ static bool is_in_range(const struct thread *t, uint64_t slot)
 	return slot >= t->low && slot <= t->high + SLACK;
 }
 
-/* True when a thread's first call is on its own stack, at whose end pthread_self() points. */
+/*
+ * True when a thread's first call is on its own stack. This is assumed for the main thread, and when
+ * gettid(2) is forbidden. The own stack of any other thread ends where pthread_self() points.
+ */
 static bool begins_at_home(const struct thread *t, uint64_t slot)
 {
 	uint64_t end = (uint64_t)pthread_self();

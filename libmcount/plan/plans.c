@@ -409,8 +409,9 @@ static void choose_counters(const struct plan_view *view)
 }
 
 /*
- * Stores ranges of code. A return address that lies in one of them is not replaced. This is done
- * before any patch could replace one. Entries are copied one at a time, since there may be many.
+ * Stores ranges of code. A return address that lies in one of them is not replaced. The ranges must
+ * be stored before a patch can replace return addresses. Entries are copied one at a time, since
+ * there may be many.
  */
 static void keep_callers(const struct plan_view *view)
 {
@@ -503,7 +504,7 @@ int plans_add_patches(const void *image, uint64_t bytes)
 	struct plan_view view;
 	int ret;
 
-	/* A stopped thread may hold the lock. It may be this thread. */
+	/* A thread that was stopped at any point, perhaps this one, may hold one of the locks. */
 	if (!module_try_lock())
 		return -EAGAIN;
 	if (pthread_mutex_trylock(&plans.lock) == 0) {

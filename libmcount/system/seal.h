@@ -15,8 +15,9 @@ void seal_all(void);
 
 /*
  * COLD, among the first functions of the probe that run. True when this process has more than
- * @expected filters, the number with which the recorder's programs begin. Makes only system calls
- * that the dynamic linker has just made.
+ * @expected filters, the number with which the recorder's programs begin. If there is a /proc, but
+ * the number cannot be read, the result is true, too. Makes only system calls that the dynamic
+ * linker has just made.
  */
 bool seal_was_before(unsigned expected);
 

@@ -166,7 +166,7 @@ static void put_register(struct capture_run *run, const struct capture_step *ste
 	put_bytes(run, value, MIN(step->bytes, (uint16_t)VALUE_BYTES_MAX));
 }
 
-/* Writes a text of the probe's own (CAPTURE_TEXT). Its address is not a pointer of the program. */
+/* Writes a text from memory of the probe (CAPTURE_TEXT), which is always readable. */
 static void put_own_text(struct capture_run *run, uint32_t index)
 {
 	const struct capture_text *texts = (const struct capture_text *)word_at(run,
