@@ -110,7 +110,10 @@ static int make_room(struct compdb *db)
 	return 0;
 }
 
-/* Add an entry under its key. The table takes over both texts. */
+/*
+ * Add an entry under its key. The table takes over the text of @entry. It takes over the text of
+ * @key, too, unless an older entry has this key.
+ */
 static int add_db_entry(struct compdb *db, struct strbuf *entry, struct strbuf *key)
 {
 	size_t same = (uintptr_t)strmap_get(&db->by_key, key->data);

@@ -67,7 +67,7 @@ static const char *of_symbols(const struct elf_file *file, uint32_t type)
 
 /*
  * Recognise a stripped program of OCaml or Haskell, which has no other marks, by the names in
- * texts[]. A program of another language that contains such a name is recognised, too.
+ * texts[]. A program of another language with such a name counts as OCaml or Haskell, too.
  */
 static const char *of_texts(const struct elf_file *file)
 {

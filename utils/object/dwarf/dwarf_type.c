@@ -17,7 +17,7 @@
  * The number of skipped bytes that count as one step: skipping bytes between entries is work, too.
  */
 #define BYTES_PER_STEP 16
-/* The most bytes of all names of an enum. The output of compilers has far fewer. */
+/* The most bytes of the definition of an enum. The output of compilers needs far fewer. */
 #define ENUM_MAX       (4U << 20)
 
 static bool spend(struct dwarf_loader *loader, uint64_t steps)

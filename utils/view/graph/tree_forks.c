@@ -31,7 +31,10 @@ int tree_find_children(struct tree *tree)
 	return 0;
 }
 
-/* Returns the index in tree->children for a child of @parent that was forked at @from_ns. */
+/*
+ * Returns the index in tree->children of the first child of @parent that was forked at @from_ns or
+ * later. If there is none, returns the index after the children of @parent.
+ */
 static size_t first_child(const struct tree *tree, const struct task *parent, uint64_t from_ns)
 {
 	size_t low = 0;

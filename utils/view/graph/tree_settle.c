@@ -139,7 +139,7 @@ static struct tree_node *find_child(const struct tree_node *parent, const struct
 
 /*
  * Guess the node of an inherited call that has no name, and from which the parent process has
- * returned. It is the callee of @parent whose first call began last before @until_ns.
+ * returned. It is the callee of @parent whose first call began last, but not after @until_ns.
  *
  * @callee: a function that the guessed node must have called, or NULL
  */
@@ -161,8 +161,8 @@ static struct tree_node *guess_child(const struct tree_node *parent, const struc
 }
 
 /*
- * Find the places of a forked child's inherited calls. They are found by their names, or by the
- * calls that its parent had open at the fork.
+ * Find the places of a forked child's inherited calls: by the calls that its parent had open at the
+ * fork, or else by the names of the calls. The place of a call without a name is guessed.
  *
  * @into: @into[i + 1] is the place of the call at depth i, or NULL
  */

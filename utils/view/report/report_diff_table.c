@@ -10,7 +10,7 @@
 #include "utils/pipeline/kinds/event_kinds.h"
 #include "utils/view/report/report_diff_rows.h"
 
-/* The work of see_counter() for each counter of a recording. */
+/* The data of see_counter(), which is called for each kind of event of a recording. */
 struct search {
 	struct diff_table *adds_to; /* gets the names that it does not have yet; may be NULL */
 	const struct diff_table *table;

@@ -406,7 +406,8 @@ bool kernelformat_clean(struct text format, struct strbuf *out, bool *has_print)
 	if (text_left(&format) > FORMAT_BYTES_MAX || !clean_head(&in, out))
 		return false;
 	/*
-	 * A blank line follows the fields of all records, and another one the fields of this event.
+	 * A blank line follows the fields that all events have. Another one follows the fields that
+	 * only this event has.
 	 */
 	while (nr_blank < 2 && text_line(&in, &line, &whole)) {
 		if (text_left(&line) && !read_field(line, &declaration))
