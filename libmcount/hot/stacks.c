@@ -84,8 +84,8 @@ static bool is_in_range(const struct thread *t, uint64_t slot)
 }
 
 /*
- * True when a thread's first call is on its own stack. This is assumed for the main thread, and when
- * gettid(2) is forbidden. The own stack of any other thread ends where pthread_self() points.
+ * True when a thread's first call is on its own stack. This is assumed for the main thread, and
+ * when gettid(2) is forbidden. The own stack of any other thread ends where pthread_self() points.
  */
 static bool begins_at_home(const struct thread *t, uint64_t slot)
 {
