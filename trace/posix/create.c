@@ -154,8 +154,8 @@ static int make_view(struct making *making, const struct pxt_registry *registry)
 }
 
 /*
- * Starts the keeper. If there is no keeper, the process that opens the log finishes it, and the
- * process that makes the next stream frees the memory.
+ * Starts the keeper. If there is no keeper, the process that opens the log completes it, and the
+ * next process that makes or ends a stream frees the memory (pxt_sweep()).
  */
 static void start_keeper(struct making *making)
 {

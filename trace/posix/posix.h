@@ -289,8 +289,8 @@ const char *pxt_names_get(const struct pxt_names *names, uint32_t id, char text[
 
 /*
  * view.c. pxt_view_wait() waits until no thread of this process is in the stream. It returns false
- * at once if the calling thread is in the stream, and after @tries checks if another thread is. The
- * last 1000 checks take 1 ms each.
+ * after @tries checks, of which the last 1000 take 1 ms each. It returns false at once if the
+ * calling thread is in a stream and has a struct of its own (struct pxt_thread).
  */
 int pxt_view_set(struct pxt_view *view, struct pxt_stream *stream, size_t bytes, uint32_t serial);
 bool pxt_view_wait(struct pxt_view *view, int tries);

@@ -96,8 +96,8 @@ enum pxt_log_policy {
 #define PT_LOG_BUFFER 32768
 
 /*
- * A log being written. The functions return 0, or a negative errno. After an error the log is
- * unchanged.
+ * A log being written. The functions return 0, or a negative errno. If pxt_log_append() fails, the
+ * log does not get the event, but a log that loops may have dropped its oldest events.
  *
  * @header: the current values; each flush writes them
  * @in_file: the end of the records that are completely in the file

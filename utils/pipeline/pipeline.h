@@ -245,7 +245,7 @@ int pipeline_follow(struct pipeline *pipe, uint64_t until_ns, const struct view 
 
 /*
  * Returns the number of threads that can share the work, at most @wanted. It is 1 when the order of
- * tasks matters, or when there is little work.
+ * tasks matters, when there are filters or recorded values, or when there is little work.
  */
 size_t pipeline_threads(const struct pipeline *pipe, size_t wanted);
 

@@ -18,8 +18,8 @@ void script_values_deinit(struct script_values *values)
 }
 
 /*
- * Load an integer of unknown type. A negative int in a register may have zeros above it. As in
- * views, the largest 65535 numbers of 32 bits count as negative.
+ * Load an integer of unknown type. A register with a negative int may have zeros in its upper half.
+ * As in views, the largest 65535 numbers of 32 bits count as negative.
  */
 static int64_t load_auto(const struct arg_value *value, bool big)
 {
@@ -28,7 +28,7 @@ static int64_t load_auto(const struct arg_value *value, bool big)
 	return v > 0xffff0000LL && v <= 0xffffffffLL ? (int32_t)v : v;
 }
 
-/* Load an enum. It has 32 bits in C, so a negative value in a register has zeros above it. */
+/* Load an enum of 32 bits. A register with a negative one may have zeros in its upper half. */
 static int64_t load_enum(const struct arg_value *value, bool big)
 {
 	int64_t v = arg_value_signed(value, big);

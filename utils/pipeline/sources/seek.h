@@ -20,7 +20,9 @@
  * Position the fresh @src, whose end_offset is set, at the start of a record. All records before
  * the new position are earlier than @time_ns. Some records after the position may be earlier, too.
  *
- * Returns false, with @src unchanged, if the file is short, or if its times are out of order.
+ * Returns false, with @src unchanged, if the file must be read from its start. The reason may be
+ * that the file is short or damaged, that its times are out of order or count from 1970, or that no
+ * record is earlier than @time_ns.
  */
 bool seek_time(struct src_user *src, uint64_t time_ns);
 
