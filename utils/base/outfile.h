@@ -36,7 +36,7 @@ struct outfile {
  * file. A new file gets @mode and the umask.
  *
  * A device, a pipe, and a file whose owner or group we may not give to a new file are written in
- * place. A block device, and a pipe without a reader, are errors.
+ * place. A block device, a socket, and a pipe without a reader are errors.
  */
 int outfile_open(struct outfile *out, const char *path, mode_t mode, struct uft_err *err);
 
@@ -49,7 +49,7 @@ int outfile_open(struct outfile *out, const char *path, mode_t mode, struct uft_
  */
 int outfile_publish(struct outfile *out, struct uft_err *err);
 
-/* Close the file, and remove it if it was not published. */
+/* Close the file. A file that still has a random name is removed. */
 void outfile_deinit(struct outfile *out);
 
 #define cleanup_outfile __attribute__((__cleanup__(outfile_deinit)))

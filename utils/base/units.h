@@ -19,7 +19,7 @@
 
 /*
  * Parse "1.5ms", "200", "2s", "1min" to nanoseconds. Returns 0, -EINVAL with a text that names the
- * accepted form, or -ERANGE above 2^63 ns.
+ * accepted form, or -ERANGE from 2^63 ns on.
  *
  * Units are ns(nsec) us(usec) ms(msec) s(sec) m(min), in any case; ns by default. Digits below one
  * nanosecond are cut.
@@ -27,8 +27,8 @@
 int parse_time(const char *text, uint64_t *time_ns, struct uft_err *err);
 
 /*
- * Write a time in the form of parse_time(), in the largest unit: "1ms", "1.5us", "999ns". Digits
- * after the third are cut: uftrace accepts no more.
+ * Write a time in the form of parse_time(), in the largest unit up to s in which it is at least 1:
+ * "1ms", "1.5us", "999ns". Digits after the third are cut: uftrace accepts no more.
  */
 void format_time(uint64_t time_ns, struct strbuf *out);
 
