@@ -247,7 +247,7 @@ static bool serve_ready(struct control *ctl, struct conversation *talk)
 
 /*
  * Work takes long with large files or on slow machines, so the waiting peer is told to wait longer.
- * If the socket has no room for the message, it is dropped: the recorder does not wait.
+ * If the socket has no room for this message, the message is dropped: the recorder does not wait.
  */
 void control_tick(void *arg)
 {

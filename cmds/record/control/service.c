@@ -70,8 +70,9 @@ static bool program_runs(const struct service *svc)
 }
 
 /*
- * Answer with the time up to which the records are complete. Maps and symbols are always complete,
- * because this thread writes them between two answers.
+ * Answer with the time up to which the records are complete. Symbols are always complete, because
+ * this thread writes them between two answers. A map is written before the records that need it
+ * (tasks_announce()).
  */
 static int tell_progress(struct service *svc, struct request_answer *answer)
 {

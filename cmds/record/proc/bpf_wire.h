@@ -48,7 +48,7 @@ enum wire_text {
 #define WIRE_IS_LEADER	  8U  /* exit: the first thread has ended, and other threads still run */
 #define WIRE_IS_LAST	  16U /* exit: the last thread has ended, and it was not the first thread */
 #define WIRE_IS_OF_GROUP  32U /* exit: the whole process was ended, and not only this thread */
-#define WIRE_IS_URGENT	  64U /* exec: the arguments name a file that may soon be removed */
+#define WIRE_IS_URGENT	  64U /* WIRE_BECAME: the arguments name a file that may soon be removed */
 
 /*
  * A record.

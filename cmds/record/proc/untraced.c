@@ -10,8 +10,8 @@
 #include "arch/syscalls.h"
 
 /*
- * The maximum number of bytes that are read of struct clone_args. No kernel knows more. If there
- * are more bytes, the kernel requires that they are zeros.
+ * The maximum size of a struct clone_args that is changed. The struct of every kernel is smaller. A
+ * larger struct stays unchanged.
  */
 #define ARGS_MAX 256UL
 

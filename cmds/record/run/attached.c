@@ -257,7 +257,10 @@ static bool leave_all(struct run *run, struct attachment *a, const struct attach
 	return all_left;
 }
 
-/* Report the ends of the processes. The first process that failed gives the status of `record`. */
+/*
+ * Report the ends of the processes. The first process that a signal has ended gives the status of
+ * `record`.
+ */
 static void tell_ends(struct run *run, struct end *ends)
 {
 	for (size_t i = 0; i < run->nr_pids; i++) {

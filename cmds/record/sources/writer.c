@@ -149,7 +149,7 @@ static uint64_t drain_segments(struct writers *writers, struct process *proc,
 
 /*
  * Empties both rings of a task. A payload is committed before its record. So when a record is in
- * its file, its payload follows with the next look at the latest.
+ * its file, its payload follows at the latest when a writer next looks with @everything.
  */
 static uint64_t drain_ring(struct writers *writers, struct process *proc, uint32_t index,
 			   bool everything)

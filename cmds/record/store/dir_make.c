@@ -174,7 +174,10 @@ static int remove_files(int dir_fd, const char *path, bool is_last, struct uft_e
 
 static int remove_all(int dir_fd, const struct spot *spot, struct uft_err *err)
 {
-	/* A recording without `info` gets a marker. On a full disk the marker cannot be made. */
+	/*
+	 * The directory gets a marker if it has none, since a recording may lack `info`. On a full
+	 * disk the marker cannot be made.
+	 */
 	int marker = openat(dir_fd, MARKER, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
 
 	if (marker >= 0)
