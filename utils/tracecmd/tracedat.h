@@ -94,9 +94,9 @@ struct tracedat {
 
 /*
  * Read everything except the records. Damaged parts are noted and left out. Returns 0, or a
- * negative error with @err: -EINVAL when @path is no trace.dat of these versions, -EDQUOT when
- * reading it costs more than @limit, -EBADMSG when the place of its records is missing, or -ENOSYS
- * when this build cannot unpack it.
+ * negative error with @err: -EINVAL when @path is no trace.dat of these versions or is packed by an
+ * unknown method, -EDQUOT when reading it costs more than @limit, -EBADMSG when the place of its
+ * records is missing, or -ENOSYS when this build cannot unpack it.
  */
 int tracedat_open(struct tracedat *file, const char *path, enum tracedat_limit limit,
 		  struct uft_err *err);

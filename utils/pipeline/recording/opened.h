@@ -56,8 +56,8 @@ size_t opened_begin(struct opened *opened, const struct task *task, const struct
 		    uint64_t start_ns);
 
 /*
- * Write an ENTRY at @start_ns for each open call to @events, and a SCHED_OUT if the task is off the
- * CPU.
+ * Write to @events an ENTRY at @start_ns for each open call from index opened->first on, and a
+ * SCHED_OUT if the task is off the CPU.
  */
 void opened_put(const struct opened *opened, uint64_t start_ns, struct event *events);
 
