@@ -29,7 +29,7 @@ void arch_write_gate(uint8_t gate[ARCH_GATE_BYTES], const uint64_t *cell)
 }
 
 /*
- * Writes code that returns at once, in place of a hook. Most hooks return to their caller. XRay's
+ * Writes code that only returns, in place of a hook. Most hooks return to their caller. XRay's
  * exit hook, which is reached by a jump, returns to the caller of the function.
  */
 void arch_write_pass(uint8_t pass[ARCH_PASS_BYTES])

@@ -169,8 +169,8 @@ static inline void put_instant(struct thread *t, const uint64_t *slot, uint64_t 
 }
 
 /*
- * Calls of setjmp(3) by their buffers, for the second return. If two threads write one entry at
- * once, @env or @sp does not fit the other members, and the call is lost.
+ * Calls of setjmp(3) by their buffers, for the second return. If two threads write one entry at the
+ * same time, @env or @sp does not fit the other members, and the call is lost.
  */
 static struct setjmp_call {
 	_Atomic uint64_t env;

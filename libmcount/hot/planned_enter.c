@@ -349,7 +349,8 @@ NOINLINE static bool admit_call(struct thread *t, uint64_t slot, uint64_t ret, u
 
 /*
  * HOT: pushes the frame of a call in an open thread for which planned_may_pass() is true. Called
- * for cases that the stub cannot handle: a new function, a jump out of calls, no room, a new fit.
+ * when the stub cannot do so: it does not know the function, a jump has left frames, there is no
+ * room, or the clock needs a new fit.
  */
 NOINLINE static bool push_passing(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
 {

@@ -171,8 +171,8 @@ void planned_leave_unseen(struct thread *t)
 }
 
 /*
- * Ends a call that the fast paths have pushed but could not end, because of a jump out of calls, or
- * for lack of room or of a fit. The thread stays open.
+ * Ends a call that the fast paths have pushed but could not end: calls inside of it were left by a
+ * jump, there was no room, or the clock needed a new fit. The thread stays open.
  */
 static bool leave_passing(struct thread *t)
 {

@@ -10,10 +10,11 @@
 #include "libmcount/hot/state.h"
 
 /*
- * While nothing is opted out, no ENTRY is held back and, under a plan that opts in, something is
- * opted in, a function without a rule is recorded as if there were no plan. In this state the
- * thread is open: thread->calls is planned.pass, and the fast paths push and pop frames as without
- * a plan. They test probe_skips, which is false while the recorder has news (plan_update.h).
+ * A thread can be open while nothing is opted out and no ENTRY is held back. Under a plan that opts
+ * in, something must be opted in, too. In an open thread, a function without a rule is recorded as
+ * if there were no plan: thread->calls is planned.pass, and the fast paths push and pop frames as
+ * without a plan. The fast paths test probe_skips, which is false while the recorder has news
+ * (plan_update.h).
  *
  * A frame of a fast path has no struct planned_frame. The content that it would have follows from
  * the number of such frames above planned.open_base, the innermost frame that has a struct
@@ -23,9 +24,9 @@
  *
  * An open thread stays open at these calls:
  *
- * - A call that needs nothing but that its values are captured (planned_fast_capture()). If its
- *   return value is captured, its frame has a struct open_frame and is thread->fast_base. Because
- *   of that the return comes to planned_leave_open().
+ * - A call whose values are captured, if planned_is_alike() is true for its function
+ *   (planned_fast_capture()). If its return value is captured, its frame has a struct open_frame
+ *   and is thread->fast_base. Because of that the return comes to planned_leave_open().
  * - A call of a function whose rule only opts it out. The call has a frame whose time is OPEN_OUT,
  *   and the thread is barred until that call ends.
  * - A call that is too deep. If returns are announced (-finstrument-functions), the call has a

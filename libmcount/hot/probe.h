@@ -218,7 +218,7 @@ enum fork_state {
 struct probe {
 	bool ready;
 	bool plain;
-	bool tracing; /* the stubs read this byte and @is_on at once */
+	bool tracing; /* the stubs read this byte and @is_on by one load */
 	bool is_on;
 	bool has_counter; /* the clock is the CPU's counter */
 	bool has_thread_key;

@@ -216,7 +216,7 @@ static uint64_t hook_address(uint32_t hook)
 	return hook < PLAN_HOOKS ? (uint64_t)hooks[hook] : 0;
 }
 
-/* Stores the address of the site's hook in its slot. The program may call the hook at once. */
+/* Stores the address of the site's hook in its slot. From then on the program may call the hook. */
 static void lead_to_hook(const struct module *m, const struct plan_call_site *site)
 {
 	uint64_t *slot = (uint64_t *)site->slot;
