@@ -11,7 +11,7 @@
 #include "utils/view/texts.h"
 #include "utils/view/values/titles.h"
 
-/* The longest name that fits into the room for a line. */
+/* Shorter names fit into the room for a line. */
 #define SHORT_NAME (SINK_ROOM_MAX - 512)
 
 /*

@@ -168,7 +168,7 @@ static void begin_packet(struct perfetto *p, uint64_t time_ns)
 	proto_add_uint(&p->packet, PACKET_SEQUENCE_ID, p->sequence);
 }
 
-/* Begin a packet whose clock is not the default clock of its sequence. */
+/* Begin a packet that names its clock itself, without the default of its sequence. */
 static void begin_clock_packet(struct perfetto *p, uint64_t time_ns)
 {
 	begin_packet(p, time_ns);

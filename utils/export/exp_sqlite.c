@@ -71,7 +71,7 @@ static const char *const statements[] = {
  * A function that the exporter knows, by function id.
  *
  * @is_put: the function is in the table of functions
- * @nr_open: the number of open calls of all functions that have this count_id
+ * @nr_open: by count_id: the number of open calls of all functions that have this count_id
  */
 struct known_func {
 	bool is_put;
@@ -322,8 +322,8 @@ static int put_call(struct sqlite_export *s, const struct func *func, bool is_fi
 	sqlite3_stmt *put = s->put[PUT_CALL];
 	uint64_t dur_ns = s->last_ns - call->start_ns;
 	/*
-	 * As in report, only the outermost of recursive calls counts. Calls that the task has
-	 * inherited at a fork do not count.
+	 * As in report, only the outermost of recursive calls has a total time. Calls that the task
+	 * has inherited at a fork have no total time.
 	 */
 	bool is_inner = --s->known[func->count_id].nr_open || call->is_inherited;
 	uint64_t total_ns = is_inner ? 0 : dur_ns;
