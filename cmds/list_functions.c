@@ -71,7 +71,7 @@ static int print_sorted(const struct strbuf *text, size_t nr, struct uft_err *er
 	return CMD_DONE;
 }
 
-/* Appends the names to @text, each with its NUL. Returns their number. */
+/* Replaces @text by the names, each with its NUL. Returns their number. */
 static size_t list_names(const struct opts *opts, const char *path, const struct symtab *symbols,
 			 struct strbuf *text)
 {

@@ -299,7 +299,8 @@ void opts_deinit(struct opts *opts);
  * -ERR_USAGE with the error message in @err.
  *
  * The first word that is not an option is a command, or the PROGRAM of `live`. If there is no such
- * word, @opts->cmd is NULL. `help [COMMAND]` and `version` are parsed as --help and --version.
+ * word, @opts->cmd is NULL, or `live` with --list-event. `help [COMMAND]` and `version` are parsed
+ * as --help and --version.
  */
 int opts_parse(struct opts *opts, int argc, char **argv, struct uft_err *err);
 

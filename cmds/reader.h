@@ -32,7 +32,10 @@ void reader_close_data(struct trace_data *data, const struct opts *opts);
  */
 int reader_open_growing(struct trace_data *data, const struct opts *opts, struct uft_err *err);
 
-/* Open a recording like reader_open_data(), but fail with -ENODATA if it has no records. */
+/*
+ * Open a recording like reader_open_data(). If it has no records, returns what
+ * reader_check_records() returns.
+ */
 int reader_open_records(struct trace_data *data, const struct opts *opts, struct uft_err *err);
 
 /*
@@ -50,7 +53,8 @@ int reader_check_records(const struct trace_data *data, const struct opts *opts,
 			 struct uft_err *err);
 
 /*
- * Append similar function names of the recording to @err if no called function has the name @name.
+ * Append to @err the names of functions of the recording that are similar to @name. The error in
+ * @err is that no called function has this name.
  */
 void reader_add_nearest(const struct opts *opts, struct trace_data *data, const char *name,
 			struct uft_err *err);

@@ -1,10 +1,10 @@
 """Mutation testing: generates small faults in C code and runs the tests against each (see
 misc/mutate.sh).
 
-A faulty source file is outside of the tree. Its object is linked before the archives, so only test
-programs are linked anew. Faulty code may send signals or delete files. So tests run in namespaces
-of their own (pids, mounts, network). There they can write only to their work directory, to the
-cache of sample programs, and to a /tmp and a /dev/shm of their own.
+A faulty source file is outside of the tree. Its object is linked before the archives of the build,
+so the archives need not be made anew. Faulty code may send signals or delete files. So tests run in
+namespaces of their own (pids, mounts, network). There they can write only to their work directory,
+to the cache of sample programs, and to a /tmp and a /dev/shm of their own.
 """
 
 import argparse
@@ -509,8 +509,9 @@ class Runner:
         if not changed:
             return "equivalent", None
         tests = [t for t in nearest_first(self.tests, fault.path) if build.members_of(t[1]) & set(changed)]
-        # The nearest tests run first and alone. They notice most faults, and a sandbox takes longer
-        # than most tests. Scenes notice most of the remaining faults.
+        # The nearest tests run first, in a sandbox of their own, since they notice most faults. The
+        # scenes notice most of the remaining faults. All other tests share one sandbox, since
+        # starting a sandbox takes longer than most tests.
         nr_near = sum(test[0] == f"unit/{fault.path.rsplit('.', 1)[0]}" for test in tests)
         by = self.first_to_fail(tests[: max(nr_near, 1)], changed, work)
         if by:

@@ -38,7 +38,9 @@ void check_events_deinit(struct check_events *events);
 #define cleanup_check_events cleanup(check_events_deinit)
 
 /*
- * A use of an event. @event: NULL when the declaration was not found, or has no literal format
+ * A use of an event.
+ *
+ * @event: NULL when the declaration was not found, or does not have a valid literal format
  * @expression: the source's expression for the event
  */
 struct check_use {
@@ -79,9 +81,9 @@ int check_calls_collect(const struct strbuf *text, struct check_calls *calls,
  * Rewrite the uses in @text. A declaration of the source is preferred to one of @global. Returns 0
  * or -ENOMEM.
  *
- * @global: events of all sources. They apply only to variables that this source declares extern,
- *         and to members of structures ("a.b"): a parameter could have the name of an unrelated
- *         event
+ * @global: events that any source declares by fstrace_declare(). They apply only to variables that
+ *         this source declares extern, and to members of structures ("a.b"): a parameter could
+ *         have the name of an unrelated event
  */
 int check_calls_rewrite(const struct strbuf *text, struct check_calls *calls,
 			const struct check_events *global);

@@ -61,7 +61,7 @@ static bool is_told(const struct sdt_probes *probes, size_t index)
 	return false;
 }
 
-/* @nr_found: gets the number of probes, including those that are not listed */
+/* @nr_found: grows by the number of probes, including those that are not listed */
 static int list_probes(const struct opts *opts, const char *path, size_t *nr_found,
 		       struct uft_err *err)
 {

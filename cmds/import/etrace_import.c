@@ -33,7 +33,7 @@
 /*
  * @text_bytes: the length of the text
  * @program: the program that was executed first
- * @first_ns: the time of the first record; @reader has the time of the last record
+ * @first_ns: the time of the first event; @reader has the time of the last record
  */
 struct importing {
 	const struct opts *opts;

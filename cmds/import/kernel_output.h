@@ -43,7 +43,8 @@ int kernel_output_begin(struct kernel_output *out, uint32_t cpu, struct uft_err 
 int kernel_output_end(struct kernel_output *out, struct uft_err *err);
 
 /*
- * Write kernel_header with @kallsyms and with those of @formats whose events have records. Hidden
+ * Write the file kallsyms, unless @kallsyms is empty, and kernel_header with those of @formats that
+ * readers need: formats of events that have records, and of function entries and returns. Hidden
  * files get their final names in the directory @dir_fd. Returns 0, or a negative error with @err.
  */
 int kernel_output_publish(struct kernel_output *out, const struct kernel_formats *formats,

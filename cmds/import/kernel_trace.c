@@ -521,7 +521,10 @@ static void tell_damage(const struct kernel_trace *kt)
 			 kt->nr_of_tracers == 1 ? "was" : "were");
 }
 
-/* The most tasks. Each task becomes a file, so the limit depends on the number of input bytes. */
+/*
+ * The most tasks are TASKS_MIN, and one more for each BYTES_PER_TASK bytes of the input. The limit
+ * is needed because each task becomes a file.
+ */
 #define TASKS_MIN      4096
 #define BYTES_PER_TASK 16
 

@@ -145,8 +145,8 @@ static int write_kinds(struct import_output *out, const struct import_kinds *kin
 }
 
 /*
- * Writes one session for all processes of a log. The session's id holds the number of the first
- * task, which is unique in the recording.
+ * Appends the session line of a process. All processes of a log have one session, whose id holds
+ * the number of the log's first task. This number is unique in the recording.
  */
 static int put_session(struct import_output *out, struct strbuf *text,
 		       const struct import_task *task, struct text program, int32_t *first,

@@ -85,7 +85,7 @@ void msg_warn_silent(const struct msg *msg, const char *command, bool reads, boo
 
 /*
  * Parse "DOMAIN[:LEVEL],..." of --debug-domain into @msg->levels. Returns 0, or -ERR_USAGE with the
- * unknown word.
+ * unknown domain or the invalid level.
  */
 int msg_parse_domains(struct msg *msg, const char *text, struct uft_err *err);
 

@@ -53,8 +53,8 @@ static int make_program(struct tui *tui, struct uft_err *err)
 	struct tui_reading *reading = tui->reading;
 
 	/*
-	 * The first session with calls is chosen. If no session has any, the first session is
-	 * chosen.
+	 * A present session with calls stays. Otherwise the first session with calls is chosen, or
+	 * the first session if none has calls.
 	 */
 	for (size_t i = 0; !has_calls(tui, tui->session) && i < reading->tree.nr_roots; i++)
 		tui->session = has_calls(tui, i) ? i : 0;

@@ -24,8 +24,8 @@ struct report_view {
 
 /*
  * Make the view of @view->agg. Call it after report_prepare() with @config, and after the reading.
- * If @config has no sort keys, the first column is the key. Returns 0, -ERR_USAGE or -ENOMEM with
- * @err.
+ * If @config has no sort keys, and the column of the default key is not shown, the first column is
+ * the key. Returns 0, -ERR_USAGE or -ENOMEM with @err.
  */
 int report_view_init(struct report_view *view, const struct report_config *config,
 		     struct uft_err *err);

@@ -165,7 +165,10 @@ int screen_check(struct uft_err *err)
 
 	bool moves = cursor_address;
 
-	/* This description is not needed any more, because ncurses makes its own. */
+	/*
+	 * The description of the terminal from setupterm() is not needed any more, because ncurses
+	 * makes its own.
+	 */
 	del_curterm(cur_term);
 	if (!moves)
 		return err_set(err, -EINVAL,

@@ -22,8 +22,8 @@ static bool is_gap(const struct tui_view *view, size_t line)
 }
 
 /*
- * Returns the line nearest to @line that the cursor can be on. Lines after @line are tried first,
- * and lines before it afterwards.
+ * Returns the first line at or after @line that the cursor can be on. If there is none, returns the
+ * last such line before @line.
  */
 static size_t usable_line(struct tui_view *view, size_t line)
 {

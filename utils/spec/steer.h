@@ -67,7 +67,7 @@ void steer_change_deinit(struct steer_change *change);
 /*
  * @arg: form of its argument, for help texts; NULL: it takes none
  * @flag: enum steer_flags that the word sets
- * @take: applies the argument; NULL: the word only sets @flag
+ * @take: applies the word with its argument, if it has one; NULL: the word only sets @flag
  */
 struct steer_word {
 	const char *word;
@@ -84,7 +84,8 @@ const struct steer_word *steer_word_find(const char *word);
 
 /*
  * Parse @words (strbuf_list_add()). Returns 0, -ENOMEM, or -ERR_USAGE with a text that names the
- * wrong word and the nearest words. Specs are checked later, when they take effect.
+ * wrong word and, if the word is unknown, the nearest words. Specs are checked later, when they
+ * take effect.
  */
 int steer_parse(const struct strbuf *words, struct steer_change *change, struct uft_err *err);
 

@@ -56,7 +56,7 @@ int replay_kept_start(struct replay_kept *kept, const struct replay_source *sour
 		      struct uft_err *err);
 
 /*
- * Returns the number of lines that exist by now.
+ * Returns the number of lines that are in the file by now.
  *
  * @is_done: gets true when the records that are complete by now have no more lines
  */

@@ -44,8 +44,8 @@ void argrules_deinit(struct argrules *rules);
 #define cleanup_argrules cleanup(argrules_deinit)
 
 /*
- * Add the rules of @text, which ';' separates. Returns 0, -EINVAL with a text that names the
- * invalid part and its column, or -ENOMEM.
+ * Add the rules of @text, which ';' separates. Returns 0 or -ENOMEM. For an invalid rule, returns
+ * -EINVAL, or -ERR_USAGE for an invalid pattern, with a text that names the rule and the error.
  *
  * @is_trigger: the text is from -T: a rule without items about arguments does not concern
  *         arguments; "auto-args" looks up all specifications

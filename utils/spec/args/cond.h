@@ -9,7 +9,7 @@
 #include "utils/spec/regex/pattern.h"
 
 enum cond_subject {
-	COND_ARG,   /* argN: integer argument, or string */
+	COND_ARG,   /* argN: integer, string, or with the format f a float */
 	COND_FPARG, /* fpargN */
 	COND_RETVAL,
 };
@@ -36,7 +36,8 @@ enum cond_op {
  * One comparison.
  *
  * @index: number of the argument, counted from 1; 0 for retval
- * @bytes, @is_signed: size (1, 2, 4 or 8) and sign of the compared integer
+ * @bytes: size of the compared number: 1, 2, 4 or 8; 10 for a float of 80 bits
+ * @is_signed: the compared integer is signed
  * @number, @real, @text: the value to compare with, of the type COND_INT, COND_FLOAT and
  *         COND_STRING
  * @is_object: the argument of a COND_STRING is a std::string (/S)

@@ -52,8 +52,9 @@ void pattern_deinit(struct pattern *p);
 #define cleanup_pattern cleanup(pattern_deinit)
 
 /*
- * True when @name, of @len bytes, matches. For a regular expression, most names that do not match
- * cost one search in memory, and the time for a name grows at most linearly with its length.
+ * True when @name matches. It has @len bytes, and then a NUL. For a regular expression, most names
+ * that do not match cost one search in memory, and the time for a name grows at most linearly with
+ * its length.
  */
 bool pattern_matches(const struct pattern *p, const char *name, size_t len);
 

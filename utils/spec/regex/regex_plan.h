@@ -8,7 +8,7 @@
 /*
  * Compile @regex, which regex_create() has accepted, to an automaton that matches as regexec(3) in
  * the C locale does. Returns 0, or -ERR_USAGE with the reason for expressions that have no
- * automaton:
+ * automaton, above all those:
  *
  * - with more than 64 places that take a character
  * - with back references, or other escapes of letters and digits
