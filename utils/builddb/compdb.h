@@ -22,7 +22,7 @@
  * @by_key: by key, the index of the newest entry plus one
  * @nr: length of @entries and @keys
  * @nr_left: number of entries that are not NULL
- * @nr_not_text: number of commands that are left out because they are not UTF-8, as JSON must be
+ * @nr_not_text: number of entries that are left out because they are not UTF-8, as JSON must be
  * @has_assemblers: commands of as, nasm and yasm have entries, too
  * @leaves_out_gone: leave out sources that are not files now; unless @is_build_temporary, also
  *         sources below /tmp, which configure makes
@@ -34,7 +34,8 @@
  *         negative errno
  * @cost: cost of the commands so far, in bytes
  * @is_unlimited: @cost has no limit
- * @nr_beyond: number of commands that are left out because the cost has reached its limit
+ * @nr_beyond: number of commands, and of single sources of other commands, that are left out
+ *         because the cost has reached its limit
  */
 struct compdb {
 	char **entries;

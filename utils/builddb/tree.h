@@ -16,7 +16,8 @@
 void tree_json(const struct executions *executions, const struct files *files, struct sink *sink);
 
 /*
- * Write a graph for graphviz: a node for each program, with edges to the programs that it has run.
+ * Write a graph for graphviz: a node for each execution, except for forked children that only call
+ * execve(2). Edges lead to the next execution of the same process, and to executions of children.
  */
 void tree_dot(const struct executions *executions, struct sink *sink);
 

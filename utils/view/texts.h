@@ -1,4 +1,4 @@
-/* Names in the languages that exporters write. They are escaped once for each function. */
+/* Names in the formats that exporters write. They are escaped once for each function. */
 #ifndef UTRAIL_VIEW_TEXTS_H
 #define UTRAIL_VIEW_TEXTS_H
 

@@ -54,8 +54,8 @@ struct code_func {
 };
 
 /*
- * A symbol of code with a fact that the functions lack: the symbol is within a function, has no
- * size, or names a special function.
+ * A symbol of code. A symbol that has exactly the range of a function with call frame information
+ * is left out, unless it names a resolver or a special function.
  */
 struct code_start {
 	uint64_t addr;

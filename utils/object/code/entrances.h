@@ -43,7 +43,8 @@ enum lead {
 
 /*
  * The surroundings of a place in the code. A jump that is written to @site, or before it,
- * overwrites WINDOW_BYTES. References (enum lead) may lead only to the first of these bytes.
+ * overwrites at most WINDOW_BYTES. References (enum lead) may lead only to the first of these
+ * bytes.
  *
  * The caller sets @site, @is_padding and @entry.
  *
@@ -115,8 +116,8 @@ int leads_find(const struct code *code, struct insns *insns, const struct lead_p
 	       size_t nr, struct leads *out);
 
 /*
- * Fill in the @nr windows. Their places must be among those for which leads_find() has found
- * @leads. Each thread needs its own @insns.
+ * Fill in the @nr windows, which must be sorted by site. Their places must be among those for which
+ * leads_find() has found @leads. Each thread needs its own @insns.
  */
 void windows_fill(const struct code *code, struct insns *insns, const struct leads *leads,
 		  struct window *windows, size_t nr);
@@ -133,7 +134,7 @@ void windows_fill(const struct code *code, struct insns *insns, const struct lea
  * - the places where exceptions land
  *
  * These windows are refused: those outside of functions, unless they have @is_padding, and those in
- * functions with undecodable bytes.
+ * functions with undecodable bytes, or with unknown landing pads of exceptions.
  */
 int entrances_find(const struct code *code, struct insns *insns, struct window *windows, size_t nr);
 

@@ -69,7 +69,7 @@ struct tree_task {
 	struct event out_event; /* the event when it went off the CPU */
 	size_t depth;		/* number of calls between the root and @top */
 	uint64_t session_ns;	/* the time when the next session begins */
-	uint64_t fork_ns;	/* the time when the next child is forked */
+	uint64_t fork_ns;	/* the time when the next child is announced */
 	bool has_call;
 };
 

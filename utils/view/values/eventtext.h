@@ -12,8 +12,8 @@
 struct kerneltext;
 
 /*
- * True for an event that lists of events show: a POINT that does not belong to a call. Perf events
- * of the kernel are not shown, because each task has them.
+ * True for an event that lists of events show. This is any POINT except for the site of a call, and
+ * for events of perf, which each task has.
  */
 static inline bool event_is_listed(const struct event *event)
 {
