@@ -77,8 +77,8 @@ static inline struct thread *guard_return(void)
 }
 
 /*
- * HOT: pushes a frame, and writes its ENTRY if -t does not hold it back. Returns false and changes
- * nothing when there is no room for the record.
+ * HOT: pushes a frame, and writes its ENTRY if -t does not hold it back. When there is no room for
+ * the record, counts its ENTRY and its EXIT as lost, and returns false.
  */
 static inline bool frame_push(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
 {

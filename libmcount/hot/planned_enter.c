@@ -513,6 +513,7 @@ uint32_t planned_enter(struct thread *t, uint64_t *slot, uint64_t addr,
 
 /*
  * True when there is room for a frame. If there is none, a call that would be recorded is counted.
+ * False, too, when the thread gets no struct planned.
  */
 static bool has_frame_for(struct thread *t, uint64_t addr)
 {

@@ -11,8 +11,8 @@
 EXPORTED int prctl(int option, ...);
 
 /*
- * True for strict seccomp (seccomp(2)) and for PR_SET_TSC. After these, a hook would make a
- * forbidden call or read the counter, which kills the program.
+ * True for strict seccomp (seccomp(2)), and for PR_SET_TSC with PR_TSC_SIGSEGV. After these, a hook
+ * would make a forbidden call or read the counter, which kills the program.
  */
 static bool forbids_hooks(int option, unsigned long arg)
 {

@@ -43,7 +43,7 @@ NOINLINE static bool enter_valued(struct thread *t, uint64_t slot, uint64_t key,
 	return planned_enter_explicit(t, slot, key, addr, &regs);
 }
 
-/* True when the plan that @t knows leaves the call out. */
+/* True when the call gets no frame under the plan: it is unwanted, left out or too deep. */
 static inline bool is_left_out(struct thread *t, uint64_t addr)
 {
 	return planned_leaves_out(t, addr) || planned_is_unwanted(t, addr) ||
@@ -163,8 +163,8 @@ static bool is_innermost_kept(const struct thread *t)
 }
 
 /*
- * True when a new call comes from one of the program's own functions. is_innermost_kept(@t) is
- * true.
+ * True when a new call comes from one of the program's own functions. May be called only if
+ * is_innermost_kept(@t) is true.
  */
 static bool is_called_by_own(const struct thread *t)
 {

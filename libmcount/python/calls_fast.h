@@ -80,7 +80,7 @@ static inline enum fast_call fast_unguard(struct thread *t)
 	return FAST_DONE;
 }
 
-/* Enters a call that is recorded. fast_is_within(@t) is true, and @addr is not 0. */
+/* Enters a call that is recorded. fast_is_within(@t) must be true, and @addr must not be 0. */
 static INLINE enum fast_call fast_enter(struct thread *t, uint64_t key, uint64_t addr,
 					uint64_t bits)
 {

@@ -297,7 +297,10 @@ static bool find_bits(const struct box_step *step, uint64_t object, uint64_t *fi
 	return *number < ELEMENTS_MAX;
 }
 
-/* Finds the first element and the number of elements. Returns false when they are impossible. */
+/*
+ * Finds the first element and the number of elements. Returns false when they cannot be read, or
+ * are impossible.
+ */
 static bool find_elements(struct cursor *cursor, uint64_t object, uint64_t *number)
 {
 	const struct box_step *step = cursor->step;

@@ -6,7 +6,10 @@
 #include "libmcount/hot/planned_fast.h"
 #include "libmcount/hot/stacks.h"
 
-/* True when a call at this moment would be recorded if it lasted long enough. */
+/*
+ * True when recording is on, and filters keep no calls out at this moment. Limits of depth and time
+ * do not count.
+ */
 static inline bool is_wanted(struct thread *t)
 {
 	const struct planned *p = t->planned;

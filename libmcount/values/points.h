@@ -9,7 +9,8 @@
 
 /*
  * HOT, at an event with stack pointer @sp. Returns the event's state with the guard set, for
- * guard_leave(). Returns NULL and sets no guard when a call at this point would not be recorded.
+ * guard_leave(). Returns NULL and sets no guard when recording is off, or filters keep out calls at
+ * this point.
  */
 struct thread *point_begin(uint64_t sp);
 
