@@ -84,7 +84,8 @@ struct look {
 _Static_assert(offsetof(struct range, start) == 0, "ordered by order_u64()");
 
 /*
- * Returns the range that contains @address, or NULL. Ranges do not overlap: each byte changes once.
+ * Returns the range that contains @address, or NULL. The ranges of two wanted changes do not
+ * overlap (drop_overlaps()).
  */
 static const struct range *range_at(const struct look *look, uint64_t address)
 {

@@ -1,4 +1,7 @@
-/* The settings of a recording, made from the options. They do not change after its start. */
+/*
+ * The settings of a recording, made from the options. After its start only the rules in @patches
+ * change (control/steering_patches.h).
+ */
 #ifndef UTRAIL_CMDS_RECORD_BASE_SETTINGS_H
 #define UTRAIL_CMDS_RECORD_BASE_SETTINGS_H
 
@@ -18,7 +21,7 @@
 struct debuginfo;
 
 /*
- * The values that are captured of calls (plan/captures.h).
+ * The values that are captured of calls (plan/values/captures.h).
  *
  * @rules: -A, -R, -T
  * @is_auto: -a

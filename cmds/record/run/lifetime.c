@@ -1,6 +1,6 @@
 /*
  * A recording from the start of its program to the end. Handles signals, the program's status, and
- * the processes that the program left running (see alive.h).
+ * the processes that the program left running (see base/alive.h).
  */
 #include "cmds/record/run/recorder.h"
 

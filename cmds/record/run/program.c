@@ -52,7 +52,7 @@ static int check_elf(const char *name, const struct object_program *facts, const
 	return 0;
 }
 
-/* The kernel's limit on interpreters that are scripts themselves (linux/fs/exec.c). */
+/* The kernel's limit on interpreters that are scripts themselves (its fs/exec.c). */
 #define SCRIPTS_MAX 5
 
 /*

@@ -169,7 +169,8 @@ static int make_address(struct control *ctl, struct uft_err *err)
 /*
  * Each process, thread and conversation needs descriptors, so the limit on descriptors is raised.
  * The program gets the old limit back (launch.c). Conversations of probes may use an eighth of the
- * descriptors, and connections that have sent no HELLO yet another eighth (control.c).
+ * descriptors, but at most TALKS_MAX. Connections that have sent no HELLO yet may use as many, but
+ * at most STRANGERS_MAX (control/control.c).
  */
 #define FILES_WANTED 65536
 #define TALKS_MAX    4096
@@ -317,7 +318,10 @@ static void put_together(struct recorder *rec)
 		.program_fd = &rec->program_fd,
 		.service_fd = -1,
 	};
-	/* A flight recording has no limit in the store. It removes old files instead (flight.c). */
+	/*
+	 * A flight recording has no limit in the store. It removes old files instead
+	 * (sources/flight.c).
+	 */
 	store_limit(store, settings->flight_bytes ? 0 : settings->max_bytes, finish_all,
 		    &rec->processes);
 }

@@ -98,8 +98,8 @@ void recorder_signals(const struct record_settings *settings, sigset_t *set);
 
 /*
  * Serve probes until the program @child has ended, and also all traced processes that it left
- * running, or until enough interrupts have come (alive.h). Returns 0, or a negative errno with a
- * text.
+ * running, or until enough interrupts have come (base/alive.h). Returns 0, or a negative errno with
+ * a text.
  */
 int recorder_run(struct recorder *rec, pid_t child, struct recorder_end *end, struct uft_err *err);
 

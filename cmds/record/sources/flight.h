@@ -12,7 +12,7 @@ struct writers;
 /* The default of --max-size with --flight, as a multiple of the size for one task. */
 #define FLIGHT_DEFAULT_TASKS 16
 
-/* The minimum of --flight. It is one page for each segment of a ring (process.c). */
+/* The minimum of --flight. It is one page for each segment of a ring (tasks/process.c). */
 #define FLIGHT_BYTES_MIN (128ULL << 10)
 
 /*

@@ -49,8 +49,9 @@ struct callable_range {
 };
 
 /*
- * The functions of all processes. Functions with the same name, file and line have one number. Only
- * the control thread uses the struct.
+ * The functions of all processes. Functions with the same name, file and line have one number. If
+ * an option needs arguments, they must also have the same number of arguments. Only the control
+ * thread uses the struct.
  *
  * @next: the next number for a function without a rule, at least 1
  * @lowest: the lowest number of all ranges. New ranges get lower numbers
