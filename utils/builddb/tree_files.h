@@ -21,7 +21,8 @@ unsigned long long tree_process_number(const struct execution *execution);
 
 /*
  * Returns an upper limit of the elements that all arrays of tree_readers_json() have together. It
- * is the sum, over all pipes, of the number of writers times the number of readers.
+ * is the sum, over all pipes, of the number of executions that can write to the pipe, times the
+ * number of those that can read from it.
  */
 uint64_t tree_count_readers(const struct files *files);
 

@@ -50,7 +50,10 @@ void func_texts_deinit(struct func_texts *texts);
 /* The slow path of func_texts_get(). */
 const struct func_text *func_texts_make(struct func_texts *texts, const struct func *func);
 
-/* HOT: returns a text that is valid until the next call, or NULL when memory is short. */
+/*
+ * HOT: returns a text that is valid until this function is called again, or NULL when memory is
+ * short.
+ */
 static inline const struct func_text *func_texts_get(struct func_texts *texts,
 						     const struct func *func)
 {

@@ -208,7 +208,10 @@ int etrace_reader_next(struct etrace_reader *reader, struct proc_record *rec,
 		.len = payload->len,
 	};
 	if (ret > 0) {
-		/* The CPU record has the time of @record, which the next call returns. */
+		/*
+		 * The CPU record has the time of @record. The next call of this function returns
+		 * @record.
+		 */
 		reader->next--;
 		return 1;
 	}

@@ -218,8 +218,8 @@ static int put_pipe(struct etrace_writer *writer, int32_t pid, const struct proc
 }
 
 /*
- * Write the source of a rename or link. @numbers[1] tells that the call has flags, even if they are
- * 0; earlier versions did not record it.
+ * Write the old path of a rename or link. @numbers[1] tells that the call has flags, even if they
+ * are 0; earlier versions of utrail did not record it.
  */
 static void put_source(struct etrace_lines *lines, const struct proc_act *act, bool is_link)
 {
@@ -286,7 +286,10 @@ static void put_umount(struct etrace_lines *lines, const struct proc_act *act)
 	etrace_put_text(lines, "MT", act->texts[0]);
 }
 
-/* Write a failed act, and its source if it is known. Returns false when @kind is not a failure. */
+/*
+ * Write a failed act, with those of its paths and flags that are known. Returns false when @kind is
+ * not a failure.
+ */
 static bool put_failure(struct etrace_writer *writer, enum proc_kind kind,
 			const struct proc_act *act)
 {

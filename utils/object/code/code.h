@@ -148,8 +148,8 @@ const uint8_t *code_bytes(const struct code *code, uint64_t addr, uint64_t len);
 const struct code_func *code_func_at(const struct code *code, uint64_t addr);
 
 /*
- * Like code_func_at(), but fast when @addr mostly increases from call to call. The search begins at
- * *@near, which must be 0 before the first call.
+ * Like code_func_at(), but fast when this function is called with mostly increasing @addr. The
+ * search begins at *@near, which the caller sets to 0 once.
  */
 const struct code_func *code_func_from(const struct code *code, uint64_t addr, size_t *near);
 

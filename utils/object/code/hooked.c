@@ -55,7 +55,7 @@ enum hooked_by hooked_named(const struct plt_entry *entry)
 	return HOOKED_NOT;
 }
 
-/* True when the call leads to @entry, or goes through its slot. */
+/* True when the call leads to @entry, or goes through its GOT slot. */
 static bool leads_to(const struct hook_call *call, const struct plt_entry *entry)
 {
 	return call->target == (call->is_slot ? entry->slot : entry->addr);

@@ -10,7 +10,10 @@
 #define SAME_NAMES     1024
 #define FIELDS_MAX     64
 #define ELEMENTS_MAX   65535
-/* Fields with longer names are left out: many fields of a file may share one long name. */
+/*
+ * Fields with longer names are left out: many fields of a file may share one long name, and each of
+ * their definitions has a copy of it.
+ */
 #define FIELD_NAME_MAX 1024
 
 /*
@@ -141,8 +144,8 @@ static void put_array(struct making *m, Dwarf_Die *member, Dwarf_Die *array, uin
 }
 
 /*
- * Write a boxed field: a container, a string, or a struct with such fields. Their content is not in
- * the bytes of the field. Returns false when the field is not boxed.
+ * Write a boxed field: a container, a string, or a struct with boxed fields. The content of a boxed
+ * field is not in its bytes in the struct. Returns false when the field is not boxed.
  */
 static bool put_boxed(struct making *m, Dwarf_Die *member, const struct dwarf_type *type,
 		      uint32_t offset)

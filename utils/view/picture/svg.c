@@ -9,7 +9,7 @@
 #define ROW	   17
 #define MARGIN	   10
 #define TITLE	   44
-/* Boxes that are narrower (in pixels) are left out, because they would be invisible. */
+/* Boxes narrower than this number of pixels are left out, because they would be invisible. */
 #define LEAST	   0.1
 /* The approximate width of a letter of the font. */
 #define LETTER	   6.6

@@ -11,7 +11,7 @@
 
 /*
  * The number by which rows are sorted: the field of the base (the first recording), the field of
- * the pair (the average of the other recordings), or the change from the first to the second.
+ * the pair (the average of the other recordings), or the change from the base to the pair.
  */
 enum diff_column {
 	DIFF_COLUMN_BASE,
