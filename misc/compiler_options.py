@@ -3,10 +3,10 @@
 
 Usage: misc/compiler_options.py [COMPILER...]
 
-The script runs gcc, gfortran and clang with each of their options, followed by the name of a
-missing file. They complain of the file unless it is the option's argument. For nvcc the script
-reads the help. The output is rows of utils/builddb/compiler/compile_options.c. Rows that are
-missing in that file are marked.
+The script runs each compiler with each of its options, followed by the name of a missing file. The
+compiler complains of the file unless it is the option's argument. For nvcc the script only reads
+the help. The output is rows of utils/builddb/compiler/compile_options.c. Rows that are missing in
+that file are marked.
 """
 
 import re

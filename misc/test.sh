@@ -34,7 +34,8 @@ count() {
 	echo "$@" >> "$counts"
 }
 
-# add_up: prints the sums of all counts.
+# add_up: sets passed, failed and skipped to the sums of all counts, and failures to the names of
+# suites with failures.
 add_up() {
 	passed=0
 	failed=0
@@ -49,7 +50,7 @@ add_up() {
 }
 
 # single NAME COMMAND...: runs a command that counts as one test. If its status is 77, the test is
-# skipped, and the last line of the output is the reason.
+# skipped, and the last lines of the output, which are printed, have the reason.
 single() {
 	name=$1
 	shift
@@ -70,7 +71,7 @@ single() {
 	esac
 }
 
-# sum FILE REGEX...: adds up the numbers in the last match of each expression.
+# sum FILE REGEX...: prints the sum of the numbers in the last match of each expression.
 sum() {
 	file=$1
 	shift

@@ -297,7 +297,10 @@ static int make_build_recording(const struct opts *opts, struct uft_err *err)
 	return cmd_record.run(&recording, err);
 }
 
-/* Returns the exit status of the build's command, or an error if the output cannot be written. */
+/*
+ * Returns the exit status of the build's command. If the status is 0, returns an error when the
+ * output cannot be written.
+ */
 static int run_build(const struct opts *opts, struct uft_err *err)
 {
 	struct compdb db cleanup_compdb = { .is_unlimited = opts->no_limit,

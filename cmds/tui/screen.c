@@ -331,7 +331,7 @@ void screen_put(size_t row, size_t column, size_t width, const char *text, size_
 		enum screen_look look)
 {
 	const struct screen_size size = screen_size();
-	size_t at = 0; /* number of columns of the text before @at */
+	size_t at = 0; /* number of columns that the text takes up to the next character */
 	short base_pair;
 	const attr_t base = look_attrs(look, &base_pair);
 	attr_t attrs = 0;

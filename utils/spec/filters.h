@@ -131,7 +131,10 @@ void filter_walk_begin(struct filter_walk *walk, struct filters *filters,
 		       const struct filter_subject *subject);
 struct filter_entry *filter_walk_next(struct filter_walk *walk);
 
-/* Combine all specs for @subject into @trigger. Returns false when none matches. */
+/*
+ * Combine all specs for @subject into @trigger. Returns false when @trigger has no action, because
+ * no spec matches, or because later specs clear all actions.
+ */
 bool filters_match(struct filters *filters, const struct filter_subject *subject,
 		   struct trigger *trigger);
 

@@ -19,7 +19,10 @@ const struct autoargs *autoargs_find(const char *name)
 		       compare_name);
 }
 
-/* Values of Linux on x86_64, which autoargs_enums has, too: O_CREAT, O_TMPFILE, MREMAP_FIXED. */
+/*
+ * Bits of Linux on x86_64: O_CREAT, O_TMPFILE without the bit of O_DIRECTORY, and MREMAP_FIXED.
+ * autoargs_enums has these names, too.
+ */
 #define BIT_CREAT   0x40
 #define BIT_TMPFILE 0x400000
 #define BIT_FIXED   2

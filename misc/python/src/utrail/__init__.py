@@ -10,7 +10,7 @@
 
 All times are integers, in nanoseconds. Timestamps are those of the recording's clock, as
 ``utrail dump`` shows them. If a recording cannot be read, the functions raise `Error` with the
-message of the program. No content of a recording is ever executed.
+message of utrail. No content of a recording is ever executed.
 """
 
 import os as _os

@@ -18,7 +18,7 @@ whole = True
 
 
 def send(piece: Any) -> None:
-    """Write all of @piece. The script ends if the reader has closed the pipe."""
+    """Write all of @piece. The script ends if _calls.py has closed the pipe."""
     view = memoryview(piece).cast("B")
     try:
         while len(view):

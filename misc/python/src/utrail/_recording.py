@@ -103,8 +103,7 @@ class Recording:
     match: the kind of the patterns: "regex", "glob" or "simple"
 
     The arguments have the meanings that they have for ``utrail replay``. utrail-filter(7) has the
-    details. The methods raise Error if the program refuses an argument, or cannot read the
-    recording.
+    details. The methods raise Error if utrail refuses an argument, or cannot read the recording.
     """
 
     def __init__(self, path: AnyPath, program: str) -> None:

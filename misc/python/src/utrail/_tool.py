@@ -24,11 +24,11 @@ NOT_ITS_OWN = ("PYTHONHOME", "PYTHONPATH", "PYTHONSTARTUP", "PYTHONINSPECT", "PY
 
 
 class Error(Exception):
-    """The recording cannot be read, the program refuses an option, or there is no program."""
+    """The recording cannot be read, utrail refuses an option, or there is no program utrail."""
 
 
 class RecordingWarning(UserWarning):
-    """The program has printed a warning, for example because the recording is damaged."""
+    """utrail has printed a warning, for example because the recording is damaged."""
 
 
 def beside_package() -> Optional[str]:
@@ -97,7 +97,7 @@ def filters(
     libcalls: bool = True,
     match: str = "regex",
 ) -> List[str]:
-    """Returns options for the program. Each is one word, so its value may begin with a dash."""
+    """Returns options for utrail. Each is one word, so its value may begin with a dash."""
     options = [f"--match={match}"]
     options += [f"--filter={name}" for name in as_list(function)]
     options += [f"--notrace={name}" for name in as_list(notrace)]
@@ -109,7 +109,7 @@ def filters(
 
 
 class Child:
-    """The running program. Its standard error is written to a temporary file without a name."""
+    """A running utrail. Its standard error is written to a temporary file without a name."""
 
     def __init__(
         self,
@@ -132,7 +132,7 @@ class Child:
             raise Error(f"cannot run '{words[0]}': {error}") from error
 
     def told(self) -> str:
-        """Returns the text on standard error, without the name of the program at its beginning."""
+        """Returns the text on standard error, without "utrail: " at its beginning."""
         size = self._told.seek(0, os.SEEK_END)
         self._told.seek(max(0, size - TOLD_MAX_BYTES))
         text = self._told.read().decode(errors="replace").strip()
@@ -170,7 +170,7 @@ def running(words: Sequence[str], **kw: Any) -> Iterator[Child]:
 
 
 def lines_of(words: Sequence[str]) -> Iterator[str]:
-    """Yields each line that the program prints, as soon as it is printed."""
+    """Yields each line that utrail prints, as soon as it is printed."""
     with running(words, stdout=subprocess.PIPE) as child:
         out: Optional[IO[bytes]] = child.process.stdout
         assert out is not None
@@ -181,5 +181,5 @@ def lines_of(words: Sequence[str]) -> Iterator[str]:
 
 
 def text_of(words: Sequence[str]) -> str:
-    """Returns the whole output of the program."""
+    """Returns the whole output of utrail."""
     return "".join(lines_of(words))
