@@ -137,7 +137,10 @@ static uint64_t monotonic_ns(void)
 	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
 }
 
-/* Sleeps until there is room, but at most for one step. Returns the time that the sleep took. */
+/*
+ * Sleeps until there is room, but at most for one step. Returns the time that the sleep took, or
+ * STEP_MAX_NS if it took longer.
+ */
 static uint64_t wait_a_step(struct thread *t, uint64_t position)
 {
 	struct ring *r = t->ring;

@@ -79,7 +79,10 @@ static bool begins_with(const char *var, const char *name, size_t len)
 	return strncmp(var, name, len) == 0;
 }
 
-/* Returns the caller's LD_PRELOAD with the probe's library before it. @room has space for both. */
+/*
+ * Returns the caller's LD_PRELOAD. If it lacks the probe's library, the result has the library
+ * before the rest. @room has space for both.
+ */
 static char *merge_preload(char *var, char *room)
 {
 	if (!var || !var[PRELOAD_LEN])

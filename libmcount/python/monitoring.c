@@ -368,7 +368,7 @@ static int find_ours(struct py_object *monitoring, struct py_object *o)
 
 /*
  * Called when the program wants @number. If the probe's tool has this number, the probe takes
- * another one. If no number is free, the probe loses its tool.
+ * another one. If no number is free, or the program has audit hooks, the probe loses its tool.
  */
 static void yield_tool(struct py_object *monitoring, struct py_object *number)
 {

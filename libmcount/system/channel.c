@@ -215,7 +215,10 @@ static const struct control_row rows[] = {
 };
 static const struct control_table table = { rows, ARRAY_SIZE(rows) };
 
-/* Receives a packet. Returns its whole length, which may exceed @size, or 0 when no packet came. */
+/*
+ * Receives a packet. Returns its whole length, which may exceed @size. Returns 0 when no packet
+ * came, or when there was no room for its descriptors.
+ */
 static size_t receive(struct channel *ch, void *packet, size_t size)
 {
 	_Alignas(struct cmsghdr) char space[CMSG_SPACE(CONTROL_FD_MAX * sizeof(int))];

@@ -34,8 +34,8 @@ static uint64_t own_handle;
 /* --- the steps --- */
 
 /*
- * Stores the former target in a slot that leads to the probe. A slot that other code has changed in
- * the meantime is left as it is.
+ * Stores the target without the probe in a slot that leads to the probe (undo_note_slot()). A slot
+ * that other code has changed in the meantime is left as it is.
  */
 static void undo_slot(struct undo *undo, void *arg)
 {

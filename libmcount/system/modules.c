@@ -80,8 +80,9 @@ static bool remember(struct reported_module m)
 }
 
 /*
- * Makes an absolute path, since readers do not have the program's working directory. @path has
- * PATH_MAX bytes, and gets no NUL. Returns the length, or 0.
+ * Makes an absolute path, since readers do not have the program's working directory. If realpath(3)
+ * fails, the name stays as it is. @path has PATH_MAX bytes, and need not end with a NUL. Returns
+ * the length.
  */
 static size_t absolute_path(const char *name, char *path)
 {
@@ -161,7 +162,10 @@ static int report_module(struct dl_phdr_info *info, size_t size, void *arg)
 	return report->failed;
 }
 
-/* Reports the module of an interpreter's functions, whose addresses are numbers. */
+/*
+ * If a Python interpreter was loaded since the last look, reports the module of its functions.
+ * Numbers are their addresses.
+ */
 static bool report_callables(struct report *report)
 {
 	union {

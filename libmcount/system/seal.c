@@ -123,7 +123,7 @@ static bool has_fast_clock(void)
 	return false;
 }
 
-/* Make the last preparations, while the system calls for them are still allowed. */
+/* Makes the last preparations, while the system calls for them are still allowed. */
 static void prepare_seal(const struct numbers *forbidden)
 {
 	/* It may not be possible to make this thread's state later. */

@@ -63,8 +63,9 @@ static bool put_bytes(struct box *box, uint64_t address, uint32_t bytes)
 }
 
 /*
- * Writes the length of a text in two bytes, and after it the text, cut like all texts. Returns
- * false when the text cannot be read, or there is no room for it.
+ * Writes the length of a text in two bytes, and after it the text. A text of more than
+ * ARGBLOB_STRING_MAX bytes is cut, and ends with dots. Returns false when the text cannot be read,
+ * or there is no room for it.
  */
 static bool put_text(struct box *box, uint64_t address, uint64_t len)
 {
