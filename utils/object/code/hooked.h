@@ -38,7 +38,7 @@ void hooked_deinit(struct hooked *hooked);
 
 /*
  * Returns the kind of hook of the function that contains @addr. @start gets the start of the
- * function. Both are own addresses of the file.
+ * function. @addr and @start are the file's own addresses.
  */
 enum hooked_by hooked_function(const struct hooked *hooked, uint64_t addr, uint64_t *start);
 

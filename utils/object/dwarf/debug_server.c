@@ -22,7 +22,8 @@ static const struct library_function rows[] = {
 };
 
 /*
- * Loads the library on demand, because its twenty libraries would slow down each start of utrail.
+ * Loads the library on demand, because the twenty libraries that it needs would slow down each
+ * start of utrail.
  */
 static bool load_debuginfod(struct functions *server)
 {

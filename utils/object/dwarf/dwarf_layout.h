@@ -16,8 +16,8 @@ struct dwarf_node {
 };
 
 /*
- * The number of owners in the counters of a shared_ptr: its offset, its size in bytes, and the
- * difference to the displayed number.
+ * The place of the number of owners in the counters of a shared_ptr: its offset, and its size in
+ * bytes. @bias: the difference to the displayed number
  */
 struct dwarf_owners {
 	uint8_t offset, bytes, bias;

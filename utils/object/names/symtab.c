@@ -59,8 +59,8 @@ static size_t length_without_version(const char *name, size_t len)
 }
 
 /*
- * Add the symbols of a section. @base: base of the module. If @file is a debug file, its own
- * program headers may be wrong.
+ * Add the symbols of a section. @base: base of the module. It need not be the base of @file: if
+ * @file is a debug file, its program headers may be wrong.
  */
 static int add_section(const struct elf_file *file, uint32_t type, uint64_t base,
 		       struct symtab *out)

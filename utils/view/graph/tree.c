@@ -101,7 +101,10 @@ int tree_resume(void *self, const struct view_resume *at, struct uft_err *err)
 	return 0;
 }
 
-/* Do the work that is due before @event: the beginning of another program, or a fork of a child. */
+/*
+ * Do the work that is due before @event. If children were announced, note their places. If the task
+ * has begun its next program, go to the root of that program.
+ */
 static int on_special(struct tree *tree, const struct event *event)
 {
 	struct tree_task *at = &tree->at;
