@@ -57,7 +57,7 @@ static void check_line(struct log_problems *problems, const char *path, uint64_t
 		log_problems_note(problems, path, number, at, wrong);
 }
 
-/* Checks one file. The number of its lines goes to @nr_lines. */
+/* Checks one file. The number of its lines is added to @nr_lines. */
 static int check_file(const char *path, struct log_problems *problems, uint64_t *nr_lines,
 		      struct uft_err *err)
 {

@@ -148,7 +148,8 @@ static const char *find_origin(const struct import *im, const struct fst_line *l
 
 /*
  * Finds the time of the event by the recording's clock. It is later than the times of all earlier
- * events, so that their order is kept.
+ * events, so that their order is kept. Returns false when the event is not later than the zero of
+ * that clock.
  */
 static bool find_time(const struct import *im, uint64_t ns, uint64_t *time_ns)
 {

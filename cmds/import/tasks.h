@@ -71,9 +71,10 @@ struct import_tasks {
 int import_tasks_know(struct import_tasks *tasks, int32_t pid, int32_t tid);
 
 /*
- * Returns the task that has written lines of @origin into the log with index @log. Returns NULL
- * when there is not enough memory, or when there are too many tasks. @is_full tells whether there
- * are too many.
+ * Returns the task that writes lines of @origin, and adds it if it is new. If @origin has no
+ * process number, the task belongs to one log; @log is the index of the log. Returns NULL when
+ * there is not enough memory, or when there are too many tasks. @is_full tells whether there are
+ * too many.
  */
 struct import_task *import_tasks_get(struct import_tasks *tasks, const struct fst_origin *origin,
 				     size_t log, bool *is_full);

@@ -31,8 +31,8 @@ int gate_init(struct gate *gate, struct uft_err *err)
 }
 
 /*
- * True when the text begins with the secret. The comparison always takes the same time, so that its
- * duration tells nothing about the secret.
+ * True when the text begins with the secret. The comparison takes the same time for all texts that
+ * are long enough, so that its duration tells nothing about the secret.
  */
 static bool begins_with_secret(const char *text, const char *secret)
 {

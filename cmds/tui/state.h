@@ -46,9 +46,9 @@ struct tui_growth {
 /*
  * @reading: the recording for graph and report; complete when @has_tree
  * @next: takes the place of @reading when it is complete
- * @waiting: the view during the first reading
- * @wanted, @wanted_func: the command (enum tui_command) that waits for the first reading, and the
- *         function of the command
+ * @waiting: the view while the user waits for a reading
+ * @wanted, @wanted_func: the command (enum tui_command) that waits for a reading, and the function
+ *         of the command
  * @graph: the columns of graphs
  * @session: the program that is shown, a root of the tree
  * @sum: the calls of the function that @func shows
