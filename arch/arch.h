@@ -74,9 +74,10 @@ void arch_init(void);
 void arch_call_preserving_vectors(void (*fn)(void *arg), void *arg);
 
 /*
- * Calls @fn(@arg) once. True when the call is known to leave all vector, FP and mask registers
- * unchanged. The test itself changes these registers, so call this function from
- * arch_call_preserving_vectors(). Only one thread may call it at a time.
+ * True when a call of @fn(@arg) is known to leave all vector, FP and mask registers unchanged.
+ * Calls @fn once, or not at all if these registers cannot be compared. The test itself changes the
+ * registers, so call this function from arch_call_preserving_vectors(). Only one thread may call it
+ * at a time.
  */
 bool arch_leaves_vectors(void (*fn)(void *arg), void *arg);
 

@@ -48,7 +48,7 @@ void arch_remote_set_pc(struct arch_remote *r, uint64_t pc);
 
 /*
  * Sets the first argument of the system call that thread @tid is about to make. @audit_arch is the
- * ABI of the call.
+ * ABI of the call. Returns false when ptrace(2) fails.
  */
 bool arch_remote_set_argument(int tid, uint32_t audit_arch, uint64_t value);
 

@@ -36,7 +36,8 @@ void frames_leave_inside(struct thread *t, uint64_t address);
 
 /*
  * Called when a function with return slot @slot begins. Ends the frames below @slot as
- * frames_leave_inside() does, and the older frames with that slot.
+ * frames_leave_inside() does, and also the older frames with slot @slot. Only the frames of
+ * functions that called this one by a tail call stay open.
  */
 void frames_make_way(struct thread *t, uint64_t *slot);
 

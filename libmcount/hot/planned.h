@@ -213,8 +213,9 @@ uint32_t planned_enter(struct thread *t, uint64_t *slot, uint64_t addr,
 bool planned_is_unwanted(struct thread *t, uint64_t addr);
 
 /*
- * HOT: true when a call is deeper than the limit, and its rule has no other effect. An open thread
- * stays open. At the next call the stub finds the function in thread->calls.
+ * HOT: true when a call in an open thread is deeper than the limit, and its function has no rule.
+ * The thread stays open. At the next call the stub finds the function in thread->calls, unless the
+ * function's values are captured.
  */
 bool planned_is_too_deep(struct thread *t, uint64_t addr);
 
@@ -225,8 +226,9 @@ bool planned_is_too_deep(struct thread *t, uint64_t addr);
 bool planned_is_left_out(struct thread *t, uint64_t addr);
 
 /*
- * HOT: enters a call by -finstrument-functions for which planned_is_unwanted() is false. Returns
- * false when no frame is left.
+ * HOT: enters a call for which planned_is_unwanted() is false, of a function that was compiled with
+ * -finstrument-functions or belongs to Python. Returns false when no frame is left, or when the
+ * thread has no struct planned and cannot get one.
  *
  * @regs: registers to capture values from; NULL: nothing is captured
  */

@@ -444,8 +444,9 @@ void thread_before_sharing(uint64_t flags);
 void thread_before_cage(void);
 
 /*
- * COLD, called by the stub of syscall(3) before a child is made. Returns the work that the child
- * needs.
+ * COLD, called by the stub of syscall(3) before a system call that makes a child, and before
+ * prctl(2) and seccomp(2). Prepares the probe for that system call, and returns the work that the
+ * child needs.
  */
 enum probe_child {
 	PROBE_CHILD_NONE = 0,	/* nothing */
@@ -465,7 +466,7 @@ long probe_syscall_failed(long result);
 
 /*
  * SLOW. Returns a state that is ready for records, but has no ring yet, or NULL when there is no
- * memory. No thread's self points to the state.
+ * memory or the process is not traced. No thread's self points to the state.
  */
 struct thread *thread_take_state(void);
 

@@ -12,9 +12,11 @@
 #include <stdbool.h>
 
 /*
- * COLD, with the GIL, once. From now on the probe lowers the flag described above while the main
- * thread cannot handle signals. The interpreter raises the flag when the main thread has the GIL.
- * Returns false when the flag is not found. In this case the caller may set no profile function.
+ * COLD, with the GIL, once. In Python 3.11, the probe from now on lowers the flag described above
+ * while the main thread cannot handle signals. The interpreter raises the flag when the main thread
+ * has the GIL. Returns false when the flag is not found, or when the probe may not replace signal
+ * handlers. In these cases the caller may set no profile function. In other versions of Python,
+ * does nothing and returns true.
  */
 bool breaker_begin(void);
 

@@ -7,8 +7,8 @@
 #include "libmcount/python/api.h"
 
 /*
- * COLD, with the GIL, once. Gets the probe's place in code objects. Returns false when there is
- * none.
+ * COLD, with the GIL, once. Prepares for reading values, and calls codes_begin(). Returns what
+ * codes_begin() returns.
  */
 bool calls_begin(void);
 

@@ -23,8 +23,8 @@ struct py_codes {
 extern struct py_codes python_codes;
 
 /*
- * COLD, with the GIL, once. Gets the probe's place in code objects. Returns false when there is
- * none.
+ * COLD, with the GIL, once. Gets the probe's place in code objects. Returns false when the place is
+ * not the first one, which the probe needs (codes.c).
  */
 bool codes_begin(void);
 

@@ -8,8 +8,8 @@
 
 /*
  * COLD, with the GIL, once. Listens to all calls in all threads of this interpreter. Audit hooks of
- * the program are told of it. Returns false without sys.monitoring, or when it has no free tool
- * number.
+ * the program are told of it. Returns false without sys.monitoring, or when both tool numbers for
+ * which Python's documentation names no use (3 and 4) are taken.
  */
 bool monitoring_join(void);
 
