@@ -12,8 +12,9 @@ struct pipeline;
 struct trace_data;
 
 /*
- * Print why the view of @pipe had nothing to show. @pipe must have reached its end. Reads the
- * recording again, once for each option that leaves something out.
+ * Print why the view of @pipe had nothing to show, after its run. Prints nothing if @pipe was
+ * stopped, or if a file was damaged. Reads the recording again: once without the options that leave
+ * something out, and once with each of them alone.
  */
 void no_result_explain(const struct opts *opts, const struct pipeline *pipe);
 

@@ -17,8 +17,8 @@ struct browser_command {
 };
 
 /*
- * Make the command from a word of $BROWSER. The word is split at blanks, without a shell. @args is
- * NULL when there is no command, or not enough memory.
+ * Make the command from a part of $BROWSER. The part is split at blanks, without a shell. @args is
+ * empty when there are only blanks, and NULL when there is not enough memory.
  *
  * @address: replaces each "%s", or becomes the last argument; "%%" is a percent sign
  */
@@ -26,9 +26,10 @@ void browser_command_init(struct browser_command *command, const char *text, con
 void browser_command_deinit(struct browser_command *command);
 
 /*
- * Start the first browser of $BROWSER that does not fail, or xdg-open on a graphical desktop. The
- * names in $BROWSER are separated by colons. Does not wait for the browser. Returns the process
- * that tries the browsers, 0 when there is no browser to try, or a negative errno.
+ * Start the first browser of $BROWSER that does not fail. If $BROWSER has none, start xdg-open on a
+ * graphical desktop. The commands in $BROWSER are separated by colons. Does not wait for the
+ * browser. Returns the process that tries the browsers, 0 when there is no browser to try, or a
+ * negative errno.
  *
  * The process ends with status 0 when a browser has accepted the address. Browsers get empty
  * standard descriptors and no other descriptors, and no signals from the command's terminal.

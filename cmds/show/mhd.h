@@ -29,7 +29,7 @@ extern struct mhd mhd;
 
 /*
  * Load the library. Only one thread at a time may call it. Returns 0, or -ENOSYS with @err when the
- * library is not installed.
+ * library cannot be loaded.
  */
 int mhd_load(struct uft_err *err);
 

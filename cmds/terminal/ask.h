@@ -26,8 +26,8 @@ struct recorder_name {
  * gives no sign of life for two seconds.
  *
  * Returns 0 on success, -ETIMEDOUT, or -ENOTCONN when there is no recorder. Returns -EPIPE when the
- * recorder ended without an answer, -EPERM when another process listens in its place, or another
- * negative errno.
+ * recorder ended without an answer or refused the caller. Returns -EPERM when another process
+ * listens in its place, or another negative errno.
  *
  * @timeout_ms: the longest wait, or -1 for no limit
  */
@@ -47,8 +47,8 @@ bool ask_is_recorded(const char *dir);
 int ask_name_of_dir(const char *dir, struct recorder_name *name);
 
 /*
- * Find the recorder that records process @pid, or that is process @pid. Returns 0, or -ESRCH when
- * there is no such recorder that the user may ask.
+ * Find the recorder that records process @pid, or that is process @pid. Returns 0, -ESRCH when
+ * there is no such recorder that the user may ask, or another negative errno.
  */
 int ask_name_of_pid(pid_t pid, struct recorder_name *name);
 
@@ -69,9 +69,9 @@ int ask_named(const struct recorder_name *name, enum request_type type, const st
 int ask_failed(int ret, const char *what, const char *whom, struct uft_err *err);
 
 /*
- * Wait until the recorder of @dir has finished its work. This is needed because with --keep-pid the
- * shell may continue before the recording is complete. Returns at once when the program still runs,
- * or when there is no recorder.
+ * Wait until the recorder of @dir has finished its work, but at most ten seconds. This is needed
+ * because with --keep-pid the shell may continue before the recording is complete. Returns at once
+ * when the program still runs, or when there is no recorder.
  */
 void ask_wait_for_end(const char *dir);
 

@@ -34,7 +34,7 @@ struct follow {
  * or a negative errno.
  *
  * @grow: called when the pipeline may have new tasks; sets @err
- * @pause: called when no event comes for a moment; shows calls that began before @since_ns
+ * @pause: called when all complete events have been shown; shows calls that began before @since_ns
  */
 struct follow_view {
 	struct view view;

@@ -1,6 +1,6 @@
 /*
  * Prints messages for the user that are not part of the output: warnings and debug messages. They
- * go to stderr or to the log file.
+ * go to stderr or to the log file. Only lists go to stdout.
  */
 #ifndef UTRAIL_CMDS_MSG_H
 #define UTRAIL_CMDS_MSG_H
@@ -38,7 +38,7 @@ enum msg_domain {
  * @level: number of -v options, for all domains
  * @levels: by domain, from --debug-domain
  * @has_color: warnings are printed in colour
- * @is_muted: no messages are printed
+ * @is_muted: no warnings are printed
  */
 struct msg {
 	FILE *file;

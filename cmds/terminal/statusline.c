@@ -70,7 +70,7 @@ static bool has_room(void)
 	return poll(&poll_fd, 1, 0) == 1 && (poll_fd.revents & POLLOUT);
 }
 
-/* Writes to the terminal. Returns false when the terminal takes nothing now. */
+/* Writes to the terminal. Returns false when the terminal does not take all of @text now. */
 static bool put_on_terminal(const char *text, size_t len)
 {
 	sigset_t set, before;

@@ -180,7 +180,7 @@ static int sum_up(struct store_sum *sum, const struct call_list *lists, size_t n
 		sum->list.nr = 0;
 	}
 
-	/* The list stays until the command ends, so it gets no more memory than it needs. */
+	/* The list stays as long as the store, so it gets no more memory than it needs. */
 	void *calls = realloc(sum->list.calls, (sum->list.nr + 1) * sizeof(*sum->list.calls));
 
 	if (calls)

@@ -43,7 +43,7 @@ void call_list_deinit(struct call_list *list);
  * A file without a name that several stores share.
  *
  * @fd: the descriptor, or -1 when no file was needed yet
- * @max_bytes: a quarter of the free room at the time when the file was made
+ * @max_bytes: a quarter of the free room at the time when the file was made, if that is known
  */
 struct call_file {
 	int fd;
@@ -132,7 +132,8 @@ static inline bool call_store_is_fresh(const struct call_store *store)
  * pixel, only the longest call of each pixel is appended. Returns 0, -ENOMEM, or a negative errno
  * when reading fails.
  *
- * @pixel_ns: at least 1; it is made larger until there are at most @most calls
+ * @pixel_ns: at least 1; it is made larger until there are at most @most calls, or until it is as
+ *         long as the range
  */
 int call_store_find(const struct call_store *store, uint64_t from_ns, uint64_t to_ns,
 		    uint64_t pixel_ns, size_t most, struct call_list *out);
