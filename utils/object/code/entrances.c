@@ -309,8 +309,10 @@ static void scan_func(struct scan *s, size_t index)
 	/* If sections overlap, a function may end in another section. */
 	scan_part(s, sec, func->start, MIN(func->end + REST_OF_FAR, sec->end), index);
 	s->lead = LEAD_LANDING;
+	s->func = index;
 	if (!code_landings(s->code, func, scan_note, s))
 		keep_note(s, func->start, LEAD_UNKNOWN);
+	s->func = UINT32_MAX;
 }
 
 /* Search the part of a section after its last function. */

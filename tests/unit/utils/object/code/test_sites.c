@@ -304,6 +304,29 @@ TEST(not_code)
 	CHECK(&sample, first, "part of the function is no code that is known");
 }
 
+/* The table of a function's exceptions is in no section, as in a damaged file. */
+TEST(damaged_table_of_exceptions)
+{
+	const struct sample sample = { TEXT("\x90\xff\xc0\xff\xc0\xc3") };
+	struct elf_image img cleanup_image = { 0 };
+	struct elf_file file cleanup_elf_file = ELF_FILE_CLOSED;
+	struct code code cleanup_code = { 0 };
+	struct code_site site = { .addr = TEXT_ADDR };
+
+	make_image(&img, &sample);
+	assert_int_equal(elf_file_open_image(&file, img.data.data, img.data.len), 0);
+	assert_int_equal(code_load(&file, &code), 0);
+	assert_int_equal(code.nr_funcs, 1);
+	assert_int_equal(code.nr_tables, 0);
+	code.tables = calloc(1, sizeof(*code.tables));
+	assert_non_null(code.tables);
+	code.tables[0].addr = 8;
+	code.funcs[0].table = code.nr_tables = 1;
+	assert_int_equal(sites_prepare(&code, insns, &site, 1), 0);
+	assert_string_equal(site.why_not, "where exceptions are caught is not known");
+	assert_int_equal(site.refusal, SITE_LANDINGS);
+}
+
 static void *symbol_of_this_program(void)
 {
 	return (void *)symbol_of_this_program;
