@@ -10,10 +10,10 @@
 #include "arch/syscalls.h"
 
 /*
- * The maximum size of a struct clone_args that is changed. The struct of every kernel is smaller. A
- * larger struct stays unchanged.
+ * The maximum size of a struct clone_args, in bytes. The struct of every kernel is smaller, but the
+ * kernel also takes a larger one if the rest is 0. It refuses sizes above a page (clone(2), E2BIG).
  */
-#define ARGS_MAX 256UL
+#define ARGS_MAX 4096UL
 
 /*
  * The bytes below the stack pointer that leaf functions may use (System V ABI for AMD64, "The Stack
