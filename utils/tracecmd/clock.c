@@ -1,6 +1,7 @@
 /* Times of the records of a trace.dat (see tracedat.h). */
 #include <string.h>
 
+#include "utils/base/compiler.h"
 #include "utils/tracecmd/parts.h"
 
 /* The largest time, small enough for additions that do not overflow. */
@@ -29,11 +30,18 @@ uint64_t tracedat_time_ns(const struct tracedat *file, uint64_t raw)
 		   TIME_MAX);
 }
 
+/* The clocks of Linux that count something else (Documentation/trace/ftrace.rst, "trace_clock"). */
+static const char *const other_clocks[] = { "counter", "uptime", "x86-tsc", "ppc-tb", "s390-tod" };
+
 bool tracedat_clock_is_time(const struct tracedat *file, const char *name)
 {
-	if (strcmp(name, "counter") == 0)
-		return false;
-	return file->has_tsc || strcmp(name, "x86-tsc") != 0;
+	if (file->has_tsc && strcmp(name, "x86-tsc") == 0)
+		return true;
+	for (size_t i = 0; i < ARRAY_SIZE(other_clocks); i++) {
+		if (strcmp(name, other_clocks[i]) == 0)
+			return false;
+	}
+	return true;
 }
 
 void tracedat_chosen_clock(const char *list, char clock[static TRACEDAT_NAME_MAX])

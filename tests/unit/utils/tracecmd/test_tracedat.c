@@ -319,9 +319,25 @@ TEST(times)
 	file.tsc_shift = 32;
 	assert_int_equal(tracedat_time_ns(&file, 1ULL << 60), (1ULL << 60) - (1ULL << 28));
 	assert_true(tracedat_clock_is_time(&file, "x86-tsc"));
-	assert_false(tracedat_clock_is_time(&file, "counter"));
-	assert_true(tracedat_clock_is_time(&(struct tracedat){ 0 }, "mono"));
-	assert_false(tracedat_clock_is_time(&(struct tracedat){ 0 }, "x86-tsc"));
+	file.has_tsc = false;
+	assert_false(tracedat_clock_is_time(&file, "x86-tsc"));
+}
+
+TEST(clocks_that_count_nanoseconds)
+{
+	const char *const times[] = {
+		"local", "global", "perf", "mono", "mono_raw", "boot", "tai"
+	};
+	const char *const others[] = { "counter", "uptime", "ppc-tb", "s390-tod" };
+
+	for (int has_tsc = 0; has_tsc < 2; has_tsc++) {
+		const struct tracedat file = { .has_tsc = has_tsc };
+
+		for (size_t i = 0; i < ARRAY_SIZE(times); i++)
+			assert_true(tracedat_clock_is_time(&file, times[i]));
+		for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+			assert_false(tracedat_clock_is_time(&file, others[i]));
+	}
 }
 
 static int remove_file(void **state)
