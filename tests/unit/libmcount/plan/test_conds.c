@@ -325,16 +325,21 @@ TEST(what_reads_memory)
 	};
 	const struct plan_cond in_register = cases[0].cond;
 
-	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		/* The condition is the second one of the second rule. */
-		const struct plan_cond conds[] = { in_register, in_register, in_register,
-						   cases[i].cond };
-		const struct plan_rule rules[] = { { .cond = 1, .nr_conds = 1 },
-						   { .cond = 2, .nr_conds = 2 } };
+	/* Two rules have two conditions each. The condition of the case is one of the four. */
+	const struct plan_rule rules[] = { { .cond = 0, .nr_conds = 2 },
+					   { .cond = 2, .nr_conds = 2 } };
 
-		assert_int_equal(conds_read_memory(rules, 2, conds), cases[i].expected);
-		assert_false(conds_read_memory(rules, 1, conds));
-		assert_false(conds_read_memory(rules, 0, conds));
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		for (size_t at = 0; at < 4; at++) {
+			struct plan_cond conds[] = { in_register, in_register, in_register,
+						     in_register };
+			bool expected = cases[i].expected;
+
+			conds[at] = cases[i].cond;
+			assert_int_equal(conds_read_memory(rules, 2, conds), expected);
+			assert_int_equal(conds_read_memory(rules, 1, conds), expected && at < 2);
+			assert_false(conds_read_memory(rules, 0, conds));
+		}
 	}
 }
 
