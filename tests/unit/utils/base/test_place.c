@@ -154,7 +154,8 @@ TEST(parents_by_links_of_a_stranger)
 	assert_int_equal(chown("his/sub", STRANGER, STRANGER), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
 		make_link(texts[i], "his/link", STRANGER);
-		assert_int_equal(place_find_parent(&place, "his/link/new", NULL), i < 2 ? 0 : -EACCES);
+		assert_int_equal(place_find_parent(&place, "his/link/new", NULL),
+				 i < 2 ? 0 : -EACCES);
 		place_deinit(&place);
 		assert_int_equal(unlink("his/link"), 0);
 	}
