@@ -25,7 +25,7 @@ struct server_query {
 
 /*
  * server_query_word(): returns a word of the query, or NULL when it is missing.
- * server_query_number(): returns a number of the query, or @otherwise when it is missing.
+ * server_query_number(): returns a number of the query, or @otherwise when there is no valid number.
  */
 const char *server_query_word(const struct server_query *query, const char *name);
 uint64_t server_query_number(const struct server_query *query, const char *name,
@@ -40,7 +40,7 @@ bool server_is_gone(const struct server_query *query);
 /*
  * An answer. Starts as zeros. The server takes ownership of the content.
  *
- * @status: the status code of HTTP
+ * @status: the status code of HTTP; 0: nothing has the path (404)
  * @type: the type of the content, a literal
  * @body: the content, if @fd is -1
  * @fd: a file whose first @len bytes are the content

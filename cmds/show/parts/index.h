@@ -53,7 +53,7 @@ struct indexed_task {
  * @nr_waiting: the number of threads that wait for the lock; the reading thread then lets them have
  *         it
  * @lock: protects all members after it
- * @tasks: tasks with calls, in the order of reading
+ * @tasks: tasks with calls or events, in the order of reading
  * @names: names of @nr_names functions, by number, each with its NUL
  * @calls: the number of calls for each function
  * @kinds: names of kinds of events, like @names

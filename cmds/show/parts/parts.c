@@ -299,7 +299,7 @@ struct watch {
 
 /*
  * The time between two checks, in ms. After a browser has closed its connection, work for its
- * request continues for at most this time.
+ * request continues for about this time.
  */
 #define WATCH_MS 50
 

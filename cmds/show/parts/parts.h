@@ -51,7 +51,7 @@ struct parts {
 
 /*
  * True when the recording should be read in parts: it has too many calls for one page, it is still
- * being recorded, or the options request it.
+ * being recorded, or the options request it. False with --no-parts.
  */
 bool parts_are_better(const struct opts *opts, const struct trace_data *data);
 
