@@ -25,7 +25,7 @@ struct server_query {
 
 /*
  * server_query_word(): returns a word of the query, or NULL when it is missing.
- * server_query_number(): returns a number of the query, or @otherwise when there is no valid number.
+ * server_query_number(): returns a number of the query, or @otherwise when it is missing or wrong.
  */
 const char *server_query_word(const struct server_query *query, const char *name);
 uint64_t server_query_number(const struct server_query *query, const char *name,

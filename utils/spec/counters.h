@@ -13,7 +13,7 @@ struct nearest;
 #define COUNTERS_TOO_MANY  "at most 8 counters are read by name in one recording"
 
 /*
- * @name: the name in recordings, which is the first of the counter's two names
+ * @name: the name in recordings, which is never an alias; for a code, the code in lower case
  * @type, @config: members of struct perf_event_attr
  */
 struct counter {

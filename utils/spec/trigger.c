@@ -502,8 +502,9 @@ static void apply_option(struct parse *p, bool is_negated)
 }
 
 /*
- * A location matches whole components of a path: "lib" matches "src/lib/a.c", not "src/library.c"
- * (doc/facts/language.md, "Source locations").
+ * If a location is a regular expression without '*', '^' and '$', it matches whole components of a
+ * path: "lib" matches "src/lib/a.c", not "src/library.c" (doc/facts/language.md, "Source
+ * locations").
  */
 static int location_pattern(struct parse *p, enum pattern_match match, const char *name, size_t len)
 {

@@ -26,8 +26,8 @@ static int get_missing(const struct argfind *find, argfind_fn fn, int missing,
 }
 
 /*
- * Change all specifications into specifications of texts. Drop those that name a register, since
- * texts are in no register.
+ * Change all specifications into specifications of texts. Drop those that name a register, a word
+ * of the stack or a floating-point argument, since texts are in none of them.
  */
 static void make_texts(struct argspecs *list)
 {

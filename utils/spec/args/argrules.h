@@ -49,8 +49,7 @@ void argrules_deinit(struct argrules *rules);
  *
  * @is_trigger: the text is from -T: a rule without items about arguments does not concern
  *         arguments; "auto-args" looks up all specifications
- * @is_lenient: the text is from a recording: skip invalid items, and items that are not about
- *         arguments
+ * @is_lenient: the text is from a recording: skip invalid rules
  */
 struct argrules_source {
 	enum pattern_match match;

@@ -99,7 +99,7 @@ int argspec_parse(const char *text, size_t len, unsigned word_bytes, struct args
 		  struct uft_err *err);
 void argspec_deinit(struct argspec *spec);
 
-/* True when the specification names no register, so that it can be about a text, too. */
+/* True for argN without a place, and for all results: they can be about a text, too. */
 static inline bool argspec_is_text(const struct argspec *spec)
 {
 	return spec->kind == ARG_KIND_RETVAL ||

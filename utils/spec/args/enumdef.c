@@ -201,7 +201,7 @@ const char *enum_def_name(const struct enum_def *def, int64_t value)
 	return NULL;
 }
 
-/* An integer has 64 bits, and so a value has at most 64 parts. */
+/* The most parts of a value that are shown. An integer has 64 bits, and most parts are bits. */
 #define PARTS_MAX 64
 
 /*
