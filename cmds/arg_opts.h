@@ -25,6 +25,7 @@ void arg_opts_put(const struct argrules *rules, enum argrules_about about, bool 
 
 /*
  * Write a rule for -a. It makes uftrace use the debug information of functions without addresses.
+ * Writes nothing for MATCH_SIMPLE, because no simple pattern matches all names.
  *
  * @match: the way in which uftrace reads the patterns of this recording
  */

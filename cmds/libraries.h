@@ -5,9 +5,9 @@
 #include "utils/base/containers/strbuf.h"
 
 /*
- * Append to @paths the path of the program @path and those of its libraries, each with its NUL.
- * Appends nothing when the program has no dynamic linker with --list (ld.so(8)). Returns 0, or a
- * negative errno when the linker cannot be run.
+ * Append to @paths the paths of the libraries of the program @path, each with its NUL. The dynamic
+ * linker is one of them. Appends nothing when the program has no dynamic linker with --list
+ * (ld.so(8)). Returns 0, or a negative errno when the linker cannot be run.
  *
  * No code of the program runs: the dynamic linker only maps the program.
  */

@@ -121,7 +121,7 @@ static int report_no_program(const struct opts *opts, struct uft_err *err)
 		       name, opts->cmd ? opts->cmd->name : "[COMMAND]");
 }
 
-/* Prints the final options, for --debug. */
+/* Prints facts about the command line, for --debug. */
 static void tell_command(const struct opts *opts)
 {
 	const struct msg *msg = &opts->msg;

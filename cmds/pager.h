@@ -14,7 +14,7 @@ struct pager {
 
 /*
  * Redirect stdout to $PAGER, /usr/bin/pager or less. Does nothing when stdout is not a terminal,
- * with --no-pager, or when no pager exists.
+ * with --no-pager, when $PAGER is empty or `cat`, or when no pager exists.
  */
 void pager_open(struct pager *pager, const struct opts *opts);
 

@@ -16,7 +16,8 @@ const char *reader_data_dir(const struct opts *opts);
 
 /*
  * Open the data directory of the options. If opening takes long, a line on the terminal says this
- * until reading begins (read_progress.h). Returns 0, or CMD_NO_DATA with @err.
+ * until reading begins (read_progress.h). Returns 0, or CMD_NO_DATA with @err. When the directory of
+ * --with-syms cannot be read, returns a negative errno with @err.
  */
 int reader_open_data(struct trace_data *data, const struct opts *opts, struct uft_err *err);
 
@@ -46,8 +47,9 @@ int reader_open_records_of(struct trace_data *data, const struct opts *opts, con
 			   struct uft_err *err);
 
 /*
- * Returns 0 when the recording has records, or CMD_NO_DATA with @err when it has none. For the view
- * of `live`, @err stays empty, because its recorder has already warned.
+ * Returns 0 when the recording has records of tasks, or other events that the options show. Returns
+ * CMD_NO_DATA with @err when it has none. For the view of `live`, @err stays empty, because its
+ * recorder has already warned.
  */
 int reader_check_records(const struct trace_data *data, const struct opts *opts,
 			 struct uft_err *err);
@@ -62,7 +64,10 @@ void reader_add_nearest(const struct opts *opts, struct trace_data *data, const 
 /* Set @config to the calls and events that the options choose. */
 void reader_pipeline_config(const struct opts *opts, struct pipeline_config *config);
 
-/* Warn about filters that match nothing in @data. Call it after a pipeline was opened with them. */
+/*
+ * Warn about filters and events that match nothing in @data, and about actions without effect. Call
+ * it after a pipeline was opened with the filters.
+ */
 void reader_warn_filters(const struct opts *opts, struct trace_data *data);
 
 /*
@@ -100,7 +105,7 @@ int reader_export(struct pipeline *pipe, const struct opts *opts, const struct e
 
 /*
  * Open a sink that writes to stdout. Text that stdio still holds for stdout is written first.
- * Returns 0 or -ENOMEM.
+ * Returns 0, or a negative errno with @err.
  */
 int reader_open_sink(struct sink *sink, struct uft_err *err);
 

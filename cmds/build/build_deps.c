@@ -47,8 +47,8 @@ static void find_real(const char *dir, const char *given, struct strbuf *out)
 }
 
 /*
- * Finds the file that a relative path names. The path is tried from the working directory first,
- * and then from the directory where the build began.
+ * Finds the file that a path names. A relative path is tried from the working directory first, and
+ * then from the directory where the build began.
  */
 static uint32_t find_file(const struct executions *executions, const struct files *files,
 			  const char *given)

@@ -11,7 +11,8 @@
 
 /*
  * The command that preprocesses the source of an entry, and the command that checks the
- * preprocessed text. Each is an argv without the names of input and output.
+ * preprocessed text. The first one names the source and writes to standard output; the second one
+ * reads standard input.
  *
  * A file of entries may come from a stranger. So no shell runs, the compiler is searched only in
  * $PATH, and only listed options are taken. No listed option writes files or loads code.
