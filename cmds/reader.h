@@ -16,7 +16,7 @@ const char *reader_data_dir(const struct opts *opts);
 
 /*
  * Open the data directory of the options. If opening takes long, a line on the terminal says this
- * until reading begins (read_progress.h). Returns 0, or CMD_NO_DATA with @err. When the directory of
+ * until reading begins (read_progress.h). Returns 0, or CMD_NO_DATA with @err. If the directory of
  * --with-syms cannot be read, returns a negative errno with @err.
  */
 int reader_open_data(struct trace_data *data, const struct opts *opts, struct uft_err *err);

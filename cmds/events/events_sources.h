@@ -6,7 +6,8 @@
 #include "utils/base/err.h"
 
 /*
- * Check the sources of the compile_commands.json that opts->args[1] names, and list their errors.
+ * Check the sources of all files compile_commands.json that opts->args names after its first word,
+ * and list their errors.
  * Returns an exit status, or a negative error with @err.
  */
 int events_sources_check(const struct opts *opts, struct uft_err *err);

@@ -11,8 +11,8 @@
 #include "utils/base/err.h"
 
 /*
- * Numbers of keys that are not characters are larger than those of characters. Negative numbers
- * tell why no key was read.
+ * Numbers of keys that are not characters are larger than those of characters. A negative number
+ * means that no key was read.
  */
 enum screen_key {
 	SCREEN_NO_KEY = -1, /* the time is over, or a signal came */

@@ -164,8 +164,8 @@ static void add_word(struct strbuf *out, uint32_t number)
 }
 
 /*
- * Appends a task: its number, then how many calls, contexts and events it has here, and then the
- * columns of each of these.
+ * Appends a task: its number, then how many calls, contexts and events it has here, whether its
+ * calls have texts, and then the columns of the calls, contexts and events.
  */
 static int put_calls(const struct indexed_task *task, uint32_t number, const struct call_list *list,
 		     const struct call_list *points, struct strbuf *out)
