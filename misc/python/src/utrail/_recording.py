@@ -97,7 +97,8 @@ class Recording:
     time: only calls that took at least this time, and their callers. The time is a number of
         nanoseconds, or a text like "1.5ms"
     range: only this part of the recording: (FROM, TO), two timestamps in nanoseconds, each of which
-        may be None; or a text like "12.000000345~" or "~1.5ms" with times since the start
+        may be None; or a text like "12.000000345~" with a timestamp, or "~1.5ms" with a time since
+        the start
     tids: only the tasks with these numbers
     libcalls: False leaves out calls of library functions
     match: the kind of the patterns: "regex", "glob" or "simple"
