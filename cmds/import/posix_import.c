@@ -69,7 +69,7 @@ static int take_names(struct posix_importing *im, const struct posix_log *log)
 
 /*
  * Finds the record's time in the recording, which is later than the time of the previous record.
- * Returns false when the time is before the start of the recording's clock.
+ * Returns false when the time is not after the zero of the recording's clock, or is too large.
  */
 static bool find_time(const struct posix_importing *im, uint64_t ns, uint64_t *time_ns)
 {
