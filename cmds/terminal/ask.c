@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -116,9 +117,12 @@ static int send_request(int fd, enum request_type type, const struct strbuf *wor
 
 static int take_answer(int fd, struct request_answer *answer, struct strbuf *out)
 {
-	static char packet[sizeof(struct request_answer) + REQUEST_TEXT_MAX];
-	ssize_t len = recv(fd, packet, sizeof(packet), 0);
+	const size_t max = sizeof(*answer) + REQUEST_TEXT_MAX;
+	char *packet cleanup_free = malloc(max);
+	ssize_t len = packet ? recv(fd, packet, max, 0) : 0;
 
+	if (!packet)
+		return -ENOMEM;
 	if (len < (ssize_t)sizeof(*answer))
 		return -EPIPE;
 	memcpy(answer, packet, sizeof(*answer));
