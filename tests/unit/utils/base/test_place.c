@@ -148,16 +148,16 @@ TEST(parents_by_links_of_a_stranger)
 
 	if (geteuid() != 0)
 		skip();
-	assert_int_equal(mkdir("his", 0755), 0);
-	assert_int_equal(mkdir("his/sub", 0755), 0);
-	assert_int_equal(chown("his", STRANGER, STRANGER), 0);
-	assert_int_equal(chown("his/sub", STRANGER, STRANGER), 0);
+	assert_int_equal(mkdir("strange", 0755), 0);
+	assert_int_equal(mkdir("strange/sub", 0755), 0);
+	assert_int_equal(chown("strange", STRANGER, STRANGER), 0);
+	assert_int_equal(chown("strange/sub", STRANGER, STRANGER), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
-		make_link(texts[i], "his/link", STRANGER);
-		assert_int_equal(place_find_parent(&place, "his/link/new", NULL),
+		make_link(texts[i], "strange/link", STRANGER);
+		assert_int_equal(place_find_parent(&place, "strange/link/new", NULL),
 				 i < 2 ? 0 : -EACCES);
 		place_deinit(&place);
-		assert_int_equal(unlink("his/link"), 0);
+		assert_int_equal(unlink("strange/link"), 0);
 	}
 }
 
