@@ -338,7 +338,7 @@ END arch_return_caller
 	.cfi_startproc
 	.cfi_def_cfa %rsp, 0
 	.cfi_escape 0x16, 7, 2, 0x34, 0x22	/* DW_CFA_val_expression: %rsp = lit4; plus */
-	/* DW_CFA_val_expression: %rip = breg16 -16, arch_return_caller */
+	/* DW_CFA_val_expression: %rip = breg16 -16 (that is arch_return_caller) */
 	.cfi_escape 0x16, 16, 2, 0x80, 0x70
 	.byte	0
 	HIDDEN arch_return_trampoline

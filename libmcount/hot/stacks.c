@@ -361,8 +361,9 @@ static bool lies_in(const struct taking *k, uint64_t address)
 }
 
 /*
- * True when the stack that is taken up lies in the memory of a call of @t. False if calls of @t are
- * on that stack, whatever the program says about its bounds.
+ * True when the stack that is taken up is a piece of the stack of @t, for example an array in the
+ * frame of an open call. False if the innermost call of @t lies between the bounds that the program
+ * has given: then the bounds are wrong, or both are the same stack.
  */
 static bool is_within(struct thread *t, const struct taking *k)
 {

@@ -124,7 +124,10 @@ static inline uint16_t *frame(struct compact_coder *coder, uint32_t depth)
 /* Set the number of open calls. The functions of new calls are unknown. */
 static inline void set_depth(struct compact_coder *coder, uint32_t depth)
 {
-	/* An escape may open 65,535 calls, so each entry is cleared only once. */
+	/*
+	 * An escape may open 65,535 calls, more than @stack has entries. Only the last STACK of
+	 * these calls are cleared, so no entry is cleared twice.
+	 */
 	uint32_t first = depth > STACK ? MAX(coder->depth, depth - STACK) : coder->depth;
 
 	for (uint32_t i = first; i < depth; i++)
