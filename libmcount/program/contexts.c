@@ -1,6 +1,6 @@
 /*
- * swapcontext(3) and setcontext(3), interposed, since they name the stack that the program takes
- * up.
+ * swapcontext(3) and setcontext(3), interposed. From their argument the probe learns to which stack
+ * the program switches.
  */
 #include <ucontext.h>
 

@@ -143,8 +143,8 @@ static struct process *begin_process(struct control *ctl, struct conversation *t
 	struct process *former = process_find_os(ctl->processes, talk->peer.pid);
 
 	/*
-	 * A probe waits for the answer, so its process is alive. If the process of @talk has ended,
-	 * no probe waits: the process was killed, or it has no probe.
+	 * If the process of @talk has ended, nothing needs an answer. A probe would still wait for
+	 * it, in a living process. So the process was killed, or its message was not from a probe.
 	 */
 	if (pidfd == -ESRCH || (pidfd >= 0 && peer_has_ended(pidfd, 0)))
 		return NULL;
