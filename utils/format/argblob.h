@@ -41,9 +41,13 @@ struct arg_type {
 };
 
 /*
- * A string is its length in 16 bits, then its bytes without NUL. A string of ARGBLOB_STRING_MAX
- * bytes or more is cut to this length, and ends in ARGBLOB_STRING_CUT. In a box (capture.h), only a
- * longer string is cut. NULL is the invalid text ARGBLOB_NULL.
+ * A string is its length in 16 bits, then its bytes without NUL. A C string or std::string of
+ * ARGBLOB_STRING_MAX bytes or more is cut to this length, and ends in ARGBLOB_STRING_CUT. In a box
+ * (capture.h), only a longer string is cut. NULL is the invalid text ARGBLOB_NULL.
+ *
+ * The probe makes texts of Python's values. Such a text is also cut only if it is longer than the
+ * limit. The limit is lower if the call has many arguments. A text that is cut may be a few bytes
+ * shorter than the limit.
  */
 #define ARGBLOB_STRING_MAX 98U
 #define ARGBLOB_STRING_CUT "..."

@@ -398,8 +398,8 @@ int info_set_meminfo(struct info *info, uint64_t free_kb, uint64_t total_kb)
 }
 
 /*
- * True when the line must be written, because its item is present. ARG_SPEC is an item of several
- * lines: each of them is only written if its own value is present.
+ * True when the line must be written: its item is present, or the line has no item, and its own
+ * value is present. A line of ARG_SPEC is only written if both the item and its own value are.
  */
 static bool line_is_wanted(const struct info *info, const struct info_line *line)
 {

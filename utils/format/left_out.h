@@ -21,8 +21,8 @@ enum left_out_kind {
  * again.
  *
  * @time_ns: a time of the recording's clock
- * @permille: the function's share of the calls that were recorded shortly before @time_ns; 0 for
- *            LEFT_OUT_AGAIN
+ * @permille: LEFT_OUT_FUNCTION: the function's share of the calls that were recorded shortly before
+ *            @time_ns; 0 for other kinds
  * @addr: relative to the start of the function's module, as in symbol files
  * @path: the path of the module; after decoding, it points into the line
  */

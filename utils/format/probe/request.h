@@ -34,8 +34,9 @@ static inline void request_name(char name[static REQUEST_NAME_SIZE], const struc
 enum request_type {
 	REQUEST_SAVE = 1, /* flight recording: save the content of the rings to the directory */
 	/*
-	 * While the program runs, the answer comes at once. After the program's end there is no
-	 * answer: the recorder only closes the connection when it ends
+	 * While the program runs, the answer comes as soon as the recorder has finished other work,
+	 * such as another request. After the program's end there is no answer: the recorder only
+	 * closes the connection when it ends
 	 */
 	REQUEST_IS_RUNNING = 2,
 	/* Tell the time up to which the files are complete; from now on, flush them often */

@@ -136,7 +136,8 @@ struct arena_forks {
  * @threads_caged: threads that were traced until system calls or the counter were forbidden
  * @threads_shared: threads that were traced until another thread shared their thread-local storage
  * @children_cut_off: forked children that could not reach the recorder
- * @threads_sealed: threads that were not traced from their start on, because of @seals
+ * @threads_sealed: threads that were never traced, because @seals forbade it before their tracing
+ *                  had begun
  * @talks_sealed: conversations with the recorder that @seals forbade
  * @events_undeclared: events of the program that could not be declared to the recorder
  * @events_nameless: events that could not be declared, since they have no name. They are not part
