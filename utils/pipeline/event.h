@@ -34,8 +34,9 @@ enum event_flag {
 	/* POINT, SCHED_*, calls of the kernel: no function of the program is open */
 	EVENT_OUTSIDE = 1U << 5,
 	/*
-	 * The call was open when the task began. An ENTRY has the flag unless it is of the
-	 * outermost call. An EXIT has it only if it is the task's first record of a call
+	 * The call was open when the task began. With opens_inherited, ENTRYs of such calls are
+	 * inserted, and have the flag, except at depth 0. An EXIT has it only if it is the task's
+	 * first record of a call
 	 */
 	EVENT_INHERITED = 1U << 6,
 	/* ENTRY, EXIT: filters have hidden the call, and it only counts as a level of depth */

@@ -370,8 +370,8 @@ static int see_nothing(void *self, const struct event_span *span, struct uft_err
 }
 
 /*
- * Read the whole recording in advance if trace_on or trace_off is used, or if conditions need
- * return values. A trace_on or trace_off of one task applies to all tasks.
+ * Read the chosen tasks and time range once in advance if trace_on or trace_off is used, or if
+ * conditions need return values. A trace_on or trace_off of one task applies to all tasks.
  */
 static int look_ahead(struct pipeline *pipe, struct uft_err *err)
 {

@@ -158,8 +158,8 @@ struct lane {
 };
 
 /*
- * @config: the given configuration. If the pipeline @is_filtered, the settings that stg_filter has
- *          taken over have their defaults there
+ * @config: the given configuration. If the pipeline @is_filtered, stg_filter does the work of
+ *          time_filter_ns, size_filter, depth and is_off, so these have their defaults there
  * @kinds: the kinds of sources of all tasks, up to NULL
  * @nr_sources: the number of files that the sources of @kinds have open at a time
  * @feed: open in a growing recording, and while the pipeline runs
@@ -228,8 +228,9 @@ void pipeline_close(struct pipeline *pipe);
 #define cleanup_pipeline cleanup(pipeline_close)
 
 /*
- * Send all events to @view. If a file is damaged, its task ends there, the other tasks go on, and
- * pipe->broken has the message.
+ * Send all events to @view. If a file is damaged, pipe->broken has the message, and the other files
+ * are still read. The records of a task end at the damage in its file. But if the damage is in a
+ * block of a compact file, only the records of this block are missing.
  */
 int pipeline_run(struct pipeline *pipe, const struct view *view, struct uft_err *err);
 
@@ -244,8 +245,8 @@ int pipeline_follow(struct pipeline *pipe, uint64_t until_ns, const struct view 
 		    struct uft_err *err);
 
 /*
- * Returns the number of threads that can share the work, at most @wanted. It is 1 when the order of
- * tasks matters, when there are filters or recorded values, or when there is little work.
+ * Returns the number of threads that can share the work, at most @wanted. It is 1 when the tasks
+ * are merged by time, when there are filters or recorded values, or when there is little work.
  */
 size_t pipeline_threads(const struct pipeline *pipe, size_t wanted);
 
@@ -277,9 +278,9 @@ void lane_release(struct lane *lane);
 void lane_release_events(struct lane *lane);
 
 /*
- * Read up to @max events, sorted by time, which have not passed any stage yet. If a file is
- * damaged, it ends at the damage, and pipe->broken has the message. Returns the number of events.
- * It is 0 when there are no more events, or none yet.
+ * Read up to @max events, sorted by time, which have not passed any stage yet. Damage is handled as
+ * by pipeline_run(). Returns the number of events. It is 0 when there are no more events, or none
+ * yet.
  */
 size_t lane_read(struct lane *lane, struct event *events, size_t max);
 

@@ -1,4 +1,4 @@
-/* The executions of a recording: programs that processes ran, as proc.dat tells them. */
+/* The executions of a recording: programs that processes ran, according to proc.dat. */
 #ifndef UTRAIL_PIPELINE_EXECUTIONS_H
 #define UTRAIL_PIPELINE_EXECUTIONS_H
 

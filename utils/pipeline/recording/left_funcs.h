@@ -10,10 +10,15 @@
 #include "utils/pipeline/recording/data.h"
 
 /*
+ * Times are of the recording's clock.
+ *
  * @kind: LEFT_OUT_CALLER: the function itself is recorded, but it calls a function that is left out
- * @since_ns, @until_ns: times of the recording's clock, between which the function is left out; an
- *                       @until_ns of 0 is the end of the recording
- * @permille: the share that it had of all calls just before @since_ns
+ * @since_ns: LEFT_OUT_FUNCTION: the time from which the function is left out. LEFT_OUT_CALLER: the
+ *            time from which the called function is left out
+ * @until_ns: LEFT_OUT_FUNCTION: the time from which the function is recorded again; 0: it is left
+ *            out up to the end. LEFT_OUT_CALLER: 0
+ * @permille: LEFT_OUT_FUNCTION: the function's share of all calls shortly before @since_ns.
+ *            LEFT_OUT_CALLER: 0
  */
 struct left_func {
 	const struct func *func;

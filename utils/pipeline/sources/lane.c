@@ -10,8 +10,8 @@
 #define FIRST_BATCH 32
 
 /*
- * Store the error of a damaged file in pipe->broken. The file's task ends at the damage, and the
- * other tasks go on.
+ * Store the error of a damaged file in pipe->broken. Other tasks go on. After a damaged block of a
+ * compact file, the file's own task goes on, too.
  */
 static void note_damage(struct pipeline *pipe, const struct uft_err *why)
 {

@@ -10,8 +10,8 @@
 #include "utils/pipeline/sources/split.h"
 
 /*
- * In addition to the first thread, there is one for each full WORTH_BYTES of records. A task of
- * fewer bytes is not split.
+ * In addition to the first thread, there is at most one for each full WORTH_BYTES of records. A
+ * task of fewer bytes is not split.
  */
 #define WORTH_BYTES (1UL << 20)
 
@@ -100,9 +100,12 @@ static struct piece *take_piece(struct crew *crew)
 }
 
 /*
- * Returns the number of a lane's @bytes that are split off for other threads. The thread that
- * splits them reads the rest. The number is such that all threads end together, if splitting a byte
- * takes a third of the time of reading it.
+ * Returns the number of a large lane's @bytes that are split off for other threads. The thread that
+ * splits them reads the rest.
+ *
+ * For the only large lane, the number is such that all threads end together, if splitting a byte
+ * takes a third of the time of reading it. If there are several large lanes, the number is @bytes,
+ * and the thread keeps only the last piece.
  */
 static uint64_t bytes_for_others(const struct crew *crew, uint64_t bytes)
 {
