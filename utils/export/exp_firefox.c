@@ -313,7 +313,10 @@ static void put_thread(struct export *ex)
 	f->has_thread = true;
 }
 
-/* Write the thread. Calls that are open after the task's last event end at the event's time. */
+/*
+ * Write the thread. Calls that are still open end when a call or a wait of the task last began or
+ * ended.
+ */
 static int end_thread(struct export *ex)
 {
 	struct firefox *f = ex->state;

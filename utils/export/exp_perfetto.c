@@ -124,8 +124,8 @@ static void add_clock(struct perfetto *p, unsigned id, uint64_t time_ns)
 }
 
 /*
- * Write the packet that relates the monotonic clock to the time of day. The times of all other
- * packets are from the monotonic clock.
+ * Write the packet that relates the monotonic clock to the time of day. Other packets have times of
+ * the recording's clock, which is always named as the monotonic clock.
  */
 static void write_clocks(struct export *ex)
 {

@@ -8,7 +8,8 @@
 
 /*
  * Indexes in Lua's registry. The script's functions get their contexts as tables. Functions in Lua
- * make the tables, which is much faster than to make them through Lua's interface for C.
+ * make the tables for uftrace_entry, uftrace_exit and uftrace_batch. This is much faster than to
+ * make them through Lua's interface for C.
  */
 enum place {
 	PLACE_FUNCTIONS = 1,

@@ -28,7 +28,10 @@ static int64_t load_auto(const struct arg_value *value, bool big)
 	return v > 0xffff0000LL && v <= 0xffffffffLL ? (int32_t)v : v;
 }
 
-/* Load an enum of 32 bits. A register with a negative one may have zeros in its upper half. */
+/*
+ * Load an enum. It usually has 32 bits, and a register with a negative one may have zeros in its
+ * upper half. So values from 2^31 to 2^32 - 1 count as negative.
+ */
 static int64_t load_enum(const struct arg_value *value, bool big)
 {
 	int64_t v = arg_value_signed(value, big);

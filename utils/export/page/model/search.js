@@ -51,8 +51,8 @@ export class Search {
 		this.funcs = Uint8Array.from(recording.names, (name) => (is && is(name) ? 1 : 0));
 		this.hasFuncs = this.funcs.includes(1);
 		/**
-		 * By number of a text, counted from 1: 1 if the text matches. Null before look(),
-		 * or if no text matches.
+		 * By number of a text, counted from 1: 1 if the text matches. Null until look() is
+		 * complete, or if no text matches.
 		 * @type {Uint8Array | null}
 		 */
 		this.texts = null;
