@@ -102,7 +102,7 @@ int insns_look_through(struct insns *insns, const struct insn_text *text,
 enum insn_refusal {
 	INSN_MOVES,
 	INSN_UNKNOWN,	     /* the bytes are not a known instruction */
-	INSN_LANDS,	     /* an indirect jump may land at one of the instructions */
+	INSN_LANDS,	     /* an indirect jump may land at an instruction after the first */
 	INSN_RETURNS_INTO,   /* a call would return to overwritten code */
 	INSN_NOT_UNDERSTOOD, /* an instruction depends on its address in an unknown way */
 	INSN_TOO_FAR,	     /* no form of an instruction reaches far enough */
@@ -191,12 +191,13 @@ bool insns_main(struct insns *insns, const uint8_t *at, uint64_t left, uint64_t 
 unsigned insns_padding(struct insns *insns, const uint8_t *at, const uint8_t *end);
 
 /*
- * For bytes whose instruction boundaries are unknown. At each byte where a jump may begin, the
- * functions call @fn with its target.
+ * For bytes whose instruction boundaries are unknown. At each byte where a direct jump or call may
+ * begin, the functions call @fn with its target.
  *
  * - insns_near_names() finds jumps with a reach of insns_near_reach() bytes in both directions.
- * - insns_far_names() finds all other jumps. It also calls @base with each address that may be the
- *   start of a table. Returns 0, or the result of @base when that is below 0.
+ * - insns_far_names() finds jumps and calls with a 32-bit displacement (x86_64: except xbegin). It
+ *   also calls @base with each address that may be the start of a table. Returns 0, or the result
+ *   of @base when that is below 0.
  */
 void insns_near_names(struct insns *insns, const struct insn_text *text,
 		      void (*fn)(uint64_t addr, void *arg), void *arg);

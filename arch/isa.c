@@ -18,8 +18,8 @@
 #endif
 
 /*
- * The numbers at which the groups of register names begin. The names s0 to s7 and d0 to d7 are
- * those of registers of arm, and of aarch64.
+ * The numbers at which the groups of register names begin. aarch64 has no group of its own for
+ * floats: it uses the names d0 to d7 of arm.
  */
 enum {
 	X86_64_INT = 0,

@@ -29,8 +29,9 @@ static uint64_t read_xcr0(void)
 }
 
 /*
- * Asks CPUID only for the end of the last component, since each CPUID takes 20 us under a
- * hypervisor. Components are stored in the order of their numbers, so that is the end of all.
+ * Asks CPUID about one component only, the last one, since each CPUID takes 20 us under a
+ * hypervisor. Components are stored in the order of their numbers, so the last one's end is the end
+ * of all.
  */
 void arch_init(void)
 {
