@@ -214,7 +214,7 @@ void aside_flush(struct thread *t)
 	struct thread *aside = t->aside;
 	int saved = errno;
 
-	/* Handlers may have added records after move_records() and before empty_at(). */
+	/* Handlers may add records before empty_at() looks, and again after it. */
 	while (!empty_at(t, move_records(t, aside_memory(aside))) || t->has_aside_records)
 		;
 	note_lost_inside(t, atomic_exchange(&aside->ring->lost, 0));

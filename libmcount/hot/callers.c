@@ -14,7 +14,7 @@ struct callers callers;
 
 /*
  * @kept: pieces of code. A return address that lies in one of them is not replaced. If there are
- *        more than KEPT_MAX pieces, no return address is replaced at all
+ *        more than KEPT_MAX pieces, only return addresses in the range at callers.low are replaced
  * @strangers: pages. A return address that lies in one of them is not replaced until
  *             callers_forget(). The index comes from the page number
  */

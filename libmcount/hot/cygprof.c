@@ -165,7 +165,11 @@ static bool enter_planned(struct thread *t, uint64_t sp, uint64_t fn, uint64_t c
 	return planned_enter_explicit(t, sp, caller, fn, NULL);
 }
 
-/* Counts a call that has no frame, since there is no room or a filter leaves the call alone. */
+/*
+ * Counts a call that has got no frame: no frame is left, there is no room for its record, or the
+ * thread cannot get a struct planned. While filters skip calls (planned_skips()), the call is
+ * counted like one that they leave alone, since was_unwanted() judges its exit.
+ */
 static void note_skipped(struct thread *t, uint64_t fn)
 {
 	if (planned_skips(t)) {
@@ -177,8 +181,8 @@ static void note_skipped(struct thread *t, uint64_t fn)
 }
 
 /*
- * True when @fn exits at @sp from a call that note_skipped() has counted. The stack pointer is
- * compared as in was_unwanted().
+ * True when @fn exits at @sp from a call that note_skipped() has counted in @cyg_skipped. The stack
+ * pointer is compared as in was_unwanted().
  */
 static bool was_skipped(struct thread *t, uint64_t sp, uint64_t fn)
 {

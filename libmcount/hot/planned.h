@@ -47,8 +47,8 @@ enum planned_flags {
 };
 
 /*
- * The data of a frame that the stubs must not pop, while the thread is open. In other cases struct
- * planned_frame has @before in its place.
+ * The data of a frame that the stubs must not pop, while the thread is open or barred. In other
+ * cases struct planned_frame has @before in its place.
  *
  * @began_ns: the time at which the frame with @result began. An earlier frame may have had the same
  *            index
@@ -101,7 +101,7 @@ struct planned_known {
  *   planned.skip_outside   nothing is opted in: functions without a rule, or opted in (PLAN_FILTER)
  *   planned.pass           the thread is open (planned_pass.h): functions for which the function
  *                          planned_is_alike() is true, and those that are left out (PLAN_LEFT_OUT)
- *   planned_no_calls       none: each call is looked at
+ *   planned_no_calls       any other state: no function, so each call is looked at
  *
  * C code puts a function into the table at its first call. An empty place has the address 0.
  *
@@ -227,8 +227,8 @@ bool planned_is_left_out(struct thread *t, uint64_t addr);
 
 /*
  * HOT: enters a call for which planned_is_unwanted() is false, of a function that was compiled with
- * -finstrument-functions or belongs to Python. Returns false when no frame is left, or when the
- * thread has no struct planned and cannot get one.
+ * -finstrument-functions, or of a function that Python calls. Returns false when no frame is left,
+ * or when the thread has no struct planned and cannot get one.
  *
  * @regs: registers to capture values from; NULL: nothing is captured
  */

@@ -26,7 +26,10 @@ bool planned_put_entry(struct thread *t, const struct frame *f, const struct pla
 	}
 	if (pf->flags & PLANNED_READ)
 		reads_emit(t, f->time_ns, &t->planned->readings[f - t->frames], NULL);
-	/* The first watched values come after the ENTRY, which is the thread's first record. */
+	/*
+	 * If the thread has no watched values yet, since it is new or a new plan watches other
+	 * variables, the first values come after the ENTRY.
+	 */
 	if (t->planned->has_watch && !has_watched)
 		watch_look(t, f->time_ns + 1);
 	return true;

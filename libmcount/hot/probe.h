@@ -116,7 +116,8 @@ struct thread {
 	struct thread *around; /* with @is_exact: the stack from which this one was taken up */
 	uint64_t stalled_tail; /* the ring's tail + 1 when a wait for room was in vain; 0: never */
 	uint32_t end_rounds;   /* how often the thread-end destructor was called */
-	struct thread *aside;  /* NULL until a handler interrupts a hook */
+	/* NULL until a handler that has interrupted a hook makes a call, or records an event */
+	struct thread *aside;
 	struct planned *planned;	   /* NULL when all calls are alike; see planned.h */
 	const struct planned_place *calls; /* the calls that the stubs know: see planned.h */
 	uint32_t is_aside;

@@ -16,8 +16,8 @@
  * OUT) while each frame has its struct planned_frame. planned_pass.h explains the other states.
  */
 enum thread_state {
-	THREAD_ALIKE,	/* each call gets a frame, and its ENTRY is written when it begins */
-	THREAD_HELD,	/* -t: each call gets a frame, which holds its ENTRY back */
+	THREAD_ALIKE,	/* each call up to -D gets a frame, and an ENTRY when it begins */
+	THREAD_HELD,	/* -t: each call up to -D gets a frame, which holds its ENTRY back */
 	THREAD_JUDGED,	/* C code decides about each call, by its rule */
 	THREAD_OUTSIDE, /* nothing is opted in: functions without a rule are left alone */
 	THREAD_OUT,	/* something is opted out: all calls are left alone */
