@@ -549,7 +549,7 @@ bool patches_are_around(const void *function)
 
 /*
  * True when the text has the module's own bytes at the first patch that should be in place. In this
- * case the module was loaded anew.
+ * case the module was loaded anew, or the patch could not be put in.
  */
 static bool is_new(const struct dl_phdr_info *info, const struct patched_module *module)
 {

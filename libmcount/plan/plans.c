@@ -297,8 +297,9 @@ static bool can_stay(const struct plan_list *patches)
 }
 
 /*
- * Hooks the library calls of an image, and puts in its patches. This is the last step of taking up
- * an image, since from now on threads may come to the probe by them.
+ * Hooks the library calls of an image, and puts in its patches, or makes only their stubs (@text).
+ * This is the last step of taking up an image, since from now on threads may come to the probe by
+ * these calls and patches.
  */
 static void add_places(const struct plan_view *view, enum patches_text text,
 		       const struct plan_file *file)

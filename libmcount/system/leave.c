@@ -130,7 +130,7 @@ static int64_t count_inside(void)
 
 /* --- hooks that are to be taken out --- */
 
-/* The largest distance between a function's beginning and the address that its hook reports. */
+/* A hook reports an address that is less than this many bytes after its function's beginning. */
 #define FUNCTION_BEGIN 16
 
 static void clear_open(const struct thread *t, uint64_t *funcs, uint64_t nr)

@@ -81,8 +81,8 @@ static bool remember(struct reported_module m)
 
 /*
  * Makes an absolute path, since readers do not have the program's working directory. If realpath(3)
- * fails, the name stays as it is. @path has PATH_MAX bytes, and need not end with a NUL. Returns
- * the length.
+ * fails, the name stays as it is. @path has PATH_MAX bytes. The function may leave out the NUL.
+ * Returns the length.
  */
 static size_t absolute_path(const char *name, char *path)
 {

@@ -90,7 +90,10 @@ static void put_null(struct capture_run *run)
 	end_string(run, ARGBLOB_NULL_LEN);
 }
 
-/* If a text is too long, dots replace its end. Returns the length of the text. */
+/*
+ * A text of ARGBLOB_STRING_MAX bytes or more is cut to that length, and its last three bytes become
+ * dots. Returns the length of the result.
+ */
 static uint32_t cut_string(uint8_t *text, uint64_t len)
 {
 	if (len < ARGBLOB_STRING_MAX)
@@ -110,7 +113,7 @@ static void put_string(struct capture_run *run, uint64_t address)
 
 	int64_t len = fault_copy_string(text, (const void *)address, ARGBLOB_STRING_MAX);
 
-	/* Memory is unreadable after -1 - len bytes. These bytes are written. */
+	/* If len is below -1, memory is unreadable after -1 - len bytes, and these are written. */
 	if (len < -1)
 		len = -1 - len;
 	end_string(run, len < 0 ? put_address(text, address) : cut_string(text, len));

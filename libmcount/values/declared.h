@@ -40,7 +40,10 @@ int64_t declared_chosen(void);
  */
 const struct utrail_trace_recorder *declared_recorder(void);
 
-/* Forgets the second ring of @t. Must be called when @t gets another ring of calls, or none. */
+/*
+ * Forgets the second ring of @t. Must be called when @t gets a ring of calls, and for the forking
+ * thread in a forked child.
+ */
 static inline void declared_forget_ring(struct thread *t)
 {
 	if (t->payloads) {

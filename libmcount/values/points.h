@@ -9,8 +9,8 @@
 
 /*
  * HOT, at an event with stack pointer @sp. Returns the event's state with the guard set, for
- * guard_leave(). Returns NULL and sets no guard when recording is off, or filters keep out calls at
- * this point.
+ * guard_leave(). Returns NULL and sets no guard when recording is off, when filters keep out calls
+ * at this point, or when the thread has no state for the event (guard_enter()).
  */
 struct thread *point_begin(uint64_t sp);
 

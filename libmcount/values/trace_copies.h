@@ -15,8 +15,8 @@
 int64_t trace_copies_open(void);
 
 /*
- * Makes all copies forget the probe. Returns their number, or -EAGAIN when a copy's events are
- * switched on for a recorder.
+ * Makes all copies forget the probe. Returns their number, or -EAGAIN when a thread holds a lock of
+ * a copy. The events of that copy stay switched on, so the function must be called again.
  */
 int64_t trace_copies_close(void);
 

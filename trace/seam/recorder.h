@@ -82,8 +82,8 @@ typedef int utrail_door_open_fn(const struct utrail_trace_recorder *recorder);
 
 /*
  * Stop all threads from entering the recorder. Threads that have entered it may still be there, and
- * a thread that has called begin still calls end. Returns 0 on success, or -EAGAIN if events are
- * still switched on for a recorder.
+ * a thread that has called begin still calls end. Returns 0 on success, or -EAGAIN if any thread
+ * holds a lock of the library. In that case events are still switched on for a recorder.
  */
 typedef int utrail_door_close_fn(void);
 
