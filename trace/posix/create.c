@@ -154,8 +154,10 @@ static int make_view(struct making *making, const struct pxt_registry *registry)
 }
 
 /*
- * Starts the keeper. If there is no keeper, the process that opens the log completes it, and the
- * next process that makes or ends a stream frees the memory (pxt_sweep()).
+ * Starts the keeper, for the case that this process ends without shutting the stream down. If there
+ * is no keeper, the process that opens the log completes it and frees the memory. Without a log, or
+ * if no process opens it in time (sweep.c), a later pxt_sweep() frees the memory: when a process
+ * makes a stream, ends a stream for another process, or ends.
  */
 static void start_keeper(struct making *making)
 {

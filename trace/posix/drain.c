@@ -143,8 +143,9 @@ static int append_stop(struct pxt_handle *handle, struct pxt_drain *drain)
 
 /*
  * Skips the unfinished record at the tail if its writer is dead. If the owner is dead, the function
- * waits for other writers, but at most WAITS_MAX times: a dead writer seems to live if a new
- * process has its pid. Returns true if the caller must look at the tail again.
+ * waits for other writers, but at most WAITS_MAX times: a writer may be stopped, and a dead writer
+ * seems to live if a new process has its pid. Returns true if the caller must look at the tail
+ * again.
  */
 static bool skip_unfinished(struct pxt_handle *handle, struct pxt_drain *drain, uint64_t tail,
 			    int *waits)

@@ -1,6 +1,6 @@
 /*
- * Sends events not only to streams, but also to the recorder, if there is one: the probe in this
- * process (seam/recorder.h). In a recording, their names are "posix:NAME".
+ * Sends events to the recorder, if there is one: the probe in this process (seam/recorder.h). Their
+ * names in a recording are "posix:NAME". Streams get the same events from record.c.
  */
 #include "posix/posix.h"
 
@@ -124,7 +124,7 @@ static void put_recorded(uint32_t id, const void *data, size_t len)
 		emit_copy(to, number, data, len);
 	if (found <= 0)
 		return;
-	/* The recorder of @number has detached, and @place belongs to another recorder. */
+	/* The recorder of @number has detached. @place belongs to it, or to another recorder. */
 	if (PT_UNLIKELY(atomic_load_explicit(&numbers[id - PT_UNNAMED], memory_order_relaxed) !=
 			number)) {
 		to->end(number, &place, SIZE_MAX);

@@ -11,8 +11,9 @@
 #define NAMES_MAX 1024
 
 /*
- * The time for which a log without a keeper stays in memory until a process opens it. If many logs
- * wait, the time is shorter, so that the logs do not fill the memory.
+ * The time for which a log without a keeper stays in memory until a process opens it. For all logs
+ * but the first TRACE_SYS_MAX that a sweep finds, the time is shorter, so that the logs do not fill
+ * the memory.
  */
 #define LEFT_SECONDS	  3600
 #define LEFT_SECONDS_MANY 10
