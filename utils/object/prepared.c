@@ -70,7 +70,7 @@ static void addresses_deinit(struct addresses *list)
 
 /*
  * Take the addresses from relocations, because the section itself may contain zeros. The dynamic
- * linker adds the load address to the address of each relocation.
+ * linker adds the load address to each of these addresses (r_addend).
  */
 static void apply_relocations(const struct elf_file *file, uint64_t start, struct addresses *list)
 {

@@ -36,9 +36,10 @@ size_t sdt_args_parse(const struct isa *isa, const char *text, struct sdt_arg ar
 
 /*
  * Resolve the symbols of the first @nr arguments. An argument becomes OPERAND_UNKNOWN when its
- * symbol is missing, or when symbols with this name have several addresses. In a file without
- * symbols of static variables, all arguments with a symbol become OPERAND_UNKNOWN: a static
- * variable may have the same name.
+ * symbol is missing, when symbols with this name have several addresses, or when one of them is of
+ * a special kind, such as thread-local, absolute or IFUNC. In a file without symbols of static
+ * variables, all arguments with a symbol become OPERAND_UNKNOWN: a static variable may have the
+ * same name.
  */
 void sdt_args_find_symbols(const struct elf_file *file, struct sdt_arg *args, size_t nr);
 

@@ -243,8 +243,8 @@ static bool is_entry(const struct scan *s, size_t i, uint64_t addr)
 }
 
 /*
- * Keep a reference to @addr from the code that is being searched, if @addr is near a place and is
- * not the entry of a function.
+ * Keep a reference to @addr from code or data, if @addr is near a place. References to the entry of
+ * a function are left out, unless a jump at the place before overwrites it (is_entry()).
  */
 static void scan_note(uint64_t addr, void *arg)
 {

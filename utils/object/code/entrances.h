@@ -13,7 +13,7 @@
 /* The reasons why no jump can be written for a site (sites.h). */
 enum site_refusal {
 	SITE_CAN,      /* no reason: a jump can be written */
-	SITE_NOT_CODE, /* a part of the function cannot be decoded */
+	SITE_NOT_CODE, /* a part of the function, or of one near it, cannot be decoded */
 	SITE_NO_FUNCTION,
 	SITE_LANDINGS,	     /* the places that catch exceptions are unknown */
 	SITE_LED_TO,	     /* the function itself jumps to the bytes of the patch */
@@ -133,8 +133,12 @@ void windows_fill(const struct code *code, struct insns *insns, const struct lea
  * - tables of addresses: aligned words of data, and relocations that make an address
  * - the places where exceptions land
  *
- * These windows are refused: those outside of functions, unless they have @is_padding, and those in
- * functions with undecodable bytes, or with unknown landing pads of exceptions.
+ * These windows are refused:
+ *
+ * - those outside of functions, unless they have @is_padding
+ * - those in functions with undecodable bytes, and those that short jumps of such a function may
+ *   reach
+ * - those in functions whose landing pads of exceptions are unknown
  */
 int entrances_find(const struct code *code, struct insns *insns, struct window *windows, size_t nr);
 

@@ -19,8 +19,9 @@ enum function_kind {
 	 */
 	FUNCTION_RESOLVER,
 	/*
-	 * A function that returns twice, never, or not to its caller, or that reads its return
-	 * address, which must not change
+	 * A function that uses its return address, or is entered, in a special way:
+	 * code_is_special() knows its name, or call frame information shows that it is not entered
+	 * by calls (code_func.is_framed)
 	 */
 	FUNCTION_SPECIAL,
 	FUNCTION_COPIED, /* the program's run time copies it (own_frames.h); set by callers */

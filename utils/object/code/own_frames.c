@@ -145,8 +145,8 @@ static int add_unwinders(const struct elf_file *file, const struct code *code, s
 }
 
 /*
- * Add V8's builtins. If no symbols tell where they are, all code of the file is read, which takes
- * time and much memory.
+ * Add V8's builtins. If no symbols tell where they are, all code of the file is needed. It is read
+ * here if @code is NULL, which takes time and much memory.
  */
 static int add_v8(const struct elf_file *file, const struct code *code, const struct v8 *v8,
 		  struct strbuf *out)
