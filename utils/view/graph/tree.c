@@ -180,8 +180,8 @@ static inline void add_times(struct tree *tree, struct tree_node *node, const st
 }
 
 /*
- * HOT: returns the child of @top for @func. The first guess is that calls repeat: the same child
- * follows the last child (@top->last) as followed it before (last->after).
+ * HOT: returns the child of @top for @func. The first guess is the child that followed the last
+ * child (@top->last) the time before: last->after.
  */
 static inline struct tree_node *next_child(struct tree *tree, struct tree_node *top,
 					   const struct func *func)

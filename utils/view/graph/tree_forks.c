@@ -32,8 +32,8 @@ int tree_find_children(struct tree *tree)
 }
 
 /*
- * Returns the index in tree->children of the first child of @parent that was forked at @from_ns or
- * later. If there is none, returns the index after the children of @parent.
+ * Returns the index in tree->children of the first child of @parent that was announced at @from_ns
+ * or later. If there is none, returns the index after the children of @parent.
  */
 static size_t first_child(const struct tree *tree, const struct task *parent, uint64_t from_ns)
 {

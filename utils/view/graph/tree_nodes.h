@@ -30,8 +30,8 @@ int tree_find_children(struct tree *tree);
 uint64_t tree_next_fork_ns(const struct tree *tree, const struct task *parent, uint64_t from_ns);
 
 /*
- * Store the task's current position as the place where the children that were forked up to @time_ns
- * began. Returns 0 or -ENOMEM.
+ * Store the task's current position as the place where the children that were announced up to
+ * @time_ns began. Returns 0 or -ENOMEM.
  *
  * A recording does not tell which thread of a process has forked. So each thread notes its
  * position, and the position of the first thread has priority.

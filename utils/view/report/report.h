@@ -62,7 +62,10 @@ struct report {
 	uint64_t first_ns;
 	struct column_choice columns;
 	uint8_t keys
-		/* rows of the table's @keys; from its @nr_keys on: indices in @key_counters */
+		/*
+		 * A number below the table's @nr_keys is a row of its @keys. Any other number,
+		 * minus that @nr_keys, is an index in @key_counters.
+		 */
 		[SORT_KEYS_MAX];
 	size_t nr_keys;
 	struct counters key_counters;

@@ -12,8 +12,8 @@
 struct kerneltext;
 
 /*
- * True for an event that lists of events show. This is any POINT except for the site of a call, and
- * for events of perf, which each task has.
+ * True for an event that lists of events show. This is any POINT, except sites of calls, and except
+ * events of tasks and of the scheduler (EVENT_ID_LINUX), which each task has.
  */
 static inline bool event_is_listed(const struct event *event)
 {
