@@ -44,8 +44,8 @@ int place_find(struct place *place, const char *path, struct uft_err *err);
 
 /*
  * Like place_find(), for a directory that will be created: a last name that is a link is not
- * followed, and trailing slashes are ignored. @is_there and @st are not set. Returns -EISDIR for
- * "/" and for paths that end in "." or "..".
+ * followed, and trailing slashes are ignored. @is_there and @st do not describe the last name, and
+ * must not be used. Returns -EISDIR for "/" and for paths that end in "." or "..".
  */
 int place_find_parent(struct place *place, const char *path, struct uft_err *err);
 

@@ -19,7 +19,7 @@
 
 /*
  * Parse "1.5ms", "200", "2s", "1min" to nanoseconds. Returns 0, -EINVAL with a text that names the
- * accepted form, or -ERANGE from 2^63 ns on.
+ * accepted form, or -ERANGE if the whole part is 2^63 ns or more.
  *
  * Units are ns(nsec) us(usec) ms(msec) s(sec) m(min), in any case; ns by default. Digits below one
  * nanosecond are cut.

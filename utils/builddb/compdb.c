@@ -389,8 +389,9 @@ static int add_command(struct compdb *db, struct reading *reading)
 	if (ret < 0)
 		return ret;
 	/*
-	 * If response files could not be read, do not ignore the child processes: one of them is
-	 * the compiler proper, whose arguments include the words of these files.
+	 * If response files could not be read, and the other words name no source, do not ignore
+	 * the child processes: one of them is the compiler proper, whose arguments include the
+	 * words of these files. A command that only preprocesses compiles nothing.
 	 */
 	if (reading->nr_unread && !compile.nr_sources && compile.until != COMPILE_PREPROCESSED) {
 		note_unread(db, reading);

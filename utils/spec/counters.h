@@ -13,7 +13,8 @@ struct nearest;
 #define COUNTERS_TOO_MANY  "at most 8 counters are read by name in one recording"
 
 /*
- * @name: the name in recordings, which is never an alias; for a code, the code in lower case
+ * @name: the name in recordings, which is never an alias; for a code, the code in lower case,
+ *        without leading zeros
  * @type, @config: members of struct perf_event_attr
  */
 struct counter {

@@ -132,8 +132,8 @@ void filter_walk_begin(struct filter_walk *walk, struct filters *filters,
 struct filter_entry *filter_walk_next(struct filter_walk *walk);
 
 /*
- * Combine all specs for @subject into @trigger. Returns false when @trigger has no action, because
- * no spec matches, or because later specs clear all actions.
+ * Combine all specs for @subject into @trigger. Returns false when @trigger has no action: no spec
+ * matches, the specs that match have no actions, or later specs clear all actions.
  */
 bool filters_match(struct filters *filters, const struct filter_subject *subject,
 		   struct trigger *trigger);

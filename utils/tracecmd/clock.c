@@ -30,7 +30,10 @@ uint64_t tracedat_time_ns(const struct tracedat *file, uint64_t raw)
 		   TIME_MAX);
 }
 
-/* The clocks of Linux that count something else (Documentation/trace/ftrace.rst, "trace_clock"). */
+/*
+ * The clocks of Linux that do not count nanoseconds (Documentation/trace/ftrace.rst,
+ * "trace_clock").
+ */
 static const char *const other_clocks[] = { "counter", "uptime", "x86-tsc", "ppc-tb", "s390-tod" };
 
 bool tracedat_clock_is_time(const struct tracedat *file, const char *name)

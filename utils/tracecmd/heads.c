@@ -46,8 +46,8 @@ static int take_option(struct tracedat_cursor *in, uint64_t max, struct tracedat
 }
 
 /*
- * If @ret is negative, store in file->damage why an option could not be read. Returns a negative
- * errno when reading must end, or else 0.
+ * Handle @ret, the result of reading an option. Reading must end after -ENOMEM and -EDQUOT, which
+ * are returned with @err. Any other error is stored in file->damage, and 0 is returned.
  */
 static int note_option(struct tracedat *file, int ret, const struct uft_err *why,
 		       struct uft_err *err)

@@ -232,8 +232,9 @@ static int add_param(struct allocation *a, const struct dwarf_param *param, enum
 		return 0;
 	}
 	/*
-	 * For a value in a register, the index is the number of the argument. For a value on the
-	 * stack, it is the number of the word, which take_place() has set.
+	 * For a value in a register, the index is its number among the floating-point arguments, or
+	 * among all others. For a value on the stack, it is the number of the word, which
+	 * take_place() has set.
 	 */
 	unsigned number = is_float ? ++a->nr_float : ++a->nr_int;
 

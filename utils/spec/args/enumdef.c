@@ -62,8 +62,8 @@ static char *parse_number(char *at, int64_t *value)
 }
 
 /*
- * Parse "A, B = 4 }" at *@text, and move *@text past the brace. Returns -EINVAL for a wrong text,
- * with its place in @bad.
+ * Parse "A, B = 4 }" at *@text, and move *@text past the brace. Returns 0, -ENOMEM, or -EINVAL for
+ * a wrong text, with its place in @bad.
  */
 static int parse_values(char **text, struct enum_def *def, char **bad)
 {
