@@ -1,4 +1,4 @@
-/* Sub-commands. Each has a source file, which defines its struct cmd. */
+/* Sub-commands. Each is a struct cmd in a source file of cmds/commands. */
 #ifndef UTRAIL_CMDS_CMD_H
 #define UTRAIL_CMDS_CMD_H
 
@@ -17,12 +17,13 @@ enum cmd_status {
 };
 
 /*
- * A sub-command: "const struct cmd cmd_<name>" of cmds/commands/cmd_<name>.c, listed in cmds/cmd.c.
+ * A sub-command: "const struct cmd cmd_<name>". All but cmd_script_record are listed in cmds/cmd.c.
  *
  * @name: the word on the command line
  * @args: the words after the options, for the usage line; NULL when there are none
  * @help: one phrase, for the list of commands
- * @bit: the bit that the rows of the command's options have in the option table
+ * @bit: the bits of the option table whose rows the command takes. `script --record` has two bits,
+ *       and all other commands have one
  * @needs_program: the rest of the command line is a program that the command runs
  * @may_read: without a program, the command reads a recording
  * @keeps_rest: the first word that is no option and all words after it belong to another program

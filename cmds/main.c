@@ -177,7 +177,10 @@ static int run_command(const struct opts *opts, struct pager *pager, struct uft_
 
 	if (ret < 0)
 		return ret;
-	/* Formats for other programs, and the page of `dump`, do not go through a pager. */
+	/*
+	 * There is no pager with --follow, for the pages of `dump`, and when --format names the
+	 * format of an exporter.
+	 */
 	if (cmd->uses_pager && !opts->follow && opts->format < OPTS_FORMAT_EXPORT &&
 	    !(opts->format == OPTS_FORMAT_HTML && cmd->bit == CMD_DUMP))
 		pager_open(pager, opts);

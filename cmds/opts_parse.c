@@ -67,8 +67,9 @@ static int check_report(const struct opts *opts, struct uft_err *err)
 }
 
 /*
- * Refuses options that exclude --proc: a task has at most one tracer, and with --proc the recorder
- * must be the task's parent. Refuses options that need --proc if it is not given.
+ * Refuses options that exclude --proc. Most of them do so for one of two reasons: a task has at
+ * most one tracer, and with --proc the recorder must be the task's parent. Refuses options that
+ * need --proc if it is not given. Refuses --proc for commands other than record and build.
  */
 static int check_proc(const struct opts *opts, struct uft_err *err)
 {

@@ -47,9 +47,9 @@ int reader_open_records_of(struct trace_data *data, const struct opts *opts, con
 			   struct uft_err *err);
 
 /*
- * Returns 0 when the recording has records of tasks, or other events that the options show. Returns
- * CMD_NO_DATA with @err when it has none. For the view of `live`, @err stays empty, because its
- * recorder has already warned.
+ * Returns 0 when the recording has records of tasks, or other events that the options show. Other
+ * events count only if the recording does not grow. Returns CMD_NO_DATA with @err when it has none.
+ * For the view of `live`, @err stays empty, because its recorder has already warned.
  */
 int reader_check_records(const struct trace_data *data, const struct opts *opts,
 			 struct uft_err *err);
