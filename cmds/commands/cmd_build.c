@@ -298,8 +298,10 @@ static int make_build_recording(const struct opts *opts, struct uft_err *err)
 }
 
 /*
- * Returns the exit status of the build's command. If the status is 0, returns an error when the
- * output cannot be written.
+ * Returns an error, and runs no command, if the output cannot be made or the earlier entries cannot
+ * be read. Otherwise returns the exit status of the build's command, or an error if the command
+ * could not be recorded. If the status is 0, or if there is no command, returns the result of
+ * writing the output.
  */
 static int run_build(const struct opts *opts, struct uft_err *err)
 {

@@ -57,7 +57,7 @@ static const struct exporter *export_as(const struct opts *opts)
 	return (size_t)opts->export_as < ARRAY_SIZE(exporters) ? exporters[opts->export_as] : NULL;
 }
 
-/* Imports logs of libutrail-trace, logs of POSIX Trace, or process and file events in text form. */
+/* Imports fstrace logs, logs of POSIX Trace, or process and file events in text form. */
 static int import(const struct opts *opts, struct uft_err *err)
 {
 	int ret = etrace_is_given(opts, err);
@@ -129,8 +129,8 @@ static int check_options(const struct opts *opts, const struct events_word *word
 			return err_set(err, -ERR_USAGE, "option '--%s' means nothing for events %s",
 				       row->name, word->name);
 		/*
-		 * The format etrace describes all processes of a recording. So options that choose
-		 * a part of the recording are refused.
+		 * The format etrace has all processes of a recording, in a fixed form. So options
+		 * that choose or change the shown events are refused.
 		 */
 		if (is_etrace(opts, word) && !(row->cmds & CMD_CONVERT) &&
 		    strcmp(row->name, "as") != 0 && strcmp(row->name, "bare") != 0)

@@ -150,8 +150,8 @@ static void add_quoted(const char *text, const char *special, struct strbuf *out
 
 /*
  * Writes the option in the form of zsh's _arguments, such as
- * "\*{-N+,--notrace=}'[help]:FUNC: _utrail_argument ask functions'". An option that cannot be
- * repeated has "'(-D --depth)'" instead of "\*".
+ * "\*{-N+,--notrace=}'[help]:FUNC: _utrail_argument ask functions'". An option that has a letter
+ * and cannot be repeated has "'(-D --depth)'" instead of "\*".
  */
 static void add_zsh_option(const struct opt_row *row, struct strbuf *out)
 {
