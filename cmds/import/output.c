@@ -145,8 +145,9 @@ static int write_kinds(struct import_output *out, const struct import_kinds *kin
 }
 
 /*
- * Appends the session line of a process. All processes of a log have one session, whose id holds
- * the number of the log's first task. This number is unique in the recording.
+ * Appends the session line of a new process. All new processes whose first line is in one log have
+ * one session. The session's id holds the number of the first task of these processes. This number
+ * is unique in the recording.
  */
 static int put_session(struct import_output *out, struct strbuf *text,
 		       const struct import_task *task, struct text program, int32_t *first,
