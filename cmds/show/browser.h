@@ -26,10 +26,10 @@ void browser_command_init(struct browser_command *command, const char *text, con
 void browser_command_deinit(struct browser_command *command);
 
 /*
- * Start the first browser of $BROWSER that does not fail. If $BROWSER has none, start xdg-open on a
- * graphical desktop. The commands in $BROWSER are separated by colons. Does not wait for the
- * browser. Returns the process that tries the browsers, 0 when there is no browser to try, or a
- * negative errno.
+ * Start the first browser of $BROWSER that does not fail. The commands in $BROWSER are separated by
+ * colons. If $BROWSER contains no command, start xdg-open on a graphical desktop instead. Does not
+ * wait for the browser. Returns the process that tries the browsers, 0 when there is no browser to
+ * try, or a negative errno.
  *
  * The process ends with status 0 when a browser has accepted the address. Browsers get empty
  * standard descriptors and no other descriptors, and no signals from the command's terminal.

@@ -331,8 +331,8 @@ static uint32_t previous_sibling(const struct graph_view *view, uint32_t at)
 }
 
 /*
- * Folds the call @from, and unfolds the call @to, but not the calls below it. Does nothing if both
- * are the same call. Returns @to, where the cursor goes.
+ * Folds the call @from. Unfolds the call @to, and folds the calls that @to makes itself. Does
+ * nothing if both are the same call. Returns @to, where the cursor goes.
  */
 static uint32_t leave_for(struct graph_view *view, uint32_t from, uint32_t to)
 {

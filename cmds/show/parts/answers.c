@@ -165,7 +165,8 @@ static void add_word(struct strbuf *out, uint32_t number)
 
 /*
  * Appends a task: its number, then how many calls, contexts and events it has here, whether its
- * calls have texts, and then the columns of the calls, contexts and events.
+ * calls have texts, and then the columns. First come the columns of numbers with 8 bytes (calls,
+ * events), and then those with 4 bytes (calls, contexts, events).
  */
 static int put_calls(const struct indexed_task *task, uint32_t number, const struct call_list *list,
 		     const struct call_list *points, struct strbuf *out)
