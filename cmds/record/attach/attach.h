@@ -40,8 +40,9 @@ int attach_end(pid_t pid, const struct attach_how *how, struct uft_err *err);
 /*
  * The hooks that a process must have.
  *
- * @nr_left: gets the number of sites that stay unchanged. At each attempt a thread was in the site
- *           or was going to return there, or the site extends over two pages
+ * @nr_left: gets the number of sites that could not be changed. In most cases, a thread was in the
+ *           site or was going to return there at each attempt, or the site extends over two pages.
+ *           Hooks at the ends of functions that wait for open calls do not count
  */
 struct attach_patches {
 	const struct process_patches *patches;

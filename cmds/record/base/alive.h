@@ -16,8 +16,8 @@
  * - If @leaves_rest is set before the start, processes that the program left running have
  *   ALIVE_REST_TICKS to end.
  *
- * Other code may read @nr_followed, and after alive_run() @has_left_rest. All else is private to
- * alive.c. The struct starts as { 0 }.
+ * Other code may set @leaves_rest before the start. It may read @nr_followed, and after alive_run()
+ * @has_left_rest. All else is private to alive.c. The struct starts as { 0 }.
  */
 struct alive {
 	unsigned nr_followed;

@@ -27,7 +27,7 @@
  */
 #define STRANGERS_MAX	  256 /* connections that have sent no HELLO yet */
 #define TALKS_OF_PEER_MAX 8
-#define OTHERS_MAX	  1024 /* packets of one conversation that are skipped, or are questions */
+#define OTHERS_MAX	  1024 /* STATUS packets and skipped packets of one conversation */
 
 /* The maximum number of connections and of packets that are served before other clients. */
 #define ACCEPTS_AT_ONCE 64

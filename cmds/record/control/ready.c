@@ -143,8 +143,9 @@ static struct process *begin_process(struct control *ctl, struct conversation *t
 	struct process *former = process_find_os(ctl->processes, talk->peer.pid);
 
 	/*
-	 * If the process of @talk has ended, nothing needs an answer. A probe would still wait for
-	 * it, in a living process. So the process was killed, or its message was not from a probe.
+	 * A probe that waits for the answer is in a living process. So if the process of @talk has
+	 * ended, it was killed, or another process has its connection. In both cases the answer is
+	 * not needed.
 	 */
 	if (pidfd == -ESRCH || (pidfd >= 0 && peer_has_ended(pidfd, 0)))
 		return NULL;

@@ -418,8 +418,8 @@ const struct callable *callables_add(struct callables *all, const char *name, co
 	uintptr_t known;
 
 	/*
-	 * If no option needs arguments, functions that differ only in the number of arguments are
-	 * one function.
+	 * Functions that differ only in the number of arguments are usually one function. In Python
+	 * they are several functions if an option needs values of calls or has conditions.
 	 */
 	if (is_native || !(capture_is_wanted(&all->settings->captures) ||
 			   filters_have_conditions(all->settings->filters)))

@@ -50,8 +50,8 @@ struct callable_range {
 
 /*
  * The functions of all processes. Functions with the same name, file and line have one number. If
- * an option needs arguments, they must also have the same number of arguments. Only the control
- * thread uses the struct.
+ * an option needs values of calls or has conditions, functions in Python must also have the same
+ * number of arguments. Only the control thread uses the struct.
  *
  * @next: the next number for a function without a rule, at least 1
  * @lowest: the lowest number of all ranges. New ranges get lower numbers
