@@ -25,7 +25,8 @@ esac
 roots=$PWD/build-cross/sysroot
 root=$roots/$machine
 mkdir -p "$roots"
-# A cross file cannot contain a path relative to itself, so $machine.ini defines the path.
+# A cross file cannot contain a path relative to itself. So build-cross/sysroot/$machine.ini defines
+# the path for misc/cross/$machine.ini.
 printf "[constants]\nroot = '%s'\n" "$root" > "$roots/$machine.ini"
 [ ! -d "$root" ] || exit 0
 
