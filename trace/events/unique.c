@@ -1,4 +1,4 @@
-/* Numbers of objects; numbers as text; events that are declared before there is a log. */
+/* Unique ids of objects; integers as text; events that are declared before there is a log. */
 #include "events/trace.h"
 
 #include <unistd.h>
