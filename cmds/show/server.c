@@ -29,7 +29,7 @@
 #define STRANGER_S	5
 /* The number of seconds after which a silent connection is closed. */
 #define IDLE_S		60
-/* The size of the memory for the head of a request, and for its answer. */
+/* The memory of one connection, in bytes. The heads of a request and of its answer fit into it. */
 #define HEAD_BYTES	(32 * 1024)
 
 /*

@@ -35,7 +35,7 @@ enum lead {
 	LEAD_FAR,	/* bytes outside of functions that look like a jump or a call */
 	LEAD_FUNC,	/* an instruction of another function, or bytes in it that look like one */
 	LEAD_GAP,	/* code between functions */
-	LEAD_GAP_MAYBE, /* undecodable bytes between functions */
+	LEAD_GAP_MAYBE, /* bytes between functions that look like a jump, in undecodable code */
 	LEAD_LANDING,	/* an exception is caught there */
 	LEAD_WORD,	/* an address in the data */
 	LEAD_TABLE,	/* an entry of a table of distances */
