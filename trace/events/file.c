@@ -1,6 +1,7 @@
 /*
- * The file of a log. Writers take no lock: each record is one write() with O_APPEND. A number in
- * memory that all processes of the log share tells how much room is left before the next rotation.
+ * The file of a log. Each record is one write() with O_APPEND. Writers take a lock only to open or
+ * rotate the file, and to write to the stream of fstrace_direct(). A number in memory that all
+ * processes of the log share tells how much room is left before the next rotation.
  */
 #include "events/trace.h"
 

@@ -1,6 +1,6 @@
 /*
- * Turns an event into a line. Threads wait for each other only when functions of the program are
- * called (%I, %J).
+ * Turns an event into a line. Meanwhile threads wait for each other only when functions of the
+ * program are called (%I, %J). The line is written by file.c, which may wait, too.
  */
 #include "events/trace.h"
 

@@ -128,7 +128,7 @@ void fst_recorded_declare(struct fstrace_event_impl *impl);
 void fst_recorded_free(struct fstrace_event_impl *impl);
 /*
  * HOT: write the record directly into the recorder's place. Both formats must be plain. Returns
- * false when there is no place. The caller then emits a copy.
+ * false when there is no place, or too little room. The caller then emits a copy.
  */
 bool fst_recorded_write(const struct fstrace_event_impl *impl, const struct fst_recorded *recorded,
 			const struct fst_spot *spot, struct fst_values *values);
@@ -140,7 +140,10 @@ void fst_choose(struct fstrace_event_impl *impl, bool wants_text);
 
 /* file.c: write one record, by one write(). If that fails, the record is lost without a report. */
 void fst_file_write(fstrace_t *trace, const char *bytes, size_t len);
-/* Rename a log file that existed before this log. Returns 0, or -1 with errno set. */
+/*
+ * Repair PREFIX.log, and rename it to an old file. Returns 0, also if there is no such file, or -1
+ * with errno set.
+ */
 int fst_file_set_aside(const char *prefix);
 /* Open the file again after the program has closed the descriptor. */
 void fst_file_reopen(fstrace_t *trace);

@@ -43,7 +43,10 @@ fstrace_t *fstrace_direct(FILE *f);
 /* Close the log and free its events. Returns 0. */
 int fstrace_close(fstrace_t *trace);
 
-/* Declare a new event, which is disabled at first. Returns NULL when the format is wrong. */
+/*
+ * Declare a new event. It is disabled at first, unless the user of a recorder has chosen it.
+ * Returns NULL when the format is wrong, or when there is no memory.
+ */
 fstrace_event_t *fstrace_declare(fstrace_t *trace, const char *id, const char *format);
 /*
  * Set the format of the text before each event's own text. It may contain only directives without

@@ -26,9 +26,10 @@
  *        if the event is lost. The function is signal-safe, and uses no lock and no system call. It
  *        may change errno
  * @begin: finds a place for a payload. If the result is positive, @place is filled. In this case
- *         the library writes the payload to @place and calls @end. Between the two calls it calls
- *         no function, not even one of libc. If the result is 0, no record is wanted. If the result
- *         is negative, the library calls @emit instead
+ *         the library writes the payload to @place and calls @end. Between the two calls it
+ *         calls only functions of its own, and strnlen() for a string that does not fit. If the
+ *         result is 0, no record is wanted. If the result is negative, the library calls @emit
+ *         instead
  * @end: records the first @len bytes of @place, or nothing if @len exceeds the room of @place
  * @watch: with @is_on, asks for calls of @fn; without it, ends these calls. The recorder calls @fn
  *         whenever the answers of @choose may have changed, in any thread that is in a system call.

@@ -5,7 +5,8 @@
  *  %d %u %x %b %e %E %L %P                         4 bytes
  *  %64d %64u %64x %lld %llu %llx %z %p %T %f       8 bytes
  *  %s %S %I %F %A %B %a                            u32 length and as many bytes; the length is
- *                                                  FST_NULL if the text is NULL
+ *                                                  FST_NULL if the text is NULL, and 0 if the
+ *                                                  bytes of %A or %B are NULL
  *  %J                                              u32 number of texts, and these texts
  */
 #ifndef UTRAIL_FSTRACE_PAYLOAD_H
@@ -61,7 +62,7 @@ bool fst_take_value(struct fst_bytes *from, enum fst_kind kind, struct fst_value
 
 /*
  * Take the available part of a truncated text, after fst_take_value() has failed. Returns false if
- * the value is not a text, or if the payload has no byte of the text.
+ * the value is not a text or is a network address, or if the payload has no byte of the text.
  */
 bool fst_take_cut_text(struct fst_bytes *from, enum fst_kind kind, struct fst_value *value);
 
@@ -142,8 +143,9 @@ static inline void fst_add_bytes(struct fst_text *text, const void *bytes, size_
 }
 
 /*
- * Add up to @max bytes of a string that may be NULL. The function calls no function of libc, since
- * the payload may be in a place of the recorder (begin in seam/recorder.h).
+ * Add up to @max bytes of a string that may be NULL. The payload may be in a place of the recorder
+ * (begin in seam/recorder.h). So the function calls no function of libc, except strnlen() for a
+ * string that does not fit.
  */
 void fst_add_string(struct fst_text *text, const char *string, size_t max);
 
