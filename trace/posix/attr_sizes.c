@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-/* A size that is too small is accepted. It is raised when the stream is made. */
+/* A size above 0 that is too small is accepted. It is raised when the stream is made. */
 int posix_trace_attr_setstreamsize(trace_attr_t *attr, size_t size)
 {
 	if (!pxt_attr_of(attr) || !size || size > PT_SIZE_MAX)

@@ -256,8 +256,8 @@ void pxt_drain_status(struct pxt_handle *handle, struct pxt_drain *drain)
 }
 
 /*
- * Ends a full log whose old events must stay: appends a STOP, and stops the log's stream for good.
- * Events that were not flushed are dropped.
+ * Ends a full log whose old events must stay: appends a STOP, and stops the log's stream until
+ * posix_trace_clear(). Events that were not flushed are dropped.
  */
 void pxt_drain_end_full(struct pxt_handle *handle, struct pxt_drain *drain)
 {

@@ -226,6 +226,7 @@ void pxt_futex_wake(_Atomic uint32_t *word);
 /* place.c: the folder of shared files. An int result is a descriptor, or a negative errno. */
 int pxt_place_open(void);
 int pxt_place_open_existing(void);
+/* Returns the error number, above 0, for a pxt_join() that has failed. */
 int pxt_place_error(void);
 int pxt_place_lock(int place);
 /* Returns -EWOULDBLOCK if another process has the lock. */
@@ -270,7 +271,10 @@ struct pxt_registry *pxt_parent_registry(int place, pid_t pid);
 /* Close the streams that this process made before its exec. It cannot control them any more. */
 void pxt_close_own(int place, uint32_t pid, uint64_t start);
 
-/* process.c: map this process' registry. Returns false if there is none yet. */
+/*
+ * process.c: map this process' registry, and make it if there is none. Returns false if this has
+ * failed, or while other code of this process does it.
+ */
 bool pxt_join(void);
 /*
  * Store the address of this process' names in *@names, or NULL if there are none. The address is

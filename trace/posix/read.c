@@ -66,7 +66,7 @@ static bool is_before(const struct timespec *one, const struct timespec *other)
 	       (one->tv_sec == other->tv_sec && one->tv_nsec < other->tv_nsec);
 }
 
-/* Waits on a futex. Only here the thread can be cancelled, since it holds no lock. */
+/* Waits on a futex. The thread can be cancelled during the wait, since it holds no lock. */
 static long wait_on(_Atomic uint32_t *word, uint32_t value, const struct timespec *until)
 {
 	int type;

@@ -7,7 +7,10 @@
 /* The most records that one event may evict. A large event may need all cells. */
 #define EVICTIONS_MAX (1 << 24)
 
-/* Each time that this many events are lost, a writer checks in /proc if the owner is alive. */
+/*
+ * Each time that a looping stream has lost this many events, a writer checks in /proc if the owner
+ * is alive.
+ */
 #define OWNER_LOOKS 16384
 
 bool pxt_is_filtered(struct pxt_stream *stream, uint32_t id)

@@ -210,7 +210,10 @@ long utrail_sysconf(int);
 /* 1: entries and exits of functions are events of the stream. Initially 0. */
 int utrail_trace_attr_getfunctions(const trace_attr_t *__restrict, int *__restrict);
 int utrail_trace_attr_setfunctions(trace_attr_t *, int);
-/* Record the entry or exit of a function. -finstrument-functions makes programs call these. */
+/*
+ * Record the entry or exit of a function. Programs that are compiled with -finstrument-functions
+ * and linked with the shared library call these.
+ */
 void utrail_trace_function_entry(void *, void *);
 void utrail_trace_function_exit(void *, void *);
 
