@@ -114,8 +114,8 @@ struct export
  *         trees
  * @deinit: free the contents of ex->state, even after an error
  *
- * Points (EVENT_POINT) are events that take no time. Each format sets one of these members for
- * them:
+ * Points (EVENT_POINT) are events that take no time. Each format sets at least one of these members
+ * for them:
  *
  * @point: writes a point; @events calls export_point() with each point, in the order of time
  * @points_as_calls: in the call tree, points are calls of functions with the points' names

@@ -11,7 +11,7 @@
 #include "utils/format/text.h"
 
 #define NAME_CHUNK_BYTES 65536
-/* Longer names are truncated, since the text of each call contains the name. */
+/* Longer names in .sym files are truncated, since the text of each call contains the name. */
 #define SYMBOL_NAME_MAX	 65535
 
 /* Names are appended to the newest chunk and never move, so that symbols can point to them. */
@@ -202,7 +202,10 @@ static int by_addr_and_name(const void *a, const void *b)
 	return strcmp(one->name, other->name);
 }
 
-/* Sort the aliases, and drop those that occur twice and those that are the symbol's own name. */
+/*
+ * Sort the aliases. Drop aliases that occur twice, those of addresses without a function, and those
+ * that are the function's own name or another variant of it (is_same_to_people()).
+ */
 static void sort_aliases(struct symtab *tab)
 {
 	size_t kept = 0;

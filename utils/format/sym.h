@@ -75,8 +75,9 @@ size_t symtab_find_alias(const struct symtab *tab, uint64_t addr);
 void symtab_swap_alias(struct symtab *tab, size_t index, size_t alias);
 
 /*
- * Find the symbol whose [addr, addr + size) contains @addr. Returns NULL if there is none. The
- * table must be sorted.
+ * Find the symbol whose [addr, addr + size) contains @addr. If there are several, returns the one
+ * that begins last. Only the last 8 symbols that begin at @addr or before it are checked. Returns
+ * NULL if none of them contains @addr. The table must be sorted.
  */
 const struct symbol *symtab_find(const struct symtab *tab, uint64_t addr);
 

@@ -54,7 +54,9 @@ static inline bool text_is(struct text t, const char *word)
 bool text_dec(struct text *t, uint64_t *v);
 bool text_hex(struct text *t, uint64_t *v);
 
-/* Parse a decimal number, possibly with '-', that fits in int64_t or int32_t. */
+/*
+ * Parse a decimal number, possibly with '-', that fits in int64_t (except INT64_MIN) or int32_t.
+ */
 bool text_i64(struct text *t, int64_t *v);
 bool text_i32(struct text *t, int32_t *v);
 

@@ -1,6 +1,6 @@
 /*
  * Checks of messages, and their headers (see control.h). This file is also a part of the probe, so
- * it uses no libc.
+ * it uses only strlen(3) of libc.
  */
 #include "utils/format/probe/control.h"
 

@@ -327,8 +327,8 @@ struct control_working {
 };
 
 /*
- * --- the codec (control.c), which probe and recorder share; it does not allocate, and uses no libc
- * ---
+ * --- the codec (control.c), which probe and recorder share; it does not allocate, and uses only
+ * strlen(3) of libc ---
  */
 
 /*

@@ -8,8 +8,8 @@
 
 /*
  * The socket's name, in the abstract name space (unix(7)), has the data directory's device and
- * inode number. The recorder accepts requests of its own user, of root, and of the recording's
- * owner.
+ * inode number. The recorder accepts requests of its own user, of root, of the recording's owner,
+ * and of the user that has started it by sudo.
  */
 #define REQUEST_NAME_SIZE   64
 #define REQUEST_NAME_PREFIX "utrail-dir-"
