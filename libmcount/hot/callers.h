@@ -49,7 +49,8 @@ static inline bool callers_may_replace(uint64_t ret)
 }
 
 /*
- * COLD. Looks at the modules that the program has loaded, when the first plan has come.
+ * COLD. Finds the largest piece of the program's own text, when the first plan has come. Other text
+ * is found when a call returns to it.
  *
  * @is_any: all return addresses may be replaced
  */

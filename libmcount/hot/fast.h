@@ -13,7 +13,7 @@
 
 /*
  * Sets the guard of this thread's state and returns the state. Returns NULL when the thread has no
- * state yet, or is inside of a hook.
+ * state yet, is not traced, or is inside of a hook.
  */
 static inline struct thread *fast_guard(void)
 {

@@ -44,8 +44,9 @@ static inline uint64_t hot_clock(struct thread *t)
 }
 
 /*
- * HOT: returns room for @len bytes in the ring, or NULL when the ring is full. The caller counts
- * the records that it loses. Called only by the owning thread, inside of the guard.
+ * HOT: returns room for @len bytes in the ring. Returns NULL when the ring is full, or when @t has
+ * no ring because the recording has ended. The caller counts the records that it loses. Called only
+ * by the owning thread, inside of the guard.
  */
 static inline char *hot_reserve(struct thread *t, uint32_t len)
 {

@@ -98,9 +98,10 @@ struct planned_known {
  * functions in the table:
  *
  *   planned.skip_out       something is opted out: all functions
- *   planned.skip_outside   nothing is opted in: functions without a rule, or opted in (PLAN_FILTER)
+ *   planned.skip_outside   nothing is opted in: functions that the plan does not list, and those
+ *                          that only PLAN_FILTER opts in
  *   planned.pass           the thread is open (planned_pass.h): functions for which the function
- *                          planned_is_alike() is true, and those that are left out (PLAN_LEFT_OUT)
+ *                          planned_may_pass() is true, and those that are left out (PLAN_LEFT_OUT)
  *   planned_no_calls       any other state: no function, so each call is looked at
  *
  * C code puts a function into the table at its first call. An empty place has the address 0.

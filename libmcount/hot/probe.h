@@ -72,9 +72,10 @@ struct frame {
  * @drop_limit: if @fast_limit forbids a push, the stubs leave calls alone while @top is at or above
  *              this frame
  * @admitted: the frame that the stubs push to open a ready thread (planned_pass.h); NULL: none
- * @held_limit: with -t: the stubs push frames up to this one and hold their ENTRYs back. No frame
- *              is above it. NULL: no ENTRY is held back
- * @limit: no frame is pushed above this one: the smaller of -D and --max-stack
+ * @held_limit: with -t: the stubs push frames up to this one and hold their ENTRYs back. Frames
+ *              above it are pushed and popped by C code. NULL: the stubs hold no ENTRY back
+ * @limit: no frame is pushed above this one: the smaller of -D and --max-stack, or with @planned
+ *         --max-stack
  * @written: the innermost frame whose ENTRY is in the ring. Not used with @planned, whose frames
  *           have flags
  * @position: @at + @position is the ring position of @at

@@ -274,8 +274,8 @@ static inline void state_select(struct thread *t)
 }
 
 /*
- * Sets the state in which a thread begins, outside of all calls. When all calls are alike,
- * frames_narrow() also calls this function after it has changed @is_narrow.
+ * Sets the state in which a thread begins, outside of all calls. Two functions call it inside of
+ * calls: frames_narrow() after it has changed @is_narrow, and planned_begin_late().
  */
 static inline void state_begin(struct thread *t)
 {
