@@ -15,8 +15,8 @@ bool arena_adopt(int fd);
 void arena_drop(void);
 
 /*
- * SLOW. Claims a free ring. Returns NULL when no ring is free and there is no address space for one
- * more.
+ * SLOW. Claims a free ring. Returns NULL when no mapped ring is free and no more can be mapped: all
+ * are mapped, there is no address space, or a filter forbids it (seal.h).
  */
 struct ring *arena_claim_ring(void);
 

@@ -12,8 +12,9 @@ struct thread;
 /*
  * A recorder that attaches finds these calls in the stacks, and tells the probe
  * (utils/format/probe/attach.h). At its first call a thread gets a frame for each of its earlier
- * calls that is still open (FRAME_UNSEEN). Such a frame has no ENTRY, and its return is not seen.
- * The frame ends when a call begins further out on the stack.
+ * calls that is still open (FRAME_UNSEEN). Such a frame has no ENTRY. With -finstrument-functions
+ * the exit hook ends the frame. Other returns are not seen, so the frame ends when a call begins
+ * further out on the stack.
  */
 
 /* COLD. Copy a struct attach_thread, with @bytes in all. Returns 0 or a negative errno. */

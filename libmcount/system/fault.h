@@ -34,7 +34,11 @@ extern uint8_t fault_guarded __attribute__((visibility("hidden")));
  */
 void fault_withdraw(void);
 
-/* COLD. Make it possible to read memory of the program. */
+/*
+ * COLD. Lets a fault in a read of the program's memory come to the probe's handler. This function
+ * and the two below do nothing when the probe may not replace the program's handlers: when it is
+ * attached, or after fault_withdraw(). Reads are slower then.
+ */
 void fault_guard_begin(void);
 
 /* COLD. From now on a crash of the program calls crash_note() before it ends the program. */

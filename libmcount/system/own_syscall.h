@@ -10,9 +10,9 @@
 
 /*
  * A filter may end the program for a system call of the probe. So the probe reads each filter first
- * (seal_before_filter()), and makes only calls that the filter allows with any arguments. All its
- * calls go through own_syscall() or ask seal_allows(): doc/internals/hot-path.md, "Sealed
- * programs".
+ * (seal_before_filter()), and makes only calls that the filter allows with any arguments. Its calls
+ * go through own_syscall() or ask seal_allows(). Those of a conversation with the recorder, which
+ * libc makes, too, ask seal_may_talk() once: doc/internals/hot-path.md, "Sealed programs".
  */
 #define SEAL_NUMBERS 512
 

@@ -4,7 +4,10 @@
 
 #include <stdbool.h>
 
-/* COLD. From now on the plan's signals come to the probe's handler, then to the program's. */
+/*
+ * COLD. From now on the plan's signals come to the probe's handler, then to the program's. An
+ * attached probe does nothing.
+ */
 void signal_switches_begin(void);
 
 /* True when the plan has an action for signal @sig. */
