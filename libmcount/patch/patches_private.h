@@ -30,8 +30,9 @@ struct patch {
 };
 
 /*
- * The patches of one plan for one module. Nothing is removed from the list, which the module lock
- * protects (module_lock.h). A thread that the recorder has stopped needs no lock.
+ * The patches of one plan for one module. Nothing is removed from the list before patches_drop().
+ * The module lock protects the list (module_lock.h). A thread that the recorder has stopped needs
+ * no lock.
  *
  * @path_hash: shows whether a module that was loaded again is of the same file
  * @is_waiting: the recorder will write the text, while all threads are stopped

@@ -7,18 +7,20 @@
 
 #include "libmcount/plan/live_plan.h"
 
-/* The largest number of replaced plans that calls may still need. */
+/* plans_replace() fails while calls may still need this many replaced plans, or more. */
 #define PLANS_RETIRED_MAX 256
 
 /*
- * COLD. Make the image in memfd @fd the plan. They return 0, -EINVAL for a bad image, or -ENOMEM.
+ * COLD, and plans_replace() SLOW: a hook calls it with the module lock (plan_update.c). Make the
+ * image in memfd @fd the plan. They return 0, -EINVAL for a bad image, -ENOMEM, or the error of
+ * mmap(2).
  *
  *   plans_begin     sets the process up by the first plan: probe.plan and all that depends on it
  *   plans_extend    adds functions with their rules and captures, library calls and points (dlopen)
  *   plans_replace   replaces functions, rules, captures, watches, and settings that are not fixed.
  *                   Library calls and points are only added. After it probe.plain is false.
- *                   Returns -EBUSY when PLANS_RETIRED_MAX replaced plans are still in use. Not to
- *                   be called from a hook
+ *                   Returns -EINVAL when a fixed setting differs, and -EBUSY when
+ *                   PLANS_RETIRED_MAX replaced plans are still in use
  */
 int plans_begin(int fd);
 int plans_extend(int fd);
