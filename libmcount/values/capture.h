@@ -14,7 +14,8 @@
 /*
  * HOT: writes the arguments of the capture program at @head to @to, which has CAPTURE_ROOM bytes.
  * Returns the payload's length, a multiple of 8, or 0 when there is no payload or it would be too
- * long. Makes no system call, unless the thread blocks SIGSEGV.
+ * long. Makes no system call while the thread is FAULT_GUARDED (fault.h), which it never is in an
+ * attached probe.
  *
  * @slot: the return slot
  */

@@ -23,7 +23,7 @@ struct reading {
 	struct counter_values named;
 };
 
-/* SLOW. Read the values with the enum plan_read bits @what for this thread. errno is kept. */
+/* SLOW. Read the values with the enum plan_read bits @what for this thread. */
 void reads_take(uint32_t what, struct reading *out);
 
 /*
