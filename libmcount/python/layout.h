@@ -27,7 +27,7 @@ struct py_layout {
 	unsigned first_thread;
 };
 
-/* COLD, once: returns the layout of the running interpreter. */
+/* COLD. Returns the layout of the running interpreter, which is all 0 for an unknown version. */
 struct py_layout layout_find(void);
 
 /* Returns the part of a frame that has its code and variables, or NULL when that part is gone. */

@@ -1,4 +1,4 @@
-/* Writes Python objects as text. Values of the language's own types are written as by repr(). */
+/* Writes Python objects as text. Values of the most common types are written as by repr(). */
 #ifndef UTRAIL_LIBMCOUNT_PYTHON_TEXT_H
 #define UTRAIL_LIBMCOUNT_PYTHON_TEXT_H
 
@@ -12,9 +12,11 @@
 bool text_begin(void);
 
 /*
- * Writes an object as a text of at most @limit bytes. A text that is cut ends with dots. Objects of
- * the language's own types are written as by repr(), with dots for the items of inner containers.
- * Other objects are written as "<module.Class object>". No code of the program runs.
+ * Writes an object as a text of at most @limit bytes. A text that is cut ends with dots. None and
+ * values of bool, int, float, str, bytes, list, tuple, dict, set and frozenset are written as by
+ * repr(), with dots for the items of inner containers. Other objects, and inner frozensets, are
+ * written as "<module.Class object>". Integers of more than 1,000 bits are not shown. No code of
+ * the program runs.
  *
  * The caller holds the GIL, and no Python error is pending.
  */

@@ -8,7 +8,7 @@
 /*
  * @main: the interpreter that began first; others come and go
  * @newest: the latest known thread of @main, which is the first of the list
- * @newest_id: the highest number of a thread that the probe listens to; numbers only grow
+ * @newest_id: the highest number of a thread that threads_join_new() has met; numbers only grow
  * @has_hooks: the program has audit hooks, which run when a profile function is set. So the probe
  *             sets no more profile functions
  * @is_monitored: the probe listens by sys.monitoring, and sets no profile functions
@@ -27,7 +27,7 @@ struct python_threads {
 
 extern struct python_threads python_threads;
 
-/* COLD, with the GIL, once. Listens to this thread and to later ones. */
+/* COLD, with the GIL, once. Listens to all threads of this interpreter, and to later ones. */
 void threads_begin(void);
 
 /* COLD, with the GIL: listen to this thread. threads_see_this() does so once for a thread. */
