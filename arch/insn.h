@@ -21,7 +21,7 @@ struct insns;
 
 /*
  * Opens a disassembler for the code of @isa (NULL: a machine that is not in the table). Returns 0,
- * -ENOSYS when this build cannot read such code, or -ENOMEM.
+ * -ENOSYS when this build cannot read such code, or its library is not installed, or -ENOMEM.
  */
 int insns_open(struct insns **out, const struct isa *isa, struct uft_err *err);
 

@@ -1,8 +1,9 @@
 /*
  * x86_64: the common case of a call and of a return, as macros of stubs.S. In the common case all
- * ENTRYs are written, there is room for frame and record, and the clock needs no new fit. In any
- * other case the macros change nothing, and the stub calls libmcount/hot/entry.c and exit.c.
- * libmcount/hot/fast.h contains the common case in C, and explains the lines.
+ * ENTRYs are written, there is room for frame and record, and the clock needs no new fit. The
+ * macros also handle calls that are left alone, too deep, or held back by -t. In any other case the
+ * stub calls libmcount/hot/entry.c and exit.c. libmcount/hot/fast.h contains the common case in C,
+ * and explains the lines.
  *
  * The macros use five registers and make no call. They take 89 instructions for a call and its
  * return. The same in C takes 160.
