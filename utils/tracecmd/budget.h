@@ -1,6 +1,6 @@
 /*
- * Limits for reading a trace.dat: unpacked bytes, and memory. No part of the file may be read
- * twice.
+ * Limits for reading a trace.dat: unpacked bytes, and memory. The records of CPUs, and the sections
+ * of version 7 except those of buffers, may not overlap. So each of them is read once.
  */
 #ifndef UTRAIL_TRACECMD_BUDGET_H
 #define UTRAIL_TRACECMD_BUDGET_H
@@ -12,8 +12,8 @@
 #include "utils/base/err.h"
 
 /*
- * The limit of memory: names, formats, and a chunk of pages for each CPU of each buffer that is
- * read at the same time.
+ * The limit of memory: kallsyms, saved_cmdlines, and a chunk of pages for each CPU of each buffer
+ * that is read at the same time. Formats have a limit of their own (TRACEDAT_FILES_MAX_BYTES).
  */
 #define TRACEDAT_MEMORY_MAX_BYTES (256UL << 20)
 /*

@@ -12,8 +12,8 @@
 #define TRACEDAT_CPUS_MAX	    65536
 #define TRACEDAT_EVENTS_MAX	    65536
 /*
- * The most bytes of files that are copied into a recording. Readers of recordings refuse larger
- * files.
+ * The most bytes of the formats, of kallsyms, and of saved_cmdlines. Readers of recordings refuse a
+ * larger kernel_header, which has the formats.
  */
 #define TRACEDAT_FILES_MAX_BYTES    (64UL << 20)
 #define TRACEDAT_KALLSYMS_MAX_BYTES (64UL << 20)

@@ -95,8 +95,11 @@ struct tracedat {
 /*
  * Read everything except the records. Damaged parts are noted and left out. Returns 0, or a
  * negative error with @err: -EINVAL when @path is no trace.dat of these versions or is packed by an
- * unknown method, -EDQUOT when reading it costs more than @limit, -EBADMSG when the place of its
- * records is missing, or -ENOSYS when this build cannot unpack it.
+ * unknown method, -EDQUOT when reading it costs more than @limit, -EBADMSG when damage hides the
+ * place of its records, -EFBIG when a part of version 6 is too large, -ENOSYS when this build
+ * cannot unpack it, -ENOMEM, or an error of open(2) or read(2).
+ *
+ * @file must be closed after an error, too.
  */
 int tracedat_open(struct tracedat *file, const char *path, enum tracedat_limit limit,
 		  struct uft_err *err);
