@@ -111,8 +111,8 @@ struct filter_subject {
 };
 
 /*
- * The most names of a function that are looked up: the displayed name, those of demangle_others(),
- * and aliases.
+ * The most names of a function that may have entries in filters.exact; further ones are ignored.
+ * The names are the displayed name, those of demangle_others(), and aliases.
  */
 #define FILTER_NAMES_MAX 16
 

@@ -21,7 +21,8 @@ const char *pattern_match_name(enum pattern_match match);
 
 /*
  * @text: on the heap
- * @match: MATCH_SIMPLE for a text without special characters, whatever --match says
+ * @match: MATCH_SIMPLE for a text without special characters, or one that begins with "operator ",
+ *         whatever --match says
  * @literal_at, @literal_len: a part of @text that every matching name contains; @literal_len is 0
  *         when none is known
  * @prefix_len: if @text begins with `^`: the number of characters after the `^` with which every
