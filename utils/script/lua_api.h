@@ -50,7 +50,10 @@ struct lua_api {
 #undef LUA_MEMBER
 };
 
-/* Load the library, which stays loaded. Returns -ENOENT with @err when it is missing. */
+/*
+ * Load the library, which stays loaded. Returns 0, or -ENOENT with @err when it is missing or lacks
+ * a function.
+ */
 int lua_load(struct lua_api *lua, struct uft_err *err);
 
 #endif

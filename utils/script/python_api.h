@@ -82,8 +82,8 @@ struct python_api {
 };
 
 /*
- * Load the library of the installed `python3`, or else the newest one. It stays loaded. Returns
- * -ENOENT with @err when there is none.
+ * Load the library of the installed `python3`, or else the newest one. It stays loaded. Returns 0,
+ * or -ENOENT with @err when there is none or it lacks a function.
  */
 int python_load(struct python_api *py, struct uft_err *err);
 
