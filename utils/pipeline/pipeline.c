@@ -256,9 +256,9 @@ static void look_for_return(struct queue *queue, uint64_t known_ns)
 }
 
 /*
- * Find the time at which "elapsed" begins, as uftrace does. It is the earliest of three times: of
- * the first record, of the first return of a task to the CPU, and of the first call of a kernel
- * function. In a growing recording, the third one does not count.
+ * Without a time range: find the time at which "elapsed" begins, as uftrace does. It is the
+ * earliest of three times: of the first record, of the first return of a task to the CPU, and of
+ * the first call of a kernel function. In a growing recording, the third one does not count.
  */
 static void note_first_sched(struct pipeline *pipe)
 {

@@ -134,7 +134,10 @@ void arg_book_close(struct arg_book *book)
 	*book = (struct arg_book){ 0 };
 }
 
-/* Parse a function's specification. An invalid one counts as absent. Returns 0 or -ENOMEM. */
+/*
+ * Parse a function's specification. An invalid item ends it: only the items before it count.
+ * Returns 0 or -ENOMEM.
+ */
 static int parse_items(const struct arg_book *book, const char *items, struct argspecs *list)
 {
 	if (!items)
@@ -208,8 +211,8 @@ struct asked {
 };
 
 /*
- * Look up a function, and the structs among its values, in .dbg. An invalid entry counts as an
- * entry without values.
+ * Look up a function, and the structs among its values, in .dbg. An entry ends at its first invalid
+ * item.
  */
 static int ask_debug(void *self, int about, struct argfound *found)
 {

@@ -90,8 +90,9 @@ struct trace_data {
 /*
  * Open the recording @dir; data_close() closes it.
  *
- * Returns 0, -ENOENT when @dir does not exist, -EINVAL when it is not a recording, or another
- * negative errno. The text of @err names the file.
+ * Returns 0, -ENOENT when @dir or one of its files is missing, -ENOTDIR when @dir is not a
+ * directory, -EINVAL when a file is invalid, or another negative errno. The text of @err names the
+ * file.
  */
 int data_open(struct trace_data *data, const char *dir, enum demangle_mode demangle,
 	      struct uft_err *err);

@@ -28,7 +28,7 @@ struct left_func {
 	unsigned permille;
 };
 
-/* Entries sorted by time. Starts as { 0 }. */
+/* Entries in the order of the file. Starts as { 0 }. */
 struct left_funcs {
 	struct left_func *all;
 	size_t nr;

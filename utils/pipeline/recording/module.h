@@ -114,7 +114,10 @@ struct module *module_set_kernel(struct module_set *set);
 int module_set_kernel_func(struct module_set *set, uint64_t addr, const struct func **func,
 			   struct uft_err *err);
 
-/* Read the module's symbols, unless they were read already. Without a file it has no symbols. */
+/*
+ * Read the module's symbols, unless they were read already. Without a file it has no symbols. Only
+ * the first call returns an error of the file. Later calls return 0, and the module has no symbols.
+ */
 int module_load(struct module_set *set, struct module *mod, struct uft_err *err);
 
 /*
