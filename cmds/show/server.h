@@ -38,7 +38,7 @@ uint64_t server_query_number(const struct server_query *query, const char *name,
 bool server_is_gone(const struct server_query *query);
 
 /*
- * An answer. Starts as zeros. The server takes ownership of the content.
+ * An answer. Starts as zeros, with @fd as -1. The server takes ownership of the content.
  *
  * @status: the status code of HTTP; 0: nothing has the path (404)
  * @type: the type of the content, a literal

@@ -53,7 +53,10 @@ struct shelf {
  */
 int shelf_open(struct shelf *shelf, const struct opts *opts, struct uft_err *err);
 
-/* End answers that take long. Their requests get an error. Call it while the server still runs. */
+/*
+ * End the sums that are being made (parts_stop()). Their requests get an error. Call it while the
+ * server still runs. The making of a whole page is not ended.
+ */
 void shelf_stop(struct shelf *shelf);
 void shelf_close(struct shelf *shelf);
 

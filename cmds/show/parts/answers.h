@@ -103,7 +103,7 @@ void sums_stop(struct sums_stop *stop, bool stops_all);
 
 /*
  * Returns the part of the recording that the running sum has read, from 0 to 1, or -1 when no sum
- * is running. May be called from any thread.
+ * is reading. May be called from any thread.
  */
 double sums_progress(struct sums_stop *stop);
 

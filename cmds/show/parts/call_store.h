@@ -57,7 +57,8 @@ void call_file_close(struct call_file *file);
 
 /*
  * Append bytes. Makes the file first, if necessary. @offset gets the offset of the bytes. Returns
- * 0, -ENOSPC when the disk is full, or another negative errno.
+ * 0, -ENOSPC when the disk is full or the file would be longer than @max_bytes, or another negative
+ * errno.
  */
 int call_file_append(struct call_file *file, const void *bytes, size_t nr, uint64_t *offset);
 

@@ -47,7 +47,7 @@ struct last_point {
  * @words, @kinds: texts of events, and numbers of their kinds
  * @open, @payloads: open calls of the present task, and their arguments
  * @at: index of the present task in index->tasks; SIZE_MAX: none
- * @last_ns: time of the last event; the page's times never go back
+ * @last_ns: time of the task's last event; the page's times never go back within a task
  */
 struct reading {
 	struct index *index;

@@ -23,8 +23,8 @@
 /* The number of bytes in the two records of a call. */
 #define CALL_RECORDS	32
 /*
- * The least number of seconds before a recording that grows is read again. At most half of the time
- * is spent on reading.
+ * The least number of seconds before a recording that grows is read again. After the second
+ * reading, at most half of the time is spent on reading.
  */
 #define GROW_S		2
 

@@ -31,7 +31,7 @@ struct parts_reading {
  * @now: the reading from which answers are made
  * @next: a reading of files that have grown, or NULL
  * @generation: the number of the reading @now
- * @took_s: the time that the last reading took
+ * @took_s: the time that the last reading took; 0 after the first reading
  * @sums_lock: protects @sums, the recording opened once more
  * @stop: ends sums; any thread may use it
  */
