@@ -23,7 +23,8 @@ struct recorder_name {
 
 /*
  * Send a request to the recorder of @dir and wait for the answer. The wait ends when the recorder
- * gives no sign of life for two seconds.
+ * gives no sign of life for two seconds. A recorder of another user than root and the caller has
+ * only two seconds for its answer.
  *
  * Returns 0 on success, -ETIMEDOUT, or -ENOTCONN when there is no recorder. Returns -EPIPE when the
  * recorder ended without an answer or refused the caller. Returns -EPERM when another process
@@ -35,8 +36,8 @@ int ask_recorder(const char *dir, enum request_type type, int timeout_ms,
 		 struct request_answer *answer);
 
 /*
- * True while @dir is being recorded, according to its recorder. Waits for the answer like
- * ask_recorder().
+ * True while @dir is being recorded, according to its recorder. False for a flight recording, whose
+ * files do not grow. Waits for the answer like ask_recorder().
  */
 bool ask_is_recorded(const char *dir);
 

@@ -84,8 +84,8 @@ bool msg_wants(const struct msg *msg, enum msg_domain domain, int level);
 void msg_warn_silent(const struct msg *msg, const char *command, bool reads, bool records);
 
 /*
- * Parse "DOMAIN[:LEVEL],..." of --debug-domain into @msg->levels. Returns 0, or -ERR_USAGE with the
- * unknown domain or the invalid level.
+ * Parse "DOMAIN[:LEVEL],..." of --debug-domain into @msg->levels. Returns 0, -ENOMEM, or -ERR_USAGE
+ * with the unknown domain or the invalid level in @err.
  */
 int msg_parse_domains(struct msg *msg, const char *text, struct uft_err *err);
 
