@@ -82,8 +82,8 @@ int check_calls_collect(const struct strbuf *text, struct check_calls *calls,
  * or -ENOMEM.
  *
  * @global: events that any source declares by fstrace_declare(). They apply only to variables that
- *         this source declares extern, and to members of structures ("a.b"): a parameter could
- *         have the name of an unrelated event
+ *         this source declares extern, to members of structures ("a.b"), and to elements of arrays
+ *         ("a[1]"): a parameter could have the name of an unrelated event
  */
 int check_calls_rewrite(const struct strbuf *text, struct check_calls *calls,
 			const struct check_events *global);

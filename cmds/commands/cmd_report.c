@@ -189,7 +189,7 @@ static int report_difference(const struct opts *opts, struct trace_data *data, s
 			reader_close_data(all[i].data, opts);
 	}
 	if (ret > 0)
-		return ret; /* the error is CMD_NO_DATA */
+		return ret; /* CMD_NO_DATA or STATUS_INTERRUPTED */
 	return reader_finish(&sink, &broken, ret, err);
 }
 

@@ -24,7 +24,7 @@
 /*
  * A log that is being read.
  *
- * @has_line: @line is the next line; its time is @ns, by a clock that never goes back
+ * @has_line: @line is the next line; its time is @ns, by a clock that is never set back
  * @last_us: the time of the previous line
  * @shift_ns, @nr_back: the sum and the number of the steps by which the clock was set back
  */

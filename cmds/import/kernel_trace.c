@@ -170,7 +170,7 @@ static bool align(struct kernel_trace *kt, struct place *place, struct uft_err *
 	return false;
 }
 
-/* Aligns all buffers. A buffer that cannot be aligned is left out, unless it is the only one. */
+/* Aligns all buffers. Leaves out those that cannot be aligned. It is an error if none is left. */
 static int align_all(struct kernel_trace *kt, struct uft_err *err)
 {
 	struct uft_err why = { 0 };

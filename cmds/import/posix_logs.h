@@ -31,8 +31,8 @@ struct posix_log {
 /*
  * Starts as { .msg = ... }, ends with posix_logs_close().
  *
- * @nr_damaged: the number of logs that end too early; @nr_cut: the number of events that have more
- *         data than a recording can hold
+ * @nr_damaged: the number of logs that are damaged or end too early
+ * @nr_cut: the number of events that have more data than a recording can hold
  */
 struct posix_logs {
 	const struct msg *msg;
@@ -45,7 +45,7 @@ struct posix_logs {
 
 /*
  * Returns 1 when all files on the command line are logs of POSIX Trace, and 0 when none is. Returns
- * a negative error with @err when only some are, or when a file cannot be read.
+ * a negative error with @err when only some are, or when a file cannot be opened.
  */
 int posix_logs_are_given(const struct opts *opts, struct uft_err *err);
 
