@@ -49,8 +49,8 @@ int screen_check(struct uft_err *err);
 
 /*
  * Take the terminal, after screen_check(), until screen_close(). If the process crashes, the
- * terminal is restored first. Signals of other processes are noted (screen_signal()). Returns 0, or
- * -EINVAL with @err.
+ * terminal is restored first. Signals that would end the process, such as that of Ctrl-C, are noted
+ * (screen_signal()). Returns 0, or -EINVAL with @err.
  *
  * @has_color: use colours, if the terminal has them
  */
@@ -91,7 +91,7 @@ size_t screen_clicked_row(void);
 
 /*
  * Check for keys while something takes long. Returns true when the user has typed q or Escape, or
- * when a signal ends the program. Other keys are kept for screen_key().
+ * when a signal ends the program. All keys, including q and Escape, are kept for screen_key().
  */
 bool screen_is_interrupted(void);
 

@@ -98,7 +98,10 @@ const struct replay_line *replay_pages_line(struct replay_pages *pages, uint64_t
 int replay_pages_end_of(struct replay_pages *pages, uint64_t number, uint64_t *end,
 			struct uft_err *err);
 
-/* Returns a known line that is shortly before the first line at or after @time_ns. */
+/*
+ * Returns a known line that is shortly before the first line at or after @time_ns. Returns the
+ * first line when passes cannot begin at marks.
+ */
 uint64_t replay_pages_at_time(const struct replay_pages *pages, uint64_t time_ns);
 
 /*
