@@ -9,7 +9,8 @@
  * linker is one of them. Appends nothing when the program has no dynamic linker with --list
  * (ld.so(8)). Returns 0, or a negative errno when the linker cannot be run.
  *
- * No code of the program runs: the dynamic linker only maps the program.
+ * No code of the program runs: the dynamic linker only maps the program. But the program's file
+ * names the linker, so the file of a stranger could name another program.
  */
 int libraries_of(const char *path, struct strbuf *paths);
 

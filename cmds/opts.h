@@ -296,7 +296,8 @@ void opts_deinit(struct opts *opts);
 
 /*
  * Parse `utrail [options] [COMMAND] [options] [PROGRAM [its arguments]]`. Returns 0, -ENOMEM, or
- * -ERR_USAGE with the error message in @err.
+ * -ERR_USAGE with the error message in @err. If an option file or a script cannot be read, returns
+ * another negative errno with @err.
  *
  * The first word that is not an option is a command, or the PROGRAM of `live`. If there is no such
  * word, @opts->cmd is NULL, or `live` with --list-event. `help [COMMAND]` and `version` are parsed

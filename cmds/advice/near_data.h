@@ -8,7 +8,8 @@
 #include "utils/base/err.h"
 
 /*
- * Append advice to @err. The text in @err says already that the directory @wanted does not exist.
+ * Append advice to @err. The text in @err says already that the directory @wanted, or the file
+ * `info` in it, does not exist.
  * @is_default: the user has not named a directory.
  */
 void near_data_add(const char *wanted, bool is_default, struct uft_err *err);

@@ -22,8 +22,8 @@ void no_result_explain(const struct opts *opts, const struct pipeline *pipe);
 void no_result_explain_data(const struct opts *opts, struct trace_data *data);
 
 /*
- * Append the options that leave calls out, as a user would type them: "-t 10s, -F main". Appends
- * nothing when there are none.
+ * Append the options that leave calls out, as a user would type them: "-t 10s, --filter=main".
+ * Appends nothing when there are none.
  */
 void no_result_add_options(const struct opts *opts, struct strbuf *out);
 
