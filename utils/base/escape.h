@@ -21,7 +21,7 @@
 enum medium {
 	MEDIUM_TERMINAL, /* one line, also of a file of plain text */
 	MEDIUM_HTML,	 /* also XML: one line, between tags or in a quoted attribute */
-	MEDIUM_JSON,	 /* inside a string: hidden characters as \uNNNN, invalid bytes as U+FFFD */
+	MEDIUM_JSON,	 /* in a string: hidden characters as \uNNNN, \n, \t; bad bytes as U+FFFD */
 	MEDIUM_SCRIPT,	 /* like MEDIUM_JSON, within a script element of a page */
 	MEDIUM_CSV,	 /* a whole cell: quoted if needed, and no formula for a spreadsheet */
 	MEDIUM_DOT,	 /* inside a quoted string of graphviz */

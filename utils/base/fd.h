@@ -28,8 +28,9 @@ ssize_t fd_pread_full(int fd, void *data, size_t len, uint64_t offset);
 void fd_close_from(unsigned first);
 
 /*
- * Open a regular file for reading. Returns the descriptor; -EISDIR for a directory, -EINVAL for
- * other kinds (a FIFO would wait, a device has no end), or another negative errno.
+ * Open a regular file for reading. Returns the descriptor; -EISDIR for a directory, -ENXIO for a
+ * socket, -EINVAL for other kinds (a FIFO would wait, a device has no end), or another negative
+ * errno.
  */
 int file_open_regular(const char *path, struct uft_err *err);
 

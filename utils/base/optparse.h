@@ -105,8 +105,8 @@ int optparse_run(struct optparse *p, void *target, struct uft_err *err);
  * Like optparse_run(), for all words of an untrusted file. Only options that are is_recorded count,
  * with their full names and valid arguments. Returns 0 or -ENOMEM.
  *
- * @ignored: gets the names of the ignored options, separated by ", "; they are names of the table
- *         and not text of the file
+ * @ignored: gets the names of the ignored options, separated by ", ", and words about the others;
+ *         all of them are texts of utrail, and not of the file
  */
 int optparse_run_recorded(struct optparse *p, void *target, struct strbuf *ignored,
 			  struct uft_err *err);

@@ -56,7 +56,8 @@ void outfile_deinit(struct outfile *out);
 
 /*
  * Check that outfile_open() would accept @path, and create nothing. Call this at the start when the
- * output is written hours later. Returns 0 or a negative errno.
+ * output is written hours later. Returns 0 or a negative errno. Devices and pipes are not opened:
+ * neither their rights nor the reader of a pipe are checked.
  */
 int outfile_check(const char *path, struct uft_err *err);
 

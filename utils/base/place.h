@@ -15,7 +15,8 @@
  * @name: the last name: not a link, unless @is_kernels
  * @is_there: a file has this name, and @st describes it
  * @is_kernels: the name is a link of procfs (as for /dev/stdout): open it, and never replace it
- * @is_shared: users other than the caller and root may create names in the directory
+ * @is_shared: another user than the caller and root owns the directory, or all users may create
+ *         names in it; rights of a group do not count
  */
 struct place {
 	int dir_fd;
@@ -51,7 +52,8 @@ int place_find_parent(struct place *place, const char *path, struct uft_err *err
 
 /*
  * Check that we may write into an existing file. Returns -EACCES with a text when another user owns
- * it and others may create names in its directory.
+ * the file, and all users may create names in its directory. For a file that is not regular, it is
+ * enough that the directory belongs to another user.
  */
 int place_check_owner(const struct place *place, const char *path, struct uft_err *err);
 

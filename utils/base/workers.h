@@ -13,7 +13,7 @@ int workers_start_thread(pthread_t *thread, const pthread_attr_t *attr, void *(*
 
 #define WORKERS_STACK (1U << 20) /* bytes of the stack of a new thread */
 
-/* Returns the number of CPUs that this process may use; at least 1, at most @max. */
+/* Returns the number of CPUs that this thread may use; at least 1, at most @max, and at most 64. */
 unsigned workers_count(unsigned max);
 
 /*
@@ -31,7 +31,8 @@ struct workers_job {
  * Call @job->fn with each @index below @nr, each in a thread of its own. The calling thread makes
  * the first call. Returns after all calls. The new threads block all signals.
  *
- * If a thread cannot be created, the calling thread makes its call.
+ * If a thread cannot be created, the calling thread makes its call. It also makes all calls whose
+ * index is 64 or more.
  */
 void workers_run(unsigned nr, const struct workers_job *job);
 

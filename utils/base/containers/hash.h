@@ -10,7 +10,10 @@
  */
 uint64_t hash_seed(void);
 
-/* Returns 32 bits, each of which depends on all bits of @bits and of @seed. */
+/*
+ * Returns 32 bits. Each of them depends on all bits of @bits, and on the lowest 33 bits of @seed or
+ * more.
+ */
 static inline uint32_t hash_fold(uint64_t bits, uint64_t seed)
 {
 	return (bits ^ bits >> 32) * seed >> 32;

@@ -15,8 +15,8 @@
  * Starts as { 0 } and ends with strbuf_deinit().
  *
  * @data: the bytes, then a NUL that @len does not count; NULL before the first byte
- * @oom: an allocation has failed, and nothing more is appended; it is enough to check strbuf_oom()
- *         at the end
+ * @oom: an allocation has failed, and the text lacks a part; it is enough to check strbuf_oom() at
+ *         the end
  */
 struct strbuf {
 	char *data;

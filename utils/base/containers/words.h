@@ -22,8 +22,8 @@ struct words {
  * Append the words of @text, separated by blanks and ends of lines. Returns 0, -EINVAL with the
  * line of a quote without end, or -ENOMEM.
  *
- * 'single' and "double" quotes join words, `\` escapes the next character, and `#` at the start of
- * a word begins a comment.
+ * 'single' and "double" quotes join words, and `#` at the start of a word begins a comment. `\`
+ * escapes the next character; within double quotes only `"` and `\`, within single quotes nothing.
  */
 int words_add(struct words *words, const char *text, struct uft_err *err);
 
