@@ -1,4 +1,7 @@
-/* Exporter: writes a line of JSON for each event, and for each call when it ends. */
+/*
+ * Exporter: writes a line of JSON for each event, for each place where records were lost, and for
+ * each call when it ends.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -84,8 +84,8 @@ enum proc_fork_how {
 /*
  * @child, @child_pid: the new task and its process; a thread has the parent's process
  * @how: enum proc_fork_how
- * @flags: the flags of clone(2), with the signal of the child's end in the lowest byte; 0: unknown,
- *         or the call was not clone(2)
+ * @flags: the flags of clone(2) or clone3(2), with the signal of the child's end in the lowest
+ *         byte; 0: unknown, or another call
  */
 struct proc_fork {
 	int32_t child;

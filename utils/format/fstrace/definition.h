@@ -4,7 +4,10 @@
 
 #include "utils/base/containers/strbuf.h"
 
-/* The most bytes of all names and definitions of a recording. Readers accept twice as many. */
+/*
+ * The most bytes of all names and definitions that a recorder writes. Imports and readers accept
+ * twice as many.
+ */
 #define FST_DEFINITIONS_MAX (8UL << 20)
 
 /*

@@ -176,7 +176,10 @@ struct capture_text {
 /* The most steps for arguments in a capture program. */
 #define CAPTURE_STEPS_MAX 1024U
 
-/* The longest payload. A longer payload is not recorded at all. */
+/*
+ * The longest payload. If a value of the largest possible size would exceed this limit, nothing of
+ * the payload is recorded.
+ */
 #define CAPTURE_MAX_BYTES (ARGBLOB_MAX_BYTES - 8)
 
 #endif

@@ -59,21 +59,21 @@ enum plan_flags {
 
 /* The content of a rule. Each other member of struct plan_rule is valid only if its flag is set. */
 enum plan_rule_flags {
-	PLAN_FILTER = 1U << 0,	 /* opt in: this function and the functions that it calls */
-	PLAN_NOTRACE = 1U << 1,	 /* opt out: this function and the functions that it calls */
-	PLAN_DEPTH = 1U << 2,	 /* the number of levels, counted from this call */
-	PLAN_TIME = 1U << 3,	 /* the time threshold during the call */
-	PLAN_SIZE = 1U << 4,	 /* the size threshold during the call */
-	PLAN_CALLER = 1U << 5,	 /* keep this call and its callers; if any rule has this flag, all
+	PLAN_FILTER = 1U << 0,	     /* opt in: this function and the functions that it calls */
+	PLAN_NOTRACE = 1U << 1,	     /* opt out: this function and the functions that it calls */
+	PLAN_DEPTH = 1U << 2,	     /* the number of levels, counted from this call */
+	PLAN_TIME = 1U << 3,	     /* the time threshold during the call */
+	PLAN_SIZE = 1U << 4,	     /* the size threshold during the call */
+	PLAN_CALLER = 1U << 5,	     /* keep this call and its callers; with PLAN_OPT_IN_CALLER, all
 				  * other calls are dropped */
-	PLAN_TRACE = 1U << 6,	 /* keep the call, however short */
-	PLAN_TRACE_ON = 1U << 7, /* switch recording on */
+	PLAN_TRACE = 1U << 6,	     /* keep the call, however short */
+	PLAN_TRACE_ON = 1U << 7,     /* switch recording on */
 	PLAN_TRACE_OFF_AT = 1U << 8, /* switch recording off */
 	PLAN_FINISH = 1U << 9,	     /* record this ENTRY, and nothing afterwards */
 	PLAN_CALLSITE = 1U << 10,    /* record the call site */
 	PLAN_RECOVER = 1U << 11,     /* the program sees its own return addresses during the call */
 	PLAN_READ = 1U << 12,
-	PLAN_LOCATION = 1U << 14, /* only functions with this flag are recorded, if any has it */
+	PLAN_LOCATION = 1U << 14, /* with PLAN_OPT_IN_LOCATION, only such functions are recorded */
 	PLAN_LOCATION_OUT = 1U << 15, /* the function is not recorded itself */
 	/* The function is not recorded, because of its cost (--overhead). No other flag is set */
 	PLAN_LEFT_OUT = 1U << 16,

@@ -4,7 +4,7 @@ import { clean } from "../ui/canvas.js";
 import { colors } from "../ui/colors.js";
 import { pause } from "../data/load.js";
 
-/** The number of calls that are searched before the browser may draw again. */
+/** After this number of calls, the browser may draw at the next match. */
 const MARK_SLICE = 1000000;
 
 export class Overview {
