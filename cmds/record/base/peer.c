@@ -65,7 +65,8 @@ bool peer_is_elsewhere(pid_t os_pid)
 
 /*
  * True when the process is in the recorder's pid namespace (namespaces(7)). False when the
- * namespace cannot be seen. The recorder's own namespace never changes, so it is looked up once.
+ * namespace cannot be seen. The recorder's own namespace never changes, so each thread looks it up
+ * only once.
  */
 static bool is_beside_us(pid_t os_pid)
 {
