@@ -164,14 +164,16 @@ int store_append_to(struct store *store, const char *name, const struct strbuf *
 
 /*
  * Append @text to *@stream. If *@stream is negative, it is first replaced by a new stream of the
- * file @name. The text counts for the limit of bytes. Errors are noted in the store.
+ * file @name. The text counts for the limit of bytes. Errors are noted in the store, but a @text
+ * that is out of memory is dropped without a note.
  */
 void store_append_line(struct store *store, int *stream, const char *name,
 		       const struct strbuf *text);
 
 /*
  * Choose the name of a module's symbol file (doc/formats/symbols.md, "Names of the files"). Returns
- * false when the symbols of the module are saved already.
+ * false when the symbols of the module are saved already, when other modules have both possible
+ * names, or when a file with such a name cannot be read.
  */
 bool store_choose_name(struct store *store, const char *path, const char *build_id, char *name,
 		       size_t size);

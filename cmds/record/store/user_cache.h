@@ -22,7 +22,7 @@
  *
  * - The recorder has more rights than its user (setuid), or uses the rights of another user at the
  *   moment (rights_enter()).
- * - $XDG_CACHE_HOME, or $HOME if the former is not set, is not an absolute path.
+ * - $XDG_CACHE_HOME, or $HOME if the former is empty or not set, is not an absolute path.
  * - The directory "utrail", the directory around it, or $HOME (if it is used) belongs to another
  *   user.
  * - Others may write to the directory "utrail".
@@ -31,7 +31,8 @@ int user_cache_open(void);
 
 /*
  * Read the file @name of the cache @dir into the empty @out, and note the time of this use. Returns
- * false when there is no such file, or when other users could have written it.
+ * false when there is no such file, when it is empty or larger than USER_CACHE_FILE_MAX, or when
+ * other users could have written it.
  */
 bool user_cache_read(int dir, const char *name, struct strbuf *out);
 
