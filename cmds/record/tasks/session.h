@@ -20,7 +20,7 @@
  *       because other threads may save the map
  * @stack: the line of the stack in the map, after the announcement. Under tasks.lock
  * @announced: the map and the SESS and TASK lines are written, because the image has its first
- *             record. Under tasks.lock
+ *             record, or has loaded a library late. Under tasks.lock
  */
 struct image {
 	char sid[SID_LEN + 1];
@@ -34,8 +34,8 @@ struct image {
 };
 
 /*
- * All images. The list starts with the newest image. Only the control thread uses the images,
- * except for @announced.
+ * All images. The list starts with the newest image. Only the control thread uses the list. Any
+ * thread that announces a process uses the image of this process, under tasks.lock.
  *
  * @has_debug: there are .dbg files
  */
@@ -68,8 +68,9 @@ int image_save_late(struct sessions *sessions, struct image *s, const struct con
 void image_identify_modules(struct sessions *sessions, struct image *s);
 
 /*
- * Note the line of the stack in /proc/PID/maps of process @os_pid, which runs the image. If @pidfd
- * shows that the process has ended, the usual addresses are noted.
+ * Note the line of the stack in /proc/PID/maps of process @os_pid, which runs the image. The usual
+ * addresses are noted if @pidfd is negative or shows that the process has ended, or if the maps
+ * have no such line or cannot be read.
  */
 void image_note_stack(struct image *s, pid_t os_pid, int pidfd);
 
