@@ -18,9 +18,10 @@ void attached_find_patches(struct run *run, struct recorder *rec);
 
 /*
  * Attach to all processes, and record until they have ended, a signal asks for the end, the time of
- * --for is over, or --max-size is reached. Then leave them and their children. If one process
- * cannot be attached to, all are left. Changes that stay in a process are reported. Call it after
- * recorder_open().
+ * --for is over, --max-size is reached, or a `finish` action or `utrail control` ends the
+ * recording. Then leave them, and those of their children that have reported themselves. If one
+ * process cannot be attached to, all are left. Changes that stay in a process are reported. Call it
+ * after recorder_open().
  */
 int attached_run(struct run *run, struct recorder *rec, struct uft_err *err);
 

@@ -54,7 +54,10 @@ struct launched {
 /* Fork the process. It waits for launch_go(). Returns 0 or a negative errno. */
 int launch_prepare(const struct launch *launch, struct launched *child, struct uft_err *err);
 
-/* Let the process execute the program. Returns 0, or a negative errno when the process is gone. */
+/*
+ * Let the process execute the program. Returns 0, or a negative errno when the program cannot be
+ * executed. The process has then ended, and its status was taken.
+ */
 int launch_go(const struct launch *launch, struct launched *child, struct uft_err *err);
 
 /*
@@ -82,7 +85,8 @@ int launch_release(const struct launch *launch, struct launched *program, struct
 
 /*
  * Find the file of @name. A name with a slash is used unchanged. Other names are looked up in the
- * working directory, and then in $PATH. Returns 0, or -ENOENT, -EACCES or -EISDIR with a text.
+ * working directory, and then in $PATH. Returns 0, or a negative errno with a text, for example
+ * -ENOENT, -EACCES, -EISDIR or -ENAMETOOLONG.
  *
  * @path: gets the path of the file, and has PATH_MAX bytes
  */
@@ -93,8 +97,8 @@ bool launch_is_command(const char *name);
 
 /*
  * Find the library @name to preload ("libmcount.so"). If @dir is not NULL, look in @dir and in its
- * subdirectory libmcount. Otherwise look beside this program, and in the place where the build has
- * installed the library.
+ * subdirectory libmcount. Otherwise look in the directory libmcount beside this program, and in the
+ * places where the build installs the library. Returns 0, or -ENOENT with a text.
  */
 int launch_find_library(const char *dir, const char *name, char *path, struct uft_err *err);
 

@@ -52,7 +52,10 @@ static int check_elf(const char *name, const struct object_program *facts, const
 	return 0;
 }
 
-/* The kernel's limit on interpreters that are scripts themselves (its fs/exec.c). */
+/*
+ * The maximum number of scripts of which each is the interpreter of the one before. It is the
+ * kernel's limit (its fs/exec.c).
+ */
 #define SCRIPTS_MAX 5
 
 /*
