@@ -47,7 +47,8 @@ struct talks {
 	/* the number of conversations whose HELLO had the protocol version @other_version */
 	unsigned nr_other_version;
 	unsigned other_version;
-	unsigned nr_refused; /* conversations that one side has ended with ERROR */
+	/* conversations that one side has ended with ERROR, at a message that it does not accept */
+	unsigned nr_refused;
 };
 
 /*

@@ -21,7 +21,8 @@ struct client;
  * @service_fd: the socket; -1: no request can come
  * @secret: the secret in the file REQUEST_DOOR_NAME; "" when the socket has its usual name
  * @trouble: the reason why there is no socket, or why it does not have its usual name
- * @is_busy: a client is being served, or service_hold() holds the recording. Other clients wait
+ * @is_busy: a client is being served, or service_hold() holds the recording. Other clients wait,
+ *           unless they send REQUEST_HAS_PID
  */
 struct service {
 	const struct record_settings *settings;
@@ -52,7 +53,8 @@ bool service_hold(struct service *svc);
 void service_release(struct service *svc);
 
 /*
- * Close the socket and all connections. A client that still waits learns that no answer will come.
+ * Close all connections, and remove the file REQUEST_DOOR_NAME. A client that still waits learns
+ * that no answer will come. The caller closes the socket.
  */
 void service_close(struct service *svc);
 

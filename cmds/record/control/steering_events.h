@@ -31,7 +31,7 @@ void rechoosing_undo(struct rechoosing *r, struct steering *steer);
 
 /*
  * Inform all processes that have declared events. Returns 0, or a negative error with a text when a
- * process cannot be informed. After an error, all processes have their former choice.
+ * process cannot be informed. After an error, the processes get their former choice where possible.
  */
 int rechoosing_write(struct rechoosing *r, struct steering *steer, struct strbuf *out,
 		     struct uft_err *err);

@@ -24,7 +24,8 @@ void steering_offer_names(const struct steering *steer, const struct process *pr
 
 /*
  * Add the rules of @change to the current rules, and find the functions that they choose. No
- * process is changed yet. Returns 0, -ERR_USAGE or -ENOENT.
+ * process is changed yet. Returns 0, or a negative error: -ERR_USAGE for a wrong rule, -ENOENT when
+ * a rule matches no function. After an error the caller must call repatching_undo().
  */
 int repatching_choose(struct repatching *r, struct steering *steer,
 		      const struct steer_change *change, struct uft_err *err);
