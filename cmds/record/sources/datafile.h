@@ -14,7 +14,7 @@
 /*
  * Append @nr parts from the ring @r to the file of its task. Each part consists of whole records.
  * Records that cannot be written are counted. When there is space again, the file gets a LOST
- * record with their number.
+ * record with their number. Records beyond --max-size are dropped, and are not counted.
  *
  * @sink: the sink of @r
  */

@@ -16,8 +16,8 @@ struct writers;
 #define FLIGHT_BYTES_MIN (128ULL << 10)
 
 /*
- * The saved files. The list starts with the oldest. When all together exceed --max-size, the oldest
- * are removed. Protected by @lock.
+ * The saved files. The list starts with the oldest. When all together exceed the part of --max-size
+ * that is for tasks (sources_left_bytes()), the oldest are removed. Protected by @lock.
  *
  * @nr_gone: the number of files that were removed since task.txt was last cleared of their tasks
  */

@@ -91,7 +91,7 @@ void writer_drain_all(struct writers *writers, struct process *proc);
 
 /*
  * Control thread. Child @pid has executed another program. Write its records, which are in the
- * memory of its parent, to its file now.
+ * memory of its parent, to its file now. In a flight recording this does nothing.
  */
 void writer_drain_child(struct writers *writers, pid_t pid);
 
