@@ -26,14 +26,16 @@ struct attach_how {
 
 /*
  * Put the probe into process @pid, after target_check() has returned 0. Returns 0 when the process
- * is recorded. Otherwise the process is unchanged, and @err has the reason.
+ * is recorded. Otherwise @err has the reason, and what was put into the process is taken out again
+ * where possible. After -ETIMEDOUT it stays there.
  */
 int attach_begin(pid_t pid, const struct attach_how *how, struct uft_err *err);
 
 /*
- * Take the probe out. Returns 0, -ESRCH when the process has ended, or -EBUSY when no thread could
- * be made to do this, or when a thread still runs code of the probe. After -EBUSY the probe stays
- * loaded, records nothing without the recorder, and is unloaded by the next attach.
+ * Take the probe out. Returns 0, -ESRCH when the process has ended or has no probe, -EBUSY when no
+ * thread could be made to do this or a thread still runs code of the probe, or another negative
+ * errno with a text. After -EBUSY the probe stays loaded, records nothing without the recorder, and
+ * is unloaded by the next attach.
  */
 int attach_end(pid_t pid, const struct attach_how *how, struct uft_err *err);
 

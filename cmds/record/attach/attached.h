@@ -33,7 +33,8 @@ struct attached_thread {
  * @memory_fd: /proc/PID/mem
  * @is_child: the process is a child of the recorder. Other code takes its exit status
  * @threads: the threads to which the recorder is attached
- * @wait: called while a thread does a call. It waits for at most a millisecond. NULL: not called
+ * @wait: called again and again while the recorder waits for a thread, for example during a call.
+ *        It waits for at most a millisecond. NULL: not called
  * @call_gadget, @return_gadget: see arch_remote_find_gadgets()
  * @room: the recorder's memory in the process. It has code, a stack, a thread's context, and
  *        arguments; 0: none
@@ -71,7 +72,10 @@ void attached_close(struct attached *w);
  */
 int attached_stop(struct attached *w, struct uft_err *err);
 
-/* Stop one thread of the process. Returns 0 or a negative errno, -ESRCH when it has ended. */
+/*
+ * Stop one thread of the process. Returns 0 or a negative errno, -ESRCH when it has ended, -EBUSY
+ * when it does not stop. After an error all threads are let go, and *@thread is not valid.
+ */
 int attached_stop_thread(struct attached *w, pid_t tid, struct attached_thread **thread,
 			 struct uft_err *err);
 
@@ -130,8 +134,8 @@ uint64_t attached_args(const struct attached *w);
  * return from @fn. All other signals are blocked. @result gets the return value. Returns 0, or a
  * negative errno with a text:
  *
- * - -ETIMEDOUT: @fn has not returned within @patience_ms. The thread is let go, and finishes the
- *   call.
+ * - -ETIMEDOUT: @fn has not returned within @patience_ms. All threads are let go, and the thread
+ *   finishes the call.
  * - -EFAULT: a fault has happened in @fn. The thread is in its former state.
  */
 int attached_call(struct attached *w, struct attached_thread *thread, uint64_t fn,

@@ -42,7 +42,7 @@ void attaching_done(struct attaching **a);
 
 /*
  * Make *@a for a process that has a probe, and find its C library and the probe. Returns 0, or a
- * negative errno with a text. -ESRCH: the process has no probe.
+ * negative errno with a text. -ESRCH: the process has ended, or has no probe.
  */
 int attaching_open(struct attaching **a, pid_t pid, const struct attach_how *how,
 		   struct uft_err *err);
@@ -58,7 +58,7 @@ bool attaching_is_starting(struct attaching *a);
 
 /*
  * attaching_find_probe() finds the functions of the probe. Both functions return false when the
- * process has no probe.
+ * process has no probe. attaching_find_probe() also does so when the probe lacks these functions.
  */
 bool attaching_find_probe(struct attaching *a);
 bool attaching_has_probe(const struct attaching *a);
@@ -114,7 +114,8 @@ int attaching_take_ends_out(struct attaching *a, const struct process_patches *p
 			    struct text *text, struct uft_err *err);
 
 /*
- * Stop all threads. If one does not stop, all are let go, and another thread must make the calls.
+ * Stop all threads. If one does not stop, all are let go, and the stop is tried again with another
+ * thread in @a->thread. After an error @a->thread is NULL.
  */
 int attaching_stop_all(struct attaching *a, struct uft_err *err);
 

@@ -106,7 +106,10 @@ static bool is_past_locks(const struct locks *locks, const struct mapping *code,
 	       (locks->syscall && pc - locks->syscall < SYSCALL_BYTES);
 }
 
-/* True when the thread may be in a signal handler. A thread in a signal handler blocks a signal. */
+/*
+ * True when the thread may be in a signal handler. In most handlers at least one signal is blocked.
+ * A handler with SA_NODEFER and an empty mask is not noticed.
+ */
 static bool is_in_handler(const struct attached *w, const struct maps *maps,
 			  const struct attached_thread *t)
 {
