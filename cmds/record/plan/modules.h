@@ -1,4 +1,4 @@
-/* The files that are modules of traced processes. Each file is read only once. */
+/* The files that are modules of traced processes. Facts about a file are kept for all processes. */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_MODULES_H
 #define UTRAIL_CMDS_RECORD_PLAN_MODULES_H
 
@@ -97,7 +97,8 @@ void known_modules_deinit(struct known_modules *modules);
 
 /*
  * Returns the facts about the file @path, which many processes may share. Returns NULL when @path
- * is no file, when there are too many files, or without memory.
+ * is not absolute, when the peer may not read the file (@reads_as_peer), when there are too many
+ * files, or without memory. A file that cannot be read has facts, too, but is not instrumented.
  */
 struct known_module *known_module_get(struct known_modules *modules, const char *path);
 

@@ -124,8 +124,8 @@ struct patches_turned {
 
 /*
  * Choose the patches of @known again, after the rules in @settings have changed. Only the first
- * call searches the file. A rule does not match a function that cannot be patched. Returns 0 or
- * -ENOMEM.
+ * call searches the file. A rule does not match a function that cannot be patched. Returns 0 or a
+ * negative errno, -E2BIG when the facts about the file are too large.
  */
 int patches_turn(const struct record_settings *settings, struct known_module *known,
 		 bool is_program, struct patches_turned *turned);

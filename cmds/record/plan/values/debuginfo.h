@@ -10,7 +10,7 @@
 /*
  * The debug information that was read. The struct starts as { 0 } and ends with debuginfo_deinit().
  *
- * @problem: the first error
+ * @problem: the first error -E2BIG or -ENODATA of object_dwarf_load(). Other errors are ignored
  */
 struct debuginfo {
 	struct debuginfo_file *files;
