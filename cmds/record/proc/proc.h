@@ -98,7 +98,7 @@ void proc_forget(struct proc *proc);
 
 /* --- for the tracers, on any thread --- */
 
-/* Make @end_fd or @over_fd readable. */
+/* Make an eventfd readable: @end_fd, @over_fd, or an eventfd of the tracer. */
 void proc_tell(int eventfd);
 
 #endif

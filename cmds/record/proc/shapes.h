@@ -14,7 +14,7 @@
  * directory it means the working directory.
  *
  * @from_dir, @from: the file that the call acts on
- * @to_dir, @to: the name that the call makes
+ * @to_dir, @to: the name that the call makes. For mount(2) @to is the type
  * @text: a string that is not a file name
  * @flags: the flags
  * @choice: the call is watched only if this argument is one of @choices; negative: always
