@@ -6,7 +6,8 @@
 #include "utils/object/elf_file.h"
 
 /*
- * Room for a build-id as hexadecimal text with its NUL. Linkers write 20 bytes; longer ids are cut.
+ * Room for a build-id as hexadecimal text with its NUL. Linkers write 8 to 20 bytes; longer ids,
+ * which users can choose, are cut.
  */
 #define BUILD_ID_HEX_SIZE 41
 

@@ -155,7 +155,7 @@ bool elf_symbols_open(const struct elf_file *file, uint32_t type, struct elf_sym
 
 /*
  * Get entry @index and its name, which has a NUL. Returns false when there is no such entry, or its
- * name is outside of the string table.
+ * name is outside of the string table or has 64 KiB or more.
  */
 bool elf_symbol(struct elf_symbols *symbols, size_t index, GElf_Sym *sym, const char **name,
 		size_t *name_len);

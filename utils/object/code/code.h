@@ -154,8 +154,8 @@ const struct code_func *code_func_at(const struct code *code, uint64_t addr);
 const struct code_func *code_func_from(const struct code *code, uint64_t addr, size_t *near);
 
 /*
- * Returns the start of the first function after @addr. If there is none, returns the end of the
- * section that contains @addr.
+ * Returns the start of the first function after @addr in its section. If there is none, returns the
+ * end of the section. Outside of all sections, the result is @addr.
  */
 uint64_t code_next_start(const struct code *code, uint64_t addr);
 

@@ -62,7 +62,9 @@ void functions_deinit(struct functions *functions);
 /*
  * Find all functions of @code by call frame information, symbols and direct calls. New functions
  * are added to @code. @out has no parts of functions: "f.cold", and code without a name to which
- * only conditional jumps lead. Returns 0 or -ENOMEM.
+ * only conditional jumps lead. It also lacks the program's entry point, functions of start files,
+ * code that the linker has made, and code without a name that calls do not enter. Returns 0 or
+ * -ENOMEM.
  *
  * @names: symbols from elsewhere, relative to the file's map start, or NULL
  */

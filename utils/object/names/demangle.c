@@ -15,8 +15,8 @@
 
 /*
  * Limited output of libiberty: a short name can stand for gigabytes. Only a longjmp() out of the
- * callback stops libiberty. Nothing leaks: libiberty has nothing on the heap when it calls the
- * callback.
+ * callback stops libiberty. libiberty then has nothing on the heap, except at a Rust identifier in
+ * Punycode, whose decoded text is lost.
  */
 struct printer {
 	struct strbuf *out;

@@ -13,7 +13,8 @@ enum demangle_mode {
 
 /*
  * Append the readable form of @name. A name that is not mangled, or that no demangler can read, is
- * appended unchanged. strbuf_oom() tells when memory was short.
+ * appended unchanged, but DEMANGLE_SIMPLE removes suffixes (demangle_plain_length()) from it, too.
+ * strbuf_oom() tells when memory was short.
  */
 void demangle(const char *name, enum demangle_mode mode, struct strbuf *out);
 

@@ -12,7 +12,7 @@
 #define DEPTH_MAX 128
 
 /*
- * @at: the next byte; it never goes back, so the cost is linear
+ * @at: the next byte; it never goes back
  * @mute: above 0, names are skipped and not written
  */
 struct skim {

@@ -21,14 +21,14 @@ struct sym_query {
 
 /*
  * True when a file with this header belongs to the module. Known build-ids decide; otherwise the
- * paths must be equal, except with @query->any_path.
+ * paths must be equal, except with @query->any_path, or when the header has no path.
  */
 bool sym_head_is_of(const struct sym_file_head *head, const struct sym_query *query);
 
 /*
  * Read the symbols of a module from @dir into the empty @out (doc/formats/symbols.md, "Names of the
  * files"). Returns 1 on success, 0 without a file, or a negative error with @err for an unreadable
- * file.
+ * file or directory.
  *
  * @name: gets the file's name, for free(3); may be NULL
  */
