@@ -68,7 +68,8 @@ void pxt_view_drop(struct pxt_view *view)
 
 /*
  * Drops a view in a forked child. Only the calling thread can be in the view, if a signal handler
- * has interrupted it there and has forked.
+ * has interrupted it there and has forked. The counters in @users may also have counted threads of
+ * the parent. In both cases the memory stays mapped.
  */
 void pxt_view_forget(struct pxt_view *view)
 {
