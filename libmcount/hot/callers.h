@@ -10,9 +10,10 @@
 
 /*
  * A run time that generates code gives up at an unknown return address on the stack. So the probe
- * replaces a return address only if it lies in the text of a loaded module, and not in code that
- * PLAN_CALLERS names. If a return address is not replaced, the end of the call is estimated
- * (FRAME_KEPT in probe.h).
+ * replaces a return address only if it lies in the text of a loaded module, or anywhere with
+ * PLAN_REPLACE_ANY. Return addresses into code that PLAN_CALLERS names, and outside of the range at
+ * @low into its pages, are not replaced. In this case the end of the call is estimated (FRAME_KEPT
+ * in probe.h).
  *
  * @low, @bytes: the largest range of the program's text into which return addresses may be replaced
  * @pages: other pages of such text, by page number. The stubs look here after @low
@@ -52,7 +53,7 @@ static inline bool callers_may_replace(uint64_t ret)
  * COLD. Finds the largest piece of the program's own text, when the first plan has come. Other text
  * is found when a call returns to it.
  *
- * @is_any: all return addresses may be replaced
+ * @is_any: return addresses outside of modules may be replaced, too
  */
 void callers_begin(bool is_any);
 

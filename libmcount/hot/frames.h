@@ -110,7 +110,8 @@ void frames_leave_returned(struct thread *t, const uint64_t *slot);
 
 /*
  * HOT, rarely, when all calls are alike. Stops the stubs' fast paths at an innermost frame with
- * FRAME_KEPT, since the next call must check whether that frame has returned.
+ * FRAME_KEPT, since the next call must check whether that frame has returned. Lets them go on if
+ * the innermost frame has no FRAME_KEPT.
  */
 void frames_narrow(struct thread *t);
 

@@ -59,7 +59,8 @@ struct frame {
 };
 
 /*
- * One traced thread. The first two cache lines hold all that a call needs.
+ * One traced thread. The first two cache lines hold all that a call of an ALIKE thread (state.h)
+ * needs.
  *
  * @busy: the guard: set while a hook of this thread runs. Calls of a handler that interrupts the
  *        hook go to the aside (aside.c)

@@ -15,8 +15,8 @@
 #include "libmcount/system/own_syscall.h"
 
 /*
- * When the ring is full, the thread waits for the writer. If the recorder is stopped, gone, or idle
- * for WAIT_NS, records are dropped and counted until there is room.
+ * When the ring is full, the thread waits for the writer. If the recorder is stopped, or idle for
+ * WAIT_NS, records are dropped and counted until there is room. If it is gone, the recording ends.
  */
 #define WAIT_STEP_NS 10000000
 #define LOOK_NS	     1000000000ULL /* the time between two looks at the recorder's state */

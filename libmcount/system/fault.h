@@ -60,7 +60,7 @@ void fault_look(void);
 uint64_t fault_copy_careful(void *to, const void *from, uint64_t len);
 int64_t fault_copy_string_careful(void *to, const void *from, uint64_t max);
 
-/* True for the first page, and for values that are not addresses. Both are never mapped. */
+/* True for the first page, and from ARCH_ADDRESS_END on. Both count as unreadable. */
 static inline bool fault_is_hopeless(const void *from)
 {
 	return (uint64_t)from - 4096 >= ARCH_ADDRESS_END - 4096;
