@@ -28,7 +28,7 @@ struct isa_arg_regs {
  * The procedure linkage table, as written by linkers.
  *
  * @skip: the size of its first, special entry; 0: the first entry is like the others
- * @skip_mold: the value of @skip for programs that mold(1) has linked
+ * @skip_mold: the value of @skip for programs that mold(1) has linked; 0: that is @skip, too
  * @jump_slot, @glob_dat: relocations of slots for calls. @glob_dat is 0 if calls without a PLT are
  *                        not supported
  */
@@ -49,7 +49,7 @@ struct isa_plt {
  * @long_double_words: the size of a long double on the stack in words; 0: long doubles are passed
  *                     in another, unsupported way
  * @knows_floats: floating point arguments of up to eight bytes are in @floats, then on the stack
- * @floats_then_ints: floating point arguments are in @floats, then in the rest of @ints, then on
+ * @floats_then_ints: with @knows_floats: they are in @floats, then in the rest of @ints, then on
  *                    the stack
  * @knows_structs: structs are passed by classes of their words (psABI x86_64, 3.2.3); false: their
  *                 places are unknown

@@ -130,7 +130,7 @@ static inline void arch_pass_site(struct arch_regs *regs, const void *site)
 
 #define ARCH_INT_ARG_REGS   6
 #define ARCH_FLOAT_ARG_REGS 8
-/* The end of the addresses that a program can have mapped. */
+/* The end of the addresses that a program can have mapped, unless it asks for more than 47 bits. */
 #define ARCH_ADDRESS_END    0x7ffffffff000ULL
 
 /* AUDIT_ARCH_X86_64, as in the kernel's data for system call filters */

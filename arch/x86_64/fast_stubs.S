@@ -5,8 +5,8 @@
  * stub calls libmcount/hot/entry.c and exit.c. libmcount/hot/fast.h contains the common case in C,
  * and explains the lines.
  *
- * The macros use five registers and make no call. They take 89 instructions for a call and its
- * return. The same in C takes 160.
+ * The macros use five registers and make no call. For a call and its return they take 101
+ * instructions, and 20 that save and restore registers.
  */
 #ifndef UTRAIL_ARCH_X86_64_FAST_STUBS_H
 #define UTRAIL_ARCH_X86_64_FAST_STUBS_H
