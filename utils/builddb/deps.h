@@ -9,8 +9,8 @@
 
 /*
  * The functions below write text to @sink, with paths relative to the first execution's directory
- * if they are below it. They return 0, -ENOMEM, or -EDQUOT when the cost exceeds the limit of
- * @files (files_spend()).
+ * if they are below it. Those with a result return 0, -ENOMEM, or -EDQUOT when the cost exceeds the
+ * limit of @files (files_spend()).
  */
 
 /*
@@ -26,15 +26,21 @@ int deps_rules(const struct executions *executions, struct files *files, struct 
 int deps_undeclared(const struct executions *executions, struct files *files,
 		    const struct make_rules *declared, struct sink *sink);
 
-/* Write a line for each file that @content depends on, directly or not. */
+/*
+ * Write a line for each file that @content depends on, directly or not. Files that are gone or
+ * hidden, and pipes, have no line.
+ */
 int deps_needs(const struct executions *executions, struct files *files, uint32_t content,
 	       struct sink *sink);
 
-/* Write a line for each file that was made of @content, directly or not. */
+/* Like deps_needs(), for each file that was made of @content. */
 int deps_used_by(const struct executions *executions, struct files *files, uint32_t content,
 		 struct sink *sink);
 
-/* Write as comments of make the files that were made and then read. */
+/*
+ * Write as comments of make the files that one execution has written and another one has only read.
+ * The read may be earlier.
+ */
 void deps_read_again(const struct executions *executions, const struct files *files,
 		     struct sink *sink);
 
