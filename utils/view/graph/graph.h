@@ -36,7 +36,7 @@ void graph_prepare(const struct graph *graph, struct tree *tree);
 
 /*
  * Show a finished tree. Returns the number of shown programs, -ENOENT when the requested function
- * has no calls, or -ENOMEM.
+ * has no calls, -ENOMEM, or the failure of @sink.
  */
 int graph_show(const struct graph *graph, const struct tree *tree, struct sink *sink,
 	       struct uft_err *err);
@@ -67,7 +67,7 @@ int graph_tasks_init(struct graph_tasks *tasks, const struct pipeline *pipe, str
 void graph_tasks_deinit(struct graph_tasks *tasks);
 /* The events function of struct view; @self is the struct graph_tasks. */
 int graph_tasks_events(void *self, const struct event_span *span, struct uft_err *err);
-/* Returns -ENOMEM when memory is short. */
+/* Returns 0, -ENOMEM, or the failure of @sink. */
 int graph_tasks_show(const struct graph *graph, const struct graph_tasks *tasks, struct sink *sink,
 		     struct uft_err *err);
 

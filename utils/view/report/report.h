@@ -73,8 +73,8 @@ struct report {
 };
 
 /*
- * Returns 0, or a negative errno for an unknown field or sort key, with a message that has the
- * known words.
+ * Returns 0, -ERR_USAGE for an unknown field, or -EINVAL for an unknown sort key, with a message
+ * that has the known words.
  */
 int report_init(struct report *report, const struct report_config *config, struct uft_err *err);
 void report_deinit(struct report *report);

@@ -14,8 +14,9 @@
 /* The limit of the text of the fields of all structs among a call's arguments. */
 #define FIELDS_TEXT_MAX 256
 /*
- * The limit of the number of fields of all structs among a call's arguments. Only invalid structs
- * reach it, because valid fields have text, and reach FIELDS_TEXT_MAX first.
+ * The limit of the number of fields of all structs, and of nodes of all containers, among a call's
+ * arguments. Long containers reach it. Only invalid structs do, because valid fields have text, and
+ * reach FIELDS_TEXT_MAX first.
  */
 #define FIELDS_MAX	256
 /* Larger unsigned numbers are shown in hexadecimal digits. */

@@ -10,7 +10,7 @@
 /*
  * Append a checked copy of @format (Documentation/trace/events.rst of the kernel, "Event formats").
  * libtraceevent crashes on many formats that no kernel writes. Returns false when the head or a
- * field is invalid.
+ * field is invalid, when @format has more than 32 KiB, or when memory is short.
  *
  * @has_print: becomes false when the line "print fmt" is malformed, or uses an unknown field or
  *         function. The text of the line is empty in the copy then
