@@ -12,7 +12,8 @@
  * @filters: NULL: there are none
  * @has_locations: some filter is about source files
  * @actions: the enum trigger_flags that count; other actions are ignored
- * @uses: enum trigger_flags of all specs that match a function of the recording
+ * @uses: enum trigger_flags of the specs that match a function of the recording, and those of
+ *        FILTERS_OPT_IN of any spec; in a growing recording, of all specs
  * @tables: one for each reader (session.h), so that no reader waits for another
  */
 struct func_rules {
