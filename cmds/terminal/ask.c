@@ -351,8 +351,8 @@ void ask_wait_for_end(const char *dir)
 	struct recorder_name name;
 
 	/*
-	 * A recorder answers at once while its program runs. After the end of the program, the
-	 * recorder does not answer. It closes the connection when its own work is done.
+	 * A recorder answers while its program runs. After the end of the program, the recorder
+	 * does not answer. It closes the connection when its own work is done.
 	 */
 	if (ask_name_of_dir(dir, &name) == 0)
 		ask_once(&name, REQUEST_IS_RUNNING, NULL, WAIT_FOR_END_MS, NULL);
