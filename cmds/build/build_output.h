@@ -1,6 +1,6 @@
 /*
- * Output of `utrail build`. A file appears only when it is complete. The name "-" is standard
- * output.
+ * Output of `utrail build`. A file appears only when it is complete, unless it must be written in
+ * place (outfile_open()). The name "-" is standard output.
  */
 #ifndef UTRAIL_CMDS_BUILD_OUTPUT_H
 #define UTRAIL_CMDS_BUILD_OUTPUT_H
@@ -20,8 +20,9 @@ struct build_output {
 };
 
 /*
- * Begin to write the file @name with @mode and the umask. Returns 0, or a negative error with @err.
- * The caller must always call build_output_deinit(): it removes a file that was not published.
+ * Begin to write the file @name. A new file gets @mode and the umask. Returns 0, or a negative
+ * error with @err. The caller must always call build_output_deinit(): it removes a file that was
+ * not published, unless the file is written in place.
  *
  * @name: must stay valid until build_output_deinit()
  */
