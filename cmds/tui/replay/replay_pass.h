@@ -11,7 +11,7 @@
 
 /*
  * The number of lines between two marks, and in a page. Lines of the same time stay together, so
- * there may be more.
+ * there may be more. The last page, and pages that replay_kept.h has made, may have fewer.
  */
 #define PAGE_LINES 8192
 
