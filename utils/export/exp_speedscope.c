@@ -13,7 +13,8 @@
 /*
  * @task: the task whose profile is being written
  * @numbers: the functions, which the file calls frames
- * @first_ns: the time that is 0 in the file
+ * @first_ns: the time that is 0 in the profile: the recording's first time, or the task's first
+ *         event if it is earlier
  * @last_ns: the task's last time, relative to @first_ns
  */
 struct speedscope {

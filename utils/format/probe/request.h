@@ -15,9 +15,9 @@
 #define REQUEST_NAME_PREFIX "utrail-dir-"
 
 /*
- * The name of a file of the data directory. It has mode 0600 and two lines: the name of the socket,
- * and a secret of REQUEST_SECRET_CHARS hexadecimal digits. The socket's name has random digits if
- * another process has taken the usual one.
+ * The name of a file of the data directory. The file exists only if another process has taken the
+ * socket's usual name, so that the socket's name has random digits. The file has mode 0600 and two
+ * lines: the name of the socket, and a secret of REQUEST_SECRET_CHARS hexadecimal digits.
  */
 #define REQUEST_DOOR_NAME    ".control"
 #define REQUEST_SECRET_CHARS 32
@@ -43,8 +43,8 @@ enum request_type {
 	REQUEST_PROGRESS = 3,
 	REQUEST_CONTROL = 4, /* obey the words of utils/spec/steer.h */
 	/*
-	 * Tell by @error if the process with the number in the text is recorded or is a recorder
-	 * (0), or not (-ESRCH). The answer comes even while another answer is pending
+	 * Tell by @error if the process with the number in the text is recorded or is this
+	 * recorder (0), or not (-ESRCH). The answer comes even while another answer is pending
 	 */
 	REQUEST_HAS_PID = 5,
 	/*
