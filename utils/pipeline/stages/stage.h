@@ -99,7 +99,7 @@ struct pending_call {
  * @has_first: there was a call or an event of the scheduler
  * @has_record: there was a call
  * @inherits: calls may be open when the task, or the range, begins
- * @inherited_depth: the number of calls that were open at the first record
+ * @inherited_depth: the number of calls around the first record of a call
  * @wants_depth: after LOST, the next record tells the depth of the stack
  * @has_kernel: some of the calls may be the kernel's
  * @is_plain: all events of the batch were calls whose indent is right without stg_indent()
