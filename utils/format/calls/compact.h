@@ -30,7 +30,7 @@
  * @nr_records: the number of records, including LOST records
  * @nr_funcs: number of functions that the block numbers
  * @depth: the number of calls that are open at the start of the block, by its first record
- * @least: the number of these calls that stay open until the end of the block
+ * @least: at least this number of these calls stays open until the end of the block
  * @is_cut: the block ends within a record
  * @sum: compact_sum() of the body
  */
