@@ -1,4 +1,7 @@
-/* Hashes for tables whose keys come from untrusted input: an attacker cannot predict collisions. */
+/*
+ * Hashes for tables whose keys come from untrusted input: an attacker cannot predict collisions of
+ * numbers. Collisions of strings (strmap.c) depend only on the seed's lowest byte.
+ */
 #ifndef UTRAIL_BASE_HASH_H
 #define UTRAIL_BASE_HASH_H
 
