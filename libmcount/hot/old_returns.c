@@ -7,8 +7,8 @@
 #define PROBES 8
 
 /*
- * @slot is 0 while @ret is being written, so that no reader takes @ret for the address of another
- * slot.
+ * @slot is 0 while a thread writes @ret, so that no reader takes @ret for the address of another
+ * slot. Two threads that write to one place at the same time may mix their words.
  */
 static struct grave {
 	_Atomic uint64_t slot;

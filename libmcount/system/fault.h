@@ -9,7 +9,8 @@
  * handler of SIGSEGV and SIGBUS ends the read. Other faults go to the program's handler (fault.c).
  *
  * In a thread that blocks the signal, a fault would end the program. So a thread looks at its
- * signal mask before it reads, and again after functions that may change the mask.
+ * signal mask before it reads, and again after a function of fault.c or a handler of a watched
+ * signal may have changed the mask.
  */
 enum fault_state {
 	FAULT_UNKNOWN = 0, /* the thread must look at its mask first */
