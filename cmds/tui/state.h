@@ -110,7 +110,10 @@ void draw_prompt(struct tui *tui, const char *text);
 /* Set the text of the last line until the next key. */
 void draw_note(struct tui *tui, const char *text);
 
-/* --- go.c: goes to the views that keys choose; returns a negative error with @err --- */
+/*
+ * --- go.c: goes to the views that keys choose; returns a negative error with @err. go_replay() may
+ * return CMD_NO_DATA with @err, too ---
+ */
 
 int go_graph(struct tui *tui, struct uft_err *err);
 int go_graph_of_func(struct tui *tui, const struct func *func, struct uft_err *err);
@@ -168,14 +171,17 @@ void grow_begin(struct tui *tui);
 int grow_look(struct tui *tui, struct uft_err *err);
 /* Read the whole recording again. */
 int grow_read_again(struct tui *tui, struct uft_err *err);
-/* Open the recording for the replay, if it is not open. */
+/*
+ * Open the recording for the replay, if it is not open. Returns 0, CMD_NO_DATA or a negative error,
+ * both with @err.
+ */
 int grow_open_calls(struct tui *tui, struct uft_err *err);
 void grow_close_calls(struct tui *tui);
 
 /* --- tui.c --- */
 
 /*
- * Run an enum tui_command. Returns 0, or a negative error with @err.
+ * Run an enum tui_command. Returns 0, or a negative error with @err, or the values of go_replay().
  *
  * @func: the function of the cursor's line, or NULL
  */
