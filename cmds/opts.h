@@ -122,7 +122,7 @@ struct opts {
 	const char *last_text;
 
 	/* options of all commands */
-	char *data_dir; /* on the heap; without a trailing slash */
+	char *data_dir; /* on the heap; a trailing slash was removed */
 	struct msg msg;
 	const char *logfile;
 	const char *opt_file;

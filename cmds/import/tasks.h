@@ -36,7 +36,7 @@ struct import_task {
  *
  * @by_origin: tasks by a key of process and thread
  * @tids, @pids: the numbers of tasks and of processes that are in use
- * @next_made: the number that is given to the next task without a number
+ * @next_made: the number that is given to the next task whose own number is unknown or in use
  * @buffered: the number of unwritten bytes of all tasks
  * @hides: other processes may be reading the directory, so files get their final names at the end
  */
