@@ -49,8 +49,8 @@ struct tracedat_buffer {
  * @bytes: size of the file
  * @long_size: size of the second word of a page
  * @page_bytes: size of a page, for buffers without a size of their own
- * @packing: method of compression; "": none
- * @unpack: undoes the compression; NULL for the method "none"
+ * @packing: method of compression; "none", or "" in version 6: no compression
+ * @unpack: undoes the compression; NULL: no compression
  * @files: files of tracefs, written by kernel_header_put_file(), with @nr_events formats of events
  * @kallsyms, @cmdlines: contents of the kernel's files kallsyms and saved_cmdlines
  * @uname: the machine's uname; "": unknown
