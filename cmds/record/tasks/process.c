@@ -136,7 +136,10 @@ struct process *process_find_child(struct processes *procs, const struct process
 	return p;
 }
 
-/* Adds the process to the indexes. Without memory for that, its children have no known parent. */
+/*
+ * Adds the process to the indexes. Without memory for that, later reports of the process and of its
+ * forked children are refused, or the children have another parent.
+ */
 static void index_process(struct processes *procs, struct process *proc)
 {
 	uint64_t key;
