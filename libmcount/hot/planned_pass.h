@@ -29,8 +29,8 @@
  *   and is thread->fast_base. Because of that the return comes to planned_leave_open().
  * - A call of a function whose rule only opts it out. The call has a frame whose time is OPEN_OUT,
  *   and the thread is barred until that call ends.
- * - A call that is too deep. If returns are announced (-finstrument-functions), the call has a
- *   frame whose time is OPEN_TOO_DEEP.
+ * - A call that is too deep. With -finstrument-functions the call has a frame whose time is
+ *   OPEN_TOO_DEEP.
  *
  * While nothing is opted in, a thread may be ready: the next call of a function whose rule only
  * opts it in opens the thread. Everything is prepared as for an open thread, but thread->calls is

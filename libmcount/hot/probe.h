@@ -30,11 +30,13 @@
 /*
  * A call that was entered and has not returned yet.
  *
- * @slot: the address of the return slot, which identifies the frame. With FRAME_EXPLICIT: the stack
- *        pointer at the call of the enter hook
- * @ret: the return address from the slot. With FRAME_EXPLICIT: the address that the compiler states
+ * @slot: the address of the return slot, which identifies the frame. With FRAME_EXPLICIT: 1 + the
+ *        stack pointer at the call of the enter hook, 1 + the return slot (XRay), or a number that
+ *        is made for the frame (Python, lend.c)
+ * @ret: the return address from the slot. With FRAME_EXPLICIT: the address that the compiler
+ *       states, or Python's key of the call
  * @data: the data word of the ENTRY record
- * @time_ns: the time of the entry
+ * @time_ns: the time of the entry; OPEN_OUT or OPEN_TOO_DEEP in some frames without an ENTRY
  */
 #define FRAME_EXPLICIT 1 /* in @slot: no address was replaced, and the exit hook ends the frame */
 /*
@@ -192,17 +194,17 @@ struct call_site {
 struct live_plan;
 
 /*
- * The process. No descriptor is kept, since a program may close or replace any: each message makes
- * a connection.
+ * The process. No descriptor is kept but those of counters, since a program may close or replace
+ * any: each message makes a connection.
  *
  * @ready: a recorder is there and the hooks may work. Stored last (release), loaded first
  * @plain: all calls are recorded alike, so that the common case is one test
  * @tracing: there is anything to record at all
  * @news: non-zero: the recorder has news, see plan_update.h
- * @is_on: recording is on; the triggers trace_on and trace_off switch it
+ * @is_on: recording is on; triggers, signals (--signal) and plans switch it
  * @live: the plan in force, see plans.h; NULL before the first one
- * @plan: the settings of the first plan, for calls while @plain is set; other calls use
- *        planned.plan
+ * @plan: the settings of the first plan, but the flags, signals and generation of the newest one.
+ *        Its -D and -t are for calls while @plain is set; other calls use planned.plan
  * @forked: enum fork_state. A forked child reports itself with its first record
  *
  * The states, in the order in which a process goes through them; @is_on matters in the third only:
@@ -514,8 +516,8 @@ void thread_unregister(void);
 void session_report_fork(struct thread *t);
 
 /*
- * SLOW. Makes room for @len bytes in a segment. Returns false when there is none. The caller counts
- * its lost records.
+ * HOT, rarely. Makes room for @len bytes in a segment. Returns false when there is none. The caller
+ * counts its lost records.
  */
 bool ring_make_room(struct thread *t, uint32_t len);
 
@@ -550,7 +552,7 @@ bool libcall_has_frames(uint64_t addr);
 /* SLOW or COLD. Tells the writer that @r has records to take. */
 void ring_wake_writer(struct ring *r);
 
-/* SLOW. Reads the clock and fits the counter's scale anew. Returns the present time. */
+/* HOT, rarely. Reads the clock and fits the counter's scale anew. Returns the present time. */
 uint64_t clock_refit(struct thread *t);
 
 /* COLD. Chooses the clock for this process as the plan says. */
