@@ -157,8 +157,8 @@ struct watch_state {
  * @is_ready: planned_open() has made the thread ready: the frame above @open_base, as soon as there
  *            is one, is thread->admitted
  * @readings: the values that were read at the entry of each frame; NULL until there are any
- * @estimate_ns: with PLAN_ESTIMATE: the time of the end of calls that are found to have returned;
- *               0: now
+ * @estimate_ns: with PLAN_ESTIMATE or FRAME_KEPT: the time of the end of calls that are found to
+ *               have returned; 0: now
  * @args: payloads of ENTRYs that are not written yet; NULL until there is a payload. Untouched room
  *        costs nothing
  */
@@ -268,8 +268,9 @@ void planned_leave_kept(struct thread *t);
 void planned_leave_top(struct thread *t, const struct arch_regs *regs);
 
 /*
- * HOT, for PLAN_ESTIMATE: returns are not seen, but the next call shows that some calls have
- * returned. The end of such a call is estimated to be halfway between the last record and now.
+ * HOT, for PLAN_ESTIMATE and FRAME_KEPT: returns are not seen, but the next call shows that some
+ * calls have returned. The end of such a call is estimated to be halfway between the last record
+ * and now.
  */
 void planned_begin_estimate(struct thread *t);
 void planned_end_estimate(struct thread *t);

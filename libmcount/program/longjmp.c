@@ -15,8 +15,8 @@
 #define MAX_JUMP_BYTES (1UL << 30)
 
 /*
- * Ends a hook that a jump out of a signal handler has left for good. The data is consistent because
- * of the order of stores in ring.c, clock.c and frame_push().
+ * Ends a hook that a jump out of a signal handler has left for good. Frames and rings are
+ * consistent because of the order of stores in ring.c, clock.c and frame_push().
  */
 static void forget_interrupted_hook(void)
 {

@@ -352,7 +352,10 @@ EXPORTED int sigignore(int sig)
 	return fn(sig);
 }
 
-/* Functions that change this thread's signal mask, or that run handlers with another mask. */
+/*
+ * Functions that change this thread's signal mask, or that run handlers with another mask. Other
+ * functions that do so are not noticed: siglongjmp(3), setcontext(3), ppoll(2), sighold(3).
+ */
 #define INTERPOSE_MASK(type, name, params, args)             \
 	EXPORTED type name params;                           \
 	type name params                                     \
