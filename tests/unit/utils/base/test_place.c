@@ -90,7 +90,7 @@ TEST(links_of_a_stranger)
 	char name[NAME_MAX + 1];
 
 	if (geteuid() != 0)
-		skip();
+		skip_because("files of other users need root");
 	make_link("../own/far", "public/his", STRANGER);
 	assert_int_equal(find("public/his", name), -EACCES);
 	make_link("../own", "public/his-dir", STRANGER);
@@ -115,7 +115,7 @@ TEST(files_of_a_stranger)
 	struct place place;
 
 	if (geteuid() != 0)
-		skip();
+		skip_because("files of other users need root");
 	assert_int_equal(mknod("public/file", S_IFREG | 0666, 0), 0);
 	assert_int_equal(chown("public/file", STRANGER, STRANGER), 0);
 	assert_int_equal(place_find(&place, "public/file", NULL), 0);
@@ -147,7 +147,7 @@ TEST(parents_by_links_of_a_stranger)
 	struct place place;
 
 	if (geteuid() != 0)
-		skip();
+		skip_because("files of other users need root");
 	assert_int_equal(mkdir("strange", 0755), 0);
 	assert_int_equal(mkdir("strange/sub", 0755), 0);
 	assert_int_equal(chown("strange", STRANGER, STRANGER), 0);
