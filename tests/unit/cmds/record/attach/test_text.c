@@ -35,11 +35,14 @@
 static const uint8_t loop_code[] = { 0x48, 0xff, 0x07, 0xeb, 0xfb };
 
 static uint8_t *code;
+/* Memory that a child shares: the turns of its loop, and 1 when its handler runs. */
 static _Atomic uint64_t *turns;
+static _Atomic uint64_t *has_handler;
 static struct attach_change changes[8];
 
 NOINLINE static void handler(int sig)
 {
+	atomic_store(has_handler, 1);
 	for (;;)
 		pause();
 }
@@ -100,10 +103,11 @@ static void begin(struct child *c, size_t nr_changes, const uint64_t *leads, siz
 {
 	*c = (struct child){ .w = ATTACHED_CLOSED };
 	atomic_store(turns, 0);
+	atomic_store(has_handler, 0);
 	c->pid = fork();
 	if (c->pid == 0)
 		be_child(leads, nr_leads);
-	while (atomic_load(turns) < 10)
+	while (atomic_load(turns) < 10 || !atomic_load(has_handler))
 		usleep(1000);
 	assert_int_equal(attached_open(&c->w, c->pid, NULL), 0);
 	assert_int_equal(attached_stop(&c->w, NULL), 0);
@@ -372,6 +376,7 @@ int main(void)
 	turns = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	assert_ptr_not_equal(code, MAP_FAILED);
 	assert_ptr_not_equal(turns, MAP_FAILED);
+	has_handler = turns + 1;
 	memset(code, 0x90, 2 * PAGE);
 	memcpy(code + LOOP, loop_code, sizeof(loop_code));
 	code[RETURNED - 3] = 0xe8; /* a call that ends at RETURNED + 2 */
