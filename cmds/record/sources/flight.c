@@ -301,7 +301,8 @@ void flight_save_ring(struct writers *writers, struct process *proc, uint32_t in
 	/* The tid is read once, because the program can write to this memory. */
 	int32_t said = __atomic_load_n(&r->tid, __ATOMIC_RELAXED);
 	int32_t tid = sink->tid ? sink->tid : tasks_claim(writers->tasks, proc, said);
-	uint64_t budget = sources_left_bytes(writers->sources) / nr_tasks;
+	/* More rings may be in use by now than were counted, even if there were none. */
+	uint64_t budget = sources_left_bytes(writers->sources) / MAX(nr_tasks, 1U);
 	struct saving saving = { .proc = proc, .ring = r };
 	struct saving beside = { .proc = proc, .ring = process_payloads(proc, index) };
 

@@ -332,6 +332,20 @@ TEST(test_ring_without_a_task)
 	end(&pair);
 }
 
+/* The program can begin to use a ring after the rings were counted. */
+TEST(test_ring_that_was_not_counted)
+{
+	struct pair pair;
+	struct thread *t;
+
+	begin(&pair, 1 << 30);
+	t = pair_thread();
+	emit(t, 0, 5);
+	flight_save_ring(&pair.rec.writers, pair.proc, 0, 0);
+	assert_int_equal(check_file(&pair, t->ring->tid, 4), 5);
+	end(&pair);
+}
+
 /* A thread that writes as fast as it can, and snapshots of it. */
 struct runner {
 	struct thread *t;
