@@ -250,9 +250,10 @@ static int save_payloads(struct writers *writers, struct saving *s, int32_t tid,
  * Save a task. Its line in task.txt comes first, because readers need the line to find the records.
  *
  * @beside: the task's ring of payloads, if it has one. It gets half of @budget
+ * @is_child: the task is a child of a vfork(2) and has no probe of its own
  */
 static int save_task(struct writers *writers, struct saving *s, struct saving *beside,
-		     struct ring_sink *sink, int32_t tid, uint64_t budget)
+		     struct ring_sink *sink, int32_t tid, bool is_child, uint64_t budget)
 {
 	uint64_t share = beside->ring ? budget / 2 : budget;
 	int ret = copy_ring(s, share - MIN(share, sizeof(struct record)));
@@ -261,7 +262,10 @@ static int save_task(struct writers *writers, struct saving *s, struct saving *b
 		return ret;
 	if (sink->tid == 0) {
 		sink->tid = tid;
-		tasks_announce(writers->tasks, s->proc, tid, s->ring->start_ns);
+		if (is_child)
+			tasks_announce_child(writers->tasks, s->proc, tid, s->ring->start_ns);
+		else
+			tasks_announce(writers->tasks, s->proc, tid, s->ring->start_ns);
 	}
 	/*
 	 * A payload is older than its record. So the payloads are copied after the records, and no
@@ -298,9 +302,12 @@ void flight_save_ring(struct writers *writers, struct process *proc, uint32_t in
 {
 	struct ring *r = process_ring(proc, index);
 	struct ring_sink *sink = &proc->sinks[index];
-	/* The tid is read once, because the program can write to this memory. */
+	/* The values are read once, because the program can write to this memory. */
 	int32_t said = __atomic_load_n(&r->tid, __ATOMIC_RELAXED);
-	int32_t tid = sink->tid ? sink->tid : tasks_claim(writers->tasks, proc, said);
+	bool is_child = __atomic_load_n(&r->is_child, __ATOMIC_RELAXED);
+	int32_t tid = sink->tid	 ? sink->tid
+		      : is_child ? tasks_claim_child(writers->tasks, proc, said)
+				 : tasks_claim(writers->tasks, proc, said);
 	/* More rings may be in use by now than were counted, even if there were none. */
 	uint64_t budget = sources_left_bytes(writers->sources) / MAX(nr_tasks, 1U);
 	struct saving saving = { .proc = proc, .ring = r };
@@ -310,7 +317,7 @@ void flight_save_ring(struct writers *writers, struct process *proc, uint32_t in
 		return;
 	pthread_mutex_lock(&writers->flight.lock);
 
-	int ret = save_task(writers, &saving, &beside, sink, tid, budget);
+	int ret = save_task(writers, &saving, &beside, sink, tid, is_child, budget);
 
 	size_t nr_kept;
 	int32_t *kept cleanup_free = tids_to_keep(writers, &nr_kept);

@@ -346,6 +346,25 @@ TEST(test_ring_that_was_not_counted)
 	end(&pair);
 }
 
+/* The ring of a child of a vfork() gets the line of a child, and not of a thread. */
+TEST(test_child_without_a_probe)
+{
+	struct pair pair;
+	struct thread *t;
+
+	begin(&pair, 1 << 30);
+	t = pair_thread();
+	emit(t, 0, 5);
+	t->ring->is_child = true;
+	t->ring->tid = getpid();
+	flight_save_all(&pair.rec.writers);
+
+	struct strbuf text cleanup_strbuf = pair_file(&pair, "task.txt");
+
+	assert_non_null(strstr(strbuf_str(&text), "FORK timestamp="));
+	end(&pair);
+}
+
 /* A thread that writes as fast as it can, and snapshots of it. */
 struct runner {
 	struct thread *t;

@@ -91,6 +91,19 @@ TEST(test_announced_once_and_in_order)
 	end(&f);
 }
 
+/* A child without a probe of its own has a line and a file, like a task. */
+TEST(test_child_without_a_probe)
+{
+	struct family f;
+
+	begin(&f);
+	tasks_announce_child(&f.pair.rec.tasks, &f.parent, CHILD, 2000000002);
+	check(&f, SESSION FORK_CHILD);
+	assert_int_equal(f.pair.rec.tasks.nr_tids, 1);
+	assert_int_equal(f.pair.rec.tasks.tids[0], CHILD);
+	end(&f);
+}
+
 TEST(test_many_tids)
 {
 	struct family f;
