@@ -322,12 +322,17 @@ static bool report_fork(void)
 void session_report_fork(struct thread *t)
 {
 	uint32_t pending = FORK_PENDING;
+	uint64_t mask;
+	/* A signal handler that jumps out of the report would let all later hooks wait for it. */
+	bool is_quiet = own_quiet_begin(&mask);
 
 	if (atomic_compare_exchange_strong(&probe.forked, &pending, FORK_REPORTING)) {
 		if (!seal_may_talk() || !report_fork())
 			session_cut_off();
 		atomic_store(&probe.forked, FORK_NONE);
 	}
+	if (is_quiet)
+		own_quiet_end(mask);
 	while (atomic_load(&probe.forked) == FORK_REPORTING)
 		own_syscall(SYS_sched_yield);
 	if (t && !t->ring && probe.ready)
