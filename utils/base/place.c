@@ -105,6 +105,11 @@ static int check_link(struct walk *walk, const struct stat *dir, const struct st
 			       "cannot write '%s': there is a link that user %u has made in a "
 			       "directory where others may write; remove it, or name another file",
 			       walk->path, link->st_uid);
+	if (walk->only_of != (uid_t)-1 && walk->only_of != link->st_uid)
+		return err_set(err, -EACCES,
+			       "cannot write '%s': a link that user %u has made leads to a link of "
+			       "user %u; name the file itself",
+			       walk->path, walk->only_of, link->st_uid);
 	walk->only_of = link->st_uid;
 	return 0;
 }

@@ -110,6 +110,30 @@ TEST(links_of_a_stranger)
 	assert_int_equal(find("his/to-own", name), -EACCES);
 }
 
+/* A stranger's link to a link of another stranger cannot choose a file of the latter. */
+TEST(links_of_two_strangers)
+{
+	char name[NAME_MAX + 1];
+
+	if (geteuid() != 0)
+		skip_because("files of other users need root");
+	assert_int_equal(mkdir("one", 0755), 0);
+	assert_int_equal(chown("one", STRANGER, STRANGER), 0);
+	assert_int_equal(mkdir("two", 0755), 0);
+	assert_int_equal(mknod("two/file", S_IFREG | 0644, 0), 0);
+	assert_int_equal(chown("two/file", STRANGER - 1, STRANGER - 1), 0);
+	assert_int_equal(chown("two", STRANGER - 1, STRANGER - 1), 0);
+	make_link("file", "two/link", STRANGER - 1);
+	assert_int_equal(find("two/link", name), 0);
+	make_link("../two/link", "one/link", STRANGER);
+	assert_int_equal(find("one/link", name), -EACCES);
+	/* A link of root's in between makes no difference. */
+	make_link("../two/link", "own/to-two", 0);
+	assert_int_equal(find("own/to-two", name), 0);
+	make_link("../own/to-two", "one/through-own", STRANGER);
+	assert_int_equal(find("one/through-own", name), -EACCES);
+}
+
 TEST(files_of_a_stranger)
 {
 	struct place place;
