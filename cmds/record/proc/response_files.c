@@ -80,7 +80,7 @@ static int open_as_process(const struct view *view, const char *name, size_t max
 	return ret;
 }
 
-/* Reads the whole file. The file may grow meanwhile. */
+/* Reads the whole file. The file may have grown since it was opened, and may grow meanwhile. */
 static int read_whole(int fd, size_t max, struct strbuf *text)
 {
 	struct stat st;
@@ -88,6 +88,8 @@ static int read_whole(int fd, size_t max, struct strbuf *text)
 
 	if (fstat(fd, &st) < 0)
 		return -errno;
+	if ((uint64_t)st.st_size > max)
+		return -EFBIG;
 	if (!strbuf_grow(text, st.st_size + 1))
 		return -ENOMEM;
 	len = fd_read_full(fd, text->data, st.st_size);
