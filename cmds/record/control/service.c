@@ -268,7 +268,7 @@ static bool is_quick(int fd)
 	struct request request = { 0 };
 
 	return recv(fd, &request, sizeof(request), MSG_PEEK) == sizeof(request) &&
-	       request.type == REQUEST_HAS_PID;
+	       (request.type == REQUEST_HAS_PID || request.type == REQUEST_PROVE);
 }
 
 static void serve_client(struct served *served, uint32_t epoll_events)
