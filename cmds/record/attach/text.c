@@ -240,20 +240,26 @@ static bool can_be_made(const struct maps *maps, const struct attach_change *c)
 }
 
 /*
- * If two new changes overlap, the second is dropped. holds_bytes() detects overlaps with older
- * ones.
+ * If two new changes overlap, the second is dropped with its range. Otherwise range_at() might find
+ * it in place of the first. holds_bytes() detects overlaps with older changes.
  */
 static void drop_overlaps(struct look *look, const struct text *text)
 {
 	uint64_t end = 0;
+	size_t nr = 0;
 
 	for (size_t i = 0; i < look->nr; i++) {
-		const struct attach_change *c = &text->changes[look->ranges[i].index];
+		const struct range *range = &look->ranges[i];
+		const struct attach_change *c = &text->changes[range->index];
 
-		if (c->site < end)
-			look->wanted[look->ranges[i].index] = false;
-		end = MAX(end, c->site + c->clear);
+		if (c->site < end) {
+			look->wanted[range->index] = false;
+		} else {
+			end = c->site + c->clear;
+			look->ranges[nr++] = *range;
+		}
 	}
+	look->nr = nr;
 }
 
 static void add_range(struct look *look, const struct text *text, size_t index, bool is_out)

@@ -256,6 +256,23 @@ TEST(test_neighbours)
 	end(&c);
 }
 
+/* A change that is dropped does not hide a thread in the bytes of the one that it overlaps. */
+TEST(test_thread_where_changes_overlap)
+{
+	const uint64_t leads[] = { (uint64_t)code + RETURNED + 2 };
+	struct child c;
+
+	changes[0] = change(RETURNED, 10, 0);
+	changes[1] = change(RETURNED + 1, 6, 0);
+	changes[2] = change(RETURNED + 10, 5, 0);
+	begin(&c, 3, leads, 1);
+	assert_int_equal(text_put_in(&c.text, &c.w, &c.maps), 1);
+	assert_false(is_in(&c, 0));
+	assert_false(is_in(&c, 1));
+	assert_true(is_in(&c, 2));
+	end(&c);
+}
+
 /* The probe is told of each change that was made: 0 for in, 1 for out. */
 TEST(test_probe_is_told)
 {
