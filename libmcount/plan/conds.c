@@ -97,14 +97,17 @@ static uint64_t widen_float(uint32_t bits)
 }
 
 /*
- * Converts an x87 extended number to the nearest double. A number that is too small for a normal
- * double becomes the subnormal double next to 0, with the same sign.
+ * Converts an x87 extended number to the nearest double, and NaN to NaN. A number that is too small
+ * for a normal double becomes the subnormal double next to 0, with the same sign.
  */
 static uint64_t narrow_extended(uint64_t mantissa, uint16_t head)
 {
 	uint64_t sign = (uint64_t)(head >> 15) << 63;
 	int exponent = (head & 0x7fff) - 16383 + DOUBLE_BIAS;
 
+	/* After the explicit one, NaN has other bits. */
+	if ((head & 0x7fff) == 0x7fff && mantissa << 1)
+		return sign | DOUBLE_INFINITY | 1;
 	if (mantissa == 0)
 		return sign;
 

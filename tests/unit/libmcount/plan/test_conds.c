@@ -182,6 +182,14 @@ TEST(long_doubles)
 	memcpy(&words[3], &large, 10);
 	check_real(cond, INFINITY, DBL_MAX);
 	check_real(cond, INFINITY, INFINITY);
+
+	const long double others[] = { NAN, -(long double)NAN, INFINITY, -INFINITY };
+
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
+		memcpy(&words[3], &others[i], 10);
+		check_real(cond, (double)others[i], 5);
+		check_real(cond, (double)others[i], -INFINITY);
+	}
 	memcpy(&words[3], &small, 10);
 	check_real(cond, 0x1p-1074, 0.0);
 	check_real(cond, 0x1p-1074, 1.0);
