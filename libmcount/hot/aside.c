@@ -61,6 +61,7 @@ static void begin_aside(void *arg)
 {
 	struct thread *t = arg;
 	struct thread *aside = thread_make_state();
+	struct thread *none = NULL;
 	char *memory;
 
 	if (!aside)
@@ -76,7 +77,9 @@ static void begin_aside(void *arg)
 	aside->is_aside = 1;
 	aside->threshold_ns = t->threshold_ns;
 	aside_reset(aside);
-	t->aside = aside;
+	/* If a handler has interrupted this function and made an aside, that one stays. */
+	__atomic_compare_exchange_n(&t->aside, &none, aside, false, __ATOMIC_RELAXED,
+				    __ATOMIC_RELAXED);
 }
 
 struct thread *aside_enter(struct thread *t)
@@ -86,10 +89,6 @@ struct thread *aside_enter(struct thread *t)
 	if (t == &probe_idle_thread)
 		return NULL;
 	if (!aside) {
-		/*
-		 * A second handler may interrupt slow_call() and make an aside, too. This call then
-		 * replaces that aside, whose memory stays unused.
-		 */
 		slow_call(begin_aside, t);
 		aside = t->aside;
 	}
