@@ -164,6 +164,29 @@ TEST_WITH(who_is_within_is_counted, setup, teardown)
 	assert_int_equal(func, 0x400000);
 }
 
+/* A thread in a hook counts until it has left the hook. A state that no thread uses does not. */
+TEST_WITH(threads_in_hooks_are_counted, setup, teardown)
+{
+	struct thread *t = thread_make_state();
+	uint64_t func = 0x400000;
+
+	assert_non_null(t);
+	probe.ready = true;
+	for (int is_used = 0; is_used < 2; is_used++) {
+		for (int is_busy = 0; is_busy < 2; is_busy++) {
+			bool is_inside = is_used && is_busy;
+
+			atomic_store(&t->in_use, is_used);
+			t->busy = is_busy;
+			assert_int_equal(utrail_leave(ATTACH_COUNT, NULL, 0), is_inside);
+			assert_int_equal(utrail_leave(ATTACH_OPEN_ANNOUNCED, &func, 1),
+					 is_inside ? -EAGAIN : 0);
+		}
+	}
+	atomic_store(&t->in_use, false);
+	t->busy = 0;
+}
+
 static unsigned count_fds(void)
 {
 	DIR *dir = opendir("/proc/self/fd");
