@@ -207,11 +207,13 @@ static void write_log(const struct pxt_keeping *keeping, const struct pxt_log_pa
 	struct timespec step = { 1, 0 };
 
 	for (int nr = 0; nr < TRIES_MAX; nr++) {
+		if (nr) {
+			nanosleep(&step, NULL);
+			step.tv_sec *= 2;
+		}
 		pxt_finish(keeping->stream, keeping->bytes, keeping->names, keeping->log);
 		if (atomic_load(&part->is_done))
 			break;
-		nanosleep(&step, NULL);
-		step.tv_sec *= 2;
 	}
 }
 
