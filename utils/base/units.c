@@ -86,6 +86,8 @@ int parse_time(const char *text, uint64_t *time_ns, struct uft_err *err)
 		scale /= 10;
 		ns += (uint64_t)(*fraction - '0') * scale;
 	}
+	if (ns > INT64_MAX)
+		return err_set(err, -ERANGE, "invalid time '%s': too large", text);
 	*time_ns = ns;
 	return 0;
 }

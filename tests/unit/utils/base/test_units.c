@@ -45,6 +45,10 @@ TEST(times)
 	assert_int_equal(parse_time("9223372036854775808", &ns, NULL), -ERANGE);
 	assert_int_equal(parse_time("99999999999999999999s", &ns, NULL), -ERANGE);
 	assert_int_equal(parse_time("9223372037s", &ns, NULL), -ERANGE);
+	assert_int_equal(parse_time("9223372036.854775807s", &ns, NULL), 0);
+	assert_int_equal(ns, INT64_MAX);
+	assert_int_equal(parse_time("9223372036.854775808s", &ns, NULL), -ERANGE);
+	assert_int_equal(parse_time("9223372036.9s", &ns, NULL), -ERANGE);
 }
 
 TEST(sizes)
