@@ -200,6 +200,15 @@ static ssize_t read_block(struct reader *reader, const struct compact_place *pla
 	return head.raw_len;
 }
 
+/*
+ * Returns the most bytes that read_block() may write. A LOST record may be longer than the block
+ * that it replaces.
+ */
+static size_t block_room(const struct compact_place *place)
+{
+	return MAX((size_t)place->raw_len, sizeof(struct record));
+}
+
 /* Read a part of a block, which is longer than @room or begins before the offset. */
 static ssize_t read_part(struct reader *reader, const struct compact_place *place, uint8_t *buf,
 			 size_t room, uint64_t end)
@@ -213,11 +222,11 @@ static ssize_t read_part(struct reader *reader, const struct compact_place *plac
 
 	ssize_t got = read_block(reader, place, reader->whole);
 
-	if (got < (ssize_t)place->raw_len) {
-		if (got > 0) {
-			memcpy(buf, reader->whole, got);
-			read->offset = place->raw + place->raw_len;
-		}
+	if (got < 0)
+		return got;
+	if (read->damaged_at != UINT64_MAX) {
+		memcpy(buf, reader->whole, got);
+		read->offset = place->raw + place->raw_len;
 		return got;
 	}
 
@@ -242,16 +251,17 @@ static ssize_t read_blocks(struct reader *reader, const struct compact_place *pl
 	size_t len = 0;
 
 	read->skip = read->offset - place->raw;
-	for (; place < last && place->raw < end && place->raw_len <= room - len; place++) {
+	for (; place < last && place->raw < end && block_room(place) <= room - len; place++) {
 		ssize_t got = read_block(reader, place, buf + len);
+		bool is_lost = read->damaged_at != UINT64_MAX;
 
 		if (got < 0)
 			return got;
-		if (got < (ssize_t)place->raw_len && len == 0)
+		if (is_lost && len == 0)
 			read->skip = 0;
 		len += got;
 		read->offset = place->raw + place->raw_len;
-		if (read->offset > end && got == (ssize_t)place->raw_len) {
+		if (read->offset > end && !is_lost) {
 			len -= read->offset - end;
 			read->offset = end;
 		}
@@ -259,7 +269,7 @@ static ssize_t read_blocks(struct reader *reader, const struct compact_place *pl
 		 * Stop at damage, which must be reported, and at a record that continues in the
 		 * next block.
 		 */
-		if (read->damaged_at != UINT64_MAX || !read->is_whole)
+		if (is_lost || !read->is_whole)
 			break;
 	}
 	return len;
@@ -280,7 +290,7 @@ ssize_t compact_file_read(const struct compact_file *file, int fd, uint8_t *buf,
 	reader.bytes = malloc(compact_bound(COMPACT_RAW_MAX) + COMPACT_SLACK);
 	if (!reader.coder || !reader.bytes)
 		return -ENOMEM;
-	if (place->raw_len <= room && (read->offset == place->raw || read->may_skip))
+	if (block_room(place) <= room && (read->offset == place->raw || read->may_skip))
 		return read_blocks(&reader, place, buf, room, end);
 	return read_part(&reader, place, buf, room, end);
 }

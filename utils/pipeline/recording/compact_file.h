@@ -79,8 +79,9 @@ struct compact_read {
 };
 
 /*
- * Read decoded bytes of @file into @buf, from read->offset up to @end, at most @room bytes. They
- * are whole blocks, if these fit. Any thread may call the function.
+ * Read decoded bytes of @file into @buf, from read->offset up to @end, at most @room bytes. The
+ * bytes are whole blocks, if these fit. @room is at least the size of a record. Any thread may call
+ * the function.
  *
  * Returns the number of bytes, 0 at the end, or a negative errno.
  */

@@ -11,6 +11,7 @@
 #include "utils/base/containers/strbuf.h"
 #include "utils/format/bytes.h"
 #include "utils/format/calls/compact.h"
+#include "utils/format/calls/compact_tokens.h"
 #include "utils/format/record.h"
 #include "utils/pipeline/recording/compact_file.h"
 
@@ -203,6 +204,40 @@ TEST(much_damage)
 			assert_int_equal(s.file.places[1].at, bytes);
 			end(&s);
 		}
+	}
+}
+
+/*
+ * The last block has fewer bytes than the LOST record that replaces it. The buffer may have room for
+ * the block only.
+ */
+TEST(damaged_block_that_is_shorter_than_a_record)
+{
+	static const size_t rooms[] = { 16, RAW_EACH + 1, NR_BLOCKS * RAW_EACH + 1, 1 << 16 };
+
+	for (uint32_t raw_len = 1; raw_len <= sizeof(struct record); raw_len++) {
+		const struct compact_head head = { .tid = 100, .raw_len = raw_len, .sum = 1 };
+		uint8_t bytes[COMPACT_HEAD_BYTES];
+		struct scene s;
+
+		begin(&s);
+		compact_head_encode(&head, bytes);
+		strbuf_add(&s.blocks, bytes, sizeof(bytes));
+		assert_int_equal(fd_write_all(s.fd, s.blocks.data, s.blocks.len), 0);
+		assert_int_equal(compact_file_look(&s.file, s.fd), 0);
+		assert_int_equal(s.file.nr, NR_BLOCKS + 1);
+		assert_int_equal(s.file.raw_bytes, s.raw.len + raw_len);
+		for (size_t i = 0; i < ARRAY_SIZE(rooms); i++) {
+			struct strbuf got cleanup_strbuf = { 0 };
+
+			assert_int_equal(read_range(&s, 0, UINT64_MAX, rooms[i], true, &got), 1);
+			assert_int_equal(got.len, s.raw.len + sizeof(struct record));
+			assert_memory_equal(got.data, s.raw.data, s.raw.len);
+			assert_int_equal(
+				record_type(get_u64((uint8_t *)got.data + s.raw.len + 8, false)),
+				RECORD_LOST);
+		}
+		end(&s);
 	}
 }
 
