@@ -628,11 +628,13 @@ static bool is_declared(const struct record *rec)
 
 /*
  * Returns the last offset in the buffer at which a record may end if even the longest payload after
- * it is to be in the buffer, too.
+ * it is to be in the buffer, too, with the record that follows.
  */
 static size_t plain_stop(const struct src_user *src)
 {
-	return ends_here(src) ? src->len : src->len - PAYLOAD_MAX_BYTES;
+	const size_t most = PAYLOAD_MAX_BYTES + sizeof(struct record);
+
+	return ends_here(src) ? src->len : src->len - MIN(src->len, most);
 }
 
 bool src_user_plain(const struct src_user *src, uint64_t offset, struct plain_records *out)
@@ -660,12 +662,17 @@ ssize_t src_user_read(struct src_user *src, struct event *events, size_t max, ui
 
 	if (src_user_is_by_calls(src) && compact_block_next_ns(&src->cursor->block) > until_ns)
 		return 0;
-	/* The buffer is filled at most once in a call, because decoded events point into it. */
-	if (src_user_wants_refill(src)) {
+	/*
+	 * The buffer is filled only here, because decoded events point into it. A block that ends
+	 * within a record may be so small that the next one is needed, too.
+	 */
+	while (src_user_wants_refill(src)) {
 		int ret = refill_user(src, err);
 
 		if (ret < 0)
 			return ret;
+		if (ret == 0)
+			break;
 	}
 
 	const size_t stop = plain_stop(src);

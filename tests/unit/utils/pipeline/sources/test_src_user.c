@@ -314,6 +314,48 @@ TEST(arguments_with_a_specification)
 	end(&s);
 }
 
+/*
+ * The buffer ends with a long payload, at any place of its last bytes. The record after the payload
+ * is needed to check the length.
+ */
+TEST(long_arguments_at_the_end_of_a_buffer)
+{
+	const struct src_user_plan plan = { .buffer_bytes = SRC_USER_MIN_BUFFER };
+	const unsigned most = SRC_USER_MIN_BUFFER / sizeof(struct record);
+	char payload[1016] = { 0 };
+
+	memset(payload, 'x', sizeof(payload));
+	for (unsigned before = most - 70; before < most - 60; before++) {
+		struct event events[64];
+		unsigned nr_read = 0;
+		struct scene s;
+		ssize_t nr;
+
+		begin(&s);
+		put_u16((uint8_t *)payload, sizeof(payload) - 2, s.rec.big);
+		for (unsigned i = 0; i < before; i++)
+			put(&s, 1000 + i, RECORD_ENTRY, i, 0x401044);
+		put_more(&s, 2000, RECORD_ENTRY, before, 0x401004, payload, sizeof(payload));
+		for (unsigned i = 0; i < 20; i++)
+			put(&s, 2001 + i, RECORD_ENTRY, before + 1 + i, 0x401044);
+		open_records(&s);
+		src_user_close(&s.src);
+		assert_int_equal(src_user_open(&s.src, &s.data, 100, &plan, NULL), 0);
+		arg_book_close(&s.data.args);
+		s.data.info.argspec = strdup("a@arg1/s");
+		assert_int_equal(arg_book_open(&s.data.args, &s.data, NULL), 0);
+		while ((nr = src_user_read(&s.src, events, 64, ALL, NULL)) > 0) {
+			for (ssize_t i = 0; i < nr; i++, nr_read++)
+				assert_int_equal(events[i].data_len,
+						 nr_read == before ? sizeof(payload) : 0);
+		}
+		assert_int_equal(nr, 0);
+		assert_int_equal(nr_read, before + 21);
+		assert_false(s.src.has_unknown_payload);
+		end(&s);
+	}
+}
+
 TEST(damage_is_told_with_its_place)
 {
 	struct scene s;
