@@ -455,6 +455,11 @@ static int open_growing(struct pipeline *pipe, struct uft_err *err)
 		return err_set(err, -ERR_USAGE,
 			       "cannot follow a recording with trace_on or trace_off: their effect "
 			       "is known only at the end");
+	/* look_ahead(), which makes room for the results of conditions, does not run. */
+	if (ret == 0 && pipe->is_filtered && has_retval_condition(pipe->config.stages.filters))
+		return err_set(err, -ERR_USAGE,
+			       "cannot follow a recording with a condition on a return value: a "
+			       "call must be shown before it ends");
 	if (ret == 0 && pipe->config.range.start.is_from_end)
 		return err_set(err, -ERR_USAGE,
 			       "cannot follow a recording with --last: its end is not known yet");

@@ -352,6 +352,24 @@ TEST_WITH(bad_lines, setup, teardown)
 	}
 }
 
+/* Such a condition decides about a call that must be shown before its end. */
+TEST_WITH(conditions_on_return_values, setup, teardown)
+{
+	struct filters filters cleanup_filters = { 0 };
+	struct uft_err err = { 0 };
+
+	assert_int_equal(filters_add(&filters, SPEC_FILTER, MATCH_GLOB, "a@if:retval==0", NULL), 0);
+	assert_int_equal(filters_prepare(&filters, NULL), 0);
+	config.stages.filters = &filters;
+	config.stages.actions = UINT32_MAX;
+	recording_add_task(&rec, 100, "a{}", 1000);
+	recording_finish(&rec);
+	assert_int_equal(data_open_growing(&data, rec.dir, DEMANGLE_SIMPLE, &err), 0);
+	look();
+	assert_int_equal(pipeline_open(&pipe_, &data, &config, &err), -ERR_USAGE);
+	assert_non_null(strstr(err.text, "condition on a return value"));
+}
+
 TEST_WITH(not_there, setup, teardown)
 {
 	struct uft_err err = { 0 };
