@@ -428,27 +428,11 @@ static int parse_item(struct parse *p, char *item, size_t at)
 	return value ? unknown_action(p, item, at) : parse_module(p, item, at);
 }
 
-/* Find the end of the item at @at: the next ',' outside of strings. */
-static size_t item_end(const struct parse *p, size_t at)
-{
-	bool is_quoted = false;
-
-	for (; at < p->len; at++) {
-		if (p->text[at] == '\\' && is_quoted && at + 1 < p->len)
-			at++;
-		else if (p->text[at] == '"')
-			is_quoted = !is_quoted;
-		else if (p->text[at] == ',' && !is_quoted)
-			break;
-	}
-	return at;
-}
-
 static int parse_items(struct parse *p)
 {
 	while (p->at <= p->len) {
-		size_t end = item_end(p, p->at);
-		char *item cleanup_free = strndup(p->text + p->at, end - p->at);
+		size_t len = spec_item_length(p->text + p->at, p->len - p->at);
+		char *item cleanup_free = strndup(p->text + p->at, len);
 
 		if (!item)
 			return out_of_memory(p);
@@ -457,7 +441,7 @@ static int parse_items(struct parse *p)
 
 		if (ret < 0)
 			return ret;
-		p->at = end + 1;
+		p->at += len + 1;
 	}
 	return 0;
 }

@@ -2,6 +2,7 @@
 #include "utils/spec/args/argrules.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -112,6 +113,21 @@ static int add_item(struct argrule *rule, const char *item, const struct argrule
 	return rule->module ? 0 : err_set_errno(err, -ENOMEM, "cannot read arguments");
 }
 
+/* Take the next item from *@items, which become NULL after the last one. */
+static char *next_item(char **items)
+{
+	char *item = *items;
+
+	if (!item)
+		return NULL;
+
+	char *end = item + spec_item_length(item, SIZE_MAX);
+
+	*items = *end ? end + 1 : NULL;
+	*end = '\0';
+	return item;
+}
+
 static int fill_rule(struct argrule *rule, char *text, const struct argrules_source *source,
 		     struct uft_err *err)
 {
@@ -121,7 +137,7 @@ static int fill_rule(struct argrule *rule, char *text, const struct argrules_sou
 
 	rule->is_auto = !source->is_trigger;
 	rule->about = source->about;
-	for (char *item; ret == 0 && (item = strsep(&items, ","));)
+	for (char *item; ret == 0 && (item = next_item(&items));)
 		ret = *item ? add_item(rule, item, source, err) : 0;
 	return ret;
 }
@@ -154,14 +170,15 @@ static int add_rule(struct argrules *rules, const char *text, const struct argru
 int argrules_parse(struct argrules *rules, const char *text, const struct argrules_source *source,
 		   struct uft_err *err)
 {
-	char *copy cleanup_free = strdup(text);
-	char *left = copy;
+	struct spec_piece piece = { 0 };
 	int ret = 0;
 
-	if (!copy)
-		return err_set_errno(err, -ENOMEM, "cannot read arguments");
-	for (char *one; ret == 0 && (one = strsep(&left, ";"));) {
-		if (*one && *one != '!')
+	while (ret == 0 && spec_list_next(text, &piece)) {
+		char *one cleanup_free = strndup(piece.at, piece.len);
+
+		if (!one)
+			return err_set_errno(err, -ENOMEM, "cannot read arguments");
+		if (*one != '!')
 			ret = add_rule(rules, one, source, source->is_lenient ? NULL : err);
 		if (source->is_lenient && (ret == -EINVAL || ret == -ERR_USAGE))
 			ret = 0;

@@ -19,6 +19,12 @@ struct spec_piece {
  */
 bool spec_list_next(const char *list, struct spec_piece *piece);
 
+/*
+ * Returns the length of the item at @text: the bytes before the next ',' outside of strings, or
+ * before the NUL, but at most @max.
+ */
+size_t spec_item_length(const char *text, size_t max);
+
 /* True when @text begins with @word, in upper or lower case. */
 static inline bool spec_begins_with(const char *text, const char *word)
 {

@@ -72,6 +72,10 @@ TEST(collected)
 		/* Other actions belong to other options. */
 		{ "f@arg1,depth=1,filter", "f", .args = "arg1" },
 		{ "operator new@arg1", "operator new", .args = "arg1" },
+		/* Separators within a string belong to it. */
+		{ "f@if:arg1==\"a,arg3\",arg2/s;g@arg4", "f", .args = "arg2/s" },
+		{ "f@if:arg1==\"a;f@arg3;\",arg2/s", "f", .args = "arg2/s" },
+		{ "f@if:arg1==\"\\\",arg3\",arg2/s", "f", .args = "arg2/s" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(questions); i++)
