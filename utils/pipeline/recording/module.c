@@ -171,22 +171,31 @@ static uint64_t growing_bytes(const struct module_set *set, const struct module 
 	return stat(path, &st) == 0 ? st.st_size : 0;
 }
 
+static int make_funcs(struct module *mod, struct uft_err *err)
+{
+	if (!mod->symtab.nr)
+		return 0;
+	mod->funcs = calloc(mod->symtab.nr, sizeof(*mod->funcs));
+	return mod->funcs ? 0 : err_set_errno(err, -ENOMEM, "cannot read '%s.sym'", mod->basename);
+}
+
 int module_load(struct module_set *set, struct module *mod, struct uft_err *err)
 {
 	int ret;
 
 	if (mod->is_loaded)
 		return 0;
-	mod->is_loaded = true;
 	mod->growing_bytes = growing_bytes(set, mod);
 	ret = mod == set->kernel ? load_kernel(set, mod, err) : load_symbols(set, mod, err);
-	if (ret < 0)
+	if (ret >= 0)
+		ret = make_funcs(mod, err);
+	if (ret < 0) {
+		symtab_deinit(&mod->symtab);
+		free(mod->sym_name);
+		mod->sym_name = NULL;
 		return ret;
-	if (mod->symtab.nr) {
-		mod->funcs = calloc(mod->symtab.nr, sizeof(*mod->funcs));
-		if (!mod->funcs)
-			return err_set_errno(err, -ENOMEM, "cannot read '%s.sym'", mod->basename);
 	}
+	mod->is_loaded = true;
 	return 0;
 }
 
@@ -223,6 +232,8 @@ bool module_has_grown(struct module_set *set, struct module *mod, struct uft_err
 	mod->sym_name = NULL;
 	if (module_load(set, mod, err) == 0 && mod->funcs && funcs)
 		take_funcs(mod, &old->symtab, funcs);
+	/* After an error the file is read again when it has grown more. */
+	mod->is_loaded = true;
 	free(funcs);
 	return mod->symtab.nr != 0;
 }

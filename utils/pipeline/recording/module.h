@@ -115,8 +115,9 @@ int module_set_kernel_func(struct module_set *set, uint64_t addr, const struct f
 			   struct uft_err *err);
 
 /*
- * Read the module's symbols, unless they were read already. Without a file it has no symbols. Only
- * the first call returns an error of the file. Later calls return 0, and the module has no symbols.
+ * Read the module's symbols, unless they were read already. Without a file it has no symbols. After
+ * an error the module has no symbols either, and the next call reads the file again: callers that
+ * ignore the error do not hide it from the others.
  */
 int module_load(struct module_set *set, struct module *mod, struct uft_err *err);
 

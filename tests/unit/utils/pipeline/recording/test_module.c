@@ -149,8 +149,12 @@ TEST_WITH(a_file_that_cannot_be_read_is_told, setup, teardown)
 	struct module *mod = module_set_get(&s->set, "/x/prog", "");
 
 	add_file(s, "prog.sym", "# path name: /x/prog\nnonsense\n");
+	/* This caller ignores the error. The next one gets it all the same. */
+	assert_true(module_load(&s->set, mod, NULL) < 0);
+	assert_int_equal(mod->symtab.nr, 0);
 	assert_true(module_load(&s->set, mod, &err) < 0);
 	assert_non_null(strstr(err.text, "prog.sym"));
+	assert_false(mod->is_loaded);
 }
 
 /* --with-syms: symbols of another folder go before those of the recording. */
