@@ -46,11 +46,16 @@ static bool has_same_pattern(const struct spec *a, const struct spec *b)
 	       (a->module_kind != MODULE_NAMED || strcmp(a->module, b->module) == 0);
 }
 
-/* True when a later spec removes all actions of spec @index. */
+/*
+ * True when a later spec removes all actions of spec @index. A spec that clears earlier ones stays:
+ * without it their actions would be back.
+ */
 static bool is_taken_away(const struct filters *filters, size_t index)
 {
 	const struct spec *spec = &filters->entries[index].spec;
 
+	if (spec->trigger.flags & TRIGGER_CLEAR)
+		return false;
 	for (size_t i = index + 1; i < filters->nr; i++) {
 		const struct spec *later = &filters->entries[i].spec;
 

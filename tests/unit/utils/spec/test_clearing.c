@@ -37,6 +37,9 @@ TEST(test_texts)
 		{ "b", "b@clear", NULL, NULL },
 		{ "b@x;b@clear", NULL, "b@x;b@clear", NULL },
 		{ NULL, "b@depth=2;b@time=1;b@clear=depth", NULL, "b@time=1" },
+		/* The second spec must go on clearing the time of "^b". */
+		{ NULL, "^b@time=1;b@depth=2,clear=time;b@clear=depth", NULL,
+		  "^b@time=1;b@depth=2,clear=time;b@clear=depth" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
