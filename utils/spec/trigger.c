@@ -118,9 +118,9 @@ static uint32_t accepted_flags(enum spec_option option)
 	case SPEC_CALLER:
 		return TRIGGER_CLEAR;
 	case SPEC_ARGUMENT:
-		return TRIGGER_ARG;
+		return TRIGGER_ARG | TRIGGER_CLEAR;
 	case SPEC_RETVAL:
-		return TRIGGER_RETVAL;
+		return TRIGGER_RETVAL | TRIGGER_CLEAR;
 	case SPEC_LOCATION:
 		return TRIGGER_HIDE;
 	case SPEC_HIDE:
@@ -302,11 +302,8 @@ static int parse_action(struct parse *p, const struct word *word, const char *va
 /* Parse the @names of `clear=a+b`. They are NULL for `clear`, which removes all actions. */
 static int parse_clear(struct parse *p, char *names, size_t at)
 {
-	p->spec->trigger.flags |= TRIGGER_CLEAR;
-	if (!names) {
-		p->spec->cleared = ~0U;
-		return 0;
-	}
+	uint32_t cleared = names ? 0 : ~0U;
+
 	for (char *name = names; name;) {
 		char *plus = strchr(name, '+');
 		struct nearest near;
@@ -322,8 +319,12 @@ static int parse_clear(struct parse *p, char *names, size_t at)
 		}
 		if (!flags)
 			return wrong_word(p, at + (name - names), "action", &near);
-		p->spec->cleared |= flags;
+		cleared |= flags;
 		name = plus ? plus + 1 : NULL;
+	}
+	if (accepts(p, TRIGGER_CLEAR, "clear")) {
+		p->spec->trigger.flags |= TRIGGER_CLEAR;
+		p->spec->cleared |= cleared;
 	}
 	return 0;
 }
@@ -473,6 +474,9 @@ static void apply_option(struct parse *p, bool is_negated)
 			p->spec->cleared &= TRIGGER_FILTER | TRIGGER_NOTRACE;
 		if (p->option == SPEC_CALLER)
 			p->spec->cleared &= TRIGGER_CALLER;
+		/* -A and -R clear only what is recorded of values (argrules.c). */
+		if (p->option == SPEC_ARGUMENT || p->option == SPEC_RETVAL)
+			p->spec->cleared &= TRIGGER_ARG | TRIGGER_RETVAL | TRIGGER_AUTO_ARGS;
 		return;
 	}
 	if (p->option == SPEC_LOCATION && (trigger->flags & TRIGGER_HIDE)) {

@@ -185,6 +185,14 @@ TEST(test_clear)
 	spec = parse_good(SPEC_FILTER, "f@clear");
 	assert_int_equal(spec.cleared, TRIGGER_FILTER | TRIGGER_NOTRACE);
 	spec_deinit(&spec);
+	/* Values are cleared by -A and -R, and no other actions. */
+	spec = parse_good(SPEC_ARGUMENT, "f@clear");
+	assert_int_equal(spec.cleared, TRIGGER_ARG | TRIGGER_RETVAL | TRIGGER_AUTO_ARGS);
+	assert_null(spec.ignored);
+	spec_deinit(&spec);
+	spec = parse_good(SPEC_RETVAL, "f@clear=retval+depth");
+	assert_int_equal(spec.cleared, TRIGGER_RETVAL);
+	spec_deinit(&spec);
 }
 
 TEST(test_ignored)
@@ -195,6 +203,16 @@ TEST(test_ignored)
 	spec_deinit(&spec);
 	spec = parse_good(SPEC_CALLER, "f@arg1");
 	assert_string_equal(spec.ignored, "arg");
+	spec_deinit(&spec);
+	spec = parse_good(SPEC_HIDE, "f@clear");
+	assert_string_equal(spec.ignored, "clear");
+	assert_int_equal(spec.trigger.flags, TRIGGER_HIDE);
+	assert_int_equal(spec.cleared, 0);
+	spec_deinit(&spec);
+	spec = parse_good(SPEC_LOCATION, "a.c@clear=depth");
+	assert_string_equal(spec.ignored, "clear");
+	assert_int_equal(spec.trigger.flags, TRIGGER_LOCATION);
+	assert_int_equal(spec.cleared, 0);
 	spec_deinit(&spec);
 }
 
