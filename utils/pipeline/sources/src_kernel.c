@@ -33,7 +33,9 @@ struct owners {
  *
  * @bufs: one buffer has the bytes of the file from @start, in [0, @len), with the page at @at;
  *        returned events may point into the other buffer
- * @nr_refills: the last bit is the index of the current buffer
+ * @nr_switches: changes of the buffer; the last bit is the index of the current one
+ * @has_switched: the buffer has changed since read() began, so the current one has no returned
+ *                events
  * @next_type: POINT, or ENTRY or EXIT for the call in @next_call
  * @has_lost: @lost records (0: an unknown number) before @next are missing and not reported yet
  * @code: a read error, negative
@@ -45,7 +47,8 @@ struct src_kernel {
 	uint32_t cpu;
 	int fd;
 	uint8_t *bufs[2];
-	unsigned nr_refills;
+	unsigned nr_switches;
+	bool has_switched;
 	size_t at;
 	size_t len;
 	uint64_t start;
@@ -112,7 +115,7 @@ static void note_damage(const struct src_kernel *src, const struct uft_err *why)
 
 static uint8_t *buffer(const struct src_kernel *src)
 {
-	return src->bufs[src->nr_refills & 1];
+	return src->bufs[src->nr_switches & 1];
 }
 
 static size_t page_bytes(const struct src_kernel *src)
@@ -129,7 +132,10 @@ static int refill_kernel(struct src_kernel *src)
 	uint64_t start = src->start + src->at;
 	ssize_t got;
 
-	src->nr_refills++;
+	/* Many pages may be skipped in one read. Only the first buffer of them has its events. */
+	if (!src->has_switched)
+		src->nr_switches++;
+	src->has_switched = true;
 	got = fd_pread_full(src->fd, buffer(src), BUFFER_BYTES, start);
 	if (got < 0)
 		return got;
@@ -281,9 +287,10 @@ static ssize_t kernel_read(struct source *source, struct event *events, size_t m
 {
 	struct src_kernel *src = (struct src_kernel *)source;
 	const struct owners owners = src->owners;
-	unsigned nr_refills = src->nr_refills;
+	unsigned nr_switches = src->nr_switches;
 	size_t nr = 0;
 
+	src->has_switched = false;
 	if (!src->has_next && src->code < 0)
 		return err_set_errno(err, src->code, "cannot read '%s/kernel-cpu%u.dat'",
 				     src->context.data->dir, src->cpu);
@@ -300,7 +307,7 @@ static ssize_t kernel_read(struct source *source, struct event *events, size_t m
 	}
 	while (nr < max && src->has_next && !src->has_lost && src->next.time_ns <= until_ns &&
 	       src->owners.tid == owners.tid && src->owners.other_tid == owners.other_tid &&
-	       src->nr_refills == nr_refills) {
+	       src->nr_switches == nr_switches) {
 		events[nr++] = event_of(src);
 		advance_kernel(src);
 	}

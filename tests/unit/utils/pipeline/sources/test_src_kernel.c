@@ -435,6 +435,38 @@ TEST(long_files)
 	sources_end(&s);
 }
 
+/* The pages of several buffers are skipped after an event. Its bytes stay until the next read. */
+TEST(many_pages_that_are_not_wanted)
+{
+	static const uint32_t about_333[] = { 333 };
+	static const uint32_t others[] = { 1 };
+	struct strbuf bytes cleanup_strbuf = { 0 };
+	struct kernel_page_maker page;
+	struct event event;
+	struct source *src;
+	struct sources s;
+
+	begin(&s, false);
+	for (unsigned i = 0; i <= 80; i++) {
+		bool is_wanted = i % 40 == 0;
+
+		kernel_page_begin(&page, 1000 + i, 8, false);
+		kernel_page_record(&page, 0, is_wanted ? SWITCH : PLAIN, is_wanted ? 100 : 0,
+				   is_wanted ? about_333 : others, 1);
+		put_page(&bytes, &page, 0);
+	}
+	src = open_pages(&s, &bytes);
+	for (unsigned i = 0; i < 3; i++) {
+		assert_int_equal(source_read(src, &event, 1, ALL, NULL), 1);
+		assert_int_equal(event.time_ns, 1000 + 40 * i);
+		assert_int_equal(event.id, SWITCH);
+		assert_int_equal(event.data_len, 12);
+		assert_int_equal(get_u32(event.data + 8, false), 333);
+	}
+	assert_int_equal(source_read(src, &event, 1, ALL, NULL), 0);
+	sources_end(&s);
+}
+
 TEST(the_last_time_stands_for_none)
 {
 	struct strbuf bytes cleanup_strbuf = { 0 };
