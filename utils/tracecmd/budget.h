@@ -1,6 +1,7 @@
 /*
- * Limits for reading a trace.dat: unpacked bytes, and memory. The records of CPUs, and the sections
- * of version 7 except those of buffers, may not overlap. So each of them is read once.
+ * Limits for reading a trace.dat: unpacked bytes, and memory. The records of CPUs, the tables of
+ * instances in version 6, and the sections of version 7 except those of buffers, may not overlap.
+ * So each of them is read once.
  */
 #ifndef UTRAIL_TRACECMD_BUDGET_H
 #define UTRAIL_TRACECMD_BUDGET_H

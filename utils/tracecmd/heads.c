@@ -14,6 +14,7 @@
 #define LIST_MAX	   4096
 #define SECTION_PACKED	   1
 #define SECTION_HEAD_BYTES 16
+#define V6_CPU_BYTES	   16 /* the place of the records of one CPU */
 
 static struct tracedat_cursor cursor_at(const struct tracedat *file, uint64_t offset)
 {
@@ -256,7 +257,8 @@ static int read_v6_cpus(struct tracedat *file, struct tracedat_buffer *buffer, u
 
 /*
  * Read the option that tells the place of an instance's table of records. The table has the form of
- * the top instance's table.
+ * the top instance's table. It is reserved: otherwise all options could name one table, which would
+ * be read thousands of times.
  */
 static int read_v6_instance(struct tracedat *file, uint32_t nr_cpus, struct tracedat_cursor *in,
 			    struct uft_err *err)
@@ -276,6 +278,9 @@ static int read_v6_instance(struct tracedat *file, uint32_t nr_cpus, struct trac
 			      "offset %" PRIu64
 			      ", where the buffer '%s' is to be, is behind the end",
 			      at.at, buffer->name);
+	if (ret == 0)
+		ret = budget_take_part(&file->budget, at.at,
+				       sizeof(v6_records) + (uint64_t)nr_cpus * V6_CPU_BYTES, err);
 	if (ret == 0)
 		ret = tracedat_take_word(&at, v6_records, sizeof(v6_records), err);
 	return ret < 0 ? ret : read_v6_cpus(file, buffer, nr_cpus, &at, err);

@@ -299,6 +299,54 @@ TEST(any_byte_wrong)
 	}
 }
 
+/* Two instances name the same table of records. It is read for the first one only. */
+TEST(a_table_of_two_instances)
+{
+	for (unsigned big = 0; big < 2; big++) {
+		struct maker m = { .big = big };
+		struct tracedat file;
+		size_t places[2];
+		size_t table;
+
+		begin(&m, "6");
+		for (unsigned id = 16; id <= 21; id++)
+			add_section(&m, id);
+		add_u32(&m, 1);
+		strbuf_add(&m.out, "options  ", 10);
+		for (unsigned i = 0; i < 2; i++) {
+			add_u16(&m, 3);
+			add_u32(&m, 8 + 2);
+			places[i] = m.out.len;
+			add_u64(&m, 0);
+			strbuf_add(&m.out, "a", 2);
+		}
+		add_u16(&m, 0);
+		strbuf_add(&m.out, "flyrecord", 10);
+		for (unsigned i = 0; i < 3; i++)
+			add_u64(&m, 0);
+		set_u64(&m, places[0], m.out.len);
+		set_u64(&m, places[1], m.out.len);
+		strbuf_add(&m.out, "flyrecord", 10);
+		table = m.out.len;
+		add_u64(&m, 0);
+		add_u64(&m, KERNEL_PAGE_BYTES);
+		add_u64(&m, 0);
+		set_u64(&m, table, m.out.len);
+		add_page(&m);
+		write_file(m.out.data, m.out.len);
+		assert_int_equal(tracedat_open(&file, path, TRACEDAT_LIMITED, NULL), 0);
+		assert_int_equal(file.nr_buffers, 3);
+		assert_int_equal(file.buffers[1].nr_cpus, 1);
+		assert_int_equal(file.buffers[2].nr_cpus, 0);
+		assert_int_equal(file.nr_damage, 1);
+		/* The table, and not the records that it names, is refused. */
+		assert_non_null(strstr(strbuf_str(&file.damage), "these 26 bytes belong"));
+		assert_int_equal(count_records(&file), 1);
+		tracedat_close(&file);
+		strbuf_deinit(&m.out);
+	}
+}
+
 TEST(times)
 {
 	struct tracedat file = { .fd = -1 };
