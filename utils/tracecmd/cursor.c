@@ -83,9 +83,10 @@ int tracedat_take_blob(struct tracedat_cursor *in, uint64_t len, size_t max, str
 		return err_set(err, -EBADMSG, "%s: %llu bytes are to follow, there are %llu",
 			       tracedat_cursor_place(in).text, (unsigned long long)len,
 			       (unsigned long long)tracedat_cursor_left(in));
-	if (len > max)
+	if (len > max - MIN(max, to->len))
 		return err_set(err, -EFBIG, "%s: %llu bytes are more than the %zu that are allowed",
-			       tracedat_cursor_place(in).text, (unsigned long long)len, max);
+			       tracedat_cursor_place(in).text, (unsigned long long)len + to->len,
+			       max);
 	if (!strbuf_grow(to, len))
 		return err_set_errno(err, -ENOMEM, "%s", tracedat_cursor_place(in).text);
 

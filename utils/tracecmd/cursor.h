@@ -43,8 +43,8 @@ int tracedat_take_u32(struct tracedat_cursor *in, uint32_t *value, struct uft_er
 int tracedat_take_u64(struct tracedat_cursor *in, uint64_t *value, struct uft_err *err);
 
 /*
- * Append @len bytes to @to. Returns 0, -EFBIG when @len is more than @max, -ENOMEM, or errors of
- * tracedat_take().
+ * Append @len bytes to @to. Returns 0, -EFBIG when @to would have more than @max bytes, -ENOMEM, or
+ * errors of tracedat_take().
  */
 int tracedat_take_blob(struct tracedat_cursor *in, uint64_t len, size_t max, struct strbuf *to,
 		       struct uft_err *err);

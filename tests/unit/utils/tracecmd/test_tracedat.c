@@ -9,6 +9,7 @@
 
 #include "tests/unit/lib/read/kernel_page.h"
 #include "utils/base/containers/strbuf.h"
+#include "utils/tracecmd/cursor.h"
 #include "utils/tracecmd/records.h"
 
 static const char path[] = "unit-trace.dat";
@@ -345,6 +346,20 @@ TEST(a_table_of_two_instances)
 		tracedat_close(&file);
 		strbuf_deinit(&m.out);
 	}
+}
+
+/* A text of several sections has at most the allowed bytes altogether. */
+TEST(several_pieces_of_a_text)
+{
+	struct tracedat_cursor in = { .fd = -1, .bytes = (const uint8_t *)"abcdef", .end = 6 };
+	struct strbuf text cleanup_strbuf = { 0 };
+
+	assert_int_equal(tracedat_take_blob(&in, 3, 4, &text, NULL), 0);
+	assert_int_equal(tracedat_take_blob(&in, 2, 4, &text, NULL), -EFBIG);
+	assert_int_equal(tracedat_take_blob(&in, 1, 4, &text, NULL), 0);
+	assert_int_equal(tracedat_take_blob(&in, 1, 4, &text, NULL), -EFBIG);
+	assert_int_equal(tracedat_take_blob(&in, 1, 3, &text, NULL), -EFBIG);
+	assert_string_equal(strbuf_str(&text), "abcd");
 }
 
 TEST(times)
