@@ -13,8 +13,11 @@
 #define WINDOW_BYTES	(4 * PAGE_BYTES_MAX) /* read at once when pages are not packed */
 /* The largest chunk. trace-cmd packs some tens of KB at a time. */
 #define CHUNK_MAX_BYTES (16U << 20)
-/* The largest ratio of unpacked to packed bytes. 64 KB of zeros, packed by zstd, are below it. */
-#define RATIO_MAX	4096
+/*
+ * The largest ratio of unpacked to packed bytes: a block of zstd (RFC 8878) may represent 128 KB of
+ * equal bytes by 4 bytes.
+ */
+#define RATIO_MAX	32768
 
 static int make_room(struct tracedat_stream *stream, size_t len, struct uft_err *err)
 {

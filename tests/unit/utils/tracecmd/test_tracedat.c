@@ -5,6 +5,7 @@
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 #include "tests/unit/lib/read/kernel_page.h"
@@ -360,6 +361,52 @@ TEST(several_pieces_of_a_text)
 	assert_int_equal(tracedat_take_blob(&in, 1, 4, &text, NULL), -EFBIG);
 	assert_int_equal(tracedat_take_blob(&in, 1, 3, &text, NULL), -EFBIG);
 	assert_string_equal(strbuf_str(&text), "abcd");
+}
+
+/* Unpack a page with a record, and holes. */
+static int unpack_holes(const void *data, size_t len, void *out, size_t out_len)
+{
+	struct kernel_page_maker page;
+
+	kernel_page_begin(&page, 5000, 8, false);
+	kernel_page_record(&page, 10, 77, 1, NULL, 0);
+	kernel_page_end(&page, 0);
+	memset(out, 0, out_len);
+	memcpy(out, page.bytes, KERNEL_PAGE_BYTES);
+	return 0;
+}
+
+/* zstd packs 160 KB of zeros to 23 bytes. */
+TEST(a_chunk_with_many_zeros)
+{
+	const struct tracedat_buffer buffer = { .page_bytes = KERNEL_PAGE_BYTES,
+						.is_packed = true };
+	const struct tracedat_cpu cpu = { .bytes = 8 + 23 };
+	struct tracedat file = { .long_size = 8, .unpack = unpack_holes };
+	struct maker m = { 0 };
+	struct tracedat_stream stream;
+	struct kernel_record rec;
+	uint64_t missed;
+
+	add_u32(&m, 1);
+	add_u32(&m, 23);
+	add_u32(&m, 160 << 10);
+	strbuf_addchars(&m.out, 'x', 23);
+	write_file(m.out.data, m.out.len);
+	file.fd = open(path, O_RDONLY | O_CLOEXEC);
+	file.bytes = m.out.len;
+	budget_begin(&file.budget, file.bytes, TRACEDAT_LIMITED);
+	assert_true(file.fd >= 0);
+	assert_int_equal(tracedat_stream_open(&stream, &file, &buffer, &cpu, NULL), 0);
+	assert_int_equal(tracedat_stream_next(&stream, &rec, &missed, NULL), 1);
+	assert_int_equal(rec.time_ns, 5010);
+	assert_int_equal(missed, 0);
+	assert_int_equal(tracedat_stream_next(&stream, &rec, &missed, NULL), 0);
+	assert_int_equal(file.nr_damage, 0);
+	tracedat_stream_close(&stream);
+	budget_deinit(&file.budget);
+	close(file.fd);
+	strbuf_deinit(&m.out);
 }
 
 TEST(times)
