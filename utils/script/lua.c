@@ -301,9 +301,9 @@ static int push_global(struct runner *run, const char *name)
 static int take_wanted(struct script *script, struct uft_err *err)
 {
 	struct runner *run = script->runner;
-	bool is_table = push_global(run, SCRIPT_WANTED) == LUA_TTABLE;
-	size_t nr = is_table ? run->lua.lua_objlen(run->L, -1) : 0;
-	int ret = 0;
+	int type = push_global(run, SCRIPT_WANTED);
+	size_t nr = type == LUA_TTABLE ? run->lua.lua_objlen(run->L, -1) : 0;
+	int ret = type == LUA_TTABLE || type == LUA_TNIL ? 0 : script_no_list(script, err);
 
 	for (size_t i = 1; ret == 0 && i <= nr; i++) {
 		size_t len;

@@ -515,9 +515,15 @@ static int take_wanted(struct script *script, PyObject *module, struct uft_err *
 {
 	struct runner *run = script->runner;
 	PyObject *wanted = find_attribute(run, module, SCRIPT_WANTED);
-	PyObject *list = wanted ? run->py.PySequence_List(wanted) : NULL;
+	/* A string is a sequence, too: its letters would be the names. */
+	PyObject *text = wanted ? run->py.PyUnicode_AsUTF8String(wanted) : NULL;
+	PyObject *list = NULL;
 	int ret = 0;
 
+	if (wanted && !text) {
+		run->py.PyErr_Clear();
+		list = run->py.PySequence_List(wanted);
+	}
 	if (wanted && !list) {
 		run->py.PyErr_Clear();
 		ret = script_no_list(script, err);
@@ -525,6 +531,7 @@ static int take_wanted(struct script *script, PyObject *module, struct uft_err *
 	for (ssize_t i = 0; ret == 0 && list && i < run->py.PyList_Size(list); i++)
 		ret = want(script, run->py.PyList_GetItem(list, i), err);
 	drop_object(run, list);
+	drop_object(run, text);
 	drop_object(run, wanted);
 	return ret;
 }

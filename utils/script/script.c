@@ -247,7 +247,8 @@ static int hand_call(struct script *script, const struct task *task, const struc
 		return 0;
 	if (is_added && add_to_batch(script, task, event, call.func) < 0)
 		return no_memory(script, err);
-	if (!is_called)
+	/* The batch may have ended the script. */
+	if (!is_called || script->is_over)
 		return 0;
 	if (unlikely(event->data != NULL) && script->config->shows_args &&
 	    script_values_read(&script->values, script->data, event))

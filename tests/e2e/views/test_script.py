@@ -497,6 +497,13 @@ def test_many_batches(workdir, language):
     assert good == "True" and int(nr_batches) > 2 and int(nr_calls) > 100000
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_name_is_no_list_of_names(workdir, language):
+    utrail("record", "-d", "data", build(program("plain"), PG))
+    err = utrail("script", "-S", write(f"s.{language}", "UFTRACE_FUNCS = 'main'\n"), "-d", "data").must(1).err
+    assert "is no list of strings" in err
+
+
 FAILING_BATCHES = {
     "py": ("def uftrace_batch(calls): raise ValueError('oh')\ndef uftrace_end(): print('end')\n", "line 1, in uftrace_batch"),
     "lua": ("function uftrace_batch(calls) error('oh') end\nfunction uftrace_end() print('end') end\n", "s.lua:1: oh"),

@@ -85,4 +85,59 @@ TEST(wanted)
 	assert_int_equal(script.nr_wanted, 1);
 }
 
+static unsigned nr_called;
+
+static void end_in_batch(struct script *script)
+{
+	script->is_over = true;
+}
+
+static void count_call(struct script *script, const struct script_call *call)
+{
+	nr_called++;
+}
+
+static int give_number(struct script *script, const struct func *func, struct script_func *known)
+{
+	return 0;
+}
+
+static void forget(struct script *script, struct script_func *func)
+{
+}
+
+static void end_language(struct script *script)
+{
+}
+
+/* A script that ends itself in a batch gets no further calls. */
+TEST(a_batch_may_end_the_script)
+{
+	static const struct script_lang lang = {
+		.close = end_language,
+		.drop_func = forget,
+		.call = count_call,
+		.number = give_number,
+		.batch = end_in_batch,
+	};
+	const struct script_config config = { .path = "x.py" };
+	const struct func func = { .name = "f", .name_len = 1 };
+	const struct task task = { .tid = 100 };
+	struct event event = { .type = EVENT_EXIT, .func = &func };
+	const struct event_span span = { .task = &task, .events = &event, .nr = 1 };
+	struct script script cleanup_script = {
+		.config = &config,
+		.lang = &lang,
+		.has = { [SCRIPT_EXIT] = true },
+		.batch = calloc(1, sizeof(*script.batch)),
+	};
+
+	assert_non_null(script.batch);
+	script.batch->nr = SCRIPT_BATCH_MAX - 2;
+	assert_int_equal(script_events(&script, &span, NULL), 0);
+	assert_int_equal(nr_called, 1);
+	assert_int_equal(script_events(&script, &span, NULL), -ECANCELED);
+	assert_int_equal(nr_called, 1);
+}
+
 TEST_GROUP(setup, teardown)
