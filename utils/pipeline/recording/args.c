@@ -97,6 +97,7 @@ int arg_book_open(struct arg_book *book, struct trace_data *data, struct uft_err
 
 	int ret = load_rules(book, info);
 
+	book->has_specs = book->rules.nr || book->is_auto;
 	if (ret == 0)
 		ret = load_table(&book->args_auto, &book->args_alike, &book->tables[0],
 				 info->argauto);
@@ -323,7 +324,7 @@ static bool make_room(struct arg_book *book, size_t id)
 
 const struct func_args *arg_book_find(struct arg_book *book, const struct func *func)
 {
-	if (!func->sym || !func->module || !make_room(book, func->id))
+	if (!book->has_specs || !func->sym || !func->module || !make_room(book, func->id))
 		return NULL;
 	if (!book->funcs[func->id])
 		book->funcs[func->id] = make_func_args(book, func);

@@ -24,6 +24,8 @@ struct func_args {
  * the user are used first, then those of debug information (.dbg), then the tables of library
  * functions.
  *
+ * @has_specs: there are rules, or specifications are looked up for all functions; otherwise there
+ *             are no values, and arg_book_find() changes nothing, so several threads may call it
  * @args_auto, @retval_auto: maps from a function's name to its specification in the tables. Both
  *                           texts are in @tables
  * @args_alike, @retval_alike: maps from a demangled name, which is on the heap, to a specification
@@ -35,6 +37,7 @@ struct arg_book {
 	struct module_set *modules;
 	unsigned word_bytes;
 	bool is_auto;
+	bool has_specs;
 	struct argrules rules;
 	struct strmap args_auto;
 	struct strmap retval_auto;

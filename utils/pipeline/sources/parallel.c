@@ -231,8 +231,12 @@ static bool has_large(const struct pipeline *pipe, size_t nr_threads)
 
 size_t pipeline_threads(const struct pipeline *pipe, size_t wanted)
 {
-	/* Filters and argument specifications have states that only one thread may use. */
+	/*
+	 * Filters and argument specifications have states that only one thread may use. A damaged
+	 * header may deny the specifications.
+	 */
 	if (pipe->config.order != PIPELINE_BY_TASK || pipe->is_filtered ||
+	    pipe->data->args.has_specs ||
 	    (pipe->data->header.feat_mask & (FEAT_ARGUMENT | FEAT_RETVAL)))
 		return 1;
 	wanted = MIN(wanted, (size_t)(pipeline_bytes(pipe) / WORTH_BYTES + 1));

@@ -11,6 +11,7 @@
 
 static struct pipeline_config config;
 static struct recording rec;
+static const char *argspec;
 
 static int setup(void **state)
 {
@@ -40,6 +41,11 @@ static size_t threads(int nr_tasks, uint64_t bytes, size_t wanted)
 		recording_add_task(&rec, 100 + i, "a{}", 1000);
 	recording_finish(&rec);
 	assert_int_equal(data_open(&data, rec.dir, DEMANGLE_SIMPLE, NULL), 0);
+	if (argspec) {
+		arg_book_close(&data.args);
+		data.info.argspec = strdup(argspec);
+		assert_int_equal(arg_book_open(&data.args, &data, NULL), 0);
+	}
 	assert_int_equal(pipeline_open(&pipe, &data, &config, NULL), 0);
 	for (size_t i = 0; i < data.nr_tasks; i++)
 		data.tasks[i].data_bytes = bytes;
@@ -87,6 +93,12 @@ TEST_WITH(arguments, setup, teardown)
 		rec.features = features[i];
 		assert_int_equal(threads(1, 30 * MB, 8), 1);
 	}
+	/* The header denies them, but records may have payloads all the same. */
+	rec.features = 0;
+	argspec = "a@arg1";
+	assert_int_equal(threads(1, 30 * MB, 8), 1);
+	argspec = NULL;
+	assert_int_equal(threads(1, 30 * MB, 8), 8);
 }
 
 TEST_WITH(filters, setup, teardown)
