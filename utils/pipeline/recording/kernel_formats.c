@@ -66,6 +66,10 @@ int kernel_formats_load(struct kernel_formats *formats, const char *dir, struct 
 
 	if (formats->types)
 		return 1;
+	if (formats->damage.code) {
+		err_set(broken, formats->damage.code, "%s", formats->damage.text);
+		return 0;
+	}
 	snprintf(path, sizeof(path), "%s/kernel_header", dir);
 	if (access(path, F_OK) < 0)
 		return 0;
@@ -75,8 +79,11 @@ int kernel_formats_load(struct kernel_formats *formats, const char *dir, struct 
 	if (ret < 0)
 		return ret;
 	ret = kernel_formats_read(formats, &text, &why);
+	if (ret < 0)
+		kernel_formats_deinit(formats);
 	if (ret == -EBADMSG) {
-		err_set(broken, ret, "cannot read '%s': %s", path, why.text);
+		err_set(&formats->damage, ret, "cannot read '%s': %s", path, why.text);
+		err_set(broken, ret, "%s", formats->damage.text);
 		return 0;
 	}
 	return ret < 0 ? err_set_errno(err, ret, "cannot read '%s'", path) : ret;

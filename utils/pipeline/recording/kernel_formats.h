@@ -16,6 +16,7 @@
  * @text: the content of the file, into which the other members point
  * @types: the kinds of events, sorted by number
  * @places: by number below @nr_places: 1 + the index of the event's type; 0: unknown
+ * @damage: why kernel_formats_load() cannot use the file, if it is damaged
  */
 struct kernel_formats {
 	struct strbuf text;
@@ -24,11 +25,12 @@ struct kernel_formats {
 	size_t nr_types;
 	uint32_t *places;
 	size_t nr_places;
+	struct uft_err damage;
 };
 
 /*
  * Read kernel_header of the directory @dir, unless it was read already. A damaged file is reported
- * in @broken, and counts as missing.
+ * in @broken by each call, and counts as missing. One thread at a time may call this function.
  *
  * Returns 1, 0 if there is no file, or a negative errno with @err if it cannot be read.
  */

@@ -2,6 +2,7 @@
 #include "utils/pipeline/sources/src_kernel.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -439,8 +440,12 @@ static int open_files(const struct source_context *context, struct source_list *
 {
 	struct source_opening in = { context, list, err };
 	struct trace_data *data = context->data;
-	int ret = kernel_formats_load(&data->kernel, data->dir, context->broken, err);
+	int ret;
 
+	/* Several threads may open pipelines of one recording (`utrail show`). */
+	pthread_mutex_lock(&data->modules.lock);
+	ret = kernel_formats_load(&data->kernel, data->dir, context->broken, err);
+	pthread_mutex_unlock(&data->modules.lock);
 	if (ret <= 0)
 		return ret;
 	/* Views that only add up use nothing but calls from these files. */

@@ -106,6 +106,7 @@ TEST(a_file_is_read_once)
 	struct kernel_formats formats = { 0 };
 	struct strbuf text cleanup_strbuf = { 0 };
 	struct uft_err broken = { 0 };
+	struct uft_err again = { 0 };
 	struct uft_err err = { 0 };
 	char expected[128];
 	char path[64];
@@ -121,6 +122,11 @@ TEST(a_file_is_read_once)
 	assert_int_equal(err.code, 0);
 	snprintf(expected, sizeof(expected), "cannot read '%s': ", path);
 	assert_int_equal(strncmp(broken.text, expected, strlen(expected)), 0);
+	/* The next caller gets the error, too, and the file is not read again. */
+	unlink(path);
+	assert_int_equal(kernel_formats_load(&formats, dir, &again, &err), 0);
+	assert_int_equal(again.code, -EBADMSG);
+	assert_string_equal(again.text, broken.text);
 	kernel_formats_deinit(&formats);
 	kernel_header_put_layout(&text, &layout);
 	put_type(&text, "events/a/b/format", 5, "");
