@@ -98,7 +98,6 @@ struct pending_call {
  * @out_ns: the time when the task left the CPU, if it @is_out
  * @has_first: there was a call or an event of the scheduler
  * @has_record: there was a call
- * @inherits: calls may be open when the task, or the range, begins
  * @inherited_depth: the number of calls around the first record of a call
  * @wants_depth: after LOST, the next record tells the depth of the stack
  * @has_kernel: some of the calls may be the kernel's
@@ -126,7 +125,6 @@ struct stg_calls {
 	bool is_out;
 	bool has_first;
 	bool has_record;
-	bool inherits;
 	uint16_t inherited_depth;
 	bool wants_depth;
 	bool has_kernel;

@@ -137,7 +137,6 @@ static int change_space(struct stg_calls *calls, struct event *event, struct uft
 static void note_first_record(struct stg_calls *calls, struct event *event)
 {
 	calls->has_record = true;
-	calls->inherits = true;
 	calls->inherited_depth = event->depth;
 	if (event->type == EVENT_EXIT)
 		event->flags |= EVENT_INHERITED;

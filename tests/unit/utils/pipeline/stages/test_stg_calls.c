@@ -231,14 +231,12 @@ TEST(a_task_that_begins_within_calls)
 	begin(&s);
 	run(&s, "c}.2 d{.2 d}.2 b}.1@1100 a}.0",
 	    "c}@1000.0:2URI d{@1010.0:2 d}@1020.0:2=10/10 b}@1100.0:1=100/90UR a}@1110.0=110/10U");
-	assert_true(s.calls.inherits);
 	assert_int_equal(s.calls.inherited_depth, 2);
 	again(&s);
 	run(&s, "c{.2 c}.2 b}.1 a}.0",
 	    "c{@1000.0:2 c}@1010.0:2=10/10 b}@1020.0:1=20/10UR a}@1030.0=30/10U");
 	assert_int_equal(s.calls.inherited_depth, 2);
 	again(&s);
-	assert_false(s.calls.inherits);
 	run(&s, "~ ^", "~@1000.0(sched)O ^@1010.0=10/10(sched)O");
 	assert_true(s.calls.has_first);
 	assert_false(s.calls.has_record);
