@@ -214,6 +214,8 @@ def test_what_cannot_be_followed():
     proc = start_recording("threads")
     text = utrail("replay", "--follow", "-T", "step@trace_off").must(2).err
     assert "cannot follow a recording with trace_on or trace_off" in text
+    text = utrail("replay", "--follow", "-F", "step@if:retval==0").must(2).err
+    assert "cannot follow a recording with a condition on a return value" in text
     proc.wait(timeout=10)
 
 

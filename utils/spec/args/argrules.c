@@ -113,7 +113,7 @@ static int add_item(struct argrule *rule, const char *item, const struct argrule
 	return rule->module ? 0 : err_set_errno(err, -ENOMEM, "cannot read arguments");
 }
 
-/* Take the next item from *@items, which become NULL after the last one. */
+/* Take the next item from *@items, which becomes NULL after the last one. */
 static char *next_item(char **items)
 {
 	char *item = *items;
