@@ -9,9 +9,8 @@
 #include "utils/object/names/demangle_simple.h"
 
 /* The longest mangled name that is read. Real names are shorter. */
-#define MANGLED_MAX   (64U << 10)
-#define DEMANGLED_MAX (64U << 10)
-#define FULL_OPTIONS  (DMGL_PARAMS | DMGL_ANSI)
+#define MANGLED_MAX  (64U << 10)
+#define FULL_OPTIONS (DMGL_PARAMS | DMGL_ANSI)
 
 /*
  * Limited output of libiberty: a short name can stand for gigabytes. Only a longjmp() out of the

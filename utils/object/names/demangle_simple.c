@@ -13,12 +13,14 @@
 
 /*
  * @at: the next byte; it never goes back
+ * @start, @last: where the name, and the part that was written last, begin in @out
  * @mute: above 0, names are skipped and not written
  */
 struct skim {
 	const char *at;
 	struct strbuf *out;
 	size_t start;
+	size_t last;
 	unsigned mute;
 	unsigned depth;
 };
@@ -37,12 +39,16 @@ static bool take_prefix(struct skim *s, const char *text)
 	return true;
 }
 
+/* Write a part of the name. Returns false when the name becomes too long. */
 static bool put_scope(struct skim *s, const char *text, size_t len)
 {
 	if (s->mute)
 		return true;
+	if (s->out->len - s->start + strlen("::") + len > DEMANGLED_MAX)
+		return false;
 	if (s->out->len > s->start)
 		strbuf_addstr(s->out, "::");
+	s->last = s->out->len;
 	strbuf_add(s->out, text, len);
 	return true;
 }
@@ -370,11 +376,14 @@ static bool skip_expr(struct skim *s)
 	return go_deeper(s, skip_one_expr);
 }
 
-/* Write the name of a constructor or destructor: @prefix, and the last part of the name so far. */
+/*
+ * Write the name of a constructor or destructor: @prefix, and the last part of the name so far. An
+ * abbreviation was written as one text, but has several parts.
+ */
 static bool put_class_again(struct skim *s, const char *prefix)
 {
 	struct strbuf again cleanup_strbuf = { 0 };
-	const char *last = strbuf_str(s->out) + s->start;
+	const char *last = strbuf_str(s->out) + s->last;
 
 	if (s->mute)
 		return true;
@@ -576,7 +585,7 @@ static bool skim_special(struct skim *s, bool *is_special)
 		if (!take_prefix(s, specials[i].code))
 			continue;
 		strbuf_addstr(s->out, specials[i].prefix);
-		s->start = s->out->len;
+		s->start = s->last = s->out->len;
 		return specials[i].skim(s);
 	}
 	/* Thunks are shown as their targets. */
@@ -590,7 +599,7 @@ static bool skim_special(struct skim *s, bool *is_special)
 
 bool demangle_simple(const char *mangled, struct strbuf *out)
 {
-	struct skim s = { .at = mangled, .out = out, .start = out->len };
+	struct skim s = { .at = mangled, .out = out, .start = out->len, .last = out->len };
 	bool is_special;
 
 	if (!take_prefix(&s, "_Z") || !skim_special(&s, &is_special) || out->len == s.start)

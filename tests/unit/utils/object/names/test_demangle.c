@@ -201,6 +201,22 @@ TEST(monsters)
 	assert_string_equal(strbuf_str(&out), twice);
 }
 
+/* Each constructor repeats the last part of the name: the readable name grows without limit. */
+TEST(constructors_of_constructors)
+{
+	struct strbuf name cleanup_strbuf = { 0 };
+
+	check(DEMANGLE_SIMPLE, "_ZN1AC1C1D1Ev", "A::A::A::~A");
+	check(DEMANGLE_SIMPLE, "_ZNSdC1Ev", "std::basic_iostream::basic_iostream");
+	check(DEMANGLE_SIMPLE, "_ZTVN1AC1E", "__vtable__A::A");
+	strbuf_addstr(&name, "_ZN30000");
+	strbuf_addchars(&name, 'a', 30000);
+	for (int i = 0; i < 10000; i++)
+		strbuf_addstr(&name, "C1");
+	strbuf_addstr(&name, "Ev");
+	check(DEMANGLE_SIMPLE, strbuf_str(&name), strbuf_str(&name));
+}
+
 /*
  * Names that clang writes for every std::vector and that libiberty cannot read; and other hard
  * names.
