@@ -445,6 +445,7 @@ FIELDS = [
     'take_counted(counted{name="me"s, count=10}, 10) = counted{name="me"s, count=10};',
     f"take_huge({HUGE}, 11) = {HUGE};",
     f"take_long_names(long_names{{{LONG}, ...}}, 12) = long_names{{{LONG}, ...}};",
+    "take_tailed(tailed{nr=3}, 13) = tailed{nr=3};",
 ]
 
 

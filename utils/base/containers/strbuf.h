@@ -57,6 +57,18 @@ static inline void strbuf_reset(struct strbuf *sb)
 }
 
 /*
+ * Keep the first @len bytes. A buffer that has fewer stays as it is: when memory was short, it may
+ * lack the text that the caller wants to drop.
+ */
+static inline void strbuf_cut(struct strbuf *sb, size_t len)
+{
+	if (len >= sb->len)
+		return;
+	sb->len = len;
+	sb->data[len] = '\0';
+}
+
+/*
  * A list of strings in a buffer, each with its NUL. strbuf_list_next() returns the string after
  * @at, or NULL at the end. If @at is NULL, it returns the first string.
  */

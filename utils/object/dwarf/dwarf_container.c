@@ -355,7 +355,7 @@ static bool put_pointer(struct shaping *s, Dwarf_Die *die, const struct dwarf_la
 		strbuf_addf(&s->out, "q%u:%s;", offset + pointer.offset, layout->name);
 	if (type_argument(s->loader, die, 0, &type) && put_type(s, &type, 0, nesting))
 		return true;
-	s->out.len = start;
+	strbuf_cut(&s->out, start);
 	s->nr = nr;
 	strbuf_addf(&s->out, "m%u.1:%s;", offset + pointer.offset, layout->name);
 	if (!begin_node(s))
@@ -631,7 +631,7 @@ static bool put_container(struct shaping *s, Dwarf_Die *die, uint32_t offset, un
 		*is_one = true;
 		if (put_layout(s, die, layout, offset, nesting + 1))
 			return true;
-		s->out.len = start;
+		strbuf_cut(&s->out, start);
 		s->nr = nr;
 	}
 	return false;
@@ -657,7 +657,7 @@ static bool put_struct(struct shaping *s, Dwarf_Die *die, const char *key, uint3
 		if (put_type(s, &fields[i].type, fields[i].offset, nesting + 1) &&
 		    s->nr + (nr - i - 1) <= SHAPE_NODES_MAX && s->out.len < SHAPE_TEXT)
 			continue;
-		s->out.len = start;
+		strbuf_cut(&s->out, start);
 		s->nr = before;
 		if (!begin_node(s))
 			return false;
@@ -680,7 +680,7 @@ static bool put_class(struct shaping *s, Dwarf_Die *die, uint32_t offset, unsign
 		return false;
 	if (put_struct(s, die, type.fields, type.bytes, offset, nesting))
 		return true;
-	s->out.len = start;
+	strbuf_cut(&s->out, start);
 	s->nr = nr;
 	return false;
 }

@@ -136,7 +136,7 @@ static void put_array(struct making *m, Dwarf_Die *member, Dwarf_Die *array, uin
 	put_name(m, member, offset);
 	if (nr == 0 || (uint64_t)offset + (uint64_t)nr * element.bytes > m->bytes ||
 	    !put_type(&element, &m->text)) {
-		m->text.len = start;
+		strbuf_cut(&m->text, start);
 		return;
 	}
 	strbuf_addf(&m->text, "*%u", nr);
@@ -189,7 +189,7 @@ static void put_field(struct making *m, Dwarf_Die *member, uint32_t base, uint32
 	put_name(m, member, offset);
 	if ((uint64_t)offset + type.bytes > m->bytes ||
 	    (!put_boxed(m, member, &type, offset) && !put_type(&type, &m->text)))
-		m->text.len = start;
+		strbuf_cut(&m->text, start);
 	else
 		m->nr++;
 }

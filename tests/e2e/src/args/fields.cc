@@ -112,6 +112,12 @@ struct long_names {
 		a_field_with_a_name_that_is_far_longer_than_necessary_6;
 };
 
+/* The last member has no bytes, so it is not shown. */
+struct tailed {
+	int nr;
+	int tail[];
+};
+
 #define TAKE(name, type)              \
 	KEPT type name(type t, int n) \
 	{                             \
@@ -132,6 +138,7 @@ TAKE(take_untagged, untagged)
 TAKE(take_counted, counted)
 TAKE(take_huge, huge)
 TAKE(take_long_names, long_names)
+TAKE(take_tailed, tailed)
 
 int global;
 
@@ -164,5 +171,6 @@ int main()
 	take_counted({ "me", 10 }, 10);
 	take_huge({ { 1, 2, 3 }, { 4 } }, 11);
 	take_long_names({ 1, 2, 3, 4, 5, 6 }, 12);
+	take_tailed({ 3 }, 13);
 	return 0;
 }

@@ -22,6 +22,20 @@ TEST(append)
 	assert_false(strbuf_oom(&sb));
 }
 
+TEST(cut)
+{
+	struct strbuf sb cleanup_strbuf = { 0 };
+
+	strbuf_cut(&sb, 0);
+	strbuf_addstr(&sb, "abc");
+	strbuf_cut(&sb, 3);
+	strbuf_cut(&sb, sb.len - 4);
+	assert_string_equal(strbuf_str(&sb), "abc");
+	strbuf_cut(&sb, 1);
+	assert_string_equal(strbuf_str(&sb), "a");
+	assert_int_equal(sb.len, 1);
+}
+
 TEST(decimal)
 {
 	static const struct {
