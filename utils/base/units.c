@@ -127,8 +127,8 @@ void format_time(uint64_t time_ns, struct strbuf *out)
 	strbuf_addu64(out, time_ns / shown[i].scale);
 	if (thousandths) {
 		strbuf_addf(out, ".%03u", (unsigned)thousandths);
-		while (out->data[out->len - 1] == '0')
-			out->data[--out->len] = '\0';
+		while (!strbuf_oom(out) && out->data[out->len - 1] == '0')
+			strbuf_cut(out, out->len - 1);
 	}
 	strbuf_addstr(out, shown[i].name);
 }

@@ -89,7 +89,7 @@ static int put_below(const struct graph *graph, const struct tree_node *top, str
 			node = node->parent;
 			depth--;
 			if (node != top && has_siblings(node))
-				indent.len -= 3;
+				strbuf_cut(&indent, indent.len - strlen(" | "));
 		}
 		if (node == top)
 			break;

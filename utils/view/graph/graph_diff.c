@@ -172,7 +172,7 @@ static int put_text(const struct tree_node *root, const struct graph_diff_config
 		}
 		for (; node != root && !node->next; node = node->parent) {
 			if (node->parent != root)
-				indent.len -= 2;
+				strbuf_cut(&indent, indent.len - strlen("  "));
 		}
 		node = node == root ? NULL : node->next;
 	}

@@ -186,7 +186,7 @@ static int put_tasks(const struct graph *graph, const struct graph_tasks *tasks,
 		while (node != top && !node->next) {
 			node = node->parent;
 			if (node != top)
-				indent.len -= strlen(indent_below(node, top));
+				strbuf_cut(&indent, indent.len - strlen(indent_below(node, top)));
 		}
 		if (node == top)
 			break;
