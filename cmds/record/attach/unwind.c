@@ -141,6 +141,7 @@ bool unwind_module(struct unwinder *u, uint64_t pc, struct unwind_module *out)
 	Dwfl_Module *module = dwfl_addrmodule(u->dwfl, pc);
 	GElf_Addr bias = 0;
 	Dwarf_Addr start, end;
+	size_t size = 0;
 	Elf *elf = module ? dwfl_module_getelf(module, &bias) : NULL;
 
 	if (!elf)
@@ -150,7 +151,8 @@ bool unwind_module(struct unwinder *u, uint64_t pc, struct unwind_module *out)
 	if (pc < start || pc >= end)
 		return false;
 	out->bias = bias;
-	out->file = (struct elf_file){ .fd = -1, .elf = elf };
+	elf_rawfile(elf, &size);
+	out->file = (struct elf_file){ .fd = -1, .elf = elf, .size = size };
 	return out->path && gelf_getehdr(elf, &out->file.head);
 }
 

@@ -11,6 +11,7 @@
 #include <link.h>
 #include <pthread.h>
 #include <sys/auxv.h>
+#include <sys/stat.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -336,6 +337,7 @@ TEST_WITH(the_module_of_an_address_is_told, setup, teardown)
 	struct place *p = *state;
 	const struct mapping *libc = maps_find(&p->maps, (uintptr_t)in_libc());
 	struct unwind_module m = { 0 };
+	struct stat st;
 
 	begin(p);
 	assert_true(unwind_module(p->u, (uintptr_t)walk, &m));
@@ -345,6 +347,8 @@ TEST_WITH(the_module_of_an_address_is_told, setup, teardown)
 	assert_non_null(m.file.elf);
 	assert_int_equal(m.file.head.e_machine, EM_X86_64);
 	assert_true(m.file.head.e_shnum > 0);
+	assert_int_equal(stat(path_of_self(), &st), 0);
+	assert_int_equal(m.file.size, st.st_size);
 	assert_true(unwind_module(p->u, (uintptr_t)in_libc(), &m));
 	assert_string_equal(m.path, libc->path);
 	assert_int_equal(m.bias, real_bias(in_libc()));
