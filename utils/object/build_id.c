@@ -4,6 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
+/*
+ * The most bytes of notes that are read. Notes of a damaged file may overlap, and libelf keeps a
+ * copy of each until the file is closed.
+ */
+#define NOTES_MAX (1U << 20)
+
 static void put_hex(const unsigned char *bytes, size_t len, char *hex)
 {
 	static const char digits[] = "0123456789abcdef";
@@ -34,12 +40,22 @@ static bool find_in_notes(Elf_Data *notes, char *hex)
 	return false;
 }
 
-static bool find_in_sections(const struct elf_file *file, char *hex)
+/* Count @bytes of notes. Returns false when they are more than @left: such notes are skipped. */
+static bool take_notes(uint64_t bytes, uint64_t *left)
+{
+	if (bytes > *left)
+		return false;
+	*left -= bytes;
+	return true;
+}
+
+static bool find_in_sections(const struct elf_file *file, uint64_t *left, char *hex)
 {
 	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(file->elf, scn)) != NULL;) {
 		GElf_Shdr head;
 
-		if (!gelf_getshdr(scn, &head) || head.sh_type != SHT_NOTE)
+		if (!gelf_getshdr(scn, &head) || head.sh_type != SHT_NOTE ||
+		    !take_notes(head.sh_size, left))
 			continue;
 
 		Elf_Data *notes = elf_getdata(scn, NULL);
@@ -51,12 +67,12 @@ static bool find_in_sections(const struct elf_file *file, char *hex)
 }
 
 /* Files without section headers have their notes in segments. */
-static bool find_in_segments(const struct elf_file *file, char *hex)
+static bool find_in_segments(const struct elf_file *file, uint64_t *left, char *hex)
 {
 	GElf_Phdr segment;
 
 	for (size_t i = 0; elf_next_segment(file, &i, &segment);) {
-		if (segment.p_type != PT_NOTE)
+		if (segment.p_type != PT_NOTE || !take_notes(segment.p_filesz, left))
 			continue;
 
 		Elf_Data *notes = elf_getdata_rawchunk(file->elf, segment.p_offset,
@@ -70,9 +86,11 @@ static bool find_in_segments(const struct elf_file *file, char *hex)
 
 void elf_build_id(const struct elf_file *file, char hex[static BUILD_ID_HEX_SIZE])
 {
+	uint64_t left = NOTES_MAX;
+
 	hex[0] = '\0';
-	if (!find_in_sections(file, hex))
-		find_in_segments(file, hex);
+	if (!find_in_sections(file, &left, hex))
+		find_in_segments(file, &left, hex);
 }
 
 int object_build_id(const char *path, char hex[static BUILD_ID_HEX_SIZE], struct uft_err *err)

@@ -155,6 +155,11 @@ static int load_sections(struct code *code)
 	 * on them.
 	 */
 	static const char *const frames[] = { ".eh_frame", ".eh_frame_hdr" };
+	/*
+	 * Sections of a damaged file may overlap. Together they must not need more memory than the
+	 * file has bytes.
+	 */
+	uint64_t left = code->file->size;
 	int ret = 0;
 
 	for (Elf_Scn *scn = NULL; ret == 0 && (scn = elf_nextscn(code->file->elf, scn)) != NULL;) {
@@ -164,8 +169,10 @@ static int load_sections(struct code *code)
 		if (!is_in_memory(scn, &head))
 			continue;
 		name = name_of(code, &head);
-		if (!elf_name_is_one_of(name, frames, ARRAY_SIZE(frames)))
-			ret = add_section(code, scn, &head, name);
+		if (elf_name_is_one_of(name, frames, ARRAY_SIZE(frames)) || head.sh_size > left)
+			continue;
+		left -= head.sh_size;
+		ret = add_section(code, scn, &head, name);
 	}
 	return ret;
 }

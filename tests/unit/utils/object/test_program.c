@@ -108,3 +108,24 @@ TEST(build_ids)
 	assert_string_equal(hex, "");
 	assert_int_equal(object_build_id("/dev/null", hex, NULL), -ENOEXEC);
 }
+
+/* A file may have a thousand sections of notes that all have its size. */
+TEST(large_notes_are_skipped)
+{
+	static const char note[] = "\4\0\0\0\4\0\0\0\3\0\0\0GNU\0\1\xab\xcd\xef";
+	static char large[2U << 20];
+	struct elf_image img cleanup_image = { 0 };
+	char path[64];
+	char hex[BUILD_ID_HEX_SIZE];
+
+	memcpy(large, note, sizeof(note) - 1);
+	large[sizeof(note) - 2] = 0x11;
+	image_section(&img, ".note", (Elf64_Shdr){ .sh_type = SHT_NOTE }, large, sizeof(large));
+	image_section(&img, ".note", (Elf64_Shdr){ .sh_type = SHT_NOTE }, note, sizeof(note) - 1);
+	image_finish(&img);
+	int fd cleanup_fd = image_file(img.data.data, img.data.len, path);
+
+	assert_true(fd >= 0);
+	assert_int_equal(object_build_id(path, hex, NULL), 0);
+	assert_string_equal(hex, "01abcdef");
+}

@@ -74,6 +74,30 @@ static void check(const struct sample *sample, const struct symtab *names, const
 	assert_string_equal(strbuf_str(&text), expected);
 }
 
+/* Four sections have the same bytes of the file. The bytes of one of them are read. */
+TEST(overlapping_sections)
+{
+	static char data[1U << 16];
+	struct elf_image img cleanup_image = { 0 };
+	struct elf_file file cleanup_elf_file = ELF_FILE_CLOSED;
+	struct code code cleanup_code = { 0 };
+	const Elf64_Shdr head = { .sh_type = SHT_PROGBITS,
+				  .sh_flags = SHF_ALLOC,
+				  .sh_addr = DATA_ADDR,
+				  .sh_size = sizeof(data) };
+
+	image_section(&img, ".data", head, data, sizeof(data));
+	for (int i = 0; i < 3; i++) {
+		unsigned sec = image_section(&img, ".data", head, "", 0);
+
+		img.sections[sec].sh_offset = img.sections[1].sh_offset;
+	}
+	image_finish(&img);
+	assert_int_equal(elf_file_open_image(&file, img.data.data, img.data.len), 0);
+	assert_int_equal(code_load(&file, &code), 0);
+	assert_int_equal(code.nr_sections, 1);
+}
+
 TEST(symbols)
 {
 	/* f: inc %eax; ret. nops. g: ret */
