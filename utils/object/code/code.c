@@ -413,6 +413,7 @@ static int sort_funcs(struct code *code)
 			last->name = func->name;
 		last->has_frames |= func->has_frames;
 		last->is_framed |= func->is_framed;
+		last->has_own_unwinder |= func->has_own_unwinder;
 	}
 	code->nr_funcs = kept;
 	return 0;

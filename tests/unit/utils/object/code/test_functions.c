@@ -98,6 +98,37 @@ TEST(overlapping_sections)
 	assert_int_equal(code.nr_sections, 1);
 }
 
+/* The symbol of a function is longer than the range that its call frame information has. */
+TEST(own_unwinder_of_a_longer_symbol)
+{
+	/* A CIE with a personality routine at address 1, and an FDE for two bytes of f. */
+	static const struct __attribute__((packed)) {
+		uint32_t cie_bytes;
+		uint32_t cie_id;
+		char cie[20];
+		uint32_t fde_bytes;
+		uint32_t to_cie;
+		uint64_t start;
+		uint64_t len;
+		uint32_t nothing;
+	} frames = { 24, 0, "\1zPR\0\1\x78\x10\x0a\0\1\0\0\0\0\0\0\0\0", 24, 32, TEXT_ADDR, 2, 0 };
+	struct elf_image img cleanup_image = { 0 };
+	struct elf_file file cleanup_elf_file = ELF_FILE_CLOSED;
+	struct code code cleanup_code = { 0 };
+
+	image_section(&img, ".eh_frame",
+		      (Elf64_Shdr){ .sh_type = SHT_PROGBITS,
+				    .sh_flags = SHF_ALLOC,
+				    .sh_addr = DATA_ADDR },
+		      &frames, sizeof(frames));
+	make(&img, &(struct sample){ TEXT("\xff\xc0\x90\xc3"), { { "f", 0, 4, 0 } } });
+	assert_int_equal(elf_file_open_image(&file, img.data.data, img.data.len), 0);
+	assert_int_equal(code_load(&file, &code), 0);
+	assert_int_equal(code.nr_funcs, 1);
+	assert_int_equal(code.funcs[0].end, TEXT_ADDR + 4);
+	assert_true(code.funcs[0].has_own_unwinder);
+}
+
 TEST(symbols)
 {
 	/* f: inc %eax; ret. nops. g: ret */
