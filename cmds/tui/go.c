@@ -105,7 +105,7 @@ static int make_sum(struct tui *tui, const char *name)
 	tui->sum.wants_details = true;
 	if (ret == 0)
 		ret = graph_add_calls(&tui->sum, root, name);
-	return ret == 0 && tui->sum.roots[0]->first ? tree_sort(tui->sum.roots[0]->first) : ret;
+	return ret == 0 ? tree_sort(tui->sum.roots[0]) : ret;
 }
 
 /*
@@ -120,8 +120,7 @@ static int make_func(struct tui *tui, const char *name, struct uft_err *err)
 	if (!tui->sum.roots[0]->first)
 		return 0;
 	prepare_graph(tui, &tui->func);
-	return graph_view_func(&tui->func, &tui->program, tui->sum.roots[0]->first, tui->func_name,
-			       err);
+	return graph_view_func(&tui->func, &tui->program, tui->sum.roots[0], tui->func_name, err);
 }
 
 int go_graph_of_func(struct tui *tui, const struct func *func, struct uft_err *err)

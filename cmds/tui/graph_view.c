@@ -207,7 +207,7 @@ static void add_branch(const struct graph_view *view, uint32_t at, struct strbuf
 
 	if (!has_siblings(view, at)) {
 		if (folds) {
-			out->len--;
+			strbuf_cut(out, out->len - 1);
 			strbuf_addstr(out, mark);
 		}
 		return;
@@ -512,7 +512,7 @@ static int add_path(struct graph_view *view, uint32_t section, const struct grap
 static uint32_t find_call(const struct graph_view *whole, uint32_t at, const char *name)
 {
 	while (at < whole->nr_items &&
-	       !(whole->items[at].func && strcmp(whole->items[at].func->name, name) == 0))
+	       !(whole->items[at].func && func_is_called(whole->items[at].func, name)))
 		at++;
 	return at;
 }
@@ -560,8 +560,8 @@ int graph_view_func(struct graph_view *view, const struct graph_view *whole,
 		ret = add_text(view, "");
 	if (ret == 0)
 		ret = add_text(view, "========== Call Graph ==========");
-	if (ret == 0)
-		ret = add_section(view, sum);
+	for (const struct tree_node *top = sum->first; ret == 0 && top; top = top->next)
+		ret = add_section(view, top);
 	return end_making(view, ret, err);
 }
 

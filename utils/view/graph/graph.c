@@ -134,7 +134,7 @@ static int show_program(const struct graph *graph, const struct session *session
 	return put_tree(graph, root, name, sink);
 }
 
-/* The calls of one function, without those within another call of the function. */
+/* The calls of the functions of one name, without those within another such call. */
 struct occurrences {
 	struct tree_node **nodes;
 	size_t nr;
@@ -226,22 +226,27 @@ static int put_backtraces(const struct graph *graph, const struct occurrences *f
 	return ret;
 }
 
-/* Show all calls of the function as one tree. */
+/*
+ * Show all calls of a function as one tree. Several functions may have the same other name, like
+ * "m::f" for those of two crates. Each of them gets a tree.
+ */
 static int show_subtree(const struct graph *graph, const struct tree *tree,
 			const struct occurrences *found, struct sink *sink)
 {
 	struct tree sum cleanup_tree = { 0 };
-	struct tree_node *top = NULL;
 	int ret = tree_init(&sum, tree->pipe, NULL);
 
 	sum.wants_details = tree->wants_details;
-	for (size_t i = 0; ret == 0 && i < found->nr; i++) {
-		top = tree_add_subtree(&sum, sum.roots[0], found->nodes[i]);
-		ret = top ? 0 : -ENOMEM;
-	}
+	for (size_t i = 0; ret == 0 && i < found->nr; i++)
+		ret = tree_add_subtree(&sum, sum.roots[0], found->nodes[i]) ? 0 : -ENOMEM;
 	if (ret == 0)
-		ret = tree_sort(top);
-	return ret == 0 ? put_tree(graph, top, top->func->name, sink) : ret;
+		ret = tree_sort(sum.roots[0]);
+
+	const struct tree_node *top = ret == 0 ? sum.roots[0]->first : NULL;
+
+	for (; ret == 0 && top; top = top->next)
+		ret = put_tree(graph, top, top->func->name, sink);
+	return ret;
 }
 
 /*

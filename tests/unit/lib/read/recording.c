@@ -59,6 +59,10 @@ void recording_finish(struct recording *rec)
 			    rec->has_fork && i == 'F' - 'A' ? "ork" : "");
 	for (int i = 0; i < 26; i++)
 		strbuf_addf(&syms, "%x 40 T %c\n", 0x1000 + i * 0x40, 'a' + i);
+	if (rec->symbols) {
+		strbuf_reset(&syms);
+		strbuf_addstr(&syms, rec->symbols);
+	}
 	recording_add_file(rec, "prog.sym", syms.data, syms.len);
 }
 

@@ -11,12 +11,14 @@
  * Describes a data directory with one program, "prog" at 0x400000: functions "a" to "z" of 64 bytes
  * each, and library calls "A" to "Z" of 16 bytes.
  *
+ * @symbols: the symbol file of the program, in place of these functions; NULL: these
  * @has_fork: "F" is called "fork", which is known to return twice
  * @big: byte order of the files; @version: of the records; @features: FEAT_* of the header
  */
 struct recording {
 	char dir[64];
 	struct strbuf task_txt;
+	const char *symbols;
 	bool has_fork;
 	bool big;
 	unsigned version;

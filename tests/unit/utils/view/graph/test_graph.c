@@ -117,6 +117,25 @@ TEST_WITH(one_function, setup, teardown)
 	assert_string_equal(run_for(-ENOENT), "");
 }
 
+TEST_WITH(several_functions_of_one_name, setup, teardown)
+{
+	shown.rec.symbols = "# path name: /x/prog\n"
+			    "1000 40 T _ZN1a1m1f17h0123456789abcdefE\n"
+			    "1040 40 T _ZN1b1m1f17h0123456789abcdefE\n"
+			    "1080 40 T c\n";
+	recording_add_task(&shown.rec, 100, "b{c{}}a{}", 1000);
+	config.func = "m::f";
+	config.fields = "none";
+	assert_string_equal(strstr(run(), "========== FUNCTION"),
+			    "========== FUNCTION CALL GRAPH ==========\n"
+			    "(1) b::m::f\n"
+			    "(1) c\n"
+			    "\n"
+			    "========== FUNCTION CALL GRAPH ==========\n"
+			    "(1) a::m::f\n"
+			    "\n");
+}
+
 TEST_WITH(all_fields, setup, teardown)
 {
 	recording_add_task(&shown.rec, 100, "a{b{ }b{}}", 1000);
