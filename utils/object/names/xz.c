@@ -11,7 +11,14 @@
 
 static int lzma_errno(lzma_ret ret)
 {
-	return ret == LZMA_MEM_ERROR || ret == LZMA_MEMLIMIT_ERROR ? -ENOMEM : -EINVAL;
+	switch (ret) {
+	case LZMA_MEM_ERROR:
+		return -ENOMEM;
+	case LZMA_MEMLIMIT_ERROR: /* the stream wants more than DECODER_MEMORY_MAX */
+		return -EFBIG;
+	default:
+		return -EINVAL;
+	}
 }
 
 int xz_decode(const void *data, size_t len, size_t max_bytes, struct strbuf *out)

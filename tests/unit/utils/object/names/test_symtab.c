@@ -204,6 +204,25 @@ TEST(other_machines)
 }
 
 #if HAVE_LZMA
+/*
+ * Change a stream so that unpacking needs 4 GiB ("The .xz File Format", 3.1 "Block Header", and
+ * 5.3.1 "LZMA2").
+ */
+static void want_large_dictionary(uint8_t *packed)
+{
+	uint8_t *block = packed + LZMA_STREAM_HEADER_SIZE;
+	size_t crc_at = lzma_block_header_size_decode(block[0]) - 4;
+	uint8_t *filter = memmem(block, crc_at, "\x21\1", 2);
+
+	assert_non_null(filter);
+	filter[2] = 40;
+
+	uint32_t crc = lzma_crc32(block, crc_at, 0);
+
+	for (int i = 0; i < 4; i++)
+		block[crc_at + i] = crc >> i * 8;
+}
+
 TEST(mini_debug_info)
 {
 	struct elf_image inner cleanup_image = { 0 };
@@ -233,6 +252,8 @@ TEST(mini_debug_info)
 	char *at = memmem(outer.data.data, outer.data.len, packed, packed_len);
 
 	memset(at + packed_len / 2, 0x55, packed_len / 4);
+	check(&outer, "1000/4 T api\n");
+	want_large_dictionary((uint8_t *)at);
 	check(&outer, "1000/4 T api\n");
 }
 #endif
