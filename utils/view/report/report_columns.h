@@ -28,7 +28,10 @@ enum report_needs {
 	REPORT_NEEDS_HIST = 4,
 };
 
-/* @cells: NULL, or the functions of a column whose number of cells depends on the recording */
+/*
+ * @cells: NULL, or the functions of a column whose number of cells depends on the recording
+ * @is_text: the cells are strings in JSON, even those that consist of digits
+ */
 struct report_column {
 	struct column column;
 	void (*put)(const struct report_row *row, const struct report_layout *layout,
@@ -37,6 +40,7 @@ struct report_column {
 			struct sink *sink);
 	unsigned needs;
 	const struct report_cells *cells;
+	bool is_text;
 };
 
 struct report_cells {

@@ -17,10 +17,8 @@ static bool is_number(const char *text)
 	return text[whole] == '\0';
 }
 
-static void put_value(const char *cell, struct sink *sink)
+static void put_value(const char *cell, bool is_text, struct sink *sink)
 {
-	bool is_text = !is_number(cell);
-
 	sink_either(sink, is_text, "\"", "");
 	sink_str(sink, cell);
 	sink_either(sink, is_text, "\"", "");
@@ -59,7 +57,10 @@ static void put_row(const struct report *report, const struct report_layout *lay
 		sink_lit(sink, ",\"");
 		sink_str(sink, column->column.name);
 		sink_lit(sink, "\":");
-		put_value(cell_text(cells, text), sink);
+
+		const char *cell = cell_text(cells, text);
+
+		put_value(cell, column->is_text || !is_number(cell), sink);
 	}
 	strbuf_reset(text);
 	sink_lit(sink, "}");

@@ -178,6 +178,15 @@ TEST_WITH(processors, setup, teardown)
 				   "      2      0000000a    1/3     linux:schedule\n");
 }
 
+TEST_WITH(processors_are_text_in_json, setup, teardown)
+{
+	add_two_processors();
+	config.format = REPORT_JSON;
+	config.sort_keys = "func";
+	assert_non_null(strstr(run(), "{\"name\":\"b\",\"cpu-count\":1,\"cpu-mask\":\"00000002\","
+				      "\"cpu-list\":\"1\"}"));
+}
+
 #define CPU_HEADING                                   \
 	"  CPU Count  CPU MASK  CPU LIST  Function\n" \
 	"  =========  ========  ========  ====================\n"
