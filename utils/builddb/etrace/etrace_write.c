@@ -196,7 +196,8 @@ static int put_close(struct etrace_writer *writer, int32_t pid, const struct pro
 		if (etrace_fds_close(&writer->fds, pid, fd) < 0 ||
 		    etrace_fds_close(&writer->hidden, pid, fd) < 0)
 			return -ENOMEM;
-		fd = etrace_fds_next(&writer->fds, pid, fd + 1);
+		/* A search for the descriptor after the largest one would begin at 0. */
+		fd = fd < act->numbers[1] ? etrace_fds_next(&writer->fds, pid, fd + 1) : -1;
 	}
 	return 0;
 }
