@@ -437,11 +437,12 @@ static bool open_file(struct dwarf_split *split, struct dwarf_splits *splits, co
 {
 	struct parts parts = { 0 };
 	char path[PATH_MAX];
+	bool is_absolute = *name == '/';
 
-	if (*name == '/')
+	if (is_absolute)
 		dir_len = 0;
-	if (snprintf(path, sizeof(path), "%.*s%s%s", (int)dir_len, dir, dir_len ? "/" : "", name) >=
-		    (int)sizeof(path) ||
+	if (snprintf(path, sizeof(path), "%.*s%s%s", (int)dir_len, dir, is_absolute ? "" : "/",
+		     name) >= (int)sizeof(path) ||
 	    elf_file_open(&split->file, path, NULL) < 0)
 		return false;
 	if (take_bytes(splits, split->file.size)) {
@@ -496,7 +497,7 @@ bool dwarf_split_open(struct dwarf_splits *splits, Dwarf_CU *unit, Dwarf_Die *sk
 	const char *base = path_base(name);
 
 	if (open_packed(split, splits, skeleton, id) ||
-	    (dir && open_file(split, splits, dir, strlen(dir), name, skeleton, id)) ||
+	    (dir && *dir && open_file(split, splits, dir, strlen(dir), name, skeleton, id)) ||
 	    open_file(split, splits, slash ? splits->path : ".", beside, name, skeleton, id) ||
 	    (base != name &&
 	     open_file(split, splits, slash ? splits->path : ".", beside, base, skeleton, id)))
