@@ -58,7 +58,7 @@ void *blocks_take(struct blocks *blocks, size_t bytes)
 {
 	void *block = NULL;
 
-	if (blocks->base && bytes <= blocks->bytes) {
+	if (blocks->base && bytes <= blocks->bytes - BLOCK_ALIGN) {
 		pthread_mutex_lock(&blocks->lock);
 		if (blocks->nr_free)
 			block = blocks->base + blocks->free_list[--blocks->nr_free] * blocks->bytes;

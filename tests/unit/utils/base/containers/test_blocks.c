@@ -57,6 +57,23 @@ TEST(others_go_by_malloc)
 	blocks_deinit(&nothing);
 }
 
+/* The unused line after a block belongs to no object. */
+TEST(larger_by_less_than_a_line)
+{
+	struct blocks blocks;
+
+	assert_int_equal(blocks_init(&blocks, 1, 128), 0);
+
+	void *larger = blocks_take(&blocks, 129);
+	void *block = blocks_take(&blocks, 128);
+
+	assert_ptr_not_equal(larger, blocks.base);
+	assert_ptr_equal(block, blocks.base);
+	blocks_give(&blocks, larger);
+	blocks_give(&blocks, block);
+	blocks_deinit(&blocks);
+}
+
 TEST(too_many)
 {
 	struct blocks blocks;
