@@ -149,7 +149,8 @@ int known_symbols_load(const struct record_settings *settings, const struct know
 	struct asked asked = { settings, path_base(known->path) };
 	int ret = symbols_load(settings, known->path, known->build_id, out);
 
-	if (known->unnamed.nr)
+	/* If the symbols cannot be read, all functions of the file may be in @unnamed. */
+	if (ret != -ENOMEM && known->unnamed.nr)
 		ret = symtab_add_all(out, &known->unnamed);
 	if (ret == 0 && settings->filters->nr)
 		ret = aliases_prefer_filtered(out, settings->filters, settings->demangle,
