@@ -1,4 +1,4 @@
-/* A random number for hashes (see hash.h). */
+/* A random number for hashes, and hashes of bytes (see hash.h). */
 #include "utils/base/containers/hash.h"
 
 #include <string.h>
@@ -17,4 +17,31 @@ uint64_t hash_seed(void)
 		return 1;
 	memcpy(halves, random, sizeof(halves));
 	return (halves[0] ^ (halves[1] << 32 | halves[1] >> 32)) * 0xbf58476d1ce4e5b9ULL | 1;
+}
+
+/*
+ * The second product makes differences depend on the seed. With the first one alone, a flipped
+ * highest bit of a word would always flip the same bits of the result, and the next word could flip
+ * them back.
+ */
+static uint64_t add_word(uint64_t hash, uint64_t word, uint64_t seed)
+{
+	hash = (hash ^ word) * 0x9e3779b97f4a7c15ULL;
+	return (hash ^ hash >> 32) * seed;
+}
+
+uint32_t hash_bytes(const void *bytes, size_t len, uint64_t seed)
+{
+	const char *at = bytes;
+	uint64_t hash = seed ^ len;
+	uint64_t word;
+
+	for (; len >= sizeof(word); at += sizeof(word), len -= sizeof(word)) {
+		memcpy(&word, at, sizeof(word));
+		hash = add_word(hash, word, seed);
+	}
+	word = 0;
+	if (len)
+		memcpy(&word, at, len);
+	return hash_fold(add_word(hash, word, seed), seed);
 }

@@ -1,10 +1,11 @@
 /*
- * Hashes for tables whose keys come from untrusted input: an attacker cannot predict collisions of
- * numbers. Collisions of strings (strmap.c) depend only on the seed's lowest byte.
+ * Hashes for tables whose keys come from untrusted input: an attacker who does not know the seed
+ * cannot predict collisions.
  */
 #ifndef UTRAIL_BASE_HASH_H
 #define UTRAIL_BASE_HASH_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /*
@@ -26,5 +27,8 @@ static inline uint32_t hash_number(uint64_t number, uint64_t seed)
 {
 	return hash_fold((number ^ seed) * 0x9e3779b97f4a7c15ULL, seed);
 }
+
+/* Returns 32 bits for the @len bytes at @bytes, which may have any alignment. */
+uint32_t hash_bytes(const void *bytes, size_t len, uint64_t seed);
 
 #endif

@@ -15,23 +15,13 @@ void strmap_deinit(struct strmap *map)
 	*map = (struct strmap){ 0 };
 }
 
-/* FNV-1a, which starts with @seed instead of its constant. */
-static size_t hash_of(const char *key, uint64_t seed)
-{
-	uint64_t hash = seed;
-
-	for (; *key; key++)
-		hash = (hash ^ (unsigned char)*key) * 0x100000001b3ULL;
-	return hash_fold(hash, seed);
-}
-
 /*
  * Find the slot of @key, or the free slot for it. The search ends, since at most half of the slots
  * are taken.
  */
 static struct strmap_slot *find_string_slot(const struct strmap *map, const char *key)
 {
-	size_t at = hash_of(key, map->seed) & (map->nr_slots - 1);
+	size_t at = hash_bytes(key, strlen(key), map->seed) & (map->nr_slots - 1);
 
 	while (map->slots[at].key && strcmp(map->slots[at].key, key) != 0)
 		at = (at + 1) & (map->nr_slots - 1);

@@ -5,13 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "utils/base/containers/hash.h"
+
 #define FIRST_SLOTS 64
 
 struct pending_entry {
 	struct pending_entry *next;
-	uint64_t hash;
 	uint64_t time_ns;
 	size_t len;
+	uint32_t hash;
 	unsigned char key[];
 };
 
@@ -29,22 +31,12 @@ void pending_deinit(struct pending *pending)
 	*pending = (struct pending){ 0 };
 }
 
-/* FNV-1a with the upper half folded into the lower one. */
-static uint64_t hash_of(const unsigned char *key, size_t len)
-{
-	uint64_t hash = 0xcbf29ce484222325ULL;
-
-	for (size_t i = 0; i < len; i++)
-		hash = (hash ^ key[i]) * 0x100000001b3ULL;
-	return hash ^ hash >> 32;
-}
-
 /*
  * Returns the address of the pointer to the entry. If there is no such entry, returns the address
  * of the NULL where it would be linked. The table must have slots.
  */
 static struct pending_entry **find_pending(const struct pending *pending, const void *key,
-					   size_t len, uint64_t hash)
+					   size_t len, uint32_t hash)
 {
 	struct pending_entry **at = &pending->slots[hash & (pending->nr_slots - 1)];
 
@@ -70,6 +62,8 @@ static int grow_pending(struct pending *pending)
 		}
 	}
 	free(pending->slots);
+	if (!pending->nr_slots)
+		pending->seed = hash_seed();
 	pending->slots = slots;
 	pending->nr_slots = nr;
 	return 0;
@@ -77,12 +71,12 @@ static int grow_pending(struct pending *pending)
 
 int pending_begin(struct pending *pending, const void *key, size_t len, uint64_t time_ns)
 {
-	uint64_t hash = hash_of(key, len);
-	struct pending_entry **at;
-
 	if (pending->nr == pending->nr_slots && grow_pending(pending) < 0)
 		return -ENOMEM;
-	at = find_pending(pending, key, len, hash);
+
+	uint32_t hash = hash_bytes(key, len, pending->seed);
+	struct pending_entry **at = find_pending(pending, key, len, hash);
+
 	if (*at) {
 		(*at)->time_ns = time_ns;
 		return 1;
@@ -107,7 +101,8 @@ bool pending_end(struct pending *pending, const void *key, size_t len, uint64_t 
 	if (!pending->nr)
 		return false;
 
-	struct pending_entry **at = find_pending(pending, key, len, hash_of(key, len));
+	uint32_t hash = hash_bytes(key, len, pending->seed);
+	struct pending_entry **at = find_pending(pending, key, len, hash);
 	struct pending_entry *entry = *at;
 
 	if (!entry)

@@ -21,6 +21,7 @@ struct pending {
 	size_t nr_slots; /* a power of two, or 0 */
 	size_t nr;
 	size_t bytes;
+	uint64_t seed; /* set when the first slots are allocated */
 };
 
 void pending_deinit(struct pending *pending);
