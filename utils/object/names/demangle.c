@@ -15,11 +15,12 @@
 /*
  * Limited output of libiberty: a short name can stand for gigabytes. Only a longjmp() out of the
  * callback stops libiberty. libiberty then has nothing on the heap, except at a Rust identifier in
- * Punycode, whose decoded text is lost.
+ * Punycode (add_rust_piece()).
  */
 struct printer {
 	struct strbuf *out;
 	size_t limit;
+	bool is_cut;
 	jmp_buf too_long;
 };
 
@@ -33,13 +34,40 @@ static void add_piece(const char *text, size_t len, void *arg)
 	strbuf_add(printer->out, text, len);
 }
 
+static bool is_ascii(const char *text, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		if ((unsigned char)text[i] >= 0x80)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Only the text of an identifier in Punycode has bytes outside of ASCII. libiberty frees the text
+ * after this call, so the next piece stops libiberty.
+ */
+static void add_rust_piece(const char *text, size_t len, void *arg)
+{
+	struct printer *printer = arg;
+
+	if (len > printer->limit && !is_ascii(text, len)) {
+		printer->limit = 0;
+		printer->is_cut = true;
+		return;
+	}
+	add_piece(text, len, printer);
+}
+
 typedef int demangler_fn(const char *name, int options, demangle_callbackref add, void *arg);
 
-static bool print_name(demangler_fn *demangler, const char *name, int options, struct strbuf *out)
+static bool print_name(demangler_fn *demangler, demangle_callbackref add, const char *name,
+		       int options, struct strbuf *out)
 {
 	struct printer printer = { .out = out, .limit = DEMANGLED_MAX };
 
-	return setjmp(printer.too_long) == 0 && demangler(name, options, add_piece, &printer);
+	return setjmp(printer.too_long) == 0 && demangler(name, options, add, &printer) &&
+	       !printer.is_cut;
 }
 
 /*
@@ -71,7 +99,7 @@ static bool demangle_mangled(const char *name, enum demangle_mode mode, struct s
 	size_t start = out->len;
 
 	/* Try Rust first: its old mangling looks like C++, with a hash at the end. */
-	if (print_name(rust_demangle_callback, name, 0, out)) {
+	if (print_name(rust_demangle_callback, add_rust_piece, name, 0, out)) {
 		size_t len = out->len - start;
 
 		if (mode == DEMANGLE_SIMPLE && name[1] == 'R' && !strbuf_oom(out)) {
@@ -84,7 +112,7 @@ static bool demangle_mangled(const char *name, enum demangle_mode mode, struct s
 	out->len = start;
 	if (mode == DEMANGLE_SIMPLE)
 		return demangle_simple(name, out);
-	return print_name(cplus_demangle_v3_callback, name, FULL_OPTIONS, out);
+	return print_name(cplus_demangle_v3_callback, add_piece, name, FULL_OPTIONS, out);
 }
 
 /*

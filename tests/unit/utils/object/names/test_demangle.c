@@ -201,6 +201,29 @@ TEST(monsters)
 	assert_string_equal(strbuf_str(&out), twice);
 }
 
+/* Identifiers in Punycode are decoded on the heap: a sanitizer finds text that is lost. */
+TEST(long_names_in_punycode)
+{
+	static const struct {
+		const char *before;
+		const char *after;
+	} names[] = {
+		{ "_RNvC1au60000_", "" },
+		{ "_RINvC1au60000_", "lE" },
+	};
+
+	check(DEMANGLE_SIMPLE, "_RNvC1au1_a", "a::\xc2\x80");
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		struct strbuf name cleanup_strbuf = { 0 };
+
+		strbuf_addstr(&name, names[i].before);
+		strbuf_addchars(&name, 'a', 60000);
+		strbuf_addstr(&name, names[i].after);
+		check(DEMANGLE_SIMPLE, strbuf_str(&name), strbuf_str(&name));
+		check(DEMANGLE_FULL, strbuf_str(&name), strbuf_str(&name));
+	}
+}
+
 /* Each constructor repeats the last part of the name: the readable name grows without limit. */
 TEST(constructors_of_constructors)
 {
