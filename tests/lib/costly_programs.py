@@ -82,6 +82,31 @@ def names_of_all_lengths():
     long_names(lambda i: i % 7, 10)
 
 
+def constructors():
+    """Names of constructors of constructors: each repeats the last part of the readable name."""
+    compiled()
+    image = Image()
+    known = image.content(".strtab")
+    image.replace(".strtab", known + b"_ZN30000" + b"a" * 30000 + b"C1" * 16000 + b"Ev\0")
+    symbols(image, lambda i: len(known), 10)
+    image.done()
+
+
+def overlapping_sections():
+    """Sections of notes and of data that all have the bytes of the whole file."""
+    compiled(options=["-Wl,--build-id=none"])
+    image = Image()
+    start, = struct.unpack_from("<Q", image.data, 40)
+    size, nr = struct.unpack_from("<HH", image.data, 58)
+    headers = image.data[start : start + size * nr]
+    image.data += bytes((3 << 20) - len(image.data) % 8)
+    added = b"".join(SECTION.pack(0, kind, 2, 1 << 40, 0, len(image.data), 0, 0, 1, 0) for kind in (1, 7) * 500)
+    struct.pack_into("<Q", image.data, 40, len(image.data))
+    struct.pack_into("<H", image.data, 60, nr + 1000)
+    image.data += headers + added
+    image.done()
+
+
 def packed_symbols():
     """.gnu_debugdata of some KB, which is unpacked to megabytes."""
     compiled()
@@ -147,4 +172,4 @@ def marks():
 
 PROGRAMS = {f.__name__.replace("_", "-"): f for f in (
     overlapping_names, one_name, names_of_all_lengths, packed_symbols, many_symbols, nested_inlines, long_enumeration, pointers_to_pointers,
-    template_names, marks)}
+    template_names, marks, constructors, overlapping_sections)}
