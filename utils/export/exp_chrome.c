@@ -64,6 +64,18 @@ static void put_task_name(struct export *ex, const struct task *task, const char
 	sink_lit(ex->sink, "\"}}");
 }
 
+static __attribute__((noinline)) void set_second(struct chrome *chrome, uint64_t time_ns)
+{
+	uint64_t second = time_ns / 1000000000;
+
+	chrome->second_ns = second * 1000000000;
+	chrome->second_len = sprintf(chrome->second_text, ",\n{\"ts\":%llu",
+				     (unsigned long long)second);
+	/* Numbers in JSON have no leading zeros, so the text for second 0 has no digits. */
+	if (second == 0)
+		chrome->second_len = sprintf(chrome->second_text, ",\n{\"ts\":");
+}
+
 static int begin_chrome(struct export *ex, struct uft_err *err)
 {
 	struct chrome *chrome = ex->state;
@@ -71,7 +83,7 @@ static int begin_chrome(struct export *ex, struct uft_err *err)
 	int ret = export_nest_init(ex, &chrome->nest, err);
 
 	chrome->names.make = make_name;
-	chrome->second_ns = UINT64_MAX;
+	set_second(chrome, 0);
 	chrome->tasks = calloc(pipe->data->nr_tasks + 1, sizeof(*chrome->tasks));
 	if (ret < 0 || !chrome->tasks)
 		return err_set_errno(err, -ENOMEM, "cannot export");
@@ -88,18 +100,6 @@ static int begin_chrome(struct export *ex, struct uft_err *err)
 		put_task_name(ex, task, "thread_name");
 	}
 	return 0;
-}
-
-static __attribute__((noinline)) void set_second(struct chrome *chrome, uint64_t time_ns)
-{
-	uint64_t second = time_ns / 1000000000;
-
-	chrome->second_ns = second * 1000000000;
-	chrome->second_len = sprintf(chrome->second_text, ",\n{\"ts\":%llu",
-				     (unsigned long long)second);
-	/* Numbers in JSON have no leading zeros, so the text for second 0 has no digits. */
-	if (second == 0)
-		chrome->second_len = sprintf(chrome->second_text, ",\n{\"ts\":");
 }
 
 /* HOT: write a time in microseconds with three digits after the point. */
