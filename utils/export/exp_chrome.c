@@ -195,7 +195,7 @@ static int put_chrome_events(struct export *ex, const struct event_span *span, s
 		const struct event *event = &span->events[i];
 
 		while (nest_next(&chrome->nest, open, event, &edge)) {
-			if (unlikely(event->data && event->func == edge.func))
+			if (unlikely(event->data && nest_is_own(open, event, &edge)))
 				ret |= put_edge_with_payload(ex, span->task, event, &edge);
 			else
 				ret |= put_edge(ex, task, event->time_ns, &edge);

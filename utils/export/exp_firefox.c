@@ -333,7 +333,7 @@ static int add_edge(struct export *ex, const struct event *event, const struct n
 {
 	struct firefox *f = ex->state;
 	struct strbuf text cleanup_strbuf = { 0 };
-	bool has_text = event->data && event->func == edge->func &&
+	bool has_text = event->data && nest_is_own(&f->nest.tasks[f->task->index], event, edge) &&
 			export_put_payload(ex, f->task, event, &text);
 	int ret;
 

@@ -278,17 +278,9 @@ static int add_edge(struct export *ex, const struct event *event, const struct n
 	} else {
 		slice = end_slice(html, html->last_ns);
 	}
-	/*
-	 * An entry may first end calls whose ends are missing, even calls of the same function. The
-	 * data of the entry belongs to the call that begins.
-	 */
-	if (edge->is_begin != (event->type == EVENT_ENTRY))
+	if (!event->data || !nest_is_own(&html->nest.tasks[html->task->index], event, edge))
 		return 0;
-	/*
-	 * An event may have several edges. Its data belongs to the last one, which is the edge of
-	 * the event's own function.
-	 */
-	return event->data && event->func == edge->func ? add_payload(ex, event, slice) : 0;
+	return add_payload(ex, event, slice);
 }
 
 static int put_html_events(struct export *ex, const struct event_span *span, struct uft_err *err)

@@ -318,7 +318,8 @@ static void add_annotation(struct perfetto *p, const char *name, const char *tex
  * The slow path: write an edge with arguments or a return value. Defines the name if it is not
  * defined yet.
  */
-static void write_edge(struct export *ex, const struct event *event, const struct nest_edge *edge)
+static void write_edge(struct export *ex, const struct nest_task *open, const struct event *event,
+		       const struct nest_edge *edge)
 {
 	struct perfetto *p = ex->state;
 	struct strbuf payload cleanup_strbuf = { 0 };
@@ -331,7 +332,7 @@ static void write_edge(struct export *ex, const struct event *event, const struc
 	proto_add_uint(&p->part, TRACK_EVENT_TYPE, edge->is_begin ? SLICE_BEGIN : SLICE_END);
 	if (edge->is_begin)
 		proto_add_uint(&p->part, TRACK_EVENT_NAME_IID, edge->func->id + 1);
-	if (event->func == edge->func && export_put_payload(ex, p->task, event, &payload))
+	if (nest_is_own(open, event, edge) && export_put_payload(ex, p->task, event, &payload))
 		add_annotation(p, edge->is_begin ? "arguments" : "retval", strbuf_str(&payload),
 			       payload.len);
 	proto_add_message(&p->packet, PACKET_TRACK_EVENT, &p->part);
@@ -382,7 +383,7 @@ static int put_perfetto_events(struct export *ex, const struct event_span *span,
 			if (unlikely(open->depth + !edge.is_begin > DEPTH_MAX))
 				continue;
 			if (unlikely(event->data || (edge.is_begin && !knows(p, edge.func))))
-				write_edge(ex, event, &edge);
+				write_edge(ex, open, event, &edge);
 			else
 				write_known(ex, &edge);
 		}

@@ -377,15 +377,13 @@ static int put_database_point(struct export *ex, const struct task *task, const 
 }
 
 /*
- * Write the innermost call, which ends at @event. The event is the end of this call, or the end of
- * this call is missing.
+ * Write the innermost call, which ends at @event. If @is_own, the event is the end of this call.
+ * Otherwise the end of this call is missing.
  */
 static int put_end(struct sqlite_export *s, const struct event *event, const struct func *func,
-		   const char *retval)
+		   bool is_own, const char *retval)
 {
 	bool is_exit = event->type == EVENT_EXIT;
-	bool is_own = is_exit && event->func == func &&
-		      s->nest.tasks[s->task->index].depth == event->indent;
 	bool is_finished = s->is_range || !is_exit || !(event->flags & EVENT_UNFINISHED);
 
 	/*
@@ -399,11 +397,11 @@ static int put_edge(struct export *ex, const struct event *event, const struct n
 {
 	struct sqlite_export *s = ex->state;
 	struct strbuf text cleanup_strbuf = { 0 };
-	bool has_text = event->data && event->func == edge->func &&
-			export_put_payload(ex, s->task, event, &text);
+	bool is_own = nest_is_own(&s->nest.tasks[s->task->index], event, edge);
+	bool has_text = event->data && is_own && export_put_payload(ex, s->task, event, &text);
 
 	if (!edge->is_begin)
-		return put_end(s, event, edge->func, has_text ? strbuf_str(&text) : NULL);
+		return put_end(s, event, edge->func, is_own, has_text ? strbuf_str(&text) : NULL);
 
 	int ret = enter_open_call(s, edge->func,
 				  event->type == EVENT_ENTRY && (event->flags & EVENT_INHERITED));

@@ -94,4 +94,19 @@ static inline bool nest_next(struct nest *nest, struct nest_task *task, const st
 	return nest_repair(nest, task, event, edge);
 }
 
+/*
+ * True when @edge, which nest_next() has just returned for @event, belongs to the call that @event
+ * itself begins or ends. Only this call has the values of @event. The event may first end other
+ * calls, whose ends are missing. These may be calls of the same function.
+ */
+static inline bool nest_is_own(const struct nest_task *task, const struct event *event,
+			       const struct nest_edge *edge)
+{
+	if (edge->func != event->func)
+		return false;
+	if (edge->is_begin)
+		return event->type == EVENT_ENTRY;
+	return event->type == EVENT_EXIT && task->depth == event->indent;
+}
+
 #endif

@@ -259,14 +259,11 @@ static int begin_task(struct reading *r, const struct task *task)
 	return strbuf_oom(&name) ? -ENOMEM : 0;
 }
 
-/*
- * Takes the beginning or the end of a call. The values of an event belong to the call of the
- * event's function, as in exp_html.c.
- */
+/* Takes the beginning or the end of a call. */
 static int take_edge(struct reading *r, const struct event *event, const struct nest_edge *edge)
 {
-	bool has_values = event->data && event->func == edge->func && r->index->opts->show_args &&
-			  edge->is_begin == (event->type == EVENT_ENTRY);
+	bool has_values = event->data && r->index->opts->show_args &&
+			  nest_is_own(&r->nest.tasks[r->task->index], event, edge);
 	int ret = 0;
 
 	if (r->at == SIZE_MAX)
@@ -274,7 +271,7 @@ static int take_edge(struct reading *r, const struct event *event, const struct 
 	if (ret < 0)
 		return ret;
 	if (!edge->is_begin)
-		return end_call(r, has_values && event->type == EVENT_EXIT ? event : NULL, false);
+		return end_call(r, has_values ? event : NULL, false);
 	ret = begin_call(r, edge->func);
 	return ret == 0 && has_values ? keep_args(r, event) : ret;
 }

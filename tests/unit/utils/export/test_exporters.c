@@ -6,6 +6,8 @@
 
 #include "tests/unit/lib/read/shown.h"
 #include "utils/export/export.h"
+#include "utils/format/header.h"
+#include "utils/format/record.h"
 
 static struct shown shown;
 
@@ -50,4 +52,70 @@ TEST_WITH(times_of_the_first_second, setup, teardown)
 	text = export_as(EXPORT_chrome);
 	assert_non_null(strstr(text, "},\n{\"ts\":1.000,\"ph\":\"B\""));
 	assert_non_null(strstr(text, "},\n{\"ts\":1.010,\"ph\":\"E\""));
+}
+
+/* Put a record of "a" with an int. */
+static void put_value(struct strbuf *file, uint64_t time_ns, enum record_type type, unsigned depth,
+		      uint8_t value)
+{
+	const uint8_t payload[8] = { value };
+
+	recording_put(&shown.rec, file, time_ns,
+		      record_data(type, depth, recording_addr("a")) | RECORD_MORE);
+	strbuf_add(file, payload, sizeof(payload));
+}
+
+static void put_lost(struct strbuf *file)
+{
+	recording_put(&shown.rec, file, 0, record_data(RECORD_LOST, 0, 1));
+}
+
+/* Returns the number of occurrences of @text in the bytes of the last export. */
+static size_t count_of(const char *text)
+{
+	const char *at = shown.out.data;
+	const char *end = at + shown.out.len;
+	size_t nr = 0;
+
+	while ((at = memmem(at, end - at, text, strlen(text)))) {
+		at++;
+		nr++;
+	}
+	return nr;
+}
+
+/*
+ * An entry or an end first ends calls of the same function whose ends are lost. Its values do not
+ * belong to these calls.
+ */
+TEST_WITH(values_after_lost_ends, setup, teardown)
+{
+	static const struct {
+		enum export_number number;
+		const char *text;
+		size_t nr;
+	} cases[] = {
+		{ EXPORT_chrome, "\"retval\":\"", 2 },	{ EXPORT_chrome, "\"arguments\":\"(", 4 },
+		{ EXPORT_firefox, "\"retval\":\"", 2 }, { EXPORT_firefox, "\"arguments\":\"(", 4 },
+		{ EXPORT_perfetto, "retval", 2 },	{ EXPORT_perfetto, "arguments", 4 },
+		{ EXPORT_html, "(1) = 9", 1 },		{ EXPORT_html, "(2) = 9", 0 },
+		{ EXPORT_html, "(4) = 8", 1 },		{ EXPORT_html, "(3) = ", 0 },
+	};
+	struct strbuf file cleanup_strbuf = { 0 };
+
+	shown.rec.features = FEAT_ARGUMENT | FEAT_RETVAL;
+	recording_add_task(&shown.rec, 100, "", 1000);
+	put_value(&file, 1000, RECORD_ENTRY, 0, 1);
+	put_value(&file, 1010, RECORD_ENTRY, 1, 2);
+	put_lost(&file);
+	put_value(&file, 1020, RECORD_EXIT, 0, 9);
+	put_value(&file, 1030, RECORD_ENTRY, 0, 3);
+	put_lost(&file);
+	put_value(&file, 1040, RECORD_ENTRY, 0, 4);
+	put_value(&file, 1050, RECORD_EXIT, 0, 8);
+	recording_add_file(&shown.rec, "100.dat", file.data, file.len);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		export_as(cases[i].number);
+		assert_int_equal(count_of(cases[i].text), cases[i].nr);
+	}
 }
