@@ -81,14 +81,20 @@ static void put_member(struct export *ex, const char *name, const char *text, si
 	sink_lit(ex->sink, "\"");
 }
 
+/* Keep the arguments of a call that begins, and drop those of calls that have ended unseen. */
 static int note_arguments(struct export *ex, const struct task *task, const struct event *event)
 {
 	struct jsonl *j = ex->state;
+	struct payloads *open = &j->open[task->index];
 
+	if (open->nr)
+		free(payloads_take(open, event->indent));
+	if (likely(!event->data))
+		return 0;
 	strbuf_reset(&j->text);
 	if (!export_put_payload(ex, task, event, &j->text))
 		return 0;
-	return payloads_put(&j->open[task->index], event->indent, &j->text);
+	return payloads_put(open, event->indent, &j->text);
 }
 
 static void put_payload(struct export *ex, const struct task *task, const struct event *event)
@@ -97,7 +103,8 @@ static void put_payload(struct export *ex, const struct task *task, const struct
 	struct payloads *open = &j->open[task->index];
 	char *arguments cleanup_free = open->nr ? payloads_take(open, event->indent) : NULL;
 
-	if (unlikely(arguments != NULL))
+	/* Without a recorded beginning of this call, the arguments are those of another call. */
+	if (unlikely(arguments != NULL) && !(event->flags & EVENT_UNPAIRED))
 		put_member(ex, "arguments", arguments, strlen(arguments));
 	strbuf_reset(&j->text);
 	if (unlikely(event->data != NULL) && export_put_payload(ex, task, event, &j->text))
@@ -166,7 +173,7 @@ static int put_jsonl_events(struct export *ex, const struct event_span *span, st
 		const struct event *event = &span->events[i];
 		bool is_outside = (event->flags & EVENT_OUTSIDE) && !ex->config->counts_outside;
 
-		if (unlikely(event->data != NULL) && event->type == EVENT_ENTRY)
+		if (event->type == EVENT_ENTRY)
 			ret |= note_arguments(ex, span->task, event);
 		if (event->type == EVENT_EXIT || (event->type == EVENT_SCHED_IN &&
 						  !(event->flags & EVENT_UNPAIRED) && !is_outside))

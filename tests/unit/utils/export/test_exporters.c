@@ -119,3 +119,26 @@ TEST_WITH(values_after_lost_ends, setup, teardown)
 		assert_int_equal(count_of(cases[i].text), cases[i].nr);
 	}
 }
+
+/* Arguments of a call whose end is lost do not go to later calls of the same depth. */
+TEST_WITH(arguments_after_lost_ends, setup, teardown)
+{
+	const uint64_t b = recording_addr("b");
+	struct strbuf file cleanup_strbuf = { 0 };
+
+	recording_add_task(&shown.rec, 100, "", 1000);
+	put_value(&file, 1000, RECORD_ENTRY, 0, 1);
+	put_lost(&file);
+	recording_put(&shown.rec, &file, 1010, record_data(RECORD_ENTRY, 0, b));
+	recording_put(&shown.rec, &file, 1020, record_data(RECORD_EXIT, 0, b));
+	put_value(&file, 1030, RECORD_ENTRY, 0, 2);
+	put_lost(&file);
+	recording_put(&shown.rec, &file, 1040, record_data(RECORD_EXIT, 0, b));
+	put_value(&file, 1050, RECORD_ENTRY, 0, 3);
+	put_value(&file, 1060, RECORD_EXIT, 0, 4);
+	recording_add_file(&shown.rec, "100.dat", file.data, file.len);
+	export_as(EXPORT_jsonl);
+	assert_int_equal(count_of("\"name\":\"b\""), 2);
+	assert_int_equal(count_of("\"arguments\""), 1);
+	assert_int_equal(count_of("\"arguments\":\"(3)\",\"retval\":\"4\""), 1);
+}
