@@ -296,7 +296,7 @@ static int put_html_events(struct export *ex, const struct event_span *span, str
 		html->task = span->task;
 		html->last_ns = 0;
 	}
-	for (size_t i = 0; i < span->nr; i++) {
+	for (size_t i = 0; i < span->nr && ret == 0; i++) {
 		const struct event *event = &span->events[i];
 
 		html->last_ns = MAX(html->last_ns, export_since_start(ex, event->time_ns));
