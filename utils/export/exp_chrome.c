@@ -151,6 +151,8 @@ static int put_edge_with_payload(struct export *ex, const struct task *task,
 		return -ENOMEM;
 	if (!export_put_payload(ex, task, event, &payload))
 		return put_edge(ex, &chrome->tasks[task->index], event->time_ns, edge);
+	if (strbuf_oom(&payload))
+		return -ENOMEM;
 	sink_done(ex->sink, put_ts(chrome, sink_room(ex->sink, 128), event->time_ns));
 	sink_either(ex->sink, edge->is_begin, ",\"ph\":\"B", ",\"ph\":\"E");
 	sink_put_raw(ex->sink, chrome->tasks[task->index].text, chrome->tasks[task->index].len);
@@ -214,10 +216,12 @@ static int put_chrome_events(struct export *ex, const struct event_span *span, s
  */
 static void put_execution_edge(struct export *ex, const struct exec_slice *slice, bool is_begin)
 {
+	struct chrome *chrome = ex->state;
 	struct strbuf name cleanup_strbuf = { 0 };
 
 	exec_put_name(&name, slice->is);
-	sink_done(ex->sink, put_ts(ex->state, sink_room(ex->sink, 128),
+	chrome->nest.is_oom |= strbuf_oom(&name);
+	sink_done(ex->sink, put_ts(chrome, sink_room(ex->sink, 128),
 				   is_begin ? slice->start_ns : slice->end_ns));
 	sink_either(ex->sink, is_begin, ",\"ph\":\"b", ",\"ph\":\"e");
 	sink_putf(ex->sink, "\",\"cat\":\"execution\",\"id2\":{\"local\":\"%u\"}",
@@ -251,6 +255,7 @@ static void put_execution_args(struct export *ex, const struct exec_slice *slice
  */
 static int put_executions(struct export *ex, struct uft_err *err)
 {
+	struct chrome *chrome = ex->state;
 	struct exec_slices slices cleanup_exec_slices = { 0 };
 	int ret = exec_slices_load(&slices, ex->pipe, err);
 
@@ -261,6 +266,8 @@ static int put_executions(struct export *ex, struct uft_err *err)
 		put_execution_edge(ex, &slices.all[i], false);
 		sink_lit(ex->sink, "}");
 	}
+	if (ret == 0 && chrome->nest.is_oom)
+		return err_set_errno(err, -ENOMEM, "cannot export");
 	return ret;
 }
 

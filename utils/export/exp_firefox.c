@@ -289,6 +289,7 @@ static void put_thread(struct export *ex)
 
 	add_ms(&from, f->task_start_ns);
 	add_ms(&to, f->last_ns);
+	f->nest.is_oom |= strbuf_oom(&from) || strbuf_oom(&to);
 	sink_either(ex->sink, f->has_thread, ",\n{\"name\":", "\n{\"name\":");
 	sink_quoted(ex->sink, task_name_at(task, UINT64_MAX));
 	sink_lit(ex->sink, ",\"processName\":");
@@ -337,6 +338,8 @@ static int add_edge(struct export *ex, const struct event *event, const struct n
 			export_put_payload(ex, f->task, event, &text);
 	int ret;
 
+	if (strbuf_oom(&text))
+		return -ENOMEM;
 	if (!edge->is_begin) {
 		f->top = f->top->parent;
 		return add_marker(f, edge->func, has_text ? strbuf_str(&text) : NULL);
@@ -456,10 +459,11 @@ static int end_firefox(struct export *ex, struct uft_err *err)
 		sink_quoted(ex->sink, f->strings.texts[i]);
 	}
 	sink_lit(ex->sink, "]}}\n");
-	if (ret < 0 || strbuf_oom(&f->markers.data) || strbuf_oom(&f->markers.names) ||
-	    strbuf_oom(&f->markers.starts) || strbuf_oom(&f->markers.ends) ||
-	    strbuf_oom(&f->markers.phases) || strbuf_oom(&f->stacks) || strbuf_oom(&f->times) ||
-	    strbuf_oom(&f->weights) || strbuf_oom(&f->frames) || strbuf_oom(&f->prefixes))
+	if (ret < 0 || f->nest.is_oom || strbuf_oom(&f->markers.data) ||
+	    strbuf_oom(&f->markers.names) || strbuf_oom(&f->markers.starts) ||
+	    strbuf_oom(&f->markers.ends) || strbuf_oom(&f->markers.phases) ||
+	    strbuf_oom(&f->stacks) || strbuf_oom(&f->times) || strbuf_oom(&f->weights) ||
+	    strbuf_oom(&f->frames) || strbuf_oom(&f->prefixes))
 		return err_set_errno(err, -ENOMEM, "cannot export");
 	return 0;
 }

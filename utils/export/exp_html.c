@@ -307,7 +307,7 @@ static int put_html_events(struct export *ex, const struct event_span *span, str
 		else if (unlikely(event->type == EVENT_LOST))
 			ret |= put_html_gap(ex, span->task, event);
 	}
-	if (ret < 0 || html->nest.is_oom)
+	if (ret < 0 || html->nest.is_oom || strbuf_oom(&html->text))
 		return err_set_errno(err, -ENOMEM, "cannot export");
 	return 0;
 }
@@ -404,7 +404,9 @@ static int put_meta(struct export *ex, struct uft_err *err)
 	ret = executions_put(&meta, ex->pipe, SIZE_MAX, &nr_left, err);
 	strbuf_addstr(&meta, "]}</script>\n");
 	sink_put_made(ex->sink, &meta);
-	return ret == 0 && strbuf_oom(&meta) ? err_set_errno(err, -ENOMEM, "cannot export") : ret;
+	if (ret == 0 && (strbuf_oom(&meta) || strbuf_oom(&html->tasks)))
+		return err_set_errno(err, -ENOMEM, "cannot export");
+	return ret;
 }
 
 static int end_html(struct export *ex, struct uft_err *err)

@@ -167,6 +167,7 @@ static void put_lost(struct export *ex, const struct task *task, const struct ev
 
 static int put_jsonl_events(struct export *ex, const struct event_span *span, struct uft_err *err)
 {
+	const struct jsonl *j = ex->state;
 	int ret = 0;
 
 	for (size_t i = 0; i < span->nr; i++) {
@@ -183,7 +184,9 @@ static int put_jsonl_events(struct export *ex, const struct event_span *span, st
 		else if (event->type == EVENT_LOST)
 			put_lost(ex, span->task, event);
 	}
-	return ret < 0 ? err_set_errno(err, -ENOMEM, "cannot export") : 0;
+	if (ret < 0 || strbuf_oom(&j->text))
+		return err_set_errno(err, -ENOMEM, "cannot export");
+	return 0;
 }
 
 static void deinit_jsonl(struct export *ex)

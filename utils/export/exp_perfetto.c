@@ -335,6 +335,7 @@ static void write_edge(struct export *ex, const struct nest_task *open, const st
 	if (nest_is_own(open, event, edge) && export_put_payload(ex, p->task, event, &payload))
 		add_annotation(p, edge->is_begin ? "arguments" : "retval", strbuf_str(&payload),
 			       payload.len);
+	p->nest.is_oom |= strbuf_oom(&payload);
 	proto_add_message(&p->packet, PACKET_TRACK_EVENT, &p->part);
 	write_packet(ex);
 }

@@ -75,6 +75,7 @@ static void begin_task(struct export *ex, const struct task *task, uint64_t time
 	strbuf_addf(&name, "%s (%d)", task_name_at(task, UINT64_MAX), task->pid);
 	if (task->tid != task->pid)
 		strbuf_addf(&name, " / %d", task->tid);
+	s->nest.is_oom |= strbuf_oom(&name);
 	sink_quoted(ex->sink, strbuf_str(&name));
 	sink_putf(ex->sink, ",\"startValue\":%llu,\"events\":[", (unsigned long long)s->last_ns);
 }

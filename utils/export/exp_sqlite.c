@@ -115,6 +115,14 @@ static int failed(struct sqlite_export *s, struct uft_err *err)
 		       s->db ? sqlite3_errmsg(s->db) : "no memory");
 }
 
+/* Report the error @ret of this file. -EIO is an error of SQLite, which has the text. */
+static int report_error(struct sqlite_export *s, int ret, struct uft_err *err)
+{
+	if (ret == -ENOMEM || s->nest.is_oom || strbuf_oom(&s->text))
+		return err_set_errno(err, -ENOMEM, "cannot make a database");
+	return failed(s, err);
+}
+
 /*
  * Make the database in a new directory, because SQLite opens files of predictable names next to it.
  */
@@ -262,7 +270,7 @@ static int begin_database(struct export *ex, struct uft_err *err)
 	ret |= put_metadata(s, "command_line", title_cmdline(ex->pipe->data));
 	ret |= put_metadata(s, "recorded_time", title_date(ex->pipe->data));
 	ret |= put_tasks(ex);
-	return ret < 0 ? failed(s, err) : 0;
+	return ret < 0 || strbuf_oom(&s->text) ? report_error(s, ret, err) : 0;
 }
 
 static int know_function(struct sqlite_export *s, const struct func *func)
@@ -369,6 +377,8 @@ static int put_database_point(struct export *ex, const struct task *task, const 
 
 	event_put_name(&ex->texts, event, &name);
 	event_put_data(&ex->texts, task, event, &data);
+	if (strbuf_oom(&name) || strbuf_oom(&data))
+		return -ENOMEM;
 	sqlite3_bind_int64(put, 1, s->last_ns);
 	sqlite3_bind_int64(put, 2, task->index + 1);
 	bind_text(s, put, 3, strbuf_str(&name));
@@ -400,6 +410,8 @@ static int put_edge(struct export *ex, const struct event *event, const struct n
 	bool is_own = nest_is_own(&s->nest.tasks[s->task->index], event, edge);
 	bool has_text = event->data && is_own && export_put_payload(ex, s->task, event, &text);
 
+	if (strbuf_oom(&text))
+		return -ENOMEM;
 	if (!edge->is_begin)
 		return put_end(s, event, edge->func, is_own, has_text ? strbuf_str(&text) : NULL);
 
@@ -428,11 +440,13 @@ static int put_database_events(struct export *ex, const struct event_span *span,
 
 		s->last_ns = MAX(s->last_ns, event->time_ns);
 		if (event->type == EVENT_POINT)
-			ret |= export_point(ex, span->task, event);
-		while (nest_next(&s->nest, open, event, &edge))
-			ret |= put_edge(ex, event, &edge);
+			ret = export_point(ex, span->task, event);
+		while (ret == 0 && nest_next(&s->nest, open, event, &edge))
+			ret = put_edge(ex, event, &edge);
 	}
-	return ret < 0 || s->nest.is_oom ? failed(s, err) : 0;
+	if (ret < 0 || s->nest.is_oom || strbuf_oom(&s->text))
+		return report_error(s, ret, err);
+	return 0;
 }
 
 static void close_database(struct sqlite_export *s)
@@ -448,10 +462,11 @@ static void close_database(struct sqlite_export *s)
 static int end_database(struct export *ex, struct uft_err *err)
 {
 	struct sqlite_export *s = ex->state;
-	int ret;
+	int ret = s->task ? end_task(s) : 0;
 
-	if ((s->task && end_task(s) < 0) ||
-	    sqlite3_exec(s->db, last_words, NULL, NULL, NULL) != SQLITE_OK)
+	if (ret < 0 || strbuf_oom(&s->text))
+		return report_error(s, ret, err);
+	if (sqlite3_exec(s->db, last_words, NULL, NULL, NULL) != SQLITE_OK)
 		return failed(s, err);
 	close_database(s);
 	ret = export_copy_file(ex, s->fd);

@@ -105,6 +105,7 @@ size_t export_point_json(struct export *ex, const struct task *task, const struc
 	if (kind->nr_fields)
 		return nr;
 	event_put_data(&ex->texts, task, event, &text);
+	out->oom |= strbuf_oom(&text);
 	if (!text.len)
 		return 0;
 	strbuf_addstr(out, "\"data\":\"");

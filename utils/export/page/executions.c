@@ -29,6 +29,7 @@ static void add_command(struct strbuf *out, const struct execution *execution)
 	strbuf_add(&begin, strbuf_str(&line), len);
 	strbuf_addstr(&begin, len < line.len ? " ..." : "");
 	page_put_string(out, MEDIUM_SCRIPT, strbuf_str(&begin));
+	out->oom |= strbuf_oom(&line) || strbuf_oom(&begin);
 }
 
 static void put_execution(struct strbuf *out, const struct exec_slice *slice, uint64_t first_ns)
@@ -41,6 +42,7 @@ static void put_execution(struct strbuf *out, const struct exec_slice *slice, ui
 		    slice->is->pid, slice->is->process, (long long)(slice->start_ns - first_ns),
 		    (unsigned long long)(slice->end_ns - slice->start_ns));
 	page_put_string(out, MEDIUM_SCRIPT, strbuf_str(&name));
+	out->oom |= strbuf_oom(&name);
 	strbuf_addstr(out, ",\"command\":");
 	add_command(out, slice->is);
 	strbuf_addstr(out, ",\"cwd\":");

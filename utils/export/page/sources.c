@@ -181,6 +181,7 @@ static void add_line(struct strbuf *json, const struct source_text *text, size_t
 	strbuf_add(&shown, strbuf_str(&plain), cut);
 	strbuf_addstr(&shown, cut < plain.len ? " ..." : "");
 	page_put_string(json, MEDIUM_SCRIPT, strbuf_str(&shown));
+	json->oom |= strbuf_oom(&plain) || strbuf_oom(&shown);
 }
 
 static void add_ends(const struct source_file *file, const struct source_text *text,
