@@ -445,6 +445,14 @@ static const struct info_line *line_find(struct text *in)
 	return NULL;
 }
 
+/* True when memory was too short for the value of the line. */
+static bool lacks_memory(const struct info *info, const struct info_line *line)
+{
+	if (line->get == get_tids)
+		return !info->tids;
+	return (line->get == get_string || line->get == get_cmdline) && !*string_field(info, line);
+}
+
 static int lines_decode(struct text in, struct info *info, struct uft_err *err)
 {
 	struct text line;
@@ -455,14 +463,17 @@ static int lines_decode(struct text in, struct info *info, struct uft_err *err)
 
 		if (!form)
 			continue;
-		if (!form->get(info, form, &line)) {
+
+		bool is_read = form->get(info, form, &line);
+
+		if (lacks_memory(info, form))
+			return err_set_errno(err, -ENOMEM, "line %zu", nr);
+		if (!is_read) {
 			if (!whole)
 				break;
 			return err_set(err, -EINVAL, "line %zu: cannot read the value of '%.*s'",
 				       nr, (int)strlen(form->prefix) - 1, form->prefix);
 		}
-		if (form->get == get_string && !*string_field(info, form))
-			return err_set_errno(err, -ENOMEM, "line %zu", nr);
 		if (form->get != get_lines)
 			info->mask |= form->bit;
 	}
