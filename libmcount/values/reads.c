@@ -108,7 +108,7 @@ static void emit_counter(struct thread *t, uint64_t time_ns, uint32_t id, uint64
 	char *at = hot_reserve(t, nr * sizeof(struct record));
 
 	if (!at) {
-		note_lost(t, 1);
+		note_lost(t, nr);
 		return;
 	}
 	for (unsigned i = 0; i < nr; i++)

@@ -122,3 +122,18 @@ TEST(values_that_cannot_be_read)
 	look(&s);
 	end(&s);
 }
+
+/* Each record of a value that has no room is counted. */
+TEST(values_without_room)
+{
+	const struct reading now = { .named = { .got = 1 | 2, .values = { 3, UINT64_MAX } } };
+	struct scene s;
+
+	begin(&s);
+	probe.plan.flags |= PLAN_DROP;
+	while (emit_record(s.t, 1, record_data(RECORD_ENTRY, 0, 16), NULL, 0))
+		;
+	reads_emit(s.t, 1000, &now, NULL);
+	assert_int_equal(s.t->ring->lost, 1 + COUNTER_PIECES_MAX);
+	end(&s);
+}
