@@ -140,7 +140,11 @@ export class Recording {
 	addName(name) {
 		this.names.push(name);
 		this.keys.push(name);
-		this.isWait = Uint8Array.of(...this.isWait, name.startsWith(WAIT) ? 1 : 0);
+		// Engines limit the number of arguments of a call, so the old values are not spread.
+		const isWait = new Uint8Array(this.isWait.length + 1);
+		isWait.set(this.isWait);
+		isWait[this.isWait.length] = name.startsWith(WAIT) ? 1 : 0;
+		this.isWait = isWait;
 	}
 
 	/**

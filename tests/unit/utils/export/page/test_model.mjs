@@ -105,3 +105,14 @@ test("short threads share lines", () => {
 	assert.deepEqual(order("calls"), ["task0", "task1"]);
 	assert.deepEqual(layOut(few, { ...state, hidden: new Set([1]) }, new Set()).map((s) => s.title), ["task1"]);
 });
+
+test("a name after those of many functions", () => {
+	const recording = made(), many = 200000;
+	recording.names = Array.from({ length: many }, (_, i) => `f${i}`);
+	recording.keys = [...recording.names];
+	recording.isWait = new Uint8Array(many);
+	recording.isWait[7] = 1;
+	recording.addName("linux:schedule");
+	assert.equal(recording.names.length, many + 1);
+	assert.deepEqual([recording.isWait.length, recording.isWait[7], recording.isWait[many]], [many + 1, 1, 1]);
+});
