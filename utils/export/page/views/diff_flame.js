@@ -91,6 +91,12 @@ export class DiffFlameView extends FlameView {
 		return `${shown === "base" ? "Base" : "New"} ${meta.dir}: ${timeText(node.total)} in all tasks`;
 	}
 
+	/**
+	 * Recordings are compared by the names of functions, which state.func has, too.
+	 * @param {DiffNode} node
+	 */
+	keyOf(node) { return this.name(node); }
+
 	/** @param {DiffNode} node */
 	label(node) {
 		const more = percentMore(node.base.total, node.pair.total);

@@ -129,6 +129,12 @@ export class FlameView {
 	}
 
 	/**
+	 * Returns the name by which state.func tells the function from others of the same name.
+	 * @param {FlameNode} node of a function
+	 */
+	keyOf(node) { return this.app.recording.keys[node.func]; }
+
+	/**
 	 * Returns the text of a box. If it does not fit, only the name is written.
 	 * @param {FlameNode} node
 	 */
@@ -204,7 +210,7 @@ export class FlameView {
 		const { node, x, y, wide } = box, { search, state } = this.app;
 		if (y + ROW <= 0 || y >= height) return;
 		const isMatch = search.isOn && node.func >= 0 && this.isMatch(node);
-		const isChosen = node.func >= 0 && this.name(node) === state.func;
+		const isChosen = node.func >= 0 && this.keyOf(node) === state.func;
 		const strength = search.isOn && !isMatch ? 0.3 : alpha;
 		g.globalAlpha = strength;
 		g.fillStyle = node.func < 0 ? colors.line : this.fill(node);
