@@ -2,6 +2,7 @@
 #ifndef UTRAIL_BASE_CLOCK_H
 #define UTRAIL_BASE_CLOCK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -18,6 +19,15 @@ static inline uint64_t clock_now_ns(clockid_t clock)
 
 	clock_gettime(clock, &now);
 	return timespec_ns(&now);
+}
+
+/*
+ * True for a time of CLOCK_REALTIME, which counts from 1970. The times of other clocks count from
+ * boot (clock_gettime(2)).
+ */
+static inline bool clock_is_time_of_day(uint64_t ns)
+{
+	return ns > 25 * 365 * 86400 * NSEC_PER_SEC;
 }
 
 #endif

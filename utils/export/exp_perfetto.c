@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "utils/base/clock.h"
 #include "utils/base/containers/vec.h"
 #include "utils/export/execs.h"
 #include "utils/export/export.h"
@@ -77,6 +78,7 @@ enum {
  * @task: the task whose events are being written; the packets of each task are a sequence
  * @known: the last sequence that has defined the name of a function, by function id
  * @last_ns: the last time of the task; times must not go backwards
+ * @clock_id: the clock of all times: CLOCK_ID_*
  */
 struct perfetto {
 	struct nest nest;
@@ -85,6 +87,7 @@ struct perfetto {
 	uint32_t *known;
 	size_t nr_known;
 	uint64_t last_ns;
+	unsigned clock_id;
 	struct strbuf packet;
 	struct strbuf part;
 	struct strbuf inner;
@@ -124,8 +127,8 @@ static void add_clock(struct perfetto *p, unsigned id, uint64_t time_ns)
 }
 
 /*
- * Write the packet that relates the monotonic clock to the time of day. Other packets have times of
- * the recording's clock, which is always named as the monotonic clock.
+ * Write the packet that names the clock of the recording, and relates it to the time of day. All
+ * clocks that count from boot are named as the monotonic clock.
  */
 static void write_clocks(struct export *ex)
 {
@@ -133,12 +136,13 @@ static void write_clocks(struct export *ex)
 	const struct trace_data *data = ex->pipe->data;
 	uint64_t first_ns = ex->pipe->first_ns == UINT64_MAX ? 0 : ex->pipe->first_ns;
 
+	p->clock_id = clock_is_time_of_day(first_ns) ? CLOCK_ID_REALTIME : CLOCK_ID_MONOTONIC;
 	strbuf_reset(&p->part);
-	add_clock(p, CLOCK_ID_MONOTONIC, first_ns);
-	if (data->info.utc_offset_s > 0)
+	add_clock(p, p->clock_id, first_ns);
+	if (p->clock_id == CLOCK_ID_MONOTONIC && data->info.utc_offset_s > 0)
 		add_clock(p, CLOCK_ID_REALTIME,
 			  first_ns + (uint64_t)data->info.utc_offset_s * 1000000000);
-	proto_add_uint(&p->part, SNAPSHOT_PRIMARY, CLOCK_ID_MONOTONIC);
+	proto_add_uint(&p->part, SNAPSHOT_PRIMARY, p->clock_id);
 	proto_add_message(&p->packet, PACKET_CLOCK_SNAPSHOT, &p->part);
 	write_packet(ex);
 }
@@ -172,7 +176,7 @@ static void begin_packet(struct perfetto *p, uint64_t time_ns)
 static void begin_clock_packet(struct perfetto *p, uint64_t time_ns)
 {
 	begin_packet(p, time_ns);
-	proto_add_uint(&p->packet, PACKET_CLOCK_ID, CLOCK_ID_MONOTONIC);
+	proto_add_uint(&p->packet, PACKET_CLOCK_ID, p->clock_id);
 }
 
 /* A process without a probe has no session, so it gets the name of its task. */
@@ -223,7 +227,7 @@ static void write_defaults(struct export *ex, const struct task *task, uint64_t 
 	strbuf_reset(&p->inner);
 	proto_add_uint(&p->inner, EVENT_TRACK_UUID, thread_uuid(task));
 	strbuf_reset(&p->part);
-	proto_add_uint(&p->part, DEFAULTS_CLOCK_ID, CLOCK_ID_MONOTONIC);
+	proto_add_uint(&p->part, DEFAULTS_CLOCK_ID, p->clock_id);
 	proto_add_message(&p->part, DEFAULTS_TRACK_EVENT, &p->inner);
 	proto_add_message(&p->packet, PACKET_DEFAULTS, &p->part);
 	write_packet(ex);

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include "utils/base/clock.h"
 #include "utils/base/fd.h"
 
 /*
@@ -24,12 +25,6 @@
 #define SAMPLES	      64
 /* The longest recording. Few bytes of payloads look like a time within it. */
 #define LONGEST_NS    (365ULL * 86400 * 1000000000)
-/*
- * A time above this value counts from 1970, and a time below it counts from boot
- * (clock_gettime(2)). The clock that counts from 1970 may be set back, and SAMPLES may miss a small
- * step.
- */
-#define SETTABLE_NS   (25 * LONGEST_NS)
 #define READ_AT_ONCE  32
 /* The most compact blocks in a row that have no call, and so no time. */
 #define TIMELESS_MOST 64
@@ -318,8 +313,10 @@ bool seek_time(struct src_user *src, uint64_t time_ns)
 	struct spot spot;
 	bool is_found;
 
-	if (!task || !task->first_ns || task->first_ns > SETTABLE_NS || time_ns <= task->first_ns ||
-	    task->data_bytes < SMALL_BYTES || !open_seeker(&seeker, src))
+	/* The clock of the time of day may be set back, and SAMPLES may miss a small step. */
+	if (!task || !task->first_ns || clock_is_time_of_day(task->first_ns) ||
+	    time_ns <= task->first_ns || task->data_bytes < SMALL_BYTES ||
+	    !open_seeker(&seeker, src))
 		return false;
 	is_found = src->compact ? seek_block(&seeker, time_ns, &spot)
 				: seek_plain(&seeker, time_ns, &spot);

@@ -142,3 +142,22 @@ TEST_WITH(arguments_after_lost_ends, setup, teardown)
 	assert_int_equal(count_of("\"arguments\""), 1);
 	assert_int_equal(count_of("\"arguments\":\"(3)\",\"retval\":\"4\""), 1);
 }
+
+/* The id of the clock is the eighth byte of the file: 1 is the time of day, 3 counts from boot. */
+static void check_clock(uint64_t start_ns, char id)
+{
+	recording_add_task(&shown.rec, 100, "a{}", start_ns);
+	export_as(EXPORT_perfetto);
+	assert_memory_equal(shown.out.data + 6, "\x08", 1);
+	assert_memory_equal(shown.out.data + 7, &id, 1);
+}
+
+TEST_WITH(clock_that_counts_from_boot, setup, teardown)
+{
+	check_clock(1000, 3);
+}
+
+TEST_WITH(clock_of_the_time_of_day, setup, teardown)
+{
+	check_clock(1800000000000000000ULL, 1);
+}
