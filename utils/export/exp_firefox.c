@@ -19,6 +19,8 @@
  * @numbers: functions in the order of the file
  * @strings: names of functions and of events, in the order of their first use
  * @func_names: for each number of a function, the number of its name in @strings
+ * @last_ns: the time up to which @task has samples
+ * @end_ns: the time of the last sample or marker of @task
  * @frames, @prefixes: columns of the table of stacks
  * @stacks, @times, @weights: columns of the samples of @task
  * @starts, @payloads: the start times of the open calls of @task, and their arguments
@@ -31,6 +33,7 @@ struct firefox {
 	struct tree_node *top;
 	uint64_t last_ns;
 	uint64_t task_start_ns;
+	uint64_t end_ns;
 	struct func_numbers numbers;
 	struct text_numbers strings;
 	uint32_t *func_names;
@@ -208,6 +211,7 @@ static int put_firefox_marker(struct export *ex, const struct task *task, const 
 	struct strbuf name cleanup_strbuf = { 0 };
 	struct strbuf text cleanup_strbuf = { 0 };
 	const char *comma = f->markers.nr ? "," : "";
+	uint64_t time_ns = MAX(f->last_ns, export_since_start(ex, event->time_ns));
 	uint32_t number;
 
 	event_put_name(&ex->texts, event, &name);
@@ -219,7 +223,8 @@ static int put_firefox_marker(struct export *ex, const struct task *task, const 
 	add_member(&f->markers.data, "text", strbuf_str(&text), text.len);
 	strbuf_addch(&f->markers.data, '}');
 	strbuf_addf(&f->markers.names, "%s%u", comma, number - 1);
-	add_ms(&f->markers.starts, MAX(f->last_ns, export_since_start(ex, event->time_ns)));
+	add_ms(&f->markers.starts, time_ns);
+	f->end_ns = MAX(f->end_ns, time_ns);
 	strbuf_addf(&f->markers.ends, "%snull", comma);
 	strbuf_addf(&f->markers.phases, "%s0", comma);
 	f->markers.nr++;
@@ -288,7 +293,7 @@ static void put_thread(struct export *ex)
 	struct strbuf to cleanup_strbuf = { 0 };
 
 	add_ms(&from, f->task_start_ns);
-	add_ms(&to, f->last_ns);
+	add_ms(&to, MAX(f->end_ns, f->last_ns));
 	f->nest.is_oom |= strbuf_oom(&from) || strbuf_oom(&to);
 	sink_either(ex->sink, f->has_thread, ",\n{\"name\":", "\n{\"name\":");
 	sink_quoted(ex->sink, task_name_at(task, UINT64_MAX));
@@ -362,6 +367,7 @@ static int put_firefox_events(struct export *ex, const struct event_span *span, 
 		f->top = f->tree.roots[0];
 		f->last_ns = export_since_start(ex, span->events[0].time_ns);
 		f->task_start_ns = f->last_ns;
+		f->end_ns = f->last_ns;
 		f->nr_starts = 0;
 		payloads_deinit(&f->payloads);
 	}

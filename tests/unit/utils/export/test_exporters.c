@@ -161,3 +161,11 @@ TEST_WITH(clock_of_the_time_of_day, setup, teardown)
 {
 	check_clock(1800000000000000000ULL, 1);
 }
+
+/* An event after all beginnings and ends of calls belongs to the time of its thread. */
+TEST_WITH(last_event_of_a_thread, setup, teardown)
+{
+	recording_add_task(&shown.rec, 100, "a{ *", 1000);
+	assert_non_null(strstr(export_as(EXPORT_firefox),
+			       "\"registerTime\":0.000000,\"unregisterTime\":0.001010,"));
+}
