@@ -84,7 +84,7 @@ static int begin_firefox(struct export *ex, struct uft_err *err)
 	struct firefox *f = ex->state;
 	const struct info *info = &ex->pipe->data->info;
 	uint64_t start_ms = (info->utc_offset_s > 0 ? (uint64_t)info->utc_offset_s * 1000 : 0) +
-			    ex->pipe->first_ns / 1000000;
+			    export_first_ns(ex) / 1000000;
 	int ret = export_nest_init(ex, &f->nest, err);
 
 	if (ret == 0)

@@ -383,7 +383,7 @@ static int put_meta(struct export *ex, struct uft_err *err)
 	if (html->nr_lost)
 		strbuf_addf(&meta, ",\n\"lost\":%llu", (unsigned long long)html->nr_lost);
 	strbuf_addf(&meta, ",\n\"base\":\"%llu\",\"zero\":%llu,\"tasks\":[",
-		    (unsigned long long)ex->pipe->first_ns,
+		    (unsigned long long)export_first_ns(ex),
 		    (unsigned long long)export_since_start(ex, first_record_ns(ex->pipe)));
 	strbuf_add(&meta, strbuf_str(&html->tasks), html->tasks.len);
 	strbuf_addstr(&meta, "],\n\"functions\":[");

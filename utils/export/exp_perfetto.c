@@ -134,7 +134,7 @@ static void write_clocks(struct export *ex)
 {
 	struct perfetto *p = ex->state;
 	const struct trace_data *data = ex->pipe->data;
-	uint64_t first_ns = ex->pipe->first_ns == UINT64_MAX ? 0 : ex->pipe->first_ns;
+	uint64_t first_ns = export_first_ns(ex);
 
 	p->clock_id = clock_is_time_of_day(first_ns) ? CLOCK_ID_REALTIME : CLOCK_ID_MONOTONIC;
 	strbuf_reset(&p->part);

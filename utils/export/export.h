@@ -168,6 +168,12 @@ size_t export_point_json(struct export *ex, const struct task *task, const struc
 bool export_put_payload(const struct export *ex, const struct task *task, const struct event *event,
 			struct strbuf *out);
 
+/* Returns the time of the pipeline's first event, or 0 if there is no event. */
+static inline uint64_t export_first_ns(const struct export *ex)
+{
+	return ex->pipe->first_ns == UINT64_MAX ? 0 : ex->pipe->first_ns;
+}
+
 /* Returns the time since the pipeline's first event, or 0 for an earlier time. */
 static inline uint64_t export_since_start(const struct export *ex, uint64_t time_ns)
 {

@@ -169,3 +169,12 @@ TEST_WITH(last_event_of_a_thread, setup, teardown)
 	assert_non_null(strstr(export_as(EXPORT_firefox),
 			       "\"registerTime\":0.000000,\"unregisterTime\":0.001010,"));
 }
+
+/* A recording without events begins at 0. */
+TEST_WITH(no_events, setup, teardown)
+{
+	recording_add_task(&shown.rec, 100, "", 1000);
+	assert_non_null(strstr(export_as(EXPORT_firefox), "\"startTime\":0,"));
+	export_as(EXPORT_html);
+	assert_int_equal(count_of("\"base\":\"0\""), 1);
+}
