@@ -150,12 +150,14 @@ static int sort_by_addr(struct symtab *tab)
 
 /*
  * True for two variants of a constructor or destructor ("C1", "C2"), which are one function in the
- * source.
+ * source. Only mangled names of C++ ("_Z") have variants.
  */
 static bool is_same_to_people(const char *a, const char *b)
 {
 	size_t i = 0;
 
+	if (strncmp(a, "_Z", 2) != 0)
+		return false;
 	while (a[i] && a[i] == b[i])
 		i++;
 	return i && (a[i - 1] == 'C' || a[i - 1] == 'D') && a[i] >= '0' && a[i] <= '5' &&

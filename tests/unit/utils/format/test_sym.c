@@ -324,7 +324,9 @@ TEST(variants_of_constructors)
 		{ "_ZN1AE1Ev", "_ZN1AE2Ev", 1 },
 		{ "_ZN1AC1Ev", "_ZN1AC2Ei", 1 },
 		{ "1", "2", 1 },
-		{ "C1", "C2", 0 },
+		{ "_ZC1", "_ZC2", 0 },
+		{ "C1", "C2", 1 },
+		{ "toC1", "toC2", 1 },
 		{ "fC1", "fC", 1 },
 	};
 
