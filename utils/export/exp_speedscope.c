@@ -14,7 +14,7 @@
  * @task: the task whose profile is being written
  * @numbers: the functions, which the file calls frames
  * @first_ns: the time that is 0 in the profile: the recording's first time, or the task's first
- *         event if it is earlier
+ *         event if it is earlier. The first event may be a loss without a time (0)
  * @last_ns: the task's last time, relative to @first_ns
  */
 struct speedscope {
@@ -68,8 +68,8 @@ static void begin_task(struct export *ex, const struct task *task, uint64_t time
 	struct strbuf name cleanup_strbuf = { 0 };
 
 	s->task = task;
-	s->first_ns = MIN(ex->pipe->first_ns, time_ns);
-	s->last_ns = time_ns - s->first_ns;
+	s->first_ns = time_ns ? MIN(ex->pipe->first_ns, time_ns) : ex->pipe->first_ns;
+	s->last_ns = time_ns > s->first_ns ? time_ns - s->first_ns : 0;
 	s->has_event = false;
 	sink_lit(ex->sink, "\n{\"type\":\"evented\",\"unit\":\"nanoseconds\",\"name\":");
 	strbuf_addf(&name, "%s (%d)", task_name_at(task, UINT64_MAX), task->pid);

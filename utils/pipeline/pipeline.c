@@ -223,12 +223,16 @@ static int find_first_time(struct pipeline *pipe, struct uft_err *err)
 		/* Damage is reported later, when the file is read for the view. */
 		if (src_user_read(&src, &event, 1, UINT64_MAX, NULL) == 1) {
 			task->first_ns = event.time_ns;
-			pipe->first_ns = MIN(pipe->first_ns, event.time_ns);
+			/* A file with only losses has no time. */
+			if (event.type == EVENT_LOST && !event.time_ns)
+				first_other_ns = 0;
+			else
+				pipe->first_ns = MIN(pipe->first_ns, event.time_ns);
 			keep_open_fd(pipe, &src);
 		}
 		src_user_close(&src);
 	}
-	/* No task has records. */
+	/* No task has a record with a time. */
 	if (pipe->first_ns == UINT64_MAX)
 		pipe->first_ns = first_other_ns;
 	return 0;

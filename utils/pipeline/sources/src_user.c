@@ -20,6 +20,8 @@
 #define BUFFERS_BYTES	  (24UL << 20)
 /* The number of descriptors for other purposes: output, perf files, the pager. */
 #define SPARE_DESCRIPTORS 64
+/* The most losses in a row after which a record is looked for that has their time. */
+#define LOSSES_MAX	  16
 
 struct src_user_plan src_user_plan(size_t nr_tasks)
 {
@@ -548,13 +550,23 @@ static int bad_record(struct src_user *src, const struct record *rec, struct uft
 
 /*
  * Returns a time for a LOST record, which has none itself. It is the time of the record before it,
- * or else of the record after it.
+ * or else of the next record of another type. Returns 0 if none of them is near.
  */
 static uint64_t lost_time(const struct src_user *src)
 {
-	if (src->last_ns || src->len - src->at < 2 * sizeof(struct record))
+	size_t at = src->at;
+
+	if (src->last_ns)
 		return src->last_ns;
-	return load_record(src, src->at + sizeof(struct record)).time_ns;
+	for (unsigned i = 0; i < LOSSES_MAX && src->len - at >= 2 * sizeof(struct record); i++) {
+		struct record rec;
+
+		at += sizeof(rec);
+		rec = load_record(src, at);
+		if (record_type(rec.data) != RECORD_LOST)
+			return rec.time_ns;
+	}
+	return 0;
 }
 
 bool src_user_wants_refill(const struct src_user *src)

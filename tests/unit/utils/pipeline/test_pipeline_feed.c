@@ -226,6 +226,16 @@ TEST_WITH(times_off_the_cpu_may_come_first, setup, teardown)
 	end();
 }
 
+TEST_WITH(losses_without_a_time_do_not_begin_a_recording, setup, teardown)
+{
+	recording_add_task(&rec, 101, "!", 3000);
+	recording_add_task(&rec, 102, "!!a{}", 2000);
+	begin(false);
+	assert_int_equal(pipe_.first_ns, 2000);
+	assert_int_equal(data_task(&data, 102)->first_ns, 2000);
+	end();
+}
+
 TEST_WITH(a_recording_without_records_begins_with_its_events, setup, teardown)
 {
 	recording_add_task(&rec, 101, "", 3000);

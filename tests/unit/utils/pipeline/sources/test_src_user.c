@@ -174,6 +174,13 @@ TEST(times_of_losses)
 	open_records(&s);
 	check(&s, 64, ALL, "!@0.0");
 	end(&s);
+	begin(&s);
+	put(&s, 0, RECORD_LOST, 0, 7);
+	put(&s, 0, RECORD_LOST, 0, 8);
+	put(&s, 1010, RECORD_ENTRY, 0, 0x401004);
+	open_records(&s);
+	check(&s, 64, ALL, "!@1010.0 !@1010.0 -{@1010.0");
+	end(&s);
 }
 
 TEST(as_many_as_were_asked_for)
