@@ -112,7 +112,7 @@ export function layOut({ tasks, first, last }, { hidden, pinned, order }, folded
 		}
 		for (const line of isFolded ? [] : lines) {
 			const name = `task ${line[0].index}`, isShut = folded.has(name);
-			const rows = isShut ? 0 : Math.max(...line.map((task) => task.rows.length));
+			const rows = isShut ? 0 : line.reduce((most, task) => Math.max(most, task.rows.length), 0);
 			const bottom = y + HEAD + rows * ROW + GAP;
 			strips.push({
 				kind: "task", key: name, tasks: line, ...describeLine(line), isFolded: isShut,

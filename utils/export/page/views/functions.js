@@ -105,7 +105,8 @@ export class FunctionsView {
 		if (this.nrMade >= sorted.length) return;
 		const rows = sorted.slice(this.nrMade, this.nrMade + nr).map((row) => this.#makeRow(row, most));
 		this.nrMade += rows.length;
-		byId("functions-table").querySelector("tbody")?.append(...rows);
+		const body = byId("functions-table").querySelector("tbody");
+		for (const row of rows) body?.append(row);
 		const left = sorted.length - this.nrMade;
 		byId("more-functions").textContent = left ? `${groups(left)} more: scroll, or search.` : "";
 	}
