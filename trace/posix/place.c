@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -286,6 +287,25 @@ struct pxt_stream *pxt_place_map_stream(int place, unsigned int number, size_t *
 }
 
 /*
+ * Allocates the memory of a file. If a signal is pending, tmpfs of older kernels gives all of the
+ * memory back and returns EINTR. Signals are blocked, since a timer of the program may interrupt
+ * each attempt. The C library does not block its own signals, so EINTR is still possible.
+ */
+static int allocate_file(int fd, size_t bytes)
+{
+	sigset_t all, before;
+	int error;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	do
+		error = posix_fallocate(fd, 0, (off_t)bytes);
+	while (error == EINTR);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return error;
+}
+
+/*
  * Creates a file, which replaces a file of the same name. All its memory is allocated at once. So a
  * process that writes to the file later is not killed for lack of memory.
  */
@@ -299,7 +319,7 @@ void *pxt_place_make(int place, const char *name, size_t bytes, int *error)
 	*error = fd < 0 ? errno : 0;
 	if (fd < 0)
 		return NULL;
-	*error = posix_fallocate(fd, 0, (off_t)bytes);
+	*error = allocate_file(fd, bytes);
 	if (!*error) {
 		memory = map_file(fd, bytes);
 		*error = memory ? 0 : errno;

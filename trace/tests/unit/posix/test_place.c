@@ -1,6 +1,7 @@
 /* The folder that processes of a user share: access, its lock, and mappings of its files. */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -15,11 +16,17 @@ static int mkdir_error, flock_errors[2];
 static char made[256];
 static mode_t made_mode;
 static unsigned nr_flocks;
+/* @nr_interrupted: the number of next allocations that a signal interrupts */
+static unsigned nr_interrupted, nr_allocated;
+static bool was_blocked;
 
 int __real_mkdirat(int dir, const char *path, mode_t mode);
 int __wrap_mkdirat(int dir, const char *path, mode_t mode);
 int __real_flock(int fd, int operation);
 int __wrap_flock(int fd, int operation);
+/* The name that the library calls depends on the size of off_t. */
+int __wrap_posix_fallocate(int fd, off_t at, off_t len);
+int __wrap_posix_fallocate64(int fd, off_t at, off_t len);
 
 int __wrap_mkdirat(int dir, const char *path, mode_t mode)
 {
@@ -42,6 +49,22 @@ int __wrap_flock(int fd, int operation)
 	return -1;
 }
 
+int __wrap_posix_fallocate(int fd, off_t at, off_t len)
+{
+	sigset_t blocked;
+
+	pthread_sigmask(SIG_SETMASK, NULL, &blocked);
+	was_blocked = sigismember(&blocked, SIGALRM) == 1;
+	if (nr_allocated++ < nr_interrupted)
+		return EINTR;
+	return fallocate(fd, 0, at, len) < 0 ? errno : 0;
+}
+
+int __wrap_posix_fallocate64(int fd, off_t at, off_t len)
+{
+	return __wrap_posix_fallocate(fd, at, len);
+}
+
 /* The lowest free number: a descriptor opened meanwhile and not closed changes it. */
 static int next_fd(void)
 {
@@ -56,7 +79,7 @@ static int begin(void **state)
 	trace_place_remove();
 	mkdir_error = 0;
 	memset(flock_errors, 0, sizeof(flock_errors));
-	nr_flocks = 0;
+	nr_flocks = nr_interrupted = nr_allocated = 0;
 	setenv("UTRAIL_TRACE_DIR", trace_place_path, 1);
 	if (mkdir(trace_place_above, 0700) < 0)
 		return -1;
@@ -324,6 +347,23 @@ TEST_WITH(a_new_file_replaces_an_old_one_and_has_its_memory, begin, finish)
 	assert_true(st.st_blocks * 512 >= 8192);
 	munmap(memory, 8192);
 	assert_int_equal(next_fd(), free_fd);
+}
+
+TEST_WITH(a_signal_does_not_keep_a_file_from_being_made, begin, finish)
+{
+	sigset_t blocked;
+	void *memory;
+	int error;
+
+	nr_interrupted = 3;
+	memory = pxt_place_make(place, "x", 8192, &error);
+	assert_non_null(memory);
+	assert_int_equal(error, 0);
+	assert_int_equal(nr_allocated, 4);
+	assert_true(was_blocked);
+	pthread_sigmask(SIG_SETMASK, NULL, &blocked);
+	assert_int_equal(sigismember(&blocked, SIGALRM), 0);
+	munmap(memory, 8192);
 }
 
 TEST_WITH(what_cannot_be_made_is_not_left, begin, finish)
