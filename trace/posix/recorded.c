@@ -13,8 +13,8 @@
 
 FST_TAKE_DOOR;
 
-/* The most bytes of an event's data that are copied when the recorder's begin() finds no place. */
-#define COPY_MAX 1024
+/* The most bytes of an event's data that are copied. No record has room for as many bytes. */
+#define COPY_MAX 65536
 
 static const struct utrail_trace_recorder *_Atomic recorder;
 static _Atomic uint32_t was_asked;
@@ -90,20 +90,20 @@ void pxt_recorded_went(void)
 		atomic_store(&numbers[at], 0);
 }
 
-static void put_payload(struct fst_text *payload, const void *data, size_t len)
+/*
+ * Emits a copy of the data. The payload begins with the length of all data, so readers see it when
+ * bytes are missing: the recorder cuts payloads that no record has room for.
+ */
+__attribute__((noinline)) static void emit_copy(const struct utrail_trace_recorder *to,
+						uint32_t number, const void *data, size_t len)
 {
-	fst_add_bytes(payload, data ? data : "", len);
-}
-
-static void emit_copy(const struct utrail_trace_recorder *to, uint32_t number, const void *data,
-		      size_t len)
-{
-	char copy[COPY_MAX + sizeof(uint32_t)];
 	struct fst_text payload;
 
-	fst_text_init_at(&payload, copy, sizeof(copy));
-	put_payload(&payload, data, len < COPY_MAX ? len : COPY_MAX);
-	to->emit(number, copy, payload.len);
+	fst_text_init(&payload);
+	fst_add_u32(&payload, len < FST_NULL ? (uint32_t)len : FST_NULL - 1);
+	fst_put(&payload, data ? data : "", len < COPY_MAX ? len : COPY_MAX);
+	to->emit(number, payload.base, payload.len);
+	fst_text_free(&payload);
 }
 
 /* HOT. Sends an event to the recorder. Between begin() and end() no function is called. */
@@ -130,10 +130,13 @@ static void put_recorded(uint32_t id, const void *data, size_t len)
 		to->end(number, &place, SIZE_MAX);
 		return;
 	}
-	if (place.room < sizeof(uint32_t) + len)
-		len = place.room > sizeof(uint32_t) ? place.room - sizeof(uint32_t) : 0;
+	if (PT_UNLIKELY(place.room < sizeof(uint32_t) + len)) {
+		to->end(number, &place, SIZE_MAX);
+		emit_copy(to, number, data, len);
+		return;
+	}
 	fst_text_init_at(&payload, place.at, place.room);
-	put_payload(&payload, data, len);
+	fst_add_bytes(&payload, data ? data : "", len);
 	to->end(number, &place, payload.len);
 }
 

@@ -15,7 +15,7 @@ static struct {
 	uint32_t next_number; /* 0: no event can be recorded */
 	uint32_t number;
 	int choice, found;
-	unsigned char room[4096];
+	unsigned char room[66000];
 	size_t room_bytes;
 	size_t len;
 	bool goes_meanwhile;
@@ -278,23 +278,26 @@ TEST_WITH(an_event_that_nobody_wants_is_not_begun, begin, end)
 	assert_int_equal(seen.nr_emitted, 0);
 }
 
-TEST_WITH(an_event_is_cut_to_its_place, begin, end)
+TEST_WITH(an_event_that_is_longer_than_its_place_is_copied, begin, end)
 {
 	pxt_recorded_declare(ID, "mine");
 	seen.room_bytes = 9;
 	pxt_recorded_emit(ID, "abcde", 5);
+	assert_int_equal(seen.nr_emitted, 0);
 	check_payload("abcde", 5);
-	seen.room_bytes = 8;
-	pxt_recorded_emit(ID, "abcde", 5);
-	check_payload("abcd", 4);
-	seen.room_bytes = 4;
-	pxt_recorded_emit(ID, "abcde", 5);
-	check_payload("", 0);
+	for (seen.room_bytes = 0; seen.room_bytes < 9; seen.room_bytes++) {
+		memset(seen.room, 0, sizeof(seen.room));
+		pxt_recorded_emit(ID, "abcde", 5);
+		assert_int_equal(seen.nr_emitted, seen.room_bytes + 1);
+		assert_int_equal(seen.nr_ended, seen.room_bytes + 2);
+		check_payload("abcde", 5);
+	}
 }
 
 TEST_WITH(without_a_place_there_is_a_copy, begin, end)
 {
-	char data[1100];
+	static char data[65540];
+	uint32_t len;
 
 	memset(data, 'y', sizeof(data));
 	pxt_recorded_declare(ID, "mine");
@@ -303,10 +306,16 @@ TEST_WITH(without_a_place_there_is_a_copy, begin, end)
 	assert_int_equal(seen.nr_emitted, 1);
 	assert_int_equal(seen.nr_ended, 0);
 	check_payload("abcde", 5);
-	pxt_recorded_emit(ID, data, 1024);
-	check_payload(data, 1024);
 	pxt_recorded_emit(ID, data, 1025);
-	check_payload(data, 1024);
+	check_payload(data, 1025);
+	pxt_recorded_emit(ID, data, 65536);
+	check_payload(data, 65536);
+	/* Readers see by the length that bytes are missing. */
+	pxt_recorded_emit(ID, data, 65537);
+	memcpy(&len, seen.room, sizeof(len));
+	assert_int_equal(len, 65537);
+	assert_int_equal(seen.len, 4 + 65536);
+	assert_memory_equal(seen.room + 4, data, 65536);
 }
 
 TEST_WITH(what_has_begun_with_who_has_gone_is_nothing, begin, end)
