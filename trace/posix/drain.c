@@ -269,13 +269,15 @@ void pxt_drain_end_full(struct pxt_handle *handle, struct pxt_drain *drain)
 	};
 	int is_automatic = 1;
 
-	if (!drain->writer.header.status.is_log_overrun)
+	if (!drain->writer.header.status.is_log_overrun) {
 		pxt_log_append(&drain->writer, &event, &is_automatic, true);
+		drain->writer.has_lost = true;
+	}
 	drain->writer.header.status.is_log_overrun = 1;
 	if (!drain->owner)
 		atomic_store(&stream->run, PT_IS_FULL);
 	while (pxt_take(handle, &event) == 1)
-		;
+		drain->writer.has_lost = true;
 	handle->nr_queued = 0;
 	handle->has_held = false;
 	atomic_store(&drain->part->overflow_ns, 0);

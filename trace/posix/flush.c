@@ -43,8 +43,10 @@ static void note_status(struct pxt_handle *handle)
 
 	pxt_drain_status(handle, &flusher->drain);
 	status->flush_error = atomic_load(&flusher->error);
-	if (status->is_log_overrun)
+	/* The log's own status stays. posix_trace_get_status() tells each loss only once. */
+	if (flusher->drain.writer.has_lost)
 		atomic_store(&flusher->is_log_overrun, 1);
+	flusher->drain.writer.has_lost = false;
 	if (status->is_log_full)
 		atomic_store(&flusher->is_log_full, 1);
 }

@@ -105,6 +105,7 @@ enum pxt_log_policy {
  * @nr_buffered: the number of bytes before header.last that are in @buffer and not in the file
  * @buffer: PT_LOG_BUFFER bytes, which belong to the caller
  * @drops: header.first has changed since it was written
+ * @has_lost: events were dropped to make room, or because the log is full. The caller clears it
  * @has_written: NULL, or a function that is called with @argument when all bytes of @buffer have
  *               been written to the file, and before new bytes replace them
  */
@@ -112,6 +113,7 @@ struct pxt_log_writer {
 	int fd;
 	uint32_t policy;
 	bool drops;
+	bool has_lost;
 	struct pxt_log_header header;
 	uint64_t in_file;
 	uint64_t adds_at;

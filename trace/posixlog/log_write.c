@@ -164,6 +164,7 @@ static int drop_oldest(struct pxt_log_writer *writer)
 	/* If the record cannot be read, another process has changed the file: drop all records. */
 	writer->header.first = found == 1 ? log.at : writer->header.last;
 	writer->drops = true;
+	writer->has_lost = true;
 	writer->header.status.is_log_overrun = 1;
 	return 0;
 }
@@ -282,6 +283,7 @@ int pxt_log_clear(struct pxt_log_writer *writer)
 	writer->nr_buffered = 0;
 	writer->in_file = writer->header.first = writer->header.last = 0;
 	status->is_log_full = status->is_log_overrun = 0;
+	writer->has_lost = false;
 	return write_header(writer, 0);
 }
 

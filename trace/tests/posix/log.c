@@ -486,6 +486,29 @@ POINT(log_policy_until_full_keeps_the_oldest_events_and_ends_with_a_stop)
 	CHECK_IS(last, POSIX_TRACE_STOP);
 }
 
+POINT(log_overrun_status_tells_of_lost_events_once)
+{
+	trace_event_id_t id = open_id("x");
+	trace_id_t trid = write_full_log(make_file(), POSIX_TRACE_LOOP, id);
+
+	/* The STOP takes the place of the oldest event. */
+	CHECK_IS(posix_trace_stop(trid), 0);
+	CHECK_IS(posix_trace_flush(trid), 0);
+	CHECK_IS(status_of(trid).posix_log_overrun_status, POSIX_TRACE_OVERRUN);
+	CHECK_IS(posix_trace_flush(trid), 0);
+	CHECK_IS(status_of(trid).posix_log_overrun_status, POSIX_TRACE_NO_OVERRUN);
+	CHECK_IS(posix_trace_start(trid), 0);
+	CHECK_IS(posix_trace_flush(trid), 0);
+	CHECK_IS(status_of(trid).posix_log_overrun_status, POSIX_TRACE_OVERRUN);
+	CHECK_IS(posix_trace_shutdown(trid), 0);
+
+	trid = write_full_log(make_file(), POSIX_TRACE_UNTIL_FULL, id);
+	CHECK_IS(status_of(trid).posix_log_overrun_status, POSIX_TRACE_OVERRUN);
+	CHECK_IS(posix_trace_flush(trid), 0);
+	CHECK_IS(status_of(trid).posix_log_overrun_status, POSIX_TRACE_NO_OVERRUN);
+	CHECK_IS(posix_trace_shutdown(trid), 0);
+}
+
 POINT(log_policy_append_takes_all_events_whatever_its_size)
 {
 	trace_event_id_t id = open_id("x");
