@@ -102,31 +102,47 @@ static struct fst_recorded *make_recorded(const struct fst_format *format,
 	return recorded;
 }
 
+/* Clears the number and the choice. The entry is not freed, since a thread may be using it. */
+static void forget_event(struct fstrace_event_impl *impl)
+{
+	struct fst_recorded *recorded = atomic_load(&impl->recorded);
+
+	if (!recorded)
+		return;
+	recorded->choice = -1;
+	atomic_store(&recorded->id, 0);
+	keep_text(impl);
+}
+
 void fst_recorded_declare(struct fstrace_event_impl *impl)
 {
 	const struct fst_format *common = atomic_load(&impl->trace->common);
 	struct fst_recorded *last = atomic_load(&impl->recorded), *recorded = last;
-	uint32_t id;
+	uint32_t id = 0;
 
 	if (!get_recorder())
 		return;
 	/* Reuse the entry of a former recorder if it has the same common format. */
 	if (!last || atomic_load(&last->id) || last->common != common)
 		recorded = make_recorded(impl->format, common);
-	if (!recorded)
-		return;
-	id = get_recorder()->declare(impl->id, impl->format->text, common ? common->text : NULL);
+	if (recorded)
+		id = get_recorder()->declare(impl->id, impl->format->text,
+					     common ? common->text : NULL);
 	if (!id) {
 		if (recorded != last)
 			free(recorded);
+		/* No record and no line may have the values of the former common format. */
+		if (last && atomic_load(&last->id) && last->common != common)
+			forget_event(impl);
 		return;
 	}
 	recorded->choice = get_recorder()->choose(id, impl->id);
 	atomic_store(&recorded->id, id);
-	if (recorded == last)
-		return;
-	recorded->next = last;
-	atomic_store_explicit(&impl->recorded, recorded, memory_order_release);
+	if (recorded != last) {
+		recorded->next = last;
+		atomic_store_explicit(&impl->recorded, recorded, memory_order_release);
+	}
+	keep_text(impl);
 }
 
 static void for_each_event(void (*fn)(struct fstrace_event_impl *impl))
@@ -154,18 +170,6 @@ int fst_recorded_came(const struct utrail_trace_recorder *door)
 	door->watch(take_choices, true);
 	for_each_event(tell_recorder);
 	return 0;
-}
-
-/* Clears the number and the choice. The entry is not freed, since a thread may be using it. */
-static void forget_event(struct fstrace_event_impl *impl)
-{
-	struct fst_recorded *recorded = atomic_load(&impl->recorded);
-
-	if (!recorded)
-		return;
-	recorded->choice = -1;
-	atomic_store(&recorded->id, 0);
-	keep_text(impl);
 }
 
 void fst_recorded_went(void)

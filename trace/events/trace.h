@@ -40,7 +40,7 @@ struct fst_event {
  */
 struct fst_recorded {
 	struct fst_recorded *next; /* a former one; any thread may use it until the log is closed */
-	_Atomic uint32_t id;	   /* the event's number; 0: the recorder has left */
+	_Atomic uint32_t id;	   /* the event's number; 0: the recorder has left, or refuses */
 	bool is_plain;		   /* both formats are plain: see format.h */
 	_Atomic int choice;	   /* the result of choose(): see recorder.h */
 	const struct fst_format *common;

@@ -192,6 +192,31 @@ TEST_WITH(a_new_common_format_needs_a_new_declaration, prepare, finish)
 	assert_ptr_equal(atomic_load(&event->impl->recorded)->common, atomic_load(&trace->common));
 }
 
+TEST_WITH(an_event_is_not_recorded_with_a_former_common_format, prepare, finish)
+{
+	fstrace_event_t *text = fstrace_declare(trace, "DOOR-TEXT", "");
+
+	fstrace_select_event(text, 1);
+	assert_int_equal(fst_door_open(&recorder), 0);
+	FSTRACE(event, 7);
+	assert_int_equal(seen.nr_begun, 1);
+	/* The first declaration, that of DOOR-EVENT, is refused. */
+	seen.next_id = 0;
+	fstrace_set_common_format(trace, "PID=%P");
+	assert_int_equal(seen.next_id, 2);
+	assert_false(event->enabled);
+	assert_true(text->enabled);
+	FSTRACE(event, 7);
+	assert_int_equal(seen.nr_begun + seen.nr_emitted, 1);
+	/* With another common format the event is declared again. */
+	seen.next_id = 30;
+	fstrace_set_common_format(trace, NULL);
+	assert_true(event->enabled);
+	FSTRACE(event, 7);
+	assert_int_equal(seen.nr_begun, 2);
+	assert_int_equal(seen.begun[1], 30);
+}
+
 TEST_WITH(who_has_begun_comes_to_the_end, prepare, finish)
 {
 	assert_int_equal(fst_door_open(&recorder), 0);
