@@ -134,6 +134,12 @@ void pxt_flushers_first_ended(void)
 	pxt_handles_wake_flushers();
 }
 
+void pxt_flushers_in_child(void)
+{
+	atomic_store(&first_has_ended, 0);
+	atomic_store(&nr_flushers, 0);
+}
+
 /* True when only flushers are left. The kernel counts the first thread until the process ends. */
 static bool are_last(void)
 {

@@ -20,6 +20,7 @@ static _Atomic bool is_ordered;
 
 struct pxt_thread pxt_nobody;
 __thread struct pxt_thread *pxt_thread PXT_TLS;
+__thread volatile uint32_t pxt_nr_counted PXT_TLS;
 
 static bool ask_kernel(int command)
 {

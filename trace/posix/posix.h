@@ -300,6 +300,8 @@ int pxt_view_set(struct pxt_view *view, struct pxt_stream *stream, size_t bytes,
 bool pxt_view_wait(struct pxt_view *view, int tries);
 void pxt_view_drop(struct pxt_view *view);
 void pxt_view_forget(struct pxt_view *view);
+/* Called in a forked child: forget that threads of the parent were in streams, or mapped one. */
+void pxt_view_in_child(void);
 bool pxt_view_map(unsigned int number, uint32_t serial);
 /* Detach an ended stream from the process of @registry. */
 void pxt_view_detach(struct pxt_registry *registry, unsigned int number, uint32_t serial);
@@ -338,6 +340,8 @@ struct pxt_thread {
 #define PXT_TLS __attribute__((tls_model("initial-exec")))
 
 extern __thread struct pxt_thread *pxt_thread PXT_TLS;
+/* The number of times that this thread is counted in views, since it has no struct of its own. */
+extern __thread volatile uint32_t pxt_nr_counted PXT_TLS;
 
 void pxt_inside_begin(void);
 void pxt_inside_in_child(void);
@@ -412,6 +416,7 @@ static inline struct pxt_inside pxt_inside_enter(struct pxt_view *view)
 		inside.thread = pxt_inside_new();
 	if (PT_UNLIKELY(inside.thread == &pxt_nobody)) {
 		inside.user = pxt_view_user(view);
+		pxt_nr_counted++;
 		atomic_fetch_add(inside.user, 1);
 		return inside;
 	}
@@ -425,11 +430,13 @@ static inline struct pxt_inside pxt_inside_enter(struct pxt_view *view)
 
 static inline void pxt_inside_leave(const struct pxt_inside *inside)
 {
-	if (PT_UNLIKELY(inside->user != NULL))
-		atomic_fetch_sub_explicit(inside->user, 1, memory_order_release);
-	else if (!(inside->turn & 1))
+	if (PT_UNLIKELY(inside->user != NULL)) {
+		atomic_fetch_sub(inside->user, 1);
+		pxt_nr_counted--;
+	} else if (!(inside->turn & 1)) {
 		atomic_store_explicit(&inside->thread->turn, inside->turn + 2,
 				      memory_order_release);
+	}
 }
 
 /*
@@ -601,6 +608,8 @@ void pxt_flusher_status(struct pxt_handle *handle, struct posix_trace_status_inf
 void pxt_want_flush(struct pxt_stream *stream);
 /* Called when main() has left by pthread_exit(). */
 void pxt_flushers_first_ended(void);
+/* Called in a forked child, which has no flushers. Its only thread is its first thread. */
+void pxt_flushers_in_child(void);
 
 /* prerecorded.c */
 int pxt_log_getnext(struct pxt_handle *handle, struct posix_trace_event_info *info, void *data,

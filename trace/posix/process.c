@@ -122,7 +122,7 @@ static struct pxt_registry *join_at(int place)
 {
 	pid_t pid = getpid();
 	struct pxt_registry *registry;
-	struct pxt_names *names;
+	struct pxt_names *names, *former;
 	uint64_t start;
 	int error;
 
@@ -141,9 +141,11 @@ static struct pxt_registry *join_at(int place)
 		munmap(registry, sizeof(*registry));
 		return NULL;
 	}
-	if (pxt_process.names)
-		munmap(pxt_process.names, sizeof(*names));
+	/* Another thread may fork meanwhile, and the child copies the names at this address. */
+	former = pxt_process.names;
 	pxt_process.names = names;
+	if (former)
+		munmap(former, sizeof(*former));
 	pxt_process.names_pid = registry->names_pid;
 	pxt_process.names_start = registry->names_start;
 	pxt_process.start = start;
@@ -223,6 +225,22 @@ static void map_attached(struct pxt_registry *registry)
 	}
 }
 
+/* Notices that main() has left by pthread_exit(). Only a thread-specific destructor tells that. */
+static pthread_key_t first_thread;
+static bool has_first_thread;
+
+static void first_thread_ends(void *marker)
+{
+	pxt_flushers_first_ended();
+}
+
+/* Called by the first thread. In a forked child this is the thread that has forked. */
+static void watch_thread(void)
+{
+	if (has_first_thread && !pthread_getspecific(first_thread))
+		pthread_setspecific(first_thread, &first_thread);
+}
+
 /*
  * Called in a forked child, which has only this thread. Unmaps the streams that are not inherited.
  * A stream stays mapped if a signal handler has forked and will return to code in that stream.
@@ -237,6 +255,9 @@ static void in_child(void)
 	atomic_store(&is_joining, 0);
 	was_forked = true;
 	pxt_inside_in_child();
+	pxt_view_in_child();
+	pxt_flushers_in_child();
+	watch_thread();
 	if (registry == &unknown || registry == &none)
 		return;
 	map_attached(registry);
@@ -284,18 +305,12 @@ static void join_if_traced(void)
 	pxt_join();
 }
 
-static void first_thread_ends(void *marker)
-{
-	pxt_flushers_first_ended();
-}
-
-/* Notices that main() has left by pthread_exit(). Only a thread-specific destructor tells that. */
 static void watch_first_thread(void)
 {
-	static pthread_key_t key;
-
-	if (syscall(SYS_gettid) == getpid() && pthread_key_create(&key, first_thread_ends) == 0)
-		pthread_setspecific(key, &key);
+	if (syscall(SYS_gettid) != getpid())
+		return;
+	has_first_thread = pthread_key_create(&first_thread, first_thread_ends) == 0;
+	watch_thread();
 }
 
 __attribute__((constructor)) static void begin(void)

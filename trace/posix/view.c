@@ -68,8 +68,7 @@ void pxt_view_drop(struct pxt_view *view)
 
 /*
  * Drops a view in a forked child. Only the calling thread can be in the view, if a signal handler
- * has interrupted it there and has forked. The counters in @users may also have counted threads of
- * the parent. In both cases the memory stays mapped.
+ * has interrupted it there and has forked. In this case the memory stays mapped.
  */
 void pxt_view_forget(struct pxt_view *view)
 {
@@ -144,4 +143,25 @@ void pxt_view_detach(struct pxt_registry *registry, unsigned int number, uint32_
 	atomic_fetch_and(word, ~bit);
 	if (atomic_load(&registry->serial[number]) != serial)
 		atomic_fetch_or(word, bit);
+}
+
+/*
+ * If a signal handler has interrupted the calling thread in a stream and has forked, the thread
+ * leaves the stream later, and is still counted until then.
+ */
+void pxt_view_in_child(void)
+{
+	for (int number = 0; number < TRACE_SYS_MAX; number++) {
+		struct pxt_view *view = &pxt_process.views[number];
+		const _Atomic uint32_t *own = pxt_view_user(view);
+
+		for (int nr = 0; nr < PT_NR_USERS; nr++) {
+			_Atomic uint32_t *user = &view->users[nr].nr;
+			uint32_t most = user == own ? pxt_nr_counted : 0;
+
+			if (atomic_load(user) > most)
+				atomic_store(user, most);
+		}
+	}
+	atomic_store(&is_mapping, 0);
 }

@@ -383,6 +383,70 @@ POINT(log_of_a_process_that_has_closed_all_descriptors_and_executes_is_whole)
 	check_execution(by_execution_without_descriptors);
 }
 
+/* --- a child of a process whose first thread has ended --- */
+
+static pthread_t first_thread;
+
+/* Fill half of a stream, and wait until the stream's thread has flushed it. */
+static void fill_and_wait(void)
+{
+	uint64_t until = now_ns(CLOCK_MONOTONIC) + DEADLINE_NS;
+	trace_event_id_t id = open_id("x");
+	struct pxt_handle *handle;
+	trace_attr_t attr;
+	trace_id_t trid;
+	uint64_t tail;
+
+	small_attr(&attr, POSIX_TRACE_FLUSH, 64);
+	trid = make_log(make_file(), &attr);
+	handle = pxt_handle_get(trid, PT_ANY);
+	tail = atomic_load(&atomic_load(&handle->view->stream)->tail);
+	usleep(300000);
+	write_numbers(id, 0, (int)handle->view->nr_cells / 2 + 1);
+	while (atomic_load(&atomic_load(&handle->view->stream)->tail) == tail) {
+		CHECK(now_ns(CLOCK_MONOTONIC) < until);
+		usleep(1000);
+	}
+	pxt_handle_put(handle);
+	CHECK_IS(posix_trace_shutdown(trid), 0);
+}
+
+static void *fork_at_last(void *unused)
+{
+	int status = -1;
+	pid_t pid;
+
+	pthread_join(first_thread, NULL);
+	pid = make_child();
+	if (pid == 0) {
+		fill_and_wait();
+		_exit(0);
+	}
+	waitpid(pid, &status, 0);
+	_exit(status != 0);
+	return unused;
+}
+
+POINT(log_of_a_child_is_flushed_although_its_parents_first_thread_has_ended)
+{
+	int status = -1;
+	pid_t pid;
+
+#ifdef __SANITIZE_THREAD__
+	return; /* the sanitizer allows no new threads in a child of several threads */
+#endif
+	pid = make_child();
+	if (pid == 0) {
+		pthread_t thread;
+
+		first_thread = pthread_self();
+		CHECK_IS(pthread_create(&thread, NULL, fork_at_last, NULL), 0);
+		pthread_exit(NULL);
+	}
+	CHECK_IS(waitpid(pid, &status, 0), pid);
+	CHECK_IS(status, 0);
+}
+
 /* --- policies --- */
 
 /*

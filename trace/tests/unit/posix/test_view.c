@@ -293,6 +293,36 @@ TEST_WITH(the_old_one_stays_while_somebody_is_in_it, begin, NULL)
 	pxt_view_drop(view);
 }
 
+TEST_WITH(in_a_child_only_its_own_thread_is_counted, begin, NULL)
+{
+	_Atomic uint32_t *own = pxt_view_user(view);
+
+	for (int nr = 0; nr < PT_NR_USERS; nr++)
+		atomic_store(&view->users[nr].nr, 3);
+	pxt_nr_counted = 2;
+	pxt_view_in_child();
+	for (int nr = 0; nr < PT_NR_USERS; nr++)
+		assert_int_equal(atomic_load(&view->users[nr].nr),
+				 &view->users[nr].nr == own ? 2 : 0);
+	pxt_nr_counted = 0;
+	pxt_view_in_child();
+	assert_int_equal(atomic_load(own), 0);
+}
+
+TEST_WITH(a_thread_without_a_struct_is_counted_while_it_is_inside, begin, NULL)
+{
+	struct pxt_inside inside;
+
+	pxt_thread = &pxt_nobody;
+	inside = pxt_inside_enter(view);
+	assert_int_equal(pxt_nr_counted, 1);
+	assert_int_equal(atomic_load(pxt_view_user(view)), 1);
+	pxt_inside_leave(&inside);
+	assert_int_equal(pxt_nr_counted, 0);
+	assert_int_equal(atomic_load(pxt_view_user(view)), 0);
+	pxt_thread = NULL;
+}
+
 TEST_WITH(only_the_stream_of_that_serial_is_detached, begin, NULL)
 {
 	memset(&registry, 0, sizeof(registry));
