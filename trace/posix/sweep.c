@@ -12,20 +12,26 @@
 
 /*
  * The time for which a log without a keeper stays in memory until a process opens it. For all logs
- * but the first TRACE_SYS_MAX that a sweep finds, the time is shorter, so that the logs do not fill
- * the memory.
+ * but the TRACE_SYS_MAX newest ones the time is shorter, so that the logs do not fill the memory.
  */
 #define LEFT_SECONDS	  3600
 #define LEFT_SECONDS_MANY 10
 
+/* The time since when a log waits. The file's number decides between logs of the same time. */
+struct age {
+	uint64_t since_ns;
+	uint64_t ino;
+};
+
 /*
  * The names that living processes and streams use.
  *
- * @nr_left: the number of logs that wait for a process that opens them
+ * @newest, @nr_newest: of the logs that wait for a process that opens them; the newest one is first
  */
 struct in_use {
 	int place;
-	unsigned int nr_left;
+	unsigned int nr_newest;
+	struct age newest[TRACE_SYS_MAX];
 	struct {
 		uint32_t pid;
 		uint64_t start;
@@ -96,17 +102,74 @@ static void look_at_stream(const char *name, struct in_use *in_use)
 	munmap(stream, bytes);
 }
 
-static bool is_wanted(struct in_use *in_use, const char *name, const struct pxt_log_part *part)
+static bool has_keeper(const struct pxt_log_part *part)
+{
+	return pxt_process_is_alive((pid_t)atomic_load(&part->keeper_pid), part->keeper_start);
+}
+
+static bool find_age(int place, const char *name, struct age *age)
 {
 	struct stat st;
-	time_t now = (time_t)(pxt_clock_ns(CLOCK_REALTIME) / PT_NS_PER_SECOND);
 
-	if (pxt_process_is_alive((pid_t)atomic_load(&part->keeper_pid), part->keeper_start))
+	if (fstatat(place, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return false;
+	age->since_ns = (uint64_t)st.st_ctim.tv_sec * PT_NS_PER_SECOND +
+			(uint64_t)st.st_ctim.tv_nsec;
+	age->ino = st.st_ino;
+	return true;
+}
+
+static bool is_newer(const struct age *age, const struct age *other)
+{
+	return age->since_ns > other->since_ns ||
+	       (age->since_ns == other->since_ns && age->ino > other->ino);
+}
+
+/* Notes the age of a log. If there are too many, the oldest one is forgotten. */
+static void note_age(struct in_use *in_use, const struct age *age)
+{
+	unsigned int at = in_use->nr_newest;
+
+	if (at < TRACE_SYS_MAX)
+		in_use->nr_newest++;
+	else if (!is_newer(age, &in_use->newest[--at]))
+		return;
+	for (; at > 0 && is_newer(age, &in_use->newest[at - 1]); at--)
+		in_use->newest[at] = in_use->newest[at - 1];
+	in_use->newest[at] = *age;
+}
+
+static bool is_wanted(const struct in_use *in_use, const char *name,
+		      const struct pxt_log_part *part)
+{
+	int64_t seconds = LEFT_SECONDS;
+	struct age age;
+
+	if (has_keeper(part))
 		return true;
-	in_use->nr_left++;
-	return fstatat(in_use->place, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-	       now - st.st_ctime <
-		       (in_use->nr_left > TRACE_SYS_MAX ? LEFT_SECONDS_MANY : LEFT_SECONDS);
+	if (!find_age(in_use->place, name, &age))
+		return false;
+	if (in_use->nr_newest == TRACE_SYS_MAX &&
+	    is_newer(&in_use->newest[TRACE_SYS_MAX - 1], &age))
+		seconds = LEFT_SECONDS_MANY;
+	/* The difference is below 0 if the clock was set back. */
+	return (int64_t)(pxt_clock_ns(CLOCK_REALTIME) - age.since_ns) <
+	       seconds * (int64_t)PT_NS_PER_SECOND;
+}
+
+static void note_left(const char *name, struct in_use *in_use)
+{
+	size_t bytes = PT_CELLS_OFFSET;
+	struct pxt_stream *stream = pxt_place_map(in_use->place, name, &bytes);
+	struct pxt_log_part *part;
+	struct age age;
+
+	if (!stream)
+		return;
+	part = pxt_unfinished(stream, bytes);
+	if (part && !has_keeper(part) && find_age(in_use->place, name, &age))
+		note_age(in_use, &age);
+	munmap(stream, bytes);
 }
 
 static void look_at_left(const char *name, struct in_use *in_use)
@@ -189,10 +252,24 @@ static void look_at_name(const char *name, void *argument)
 		return;
 	if (name[0] == 's')
 		look_at_stream(name, argument);
-	else if (name[0] == 'd')
-		look_at_left(name, argument);
 	else if (name[0] == 'p')
 		look_at_process(name, argument);
+}
+
+/*
+ * Notes the ages of logs that wait. No log may be removed meanwhile, so that the result does not
+ * depend on the order of the files in the folder. The files of ended streams have their new names.
+ */
+static void look_at_ages(const char *name, void *argument)
+{
+	if (name[0] == 'd' && name[1] == '-')
+		note_left(name, argument);
+}
+
+static void look_at_logs(const char *name, void *argument)
+{
+	if (name[0] == 'd' && name[1] == '-')
+		look_at_left(name, argument);
 }
 
 /* Looks at files of names. This comes last, because by then all users of names are known. */
@@ -214,6 +291,8 @@ void pxt_sweep(int place)
 	if (in_use != MAP_FAILED) {
 		in_use->place = place;
 		pxt_list(folder, look_at_name, in_use);
+		pxt_list(folder, look_at_ages, in_use);
+		pxt_list(folder, look_at_logs, in_use);
 		pxt_list(folder, look_again, in_use);
 		munmap(in_use, sizeof(*in_use));
 	}

@@ -1,14 +1,26 @@
 /* Files of killed processes are removed, and nothing else. */
 #include <fcntl.h>
 
+#include "posix/keeper.h"
 #include "tests/unit/lib/trace_files.h"
 
 static int place;
 static uint64_t start;
+/* The number of seconds that the sweep comes later than it seems. */
+static uint64_t seconds_later;
+
+uint64_t __real_pxt_clock_ns(clockid_t clock);
+uint64_t __wrap_pxt_clock_ns(clockid_t clock);
+
+uint64_t __wrap_pxt_clock_ns(clockid_t clock)
+{
+	return __real_pxt_clock_ns(clock) + seconds_later * PT_NS_PER_SECOND;
+}
 #define US ((uint32_t)getpid())
 
 static int begin(void **state)
 {
+	seconds_later = 0;
 	return trace_files_begin(&place) || pxt_process_start(getpid(), &start);
 }
 
@@ -142,6 +154,58 @@ TEST_WITH(as_many_as_can_be_remembered, begin, end)
 TEST_WITH(more_than_can_be_remembered, begin, end)
 {
 	check_many(1025, true);
+}
+
+#define LOG_BYTES (STREAM_BYTES + sizeof(struct pxt_log_part))
+
+/* Make a log that waits. The numbers are such that neither names nor their hashes are in order. */
+static void make_left(unsigned nr)
+{
+	struct pxt_stream *stream = trace_file(place, 'd', nr * 37 % 101, nr + 1, LOG_BYTES);
+
+	stream->magic = PT_MAGIC;
+	stream->version = PT_VERSION;
+	stream->serial = nr + 1;
+	stream->nr_cells = 64;
+	stream->log_bytes = sizeof(struct pxt_log_part);
+	munmap(stream, LOG_BYTES);
+}
+
+static bool is_left(unsigned nr)
+{
+	return trace_file_is(place, 'd', nr * 37 % 101, nr + 1);
+}
+
+TEST_WITH(of_many_logs_the_newest_wait_for_an_hour, begin, end)
+{
+	const unsigned nr_old = 6, nr_all = nr_old + TRACE_SYS_MAX;
+
+	for (unsigned nr = 0; nr < nr_all; nr++) {
+		if (nr == nr_old)
+			usleep(50000); /* the times of files are not exact */
+		make_left(nr);
+	}
+	pxt_sweep(place);
+	for (unsigned nr = 0; nr < nr_all; nr++)
+		assert_true(is_left(nr));
+	seconds_later = 1000;
+	pxt_sweep(place);
+	for (unsigned nr = 0; nr < nr_all; nr++)
+		assert_int_equal(is_left(nr), nr >= nr_old);
+	seconds_later = 3601;
+	pxt_sweep(place);
+	for (unsigned nr = 0; nr < nr_all; nr++)
+		assert_false(is_left(nr));
+}
+
+TEST_WITH(as_many_logs_as_streams_wait_for_an_hour, begin, end)
+{
+	for (unsigned nr = 0; nr < TRACE_SYS_MAX; nr++)
+		make_left(nr);
+	seconds_later = 3000;
+	pxt_sweep(place);
+	for (unsigned nr = 0; nr < TRACE_SYS_MAX; nr++)
+		assert_true(is_left(nr));
 }
 
 TEST_WITH(nothing_stays_open, begin, end)
