@@ -44,11 +44,15 @@ __attribute__((constructor)) static void prepare(void)
 	atexit(remove_file);
 }
 
-/* Signals that a fault raises are not blocked, since they cannot wait. */
-static void block_signals(struct fst_held *held)
+/*
+ * Blocks signals and cancellation, which would leave the lock locked. Signals that a fault raises
+ * are not blocked, since they cannot wait.
+ */
+static void hold_thread(struct fst_held *held)
 {
 	sigset_t set;
 
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &held->cancel_before);
 	sigfillset(&set);
 	sigdelset(&set, SIGSEGV);
 	sigdelset(&set, SIGBUS);
@@ -58,16 +62,22 @@ static void block_signals(struct fst_held *held)
 	pthread_sigmask(SIG_SETMASK, &set, &held->before);
 }
 
+static void release_thread(const struct fst_held *held)
+{
+	pthread_sigmask(SIG_SETMASK, &held->before, NULL);
+	pthread_setcancelstate(held->cancel_before, NULL);
+}
+
 void fst_lock_threads(struct fst_held *held)
 {
-	block_signals(held);
+	hold_thread(held);
 	pthread_mutex_lock(&threads);
 	depth++;
 }
 
 bool fst_try_lock_threads(struct fst_held *held)
 {
-	block_signals(held);
+	hold_thread(held);
 	if (pthread_mutex_trylock(&threads) == 0) {
 		if (depth == 0) {
 			depth++;
@@ -75,7 +85,7 @@ bool fst_try_lock_threads(struct fst_held *held)
 		}
 		pthread_mutex_unlock(&threads);
 	}
-	pthread_sigmask(SIG_SETMASK, &held->before, NULL);
+	release_thread(held);
 	return false;
 }
 
@@ -83,7 +93,7 @@ void fst_unlock_threads(struct fst_held *held)
 {
 	depth--;
 	pthread_mutex_unlock(&threads);
-	pthread_sigmask(SIG_SETMASK, &held->before, NULL);
+	release_thread(held);
 }
 
 static void lock_file(short type)

@@ -164,10 +164,11 @@ void fst_limits_repair(const char *prefix, size_t nr);
 
 /*
  * lock.c: the lock for rare operations. It excludes all threads and all processes of the log. While
- * it is held, all signals are blocked except those of faults.
+ * it is held, all signals are blocked except those of faults, and the thread is not cancelled.
  */
 struct fst_held {
 	sigset_t before;
+	int cancel_before;
 };
 void fst_lock(struct fst_held *held);
 void fst_unlock(struct fst_held *held);

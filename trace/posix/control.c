@@ -128,6 +128,7 @@ static void forget_events(struct pxt_handle *handle)
 
 int posix_trace_clear(trace_id_t trid)
 {
+	PXT_NO_CANCEL;
 	struct pxt_handle *handle = pxt_handle_get(trid, PT_ACTIVE);
 
 	if (!handle)

@@ -228,6 +228,7 @@ static int make_locked(struct making *making)
 
 static int create_stream(pid_t pid, const trace_attr_t *attr, int file_desc, trace_id_t *trid)
 {
+	PXT_NO_CANCEL;
 	struct making making = { .file_desc = file_desc };
 	int error = trid ? check_attr(attr, file_desc >= 0, &making.attr) : EINVAL;
 
@@ -328,6 +329,7 @@ int pxt_shutdown(struct pxt_handle *handle)
 
 int posix_trace_shutdown(trace_id_t trid)
 {
+	PXT_NO_CANCEL;
 	struct pxt_handle *handle = pxt_handle_end(trid, PT_ACTIVE);
 
 	return handle ? pxt_shutdown(handle) : EINVAL;

@@ -316,6 +316,7 @@ void pxt_flusher_status(struct pxt_handle *handle, struct posix_trace_status_inf
 
 int posix_trace_flush(trace_id_t trid)
 {
+	PXT_NO_CANCEL;
 	struct pxt_handle *handle = pxt_handle_get(trid, PT_WITH_LOG);
 	int error;
 

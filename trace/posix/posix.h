@@ -21,6 +21,27 @@
 #define PT_LIKELY(x)   __builtin_expect(!!(x), 1)
 #define PT_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
+static inline int pxt_cancel_off(void)
+{
+	int before;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+	return before;
+}
+
+static inline void pxt_cancel_restore(const int *before)
+{
+	pthread_setcancelstate(*before, NULL);
+}
+
+/*
+ * Keep the calling thread from being cancelled until the end of the block. open(2), read(2) and
+ * many other functions are cancellation points. A thread that is cancelled there would leave locks
+ * locked. Signal-safe, and errno does not change.
+ */
+#define PXT_NO_CANCEL \
+	int cancel_before __attribute__((cleanup(pxt_cancel_restore), unused)) = pxt_cancel_off()
+
 /* ---- shared memory, where any process of the same user may write anything ---- */
 
 #define PT_MAGIC	0x54585055 /* "UPXT" */

@@ -43,6 +43,7 @@ static int open_log(struct pxt_log_file *file, int file_desc)
 
 int posix_trace_open(int file_desc, trace_id_t *trid)
 {
+	PXT_NO_CANCEL;
 	struct pxt_log_file *file = trid ? calloc(1, sizeof(*file)) : NULL;
 	struct pxt_handle *handle = NULL;
 	int error;
@@ -68,6 +69,7 @@ int posix_trace_open(int file_desc, trace_id_t *trid)
 
 int posix_trace_close(trace_id_t trid)
 {
+	PXT_NO_CANCEL;
 	struct pxt_handle *handle = pxt_handle_end(trid, PT_LOG);
 
 	if (!handle)
@@ -95,6 +97,7 @@ int posix_trace_rewind(trace_id_t trid)
 int pxt_log_getnext(struct pxt_handle *handle, struct posix_trace_event_info *info, void *data,
 		    size_t num_bytes, size_t *data_len, int *unavailable)
 {
+	PXT_NO_CANCEL;
 	struct pxt_event event;
 	int found;
 

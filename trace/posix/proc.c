@@ -46,6 +46,7 @@ void pxt_fd_path(char path[32], int fd)
  */
 static const char *read_stat(pid_t pid, char text[512])
 {
+	PXT_NO_CANCEL;
 	char path[32], *end;
 	ssize_t nr;
 	int fd;

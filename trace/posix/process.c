@@ -177,6 +177,9 @@ bool pxt_join(void)
 
 	if (PT_LIKELY(registry != &unknown))
 		return registry != &none;
+
+	PXT_NO_CANCEL;
+
 	if (!atomic_compare_exchange_strong(&is_joining, &nobody, 1))
 		return false;
 	if (atomic_load(&pxt_process.registry) == &unknown) {
@@ -329,6 +332,7 @@ __attribute__((constructor)) static void begin(void)
  */
 __attribute__((destructor)) static void end(void)
 {
+	PXT_NO_CANCEL;
 	struct pxt_registry *registry = atomic_load(&pxt_process.registry);
 	char name[64];
 	int place, lock;

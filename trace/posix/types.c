@@ -43,6 +43,7 @@ static const char *name_of(struct pxt_handle *handle, uint32_t id, char text[PT_
 
 int posix_trace_eventid_get_name(trace_id_t trid, trace_event_id_t id, char *name)
 {
+	PXT_NO_CANCEL;
 	struct pxt_handle *handle = name ? pxt_handle_get(trid, PT_ANY) : NULL;
 	char text[PT_NAME_MAX + 1];
 	bool is_known;
@@ -65,6 +66,7 @@ int posix_trace_eventid_equal(trace_id_t trid, trace_event_id_t one, trace_event
 int posix_trace_eventtypelist_getnext_id(trace_id_t trid, trace_event_id_t *restrict id,
 					 int *restrict unavailable)
 {
+	PXT_NO_CANCEL;
 	struct pxt_handle *handle = id && unavailable ? pxt_handle_get(trid, PT_ANY) : NULL;
 	char text[PT_NAME_MAX + 1];
 

@@ -111,6 +111,7 @@ static void map_number(struct pxt_view *view, unsigned int number, uint32_t seri
  */
 bool pxt_view_map(unsigned int number, uint32_t serial)
 {
+	PXT_NO_CANCEL;
 	struct pxt_view *view = &pxt_process.views[number];
 	uint32_t none = 0;
 

@@ -221,6 +221,53 @@ POINT(thread_that_waits_in_timedgetnext_can_be_cancelled)
 	check_cancelling(true);
 }
 
+static _Atomic bool has_called_all;
+
+/* Call functions that use files, in a thread that is to be cancelled. */
+static void *call_all(void *argument)
+{
+	char name[TRACE_EVENT_NAME_MAX + 1];
+	const int *fd = argument;
+	trace_event_id_t id;
+	struct seen seen;
+	trace_id_t trid;
+
+	pthread_cancel(pthread_self());
+	trid = make_log(*fd, NULL);
+	write_numbers(open_id("x"), 1, 1);
+	CHECK_IS(posix_trace_clear(trid), 0);
+	write_numbers(open_id("x"), 1, 1);
+	CHECK_IS(posix_trace_flush(trid), 0);
+	CHECK_IS(posix_trace_shutdown(trid), 0);
+	CHECK_IS(posix_trace_open(*fd, &trid), 0);
+	CHECK_IS(posix_trace_eventid_get_name(trid, open_id("x"), name), 0);
+	CHECK_IS(posix_trace_eventtypelist_getnext_id(trid, &id, &seen.unavailable), 0);
+	CHECK_IS(posix_trace_getnext_event(trid, &seen.info, seen.data, sizeof(seen.data),
+					   &seen.len, &seen.unavailable),
+		 0);
+	CHECK(!seen.unavailable);
+	CHECK_IS(posix_trace_close(trid), 0);
+	atomic_store(&has_called_all, true);
+	pthread_testcancel();
+	return NULL;
+}
+
+POINT(thread_is_not_cancelled_in_functions_that_use_files)
+{
+	int fd = make_file();
+	pthread_t thread;
+	void *result;
+
+#ifdef __SANITIZE_ADDRESS__
+	return; /* the sanitizer does not see that frames of a cancelled thread are gone */
+#endif
+	CHECK_IS(pthread_create(&thread, NULL, call_all, &fd), 0);
+	CHECK_IS(pthread_join(thread, &result), 0);
+	CHECK(atomic_load(&has_called_all));
+	CHECK(result == PTHREAD_CANCELED);
+	CHECK_IS(posix_trace_shutdown(make_running(NULL)), 0);
+}
+
 /* A thread that has disabled cancellation is not cancelled. */
 static void *wait_undisturbed(void *argument)
 {

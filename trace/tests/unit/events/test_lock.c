@@ -95,6 +95,35 @@ IN_A_CHILD(signals_wait_but_for_those_of_faults)
 	return 0;
 }
 
+static bool can_be_cancelled(void)
+{
+	int state;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	pthread_setcancelstate(state, NULL);
+	return state == PTHREAD_CANCEL_ENABLE;
+}
+
+IN_A_CHILD(a_thread_that_has_it_is_not_cancelled)
+{
+	struct fst_held held, inner;
+
+	CHILD_CHECK(can_be_cancelled());
+	fst_lock(&held);
+	CHILD_CHECK(!can_be_cancelled());
+	fst_lock_threads(&inner);
+	fst_unlock_threads(&inner);
+	CHILD_CHECK(!fst_try_lock_threads(&inner));
+	CHILD_CHECK(!can_be_cancelled());
+	fst_unlock(&held);
+	CHILD_CHECK(can_be_cancelled());
+	CHILD_CHECK(fst_try_lock_threads(&held));
+	CHILD_CHECK(!can_be_cancelled());
+	fst_unlock_threads(&held);
+	CHILD_CHECK(can_be_cancelled());
+	return 0;
+}
+
 /*
  * Try the lock, and give it back if that succeeds. No signal may be blocked afterwards in either
  * case.
