@@ -10,14 +10,38 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "utils/base/compiler.h"
 #include "utils/base/path.h"
 #include "utils/object/elf_file.h"
 
 extern char **environ;
 
+/* Directories in which only the administrator can put a dynamic linker. */
+static const char *const linker_dirs[] = {
+	"/lib/",	   "/lib32/",	  "/lib64/",	 "/libx32/",
+	"/usr/lib/",	   "/usr/lib32/", "/usr/lib64/", "/usr/libx32/",
+	"/usr/local/lib/", "/gnu/store/", "/nix/store/",
+};
+
 /*
- * Finds the program's dynamic linker. Returns false when there is none, or when it may lack the
- * option --list.
+ * True for the path of a dynamic linker of the system that may have the option --list. A stranger's
+ * program may name any file as its linker, and that file would be run.
+ */
+static bool is_linker_of_system(const char *linker)
+{
+	if (strncmp(path_base(linker), "ld-linux", strlen("ld-linux")) != 0 ||
+	    strstr(linker, "/../"))
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(linker_dirs); i++) {
+		if (strncmp(linker, linker_dirs[i], strlen(linker_dirs[i])) == 0)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Finds the program's dynamic linker. Returns false when there is none that can be asked for the
+ * libraries.
  */
 static bool find_linker(const char *path, char linker[static PATH_MAX])
 {
@@ -30,7 +54,7 @@ static bool find_linker(const char *path, char linker[static PATH_MAX])
 		return false;
 	memcpy(linker, section.data->d_buf, section.data->d_size);
 	linker[section.data->d_size - 1] = '\0';
-	return strncmp(path_base(linker), "ld-linux", strlen("ld-linux")) == 0;
+	return is_linker_of_system(linker);
 }
 
 static int ask_linker(char *linker, const char *path, struct strbuf *text)

@@ -7,10 +7,12 @@
 /*
  * Append to @paths the paths of the libraries of the program @path, each with its NUL. The dynamic
  * linker is one of them. Appends nothing when the program has no dynamic linker with --list
- * (ld.so(8)). Returns 0, or a negative errno when the linker cannot be run.
+ * (ld.so(8)) in a library directory of the system. Returns 0, or a negative errno when the linker
+ * cannot be run.
  *
- * No code of the program runs: the dynamic linker only maps the program. But the program's file
- * names the linker, so the file of a stranger could name another program.
+ * No code of the program runs: the dynamic linker only maps the program. The program's file names
+ * the linker, so a linker in any other directory is not run: the file of a stranger could name
+ * another program.
  */
 int libraries_of(const char *path, struct strbuf *paths);
 
