@@ -7,7 +7,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #define STACK_BYTES (8UL << 20)
 
@@ -16,6 +18,7 @@ struct call {
 	int argc;
 	char **argv;
 	sigset_t mask;
+	pid_t pid; /* the process that has made the thread */
 	int result;
 };
 
@@ -32,6 +35,12 @@ static void *run_there(void *arg)
 
 	pthread_sigmask(SIG_SETMASK, &call->mask, NULL);
 	call->result = call->fn(call->argc, call->argv);
+	/*
+	 * A child that the function has forked has only this thread. No thread of it would return
+	 * the result, and the end of its last thread is the status 0.
+	 */
+	if (getpid() != call->pid)
+		exit(call->result);
 	return NULL;
 }
 
@@ -52,7 +61,7 @@ static bool run_in_thread(struct call *call, const pthread_attr_t *attr)
 
 int run_with_stack(int (*fn)(int argc, char **argv), int argc, char **argv)
 {
-	struct call call = { fn, argc, argv };
+	struct call call = { .fn = fn, .argc = argc, .argv = argv, .pid = getpid() };
 	pthread_attr_t attr;
 
 	if (!is_small() || pthread_attr_init(&attr) != 0)
