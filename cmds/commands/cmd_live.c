@@ -268,7 +268,11 @@ static int wait_for_viewer(pid_t pid, int ending_signal)
 	for (pid_t ended; (ended = waitpid(pid, &status, WNOHANG)) != pid;) {
 		if (ended < 0)
 			return CMD_FAILED;
-		if (sigwaitinfo(&set, NULL) != SIGCHLD && !is_enough) {
+
+		int sig = sigwaitinfo(&set, NULL);
+
+		/* The call also fails when this process was stopped and goes on (Ctrl-Z, fg). */
+		if (sig > 0 && sig != SIGCHLD && !is_enough) {
 			is_enough = true;
 			kill(pid, ending_signal);
 		}
