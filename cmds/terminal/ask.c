@@ -14,6 +14,7 @@
 
 #include "cmds/record/base/proc_status.h"
 #include "utils/base/cleanup.h"
+#include "utils/base/clock.h"
 #include "utils/base/fd.h"
 #include "utils/base/unix_name.h"
 #include "utils/base/containers/words.h"
@@ -131,12 +132,22 @@ static int take_answer(int fd, struct request_answer *answer, struct strbuf *out
 	return answer->magic == REQUEST_MAGIC ? 0 : -EPIPE;
 }
 
-/* Returns 0 when there is something to read, or -ETIMEDOUT. */
+/*
+ * Returns 0 when there is something to read, or -ETIMEDOUT. Signals, such as that of a new window
+ * size, do not end the wait.
+ */
 static int wait_for_answer(int fd, int timeout_ms)
 {
 	struct pollfd wait = { .fd = fd, .events = POLLIN };
+	const uint64_t end_ns = clock_now_ns(CLOCK_MONOTONIC) + timeout_ms * NSEC_PER_MSEC;
+	int ret;
 
-	return poll(&wait, 1, timeout_ms) == 0 ? -ETIMEDOUT : 0;
+	while ((ret = poll(&wait, 1, timeout_ms)) < 0 && errno == EINTR) {
+		uint64_t now_ns = clock_now_ns(CLOCK_MONOTONIC);
+
+		timeout_ms = now_ns < end_ns ? (int)((end_ns - now_ns) / NSEC_PER_MSEC) : 0;
+	}
+	return ret == 0 ? -ETIMEDOUT : 0;
 }
 
 /* Sends a request, and reads the answer, which must come within @timeout_ms. */
