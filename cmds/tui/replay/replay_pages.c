@@ -276,6 +276,11 @@ int replay_pages_end_of(struct replay_pages *pages, uint64_t number, uint64_t *e
 				break;
 			at = pages->marks.all[mark + 1].line;
 		}
+		/* The last mark may be at the end of the known lines. More lines are made then. */
+		if (at >= pages->nr_lines) {
+			*end = --at;
+			continue;
+		}
 		line = replay_pages_line(pages, at, &page);
 		if (!line || is_enough(pages))
 			return 0;

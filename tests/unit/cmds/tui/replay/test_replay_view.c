@@ -20,7 +20,8 @@ static int setup(void **state)
 	return 0;
 }
 
-static void begin(void)
+/* Opens the view, which knows the lines of its first page. */
+static void open_view(void)
 {
 	struct replay_source source = {
 		.data = &shown.data,
@@ -31,6 +32,11 @@ static void begin(void)
 	shown_begin(&shown);
 	source.config = shown.stages;
 	assert_int_equal(replay_view_init(&view, &source, NULL, NULL), 0);
+}
+
+static void begin(void)
+{
+	open_view();
 	while (replay_view_work(&view))
 		;
 }
@@ -117,6 +123,28 @@ static void add_many(void)
 	strbuf_addstr(&calls, "}f{}");
 	recording_add_task(&shown.rec, 100, strbuf_str(&calls), 1000);
 	strbuf_deinit(&calls);
+}
+
+/* Two pages are known, and the call around them ends in the third page. */
+TEST_WITH(end_of_a_call_beyond_known_lines, setup, teardown)
+{
+	const struct replay_page *page;
+	const struct replay_line *line;
+	uint64_t end;
+
+	add_many();
+	open_view();
+	assert_int_equal(replay_pages_extend(&view.pages, 1, NULL), 0);
+	assert_int_equal(view.pages.marks.nr, 3);
+	assert_false(view.pages.is_complete);
+	assert_int_equal(replay_pages_end_of(&view.pages, 0, &end, NULL), 0);
+	assert_true(view.pages.is_complete);
+	/* Only the line of f() comes after the end of a(). */
+	assert_int_equal(end + 2, view.pages.nr_lines);
+	line = replay_pages_line(&view.pages, end, &page);
+	assert_non_null(line);
+	assert_int_equal(line->kind, REPLAY_EXIT);
+	assert_int_equal(line->depth, 0);
 }
 
 TEST_WITH(kept_lines_are_the_same, setup, teardown)
