@@ -118,7 +118,7 @@ static bool put_types(struct strbuf *out, const char *format, const char *text)
 	unsigned long nr = number ? strtoul(number + strlen("but argument "), NULL, 10) : 0;
 	struct fst_piece piece = nr > 2 ? directive_of(format, nr - 2) : (struct fst_piece){ 0 };
 
-	if (nr > 2)
+	if (piece.text)
 		strbuf_addf(out, "argument %lu, of %%%.*s, is '%.*s' and should be '%.*s'", nr - 2,
 			    (int)piece.len - 1, piece.text + 1, have_len, have, want_len, want);
 	else

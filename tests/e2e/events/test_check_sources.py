@@ -194,6 +194,17 @@ def test_relative_path(shop):
     assert not Path("made").exists()
 
 
+def test_a_source_named_as_the_check(workdir):
+    """A source gives its own lines the name that the checked calls have. A wrong argument of such a
+    line has no directive in the event's format."""
+    Path("shop.c").write_text(
+        '#include <stdio.h>\n#include <fstrace.h>\nFSTRACE_DECL(A, "%d")\nvoid x(void) { FSTRACE(A, 1); FSTRACE(A, 2); }\n'
+        '#line 1 "<utrail>"\nvoid y(void) { printf("%d %d %d %d %d %d %d %d", 1, 2, 3, 4, 5, 6, 7, "x"); }\n'
+    )
+    result = check(f"gcc -I{HEADER} -c shop.c")
+    assert result.status == 1 and "an argument is 'char *' and should be 'int'" in result.out
+
+
 def test_what_does_not_compile(shop):
     """The error is the compiler's, at its place in the source."""
     Path("shop.c").write_text('#include <fstrace.h>\nFSTRACE_DECL(A, "%d")\nvoid x(void)\n{\n\tFSTRACE(A, nosuch);\n}\n')
