@@ -87,19 +87,30 @@ static void kernel_trace_deinit(struct kernel_trace *kt)
 
 /* --- clocks --- */
 
-/* Finds the clock in the command line that made the recording. */
+/*
+ * Finds the clock in the command line that made the recording. If record had no option for it, a
+ * program's own option of that name is taken.
+ */
 static void recorded_clock(const struct info *info, char clock[static TRACEDAT_NAME_MAX])
 {
 	static const char option[] = "--clock";
-	const char *at = info->cmdline ? strstr(info->cmdline, option) : NULL;
-	size_t len = at ? strcspn(at + strlen(option) + 1, " '\"") : 0;
+	const char *at = info->cmdline;
 
-	if (!len || len >= TRACEDAT_NAME_MAX || !strchr("= ", at[strlen(option)])) {
-		strcpy(clock, DEFAULT_CLOCK);
-		return;
+	while (at && (at = strstr(at, option))) {
+		at += strlen(option);
+		/* The line may end here, and "--clock-rate" is another option. */
+		if (*at != '=' && *at != ' ')
+			continue;
+
+		size_t len = strcspn(++at, " '\"");
+
+		if (len && len < TRACEDAT_NAME_MAX) {
+			memcpy(clock, at, len);
+			clock[len] = '\0';
+			return;
+		}
 	}
-	memcpy(clock, at + strlen(option) + 1, len);
-	clock[len] = '\0';
+	strcpy(clock, DEFAULT_CLOCK);
 }
 
 /*
