@@ -148,17 +148,16 @@ static const char *find_origin(const struct import *im, const struct fst_line *l
 
 /*
  * Finds the time of the event by the recording's clock. It is later than the times of all earlier
- * events, so that their order is kept. Returns false when the event is not later than the zero of
- * that clock.
+ * events, so that their order is kept. Returns NULL or the error.
  */
-static bool find_time(const struct import *im, uint64_t ns, uint64_t *time_ns)
+static const char *find_time(const struct import *im, uint64_t ns, uint64_t *time_ns)
 {
 	uint64_t at = ns - (uint64_t)im->out.offset_ns;
 
 	if (im->out.offset_ns > 0 && ns <= (uint64_t)im->out.offset_ns)
-		return false;
+		return "it is older than the clock of the recording";
 	*time_ns = MAX(at, im->last_ns + 1);
-	return true;
+	return *time_ns <= IMPORT_NS_MAX ? NULL : "no record can have such a time";
 }
 
 /*
@@ -176,8 +175,9 @@ static const char *find_place(struct import *im, struct log_source *src, struct 
 	if (wrong)
 		return wrong;
 	*at = 0;
-	if (!find_time(im, src->ns, &to->time_ns))
-		return "it is older than the clock of the recording";
+	wrong = find_time(im, src->ns, &to->time_ns);
+	if (wrong)
+		return wrong;
 	to->kind = import_kinds_get(&im->kinds, line, &is_full);
 	if (is_full)
 		return "there is no room for another event: there are too many, or their names "

@@ -164,6 +164,17 @@ def test_into_a_recording(workdir):
     assert "cannot open 'nowhere'" in load("--into", "nowhere", "b.log", status=1).err
 
 
+def test_into_a_clock_that_has_no_such_time(workdir):
+    """A recording may claim any time of day. No event gets a time that a reader cannot have."""
+    Path("p.c").write_text("int main(void) { return 0; }")
+    tools.run("gcc", "-pg", "-o", "p", "p.c").must()
+    utrail("record", "-d", "data", "./p").must()
+    info = Path("data/info")
+    info.write_bytes(re.sub(rb"utc_offset:\d+", b"utc_offset:-9000000000", info.read_bytes()))
+    result = load("--into", "data", write("a.log", f"{TIME}42 A X=1"), status=1)
+    assert "no record can have such a time" in result.err
+
+
 def test_killed(workdir):
     """Files that a killed import has left belong to no recording, neither this one nor a later
     one."""
