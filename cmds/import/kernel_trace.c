@@ -10,6 +10,7 @@
 #include "cmds/import/dir.h"
 #include "cmds/import/kernel_output.h"
 #include "cmds/import/kernel_tasks.h"
+#include "cmds/import/tasks.h"
 #include "utils/base/cleanup.h"
 #include "utils/base/path.h"
 #include "utils/pipeline/recording/data.h"
@@ -516,9 +517,11 @@ static void tell_damage(const struct kernel_trace *kt)
 	if (!kt->into && kt->nr_of_others)
 		msg_warn(&kt->opts->msg,
 			 "'%s': %llu %s left out: the records are of more than %zu tasks, "
-			 "which is the limit for a file of this size (--no-limit)",
+			 "which is the limit%s",
 			 kt->path, (unsigned long long)kt->nr_of_others,
-			 kt->nr_of_others == 1 ? "record was" : "records were", kt->tasks.nr);
+			 kt->nr_of_others == 1 ? "record was" : "records were", kt->tasks.nr,
+			 kt->tasks.nr < IMPORT_TASKS_MAX ? " for a file of this size (--no-limit)"
+							 : "");
 	if (kt->nr_unusable)
 		msg_warn(&kt->opts->msg,
 			 "'%s': %llu %s left out: too large, or with a negative task number",
@@ -608,5 +611,7 @@ int kernel_trace_import(const struct opts *opts, struct uft_err *err)
 	else
 		msg_list("%llu records of %zu tasks are in '%s'", (unsigned long long)kt.nr_records,
 			 kt.tasks.nr, opts->data_dir);
-	return kt.file.nr_damage || kt.nr_unusable ? CMD_FAILED : CMD_DONE;
+	/* Without --into, records of others are those of tasks beyond the limit. */
+	return kt.file.nr_damage || kt.nr_unusable || (!kt.into && kt.nr_of_others) ? CMD_FAILED
+										    : CMD_DONE;
 }

@@ -27,6 +27,8 @@ def test_trace_dat(kind, workdir):
     assert memory_kb < MEMORY_MAX_KB and cpu_s < CPU_MAX_S, (memory_kb, cpu_s, text[-2000:])
     if os.WEXITSTATUS(status):
         assert "--no-limit" in text or "belong to another part of the file" in text or "limit" in text, text[-2000:]
+    if kind == "many-tasks":
+        assert os.WEXITSTATUS(status) == 1 and "tasks, which is the limit for a file of this size (--no-limit)" in text, text[-2000:]
 
 
 @pytest.mark.parametrize("words", [["dump", "--flame-graph"], ["dump", "--format=folded"], ["report"], ["graph"], ["dump", "--chrome"],
