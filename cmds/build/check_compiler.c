@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <string.h>
@@ -264,10 +265,12 @@ void check_compiler_deinit(struct check_compiler *compiler)
 static int run_with(const char *directory, const struct words *argv, const int fds[3])
 {
 	posix_spawn_file_actions_t actions;
-	int status = 0;
+	int status = -1;
 	pid_t pid;
 	int ret;
 
+	/* The status is needed: a shell may have started this command with ignored children. */
+	signal(SIGCHLD, SIG_DFL);
 	posix_spawn_file_actions_init(&actions);
 	ret = posix_spawn_file_actions_addchdir_np(&actions, directory);
 	for (int i = 0; ret == 0 && i < 3; i++)

@@ -111,6 +111,8 @@ static void leave_terminal(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGINT, SIG_DFL);
 	signal(SIGPIPE, SIG_DFL);
+	/* While children are ignored, the kernel discards their status. */
+	signal(SIGCHLD, SIG_DFL);
 }
 
 static bool try_command(const struct browser_command *command)

@@ -42,6 +42,8 @@ static pid_t start_browser(const struct opts *opts, const struct gate *gate)
 	if (opts->no_browser)
 		return 0;
 	snprintf(address, sizeof(address), "http://127.0.0.1:%u/open/%s", gate->port, gate->ticket);
+	/* The status is needed: a shell may have started this command with ignored children. */
+	signal(SIGCHLD, SIG_DFL);
 	pid = browser_start(address);
 	if (pid == 0)
 		msg_line(&opts->msg, "no browser was found (see BROWSER): open the address above");
@@ -51,7 +53,7 @@ static pid_t start_browser(const struct opts *opts, const struct gate *gate)
 /* Reports the failure of browser_start()'s process @pid. Returns @pid, or 0 when it has ended. */
 static pid_t look_after_browser(const struct opts *opts, pid_t pid)
 {
-	int status;
+	int status = 0;
 
 	if (pid <= 0 || waitpid(pid, &status, WNOHANG) == 0)
 		return pid;

@@ -80,6 +80,10 @@ static int run_command(char **words)
 	struct sigaction old_int;
 	struct sigaction old_quit;
 	int status = 0;
+
+	/* The status is needed: a shell may have started this command with ignored children. */
+	signal(SIGCHLD, SIG_DFL);
+
 	pid_t pid = fork();
 
 	if (pid < 0)

@@ -214,6 +214,14 @@ def test_what_does_not_compile(shop):
     assert result.status == 1 and "fstrace.h: No such file or directory" in result.err
 
 
+def test_ignored_children(workdir):
+    """A shell may have made the command ignore its children. Their status is known all the same."""
+    Path("shop.c").write_text('#include <fstrace.h>\nFSTRACE_DECL(A, "%d")\nvoid x(void) { FSTRACE(A, nosuch); }\n')
+    args = check(f"gcc -I{HEADER} -c shop.c").args
+    result = run("sh", "-c", "trap '' CHLD; exec \"$@\"", "sh", *args)
+    assert result.status == 1 and "'nosuch' undeclared" in result.err
+
+
 @pytest.mark.parametrize(
     "text",
     ["", "[", "{}", "[{}]", '[{"directory": "/", "file": "x.c"}]', '[{"directory": "\\ud800", "file": "x.c", "command": "gcc"}]',
