@@ -52,7 +52,7 @@ static const struct help_often table[] = {
 	    { "build --as=deps -o deps.mk make", "what was made of what" } },
 	  { "as", "output", "append", "all", "needs", "used-by", "declared", "ignore-files", "proc", "data", NULL } },
 	{ &cmd_events,
-	  { { "events list", "which events a recording or a log has" },
+	  { { "events list", "which events a recording has" },
 	    { "events export --as=csv", "all of them as a table" } },
 	  { "Event", "as", "filter", "time-range", "tid", "calls", "path", "into", "common", "data", NULL } },
 	{ &cmd_import,
