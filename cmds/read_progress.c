@@ -228,20 +228,34 @@ void read_progress_begin(struct read_progress *progress, const struct opts *opts
 		pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }
 
-int read_progress_end(struct read_progress *progress, const struct opts *opts, int status)
+/* Ends the thread. Returns true when the reading was interrupted. */
+static bool end_waiting(struct read_progress *progress)
 {
 	sigset_t set;
 
 	if (!progress->is_running)
-		return status;
+		return false;
 	atomic_store(&progress->is_done, true);
 	pthread_kill(progress->thread, progress->signal);
 	pthread_join(progress->thread, NULL);
 	statusline_close();
 	only(progress->signal, &set);
 	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
-	if (!atomic_load(&progress->is_interrupted) || status != CMD_DONE)
+	return atomic_load(&progress->is_interrupted);
+}
+
+int read_progress_end(struct read_progress *progress, const struct opts *opts, int status)
+{
+	if (!end_waiting(progress) || status != CMD_DONE)
 		return status;
 	msg_warn(&opts->msg, "interrupted: this is what was read so far");
+	return STATUS_INTERRUPTED;
+}
+
+int read_progress_end_compared(struct read_progress *progress, const struct opts *opts, int status)
+{
+	if (!end_waiting(progress) || status != CMD_DONE)
+		return status;
+	msg_warn(&opts->msg, "interrupted: parts of recordings are not compared");
 	return STATUS_INTERRUPTED;
 }

@@ -69,6 +69,12 @@ void read_progress_begin(struct read_progress *progress, const struct opts *opts
 int read_progress_end(struct read_progress *progress, const struct opts *opts, int status);
 
 /*
+ * End the reading of a recording that is compared with others. The command shows nothing when this
+ * returns STATUS_INTERRUPTED, and the warning says so. Otherwise like read_progress_end().
+ */
+int read_progress_end_compared(struct read_progress *progress, const struct opts *opts, int status);
+
+/*
  * Append the remaining time, estimated from the time that was used until now, such as ", about 12 s
  * left". Appends nothing when it is unknown.
  *

@@ -124,7 +124,7 @@ static int add_up(const struct opts *opts, const struct report_diff *diff, struc
 	report_diff_prepare(diff, agg);
 	read_progress_begin(&progress, opts, &one->pipe, true);
 	ret = aggregate_run(agg, &one->pipe, reader_threads(opts), err);
-	return read_progress_end(&progress, opts, ret);
+	return read_progress_end_compared(&progress, opts, ret);
 }
 
 /* Opens one more of the compared recordings, in directory @dir, and adds up its calls. */

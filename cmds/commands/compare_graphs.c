@@ -23,7 +23,7 @@ static int make_tree(const struct opts *opts, struct trace_data *data, struct pi
 	tree->counts_outside = opts->event_full;
 	read_progress_begin(&progress, opts, pipe, true);
 	ret = tree_run(tree, pipe, reader_threads(opts), err);
-	return read_progress_end(&progress, opts, ret);
+	return read_progress_end_compared(&progress, opts, ret);
 }
 
 int compare_graphs(const struct opts *opts, const struct graph_diff_config *config,
