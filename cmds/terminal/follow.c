@@ -94,7 +94,11 @@ int follow_look(struct follow *follow, struct uft_err *err)
 	}
 	follow->complete_ns = follow->answer_ns;
 	follow->answer_ns = MAX(follow->answer_ns, answer.complete_ns);
-	follow->has_late_entries = answer.holds_back;
+	/*
+	 * A command may change this while the program runs. Entries that are held back already stay
+	 * late after the recorder has stopped holding back others.
+	 */
+	follow->has_late_entries |= answer.holds_back != 0;
 	return MIN(read_tasks(follow, &answer, err), 0);
 }
 
@@ -151,10 +155,10 @@ int follow_run(struct follow *follow, struct pipeline *pipe, const struct follow
 {
 	const struct view *view = &shown->view;
 
-	pipe->has_late_entries = follow->has_late_entries;
 	for (;;) {
 		int ret = shown->grow ? shown->grow(view->self, err) : 0;
 
+		pipe->has_late_entries = follow->has_late_entries;
 		if (ret == 0)
 			ret = pipeline_follow(pipe, follow->complete_ns, view, err);
 		if (ret < 0 || follow->complete_ns == UINT64_MAX)
