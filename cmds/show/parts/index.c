@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cmds/reader.h"
+#include "utils/base/clock.h"
 #include "utils/base/containers/vec.h"
 #include "utils/base/escape.h"
 #include "utils/base/workers.h"
@@ -486,6 +487,7 @@ static void *run_reading(void *self)
 		ret = read_sources(&r, &err);
 	pthread_mutex_lock(&index->lock);
 	index->is_done = true;
+	index->ended_ns = clock_now_ns(CLOCK_MONOTONIC);
 	if (ret < 0)
 		index->failure = err;
 	pthread_mutex_unlock(&index->lock);

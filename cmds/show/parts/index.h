@@ -64,6 +64,7 @@ struct indexed_task {
  * @base_ns: the time when the recording began
  * @zero_ns: the time of the first record, relative to @base_ns; ranges are counted from it
  * @is_done: everything was read, or everything that could be read (@failure)
+ * @ended_ns: the time when @is_done was set, by the monotonic clock
  */
 struct index {
 	const struct opts *opts;
@@ -91,6 +92,7 @@ struct index {
 	uint64_t base_ns;
 	uint64_t zero_ns;
 	bool is_done;
+	uint64_t ended_ns;
 	uint64_t read_bytes;
 	uint64_t all_bytes;
 	struct uft_err failure;

@@ -23,8 +23,8 @@
 /* The number of bytes in the two records of a call. */
 #define CALL_RECORDS	32
 /*
- * The least number of seconds before a recording that grows is read again. After the second
- * reading, at most half of the time is spent on reading.
+ * The least number of seconds before a recording that grows is read again. At most half of the time
+ * is spent on reading.
  */
 #define GROW_S		2
 
@@ -119,12 +119,15 @@ void parts_stop(struct parts *parts)
 	sums_stop(&parts->stop, true);
 }
 
-static bool is_complete(struct index *index)
+/* True when everything was read. @took_s gets the time that this took. */
+static bool is_complete(struct parts_reading *reading, time_t *took_s)
 {
+	struct index *index = &reading->index;
 	bool is_done;
 
 	index_lock(index);
 	is_done = index->is_done;
+	*took_s = is_done ? (time_t)(index->ended_ns / NSEC_PER_SEC) - reading->began_s : 0;
 	index_unlock(index);
 	return is_done;
 }
@@ -138,15 +141,15 @@ static void look_at_files(struct parts *parts)
 	struct parts_reading *now = parts->now, *next = parts->next;
 	const time_t now_s = clock_now_ns(CLOCK_MONOTONIC) / NSEC_PER_SEC;
 	struct uft_err unsaid = { 0 };
+	time_t took_s;
 
-	if (next && is_complete(&next->index)) {
-		parts->took_s = now_s - next->began_s;
+	if (next && is_complete(next, &took_s)) {
 		parts->now = next;
 		parts->next = NULL;
 		parts->generation++;
 		end_reading(now);
-	} else if (!next && is_complete(&now->index) &&
-		   now_s - now->began_s >= GROW_S + 2 * parts->took_s &&
+	} else if (!next && is_complete(now, &took_s) &&
+		   now_s - now->began_s >= GROW_S + 2 * took_s &&
 		   growth_stamp(parts->dir) != now->stamp) {
 		parts->next = begin_reading(parts, &unsaid);
 	}
@@ -373,14 +376,20 @@ static void reply_sums(struct parts *parts, const char *path, const struct serve
 		reply_error(reply, 400, "to is a time that is not before from");
 		return;
 	}
-	pthread_rwlock_rdlock(&parts->lock);
-	const struct sums_source from = {
+
+	struct sums_source from = {
 		.opts = parts->opts,
 		.data = &parts->sums,
-		.base_ns = parts->now->index.base_ns,
 		.stop = &parts->stop,
 	};
+
+	pthread_rwlock_rdlock(&parts->lock);
+	index_lock(&parts->now->index);
+	from.base_ns = parts->now->index.base_ns;
+	index_unlock(&parts->now->index);
+
 	unsigned generation = parts->generation;
+
 	pthread_rwlock_unlock(&parts->lock);
 
 	pthread_mutex_lock(&parts->sums_lock);

@@ -27,11 +27,10 @@ struct parts_reading {
 /*
  * A recording in parts. Starts with parts_open() and ends with parts_close().
  *
- * @lock: protects the members up to @took_s; an index has its own lock
+ * @lock: protects the members up to @generation; an index has its own lock
  * @now: the reading from which answers are made
  * @next: a reading of files that have grown, or NULL
  * @generation: the number of the reading @now
- * @took_s: the time that the last reading took; 0 after the first reading
  * @sums_lock: protects @sums, the recording opened once more
  * @stop: ends sums; any thread may use it
  */
@@ -42,7 +41,6 @@ struct parts {
 	struct parts_reading *now;
 	struct parts_reading *next;
 	unsigned generation;
-	time_t took_s;
 	pthread_mutex_t sums_lock;
 	struct trace_data sums;
 	unsigned sums_generation; /* 0 when @sums is not open */
