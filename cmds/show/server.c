@@ -265,7 +265,12 @@ static enum MHD_Result send_reply(struct MHD_Connection *connection, struct serv
 {
 	struct MHD_Response *response;
 
-	if (!reply->status || strbuf_oom(&reply->body)) {
+	if (strbuf_oom(&reply->body)) {
+		strbuf_deinit(&reply->body);
+		return send_word(connection, MHD_HTTP_INTERNAL_SERVER_ERROR,
+				 "There is not enough memory for the answer.\n");
+	}
+	if (!reply->status) {
 		strbuf_deinit(&reply->body);
 		return send_word(connection, MHD_HTTP_NOT_FOUND, "There is no such thing.\n");
 	}
