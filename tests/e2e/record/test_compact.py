@@ -219,3 +219,11 @@ def test_errors(recorded, tmp_path, monkeypatch, words, status, text):
     assert result.status == status
     assert text in result.err
     assert Path("mine/file").read_text() == "precious"
+
+
+def test_info_beyond_the_limit(recorded, tmp_path):
+    """No part of an info file is left out silently."""
+    shutil.copytree(recorded / "args", tmp_path / "data")
+    os.truncate(tmp_path / "data/info", (64 << 20) + 1)
+    result = utrail("convert", "-d", tmp_path / "data", tmp_path / "out").must(1)
+    assert "/info': File too large" in result.err
