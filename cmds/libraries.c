@@ -39,6 +39,89 @@ static bool is_linker_of_system(const char *linker)
 	return false;
 }
 
+/* The most bytes of a dynamic table. Programs have about a thousand. */
+#define DYNAMIC_MAX_BYTES 65536
+
+/* Finds the program's only dynamic table. Returns false when there is none, or more than one. */
+static bool find_dynamic(const struct elf_file *file, GElf_Phdr *table)
+{
+	GElf_Phdr segment;
+	unsigned nr = 0;
+
+	/* With this number, libelf takes the real one from a place that no linker looks at. */
+	if (file->head.e_phnum == PN_XNUM)
+		return false;
+	for (size_t i = 0; elf_next_segment(file, &i, &segment);) {
+		if (segment.p_type != PT_DYNAMIC)
+			continue;
+		*table = segment;
+		nr++;
+	}
+	return nr == 1 && table->p_filesz <= DYNAMIC_MAX_BYTES;
+}
+
+/* True when @load maps the bytes of the file at table->p_offset to the address of @table. */
+static bool has_all_of(const GElf_Phdr *load, const GElf_Phdr *table)
+{
+	uint64_t at = table->p_vaddr - load->p_vaddr;
+
+	return table->p_vaddr >= load->p_vaddr && at <= load->p_filesz &&
+	       table->p_filesz <= load->p_filesz - at && table->p_offset - load->p_offset == at;
+}
+
+/* True when a part of @load is in a page of @table, or its end cannot be computed. */
+static bool shares_page(const GElf_Phdr *load, const GElf_Phdr *table, bool is_32)
+{
+	const uint64_t page = sysconf(_SC_PAGESIZE);
+	const uint64_t max = is_32 ? UINT32_MAX : UINT64_MAX;
+	uint64_t len = MAX(load->p_filesz, load->p_memsz);
+
+	if (load->p_vaddr > max - page || len > max - page - load->p_vaddr)
+		return true;
+	return ALIGN_UP(load->p_vaddr + len, page) > (table->p_vaddr & ~(page - 1)) &&
+	       (load->p_vaddr & ~(page - 1)) < ALIGN_UP(table->p_vaddr + table->p_filesz, page);
+}
+
+/* True when the dynamic table in the file is the one that a dynamic linker will see in memory. */
+static bool is_mapped_once(const struct elf_file *file, const GElf_Phdr *table)
+{
+	bool is_32 = file->head.e_ident[EI_CLASS] == ELFCLASS32;
+	GElf_Phdr segment;
+	unsigned nr = 0;
+
+	for (size_t i = 0; elf_next_segment(file, &i, &segment);) {
+		if (segment.p_type != PT_LOAD || !shares_page(&segment, table, is_32))
+			continue;
+		if (!has_all_of(&segment, table))
+			return false;
+		nr++;
+	}
+	return nr == 1;
+}
+
+/*
+ * True when the dynamic linker runs no code for the program. It would load the libraries that
+ * DT_AUDIT and DT_DEPAUDIT name, and run their code, with the option --list, too.
+ */
+static bool runs_no_code(const struct elf_file *file)
+{
+	Elf_Data *entries;
+	GElf_Phdr table = { 0 };
+	GElf_Dyn entry;
+
+	if (!find_dynamic(file, &table) || !is_mapped_once(file, &table))
+		return false;
+	entries = elf_getdata_rawchunk(file->elf, (int64_t)table.p_offset, table.p_filesz,
+				       ELF_T_DYN);
+	for (int i = 0; entries && gelf_getdyn(entries, i, &entry); i++) {
+		if (entry.d_tag == DT_NULL)
+			return true;
+		if (entry.d_tag == DT_AUDIT || entry.d_tag == DT_DEPAUDIT)
+			return false;
+	}
+	return false;
+}
+
 /*
  * Finds the program's dynamic linker. Returns false when there is none that can be asked for the
  * libraries.
@@ -54,7 +137,7 @@ static bool find_linker(const char *path, char linker[static PATH_MAX])
 		return false;
 	memcpy(linker, section.data->d_buf, section.data->d_size);
 	linker[section.data->d_size - 1] = '\0';
-	return is_linker_of_system(linker);
+	return is_linker_of_system(linker) && runs_no_code(&file);
 }
 
 static int ask_linker(char *linker, const char *path, struct strbuf *text)
