@@ -68,29 +68,68 @@ static int take_rights(uid_t uid, gid_t gid, const gid_t *groups, int nr_groups,
 	return -EPERM;
 }
 
+/* The ids with which a process opens files, and its real ids (credentials(7)). */
+struct ids {
+	unsigned uid;
+	unsigned gid;
+	unsigned real_uid;
+	unsigned real_gid;
+};
+
+static unsigned first_number(const struct strbuf *status, const char *field)
+{
+	return strtoul(proc_status_field(status, field), NULL, 10);
+}
+
+static bool read_ids(pid_t pid, struct strbuf *status, struct ids *ids)
+{
+	if (proc_status_read(pid, status) < 0 ||
+	    proc_status_last(status, "Uid", &ids->uid) != NR_IDS ||
+	    proc_status_last(status, "Gid", &ids->gid) != NR_IDS)
+		return false;
+	ids->real_uid = first_number(status, "Uid");
+	ids->real_gid = first_number(status, "Gid");
+	return true;
+}
+
+/* True when the process runs a setuid or setgid program, which may read more than its user. */
+static bool has_more_than_its_user(const struct ids *ids)
+{
+	return ids->real_uid != 0 && (ids->real_uid != ids->uid || ids->real_gid != ids->gid);
+}
+
+/*
+ * A process names files as the user that it has then. Before the recorder opens these files, the
+ * process may execute a setuid program. So a peer never gets the rights of another user than the
+ * one that has connected, unless root has connected.
+ */
 static int enter_rights(pid_t pid, const struct peer *known, struct rights *before)
 {
 	struct strbuf status cleanup_strbuf = { 0 };
-	unsigned uid, gid;
+	struct ids ids = { 0 };
 	gid_t *groups cleanup_free = NULL;
 	int nr_groups = 0;
+	bool is_read;
 
 	*before = (struct rights){ 0 };
 	if (geteuid() != 0)
 		return 0;
-	if (proc_status_read(pid, &status) < 0 && !known)
+	is_read = read_ids(pid, &status, &ids);
+	if (!is_read && !known)
 		return -ESRCH;
-	if (proc_status_last(&status, "Uid", &uid) != NR_IDS ||
-	    proc_status_last(&status, "Gid", &gid) != NR_IDS) {
-		if (!known)
-			return -ESRCH;
-		uid = known->uid;
-		gid = known->gid;
+	if (!known && has_more_than_its_user(&ids))
+		return -EPERM;
+	if (known && (!is_read || known->uid != 0)) {
+		/* The groups of another user are not used. */
+		if (ids.uid != known->uid)
+			strbuf_reset(&status);
+		ids.uid = known->uid;
+		ids.gid = known->gid;
 	}
-	if (uid == 0)
+	if (ids.uid == 0)
 		return 0;
 	groups = proc_status_numbers(&status, "Groups", &nr_groups);
-	return groups ? take_rights(uid, gid, groups, nr_groups, before) : -ENOMEM;
+	return groups ? take_rights(ids.uid, ids.gid, groups, nr_groups, before) : -ENOMEM;
 }
 
 int rights_enter_as(pid_t pid, struct rights *before)

@@ -23,12 +23,17 @@ struct rights {
 
 /*
  * Open files with the rights of process @pid, until rights_leave(@before). A recorder without root
- * keeps its own rights. Returns 0 or a negative errno, -ESRCH when the process is gone. After an
- * error nothing is changed, and the caller must not open files that the process names.
+ * keeps its own rights. Returns 0 or a negative errno: -ESRCH when the process is gone, -EPERM when
+ * it runs a setuid or setgid program. After an error nothing is changed, and the caller must not
+ * open files that the process names.
  */
 int rights_enter_as(pid_t pid, struct rights *before);
 
-/* Like rights_enter_as(), for a peer, or for its user if the process cannot be looked up. */
+/*
+ * Like rights_enter_as(), for a peer, or for its user if the process cannot be looked up. If the
+ * peer had another user than root when it connected, it is this user also when the process has
+ * executed a setuid program since.
+ */
 int rights_enter(const struct peer *peer, struct rights *before);
 void rights_leave(struct rights *before);
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmds/record/base/peer.h"
 #include "cmds/record/proc/exec_image.h"
 #include "cmds/record/proc/calls.h"
 #include "cmds/record/proc/named_files.h"
@@ -25,6 +26,8 @@ struct kept_descriptor {
 /*
  * A process that is executing a program.
  *
+ * @user: the process and its real user. It may execute a setuid program before the recorder opens
+ *        the response files
  * @inherited: a struct kept_descriptor and the path of its file, for each open descriptor
  */
 struct bpf_becoming {
@@ -32,6 +35,7 @@ struct bpf_becoming {
 	uint64_t time_ns;
 	pid_t pid;
 	pid_t old_tid;
+	struct peer user;
 	struct exec_image became;
 	struct strbuf env;
 	struct strbuf inherited;
@@ -261,6 +265,7 @@ static void see_exec(struct bpf_ring *ring, const struct wire_record *record,
 	leader_forget(ring, record->pid);
 	b->time_ns = time_of(ring, record);
 	b->old_tid = record->value;
+	b->user = (struct peer){ record->pid, record->args[0], record->args[0] >> 32 };
 	strbuf_addstr(&b->became.interpreter, strings[WIRE_FILE]);
 	strbuf_addstr(&b->became.cwd, strings[WIRE_FROM_DIR]);
 	find_program(record, strings, &b->became.program);
@@ -321,7 +326,7 @@ static void write_exec(struct bpf_ring *ring, const struct bpf_becoming *b)
 
 	exec_image_encode(&b->became, b->old_tid, &ring->log->payload);
 	proc_log_write_at(ring->log, b->time_ns, PROC_EXEC, b->pid, b->pid);
-	response_files_write(ring->log, &view, &execution);
+	response_files_write(ring->log, &view, &b->user, &execution);
 	if (ring->log->settings->traces_environment) {
 		proc_act_encode(&(struct proc_act){ .texts = { text_of_buf(&b->env) } },
 				&ring->log->payload);

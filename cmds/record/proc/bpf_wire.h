@@ -61,7 +61,8 @@ enum wire_text {
  * @value: the return value of a call, the child of a fork, the old tid of an exec, or the status of
  *         an exit (wait(2)). For other kinds, a descriptor or the offset of a part
  * @more: the process of a fork's child, or the possible uses of a descriptor (enum wire_access)
- * @args: the arguments of a call, or the flags of clone(2) and enum proc_fork_how of a fork
+ * @args: the arguments of a call, the flags of clone(2) and enum proc_fork_how of a fork, or the
+ *        real user (the lower 32 bits) and group of an exec
  * @out: the results of a call in memory: the ends of a pipe, the flags and mode of openat2(2), or
  *       the flags of clone(2)
  * @lens: the lengths of the texts. The texts follow the record

@@ -619,6 +619,7 @@ int see_exec(uint64_t *ctx)
 	if (!s)
 		return 0;
 	s->record.value = mark->tid;
+	s->record.args[0] = bpf_get_current_uid_gid();
 	mark->tid = mark->pid;
 	s->record.tid = mark->pid;
 	/* The texts must be put in the order of enum wire_text. */

@@ -167,7 +167,7 @@ static void see_responses(struct tracing *t, pid_t pid, const struct exec_image 
 	const struct execution execution = exec_image_execution(became);
 	struct view view = { .tid = pid, .dirfd = AT_FDCWD, .base = execution.cwd };
 
-	response_files_write(t->log, &view, &execution);
+	response_files_write(t->log, &view, /* user= */ NULL, &execution);
 }
 
 /*

@@ -31,6 +31,7 @@ struct reading {
 	struct arguments_source source;
 	struct proc_log *log;
 	const struct view *view;
+	const struct peer *user;
 	struct words names;
 	struct strmap seen;
 };
@@ -68,14 +69,15 @@ static int open_regular(const struct view *view, const char *name, size_t max)
 	return fd < 0 ? -errno : fd;
 }
 
-static int open_as_process(const struct view *view, const char *name, size_t max)
+static int open_as_process(const struct reading *reading, const char *name, size_t max)
 {
 	struct rights before;
-	int ret = rights_enter_as(view->tid, &before);
+	int ret = reading->user ? rights_enter(reading->user, &before)
+				: rights_enter_as(reading->view->tid, &before);
 
 	if (ret < 0)
 		return ret;
-	ret = open_regular(view, name, max);
+	ret = open_regular(reading->view, name, max);
 	rights_leave(&before);
 	return ret;
 }
@@ -150,7 +152,7 @@ static int read_one(struct arguments_source *source, const char *name, size_t ma
 	if (ret < 0)
 		return ret;
 
-	int fd cleanup_fd = open_as_process(reading->view, name, max);
+	int fd cleanup_fd = open_as_process(reading, name, max);
 
 	if (fd < 0 && has_gone(reading->view))
 		return fd;
@@ -159,10 +161,10 @@ static int read_one(struct arguments_source *source, const char *name, size_t ma
 	return ret;
 }
 
-void response_files_write(struct proc_log *log, const struct view *view,
+void response_files_write(struct proc_log *log, const struct view *view, const struct peer *user,
 			  const struct execution *execution)
 {
-	struct reading reading = { .source = { read_one }, .log = log, .view = view };
+	struct reading reading = { .source = { read_one }, .log = log, .view = view, .user = user };
 	struct words argv cleanup_words = { 0 };
 	enum compiler_kind kind = COMPILER_NONE;
 	struct arguments_read read;

@@ -5,6 +5,7 @@
 #ifndef UTRAIL_CMDS_RECORD_PROC_RESPONSE_FILES_H
 #define UTRAIL_CMDS_RECORD_PROC_RESPONSE_FILES_H
 
+#include "cmds/record/base/peer.h"
 #include "cmds/record/proc/log.h"
 #include "cmds/record/proc/named_files.h"
 #include "utils/pipeline/recording/executions.h"
@@ -13,8 +14,10 @@
  * If @execution is a compiler's, write a PROC_RESPONSE record for each response file in its
  * arguments, and for each one that such a file names. Only regular files are opened, with the
  * rights of process @view->tid. Only the texts of @execution are used.
+ *
+ * @user: the process and its real user and group at the execution. NULL: the process is stopped
  */
-void response_files_write(struct proc_log *log, const struct view *view,
+void response_files_write(struct proc_log *log, const struct view *view, const struct peer *user,
 			  const struct execution *execution);
 
 #endif

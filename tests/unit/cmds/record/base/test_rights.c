@@ -199,6 +199,54 @@ TEST(a_peer_that_has_gone_has_the_rights_that_he_had)
 	rights_leave(&rights);
 }
 
+/* A peer that has executed a setuid program still has the rights of the user that connected. */
+TEST(a_setuid_program_gives_a_peer_no_rights)
+{
+	const struct peer peer = { .pid = getpid(), .uid = 65533, .gid = 65532 };
+	struct rights rights;
+	gid_t group;
+
+	if (geteuid() != 0)
+		skip_because("needs root, to look with somebody else's eyes");
+	assert_int_equal(rights_enter(&peer, &rights), 0);
+	assert_true(rights.is_changed);
+	assert_int_equal(file_uid(), 65533);
+	assert_int_equal(file_gid(), 65532);
+	assert_int_equal(getgroups(1, &group), 0);
+	rights_leave(&rights);
+	assert_int_equal(file_uid(), 0);
+}
+
+/* The real user of a process that runs a setuid program may read less than the process. */
+TEST(a_process_of_a_setuid_program_gives_no_rights)
+{
+	struct rights rights;
+	int ready[2], stay[2];
+	char byte;
+	pid_t pid;
+
+	if (geteuid() != 0)
+		skip_because("needs root, to look with somebody else's eyes");
+	assert_true(pipe(ready) == 0 && pipe(stay) == 0);
+	pid = fork();
+	if (pid == 0) {
+		close(stay[1]);
+		if (setresuid(65533, 0, 0))
+			_exit(1);
+		_exit(write(ready[1], "", 1) == 1 && read(stay[0], &byte, 1) == 0 ? 0 : 1);
+	}
+	close(ready[1]);
+	close(stay[0]);
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	assert_int_equal(rights_enter_as(pid, &rights), -EPERM);
+	assert_false(rights.is_changed);
+	assert_int_equal(file_uid(), 0);
+	rights_leave(&rights);
+	close(ready[0]);
+	close(stay[1]);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
 /* Without a peer, the rights of an ended process are unknown. */
 TEST(a_process_that_has_gone_gives_no_rights)
 {

@@ -79,8 +79,12 @@ static void list(struct store *store, struct strbuf *out)
 	}
 }
 
-/* Check the files that are recorded when process @pid executes the words of @line. */
-static void check_of(pid_t pid, const char *line, const char *right)
+/*
+ * Check the files that are recorded when process @pid executes the words of @line.
+ *
+ * @user: see response_files_write()
+ */
+static void check_as(pid_t pid, const struct peer *user, const char *line, const char *right)
 {
 	struct record_settings settings = { .clock_id = CLOCK_MONOTONIC };
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -94,7 +98,7 @@ static void check_of(pid_t pid, const char *line, const char *right)
 		*at = *at == ' ' ? '\0' : *at;
 	store_memory_init(&store);
 	assert_int_equal(proc_log_open(&log, &settings, &store.store), 0);
-	response_files_write(&log, &view,
+	response_files_write(&log, &view, user,
 			     &(struct execution){ .program = "/bin/tool",
 						  .interpreter = "/bin/tool",
 						  .cwd = dir,
@@ -104,6 +108,11 @@ static void check_of(pid_t pid, const char *line, const char *right)
 	assert_string_equal(strbuf_str(&text), right);
 	proc_log_close(&log);
 	store_memory_deinit(&store);
+}
+
+static void check_of(pid_t pid, const char *line, const char *right)
+{
+	check_as(pid, NULL, line, right);
 }
 
 static void check(const char *line, const char *right)
@@ -202,6 +211,20 @@ TEST(with_the_rights_of_the_process)
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	assert_int_equal(rights_enter_as(pid, &before), -ESRCH);
+}
+
+/* The process has executed a setuid program since it has named the files. */
+TEST(with_the_rights_that_the_process_had)
+{
+	const struct peer user = { getpid(), NOBODY, NOBODY };
+
+	if (geteuid() != 0)
+		skip_because("only root can have the rights of others");
+	put("a", "x");
+	put("secret", "word");
+	chmod(own_file("a"), 0644);
+	chmod(own_file("secret"), 0600);
+	check_as(getpid(), &user, "gcc @secret @a", "secret!Permission denied|a=x");
 }
 
 TEST_GROUP(begin, end)
