@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cmds/record/base/rights.h"
 #include "cmds/record/sources/datafile.h"
 #include "utils/base/cleanup.h"
 #include "utils/base/containers/order.h"
@@ -274,6 +275,9 @@ void writer_drain_child(struct writers *writers, pid_t pid)
 {
 	if (writers->settings->flight_bytes)
 		return;
+	/* The rights in force for files may be those of the child's user. */
+	struct rights paused cleanup_rights_pause = rights_pause();
+
 	/* No writer looks at any ring while this lock is held. */
 	pthread_rwlock_wrlock(&writers->processes->live_lock);
 	for (struct process *p = writers->processes->live; p; p = p->next_live) {
