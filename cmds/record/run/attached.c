@@ -233,26 +233,41 @@ static int wait_for_end(struct attachment *a)
 }
 
 /*
- * Leaves all processes, also forked ones. A process that ends meanwhile need not be left. Returns
- * false when a process could not be restored to its former state.
+ * Leaves a process. A process that ends meanwhile need not be left. Returns false when the process
+ * could not be restored to its former state.
+ */
+static bool leave(struct run *run, struct recorder *rec, const struct process *p,
+		  const struct attach_how *how)
+{
+	struct uft_err err = { 0 };
+
+	if (p->pidfd < 0)
+		return true;
+
+	int ret = attach_end(p->os_pid, how, &err);
+
+	recorder_serve_a_moment(rec);
+	if (ret >= 0 || ret == -ESRCH || peer_has_ended(p->pidfd, PEER_END_MS))
+		return true;
+	msg_warn(&run->opts->msg, "%s", err.text);
+	return false;
+}
+
+/*
+ * Leaves all processes, also forked ones. Children that report themselves meanwhile come to the
+ * start of the list. Returns false when a process could not be restored to its former state.
  */
 static bool leave_all(struct run *run, struct attachment *a, const struct attach_how *how)
 {
+	const struct process *left = NULL;
 	bool all_left = true;
 
-	for (struct process *p = a->rec->processes.first; p; p = p->next) {
-		struct uft_err err = { 0 };
+	while (a->rec->processes.first != left) {
+		const struct process *first = a->rec->processes.first;
 
-		if (p->pidfd < 0)
-			continue;
-
-		int ret = attach_end(p->os_pid, how, &err);
-
-		recorder_serve_a_moment(a->rec);
-		if (ret < 0 && ret != -ESRCH && !peer_has_ended(p->pidfd, PEER_END_MS)) {
-			msg_warn(&run->opts->msg, "%s", err.text);
-			all_left = false;
-		}
+		for (const struct process *p = first; p != left; p = p->next)
+			all_left &= leave(run, a->rec, p, how);
+		left = first;
 	}
 	return all_left;
 }

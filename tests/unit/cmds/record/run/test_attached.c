@@ -19,6 +19,7 @@ static struct {
 	int end_ret;
 	bool has_ended;
 	pid_t refused;
+	void (*while_leaving)(pid_t pid);
 } play;
 
 static void note(const char *what, int pid)
@@ -42,6 +43,8 @@ int __wrap_attach_end(pid_t pid, const struct attach_how *how, struct uft_err *e
 int __wrap_attach_end(pid_t pid, const struct attach_how *how, struct uft_err *err)
 {
 	note("end", pid);
+	if (play.while_leaving)
+		play.while_leaving(pid);
 	return play.end_ret < 0 ? err_set(err, play.end_ret, "it did not end") : 0;
 }
 
@@ -253,6 +256,34 @@ TEST_WITH(so_long, setup, teardown)
 	assert_int_equal(run(p, &err), 0);
 	assert_string_equal(done, "begin 101, begin 102, end 101, end 103");
 	assert_int_equal(p->run.end.status, RECORDER_STATUS_UNKNOWN);
+	assert_string_equal(said(p), "");
+}
+
+static struct place *playing;
+
+/* A child reports itself while the last process is left. */
+static void report_child(pid_t pid)
+{
+	static struct process child = { .os_pid = 104 };
+
+	if (pid != 102)
+		return;
+	child.next = playing->t->rec.processes.first;
+	playing->t->rec.processes.first = &child;
+}
+
+TEST_WITH(a_child_that_comes_late, setup, teardown)
+{
+	struct place *p = *state;
+	struct uft_err err = { 0 };
+
+	playing = p;
+	attach_to(p, 1);
+	add_processes(p, 2);
+	p->opts.for_ns = 1;
+	play.while_leaving = report_child;
+	assert_int_equal(run(p, &err), 0);
+	assert_string_equal(done, "begin 101, end 101, end 102, end 104");
 	assert_string_equal(said(p), "");
 }
 
