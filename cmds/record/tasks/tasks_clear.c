@@ -13,6 +13,7 @@
 #include "utils/base/cleanup.h"
 #include "utils/base/containers/order.h"
 #include "utils/base/containers/vec.h"
+#include "utils/format/probe/ring.h"
 #include "utils/format/task_txt.h"
 
 /* A line of task.txt. @stays: the line is not removed */
@@ -56,11 +57,16 @@ static int read_log(struct tasks *tasks, struct log *log)
 	}
 }
 
-/* True when the thread exists. /proc has a directory for each thread, but does not list it. */
+/*
+ * True when the task may make more records. /proc has a directory for each thread, but does not
+ * list it. A stack that the program has made has no directory, and any thread may take it up again.
+ */
 static bool is_alive(int32_t tid)
 {
 	char path[32];
 
+	if (tid >= RING_FIRST_STACK_TID)
+		return true;
 	snprintf(path, sizeof(path), "/proc/%d", tid);
 	return access(path, F_OK) == 0;
 }

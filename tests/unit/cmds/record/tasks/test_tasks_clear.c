@@ -70,6 +70,23 @@ TEST_WITH(nothing_kept_leaves_what_is_no_thread_and_no_child, setup, teardown)
 	assert_int_equal(p->memory.store.error, 0);
 }
 
+/* A thread may take up the stack again, and then its file needs the line. */
+TEST_WITH(stacks_stay, setup, teardown)
+{
+	struct place *p = *state;
+	struct process process = { 0 };
+
+	p->tasks.tids = calloc(1, sizeof(*p->tasks.tids));
+	p->tasks.tids[0] = RING_FIRST_STACK_TID;
+	p->tasks.nr_tids = p->tasks.cap_tids = 1;
+	assert_int_equal(intmap_put(&p->tasks.owners, RING_FIRST_STACK_TID, &process), 0);
+	write_log(p, SESSION(4200001) TASK(5000000, 4200001) TASK(4200002, 4200001));
+	tasks_clear(&p->tasks, (int32_t[1]){ 0 }, 0);
+	check_log(p, SESSION(4200001) TASK(5000000, 4200001));
+	assert_int_equal(p->tasks.nr_tids, 1);
+	assert_ptr_equal(intmap_get(&p->tasks.owners, RING_FIRST_STACK_TID), &process);
+}
+
 TEST_WITH(an_empty_log_stays_empty, setup, teardown)
 {
 	struct place *p = *state;
