@@ -1,6 +1,7 @@
 /* Functions that all stores share (see store.h). */
 #include "cmds/record/store/store.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -73,7 +74,9 @@ void store_append_line(struct store *store, int *stream, const char *name,
 		*stream = store_open(store, name);
 	if (*stream < 0)
 		store_note_error(store, *stream);
-	else if (!strbuf_oom(text) && store_may_take(store, text->len))
+	else if (strbuf_oom(text))
+		store_note_error(store, -ENOMEM);
+	else if (store_may_take(store, text->len))
 		store_note_error(store, store_append(store, *stream, text->data, text->len));
 }
 

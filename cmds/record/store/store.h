@@ -164,8 +164,8 @@ int store_append_to(struct store *store, const char *name, const struct strbuf *
 
 /*
  * Append @text to *@stream. If *@stream is negative, it is first replaced by a new stream of the
- * file @name. The text counts for the limit of bytes. Errors are noted in the store, but a @text
- * that is out of memory is dropped without a note.
+ * file @name. The text counts for the limit of bytes. Errors are noted in the store. A @text that
+ * is out of memory is an error, and nothing of it is written.
  */
 void store_append_line(struct store *store, int *stream, const char *name,
 		       const struct strbuf *text);

@@ -308,6 +308,23 @@ TEST(test_lines)
 	store_memory_deinit(&memory);
 }
 
+/* The part of a line that there was memory for is not written. */
+TEST(test_a_line_without_memory)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+	struct store_memory memory;
+	int stream = -1;
+
+	store_memory_init(&memory);
+	strbuf_addstr(&text, "line\n");
+	store_append_line(&memory.store, &stream, "lines.txt", &text);
+	text.oom = true;
+	store_append_line(&memory.store, &stream, "lines.txt", &text);
+	check_content(&memory.store, "lines.txt", "line\n");
+	assert_int_equal(memory.store.error, -ENOMEM);
+	store_memory_deinit(&memory);
+}
+
 static int fail_to_open(struct store *store, const char *name)
 {
 	return -EMFILE;
