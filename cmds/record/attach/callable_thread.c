@@ -5,7 +5,6 @@
 #include <linux/futex.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -107,18 +106,18 @@ static bool is_past_locks(const struct locks *locks, const struct mapping *code,
 }
 
 /*
- * True when the thread may be in a signal handler. In most handlers at least one signal is blocked.
- * A handler with SA_NODEFER and an empty mask is not noticed.
+ * True when the thread may be in a signal handler. A handler with SA_NODEFER and an empty mask
+ * blocks no signal, so the mask of the thread does not matter. The frame of an ended handler may
+ * still be on the stack, in a variable that was not written to since. The thread is then not used,
+ * which does no harm.
  */
 static bool is_in_handler(const struct attached *w, const struct maps *maps,
 			  const struct attached_thread *t)
 {
-	uint64_t mask = 0;
-
-	ptrace(PTRACE_GETSIGMASK, t->tid, sizeof(mask), &mask);
-	return mask && callable_thread_has_interrupted(w, maps, t, 0, UINT64_MAX);
+	return callable_thread_has_interrupted(w, maps, t, 0, UINT64_MAX);
 }
 
+/* True when the thread can make calls, unless a signal handler has interrupted other code in it. */
 static bool is_quiet(const struct attached *w, const struct maps *maps, const struct locks *locks,
 		     const struct attached_thread *t)
 {
@@ -128,7 +127,7 @@ static bool is_quiet(const struct attached *w, const struct maps *maps, const st
 
 	if (!code || code->path[0] != '/' ||
 	    maps_is_named(code->path, callable_thread_linker_names) ||
-	    maps_is_named(code->path, callable_thread_probe_names) || is_in_handler(w, maps, t))
+	    maps_is_named(code->path, callable_thread_probe_names))
 		return false;
 	if (nr >= 0)
 		return waits_for_events(nr, args) ||
@@ -178,7 +177,8 @@ static int look_for_quiet(struct attached *w, const struct maps *maps, const str
 			return ret;
 		if (ret < 0)
 			continue;
-		if (is_quiet(w, maps, locks, *thread))
+		/* The search for a frame reads much of the stack, so it comes last. */
+		if (is_quiet(w, maps, locks, *thread) && !is_in_handler(w, maps, *thread))
 			return 1;
 		attached_let_go(w);
 		*thread = NULL;

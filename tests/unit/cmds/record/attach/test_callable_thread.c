@@ -71,6 +71,17 @@ static void be_interrupted(void)
 	wait_for_signal();
 }
 
+/* The handler blocks no signal, not even its own. */
+static void be_interrupted_openly(void)
+{
+	struct sigaction act = { .sa_handler = handle, .sa_flags = SA_NODEFER };
+
+	sigaction(SIGUSR1, &act, NULL);
+	if (!atomic_load(&shared->gate))
+		raise(SIGUSR1);
+	wait_for_signal();
+}
+
 /* Wait until the process waits in the kernel. */
 static void await_sleep(pid_t pid)
 {
@@ -200,6 +211,7 @@ TEST(the_programs_own_code_is_quiet)
 TEST(handlers_are_not)
 {
 	assert_true(looks_until_quiet(be_interrupted, 3) >= 3);
+	assert_true(looks_until_quiet(be_interrupted_openly, 3) >= 3);
 }
 
 int main(void)
