@@ -12,12 +12,16 @@
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "cmds/record/base/peer.h"
 #include "utils/base/unix_name.h"
 
 #define CLIENTS_MAX 64
+
+/* The pause before accepting connections again when no file descriptor is free. */
+#define PAUSE_NS 20000000
 
 /* @is_parked: the client came while another client was served. It is not watched */
 struct client {
@@ -51,6 +55,7 @@ void service_close(struct service *svc)
 	svc->secret[0] = '\0';
 	while (svc->clients)
 		drop_client(svc, svc->clients);
+	loop_close_fd(svc->loop, &svc->pause_fd, &svc->pause);
 }
 
 int service_save(struct service *svc, unsigned *nr_tasks)
@@ -314,12 +319,42 @@ static bool may_ask(const struct service *svc, int fd)
 		(store_place(svc->store, &dir) == 0 && dir.st_uid == peer.uid));
 }
 
+/*
+ * Stops accepting connections for a moment. Without free descriptors, the loop would report the
+ * socket again and again.
+ */
+static void pause_accepting(struct service *svc)
+{
+	const struct itimerspec soon = { .it_value.tv_nsec = PAUSE_NS };
+
+	loop_remove(svc->loop, svc->service_fd, &svc->served);
+	timerfd_settime(svc->pause_fd, 0, &soon, NULL);
+}
+
+static void end_pause(struct served *served, uint32_t epoll_events)
+{
+	struct service *svc = served->owner;
+	uint64_t times;
+
+	if (read(svc->pause_fd, &times, sizeof(times)) == sizeof(times))
+		loop_add(svc->loop, svc->service_fd, &svc->served);
+}
+
+static int watch_for_pause(struct service *svc)
+{
+	svc->pause = (struct served){ end_pause, svc };
+	svc->pause_fd = loop_add_timer(svc->loop, 0, &svc->pause);
+	return MIN(svc->pause_fd, 0);
+}
+
 static void accept_client(struct served *served, uint32_t epoll_events)
 {
 	struct service *svc = served->owner;
 	int fd cleanup_fd = accept4(svc->service_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	struct client *client = fd < 0 ? NULL : malloc(sizeof(*client));
 
+	if (fd < 0 && errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
+		pause_accepting(svc);
 	if (!client)
 		return;
 	*client = (struct client){ .served = { serve_client, svc }, .fd = fd };
@@ -387,6 +422,8 @@ void service_listen(struct service *svc)
 	svc->served = (struct served){ accept_client, svc };
 	if (ret == 0 && listen(fd, SOMAXCONN) < 0)
 		ret = -errno;
+	if (ret == 0)
+		ret = watch_for_pause(svc);
 	if (ret == 0)
 		ret = loop_add(svc->loop, fd, &svc->served);
 	if (ret == 0)

@@ -317,6 +317,7 @@ static void put_together(struct recorder *rec)
 		.processes = &rec->processes,
 		.program_fd = &rec->program_fd,
 		.service_fd = -1,
+		.pause_fd = -1,
 	};
 	/*
 	 * A flight recording has no limit in the store. It removes old files instead

@@ -5,6 +5,7 @@
 #include "tests/unit/lib/record/recorder.h"
 
 #include <errno.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include "utils/base/unix_name.h"
@@ -295,6 +296,30 @@ TEST_WITH(one_at_a_time, test_recorder_setup, test_recorder_teardown)
 	assert_int_equal(recv(fd, &answer, sizeof(answer), 0), sizeof(answer));
 	assert_true(service_hold(&t->rec.service));
 	service_release(&t->rec.service);
+	close(fd);
+}
+
+/* Without a free descriptor, the loop does not serve the waiting client again and again. */
+TEST_WITH(no_descriptor_is_free, test_recorder_setup, test_recorder_teardown)
+{
+	struct test_recorder *t = *state;
+	int fd = connect_to(t);
+	int next = dup(fd);
+	struct rlimit before, none;
+	int nr_served = 0;
+
+	close(next);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	none = (struct rlimit){ next, before.rlim_max };
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	for (int k = 0; k < 1000; k++)
+		nr_served += loop_serve(&t->rec.loop, 0);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	assert_true(nr_served > 0 && nr_served < 1000);
+	/* The pause ends. */
+	for (int k = 0; k < 3; k++)
+		loop_serve(&t->rec.loop, 100);
+	assert_int_equal(has_pid(t, getpid()), 0);
 	close(fd);
 }
 
