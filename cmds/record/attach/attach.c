@@ -251,6 +251,12 @@ static int come(struct attaching *a, const struct attach_how *how, struct uft_er
 	} else if (ret == 0)
 		ret = err_set(err, -ECONNREFUSED, "cannot attach to process %d: %s", a->w.pid,
 			      refusal(result));
+	/*
+	 * All threads were let go if one of them did not stop. Another thread then takes the probe
+	 * out. After -ETIMEDOUT a thread is still in the probe, and the probe stays.
+	 */
+	if (!a->thread && a->leave_fn && ret != -ETIMEDOUT && ret != -ESRCH)
+		callable_thread_stop(&a->w, &a->maps, &a->thread, &unused);
 	if (a->thread && a->leave_fn)
 		attaching_take_out(a, &unused);
 	return ret;

@@ -429,6 +429,38 @@ TEST_WITH(not_all_stop, setup, teardown)
 	scripted_check_over();
 }
 
+/* No attempt stops all threads. A thread that is found afterwards takes the probe out. */
+TEST_WITH(they_never_all_stop, setup, teardown)
+{
+	scripted.nr_changes = 1;
+	scripted.changes[0].site = 0xa;
+	scripted_answer("dlopen", 0, 0, 1);
+	scripted_answer("CHANGES", 0, 0, 1);
+	for (int i = 0; i < 3; i++)
+		scripted_answer("stop", 0, -EBUSY, 0);
+	scripted_answer("HANDLE", 0, 0, 1);
+	assert_int_equal(attach(), -EBUSY);
+	assert_string_equal(err.text, "'stop' failed");
+	assert_string_equal(scripted_log(), CALLS_BEGIN SEEN_LOADED
+			    "write ATTACH CHANGES read text-read "
+			    "stop quiet stop quiet stop quiet " TAKEN_OUT CALLS_END);
+	assert_false(scripted.has_probe);
+	scripted_check_over();
+	/* The same with calls that are open, when no thread was quiet at first. */
+	err_clear(&err);
+	scripted_answer("dlopen", 0, 0, 1);
+	scripted_answer("stop", 0, -EBUSY, 0);
+	scripted_answer("quiet", 1, -EBUSY, 0);
+	scripted_answer("HANDLE", 0, 0, 1);
+	assert_int_equal(attach(), -EBUSY);
+	assert_string_equal(err.text, "'quiet' failed");
+	assert_string_equal(
+		scripted_log(), CALLS_BEGIN SEEN_LOADED
+		"write ATTACH CHANGES text-read CHANGED stop quiet quiet " TAKEN_OUT CALLS_END);
+	assert_false(scripted.has_probe);
+	scripted_check_over();
+}
+
 TEST_WITH(they_are_not_handed_over, setup, teardown)
 {
 	hand_over_result = -EFAULT;
