@@ -98,17 +98,25 @@ static int add_text(char **list, const char *text)
 	return 0;
 }
 
+bool *clearing_find_gone(const struct filters *filters)
+{
+	bool *gone = calloc(filters->nr + 1, sizeof(*gone));
+
+	for (size_t i = 0; gone && i < filters->nr; i++)
+		gone[i] = is_taken_away(filters, i);
+	for (size_t i = 0; gone && i < filters->nr; i++)
+		gone[i] |= is_idle(filters, gone, i);
+	return gone;
+}
+
 int clearing_texts(const struct filters *filters, char *specs[SPEC_OPTIONS])
 {
-	bool *gone cleanup_free = calloc(filters->nr + 1, sizeof(*gone));
+	bool *gone cleanup_free = clearing_find_gone(filters);
 	int ret = gone ? 0 : -ENOMEM;
 
-	for (size_t i = 0; ret == 0 && i < filters->nr; i++)
-		gone[i] = is_taken_away(filters, i);
 	for (size_t i = 0; ret == 0 && i < filters->nr; i++) {
 		const struct filter_entry *entry = &filters->entries[i];
 
-		gone[i] |= is_idle(filters, gone, i);
 		if (!gone[i])
 			ret = add_text(&specs[entry->option], entry->spec.text);
 	}

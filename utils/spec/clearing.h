@@ -18,8 +18,14 @@ void clearing_note(struct filters *filters, const struct filter_subject *subject
 uint32_t clearing_left(const struct filters *filters, const struct filter_entry *entry);
 
 /*
- * Write the specs of @filters as text. Specs that a later spec with the same pattern clears are
- * left out, and so are specs that clear nothing any more. Returns 0 or -ENOMEM.
+ * Find the specs that have no effect: a later spec with the same pattern clears them, or they clear
+ * nothing any more. Returns a list that is true for these specs, by index, or NULL without memory.
+ * The caller frees the list.
+ */
+bool *clearing_find_gone(const struct filters *filters);
+
+/*
+ * Write the specs of @filters as text, without those of clearing_find_gone(). Returns 0 or -ENOMEM.
  *
  * @specs: by option, on the heap; NULL: the option has no specs
  */

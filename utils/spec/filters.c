@@ -308,13 +308,39 @@ static const enum spec_option order[] = {
 	SPEC_CALLER, SPEC_HIDE,	   SPEC_LOCATION,
 };
 
+static int add_kept(struct filters *filters, const struct filters *before, const bool *gone,
+		    enum spec_option option, struct uft_err *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; ret == 0 && i < before->nr; i++) {
+		const struct filter_entry *entry = &before->entries[i];
+
+		if (entry->option == option && !gone[i])
+			ret = filters_add(filters, option, entry->spec.pattern.match,
+					  entry->spec.text, err);
+	}
+	return ret;
+}
+
 int filters_make(struct filters *filters, char *const specs[SPEC_OPTIONS], enum pattern_match match,
 		 enum spec_option *option, struct uft_err *err)
 {
+	static const struct filters none;
+
+	return filters_make_after(filters, &none, NULL, specs, match, option, err);
+}
+
+int filters_make_after(struct filters *filters, const struct filters *before, const bool *gone,
+		       char *const specs[SPEC_OPTIONS], enum pattern_match match,
+		       enum spec_option *option, struct uft_err *err)
+{
 	for (size_t i = 0; i < ARRAY_SIZE(order); i++) {
 		const char *text = specs[order[i]];
-		int ret = text ? filters_add(filters, order[i], match, text, err) : 0;
+		int ret = add_kept(filters, before, gone, order[i], err);
 
+		if (ret == 0 && text)
+			ret = filters_add(filters, order[i], match, text, err);
 		*option = order[i];
 		if (ret < 0)
 			return ret;

@@ -57,6 +57,16 @@ int filters_add(struct filters *filters, enum spec_option option, enum pattern_m
 int filters_make(struct filters *filters, char *const specs[SPEC_OPTIONS], enum pattern_match match,
 		 enum spec_option *option, struct uft_err *err);
 
+/*
+ * Like filters_make(), but the specs of @before come first in each option. Their patterns keep the
+ * kinds of matching that they have in @before.
+ *
+ * @gone: true for each spec of @before that is left out, by index; not used if @before is empty
+ */
+int filters_make_after(struct filters *filters, const struct filters *before, const bool *gone,
+		       char *const specs[SPEC_OPTIONS], enum pattern_match match,
+		       enum spec_option *option, struct uft_err *err);
+
 /* Add the specs of -N in @text to those of -F in @list: -N X is the same as -F !X. */
 void specs_add_notrace(struct strbuf *list, const char *text);
 

@@ -84,32 +84,6 @@ static void note_change(struct steering *steer, const char *text)
 
 /* --- filters --- */
 
-/* Adds the new specs to the current ones, or replaces the current ones. */
-static int add_specs(const struct steering *steer, const struct steer_change *change,
-		     char *specs[SPEC_OPTIONS])
-{
-	char *const *before = steer->has_specs ? steer->specs : steer->settings->specs;
-
-	for (unsigned i = 0; i < SPEC_OPTIONS; i++) {
-		const char *old = (change->flags & STEER_CLEAR) || !before ? NULL : before[i];
-		struct strbuf text = { 0 };
-
-		if (old)
-			strbuf_addstr(&text, old);
-		if (old && change->specs[i].len)
-			strbuf_addch(&text, ';');
-		strbuf_add(&text, change->specs[i].data, change->specs[i].len);
-		if (strbuf_oom(&text)) {
-			strbuf_deinit(&text);
-			return -ENOMEM;
-		}
-		if (text.len)
-			specs[i] = strdup(strbuf_str(&text));
-		strbuf_deinit(&text);
-	}
-	return 0;
-}
-
 /*
  * Actions that can only be chosen at the start. They need debug information, and files that readers
  * have already read.
@@ -130,15 +104,6 @@ static int check_spec(const struct spec *spec, struct uft_err *err)
 	return 0;
 }
 
-static size_t count_specs(const struct filters *filters, enum spec_option option)
-{
-	size_t nr = 0;
-
-	for (size_t i = 0; i < filters->nr; i++)
-		nr += filters->entries[i].option == option;
-	return nr;
-}
-
 /*
  * The specs that a change adds. In the list of filters, those of an option come after the earlier
  * specs of this option, about which the user has already got warnings.
@@ -149,13 +114,13 @@ struct new_specs {
 	size_t left[SPEC_OPTIONS];
 };
 
-static struct new_specs new_specs_begin(const struct steer_change *change,
-					const struct filters *before)
+/* @gone: see filters_make_after() */
+static struct new_specs new_specs_begin(const struct filters *before, const bool *gone)
 {
 	struct new_specs specs = { 0 };
 
-	for (unsigned i = 0; i < SPEC_OPTIONS; i++)
-		specs.left[i] = change->flags & STEER_CLEAR ? 0 : count_specs(before, i);
+	for (size_t i = 0; i < before->nr; i++)
+		specs.left[before->entries[i].option] += !gone[i];
 	return specs;
 }
 
@@ -280,26 +245,52 @@ static int check_filters(struct steering *steer, struct new_specs specs, struct 
 	return 0;
 }
 
+/*
+ * Makes the filters of @change, which come after those of @before. Specs of @before without an
+ * effect are left out (@gone).
+ *
+ * @texts: gets the specs as text
+ */
+static int make_filters(const struct steering *steer, const struct steer_change *change,
+			const struct filters *before, const bool *gone, struct filters *filters,
+			char *texts[SPEC_OPTIONS], struct uft_err *err)
+{
+	const struct counters *counters = &steer->settings->filters->counters;
+	char *added[SPEC_OPTIONS] = { 0 };
+	enum spec_option option;
+	int ret;
+
+	for (unsigned i = 0; i < SPEC_OPTIONS; i++)
+		added[i] = change->specs[i].len ? change->specs[i].data : NULL;
+	/* The counters keep their numbers. */
+	filters->counters = *counters;
+	ret = filters_make_after(filters, before, gone, added, change->match, &option, err);
+	if (ret < 0)
+		return ret;
+	if (filters->counters.nr != counters->nr)
+		return err_set(err, -ERR_USAGE,
+			       "'read=%s': counters by name are chosen when the recording begins",
+			       filters->counters.list[filters->counters.nr - 1].name);
+	ret = clearing_texts(filters, texts);
+	return ret < 0 ? err_set_errno(err, ret, "cannot change the filters") : 0;
+}
+
 /* Replaces the filters in force by the filters of @change. After an error nothing has changed. */
 static int change_filters(struct steering *steer, const struct steer_change *change,
 			  struct strbuf *out, struct uft_err *err)
 {
+	static const struct filters none;
+	const struct filters *kept = change->flags & STEER_CLEAR ? &none : steer->now.filters;
+	bool *gone cleanup_free = clearing_find_gone(kept);
 	char *specs[SPEC_OPTIONS] = { 0 };
-	/* The counters keep their numbers. */
-	struct filters filters = { .counters = steer->settings->filters->counters };
+	struct filters filters = { 0 };
 	struct record_settings before = steer->now;
 	struct filters old = steer->filters;
-	enum spec_option option;
-	int ret = add_specs(steer, change, specs);
+	int ret = gone ? make_filters(steer, change, kept, gone, &filters, specs, err)
+		       : err_set_errno(err, -ENOMEM, "cannot change the filters");
 
-	if (ret == 0)
-		ret = filters_make(&filters, specs, change->match, &option, err);
-	if (ret == 0 && filters.counters.nr != steer->settings->filters->counters.nr)
-		ret = err_set(err, -ERR_USAGE,
-			      "'read=%s': counters by name are chosen when the recording begins",
-			      filters.counters.list[filters.counters.nr - 1].name);
 	if (ret == 0) {
-		struct new_specs added = new_specs_begin(change, steer->now.filters);
+		struct new_specs added = new_specs_begin(kept, gone);
 
 		steer->filters = filters;
 		steer->now.filters = &steer->filters;
@@ -315,17 +306,10 @@ static int change_filters(struct steering *steer, const struct steer_change *cha
 		return ret;
 	}
 	filters_deinit(&old);
-	/*
-	 * A spec that a later spec clears has no effect. Both are dropped from the list, to which
-	 * the next change adds its specs.
-	 */
-	free_specs(specs);
-	memset(specs, 0, sizeof(specs));
-	ret = clearing_texts(&filters, specs);
 	free_specs(steer->specs);
 	memcpy(steer->specs, specs, sizeof(specs));
 	steer->has_specs = true;
-	return ret;
+	return 0;
 }
 
 /* --- changes --- */

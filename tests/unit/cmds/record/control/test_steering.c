@@ -506,6 +506,44 @@ TEST_WITH(filters_are_added, setup, test_recorder_teardown)
 	end_traced(rec, &traced);
 }
 
+/* The word "match" is about the specs of its own change. */
+TEST_WITH(filters_keep_their_match, setup, test_recorder_teardown)
+{
+	struct recorder *rec = &((struct test_recorder *)*state)->rec;
+	struct steering *steer = &rec->steering;
+	struct strbuf said cleanup_strbuf = { 0 };
+	struct uft_err err = { 0 };
+	struct traced traced;
+
+	begin_filters(rec, &traced);
+	assert_int_equal(say(rec, &traced, "match glob filter ma*", &said, &err), 0);
+	assert_int_equal(say(rec, &traced, "filter ^setup$", &said, &err), 0);
+	assert_int_equal(steer->now.filters->nr, 2);
+	assert_int_equal(steer->now.filters->entries[0].spec.pattern.match, MATCH_GLOB);
+	assert_int_equal(steer->now.filters->entries[1].spec.pattern.match, MATCH_REGEX);
+	assert_non_null(strstr(status(rec), "\nfilter: ma*;^setup$\n"));
+	end_traced(rec, &traced);
+}
+
+/* Specs without an effect are dropped, so they do not count as present ones. */
+TEST_WITH(filters_after_cleared_ones_are_new, setup, test_recorder_teardown)
+{
+	struct recorder *rec = &((struct test_recorder *)*state)->rec;
+	struct steering *steer = &rec->steering;
+	struct strbuf said cleanup_strbuf = { 0 };
+	struct uft_err err = { 0 };
+	struct traced traced;
+
+	begin_filters(rec, &traced);
+	assert_int_equal(say(rec, &traced, "filter main", &said, &err), 0);
+	assert_int_equal(say(rec, &traced, "filter main@clear", &said, &err), 0);
+	assert_null(strstr(status(rec), "filter:"));
+	assert_int_equal(say(rec, &traced, "filter no_such_function", &said, &err), 0);
+	assert_non_null(strstr(strbuf_str(&said), "matches 'no_such_function'"));
+	assert_int_equal(steer->now.filters->nr, 1);
+	end_traced(rec, &traced);
+}
+
 /* Filters from the start of the recording count as present ones, too. */
 TEST_WITH(filters_of_the_start, setup, test_recorder_teardown)
 {
