@@ -132,8 +132,8 @@ static bool is_new(struct new_specs *specs, const struct filter_entry *entry)
 	return false;
 }
 
-void steering_offer_names(const struct steering *steer, const struct process *proc,
-			  struct strbuf *names)
+static void offer_names(const struct steering *steer, const struct process *proc,
+			struct strbuf *names)
 {
 	for (size_t i = 0; i < proc->nr_kept_modules; i++) {
 		const struct known_module *m = known_module_get(&steer->planner->modules,
@@ -150,6 +150,19 @@ void steering_offer_names(const struct steering *steer, const struct process *pr
 			strbuf_addch(names, '\0');
 		}
 	}
+}
+
+void steering_offer_names(const struct steering *steer, const struct process *proc,
+			  struct strbuf *names)
+{
+	struct rights before;
+
+	if (rights_enter(&proc->peer, &before) == 0) {
+		steer->planner->modules.reads_as_peer = before.is_changed;
+		offer_names(steer, proc, names);
+	}
+	rights_leave(&before);
+	steer->planner->modules.reads_as_peer = false;
 }
 
 /*

@@ -18,7 +18,10 @@ struct repatching {
 	struct patches_turned turned;
 };
 
-/* Append the names of the functions in @proc to @names, each with its NUL. */
+/*
+ * Append the names of the functions in @proc to @names, each with its NUL. The files are read with
+ * the rights of @proc.
+ */
 void steering_offer_names(const struct steering *steer, const struct process *proc,
 			  struct strbuf *names);
 
