@@ -3,12 +3,14 @@
  * at their place. The test schedules both sides: it decides which of them makes the next step.
  */
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "cmds/record/base/rights.h"
 #include "libmcount/values/declared.h"
 #include "tests/unit/lib/probe/pair.h"
 #include "tests/unit/lib/unit.h"
@@ -474,6 +476,34 @@ TEST(test_ring_without_a_task)
 	check_file(&pair, p.tid, &p.expected);
 	strbuf_deinit(&p.expected);
 	assert_int_equal(pair.rec.writers.records_lost, 5);
+	pair_close(&pair);
+}
+
+/*
+ * The records of a child are taken by a thread that has the rights of another user, who may not
+ * write in the directory.
+ */
+TEST(test_child_of_another_user)
+{
+	const struct peer user = { .pid = INT_MAX, .uid = 65534, .gid = 65534 };
+	struct rights before;
+	struct producer p;
+	struct pair pair;
+
+	if (geteuid() != 0)
+		skip_because("needs root, to have the rights of others");
+	pair_init(&pair);
+	pair_open(&pair);
+	assert_true(producer_begin(&p));
+	p.t->ring->is_child = 1;
+	producer_emit(&p, 1, 0);
+	assert_int_equal(rights_enter(&user, &before), 0);
+	writer_drain_child(&pair.rec.writers, p.tid);
+	rights_leave(&before);
+	check_file(&pair, p.tid, &p.expected);
+	assert_int_equal(pair.rec.writers.records_lost, 0);
+	strbuf_deinit(&p.expected);
+	pair_stop(&pair);
 	pair_close(&pair);
 }
 
