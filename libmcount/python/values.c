@@ -130,8 +130,12 @@ void values_of_call(const struct valued_call *call,
 	struct error error;
 
 	put_unset(&texts[0]);
-	if (!wanted)
+	if (!wanted) {
+		/* A new condition may read any of these texts. */
+		for (unsigned i = 1; i <= CALLABLE_ARGS_MAX; i++)
+			put_unset(&texts[i]);
 		return;
+	}
 	py.error_take(&error.type, &error.value, &error.trace);
 	for (unsigned i = 1; i <= CALLABLE_ARGS_MAX; i++) {
 		bool is_wanted = wanted & 1ULL << i;

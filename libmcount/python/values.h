@@ -21,8 +21,7 @@ bool values_can_be_had(void);
 
 /*
  * With the GIL. Write the texts of a call's wanted arguments at their numbers from 1 on; all others
- * become "<unset>". If no argument is wanted, only texts[0] is written. No code of the program
- * runs, no error is raised, and a pending error stays.
+ * become "<unset>". No code of the program runs, no error is raised, and a pending error stays.
  */
 void values_of_call(const struct valued_call *call,
 		    struct capture_text texts[CALLABLE_ARGS_MAX + 1]);

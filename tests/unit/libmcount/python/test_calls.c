@@ -9,6 +9,7 @@
 #include "libmcount/python/names.h"
 #include "libmcount/python/natives.h"
 #include "libmcount/python/threads.h"
+#include "libmcount/python/values.h"
 #include "tests/unit/lib/probe/pair.h"
 #include "tests/unit/lib/unit.h"
 
@@ -463,4 +464,20 @@ TEST(nothing_is_recorded_while_the_probe_is_busy_or_off)
 	probe.tracing = true;
 	check(&s);
 	end(&s);
+}
+
+/* A condition that came later may read texts that the call was not asked for. */
+TEST(texts_that_are_not_wanted_are_unset)
+{
+	static struct capture_text texts[CALLABLE_ARGS_MAX + 1];
+	void *words[1] = { NULL };
+	const struct valued_call call = { (struct py_frame *)words, NULL, CALLABLE_RESULT };
+
+	memset(texts, 0xff, sizeof(texts));
+	values_of_call(&call, texts);
+	for (unsigned i = 0; i <= CALLABLE_ARGS_MAX; i++) {
+		assert_false(texts[i].is_real);
+		assert_int_equal(texts[i].len, strlen("<unset>"));
+		assert_memory_equal(texts[i].text, "<unset>", strlen("<unset>"));
+	}
 }
