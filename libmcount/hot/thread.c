@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "libmcount/system/arena.h"
+#include "libmcount/system/fault.h"
 #include "libmcount/values/declared.h"
 #include "libmcount/hot/frames.h"
 #include "libmcount/system/undo.h"
@@ -318,6 +319,7 @@ void thread_after_fork(void)
 {
 	struct thread *t = self;
 
+	fault_after_fork();
 	/* The recorder's message to begin will not come to this process, so it begins by itself. */
 	if (session_is_waiting())
 		session_go();

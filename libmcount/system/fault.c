@@ -116,9 +116,16 @@ static struct sigaction kernel_action(int sig, const struct sigaction *act)
 	return ours;
 }
 
+/* The thread that holds this lock is changing an action. */
+static atomic_flag change_lock = ATOMIC_FLAG_INIT;
+
+void fault_after_fork(void)
+{
+	atomic_flag_clear(&change_lock);
+}
+
 static int change(int sig, const struct sigaction *act, struct sigaction *old)
 {
-	static atomic_flag lock = ATOMIC_FLAG_INIT;
 	struct disposition *d = &dispositions[sig];
 	struct sigaction wanted = act ? *act : (struct sigaction){ 0 };
 	uint64_t mask;
@@ -127,7 +134,7 @@ static int change(int sig, const struct sigaction *act, struct sigaction *old)
 	/* Until own_quiet_end() no code of the program runs in this thread. */
 	bool is_quiet = own_quiet_begin(&mask);
 
-	while (atomic_flag_test_and_set(&lock))
+	while (atomic_flag_test_and_set(&change_lock))
 		;
 
 	struct sigaction before = *current_of(d);
@@ -140,7 +147,7 @@ static int change(int sig, const struct sigaction *act, struct sigaction *old)
 		atomic_store(&d->current, place);
 		ret = next_sigaction(sig, &ours, NULL);
 	}
-	atomic_flag_clear(&lock);
+	atomic_flag_clear(&change_lock);
 	if (is_quiet)
 		own_quiet_end(mask);
 	if (ret == 0 && old)

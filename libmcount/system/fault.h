@@ -54,6 +54,12 @@ void fault_watch_signal(int sig);
  */
 bool fault_call_after_handlers(void (*fn)(void));
 
+/*
+ * COLD, in a forked child. Another thread of the parent may have been changing an action. The child
+ * does not have that thread.
+ */
+void fault_after_fork(void);
+
 /* HOT, rarely. Sets fault_state by the effect that a fault in this thread would have. */
 void fault_look(void);
 

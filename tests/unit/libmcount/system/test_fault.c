@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -306,6 +307,55 @@ TEST(many_changes_are_each_what_was_asked_for)
 		assert_ptr_equal(program_has(SIGBUS).sa_handler, SIG_DFL);
 	}
 	program_wants(SIGSEGV, SIG_DFL);
+}
+
+static _Atomic bool is_over;
+static _Atomic bool has_changed;
+
+static void *change_again_and_again(void *arg)
+{
+	const struct sigaction act = { .sa_handler = SIG_DFL };
+
+	while (!is_over) {
+		sigaction(SIGBUS, &act, NULL);
+		has_changed = true;
+	}
+	return NULL;
+}
+
+/* The kernel kills a child that waits for a thread of its parent. */
+static void be_a_child_that_changes(void)
+{
+	const struct rlimit limit = { 1, 1 };
+	const struct sigaction act = { .sa_handler = SIG_DFL };
+
+	setrlimit(RLIMIT_CPU, &limit);
+	thread_after_fork();
+	probe.pid = getpid();
+	_exit(sigaction(SIGBUS, &act, NULL) != 0);
+}
+
+TEST(a_child_changes_actions_that_its_parent_was_changing)
+{
+	pthread_t other;
+
+	program_wants_nothing();
+	is_over = false;
+	assert_int_equal(pthread_create(&other, NULL, change_again_and_again, NULL), 0);
+	while (!has_changed)
+		;
+	for (unsigned i = 0; i < 50; i++) {
+		int status;
+		pid_t pid = fork();
+
+		if (pid == 0)
+			be_a_child_that_changes();
+		assert_true(pid > 0);
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_int_equal(status, 0);
+	}
+	is_over = true;
+	assert_int_equal(pthread_join(other, NULL), 0);
 }
 
 /* These functions are deprecated, but old programs still call them. */
