@@ -26,6 +26,12 @@
  */
 #define WORKING_MAX_S 600
 
+/*
+ * The longest time that one interrupted wait counts. If program and recorder were stopped together,
+ * a wait takes long although the recorder is not stuck.
+ */
+#define STEP_MAX_NS 1000000000ULL
+
 void channel_init(struct channel *ch)
 {
 	ch->socket = -1;
@@ -135,13 +141,49 @@ bool channel_greet(struct channel *ch, enum control_hello_kind kind)
 	       channel_send(ch, CONTROL_HELLO, &hello, sizeof(hello));
 }
 
+static uint64_t now_ns(void)
+{
+	struct timespec now = { 0 };
+
+	own_syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000ULL + now.tv_nsec;
+}
+
+static long now_s(void)
+{
+	return now_ns() / 1000000000ULL;
+}
+
+/*
+ * Waits of one packet that signals interrupt. The time limit of the socket begins anew with each
+ * wait, so a timer of the program could prolong the time for ever.
+ *
+ * @begin_ns: the beginning of the present wait
+ * @waited_ns: the time of the earlier waits
+ */
+struct patience {
+	uint64_t begin_ns;
+	uint64_t waited_ns;
+};
+
+/* True when a wait that a signal has interrupted is to be repeated. */
+static bool may_wait_again(struct patience *patience)
+{
+	uint64_t end_ns = now_ns();
+
+	patience->waited_ns += MIN(end_ns - patience->begin_ns, STEP_MAX_NS);
+	patience->begin_ns = end_ns;
+	return patience->waited_ns < ANSWER_TIMEOUT_S * 1000000000ULL;
+}
+
 static bool send_packet(struct channel *ch, const void *packet, size_t len)
 {
+	struct patience patience = { .begin_ns = now_ns() };
 	long n;
 
 	do {
 		n = own_syscall(SYS_sendto, ch->socket, packet, len, MSG_NOSIGNAL, NULL, 0);
-	} while (n < 0 && errno == EINTR);
+	} while (n < 0 && errno == EINTR && may_wait_again(&patience));
 	return n == (long)len;
 }
 
@@ -229,6 +271,7 @@ static size_t receive(struct channel *ch, void *packet, size_t size)
 		.msg_control = space,
 		.msg_controllen = sizeof(space),
 	};
+	struct patience patience = { .begin_ns = now_ns() };
 	long n;
 
 	/*
@@ -237,7 +280,7 @@ static size_t receive(struct channel *ch, void *packet, size_t size)
 	 */
 	do {
 		n = own_syscall(SYS_recvmsg, ch->socket, &msg, MSG_CMSG_CLOEXEC | MSG_TRUNC);
-	} while (n < 0 && (errno == EINTR || errno == ECONNRESET));
+	} while (n < 0 && (errno == ECONNRESET || (errno == EINTR && may_wait_again(&patience))));
 	if (n < 0)
 		return 0;
 	take_descriptors(ch, &msg);
@@ -256,14 +299,6 @@ static void refuse_packet(struct channel *ch, const void *packet, size_t len,
 	struct control_error error = control_error_about(packet, verdict);
 
 	send_packet(ch, &error, sizeof(error));
-}
-
-static long now_s(void)
-{
-	struct timespec now = { 0 };
-
-	own_syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &now);
-	return now.tv_sec;
 }
 
 bool channel_wait(struct channel *ch, enum control_type type, void *answer, size_t len)

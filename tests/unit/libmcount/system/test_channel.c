@@ -274,6 +274,59 @@ TEST(signals_interrupt_nothing)
 	end(&talk);
 }
 
+/* Let half a second pass, and interrupt the system call. */
+static int interrupt_always(void *arg)
+{
+	unsigned *nr = arg;
+
+	pair_pass(500000000);
+	return ++*nr > 1000 ? 0 : -EINTR;
+}
+
+/* A timer does not prolong the wait for ever. */
+TEST(signals_prolong_no_wait)
+{
+	struct conversation talk;
+	struct control_ready ready;
+	unsigned nr = 0;
+
+	begin(&talk, CONTROL_EXEC);
+	pair_before(SYS_sendto, interrupt_always, &nr);
+	assert_false(channel_send(&talk.ch, CONTROL_READY, &ready, sizeof(ready)));
+	assert_in_range(nr, 10, 20);
+	nr = 0;
+	pair_before(SYS_recvmsg, interrupt_always, &nr);
+	assert_false(finish(&talk));
+	assert_in_range(nr, 10, 20);
+	pair_before(0, NULL, NULL);
+	end(&talk);
+}
+
+/* Let the time of a stop pass, and interrupt *@arg system calls. */
+static int interrupt_by_stop(void *arg)
+{
+	unsigned *nr = arg;
+
+	if (*nr == 0)
+		return 0;
+	--*nr;
+	pair_pass(100000000000);
+	return -EINTR;
+}
+
+TEST(a_stop_is_no_wait)
+{
+	struct conversation talk;
+	unsigned nr = 3;
+
+	begin(&talk, CONTROL_EXEC);
+	say(&talk, CONTROL_WELCOME, CONTROL_ANSWER, sizeof(struct control_welcome), 2);
+	pair_before(SYS_recvmsg, interrupt_by_stop, &nr);
+	assert_true(finish(&talk));
+	pair_before(0, NULL, NULL);
+	end(&talk);
+}
+
 /* Four seconds pass before each message is looked at. */
 static int take_long(void *arg)
 {
