@@ -7,9 +7,12 @@
 #define PROBES 8
 
 /*
- * @slot is 0 while a thread writes @ret, so that no reader takes @ret for the address of another
- * slot. Two threads that write to one place at the same time may mix their words.
+ * @slot is BEING_WRITTEN while a thread writes @ret, so that no reader takes @ret for the address
+ * of another slot, and no other thread writes to this place. If a signal handler jumps out of the
+ * writer, the place stays unused.
  */
+#define BEING_WRITTEN 1
+
 static struct grave {
 	_Atomic uint64_t slot;
 	_Atomic uint64_t ret;
@@ -28,20 +31,20 @@ static struct grave *find_grave(uint64_t slot, unsigned i)
 
 void old_returns_put(uint64_t slot, uint64_t ret)
 {
-	struct grave *g = find_grave(slot, 0);
+	/* In the second round another slot loses its place. */
+	for (unsigned i = 0; i < 2 * PROBES; i++) {
+		struct grave *g = find_grave(slot, i % PROBES);
+		uint64_t there = atomic_load_explicit(&g->slot, memory_order_relaxed);
 
-	for (unsigned i = 0; i < PROBES; i++) {
-		uint64_t there = atomic_load_explicit(&find_grave(slot, i)->slot,
-						      memory_order_relaxed);
-
-		if (there == slot || there == 0) {
-			g = find_grave(slot, i);
-			break;
-		}
+		if (i < PROBES && there && there != slot)
+			continue;
+		if (there == BEING_WRITTEN ||
+		    !atomic_compare_exchange_strong(&g->slot, &there, BEING_WRITTEN))
+			continue;
+		atomic_store_explicit(&g->ret, ret, memory_order_release);
+		atomic_store_explicit(&g->slot, slot, memory_order_release);
+		return;
 	}
-	atomic_store_explicit(&g->slot, 0, memory_order_relaxed);
-	atomic_store_explicit(&g->ret, ret, memory_order_release);
-	atomic_store_explicit(&g->slot, slot, memory_order_release);
 }
 
 uint64_t old_returns_get(uint64_t slot)

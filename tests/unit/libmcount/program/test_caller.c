@@ -6,6 +6,7 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <pthread.h>
 
 #include "libmcount/hot/old_returns.h"
 #include "tests/unit/lib/probe/pair.h"
@@ -108,4 +109,58 @@ TEST(what_was_given_up_is_found)
 	assert_int_equal(old_returns_get(80), 4711);
 	assert_int_equal(old_returns_get(88), 11);
 	assert_int_equal(old_returns_get(8 * 1001), 0);
+}
+
+#define SLOTS	32
+#define WRITERS 2
+#define ROUNDS	300000
+
+/* Slots with the same first place in the table. */
+static uint64_t rivals[SLOTS];
+
+static void find_rivals(void)
+{
+	unsigned nr = 0;
+
+	for (uint64_t slot = 0x100000; nr < SLOTS; slot += 8) {
+		if ((slot >> 3) * 0x9e3779b97f4a7c15ULL >> 48 == 4711)
+			rivals[nr++] = slot;
+	}
+}
+
+/* Returns the number of addresses that were found for another slot. */
+static void *put_rivals(void *arg)
+{
+	uintptr_t first = (uintptr_t)arg;
+	uintptr_t nr_bad = 0;
+
+	for (unsigned round = 0; round < ROUNDS; round++) {
+		uint64_t slot = rivals[(first + round * WRITERS) % SLOTS];
+		uint64_t ret;
+
+		old_returns_put(slot, slot + 3);
+		ret = old_returns_get(slot);
+		nr_bad += ret && ret != slot + 3;
+	}
+	return (void *)nr_bad;
+}
+
+/* Threads that need the same place do not mix their words. */
+TEST(addresses_of_several_threads_are_each_the_right_one)
+{
+	pthread_t writers[WRITERS];
+	void *nr_bad;
+
+	find_rivals();
+	for (uintptr_t i = 0; i < WRITERS; i++)
+		assert_int_equal(pthread_create(&writers[i], NULL, put_rivals, (void *)i), 0);
+	for (unsigned i = 0; i < WRITERS; i++) {
+		assert_int_equal(pthread_join(writers[i], &nr_bad), 0);
+		assert_null(nr_bad);
+	}
+	for (unsigned i = 0; i < SLOTS; i++) {
+		uint64_t ret = old_returns_get(rivals[i]);
+
+		assert_true(!ret || ret == rivals[i] + 3);
+	}
 }
