@@ -228,6 +228,7 @@ void aside_give_up(struct thread *t)
 
 	if (!aside)
 		return;
+	planned_end_estimate(aside);
 	/*
 	 * The handler may have interrupted aside_flush() when all records were moved already. In
 	 * that case no later code would empty the aside.

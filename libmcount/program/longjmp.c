@@ -27,6 +27,7 @@ static void forget_interrupted_hook(void)
 	ring_settle(t);
 	if (t->payloads)
 		ring_settle(t->payloads);
+	planned_end_estimate(t);
 	aside_give_up(t);
 	t->busy = 0;
 }

@@ -496,6 +496,30 @@ TEST(who_is_not_seen_to_return_has_returned_meanwhile)
 	stop(&s);
 }
 
+/* A hook that a jump has ended, or that a forked child does not have, leaves no estimate. */
+TEST(no_estimate_outlives_its_hook)
+{
+	struct scene s;
+	jmp_buf outside;
+
+	prepare(&s);
+	s.plan.settings.flags |= PLAN_ESTIMATE;
+	start(&s);
+	assert_non_null(s.t->planned);
+	if (setjmp(outside) == 0) {
+		guard_take(s.t);
+		planned_begin_estimate(s.t);
+		assert_int_not_equal(s.t->planned->estimate_ns, 0);
+		longjmp(outside, 1);
+	}
+	assert_int_equal(s.t->planned->estimate_ns, 0);
+	planned_begin_estimate(s.t);
+	thread_give_back(s.t);
+	assert_ptr_equal(thread_take_state(), s.t);
+	assert_int_equal(s.t->planned->estimate_ns, 0);
+	stop(&s);
+}
+
 /* --- calls that were open before a plan came --- */
 
 /*
