@@ -219,8 +219,24 @@ unsigned seal_count_filters(const char *status)
 	return find_number(status, "\nSeccomp:") != 0;
 }
 
+/*
+ * Makes room in @status, whose @len bytes fill it: drops the lines before those about filters, or
+ * all but the beginning of such a line. Returns the number of bytes that stay.
+ */
+static size_t drop_other_lines(char *status, size_t len)
+{
+	static const char line[] = "\nSeccomp:";
+	const char *at = strstr(status, line);
+	size_t kept = at ? strlen(at) : sizeof(line);
+
+	memmove(status, status + len - kept, kept);
+	status[kept] = '\0';
+	return kept;
+}
+
 bool seal_was_before(unsigned expected)
 {
+	/* A process may be in so many groups that the text is longer. */
 	char status[4096];
 	size_t len = 0;
 	long n = 0;
@@ -230,8 +246,12 @@ bool seal_was_before(unsigned expected)
 	if (fd < 0)
 		return errno != ENOENT; /* ENOENT: there is no /proc */
 	while (len < sizeof(status) - 1 &&
-	       (n = syscall(SYS_read, fd, status + len, sizeof(status) - 1 - len)) > 0)
+	       (n = syscall(SYS_read, fd, status + len, sizeof(status) - 1 - len)) > 0) {
 		len += n;
+		status[len] = '\0';
+		if (len == sizeof(status) - 1)
+			len = drop_other_lines(status, len);
+	}
 	syscall(SYS_close, fd);
 	status[len] = '\0';
 	return n < 0 || seal_count_filters(status) > expected;

@@ -1,10 +1,16 @@
 /* The verdict of system call filters on a call, for any arguments. */
 #include "libmcount/system/seal_filter.h"
 
+#include <dlfcn.h>
+#include <grp.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "arch/arch.h"
+#include "libmcount/system/seal.h"
 #include "tests/unit/lib/unit.h"
 #include "utils/base/compiler.h"
 
@@ -85,4 +91,51 @@ TEST(too_many_ways)
 	}
 	code[400] = code[401] = (struct sock_filter)RETURN(SECCOMP_RET_ALLOW);
 	assert_false(seal_filter_allows(code, ARRAY_SIZE(code), 7));
+}
+
+/* Give this process a filter without the probe's help. False when that is not possible. */
+static bool add_filter(void)
+{
+	struct sock_filter code[] = { RETURN(SECCOMP_RET_ALLOW) };
+	const struct sock_fprog program = { ARRAY_SIZE(code), code };
+	int (*libc_prctl)(int, ...) = (int (*)(int, ...))dlsym(RTLD_NEXT, "prctl");
+
+	return libc_prctl && libc_prctl(PR_SET_NO_NEW_PRIVS, 1UL, 0UL, 0UL, 0UL) == 0 &&
+	       libc_prctl(PR_SET_SECCOMP, (unsigned long)SECCOMP_MODE_FILTER, &program, 0UL, 0UL) ==
+		       0;
+}
+
+enum {
+	GOOD,
+	BAD,
+	IMPOSSIBLE
+};
+
+/* Have many groups, whose numbers the kernel writes before the lines about filters. */
+static int count_with_groups(size_t nr)
+{
+	static gid_t groups[3000];
+
+	for (size_t i = 0; i < nr; i++)
+		groups[i] = 1000000 + i;
+	if (setgroups(nr, groups) < 0 || !add_filter())
+		return IMPOSSIBLE;
+	return seal_was_before(0) && !seal_was_before(1000) ? GOOD : BAD;
+}
+
+TEST(filters_of_a_process_with_many_groups_are_counted)
+{
+	/* With one of the sizes, the lines are where the probe's buffer ends. */
+	for (size_t nr = 300; nr <= 3000; nr += nr < 600 ? 1 : 300) {
+		int status;
+		pid_t pid = fork();
+
+		if (pid == 0)
+			_exit(count_with_groups(nr));
+		assert_true(pid > 0);
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		if (WIFEXITED(status) && WEXITSTATUS(status) == IMPOSSIBLE)
+			skip_because("this user may not have groups or filters");
+		assert_int_equal(status, 0);
+	}
 }
