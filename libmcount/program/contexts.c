@@ -1,11 +1,15 @@
 /*
  * swapcontext(3) and setcontext(3), interposed. From their argument the probe learns to which stack
- * the program switches.
+ * the program switches. Both functions change the signal mask.
+ *
+ * A context that ends goes on with its uc_link without these functions. The change of the mask is
+ * not noticed then.
  */
 #include <ucontext.h>
 
 #include "libmcount/program/interpose.h"
 #include "libmcount/hot/stacks.h"
+#include "libmcount/system/fault.h"
 
 EXPORTED int swapcontext(ucontext_t *restrict from, const ucontext_t *restrict to);
 EXPORTED int setcontext(const ucontext_t *to);
@@ -29,6 +33,7 @@ int swapcontext(ucontext_t *restrict from, const ucontext_t *restrict to)
 	if (!fn)
 		return interpose_fail();
 	take_up(to);
+	fault_forget_mask();
 	return fn(from, to);
 }
 
@@ -40,5 +45,6 @@ int setcontext(const ucontext_t *to)
 	if (!fn)
 		return interpose_fail();
 	take_up(to);
+	fault_forget_mask();
 	return fn(to);
 }

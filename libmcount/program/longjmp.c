@@ -9,6 +9,7 @@
 #include "libmcount/hot/frames.h"
 #include "libmcount/hot/guard.h"
 #include "libmcount/program/interpose.h"
+#include "libmcount/system/fault.h"
 #include "libmcount/system/signal_switches.h"
 
 /* A jump over more bytes than this is a jump to another stack. */
@@ -61,6 +62,8 @@ static void leave_jumped_over(const struct __jmp_buf_tag *env, int value)
 		signal_switches_end();                                              \
 		forget_interrupted_hook();                                          \
 		leave_jumped_over(env, value);                                      \
+		if (env->__mask_was_saved)                                          \
+			fault_forget_mask();                                        \
 		fn(env, value);                                                     \
 		__builtin_unreachable();                                            \
 	}

@@ -359,9 +359,16 @@ EXPORTED int sigignore(int sig)
 	return fn(sig);
 }
 
+void fault_forget_mask(void)
+{
+	fault_state = FAULT_UNKNOWN;
+}
+
 /*
- * Functions that change this thread's signal mask, or that run handlers with another mask. Other
- * functions that do so are not noticed: siglongjmp(3), setcontext(3), ppoll(2), sighold(3).
+ * Functions that change this thread's signal mask, or that run handlers with another mask. So do
+ * siglongjmp(3), setcontext(3) and swapcontext(3) (longjmp.c, contexts.c). Other functions are not
+ * noticed: ppoll(2), pselect(2), epoll_pwait(2), sigpause(3), sigblock(3). Some of them may be
+ * called between fork and exec, where dlsym(3) might wait for ever.
  */
 #define INTERPOSE_MASK(type, name, params, args)             \
 	EXPORTED type name params;                           \
@@ -381,6 +388,8 @@ EXPORTED int sigignore(int sig)
 INTERPOSE_MASK(int, sigprocmask, (int how, const sigset_t *set, sigset_t *old), (how, set, old))
 INTERPOSE_MASK(int, pthread_sigmask, (int how, const sigset_t *set, sigset_t *old), (how, set, old))
 INTERPOSE_MASK(int, sigsuspend, (const sigset_t *set), (set))
+INTERPOSE_MASK(int, sighold, (int sig), (sig))
+INTERPOSE_MASK(int, sigrelse, (int sig), (sig))
 
 /*
  * False when the probe's handlers were withdrawn. It is also false in a probe that will leave again

@@ -60,6 +60,9 @@ bool fault_call_after_handlers(void (*fn)(void));
  */
 void fault_after_fork(void);
 
+/* Any context. Called before this thread's signal mask changes by a jump or a switch of stacks. */
+void fault_forget_mask(void);
+
 /* HOT, rarely. Sets fault_state by the effect that a fault in this thread would have. */
 void fault_look(void);
 

@@ -12,6 +12,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include "libmcount/values/reads.h"
@@ -432,6 +433,39 @@ TEST(sigset_holds_a_signal_and_lets_it_go)
 		if (i == 0) /* libc takes SIG_ERR for a handler */
 			assert_ptr_equal(sigset(all[i], SIG_ERR), SIG_ERR);
 	}
+}
+
+/* The mask changes with the stack, too. */
+TEST(a_mask_that_comes_back_is_noticed)
+{
+	sigjmp_buf place;
+	ucontext_t context = { 0 };
+	volatile bool has_mask = false;
+	volatile bool has_returned = false;
+
+	fault_state = FAULT_GUARDED;
+	assert_int_equal(sighold(SIGUSR2), 0);
+	assert_int_equal(fault_state, FAULT_UNKNOWN);
+	fault_state = FAULT_GUARDED;
+	assert_int_equal(sigrelse(SIGUSR2), 0);
+	assert_int_equal(fault_state, FAULT_UNKNOWN);
+
+	do {
+		if (sigsetjmp(place, has_mask) == 0) {
+			fault_state = FAULT_GUARDED;
+			siglongjmp(place, 1);
+		}
+		assert_int_equal(fault_state, has_mask ? FAULT_UNKNOWN : FAULT_GUARDED);
+		has_mask = !has_mask;
+	} while (has_mask);
+
+	assert_int_equal(getcontext(&context), 0);
+	if (!has_returned) {
+		has_returned = true;
+		fault_state = FAULT_GUARDED;
+		setcontext(&context);
+	}
+	assert_int_equal(fault_state, FAULT_UNKNOWN);
 }
 
 /*
