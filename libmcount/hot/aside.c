@@ -210,12 +210,24 @@ static bool empty_at(struct thread *t, const char *at)
  */
 void aside_flush(struct thread *t)
 {
-	struct thread *aside = t->aside;
+	struct thread *aside;
 	int saved = errno;
 
+	/* Without an aside there are no records, unless a handler makes the aside now. */
+	if (unlikely(!t->aside))
+		t->has_aside_records = 0;
+	guard_barrier();
+	if (unlikely(t->leaves_ring))
+		thread_leave_ring(t);
+	aside = t->aside;
+	if (unlikely(!aside))
+		return;
 	/* Handlers may add records before empty_at() looks, and again after it. */
 	while (!empty_at(t, move_records(t, aside_memory(aside))) || t->has_aside_records)
 		;
+	/* A handler may have forked during the move. */
+	if (unlikely(t->leaves_ring))
+		thread_leave_ring(t);
 	note_lost_inside(t, atomic_exchange(&aside->ring->lost, 0));
 	if (t->ring)
 		atomic_fetch_add(&t->ring->too_deep, atomic_exchange(&aside->ring->too_deep, 0));
@@ -226,6 +238,8 @@ void aside_give_up(struct thread *t)
 {
 	struct thread *aside = t->aside;
 
+	if (t->leaves_ring)
+		thread_leave_ring(t);
 	if (!aside)
 		return;
 	planned_end_estimate(aside);

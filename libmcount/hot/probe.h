@@ -85,7 +85,7 @@ struct frame {
  */
 struct thread {
 	uint16_t busy;
-	uint16_t has_aside_records; /* the aside has records for the ring */
+	uint16_t has_aside_records; /* aside_flush() has work: records of the aside, @leaves_ring */
 	uint32_t cyg_skipped;	    /* open -finstrument-functions calls without a frame */
 	char *at;
 	char *end;
@@ -142,6 +142,11 @@ struct thread {
 	uint32_t is_narrow;	  /* see frames_narrow() */
 	/* in a child that runs in its parent's memory: the parent's state (lend.h). Else NULL */
 	struct thread *lender;
+	/*
+	 * in a forked child: the ring is private memory, until the end of the hook that a signal
+	 * handler has interrupted to fork
+	 */
+	uint32_t leaves_ring;
 	/* open Python calls, for libmcount/python/calls_fast.h; NULL until there are any */
 	uint64_t *python_calls;
 	uint32_t nr_python_calls;
@@ -502,6 +507,9 @@ void thread_name_ring(struct thread *t);
  */
 void thread_before_fork(void);
 void thread_after_fork(void);
+
+/* SLOW, in a forked child. Gives up the rings of @t, which are not the child's (@leaves_ring). */
+void thread_leave_ring(struct thread *t);
 
 /* COLD. Makes the probe see threads end and processes fork. */
 void thread_setup(void);

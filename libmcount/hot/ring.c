@@ -340,6 +340,8 @@ static void make_room(void *arg)
 		t->at = t->end = NULL;
 		return;
 	}
+	if (unlikely(t->leaves_ring))
+		thread_leave_ring(t);
 	if (unlikely(atomic_load(&probe.forked)))
 		session_report_fork(t);
 	if (!t->ring || m->len > probe.arena->segment_bytes - 2 * SEGMENT_RESERVE)

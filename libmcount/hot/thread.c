@@ -180,6 +180,7 @@ struct thread *thread_take_state(void)
 	t->is_made = t->high = 0;
 	t->frames[0].slot = FRAME_ABOVE_ALL;
 	t->lender = NULL;
+	t->leaves_ring = 0;
 	/* The thread's first call will show where its stack is. */
 	t->low = probe.follows_stacks ? INT64_MAX : 0;
 	return t;
@@ -315,6 +316,36 @@ void thread_before_fork(void)
 		atomic_fetch_add(&probe.arena->forks.begun, 1);
 }
 
+void thread_leave_ring(struct thread *t)
+{
+	t->ring = NULL;
+	t->at = t->end = NULL;
+	declared_forget_ring(t);
+	/* If a signal handler jumps out before this, the next hook does this work again. */
+	guard_barrier();
+	t->leaves_ring = 0;
+}
+
+/*
+ * A signal handler may interrupt a hook of @t and fork. In the child the hook goes on to write to
+ * the ring, so the ring becomes private memory, which no recorder reads. False when no hook was
+ * interrupted.
+ */
+static bool keep_ring_for_hook(struct thread *t)
+{
+	struct thread *p = t->payloads;
+
+	if (t->leaves_ring)
+		return true;
+	if (!t->busy || !t->ring || !arena_replace_ring(t->ring))
+		return false;
+	if (p && p->ring && !arena_replace_ring(p->ring))
+		return false;
+	t->leaves_ring = 1;
+	t->has_aside_records = 1;
+	return true;
+}
+
 void thread_after_fork(void)
 {
 	struct thread *t = self;
@@ -359,10 +390,9 @@ void thread_after_fork(void)
 	 * The parent's file has the ENTRYs of open calls. The parent also writes the ENTRYs that -t
 	 * held back. The child only adds EXITs.
 	 */
-	t->ring = NULL;
-	t->at = t->end = NULL;
+	if (!keep_ring_for_hook(t))
+		thread_leave_ring(t);
 	t->lender = NULL;
-	declared_forget_ring(t);
 	if (t->planned)
 		planned_note_written(t);
 	else

@@ -20,4 +20,11 @@ void arena_drop(void);
  */
 struct ring *arena_claim_ring(void);
 
+/*
+ * COLD, in a forked child. Replaces the parent's @ring by private memory at the same address, so
+ * that an interrupted hook can go on. All its records count as taken. False when there is no
+ * memory.
+ */
+bool arena_replace_ring(struct ring *ring);
+
 #endif

@@ -10,9 +10,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cmds/record/tasks/process.h"
 #include "libmcount/hot/callers.h"
 #include "libmcount/system/arena.h"
 #include "libmcount/hot/frames.h"
+#include "libmcount/hot/guard.h"
 #include "libmcount/hot/planned.h"
 #include "libmcount/plan/plan_update.h"
 #include "tests/unit/lib/probe/pair.h"
@@ -337,6 +339,41 @@ TEST_WITH(a_fork_is_noted_before_and_after, setup, teardown)
 	thread_after_fork();
 	assert_int_equal(arena->forks.pids[1], -pid);
 	assert_int_equal(arena->forks.noted, 2);
+	probe.forked = FORK_NONE;
+	t->top = t->frames;
+}
+
+/*
+ * A signal handler interrupts a hook and forks. In the child the hook ends like in the parent, but
+ * the parent's ring does not change.
+ */
+TEST_WITH(a_hook_that_a_fork_interrupts_goes_on, setup, teardown)
+{
+	struct thread *t = with_a_call();
+	struct ring *r = t->ring;
+	const struct ring *parents = process_ring(pair.proc, r->index);
+	uint64_t head = r->head;
+	char *at;
+
+	guard_take(t);
+	at = hot_reserve(t, sizeof(struct record));
+	assert_non_null(at);
+	thread_after_fork();
+	assert_ptr_equal(t->ring, r);
+	assert_ptr_equal(t->at, at);
+	assert_int_equal(r->head, head);
+	assert_int_equal(r->tail, head);
+	/* A fork in the child changes nothing. */
+	thread_after_fork();
+	hot_commit(t, put_record(at, 1, record_data(RECORD_ENTRY, 1, 0x4711)));
+	assert_int_equal(r->head, head + sizeof(struct record));
+	assert_int_equal(parents->head, head);
+	assert_int_equal(parents->tail, 0);
+	guard_leave(t);
+	assert_int_equal(t->busy + t->has_aside_records + t->leaves_ring, 0);
+	assert_null(t->ring);
+	assert_null(t->at);
+	assert_null(t->end);
 	probe.forked = FORK_NONE;
 	t->top = t->frames;
 }
