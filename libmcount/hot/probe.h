@@ -147,6 +147,8 @@ struct thread {
 	 * handler has interrupted to fork
 	 */
 	uint32_t leaves_ring;
+	/* in a forked child: the thread gets a ring of the child's with its first record */
+	uint32_t wants_ring;
 	/* open Python calls, for libmcount/python/calls_fast.h; NULL until there are any */
 	uint64_t *python_calls;
 	uint32_t nr_python_calls;

@@ -342,8 +342,11 @@ static void make_room(void *arg)
 	}
 	if (unlikely(t->leaves_ring))
 		thread_leave_ring(t);
-	if (unlikely(atomic_load(&probe.forked)))
+	/* In a forked child, another thread may have reported the child already. */
+	if (unlikely(atomic_load(&probe.forked)) || unlikely(t->wants_ring)) {
+		t->wants_ring = 0;
 		session_report_fork(t);
+	}
 	if (!t->ring || m->len > probe.arena->segment_bytes - 2 * SEGMENT_RESERVE)
 		return;
 

@@ -180,7 +180,7 @@ struct thread *thread_take_state(void)
 	t->is_made = t->high = 0;
 	t->frames[0].slot = FRAME_ABOVE_ALL;
 	t->lender = NULL;
-	t->leaves_ring = 0;
+	t->leaves_ring = t->wants_ring = 0;
 	/* The thread's first call will show where its stack is. */
 	t->low = probe.follows_stacks ? INT64_MAX : 0;
 	return t;
@@ -321,6 +321,7 @@ void thread_leave_ring(struct thread *t)
 	t->ring = NULL;
 	t->at = t->end = NULL;
 	declared_forget_ring(t);
+	t->wants_ring = 1;
 	/* If a signal handler jumps out before this, the next hook does this work again. */
 	guard_barrier();
 	t->leaves_ring = 0;

@@ -378,6 +378,21 @@ TEST_WITH(a_hook_that_a_fork_interrupts_goes_on, setup, teardown)
 	t->top = t->frames;
 }
 
+/* A new thread of a forked child may have a record, and report the child, before the first one. */
+TEST_WITH(a_child_that_another_thread_has_reported_gets_a_ring, setup, teardown)
+{
+	struct thread *t = with_a_call();
+	struct ring *r = t->ring;
+
+	thread_after_fork();
+	probe.forked = FORK_NONE;
+	assert_int_equal(probe_exit((uint64_t)&stack[10], &no_regs), 4711);
+	assert_non_null(t->ring);
+	assert_ptr_not_equal(t->ring, r);
+	assert_int_equal(t->ring->head, sizeof(struct record));
+	assert_int_equal(t->ring->lost, 0);
+}
+
 TEST_WITH(what_was_held_back_before_a_fork_is_the_parents, setup, teardown)
 {
 	struct thread *t;
