@@ -464,7 +464,7 @@ static unsigned padding_at(struct insns *insns, const uint8_t *at, const uint8_t
 		unsigned len = decode_insn(insns, at, end - at, 0);
 
 		if (!len || (insns->insn->id != X86_INS_NOP && insns->insn->id != X86_INS_INT3) ||
-		    is_landing_pad(at, end - at))
+		    known_length(at, end - at))
 			break;
 		at += len;
 	}

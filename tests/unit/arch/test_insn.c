@@ -371,6 +371,25 @@ TEST(padding)
 	assert_int_equal(insns_padding(insns, code + 8, code + 9), 0);
 }
 
+/* endbr64, rdssp and incssp, which are moved like nops, are not padding. */
+TEST(what_counts_as_a_nop_is_no_padding)
+{
+	static const struct {
+		uint8_t code[6];
+		unsigned len;
+	} cases[] = {
+		{ { 0xf3, 0x0f, 0x1e, 0xfa, 0x90 }, 5 },
+		{ { 0xf3, 0x0f, 0x1e, 0xc8, 0x90 }, 5 },
+		{ { 0xf3, 0x48, 0x0f, 0x1e, 0xc9, 0x90 }, 6 },
+		{ { 0xf3, 0x0f, 0xae, 0xe8, 0x90 }, 5 },
+		{ { 0xf3, 0x48, 0x0f, 0xae, 0xe9, 0x90 }, 6 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		assert_int_equal(insns_padding(insns, cases[i].code, cases[i].code + cases[i].len),
+				 0);
+}
+
 int main(void)
 {
 	/* A build without capstone has nothing to test. */
