@@ -117,9 +117,9 @@ struct arena_forks {
 };
 
 /*
- * The first page of the arena. The process can write to the page, so the recorder and the probe do
- * not trust its content. The recorder knows the shape of the arena, and the probe has copied the
- * shape at first.
+ * The first page of the arena. The process can write to the page, so the recorder does not trust
+ * its content: it knows the shape of the arena. The probe reads the shape from this page, and
+ * checks it once (arena_adopt()). A process that changes the shape harms only itself.
  *
  * @may_skip: PLAN_STEERABLE: if 1, entry stubs may skip the code that reads @news. The recorder
  *            clears it when it sets @news. The process sets it when it has the newest plan
