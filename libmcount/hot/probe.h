@@ -252,7 +252,8 @@ struct probe {
 	pid_t parent_pid;
 	/* the probe was put into a running process, and will leave it again (undo.h) */
 	bool is_attached;
-	bool is_elsewhere; /* in another pid namespace than the process with @arena */
+	bool is_elsewhere;	       /* in another pid namespace than the process with @arena */
+	_Atomic bool may_lack_counter; /* a thread may have forbidden itself to read the counter */
 	pthread_key_t thread_key;
 	char address[CONTROL_ADDRESS_SIZE]; /* of the recorder: see control.h */
 	uint8_t secret[CONTROL_SECRET_BYTES];

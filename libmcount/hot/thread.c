@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -207,6 +208,19 @@ static void begin_thread(void *arg)
 	self = *result = t;
 }
 
+/* True when this thread may not read the counter. It inherits that from the thread that made it. */
+static bool lacks_counter(void)
+{
+	int mode = PR_TSC_SIGSEGV;
+
+	if (!atomic_load(&probe.may_lack_counter))
+		return false;
+	/* EINVAL: this machine's counter cannot be forbidden. */
+	if (own_syscall(SYS_prctl, PR_GET_TSC, &mode, 0L, 0L, 0L) < 0)
+		return errno != EINVAL;
+	return mode == PR_TSC_SIGSEGV;
+}
+
 /* Signals are blocked: if a handler jumped out halfway, the thread would stay untraced for good. */
 static void begin_without_signals(void *arg)
 {
@@ -218,6 +232,13 @@ static void begin_without_signals(void *arg)
 
 		self = *result = &probe_idle_thread;
 		atomic_fetch_add(&probe.arena->threads_sealed, 1);
+		return;
+	}
+	if (lacks_counter()) {
+		struct thread **result = arg;
+
+		self = *result = &probe_idle_thread;
+		atomic_fetch_add(&probe.arena->threads_caged, 1);
 		return;
 	}
 	undo_enter();

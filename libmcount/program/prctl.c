@@ -1,6 +1,7 @@
 /* prctl(2), interposed, since some options forbid system calls or instructions that hooks need. */
 #include <linux/seccomp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <sys/prctl.h>
 
 #include "libmcount/program/interpose.h"
@@ -24,6 +25,9 @@ void prctl_before(int option, unsigned long first, unsigned long second)
 {
 	if (option == PR_SET_SECCOMP && first == SECCOMP_MODE_FILTER)
 		seal_before_filter(second);
+	/* Threads that this thread makes later inherit that. */
+	if (option == PR_SET_TSC && first == PR_TSC_SIGSEGV)
+		atomic_store(&probe.may_lack_counter, true);
 	if (forbids_hooks(option, first))
 		thread_before_cage();
 }

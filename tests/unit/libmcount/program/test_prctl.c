@@ -2,8 +2,10 @@
  * A thread that forbids itself to read the time-stamp counter, which hooks need, is not recorded
  * from then on.
  */
+#include <pthread.h>
 #include <sys/prctl.h>
 
+#include "cmds/record/tasks/process.h"
 #include "tests/unit/lib/probe/pair.h"
 #include "tests/unit/lib/unit.h"
 
@@ -30,6 +32,21 @@ static bool is_recorded(struct scene *s)
 	return is;
 }
 
+static void *call_in_thread(void *arg)
+{
+	return is_recorded(arg) ? arg : NULL;
+}
+
+static void *result_of_thread(struct scene *s)
+{
+	pthread_t thread;
+	void *result = s;
+
+	assert_int_equal(pthread_create(&thread, NULL, call_in_thread, s), 0);
+	assert_int_equal(pthread_join(thread, &result), 0);
+	return result;
+}
+
 TEST(the_clock_is_taken_away)
 {
 	struct scene s = { 0 };
@@ -45,8 +62,13 @@ TEST(the_clock_is_taken_away)
 	prctl(PR_SET_KEEPCAPS, 0);
 	assert_true(is_recorded(&s));
 	prctl(PR_SET_TSC, PR_TSC_SIGSEGV);
+	/* A thread that is made now may not read the counter, either. */
+	assert_null(result_of_thread(&s));
 	prctl(PR_SET_TSC, PR_TSC_ENABLE);
 	assert_false(is_recorded(&s));
+	assert_int_equal(s.pair.proc->arena->threads_caged, 2);
+	/* A thread that may read it is recorded. */
+	assert_non_null(result_of_thread(&s));
 	pair_stop(&s.pair);
 	pair_close(&s.pair);
 }
