@@ -50,6 +50,16 @@ static void drop_descriptors(struct channel *ch)
 	}
 }
 
+/* If the program has set another limit meanwhile, it stays. */
+static void lower_limit(const struct channel *ch)
+{
+	struct rlimit now;
+
+	if (own_syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, NULL, &now) == 0 &&
+	    now.rlim_cur == ch->raised.rlim_cur && now.rlim_max == ch->raised.rlim_max)
+		own_syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, &ch->nr_files, NULL);
+}
+
 void channel_close(struct channel *ch)
 {
 	/* The system call is made directly, since libc's close() is a cancellation point. */
@@ -57,7 +67,7 @@ void channel_close(struct channel *ch)
 		own_syscall(SYS_close, ch->socket);
 	drop_descriptors(ch);
 	if (ch->is_raised)
-		own_syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, &ch->nr_files, NULL);
+		lower_limit(ch);
 	channel_init(ch);
 }
 
@@ -75,6 +85,7 @@ static bool raise_limit(struct channel *ch)
 	more.rlim_cur += 1 + CONTROL_FD_MAX;
 	if (more.rlim_max < more.rlim_cur)
 		more.rlim_max = more.rlim_cur;
+	ch->raised = more;
 	ch->is_raised = own_syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, &more, NULL) == 0;
 	return ch->is_raised;
 }

@@ -24,6 +24,7 @@ struct channel {
 	int fds[CONTROL_FD_MAX];
 	bool is_raised;		/* the limit on descriptors is raised for this conversation */
 	struct rlimit nr_files; /* the limit on descriptors before it was raised */
+	struct rlimit raised;	/* the raised limit */
 };
 
 void channel_init(struct channel *ch);

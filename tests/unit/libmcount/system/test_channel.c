@@ -444,6 +444,15 @@ TEST(few_descriptors)
 	assert_true(channel_greet(&talk.ch, CONTROL_EXEC));
 	check_limit(raised, before.rlim_max);
 	channel_close(&talk.ch);
+	/* The program sets a limit during the conversation. */
+	assert_return_code(setrlimit(RLIMIT_NOFILE, &(struct rlimit){ soft, before.rlim_max }),
+			   errno);
+	assert_true(channel_greet(&talk.ch, CONTROL_EXEC));
+	check_limit(raised, before.rlim_max);
+	assert_return_code(
+		setrlimit(RLIMIT_NOFILE, &(struct rlimit){ raised + 1, before.rlim_max }), errno);
+	channel_close(&talk.ch);
+	check_limit(raised + 1, before.rlim_max);
 	setrlimit(RLIMIT_NOFILE, &before);
 	end(&talk);
 }
