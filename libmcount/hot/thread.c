@@ -359,13 +359,24 @@ static bool keep_ring_for_hook(struct thread *t)
 
 	if (t->leaves_ring)
 		return true;
-	if (!t->busy || !t->ring || !arena_replace_ring(t->ring))
+	if (!t->busy || !t->ring)
 		return false;
-	if (p && p->ring && !arena_replace_ring(p->ring))
-		return false;
+	arena_replace_ring(t->ring);
+	if (p && p->ring)
+		arena_replace_ring(p->ring);
 	t->leaves_ring = 1;
 	t->has_aside_records = 1;
 	return true;
+}
+
+/* The open calls of a child that is not recorded may not write their ends to the parent's rings. */
+static void leave_all_rings(void)
+{
+	for (struct thread *t = atomic_load(&probe_threads); t; t = t->next) {
+		/* The ring of an aside is private memory. */
+		if (!t->is_aside && !(t == self && keep_ring_for_hook(t)))
+			thread_leave_ring(t);
+	}
 }
 
 void thread_after_fork(void)
@@ -380,6 +391,7 @@ void thread_after_fork(void)
 		return;
 	if (!seal_may_talk()) {
 		session_cut_off();
+		leave_all_rings();
 		return;
 	}
 	probe.parent_pid = probe.pid;

@@ -34,7 +34,7 @@ struct piece {
 static struct piece pieces[PIECES_MAX];
 static _Atomic uint32_t nr_pieces; /* stored with release when a piece is complete */
 static _Atomic uint32_t is_growing;
-static bool has_replaced_ring; /* an interrupted hook may still use the parent's mappings */
+static bool keeps_rings; /* an interrupted hook may still use the parent's mappings */
 
 static bool is_arena(const struct arena *a, uint64_t bytes)
 {
@@ -78,31 +78,30 @@ bool arena_adopt(int fd)
 		return false;
 	/* Records do not belong in core dumps. Later mappings of the arena inherit this. */
 	own_syscall(SYS_madvise, a, (unsigned long)RING_PAGE, MADV_DONTDUMP);
-	if (old && !has_replaced_ring)
+	if (old && !keeps_rings)
 		unmap_all(old);
-	has_replaced_ring = false;
+	keeps_rings = false;
 	atomic_store(&nr_pieces, 0);
 	atomic_store(&is_growing, 0);
 	probe.arena = a;
 	return true;
 }
 
-bool arena_replace_ring(struct ring *ring)
+void arena_replace_ring(struct ring *ring)
 {
 	uint64_t bytes = probe.arena->ring_stride;
 	void *copy = (void *)own_syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE,
 					 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0L);
 
+	keeps_rings = true;
 	if (copy == MAP_FAILED)
-		return false;
+		return;
 	memcpy(copy, ring, RING_PAGE);
 	if (own_syscall(SYS_mremap, copy, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, ring) < 0) {
 		own_syscall(SYS_munmap, copy, bytes);
-		return false;
+		return;
 	}
-	has_replaced_ring = true;
 	atomic_store(&ring->tail, atomic_load(&ring->head));
-	return true;
 }
 
 void arena_drop(void)

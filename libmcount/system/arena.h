@@ -22,9 +22,9 @@ struct ring *arena_claim_ring(void);
 
 /*
  * COLD, in a forked child. Replaces the parent's @ring by private memory at the same address, so
- * that an interrupted hook can go on. All its records count as taken. False when there is no
- * memory.
+ * that an interrupted hook can go on. All its records count as taken. If there is no memory, @ring
+ * stays the parent's.
  */
-bool arena_replace_ring(struct ring *ring);
+void arena_replace_ring(struct ring *ring);
 
 #endif

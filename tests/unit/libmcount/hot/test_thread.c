@@ -17,6 +17,7 @@
 #include "libmcount/hot/guard.h"
 #include "libmcount/hot/planned.h"
 #include "libmcount/plan/plan_update.h"
+#include "libmcount/system/own_syscall.h"
 #include "tests/unit/lib/probe/pair.h"
 #include "tests/unit/lib/unit.h"
 
@@ -376,6 +377,23 @@ TEST_WITH(a_hook_that_a_fork_interrupts_goes_on, setup, teardown)
 	assert_null(t->end);
 	probe.forked = FORK_NONE;
 	t->top = t->frames;
+}
+
+/* A child that may not report itself writes nothing to its parent's ring. */
+TEST_WITH(a_child_that_is_cut_off_leaves_the_ring, setup, teardown)
+{
+	struct thread *t = with_a_call();
+	struct ring *r = t->ring;
+	uint64_t head = r->head;
+
+	seal.is_on = true;
+	thread_after_fork();
+	assert_false(probe.ready);
+	assert_null(t->ring);
+	assert_int_equal(probe_exit((uint64_t)&stack[10], &no_regs), 4711);
+	assert_int_equal(r->head, head);
+	assert_null(t->ring);
+	seal.is_on = false;
 }
 
 /* A new thread of a forked child may have a record, and report the child, before the first one. */
