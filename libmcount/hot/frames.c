@@ -298,11 +298,16 @@ uint64_t frames_leave_slot(struct thread *t, uint64_t slot, const struct arch_re
 	return ret;
 }
 
+void frames_restore(struct thread *t)
+{
+	for (struct frame *f = t->top; f > t->frames; f--)
+		frame_restore(f);
+}
+
 void frames_unhook(struct thread *t)
 {
 	frames_close_estimated(t);
-	for (struct frame *f = t->top; f > t->frames; f--)
-		frame_restore(f);
+	frames_restore(t);
 }
 
 void frames_close_estimated(struct thread *t)

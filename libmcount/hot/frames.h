@@ -74,8 +74,12 @@ uint64_t frames_find_return(uint64_t slot);
  */
 void frames_end_tail_call(struct thread *t, uint64_t *slot);
 
-/* COLD. Puts the true return addresses of all open frames of @t back, when the thread ends. */
+/*
+ * COLD. Put the true return addresses of all open frames of @t back, when the thread ends.
+ * frames_restore() writes no EXIT: the calls go on in the parent of this forked child.
+ */
 void frames_unhook(struct thread *t);
+void frames_restore(struct thread *t);
 
 /*
  * Ends the innermost calls with FRAME_KEPT, or with PLAN_ESTIMATE all calls, when the thread or the

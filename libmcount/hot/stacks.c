@@ -488,7 +488,7 @@ void stacks_after_fork(void)
 
 		if (o == self || !(o->is_made || is_home))
 			continue;
-		frames_unhook(o);
+		frames_restore(o);
 		forget_stack(o);
 	}
 	if (self && self->is_made) {

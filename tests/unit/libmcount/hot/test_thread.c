@@ -379,6 +379,29 @@ TEST_WITH(a_hook_that_a_fork_interrupts_goes_on, setup, teardown)
 	t->top = t->frames;
 }
 
+/* The child writes no ends of calls on stacks that it does not run on. */
+TEST_WITH(kept_calls_of_other_stacks_are_the_parents, setup, teardown)
+{
+	struct thread *t = with_a_call();
+	struct thread *other = pair_thread();
+	struct ring *r = other->ring;
+
+	other->is_made = 1;
+	other->top++;
+	*other->top = (struct frame){
+		.slot = (uint64_t)&stack[20],
+		.ret = 4711 | FRAME_KEPT,
+		.data = record_data(RECORD_ENTRY, 0, 0x400000),
+	};
+	other->written = other->top;
+	thread_after_fork();
+	assert_int_equal(probe.forked, FORK_PENDING);
+	assert_int_equal(r->head, 0);
+	assert_ptr_equal(other->top, other->frames);
+	probe.forked = FORK_NONE;
+	t->top = t->frames;
+}
+
 /* A child that may not report itself writes nothing to its parent's ring. */
 TEST_WITH(a_child_that_is_cut_off_leaves_the_ring, setup, teardown)
 {
