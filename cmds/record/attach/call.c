@@ -36,6 +36,7 @@ extern long ptrace(int request, ...) __THROW;
 #define SYSCALL_STOP	(SIGTRAP | 0x80)
 
 static const uint64_t all_signals = UINT64_MAX;
+static const uint64_t no_word;
 
 static int get_mask(const struct attached_thread *t, uint64_t *mask)
 {
@@ -197,6 +198,12 @@ int attached_syscall(struct attached *w, struct attached_thread *t, long nr, con
 	*result = arch_remote_result(regs);
 	if (ret == 0)
 		ret = put_back(w, t, &mask);
+	/*
+	 * The word and the context after it look like the frame of a signal handler. They would be
+	 * found when the thread uses more of its stack (callable_thread.c).
+	 */
+	if (ret == 0)
+		attached_write(w, context - sizeof(no_word), &no_word, sizeof(no_word));
 	return say_failed_call(err, t, ret);
 }
 

@@ -107,9 +107,10 @@ static bool is_past_locks(const struct locks *locks, const struct mapping *code,
 
 /*
  * True when the thread may be in a signal handler. A handler with SA_NODEFER and an empty mask
- * blocks no signal, so the mask of the thread does not matter. The frame of an ended handler may
- * still be on the stack, in a variable that was not written to since. The thread is then not used,
- * which does no harm.
+ * blocks no signal, so the mask does not matter. A handler with SA_RESETHAND is not installed any
+ * more while it runs, so the installed handlers do not matter either. The frame of an ended handler
+ * may still be on the stack, in a variable that was not written to since. Such a thread is not used
+ * until it leaves that function.
  */
 static bool is_in_handler(const struct attached *w, const struct maps *maps,
 			  const struct attached_thread *t)

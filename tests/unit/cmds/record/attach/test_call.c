@@ -192,6 +192,45 @@ TEST(a_system_call_leaves_all_as_it_was)
 	end(&w, pid);
 }
 
+/* Returns how many words of the stack below the thread's stack pointer have the value @word. */
+static size_t words_below(const struct attached *w, const struct attached_thread *t, uint64_t word)
+{
+	uint64_t sp = arch_remote_sp(&t->regs) & ~(uint64_t)7;
+	struct maps maps cleanup_maps = { 0 };
+	size_t found = 0;
+
+	assert_int_equal(maps_read(&maps, w->pid), 0);
+
+	const struct mapping *stack = maps_find(&maps, sp);
+
+	assert_non_null(stack);
+
+	uint64_t *words cleanup_free = malloc(sp - stack->start);
+
+	assert_non_null(words);
+	assert_int_equal(attached_read(w, stack->start, words, sp - stack->start),
+			 sp - stack->start);
+	for (size_t i = 0; i < (sp - stack->start) / sizeof(*words); i++)
+		found += words[i] == word;
+	return found;
+}
+
+/* A function that leaves the frame in a variable would look as if a handler had called it. */
+TEST(a_system_call_leaves_no_frame_of_a_handler)
+{
+	pid_t pid = start();
+	struct attached w = ATTACHED_CLOSED;
+	struct attached_thread *t = stop_it(&w, pid);
+	/* The child has a copy of this stack, on which earlier tests may have left the word. */
+	size_t before = words_below(&w, t, w.return_gadget);
+	int64_t result = 0;
+
+	assert_int_equal(attached_syscall(&w, t, SYS_getpid, none, &result, NULL), 0);
+	assert_int_equal(result, pid);
+	assert_true(words_below(&w, t, w.return_gadget) <= before);
+	end(&w, pid);
+}
+
 TEST(each_argument_reaches_the_system_call)
 {
 	pid_t pid = start();

@@ -82,6 +82,17 @@ static void be_interrupted_openly(void)
 	wait_for_signal();
 }
 
+/* The handler runs once. Meanwhile the process has no handler, and no signal is blocked. */
+static void be_interrupted_once(void)
+{
+	struct sigaction act = { .sa_handler = handle, .sa_flags = SA_NODEFER | SA_RESETHAND };
+
+	sigaction(SIGUSR1, &act, NULL);
+	if (!atomic_load(&shared->gate))
+		raise(SIGUSR1);
+	wait_for_signal();
+}
+
 /* Wait until the process waits in the kernel. */
 static void await_sleep(pid_t pid)
 {
@@ -212,6 +223,7 @@ TEST(handlers_are_not)
 {
 	assert_true(looks_until_quiet(be_interrupted, 3) >= 3);
 	assert_true(looks_until_quiet(be_interrupted_openly, 3) >= 3);
+	assert_true(looks_until_quiet(be_interrupted_once, 3) >= 3);
 }
 
 int main(void)
