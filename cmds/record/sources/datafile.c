@@ -243,5 +243,6 @@ void sink_finish(struct writers *writers, struct process *proc, struct ring *r,
 		tasks_note_too_deep(writers->tasks, sink->tid, too_deep);
 	close_file(writers->store, &sink->records);
 	close_file(writers->store, &sink->payloads);
+	tasks_release(writers->tasks, sink->tid);
 	*sink = (struct ring_sink){ 0 };
 }

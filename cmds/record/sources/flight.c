@@ -322,12 +322,16 @@ void flight_save_ring(struct writers *writers, struct process *proc, uint32_t in
 	size_t nr_kept;
 	int32_t *kept cleanup_free = tids_to_keep(writers, &nr_kept);
 
+	/* A task without records has no line. It gets another id at its next save. */
+	if (!sink->tid)
+		tasks_release(writers->tasks, tid);
+	/* The lock keeps other writers from adding a file that is not in the list. */
+	if (kept)
+		tasks_clear(writers->tasks, kept, nr_kept);
 	pthread_mutex_unlock(&writers->flight.lock);
 	free(saving.room);
 	free(beside.room);
 	store_note_error(writers->store, ret);
-	if (kept)
-		tasks_clear(writers->tasks, kept, nr_kept);
 }
 
 static bool is_running(const struct process *proc, uint32_t index)

@@ -7,6 +7,7 @@
 
 #include "cmds/record/base/numbers.h"
 #include "cmds/record/base/peer.h"
+#include "utils/base/containers/order.h"
 #include "utils/base/containers/vec.h"
 #include "utils/format/task_txt.h"
 
@@ -27,6 +28,7 @@ void tasks_close(struct tasks *tasks)
 		store_close(tasks->store, tasks->stream);
 	tasks->stream = -1;
 	free(tasks->tids);
+	free(tasks->stacks);
 	free(tasks->too_deep);
 	intmap_deinit(&tasks->owners);
 	pthread_mutex_destroy(&tasks->lock);
@@ -154,16 +156,28 @@ static bool is_own_task(struct tasks *tasks, const struct process *proc, int32_t
 	return false;
 }
 
+/* Returns an id that no task has, or 0 when there is none, or when memory is short. */
+static int32_t make_id(struct tasks *tasks)
+{
+	int32_t *stacks = vec_room(tasks->stacks, tasks->nr_stacks, &tasks->cap_stacks,
+				   sizeof(*stacks));
+
+	if (stacks)
+		tasks->stacks = stacks;
+	if (!stacks || tasks->nr_stack_tids == INT32_MAX - RING_FIRST_STACK_TID)
+		return 0;
+	/* Each new id is greater than all earlier ones, so the list stays in order. */
+	return stacks[tasks->nr_stacks++] = RING_FIRST_STACK_TID + tasks->nr_stack_tids++;
+}
+
 static int32_t claim_tid(struct tasks *tasks, struct process *proc, int32_t tid,
 			 enum peer_task task)
 {
 	pthread_mutex_lock(&tasks->lock);
 	if (is_own_task(tasks, proc, tid, task))
 		intmap_put(&tasks->owners, tid, proc);
-	else if (tasks->nr_stack_tids == INT32_MAX - RING_FIRST_STACK_TID)
-		tid = 0;
 	else
-		tid = RING_FIRST_STACK_TID + tasks->nr_stack_tids++;
+		tid = make_id(tasks);
 	pthread_mutex_unlock(&tasks->lock);
 	return tid;
 }
@@ -206,6 +220,22 @@ int32_t tasks_claim_child(struct tasks *tasks, struct process *proc, int32_t tid
 		return claim_tid(tasks, proc, ours, PEER_TASK_OWN);
 	return claim_tid(tasks, proc, tid,
 			 is_elsewhere(proc) ? PEER_TASK_OTHERS : peer_task(proc->os_pid, tid));
+}
+
+void tasks_release(struct tasks *tasks, int32_t tid)
+{
+	if (tid < RING_FIRST_STACK_TID)
+		return;
+	pthread_mutex_lock(&tasks->lock);
+
+	const size_t nr = tasks->nr_stacks;
+	int32_t *at = nr ? bsearch(&tid, tasks->stacks, nr, sizeof(tid), order_i32) : NULL;
+
+	if (at) {
+		memmove(at, at + 1, (char *)(tasks->stacks + nr) - (char *)(at + 1));
+		tasks->nr_stacks--;
+	}
+	pthread_mutex_unlock(&tasks->lock);
 }
 
 void tasks_announce_child(struct tasks *tasks, struct process *proc, int32_t tid, uint64_t time_ns)

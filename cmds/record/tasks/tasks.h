@@ -30,6 +30,7 @@ struct too_deep {
  * @owners: the process of each task
  * @nr_stack_tids: the number of new ids that were given. A stack that a program has made gets a new
  *                 id, and so does a task that is not known to be a thread of its process
+ * @stacks: the new ids whose rings are in use, in ascending order
  * @map_error: the first error of writing a session's map
  * @too_deep: the number of calls without a frame, for each task that has such calls
  * @nr_too_deep: the sum of the numbers in @too_deep
@@ -43,6 +44,9 @@ struct tasks {
 	size_t cap_tids;
 	struct intmap owners;
 	int32_t nr_stack_tids;
+	int32_t *stacks;
+	size_t nr_stacks;
+	size_t cap_stacks;
 	struct uft_err map_error;
 	struct too_deep *too_deep;
 	size_t nr_deep_tasks;
@@ -58,7 +62,7 @@ void tasks_close(struct tasks *tasks);
  * Returns the id for the records of a ring that claims to be task @tid of @proc. The id is the
  * task's number in the recorder's namespace, or 0 when there can be no id. If the task is not known
  * to be a thread of @proc, it gets a new id. So no process can add to the records of another
- * process.
+ * process. Call tasks_release() when the ring is not in use any more.
  */
 int32_t tasks_claim(struct tasks *tasks, struct process *proc, int32_t tid);
 
@@ -67,6 +71,12 @@ int32_t tasks_claim(struct tasks *tasks, struct process *proc, int32_t tid);
  * a task of its own.
  */
 int32_t tasks_claim_child(struct tasks *tasks, struct process *proc, int32_t tid);
+
+/*
+ * Note that the ring of task @tid is not in use any more. tasks_clear() may then forget a new id.
+ * The function does nothing for other numbers, or if it is called again.
+ */
+void tasks_release(struct tasks *tasks, int32_t tid);
 
 /* Write the lines of a task, its process and its session to task.txt, before its first records. */
 void tasks_announce(struct tasks *tasks, struct process *proc, int32_t tid, uint64_t time_ns);
@@ -79,9 +89,9 @@ void tasks_note_too_deep(struct tasks *tasks, int32_t tid, uint64_t nr);
 void tasks_dlopen(struct tasks *tasks, const struct process *proc, const struct control_module *m);
 
 /*
- * For long flight recordings: forget ended threads and forked processes. The tasks in @kept, which
- * have a file, and their parents stay. The function sorts @kept. A failed write is noted in the
- * store.
+ * For long flight recordings: forget ended threads and forked processes, and new ids that are
+ * released. The tasks in @kept, which have a file, and their parents stay. No file may be added
+ * meanwhile. The function sorts @kept. A failed write is noted in the store.
  */
 void tasks_clear(struct tasks *tasks, int32_t *kept, size_t nr_kept);
 

@@ -57,27 +57,29 @@ static int read_log(struct tasks *tasks, struct log *log)
 	}
 }
 
+static bool is_in(const int32_t *tids, size_t nr, int32_t tid)
+{
+	return nr && bsearch(&tid, tids, nr, sizeof(*tids), order_i32);
+}
+
 /*
  * True when the task may make more records. /proc has a directory for each thread, but does not
- * list it. A stack that the program has made has no directory, and any thread may take it up again.
+ * list it. A stack that the program has made has no directory. Any thread may take it up again as
+ * long as its ring is in use.
  */
-static bool is_alive(int32_t tid)
+static bool is_alive(const struct tasks *tasks, int32_t tid)
 {
 	char path[32];
 
 	if (tid >= RING_FIRST_STACK_TID)
-		return true;
+		return is_in(tasks->stacks, tasks->nr_stacks, tid);
 	snprintf(path, sizeof(path), "/proc/%d", tid);
 	return access(path, F_OK) == 0;
 }
 
-static bool is_in(const int32_t *tids, size_t nr, int32_t tid)
-{
-	return bsearch(&tid, tids, nr, sizeof(*tids), order_i32);
-}
-
 /* Marks the lines that stay. If the line of a child stays, the line of its parent stays, too. */
-static int choose_lines(struct log *log, const int32_t *kept, size_t nr_kept)
+static int choose_lines(const struct tasks *tasks, struct log *log, const int32_t *kept,
+			size_t nr_kept)
 {
 	int32_t *parents cleanup_free = malloc((log->nr + 1) * sizeof(*parents));
 	size_t nr_marked = 0;
@@ -91,7 +93,7 @@ static int choose_lines(struct log *log, const int32_t *kept, size_t nr_kept)
 		int32_t tid = is_thread ? e->line.tid : e->line.pid;
 
 		e->stays = (!is_thread && e->line.type != TASK_LINE_FORK) ||
-			   is_in(kept, nr_kept, tid) || is_alive(tid);
+			   is_in(kept, nr_kept, tid) || is_alive(tasks, tid);
 		nr_marked += e->stays;
 	}
 	do {
@@ -147,7 +149,7 @@ static void forget_owners(struct tasks *tasks, const int32_t *kept, size_t nr_ke
 	for (size_t i = 0; i < tasks->owners.nr_slots; i++) {
 		const struct intmap_slot *slot = &tasks->owners.slots[i];
 		bool stays = slot->value &&
-			     (is_in(kept, nr_kept, slot->key) || is_alive(slot->key));
+			     (is_in(kept, nr_kept, slot->key) || is_alive(tasks, slot->key));
 
 		if (stays && intmap_put(&owners, slot->key, slot->value) < 0) {
 			intmap_deinit(&owners);
@@ -165,7 +167,7 @@ static void forget_tids(struct tasks *tasks, const int32_t *kept, size_t nr_kept
 	for (size_t i = 0; i < tasks->nr_tids; i++) {
 		int32_t tid = tasks->tids[i];
 
-		if (is_in(kept, nr_kept, tid) || is_alive(tid))
+		if (is_in(kept, nr_kept, tid) || is_alive(tasks, tid))
 			tasks->tids[nr++] = tid;
 	}
 	tasks->nr_tids = nr;
@@ -182,7 +184,7 @@ void tasks_clear(struct tasks *tasks, int32_t *kept, size_t nr_kept)
 	int ret = read_log(tasks, &log);
 
 	if (ret == 0)
-		ret = choose_lines(&log, kept, nr_kept);
+		ret = choose_lines(tasks, &log, kept, nr_kept);
 	if (ret == 0)
 		ret = replace_log(tasks, &log);
 	if (ret == 0)

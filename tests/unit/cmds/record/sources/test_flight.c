@@ -500,6 +500,36 @@ TEST(test_lines_of_old_tasks_go)
 	end(&pair);
 }
 
+/* Stacks that a program makes have ids that are in use as long as their rings are. */
+TEST(test_lines_of_old_stacks_go)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+	struct pair pair;
+	unsigned nr = 0;
+
+	begin(&pair, 10 * sizeof(struct record));
+	for (int i = 0; i < 1200; i++) {
+		struct thread *t = pair_thread();
+
+		t->ring->tid = RING_TID_STACK;
+		/* A snapshot before the first record makes no line. */
+		if (i == 0)
+			flight_save_all(&pair.rec.writers);
+		assert_int_equal(pair.rec.tasks.nr_stacks, 0);
+		emit(t, 0, 1);
+		flight_save_all(&pair.rec.writers);
+		assert_int_equal(pair.rec.tasks.nr_stacks, 1);
+		thread_give_back(t);
+		pair_look(&pair, false);
+		assert_int_equal(pair.rec.tasks.nr_stacks, 0);
+	}
+	text = pair_file(&pair, "task.txt");
+	for (const char *at = strbuf_str(&text); (at = strstr(at, "TASK ")); at++)
+		nr++;
+	assert_in_range(nr, 190, 220);
+	end(&pair);
+}
+
 /*
  * Check that no temporary file is left, whether or not the file could be written, and that a later
  * snapshot succeeds.

@@ -70,21 +70,48 @@ TEST_WITH(nothing_kept_leaves_what_is_no_thread_and_no_child, setup, teardown)
 	assert_int_equal(p->memory.store.error, 0);
 }
 
-/* A thread may take up the stack again, and then its file needs the line. */
-TEST_WITH(stacks_stay, setup, teardown)
+/*
+ * A thread may take up a stack again whose ring is in use, and then its file needs the line. Other
+ * stacks have ended.
+ */
+TEST_WITH(stacks_in_use_stay, setup, teardown)
 {
+	static const char all[] = SESSION(4200001) TASK(5000000, 4200001) TASK(4200002, 4200001)
+		TASK(5000001, 4200001) TASK(5000002, 4200001);
+	const int32_t tids[] = { 5000000, 5000001, 5000002 };
 	struct place *p = *state;
-	struct process process = { 0 };
+	struct process process = { .pid = 4200001, .os_pid = 4200001 };
 
-	p->tasks.tids = calloc(1, sizeof(*p->tasks.tids));
-	p->tasks.tids[0] = RING_FIRST_STACK_TID;
-	p->tasks.nr_tids = p->tasks.cap_tids = 1;
-	assert_int_equal(intmap_put(&p->tasks.owners, RING_FIRST_STACK_TID, &process), 0);
-	write_log(p, SESSION(4200001) TASK(5000000, 4200001) TASK(4200002, 4200001));
+	p->tasks.tids = calloc(ARRAY_SIZE(tids), sizeof(*tids));
+	memcpy(p->tasks.tids, tids, sizeof(tids));
+	p->tasks.nr_tids = p->tasks.cap_tids = ARRAY_SIZE(tids);
+	for (size_t i = 0; i < ARRAY_SIZE(tids); i++)
+		assert_int_equal(tasks_claim(&p->tasks, &process, RING_TID_STACK), tids[i]);
+	write_log(p, all);
+	tasks_release(&p->tasks, 5000001);
 	tasks_clear(&p->tasks, (int32_t[1]){ 0 }, 0);
-	check_log(p, SESSION(4200001) TASK(5000000, 4200001));
-	assert_int_equal(p->tasks.nr_tids, 1);
-	assert_ptr_equal(intmap_get(&p->tasks.owners, RING_FIRST_STACK_TID), &process);
+	check_log(p, SESSION(4200001) TASK(5000000, 4200001) TASK(5000002, 4200001));
+	assert_int_equal(p->tasks.nr_tids, 2);
+	assert_int_equal(p->tasks.tids[0], 5000000);
+	assert_int_equal(p->tasks.tids[1], 5000002);
+
+	/* A second release changes nothing, nor does that of a number that is no new id. */
+	tasks_release(&p->tasks, 5000001);
+	tasks_release(&p->tasks, 5000003);
+	tasks_release(&p->tasks, 4200002);
+	tasks_release(&p->tasks, 0);
+	assert_int_equal(p->tasks.nr_stacks, 2);
+
+	/* A stack that has ended keeps its line as long as it has a file. */
+	tasks_release(&p->tasks, 5000000);
+	tasks_release(&p->tasks, 5000002);
+	assert_int_equal(p->tasks.nr_stacks, 0);
+	tasks_clear(&p->tasks, (int32_t[1]){ 5000002 }, 1);
+	check_log(p, SESSION(4200001) TASK(5000002, 4200001));
+
+	/* A new id is another one than those that were released. */
+	assert_int_equal(tasks_claim(&p->tasks, &process, RING_TID_STACK), 5000003);
+	assert_int_equal(p->tasks.stacks[0], 5000003);
 }
 
 TEST_WITH(an_empty_log_stays_empty, setup, teardown)
