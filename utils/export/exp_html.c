@@ -344,8 +344,11 @@ static uint64_t first_record_ns(const struct pipeline *pipe)
 {
 	uint64_t first_ns = UINT64_MAX;
 
-	for (size_t i = 0; i < pipe->data->nr_tasks; i++)
-		first_ns = MIN(first_ns, pipe->data->tasks[i].first_ns);
+	/* A file with only losses has no time. */
+	for (size_t i = 0; i < pipe->data->nr_tasks; i++) {
+		if (pipe->data->tasks[i].first_ns)
+			first_ns = MIN(first_ns, pipe->data->tasks[i].first_ns);
+	}
 	return first_ns == UINT64_MAX ? pipe->first_ns : first_ns;
 }
 

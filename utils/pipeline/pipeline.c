@@ -190,6 +190,12 @@ static int open_lanes(struct pipeline *pipe, struct uft_err *err)
 	return 0;
 }
 
+/* Returns the time of a task's first event in other files, or UINT64_MAX. */
+static uint64_t first_in_survey(const struct pipeline *pipe, size_t task)
+{
+	return pipe->surveys ? pipe->surveys[task].first_ns : UINT64_MAX;
+}
+
 /*
  * Find the time of each task's first record, and the earliest of these times. A task whose file is
  * damaged gets the time 0.
@@ -201,6 +207,7 @@ static int find_first_time(struct pipeline *pipe, struct uft_err *err)
 		.keeps_open = pipeline_plan(pipe, pipe->data->nr_tasks).keeps_open,
 	};
 	uint64_t first_other_ns = UINT64_MAX;
+	bool has_losses = false;
 
 	pipe->first_ns = UINT64_MAX;
 	for (size_t i = 0; i < pipe->data->nr_tasks; i++) {
@@ -211,8 +218,7 @@ static int find_first_time(struct pipeline *pipe, struct uft_err *err)
 		task->first_ns = 0;
 		if (!task->data_bytes) {
 			task->first_ns = UINT64_MAX;
-			if (pipe->surveys)
-				first_other_ns = MIN(first_other_ns, pipe->surveys[i].first_ns);
+			first_other_ns = MIN(first_other_ns, first_in_survey(pipe, i));
 			continue;
 		}
 
@@ -224,17 +230,19 @@ static int find_first_time(struct pipeline *pipe, struct uft_err *err)
 		if (src_user_read(&src, &event, 1, UINT64_MAX, NULL) == 1) {
 			task->first_ns = event.time_ns;
 			/* A file with only losses has no time. */
-			if (event.type == EVENT_LOST && !event.time_ns)
-				first_other_ns = 0;
-			else
+			if (event.type == EVENT_LOST && !event.time_ns) {
+				has_losses = true;
+				first_other_ns = MIN(first_other_ns, first_in_survey(pipe, i));
+			} else {
 				pipe->first_ns = MIN(pipe->first_ns, event.time_ns);
+			}
 			keep_open_fd(pipe, &src);
 		}
 		src_user_close(&src);
 	}
 	/* No task has a record with a time. */
 	if (pipe->first_ns == UINT64_MAX)
-		pipe->first_ns = first_other_ns;
+		pipe->first_ns = first_other_ns == UINT64_MAX && has_losses ? 0 : first_other_ns;
 	return 0;
 }
 

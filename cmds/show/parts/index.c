@@ -406,14 +406,18 @@ static uint64_t first_record(const struct pipeline *pipe)
 {
 	uint64_t first_ns = UINT64_MAX;
 
-	for (size_t i = 0; i < pipe->data->nr_tasks; i++)
-		first_ns = MIN(first_ns, pipe->data->tasks[i].first_ns);
+	/* A file with only losses has no time. */
+	for (size_t i = 0; i < pipe->data->nr_tasks; i++) {
+		if (pipe->data->tasks[i].first_ns)
+			first_ns = MIN(first_ns, pipe->data->tasks[i].first_ns);
+	}
 	return first_ns == UINT64_MAX ? pipe->first_ns : first_ns;
 }
 
 static int read_all(struct reading *r, struct pipeline *pipe, struct uft_err *err)
 {
 	const struct view view = { .events = read_span, .self = r };
+	const uint64_t first_ns = first_record(pipe);
 	struct index *index = r->index;
 	int ret = nest_init(&r->nest, index->data, err);
 
@@ -421,8 +425,8 @@ static int read_all(struct reading *r, struct pipeline *pipe, struct uft_err *er
 		return ret;
 	r->nest.counts_outside = index->opts->event_full;
 	pthread_mutex_lock(&index->lock);
-	index->base_ns = pipe->first_ns;
-	index->zero_ns = since_base(r, first_record(pipe));
+	index->base_ns = pipe->first_ns == UINT64_MAX ? 0 : pipe->first_ns;
+	index->zero_ns = first_ns == UINT64_MAX ? 0 : since_base(r, first_ns);
 	index->all_bytes = pipeline_bytes(pipe);
 	ret = executions_put(&index->processes, pipe, INDEX_PROCESS_BYTES, &index->nr_left_out,
 			     err);

@@ -247,6 +247,16 @@ TEST_WITH(a_recording_without_records_begins_with_its_events, setup, teardown)
 	end();
 }
 
+TEST_WITH(a_recording_of_losses_begins_with_its_events, setup, teardown)
+{
+	recording_add_task(&rec, 101, "!", 3000);
+	recording_add_task(&rec, 102, "", 3000);
+	perf_add_sched(&perf, 'o', 102, 1400);
+	begin(false);
+	assert_int_equal(pipe_.first_ns, 1400);
+	end();
+}
+
 /* --- groups of tasks --- */
 
 /* As many tasks are loaded together as the memory limit allows. A larger task is streamed. */
