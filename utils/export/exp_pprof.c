@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "utils/base/clock.h"
 #include "utils/export/export.h"
 #include "utils/export/numbers.h"
 #include "utils/export/proto.h"
@@ -224,6 +225,7 @@ static void write_head(struct export *ex)
 {
 	const struct info *info = &ex->pipe->data->info;
 	const struct pprof *p = ex->state;
+	const uint64_t first_ns = export_first_ns(ex);
 
 	write_type(ex, PROFILE_SAMPLE_TYPE, STRING_CALLS, STRING_COUNT);
 	write_type(ex, PROFILE_SAMPLE_TYPE, STRING_WALL, STRING_NANOSECONDS);
@@ -238,9 +240,11 @@ static void write_head(struct export *ex)
 	write_string(ex, title_cmdline(ex->pipe->data));
 	for (size_t i = 0; i < p->counters.nr; i++)
 		write_string(ex, p->counters.list[i].name);
-	if (info->utc_offset_s > 0 && ex->pipe->first_ns != UINT64_MAX)
+	if (clock_is_time_of_day(first_ns))
+		write_uint(ex, PROFILE_TIME_NANOS, first_ns);
+	else if (info->utc_offset_s > 0 && ex->pipe->first_ns != UINT64_MAX)
 		write_uint(ex, PROFILE_TIME_NANOS,
-			   ex->pipe->first_ns + (uint64_t)info->utc_offset_s * 1000000000);
+			   first_ns + (uint64_t)info->utc_offset_s * NSEC_PER_SEC);
 	if (info->elapsed_ns)
 		write_uint(ex, PROFILE_DURATION_NANOS, info->elapsed_ns);
 	write_type(ex, PROFILE_PERIOD_TYPE, STRING_WALL, STRING_NANOSECONDS);

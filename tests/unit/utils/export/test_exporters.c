@@ -162,6 +162,26 @@ TEST_WITH(clock_of_the_time_of_day, setup, teardown)
 	check_clock(1800000000000000000ULL, 1);
 }
 
+/* A profile has the time of day at which the recording began. */
+TEST_WITH(time_of_day_of_a_profile, setup, teardown)
+{
+	/* Field 9, and the number of 1800000000000000000 ns. */
+	static const char time_nanos[] = "\x48\x80\x80\xd0\x9d\xe9\xce\xb8\xfd\x18";
+
+	recording_add_task(&shown.rec, 100, "a{}", 1800000000000000000ULL);
+	export_as(EXPORT_pprof);
+	assert_int_equal(count_of(time_nanos), 1);
+}
+
+/* Time ranges of the page begin with the first record that has a time. */
+TEST_WITH(losses_only, setup, teardown)
+{
+	recording_add_task(&shown.rec, 100, "!", 1000);
+	recording_add_task(&shown.rec, 101, "a{}", 2000);
+	export_as(EXPORT_html);
+	assert_int_equal(count_of("\"base\":\"2000\",\"zero\":0,"), 1);
+}
+
 /* An event after all beginnings and ends of calls belongs to the time of its thread. */
 TEST_WITH(last_event_of_a_thread, setup, teardown)
 {
