@@ -42,6 +42,16 @@ export function element(tag, attributes = {}, ...children) {
 }
 
 /**
+ * Makes the body of a table. The number of rows is not limited, as that of arguments of a call is.
+ * @param {HTMLElement[]} rows
+ */
+export function makeBody(rows) {
+	const body = element("tbody");
+	for (const row of rows) body.append(row);
+	return body;
+}
+
+/**
  * Makes a table with a caption.
  * @param {string} caption
  * @param {(Node | string)[]} heads
@@ -51,7 +61,7 @@ export function makeTable(caption, heads, rows) {
 	return element("table", {}, element("caption", {}, caption),
 		element("thead", {}, element("tr", {},
 			...heads.map((head) => element("th", { scope: "col" }, head)))),
-		element("tbody", {}, ...rows));
+		makeBody(rows));
 }
 
 /** The smallest distance of a menu from the window's edge, in pixels. */

@@ -50,7 +50,7 @@ export function describe(app, [task, i]) {
 	const text = task.text && task.text[i] ? app.recording.text(task.text[i]) : "";
 	const caller = task.caller(i), func = names[task.func(i)];
 	return {
-		name: func, text, func: app.recording.keys[task.func(i)],
+		name: func, text, func: app.apps.length > 1 ? func : app.recording.keys[task.func(i)],
 		took: timeText(task.dur[i]) + (task.open.has(i) ? ", did not return" : ""),
 		self: timeText(task.self(i)), start: timeText(task.start[i] - meta.zero),
 		source: app.recording.sources.place(task.func(i)),

@@ -1,5 +1,5 @@
 /** The table of changes between two recordings. A click on a row leads to both timelines. */
-import { byId, element } from "../ui/element.js";
+import { byId, element, makeBody } from "../ui/element.js";
 import { changeText, groups, percentText, timeText } from "../model/text.js";
 import { functionRows, sumTasks } from "../model/functions.js";
 import { diffRows, percentMore } from "../model/difference.js";
@@ -118,7 +118,7 @@ export class DiffTable {
 		const box = byId("functions-table");
 		box.replaceChildren(element("table", { class: "difference" },
 			element("caption", { class: "only-read" }, "What changed"), this.#makeHead(),
-			element("tbody", {}, ...rows.slice(0, limit).map((row) => this.#makeRow(row, most)))));
+			makeBody(rows.slice(0, limit).map((row) => this.#makeRow(row, most)))));
 		if (rows.length > limit)
 			box.append(element("p", {}, `${groups(rows.length - limit)} more: search narrows the list.`));
 		if (!rows.length) box.append(element("p", {}, "No function was called."));
