@@ -132,9 +132,16 @@ static int take_answer(int fd, struct request_answer *answer, struct strbuf *out
 	return answer->magic == REQUEST_MAGIC ? 0 : -EPIPE;
 }
 
+static bool (*ask_is_ended)(void);
+
+void ask_end_when(bool (*is_ended)(void))
+{
+	ask_is_ended = is_ended;
+}
+
 /*
- * Returns 0 when there is something to read, or -ETIMEDOUT. Signals, such as that of a new window
- * size, do not end the wait.
+ * Returns 0 when there is something to read, -ETIMEDOUT, or -EPIPE when the user ends the command.
+ * Other signals, such as SIGCONT after Ctrl-Z and fg, do not end the wait.
  */
 static int wait_for_answer(int fd, int timeout_ms)
 {
@@ -145,6 +152,8 @@ static int wait_for_answer(int fd, int timeout_ms)
 	while ((ret = poll(&wait, 1, timeout_ms)) < 0 && errno == EINTR) {
 		uint64_t now_ns = clock_now_ns(CLOCK_MONOTONIC);
 
+		if (ask_is_ended && ask_is_ended())
+			return -EPIPE;
 		timeout_ms = now_ns < end_ns ? (int)((end_ns - now_ns) / NSEC_PER_MSEC) : 0;
 	}
 	return ret == 0 ? -ETIMEDOUT : 0;
@@ -195,8 +204,11 @@ static int wait_while_at_work(int fd, const struct recorder_name *name, bool is_
 
 		if (timeout_ms >= 0 && timeout_ms - waited_ms < step_ms)
 			step_ms = timeout_ms - waited_ms;
-		if (wait_for_answer(fd, step_ms) == 0)
-			return 0;
+
+		int ret = wait_for_answer(fd, step_ms);
+
+		if (ret != -ETIMEDOUT)
+			return ret;
 		waited_ms += step_ms;
 		if (!is_patient || !is_at_work(name))
 			break;

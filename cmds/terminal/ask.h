@@ -2,6 +2,7 @@
 #ifndef UTRAIL_CMDS_ASK_H
 #define UTRAIL_CMDS_ASK_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "utils/base/err.h"
@@ -20,6 +21,12 @@ struct recorder_name {
 	uid_t owner;
 	char secret[REQUEST_SECRET_CHARS + 1];
 };
+
+/*
+ * End a wait for an answer, with -EPIPE, when @is_ended returns true after a signal. Other signals
+ * do not end a wait. NULL: no signal does.
+ */
+void ask_end_when(bool (*is_ended)(void));
 
 /*
  * Send a request to the recorder of @dir and wait for the answer. The wait ends when the recorder

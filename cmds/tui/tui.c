@@ -221,12 +221,18 @@ static int run_keys(struct tui *tui, struct uft_err *err)
 	return ret;
 }
 
+static bool is_ended(void)
+{
+	return screen_signal() != 0;
+}
+
 static int run_screen(struct tui *tui, struct uft_err *err)
 {
 	int ret = sink_init_text(&tui->sink, &tui->line);
 
 	if (ret < 0)
 		return err_set_errno(err, ret, "cannot show the recording");
+	ask_end_when(is_ended);
 	ret = screen_open(tui->opts->color_mode != COLOR_MODE_OFF, err);
 	if (ret == 0)
 		ret = wait_first(tui, err);
