@@ -17,8 +17,8 @@
 #include "libmcount/system/signal_switches.h"
 
 /*
- * @lock: protects the other members. COLD code takes it, and plans_replace() and
- *        plans_add_patches(), which hold the module lock
+ * @lock: protects the other members. Only COLD code takes it. plans_replace() and
+ *        plans_add_patches() take it while they hold the module lock
  * @retired: plans that were replaced and may still be in use
  * @serial: the serial of the newest plan
  */
