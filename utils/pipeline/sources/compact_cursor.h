@@ -17,8 +17,9 @@ struct func;
 struct func_args;
 
 /*
- * One block is open at a time. The rest of the block must be read as bytes from the first LOST
- * record or event on, or from the first payload whose length differs from its specification.
+ * One block is open at a time. Its calls can be read one by one up to the first LOST record, the
+ * first event, or the first payload whose length differs from its specification. From there on, the
+ * block must be read as bytes.
  *
  * @at: offset of the block in the file
  * @raw_end: the offset in <tid>.dat at which the bytes that the block represents end; 0: no block
