@@ -16,11 +16,13 @@
 
 extern char **environ;
 
-/* Directories in which only the administrator can put a dynamic linker. */
+/*
+ * Directories of the system. Each user may put files into the stores of Nix and Guix, so linkers in
+ * them are not run.
+ */
 static const char *const linker_dirs[] = {
-	"/lib/",	   "/lib32/",	  "/lib64/",	 "/libx32/",
-	"/usr/lib/",	   "/usr/lib32/", "/usr/lib64/", "/usr/libx32/",
-	"/usr/local/lib/", "/gnu/store/", "/nix/store/",
+	"/lib/",       "/lib32/",     "/lib64/",      "/libx32/",	 "/usr/lib/",
+	"/usr/lib32/", "/usr/lib64/", "/usr/libx32/", "/usr/local/lib/",
 };
 
 /*
@@ -37,6 +39,41 @@ static bool is_linker_of_system(const char *linker)
 			return true;
 	}
 	return false;
+}
+
+/*
+ * Returns the greatest address at which a segment of the program may end. The memory of a dynamic
+ * linker that runs as a program comes after it. The addresses of an ET_DYN file count from a free
+ * place that is large enough for all its segments.
+ */
+static uint64_t greatest_end(const struct elf_file *file)
+{
+	if (file->head.e_ident[EI_CLASS] == ELFCLASS32)
+		return 1ULL << 30;
+	return file->head.e_type == ET_EXEC ? 1ULL << 33 : INT64_MAX / 2;
+}
+
+/*
+ * True when the segments have ascending addresses and do not overlap. A linker maps each segment at
+ * its address, even over its own code.
+ */
+static bool has_plain_segments(const struct elf_file *file)
+{
+	const uint64_t max = greatest_end(file);
+	uint64_t end = 0;
+	GElf_Phdr segment;
+
+	if (file->head.e_type != ET_EXEC && file->head.e_type != ET_DYN)
+		return false;
+	for (size_t i = 0; elf_next_segment(file, &i, &segment);) {
+		if (segment.p_type != PT_LOAD)
+			continue;
+		if (segment.p_vaddr < end || segment.p_filesz > segment.p_memsz ||
+		    segment.p_memsz > max || segment.p_vaddr > max - segment.p_memsz)
+			return false;
+		end = segment.p_vaddr + segment.p_memsz;
+	}
+	return true;
 }
 
 /* The most bytes of a dynamic table. Programs have about a thousand. */
@@ -109,7 +146,8 @@ static bool runs_no_code(const struct elf_file *file)
 	GElf_Phdr table = { 0 };
 	GElf_Dyn entry;
 
-	if (!find_dynamic(file, &table) || !is_mapped_once(file, &table))
+	if (!has_plain_segments(file) || !find_dynamic(file, &table) ||
+	    !is_mapped_once(file, &table))
 		return false;
 	entries = elf_getdata_rawchunk(file->elf, (int64_t)table.p_offset, table.p_filesz,
 				       ELF_T_DYN);
@@ -122,22 +160,26 @@ static bool runs_no_code(const struct elf_file *file)
 	return false;
 }
 
-/*
- * Finds the program's dynamic linker. Returns false when there is none that can be asked for the
- * libraries.
- */
-static bool find_linker(const char *path, char linker[static PATH_MAX])
+/* A program's dynamic linker. LINKER_REFUSED: it cannot be asked for the libraries */
+enum linker {
+	LINKER_NONE,
+	LINKER_REFUSED,
+	LINKER_FOUND,
+};
+
+static enum linker find_linker(const char *path, char linker[static PATH_MAX])
 {
 	struct elf_file file cleanup_elf_file = ELF_FILE_CLOSED;
 	struct elf_section section;
 
 	if (elf_file_open(&file, path, NULL) < 0 ||
-	    !elf_section_by_name(&file, ".interp", &section) || !section.data ||
-	    section.data->d_size == 0 || section.data->d_size > PATH_MAX)
-		return false;
+	    !elf_section_by_name(&file, ".interp", &section))
+		return LINKER_NONE;
+	if (!section.data || section.data->d_size == 0 || section.data->d_size > PATH_MAX)
+		return LINKER_REFUSED;
 	memcpy(linker, section.data->d_buf, section.data->d_size);
 	linker[section.data->d_size - 1] = '\0';
-	return is_linker_of_system(linker) && runs_no_code(&file);
+	return is_linker_of_system(linker) && runs_no_code(&file) ? LINKER_FOUND : LINKER_REFUSED;
 }
 
 static int ask_linker(char *linker, const char *path, struct strbuf *text)
@@ -173,8 +215,14 @@ int libraries_of(const char *path, struct strbuf *paths)
 	char *rest;
 	int ret;
 
-	if (!find_linker(path, linker))
+	switch (find_linker(path, linker)) {
+	case LINKER_NONE:
 		return 0;
+	case LINKER_REFUSED:
+		return 1;
+	case LINKER_FOUND:
+		break;
+	}
 	ret = ask_linker(linker, path, &text);
 	rest = text.data;
 	/*
@@ -193,4 +241,12 @@ int libraries_of(const char *path, struct strbuf *paths)
 		strbuf_addch(paths, '\0');
 	}
 	return ret;
+}
+
+void libraries_warn(const char *path, const struct msg *msg)
+{
+	msg_warn(msg,
+		 "the libraries of '%s' are not shown: utrail does not run the dynamic linker that "
+		 "it names",
+		 path);
 }

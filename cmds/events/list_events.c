@@ -121,7 +121,8 @@ static void list_libraries(const struct opts *opts, const char *path, size_t *nr
 	struct strbuf paths cleanup_strbuf = { 0 };
 
 	/* If the libraries cannot be found, the program's own events are listed all the same. */
-	libraries_of(path, &paths);
+	if (libraries_of(path, &paths) > 0)
+		libraries_warn(path, &opts->msg);
 	strbuf_list_each (&paths, library) {
 		struct uft_err err = { 0 };
 		int ret = list_declarations(opts, library, nr_found, &err);

@@ -57,6 +57,8 @@ int dry_run(struct run *run, struct uft_err *err)
 		ret = libraries_of(path, &libraries);
 	if (ret < 0)
 		return err_set_errno(err, ret, "cannot find the libraries of '%s'", path);
+	if (ret > 0)
+		libraries_warn(path, &run->opts->msg);
 	strbuf_list_each (&libraries, library) {
 		/* The dynamic linker is never patched. */
 		if (strncmp(path_base(library), "ld-linux", strlen("ld-linux")) != 0)

@@ -46,6 +46,23 @@ def test_as_the_peer_says_it():
     assert ours == list(dict.fromkeys(theirs))
 
 
+def test_a_linker_that_is_not_run(workdir):
+    """The program names a linker outside of the system's directories: a warning says what is missing."""
+    _, exe = sample("places")
+    mine = workdir / "mine"
+    code = re.sub(rb"/lib(?=[^\0]*/ld-linux[^\0]*\0)", b"/opt", Path(exe).read_bytes(), count=1)
+    mine.write_bytes(code)
+    mine.chmod(0o755)
+    warning = f"the libraries of '{mine}' are not shown: utrail does not run the dynamic linker that it names"
+    result = utrail("--list-event", mine).must()
+    assert probes(result.out.splitlines()) == probes(listed("--list-event", exe))
+    assert warning in result.err
+    # A dry run looks at libraries only if a rule names a file.
+    assert warning in utrail("record", "--dry-run", "-P", "malloc@libc.so.6", mine).must().err
+    assert warning not in utrail("record", "--dry-run", "-P", "main", mine).must().err
+    assert warning not in utrail("--list-event", exe).must().err
+
+
 def test_chosen():
     _, exe = sample("places")
     everything = probes(listed("--list-event", exe))

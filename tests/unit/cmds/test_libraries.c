@@ -56,7 +56,11 @@ static size_t bytes_of_libraries(const struct strbuf *bytes)
 	assert_non_null(file);
 	assert_int_equal(fwrite(bytes->data, 1, bytes->len, file), bytes->len);
 	assert_int_equal(fclose(file), 0);
-	assert_int_equal(libraries_of(own_file("/file"), &paths), 0);
+
+	int ret = libraries_of(own_file("/file"), &paths);
+
+	/* Each of these programs names a linker. Without libraries, it was not asked. */
+	assert_int_equal(ret, paths.len ? 0 : 1);
 	return paths.len;
 }
 
@@ -159,4 +163,69 @@ TEST_WITH(libraries_that_audit, make_linker, remove_linker)
 	other->p_type = PT_LOAD;
 	other->p_vaddr = segment->p_vaddr;
 	assert_int_equal(bytes_of_libraries(&bytes), 0);
+}
+
+/* Returns the last segment of the program that is loaded. */
+static ElfW(Phdr) * last_load(struct strbuf *bytes)
+{
+	ElfW(Ehdr) *head = (ElfW(Ehdr) *)bytes->data;
+	ElfW(Phdr) *segments = (ElfW(Phdr) *)(bytes->data + head->e_phoff);
+	int i = head->e_phnum - 1;
+
+	while (i > 0 && segments[i].p_type != PT_LOAD)
+		i--;
+	assert_true(i > 0);
+	return &segments[i];
+}
+
+/* The linker maps segments at their addresses, and could be made to replace its own code. */
+TEST_WITH(segments_in_odd_places, make_linker, remove_linker)
+{
+	struct strbuf bytes cleanup_strbuf = { 0 };
+
+	read_own_program(&bytes);
+	if (!bytes_of_libraries(&bytes))
+		skip_because("the dynamic linker of this system is not asked");
+
+	ElfW(Ehdr) *head = (ElfW(Ehdr) *)bytes.data;
+	ElfW(Phdr) *first = segment_of(&bytes, PT_LOAD);
+	ElfW(Phdr) *text = first + 1;
+	ElfW(Phdr) *last = last_load(&bytes);
+	const ElfW(Phdr) good_text = *text;
+	const ElfW(Phdr) good_last = *last;
+	const ElfW(Half) type = head->e_type;
+
+	assert_true(text->p_type == PT_LOAD && text < last);
+
+	/* A segment begins within the one before it, or comes before that one. */
+	text->p_vaddr = first->p_vaddr + first->p_memsz - 1;
+	assert_int_equal(bytes_of_libraries(&bytes), 0);
+	*text = good_text;
+	first->p_vaddr += last->p_vaddr + last->p_memsz;
+	assert_int_equal(bytes_of_libraries(&bytes), 0);
+	first->p_vaddr -= last->p_vaddr + last->p_memsz;
+
+	/* More is in the file than in memory. */
+	text->p_filesz = text->p_memsz + 1;
+	assert_int_equal(bytes_of_libraries(&bytes), 0);
+	*text = good_text;
+
+	/* The last segment ends too far away, or at no address at all. */
+	last->p_memsz = (ElfW(Xword))INT64_MAX;
+	assert_int_equal(bytes_of_libraries(&bytes), 0);
+	last->p_memsz = -good_last.p_vaddr;
+	assert_int_equal(bytes_of_libraries(&bytes), 0);
+	*last = good_last;
+
+	/* A program with fixed addresses may be where the linker is. */
+	head->e_type = ET_EXEC;
+	last->p_memsz = (ElfW(Xword))UINT32_MAX * 4;
+	assert_int_equal(bytes_of_libraries(&bytes), 0);
+	*last = good_last;
+
+	/* The linker does not map files of other types. */
+	head->e_type = ET_REL;
+	assert_int_equal(bytes_of_libraries(&bytes), 0);
+	head->e_type = type;
+	assert_true(bytes_of_libraries(&bytes) > 0);
 }
