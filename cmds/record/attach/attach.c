@@ -223,7 +223,7 @@ static int begin_recording(struct attaching *a, const struct attach_how *how, st
 static int come(struct attaching *a, const struct attach_how *how, struct uft_err *err)
 {
 	uint64_t handle = 0, result = 0;
-	struct uft_err unused = { 0 };
+	struct uft_err why = { 0 };
 	int ret = attaching_has_probe(a) ? deal_with_former(a, err) : 0;
 
 	if (ret == 0)
@@ -256,9 +256,9 @@ static int come(struct attaching *a, const struct attach_how *how, struct uft_er
 	 * out. After -ETIMEDOUT a thread is still in the probe, and the probe stays.
 	 */
 	if (!a->thread && a->leave_fn && ret != -ETIMEDOUT && ret != -ESRCH)
-		callable_thread_stop(&a->w, &a->maps, &a->thread, &unused);
-	if (a->thread && a->leave_fn)
-		attaching_take_out(a, &unused);
+		callable_thread_stop(&a->w, &a->maps, &a->thread, &why);
+	if (a->thread && a->leave_fn && attaching_take_out(a, &why) < 0 && ret != -ESRCH)
+		msg_warn(how->msg, "%s", why.text);
 	return ret;
 }
 

@@ -145,12 +145,12 @@ static int wait_until_empty(struct attaching *a, struct uft_err *err)
 			attached_let_go(&a->w);
 			ret = callable_thread_stop(&a->w, &a->maps, &a->thread, err);
 		}
-		if (ret == 0)
-			ret = attached_stop(&a->w, err);
-		if (ret < 0) {
+		if (ret < 0)
 			a->thread = NULL;
+		else
+			ret = attaching_stop_all(a, err);
+		if (ret < 0)
 			return ret;
-		}
 		/* Threads that have started meanwhile have new stacks. */
 		ret = maps_read(&a->maps, a->w.pid);
 		if (ret == 0)

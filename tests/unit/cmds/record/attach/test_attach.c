@@ -478,6 +478,24 @@ TEST_WITH(they_are_not_handed_over, setup, teardown)
 			    "write ATTACH CHANGES text-read CHANGED stop let-go close");
 }
 
+/* A warning tells that the probe stays after a failure, unless the process is gone. */
+TEST_WITH(the_probe_stays, setup, teardown)
+{
+	hand_over_result = -ESRCH;
+	scripted_answer("dlopen", 0, 0, 1);
+	assert_int_equal(attach(), -ESRCH);
+	assert_true(scripted.has_probe);
+	assert_string_equal(said(), "");
+	scripted.has_probe = false;
+	err_clear(&err);
+	hand_over_result = -EFAULT;
+	scripted_answer("dlopen", 0, 0, 1);
+	assert_int_equal(attach(), -EFAULT);
+	assert_string_equal(err.text, "not handed over");
+	assert_true(scripted.has_probe);
+	assert_string_equal(said(), "WARN: the probe stays loaded in process 4711\n");
+}
+
 TEST_WITH(nothing_to_attach_to, setup, teardown)
 {
 	scripted_answer("open", 0, -EPERM, 0);
