@@ -267,7 +267,7 @@ void service_release(struct service *svc)
 	unpark_all(svc);
 }
 
-/* True for a request that only asks if a process has a recorder. */
+/* True for a request that is answered even while another client is served. */
 static bool is_quick(int fd)
 {
 	struct request request = { 0 };

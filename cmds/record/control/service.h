@@ -23,7 +23,7 @@ struct client;
  * @secret: the secret in the file REQUEST_DOOR_NAME; "" when the socket has its usual name
  * @trouble: the reason why there is no socket, or why it does not have its usual name
  * @is_busy: a client is being served, or service_hold() holds the recording. Other clients wait,
- *           unless they send REQUEST_HAS_PID
+ *           unless they send REQUEST_HAS_PID or REQUEST_PROVE
  */
 struct service {
 	const struct record_settings *settings;

@@ -48,8 +48,8 @@ enum request_type {
 	 */
 	REQUEST_HAS_PID = 5,
 	/*
-	 * Tell the secret of REQUEST_DOOR_NAME as the text of the answer. -ENOENT: there is no
-	 * secret
+	 * Tell the secret of REQUEST_DOOR_NAME as the text of the answer, even while another answer
+	 * is pending. -ENOENT: there is no secret
 	 */
 	REQUEST_PROVE = 6,
 };

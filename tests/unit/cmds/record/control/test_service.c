@@ -288,8 +288,14 @@ TEST_WITH(one_at_a_time, test_recorder_setup, test_recorder_teardown)
 	for (int i = 0; i < 10; i++)
 		loop_serve(&t->rec.loop, 0);
 	assert_int_equal(recv(fd, &answer, sizeof(answer), 0), -1);
-	/* A request that changes nothing is answered at once. */
+	/* Requests that change nothing are answered at once. */
 	assert_int_equal(has_pid(t, getpid()), 0);
+
+	const struct packet proof = asks_for(REQUEST_PROVE, "", 0);
+
+	assert_int_equal(ask(t, &proof, whole(&proof), &answer), sizeof(answer));
+	assert_int_equal(answer.error, -ENOENT);
+	assert_int_equal(recv(fd, &answer, sizeof(answer), 0), -1);
 	service_release(&t->rec.service);
 	for (int i = 0; i < 10; i++)
 		loop_serve(&t->rec.loop, 0);
@@ -316,9 +322,11 @@ TEST_WITH(no_descriptor_is_free, test_recorder_setup, test_recorder_teardown)
 		nr_served += loop_serve(&t->rec.loop, 0);
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
 	assert_true(nr_served > 0 && nr_served < 1000);
-	/* The pause ends. */
-	for (int k = 0; k < 3; k++)
+	assert_null(t->rec.service.clients);
+	/* The pause ends, and the client that has waited is accepted. */
+	for (int k = 0; k < 100 && !t->rec.service.clients; k++)
 		loop_serve(&t->rec.loop, 100);
+	assert_non_null(t->rec.service.clients);
 	assert_int_equal(has_pid(t, getpid()), 0);
 	close(fd);
 }
