@@ -24,8 +24,8 @@ struct rights {
 /*
  * Open files with the rights of process @pid, until rights_leave(@before). A recorder without root
  * keeps its own rights. Returns 0 or a negative errno: -ESRCH when the process is gone, -EPERM when
- * it runs a setuid or setgid program. After an error nothing is changed, and the caller must not
- * open files that the process names.
+ * its real user is not root and it runs a setuid or setgid program. After an error nothing is
+ * changed, and the caller must not open files that the process names.
  */
 int rights_enter_as(pid_t pid, struct rights *before);
 

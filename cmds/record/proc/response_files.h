@@ -13,7 +13,8 @@
 /*
  * If @execution is a compiler's, write a PROC_RESPONSE record for each response file in its
  * arguments, and for each one that such a file names. Only regular files are opened, with the
- * rights of process @view->tid. Only the texts of @execution are used.
+ * rights of @user, or of process @view->tid if @user is NULL. Only the texts of @execution are
+ * used.
  *
  * @user: the process and its real user and group at the execution. NULL: the process is stopped
  */
