@@ -253,23 +253,32 @@ static bool leave(struct run *run, struct recorder *rec, const struct process *p
 	return false;
 }
 
+/* A program may fork faster than its processes are left. */
+#define LEAVE_ROUNDS 100
+
 /*
  * Leaves all processes, also forked ones. Children that report themselves meanwhile come to the
- * start of the list. Returns false when a process could not be restored to its former state.
+ * start of the list. Returns false when a process could not be restored to its former state, or
+ * when children remain after LEAVE_ROUNDS rounds.
  */
 static bool leave_all(struct run *run, struct attachment *a, const struct attach_how *how)
 {
 	const struct process *left = NULL;
 	bool all_left = true;
 
-	while (a->rec->processes.first != left) {
+	for (int i = 0; i < LEAVE_ROUNDS && a->rec->processes.first != left; i++) {
 		const struct process *first = a->rec->processes.first;
 
 		for (const struct process *p = first; p != left; p = p->next)
 			all_left &= leave(run, a->rec, p, how);
 		left = first;
 	}
-	return all_left;
+	if (a->rec->processes.first == left)
+		return all_left;
+	msg_warn(&run->opts->msg,
+		 "the program forks faster than its processes are left: the probe stays in some of "
+		 "them");
+	return false;
 }
 
 /*

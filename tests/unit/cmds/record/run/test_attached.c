@@ -287,6 +287,39 @@ TEST_WITH(a_child_that_comes_late, setup, teardown)
 	assert_string_equal(said(p), "");
 }
 
+static struct process forked[1000];
+static unsigned nr_forked;
+
+/* Each process that is left has made another child meanwhile. */
+static void fork_again(pid_t pid)
+{
+	struct process *child = &forked[nr_forked];
+
+	assert_true(nr_forked < ARRAY_SIZE(forked));
+	*child = (struct process){ .os_pid = 2000 + nr_forked, .pidfd = 0 };
+	nr_forked++;
+	child->next = playing->t->rec.processes.first;
+	playing->t->rec.processes.first = child;
+}
+
+/* A program that always has a new child is not left for ever. */
+TEST_WITH(children_without_end, setup, teardown)
+{
+	struct place *p = *state;
+	struct uft_err err = { 0 };
+
+	playing = p;
+	attach_to(p, 1);
+	add_processes(p, 1);
+	p->opts.for_ns = 1;
+	play.while_leaving = fork_again;
+	assert_int_equal(run(p, &err), 0);
+	assert_true(p->run.end.has_stayed);
+	assert_int_equal(nr_forked, 100);
+	assert_string_equal(said(p), "WARN: the program forks faster than its processes are left: "
+				     "the probe stays in some of them\n");
+}
+
 /*
  * Other reasons to end: all processes have ended, the recording is full, or a trigger has ended it.
  */
