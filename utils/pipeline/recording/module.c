@@ -45,6 +45,7 @@ static void module_destroy(struct module *mod)
 	free(mod->build_id);
 	symtab_deinit(&mod->symtab);
 	old_symbols_destroy(mod->old);
+	free(mod->why);
 	free(mod->sym_name);
 	dbg_deinit(&mod->dbg);
 	enum_defs_deinit(&mod->enums);
@@ -179,22 +180,47 @@ static int make_funcs(struct module *mod, struct uft_err *err)
 	return mod->funcs ? 0 : err_set_errno(err, -ENOMEM, "cannot read '%s.sym'", mod->basename);
 }
 
+/* True for an error that may be gone at the next call, since memory or descriptors were short. */
+static bool is_passing(int ret)
+{
+	return ret == -ENOMEM || ret == -EMFILE || ret == -ENFILE;
+}
+
+/*
+ * Keep the error @ret of a symbol file, or 0. Many callers ignore errors, and would read a large
+ * damaged file again for each call that they show.
+ */
+static void keep_damage(struct module *mod, int ret, const struct uft_err *why)
+{
+	free(mod->why);
+	mod->why = ret < 0 ? strdup(why->text) : NULL;
+	mod->damage = ret < 0 && !is_passing(ret) ? ret : 0;
+}
+
 int module_load(struct module_set *set, struct module *mod, struct uft_err *err)
 {
+	struct uft_err why = { 0 };
+	uint64_t bytes;
 	int ret;
 
 	if (mod->is_loaded)
 		return 0;
-	mod->growing_bytes = growing_bytes(set, mod);
-	ret = mod == set->kernel ? load_kernel(set, mod, err) : load_symbols(set, mod, err);
+	bytes = growing_bytes(set, mod);
+	if (mod->damage && bytes == mod->growing_bytes)
+		return err_set(err, mod->damage, "%s", mod->why ?: "cannot read symbols");
+	mod->growing_bytes = bytes;
+	ret = mod == set->kernel ? load_kernel(set, mod, &why) : load_symbols(set, mod, &why);
 	if (ret >= 0)
-		ret = make_funcs(mod, err);
+		ret = make_funcs(mod, &why);
 	if (ret < 0) {
+		err_set_errno(&why, ret, "cannot read the symbols of '%s'", mod->basename);
 		symtab_deinit(&mod->symtab);
 		free(mod->sym_name);
 		mod->sym_name = NULL;
-		return ret;
 	}
+	keep_damage(mod, ret, &why);
+	if (ret < 0)
+		return err_set(err, ret, "%s", why.text);
 	mod->is_loaded = true;
 	return 0;
 }

@@ -56,6 +56,8 @@ struct func {
  * @old: earlier tables of the module, which functions point into
  * @growing_bytes: the size that a growing symbol file (utils/format/callables.h) had when it was
  *                 read
+ * @damage: the negative errno of a symbol file that cannot be read; 0: none
+ * @why: its message, on the heap; NULL: there is no message
  * @sym_name: name of the symbol file in @sym_dir; NULL: there is none
  */
 struct module {
@@ -67,6 +69,8 @@ struct module {
 	struct symtab symtab;
 	struct old_symbols *old;
 	uint64_t growing_bytes;
+	int damage;
+	char *why;
 	struct func **funcs; /* by symbol; NULL until first used */
 	char *sym_name;
 	const char *sym_dir; /* the folder of the symbol file; borrowed */
@@ -116,8 +120,9 @@ int module_set_kernel_func(struct module_set *set, uint64_t addr, const struct f
 
 /*
  * Read the module's symbols, unless they were read already. Without a file it has no symbols. After
- * an error the module has no symbols either, and the next call reads the file again: callers that
- * ignore the error do not hide it from the others.
+ * an error the module has no symbols either. Each later call returns the same error, and does not
+ * read the file again unless it has grown. While memory or descriptors are short, each call tries
+ * again.
  */
 int module_load(struct module_set *set, struct module *mod, struct uft_err *err);
 

@@ -157,6 +157,40 @@ TEST_WITH(a_file_that_cannot_be_read_is_told, setup, teardown)
 	assert_false(mod->is_loaded);
 }
 
+/* A damaged file may be large. So it is read once, although some callers ignore the error. */
+TEST_WITH(a_file_that_cannot_be_read_is_read_once, setup, teardown)
+{
+	struct uft_err first = { 0 }, second = { 0 };
+	struct scene *s = *state;
+	struct module *mod = module_set_get(&s->set, "/x/prog", "");
+	int ret;
+
+	add_file(s, "prog.sym", "# path name: /x/prog\nnonsense\n");
+	ret = module_load(&s->set, mod, &first);
+	assert_true(ret < 0);
+	add_file(s, "prog.sym", "# path name: /x/prog\n1000 10 T main\n");
+	assert_int_equal(module_load(&s->set, mod, &second), ret);
+	assert_int_equal(second.code, first.code);
+	assert_string_equal(second.text, first.text);
+	assert_int_equal(mod->symtab.nr, 0);
+}
+
+/* The file of callables grows while recording. After it has grown, it is read again. */
+TEST_WITH(a_damaged_file_that_grows_is_read_again, setup, teardown)
+{
+	static const char good[] = "# path name: " CALLABLES_MODULE "\n1000 10 T parse\n";
+	struct scene *s = *state;
+	struct module *mod = module_set_get(&s->set, CALLABLES_MODULE, "");
+
+	add_file(s, CALLABLES_MODULE ".sym", "# path name: " CALLABLES_MODULE "\nx\n");
+	assert_true(module_load(&s->set, mod, NULL) < 0);
+	assert_true(module_load(&s->set, mod, NULL) < 0);
+	add_file(s, CALLABLES_MODULE ".sym", good);
+	assert_int_equal(module_load(&s->set, mod, NULL), 0);
+	assert_int_equal(mod->symtab.nr, 1);
+	assert_int_equal(mod->damage, 0);
+}
+
 /* --with-syms: symbols of another folder go before those of the recording. */
 TEST_WITH(symbols_of_another_folder_come_first, setup, teardown)
 {
