@@ -39,6 +39,15 @@ static uint32_t actions_of(const struct spec *spec)
 	return spec->trigger.flags & ~(uint32_t)TRIGGER_CLEAR;
 }
 
+/*
+ * Returns the actions that depend on @spec, which adds, clears, or replaces them. They may be those
+ * of earlier specs, too.
+ */
+static uint32_t touched_by(const struct spec *spec)
+{
+	return actions_of(spec) | spec->cleared | filters_replaced_by(spec->trigger.flags);
+}
+
 static bool has_same_pattern(const struct spec *a, const struct spec *b)
 {
 	return a->pattern.match == b->pattern.match && a->module_kind == b->module_kind &&
@@ -47,20 +56,19 @@ static bool has_same_pattern(const struct spec *a, const struct spec *b)
 }
 
 /*
- * True when a later spec removes all actions of spec @index. A spec that clears earlier ones stays:
- * without it their actions would be back.
+ * True when a later spec clears all actions of spec @index, and all actions that spec @index clears
+ * or replaces. Otherwise these actions of earlier specs would be back.
  */
 static bool is_taken_away(const struct filters *filters, size_t index)
 {
 	const struct spec *spec = &filters->entries[index].spec;
+	uint32_t touched = touched_by(spec);
 
-	if (spec->trigger.flags & TRIGGER_CLEAR)
-		return false;
 	for (size_t i = index + 1; i < filters->nr; i++) {
 		const struct spec *later = &filters->entries[i].spec;
 
-		if ((later->trigger.flags & TRIGGER_CLEAR) && actions_of(spec) &&
-		    !(actions_of(spec) & ~later->cleared) && has_same_pattern(spec, later))
+		if ((later->trigger.flags & TRIGGER_CLEAR) && touched &&
+		    !(touched & ~later->cleared) && has_same_pattern(spec, later))
 			return true;
 	}
 	return false;

@@ -248,8 +248,7 @@ struct filter_entry *filter_walk_next(struct filter_walk *walk)
 	}
 }
 
-/* Returns the flags of earlier specs that @flags of a later spec replace. */
-static uint32_t replaced_by(uint32_t flags)
+uint32_t filters_replaced_by(uint32_t flags)
 {
 	uint32_t replaced = 0;
 
@@ -268,7 +267,7 @@ static void merge_trigger(struct trigger *all, const struct spec *spec)
 
 	if (one->flags & TRIGGER_CLEAR)
 		all->flags &= ~spec->cleared;
-	all->flags &= ~replaced_by(one->flags);
+	all->flags &= ~filters_replaced_by(one->flags);
 	all->flags |= one->flags & ~(uint32_t)TRIGGER_CLEAR;
 	all->read |= one->read;
 	if (one->flags & TRIGGER_DEPTH)

@@ -148,4 +148,7 @@ struct filter_entry *filter_walk_next(struct filter_walk *walk);
 bool filters_match(struct filters *filters, const struct filter_subject *subject,
 		   struct trigger *trigger);
 
+/* Returns the actions of earlier specs that @flags of a later spec replace. */
+uint32_t filters_replaced_by(uint32_t flags);
+
 #endif

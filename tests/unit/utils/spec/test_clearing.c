@@ -40,6 +40,15 @@ TEST(test_texts)
 		/* The second spec must go on clearing the time of "^b". */
 		{ NULL, "^b@time=1;b@depth=2,clear=time;b@clear=depth", NULL,
 		  "^b@time=1;b@depth=2,clear=time;b@clear=depth" },
+		/* A spec that clears is dropped, too, when a later one clears as much. */
+		{ NULL, "b@depth=2,clear;b@depth=3,clear", NULL, "b@depth=3,clear" },
+		{ NULL, "^b@time=1;b@clear;b@clear", NULL, "^b@time=1;b@clear" },
+		{ NULL, "^b@time=1;b@clear;b@clear=time", NULL, "^b@time=1;b@clear;b@clear=time" },
+		/* The second spec must go on replacing the action of "^b". */
+		{ NULL, "^b@notrace;b@filter;b@clear=filter", NULL,
+		  "^b@notrace;b@filter;b@clear=filter" },
+		{ NULL, "^b@notrace;b@filter;b@clear=filter+notrace", NULL,
+		  "^b@notrace;b@clear=filter+notrace" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
