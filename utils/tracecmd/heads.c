@@ -258,7 +258,8 @@ static int read_v6_cpus(struct tracedat *file, struct tracedat_buffer *buffer, u
 /*
  * Read the option that tells the place of an instance's table of records. The table has the form of
  * the top instance's table. It is reserved: otherwise all options could name one table, which would
- * be read thousands of times.
+ * be read thousands of times. A damaged option must reserve nothing: its place may be that of
+ * records.
  */
 static int read_v6_instance(struct tracedat *file, uint32_t nr_cpus, struct tracedat_cursor *in,
 			    struct uft_err *err)
@@ -279,10 +280,10 @@ static int read_v6_instance(struct tracedat *file, uint32_t nr_cpus, struct trac
 			      ", where the buffer '%s' is to be, is behind the end",
 			      at.at, buffer->name);
 	if (ret == 0)
-		ret = budget_take_part(&file->budget, at.at,
-				       sizeof(v6_records) + (uint64_t)nr_cpus * V6_CPU_BYTES, err);
-	if (ret == 0)
 		ret = tracedat_take_word(&at, v6_records, sizeof(v6_records), err);
+	if (ret == 0)
+		ret = budget_take_part(&file->budget, at.at - sizeof(v6_records),
+				       sizeof(v6_records) + (uint64_t)nr_cpus * V6_CPU_BYTES, err);
 	return ret < 0 ? ret : read_v6_cpus(file, buffer, nr_cpus, &at, err);
 }
 

@@ -301,40 +301,73 @@ TEST(any_byte_wrong)
 	}
 }
 
+/*
+ * Make a file of version 6 with two instances, whose options name the same table of records. Returns
+ * the offset of the first option's place.
+ */
+static size_t make_instances(struct maker *m)
+{
+	size_t places[2];
+	size_t table;
+
+	begin(m, "6");
+	for (unsigned id = 16; id <= 21; id++)
+		add_section(m, id);
+	add_u32(m, 1);
+	strbuf_add(&m->out, "options  ", 10);
+	for (unsigned i = 0; i < 2; i++) {
+		add_u16(m, 3);
+		add_u32(m, 8 + 2);
+		places[i] = m->out.len;
+		add_u64(m, 0);
+		strbuf_add(&m->out, "a", 2);
+	}
+	add_u16(m, 0);
+	strbuf_add(&m->out, "flyrecord", 10);
+	for (unsigned i = 0; i < 3; i++)
+		add_u64(m, 0);
+	set_u64(m, places[0], m->out.len);
+	set_u64(m, places[1], m->out.len);
+	strbuf_add(&m->out, "flyrecord", 10);
+	table = m->out.len;
+	add_u64(m, 0);
+	add_u64(m, KERNEL_PAGE_BYTES);
+	add_u64(m, 0);
+	set_u64(m, table, m->out.len);
+	add_page(m);
+	assert_false(strbuf_oom(&m->out));
+	return places[0];
+}
+
+/* A damaged option names a place within records. They are read all the same. */
+TEST(an_option_that_names_records)
+{
+	for (unsigned big = 0; big < 2; big++) {
+		struct maker m = { .big = big };
+		struct tracedat file;
+		size_t place = make_instances(&m);
+
+		set_u64(&m, place, m.out.len - KERNEL_PAGE_BYTES + 8);
+		write_file(m.out.data, m.out.len);
+		assert_int_equal(tracedat_open(&file, path, TRACEDAT_LIMITED, NULL), 0);
+		assert_int_equal(file.nr_buffers, 3);
+		assert_int_equal(file.buffers[1].nr_cpus, 0);
+		assert_int_equal(file.buffers[2].nr_cpus, 1);
+		assert_int_equal(file.nr_damage, 1);
+		assert_int_equal(count_records(&file), 1);
+		tracedat_close(&file);
+		strbuf_deinit(&m.out);
+	}
+}
+
 /* Two instances name the same table of records. It is read for the first one only. */
 TEST(a_table_of_two_instances)
 {
 	for (unsigned big = 0; big < 2; big++) {
 		struct maker m = { .big = big };
 		struct tracedat file;
-		size_t places[2];
-		size_t table;
 
-		begin(&m, "6");
-		for (unsigned id = 16; id <= 21; id++)
-			add_section(&m, id);
-		add_u32(&m, 1);
-		strbuf_add(&m.out, "options  ", 10);
-		for (unsigned i = 0; i < 2; i++) {
-			add_u16(&m, 3);
-			add_u32(&m, 8 + 2);
-			places[i] = m.out.len;
-			add_u64(&m, 0);
-			strbuf_add(&m.out, "a", 2);
-		}
-		add_u16(&m, 0);
-		strbuf_add(&m.out, "flyrecord", 10);
-		for (unsigned i = 0; i < 3; i++)
-			add_u64(&m, 0);
-		set_u64(&m, places[0], m.out.len);
-		set_u64(&m, places[1], m.out.len);
-		strbuf_add(&m.out, "flyrecord", 10);
-		table = m.out.len;
-		add_u64(&m, 0);
-		add_u64(&m, KERNEL_PAGE_BYTES);
-		add_u64(&m, 0);
-		set_u64(&m, table, m.out.len);
-		add_page(&m);
+		make_instances(&m);
 		write_file(m.out.data, m.out.len);
 		assert_int_equal(tracedat_open(&file, path, TRACEDAT_LIMITED, NULL), 0);
 		assert_int_equal(file.nr_buffers, 3);
