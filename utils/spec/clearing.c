@@ -31,7 +31,7 @@ uint32_t clearing_left(const struct filters *filters, const struct filter_entry 
 
 	if (!filters->clears || !entry->has_match)
 		return flags;
-	return flags & (~FILTERS_OPT_IN | entry->in_force);
+	return flags & (~FILTERS_OPT_IN | __atomic_load_n(&entry->in_force, __ATOMIC_RELAXED));
 }
 
 static uint32_t actions_of(const struct spec *spec)
