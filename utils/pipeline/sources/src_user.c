@@ -563,6 +563,8 @@ static uint64_t lost_time(const struct src_user *src)
 
 		at += sizeof(rec);
 		rec = load_record(src, at);
+		if (!record_magic_is_good(rec.data))
+			break;
 		if (record_type(rec.data) != RECORD_LOST)
 			return rec.time_ns;
 	}

@@ -183,6 +183,25 @@ TEST(times_of_losses)
 	end(&s);
 }
 
+/* A loss does not get its time from bytes that are no record. */
+TEST(a_loss_before_damage)
+{
+	struct event event;
+	struct scene s;
+
+	begin(&s);
+	put(&s, 0, RECORD_LOST, 0, 7);
+	put(&s, 1010, RECORD_ENTRY, 0, 0x401004);
+	/* The magic of the second record becomes wrong. */
+	s.bytes.data[sizeof(struct record) + offsetof(struct record, data)] ^=
+		1 << RECORD_MAGIC_SHIFT;
+	open_records(&s);
+	assert_int_equal(src_user_read(&s.src, &event, 1, ALL, NULL), 1);
+	assert_int_equal(event.type, EVENT_LOST);
+	assert_int_equal(event.time_ns, 0);
+	end(&s);
+}
+
 TEST(as_many_as_were_asked_for)
 {
 	struct scene s;
