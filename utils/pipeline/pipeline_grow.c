@@ -108,8 +108,11 @@ static int next_window(struct pipeline *pipe, uint64_t until_ns, struct uft_err 
 
 	if (ret < 0)
 		return ret;
-	/* The first time is final when all events up to it are known. */
-	bool is_settled = pipe->first_ns <= pipe->known_ns;
+	/*
+	 * The first time is final when all events up to it are known. It is 0 as long as there are
+	 * only losses without a time.
+	 */
+	bool is_settled = pipe->first_ns && pipe->first_ns <= pipe->known_ns;
 
 	pipe->limit_ns = until_ns;
 	pipe->known_ns = MIN(until_ns, pipe->feed.complete_ns);

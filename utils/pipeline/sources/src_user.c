@@ -183,6 +183,7 @@ void src_user_limit(struct src_user *src, uint64_t start, uint64_t end, uint64_t
 	src->next_offset = start;
 	src->end_offset = end;
 	src->last_ns = last_ns;
+	src->after_lost_ns = 0;
 }
 
 /*
@@ -213,6 +214,32 @@ static void note_damaged_block(struct src_user *src, uint64_t at)
 	src->lost_block_at = at;
 }
 
+/*
+ * Returns the time at which the blocks from @offset on begin, or 0 if the heads of the next ones do
+ * not tell it.
+ */
+static uint64_t time_of_blocks(const struct src_user *src, uint64_t offset)
+{
+	for (unsigned i = 0; i < LOSSES_MAX; i++) {
+		const struct compact_place *place = compact_file_place(src->compact, offset);
+		struct compact_head head;
+
+		if (!place)
+			break;
+		if (compact_file_head(place, src->fd, &head) && head.first_ns)
+			return head.first_ns;
+		offset = place->raw + place->raw_len;
+	}
+	return 0;
+}
+
+/* Remember the damaged block at @at, before next_offset. The buffer has a LOST record for it. */
+static void note_lost_block(struct src_user *src, uint64_t at)
+{
+	note_damaged_block(src, at);
+	src->after_lost_ns = src->last_ns ? 0 : time_of_blocks(src, src->next_offset);
+}
+
 bool src_user_take_damage(struct src_user *src, struct uft_err *err)
 {
 	char path[PATH_MAX];
@@ -238,13 +265,12 @@ static ssize_t read_rest(struct src_user *src)
 
 	src->is_whole = true;
 	src->file_ended = end >= MIN(src->end_offset, src->compact->raw_bytes);
-	if (compact_block_rest(&cursor->block, src->buf, len)) {
-		src->len = end - src->next_offset;
-	} else {
-		note_damaged_block(src, cursor->at);
-		src->len = compact_file_put_lost(nr, src->buf);
-	}
+	src->len = end - src->next_offset;
 	src->next_offset = end;
+	if (!compact_block_rest(&cursor->block, src->buf, len)) {
+		src->len = compact_file_put_lost(nr, src->buf);
+		note_lost_block(src, cursor->at);
+	}
 	cursor->raw_end = 0;
 	return src->len;
 }
@@ -264,7 +290,7 @@ static ssize_t read_compact(struct src_user *src, size_t left, size_t room)
 	src->is_whole = read.is_whole;
 	src->file_ended = read.offset >= MIN(src->end_offset, src->compact->raw_bytes);
 	if (read.damaged_at != UINT64_MAX)
-		note_damaged_block(src, read.damaged_at);
+		note_lost_block(src, read.damaged_at);
 	return n;
 }
 
@@ -550,7 +576,8 @@ static int bad_record(struct src_user *src, const struct record *rec, struct uft
 
 /*
  * Returns a time for a LOST record, which has none itself. It is the time of the record before it,
- * or else of the next record of another type. Returns 0 if none of them is near.
+ * or else of the next record of another type, or of the next blocks. Returns 0 if none of them is
+ * near.
  */
 static uint64_t lost_time(const struct src_user *src)
 {
@@ -568,7 +595,7 @@ static uint64_t lost_time(const struct src_user *src)
 		if (record_type(rec.data) != RECORD_LOST)
 			return rec.time_ns;
 	}
-	return 0;
+	return src->after_lost_ns;
 }
 
 bool src_user_wants_refill(const struct src_user *src)

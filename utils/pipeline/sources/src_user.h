@@ -42,6 +42,8 @@
  * @is_whole: the buffer ends where a record ends
  * @cursor: position in a block that is read call by call; NULL: none was needed yet
  * @lost_block_at: if @has_lost_block: the offset of a block whose lost records are not reported yet
+ * @after_lost_ns: the time of the blocks after a damaged one, which its lost records get if no
+ *                 record was read before; 0: unknown
  */
 struct src_user {
 	struct source source;
@@ -61,6 +63,7 @@ struct src_user {
 	bool is_damaged;
 	bool has_unknown_payload;
 	uint64_t lost_block_at;
+	uint64_t after_lost_ns;
 	uint64_t next_offset;
 	uint64_t end_offset;
 	uint64_t last_ns;

@@ -206,6 +206,22 @@ TEST_WITH(large_steps, setup, teardown)
 	check_steps(600);
 }
 
+/* A loss without a time does not settle the time at which the recording begins. */
+TEST_WITH(a_recording_begins_after_losses, setup, teardown)
+{
+	recording_add_task(&rec, 100, "!a{b{}}", 1000);
+	recording_finish(&rec);
+	withdraw(&files[0], "100.dat");
+	open_growing();
+	bring(&files[0], sizeof(struct record));
+	follow(900);
+	assert_int_equal(pipe_.first_ns, 0);
+	bring(&files[0], SIZE_MAX);
+	follow(UINT64_MAX);
+	assert_true(pipe_.first_ns >= 1000);
+	assert_string_equal(strbuf_str(&out), "100:!a{b{}}");
+}
+
 TEST_WITH(duration, setup, teardown)
 {
 	config.stages.time_filter_ns = 30;

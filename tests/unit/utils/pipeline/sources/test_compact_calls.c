@@ -17,6 +17,9 @@ static struct pipeline_config config;
 /* The specifications of payloads as record -A and -R write them; NULL: none. */
 static const char *argspec;
 static const char *retspec;
+/* The time of the first event of the last run(), and that at which its recording begins. */
+static uint64_t event_ns;
+static uint64_t begin_ns;
 
 static int setup(void **state)
 {
@@ -35,6 +38,8 @@ static int teardown(void **state)
 /* Writes ENTRY and EXIT with the bytes of their payloads, in hex; LOST as "!N". */
 static int write_events(void *self, const struct event_span *span, struct uft_err *err)
 {
+	if (span->nr && event_ns == UINT64_MAX)
+		event_ns = span->events[0].time_ns;
 	for (size_t i = 0; i < span->nr; i++) {
 		const struct event *event = &span->events[i];
 
@@ -60,6 +65,7 @@ static bool run(struct strbuf *out)
 
 	recording_finish(&rec);
 	strbuf_reset(out);
+	event_ns = UINT64_MAX;
 	assert_int_equal(data_open(&data, rec.dir, DEMANGLE_SIMPLE, NULL), 0);
 	if (argspec) {
 		arg_book_close(&data.args);
@@ -70,6 +76,7 @@ static bool run(struct strbuf *out)
 	assert_int_equal(pipeline_open(&pipe, &data, &config, NULL), 0);
 	assert_int_equal(pipeline_run(&pipe, &view, NULL), 0);
 	is_broken = pipe.broken.code;
+	begin_ns = pipe.first_ns;
 	pipeline_close(&pipe);
 	data_close(&data);
 	return is_broken;
@@ -161,6 +168,42 @@ TEST_WITH(damage_behind_good_sums, setup, teardown)
 	change_tokens(len, 0, "\x28");
 	assert_true(run(&out));
 	assert_string_equal(strbuf_str(&out), "a{ b{ b} b{ b} b{ b} a} c{ d{ d} d{ d} d{ d} c} ");
+}
+
+/* Change a byte of the first block, which its checksum tells. */
+static void break_first_block(void)
+{
+	struct strbuf file cleanup_strbuf = { 0 };
+	struct compact_head head;
+	char name[32];
+
+	read_file(&file, &head);
+	file.data[COMPACT_HEAD_BYTES] ^= 1;
+	snprintf(name, sizeof(name), "%d.cdat", TID);
+	recording_add_file(&rec, name, file.data, file.len);
+}
+
+/* If the first block is damaged, the recording begins with the next one, and not at time 0. */
+TEST_WITH(damage_of_the_first_block, setup, teardown)
+{
+	struct strbuf out cleanup_strbuf = { 0 };
+
+	recording_add_task(&rec, TID, "a{b{}b{}b{}}c{d{}d{}d{}}", 1000);
+	recording_pack(&rec, TID, 128);
+	assert_false(run(&out));
+	assert_int_equal(begin_ns, 1000);
+	break_first_block();
+	assert_true(run(&out));
+	assert_string_equal(strbuf_str(&out), "!8 c{ d{ d} d{ d} d{ d} c} ");
+	assert_int_equal(event_ns, 1080);
+	assert_int_equal(begin_ns, 1080);
+	/* A damage that only the decoder finds has the same result. */
+	recording_pack(&rec, TID, 128);
+	change_tokens(0, 1, "\x1b");
+	assert_true(run(&out));
+	assert_non_null(strstr(strbuf_str(&out), "c{ d{ d} d{ d} d{ d} c} "));
+	assert_true(event_ns >= 1000 && event_ns <= 1080);
+	assert_int_equal(begin_ns, event_ns);
 }
 
 /*
