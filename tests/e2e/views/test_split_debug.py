@@ -110,6 +110,28 @@ def test_as_plain_debug_information(tmp_path, how, source):
         assert debug_of(exe, tmp_path / "d3") == (expected, "")
 
 
+def test_relative_directory(tmp_path, monkeypatch):
+    """-ffile-prefix-map makes the compiler's directory ".". No file of the working directory is
+    taken then, but one beside the program."""
+    src = tmp_path / "src"
+    src.mkdir()
+    for name, text in TWO.items():
+        (src / name).write_text(text.replace("''", '""'))
+        # With a relative name of the object, the name of the .dwo file is relative, too.
+        flags = ["-gdwarf-5", "-gsplit-dwarf", f"-ffile-prefix-map={src}=."]
+        run("gcc", *flags, "-pg", "-O1", "-c", name, "-o", name.replace(".c", ".o"), cwd=src)
+    exe = tmp_path / "prog"
+    run("gcc", "-pg", "one.o", "two.o", "-o", exe, cwd=src)
+    monkeypatch.chdir(src)
+    _, err = debug_of(exe, tmp_path / "d")
+    assert "one.dwo' and 1 more file" in err
+    for name in ("one.dwo", "two.dwo"):
+        shutil.copy(src / name, tmp_path / name)
+    _, err = debug_of(exe, tmp_path / "d")
+    assert err == ""
+    assert 'one(point{first=3, second=4.500000}, "hello") = 107;' in lines(tmp_path / "d")
+
+
 def test_missing_file_is_said(tmp_path):
     """A missing file is reported once, by name; the rest is read."""
     exe = two_units(tmp_path)

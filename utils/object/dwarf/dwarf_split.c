@@ -484,6 +484,7 @@ bool dwarf_split_open(struct dwarf_splits *splits, Dwarf_CU *unit, Dwarf_Die *sk
 {
 	const char *name = text_of(skeleton, DW_AT_dwo_name);
 	const char *dir = text_of(skeleton, DW_AT_comp_dir);
+	bool has_dir = dir && *dir == '/';
 	const char *slash = strrchr(splits->path, '/');
 	size_t beside = slash ? slash - splits->path : 1;
 	uint64_t id = unit_id(unit, skeleton);
@@ -497,7 +498,7 @@ bool dwarf_split_open(struct dwarf_splits *splits, Dwarf_CU *unit, Dwarf_Die *sk
 	const char *base = path_base(name);
 
 	if (open_packed(split, splits, skeleton, id) ||
-	    (dir && *dir && open_file(split, splits, dir, strlen(dir), name, skeleton, id)) ||
+	    (has_dir && open_file(split, splits, dir, strlen(dir), name, skeleton, id)) ||
 	    open_file(split, splits, slash ? splits->path : ".", beside, name, skeleton, id) ||
 	    (base != name &&
 	     open_file(split, splits, slash ? splits->path : ".", beside, base, skeleton, id)))

@@ -66,7 +66,8 @@ struct dwarf_split {
 
 /*
  * Open the split unit of @unit, whose first entry is @skeleton. The unit is searched in the
- * module's package, where the compiler wrote it, and next to the module. Returns false when it was
+ * module's package, where the compiler wrote it, and next to the module. The compiler's directory
+ * is skipped if it is relative, because a reader has another one. Returns false when the unit was
  * not found. Such a unit is counted in @splits if @skeleton names its file.
  */
 bool dwarf_split_open(struct dwarf_splits *splits, Dwarf_CU *unit, Dwarf_Die *skeleton,
