@@ -463,20 +463,32 @@ static uint32_t implied_flag(enum spec_option option, bool is_negated)
 	}
 }
 
+/* Returns the actions that a spec of the option can clear. */
+static uint32_t cleared_flags(enum spec_option option)
+{
+	switch (option) {
+	case SPEC_FILTER:
+		return TRIGGER_FILTER | TRIGGER_NOTRACE;
+	case SPEC_CALLER:
+		return TRIGGER_CALLER;
+	/* -A and -R clear only what is recorded of values (argrules.c). */
+	case SPEC_ARGUMENT:
+	case SPEC_RETVAL:
+		return TRIGGER_ARG | TRIGGER_RETVAL | TRIGGER_AUTO_ARGS;
+	default:
+		return ~0U;
+	}
+}
+
 /* Add the action that the option implies (-F f). An item can prevent it (-F f@clear). */
 static void apply_option(struct parse *p, bool is_negated)
 {
 	struct trigger *trigger = &p->spec->trigger;
 
 	if (trigger->flags & TRIGGER_CLEAR) {
-		/* `-F f@clear` removes a filter; `-C f@clear` removes a caller filter. */
-		if (p->option == SPEC_FILTER)
-			p->spec->cleared &= TRIGGER_FILTER | TRIGGER_NOTRACE;
-		if (p->option == SPEC_CALLER)
-			p->spec->cleared &= TRIGGER_CALLER;
-		/* -A and -R clear only what is recorded of values (argrules.c). */
-		if (p->option == SPEC_ARGUMENT || p->option == SPEC_RETVAL)
-			p->spec->cleared &= TRIGGER_ARG | TRIGGER_RETVAL | TRIGGER_AUTO_ARGS;
+		p->spec->cleared &= cleared_flags(p->option);
+		if (!p->spec->cleared && !p->spec->ignored)
+			p->spec->ignored = "clear";
 		return;
 	}
 	if (p->option == SPEC_LOCATION && (trigger->flags & TRIGGER_HIDE)) {

@@ -204,6 +204,19 @@ TEST(test_ignored)
 	spec = parse_good(SPEC_CALLER, "f@arg1");
 	assert_string_equal(spec.ignored, "arg");
 	spec_deinit(&spec);
+	/* The options clear none of these actions. */
+	spec = parse_good(SPEC_ARGUMENT, "f@clear=depth");
+	assert_string_equal(spec.ignored, "clear");
+	assert_int_equal(spec.cleared, 0);
+	spec_deinit(&spec);
+	spec = parse_good(SPEC_FILTER, "f@clear=depth+time");
+	assert_string_equal(spec.ignored, "clear");
+	assert_int_equal(spec.cleared, 0);
+	spec_deinit(&spec);
+	spec = parse_good(SPEC_FILTER, "f@clear=depth+filter");
+	assert_null(spec.ignored);
+	assert_int_equal(spec.cleared, TRIGGER_FILTER);
+	spec_deinit(&spec);
 	spec = parse_good(SPEC_HIDE, "f@clear");
 	assert_string_equal(spec.ignored, "clear");
 	assert_int_equal(spec.trigger.flags, TRIGGER_HIDE);
