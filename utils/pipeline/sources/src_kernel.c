@@ -442,7 +442,9 @@ static int open_files(const struct source_context *context, struct source_list *
 	struct trace_data *data = context->data;
 	int ret;
 
-	/* Several threads may open pipelines of one recording (`utrail show`). */
+	/*
+	 * kernel_formats_load() changes data that all readers share, as modules.lock protects it.
+	 */
 	pthread_mutex_lock(&data->modules.lock);
 	ret = kernel_formats_load(&data->kernel, data->dir, context->broken, err);
 	pthread_mutex_unlock(&data->modules.lock);
