@@ -312,12 +312,11 @@ static void remove_stream(struct pxt_handle *handle)
 	close(place);
 }
 
-/* Ends a stream whose handle no other thread uses. */
-int pxt_shutdown(struct pxt_handle *handle)
+int pxt_shutdown(struct pxt_handle *handle, const void *address)
 {
 	int error = 0;
 
-	pxt_stop_for_good(handle, __builtin_return_address(0));
+	pxt_stop_for_good(handle, address);
 	if (handle->flusher)
 		error = pxt_flusher_end(handle);
 	remove_stream(handle);
@@ -332,5 +331,5 @@ int posix_trace_shutdown(trace_id_t trid)
 	PXT_NO_CANCEL;
 	struct pxt_handle *handle = pxt_handle_end(trid, PT_ACTIVE);
 
-	return handle ? pxt_shutdown(handle) : EINVAL;
+	return handle ? pxt_shutdown(handle, __builtin_return_address(0)) : EINVAL;
 }

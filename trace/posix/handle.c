@@ -194,6 +194,6 @@ void pxt_handles_shutdown(void)
 		}
 		pthread_mutex_unlock(&lock);
 		if (handle && !handle->nr_users)
-			pxt_shutdown(handle);
+			pxt_shutdown(handle, NULL);
 	}
 }

@@ -606,7 +606,11 @@ void pxt_handles_unlock(void);
 void pxt_handles_shutdown(void);
 
 /* create.c */
-int pxt_shutdown(struct pxt_handle *handle);
+/*
+ * Ends a stream whose handle no other thread uses. @address: where the program ends it, for the
+ * stream's last event; NULL at the end of the process
+ */
+int pxt_shutdown(struct pxt_handle *handle, const void *address);
 /* control.c */
 void pxt_stop(struct pxt_view *view, const void *address);
 /* Called when no other thread uses the handle. */

@@ -105,6 +105,24 @@ POINT(create_withlog_takes_what_was_in_the_file_away)
 	next_of(open_log(fd), POSIX_TRACE_STOP, &seen);
 }
 
+__attribute__((noinline)) static void *end_and_say_where(trace_id_t trid)
+{
+	CHECK_IS(posix_trace_shutdown(trid), 0);
+	__asm__ volatile("" ::: "memory");
+	return __extension__(void *) end_and_say_where;
+}
+
+POINT(last_stop_in_a_log_says_where_the_program_was)
+{
+	int fd = make_file();
+	char *function = end_and_say_where(make_log(fd, NULL)), *where;
+	struct seen seen;
+
+	next_of(open_log(fd), POSIX_TRACE_STOP, &seen);
+	where = seen.info.posix_prog_address;
+	CHECK(where > function - 1 && where < function + 4096);
+}
+
 POINT(shutdown_flushes_all_events_to_the_log)
 {
 	trace_event_id_t id = open_id("x");

@@ -13,7 +13,7 @@ static struct pxt_handle *shut_down[NR_HANDLES];
 static unsigned nr_shut_down;
 
 void __wrap_pxt_wake_readers(struct pxt_stream *woken);
-int __wrap_pxt_shutdown(struct pxt_handle *handle);
+int __wrap_pxt_shutdown(struct pxt_handle *handle, const void *address);
 
 void __wrap_pxt_wake_readers(struct pxt_stream *woken)
 {
@@ -21,8 +21,9 @@ void __wrap_pxt_wake_readers(struct pxt_stream *woken)
 	nr_woken++;
 }
 
-int __wrap_pxt_shutdown(struct pxt_handle *handle)
+int __wrap_pxt_shutdown(struct pxt_handle *handle, const void *address)
 {
+	assert_null(address);
 	shut_down[nr_shut_down++] = handle;
 	return 0;
 }
