@@ -209,7 +209,8 @@ static void begin_payloads(void *arg)
 	/* If a signal handler jumped out of this block, the ring would never be used again. */
 	bool is_quiet = own_quiet_begin(&mask);
 	struct thread *p = t->payloads ? t->payloads : make_writer(t);
-	struct ring *r = p ? arena_claim_ring() : NULL;
+	/* In a forked child, the free rings are the parent's until the hook has ended. */
+	struct ring *r = p && !t->leaves_ring ? arena_claim_ring() : NULL;
 
 	if (r) {
 		uint32_t index = r->index;
@@ -222,7 +223,7 @@ static void begin_payloads(void *arg)
 		/* This store also publishes the ring. */
 		atomic_store_explicit(&t->ring->payloads, index + 1, memory_order_release);
 		b->p = p;
-	} else {
+	} else if (!t->leaves_ring) {
 		t->has_no_payloads = 1;
 		atomic_fetch_add(&probe.arena->threads_without_payloads, 1);
 	}
@@ -281,7 +282,7 @@ static bool write_entry(struct thread *t, struct event_data *entry, uint64_t tim
 	struct thread *p = likely(at) ? payloads_of(t) : NULL;
 	char *data = likely(p) ? hot_reserve(p, bytes) : NULL;
 
-	/* During the wait for room the recording may have ended, or a handler may have forked. */
+	/* During the wait for room the recording may have ended. */
 	if (unlikely(!data || !t->at || !p->ring))
 		return false;
 	entry->time_ns = time_ns ? time_ns : hot_clock(t);
@@ -386,7 +387,10 @@ static bool end_declared(uint32_t event, const struct utrail_trace_place *place,
 	const uint64_t zeros = 0;
 	struct thread *t = place->owner;
 	struct thread *p = t->payloads;
-	/* If a handler has forked in between, the place belongs to the parent. */
+	/*
+	 * The recording may have ended in between. If a handler has forked, the place is private
+	 * memory.
+	 */
 	bool is_done = likely(len <= place->room && t->at && p->ring);
 
 	if (is_done) {

@@ -369,6 +369,29 @@ TEST_WITH(who_watches_is_told, setup, teardown)
 	assert_int_equal(asked[0], 0);
 }
 
+/*
+ * A signal handler interrupts the hook of a thread's first event, and forks. In the child this hook
+ * may not take a free ring, which is the parent's.
+ */
+TEST_WITH(a_fork_during_the_first_event_takes_no_ring, setup, teardown)
+{
+	struct scene *s = *state;
+	const struct arena *parents = s->pair.proc->arena;
+	uint32_t nr_free = 0;
+
+	guard_take(s->t);
+	assert_non_null(hot_reserve(s->t, sizeof(struct record)));
+	thread_after_fork();
+	assert_false(declared_record(s->t, EVENT, "x", 1));
+	assert_int_equal(s->t->has_no_payloads, 0);
+	guard_leave(s->t);
+	for (uint32_t i = 0; i < parents->nr_rings; i++)
+		nr_free += process_ring(s->pair.proc, i)->state == RING_FREE;
+	assert_int_equal(nr_free, parents->nr_rings - 1);
+	assert_int_equal(parents->threads_without_payloads, 0);
+	probe.forked = FORK_NONE;
+}
+
 /* --- declared events --- */
 
 /* No recorder answers at the pair's address. */
