@@ -66,12 +66,15 @@ static inline void hot_commit(struct thread *t, char *end)
 }
 
 /*
- * HOT, rarely. Makes a forked child report itself. Call it before you read the clock for a record,
- * so that the recorder knows the child before the time of the record.
+ * HOT, rarely. Makes a forked child report itself, and gives the child's thread its ring. Call it
+ * before you read the clock for a record, so that the recorder knows the child, and when the thread
+ * begins, before the time of the record.
  */
 static inline void hot_be_known(struct thread *t)
 {
-	if (unlikely(!t->at) && unlikely(atomic_load_explicit(&probe.forked, memory_order_relaxed)))
+	if (unlikely(!t->at) &&
+	    (unlikely(atomic_load_explicit(&probe.forked, memory_order_relaxed)) ||
+	     unlikely(t->wants_ring)))
 		ring_make_room(t, sizeof(struct record));
 }
 
