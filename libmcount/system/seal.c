@@ -41,10 +41,11 @@ static const uint16_t to_talk[] = {
 };
 
 /*
- * System calls that the probe can do without. kill(2) tells whether the recorder still runs. The
- * others read values that the user asks for.
+ * System calls that the probe can do without. kill(2) tells whether the recorder still runs, and
+ * prctl(2) whether a thread may read the counter. The others read values that the user asks for.
  */
-static const uint16_t others[] = { SYS_kill, SYS_getrusage, SYS_perf_event_open, SYS_ioctl };
+static const uint16_t others[] = { SYS_kill, SYS_getrusage, SYS_perf_event_open, SYS_ioctl,
+				   SYS_prctl };
 
 struct numbers {
 	uint8_t bits[SEAL_NUMBERS / 8];

@@ -2,10 +2,13 @@
  * A thread that forbids itself to read the time-stamp counter, which hooks need, is not recorded
  * from then on.
  */
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <sys/prctl.h>
 
 #include "cmds/record/tasks/process.h"
+#include "libmcount/system/seal.h"
 #include "tests/unit/lib/probe/pair.h"
 #include "tests/unit/lib/unit.h"
 
@@ -49,6 +52,8 @@ static void *result_of_thread(struct scene *s)
 
 TEST(the_clock_is_taken_away)
 {
+	struct sock_filter allow_all = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+	struct sock_fprog program = { 1, &allow_all };
 	struct scene s = { 0 };
 
 	pair_init(&s.pair);
@@ -69,6 +74,11 @@ TEST(the_clock_is_taken_away)
 	assert_int_equal(s.pair.proc->arena->threads_caged, 2);
 	/* A thread that may read it is recorded. */
 	assert_non_null(result_of_thread(&s));
+	/* In a sealed program, too, if its filter allows prctl(2). */
+	seal_before_filter((uint64_t)&program);
+	assert_true(atomic_load(&seal.is_on));
+	assert_non_null(result_of_thread(&s));
+	memset(&seal, 0, sizeof(seal));
 	pair_stop(&s.pair);
 	pair_close(&s.pair);
 }
