@@ -318,6 +318,7 @@ static void watch_first_thread(void)
 
 __attribute__((constructor)) static void begin(void)
 {
+	PXT_NO_CANCEL; /* a thread that is to be cancelled may call dlopen(3) */
 	int error = errno;
 
 	watch_first_thread();

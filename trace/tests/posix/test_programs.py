@@ -397,3 +397,36 @@ def test_killed_while_it_is_recorded(tmp_path):
     wait_until(lambda: is_closed(tmp_path / "log"), "the log is whole")
     assert run(analyzer, tmp_path / "log").splitlines()[-1] == "50 times tick"
     assert len(re.findall("^TASK|^FORK", (tmp_path / "data/task.txt").read_text(), re.M)) == 1
+
+
+LOADER = r"""
+#include <dlfcn.h>
+#include <pthread.h>
+
+static void *loaded;
+
+static void *load(void *path)
+{
+	pthread_cancel(pthread_self());
+	loaded = dlopen(path, RTLD_NOW);
+	pthread_testcancel();
+	return NULL;
+}
+
+int main(int argc, char *argv[])
+{
+	pthread_t thread;
+	void *result = NULL;
+
+	pthread_create(&thread, NULL, load, argv[argc - 1]);
+	pthread_join(thread, &result);
+	return !loaded || result != PTHREAD_CANCELED;
+}
+"""
+
+
+def test_loaded_by_a_thread_that_is_to_be_cancelled(tmp_path):
+    """A thread that was cancelled in the constructor would leave the dynamic linker's lock locked."""
+    (tmp_path / "loader.c").write_text(LOADER)
+    subprocess.run(["gcc", "-Wall", "-Wextra", "-Werror", tmp_path / "loader.c", "-pthread", "-o", tmp_path / "loader"], check=True)
+    run(tmp_path / "loader", LIBRARIES / "libutrail-trace.so.1")
