@@ -258,11 +258,12 @@ static void in_child(void)
 	atomic_store(&is_joining, 0);
 	was_forked = true;
 	pxt_inside_in_child();
-	pxt_view_in_child();
 	pxt_flushers_in_child();
 	watch_thread();
+	/* Without a registry no thread is in a view. */
 	if (registry == &unknown || registry == &none)
 		return;
+	pxt_view_in_child();
 	map_attached(registry);
 	for (unsigned int nr = 0; nr < TRACE_SYS_MAX; nr++) {
 		struct pxt_view *view = &pxt_process.views[nr];
