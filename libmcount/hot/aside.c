@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "libmcount/system/arena.h"
 #include "libmcount/values/emit.h"
 #include "libmcount/hot/frames.h"
 #include "libmcount/hot/guard.h"
@@ -204,6 +205,15 @@ static bool empty_at(struct thread *t, const char *at)
 	return is_done;
 }
 
+/* SLOW, at the end of a hook, which in a forked child may have gone on with private memory. */
+static void leave_kept_ring(struct thread *t)
+{
+	if (likely(!t->leaves_ring))
+		return;
+	thread_leave_ring(t);
+	arena_forget_kept();
+}
+
 /*
  * aside_flush() needs no slow_call(), since libc's syscall() touches no vector register. A
  * handler's stack may be too small for a slow_call().
@@ -217,8 +227,7 @@ void aside_flush(struct thread *t)
 	if (unlikely(!t->aside))
 		t->has_aside_records = 0;
 	guard_barrier();
-	if (unlikely(t->leaves_ring))
-		thread_leave_ring(t);
+	leave_kept_ring(t);
 	aside = t->aside;
 	if (unlikely(!aside))
 		return;
@@ -226,8 +235,7 @@ void aside_flush(struct thread *t)
 	while (!empty_at(t, move_records(t, aside_memory(aside))) || t->has_aside_records)
 		;
 	/* A handler may have forked during the move. */
-	if (unlikely(t->leaves_ring))
-		thread_leave_ring(t);
+	leave_kept_ring(t);
 	note_lost_inside(t, atomic_exchange(&aside->ring->lost, 0));
 	if (t->ring)
 		atomic_fetch_add(&t->ring->too_deep, atomic_exchange(&aside->ring->too_deep, 0));
@@ -238,8 +246,7 @@ void aside_give_up(struct thread *t)
 {
 	struct thread *aside = t->aside;
 
-	if (t->leaves_ring)
-		thread_leave_ring(t);
+	leave_kept_ring(t);
 	if (!aside)
 		return;
 	planned_end_estimate(aside);
