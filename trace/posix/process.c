@@ -311,10 +311,9 @@ static void join_if_traced(void)
 
 static void watch_first_thread(void)
 {
-	if (syscall(SYS_gettid) != getpid())
-		return;
 	has_first_thread = pthread_key_create(&first_thread, first_thread_ends) == 0;
-	watch_thread();
+	if (syscall(SYS_gettid) == getpid())
+		watch_thread();
 }
 
 __attribute__((constructor)) static void begin(void)
