@@ -289,7 +289,8 @@ struct pxt_stream *pxt_place_map_stream(int place, unsigned int number, size_t *
 /*
  * Allocates the memory of a file. If a signal is pending, tmpfs of older kernels gives all of the
  * memory back and returns EINTR. Signals are blocked, since a timer of the program may interrupt
- * each attempt. The C library does not block its own signals, so EINTR is still possible.
+ * each attempt. The C library does not block its own signals, so EINTR is still possible. SIGSYS is
+ * not blocked: a sandbox may make fallocate(2) in the handler of this signal.
  */
 static int allocate_file(int fd, size_t bytes)
 {
@@ -297,6 +298,7 @@ static int allocate_file(int fd, size_t bytes)
 	int error;
 
 	sigfillset(&all);
+	sigdelset(&all, SIGSYS);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	do
 		error = posix_fallocate(fd, 0, (off_t)bytes);

@@ -18,7 +18,8 @@ static mode_t made_mode;
 static unsigned nr_flocks;
 /* @nr_interrupted: the number of next allocations that a signal interrupts */
 static unsigned nr_interrupted, nr_allocated;
-static bool was_blocked;
+static bool was_blocked, was_sigsys_blocked;
+static bool has_no_fallocate; /* the file system lacks fallocate(2), and libc would write zeros */
 
 int __real_mkdirat(int dir, const char *path, mode_t mode);
 int __wrap_mkdirat(int dir, const char *path, mode_t mode);
@@ -55,9 +56,15 @@ int __wrap_posix_fallocate(int fd, off_t at, off_t len)
 
 	pthread_sigmask(SIG_SETMASK, NULL, &blocked);
 	was_blocked = sigismember(&blocked, SIGALRM) == 1;
+	was_sigsys_blocked = sigismember(&blocked, SIGSYS) == 1;
 	if (nr_allocated++ < nr_interrupted)
 		return EINTR;
-	return fallocate(fd, 0, at, len) < 0 ? errno : 0;
+	if (fallocate(fd, 0, at, len) == 0)
+		return 0;
+	has_no_fallocate = errno == EOPNOTSUPP;
+	if (!has_no_fallocate)
+		return errno;
+	return ftruncate(fd, at + len) < 0 ? errno : 0;
 }
 
 int __wrap_posix_fallocate64(int fd, off_t at, off_t len)
@@ -344,9 +351,11 @@ TEST_WITH(a_new_file_replaces_an_old_one_and_has_its_memory, begin, finish)
 	assert_int_equal(fstatat(place, "x", &st, 0), 0);
 	assert_int_equal(st.st_size, 8192);
 	assert_int_equal(st.st_mode & 0777, 0600);
-	assert_true(st.st_blocks * 512 >= 8192);
 	munmap(memory, 8192);
 	assert_int_equal(next_fd(), free_fd);
+	if (has_no_fallocate)
+		skip_because("this file system allocates no memory at once");
+	assert_true(st.st_blocks * 512 >= 8192);
 }
 
 TEST_WITH(a_signal_does_not_keep_a_file_from_being_made, begin, finish)
@@ -361,6 +370,7 @@ TEST_WITH(a_signal_does_not_keep_a_file_from_being_made, begin, finish)
 	assert_int_equal(error, 0);
 	assert_int_equal(nr_allocated, 4);
 	assert_true(was_blocked);
+	assert_false(was_sigsys_blocked);
 	pthread_sigmask(SIG_SETMASK, NULL, &blocked);
 	assert_int_equal(sigismember(&blocked, SIGALRM), 0);
 	munmap(memory, 8192);
