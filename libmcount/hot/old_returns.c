@@ -9,7 +9,7 @@
 /*
  * @slot is BEING_WRITTEN while a thread writes @ret, so that no reader takes @ret for the address
  * of another slot, and no other thread writes to this place. If a signal handler jumps out of the
- * writer, the place stays unused.
+ * writer, or a child is forked meanwhile, the place stays unused.
  */
 #define BEING_WRITTEN 1
 

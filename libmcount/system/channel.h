@@ -12,8 +12,8 @@
 /*
  * COLD or SLOW. Conversations need only system calls: they take no lock of libc, allocate nothing,
  * and have no cancellation point. Any failure means "no recorder". A wait ends when no message has
- * come for ten seconds, or later if signals interrupt it seldom. Messages that say that the
- * recorder is at work prolong the wait, to about ten minutes at most.
+ * come for ten seconds. If signals interrupt it, it may last up to 100 seconds. Messages that say
+ * that the recorder is at work prolong the wait, to about ten minutes at most.
  *
  * @seq: the number of the last message that was sent
  * @fds: descriptors of the answer, -1 where there is none; channel_close() closes them

@@ -367,8 +367,8 @@ void fault_forget_mask(void)
 /*
  * Functions that change this thread's signal mask, or that run handlers with another mask. So do
  * siglongjmp(3), setcontext(3) and swapcontext(3) (longjmp.c, contexts.c). Other functions are not
- * noticed: ppoll(2), pselect(2), epoll_pwait(2), sigpause(3), sigblock(3). Some of them may be
- * called between fork and exec, where dlsym(3) might wait for ever.
+ * noticed: ppoll(2), pselect(2), epoll_pwait(2), sigpause(3), sigblock(3), sigsetmask(3). Some of
+ * them may be called between fork and exec, where dlsym(3) might wait for ever.
  */
 #define INTERPOSE_MASK(type, name, params, args)             \
 	EXPORTED type name params;                           \
