@@ -4,6 +4,8 @@
  */
 #include "utils/object/dwarf/dwarf_type.h"
 
+#include <string.h>
+
 #define NESTING_MAX 64
 #define EIGHTBYTE   8U
 
@@ -85,6 +87,37 @@ static void classify_members(struct dwarf_loader *loader, Dwarf_Die *die, uint32
 }
 
 /*
+ * True when the array has no bound, as only the last member of a struct may have none (a flexible
+ * array member).
+ */
+static bool is_flexible(struct dwarf_loader *loader, Dwarf_Die *array)
+{
+	Dwarf_Die range;
+
+	if (!dwarf_first(loader, array, &range))
+		return false;
+	while (dwarf_tag(&range) != DW_TAG_subrange_type) {
+		if (!dwarf_next(loader, &range))
+			return false;
+	}
+	return !dwarf_hasattr_integrate(&range, DW_AT_count) &&
+	       !dwarf_hasattr_integrate(&range, DW_AT_upper_bound);
+}
+
+/* True when gcc has compiled the code of @die from C: "GNU C17 12.2.0 ...". */
+static bool is_gnu_c(Dwarf_Die *die)
+{
+	Dwarf_Die unit;
+	Dwarf_Attribute attr;
+	const char *producer = dwarf_diecu(die, &unit, NULL, NULL)
+				       ? dwarf_formstring(dwarf_attr(&unit, DW_AT_producer, &attr))
+				       : NULL;
+
+	return producer && strncmp(producer, "GNU C", 5) == 0 && producer[5] >= '0' &&
+	       producer[5] <= '9';
+}
+
+/*
  * Classify the elements of an array. An array of more than 16 elements gets no classes: it does not
  * fit into the 16 bytes that count.
  */
@@ -93,6 +126,15 @@ static void classify_array(struct dwarf_loader *loader, Dwarf_Die *die, uint32_t
 {
 	Dwarf_Die element;
 	uint32_t nr = dwarf_array_elements(loader, die, 16);
+
+	/*
+	 * A struct with a flexible array member is passed in memory by clang, and by gcc in C++.
+	 * gcc passes it in registers in C. The psABI has no rule for it.
+	 */
+	if (is_flexible(loader, die) && !is_gnu_c(die)) {
+		classes[0] = DWARF_CLASS_MEMORY;
+		return;
+	}
 
 	if (!dwarf_type_die(die, &element) || !dwarf_peel(&element))
 		return;
