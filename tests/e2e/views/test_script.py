@@ -500,7 +500,7 @@ def test_many_batches(workdir, language):
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_name_is_no_list_of_names(workdir, language):
     utrail("record", "-d", "data", build(program("plain"), PG))
-    err = utrail("script", "-S", write(f"s.{language}", "UFTRACE_FUNCS = 'main'\n"), "-d", "data").must(1).err
+    err = utrail("script", "-S", write(f"s.{language}", "UFTRACE_FUNCS = 'main'\n"), "-d", "data").must(255).err
     assert "is no list of strings" in err
 
 
