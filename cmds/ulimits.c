@@ -74,6 +74,16 @@ int run_with_stack(int (*fn)(int argc, char **argv), int argc, char **argv)
 	return call.result;
 }
 
+/* The least number of descriptors that a process needs to connect to the recorder. */
+#define FILES_LEAST 24
+
+bool limit_has_few_files(void)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < FILES_LEAST;
+}
+
 const char *limit_behind(int code)
 {
 	static char text[80];

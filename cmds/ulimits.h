@@ -5,6 +5,8 @@
 #ifndef UTRAIL_CMDS_ULIMITS_H
 #define UTRAIL_CMDS_ULIMITS_H
 
+#include <stdbool.h>
+
 /*
  * Returns the value of fn(argc, argv). If the user's limit on the stack is below 8 MB, runs the
  * function on a stack of 8 MB, if there is enough memory. Threads that start later have a stack of
@@ -18,5 +20,8 @@ int run_with_stack(int (*fn)(int argc, char **argv), int argc, char **argv);
  * ulimit -n is 20". Returns "" when no limit causes it. The text is valid until the next call.
  */
 const char *limit_behind(int code);
+
+/* True when the limit on descriptors is too low for a process to connect to a recorder. */
+bool limit_has_few_files(void);
 
 #endif

@@ -167,17 +167,13 @@ static void warn_about_limits(const struct run *run, const struct recorder *rec)
 		    limit_behind(-code));
 }
 
-/* The least number of descriptors that a process needs to connect to the recorder. */
-#define FILES_LEAST 24
-
 /*
  * Warns that no process has connected to the recorder: the loader did not preload the probe. The
  * program has run normally.
  */
 static void warn_that_nobody_came(const struct run *run, int status)
 {
-	struct rlimit limit;
-	bool are_few = getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < FILES_LEAST;
+	bool are_few = limit_has_few_files();
 
 	msg_warn(&run->opts->msg,
 		 "cannot trace '%s': %s%s; it ran untraced and ended with status %d",
@@ -620,6 +616,9 @@ static void warn_about_nothing(const struct run *run, const struct recorder *rec
 			 "nothing was recorded: no Python function was called, or audit hooks or "
 			 "debuggers came first, or this is no CPython from 3.9 to 3.13, or one "
 			 "without the GIL");
+	else if (limit_has_few_files())
+		msg_warn(&run->opts->msg, "nothing was recorded: %s%s", subject_of_limit(EMFILE),
+			 limit_behind(-EMFILE));
 	else
 		msg_warn(&run->opts->msg,
 			 "nothing was recorded: the program made no call that can be seen");
