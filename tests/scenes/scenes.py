@@ -54,6 +54,8 @@ TREE = HERE.parents[1]
 TRANSCRIPTS = HERE / "transcripts"
 # Longer texts are cut to their first lines, with a checksum.
 LINES_MAX = 60
+# The numbers of epoll_wait(2) and epoll_pwait(2) on x86_64.
+EPOLL_WAITS = ("232", "281")
 # The version's line also names the features of the build.
 VERSION = r"utrail v\S+ \( .* \)"
 
@@ -192,7 +194,8 @@ class Served:
             words = Path(f"/proc/{recorder.pid}/syscall").read_text().split()
         except OSError:
             return False
-        return len(words) > 4 and 10 <= int(words[4], 16) <= 1000
+        # Other system calls have other things at this place, such as mmap(2) its flags.
+        return len(words) > 4 and words[0] in EPOLL_WAITS and 10 <= int(words[4], 16) <= 1000
 
     def attach(self, command):
         """Start a recorder for the program that runs, and wait until it records."""
