@@ -50,11 +50,26 @@ static void *result_of_thread(struct scene *s)
 	return result;
 }
 
+/*
+ * A thread that is made now may not read the counter, either. The runtime of a sanitizer reads it
+ * in each new thread, so there is no such thread then. Returns the number of threads.
+ */
+static unsigned check_new_thread(struct scene *s)
+{
+#ifdef __SANITIZE_ADDRESS__
+	return 0;
+#else
+	assert_null(result_of_thread(s));
+	return 1;
+#endif
+}
+
 TEST(the_clock_is_taken_away)
 {
 	struct sock_filter allow_all = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
 	struct sock_fprog program = { 1, &allow_all };
 	struct scene s = { 0 };
+	unsigned nr_new;
 
 	pair_init(&s.pair);
 	pair_open(&s.pair);
@@ -67,11 +82,10 @@ TEST(the_clock_is_taken_away)
 	prctl(PR_SET_KEEPCAPS, 0);
 	assert_true(is_recorded(&s));
 	prctl(PR_SET_TSC, PR_TSC_SIGSEGV);
-	/* A thread that is made now may not read the counter, either. */
-	assert_null(result_of_thread(&s));
+	nr_new = check_new_thread(&s);
 	prctl(PR_SET_TSC, PR_TSC_ENABLE);
 	assert_false(is_recorded(&s));
-	assert_int_equal(s.pair.proc->arena->threads_caged, 2);
+	assert_int_equal(s.pair.proc->arena->threads_caged, 1 + nr_new);
 	/* A thread that may read it is recorded. */
 	assert_non_null(result_of_thread(&s));
 	/* In a sealed program, too, if its filter allows prctl(2). */
