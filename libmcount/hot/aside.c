@@ -3,7 +3,6 @@
 
 #include <errno.h>
 
-#include "libmcount/system/arena.h"
 #include "libmcount/values/emit.h"
 #include "libmcount/hot/frames.h"
 #include "libmcount/hot/guard.h"
@@ -205,15 +204,6 @@ static bool empty_at(struct thread *t, const char *at)
 	return is_done;
 }
 
-/* SLOW, at the end of a hook, which in a forked child may have gone on with private memory. */
-static void leave_kept_ring(struct thread *t)
-{
-	if (likely(!t->leaves_ring))
-		return;
-	thread_leave_ring(t);
-	arena_forget_kept();
-}
-
 /*
  * aside_flush() needs no slow_call(), since libc's syscall() touches no vector register. A
  * handler's stack may be too small for a slow_call().
@@ -227,7 +217,8 @@ void aside_flush(struct thread *t)
 	if (unlikely(!t->aside))
 		t->has_aside_records = 0;
 	guard_barrier();
-	leave_kept_ring(t);
+	if (unlikely(t->leaves_ring))
+		thread_leave_ring(t);
 	aside = t->aside;
 	if (unlikely(!aside))
 		return;
@@ -235,7 +226,8 @@ void aside_flush(struct thread *t)
 	while (!empty_at(t, move_records(t, aside_memory(aside))) || t->has_aside_records)
 		;
 	/* A handler may have forked during the move. */
-	leave_kept_ring(t);
+	if (unlikely(t->leaves_ring))
+		thread_leave_ring(t);
 	note_lost_inside(t, atomic_exchange(&aside->ring->lost, 0));
 	if (t->ring)
 		atomic_fetch_add(&t->ring->too_deep, atomic_exchange(&aside->ring->too_deep, 0));
@@ -246,7 +238,8 @@ void aside_give_up(struct thread *t)
 {
 	struct thread *aside = t->aside;
 
-	leave_kept_ring(t);
+	if (t->leaves_ring)
+		thread_leave_ring(t);
 	if (!aside)
 		return;
 	planned_end_estimate(aside);

@@ -104,11 +104,6 @@ void arena_replace_ring(struct ring *ring)
 	atomic_store(&ring->tail, atomic_load(&ring->head));
 }
 
-void arena_forget_kept(void)
-{
-	keeps_rings = false;
-}
-
 void arena_drop(void)
 {
 	struct arena *a = probe.arena;

@@ -27,10 +27,4 @@ struct ring *arena_claim_ring(void);
  */
 void arena_replace_ring(struct ring *ring);
 
-/*
- * SLOW, in a forked child, when that hook has ended. The next arena_adopt() unmaps the parent's
- * rings.
- */
-void arena_forget_kept(void);
-
 #endif

@@ -166,34 +166,3 @@ TEST(another_arena_takes_its_place)
 	close(first);
 	close(second);
 }
-
-/* True when a ring of the former arena stays mapped, for a hook that a fork has interrupted. */
-static bool is_kept(bool has_ended)
-{
-	struct arena header = good();
-	int first = make(&header, BYTES);
-	int second = make(&header, BYTES);
-	struct ring *ring;
-	bool is;
-
-	assert_true(arena_adopt(first));
-	ring = arena_claim_ring();
-	assert_non_null(ring);
-	arena_replace_ring(ring);
-	if (has_ended)
-		arena_forget_kept();
-	assert_true(arena_adopt(second));
-	is = msync(ring, RING_PAGE, MS_ASYNC) == 0;
-	if (is)
-		munmap(ring, ring_stride(NR_SEGMENTS, RING_PAGE));
-	arena_drop();
-	close(first);
-	close(second);
-	return is;
-}
-
-TEST(a_ring_is_kept_until_the_hook_has_ended)
-{
-	assert_true(is_kept(false));
-	assert_false(is_kept(true));
-}
