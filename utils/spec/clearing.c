@@ -40,12 +40,20 @@ static uint32_t actions_of(const struct spec *spec)
 }
 
 /*
- * Returns the actions that depend on @spec, which adds, clears, or replaces them. They may be those
- * of earlier specs, too.
+ * Returns the actions of spec @index, and those of earlier specs that it clears or replaces.
+ * Earlier specs that are gone do not count.
  */
-static uint32_t touched_by(const struct spec *spec)
+static uint32_t touched_by(const struct filters *filters, const bool *gone, size_t index)
 {
-	return actions_of(spec) | spec->cleared | filters_replaced_by(spec->trigger.flags);
+	const struct spec *spec = &filters->entries[index].spec;
+	uint32_t others = spec->cleared | filters_replaced_by(spec->trigger.flags);
+	uint32_t touched = actions_of(spec);
+
+	for (size_t i = 0; i < index; i++) {
+		if (!gone[i])
+			touched |= others & actions_of(&filters->entries[i].spec);
+	}
+	return touched;
 }
 
 static bool has_same_pattern(const struct spec *a, const struct spec *b)
@@ -59,10 +67,10 @@ static bool has_same_pattern(const struct spec *a, const struct spec *b)
  * True when a later spec clears all actions of spec @index, and all actions that spec @index clears
  * or replaces. Otherwise these actions of earlier specs would be back.
  */
-static bool is_taken_away(const struct filters *filters, size_t index)
+static bool is_taken_away(const struct filters *filters, const bool *gone, size_t index)
 {
 	const struct spec *spec = &filters->entries[index].spec;
-	uint32_t touched = touched_by(spec);
+	uint32_t touched = touched_by(filters, gone, index);
 
 	for (size_t i = index + 1; i < filters->nr; i++) {
 		const struct spec *later = &filters->entries[i].spec;
@@ -111,7 +119,7 @@ bool *clearing_find_gone(const struct filters *filters)
 	bool *gone = calloc(filters->nr + 1, sizeof(*gone));
 
 	for (size_t i = 0; gone && i < filters->nr; i++)
-		gone[i] = is_taken_away(filters, i);
+		gone[i] = is_taken_away(filters, gone, i);
 	for (size_t i = 0; gone && i < filters->nr; i++)
 		gone[i] |= is_idle(filters, gone, i);
 	return gone;

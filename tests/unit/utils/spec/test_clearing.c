@@ -43,8 +43,9 @@ TEST(test_texts)
 		/* A spec that clears is dropped, too, when a later one clears as much. */
 		{ NULL, "b@depth=2,clear;b@depth=3,clear", NULL, "b@depth=3,clear" },
 		{ NULL, "^b@time=1;b@clear;b@clear", NULL, "^b@time=1;b@clear" },
-		{ NULL, "^b@time=1;b@clear;b@clear=time", NULL, "^b@time=1;b@clear;b@clear=time" },
+		{ NULL, "^b@time=1;b@clear;b@clear=time", NULL, "^b@time=1;b@clear=time" },
 		/* The second spec must go on replacing the action of "^b". */
+		{ NULL, "b@filter;b@clear=filter", NULL, NULL },
 		{ NULL, "^b@notrace;b@filter;b@clear=filter", NULL,
 		  "^b@notrace;b@filter;b@clear=filter" },
 		{ NULL, "^b@notrace;b@filter;b@clear=filter+notrace", NULL,
