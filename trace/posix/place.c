@@ -299,7 +299,7 @@ static int allocate_file(int fd, size_t bytes)
 
 	sigfillset(&all);
 	sigdelset(&all, SIGSYS);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
+	pthread_sigmask(SIG_BLOCK, &all, &before);
 	do
 		error = posix_fallocate(fd, 0, (off_t)bytes);
 	while (error == EINTR);

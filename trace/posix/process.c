@@ -338,6 +338,10 @@ __attribute__((destructor)) static void end(void)
 	char name[64];
 	int place, lock;
 
+	/* This copy of the library may belong to a plugin that is unloaded. */
+	if (has_first_thread)
+		pthread_key_delete(first_thread);
+	has_first_thread = false;
 	if (registry == &unknown || registry == &none ||
 	    atomic_load(&pxt_process.pid) != (uint32_t)getpid())
 		return;
