@@ -147,16 +147,18 @@ static int wait_for_answer(int fd, int timeout_ms)
 {
 	struct pollfd wait = { .fd = fd, .events = POLLIN };
 	const uint64_t end_ns = clock_now_ns(CLOCK_MONOTONIC) + timeout_ms * NSEC_PER_MSEC;
-	int ret;
 
-	while ((ret = poll(&wait, 1, timeout_ms)) < 0 && errno == EINTR) {
+	while (!ask_is_ended || !ask_is_ended()) {
+		int ret = poll(&wait, 1, timeout_ms);
+
+		if (ret >= 0 || errno != EINTR)
+			return ret == 0 ? -ETIMEDOUT : 0;
+
 		uint64_t now_ns = clock_now_ns(CLOCK_MONOTONIC);
 
-		if (ask_is_ended && ask_is_ended())
-			return -EPIPE;
 		timeout_ms = now_ns < end_ns ? (int)((end_ns - now_ns) / NSEC_PER_MSEC) : 0;
 	}
-	return ret == 0 ? -ETIMEDOUT : 0;
+	return -EPIPE;
 }
 
 /* Sends a request, and reads the answer, which must come within @timeout_ms. */

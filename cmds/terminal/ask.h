@@ -23,8 +23,8 @@ struct recorder_name {
 };
 
 /*
- * End a wait for an answer, with -EPIPE, when @is_ended returns true after a signal. Other signals
- * do not end a wait. NULL: no signal does.
+ * End a wait for an answer, with -EPIPE, when @is_ended returns true. It is called before the wait
+ * and after each signal. NULL: no signal ends a wait.
  */
 void ask_end_when(bool (*is_ended)(void));
 
