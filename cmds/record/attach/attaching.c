@@ -210,14 +210,19 @@ int attaching_find_codes(struct attaching *a, enum attach_step step, struct uft_
 
 int attaching_stop_all(struct attaching *a, struct uft_err *err)
 {
-	int ret = attached_stop(&a->w, err);
+	/* The error of an attempt does not count if a later one succeeds. */
+	struct uft_err why = { 0 };
+	int ret = attached_stop(&a->w, &why);
 
 	for (int i = 1; i < STOP_TRIES && ret == -EBUSY; i++) {
-		ret = callable_thread_stop(&a->w, &a->maps, &a->thread, err);
+		ret = callable_thread_stop(&a->w, &a->maps, &a->thread, &why);
 		if (ret == 0)
-			ret = attached_stop(&a->w, err);
+			ret = attached_stop(&a->w, &why);
 	}
-	if (ret < 0)
+	if (ret < 0) {
 		a->thread = NULL;
+		if (why.code)
+			err_set(err, ret, "%s", why.text);
+	}
 	return ret;
 }
