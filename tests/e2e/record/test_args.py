@@ -463,15 +463,16 @@ def test_fields_of_structs(tmp_path, compiler, opt, dwarf):
         assert result in lines[at + 1:], want
 
 
-@pytest.mark.parametrize("compiler, opt, dwarf", DEBUG_VARIANTS)
+@pytest.mark.parametrize("compiler, opt, dwarf", [*DEBUG_VARIANTS, ("g++", "-O2", "5"), ("clang++", "-O0", "5")])
 def test_structs_without_a_bound(tmp_path, compiler, opt, dwarf):
-    """gcc passes a struct with a flexible array member in registers, and clang in memory."""
+    """gcc passes a struct with a flexible array member in registers in C; g++ and clang in memory."""
     exe = build(tmp_path, "tailed.c", "-pg", f"-gdwarf-{dwarf}", opt, compiler=compiler)
     data = tmp_path / "data"
     utrail("record", "--no-event", "--no-libcall", "-d", data, "-a", exe).must()
     lines = normal(replay(data, "--no-merge"))
     for call in ("take_tailed(tailed{nr=3}, 4) {", "} = tailed{nr=3}; /* take_tailed */", "take_bounded(bounded{nr=5}, 6) {",
-                 "} = bounded{nr=5}; /* take_bounded */", "take_outer(outer{before=7, inner={nr=8}}, 9) {", "} = 17; /* take_outer */"):
+                 "} = bounded{nr=5}; /* take_bounded */", "take_outer(outer{before=7, inner={nr=8}}, 9) {", "} = 17; /* take_outer */",
+                 "take_wide(wide{a=10, b=11}, 12) {", "} = wide{a=10, b=11}; /* take_wide */"):
         assert call in lines
 
 

@@ -4,8 +4,6 @@
  */
 #include "utils/object/dwarf/dwarf_type.h"
 
-#include <string.h>
-
 #define NESTING_MAX 64
 #define EIGHTBYTE   8U
 
@@ -104,19 +102,6 @@ static bool is_flexible(struct dwarf_loader *loader, Dwarf_Die *array)
 	       !dwarf_hasattr_integrate(&range, DW_AT_upper_bound);
 }
 
-/* True when gcc has compiled the code of @die from C: "GNU C17 12.2.0 ...". */
-static bool is_gnu_c(Dwarf_Die *die)
-{
-	Dwarf_Die unit;
-	Dwarf_Attribute attr;
-	const char *producer = dwarf_diecu(die, &unit, NULL, NULL)
-				       ? dwarf_formstring(dwarf_attr(&unit, DW_AT_producer, &attr))
-				       : NULL;
-
-	return producer && strncmp(producer, "GNU C", 5) == 0 && producer[5] >= '0' &&
-	       producer[5] <= '9';
-}
-
 /*
  * Classify the elements of an array. An array of more than 16 elements gets no classes: it does not
  * fit into the 16 bytes that count.
@@ -126,15 +111,6 @@ static void classify_array(struct dwarf_loader *loader, Dwarf_Die *die, uint32_t
 {
 	Dwarf_Die element;
 	uint32_t nr = dwarf_array_elements(loader, die, 16);
-
-	/*
-	 * A struct with a flexible array member is passed in memory by clang, and by gcc in C++.
-	 * gcc passes it in registers in C. The psABI has no rule for it.
-	 */
-	if (is_flexible(loader, die) && !is_gnu_c(die)) {
-		classes[0] = DWARF_CLASS_MEMORY;
-		return;
-	}
 
 	if (!dwarf_type_die(die, &element) || !dwarf_peel(&element))
 		return;
@@ -149,7 +125,18 @@ static void classify(struct dwarf_loader *loader, Dwarf_Die *die, uint32_t offse
 {
 	Dwarf_Die type = *die;
 
-	if (nesting > NESTING_MAX || offset >= 2 * EIGHTBYTE || !dwarf_peel(&type))
+	if (nesting > NESTING_MAX || !dwarf_peel(&type))
+		return;
+	/*
+	 * A struct with a flexible array member is passed in memory by clang, and by gcc in C++.
+	 * gcc passes it in registers in C. The psABI has no rule for it.
+	 */
+	if (dwarf_tag(&type) == DW_TAG_array_type && !loader->is_gnu_c &&
+	    is_flexible(loader, &type)) {
+		classes[0] = DWARF_CLASS_MEMORY;
+		return;
+	}
+	if (offset >= 2 * EIGHTBYTE)
 		return;
 
 	uint32_t bytes = dwarf_byte_size(&type);

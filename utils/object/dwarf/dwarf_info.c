@@ -270,6 +270,16 @@ static void give_room(struct dwarf_loader *loader, uint64_t bytes)
 	loader->text_bytes += TEXT_PER_BYTE * bytes;
 }
 
+/* True when gcc has compiled @unit from C: "GNU C17 12.2.0 ...", "GNU C 4.8.5 ...". */
+static bool is_gnu_c(Dwarf_Die *unit)
+{
+	Dwarf_Attribute attr;
+	const char *producer = dwarf_formstring(dwarf_attr(unit, DW_AT_producer, &attr));
+
+	return producer && strncmp(producer, "GNU C", 5) == 0 &&
+	       (producer[5] == ' ' || (producer[5] >= '0' && producer[5] <= '9'));
+}
+
 /* Load the part of a unit that is in another file than its @skeleton. */
 static void load_split(struct dwarf_loader *loader, struct dwarf_splits *splits, Dwarf_CU *unit,
 		       Dwarf_Die *skeleton)
@@ -281,6 +291,7 @@ static void load_split(struct dwarf_loader *loader, struct dwarf_splits *splits,
 	forget_places(loader);
 	give_room(loader, split.info_bytes);
 	loader->skeleton = skeleton;
+	loader->is_gnu_c = is_gnu_c(&split.die);
 	walk_entries(loader, &split.die, 0);
 	loader->skeleton = NULL;
 	forget_places(loader);
@@ -295,6 +306,7 @@ static void load_units(struct dwarf_loader *loader, struct dwarf_splits *splits,
 
 	while (!loader->oom && !loader->is_too_much &&
 	       dwarf_get_units(dwarf, cu, &cu, NULL, &type, &die, NULL) == 0) {
+		loader->is_gnu_c = is_gnu_c(&die);
 		if (type == DW_UT_compile)
 			walk_entries(loader, &die, 0);
 		if (type == DW_UT_skeleton)

@@ -18,6 +18,7 @@
  * @types: the types of structs, by the same places; on the heap
  * @boxed: keys of structs with containers or strings in them
  * @skeleton: the skeleton of the split unit that is read; NULL: the unit is not split
+ * @is_gnu_c: gcc has compiled the unit that is read from C
  * @nesting: nesting of the struct that is being defined
  * @shapeless: above 0, no shapes are made: they would need the struct that is being defined
  * @steps, @text_bytes: entries that may still be read, and bytes of names that may be kept
@@ -33,6 +34,7 @@ struct dwarf_loader {
 	struct intmap types;
 	struct strmap boxed;
 	Dwarf_Die *skeleton;
+	bool is_gnu_c;
 	unsigned nesting;
 	unsigned shapeless;
 	uint64_t base; /* base of the module (elf_file.h) */

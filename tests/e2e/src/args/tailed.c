@@ -16,6 +16,13 @@ struct bounded {
 	int tail[0];
 };
 
+/* The members before the array fill two registers. */
+struct wide {
+	long a;
+	long b;
+	char tail[];
+};
+
 struct outer {
 	int before;
 	struct tailed inner;
@@ -31,6 +38,11 @@ KEPT struct bounded take_bounded(struct bounded b, int n)
 	return b;
 }
 
+KEPT struct wide take_wide(struct wide w, int n)
+{
+	return w;
+}
+
 KEPT int take_outer(struct outer o, int n)
 {
 	return o.inner.nr + n;
@@ -40,5 +52,6 @@ int main(void)
 {
 	take_tailed((struct tailed){ 3 }, 4);
 	take_bounded((struct bounded){ 5 }, 6);
+	take_wide((struct wide){ 10, 11 }, 12);
 	return take_outer((struct outer){ 7, { 8 } }, 9) != 17;
 }
