@@ -21,7 +21,8 @@ CHANCE = [
     (r"\[ *\d+\] \|", "[P] |"),
     (r"^(T T) \d+ #*$", r"\1 N"),  # lines of a histogram
     (r"\d+ (linux:schedule)", r"N \1"),
-    (r" : [ |]*", " : "),  # lines of a graph; those of the scheduler may be beside them
+    # Lines of a graph. Those of the scheduler may be beside them, or end the line of their parent.
+    (r" : [ |]*(\+-)?", " : "),
 ]
 
 
