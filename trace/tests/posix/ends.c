@@ -1,6 +1,7 @@
 /*
  * Conformance: at any end of a process its streams are shut down, and its log is complete. While
- * the process runs, no other process touches them.
+ * the process runs, no other process touches them. The file is long because its points share one
+ * subject and their helpers.
  */
 #include <dirent.h>
 #include <fcntl.h>

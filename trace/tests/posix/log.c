@@ -1,4 +1,7 @@
-/* Conformance: logs, made with streams and read later. */
+/*
+ * Conformance: logs, made with streams and read later. The file is long because its points share
+ * one subject and their helpers.
+ */
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
