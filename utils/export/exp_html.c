@@ -337,21 +337,6 @@ static int put_texts(struct html *html, struct sink *sink)
 	return ret;
 }
 
-/*
- * Returns the time of the first record, from which time ranges are counted. Events may be earlier.
- */
-static uint64_t first_record_ns(const struct pipeline *pipe)
-{
-	uint64_t first_ns = UINT64_MAX;
-
-	/* A file with only losses has no time. */
-	for (size_t i = 0; i < pipe->data->nr_tasks; i++) {
-		if (pipe->data->tasks[i].first_ns)
-			first_ns = MIN(first_ns, pipe->data->tasks[i].first_ns);
-	}
-	return first_ns == UINT64_MAX ? pipe->first_ns : first_ns;
-}
-
 static void add_kinds(const struct html *html, struct strbuf *meta)
 {
 	strbuf_addstr(meta, "],\n\"kinds\":[");
@@ -387,7 +372,7 @@ static int put_meta(struct export *ex, struct uft_err *err)
 		strbuf_addf(&meta, ",\n\"lost\":%llu", (unsigned long long)html->nr_lost);
 	strbuf_addf(&meta, ",\n\"base\":\"%llu\",\"zero\":%llu,\"tasks\":[",
 		    (unsigned long long)export_first_ns(ex),
-		    (unsigned long long)export_since_start(ex, first_record_ns(ex->pipe)));
+		    (unsigned long long)export_since_start(ex, pipeline_first_record_ns(ex->pipe)));
 	strbuf_add(&meta, strbuf_str(&html->tasks), html->tasks.len);
 	strbuf_addstr(&meta, "],\n\"functions\":[");
 	for (size_t i = 0; i < html->numbers.nr; i++) {

@@ -246,6 +246,18 @@ static int find_first_time(struct pipeline *pipe, struct uft_err *err)
 	return 0;
 }
 
+uint64_t pipeline_first_record_ns(const struct pipeline *pipe)
+{
+	uint64_t first_ns = UINT64_MAX;
+
+	/* A file with only losses has no time. */
+	for (size_t i = 0; i < pipe->data->nr_tasks; i++) {
+		if (pipe->data->tasks[i].first_ns)
+			first_ns = MIN(first_ns, pipe->data->tasks[i].first_ns);
+	}
+	return first_ns == UINT64_MAX ? pipe->first_ns : first_ns;
+}
+
 /*
  * Find the first return to the CPU of @queue's task, up to @known_ns. Lanes may remove the
  * SCHED_OUT from the queue before the SCHED_IN comes, so queue->is_off remembers it.

@@ -238,6 +238,12 @@ int pipeline_run(struct pipeline *pipe, const struct view *view, struct uft_err 
 uint64_t pipeline_bytes(const struct pipeline *pipe);
 
 /*
+ * Returns the time of the first record of the tasks, where time ranges begin. Events in other files
+ * may be earlier. Without records, returns pipe->first_ns.
+ */
+uint64_t pipeline_first_record_ns(const struct pipeline *pipe);
+
+/*
  * Send further events of a growing recording (data_open_growing()), up to @until_ns. All files must
  * be complete up to this time, which never decreases; UINT64_MAX is the end.
  */

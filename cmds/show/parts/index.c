@@ -398,26 +398,10 @@ static int read_span(void *self, const struct event_span *span, struct uft_err *
 	return ret < 0 ? err_set_errno(err, ret, "cannot index the calls") : 0;
 }
 
-/*
- * Returns the time of the first record in the files of the tasks, where time ranges begin. Events
- * in other files may be earlier.
- */
-static uint64_t first_record(const struct pipeline *pipe)
-{
-	uint64_t first_ns = UINT64_MAX;
-
-	/* A file with only losses has no time. */
-	for (size_t i = 0; i < pipe->data->nr_tasks; i++) {
-		if (pipe->data->tasks[i].first_ns)
-			first_ns = MIN(first_ns, pipe->data->tasks[i].first_ns);
-	}
-	return first_ns == UINT64_MAX ? pipe->first_ns : first_ns;
-}
-
 static int read_all(struct reading *r, struct pipeline *pipe, struct uft_err *err)
 {
 	const struct view view = { .events = read_span, .self = r };
-	const uint64_t first_ns = first_record(pipe);
+	const uint64_t first_ns = pipeline_first_record_ns(pipe);
 	struct index *index = r->index;
 	int ret = nest_init(&r->nest, index->data, err);
 
