@@ -47,12 +47,17 @@ static int write_at(int fd, const void *from, size_t len, uint64_t at)
 	return error;
 }
 
-static int write_header(struct pxt_log_writer *writer, uint64_t last)
+/*
+ * Writes a header that announces the records before @last. Only the last header of a log may say
+ * that the log is complete: when readers see that, they do not wait for more records.
+ */
+static int write_header(struct pxt_log_writer *writer, uint64_t last, bool is_closed)
 {
 	struct pxt_log_header header = writer->header;
 	int error;
 
 	header.last = last;
+	header.is_closed = is_closed;
 	error = write_at(writer->fd, &header, sizeof(header), 0);
 	if (!error)
 		writer->drops = false;
@@ -79,7 +84,7 @@ int pxt_log_writer_begin(struct pxt_log_writer *writer, int fd, const struct pxt
 		header->room = INT64_MAX / 2 - PT_LOG_DATA;
 	if (ftruncate(fd, 0) < 0)
 		return -errno;
-	return write_header(writer, 0);
+	return write_header(writer, 0, false);
 }
 
 int pxt_log_writer_resume(struct pxt_log_writer *writer, int fd, unsigned char *buffer)
@@ -130,7 +135,7 @@ static int write_buffer(struct pxt_log_writer *writer)
 	if (!writer->nr_buffered)
 		return 0;
 	if (writer->drops)
-		error = write_header(writer, writer->in_file);
+		error = write_header(writer, writer->in_file, false);
 	if (!error)
 		error = write_room(writer, writer->buffer, writer->nr_buffered,
 				   begin_of_buffer(writer));
@@ -269,11 +274,19 @@ int pxt_log_add_name(struct pxt_log_writer *writer, uint32_t id, const char *tex
 	return error;
 }
 
+/*
+ * The mark of a complete log is a write of its own. A reader may see only a part of a header that
+ * is being written, and must not see the mark before the rest.
+ */
 int pxt_log_sync(struct pxt_log_writer *writer)
 {
 	int error = write_buffer(writer);
 
-	return error ? error : write_header(writer, writer->header.last);
+	if (!error)
+		error = write_header(writer, writer->header.last, false);
+	if (!error && writer->header.is_closed)
+		error = write_header(writer, writer->header.last, true);
+	return error;
 }
 
 int pxt_log_clear(struct pxt_log_writer *writer)
@@ -284,7 +297,7 @@ int pxt_log_clear(struct pxt_log_writer *writer)
 	writer->in_file = writer->header.first = writer->header.last = 0;
 	status->is_log_full = status->is_log_overrun = 0;
 	writer->has_lost = false;
-	return write_header(writer, 0);
+	return write_header(writer, 0, false);
 }
 
 /*

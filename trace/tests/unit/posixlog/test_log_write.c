@@ -143,6 +143,39 @@ TEST(no_record_is_missing_wherever_it_ended)
 	}
 }
 
+static int nr_closed_too_early;
+
+static void look_at_header(void *argument)
+{
+	struct pxt_log log;
+
+	if (pxt_log_open(&log, logged.writer.fd) < 0 || log.header.is_closed)
+		nr_closed_too_early++;
+	has_written(argument);
+}
+
+/*
+ * A log that loops gets a header whenever records are dropped. A reader that finds a closed log
+ * there would miss the records that are still to be written.
+ */
+TEST(a_log_is_closed_only_after_its_last_record_is_in_the_file)
+{
+	int fd = begin_log(PT_LOG_LOOPS, 100000);
+	struct pxt_log log;
+
+	logged.writer.has_written = look_at_header;
+	logged.writer.header.is_closed = 1;
+	nr_closed_too_early = 0;
+	for (uint32_t nr = 0; nr < 200; nr++)
+		append(3000);
+	assert_int_equal(pxt_log_sync(&logged.writer), 0);
+	assert_int_equal(nr_closed_too_early, 0);
+	assert_int_equal(pxt_log_open(&log, fd), 0);
+	assert_int_equal(log.header.is_closed, 1);
+	assert_true(check(fd) > 10);
+	close(fd);
+}
+
 /* The recovered log ends before the first bytes that are no record. */
 TEST(lies_make_no_log_that_cannot_be_read)
 {
