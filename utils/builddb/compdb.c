@@ -146,7 +146,7 @@ static int add_db_entry(struct compdb *db, struct strbuf *entry, struct strbuf *
 	return 0;
 }
 
-/* @bytes: size of the stored text, in which a control character becomes six bytes */
+/* @bytes: becomes the size of the stored entry, in which a control character has six bytes */
 static int add_entry(struct compdb *db, const char *directory, const char *file, const char *output,
 		     const struct words *argv, uint64_t *bytes)
 {

@@ -29,8 +29,9 @@ struct make_rules {
 };
 
 /*
- * Add the rules of @text. Until it names another directory, its paths are relative to @dir.
- * Variables and recipes are skipped, and patterns match nothing. Returns 0 or -ENOMEM.
+ * Add the rules of @text. Its paths are relative to @dir, until a line of @text names another
+ * directory. Variables and recipes are skipped. A pattern, such as %.o, stands for no other path.
+ * Returns 0 or -ENOMEM.
  *
  * @text: a file of -MD, or the output of `make -pn`, which may include the output of makes that
  *         make has run ("Entering directory", "Leaving directory")

@@ -31,7 +31,7 @@ enum record_type {
 #define RECORD_MORE	   0x4ULL
 #define RECORD_MAGIC_SHIFT 3
 #define RECORD_MAGIC	   5ULL	  /* three bits, in version 4 */
-#define RECORD_MAGIC_V3	   0xaULL /* four bits, in version 3: bits 2 to 5. Bit 2 is "more", too */
+#define RECORD_MAGIC_V3	   0xaULL /* four bits, in version 3: RECORD_MORE and bits 3 to 5 */
 #define RECORD_DEPTH_SHIFT 6
 #define RECORD_DEPTH_MAX   1023
 #define RECORD_ADDR_SHIFT  16

@@ -154,9 +154,9 @@ static unsigned pad_at(const struct finder *f, uint64_t addr)
 }
 
 /*
- * Add a place that the section names. If the function has nops before its start (M of
- * -fpatchable-function-entry=N,M), the section names the first of them, but the site is at the
- * start of the function.
+ * Add a place that the section PATCHABLE_SECTION names. If the function has nops before its start
+ * (M of -fpatchable-function-entry=N,M), the section names the first of them, but the site is at
+ * the start of the function.
  */
 static int add_patchable(struct finder *f, uint64_t addr)
 {
@@ -218,7 +218,7 @@ static int find_mcount_nops(struct finder *f)
 			ret = add_nops(f, func, func + pad_at(f, func), false);
 		}
 	}
-	/* A place with a call instead of nops is not counted: the caller reports it. */
+	/* A place may have a call of the hook instead of nops, so it is not counted as unknown. */
 	for (size_t i = 0; ret == 0 && i < list.nr; i++) {
 		const struct code_func *func = code_func_at(&f->code, list.addrs[i]);
 

@@ -505,8 +505,9 @@ static int open_all(struct pipeline *pipe, struct uft_err *err)
 	struct stage_config *stages = &pipe->config.stages;
 
 	/*
-	 * A call with an event in it is shown, however short it is. The stages no longer know the
-	 * event at the end of the call, so the view must get entries, too.
+	 * A call with an event in it is shown, however short it is. With STAGE_WANTS_ENDS, short
+	 * calls are dropped at their ends, where no stage knows the events in them. So the view
+	 * gets entries, too, and stg_time() holds them back until an event comes.
 	 */
 	if ((pipe->data->header.feat_mask & FEAT_EVENT) && stages->wants == STAGE_WANTS_ENDS &&
 	    (stages->time_filter_ns || (stages->filters && stages->filters->nr)))

@@ -170,7 +170,7 @@ static bool is_said_anew(const struct patch_rule *former, const struct patch_rul
 	return false;
 }
 
-/* True when @change has replaced rule @index of the rules before it. */
+/* True when @change has replaced the rule @index of change->before. */
 static bool is_replaced(const struct patch_rules *rules, const struct patch_rules_change *change,
 			size_t index)
 {

@@ -23,8 +23,8 @@ struct dump_config {
 
 /*
  * Show all records, one file after the other. A damaged file is shown up to the damage. Returns 1
- * on success, 0 when there was no record, or a negative errno. It has a text in @err, unless it is
- * the failure of @sink.
+ * on success, 0 when there was no record, or a negative errno. The errno has a text in @err, unless
+ * it is the failure of @sink.
  *
  * @broken: gets the message about a damaged file
  */

@@ -146,7 +146,7 @@ static int is_repeated(struct etrace_writer *writer, int32_t tid, const struct p
 	return 0;
 }
 
-/* Mark a descriptor as open, and its open as shown. */
+/* Mark a descriptor as open, and its open(2) as written. */
 static int show_fd(struct etrace_writer *writer, int32_t pid, uint32_t fd)
 {
 	int ret = etrace_fds_close(&writer->hidden, pid, fd);

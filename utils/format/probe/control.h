@@ -408,8 +408,9 @@ struct control_error control_error_about(const void *packet, enum control_verdic
 size_t control_address_parse(const char *address, uint8_t secret[CONTROL_SECRET_BYTES]);
 
 /*
- * Returns the number of system call filters that programs start with, in a well-formed @address.
- * control_address_add_filter() adds 1 to it, if the address has the number.
+ * Returns the number that a well-formed @address has: that of the system call filters with which
+ * programs start. It is 0 if @address has no number. control_address_add_filter() adds 1 to the
+ * number, if @address has one.
  */
 unsigned control_address_filters(const char *address);
 void control_address_add_filter(char *address);

@@ -30,7 +30,7 @@ static const struct func *find_func(struct module_set *set, const struct left_ou
 	return sym ? module_func(set, mod, sym) : NULL;
 }
 
-/* Store the time from which a function is recorded again in the function's last entry. */
+/* Store in the last entry of @func the time from which the function is recorded again. */
 static void end_at(struct left_funcs *left, const struct func *func, uint64_t time_ns)
 {
 	for (size_t i = left->nr; i-- > 0;) {

@@ -23,7 +23,10 @@
 #define STEPS	      3
 /* The number of samples before the found position whose order is checked. */
 #define SAMPLES	      64
-/* The longest recording. Few bytes of payloads look like a time within it. */
+/*
+ * Recordings are taken to be shorter than this. Bytes of a payload that look like a record rarely
+ * have a time within it.
+ */
 #define LONGEST_NS    (365ULL * 86400 * 1000000000)
 #define READ_AT_ONCE  32
 /* The most compact blocks in a row that have no call, and so no time. */

@@ -145,7 +145,7 @@ static bool skim_block(struct lane *lane, struct compact_cursor *cursor, uint64_
 		bool is_read;
 
 		nr += skim_calls(calls, cursor, &state, max - nr, until_ns, &call, &is_read);
-		/* compact_step() refuses a time that goes backwards. */
+		/* compact_step() refuses times that go backwards: its last call is the latest. */
 		if (nr > before || is_read)
 			last_ns = state.last_ns;
 		if (nr == max ||

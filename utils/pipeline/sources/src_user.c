@@ -20,7 +20,10 @@
 #define BUFFERS_BYTES	  (24UL << 20)
 /* The number of descriptors for other purposes: output, perf files, the pager. */
 #define SPARE_DESCRIPTORS 64
-/* The most losses in a row after which a record is looked for that has their time. */
+/*
+ * A LOST record has no time, and gets that of a later record or block. This is the most LOST
+ * records, or heads of blocks, that the search for such a time examines.
+ */
 #define LOSSES_MAX	  16
 
 struct src_user_plan src_user_plan(size_t nr_tasks)

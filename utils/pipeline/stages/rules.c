@@ -60,8 +60,8 @@ static bool has_unmatched(const struct filters *filters, bool is_kernel)
 }
 
 /*
- * True when one more match can have an effect. Only the first match of a spec has one, unless some
- * spec clears actions.
+ * True when one more match can have an effect. Only the first match of a spec has an effect, unless
+ * some spec clears actions.
  */
 static bool wants_more(const struct filters *filters, bool is_kernel)
 {

@@ -234,7 +234,7 @@ void stg_time_deinit(struct stg_time *stage);
  * @calls, @filter: those of the same lane
  * @exec_ns: the time when the task executes another program
  * @starts_at_margin: calls without a recorded entry, which filters do not know, are not levels
- * @drops_off: there may be events with EVENT_OFF
+ * @drops_off: drop events with EVENT_OFF; false: there are none
  * @drops_margin: drop events outside of shown calls, as with --size-filter in uftrace
  */
 struct stg_indent {

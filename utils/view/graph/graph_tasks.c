@@ -190,7 +190,7 @@ static int put_tasks(const struct graph *graph, const struct graph_tasks *tasks,
 		}
 		if (node == top)
 			break;
-		/* Write a gap between a process and its next sibling if this is a thread. */
+		/* Write a gap between a process and its next sibling if the sibling is a thread. */
 		if (node->parent != top && is_process(node->task) && !is_process(node->next->task))
 			put_gap(graph, &indent, " | ", sink);
 		node = node->next;

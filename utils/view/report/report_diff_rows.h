@@ -63,7 +63,7 @@ extern const struct diff_field diff_counter_fields[2];
 /*
  * The fields of one comparison.
  *
- * @keys: the sort keys; a key without @value is the name, after which keys have no effect
+ * @keys: the sort keys; a key without @value sorts by name, and the keys after it have no effect
  * @names, @titles: the names of counters, in the order of struct side, and the titles of their
  *         columns
  */

@@ -42,7 +42,8 @@ export function element(tag, attributes = {}, ...children) {
 }
 
 /**
- * Makes the body of a table. The number of rows is not limited, as that of arguments of a call is.
+ * Makes the body of a table. Rows are appended one by one: one call of append() for thousands of
+ * rows would have too many arguments.
  * @param {HTMLElement[]} rows
  */
 export function makeBody(rows) {
