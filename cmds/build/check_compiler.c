@@ -269,7 +269,10 @@ static int run_with(const char *directory, const struct words *argv, const int f
 	pid_t pid;
 	int ret;
 
-	/* The status is needed: a shell may have started this command with ignored children. */
+	/*
+	 * A shell may have started this command with SIGCHLD ignored. The status of the compiler
+	 * would then be lost.
+	 */
 	signal(SIGCHLD, SIG_DFL);
 	posix_spawn_file_actions_init(&actions);
 	ret = posix_spawn_file_actions_addchdir_np(&actions, directory);

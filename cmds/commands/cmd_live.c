@@ -271,7 +271,7 @@ static int wait_for_viewer(pid_t pid, int ending_signal)
 
 		int sig = sigwaitinfo(&set, NULL);
 
-		/* The call also fails when this process was stopped and goes on (Ctrl-Z, fg). */
+		/* sigwaitinfo() also fails after this process was stopped (Ctrl-Z) and goes on. */
 		if (sig > 0 && sig != SIGCHLD && !is_enough) {
 			is_enough = true;
 			kill(pid, ending_signal);

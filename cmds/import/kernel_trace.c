@@ -347,7 +347,10 @@ static int compare_parts(const void *a, const void *b)
 
 	if (x->cpu->cpu != y->cpu->cpu)
 		return x->cpu->cpu < y->cpu->cpu ? -1 : 1;
-	/* The buffers keep their order in the file. The buffer of the top instance comes first. */
+	/*
+	 * The buffers of a CPU keep the order that they have in the file. In the file, the buffer
+	 * of the top instance comes first.
+	 */
 	return (x->place > y->place) - (x->place < y->place);
 }
 

@@ -111,7 +111,7 @@ static void leave_terminal(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGINT, SIG_DFL);
 	signal(SIGPIPE, SIG_DFL);
-	/* While children are ignored, the kernel discards their status. */
+	/* While SIGCHLD is ignored, the kernel discards the status of children. */
 	signal(SIGCHLD, SIG_DFL);
 }
 

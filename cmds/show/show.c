@@ -42,7 +42,10 @@ static pid_t start_browser(const struct opts *opts, const struct gate *gate)
 	if (opts->no_browser)
 		return 0;
 	snprintf(address, sizeof(address), "http://127.0.0.1:%u/open/%s", gate->port, gate->ticket);
-	/* The status is needed: a shell may have started this command with ignored children. */
+	/*
+	 * A shell may have started this command with SIGCHLD ignored. The status of the browser's
+	 * process would then be lost.
+	 */
 	signal(SIGCHLD, SIG_DFL);
 	pid = browser_start(address);
 	if (pid == 0)

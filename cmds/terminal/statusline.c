@@ -77,7 +77,10 @@ static bool put_on_terminal(const char *text, size_t len)
 
 	if (!has_room())
 		return false;
-	/* The foreground group may change between the check and the write. */
+	/*
+	 * The process may come into the background between the check and the write. While SIGTTOU
+	 * is blocked, the write then does not stop the process.
+	 */
 	sigemptyset(&set);
 	sigaddset(&set, SIGTTOU);
 	pthread_sigmask(SIG_BLOCK, &set, &before);

@@ -81,7 +81,10 @@ static int run_command(char **words)
 	struct sigaction old_quit;
 	int status = 0;
 
-	/* The status is needed: a shell may have started this command with ignored children. */
+	/*
+	 * A shell may have started this command with SIGCHLD ignored. The status of the editor
+	 * would then be lost.
+	 */
 	signal(SIGCHLD, SIG_DFL);
 
 	pid_t pid = fork();

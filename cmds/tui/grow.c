@@ -53,8 +53,8 @@ int grow_open_calls(struct tui *tui, struct uft_err *err)
 	calls->data.modules.syms_dir = opts.syms_dir;
 	calls->is_open = true;
 	/*
-	 * The first check only asks for the time up to which records are complete. The second check
-	 * uses that time.
+	 * This check only asks for the time up to which records are complete. grow_look() makes the
+	 * next check, which uses that time.
 	 */
 	return calls->grows ? follow_look(&calls->follow, err) : 0;
 }

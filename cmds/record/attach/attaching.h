@@ -9,7 +9,10 @@
 #include "utils/base/cleanup.h"
 #include "utils/format/probe/attach.h"
 
-/* The limit on the duration of a call, which may wait for a lock that a slow thread holds. */
+/*
+ * The longest time, in milliseconds, that a function may take which a thread of the process calls
+ * for the recorder. The function may wait for a lock that a slow thread holds.
+ */
 #define LOAD_MS	  60000
 #define CODES_MAX (ATTACHED_ARGS_BYTES / (2 * sizeof(uint64_t)))
 

@@ -55,7 +55,7 @@ static int list_missing(const struct strbuf *all, const struct strbuf *known, st
 	return strbuf_oom(out) ? -ENOMEM : 0;
 }
 
-/* Makes the stopped thread pass the image to the probe. @result: see ATTACH_ADOPT */
+/* Makes the stopped thread pass a plan's image to the probe. @result: see ATTACH_ADOPT */
 static int adopt_image(struct attaching *a, const void *image, uint64_t bytes, int64_t *result,
 		       struct uft_err *err)
 {

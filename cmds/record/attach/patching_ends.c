@@ -108,7 +108,10 @@ int attaching_take_ends_out(struct attaching *a, const struct process_patches *p
 			attaching_wait(a, (1 + looks) * WAIT_US);
 		ret = try_taking_out(a, patches, text, &why);
 		looks += ret == 0;
-		/* Hooks stay if the open calls are unknown, or the probe has too much code. */
+		/*
+		 * The hooks stay if the open calls are unknown, or if the probe has too many ranges
+		 * of code.
+		 */
 		if (ret == -EINVAL || ret == -E2BIG)
 			return 0;
 		if (ret < 0 && ret != -EAGAIN) {

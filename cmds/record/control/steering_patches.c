@@ -9,7 +9,10 @@
 
 /* --- rules --- */
 
-/* Saves the names of functions that may now be recorded, for readers. New plans are needed. */
+/*
+ * Saves the names of functions that may now be recorded, for readers. The next plans are bound
+ * again, because the functions in them have changed.
+ */
 static int save_names(struct steering *steer, const struct known_module *known, struct uft_err *err)
 {
 	planner_forget(steer->planner);

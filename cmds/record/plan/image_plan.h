@@ -13,7 +13,8 @@
 /*
  * Set the members of @plan that steering may change, from @settings.
  *
- * @is_on: recording is switched on. If it is off, @settings still describe the recording for later
+ * @is_on: recording is switched on. If it is off, the plan opts in no function, and has all other
+ *         settings
  */
 void image_plan_choose(struct plan *plan, const struct record_settings *settings, bool is_on);
 

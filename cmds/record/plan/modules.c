@@ -19,8 +19,8 @@
 #define KNOWN_MODULES_MAX 262144
 
 /*
- * True when the file can be read. Between rights_enter() and rights_leave(), the file was named by
- * a process of another user, which may not be allowed to read the file.
+ * True when the present rights allow the file to be read. Between rights_enter() and
+ * rights_leave() they are the rights of the process that has named the file.
  */
 static bool may_read(const char *path)
 {

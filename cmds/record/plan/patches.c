@@ -73,7 +73,7 @@ enum patch_choice finding_choose(struct finding *f, const struct symbol *sym, bo
 	return patch_rules_choose(f->settings->patches, &subject);
 }
 
-/* If no rule puts hooks in, each function with compiled-in room for a hook gets a hook. */
+/* If no rule of -P puts hooks in, each function with compiled-in room for a hook gets a hook. */
 bool finding_wants(const struct finding *f, unsigned what, const struct symbol *sym,
 		   enum patch_choice choice)
 {

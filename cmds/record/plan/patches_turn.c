@@ -295,7 +295,7 @@ static void choose_patches(struct finding *f, struct patches_turned *turned)
 	}
 }
 
-/* Reports to rules without a match why functions cannot be patched. */
+/* Tells the rules that have no match why the functions that they name cannot be patched. */
 static void note_refused(struct finding *f)
 {
 	const struct patch_refusal *list = (const struct patch_refusal *)f->out->refused.data;

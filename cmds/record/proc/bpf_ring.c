@@ -365,8 +365,8 @@ static void see_becoming(struct bpf_ring *ring, const struct wire_record *record
 /* --- system calls --- */
 
 /*
- * Returns a name and its base directory. The name is NULL when the call has no such argument, or
- * when the name could not be read: the record then has neither of the two texts.
+ * Returns a name and its base directory. The name is NULL when the system call has no such
+ * argument, or when the name could not be read: the record then has neither of the two texts.
  */
 static struct given_name name_of(const struct wire_record *record, const char *strings[WIRE_TEXTS],
 				 int arg, enum wire_text name, int dirfd)

@@ -307,8 +307,8 @@ static bool may_go_first(void)
 }
 
 /*
- * Loads the programs. If memory is short, a smaller ring is tried. A small ring may be sufficient,
- * when it is read in time.
+ * Loads the eBPF programs. If memory is short, a smaller ring is tried. A small ring may be
+ * sufficient, when it is read in time.
  */
 static int load_as_it_fits(struct following *f)
 {

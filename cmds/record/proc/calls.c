@@ -9,8 +9,8 @@
 #define UMOUNT_STAYS	  8U /* UMOUNT_NOFOLLOW: the call does not follow a link */
 
 /*
- * The range of the errors with which the kernel marks a call that a signal has interrupted (such as
- * ERESTARTSYS). The call is restarted, or fails with EINTR.
+ * The range of the errors with which the kernel marks a system call that a signal has interrupted
+ * (such as ERESTARTSYS). The system call is restarted, or fails with EINTR.
  */
 #define RESTART_FIRST 512
 #define RESTART_LAST  516
@@ -196,7 +196,10 @@ static uint32_t has_flags(const struct call_facts *facts)
 	return facts->id == SYSCALL_RENAMEAT2 || facts->id == SYSCALL_LINKAT;
 }
 
-/* True when the source file of a failed call exists. The call has not moved it. */
+/*
+ * True when the file exists that a failed rename(2) or link(2) names first. The file is still at
+ * this place.
+ */
 static bool has_source(const struct call_facts *facts)
 {
 	const struct given_name *from = &facts->from;
@@ -293,8 +296,8 @@ bool call_fails_openly(enum syscall_id id, int64_t result)
 }
 
 /*
- * Make the record of a failed call. If its file is missing, the file's place in the record is
- * empty. Only a failed mount has the place where the file should have been.
+ * Make the record of a failed system call. If its file is missing, the file's place in the record
+ * is empty. Only a failed mount(2) has the place where the file should have been.
  */
 static enum proc_kind encode_failed(const struct call_facts *facts, struct strbuf *out)
 {

@@ -15,9 +15,9 @@
 #include "utils/format/proc_dat.h"
 
 /*
- * A name in the arguments of a call.
+ * A name in the arguments of a system call.
  *
- * @name: NULL when the name could not be read, or the call has none
+ * @name: NULL when the name could not be read, or the system call has none
  */
 struct given_name {
 	const char *name;
@@ -25,7 +25,7 @@ struct given_name {
 };
 
 /*
- * A call that has returned. Only close(2) is recorded before it runs.
+ * A system call that has returned. Only close(2) is recorded before it runs.
  *
  * @result: the return value. A negative value is the error of a failed call
  * @out: the results of the call in memory: the ends of a pipe(2), the flags and mode of openat2(2),
@@ -50,14 +50,17 @@ struct call_facts {
 };
 
 /*
- * Returns the directory to which the relative name in a call is relative. It is a descriptor, or
- * AT_FDCWD.
+ * Returns the directory to which the relative name in a system call is relative. It is a
+ * descriptor, or AT_FDCWD.
  *
  * @arg: the number of the directory's argument in call_shapes; negative: none
  */
 int call_directory(const uint64_t args[6], int arg);
 
-/* True when the call may move or remove its file. Call call_source() before such a call. */
+/*
+ * True when the system call may move or remove its file. call_source() must then be called before
+ * the system call runs.
+ */
 bool call_moves_source(enum syscall_id id);
 
 /* Find the place of the call's file, and write it to @out. Earlier content of @out is dropped. */

@@ -41,7 +41,7 @@ static void add_return(struct proc_filter *filter, uint32_t action)
 }
 
 /*
- * Adds the check for a call. Some calls are watched only if an argument has certain values. For
+ * Adds the check for a system call. Some are watched only if an argument has certain values. For
  * example, only a few calls of prctl(2) are PR_SET_NAME.
  */
 static void add_call(struct proc_filter *filter, enum syscall_id id, uint32_t number)
@@ -77,8 +77,9 @@ static void add_abi(struct proc_filter *filter, const struct syscall_abi *abi)
 			add_call(filter, id, abi->numbers[id]);
 	}
 	/*
-	 * Calls that make processes are watched, too, because their failures are recorded. Also,
-	 * the children inherit the filter, so they must have a tracer that answers it (untraced.h).
+	 * System calls that make processes are watched, too, because their failures are recorded.
+	 * Also, the children inherit the filter, so they must have a tracer that answers it
+	 * (untraced.h).
 	 */
 	for (enum syscall_id id = SYSCALL_CLONE; id <= SYSCALL_CLONE3; id++) {
 		add_unless(filter, abi->numbers[id], 1);

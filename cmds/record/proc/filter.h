@@ -18,8 +18,8 @@ struct proc_filter {
 void proc_filter_make(struct proc_filter *filter);
 
 /*
- * Returns the call that a stop of the filter reports (SECCOMP_RET_DATA). Returns SYSCALL_NONE when
- * the stop is from a filter that a program has installed.
+ * Returns the system call that a stop of the filter reports (SECCOMP_RET_DATA). Returns
+ * SYSCALL_NONE when the stop is from a filter that a program has installed.
  */
 enum syscall_id proc_filter_call(uint32_t data);
 

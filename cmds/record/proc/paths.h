@@ -39,7 +39,10 @@ bool paths_memory(pid_t tid, uint64_t addr, void *out, size_t size);
  */
 bool paths_string(pid_t tid, uint64_t addr, struct strbuf *out);
 
-/* Find the directory to which names in a call are relative. @dirfd: a descriptor or AT_FDCWD */
+/*
+ * Find the directory to which names in a system call are relative. @dirfd: a descriptor or
+ * AT_FDCWD
+ */
 void paths_directory(pid_t tid, int dirfd, struct strbuf *out);
 
 #endif

@@ -208,7 +208,7 @@ static void see_call(struct tracing *t, struct tracee *tracee, int64_t result)
 	stopped_reset(&tracee->call);
 }
 
-/* Notes a call that has not begun, because the filter stops the task before the call. */
+/* Notes a system call before it begins. The filter has stopped the task at this moment. */
 static void see_call_begin(struct tracing *t, struct tracee *tracee)
 {
 	struct __ptrace_syscall_info info = { 0 };
@@ -304,7 +304,7 @@ static bool is_awaited(const struct tracing *t, const struct tracee *child)
 	return age_ns < HELD_LOOK_NS || (age_ns < HELD_MAX_NS && may_report(maker));
 }
 
-/* Lets held children go on if their report cannot come any more. */
+/* Lets held children go on if their parents cannot report them any more. */
 static void release_orphans(struct tracing *t)
 {
 	struct tracees *all = &t->tracees;

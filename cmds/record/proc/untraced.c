@@ -1,4 +1,4 @@
-/* Removes CLONE_UNTRACED from a call (see untraced.h). */
+/* Removes CLONE_UNTRACED from a system call (see untraced.h). */
 #include "cmds/record/proc/untraced.h"
 
 #include <linux/sched.h>

@@ -1,6 +1,6 @@
 /*
- * Changes calls that make children without a tracer (CLONE_UNTRACED). Such a child would have the
- * filter of system calls, but no tracer to answer it.
+ * Changes system calls that make children without a tracer (CLONE_UNTRACED). Such a child would
+ * have the filter of system calls, but no tracer to answer it.
  */
 #ifndef UTRAIL_CMDS_RECORD_PROC_UNTRACED_H
 #define UTRAIL_CMDS_RECORD_PROC_UNTRACED_H

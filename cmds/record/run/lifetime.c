@@ -215,8 +215,8 @@ static int watch_signals(struct lifetime *life, struct uft_err *err)
 }
 
 /*
- * Watches for the program's end. The program's descriptor shows the end. A child also sends SIGCHLD
- * at its end, so a descriptor is not required.
+ * Watches for the program's end, which is seen by a pidfd. A program that is a child of the
+ * recorder also sends SIGCHLD at its end, so it needs no pidfd.
  */
 static int watch_program(struct lifetime *life, struct uft_err *err)
 {

@@ -56,8 +56,8 @@ struct tally {
 };
 
 /*
- * Counts a buffer. The length of a payload is unknown. It ends where the next record may begin
- * (is_record()).
+ * Counts the records in a buffer. The length of a payload is unknown. A payload ends where the next
+ * record may begin (is_record()).
  */
 static struct tally tally(const char *data, size_t len)
 {

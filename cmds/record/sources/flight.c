@@ -308,7 +308,7 @@ void flight_save_ring(struct writers *writers, struct process *proc, uint32_t in
 	int32_t tid = sink->tid	 ? sink->tid
 		      : is_child ? tasks_claim_child(writers->tasks, proc, said)
 				 : tasks_claim(writers->tasks, proc, said);
-	/* More rings may be in use by now than were counted, even if there were none. */
+	/* @nr_tasks may be 0, because tasks may have taken rings after the rings were counted. */
 	uint64_t budget = sources_left_bytes(writers->sources) / MAX(nr_tasks, 1U);
 	struct saving saving = { .proc = proc, .ring = r };
 	struct saving beside = { .proc = proc, .ring = process_payloads(proc, index) };
@@ -322,10 +322,10 @@ void flight_save_ring(struct writers *writers, struct process *proc, uint32_t in
 	size_t nr_kept;
 	int32_t *kept cleanup_free = tids_to_keep(writers, &nr_kept);
 
-	/* A task without records has no line. It gets another id at its next save. */
+	/* A task without records has no line in task.txt. It gets another id at its next save. */
 	if (!sink->tid)
 		tasks_release(writers->tasks, tid);
-	/* The lock keeps other writers from adding a file that is not in the list. */
+	/* While the lock is held, no other writer adds a file whose task is missing in @kept. */
 	if (kept)
 		tasks_clear(writers->tasks, kept, nr_kept);
 	pthread_mutex_unlock(&writers->flight.lock);

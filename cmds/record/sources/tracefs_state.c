@@ -188,8 +188,8 @@ static void keep_saved_files(int dir_fd, int pipe, const struct saved *saved)
 /* --- the recorder --- */
 
 /*
- * Starts the keeper. It is not a child of the recorder, because the recorder's calls of wait(2)
- * must not report it.
+ * Starts the keeper of the saved files. It is not a child of the recorder, because the recorder's
+ * calls of wait(2) must not report it.
  */
 static int start_keeper(struct tracefs_state *state, int dir_fd, const struct saved *saved,
 			struct uft_err *err)

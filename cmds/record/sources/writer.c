@@ -275,7 +275,10 @@ void writer_drain_child(struct writers *writers, pid_t pid)
 {
 	if (writers->settings->flight_bytes)
 		return;
-	/* The rights in force for files may be those of the child's user. */
+	/*
+	 * The thread may have the rights of the child's user for files. The recorder's own rights
+	 * are needed to write the records.
+	 */
 	struct rights paused cleanup_rights_pause = rights_pause();
 
 	/* No writer looks at any ring while this lock is held. */

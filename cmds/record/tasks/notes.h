@@ -65,7 +65,10 @@ void notes_obey(struct processes *procs, struct process *proc);
 /* Set arena.news of @proc, which must have an arena. Any thread that may use @proc may call it. */
 void notes_tell_news(struct process *proc);
 
-/* Stop recording in all processes. A steerable process stops when a writer next looks at it. */
+/*
+ * Stop recording in all processes. If the recording can be steered, a process is told so when a
+ * writer next looks at its rings.
+ */
 void notes_finish_all(struct processes *procs);
 
 #endif

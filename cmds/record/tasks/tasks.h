@@ -89,9 +89,9 @@ void tasks_note_too_deep(struct tasks *tasks, int32_t tid, uint64_t nr);
 void tasks_dlopen(struct tasks *tasks, const struct process *proc, const struct control_module *m);
 
 /*
- * For long flight recordings: forget ended threads and forked processes, and new ids that are
- * released. The tasks in @kept, which have a file, and their parents stay. No file may be added
- * meanwhile. The function sorts @kept. A failed write is noted in the store.
+ * For long flight recordings: forget ended threads and forked processes, and new ids that were
+ * released by tasks_release(). The tasks in @kept, which have a file, and their parents stay. No
+ * file may be added meanwhile. The function sorts @kept. A failed write is noted in the store.
  */
 void tasks_clear(struct tasks *tasks, int32_t *kept, size_t nr_kept);
 

@@ -213,7 +213,7 @@ static bool knows_word(struct tui_view *base, const char *word)
 	const struct replay_view *view = replay_of(base);
 	const struct tree *tree = view->tree;
 
-	/* The tree lacks the calls that were made after it. */
+	/* The tree lacks the calls that were recorded after the tree was made. */
 	if (!tree || view->has_grown)
 		return true;
 	for (size_t i = 0; i < tree->nr_roots; i++) {

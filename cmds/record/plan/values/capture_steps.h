@@ -7,9 +7,9 @@
 #include "utils/spec/args/argspec.h"
 
 /*
- * Append a program (a list of struct capture_step) for the values of @args and the first value of
- * @retval. @index gets the index of the program. If there is nothing to capture, or too much,
- * nothing is appended and the result is false.
+ * Append a capture program (a list of struct capture_step) for the values of @args and the first
+ * value of @retval. @index gets the index of the capture program. If there is nothing to capture,
+ * or too much, nothing is appended and the result is false.
  */
 bool capture_steps_add(struct strbuf *steps, const struct argspecs *args,
 		       const struct argspecs *retval, uint32_t *index);
