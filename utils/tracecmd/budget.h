@@ -1,6 +1,6 @@
 /*
  * Limits for reading a trace.dat: unpacked bytes, and memory. The records of CPUs, the tables of
- * instances in version 6, and the sections of version 7 except those of buffers, may not overlap.
+ * instances in version 6, and the sections of version 7 except those of buffers, must not overlap.
  * So each of them is read once.
  */
 #ifndef UTRAIL_TRACECMD_BUDGET_H

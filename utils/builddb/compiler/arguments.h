@@ -9,7 +9,7 @@
 #include "utils/base/containers/words.h"
 
 /*
- * Append a copy of the @len bytes of @text, which have no NUL. @args may not have words of
+ * Append a copy of the @len bytes of @text, which have no NUL. @args must not have words of
  * words_push(), which makes less room. Returns 0 or -ENOMEM.
  */
 int arguments_add(struct words *args, const char *text, size_t len);

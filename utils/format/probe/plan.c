@@ -16,7 +16,7 @@
 /*
  * The entries, by kind.
  *
- * @is_exact: entries of a newer version may not be longer, because there are other data between the
+ * @is_exact: entries of a newer version must not be longer: there are other data between the
  *            entries
  */
 static const struct {

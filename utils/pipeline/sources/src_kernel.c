@@ -133,7 +133,10 @@ static int refill_kernel(struct src_kernel *src)
 	uint64_t start = src->start + src->at;
 	ssize_t got;
 
-	/* Many pages may be skipped in one read. Only the first buffer of them has its events. */
+	/*
+	 * One call of read() may skip many pages. The events that it returns are all in its first
+	 * buffer, so only that buffer is kept.
+	 */
 	if (!src->has_switched)
 		src->nr_switches++;
 	src->has_switched = true;

@@ -15,8 +15,8 @@
 #define FIELDS_TEXT_MAX 256
 /*
  * The limit of the number of fields of all structs, and of nodes of all containers, among a call's
- * arguments. Long containers reach it. Only invalid structs do, because valid fields have text, and
- * reach FIELDS_TEXT_MAX first.
+ * arguments. Long containers reach it. A struct reaches it only if it is invalid: valid fields have
+ * text, and reach FIELDS_TEXT_MAX first.
  */
 #define FIELDS_MAX	256
 /* Larger unsigned numbers are shown in hexadecimal digits. */
