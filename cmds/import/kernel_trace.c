@@ -614,7 +614,7 @@ int kernel_trace_import(const struct opts *opts, struct uft_err *err)
 	else
 		msg_list("%llu records of %zu tasks are in '%s'", (unsigned long long)kt.nr_records,
 			 kt.tasks.nr, opts->data_dir);
-	/* Without --into, records of others are those of tasks beyond the limit. */
+	/* Without --into, @nr_of_others counts only records of tasks beyond the limit. */
 	return kt.file.nr_damage || kt.nr_unusable || (!kt.into && kt.nr_of_others) ? CMD_FAILED
 										    : CMD_DONE;
 }

@@ -95,8 +95,8 @@ int follow_look(struct follow *follow, struct uft_err *err)
 	follow->complete_ns = follow->answer_ns;
 	follow->answer_ns = MAX(follow->answer_ns, answer.complete_ns);
 	/*
-	 * A command may change this while the program runs. Entries that are held back already stay
-	 * late after the recorder has stopped holding back others.
+	 * A command may change @holds_back while the program runs. Entries that are held back
+	 * already stay late after the recorder has stopped holding back others.
 	 */
 	follow->has_late_entries |= answer.holds_back != 0;
 	return MIN(read_tasks(follow, &answer, err), 0);
@@ -163,7 +163,10 @@ int follow_run(struct follow *follow, struct pipeline *pipe, const struct follow
 			ret = pipeline_follow(pipe, follow->complete_ns, view, err);
 		if (ret < 0 || follow->complete_ns == UINT64_MAX)
 			return ret;
-		/* Ctrl-C has stopped the pipe, so the calls that were read are ended. */
+		/*
+		 * Ctrl-C has stopped @pipe. One more run ends its lanes, as at the end of the
+		 * files.
+		 */
 		if (atomic_load(&pipe->is_stopped))
 			return pipeline_follow(pipe, follow->complete_ns, view, err);
 		ret = shown->pause ? shown->pause(view->self, open_since_ns(follow)) : 0;

@@ -99,8 +99,9 @@ size_t attached_write(const struct attached *w, uint64_t address, const void *fr
 int attached_step_out(struct attached *w, struct attached_thread *t, uint64_t start, uint64_t end);
 
 /*
- * Find @call_gadget and @return_gadget in the executable memory [@start, @end) of a C library.
- * Calls in the process begin and end with these instructions. Returns -ENOEXEC when there are none.
+ * Find @call_gadget and @return_gadget in the executable memory [@start, @end) of a C library. The
+ * calls that the recorder makes in the process begin and end with these instructions. Returns
+ * -ENOEXEC when there are none.
  */
 int attached_find_gadgets(struct attached *w, uint64_t start, uint64_t end, struct uft_err *err);
 

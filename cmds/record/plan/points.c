@@ -22,7 +22,7 @@
 
 #define OPCODE_NOP 0x90 /* the nop that <sys/sdt.h> puts at a probe */
 
-/* A probe that a rule has chosen. */
+/* A static probe that a rule has chosen. */
 struct wanted {
 	const struct sdt_probe *probe;
 	char *event; /* "provider:event", on the heap */
@@ -54,7 +54,11 @@ bool points_are_wanted(const struct event_rules *rules)
 	for (size_t i = 0; i < rules->nr; i++) {
 		const struct event_rule *rule = &rules->rules[i];
 
-		/* A rule "linux:..." requests no probes, but ".*" matches both kinds of events. */
+		/*
+		 * A rule "linux:..." requests no static probes. The rule ".*" matches static
+		 * probes, as well as "linux:...".
+
+		 */
 		if (rule->origin == EVENT_OF_PROGRAM &&
 		    (!event_rule_linux(rule) || event_rule_matches(rule, EVENT_OF_PROGRAM, "a:b")))
 			return true;
@@ -168,7 +172,7 @@ static int compare_pc(const void *a, const void *b)
 	return (x->probe->pc > y->probe->pc) - (x->probe->pc < y->probe->pc);
 }
 
-/* Chooses the probes that a rule names, and sorts them by address. */
+/* Chooses the static probes that a rule names, and sorts them by address. */
 static int choose_probes(struct points *points, const struct sdt_probes *probes,
 			 struct wanted **out, size_t *nr)
 {
@@ -214,8 +218,8 @@ static void complain_of_args(struct points *points, const char *event, size_t nr
 }
 
 /*
- * Finds the id of the event, and the operands of its arguments. Probes with one name have different
- * ids if their arguments have different types.
+ * Finds the id of the event, and the operands of its arguments. Static probes with one name have
+ * different ids if their arguments have different types.
  */
 static int identify(struct points *points, struct known_module *known, const struct code *code,
 		    const struct wanted *wanted, struct plan_patch *patch)
@@ -274,7 +278,7 @@ static int prepare_points(struct points *points, struct known_module *known,
 	return ret;
 }
 
-/* Finds the probes in the file that can be recorded, and adds them to known->points. */
+/* Finds the static probes in the file that can be recorded, and adds them to known->points. */
 static int find_points(struct points *points, struct known_module *known, struct uft_err *err)
 {
 	struct elf_file file cleanup_elf_file = ELF_FILE_CLOSED;
@@ -330,8 +334,8 @@ static void bind_one(const struct known_module *known, const struct found_patch 
 }
 
 /*
- * Add each group of related probes, or nothing of the group. A group that shares bytes with a patch
- * of a function is left out, because sites_prepare() did not know that patch.
+ * Add each group of related static probes, or nothing of the group. A group that shares bytes with
+ * a patch of a function is left out, because sites_prepare() did not know that patch.
  */
 static void bind_groups(struct points *points, const struct known_module *known, uint64_t bias,
 			struct strbuf *out, struct strbuf *operands)

@@ -24,7 +24,7 @@ struct store;
  *
  * @declared: gets the events with arguments; set by declared_init()
  * @events: indexed by id - EVENT_ID_USER. Each has a line in events.txt
- * @names: the names of all probes that were seen, chosen or not, each with its NUL
+ * @names: the names of all static probes that were seen, chosen or not, each with its NUL
  * @left_out: events that were reported as not recorded, each with its NUL. Each is reported once
  * @complaints: messages for the end, each with its NUL
  * @error: 0, or the negative errno of writing events.txt
@@ -35,7 +35,7 @@ struct points {
 	struct declared *declared;
 	struct point_event {
 		char *name;	/* "provider:event" */
-		bool is_shared; /* all probes with this name, without arguments, have this id */
+		bool is_shared; /* for all static probes of this name that have no arguments */
 	} * events;
 	size_t nr_events;
 	struct strbuf names;
@@ -48,7 +48,7 @@ void points_init(struct points *points, const struct event_rules *rules, struct 
 void points_deinit(struct points *points);
 
 /*
- * The probes in one file. The struct starts as { 0 }.
+ * The static probes in one file. The struct starts as { 0 }.
  *
  * @is_known: the file was searched
  * @found: a list of struct found_patch. plan_patch.operands is an index in @operands, which begins
@@ -88,8 +88,8 @@ int points_new_event(struct points *points, const char *name, uint32_t *id);
 void points_write_event(struct points *points, uint32_t id);
 
 /*
- * Add a struct plan_patch to @patches for each chosen probe of @known that can be recorded. The
- * arguments of the probes go to @operands. @known is loaded as @module.
+ * Add a struct plan_patch to @patches for each chosen static probe of @known that can be recorded.
+ * The arguments of the static probes go to @operands. @known is loaded as @module.
  */
 void points_bind(struct points *points, struct known_module *known,
 		 const struct control_module *module, struct strbuf *patches,

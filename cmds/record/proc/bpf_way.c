@@ -74,7 +74,7 @@ struct queue {
 
 /*
  * @loaded: valid if @is_loaded
- * @links: the descriptors of the @nr_links programs that are attached
+ * @links: the descriptors of the @nr_links eBPF programs that are attached
  * @ring_bytes: the size of the ring that was loaded
  * @queue, @ring: belong to the thread while it runs
  * @stop_fd: an eventfd. It is readable when the thread must end

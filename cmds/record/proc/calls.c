@@ -52,7 +52,8 @@ const struct call_shape call_shapes[SYSCALL_NOT_WATCHED] = {
 };
 
 /*
- * The kind of record for each call that fails. It is 0 for calls whose failures are not recorded.
+ * The kind of record for each system call that fails. It is 0 for system calls whose failures are
+ * not recorded.
  */
 static const enum proc_kind failures[SYSCALL_BEYOND] = {
 	[SYSCALL_RENAME] = PROC_RENAME_FAILED,	  [SYSCALL_RENAMEAT] = PROC_RENAME_FAILED,

@@ -63,10 +63,13 @@ int call_directory(const uint64_t args[6], int arg);
  */
 bool call_moves_source(enum syscall_id id);
 
-/* Find the place of the call's file, and write it to @out. Earlier content of @out is dropped. */
+/*
+ * Find the place of the file that the system call acts on, and write it to @out. Earlier content of
+ * @out is dropped.
+ */
 void call_source(const struct call_facts *facts, struct strbuf *out);
 
-/* True when a failure of the call is recorded. @result: the return value in the kernel */
+/* True when a failure of the system call is recorded. @result: the return value in the kernel */
 bool call_fails_openly(enum syscall_id id, int64_t result);
 
 /*

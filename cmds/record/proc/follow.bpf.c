@@ -49,8 +49,8 @@ struct {
 } ring SEC(".maps");
 
 /*
- * The memory in which a record is made. Each CPU has its own. end() checks that no other program of
- * this file has used the memory meanwhile.
+ * The memory in which a record is made. Each CPU has its own. end() checks that no other eBPF
+ * program of this file has used the memory meanwhile.
  *
  * @path: a path is built here from its end towards its beginning, which lies in the first half
  * @used: the size of the texts
@@ -110,8 +110,8 @@ INLINE void end(struct scratch *s, const struct wire_mark *mark)
 		flags = BPF_RB_FORCE_WAKEUP;
 	s->record.time_ns = bpf_ktime_get_ns();
 	/*
-	 * The kernel may have run another program of this file in between. @s then has the record
-	 * of that program, and the record of this program is lost.
+	 * The kernel may have run another eBPF program of this file in between. @s then has the
+	 * record of that program, and the record of this program is lost.
 	 */
 	if (s->record.tid != mark->tid ||
 	    bpf_ringbuf_output(&ring, &s->record, sizeof(s->record) + size, flags) < 0)
@@ -378,7 +378,7 @@ INLINE uint32_t call_id(const struct task_struct *task, uint64_t number)
 /*
  * Returns the flags in the form of clone(2). The lowest byte is the signal at the child's end.
  *
- * @arg: the first argument of the call
+ * @arg: the first argument of the system call
  */
 INLINE uint64_t clone_flags(uint32_t id, uint64_t arg, uint64_t otherwise)
 {
@@ -704,7 +704,7 @@ int see_call(uint64_t *ctx)
 	return 0;
 }
 
-/* Puts the results that the call has left in memory. */
+/* Puts the results that the system call has left in memory. */
 INLINE void put_memory(struct scratch *s, const struct wire_mark *mark, uint32_t id)
 {
 	if (id == SYSCALL_OPENAT2)
@@ -716,8 +716,9 @@ INLINE void put_memory(struct scratch *s, const struct wire_mark *mark, uint32_t
 }
 
 /*
- * True for calls that are reported after their return. A successful clone(2) is reported as a fork.
- * Most failed calls are not reported, because there would be too many failed opens.
+ * True for system calls that are reported after their return. A successful clone(2) is reported as
+ * a fork. Most failed system calls are not reported, because there would be too many failed calls
+ * of open(2).
  */
 INLINE bool is_told(uint32_t id, int result)
 {

@@ -198,7 +198,7 @@ static void see_exec(struct tracing *t, struct tracee *leader)
 		see_inherited(t, leader);
 }
 
-/* Records a call that has returned, or a call that can be recorded before it runs. */
+/* Records a system call that has returned, or one that can be recorded before it runs. */
 static void see_call(struct tracing *t, struct tracee *tracee, int64_t result)
 {
 	enum proc_kind kind = stopped_encode(tracee->tid, &tracee->call, result, &t->log->payload);
@@ -361,7 +361,7 @@ static bool stops_processes(int sig)
 	return sig == SIGSTOP || sig == SIGTSTP || sig == SIGTTIN || sig == SIGTTOU;
 }
 
-/* Notes a new child. The call was successful, so its result is not needed. */
+/* Notes a new child. The system call was successful, so its result is not needed. */
 static void see_clone(struct tracing *t, struct tracee *parent, enum proc_fork_how how)
 {
 	see_fork(t, parent, event_message(parent->tid), how);

@@ -10,11 +10,11 @@
 #include "arch/syscalls.h"
 
 /*
- * The argument numbers of a call. A negative number means that the call has no such argument. For a
- * directory it means the working directory.
+ * The argument numbers of a system call. A negative number means that the system call has no such
+ * argument. For a directory it means the working directory.
  *
- * @from_dir, @from: the file that the call acts on
- * @to_dir, @to: the name that the call makes. For mount(2) @to is the type
+ * @from_dir, @from: the file that the system call acts on
+ * @to_dir, @to: the name that the system call makes. For mount(2) @to is the type
  * @text: a string that is not a file name
  * @flags: the flags
  * @choice: the call is watched only if this argument is one of @choices; negative: always

@@ -116,7 +116,9 @@ static uint64_t clone_flags(pid_t tid, enum syscall_id id, uint64_t arg)
 	return 0;
 }
 
-/* Read the results that the call has left in memory. Returns false when they cannot be read. */
+/*
+ * Read the results that the system call has left in memory. Returns false when they cannot be read.
+ */
 static bool read_memory(pid_t tid, const struct traced_call *call, uint64_t out[2])
 {
 	struct open_how how;
@@ -158,7 +160,7 @@ enum proc_kind stopped_encode(pid_t tid, const struct traced_call *call, int64_t
 	if (call_moves_source(call->id))
 		facts.place = strbuf_str(&call->path);
 	/*
-	 * Read the name if the place is unknown, or if the call has failed. The call may have
+	 * Read the name if the place is unknown, or if the system call has failed. It may have
 	 * failed because the file does not exist.
 	 */
 	if (!facts.place || result < 0)
@@ -201,7 +203,7 @@ void stopped_encode_environment(pid_t pid, struct strbuf *out)
 	proc_act_encode(&(struct proc_act){ .texts = { text_of(text.data, text.len) } }, out);
 }
 
-/* /proc/TID/syscall has "<number> 0x<argument> ..." for the current call of the task. */
+/* /proc/TID/syscall has "<number> 0x<argument> ..." for the current system call of the task. */
 uint64_t stopped_clone_flags(pid_t tid)
 {
 	char text[256];

@@ -14,7 +14,7 @@
 #include "utils/format/proc_dat.h"
 
 /*
- * The current call of a task.
+ * The current system call of a task.
  *
  * @id: SYSCALL_NONE when the call is not watched
  * @path: the place of the file before the call. The call may move or remove the file
@@ -32,8 +32,9 @@ void stopped_reset(struct traced_call *call);
 bool stopped_begin(pid_t tid, struct traced_call *call);
 
 /*
- * Append the payload of the call. If stopped_begin() has returned false, this is called before the
- * call, otherwise after it. Returns the kind of the record, or 0 when there is nothing to record.
+ * Append the payload of the system call. If stopped_begin() has returned false, this function is
+ * called before the system call, otherwise after it. Returns the kind of the record, or 0 when
+ * there is nothing to record.
  *
  * @result: the return value, which may be an error
  */

@@ -52,7 +52,10 @@ static void take_out_of_memory(pid_t tid, const struct __ptrace_syscall_info *in
 	struct args args = { .bytes = info->seccomp.args[1] };
 	uint64_t at;
 
-	/* If the arguments are too short, or cannot be read, the kernel will refuse the call. */
+	/*
+	 * If the arguments are too short, or cannot be read, the kernel will refuse the system
+	 * call.
+	 */
 	if (args.bytes < CLONE_ARGS_SIZE_VER0 || args.bytes > ARGS_MAX ||
 	    !read_args(tid, info, &args) || !(args.words[0] & CLONE_UNTRACED))
 		return;

@@ -339,7 +339,10 @@ void process_retire(struct processes *procs, struct process *proc)
 	}
 	if (!proc->arena)
 		return;
-	/* The rights in force for files may be those of another user. */
+	/*
+	 * The thread may have the rights of another user for files. The recorder's own rights are
+	 * needed to write the records.
+	 */
 	struct rights paused cleanup_rights_pause = rights_pause();
 
 	/* From here on only this thread reads the rings. */

@@ -41,8 +41,8 @@ struct capture_subject {
 bool captures_llvm_strings(const struct symtab *symbols);
 
 /*
- * Append the capture program of the function to @steps. Returns the index of the program. Returns
- * PLAN_NO_CAPTURE when there is nothing to capture, or without memory.
+ * Append the capture program of the function to @steps. Returns the index of the capture program.
+ * Returns PLAN_NO_CAPTURE when there is nothing to capture, or without memory.
  */
 uint32_t captures_add(const struct capture_settings *settings,
 		      const struct capture_subject *subject, struct strbuf *steps);
