@@ -69,8 +69,10 @@ void compdb_deinit(struct compdb *db);
 #define cleanup_compdb cleanup(compdb_deinit)
 
 /*
- * Add an entry. @output: NULL when it is unknown. The entry replaces an earlier entry with the same
- * directory, file and output (if it is unknown: arguments). Returns 0 or -ENOMEM.
+ * Add an entry. The entry replaces an earlier entry with the same directory, file and output.
+ * Returns 0 or -ENOMEM.
+ *
+ * @output: NULL: unknown; the arguments are compared instead
  */
 int compdb_add(struct compdb *db, const char *directory, const char *file, const char *output,
 	       const struct words *argv);

@@ -398,8 +398,8 @@ int info_set_meminfo(struct info *info, uint64_t free_kb, uint64_t total_kb)
 }
 
 /*
- * True when the line must be written: its item is present, or the line has no item, and its own
- * value is present. A line of ARG_SPEC is only written if both the item and its own value are.
+ * True when the line must be written. A line with an item is written if the item is present. A line
+ * without an item is written if its own value is present. A line of ARG_SPEC needs both.
  */
 static bool line_is_wanted(const struct info *info, const struct info_line *line)
 {

@@ -289,8 +289,8 @@ static enum compact_found spoil(struct compact_block *block)
 }
 
 /*
- * Execute the next escapes, up to one with bytes of records. Returns the kind of the item after
- * them. A call was not read yet.
+ * Execute the next escapes, up to one that stands for records. Returns the kind of the item after
+ * them. If this item is a call, the call was not read yet.
  */
 static enum compact_found obey_all(struct compact_block *block)
 {

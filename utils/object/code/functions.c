@@ -19,7 +19,7 @@ enum reached {
 
 /*
  * @how: enum reached for each function of @code
- * @func: the function that is searched; NULL: code outside of functions
+ * @func: the function whose code is read; NULL: the code is outside of functions
  * @last: the last instruction of @func that is no padding
  * @end: end of the searched code
  * @gaps: addresses outside of functions that are called

@@ -7,8 +7,8 @@
 /*
  * Open the debug file of the program with @build_id, in hexadecimal digits. The caller must compare
  * the build-id of the file. A server sends the file only once, and it is kept in the user's cache.
- * A server that sends less than 100 KB within $DEBUGINFOD_TIMEOUT seconds is left. The whole
- * transfer may take longer.
+ * The library gives up a server that is slower than 100 KB in $DEBUGINFOD_TIMEOUT seconds. The
+ * whole transfer may take longer.
  *
  * Returns false when DEBUGINFOD_URLS names no server that has the file, libdebuginfod.so.1 is not
  * installed, or this build lacks the feature.

@@ -671,8 +671,8 @@ static bool is_declared(const struct record *rec)
 }
 
 /*
- * Returns the last offset in the buffer at which a record may end if even the longest payload after
- * it is to be in the buffer, too, with the record that follows.
+ * Returns the last offset in the buffer at which a record may end. The longest payload after this
+ * offset would still be in the buffer, with the record that follows the payload.
  */
 static size_t plain_stop(const struct src_user *src)
 {

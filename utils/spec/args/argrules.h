@@ -44,8 +44,7 @@ void argrules_deinit(struct argrules *rules);
 #define cleanup_argrules cleanup(argrules_deinit)
 
 /*
- * Add the rules of @text, which ';' separates. Returns 0 or -ENOMEM. For an invalid rule, returns
- * -EINVAL, or -ERR_USAGE for an invalid pattern, with a text that names the rule and the error.
+ * The way in which a text of rules is parsed.
  *
  * @is_trigger: the text is from -T: a rule without items about arguments does not concern
  *         arguments; "auto-args" looks up all specifications
@@ -58,6 +57,11 @@ struct argrules_source {
 	bool is_trigger;
 	bool is_lenient;
 };
+
+/*
+ * Add the rules of @text, which ';' separates. Returns 0 or -ENOMEM. For an invalid rule, returns
+ * -EINVAL, or -ERR_USAGE for an invalid pattern, with a text that names the rule and the error.
+ */
 int argrules_parse(struct argrules *rules, const char *text, const struct argrules_source *source,
 		   struct uft_err *err);
 

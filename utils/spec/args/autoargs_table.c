@@ -5,8 +5,8 @@
 
 /*
  * Prototypes from the manual pages (sections 2 and 3), POSIX.1-2017 and the Itanium C++ ABI
- * (operator new and delete). Overloads of an operator share a row: uftrace compares demangled
- * names.
+ * (operator new and delete). All overloads of an operator have the same items: uftrace compares
+ * demangled names, and so uses one row for all of them.
  */
 
 /* clang-format off */

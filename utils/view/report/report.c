@@ -243,8 +243,8 @@ static double seconds_from(uint64_t start_ns, uint64_t time_ns)
 }
 
 /*
- * Write the note after the name of a function that was not recorded all the time, or whose self
- * time includes functions that were not recorded.
+ * Write the note after the name of a function that was recorded only for a part of the time, or
+ * whose self time includes functions that were not recorded.
  */
 static void put_left_out(const struct report *report, const struct report_row *row,
 			 struct sink *sink)
