@@ -36,7 +36,7 @@ void insns_close(struct insns *insns);
 void insns_close_at(struct insns **insns);
 #define cleanup_insns cleanup(insns_close_at)
 
-/* Code in the file, from address @start to the byte before @end. */
+/* Code of a module's file, from address @start to the byte before @end. */
 struct insn_text {
 	const uint8_t *bytes;
 	uint64_t start;

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 /*
- * System calls. All calls before SYSCALL_NOT_WATCHED concern files, or the name of a task.
+ * System calls. All system calls before SYSCALL_NOT_WATCHED concern files, or the name of a task.
  * fcntl64(2) counts as fcntl(2).
  */
 enum syscall_id {
@@ -49,9 +49,9 @@ enum syscall_id {
 
 /*
  * @audit_arch: AUDIT_ARCH_*, as in the kernel's data for filters and tracers
- * @mask: the bits of a number that identify the call. Numbers of x32 programs are those of x86_64
- *        with one more bit
- * @numbers: by enum syscall_id; negative: the ABI has no such call
+ * @mask: the bits of a number that identify the system call. Numbers of x32 programs are those of
+ *        x86_64 with one more bit
+ * @numbers: by enum syscall_id; negative: the ABI has no such system call
  */
 struct syscall_abi {
 	uint32_t audit_arch;
@@ -63,8 +63,8 @@ struct syscall_abi {
 extern const struct syscall_abi syscall_abis[];
 
 /*
- * True when @number is the call @id in any ABI. It is for processes of an unknown ABI, in which the
- * number may stand for another call.
+ * True when @number stands for system call @id in any ABI. This function is for processes of an
+ * unknown ABI, in which the number may stand for another system call.
  */
 bool syscall_may_be(uint64_t number, enum syscall_id id);
 

@@ -94,7 +94,7 @@ static inline uint64_t arch_point_register(const struct arch_point *point, unsig
 static inline uint64_t arch_int_arg(const struct arch_regs *regs, const uint64_t *slot,
 				    unsigned index)
 {
-	/* This is a table, because a switch would be an indirect jump. */
+	/* A switch would become an indirect jump, which may be mispredicted. So this is a table. */
 	static const uint8_t words[] = { 4, 5, 6, 7, 3, 2 };
 
 	if (index - 1 < sizeof(words))

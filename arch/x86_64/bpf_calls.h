@@ -29,7 +29,7 @@ struct thread_info {
 	uint32_t status;
 } __attribute__((preserve_access_index));
 
-/* A bit of thread_info.status: the call was made by the i386 ABI (TS_COMPAT). */
+/* A bit of thread_info.status: the system call was made by the i386 ABI (TS_COMPAT). */
 #define CALL_IS_COMPAT 2U
 
 /* Stores the arguments of the system call whose registers are @regs. */

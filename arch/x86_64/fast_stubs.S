@@ -138,7 +138,10 @@
 7:	FAST_BEGIN 8b
 	.endm
 
-/* Does the remaining part of FAST_GUARD and of SAVE_FAST, for a call that was found. */
+/*
+ * Does the remaining part of FAST_GUARD and of SAVE_FAST, for a call that FAST_LOOK_UP has found to
+ * be recorded.
+ */
 	.macro FAST_BEGIN other
 	movzwl	probe + PROBE_TRACING(%rip), %eax
 	cmpl	$0x101, %eax /* tracing and is_on are both 1 */
