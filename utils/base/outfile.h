@@ -43,8 +43,8 @@ int outfile_open(struct outfile *out, const char *path, mode_t mode, struct uft_
 /*
  * Complete the file. Returns 0 or a negative errno.
  *
- * - A file with a random name is written to disk (fsync(2)), and renamed to @path. After an error
- *   the old file stays.
+ * - A file with a random name is written to disk (fsync(2)), and renamed to @out->path. After an
+ *   error the old file stays.
  * - A regular file that is written in place loses the rest of its old content.
  */
 int outfile_publish(struct outfile *out, struct uft_err *err);

@@ -28,7 +28,7 @@ struct workers_job {
 };
 
 /*
- * Call @job->fn with each @index below @nr, each in a thread of its own. The calling thread makes
+ * Call @job->fn with each index below @nr, each in a thread of its own. The calling thread makes
  * the first call. Returns after all calls. The new threads block all signals.
  *
  * If a thread cannot be created, the calling thread makes its call. It also makes all calls whose

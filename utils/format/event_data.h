@@ -23,7 +23,7 @@ enum event_data_flags {
 	EVENT_DATA_CUT = 1U << 0, /* the event had more bytes than a segment or an entry can have */
 };
 
-/* The most bytes of a payload: the largest multiple of 8 that fits in @len. */
+/* The most bytes of a payload: the largest multiple of 8 that fits in event_data.len. */
 #define EVENT_DATA_MAX 65528U
 
 /*

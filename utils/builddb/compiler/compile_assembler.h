@@ -6,8 +6,8 @@
 
 /*
  * Find the sources and the output in @argv. A source may have any name. Before the call, all words
- * in @compile must have the role "option". A command that only preprocesses or asks for information
- * gets the @until COMPILE_PREPROCESSED.
+ * in @compile must have the role "option". For a command that only preprocesses or asks for
+ * information, @compile->until becomes COMPILE_PREPROCESSED.
  */
 void compile_parse_assembler(struct compile *compile, const struct words *argv);
 

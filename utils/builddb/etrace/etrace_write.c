@@ -219,8 +219,8 @@ static int put_pipe(struct etrace_writer *writer, int32_t pid, const struct proc
 }
 
 /*
- * Write the old path of a rename or link. @numbers[1] tells that the call has flags, even if they
- * are 0; earlier versions of utrail did not record it.
+ * Write the old path of a rename or link. @act->numbers[1] tells that the call has flags, even if
+ * they are 0; earlier versions of utrail did not record it.
  */
 static void put_source(struct etrace_lines *lines, const struct proc_act *act, bool is_link)
 {

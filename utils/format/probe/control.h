@@ -242,7 +242,7 @@ struct control_declared {
  *
  * @line: the first line of its source, counted from 1; 0: it has no source
  * @is_native: it is written in C, so readers take it for a library call
- * @wants_plan: the probe's plan does not have the @range of the last answer
+ * @wants_plan: the probe's plan lacks the range in the last answer (control_callable_is.range)
  * @nr_args: the number of its parameters
  * @texts: its name, and then its file or "". Each has its NUL, and together they fill the packet
  */

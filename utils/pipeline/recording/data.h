@@ -194,7 +194,7 @@ int task_place_at(const struct task *task, unsigned reader, uint64_t time_ns,
 
 /*
  * Find the name of the task at @time_ns: its own name, or that of its program. The result is valid
- * as long as @data.
+ * until data_add_tasks() or data_close().
  */
 const char *task_name_at(const struct task *task, uint64_t time_ns);
 

@@ -65,8 +65,8 @@ void kernel_calls_deinit(struct kernel_calls *calls);
  * The merge stops before a call with payload, before an event that is not a call, and where calls
  * do not nest or the clocks differ.
  *
- * Returns the number of events. If it is 0, the next event must be read from this source or from
- * @user.
+ * Returns the number of events. If it is 0, the next event must be read from @calls->source or from
+ * @calls->user.
  */
 size_t kernel_calls_merge(struct kernel_calls *calls, struct event *events, size_t max,
 			  uint64_t limit_ns);

@@ -109,7 +109,7 @@ static bool is_row(struct seeker *seeker, uint64_t offset, uint64_t *time_ns)
 	return nr > 0;
 }
 
-/* True when the bytes at @offset may be the record of a call in this recording. */
+/* True when @bytes may be the record of a call in this recording. */
 static bool may_begin(const struct seeker *seeker, const uint8_t *bytes)
 {
 	struct record rec;
