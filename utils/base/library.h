@@ -19,9 +19,9 @@ struct library_function {
 };
 
 /*
- * Any thread. Loads the library @soname, and writes the addresses of @functions into @table. The
- * library stays loaded. Returns NULL, or the words of dlerror(3), which are valid until the
- * thread's next call of a function of dlfcn.h.
+ * Load the library @soname, and write the addresses of @functions into @table. The library stays
+ * loaded. Returns NULL, or the words of dlerror(3), which are valid until the thread's next call of
+ * a function of dlfcn.h. Any thread may call this function.
  */
 const char *library_load(const char *soname, const struct library_function *functions, size_t nr,
 			 void *table);

@@ -41,8 +41,8 @@ struct opt_word {
  * @name: long name without dashes
  * @letter: short form; 0: none
  * @arg: name of the argument in help texts; NULL: the option takes none
- * @without: the argument when the user gives none; an explicit argument must follow a '='. NULL: an
- *         argument is required
+ * @without: the argument when the user gives none; an explicit argument must be in the same word,
+ *         after a '=' or after the letter. NULL: an argument is required
  * @help: one phrase without a full stop, for --help, the man pages and completion
  * @group: heading in help texts; the owner of the table defines the values
  * @cmds: bits of the commands that accept the option; the owner of the table defines the bits
@@ -103,10 +103,10 @@ int optparse_run(struct optparse *p, void *target, struct uft_err *err);
 
 /*
  * Like optparse_run(), for all words of an untrusted file. Only options that are is_recorded count,
- * with their full names and valid arguments. Returns 0 or -ENOMEM.
+ * by their letters or full names, and with valid arguments. Returns 0 or -ENOMEM.
  *
- * @ignored: gets the names of the ignored options, separated by ", ", and words about the others;
- *         all of them are texts of utrail, and not of the file
+ * @ignored: gets the names of the ignored options, and a note if there are words that are no
+ *         options, separated by ", "; all of them are texts of utrail, and not of the file
  */
 int optparse_run_recorded(struct optparse *p, void *target, struct strbuf *ignored,
 			  struct uft_err *err);

@@ -36,7 +36,8 @@ struct outfile {
  * file. A new file gets @mode and the umask.
  *
  * A device, a pipe, and a file whose owner or group we may not give to a new file are written in
- * place. A block device, a socket, and a pipe without a reader are errors.
+ * place. A file that a link of procfs names (as for /dev/stdout) is appended to. A block device, a
+ * socket, and a pipe without a reader are errors.
  */
 int outfile_open(struct outfile *out, const char *path, mode_t mode, struct uft_err *err);
 
@@ -45,7 +46,8 @@ int outfile_open(struct outfile *out, const char *path, mode_t mode, struct uft_
  *
  * - A file with a random name is written to disk (fsync(2)), and renamed to @out->path. After an
  *   error the old file stays.
- * - A regular file that is written in place loses the rest of its old content.
+ * - A regular file that is written in place loses the rest of its old content, unless the new
+ *   content was appended.
  */
 int outfile_publish(struct outfile *out, struct uft_err *err);
 

@@ -64,8 +64,8 @@ static bool has_same_pattern(const struct spec *a, const struct spec *b)
 }
 
 /*
- * True when a later spec clears all actions of spec @index, and all actions that spec @index clears
- * or replaces. Otherwise these actions of earlier specs would be back.
+ * True when a later spec with the same pattern clears all actions of spec @index, and all actions
+ * that spec @index clears or replaces. Otherwise these actions of earlier specs would be back.
  */
 static bool is_taken_away(const struct filters *filters, const bool *gone, size_t index)
 {

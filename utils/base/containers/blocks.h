@@ -28,8 +28,7 @@ struct blocks {
 
 /*
  * Prepare @nr blocks of @bytes. The kernel allocates their pages at the first use. Returns 0 or
- * -ENOMEM.
- * blocks_deinit() frees all blocks, even those in use.
+ * -ENOMEM. blocks_deinit() frees all blocks, even those in use.
  */
 int blocks_init(struct blocks *blocks, size_t nr, size_t bytes);
 void blocks_deinit(struct blocks *blocks);

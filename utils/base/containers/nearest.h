@@ -11,8 +11,8 @@
 #define NEAREST_MAX 3
 
 /*
- * The caller offers the known words one by one. Words are not copied: they must live until
- * nearest_text().
+ * The caller offers the known words one by one. These words and @typed are not copied: they must
+ * live until nearest_text().
  *
  * @len: the number of characters of @typed that are compared
  * @places: for each character a bit mask of its positions in @typed

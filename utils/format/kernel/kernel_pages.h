@@ -30,8 +30,8 @@ struct kernel_pages {
  * @time_ns: an earlier time than that of the last record is raised to it
  * @missed: the number of records that were lost before it; UINT64_MAX: unknown
  *
- * Returns 0, -EMSGSIZE if the record is left out because it is too large for a page, -ENOMEM, or
- * the error of pages->write.
+ * Returns 0, -EMSGSIZE if the record is left out because it is too short, or too large for a page,
+ * -ENOMEM, or the error of pages->write.
  */
 int kernel_pages_add(struct kernel_pages *pages, const struct kernel_record *rec, uint64_t time_ns,
 		     int32_t pid, uint64_t missed);
