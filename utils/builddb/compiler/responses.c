@@ -11,7 +11,8 @@
 
 /*
  * @before: the index plus one of the execution's previous file; 0: none
- * @text: NULL when the file could not be read; then @why is a negative errno
+ * @text: NULL when the recorder could not read the file, or RESPONSES_MAX would be exceeded; then
+ *         @why is a negative errno
  */
 struct response_file {
 	size_t before;

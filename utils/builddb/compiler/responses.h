@@ -43,10 +43,11 @@ void responses_deinit(struct responses *responses);
 
 /*
  * Append the file @name of execution @at to @text. Returns 0, -ENOENT when the recording does not
- * have the file, -EFBIG when the file has more than @max bytes, or -ENOMEM.
+ * have the file or its text, -EFBIG when the file has more than @max bytes, or -ENOMEM.
  *
  * @responses: may be NULL
- * @why: gets the recorder's error, if the recorder could not read the file
+ * @why: if the recording names the file: gets 0, or the reason why its text is missing: the
+ *         recorder's error, or -EFBIG (RESPONSES_MAX)
  */
 int responses_get(const struct responses *responses, size_t at, const char *name, size_t max,
 		  struct strbuf *text, int *why);
