@@ -29,8 +29,8 @@ int proc_cpus_set(struct proc_cpus *cpus, int32_t tid, int cpu);
 
 /*
  * Process a record that is written or read: note the CPU that it tells, and forget the CPUs of
- * tasks that it ends. To get the CPU of the record's own task, ask before this call. Returns 0 or
- * -ENOMEM.
+ * tasks that it ends or whose numbers it gives to other tasks. To get the CPU of the record's own
+ * task, ask before this call. Returns 0 or -ENOMEM.
  */
 int proc_cpus_see(struct proc_cpus *cpus, const struct proc_record *rec, bool big);
 

@@ -58,7 +58,8 @@ export function fitZoom({ from, to }, { first, last }) {
 }
 
 /**
- * Parses a zoom that the user typed. Returns null if no part of it can be shown.
+ * Parses the zoom in the address of the page. Returns null, which stands for the whole recording,
+ * if the text is no range, if no part of the range can be shown, or if all would be shown.
  * @param {string} text
  * @param {{ first: number, last: number, meta: { base: string, zero: number } }} recording
  */

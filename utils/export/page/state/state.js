@@ -34,7 +34,7 @@ export class State {
 	 */
 	hidden = new Set();
 	/**
-	 * Numbers of tasks that are shown above the others.
+	 * Numbers of tasks that are shown above the other tasks of their process.
 	 * @type {Set<number>}
 	 */
 	pinned = new Set();

@@ -10,7 +10,7 @@ import { FlameNode, makeFlameTree } from "../model/flame_tree.js";
 /** The smallest width of a shown box, in pixels. */
 const LEAST_BOX = 0.4;
 const FLAME_TOP = 8;
-/** The number of rows that stay visible above and below the box that was chosen by keys. */
+/** The number of rows that stay visible above and below the chosen box. */
 const ROWS_BESIDE = 3;
 
 /** @typedef {{ node: FlameNode, x: number, y: number, wide: number }} Box */
@@ -71,7 +71,7 @@ export class FlameView {
 		 */
 		this.root = null;
 		/**
-		 * The node that was reached by keys.
+		 * The node that keys or a click have chosen.
 		 * @type {FlameNode | null}
 		 */
 		this.at = null;
