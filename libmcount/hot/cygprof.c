@@ -29,8 +29,8 @@ static bool is_of(const struct frame *f, uint64_t fn)
 
 /*
  * Ends the frames that were left without their exits before @fn was called with stack pointer @sp.
- * A frame at @sp whose return address is @caller stays open, since @fn is inlined into its
- * function.
+ * A frame at @sp whose return address is @caller stays open, since @fn is inlined into the function
+ * of that frame.
  */
 static void leave_jumped_out(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
 {

@@ -282,8 +282,8 @@ struct libcall probe_libcall(uint64_t *slot, uint64_t index, struct arch_regs *r
 {
 	struct call_site *site = &probe.calls[index];
 	/*
-	 * The dynamic linker may store to @target at the same time. Both values lead to the
-	 * function.
+	 * The dynamic linker may store to @target at the same time. The value before that store and
+	 * the value after it both lead to the function.
 	 */
 	struct libcall call = { .target = __atomic_load_n(&site->target, __ATOMIC_RELAXED) };
 

@@ -13,7 +13,7 @@ void frames_write_entries(struct thread *t, struct frame *f);
 
 /*
  * HOT, rarely. Called for a call that is not recorded because it is too deep. With
- * PLAN_TELLS_DEPTH, counts the call, and gives its caller a mark.
+ * PLAN_TELLS_DEPTH, counts the call, and records one event EVENT_ID_LIMIT_DEPTH in its caller.
  */
 void note_too_deep(struct thread *t);
 
@@ -23,7 +23,8 @@ static inline bool frames_is_cut(const struct thread *t, const struct frame *f)
 }
 
 /*
- * HOT, rarely: writes the mark of note_too_deep() into the innermost call whose ENTRY is written.
+ * HOT, rarely: writes the event EVENT_ID_LIMIT_DEPTH into the innermost call whose ENTRY is
+ * written.
  */
 void frames_mark_depth(struct thread *t, uint64_t time_ns);
 

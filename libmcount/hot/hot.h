@@ -67,8 +67,8 @@ static inline void hot_commit(struct thread *t, char *end)
 
 /*
  * HOT, rarely. Makes a forked child report itself, and gives the child's thread its ring. Call it
- * before you read the clock for a record, so that the recorder knows the child, and when the thread
- * begins, before the time of the record.
+ * before you read the clock for a record. So the recorder learns of the child, and of the thread's
+ * beginning, before the time of the record.
  */
 static inline void hot_be_known(struct thread *t)
 {

@@ -50,8 +50,8 @@ enum planned_flags {
  * The data of a frame that the stubs must not pop, while the thread is open or barred. In other
  * cases struct planned_frame has @before in its place.
  *
- * @began_ns: the time at which the frame with @result began. An earlier frame may have had the same
- *            index
+ * @began_ns: frame.time_ns of the frame for which planned_frame.result was stored. If the frame now
+ *            has another time, that result belongs to an earlier frame with the same index
  * @outer: the value of thread->fast_base before this frame
  */
 struct open_frame {
@@ -221,8 +221,8 @@ bool planned_is_unwanted(struct thread *t, uint64_t addr);
 bool planned_is_too_deep(struct thread *t, uint64_t addr);
 
 /*
- * HOT: true when the called function is left out. In an open thread the stub finds the function at
- * its next call.
+ * HOT: true when the called function is left out. In an open thread, planned.pass gets the
+ * function, so that the stub finds it there at the next call.
  */
 bool planned_is_left_out(struct thread *t, uint64_t addr);
 

@@ -65,7 +65,7 @@ static void switch_off(struct thread *t)
 	__atomic_store_n(&probe.is_on, false, __ATOMIC_RELAXED);
 }
 
-/* Obeys trace_on and trace_off of a rule. They switch the whole recording. */
+/* Obeys trace_on and trace_off of a rule. They switch recording for all threads of the process. */
 static void obey_switches(struct thread *t, const struct plan_rule *rule)
 {
 	if (rule->flags & PLAN_TRACE_ON)
@@ -104,7 +104,10 @@ static inline void decide_call(struct thread *t, uint64_t addr, const uint64_t *
 	enum planned_verdict verdict;
 	uint32_t flags = 0;
 
-	/* The members are stored one by one for the reason that is given in planned_push(). */
+	/*
+	 * The members are stored one by one. For a struct literal the compiler would clear the
+	 * whole struct first, which costs more than all stores.
+	 */
 	d->next = p->now;
 	d->rule = NULL;
 	d->func = NULL;

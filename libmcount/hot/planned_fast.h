@@ -192,7 +192,7 @@ static inline void planned_put_quick_entry(struct thread *t, uint64_t slot, uint
 	hot_commit(t, put_record(t->at, now_ns, data | (len ? RECORD_MORE : 0)) + len);
 }
 
-/* @pf: belongs to @f. After the call @pf does not need the plan of @result any more */
+/* @pf: belongs to @f. When this function returns, @pf does not need the plan of @result any more */
 static inline void planned_put_quick_exit(struct thread *t, const struct frame *f,
 					  struct planned_frame *pf, uint64_t now_ns,
 					  const struct capture_step *result,
@@ -255,7 +255,7 @@ static inline bool planned_fast_enter_known(struct thread *t, uint64_t slot, uin
 			args = func->args;
 			result = func->result;
 		}
-		/* fault_look() needs much stack: see planned_prepare(). */
+		/* fault_look() needs much stack, so only planned_prepare() calls it. */
 		if ((args || result) && unlikely(fault_state == FAULT_UNKNOWN))
 			return false;
 	}

@@ -85,7 +85,7 @@ struct frame {
  */
 struct thread {
 	uint16_t busy;
-	uint16_t has_aside_records; /* aside_flush() has work: records of the aside, @leaves_ring */
+	uint16_t has_aside_records; /* the aside may have records, or @leaves_ring is set */
 	uint32_t cyg_skipped;	    /* open -finstrument-functions calls without a frame */
 	char *at;
 	char *end;
@@ -143,8 +143,8 @@ struct thread {
 	/* in a child that runs in its parent's memory: the parent's state (lend.h). Else NULL */
 	struct thread *lender;
 	/*
-	 * in a forked child: the ring is private memory, until the end of the hook that a signal
-	 * handler has interrupted to fork
+	 * in a forked child: the ring is private memory until the present hook ends. A signal
+	 * handler interrupted that hook, and forked
 	 */
 	uint32_t leaves_ring;
 	/* in a forked child: the thread gets a ring of the child's with its first record */
@@ -244,7 +244,7 @@ struct probe {
 	const struct control_page *control;
 	const _Atomic uint32_t *news;
 	uint32_t nr_writers; /* the value in @control at the beginning */
-	bool is_finished;    /* this process has asked to end the recording; others learn of it */
+	bool is_finished;    /* this process has asked to end the recording of all processes */
 	/* the arena's header, always at this address. arena.h maps the rest when it is needed */
 	struct arena *arena;
 
@@ -252,7 +252,7 @@ struct probe {
 	pid_t parent_pid;
 	/* the probe was put into a running process, and will leave it again (undo.h) */
 	bool is_attached;
-	bool is_elsewhere;	       /* in another pid namespace than the process with @arena */
+	bool is_elsewhere;	       /* in another pid namespace than the owner of @arena */
 	_Atomic bool may_lack_counter; /* a thread may have forbidden itself to read the counter */
 	pthread_key_t thread_key;
 	char address[CONTROL_ADDRESS_SIZE]; /* of the recorder: see control.h */

@@ -174,7 +174,10 @@ static uint32_t count_operands(const struct adoption *a, const struct plan_patch
 	return nr;
 }
 
-/* The size of all operands. They come after all stubs, since each stub runs into the next one. */
+/*
+ * The size of all operands. They come after all stubs, since a stub may run on into the next one
+ * (PLAN_PATCH_INNER).
+ */
 static uint64_t all_operands_bytes(const struct adoption *a)
 {
 	uint64_t bytes = 0;
@@ -496,7 +499,10 @@ void patches_adopt(const struct plan_patch *patches, uint32_t nr,
 {
 	uint32_t of_module;
 
-	/* plan_open() has read all pages of the plan, so their memory can be released. */
+	/*
+	 * plan_open() has read the whole plan, so all its pages take memory. The pages of the
+	 * patches are released until they are read again.
+	 */
 	let_go(file, patches, patches + nr);
 	for (uint32_t start = 0; start < nr; start += of_module) {
 		struct adoption a = {

@@ -186,7 +186,8 @@ static bool steps_read_memory(const struct live_plan *plan)
 
 /*
  * True when a thread may still use the retired @plan. No thread begins to use a plan that is not
- * probe.live. A machine whose memory order is weaker than that of x86 also needs membarrier(2).
+ * probe.live. A port to a machine with a weaker memory order than that of x86 must also call
+ * membarrier(2) here.
  */
 static bool is_needed(const struct live_plan *plan)
 {

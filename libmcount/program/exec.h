@@ -9,7 +9,8 @@
 void exec_setup(void);
 
 /*
- * COLD. Notes for executed programs that they begin with one more filter of system calls (seal.h).
+ * COLD. Adds 1 to the number of system call filters that executed programs are told of, since those
+ * programs begin with the new filter, too (seal.h).
  */
 void exec_expect_filter(void);
 

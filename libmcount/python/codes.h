@@ -1,4 +1,7 @@
-/* Facts about code. The code object itself keeps them, in the probe's place. */
+/*
+ * Facts about Python's code objects. Each code object keeps its own facts, in the place for extra
+ * values that the interpreter has given to the probe.
+ */
 #ifndef UTRAIL_LIBMCOUNT_PYTHON_CODES_H
 #define UTRAIL_LIBMCOUNT_PYTHON_CODES_H
 
@@ -66,7 +69,7 @@ static inline struct py_object *codes_of_frame(struct py_frame *frame)
  * COLD, with the GIL. codes_look() returns the facts about @code that need no recorder.
  * codes_ask_recorder() returns all facts.
  *
- * @is_of_main: the interpreter that began first runs
+ * @is_of_main: the running interpreter is the one that began first
  */
 name_facts codes_look(struct py_object *code, bool is_of_main);
 name_facts codes_ask_recorder(struct py_object *code, name_facts facts);

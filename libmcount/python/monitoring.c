@@ -191,8 +191,8 @@ static struct py_object *take_native_end(struct py_object *callable, struct py_o
 /* --- setting --- */
 
 /*
- * Numbers of events: PY_MONITORING_EVENT_..., cpython/monitoring.h. Events of functions in C
- * (@is_native) are set together.
+ * Numbers of events: PY_MONITORING_EVENT_..., cpython/monitoring.h. Events of functions in C have
+ * @is_native. The probe listens to all of these or, with --no-libcall, to none.
  */
 static const struct {
 	unsigned event;

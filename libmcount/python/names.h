@@ -18,7 +18,7 @@ typedef uint64_t name_facts;
 #define NAME_ASKED 4U /* the recorder was asked for its address, or is not to be asked */
 #define NAME_SHIFT 3
 
-/* The bits above the function's address: the values of its calls to record (CALLABLE_RESULT). */
+/* The bits above the function's address tell which values of a call to record (CALLABLE_RESULT). */
 #define NAME_VALUES_SHIFT (64 - CALLABLE_VALUE_BITS)
 #define NAME_VALUES	  (~0ULL << NAME_VALUES_SHIFT)
 _Static_assert(CALLABLES_END <= 1ULL << (NAME_VALUES_SHIFT - NAME_SHIFT), "one word has both");

@@ -76,7 +76,7 @@ bool arena_adopt(int fd)
 		return false;
 	if (!is_arena(a, st.st_size))
 		return false;
-	/* Records do not belong in core dumps. Later mappings of the arena inherit this. */
+	/* Records do not belong in core dumps. Mappings made by mremap(2) inherit the setting. */
 	own_syscall(SYS_madvise, a, (unsigned long)RING_PAGE, MADV_DONTDUMP);
 	if (old && !keeps_rings)
 		unmap_all(old);

@@ -166,8 +166,8 @@ static long now_s(void)
 }
 
 /*
- * Waits of one packet that signals interrupt. The time limit of the socket begins anew with each
- * wait, so a timer of the program could prolong the time for ever.
+ * The waits for one packet, which signals may interrupt. The time limit of the socket begins anew
+ * with each wait, so a timer of the program could prolong the time for ever.
  *
  * @begin_ns: the beginning of the present wait
  * @waited_ns: the time of the earlier waits

@@ -1,5 +1,6 @@
 /*
- * Functions that the recorder makes a thread call, to attach and leave (doc/internals/attach.md).
+ * The recorder makes a thread of the program run these functions: to attach the probe, and to
+ * remove it again (doc/internals/attach.md).
  */
 #include "libmcount/system/undo.h"
 

@@ -163,8 +163,8 @@ static int report_module(struct dl_phdr_info *info, size_t size, void *arg)
 }
 
 /*
- * If a Python interpreter was loaded since the last look, reports the module of its functions.
- * Numbers are their addresses.
+ * If a Python interpreter was loaded since the last look, reports a module for its functions. The
+ * functions' numbers are their addresses in this module.
  */
 static bool report_callables(struct report *report)
 {

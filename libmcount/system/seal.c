@@ -221,8 +221,9 @@ unsigned seal_count_filters(const char *status)
 }
 
 /*
- * Makes room in @status, whose @len bytes fill it: drops the lines before those about filters, or
- * all but the beginning of such a line. Returns the number of bytes that stay.
+ * Makes room in @status, whose @len bytes fill it: drops the lines before those about filters. If
+ * there is no such line yet, only the last bytes stay, since they may be its beginning. Returns the
+ * number of bytes that stay.
  */
 static size_t drop_other_lines(char *status, size_t len)
 {

@@ -169,7 +169,10 @@ void session_go(void)
 	__atomic_store_n(&probe.ready, true, __ATOMIC_RELEASE);
 }
 
-/* Begin, or wait for session_go() if the probe is attached. Returns enum attach_result. */
+/*
+ * Begin to be recorded. In an attached probe, only prepare all that session_go() needs. Returns
+ * enum attach_result.
+ */
 static int64_t begin_being_recorded(const char *address)
 {
 	struct channel ch cleanup(channel_close);
@@ -202,8 +205,8 @@ static int64_t begin_being_recorded(const char *address)
 	thread_setup();
 	is_waiting = probe.is_attached;
 	/*
-	 * An attached probe begins at session_go(). Before that, the recorder patches the code and
-	 * tells the open calls. A probe that will leave installs no signal handlers.
+	 * An attached probe begins at session_go(). Before that, the recorder patches the code, and
+	 * tells the probe of the open calls. A probe that will leave installs no signal handlers.
 	 */
 	if (probe.is_attached)
 		return ATTACH_DONE;
@@ -323,7 +326,7 @@ void session_report_fork(struct thread *t)
 {
 	uint32_t pending = FORK_PENDING;
 	uint64_t mask;
-	/* A signal handler that jumps out of the report would let all later hooks wait for it. */
+	/* If a signal handler jumped out of the report, all later hooks would wait for its end. */
 	bool is_quiet = own_quiet_begin(&mask);
 
 	if (atomic_compare_exchange_strong(&probe.forked, &pending, FORK_REPORTING)) {

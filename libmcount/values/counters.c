@@ -137,8 +137,8 @@ static int open_one(const struct plan_counter *counter, int leader, bool user_on
 }
 
 /*
- * True for a clock. It counts the same without the kernel's work, which not all users are allowed
- * to count.
+ * True for a clock. A clock counts the same time when the kernel's work is excluded, and not all
+ * users are allowed to include that work.
  */
 static bool is_clock(const struct plan_counter *counter)
 {

@@ -12,7 +12,7 @@ enum counter_set {
 	COUNTERS_PMU_CYCLE,  /* cycles and instructions */
 	COUNTERS_PMU_CACHE,  /* references and misses */
 	COUNTERS_PMU_BRANCH, /* branches and misses */
-	COUNTERS_BY_NAME,    /* the counters by name of the plan */
+	COUNTERS_BY_NAME,    /* the plan's counters, which users have chosen by name */
 	COUNTER_SETS
 };
 

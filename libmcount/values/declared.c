@@ -101,7 +101,7 @@ static uint32_t declare_now(const char *id, const char *format, const char *comm
 
 	if (!probe.ready || !probe.tracing)
 		return 0;
-	/* Choices refer to an event by its name, so it must have one. */
+	/* Users choose events by name (-E), so an event must have a name. */
 	if (!*id) {
 		atomic_fetch_add(&probe.arena->events_nameless, 1);
 		return 0;

@@ -17,7 +17,10 @@ struct trace_copies {
 	bool is_busy;
 };
 
-/* True when the bytes lie in a segment of the module with @flags. Notes may be wrong. */
+/*
+ * True when the bytes lie in a segment with @flags of the module. The address comes from an ELF
+ * note of the module, which may be wrong.
+ */
 static bool lies_within(const struct dl_phdr_info *info, uint64_t address, uint64_t bytes,
 			uint32_t flags)
 {
