@@ -151,7 +151,7 @@ static int open_old(const char *prefix, const char **base, struct stamps *stamps
 
 	if (dir_fd < 0)
 		return -1;
-	/* Pages that are not written to take no memory. */
+	/* A page takes no memory before it is written to. */
 	stamps->list = mmap(NULL, STAMPS_BYTES, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (stamps->list == MAP_FAILED) {

@@ -43,7 +43,10 @@ static void note_status(struct pxt_handle *handle)
 
 	pxt_drain_status(handle, &flusher->drain);
 	status->flush_error = atomic_load(&flusher->error);
-	/* The log's own status stays. posix_trace_get_status() tells each loss only once. */
+	/*
+	 * posix_trace_get_status() tells each loss only once, and so clears @is_log_overrun. The
+	 * status in the log's header stays.
+	 */
 	if (flusher->drain.writer.has_lost)
 		atomic_store(&flusher->is_log_overrun, 1);
 	flusher->drain.writer.has_lost = false;

@@ -369,6 +369,6 @@ bool pxt_ring_evict(const struct pxt_view *view)
 
 		return lost % 1024 == 0 && pxt_ring_skip_dead(view, tail);
 	}
-	/* There is no record at the tail: it was moved meanwhile, or it is nonsense. */
+	/* There is no record at the tail: the tail was moved meanwhile, or is nonsense. */
 	return tail != atomic_load(&stream->tail);
 }

@@ -148,8 +148,9 @@ void pxt_view_detach(struct pxt_registry *registry, unsigned int number, uint32_
 
 /*
  * If a signal handler has interrupted the calling thread in a stream and has forked, the thread
- * leaves the stream later, and is still counted until then. Between the two counters it may be
- * counted once too often; the view then stays mapped.
+ * leaves the stream later, and is still counted until then. If the handler came between the changes
+ * of pxt_nr_counted and of the view's counter, the thread is counted once too often, and the view
+ * stays mapped.
  */
 void pxt_view_in_child(void)
 {
