@@ -51,7 +51,7 @@ static inline bool callers_may_replace(uint64_t ret)
 
 /*
  * COLD. Finds the largest piece of the program's own text, when the first plan has come. Other text
- * is found when a call returns to it.
+ * is looked up when a call begins whose return address lies in it.
  *
  * @is_any: return addresses outside of modules may be replaced, too
  */

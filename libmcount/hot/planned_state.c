@@ -40,7 +40,10 @@ uint64_t planned_own_return(const struct frame *f)
 	return f->ret;
 }
 
-/* The return address of @f itself stays replaced, so that @f returns to the trampoline. */
+/*
+ * Changes only the slots of the callers of @f. The return address of @f stays replaced, so that @f
+ * returns to the trampoline.
+ */
 void planned_show_returns(struct thread *t, const struct frame *f, bool shows)
 {
 	const uint64_t ours = (uint64_t)arch_return_trampoline;

@@ -49,8 +49,8 @@ struct thread *stacks_find(struct thread *t, uint64_t sp);
 void stacks_take_up(uint64_t sp, uint64_t low, uint64_t bytes);
 
 /*
- * COLD. Called when this thread ends or is to be left alone. No thread runs on its stack from now
- * on, and self becomes the thread's own state.
+ * COLD. Called when this thread ends or is to be left alone. If it is on a stack that the program
+ * has made, no thread runs on that stack from now on, and self becomes the thread's own state.
  */
 void stacks_go_home(void);
 

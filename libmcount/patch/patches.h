@@ -49,7 +49,10 @@ void patches_look_again(void);
  * patches_pass().
  */
 
-/* Changes the cells of all stubs so that calls do not come to the probe any more. */
+/*
+ * Changes the cells of all stubs so that calls do not come to the probe any more, and lowers the
+ * semaphores that patches have raised.
+ */
 void patches_pass(void);
 
 /*

@@ -81,7 +81,10 @@ void patch_raise_semaphore(const struct dl_phdr_info *info, struct patch *patch)
 /* True when the text has the bytes of @patch. */
 bool patch_is_there(const struct dl_phdr_info *info, const struct patch *patch);
 
-/* True when the module in @info is @module. Another module may have been loaded at its address. */
+/*
+ * True when the module in @info has the address of @module, and text at the site of its first
+ * patch. This may be another module, which was loaded at that address later.
+ */
 bool patched_module_is_at(const struct dl_phdr_info *info, const struct patched_module *module);
 
 #endif

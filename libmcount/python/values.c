@@ -77,7 +77,7 @@ static struct py_object *value_in_cell(struct py_object *code, struct py_object 
 
 /*
  * True when variable @nr of code of 3.11 and later is used by inner functions. Its cell is in the
- * variable's place. The object in that place does not tell: the program may pass a cell as an
+ * variable's place. A cell in that place is no proof, since the program may pass a cell as an
  * argument.
  */
 static bool has_cell(struct py_object *code, unsigned nr)

@@ -14,9 +14,9 @@ void signal_switches_begin(void);
 bool signal_switches_have(int sig);
 
 /*
- * In a signal handler: does the plan's action for @sig. With @has_handler the calls of the
- * program's handler are recorded, too. If @sig ends the recording, signal_switches_end() does so
- * after the handler.
+ * In a signal handler: does the plan's action for @sig. If @sig is to end the recording, and the
+ * program has a handler for it (@has_handler), the handler's calls are still recorded, and
+ * signal_switches_end() ends the recording after them.
  */
 void signal_switches_obey(int sig, bool has_handler);
 void signal_switches_end(void);

@@ -142,8 +142,8 @@ static bool has_bytes(int fd)
 
 /*
  * Rotates the log, because file number @file is full. Called with the lock. If rotation fails, the
- * log continues in this file for trace->rotate_size bytes. If a killed process has left an empty
- * file, that file is used.
+ * log continues in this file for trace->rotate_size more bytes. If a killed process has left an
+ * empty file, that file is used.
  */
 static void turn_log(fstrace_t *trace, uint32_t file)
 {

@@ -593,8 +593,8 @@ struct pxt_handle *pxt_handle_new(void);
 trace_id_t pxt_handle_publish(struct pxt_handle *handle, enum pxt_kind kind);
 void pxt_handle_discard(struct pxt_handle *handle);
 /*
- * Make a handle invalid, and wait until no thread uses it any more. Returns NULL in the cases of
- * pxt_handle_get().
+ * Make a handle invalid, and wait until no thread uses it any more. Returns NULL if this process
+ * has no such handle of a kind in @kinds.
  */
 struct pxt_handle *pxt_handle_end(trace_id_t trid, int kinds);
 /* Forget all handles. A forked child calls this, since the handles are those of its parent. */
