@@ -27,7 +27,7 @@ struct loaded {
 /* Fills @m from the dynamic section of the module that is loaded at @base. */
 void loaded_read(struct loaded *m, const ElfW(Dyn) * dynamic, uintptr_t base);
 
-/* Returns the hash of a name that DT_GNU_HASH uses. */
+/* Returns a name's hash, by the function that DT_GNU_HASH uses. */
 uint32_t loaded_hash(const char *name);
 
 /* True when the strings are equal. strcmp(3) may not be bound yet. */

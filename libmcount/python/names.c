@@ -86,8 +86,8 @@ static bool add_range(struct channel *ch, const struct description *d,
 #define SLOW_NS	 1000000000ULL
 
 /*
- * Asks for a function's number and for the values to record, which are bits of @told (0: not
- * recorded). Returns false when there is no answer.
+ * Asks for a function's number and for the values to record. Both become bits of @told, which stays
+ * 0 if the function is not recorded. Returns false when there is no answer.
  */
 static bool ask_once(const struct description *d, name_facts *told)
 {
@@ -226,8 +226,8 @@ static bool is_path_own(const char *file)
 }
 
 /*
- * True when a library has made the running code from a string: with the globals of its module
- * (dataclasses), or in namedtuple().
+ * True when a library has made the running code from a string. The code's globals are those of a
+ * library's module (dataclasses), or namedtuple() has made the code.
  */
 static bool is_made_by_library(const char *file)
 {

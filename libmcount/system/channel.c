@@ -72,8 +72,9 @@ void channel_close(struct channel *ch)
 }
 
 /*
- * Raises the program's limit of descriptors until the conversation ends. Privileged programs raise
- * the hard limit, too.
+ * Raises the program's limit of descriptors until the conversation ends. If that exceeds the hard
+ * limit, this limit is raised, too. Only a privileged program may do so: in others false is
+ * returned.
  */
 static bool raise_limit(struct channel *ch)
 {

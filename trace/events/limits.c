@@ -1,5 +1,5 @@
 /*
- * Deletes the old files of a log that are beyond its limits. One file more than allowed is kept.
+ * Deletes the old files of a log that are beyond its limits, except the newest one of them.
  * Signal handlers may write records, so neither malloc() nor opendir() is called.
  */
 #include "events/trace.h"
@@ -86,7 +86,7 @@ static void put_name(char *to, const char *base, const char *stamp)
 	strcpy(to + len + 1 + STAMP_LEN, ".log");
 }
 
-/* Writes the stamp of the time that was @seconds ago. Older files are deleted. */
+/* Writes the stamp of the time that was @seconds ago. Older files are beyond the limit. */
 static void put_oldest(char *to, int64_t seconds)
 {
 	struct fst_text text;

@@ -11,7 +11,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-/* The library exports only the functions of this header. */
+/* Of the functions that this file declares, the library exports only those of fstrace.h. */
 #pragma GCC visibility push(default)
 #include "include/fstrace.h"
 #pragma GCC visibility pop

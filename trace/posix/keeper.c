@@ -182,8 +182,9 @@ static bool is_done(const struct pxt_keeping *keeping, const struct pxt_log_part
 }
 
 /*
- * Waits until the owner has ended. Returns false when there is nothing to do. The release of the
- * lock does not prove that the owner has ended, since the program may have closed all descriptors.
+ * Waits until the owner has ended. Returns false when there is nothing to do. The owner holds a
+ * lock on the file @lock. The release of the lock does not prove that the owner has ended, since
+ * the program may have closed all descriptors.
  */
 static bool wait_for_owner(const struct pxt_keeping *keeping, const struct pxt_log_part *part,
 			   int lock)
