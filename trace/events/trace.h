@@ -11,7 +11,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-/* Of the functions that this file declares, the library exports only those of fstrace.h. */
+/* The library exports the functions of fstrace.h, but no others that this file declares. */
 #pragma GCC visibility push(default)
 #include "include/fstrace.h"
 #pragma GCC visibility pop
