@@ -10,7 +10,7 @@
 
 /*
  * Returns the data directory that the options name. If the default directory is missing, returns
- * "." when that is a recording, or else `ftrace.dir` when that exists.
+ * "." if it is a recording, or else `ftrace.dir` if it exists.
  */
 const char *reader_data_dir(const struct opts *opts);
 

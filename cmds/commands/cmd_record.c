@@ -600,7 +600,7 @@ static void warn_about_nothing(const struct run *run, const struct recorder *rec
 
 	if (rec->tasks.nr_tids || !rec->processes.first || run->settings.proc_way)
 		return;
-	/* The user knows the reason already. */
+	/* If an error was noted, the user knows the reason already. */
 	if (save_error(rec)->code || atomic_load(&rec->store->error))
 		return;
 	no_result_add_options(run->opts, &options);

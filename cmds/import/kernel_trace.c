@@ -41,7 +41,7 @@ struct part {
 };
 
 /*
- * @into: the recording to which records are added, which is open as @data; NULL: a new recording is
+ * @into: the recording to which records are added; it is open as @data. NULL: a new recording is
  * made
  * @parts: sorted by their CPU
  * @nr_of_others: records that are left out because the recording @into does not have their task, or

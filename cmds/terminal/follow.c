@@ -11,7 +11,7 @@
 /* The pause between two checks of the recording. */
 #define REST_NS 30000000
 /*
- * The time after which a function that has not returned is shown as entered on a terminal. It may
+ * If a function has not returned after this time, it is shown as entered on a terminal. It may
  * never return.
  */
 #define OPEN_NS 200000000
@@ -76,8 +76,8 @@ static int read_tasks(const struct follow *follow, struct request_answer *answer
 
 /*
  * Checks the recording once. The time in a recorder's answer is used only by the next check, after
- * task.txt was read again. Before that, entries up to this time may belong to a session whose line
- * was not in task.txt yet.
+ * task.txt was read again. At the first reading of task.txt, the line of a session may have been
+ * missing, although some entries up to this time belong to the session.
  */
 int follow_look(struct follow *follow, struct uft_err *err)
 {
@@ -164,7 +164,7 @@ int follow_run(struct follow *follow, struct pipeline *pipe, const struct follow
 		if (ret < 0 || follow->complete_ns == UINT64_MAX)
 			return ret;
 		/*
-		 * Ctrl-C has stopped @pipe. One more run ends its lanes, as at the end of the
+		 * If Ctrl-C has stopped @pipe, one more run ends its lanes, as at the end of the
 		 * files.
 		 */
 		if (atomic_load(&pipe->is_stopped))

@@ -78,8 +78,8 @@ void msg_debug(const struct msg *msg, enum msg_domain domain, int level, const c
 bool msg_wants(const struct msg *msg, enum msg_domain domain, int level);
 
 /*
- * Warn about domains of --debug-domain that have no messages in @command, which reads a recording
- * (@reads) or makes one (@records).
+ * Warn about domains of --debug-domain without messages in @command. The command reads a recording
+ * (@reads), or makes one (@records).
  */
 void msg_warn_silent(const struct msg *msg, const char *command, bool reads, bool records);
 

@@ -618,7 +618,7 @@ static void carry_folds(struct graph_view *view, const struct graph_view *before
 		uint32_t parent = is_section ? view->nr_items : now[item->parent];
 
 		/*
-		 * The parent of the item does not exist any more, so the item does not exist
+		 * If the parent of the item does not exist any more, the item does not exist
 		 * either.
 		 */
 		if (!is_section && parent == view->nr_items)

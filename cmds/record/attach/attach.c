@@ -252,7 +252,7 @@ static int come(struct attaching *a, const struct attach_how *how, struct uft_er
 		ret = err_set(err, -ECONNREFUSED, "cannot attach to process %d: %s", a->w.pid,
 			      refusal(result));
 	/*
-	 * All threads were let go if one of them did not stop. Another thread then takes the probe
+	 * If one thread did not stop, all threads were let go. Another thread then takes the probe
 	 * out. After -ETIMEDOUT a thread is still in the probe, and the probe stays.
 	 */
 	if (!a->thread && a->leave_fn && ret != -ETIMEDOUT && ret != -ESRCH)

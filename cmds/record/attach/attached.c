@@ -225,8 +225,9 @@ static int await_stop(const struct attached *w, struct attached_thread *t, uint6
 	int ret = get_regs(t);
 
 	/*
-	 * The registers that restart the system call are set now, and not when the thread is let
-	 * go. So the call does not fail if the recorder dies before that.
+	 * If the stop has interrupted a system call that must be restarted, set the registers for
+	 * this now, and not when the thread is let go. So the call does not fail if the recorder
+	 * dies before that.
 	 */
 	if (ret == 0 && arch_remote_restart(&t->regs))
 		ret = world_set_regs(t->tid, &t->regs);
@@ -440,8 +441,8 @@ int attached_step_out(struct attached *w, struct attached_thread *t, uint64_t st
 		if (ret < 0 || get_regs(t) < 0)
 			return -EBUSY;
 		/*
-		 * The thread got a signal before it made the step. Deliver the signal with the next
-		 * step. Its handler is outside of the range.
+		 * If the thread got a signal before it made the step, deliver the signal with the
+		 * next step. The signal's handler is outside of the range.
 		 */
 		if (!is_interrupted(status) && WSTOPSIG(status) != SIGTRAP) {
 			t->is_stopped = false;

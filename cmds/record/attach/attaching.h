@@ -10,8 +10,9 @@
 #include "utils/format/probe/attach.h"
 
 /*
- * The longest time, in milliseconds, that a function may take which a thread of the process calls
- * for the recorder. The function may wait for a lock that a slow thread holds.
+ * A thread of the process calls functions for the recorder. This is the longest time, in
+ * milliseconds, that one such call may take. The function may wait for a lock that a slow thread
+ * holds.
  */
 #define LOAD_MS	  60000
 #define CODES_MAX (ATTACHED_ARGS_BYTES / (2 * sizeof(uint64_t)))

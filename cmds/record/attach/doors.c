@@ -11,7 +11,7 @@
 
 /*
  * Repeat @step as long as libutrail-trace is busy (-EAGAIN), but at most TRIES times. The thread
- * that makes the recorder's calls may itself be in libutrail-trace, so that thread runs between the
+ * that is stopped for the recorder's calls may itself be in libutrail-trace. So it runs between the
  * attempts.
  */
 static int pass_doors(struct attaching *a, enum attach_step step, uint64_t *nr, struct uft_err *err)

@@ -46,8 +46,8 @@ static bool is_in_fork(const struct attaching *a, const struct attached_thread *
  * True when the C library may be about to call a function of the probe: a destructor of
  * thread-specific data, or a handler of forks. The library has read the function's address before
  * the function was unregistered, so the address is in a register. In one place the address is not
- * in a register yet: during a futex(2) call by which fork(3) wakes threads that wait for a lock.
- * fork(3) reads the address of the next handler after that call.
+ * in a register yet: fork(3) wakes the threads that wait for a lock, by futex(2), before it reads
+ * the address of the next handler.
  */
 static bool is_about_to_enter(const struct attaching *a, const struct attached_thread *t,
 			      const struct mapping *probe)

@@ -51,8 +51,8 @@ static struct process *find_token(const struct control *ctl,
 }
 
 /*
- * True when the peer is the process that has been given this token, or a forked child of that
- * process that has not reported itself yet.
+ * True when the peer was given this token, or is a forked child of the process that was given it.
+ * In the second case the child has not reported itself yet.
  */
 static bool has_token(struct control *ctl, struct conversation *talk)
 {

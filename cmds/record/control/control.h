@@ -60,7 +60,7 @@ struct talks {
  * @socket_name: the name with which probes find the recorder
  * @secret: the proof that a process is a probe of this recording
  * @address: @socket_name and @secret in one text, for the program's environment
- * @working_ms: the interval of the messages that tell the process of @served that the recorder is
+ * @working_ms: the interval of messages to the process of @served: they say that the recorder is
  *              working
  * @served: the conversation of the process that waits for the recorder's work, or NULL
  * @told_ms: the time of the last such message, or the time when the work began

@@ -122,7 +122,7 @@ static int write_process(struct steering *steer, const struct process *p, void *
 	}
 	if (process_patches_sort(&patches) < 0)
 		return err_set_errno(err, -ENOMEM, "cannot patch process %d", p->os_pid);
-	/* No rule names a file of this process. */
+	/* If there are no patches, no rule names a file of this process. */
 	if (!patches.all.len)
 		return 0;
 

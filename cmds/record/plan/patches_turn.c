@@ -295,7 +295,7 @@ static void choose_patches(struct finding *f, struct patches_turned *turned)
 	}
 }
 
-/* Tells the rules that have no match why the functions that they name cannot be patched. */
+/* Tells each rule without a match the reason why its functions cannot be patched. */
 static void note_refused(struct finding *f)
 {
 	const struct patch_refusal *list = (const struct patch_refusal *)f->out->refused.data;

@@ -207,7 +207,7 @@ static struct bpf_becoming *begin_becoming(struct bpf_ring *ring, pid_t pid)
 	struct bpf_becoming **at = find_becoming(ring, pid);
 	struct bpf_becoming *b;
 
-	/* An earlier exec of the task is incomplete, because its last record was lost. */
+	/* If an earlier exec of the task is still incomplete, its last record was lost. */
 	if (*at)
 		spare(ring, at);
 	b = ring->spare;
@@ -341,8 +341,8 @@ static void see_becoming(struct bpf_ring *ring, const struct wire_record *record
 	struct bpf_becoming **at = find_becoming(ring, record->pid);
 
 	/*
-	 * The WIRE_EXEC record was lost, and counted as lost. The later records of the exec are
-	 * useless without it.
+	 * If the exec of this record is unknown, its WIRE_EXEC record was lost, and counted as
+	 * lost. The later records of the exec are useless without it.
 	 */
 	if (!*at)
 		return;

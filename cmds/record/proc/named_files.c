@@ -175,7 +175,7 @@ static int open_self(const struct view *view, bool is_thread)
 	return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* Opens the entry @name of the directory that the walk has reached, which may be a link. */
+/* Opens the entry @name of the directory that the walk has reached. The entry may be a link. */
 static int open_entry(const struct walk *walk, const char *name, bool keeps_link)
 {
 	bool is_thread = strcmp(name, "thread-self") == 0;

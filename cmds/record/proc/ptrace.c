@@ -401,7 +401,10 @@ static void see_stop(struct tracing *t, pid_t tid, int status)
 		see_call_begin(t, tracee);
 		return;
 	case PTRACE_EVENT_STOP:
-		/* The task stays stopped until SIGCONT, as it would without a tracer. */
+		/*
+		 * If the signal stops processes, the task stays stopped until SIGCONT, as it would
+		 * without a tracer.
+		 */
 		if (stops_processes(sig)) {
 			ptrace(PTRACE_LISTEN, tid, NULL, NULL);
 			return;

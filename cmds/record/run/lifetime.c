@@ -226,7 +226,7 @@ static int watch_program(struct lifetime *life, struct uft_err *err)
 	life->is_parent = waitid(P_PID, life->program, &unused, WEXITED | WNOHANG | WNOWAIT) == 0;
 	life->program_end = (struct served){ see_program_end, rec };
 	rec->program_fd = syscall(SYS_pidfd_open, life->program, 0);
-	/* The tracer is informed of the end first, and has the status. */
+	/* A tracer that reports the end is informed of it first, and has the status. */
 	if (proc_tells_end(&rec->proc)) {
 		int watched = loop_add(&rec->loop, rec->proc.end_fd, &life->program_end);
 

@@ -13,10 +13,7 @@
 #include "utils/base/fd.h"
 #include "utils/base/containers/strbuf.h"
 
-/*
- * The number of the field in /proc/<pid>/stat that has the stack pointer with which a program
- * starts.
- */
+/* The number of a field in /proc/<pid>/stat: the stack pointer at the start of the program. */
 #define STAT_START_STACK 28
 
 static uint64_t start_stack(pid_t tid)
@@ -84,9 +81,7 @@ void traceme_let_go(struct traceme *seen)
 		    !stop.si_pid)
 			return;
 		if (stop.si_code == CLD_TRAPPED) {
-			/*
-			 * A stop with an event is that of a child that another thread has seized.
-			 */
+			/* If the stop has an event, another thread has seized the child. */
 			if (stop.si_status >> 8 || !let_go(seen, stop.si_pid))
 				return;
 		} else {

@@ -1,6 +1,6 @@
 /*
- * Children that have asked their parent, which is the recorder, to trace them (PTRACE_TRACEME).
- * They stay stopped until the recorder lets them go on.
+ * Children of the recorder that have asked it to trace them (PTRACE_TRACEME). They stay stopped
+ * until the recorder lets them go on.
  */
 #ifndef UTRAIL_CMDS_RECORD_RUN_TRACEME_H
 #define UTRAIL_CMDS_RECORD_RUN_TRACEME_H
@@ -24,8 +24,8 @@ struct traceme {
 };
 
 /*
- * Release all processes whose tracer is the recorder and that are stopped. Call it after a SIGCHLD,
- * in the thread that has started the program. Tracees of other threads are not released.
+ * Release all stopped processes whose tracer is the recorder. Call it after a SIGCHLD, in the
+ * thread that has started the program. Tracees of other threads are not released.
  */
 void traceme_let_go(struct traceme *seen);
 

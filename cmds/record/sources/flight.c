@@ -188,7 +188,8 @@ static int copy_segments(struct saving *s, uint64_t budget)
 
 		s->bytes = 0;
 		/*
-		 * A thread never gets so far in its ring, so the program has overwritten the head.
+		 * A thread never gets so far in its ring. If the head is above INT64_MAX, the
+		 * program has overwritten the head.
 		 */
 		if (head > INT64_MAX)
 			return 0;

@@ -270,7 +270,10 @@ static int put_aside(const struct spot *spot, const struct spot *old, struct uft
 	if (fd < 0 && errno != ENOTDIR)
 		return err_set_errno(err, -errno, "cannot open '%s'", path);
 	if (fd < 0 || !is_recording(fd)) {
-		/* Another recorder has renamed the directory, and is about to remove it. */
+		/*
+		 * If the directory is not at its path any more, another recorder has renamed it,
+		 * and is about to remove it.
+		 */
 		if (fd >= 0 && !is_at(fd, spot))
 			return CHANGED_MEANWHILE;
 		return err_set(err, -EEXIST,

@@ -98,7 +98,7 @@ void image_note_stack(struct image *s, pid_t os_pid, int pidfd)
 	};
 	snprintf(path, sizeof(path), "/proc/%d/maps", os_pid);
 	/*
-	 * The process is still alive after the reading. So the maps are not those of another
+	 * If the process is still alive after the reading, the maps are not those of another
 	 * process with a reused pid.
 	 */
 	if (!peer_has_ended(pidfd, 0) && file_read_all(path, 64 << 20, &text, NULL) == 0 &&

@@ -196,7 +196,7 @@ int32_t tasks_claim(struct tasks *tasks, struct process *proc, int32_t tid)
 {
 	if (tid <= 0 && tid != RING_TID_STACK)
 		return 0;
-	/* This number was checked when the process reported itself. */
+	/* The number of the process was checked when the process reported itself. */
 	if (tid == proc->pid)
 		return claim_tid(tasks, proc, proc->os_pid, PEER_TASK_OWN);
 	if (!is_of_kernel(tid))

@@ -98,8 +98,8 @@ struct store_level {
  * Starts as zeros except for @file, and ends with call_store_deinit().
  *
  * @last: calls that are not in a block yet
- * @crossing: the calls of each complete block that were open when the first call of the block
- *         ended, including that call; they are few
+ * @crossing: for each complete block, its first call, and those of its calls that were open when
+ *         the first one ended; they are few
  * @open: calls that have not ended
  */
 struct call_store {

@@ -288,7 +288,7 @@ static int open_sums(struct parts *parts, unsigned generation, struct uft_err *e
 }
 
 /*
- * A thread that ends a sum when the browser that requested it has closed the connection.
+ * A browser has requested a sum. A thread ends the sum when the browser has closed the connection.
  *
  * @over: an eventfd(2) that becomes readable when the sum is complete
  */

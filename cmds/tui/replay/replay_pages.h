@@ -76,7 +76,7 @@ int replay_pages_show(struct replay_pages *pages, const char *fields, struct uft
 int replay_pages_extend(struct replay_pages *pages, uint64_t more, struct uft_err *err);
 
 /*
- * Set the time up to which the recording, which has grown, is complete. Must not be called while a
+ * The recording has grown: set the time up to which it is complete now. Must not be called while a
  * thread reads (replay_pages_is_busy()).
  */
 void replay_pages_grow(struct replay_pages *pages, uint64_t until_ns, bool has_late_entries);
@@ -92,7 +92,7 @@ const struct replay_line *replay_pages_line(struct replay_pages *pages, uint64_t
 					    const struct replay_page **page);
 
 /*
- * Find the line at which the call that was entered at line @number returns. If it does not return,
+ * A call was entered at line @number: find the line at which it returns. If it does not return,
  * this is the last known line. Returns 0, or a negative error with @err.
  */
 int replay_pages_end_of(struct replay_pages *pages, uint64_t number, uint64_t *end,
@@ -111,8 +111,8 @@ uint64_t replay_pages_at_time(const struct replay_pages *pages, uint64_t time_ns
 uint64_t replay_pages_caller_of(struct replay_pages *pages, uint64_t number);
 
 /*
- * Returns the line at which the call that returns at line @number was entered. For a line that is
- * not a return, returns @number.
+ * If a call returns at line @number, returns the line at which this call was entered. Otherwise
+ * returns @number.
  */
 uint64_t replay_pages_entry_of(struct replay_pages *pages, uint64_t number);
 
