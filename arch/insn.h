@@ -117,8 +117,8 @@ enum insn_refusal {
  * 2 GiB.
  *
  * @taken: the number of bytes of the original instructions at @from
- * @fixes: offsets in @bytes of displacements of 4 bytes. Code that places @bytes at an address
- *         other than @from adds @from minus that address to each
+ * @fixes: offsets in @bytes of displacements of 4 bytes. If @bytes are placed at another address
+ *         than @from, the difference (@from minus that address) must be added to each
  * @ret_at: when the last instruction is a call: the offset of the low half of the return address
  *          that @bytes pushes. The high half follows after INSN_RET_HIGH bytes. 0: no call
  * @ret: the return address, to which insn_load_at() adds a load address

@@ -239,8 +239,8 @@ uint64_t frames_find_return(uint64_t slot)
 	uint64_t ret = look_for_return(slot);
 
 	/*
-	 * The probe replaced the address in this slot, but does not know the slot any more: the
-	 * program has overwritten our memory.
+	 * The probe has replaced the address in this slot. If it does not know the slot any more,
+	 * the program has overwritten our memory.
 	 */
 	if (!ret)
 		__builtin_trap();

@@ -1,4 +1,4 @@
-/* Return addresses of frames that were given up, for calls that return through us after all. */
+/* Return addresses of frames that were given up. Their calls may return through us after all. */
 #ifndef UTRAIL_LIBMCOUNT_OLD_RETURNS_H
 #define UTRAIL_LIBMCOUNT_OLD_RETURNS_H
 

@@ -227,9 +227,9 @@ bool planned_is_too_deep(struct thread *t, uint64_t addr);
 bool planned_is_left_out(struct thread *t, uint64_t addr);
 
 /*
- * HOT: enters a call for which planned_is_unwanted() is false, of a function that was compiled with
- * -finstrument-functions, or of a function that Python calls. Returns false when no frame is left,
- * or when the thread has no struct planned and cannot get one.
+ * HOT: enters a call of a function that was compiled with -finstrument-functions, or of a function
+ * that Python calls. planned_is_unwanted() is false for the call. Returns false when no frame is
+ * left, or when the thread has no struct planned and cannot get one.
  *
  * @regs: registers to capture values from; NULL: nothing is captured
  */

@@ -57,8 +57,8 @@ static inline uint32_t effective_flags(const struct planned *p, const struct pla
 static void switch_off(struct thread *t)
 {
 	/*
-	 * The ENTRYs of open calls are written now, so that these calls remain visible. While
-	 * recording is off, their EXITs are not written.
+	 * If recording is still on, the ENTRYs of open calls are written now, so that these calls
+	 * remain visible. While recording is off, their EXITs are not written.
 	 */
 	if (probe.is_on)
 		planned_write_entries(t, t->top);

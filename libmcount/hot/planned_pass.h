@@ -16,11 +16,11 @@
  * without a plan. The fast paths test probe_skips, which is false while the recorder has news
  * (plan_update.h).
  *
- * A frame of a fast path has no struct planned_frame. The content that it would have follows from
- * the number of such frames above planned.open_base, the innermost frame that has a struct
- * planned_frame. planned.now is the selection inside of planned.open_base. Before other code uses
- * these frames, planned_settle() completes them, and the thread is not open any more. Each return
- * of a completed frame takes the slow path, so no common case may settle a thread.
+ * A frame of a fast path has no struct planned_frame. planned.open_base is the innermost frame with
+ * such a struct. The number of frames above it tells the content that their structs would have.
+ * planned.now is the selection inside of planned.open_base. Before other code uses these frames,
+ * planned_settle() completes them, and the thread is not open any more. Each return of a completed
+ * frame takes the slow path, so no common case may settle a thread.
  *
  * An open thread stays open at these calls:
  *
@@ -186,7 +186,7 @@ static inline void planned_admit_over(struct thread *t)
 	guard_barrier();
 }
 
-/* Pushes the frame of a call that opens the thread and whose values are not captured. */
+/* Pushes the frame of a call that opens the thread. No values of the call are captured. */
 static inline bool planned_push_admitted(struct thread *t, uint64_t slot, uint64_t ret,
 					 uint64_t addr)
 {

@@ -122,8 +122,8 @@ static void replay_call(struct selection *s, const struct live_plan *plan, uint6
 }
 
 /*
- * Turns @s, the selection around a call of @addr, into the selection inside of that call, whose
- * arguments are not known. True when the call would be recorded.
+ * @s is the selection around a call of @addr, whose arguments are not known. Turns @s into the
+ * selection inside of that call. True when the call would be recorded.
  */
 static bool would_record(const struct planned *p, struct selection *s, uint64_t addr)
 {

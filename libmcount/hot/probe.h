@@ -143,8 +143,8 @@ struct thread {
 	/* in a child that runs in its parent's memory: the parent's state (lend.h). Else NULL */
 	struct thread *lender;
 	/*
-	 * in a forked child: the ring is private memory until the present hook ends. A signal
-	 * handler interrupted that hook, and forked
+	 * in a child that a signal handler forked while it interrupted a hook: the ring is private
+	 * memory until that hook ends
 	 */
 	uint32_t leaves_ring;
 	/* in a forked child: the thread gets a ring of the child's with its first record */

@@ -117,8 +117,8 @@ static bool is_worth_waiting(void)
 	char state = recorder_state();
 
 	/*
-	 * The recorder will not come back. Ending the recording saves the program the work of the
-	 * hooks.
+	 * If the recorder has ended, it will not come back. Ending the recording saves the program
+	 * the work of the hooks.
 	 */
 	if (state == 0 || state == 'Z' || state == 'X')
 		probe_stop();

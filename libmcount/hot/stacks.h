@@ -12,8 +12,8 @@
  * Only the range of calls is known for a stack: @low and @high of its state. Inside of that
  * range, a call above the innermost frame means that the program has jumped out of frames. For a
  * slot outside of the range, the kernel is asked whether all memory in between is mapped, as within
- * one stack. All this is done only with probe.follows_stacks, which is set when the program imports
- * a function that switches stacks, or has switched.
+ * one stack. All this is done only with probe.follows_stacks. This flag is set when the program
+ * imports a function that switches stacks, or when it has switched stacks.
  */
 
 /* HOT: true when a call with @slot may be on another stack than the calls before it. */

@@ -211,7 +211,7 @@ static void begin_thread(void *arg)
 	self = *result = t;
 }
 
-/* True when this thread may not read the counter. It inherits that from the thread that made it. */
+/* True when this thread may not read the counter. A new thread inherits this from its maker. */
 static bool lacks_counter(void)
 {
 	int mode = PR_TSC_SIGSEGV;

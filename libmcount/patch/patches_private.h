@@ -82,8 +82,8 @@ void patch_raise_semaphore(const struct dl_phdr_info *info, struct patch *patch)
 bool patch_is_there(const struct dl_phdr_info *info, const struct patch *patch);
 
 /*
- * True when the module in @info has the address of @module, and text at the site of its first
- * patch. This may be another module, which was loaded at that address later.
+ * True when the module in @info has the address of @module, and has text at the site of the first
+ * patch of @module. A module that was loaded there later may have this, too.
  */
 bool patched_module_is_at(const struct dl_phdr_info *info, const struct patched_module *module);
 

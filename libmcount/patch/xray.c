@@ -23,7 +23,9 @@ NOINLINE static void enter_guarded(struct thread *t, uint64_t *slot, uint64_t ad
 		t = stacks_enter(t, id);
 	if (unlikely(t->top->slot <= id))
 		frames_make_way(t, slot);
-	/* An exception or a longjmp(3) has left frames that have the slot of the new call. */
+	/*
+	 * If open frames have the slot of the new call, an exception or a longjmp(3) has left them.
+	 */
 	while (t->top->slot == id)
 		frames_leave_top(t, NULL);
 	if (unlikely(!probe.plain))

@@ -147,7 +147,7 @@ void plan_update_obey(struct thread *t)
 	if (!(probe.plan.flags & PLAN_STEERABLE) || t->is_aside || t->lender ||
 	    atomic_load(&steer.is_asking))
 		return;
-	/* The recorder cannot be asked, so this process keeps its plan. */
+	/* If the recorder cannot be asked, this process keeps its plan. */
 	if (!seal_may_talk()) {
 		if (is_told()) {
 			atomic_store(&probe.arena->news, 0);

@@ -12,9 +12,9 @@
 #include "libmcount/hot/probe.h"
 
 /*
- * libasan ends the program if it finds a library before itself that may define functions which
- * libasan replaces. The probe does precede libasan, but the probe's functions call those of
- * libasan. So dl_iterate_phdr() shows the probe to libasan as the last module.
+ * libasan replaces functions. It ends the program if a library before it may define some of these
+ * functions, too. The probe does precede libasan, but the probe's functions call those of libasan.
+ * So dl_iterate_phdr() shows the probe to libasan as the last module.
  */
 typedef int visit_fn(struct dl_phdr_info *info, size_t size, void *arg);
 typedef int iterate_fn(visit_fn *visit, void *arg);

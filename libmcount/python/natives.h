@@ -25,7 +25,7 @@ struct native_table {
 
 extern _Atomic(struct native_table *) natives_table;
 
-/* A value that differs if another definition has come to the address of one that was freed. */
+/* A value that changes when another definition takes the address of a freed one. */
 static inline uint64_t native_check(const struct py_method_def *def)
 {
 	return (uint64_t)def->function * 31 + (uint64_t)def->name;

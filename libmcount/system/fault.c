@@ -185,7 +185,8 @@ static void pass_on(int sig, siginfo_t *info, void *context)
 		return;
 	}
 	/*
-	 * The program had a handler when the signal came, and has removed the handler since then.
+	 * If the signal is watched only for the program's handler, the program had a handler when
+	 * the signal came, and has removed the handler since then.
 	 */
 	if (is_followed(sig)) {
 		if (act.sa_handler == SIG_DFL)

@@ -235,7 +235,7 @@ void __gmon_start__(void)
 {
 }
 
-/* Functions of sanitizers: the program has that of the sanitizer with which it is linked. */
+/* Functions of sanitizers. The program has only the one of its own sanitizer. */
 void __asan_init(void) __attribute__((weak));
 void __tsan_init(void) __attribute__((weak));
 void __msan_init(void) __attribute__((weak));

@@ -111,7 +111,7 @@ void trace_copies_after_dlopen(void)
 {
 	if (!probe.is_attached)
 		return;
-	/* -EAGAIN means that a thread that the module has started is declaring an event. */
+	/* -EAGAIN: the module has started a thread, which is declaring an event. */
 	for (int i = 0; trace_copies_open() == -EAGAIN && i < TRIES; i++)
 		sched_yield();
 }

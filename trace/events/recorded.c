@@ -203,7 +203,10 @@ bool fst_recorded_write(const struct fstrace_event_impl *impl, const struct fst_
 
 	if (found <= 0)
 		return found == 0;
-	/* The recorder of this number has detached, and the place belongs to another recorder. */
+	/*
+	 * If the id has changed meanwhile, its recorder has detached. @place then belongs to that
+	 * recorder, or to another one, and is given back unused.
+	 */
 	if (__builtin_expect(atomic_load_explicit(&recorded->id, memory_order_relaxed) != id, 0)) {
 		to->end(id, &place, SIZE_MAX);
 		return true;

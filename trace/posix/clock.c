@@ -78,8 +78,8 @@ static uint64_t scale_ticks(uint64_t ns, uint64_t ticks)
 #endif
 
 /*
- * Computes a new fit. A signal handler that interrupts this function reads none of the values that
- * are changed here, and asks the kernel for the time.
+ * Computes a new fit. A signal handler that interrupts this function does not read the changed
+ * values. It asks the kernel for the time.
  */
 static void fit(struct pxt_thread *thread, uint64_t counter, uint64_t now)
 {

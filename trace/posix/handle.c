@@ -162,7 +162,8 @@ void pxt_handles_unlock(void)
 }
 
 /*
- * The memory of handles is not freed. A signal handler that forked may return to code that uses it.
+ * The memory of handles is not freed. If a signal handler has forked, it may return to code that
+ * uses this memory.
  */
 void pxt_handles_forget(void)
 {

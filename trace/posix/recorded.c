@@ -124,7 +124,10 @@ static void put_recorded(uint32_t id, const void *data, size_t len)
 		emit_copy(to, number, data, len);
 	if (found <= 0)
 		return;
-	/* The recorder of @number has detached. @place belongs to it, or to another recorder. */
+	/*
+	 * If the number has changed meanwhile, its recorder has detached. @place then belongs to
+	 * that recorder, or to another one, and is given back unused.
+	 */
 	if (PT_UNLIKELY(atomic_load_explicit(&numbers[id - PT_UNNAMED], memory_order_relaxed) !=
 			number)) {
 		to->end(number, &place, SIZE_MAX);

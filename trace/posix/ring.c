@@ -191,7 +191,7 @@ static inline __attribute__((always_inline)) int claim_cells(const struct pxt_vi
 		int ahead = rounds_ahead(view, word, head);
 
 		if (ahead == 0) {
-			/* Move the head for the thread that has claimed this place. */
+			/* If a thread has claimed this place, move the head for it. */
 			if (is_count(view, count_of(word)))
 				atomic_compare_exchange_strong(&stream->head, &head,
 							       head + count_of(word));

@@ -26,7 +26,7 @@ struct age {
 /*
  * The names that living processes and streams use.
  *
- * @newest, @nr_newest: of the logs that wait for a process that opens them; the newest one is first
+ * @newest, @nr_newest: of the logs that wait until a process opens them; the newest one is first
  */
 struct in_use {
 	int place;

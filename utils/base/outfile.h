@@ -65,8 +65,8 @@ int outfile_check(const char *path, struct uft_err *err);
 
 /*
  * Open @path for appending; a new file gets @mode and the umask. Returns the descriptor, or a
- * negative error with @err. This function refuses the links, pipes and owners that outfile_open()
- * refuses, and a file with several names in a directory that others may write to.
+ * negative error with @err. This function refuses the same links, pipes and owners as
+ * outfile_open(). If others may write to the directory, it also refuses a file with several names.
  */
 int outfile_append(const char *path, mode_t mode, struct uft_err *err);
 

@@ -321,8 +321,8 @@ static int read_response(struct arguments_source *source, const char *name, size
 	int ret = responses_get(db->responses, reading->at, name, max, text, &why);
 
 	/*
-	 * The recorder has not read the file, or the process had ended before. Read the file as it
-	 * is now.
+	 * If the recorder has not read the file, or the process had ended before, read the file as
+	 * it is now.
 	 */
 	if (ret == -ENOENT && (!why || why == -ESRCH))
 		ret = arguments_read_file(reading->execution->cwd, name, max, text);

@@ -147,8 +147,8 @@ int deps_used_by(const struct executions *executions, struct files *files, uint3
 }
 
 /*
- * Returns the first use in the list that begins at @at in which an execution has written, or
- * FILES_NONE.
+ * Searches the list of uses that begins at @at. Returns the first one in which an execution has
+ * written, or FILES_NONE.
  */
 static uint32_t next_writer(const struct files *files, uint32_t at)
 {

@@ -20,9 +20,9 @@ unsigned long long tree_process_number(const struct execution *execution);
 #define TREE_READERS_MAX 4000000UL
 
 /*
- * Returns an upper limit of the elements that all arrays of tree_readers_json() have together. It
- * is the sum, over all pipes, of the number of executions that can write to the pipe, times the
- * number of those that can read from it.
+ * Returns an upper limit of the elements that all arrays of tree_readers_json() have together. For
+ * each pipe, multiply the number of executions that can write to it by the number of those that can
+ * read from it. The result is the sum of these products.
  */
 uint64_t tree_count_readers(const struct files *files);
 

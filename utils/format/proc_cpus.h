@@ -28,9 +28,9 @@ int proc_cpus_of(const struct proc_cpus *cpus, int32_t tid);
 int proc_cpus_set(struct proc_cpus *cpus, int32_t tid, int cpu);
 
 /*
- * Process a record that is written or read: note the CPU that it tells, and forget the CPUs of
- * tasks that it ends or whose numbers it gives to other tasks. To get the CPU of the record's own
- * task, ask before this call. Returns 0 or -ENOMEM.
+ * Process a record that is written or read. Note the CPU that the record tells. Forget the CPU of a
+ * task if the record ends the task, or gives its number to another task. To get the CPU of the
+ * record's own task, ask before this call. Returns 0 or -ENOMEM.
  */
 int proc_cpus_see(struct proc_cpus *cpus, const struct proc_record *rec, bool big);
 

@@ -276,7 +276,10 @@ static uint64_t find_complete(uint64_t first_ns, uint64_t last_ns)
 {
 	uint64_t span_ns = last_ns - first_ns;
 
-	/* The memory is full of events of one time: consumers must take them now. */
+	/*
+	 * If all events in memory have the same time, the memory is full of them, and consumers
+	 * must take them now.
+	 */
 	if (span_ns == 0)
 		return last_ns;
 	return last_ns - MAX(MIN(span_ns / 2, (uint64_t)MERGER_LATE_NS), (uint64_t)1);

@@ -240,7 +240,7 @@ static int find_first_time(struct pipeline *pipe, struct uft_err *err)
 		}
 		src_user_close(&src);
 	}
-	/* No task has a record with a time. */
+	/* If no task has a record with a time, the first time comes from other files. */
 	if (pipe->first_ns == UINT64_MAX)
 		pipe->first_ns = first_other_ns == UINT64_MAX && has_losses ? 0 : first_other_ns;
 	return 0;

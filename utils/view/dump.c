@@ -562,7 +562,7 @@ static int show_kernel_page(struct dump *dump, const uint8_t *bytes, size_t len,
 	struct kernel_page page;
 	struct kernel_record rec;
 
-	/* The pipeline has already warned of the damage. */
+	/* If the page is damaged, the pipeline has already warned of it. */
 	if (kernel_page_open(&page, layout, bytes, len, NULL) < 0)
 		return 0;
 	if (page.missed == UINT64_MAX)

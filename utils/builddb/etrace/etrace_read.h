@@ -140,8 +140,8 @@ int etrace_reader_end(struct etrace_reader *reader);
  * Call it after etrace_reader_end(): get the next record by time, with its payload in @payload.
  * Returns 1 on success, 0 after the last record, or -ENOMEM.
  *
- * A task's tid is the lowest 22 bits of its upid. If these are 0, or while another task has that
- * tid, it is a number that no task of Linux has.
+ * A task's tid is the lowest 22 bits of its upid. If these bits are 0, or another task has that tid
+ * at this time, the task gets a number above all numbers of Linux.
  */
 int etrace_reader_next(struct etrace_reader *reader, struct proc_record *rec,
 		       struct strbuf *payload);

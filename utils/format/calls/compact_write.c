@@ -62,8 +62,8 @@ static inline bool is_call(uint64_t data)
 
 /*
  * @is_whole: the end of the payload was found
- * @may_hide_record: a word that was taken for a part of the payload may begin a record whose time
- *                   is before the call
+ * @may_hide_record: a word was taken for a part of the payload, but may begin a record. The time of
+ *                   this record would be before the call
  */
 struct payload_look {
 	bool is_whole;
@@ -449,7 +449,7 @@ size_t compact_encode(struct compact_coder *coder, int32_t tid, const uint8_t *r
 			break;
 		done += used;
 	}
-	/* The file ends within a record. */
+	/* If the file ends within a record, the bytes of this record are written as they are. */
 	if (len - done < sizeof(struct record) && done < most && !has_more) {
 		at = put_escape(at, ESCAPE_BYTES);
 		at = put_varint(at, len - done);

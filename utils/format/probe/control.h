@@ -362,8 +362,8 @@ extern const struct control_shape control_status_is_shape;
 extern const struct control_shape control_working_shape;
 
 /*
- * The states of an end are small numbers that it chooses, which begin with 1. CONTROL_OVER is the
- * end of the conversation.
+ * Each end chooses numbers for its states: small ones, from 1 on. CONTROL_OVER is the end of the
+ * conversation.
  */
 #define CONTROL_OVER	  0U
 #define CONTROL_IN(state) (1U << (state))

@@ -79,7 +79,7 @@ static int read_file(struct event_kinds *kinds, struct uft_err *err)
 	for (size_t nr = 1; ret == 0 && text_line(&in, &line, &whole); nr++) {
 		if (line.at == line.end)
 			continue;
-		/* The last line is still being written. */
+		/* In a growing recording, a line without its newline is still being written. */
 		if (!whole && data->growth)
 			break;
 		ret = add_line(kinds, line);

@@ -87,7 +87,9 @@ int compact_file_look(struct compact_file *file, int fd)
 		if (compact_head_decode(bytes, &head)) {
 			uint64_t len = COMPACT_HEAD_BYTES + (uint64_t)head.body_len;
 
-			/* The block is not complete yet. A later call of this function finds it. */
+			/*
+			 * If the block is not complete yet, a later call of this function finds it.
+			 */
 			if (at + len > (uint64_t)st.st_size) {
 				file->is_torn = true;
 				return 0;

@@ -141,7 +141,10 @@ static bool note_return(struct opened *opened, size_t *open, const struct event 
 		return *open && event->depth >= *open;
 	if (event->type != EVENT_EXIT || event->depth >= *open)
 		return *open;
-	/* The task has left several calls at once, or has become another program. */
+	/*
+	 * If calls inside of this one are still open, the task has left several calls at once, or
+	 * has become another program.
+	 */
 	if (event->depth + 1U < *open)
 		return false;
 	opened->addrs[--*open] = event->addr;

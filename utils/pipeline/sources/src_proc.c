@@ -66,7 +66,7 @@ static int note_newcomer(struct src_proc *src, int32_t tid, int32_t pid)
 	task = task_list_get(list, tid);
 	if (!task)
 		return -ENOMEM;
-	/* The task's beginning was not recorded, so only this record tells its process. */
+	/* If the task's beginning was not recorded, only this record tells its process. */
 	if (task->pid == tid && !task->start_ns && pid > 0)
 		task->pid = pid;
 	return 0;

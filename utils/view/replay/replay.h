@@ -35,7 +35,7 @@ struct replay_config {
  *
  * @tid_cell: " [ 123] | ", the text between duration and name by default
  * @site: the call site of the task's next call
- * @site_ns: the time of the event that told the call site, which is before the call
+ * @site_ns: the time of the event that told the call site; this event comes before the call
  * @line_ns: the time of the task's last line, for "delta"; 0: there is no line yet
  * @column: the task's column of --column-view, counted from 1; 0: it has none yet
  */
@@ -78,8 +78,9 @@ struct replay {
 	struct strbuf pending_data;
 	bool has_pending;
 	/*
-	 * A line of extern.dat that waits for the next event of a task, whose cells it gets. If
-	 * another such line or the end comes first, it gets the cells of the last task.
+	 * A line of extern.dat that waits for the next event of any task, and gets the cells of
+	 * this task. If another such line or the end comes first, it gets the cells of the last
+	 * task.
 	 */
 	struct event ext;
 	struct strbuf ext_data;

@@ -170,8 +170,8 @@ function countRunning(processes) {
 
 /**
  * Finds the critical path, beginning at its end. A process waits for the child that ends last.
- * Before this child began, the process waited for the child that had ended last at that time, and
- * so on.
+ * Before this child began, the process waited for another one: for the last one that ended before
+ * that time. And so on.
  * @param {Lanes} made
  */
 function findPath(made) {
