@@ -25,6 +25,7 @@ static void settle_log(struct pxt_drain *drain, uint64_t taken)
 		.begin = drain->settled - drain->writer.nr_buffered,
 		.taken = taken,
 		.pending = (uint32_t)drain->writer.nr_buffered,
+		.has_stop = drain->has_stop,
 	};
 	atomic_store_explicit(&drain->part->which, other, memory_order_release);
 }
@@ -41,6 +42,7 @@ static void buffer_was_written(void *argument)
 	drain->part->slots[other] = (struct pxt_log_slot){
 		.begin = drain->settled,
 		.taken = drain->taken,
+		.has_stop = drain->has_stop,
 	};
 	atomic_store_explicit(&drain->part->which, other, memory_order_release);
 }
@@ -51,6 +53,12 @@ void pxt_drain_begin(struct pxt_drain *drain, struct pxt_log_part *part, uint64_
 	drain->writer.has_written = buffer_was_written;
 	drain->writer.argument = drain;
 	settle_log(drain, taken);
+}
+
+void pxt_drain_note_stop(struct pxt_drain *drain)
+{
+	drain->has_stop = true;
+	settle_log(drain, drain->taken);
 }
 
 /* Appends an event about the stream itself, which belongs to no process. */
@@ -90,6 +98,7 @@ static int take_record(struct pxt_handle *handle, struct pxt_drain *drain, uint6
 	struct pxt_stream *stream = atomic_load(&handle->view->stream);
 	uint64_t last = drain->writer.header.last, gap = atomic_load(&stream->gap);
 	uint64_t taken = drain->taken;
+	bool had_stop = drain->has_stop;
 	int error;
 
 	if (gap && tail + 1 >= gap)
@@ -101,9 +110,11 @@ static int take_record(struct pxt_handle *handle, struct pxt_drain *drain, uint6
 		pxt_log_take_back(&drain->writer, last);
 		return error;
 	}
+	drain->has_stop = event->id == PT_STOP;
 	settle_log(drain, tail + nr_cells);
 	if (!pxt_ring_take(handle->view, tail, nr_cells)) {
 		pxt_log_take_back(&drain->writer, last);
+		drain->has_stop = had_stop;
 		settle_log(drain, taken);
 		return 0;
 	}
@@ -127,10 +138,13 @@ static int append_stop(struct pxt_handle *handle, struct pxt_drain *drain)
 
 	if (!(run & PT_SAYS_STOP))
 		return 0;
-	error = pxt_log_append(&drain->writer, &event, &is_automatic, false);
+	/* The previous writer may have been killed before it cleared PT_SAYS_STOP. */
+	error = drain->owner && drain->has_stop
+			? 0
+			: pxt_log_append(&drain->writer, &event, &is_automatic, false);
 	if (error)
 		return error;
-	settle_log(drain, drain->taken);
+	pxt_drain_note_stop(drain);
 	if (drain->owner) {
 		atomic_fetch_and(&stream->run_at_end, ~(uint32_t)PT_SAYS_STOP);
 		return 0;
@@ -270,7 +284,11 @@ void pxt_drain_end_full(struct pxt_handle *handle, struct pxt_drain *drain)
 	int is_automatic = 1;
 
 	if (!drain->writer.header.status.is_log_overrun) {
-		pxt_log_append(&drain->writer, &event, &is_automatic, true);
+		/* The previous writer may have appended the STOP, and was killed since. */
+		bool has_stop = drain->owner && drain->has_stop;
+
+		if (!has_stop && !pxt_log_append(&drain->writer, &event, &is_automatic, true))
+			pxt_drain_note_stop(drain);
 		drain->writer.has_lost = true;
 	}
 	drain->writer.header.status.is_log_overrun = 1;

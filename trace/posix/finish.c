@@ -22,10 +22,17 @@ static int append_stop(struct pxt_handle *handle, struct pxt_drain *drain)
 		.pid = handle->view->owner_pid,
 		.len = sizeof(is_automatic),
 	};
+	int error;
 
+	/* The previous writer may have appended the STOP, and was killed since. */
+	if (drain->has_stop)
+		return 0;
 	if (!(atomic_load(&stream->run_at_end) & PT_RUNS) || pxt_is_filtered(stream, PT_STOP))
 		return 0;
-	return pxt_log_append(&drain->writer, &event, &is_automatic, false);
+	error = pxt_log_append(&drain->writer, &event, &is_automatic, false);
+	if (!error)
+		pxt_drain_note_stop(drain);
+	return error;
 }
 
 /* Copies all events. Threads that saw the stream while it was open may still be writing. */
@@ -79,6 +86,7 @@ static int go_on(struct pxt_handle *handle, struct pxt_drain *drain, struct pxt_
 	    atomic_compare_exchange_strong(&stream->tail, &tail, slot.taken))
 		tail = slot.taken;
 	drain->nr_names = drain->writer.header.nr_names;
+	drain->has_stop = slot.has_stop;
 	drain->owner = handle->view->owner_pid ? (pid_t)handle->view->owner_pid : -1;
 	pxt_drain_begin(drain, part, tail);
 	return write_rest(handle, drain);

@@ -296,6 +296,7 @@ void pxt_flusher_end_clear(struct pxt_handle *handle)
 	if (check_file(flusher) == 0)
 		pxt_log_clear(&flusher->drain.writer);
 	atomic_store(&flusher->drain.part->overflow_ns, 0);
+	flusher->drain.has_stop = false;
 	pxt_drain_begin(&flusher->drain, flusher->drain.part, atomic_load(&stream->tail));
 	atomic_store(&flusher->is_log_full, 0);
 	atomic_store(&flusher->is_log_overrun, 0);

@@ -15,12 +15,13 @@
  *
  * @begin: the number of bytes of the log that are in the file
  * @pending: the number of bytes after @begin that are in the buffer of struct pxt_log_part
+ * @has_stop: 1 if none of these records of the stream follows the log's last STOP
  */
 struct pxt_log_slot {
 	uint64_t begin;
 	uint64_t taken;
 	uint32_t pending;
-	uint32_t zero;
+	uint32_t has_stop;
 };
 
 /*
@@ -64,6 +65,7 @@ static inline struct pxt_log_part *pxt_log_part_of(const struct pxt_view *view)
  *
  * @taken: the stream's records before this position are in the log
  * @settled: the length of the log with these records
+ * @has_stop: none of these records of the stream follows the log's last STOP
  * @owner: the process whose unfinished records will never be finished; 0: none
  */
 struct pxt_drain {
@@ -72,6 +74,7 @@ struct pxt_drain {
 	uint64_t taken;
 	uint64_t settled;
 	uint32_t nr_names;
+	bool has_stop;
 	pid_t owner;
 };
 
@@ -80,6 +83,8 @@ struct pxt_drain {
  * 0 or a negative errno. -EXFULL means that the log has no room for the next record.
  */
 void pxt_drain_begin(struct pxt_drain *drain, struct pxt_log_part *part, uint64_t taken);
+/* Called after a STOP was appended, which comes from no record of the stream. */
+void pxt_drain_note_stop(struct pxt_drain *drain);
 int pxt_drain_until(struct pxt_handle *handle, struct pxt_drain *drain, uint64_t head);
 int pxt_drain_last_gap(struct pxt_handle *handle, struct pxt_drain *drain);
 int pxt_drain_names(struct pxt_handle *handle, struct pxt_drain *drain);

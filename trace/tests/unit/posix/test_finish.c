@@ -1,6 +1,7 @@
 /*
  * Logs of ended processes are finished by the next process, even if their shared memory is corrupt.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -11,6 +12,31 @@
 #define NR_EVENTS 50
 
 static char log_path[64];
+/* The number of the write that fails, from 1 on; 0: none fails. */
+static int failing_write;
+
+ssize_t __real_pwrite(int fd, const void *from, size_t len, off_t at);
+ssize_t __real_pwrite64(int fd, const void *from, size_t len, off_t at);
+ssize_t __wrap_pwrite(int fd, const void *from, size_t len, off_t at);
+ssize_t __wrap_pwrite64(int fd, const void *from, size_t len, off_t at);
+
+static bool fails(void)
+{
+	if (!failing_write || --failing_write)
+		return false;
+	errno = EIO;
+	return true;
+}
+
+ssize_t __wrap_pwrite(int fd, const void *from, size_t len, off_t at)
+{
+	return fails() ? -1 : __real_pwrite(fd, from, len, at);
+}
+
+ssize_t __wrap_pwrite64(int fd, const void *from, size_t len, off_t at)
+{
+	return fails() ? -1 : __real_pwrite64(fd, from, len, at);
+}
 
 static int begin(void **state)
 {
@@ -65,6 +91,8 @@ static int leave_log(void *arg)
 	return __LINE__;
 }
 
+static int nr_stops;
+
 static int count_events(void)
 {
 	int fd = open(log_path, O_RDONLY), nr = 0, unavailable;
@@ -72,10 +100,13 @@ static int count_events(void)
 	trace_id_t trid;
 	size_t len;
 
+	nr_stops = 0;
 	assert_int_equal(posix_trace_open(fd, &trid), 0);
 	while (posix_trace_getnext_event(trid, &info, NULL, 0, &len, &unavailable) == 0 &&
-	       !unavailable)
+	       !unavailable) {
 		nr += info.posix_event_id == POSIX_TRACE_UNNAMED_USER_EVENT;
+		nr_stops += info.posix_event_id == POSIX_TRACE_STOP;
+	}
 	assert_true(unavailable);
 	assert_int_equal(posix_trace_close(trid), 0);
 	close(fd);
@@ -92,6 +123,19 @@ TEST_WITH(who_opens_it_finds_all_events, begin, NULL)
 	leave(0);
 	assert_int_equal(count_events(), NR_EVENTS);
 	assert_int_equal(count_events(), NR_EVENTS);
+}
+
+/* Writing fails once, at each place, and the next process that opens the log goes on. */
+TEST_WITH(no_event_is_written_twice_after_a_write_has_failed, begin, NULL)
+{
+	for (int nr = 1; nr <= 4; nr++) {
+		leave(0);
+		failing_write = nr;
+		count_events();
+		failing_write = 0;
+		assert_int_equal(count_events(), NR_EVENTS);
+		assert_int_equal(nr_stops, 1);
+	}
 }
 
 /* The file has become another log meanwhile, which is not touched. */
