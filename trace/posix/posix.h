@@ -293,8 +293,27 @@ struct pxt_registry *pxt_parent_registry(int place, pid_t pid);
 void pxt_close_own(int place, uint32_t pid, uint64_t start);
 
 /*
+ * turn.c: a lock that functions take which are called in signal handlers, too.
+ *
+ * @holder: the thread that has taken the lock; 0: none
+ * @stuck: a holder for which a thread has waited in vain. Other threads do not wait for it
+ */
+struct pxt_turn {
+	_Atomic uint32_t holder;
+	_Atomic uint32_t stuck;
+};
+
+/*
+ * Take the lock. Returns false if the calling thread has it already, or if another thread has it.
+ * With @waits, the function waits for the other thread, for some seconds at most. errno does not
+ * change.
+ */
+bool pxt_turn_take(struct pxt_turn *turn, bool waits);
+void pxt_turn_give(struct pxt_turn *turn);
+
+/*
  * process.c: map this process' registry, and make it if there is none. Returns false if this has
- * failed, or while other code of this process does it.
+ * failed, or if the caller is a signal handler that has interrupted this function.
  */
 bool pxt_join(void);
 /*

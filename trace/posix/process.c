@@ -20,7 +20,7 @@ static struct pxt_registry none;
 
 struct pxt_process pxt_process = { .registry = &unknown };
 
-static _Atomic uint32_t is_joining;
+static struct pxt_turn joining;
 /*
  * By number: the streams that a forked child inherits. The child sets these marks at the fork, and
  * clears them when it has attached the streams.
@@ -168,19 +168,14 @@ static struct pxt_registry *join_now(void)
 	return registry;
 }
 
-/* Signal-safe. A signal handler that interrupts this function does not record its events. */
-bool pxt_join(void)
+/* @waits: if another thread is joining, wait until it has joined */
+static bool join(bool waits)
 {
-	struct pxt_registry *registry = atomic_load(&pxt_process.registry);
-	uint32_t nobody = 0;
+	PXT_NO_CANCEL;
+	struct pxt_registry *registry;
 	int error = errno;
 
-	if (PT_LIKELY(registry != &unknown))
-		return registry != &none;
-
-	PXT_NO_CANCEL;
-
-	if (!atomic_compare_exchange_strong(&is_joining, &nobody, 1))
+	if (!pxt_turn_take(&joining, waits))
 		return false;
 	if (atomic_load(&pxt_process.registry) == &unknown) {
 		atomic_store(&pxt_process.pid, (uint32_t)getpid());
@@ -189,22 +184,35 @@ bool pxt_join(void)
 		registry = join_now();
 		atomic_store(&pxt_process.registry, registry ? registry : &none);
 	}
-	atomic_store(&is_joining, 0);
+	pxt_turn_give(&joining);
 	errno = error;
 	return atomic_load(&pxt_process.registry) != &none;
 }
 
+/* Signal-safe. A signal handler that interrupts this function does not record its events. */
+bool pxt_join(void)
+{
+	struct pxt_registry *registry = atomic_load(&pxt_process.registry);
+
+	return PT_LIKELY(registry != &unknown) ? registry != &none : join(true);
+}
+
 /*
  * A forked child has its parent's names until it joins. So this function joins before it returns
- * the names.
+ * the names. If another thread is joining, the function does not wait: the recorder, which calls
+ * it, may have stopped that thread.
  */
 int pxt_known_names(struct pxt_names **names)
 {
 	*names = NULL;
 	if (!pxt_process.names)
 		return 0;
-	if (!pxt_join())
-		return atomic_load(&pxt_process.registry) == &none ? 0 : -EAGAIN;
+	if (atomic_load(&pxt_process.registry) == &unknown)
+		join(false);
+	if (atomic_load(&pxt_process.registry) == &unknown)
+		return -EAGAIN;
+	if (atomic_load(&pxt_process.registry) == &none)
+		return 0;
 	*names = pxt_process.names;
 	return 0;
 }
@@ -255,7 +263,7 @@ static void in_child(void)
 
 	pxt_handles_forget();
 	pxt_handles_unlock();
-	atomic_store(&is_joining, 0);
+	pxt_turn_give(&joining);
 	was_forked = true;
 	pxt_inside_in_child();
 	pxt_flushers_in_child();

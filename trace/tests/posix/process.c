@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "point.h"
+#include "posix/posix.h"
 
 extern char **environ;
 
@@ -19,6 +20,33 @@ static void wait_well(pid_t pid)
 
 	CHECK_IS(waitpid(pid, &status, 0), pid);
 	CHECK_IS(status, 0);
+}
+
+/* --- a process that joins --- */
+
+static void *open_name(void *name)
+{
+	return (void *)(uintptr_t)open_id(name);
+}
+
+/* The first thread waits for the folder's lock. The second one waits for the first one. */
+POINT(names_that_two_threads_open_first_have_both_an_id)
+{
+	int place = pxt_place_open(), lock = pxt_place_lock(place);
+	pthread_t threads[2];
+	void *ids[2];
+
+	CHECK(lock >= 0);
+	CHECK_IS(pthread_create(&threads[0], NULL, open_name, "a"), 0);
+	CHECK_IS(pthread_create(&threads[1], NULL, open_name, "b"), 0);
+	usleep(100000);
+	pxt_place_unlock(lock);
+	close(place);
+	for (int nr = 0; nr < 2; nr++)
+		CHECK_IS(pthread_join(threads[nr], &ids[nr]), 0);
+	CHECK((uintptr_t)ids[0] != POSIX_TRACE_UNNAMED_USER_EVENT);
+	CHECK((uintptr_t)ids[1] != POSIX_TRACE_UNNAMED_USER_EVENT);
+	CHECK(ids[0] != ids[1]);
 }
 
 /* Two processes that take turns. */
