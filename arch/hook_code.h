@@ -20,8 +20,8 @@ struct hook_call {
 };
 
 /*
- * The functions that an instruction set must provide so that functions can be prepared. @left bytes
- * can be read at @at. Each function returns 0 or false for code that is not of its kind.
+ * The functions by which an instruction set recognises compilers' hooks, and room for hooks. @left
+ * bytes can be read at @at. Each function returns 0 or false for code that is not of its kind.
  *
  * @nop: the length of a nop that compilers leave for hooks, at @at
  * @landing_pad: the length of a mark for targets of indirect calls (x86_64: `endbr64`), at @at

@@ -322,7 +322,8 @@ static inline bool planned_fast_leave_held(struct thread *t, const struct frame 
 	uint64_t now_ns;
 
 	/*
-	 * With -C, this call has made no call of a -C function. It is dropped, and needs no clock.
+	 * With -C, this call is dropped without reading the clock: it has made no call of a -C
+	 * function.
 	 */
 	if (!p->has_caller) {
 		if (unlikely(!fast_clock(t, &now_ns)) || now_ns - f->time_ns > p->now.threshold_ns)

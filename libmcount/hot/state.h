@@ -233,7 +233,10 @@ static inline void state_limit_open(struct thread *t, const struct planned *p, b
 	t->fast_base = t->top + is_ready;
 	t->fast_limit = MIN(t->limit, t->top + MIN(now->depth, deeper));
 	t->drop_limit = MIN(t->limit, t->top + now->depth);
-	/* Calls without a frame must be counted, and the stubs do not count them. */
+	/*
+	 * With PLAN_TELLS_DEPTH, calls without a frame must be counted, and the stubs do not count
+	 * them.
+	 */
 	if (t->drop_limit == t->limit && (probe.plan.flags & PLAN_TELLS_DEPTH))
 		t->drop_limit = STATE_NO_FRAME;
 }

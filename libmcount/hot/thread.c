@@ -388,7 +388,10 @@ void thread_after_fork(void)
 	struct thread *t = self;
 
 	fault_after_fork();
-	/* The recorder's message to begin will not come to this process, so it begins by itself. */
+	/*
+	 * If the parent was waiting for the recorder's message to begin, the message will not come
+	 * to this child, so it begins by itself.
+	 */
 	if (session_is_waiting())
 		session_go();
 	if (!probe.ready)

@@ -285,7 +285,10 @@ static void in_child(void)
 	}
 	atomic_store(&pxt_process.registry, &unknown);
 	munmap(registry, sizeof(*registry));
-	/* Join now, so that other processes see that the names are in use. */
+	/*
+	 * If the process has inherited streams, join now, so that other processes see that the
+	 * names are in use.
+	 */
 	if (has_inherited)
 		pxt_join();
 }

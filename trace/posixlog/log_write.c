@@ -255,7 +255,7 @@ int pxt_log_append(struct pxt_log_writer *writer, const struct pxt_event *event,
 	if (!error)
 		error = add_bytes(writer, zeros, padding);
 	writer->adds = false;
-	/* Later records overwrite the part of this record that is in the file. */
+	/* After an error, later records overwrite the part of this record that is in the file. */
 	if (error)
 		pxt_log_take_back(writer, last);
 	return error;

@@ -73,8 +73,8 @@ enum attach_step {
 	 */
 	ATTACH_CODES = 10,
 	/*
-	 * While other threads are stopped outside of the probe and its code: find functions that
-	 * have an open call that announces its end (XRay).
+	 * While other threads are stopped outside of the probe and its code: find functions with
+	 * open calls that announce their ends (XRay).
 	 *
 	 * - The buffer has addresses of functions. Those of the found functions become 0. The third
 	 *   argument is their number

@@ -134,7 +134,7 @@ struct arena_forks {
  * Counts of data that are missing, though the recording looks complete:
  *
  * @threads_caged: threads that were traced until system calls or the counter were forbidden, and
- *                 later threads that inherit that
+ *                 threads that inherited this from them
  * @threads_shared: threads that were traced until another thread shared their thread-local storage
  * @children_cut_off: forked children that could not reach the recorder
  * @threads_sealed: threads that were never traced, because @seals forbade it before their tracing

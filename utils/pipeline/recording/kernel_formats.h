@@ -57,8 +57,8 @@ static inline const struct kernel_event_type *kernel_formats_find(
 bool kernel_formats_have_calls(const struct kernel_formats *formats);
 
 /*
- * Returns the task that @rec is about, in addition to the task that has made it, or 0 if there is
- * none. @type: the kind of the record, or NULL if it is unknown.
+ * A record may be about another task than the one that has made it. Returns this other task of
+ * @rec, or 0 if there is none. @type: the kind of the record, or NULL if it is unknown.
  */
 int32_t kernel_formats_other_task(const struct kernel_formats *formats,
 				  const struct kernel_event_type *type,

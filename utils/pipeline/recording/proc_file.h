@@ -38,8 +38,9 @@ void proc_file_close(struct proc_file *file);
 #define cleanup_proc_file cleanup(proc_file_close)
 
 /*
- * Read the next record of any kind. Its data is valid until the next call. Returns 1, 0 at the end
- * of the file, which may grow, or a negative errno with @err, after which the file ends.
+ * Read the next record of any kind. Its data is valid until the next call. Returns 1 on success, 0
+ * at the end of the file, or a negative errno with @err. A file that has ended may grow, but no
+ * record comes after an error.
  */
 int proc_file_next(struct proc_file *file, struct proc_record *rec, struct uft_err *err);
 

@@ -22,8 +22,7 @@ struct func_args;
  * block must be read as bytes.
  *
  * @at: offset of the block in the file
- * @raw_end: the offset in <tid>.dat at which the bytes that the block represents end; 0: no block
- *           is open
+ * @raw_end: the end of the block's unpacked bytes, as an offset in <tid>.dat; 0: no block is open
  * @payload_bytes: bytes of payloads of the calls that src_user_took() has not counted yet
  * @bytes: body of the block
  * @named: functions in @space by their numbers in the block; @func is NULL if the function was not
