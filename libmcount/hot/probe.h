@@ -451,7 +451,7 @@ void thread_cut_off(_Atomic uint32_t *counter);
 void thread_before_sharing(uint64_t flags);
 
 /*
- * COLD. Stops tracing this thread. Called before strict seccomp and the like, after which the hooks
+ * COLD. Stops tracing this thread. Called before strict seccomp and the like, under which the hooks
  * would kill the program.
  */
 void thread_before_cage(void);

@@ -29,8 +29,8 @@ static inline bool stack_may_differ(const struct thread *t, uint64_t slot)
 struct thread *stacks_enter(struct thread *t, uint64_t slot);
 
 /*
- * Returns the state with the frame of @slot, which returns through the trampoline, or @t when no
- * state has that frame. The guard moves as in stacks_enter().
+ * The call of @slot returns through the trampoline. Returns the state with the frame of @slot, or
+ * @t when no state has this frame. The guard moves as in stacks_enter().
  */
 struct thread *stacks_return(struct thread *t, uint64_t slot);
 

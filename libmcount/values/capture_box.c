@@ -219,7 +219,7 @@ static bool next_element(struct cursor *cursor)
 	}
 }
 
-/* Counts the nodes of a list, which has no member for that. */
+/* Counts the nodes of a list that has no member with their number. */
 static bool count_links(const struct box_step *step, uint64_t node, uint64_t *number)
 {
 	for (*number = 0; node; ++*number) {

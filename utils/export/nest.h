@@ -95,7 +95,7 @@ static inline bool nest_next(struct nest *nest, struct nest_task *task, const st
 }
 
 /*
- * True when @edge, which nest_next() has just returned for @event, belongs to the call that @event
+ * nest_next() has just returned @edge for @event. True when @edge belongs to the call that @event
  * itself begins or ends. Only this call has the values of @event. The event may first end other
  * calls, whose ends are missing. These may be calls of the same function.
  */

@@ -42,8 +42,8 @@
  * @is_whole: the buffer ends where a record ends
  * @cursor: position in a block that is read call by call; NULL: none was needed yet
  * @lost_block_at: if @has_lost_block: the offset of a block whose lost records are not reported yet
- * @after_lost_ns: the time of the blocks after a damaged one, which its lost records get if no
- *                 record was read before; 0: unknown
+ * @after_lost_ns: the time of the blocks after a damaged one; 0: unknown. If no record was read
+ *                 before the damage, the lost records get this time
  */
 struct src_user {
 	struct source source;

@@ -42,7 +42,7 @@ import { Sources } from "./sources.js";
 
 /** @typedef {{ from: number, to: number }} Range in ns since the recording began */
 
-/** The beginning of the names of functions whose calls are times in which a thread did not run. */
+/** Calls of a function whose name begins with this are times in which a thread did not run. */
 const WAIT = "linux:schedule";
 
 /**
