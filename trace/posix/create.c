@@ -250,6 +250,7 @@ static int create_stream(pid_t pid, const trace_attr_t *attr, int file_desc, tra
 		return error;
 	}
 	*trid = pxt_handle_publish(making.handle, file_desc >= 0 ? PT_WITH_LOG : PT_STREAM);
+	pxt_flusher_published(making.handle);
 	return 0;
 }
 

@@ -106,6 +106,15 @@ static void begin_again(struct pxt_handle *handle)
 	pthread_mutex_unlock(&handle->controls);
 }
 
+/* Takes the request for a flush. A request for a look stays. */
+static void begin_flush(struct pxt_stream *stream)
+{
+	uint32_t wanted = atomic_load(&stream->wants_flush);
+
+	if (wanted != PT_WANTS_LOOK)
+		atomic_compare_exchange_strong(&stream->wants_flush, &wanted, PT_WANTS_NOTHING);
+}
+
 int pxt_flush(struct pxt_handle *handle)
 {
 	struct pxt_flusher *flusher = handle->flusher;
@@ -113,7 +122,7 @@ int pxt_flush(struct pxt_handle *handle)
 
 	pthread_mutex_lock(&flusher->turn);
 	atomic_store(&flusher->is_flushing, 1);
-	atomic_store(&atomic_load(&handle->view->stream)->wants_flush, 0);
+	begin_flush(atomic_load(&handle->view->stream));
 	pxt_put_if_room(handle->view, PT_FLUSH_START);
 	error = flush_all(handle);
 	if (!error)
@@ -130,6 +139,24 @@ int pxt_flush(struct pxt_handle *handle)
  */
 static _Atomic uint32_t first_has_ended;
 static _Atomic uint32_t nr_flushers;
+
+/*
+ * The word of the futex changes, so that a thread that is about to sleep does not miss the request.
+ */
+void pxt_want_look(struct pxt_stream *stream)
+{
+	uint32_t nothing = PT_WANTS_NOTHING;
+
+	atomic_compare_exchange_strong(&stream->wants_flush, &nothing, PT_WANTS_LOOK);
+	pxt_futex_wake(&stream->wants_flush);
+}
+
+/* The first thread may have ended after the flusher began, and before the handle was found. */
+void pxt_flusher_published(struct pxt_handle *handle)
+{
+	if (handle->flusher && atomic_load(&first_has_ended))
+		pxt_want_look(atomic_load(&handle->view->stream));
+}
 
 void pxt_flushers_first_ended(void)
 {
@@ -156,7 +183,7 @@ static void wait_for_work(struct pxt_stream *stream)
 {
 	struct timespec until = pxt_timespec(pxt_clock_ns(CLOCK_MONOTONIC) + LOOK_NS);
 
-	pxt_futex(&stream->wants_flush, FUTEX_WAIT_BITSET, 0,
+	pxt_futex(&stream->wants_flush, FUTEX_WAIT_BITSET, PT_WANTS_NOTHING,
 		  atomic_load(&first_has_ended) ? &until : NULL);
 }
 
@@ -166,6 +193,9 @@ static void *flush_when_asked(void *argument)
 	struct pxt_stream *stream = atomic_load(&handle->view->stream);
 
 	while (!atomic_load(&handle->flusher->is_ending)) {
+		uint32_t look = PT_WANTS_LOOK;
+
+		atomic_compare_exchange_strong(&stream->wants_flush, &look, PT_WANTS_NOTHING);
 		if (atomic_load(&stream->wants_flush))
 			pxt_flush(handle);
 		else if (atomic_load(&first_has_ended) && are_last())
@@ -270,7 +300,7 @@ int pxt_flusher_end(struct pxt_handle *handle)
 
 	atomic_store(&flusher->is_ending, 1);
 	if (flusher->has_thread) {
-		atomic_store(&stream->wants_flush, 1);
+		atomic_store(&stream->wants_flush, PT_WANTS_FLUSH);
 		pxt_futex_wake(&stream->wants_flush);
 		pthread_join(flusher->thread, NULL);
 		atomic_fetch_sub(&nr_flushers, 1);

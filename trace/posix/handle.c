@@ -146,7 +146,7 @@ void pxt_handles_wake_flushers(void)
 		stream = handle && handle->kind == PT_WITH_LOG ? atomic_load(&handle->view->stream)
 							       : NULL;
 		if (stream)
-			pxt_futex_wake(&stream->wants_flush);
+			pxt_want_look(stream);
 	}
 	pthread_mutex_unlock(&lock);
 }

@@ -81,6 +81,12 @@ enum pxt_run {
 	PT_WAS_CLOSED = 32,
 };
 
+enum pxt_wants {
+	PT_WANTS_NOTHING,
+	PT_WANTS_FLUSH,
+	PT_WANTS_LOOK, /* the thread that flushes looks if it is to end */
+};
+
 /*
  * @head, @tail: the positions of the next record and of the oldest one, in cells since the
  *               stream's beginning
@@ -113,7 +119,7 @@ struct pxt_stream {
 	_Atomic uint32_t nr_waiting;
 	_Atomic uint32_t wake; /* futex: changes when there may be something for a reader */
 	_Atomic uint32_t is_overrun;
-	_Atomic uint32_t wants_flush; /* futex of the thread that flushes */
+	_Atomic uint32_t wants_flush; /* enum pxt_wants; futex of the thread that flushes */
 	_Atomic uint32_t fence;
 	_Atomic uint64_t gap;
 	_Atomic uint64_t gap_ns;
@@ -650,6 +656,9 @@ void pxt_flusher_begin_clear(struct pxt_handle *handle);
 void pxt_flusher_end_clear(struct pxt_handle *handle);
 void pxt_flusher_status(struct pxt_handle *handle, struct posix_trace_status_info *status);
 void pxt_want_flush(struct pxt_stream *stream);
+void pxt_want_look(struct pxt_stream *stream);
+/* Called after other threads can find the handle. */
+void pxt_flusher_published(struct pxt_handle *handle);
 /* Called when main() has left by pthread_exit(). */
 void pxt_flushers_first_ended(void);
 /* Called in a forked child, which has no flushers. Its only thread is its first thread. */

@@ -40,9 +40,9 @@ void pxt_wake_readers(struct pxt_stream *stream)
 
 void pxt_want_flush(struct pxt_stream *stream)
 {
-	if (atomic_load_explicit(&stream->wants_flush, memory_order_relaxed))
+	if (atomic_load_explicit(&stream->wants_flush, memory_order_relaxed) == PT_WANTS_FLUSH)
 		return;
-	atomic_store(&stream->wants_flush, 1);
+	atomic_store(&stream->wants_flush, PT_WANTS_FLUSH);
 	pxt_futex_wake(&stream->wants_flush);
 }
 
