@@ -13,7 +13,7 @@
 
 FST_TAKE_DOOR;
 
-/* The most bytes of an event's data that are copied. No record has room for as many bytes. */
+/* The most bytes of an event's data that are copied. No record has room for more bytes. */
 #define COPY_MAX 65536
 
 static const struct utrail_trace_recorder *_Atomic recorder;

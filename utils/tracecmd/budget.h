@@ -19,7 +19,7 @@
 #define TRACEDAT_MEMORY_MAX_BYTES (256UL << 20)
 /*
  * The limit of unpacked bytes: the larger one of a minimum and a multiple of the file's size.
- * Unpacked, traces of trace-cmd are 5 to 20 times as large.
+ * An unpacked trace of trace-cmd is 5 to 20 times as large as the packed one.
  */
 #define TRACEDAT_UNPACK_MIN_BYTES (64UL << 20)
 #define TRACEDAT_UNPACK_TIMES	  100

@@ -169,8 +169,8 @@ static int make_address(struct control *ctl, struct uft_err *err)
 /*
  * Each process, thread and conversation needs descriptors, so the limit on descriptors is raised.
  * The program gets the old limit back (launch.c). Conversations of probes may use an eighth of the
- * descriptors, but at most TALKS_MAX. Connections that have sent no HELLO yet may use as many, but
- * at most STRANGERS_MAX (control/control.c).
+ * descriptors, but at most TALKS_MAX. Connections that have sent no HELLO yet may use another
+ * eighth, but at most STRANGERS_MAX (control/control.c).
  */
 #define FILES_WANTED 65536
 #define TALKS_MAX    4096
