@@ -351,7 +351,7 @@ static int run_convert(const struct opts *opts, struct uft_err *err)
 const struct cmd cmd_convert = {
 	.name = "convert",
 	.args = "OUTPUT",
-	.help = "make a standard directory of a compact recording, or the other way round",
+	.help = "turn a compact recording into a standard directory, or the other way round",
 	.bit = CMD_CONVERT,
 	.check = check_convert,
 	.run = run_convert,

@@ -1,6 +1,6 @@
 /*
- * Events that the program declares (libutrail-trace). The payload goes into a second ring, and a
- * record without payload goes into the ring of calls.
+ * Events that the program declares (libutrail-trace). Each event is written in two parts: a record
+ * goes into the ring of calls, and the payload goes into a second ring.
  */
 #ifndef UTRAIL_LIBMCOUNT_DECLARED_H
 #define UTRAIL_LIBMCOUNT_DECLARED_H
