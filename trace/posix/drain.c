@@ -9,8 +9,8 @@
 #include <string.h>
 
 /*
- * The number of times to wait for a thread in the middle of a record. A thread that is not stopped
- * needs nanoseconds.
+ * The number of times to wait, 1 ms each, for a thread in the middle of a record. A thread that is
+ * not stopped needs nanoseconds.
  */
 #define WAITS_MAX 50
 
@@ -156,23 +156,27 @@ static int append_stop(struct pxt_handle *handle, struct pxt_drain *drain)
 }
 
 /*
- * Skips the unfinished record at the tail if its writer is dead. If the owner is dead, the function
+ * Skips the unfinished record at the tail if its writer is dead. When the stream ends, the function
  * waits for other writers, but at most WAITS_MAX times: a writer may be stopped, and a dead writer
- * seems to live if a new process has its pid. Returns true if the caller must look at the tail
- * again.
+ * seems to live if a new process has its pid. The last flush then skips the record: the stream does
+ * not run any more, so no other record gets these cells. Returns true if the caller must look at
+ * the tail again.
  */
 static bool skip_unfinished(struct pxt_handle *handle, struct pxt_drain *drain, uint64_t tail,
 			    int *waits)
 {
 	const struct timespec step = { 0, 1000000 };
+	bool is_last = drain->owner || drain->writer.header.is_closed;
 
-	if (!drain->owner)
-		return pxt_ring_skip_dead(handle->view, tail);
-	if (pxt_ring_skip_of(handle->view, tail, drain->owner) ||
+	if ((drain->owner && pxt_ring_skip_of(handle->view, tail, drain->owner)) ||
 	    pxt_ring_skip_dead(handle->view, tail))
 		return true;
+	if (!is_last && !atomic_load(&handle->is_closing))
+		return false;
+	/* If the record cannot be skipped, it was just finished, or its cell is nonsense. */
 	if (++*waits > WAITS_MAX)
-		return pxt_ring_skip_of(handle->view, tail, 0);
+		return is_last &&
+		       (pxt_ring_skip_of(handle->view, tail, 0) || *waits == WAITS_MAX + 1);
 	nanosleep(&step, NULL);
 	return true;
 }

@@ -505,8 +505,8 @@ bool pxt_ring_take(const struct pxt_view *view, uint64_t at, uint32_t nr_cells);
 /* Skip the record at @at if it is unfinished and its writer has died. Returns true if so. */
 bool pxt_ring_skip_dead(const struct pxt_view *view, uint64_t at);
 /*
- * Skip the record at @at of a closed stream if it is unfinished. @pid is the writer whose records
- * are skipped, or 0 for all writers.
+ * Skip the record at @at of a stream that has ended, or is being ended, if the record is
+ * unfinished. @pid is the writer whose records are skipped, or 0 for all writers.
  */
 bool pxt_ring_skip_of(const struct pxt_view *view, uint64_t at, pid_t pid);
 /* Drop the oldest record to make room. Returns false if the record cannot be dropped. */

@@ -845,3 +845,41 @@ POINT(log_has_what_comes_after_a_record_that_was_being_written)
 	CHECK_IS(log.header.status.lost, 0);
 	munmap(slow_page, 4096);
 }
+
+#define PID_MASK     ((1ull << 22) - 1) /* the writer in the word of a cell */
+#define STATE_CHANGE (3ull << 36)	/* changes a finished record into an unfinished one */
+
+/* Make the record at @at one that another process, which lives, is writing. */
+static void unfinish(const struct pxt_view *view, uint64_t at)
+{
+	_Atomic uint64_t *word = &view->cells[at & (view->nr_cells - 1)].word;
+
+	*word = ((*word & ~PID_MASK) | (uint64_t)getppid()) ^ STATE_CHANGE;
+}
+
+POINT(log_has_what_comes_after_a_record_that_another_process_was_writing)
+{
+	int fd = make_file(), number, nr = 0;
+	trace_id_t trid = make_log(fd, NULL);
+	struct pxt_event event;
+	struct pxt_log log;
+	struct pxt_handle *handle = pxt_handle_get(trid, PT_ANY);
+	uint64_t head;
+
+	event_id = open_id("slow");
+	head = atomic_load(&atomic_load(&handle->view->stream)->head);
+	write_numbers(event_id, 6, 2);
+	unfinish(handle->view, head);
+	pxt_handle_put(handle);
+	CHECK_IS(posix_trace_flush(trid), 0);
+	CHECK_IS(posix_trace_shutdown(trid), 0);
+
+	CHECK_IS(pxt_log_open(&log, fd), 0);
+	CHECK(log.header.is_closed);
+	while (pxt_log_next(&log, &event, &number, sizeof(number)) == 1) {
+		nr += event.id == event_id;
+		CHECK(event.id != event_id || number == 7);
+	}
+	CHECK_IS(nr, 1);
+	CHECK_IS(event.id, POSIX_TRACE_STOP);
+}
