@@ -28,13 +28,17 @@ void pxt_restart(struct pxt_view *view)
 	atomic_compare_exchange_strong(&stream->run, &run, run & PT_RESTARTS ? PT_RUNS : 0);
 }
 
-/* Stops the stream. True when it was running. */
-static bool end_running(struct pxt_stream *stream)
+/*
+ * Stops the stream. True when it was running.
+ *
+ * @then: the bits of the stopped stream
+ */
+static bool end_running(struct pxt_stream *stream, uint32_t then)
 {
 	uint32_t run = atomic_load(&stream->run);
 
 	while (run & PT_RUNS) {
-		if (atomic_compare_exchange_weak(&stream->run, &run, 0))
+		if (atomic_compare_exchange_weak(&stream->run, &run, then))
 			return true;
 	}
 	atomic_fetch_and(&stream->run, ~(uint32_t)PT_RESTARTS);
@@ -47,23 +51,24 @@ static void put_stop(struct pxt_view *view, const void *address)
 
 	pxt_put_system(view, PT_STOP, &is_automatic, sizeof(is_automatic), address);
 	/* The stream must not restart, even if it had no room for the STOP. */
-	atomic_fetch_and(&atomic_load(&view->stream)->run, ~(uint32_t)(PT_RUNS | PT_RESTARTS));
+	atomic_fetch_and(&atomic_load(&view->stream)->run,
+			 ~(uint32_t)(PT_RUNS | PT_RESTARTS | PT_IS_STOPPING));
 }
 
 void pxt_stop(struct pxt_view *view, const void *address)
 {
-	if (end_running(atomic_load(&view->stream)))
+	if (end_running(atomic_load(&view->stream), 0))
 		put_stop(view, address);
 }
 
 /*
  * Flushes the stream before the STOP is recorded. Otherwise fast writers could leave no room for
  * the STOP. The function first waits for writing threads, since an unfinished record holds later
- * records back.
+ * records back. If this process is killed meanwhile, its successor at the log adds the STOP.
  */
 void pxt_stop_for_good(struct pxt_handle *handle, const void *address)
 {
-	if (!end_running(atomic_load(&handle->view->stream)))
+	if (!end_running(atomic_load(&handle->view->stream), PT_IS_STOPPING))
 		return;
 	if (handle->flusher) {
 		pxt_view_wait(handle->view, 2000);

@@ -27,7 +27,8 @@ static int append_stop(struct pxt_handle *handle, struct pxt_drain *drain)
 	/* The previous writer may have appended the STOP, and was killed since. */
 	if (drain->has_stop)
 		return 0;
-	if (!(atomic_load(&stream->run_at_end) & PT_RUNS) || pxt_is_filtered(stream, PT_STOP))
+	if (!(atomic_load(&stream->run_at_end) & (PT_RUNS | PT_IS_STOPPING)) ||
+	    pxt_is_filtered(stream, PT_STOP))
 		return 0;
 	error = pxt_log_append(&drain->writer, &event, &is_automatic, false);
 	if (!error)

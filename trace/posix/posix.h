@@ -79,6 +79,7 @@ enum pxt_run {
 	PT_SAYS_STOP = 8,  /* a full stream: the automatic STOP was not read yet */
 	PT_IS_CLOSED = 16, /* the stream has ended for ever */
 	PT_WAS_CLOSED = 32,
+	PT_IS_STOPPING = 64, /* the stream's last STOP is about to be recorded */
 };
 
 enum pxt_wants {

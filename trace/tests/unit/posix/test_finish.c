@@ -53,6 +53,37 @@ static struct pxt_log_part *part_of(void)
 	return NULL;
 }
 
+/* The places at which the process is killed in the middle of posix_trace_shutdown(). */
+enum dies {
+	DIES_NOT,
+	DIES_BEFORE_STOP,
+	DIES_AFTER_STOP,
+};
+
+static enum dies dies;
+
+bool __real_pxt_view_wait(struct pxt_view *view, int tries);
+bool __wrap_pxt_view_wait(struct pxt_view *view, int tries);
+void __real_pxt_put_system(struct pxt_view *view, uint32_t id, const void *data, uint32_t len,
+			   const void *address);
+void __wrap_pxt_put_system(struct pxt_view *view, uint32_t id, const void *data, uint32_t len,
+			   const void *address);
+
+bool __wrap_pxt_view_wait(struct pxt_view *view, int tries)
+{
+	if (dies == DIES_BEFORE_STOP)
+		kill(getpid(), SIGKILL);
+	return __real_pxt_view_wait(view, tries);
+}
+
+void __wrap_pxt_put_system(struct pxt_view *view, uint32_t id, const void *data, uint32_t len,
+			   const void *address)
+{
+	__real_pxt_put_system(view, id, data, len, address);
+	if (dies == DIES_AFTER_STOP && id == PT_STOP)
+		kill(getpid(), SIGKILL);
+}
+
 /*
  * Leave a log whose records are only in the stream's memory: the process and its keeper are killed.
  */
@@ -87,6 +118,8 @@ static int leave_log(void *arg)
 			part->ino = st.st_ino;
 		}
 	}
+	if (dies)
+		posix_trace_shutdown(trid);
 	kill(getpid(), SIGKILL);
 	return __LINE__;
 }
@@ -133,6 +166,15 @@ TEST_WITH(no_event_is_written_twice_after_a_write_has_failed, begin, NULL)
 		failing_write = nr;
 		count_events();
 		failing_write = 0;
+		assert_int_equal(count_events(), NR_EVENTS);
+		assert_int_equal(nr_stops, 1);
+	}
+}
+
+TEST_WITH(one_that_was_killed_while_it_shut_down_has_a_stop, begin, NULL)
+{
+	for (dies = DIES_AFTER_STOP; dies != DIES_NOT; dies--) {
+		leave(0);
 		assert_int_equal(count_events(), NR_EVENTS);
 		assert_int_equal(nr_stops, 1);
 	}
