@@ -306,7 +306,10 @@ static int open_logs(struct import *im, struct uft_err *err)
 	return 0;
 }
 
-/* Reports text that is not a line of a log. Returns the number of such lines. */
+/*
+ * Ends the reports of wrong lines, and warns about clocks that were set back. Returns the number of
+ * wrong lines.
+ */
 static uint64_t tell_problems(struct import *im)
 {
 	uint64_t nr_wrong = 0;

@@ -12,8 +12,8 @@
 #define WORD_BYTES 128
 
 /*
- * Shows @list in place of the view. Keys move in it, until another key is pressed. Returns that
- * key.
+ * Shows @list in place of the view, until a key is pressed that does not move in the list. Returns
+ * that key.
  */
 static int wait_in_list(struct tui *tui, struct list_view *list)
 {

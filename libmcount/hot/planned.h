@@ -97,9 +97,9 @@ struct planned_known {
  * table of the thread's state, which is never NULL. Each line names a table, the state, and the
  * functions in the table:
  *
- *   planned.skip_out       something is opted out: all functions
- *   planned.skip_outside   nothing is opted in: functions that the plan does not list, and those
- *                          that only PLAN_FILTER opts in
+ *   planned.skip_out       an open call is opted out: all functions
+ *   planned.skip_outside   no open call is opted in: functions that the plan does not list, and
+ *                          those that only PLAN_FILTER opts in
  *   planned.pass           the thread is open (planned_pass.h): functions for which the function
  *                          planned_may_pass() is true, and those that are left out (PLAN_LEFT_OUT)
  *   planned_no_calls       any other state: no function, so each call is looked at

@@ -10,11 +10,11 @@
 #include "libmcount/hot/state.h"
 
 /*
- * A thread can be open while nothing is opted out and no ENTRY is held back. Under a plan that opts
- * in, something must be opted in, too. In an open thread, a function without a rule is recorded as
- * if there were no plan: thread->calls is planned.pass, and the fast paths push and pop frames as
- * without a plan. The fast paths test probe_skips, which is false while the recorder has news
- * (plan_update.h).
+ * A thread can be open while no open call is opted out and no ENTRY is held back. Under a plan that
+ * opts in, an open call must be opted in, too. In an open thread, a function without a rule is
+ * recorded as if there were no plan: thread->calls is planned.pass, and the fast paths push and pop
+ * frames as without a plan. The fast paths test probe_skips, which is false while the recorder has
+ * news (plan_update.h).
  *
  * A frame of a fast path has no struct planned_frame. planned.open_base is the innermost frame with
  * such a struct. The number of frames above it tells the content that their structs would have.
@@ -32,9 +32,9 @@
  * - A call that is too deep. With -finstrument-functions the call has a frame whose time is
  *   OPEN_TOO_DEEP.
  *
- * While nothing is opted in, a thread may be ready: the next call of a function whose rule only
- * opts it in opens the thread. Everything is prepared as for an open thread, but thread->calls is
- * planned.skip_outside, and planned.now.in is 0. The call that opens the thread gets the frame
+ * While no open call is opted in, a thread may be ready: the next call of a function whose rule
+ * only opts it in opens the thread. Everything is prepared as for an open thread, but thread->calls
+ * is planned.skip_outside, and planned.now.in is 0. The call that opens the thread gets the frame
  * thread->admitted, before thread->calls and planned.now.in change. A handler that jumps out may
  * leave the frame without these changes, but never these changes without the frame.
  */
@@ -66,8 +66,8 @@ static inline void planned_settle(struct thread *t)
 }
 
 /*
- * True when thread->calls is a table of calls that are left alone, because something is opted out,
- * or because nothing is opted in.
+ * True when thread->calls is a table of calls that are left alone, because an open call is opted
+ * out, or because no open call is opted in.
  */
 static inline bool planned_skips(const struct thread *t)
 {

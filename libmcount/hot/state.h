@@ -19,8 +19,8 @@ enum thread_state {
 	THREAD_ALIKE,	/* each call up to -D gets a frame, and an ENTRY when it begins */
 	THREAD_HELD,	/* -t: each call up to -D gets a frame, which holds its ENTRY back */
 	THREAD_JUDGED,	/* C code decides about each call, by its rule */
-	THREAD_OUTSIDE, /* nothing is opted in: functions without a rule are left alone */
-	THREAD_OUT,	/* something is opted out: all calls are left alone */
+	THREAD_OUTSIDE, /* no open call is opted in: functions without a rule are left alone */
+	THREAD_OUT,	/* an open call is opted out: all calls are left alone */
 	THREAD_READY,	/* OUTSIDE, and a call that is opted in makes it OPEN */
 	THREAD_OPEN,	/* calls without a rule are recorded as if there were no plan */
 	THREAD_BARRED,	/* OPEN, but in a call that is opted out: all calls are left alone */

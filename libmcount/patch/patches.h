@@ -10,7 +10,7 @@ enum patches_text {
 	PATCHES_OUT,
 };
 
-/* The file of a plan, mapped at @image, which is only read. */
+/* The file of a plan. @image is its mapping, which is only read. */
 struct plan_file {
 	int fd;
 	const char *image;

@@ -25,8 +25,8 @@ static const uint16_t to_handle[] = { SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_
 				      SYS_tgkill,	SYS_getpid,	    SYS_gettid };
 
 /*
- * System calls for a conversation with the recorder and for its orders, by the probe or by libc. A
- * program is recorded from its beginning only if it allows all of them.
+ * System calls that the probe, or libc for it, makes to talk with the recorder and to obey its
+ * orders. A program is recorded from its beginning only if it allows all of them.
  */
 static const uint16_t to_talk[] = {
 	SYS_socket,	   SYS_connect,	       SYS_sendto,	 SYS_recvmsg,

@@ -85,7 +85,7 @@ enum pxt_run {
 enum pxt_wants {
 	PT_WANTS_NOTHING,
 	PT_WANTS_FLUSH,
-	PT_WANTS_LOOK, /* the thread that flushes looks if it is to end */
+	PT_WANTS_LOOK, /* the thread that flushes is to check whether it should end */
 };
 
 /*
@@ -347,7 +347,10 @@ int pxt_view_set(struct pxt_view *view, struct pxt_stream *stream, size_t bytes,
 bool pxt_view_wait(struct pxt_view *view, int tries);
 void pxt_view_drop(struct pxt_view *view);
 void pxt_view_forget(struct pxt_view *view);
-/* Called in a forked child: forget that threads of the parent were in streams, or mapped one. */
+/*
+ * Called in a forked child: forget that other threads of the parent were in streams, or were
+ * mapping a stream.
+ */
 void pxt_view_in_child(void);
 bool pxt_view_map(unsigned int number, uint32_t serial);
 /* Detach an ended stream from the process of @registry. */

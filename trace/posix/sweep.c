@@ -26,7 +26,8 @@ struct age {
 /*
  * The names that living processes and streams use.
  *
- * @newest, @nr_newest: of the logs that wait until a process opens them; the newest one is first
+ * @newest, @nr_newest: the ages of the newest logs that wait until a process opens them. The age of
+ *                      the newest log is first
  */
 struct in_use {
 	int place;

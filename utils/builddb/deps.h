@@ -20,8 +20,8 @@
 int deps_rules(const struct executions *executions, struct files *files, struct sink *sink);
 
 /*
- * Write as comments of make those dependencies of deps_rules() that @declared does not have. Only
- * dependencies on files below the first execution's directory are written.
+ * Write the dependencies of deps_rules() that @declared does not have, as comments in a makefile.
+ * Only dependencies on files below the first execution's directory are written.
  */
 int deps_undeclared(const struct executions *executions, struct files *files,
 		    const struct make_rules *declared, struct sink *sink);
@@ -38,15 +38,15 @@ int deps_used_by(const struct executions *executions, struct files *files, uint3
 		 struct sink *sink);
 
 /*
- * Write as comments of make the files that one execution has written and another one has only read.
- * The read may be earlier.
+ * Write the files that one execution has written and another one has only read, as comments in a
+ * makefile. The read may be earlier.
  */
 void deps_read_again(const struct executions *executions, const struct files *files,
 		     struct sink *sink);
 
 /*
- * Write as comments of make the commands that ran again with the same arguments, directory and
- * inputs, the longest first.
+ * Write the commands that ran again with the same arguments, directory and inputs, as comments in a
+ * makefile. The command whose repetitions took the longest time is first.
  */
 int deps_run_again(const struct executions *executions, const struct files *files,
 		   struct sink *sink);

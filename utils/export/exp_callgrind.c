@@ -71,8 +71,8 @@ static struct own *make_own(const struct callers *callers, size_t *nr)
 }
 
 /*
- * A kind of cost: the time, or a counter. All kinds have the same functions and the same pairs, in
- * the same order.
+ * A kind of cost: the time, or a counter. All kinds have the same functions, and the same pairs of
+ * a caller and a callee, in the same order.
  *
  * @all, @nr: the costs of the functions
  */

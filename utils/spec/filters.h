@@ -1,4 +1,4 @@
-/* All filters and triggers of a command line, in the order in which they count. */
+/* All filters and triggers of a command line, in the order in which they take effect. */
 #ifndef UTRAIL_SPEC_FILTERS_H
 #define UTRAIL_SPEC_FILTERS_H
 
@@ -23,7 +23,7 @@ struct filter_entry {
 /*
  * Starts as { 0 } and ends with filters_deinit().
  *
- * @entries: in the order in which they count
+ * @entries: in the order in which they take effect
  * @exact: by plain name, the index + 1 of the first entry of a chain
  * @next: by index of an entry, the index + 1 of the chain's next entry with the same name; or 0
  * @patterns: indexes of the entries without a plain name, ascending

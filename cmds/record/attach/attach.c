@@ -252,8 +252,9 @@ static int come(struct attaching *a, const struct attach_how *how, struct uft_er
 		ret = err_set(err, -ECONNREFUSED, "cannot attach to process %d: %s", a->w.pid,
 			      refusal(result));
 	/*
-	 * If one thread did not stop, all threads were let go. Another thread then takes the probe
-	 * out. After -ETIMEDOUT a thread is still in the probe, and the probe stays.
+	 * If the recorder could not stop all threads, it has let all of them go. It then stops one
+	 * thread again, which takes the probe out. After -ETIMEDOUT a thread is still in the probe,
+	 * and the probe stays.
 	 */
 	if (!a->thread && a->leave_fn && ret != -ETIMEDOUT && ret != -ESRCH)
 		callable_thread_stop(&a->w, &a->maps, &a->thread, &why);

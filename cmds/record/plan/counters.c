@@ -50,8 +50,8 @@ static int try_counter(const struct counter *counter)
 }
 
 /*
- * Warns about a counter, with the reason why the recorder cannot open it. The program's reason is
- * most likely the same.
+ * Warns that the program could not open a counter. The warning has the reason why the recorder
+ * cannot open it, which is most likely the program's reason, too.
  */
 static void warn_counter(const struct counter *counter, const struct msg *msg)
 {

@@ -465,8 +465,8 @@ static int find_all(const struct call_store *store, uint64_t from_ns, uint64_t t
 		ret = thin_end(&f.thinner);
 	}
 	/*
-	 * In the order of time, these calls belong between calls of the sums and of @last with the
-	 * same depth. So they are thinned out separately.
+	 * A thinner needs the calls of each depth in the order of time. The following calls are
+	 * earlier than some calls that f.thinner already has, so they get a thinner of their own.
 	 */
 	find_in_list(&crossing, &store->crossing);
 	find_in_list(&crossing, &store->open);

@@ -28,7 +28,7 @@ static inline bool compiler_is_assembler(enum compiler_kind kind)
 	return kind == COMPILER_AS || kind == COMPILER_NASM || kind == COMPILER_YASM;
 }
 
-/* Returns the kind of compiler that the last part of the path @name stands for. */
+/* Returns the kind of the compiler with the path @name. Only the last part of the path counts. */
 enum compiler_kind compiler_kind(const char *name);
 
 /*

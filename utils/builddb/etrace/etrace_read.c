@@ -248,7 +248,7 @@ static const char *begin_text(struct etrace_event *event, struct text tag)
 	return NULL;
 }
 
-/* True for "<tag>_end", which ends the open text's parts. */
+/* True when @tag is "<tag>_end" for the text that was begun in parts and is still open. */
 static bool ends_parts(const struct etrace_event *event, struct text tag)
 {
 	static const char end[] = "_end";

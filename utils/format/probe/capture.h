@@ -32,15 +32,16 @@ enum capture_op {
 };
 
 /*
- * In a register, the bits above a narrow type are undefined, so the value is widened. It is widened
- * to 32 bits by its sign (CAPTURE_SIGNED) or with zeros, and to more bits with zeros.
+ * In a register, the bits above a narrow type are undefined. So the value is widened to 64 bits: by
+ * its sign with CAPTURE_WIDE, otherwise with zeros. With CAPTURE_SIGNED alone, the value is first
+ * widened to 32 bits by its sign.
  */
 #define CAPTURE_SIGNED 0x80
-#define CAPTURE_WIDE   0x40 /* the value is widened to 64 bits by its sign */
+#define CAPTURE_WIDE   0x40
 
 struct capture_step {
 	uint8_t op;	/* enum capture_op */
-	uint8_t narrow; /* CAPTURE_WORD: number of valid bytes, with CAPTURE_SIGNED; 0: all */
+	uint8_t narrow; /* CAPTURE_WORD: number of valid bytes, with the flags above; 0: all */
 	uint16_t bytes;
 	uint32_t index;
 };

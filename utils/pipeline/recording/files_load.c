@@ -212,7 +212,7 @@ static int take_inherit(struct loading *load, const struct execution *execution,
 	content = files->names[name].content;
 	if (content == FILES_NONE && before != FILES_NONE) {
 		content = before;
-		/* If it is a pipe, it gets the name, by which other processes find it. */
+		/* A pipe gets the recorded name, because other processes find it by that name. */
 		if (files->contents[before].kind == CONTENT_PIPE)
 			files->names[name].content = before;
 	}
