@@ -229,11 +229,24 @@ static void lead_to_hook(const struct module *m, const struct plan_call_site *si
 }
 
 /*
+ * Finds the function to which the dynamic linker will most likely bind a call of @name.
+ *
+ * The linker itself is asked only at the start. Later, dlsym(3) would wait for the linker's lock.
+ * The thread that holds this lock may wait for module_lock, which this thread holds.
+ */
+static uint64_t find_called(const char *name)
+{
+	if (probe.is_attached)
+		return definition_find(name);
+	return probe.ready ? definition_find_or_own(name) : (uint64_t)dlsym(RTLD_DEFAULT, name);
+}
+
+/*
  * True when the program calls the probe's vfork(2), which keeps its return address in a register.
  */
 static bool has_own_vfork(void)
 {
-	return probe.is_attached || dlsym(RTLD_DEFAULT, "vfork") == (const void *)own_vfork;
+	return probe.is_attached || find_called("vfork") == (uint64_t)own_vfork;
 }
 
 /*
@@ -264,21 +277,15 @@ static const char *name_of(const struct module *m, const ElfW(Rela) * rela)
 	return names + symbols[index].st_name;
 }
 
-/*
- * Finds the function to which the dynamic linker will most likely bind the call, if it is not bound
- * yet.
- */
+/* Finds the function of the call, if the call is not bound yet. */
 static void find_function(struct call_site *site, const char *name)
 {
 	if (!name)
 		return;
-	/* The dynamic linker cannot be asked while all other threads are stopped. */
 	if (!site->function)
-		site->function = probe.is_attached && !probe.ready
-					 ? definition_find(name)
-					 : (uint64_t)dlsym(RTLD_DEFAULT, name);
+		site->function = find_called(name);
 	if (interpose_is_own(site->function))
-		site->behind = (uint64_t)dlsym(RTLD_NEXT, name);
+		site->behind = definition_find(name);
 }
 
 /*

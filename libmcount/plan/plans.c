@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -21,11 +22,13 @@
  *        plans_add_patches() take it while they hold the module lock
  * @retired: plans that were replaced and may still be in use
  * @serial: the serial of the newest plan
+ * @spawn: the C library's posix_spawn(3); NULL in an attached probe, whose process calls it itself
  */
 static struct {
 	pthread_mutex_t lock;
 	struct live_plan *retired;
 	uint64_t serial;
+	const void *spawn;
 } plans = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /* --- making a plan --- */
@@ -338,9 +341,20 @@ static void add_places(const struct plan_view *view, enum patches_text text,
 	/*
 	 * Children of posix_spawn(3) run libc's functions in this memory, on stacks of their own.
 	 */
-	if (!probe.is_attached && patches_are_around(dlsym(RTLD_NEXT, "posix_spawn")))
+	if (plans.spawn && patches_are_around(plans.spawn))
 		probe.follows_stacks = true;
 	munmap(copy, bytes + 1);
+}
+
+/*
+ * Finds functions that later plans need. dlsym(3) waits for the dynamic linker's lock. Later,
+ * another thread may hold it, and wait for module_lock.
+ */
+static void find_functions(void)
+{
+	plans.spawn = dlsym(RTLD_NEXT, "posix_spawn");
+	/* The probe's sigaction(2) finds the C library's own at its first call. */
+	sigaction(SIGSEGV, NULL, NULL);
 }
 
 /* Sets the process up as its first plan says. */
@@ -353,6 +367,8 @@ static void begin_plan(const struct plan *settings)
 	probe.tracing = probe.is_on || (settings->flags & PLAN_SELECTIVE);
 	probe.plain = probe.tracing && !(settings->flags & PLAN_SELECTIVE);
 	probe_skips = (settings->flags & PLAN_SELECTIVE) && !(settings->flags & PLAN_ESTIMATE);
+	if (!probe.is_attached)
+		find_functions();
 }
 
 /*

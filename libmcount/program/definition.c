@@ -15,6 +15,7 @@
 
 struct search {
 	struct loaded_name wanted;
+	bool skips_own; /* definitions in the probe do not count */
 	uint64_t found;
 };
 
@@ -53,7 +54,7 @@ static int look_into(struct dl_phdr_info *info, size_t size, void *arg)
 	struct loaded module;
 	uint32_t index;
 
-	if (!dynamic || is_of_kernel(info) || interpose_is_own((uint64_t)dynamic))
+	if (!dynamic || is_of_kernel(info) || (s->skips_own && interpose_is_own((uint64_t)dynamic)))
 		return 0;
 	loaded_read(&module, dynamic, info->dlpi_addr);
 	if (!module.symbols || !module.names || !module.hash)
@@ -64,9 +65,9 @@ static int look_into(struct dl_phdr_info *info, size_t size, void *arg)
 	return index != 0;
 }
 
-static uint64_t find_definition(const char *name, bool is_data)
+static uint64_t find_definition(const char *name, bool is_data, bool skips_own)
 {
-	struct search s = { .wanted = { name, loaded_hash(name), is_data } };
+	struct search s = { { name, loaded_hash(name), is_data }, skips_own };
 
 	dl_iterate_phdr(look_into, &s);
 	return s.found;
@@ -74,10 +75,15 @@ static uint64_t find_definition(const char *name, bool is_data)
 
 uint64_t definition_find(const char *name)
 {
-	return find_definition(name, false);
+	return find_definition(name, false, true);
+}
+
+uint64_t definition_find_or_own(const char *name)
+{
+	return find_definition(name, false, false);
 }
 
 uint64_t definition_find_data(const char *name)
 {
-	return find_definition(name, true);
+	return find_definition(name, true, true);
 }

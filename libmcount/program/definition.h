@@ -1,6 +1,6 @@
 /*
- * Finds the definition of a name in a process whose other threads are stopped. dlsym(3) would wait
- * for locks that these threads may hold.
+ * Finds the definition of a name without the dynamic linker's lock. dlsym(3) would wait for that
+ * lock. Another thread may hold it, and be stopped or wait for a lock of the probe.
  */
 #ifndef UTRAIL_LIBMCOUNT_DEFINITION_H
 #define UTRAIL_LIBMCOUNT_DEFINITION_H
@@ -13,6 +13,12 @@
  * no module with a DT_GNU_HASH table defines @name. Takes only the lock of dl_iterate_phdr(3).
  */
 uint64_t definition_find(const char *name);
+
+/*
+ * COLD. Finds a function in the way of definition_find(), among the probe's own functions, too. In
+ * a process that has begun with the probe, calls lead to these.
+ */
+uint64_t definition_find_or_own(const char *name);
 
 /* COLD. Finds a variable in the way of definition_find(). */
 uint64_t definition_find_data(const char *name);

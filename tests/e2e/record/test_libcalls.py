@@ -132,6 +132,26 @@ def test_calls_between_libraries(libraries, is_linked, args):
                 assert sum(r.name == name and r.kind == kind for r in task.records) == expected, options
 
 
+def calls_of_libraries():
+    tasks = Recording("uftrace.data").tasks.values()
+    seen = Counter(r.name for task in tasks for r in task.records if r.kind == ENTRY)
+    return seen["abs"], seen["labs"]
+
+
+@pytest.mark.parametrize("options", [(), ("-P", "calls_one")], ids=["plain", "patched"])
+def test_two_threads_open_libraries(workdir, options):
+    """The probe takes up the calls of one library while another thread, in a constructor, holds the
+    dynamic linker's lock and waits for the probe."""
+    compiled("-shared", "-fPIC", HERE / "nested.c", "-o", "libnested.so")
+    compiled("-shared", "-fPIC", "-fno-builtin", "-Wl,-z,lazy", HERE / "calls_one.c", "-o", "libone0.so")
+    for i in range(1, 20):
+        shutil.copy("libone0.so", f"libone{i}.so")
+    compiled("-pg", "-pthread", HERE / "opens_together.c", "-o", "opens_together")
+    result = utrail("record", "--no-event", "--nest-libcall", *options, "./opens_together", limit=60).must()
+    assert result.out == "210\n"
+    assert calls_of_libraries() == (20, 20)
+
+
 @pytest.mark.parametrize("options", [("--no-pltbind",), ("-D", "3"), ("-t", "1us"), ("--no-libcall",)], ids=" ".join)
 @pytest.mark.parametrize("binding", BINDINGS)
 def test_options(libraries, binding, options):

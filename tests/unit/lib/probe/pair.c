@@ -28,6 +28,7 @@ static __thread void (*when_waiting)(void *arg);
 static __thread void *when_waiting_arg;
 static __thread uint64_t waited_ns;
 static __thread unsigned wakes;
+static __thread unsigned dlsyms;
 static __thread long asked_number;
 static __thread int (*ask_before)(void *arg);
 static __thread void *ask_before_arg;
@@ -40,6 +41,11 @@ void pair_pass(uint64_t ns)
 unsigned pair_wakes(void)
 {
 	return wakes;
+}
+
+unsigned pair_dlsyms(void)
+{
+	return dlsyms;
 }
 
 void pair_when_waiting(void (*fn)(void *arg), void *arg)
@@ -103,6 +109,7 @@ void *__wrap_dlsym(void *handle, const char *name);
 
 void *__wrap_dlsym(void *handle, const char *name)
 {
+	dlsyms++;
 	if (strcmp(name, "clock_gettime") == 0)
 		return (void *)clock_gettime;
 	return __real_dlsym(handle, name);

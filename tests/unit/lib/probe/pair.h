@@ -77,4 +77,7 @@ void pair_before(long number, int (*fn)(void *arg), void *arg);
 /* Returns how many times this thread has woken threads that sleep in a futex. */
 unsigned pair_wakes(void);
 
+/* Returns how many times this thread has called dlsym(3). */
+unsigned pair_dlsyms(void);
+
 #endif

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "libmcount/hot/probe.h"
+#include "libmcount/program/definition.h"
 #include "tests/unit/lib/probe/pair.h"
 #include "tests/unit/lib/unit.h"
 #include "utils/base/compiler.h"
@@ -223,7 +224,7 @@ static bool is_protected(const void *at)
 
 /*
  * The module gets a copy of its table of relocations. In the copy, the slot's relocation leads to
- * the call site.
+ * the call site. The function is found without dlsym(3), for which another thread may hold a lock.
  */
 TEST_WITH(the_linker_stores_where_we_look, setup, teardown)
 {
@@ -235,6 +236,7 @@ TEST_WITH(the_linker_stores_where_we_look, setup, teardown)
 	uint64_t held;
 	uint64_t nr;
 	uint32_t reloc = 0;
+	unsigned dlsyms;
 	bool was_protected;
 
 	if (!dynamic(DT_JMPREL) || !size || size->d_un.d_val < 2 * sizeof(*before))
@@ -254,7 +256,9 @@ TEST_WITH(the_linker_stores_where_we_look, setup, teardown)
 	was_protected = is_protected(slot);
 	site = site_of((called_fn *volatile *)slot, 0x640000, 0);
 	site.reloc = reloc;
+	dlsyms = pair_dlsyms();
 	libcall_hook(&site, 1, true);
+	assert_int_equal(pair_dlsyms(), dlsyms);
 	after = table();
 	assert_ptr_not_equal(after, before);
 	for (uint32_t i = 0; i < nr; i++) {
@@ -268,6 +272,7 @@ TEST_WITH(the_linker_stores_where_we_look, setup, teardown)
 
 	assert_int_equal(ours->addr, 0x640000);
 	assert_int_equal(ours->target, held);
+	assert_int_equal(ours->function, definition_find("wait4"));
 	assert_int_not_equal(*slot, held);
 	assert_int_equal(is_protected(slot), was_protected);
 	assert_true(is_protected((const void *)*slot));

@@ -75,6 +75,25 @@ static int replace_by(struct plan settings)
 	return install(plans_replace, &view);
 }
 
+/*
+ * Only the first plan calls dlsym(3), for which another thread may hold a lock later. This test is
+ * the first one, since functions that were found are kept.
+ */
+TEST_WITH(later_plans_find_no_functions, setup, teardown)
+{
+	const struct plan_call_site call = { .load_bias = 8, .reloc = PLAN_NO_RELOC };
+	struct plan_view view = view_of(NULL);
+	unsigned dlsyms;
+
+	view.lists[PLAN_CALLS] = plan_list(PLAN_CALLS, &call, 1);
+	assert_int_equal(begin_by(first), 0);
+	dlsyms = pair_dlsyms();
+	assert_int_equal(install(plans_extend, &view), 0);
+	/* This plan sets signal handlers. */
+	assert_int_equal(replace_by(first), 0);
+	assert_int_equal(pair_dlsyms(), dlsyms);
+}
+
 TEST_WITH(the_first_plan_sets_the_process_up, setup, teardown)
 {
 	static const struct {

@@ -4,12 +4,14 @@
  */
 #include "libmcount/program/definition.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "tests/unit/lib/unit.h"
+#include "utils/base/compiler.h"
 
 #define FUNCTION(name)                \
 	{                             \
@@ -29,6 +31,22 @@ TEST(test_functions)
 
 	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++)
 		assert_int_equal(definition_find(functions[i].name), functions[i].address);
+}
+
+/* The C library has this function, too. This test plays the probe, which replaces it. */
+EXPORTED int getdtablesize(void)
+{
+	return -1;
+}
+
+TEST(own_functions_count_when_asked_for)
+{
+	uint64_t next = (uint64_t)dlsym(RTLD_NEXT, "getdtablesize");
+
+	assert_int_equal(definition_find("getdtablesize"), next);
+	assert_int_equal(definition_find_or_own("getdtablesize"), getdtablesize);
+	assert_int_equal(definition_find_or_own("qsort"), qsort);
+	assert_int_equal(definition_find_or_own("no_such_function"), 0);
 }
 
 /*
