@@ -60,9 +60,10 @@ static int look_into(struct dl_phdr_info *info, size_t size, void *arg)
 	if (!module.symbols || !module.names || !module.hash)
 		return 0;
 	index = loaded_find(&module, &s->wanted, is_default, NULL);
-	if (index)
-		s->found = loaded_address(&module, index);
-	return index != 0;
+	if (!index || !loaded_is_complete(info))
+		return 0;
+	s->found = loaded_address(&module, index);
+	return 1;
 }
 
 static uint64_t find_definition(const char *name, bool is_data, bool skips_own)

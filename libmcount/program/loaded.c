@@ -1,6 +1,7 @@
 /* Functions of a loaded module (see loaded.h). */
 #include "libmcount/program/loaded.h"
 
+#include <dlfcn.h>
 #include <stddef.h>
 
 /* The table of DT_GNU_HASH. Each array follows the array before it. */
@@ -54,6 +55,33 @@ static const struct {
 	{ DT_RELASZ, offsetof(struct loaded, rela_bytes), true },
 	{ DT_PLTRELSZ, offsetof(struct loaded, plt_bytes), true },
 };
+
+/*
+ * _dl_find_object() takes no lock. It finds a module from the end of its relocation until it is
+ * unloaded.
+ */
+#ifdef DLFO_STRUCT_HAS_EH_DBASE
+extern int _dl_find_object(void *pc, struct dl_find_object *out) __attribute__((weak));
+
+bool loaded_is_complete(const struct dl_phdr_info *info)
+{
+	struct dl_find_object object;
+
+	for (int i = 0; _dl_find_object && i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
+
+		if (ph->p_type == PT_LOAD)
+			return _dl_find_object((void *)(info->dlpi_addr + ph->p_vaddr), &object) ==
+			       0;
+	}
+	return true;
+}
+#else
+bool loaded_is_complete(const struct dl_phdr_info *info)
+{
+	return true;
+}
+#endif
 
 void loaded_read(struct loaded *m, const ElfW(Dyn) * d, uintptr_t base)
 {

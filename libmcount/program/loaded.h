@@ -24,6 +24,14 @@ struct loaded {
 	size_t plt_bytes;
 };
 
+/*
+ * False for a module that another thread is loading or unloading. dl_iterate_phdr(3) shows a module
+ * before it is relocated: its slots may be read-only or have no addresses yet, its code may not run
+ * yet, and it goes away if it cannot be loaded. With a glibc before 2.35 it is not known that a
+ * module is being loaded, and the result is true.
+ */
+bool loaded_is_complete(const struct dl_phdr_info *info);
+
 /* Fills @m from the dynamic section of the module that is loaded at @base. */
 void loaded_read(struct loaded *m, const ElfW(Dyn) * dynamic, uintptr_t base);
 

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "libmcount/program/interpose.h"
+#include "libmcount/program/loaded.h"
 #include "libmcount/values/trace_copies.h"
 #include "libmcount/system/module_hash.h"
 #include "libmcount/system/module_lock.h"
@@ -33,7 +34,8 @@ struct reported_module {
  * module_lock protects this.
  *
  * @known: the modules that were reported
- * @adds: dlpi_adds at the last look; while it stays the same, no module was loaded
+ * @adds: dlpi_adds at the last look; while it stays the same, no module was loaded. 0: there may be
+ *        modules that were not reported
  */
 static struct {
 	struct reported_module *known;
@@ -46,6 +48,7 @@ struct report {
 	struct channel *ch;
 	uint64_t time_ns;
 	bool failed;
+	bool has_skipped;
 };
 
 static bool is_known(struct reported_module m)
@@ -146,6 +149,11 @@ static int report_module(struct dl_phdr_info *info, size_t size, void *arg)
 	if (!end || (probe.is_attached && info->dlpi_addr == (uint64_t)__ehdr_start) ||
 	    strncmp(info->dlpi_name, "linux-vdso", 10) == 0 || is_known(id))
 		return 0;
+	/* The thread that loads the module reports it after that. */
+	if (!loaded_is_complete(info)) {
+		report->has_skipped = true;
+		return 0;
+	}
 
 	size_t len = module_path(info, m->path);
 
@@ -189,6 +197,8 @@ static bool report_callables(struct report *report)
 static bool report_everything(struct report *report)
 {
 	dl_iterate_phdr(report_module, report);
+	if (report->has_skipped)
+		modules.adds = 0;
 	return !report->failed && report_callables(report);
 }
 

@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <string.h>
 
+#include "libmcount/program/loaded.h"
 #include "libmcount/values/declared.h"
 #include "libmcount/hot/probe.h"
 #include "trace/seam/recorder.h"
@@ -75,6 +76,8 @@ static void look_at_notes(struct trace_copies *copies, const struct dl_phdr_info
 
 static int look_at_module(struct dl_phdr_info *info, size_t size, void *arg)
 {
+	if (!loaded_is_complete(info))
+		return 0;
 	for (int i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
 

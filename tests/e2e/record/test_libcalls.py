@@ -152,6 +152,18 @@ def test_two_threads_open_libraries(workdir, options):
     assert calls_of_libraries() == (20, 20)
 
 
+@pytest.mark.parametrize("binding", ["lazy", "now"])
+def test_library_that_another_thread_is_loading(workdir, binding):
+    """dl_iterate_phdr() shows a library before it is relocated. Only after that its calls are
+    recorded."""
+    for name, source in ("first", "calls_one.c"), ("second", "calls_one.c"), ("slow", "slow_to_load.c"):
+        compiled("-shared", "-fPIC", "-fno-builtin", *BINDINGS[binding], HERE / source, "-o", f"lib{name}.so")
+    compiled("-pg", "-pthread", HERE / "opens_unfinished.c", "-o", "opens_unfinished")
+    result = utrail("record", "--no-event", "--nest-libcall", "./opens_unfinished", limit=60).must()
+    assert result.out == "6\n"
+    assert calls_of_libraries() == (3, 3)
+
+
 @pytest.mark.parametrize("options", [("--no-pltbind",), ("-D", "3"), ("-t", "1us"), ("--no-libcall",)], ids=" ".join)
 @pytest.mark.parametrize("binding", BINDINGS)
 def test_options(libraries, binding, options):

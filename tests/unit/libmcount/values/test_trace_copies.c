@@ -9,6 +9,7 @@
 #include <link.h>
 
 #include "libmcount/values/declared.h"
+#include "libmcount/program/loaded.h"
 #include "libmcount/hot/probe.h"
 #include "tests/unit/lib/unit.h"
 #include "trace/seam/recorder.h"
@@ -21,6 +22,7 @@ static struct {
 
 static ElfW(Phdr) segments[3]; /* PT_LOAD of the notes and of all of this program's code, PT_NOTE */
 static unsigned nr_modules;    /* all of them have these segments */
+static bool is_complete;       /* false: another thread is loading them */
 
 static unsigned nr_opened, nr_closed;
 static int answer, after_tries;
@@ -48,6 +50,11 @@ const struct utrail_trace_recorder *declared_recorder(void)
 	return &recorder;
 }
 
+bool loaded_is_complete(const struct dl_phdr_info *info)
+{
+	return is_complete;
+}
+
 /* Takes the place of libc's function, since the program's own comes first. */
 int dl_iterate_phdr(int (*fn)(struct dl_phdr_info *info, size_t size, void *arg), void *arg)
 {
@@ -73,6 +80,7 @@ static int setup(void **state)
 	uint64_t a = (uint64_t)on_open;
 	uint64_t b = (uint64_t)on_close;
 
+	is_complete = true;
 	probe.ready = true;
 	probe.is_attached = false;
 	memset(&notes, 0, sizeof(notes));
@@ -139,6 +147,15 @@ static void check(unsigned nr)
 TEST_WITH(a_door_is_opened_and_closed, setup, NULL)
 {
 	add_door();
+	check(1);
+}
+
+TEST_WITH(a_door_waits_for_its_relocation, setup, NULL)
+{
+	add_door();
+	is_complete = false;
+	check(0);
+	is_complete = true;
 	check(1);
 }
 
