@@ -36,13 +36,23 @@ struct reported_module {
  * @known: the modules that were reported
  * @adds: dlpi_adds at the last look; while it stays the same, no module was loaded. 0: there may be
  *        modules that were not reported
+ * @failed_ns: the time of the last report if it has failed, otherwise 0
+ * @has_callables: the module of a Python interpreter's functions is to be reported
  */
 static struct {
 	struct reported_module *known;
 	uint32_t nr;
 	uint32_t room;
 	unsigned long long adds;
+	uint64_t failed_ns;
+	bool has_callables;
 } modules;
+
+/*
+ * The time after which a failed report is repeated even if no module was loaded. It is as long as
+ * the wait for a stopped recorder, so the program spends at most half of its time on such waits.
+ */
+#define REPEAT_NS 10000000000ULL
 
 struct report {
 	struct channel *ch;
@@ -171,7 +181,7 @@ static int report_module(struct dl_phdr_info *info, size_t size, void *arg)
 }
 
 /*
- * If a Python interpreter was loaded since the last look, reports a module for its functions. The
+ * If a Python interpreter was loaded since the last report, reports a module for its functions. The
  * functions' numbers are their addresses in this module.
  */
 static bool report_callables(struct report *report)
@@ -188,7 +198,8 @@ static bool report_callables(struct report *report)
 		},
 	};
 
-	if (!modules_look_for_python())
+	modules.has_callables |= modules_look_for_python();
+	if (!modules.has_callables)
 		return true;
 	memcpy(packet.m.path, CALLABLES_MODULE, sizeof(CALLABLES_MODULE));
 	return channel_send(report->ch, CONTROL_MODULE, &packet.m, sizeof(packet));
@@ -205,8 +216,10 @@ static bool report_everything(struct report *report)
 bool modules_report_all(struct channel *ch)
 {
 	struct report report = { .ch = ch };
+	bool is_sent = report_everything(&report);
 
-	return report_everything(&report);
+	modules.has_callables &= !is_sent;
+	return is_sent;
 }
 
 void modules_drop(void)
@@ -230,6 +243,36 @@ void modules_after_fork(void)
 	plans_after_fork();
 }
 
+/*
+ * Reports new modules, and takes up the plan that the recorder makes for them. If this fails, the
+ * recorder may not know them, and they are reported again later.
+ */
+static void report_new(uint64_t begin_ns)
+{
+	struct control_plan plan;
+	struct channel ch cleanup(channel_close);
+	struct report report = { .ch = &ch, .time_ns = begin_ns };
+	uint32_t nr_before = modules.nr;
+
+	channel_init(&ch);
+	if (channel_greet(&ch, CONTROL_DLOPEN) && report_everything(&report) &&
+	    channel_finish(&ch, CONTROL_PLAN, &plan, sizeof(plan))) {
+		plans_extend(ch.fds[0]);
+		modules.has_callables = false;
+		modules.failed_ns = 0;
+	} else {
+		modules.nr = nr_before;
+		modules.failed_ns = clock_kernel_ns();
+	}
+}
+
+/* True when there may be modules to report. @adds: dlpi_adds */
+static bool has_news(unsigned long long adds)
+{
+	return adds != modules.adds ||
+	       (modules.failed_ns && clock_kernel_ns() - modules.failed_ns >= REPEAT_NS);
+}
+
 void modules_after_dlopen(uint64_t begin_ns)
 {
 	unsigned long long adds = 0;
@@ -242,18 +285,10 @@ void modules_after_dlopen(uint64_t begin_ns)
 	}
 	dl_iterate_phdr(count_adds, &adds);
 	pthread_mutex_lock(&module_lock);
-	has_more = adds != modules.adds;
+	has_more = has_news(adds);
 	if (has_more) {
 		patches_look_again();
-
-		struct control_plan plan;
-		struct channel ch cleanup(channel_close);
-		struct report report = { .ch = &ch, .time_ns = begin_ns };
-
-		channel_init(&ch);
-		if (channel_greet(&ch, CONTROL_DLOPEN) && report_everything(&report) &&
-		    channel_finish(&ch, CONTROL_PLAN, &plan, sizeof(plan)))
-			plans_extend(ch.fds[0]);
+		report_new(begin_ns);
 	}
 	pthread_mutex_unlock(&module_lock);
 	if (has_more)
