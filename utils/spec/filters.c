@@ -267,6 +267,8 @@ static void merge_trigger(struct trigger *all, const struct spec *spec)
 
 	if (one->flags & TRIGGER_CLEAR)
 		all->flags &= ~spec->cleared;
+	if (!(all->flags & TRIGGER_READ))
+		all->read = 0;
 	all->flags &= ~filters_replaced_by(one->flags);
 	all->flags |= one->flags & ~(uint32_t)TRIGGER_CLEAR;
 	all->read |= one->read;
@@ -291,8 +293,6 @@ bool filters_match(struct filters *filters, const struct filter_subject *subject
 	filter_walk_begin(&walk, filters, subject);
 	for (const struct filter_entry *entry; (entry = filter_walk_next(&walk)) != NULL;)
 		merge_trigger(trigger, &entry->spec);
-	if (!(trigger->flags & TRIGGER_READ))
-		trigger->read = 0;
 	if (filters->clears)
 		clearing_note(filters, subject, trigger);
 	return trigger->flags != 0;

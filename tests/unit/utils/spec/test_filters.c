@@ -158,6 +158,33 @@ TEST(test_other_names)
 	assert_int_equal(trigger.depth, 3);
 }
 
+TEST(test_cleared_values_are_not_read)
+{
+	static const struct {
+		const char *specs;
+		uint32_t read;
+	} cases[] = {
+		{ "f@read=proc/statm;f@read=page-fault", READ_STATM | READ_PAGE_FAULT },
+		{ "f@read=proc/statm;f@clear=read", 0 },
+		{ "f@read=proc/statm;f@clear=read;f@read=page-fault", READ_PAGE_FAULT },
+		{ "f@read=proc/statm;f@clear=read,read=page-fault", READ_PAGE_FAULT },
+		{ "f@read=proc/statm;f@clear=depth;f@read=page-fault",
+		  READ_STATM | READ_PAGE_FAULT },
+	};
+	const struct filter_subject subject = { .name = "f", .name_len = 1 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct filters filters cleanup_filters = { 0 };
+		struct trigger trigger;
+
+		add(&filters, SPEC_TRIGGER, cases[i].specs);
+		assert_int_equal(filters_prepare(&filters, NULL), 0);
+		filters_match(&filters, &subject, &trigger);
+		if (trigger.read != cases[i].read)
+			fail_msg("%s: %#x", cases[i].specs, trigger.read);
+	}
+}
+
 /* Counters get bits in the order of their appearance. An option without read= gets none. */
 TEST(test_counters)
 {
