@@ -261,7 +261,7 @@ static int save_task(struct writers *writers, struct saving *s, struct saving *b
 
 	if (ret < 0 || s->bytes == 0)
 		return ret;
-	if (sink->tid == 0) {
+	if (sink->tid == 0 || tasks_is_forgotten(writers->tasks, tid)) {
 		sink->tid = tid;
 		if (is_child)
 			tasks_announce_child(writers->tasks, s->proc, tid, s->ring->start_ns);

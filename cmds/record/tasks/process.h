@@ -101,6 +101,7 @@ struct process {
 	struct process *next_noting; /* in processes.notes */
 	struct process *next_live;   /* in processes.live */
 	struct process *next_told;   /* the next process to announce */
+	struct process *next_fork;   /* in tasks.forks */
 };
 
 static inline struct ring *process_ring(const struct process *proc, uint32_t index)

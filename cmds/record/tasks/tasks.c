@@ -118,8 +118,11 @@ static void announce_one(struct tasks *tasks, struct process *proc)
 {
 	proc->announced = true;
 	announce_session(tasks, proc);
-	if (proc->is_fork)
-		write_fork(tasks, proc->os_pid, proc->ppid, proc->time_ns);
+	if (!proc->is_fork)
+		return;
+	write_fork(tasks, proc->os_pid, proc->ppid, proc->time_ns);
+	proc->next_fork = tasks->forks;
+	tasks->forks = proc;
 }
 
 /*
@@ -187,6 +190,23 @@ static bool is_of_kernel(int32_t tid)
 	return tid > 0 && tid < RING_FIRST_STACK_TID;
 }
 
+/* Notes the owner again: tasks_clear() may have forgotten it after tasks_claim(). */
+static void note_owner(struct tasks *tasks, struct process *proc, int32_t tid)
+{
+	if (is_of_kernel(tid))
+		intmap_put(&tasks->owners, tid, proc);
+}
+
+bool tasks_is_forgotten(struct tasks *tasks, int32_t tid)
+{
+	pthread_mutex_lock(&tasks->lock);
+
+	bool is_known = !is_of_kernel(tid) || intmap_get(&tasks->owners, tid);
+
+	pthread_mutex_unlock(&tasks->lock);
+	return !is_known;
+}
+
 static bool is_elsewhere(const struct process *proc)
 {
 	return proc->pid != proc->os_pid;
@@ -243,6 +263,7 @@ void tasks_announce_child(struct tasks *tasks, struct process *proc, int32_t tid
 	pthread_mutex_lock(&tasks->lock);
 	announce_process(tasks, proc);
 	write_fork(tasks, tid, proc->os_pid, time_ns);
+	note_owner(tasks, proc, tid);
 	note_tid(tasks, tid);
 	pthread_mutex_unlock(&tasks->lock);
 }
@@ -253,6 +274,7 @@ void tasks_announce(struct tasks *tasks, struct process *proc, int32_t tid, uint
 	announce_process(tasks, proc);
 	if (tid != proc->os_pid)
 		write_task(tasks, proc->os_pid, tid, time_ns);
+	note_owner(tasks, proc, tid);
 	note_tid(tasks, tid);
 	pthread_mutex_unlock(&tasks->lock);
 }

@@ -27,7 +27,8 @@ struct too_deep {
  *
  * @stream: task.txt
  * @tids: the ids of all tasks with records. An id may be in the list more than once
- * @owners: the process of each task
+ * @owners: the process of each task. tasks_clear() removes tasks with their lines
+ * @forks: the forked processes whose FORK lines are in task.txt, linked by @next_fork
  * @nr_stack_tids: the number of new ids that were given. A stack that a program has made gets a new
  *                 id, and so does a task that is not known to be a thread of its process
  * @stacks: the new ids whose rings are in use, in ascending order
@@ -43,6 +44,7 @@ struct tasks {
 	size_t nr_tids;
 	size_t cap_tids;
 	struct intmap owners;
+	struct process *forks;
 	int32_t nr_stack_tids;
 	int32_t *stacks;
 	size_t nr_stacks;
@@ -82,6 +84,12 @@ void tasks_release(struct tasks *tasks, int32_t tid);
 void tasks_announce(struct tasks *tasks, struct process *proc, int32_t tid, uint64_t time_ns);
 void tasks_announce_child(struct tasks *tasks, struct process *proc, int32_t tid, uint64_t time_ns);
 
+/*
+ * For flight recordings: true when tasks_clear() has removed the lines of task @tid, although its
+ * ring is still in use. The lines must be written again before the next file.
+ */
+bool tasks_is_forgotten(struct tasks *tasks, int32_t tid);
+
 /* Note that @nr calls of task @tid were too deep to be recorded. */
 void tasks_note_too_deep(struct tasks *tasks, int32_t tid, uint64_t nr);
 
@@ -91,7 +99,8 @@ void tasks_dlopen(struct tasks *tasks, const struct process *proc, const struct 
 /*
  * For long flight recordings: forget ended threads and forked processes, and new ids that were
  * released by tasks_release(). The tasks in @kept, which have a file, and their parents stay. No
- * file may be added meanwhile. The function sorts @kept. A failed write is noted in the store.
+ * file may be added meanwhile. A forgotten process gets its lines again with its next new task. The
+ * function sorts @kept. A failed write is noted in the store.
  */
 void tasks_clear(struct tasks *tasks, int32_t *kept, size_t nr_kept);
 

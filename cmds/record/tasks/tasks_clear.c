@@ -160,6 +160,36 @@ static void forget_owners(struct tasks *tasks, const int32_t *kept, size_t nr_ke
 	tasks->owners = owners;
 }
 
+/*
+ * Notes which processes have no FORK line any more. Their next announcement writes it again.
+ * Without memory, no process is noted.
+ */
+static void forget_forks(struct tasks *tasks, const struct log *log)
+{
+	int32_t *gone cleanup_free = malloc((log->nr + 1) * sizeof(*gone));
+	size_t nr = 0;
+
+	if (!gone)
+		return;
+	for (size_t i = 0; i < log->nr; i++) {
+		const struct entry *e = &log->entries[i];
+
+		if (!e->stays && e->line.type == TASK_LINE_FORK)
+			gone[nr++] = e->line.pid;
+	}
+	qsort(gone, nr, sizeof(*gone), order_i32);
+	for (struct process **p = &tasks->forks; *p;) {
+		struct process *proc = *p;
+
+		if (!is_in(gone, nr, proc->os_pid)) {
+			p = &proc->next_fork;
+			continue;
+		}
+		proc->announced = false;
+		*p = proc->next_fork;
+	}
+}
+
 static void forget_tids(struct tasks *tasks, const int32_t *kept, size_t nr_kept)
 {
 	size_t nr = 0;
@@ -187,8 +217,10 @@ void tasks_clear(struct tasks *tasks, int32_t *kept, size_t nr_kept)
 		ret = choose_lines(tasks, &log, kept, nr_kept);
 	if (ret == 0)
 		ret = replace_log(tasks, &log);
-	if (ret == 0)
+	if (ret == 0) {
+		forget_forks(tasks, &log);
 		forget_tids(tasks, kept, nr_kept);
+	}
 	pthread_mutex_unlock(&tasks->lock);
 	strbuf_deinit(&log.text);
 	free(log.entries);

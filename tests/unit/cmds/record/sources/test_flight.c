@@ -500,6 +500,41 @@ TEST(test_lines_of_old_tasks_go)
 	end(&pair);
 }
 
+/*
+ * A thread has ended, and its earlier file and its line were removed, when a writer saves its ring
+ * for the last time. The new file has a line, too.
+ */
+TEST(test_line_of_an_ended_thread_comes_again)
+{
+	struct pair pair;
+	struct thread *ended;
+
+	begin(&pair, 10 * sizeof(struct record));
+	ended = pair_thread();
+	ended->ring->tid = 4999999; /* no thread has this number */
+	emit(ended, 0, 1);
+	flight_save_all(&pair.rec.writers);
+	for (int i = 0; i < 1100; i++) {
+		struct thread *t = pair_thread();
+
+		emit(t, 0, 1);
+		thread_give_back(t);
+		pair_look(&pair, false);
+	}
+
+	struct strbuf before cleanup_strbuf = pair_file(&pair, "task.txt");
+
+	assert_null(strstr(strbuf_str(&before), "tid=4999999"));
+	thread_give_back(ended);
+	pair_look(&pair, false);
+	check_file(&pair, 4999999, 0);
+
+	struct strbuf after cleanup_strbuf = pair_file(&pair, "task.txt");
+
+	assert_non_null(strstr(strbuf_str(&after), "tid=4999999"));
+	end(&pair);
+}
+
 /* Stacks that a program makes have ids that are in use as long as their rings are. */
 TEST(test_lines_of_old_stacks_go)
 {

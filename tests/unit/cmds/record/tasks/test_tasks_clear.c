@@ -193,6 +193,52 @@ TEST_WITH(parents_of_many_stay, setup, teardown)
 	check_log(p, text);
 }
 
+/*
+ * A forked process and its threads end. Their lines come again, in order, if records of another of
+ * its threads are saved afterwards.
+ */
+TEST_WITH(forgotten_processes_are_announced_again, setup, teardown)
+{
+	struct place *p = *state;
+	struct image session = { .exe = "/bin/a", .announced = true };
+	struct process first = { .os_pid = 4200001, .session = &session };
+	struct process parent = { .os_pid = 4200003,
+				  .ppid = 4200001,
+				  .is_fork = true,
+				  .time_ns = 4000000000,
+				  .parent = &first,
+				  .session = &session };
+	struct process child = parent;
+
+	child.os_pid = 4200004;
+	child.ppid = 4200003;
+	child.parent = &parent;
+	tasks_announce(&p->tasks, &parent, 4200003, 4000000000);
+	assert_false(tasks_is_forgotten(&p->tasks, 4200003));
+	tasks_announce(&p->tasks, &child, 4200005, 4000000000);
+	tasks_announce(&p->tasks, &first, 4200002, 4000000000);
+	check_log(p, FORK(4200003, 4200001) FORK(4200004, 4200003) TASK(4200005, 4200004)
+			     TASK(4200002, 4200001));
+	tasks_clear(&p->tasks, (int32_t[1]){ 4200005 }, 1);
+	check_log(p, FORK(4200003, 4200001) FORK(4200004, 4200003) TASK(4200005, 4200004));
+	assert_true(parent.announced && child.announced);
+	assert_true(tasks_is_forgotten(&p->tasks, 4200002));
+	assert_true(tasks_is_forgotten(&p->tasks, 4200003));
+	assert_false(tasks_is_forgotten(&p->tasks, 4200005));
+	assert_false(tasks_is_forgotten(&p->tasks, RING_FIRST_STACK_TID));
+
+	tasks_clear(&p->tasks, (int32_t[1]){ 0 }, 0);
+	check_log(p, "");
+	assert_false(parent.announced || child.announced);
+	assert_null(p->tasks.forks);
+	tasks_announce(&p->tasks, &child, 4200006, 4000000000);
+	check_log(p, FORK(4200003, 4200001) FORK(4200004, 4200003) TASK(4200006, 4200004));
+	assert_false(tasks_is_forgotten(&p->tasks, 4200006));
+	tasks_announce(&p->tasks, &parent, 4200007, 4000000000);
+	check_log(p, FORK(4200003, 4200001) FORK(4200004, 4200003) TASK(4200006, 4200004)
+			     TASK(4200007, 4200003));
+}
+
 TEST_WITH(blank_lines_and_half_a_line_are_left_behind, setup, teardown)
 {
 	struct place *p = *state;
