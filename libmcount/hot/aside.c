@@ -33,28 +33,73 @@ struct aside_mark {
 	uint64_t from;
 };
 
-/* @marks: the mark at index @mark is in force, so that one store changes the progress */
+/*
+ * @first: in a forked child: the records before this one are those of the parent, which moves them
+ *         to its own ring. NULL: all records are of this process
+ * @marks: the mark at index @mark is in force, so that one store changes the progress
+ */
 struct aside {
 	struct ring ring;
 	char *records;
+	const char *volatile first;
 	struct aside_mark marks[2];
 	volatile uint32_t mark;
 };
+_Static_assert(sizeof(struct aside) <= RING_PAGE, "the records begin at the second page");
 
 static struct aside *aside_memory(struct thread *aside)
 {
 	return container_of(aside->ring, struct aside, ring);
 }
 
+/* Lets the next move begin with the first record. */
+static void forget_mark(struct aside *aside)
+{
+	aside->marks[aside->mark].at = NULL;
+}
+
 static void aside_reset(struct thread *aside)
 {
 	aside->at = aside_memory(aside)->records;
-	aside_memory(aside)->marks[aside_memory(aside)->mark].at = NULL;
+	aside_memory(aside)->first = NULL;
+	forget_mark(aside_memory(aside));
 	aside->end = aside->at + ASIDE_BYTES;
 	frames_reset(aside);
 	cyg_forget(aside);
 	if (aside->planned)
 		planned_end(aside);
+}
+
+static void forget_counts(struct thread *aside)
+{
+	atomic_store(&aside->ring->lost, 0);
+	atomic_store(&aside->ring->too_deep, 0);
+}
+
+void aside_forget(struct thread *t)
+{
+	if (!t->aside)
+		return;
+	aside_reset(t->aside);
+	forget_counts(t->aside);
+	t->aside->busy = 0;
+}
+
+void aside_after_fork(struct thread *t)
+{
+	struct thread *aside = t->aside;
+
+	if (!aside)
+		return;
+	aside_memory(aside)->first = aside->at;
+	forget_mark(aside_memory(aside));
+	forget_counts(aside);
+	if (aside->top == aside->frames)
+		return;
+	if (aside->planned)
+		planned_note_written(aside);
+	else
+		aside->written = aside->top;
 }
 
 static void begin_aside(void *arg)
@@ -155,6 +200,14 @@ static void write_held_back(struct thread *t)
 		frames_write_entries(t, t->top);
 }
 
+/* Returns @at, or in a forked child the first record after it that the child must move. */
+static const char *skip_parents(const struct aside *aside, const char *at)
+{
+	const char *first = aside->first;
+
+	return at < first ? first : at;
+}
+
 /* Moves all records, also those that handlers add during the move. Returns their end. */
 static const char *move_records(struct thread *t, struct aside *aside)
 {
@@ -163,13 +216,19 @@ static const char *move_records(struct thread *t, struct aside *aside)
 
 	if (mark->at && at < t->aside->at && ring_position(t) != mark->from)
 		at += emit_aside_bytes(at);
-	while (at < __atomic_load_n(&t->aside->at, __ATOMIC_RELAXED)) {
+	for (;;) {
+		at = skip_parents(aside, at);
+		if (at >= __atomic_load_n(&t->aside->at, __ATOMIC_RELAXED))
+			break;
 		write_held_back(t);
 		/*
 		 * Make room first: after set_mark() the ring's position must change by this record
 		 * only, and no new segment may begin.
 		 */
 		hot_reserve(t, emit_ring_bytes(at));
+		/* A handler may have forked, and the room may be that of the child. */
+		if (unlikely(at < aside->first))
+			continue;
 		set_mark(aside, at, ring_position(t));
 		move_record(t, (const struct record *)at);
 		guard_barrier();
@@ -205,6 +264,20 @@ static bool empty_at(struct thread *t, const char *at)
 }
 
 /*
+ * In a forked child: leaves the ring that the interrupted hook has used. Records that were moved to
+ * it meanwhile are moved once more.
+ */
+static void leave_ring(struct thread *t)
+{
+	if (likely(!t->leaves_ring))
+		return;
+	if (t->aside)
+		forget_mark(aside_memory(t->aside));
+	guard_barrier();
+	thread_leave_ring(t);
+}
+
+/*
  * aside_flush() needs no slow_call(), since libc's syscall() touches no vector register. A
  * handler's stack may be too small for a slow_call().
  */
@@ -212,22 +285,23 @@ void aside_flush(struct thread *t)
 {
 	struct thread *aside;
 	int saved = errno;
+	const char *at;
 
 	/* Without an aside there are no records, unless a handler makes the aside now. */
 	if (unlikely(!t->aside))
 		t->has_aside_records = 0;
 	guard_barrier();
-	if (unlikely(t->leaves_ring))
-		thread_leave_ring(t);
+	leave_ring(t);
 	aside = t->aside;
 	if (unlikely(!aside))
 		return;
-	/* Handlers may add records before empty_at() looks, and again after it. */
-	while (!empty_at(t, move_records(t, aside_memory(aside))) || t->has_aside_records)
-		;
-	/* A handler may have forked during the move. */
-	if (unlikely(t->leaves_ring))
-		thread_leave_ring(t);
+	/*
+	 * Handlers may add records or fork before empty_at() looks, and again after it.
+	 */
+	do {
+		leave_ring(t);
+		at = move_records(t, aside_memory(aside));
+	} while (!empty_at(t, at) || t->has_aside_records || t->leaves_ring);
 	note_lost_inside(t, atomic_exchange(&aside->ring->lost, 0));
 	if (t->ring)
 		atomic_fetch_add(&t->ring->too_deep, atomic_exchange(&aside->ring->too_deep, 0));
@@ -238,8 +312,7 @@ void aside_give_up(struct thread *t)
 {
 	struct thread *aside = t->aside;
 
-	if (t->leaves_ring)
-		thread_leave_ring(t);
+	leave_ring(t);
 	if (!aside)
 		return;
 	planned_end_estimate(aside);

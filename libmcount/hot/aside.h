@@ -13,6 +13,15 @@
  */
 void aside_give_up(struct thread *t);
 
+/* SLOW. Empties the aside of @t, which another thread may have left in the middle of a hook. */
+void aside_forget(struct thread *t);
+
+/*
+ * COLD, in a forked child. The records and counts of handlers that are in the aside of @t belong to
+ * the parent, which writes them. The child writes later ones.
+ */
+void aside_after_fork(struct thread *t);
+
 /*
  * SLOW, while @t waits inside of a hook: true when the aside will soon have no room for calls of
  * handlers.

@@ -12,6 +12,7 @@
 #include "libmcount/system/arena.h"
 #include "libmcount/system/fault.h"
 #include "libmcount/values/declared.h"
+#include "libmcount/hot/aside.h"
 #include "libmcount/hot/frames.h"
 #include "libmcount/system/undo.h"
 #include "libmcount/system/modules.h"
@@ -167,6 +168,7 @@ struct thread *thread_take_state(void)
 	if (!t)
 		return NULL;
 	t->busy = t->has_aside_records = 0;
+	aside_forget(t);
 	cyg_forget(t);
 	t->end_rounds = 0;
 	t->nr_python_calls = 0;
@@ -401,6 +403,8 @@ void thread_after_fork(void)
 		leave_all_rings();
 		return;
 	}
+	if (t)
+		aside_after_fork(t);
 	probe.parent_pid = probe.pid;
 	probe.pid = getpid();
 	probe.fork_ns = clock_kernel_ns();

@@ -385,6 +385,170 @@ TEST_WITH(a_hook_that_a_fork_interrupts_goes_on, setup, teardown)
 	t->top = t->frames;
 }
 
+#define HANDLER 0x600000
+
+/* A signal handler makes a call at @place, which is below the interrupted one. */
+static void handler_calls(unsigned place, uint64_t addr)
+{
+	stack[place] = 4000 + place;
+	assert_int_equal(probe_entry(&stack[place], addr, &no_regs), 1);
+}
+
+static void handler_returns(unsigned place)
+{
+	assert_int_equal(probe_exit((uint64_t)&stack[place], &no_regs), 4000 + place);
+}
+
+/* Check that the ring of @t has exactly @nr records, of the types and addresses in @expected. */
+static void check_ring(struct thread *t, const uint64_t (*expected)[2], size_t nr)
+{
+	const struct record *r = (const struct record *)ring_data(t->ring);
+
+	assert_int_equal(t->ring->head, nr * sizeof(*r));
+	for (size_t i = 0; i < nr; i++) {
+		assert_int_equal(record_type(r[i].data), expected[i][0]);
+		assert_int_equal(record_addr(r[i].data), expected[i][1]);
+	}
+}
+
+/* Map a free ring for the child, which has no arena of its own here. */
+static void map_free_ring(void)
+{
+	thread_give_back(pair_thread());
+	pair_look(&pair, true);
+}
+
+/*
+ * A signal handler has made calls in the middle of a hook, and then forks. The parent writes these
+ * calls. The child writes only the later ones.
+ */
+TEST_WITH(calls_of_a_handler_before_a_fork_are_the_parents, setup, teardown)
+{
+	static const uint64_t childs[][2] = {
+		{ RECORD_ENTRY, HANDLER + 2 },
+		{ RECORD_EXIT, HANDLER + 2 },
+		{ RECORD_EXIT, HANDLER + 1 },
+	};
+	struct thread *t = with_a_call();
+
+	map_free_ring();
+	guard_take(t);
+	handler_calls(8, HANDLER);
+	handler_returns(8);
+	handler_calls(8, HANDLER + 1);
+	note_lost(t->aside, 5);
+	note_too_deep(t->aside);
+	t->aside->ring->too_deep = 7;
+	thread_after_fork();
+	probe.forked = FORK_NONE;
+	handler_calls(6, HANDLER + 2);
+	handler_returns(6);
+	handler_returns(8);
+	guard_leave(t);
+	assert_non_null(t->ring);
+	check_ring(t, childs, ARRAY_SIZE(childs));
+	assert_int_equal(t->ring->lost, 0);
+	assert_int_equal(t->ring->too_deep, 0);
+	assert_int_equal(t->busy + t->has_aside_records + t->leaves_ring, 0);
+	t->top = t->frames;
+}
+
+/* The handler was left by the end of a hook that it has interrupted too late for its records. */
+TEST_WITH(calls_that_wait_for_the_next_hook_are_the_parents, setup, teardown)
+{
+	static const uint64_t childs[][2] = { { RECORD_EXIT, 0x400000 } };
+	struct thread *t = with_a_call();
+
+	guard_take(t);
+	handler_calls(8, HANDLER);
+	handler_returns(8);
+	t->busy = 0;
+	thread_after_fork();
+	probe.forked = FORK_NONE;
+	assert_int_equal(probe_exit((uint64_t)&stack[10], &no_regs), 4711);
+	check_ring(t, childs, ARRAY_SIZE(childs));
+	assert_int_equal(t->has_aside_records, 0);
+}
+
+/* A call that -t holds back is the parent's, too. */
+TEST_WITH(calls_of_a_handler_that_are_held_back_are_the_parents, setup, teardown)
+{
+	static const uint64_t childs[][2] = { { RECORD_EXIT, HANDLER } };
+	struct thread *t;
+
+	probe.plan.threshold_ns = UINT64_MAX;
+	t = with_a_call();
+	map_free_ring();
+	guard_take(t);
+	handler_calls(8, HANDLER);
+	thread_after_fork();
+	probe.forked = FORK_NONE;
+	handler_returns(8);
+	guard_leave(t);
+	check_ring(t, childs, ARRAY_SIZE(childs));
+	t->top = t->frames;
+}
+
+static int fork_and_call(void *arg)
+{
+	pair_before(SYS_rt_sigprocmask, NULL, NULL);
+	thread_after_fork();
+	probe.forked = FORK_NONE;
+	handler_calls(8, HANDLER + 1);
+	handler_returns(8);
+	return 0;
+}
+
+/* A handler interrupts the move of the records of an earlier handler, and forks. */
+TEST_WITH(a_fork_while_records_are_moved, setup, teardown)
+{
+	static const uint64_t childs[][2] = {
+		{ RECORD_ENTRY, HANDLER + 1 },
+		{ RECORD_EXIT, HANDLER + 1 },
+	};
+	struct thread *t = with_a_call();
+
+	map_free_ring();
+	guard_take(t);
+	handler_calls(8, HANDLER);
+	handler_returns(8);
+	pair_before(SYS_rt_sigprocmask, fork_and_call, NULL);
+	guard_leave(t);
+	assert_non_null(t->ring);
+	check_ring(t, childs, ARRAY_SIZE(childs));
+	assert_int_equal(t->busy + t->has_aside_records + t->leaves_ring, 0);
+	t->top = t->frames;
+}
+
+/* In a child, a new thread gets the state of one that was in a handler at the time of the fork. */
+TEST_WITH(a_new_thread_has_no_calls_of_a_former_handler, setup, teardown)
+{
+	struct thread *t = with_a_call();
+	struct thread *again;
+
+	guard_take(t);
+	handler_calls(8, HANDLER);
+	handler_returns(8);
+	note_lost(t->aside, 5);
+	t->aside->busy = 1;
+	self = pair_thread();
+	thread_after_fork();
+	probe.forked = FORK_NONE;
+	assert_int_equal(t->in_use, 0);
+	again = self = pair_thread();
+	assert_ptr_equal(again, t);
+	assert_int_equal(t->aside->busy, 0);
+	guard_take(t);
+	handler_calls(8, HANDLER + 1);
+	handler_returns(8);
+	guard_leave(t);
+	check_ring(t,
+		   (const uint64_t[][2]){ { RECORD_ENTRY, HANDLER + 1 },
+					  { RECORD_EXIT, HANDLER + 1 } },
+		   2);
+	assert_int_equal(t->ring->lost, 0);
+}
+
 /* The child writes no ends of calls on stacks that it does not run on. */
 TEST_WITH(kept_calls_of_other_stacks_are_the_parents, setup, teardown)
 {
