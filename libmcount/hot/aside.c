@@ -295,9 +295,7 @@ void aside_flush(struct thread *t)
 	aside = t->aside;
 	if (unlikely(!aside))
 		return;
-	/*
-	 * Handlers may add records or fork before empty_at() looks, and again after it.
-	 */
+	/* Handlers may add records, or fork, before empty_at() looks and after it. */
 	do {
 		leave_ring(t);
 		at = move_records(t, aside_memory(aside));

@@ -490,6 +490,12 @@ struct thread *thread_take_state(void);
 void thread_give_back(struct thread *t);
 
 /*
+ * SLOW, in a forked child. Takes the state @arg again, which thread_after_fork() has given up, and
+ * which is this thread's self now.
+ */
+void thread_begin_again(void *arg);
+
+/*
  * SLOW. Gives @t a ring of the process' arena. When no ring is free, the records of @t are neither
  * written nor counted.
  */

@@ -199,19 +199,10 @@ static void retire_idle_ones(void)
 	}
 }
 
-/*
- * Makes the state of a stack, whose bounds the caller sets. Returns NULL when there are too many
- * stacks, or no ring is free.
- */
-static struct thread *make_unbound(void)
+static struct thread *take_made_state(void)
 {
-	struct thread *t;
+	struct thread *t = thread_take_state();
 
-	if (atomic_load(&nr_made) >= MADE_MAX)
-		retire_idle_ones();
-	if (atomic_load(&nr_made) >= MADE_MAX)
-		return NULL;
-	t = thread_take_state();
 	if (!t)
 		return NULL;
 	t->is_parked = 0;
@@ -222,6 +213,27 @@ static struct thread *make_unbound(void)
 		retire(t);
 		return NULL;
 	}
+	return t;
+}
+
+/*
+ * Makes the state of a stack, whose bounds the caller sets. Returns NULL when there are too many
+ * stacks, or no ring is free.
+ */
+static struct thread *make_unbound(void)
+{
+	if (atomic_load(&nr_made) >= MADE_MAX)
+		retire_idle_ones();
+	if (atomic_load(&nr_made) >= MADE_MAX)
+		return NULL;
+
+	uint64_t mask;
+	/* If a signal handler forked here, the child would take a ring of its parent. */
+	bool is_quiet = own_quiet_begin(&mask);
+	struct thread *t = take_made_state();
+
+	if (is_quiet)
+		own_quiet_end(mask);
 	return t;
 }
 
@@ -255,6 +267,9 @@ static void switch_to(struct thread *from, struct thread *to)
 	guard_take(to);
 	self = to;
 	guard_barrier();
+	/* A signal handler has forked before self was changed, and the child goes on here. */
+	if (unlikely(!atomic_load(&to->in_use)))
+		slow_call(thread_begin_again, to);
 	from->busy = 0;
 	if (is_of_child(from))
 		retire(from);

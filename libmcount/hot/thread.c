@@ -192,6 +192,18 @@ struct thread *thread_take_state(void)
 	return t;
 }
 
+void thread_begin_again(void *arg)
+{
+	struct thread *t = arg;
+	uint32_t unused = 0;
+
+	if (!atomic_compare_exchange_strong(&t->in_use, &unused, 1))
+		return;
+	atomic_fetch_sub(&nr_free_states, 1);
+	if (t->planned)
+		planned_begin(t);
+}
+
 static void begin_thread(void *arg)
 {
 	struct thread **result = arg;
@@ -263,6 +275,9 @@ struct thread *thread_begin(void)
 
 void thread_give_back(struct thread *t)
 {
+	uint64_t mask;
+	/* If a signal handler forked here, the child would give back a ring of its parent. */
+	bool is_quiet = own_quiet_begin(&mask);
 	struct ring *r = t->ring;
 
 	t->ring = NULL;
@@ -272,6 +287,8 @@ void thread_give_back(struct thread *t)
 		atomic_store_explicit(&r->state, RING_DONE, memory_order_release);
 		ring_wake_writer(r);
 	}
+	if (is_quiet)
+		own_quiet_end(mask);
 }
 
 void thread_leave_alone(void)
@@ -385,6 +402,19 @@ static void leave_all_rings(void)
 	}
 }
 
+/*
+ * Gives up the state of another thread, or of a stack or child to which a hook of this thread was
+ * about to switch. The hook may go on with the state, but must not write to the parent's ring.
+ */
+static void give_up_other(struct thread *other)
+{
+	if (!other->is_aside)
+		thread_leave_ring(other);
+	/* lend_end() gives back the state that this thread has lent. */
+	if (!other->lender || other->lender != self)
+		release_state(other);
+}
+
 void thread_after_fork(void)
 {
 	struct thread *t = self;
@@ -426,7 +456,7 @@ void thread_after_fork(void)
 	stacks_after_fork();
 	for (struct thread *other = atomic_load(&probe_threads); other; other = other->next) {
 		if (other != t && !(t && other == t->aside))
-			release_state(other);
+			give_up_other(other);
 	}
 	if (!t || t == &probe_idle_thread)
 		return;

@@ -31,20 +31,34 @@ static void copy_frames(struct thread *lent, const struct thread *t, uint64_t sl
 	lent->top = lent->written = lent->frames + nr;
 }
 
+/* Returns NULL when there is no state or no ring. */
+static struct thread *take_state_with_ring(void)
+{
+	uint64_t mask;
+	/* If a signal handler forked here, the child would take a ring of its parent. */
+	bool is_quiet = own_quiet_begin(&mask);
+	struct thread *made = thread_take_state();
+
+	if (made)
+		thread_claim_ring(made);
+	if (made && !made->ring) {
+		thread_give_back(made);
+		made = NULL;
+	}
+	if (is_quiet)
+		own_quiet_end(mask);
+	return made;
+}
+
 static void make_lent_state(void *arg)
 {
 	struct thread **lent = arg;
 	struct thread *t = *lent;
-	struct thread *made = seal_may_begin() ? thread_take_state() : NULL;
+	struct thread *made = seal_may_begin() ? take_state_with_ring() : NULL;
 
 	*lent = NULL;
 	if (!made)
 		return;
-	thread_claim_ring(made);
-	if (!made->ring) {
-		thread_give_back(made);
-		return;
-	}
 	made->lender = t;
 	/* With 0 any stack counts as this state's own, and the child's stack is not checked. */
 	made->low = 0;
@@ -76,6 +90,11 @@ void lend_begin(struct thread *lent)
 {
 	if (!lent)
 		return;
+	/* A signal handler has forked since lend_prepare(), and the ring was that of its parent. */
+	if (!lent->ring) {
+		self = &probe_idle_thread;
+		return;
+	}
 	thread_name_ring(lent);
 	self = lent;
 }
@@ -83,6 +102,8 @@ void lend_begin(struct thread *lent)
 static void take_back(void *arg)
 {
 	struct thread *lent = arg;
+	uint64_t mask;
+	bool is_quiet = own_quiet_begin(&mask);
 	struct ring *r = lent->ring;
 
 	/* If no child was made, the ring is still claimed. */
@@ -91,6 +112,8 @@ static void take_back(void *arg)
 		atomic_store_explicit(&r->state, RING_FREE, memory_order_release);
 	}
 	thread_give_back(lent);
+	if (is_quiet)
+		own_quiet_end(mask);
 }
 
 void lend_end(struct thread *lent)

@@ -322,11 +322,18 @@ static bool report_fork(void)
 	return true;
 }
 
-void session_report_fork(struct thread *t)
+/*
+ * Reports the child, if no other thread does, and gives @t a ring. Returns false while another
+ * thread reports the child.
+ */
+static bool report_and_take_ring(struct thread *t)
 {
 	uint32_t pending = FORK_PENDING;
 	uint64_t mask;
-	/* If a signal handler jumped out of the report, all later hooks would wait for its end. */
+	/*
+	 * If a signal handler jumped out of the report, all later hooks would wait for its end. If
+	 * a handler forked after the report, its child would take a ring of this process.
+	 */
 	bool is_quiet = own_quiet_begin(&mask);
 
 	if (atomic_compare_exchange_strong(&probe.forked, &pending, FORK_REPORTING)) {
@@ -334,10 +341,18 @@ void session_report_fork(struct thread *t)
 			session_cut_off();
 		atomic_store(&probe.forked, FORK_NONE);
 	}
+
+	bool is_known = atomic_load(&probe.forked) != FORK_REPORTING;
+
+	if (is_known && t && !t->ring && probe.ready)
+		thread_take_ring(t);
 	if (is_quiet)
 		own_quiet_end(mask);
-	while (atomic_load(&probe.forked) == FORK_REPORTING)
+	return is_known;
+}
+
+void session_report_fork(struct thread *t)
+{
+	while (!report_and_take_ring(t))
 		own_syscall(SYS_sched_yield);
-	if (t && !t->ring && probe.ready)
-		thread_take_ring(t);
 }

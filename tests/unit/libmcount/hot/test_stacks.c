@@ -1,6 +1,8 @@
 /* Stacks that the program has made itself: each one has its own open calls. */
+#include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 
 #include "libmcount/hot/callers.h"
 #include "libmcount/hot/frames.h"
@@ -223,6 +225,46 @@ TEST_WITH(a_made_stack_has_a_state_of_its_own, begin_rooms, end_rooms)
 	back(r, LOW, 0);
 	back(r, HOME, 0);
 	assert_ptr_equal(self, r->t);
+}
+
+/*
+ * A signal handler would interrupt the system call here, and its fork would give the parent's ring
+ * to the child.
+ */
+static int note_mask(void *arg)
+{
+	sigset_t blocked;
+
+	pthread_sigmask(SIG_BLOCK, NULL, &blocked);
+	*(int *)arg += sigismember(&blocked, SIGALRM) ? 1 : 100;
+	return 0;
+}
+
+TEST_WITH(no_handler_forks_while_a_stack_is_made, begin_rooms, end_rooms)
+{
+	struct rooms *r = *state;
+	int nr = 0;
+
+	go(r, HOME, 1);
+	pair_before(SYS_mmap, note_mask, &nr);
+	go(r, LOW, 1);
+	pair_before(SYS_mmap, NULL, NULL);
+	assert_in_range(nr, 1, 99);
+}
+
+/* A handler forks when the hook has found the stack, but has not switched to it. */
+TEST_WITH(a_stack_that_a_fork_has_freed_is_taken_again, begin_rooms, end_rooms)
+{
+	struct rooms *r = *state;
+	struct thread *made;
+
+	go(r, HOME, 1);
+	made = go(r, LOW, 1);
+	go(r, HOME - 64, 2);
+	assert_int_equal(made->is_parked, 1);
+	made->in_use = 0;
+	assert_ptr_equal(go(r, LOW - 64, 2), made);
+	assert_int_equal(made->in_use, 1);
 }
 
 /* An address a little above its first call still belongs to the same stack. */

@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -341,6 +342,8 @@ TEST_WITH(a_fork_is_noted_before_and_after, setup, teardown)
 	assert_int_equal(t->has_no_payloads, 0);
 	assert_int_equal(other->in_use, 0);
 	assert_ptr_equal(other->top, other->frames);
+	assert_null(other->ring);
+	assert_null(other->at);
 	/* A grandchild, and a child that cannot be seen from outside. */
 	probe.is_elsewhere = true;
 	thread_after_fork();
@@ -637,6 +640,52 @@ TEST_WITH(nobody_notes_forks_of_what_is_not_recorded, setup, teardown)
 	assert_ptr_equal(self, &probe_idle_thread);
 	self = NULL;
 	probe.forked = FORK_NONE;
+}
+
+/*
+ * A signal handler would interrupt the system call here, and its fork would give the parent's ring
+ * to the child.
+ */
+static int note_mask(void *arg)
+{
+	sigset_t blocked;
+
+	pthread_sigmask(SIG_BLOCK, NULL, &blocked);
+	*(int *)arg += sigismember(&blocked, SIGALRM) ? 1 : 100;
+	return 0;
+}
+
+TEST_WITH(no_handler_forks_while_a_child_is_reported, setup, teardown)
+{
+	struct thread *t = with_a_call();
+	int nr = 0;
+
+	thread_after_fork();
+	probe.forked = FORK_NONE;
+	pair_before(SYS_gettid, note_mask, &nr);
+	session_report_fork(t);
+	pair_before(SYS_gettid, NULL, NULL);
+	assert_int_equal(nr, 1);
+	assert_non_null(t->ring);
+	t->top = t->frames;
+}
+
+/* A handler has forked when a hook was about to make this state its thread's own. */
+TEST_WITH(a_state_that_a_fork_has_freed_is_taken_again, setup, teardown)
+{
+	struct thread *t = with_a_call();
+	struct thread *next = pair_thread();
+
+	thread_after_fork();
+	probe.forked = FORK_NONE;
+	assert_int_equal(next->in_use, 0);
+	thread_begin_again(next);
+	assert_int_equal(next->in_use, 1);
+	thread_begin_again(next);
+	assert_int_equal(next->in_use, 1);
+	/* No other thread gets that state. */
+	assert_ptr_not_equal(thread_take_state(), next);
+	t->top = t->frames;
 }
 
 /* --- slow calls --- */

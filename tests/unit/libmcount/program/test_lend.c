@@ -2,6 +2,10 @@
  * Children that run in their parent's memory, as after vfork(2). They have a state and a ring of
  * their own. The parent's do not change.
  */
+#include <pthread.h>
+#include <signal.h>
+#include <sys/syscall.h>
+
 #include "libmcount/system/arena.h"
 #include "libmcount/hot/callers.h"
 #include "libmcount/hot/frames.h"
@@ -129,6 +133,56 @@ TEST_WITH(what_is_lent_is_given_back_once, setup, teardown)
 	lend_end(lent);
 	assert_ptr_equal(self, t);
 	assert_int_equal(lent->in_use, 0);
+	self = NULL;
+}
+
+/*
+ * A signal handler would interrupt the system call here, and its fork would give the parent's ring
+ * to the child.
+ */
+static int note_mask(void *arg)
+{
+	sigset_t blocked;
+
+	pthread_sigmask(SIG_BLOCK, NULL, &blocked);
+	*(int *)arg += sigismember(&blocked, SIGALRM) ? 1 : 100;
+	return 0;
+}
+
+TEST_WITH(no_handler_forks_while_a_ring_is_claimed, setup, teardown)
+{
+	struct thread *lent;
+	int nr = 0;
+
+	self = pair_thread();
+	pair_before(SYS_mmap, note_mask, &nr);
+	lent = lend_prepare(0);
+	pair_before(SYS_mmap, NULL, NULL);
+	assert_in_range(nr, 1, 99);
+	lend_end(lent);
+	self = NULL;
+}
+
+/* The child has no ring of its own to lend. */
+TEST_WITH(a_handler_forks_between_lending_and_the_child, setup, teardown)
+{
+	struct thread *t = pair_thread();
+	struct thread *lent;
+	struct ring *r;
+
+	self = t;
+	lent = lend_prepare(0);
+	r = lent->ring;
+	thread_after_fork();
+	probe.forked = FORK_NONE;
+	assert_int_equal(lent->in_use, 1);
+	assert_null(lent->ring);
+	lend_begin(lent);
+	assert_ptr_equal(self, &probe_idle_thread);
+	lend_end(lent);
+	assert_ptr_equal(self, t);
+	assert_int_equal(lent->in_use, 0);
+	assert_int_equal(r->state, RING_CLAIMED);
 	self = NULL;
 }
 
