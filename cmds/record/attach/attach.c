@@ -61,9 +61,11 @@ static int deal_with_former(struct attaching *a, struct uft_err *err)
 		return err_set(
 			err, -EBUSY,
 			"cannot attach to process %d: there is a probe of another version in "
-			"it",
+			"it, which stays; only that version of utrail takes it out",
 			a->w.pid);
 	ret = attaching_leave(a, ATTACH_STATE, &state, err);
+	if (ret < 0)
+		err_prefix(err, "cannot attach to process %d, which has a probe already", a->w.pid);
 	if (ret < 0)
 		return ret;
 	if (state == ATTACH_STATE_RECORDED)
@@ -76,6 +78,8 @@ static int deal_with_former(struct attaching *a, struct uft_err *err)
 			       "whose probe it keeps until it ends",
 			       a->w.pid);
 	ret = attaching_take_out(a, err);
+	if (ret < 0 && ret != -ESRCH)
+		attaching_say_stays(a->w.pid, ret, err);
 	if (ret < 0)
 		err_prefix(err, "cannot attach to process %d", a->w.pid);
 	return ret;
@@ -116,10 +120,9 @@ static int put_text(struct attaching *a, const char *text, struct uft_err *err)
 	return 0;
 }
 
-/* Passes the probe to the process as a file in memory. Returns the descriptor in the process. */
-static int64_t pass_library(struct attaching *a, const char *library, struct uft_err *err)
+/* Makes a file in the memory of the process. Returns its descriptor in the process. */
+static int make_memory_file(struct attaching *a, struct uft_err *err)
 {
-	char path[64];
 	uint64_t fd = 0;
 	int ret = put_text(a, CALLABLE_THREAD_PROBE, err);
 
@@ -128,15 +131,11 @@ static int64_t pass_library(struct attaching *a, const char *library, struct uft
 				     attached_args(&a->w), MFD_CLOEXEC, &fd, err);
 	if (ret < 0)
 		return ret;
-	if ((int)fd < 0)
-		return err_set(err, -EMFILE,
-			       "cannot attach to process %d: it does not see the probe's file, and "
-			       "cannot be given another one",
-			       a->w.pid);
-	snprintf(path, sizeof(path), "/proc/%d/fd/%d", a->w.pid, (int)fd);
-	ret = copy_file(library, path);
-	return ret < 0 ? err_set_errno(err, ret, "cannot give process %d the probe", a->w.pid)
-		       : (int)fd;
+	return (int)fd < 0 ? err_set(err, -EMFILE,
+				     "cannot attach to process %d: it does not see the probe's "
+				     "file, and cannot be given another one",
+				     a->w.pid)
+			   : (int)fd;
 }
 
 static int say_dlerror(struct attaching *a, struct uft_err *err)
@@ -154,28 +153,51 @@ static int say_dlerror(struct attaching *a, struct uft_err *err)
 		a->w.pid, words[0] ? words : "no reason was given");
 }
 
-static int load_library(struct attaching *a, const char *library, uint64_t *handle,
-			struct uft_err *err)
+static int load_file(struct attaching *a, const char *path, uint64_t *handle, struct uft_err *err)
 {
-	bool is_seen = sees_library(a->w.pid, library);
-	int64_t fd = is_seen ? -1 : pass_library(a, library, err);
-	char path[PATH_MAX];
-	uint64_t unused;
-
-	if (!is_seen && fd < 0)
-		return fd;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", (int)fd);
-
-	int ret = put_text(a, is_seen ? library : path, err);
+	int ret = put_text(a, path, err);
 
 	if (ret == 0)
 		ret = attaching_call(a, LOAD_MS, a->libc.dlopen, attached_args(&a->w),
 				     RTLD_NOW | RTLD_LOCAL, 0, handle, err);
-	if (ret == 0 && !*handle)
-		ret = say_dlerror(a, err);
-	if (!is_seen && a->thread)
-		attaching_call(a, LOAD_MS, a->libc.syscall, SYS_close, fd, 0, &unused, err);
+	if (ret < 0)
+		*handle = 0;
+	return ret == 0 && !*handle ? say_dlerror(a, err) : ret;
+}
+
+/* Loads a copy of @library, which is a file in memory. */
+static int load_copy(struct attaching *a, const char *library, uint64_t *handle,
+		     struct uft_err *err)
+{
+	int fd = make_memory_file(a, err);
+	char theirs[64], path[64];
+	uint64_t unused;
+
+	if (fd < 0)
+		return fd;
+	snprintf(theirs, sizeof(theirs), "/proc/%d/fd/%d", a->w.pid, fd);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+
+	int ret = copy_file(library, theirs);
+
+	if (ret < 0)
+		err_set_errno(err, ret, "cannot give process %d the probe", a->w.pid);
+	else
+		ret = load_file(a, path, handle, err);
+	if (a->thread) {
+		int closed = attaching_call(a, LOAD_MS, a->libc.syscall, SYS_close, fd, 0, &unused,
+					    err);
+
+		ret = ret < 0 ? ret : closed;
+	}
 	return ret;
+}
+
+static int load_library(struct attaching *a, const char *library, uint64_t *handle,
+			struct uft_err *err)
+{
+	return sees_library(a->w.pid, library) ? load_file(a, library, handle, err)
+					       : load_copy(a, library, handle, err);
 }
 
 static const char *refusal(uint64_t result)
@@ -219,17 +241,13 @@ static int begin_recording(struct attaching *a, const struct attach_how *how, st
 	return ret < 0 ? ret : attaching_leave(a, ATTACH_BEGIN, &result, err);
 }
 
-/* Turns a process that has a stopped thread into a recorded process. */
-static int come(struct attaching *a, const struct attach_how *how, struct uft_err *err)
+/* Makes the loaded probe record. @is_known: gets true when the recorder knows the process */
+static int begin_loaded(struct attaching *a, const struct attach_how *how, uint64_t handle,
+			bool *is_known, struct uft_err *err)
 {
-	uint64_t handle = 0, result = 0;
-	struct uft_err why = { 0 };
-	int ret = attaching_has_probe(a) ? deal_with_former(a, err) : 0;
+	uint64_t result = ATTACH_DONE;
+	int ret = 0;
 
-	if (ret == 0)
-		ret = load_library(a, how->library, &handle, err);
-	if (ret < 0)
-		return ret;
 	if (!attaching_find_probe(a))
 		ret = err_set(err, -ENOEXEC,
 			      "cannot attach to process %d: the probe's file is of another version",
@@ -239,27 +257,62 @@ static int come(struct attaching *a, const struct attach_how *how, struct uft_er
 	if (ret == 0)
 		ret = attaching_call(a, ATTACH_MS, a->attach_fn, attached_args(&a->w), handle, 0,
 				     &result, err);
-	if (ret == 0 && result == ATTACH_DONE) {
-		ret = put_text_in(a, err);
-		if (ret == 0)
-			ret = begin_recording(a, how, err);
-		if (ret == 0) {
-			attached_let_others_go(&a->w, a->thread);
-			attaching_open_doors(a, how);
-			return 0;
-		}
-	} else if (ret == 0)
+	if (ret == 0 && result != ATTACH_DONE)
 		ret = err_set(err, -ECONNREFUSED, "cannot attach to process %d: %s", a->w.pid,
 			      refusal(result));
-	/*
-	 * If the recorder could not stop all threads, it has let all of them go. It then stops one
-	 * thread again, which takes the probe out. After -ETIMEDOUT a thread is still in the probe,
-	 * and the probe stays.
-	 */
-	if (!a->thread && a->leave_fn && ret != -ETIMEDOUT && ret != -ESRCH)
-		callable_thread_stop(&a->w, &a->maps, &a->thread, &why);
-	if (a->thread && a->leave_fn && attaching_take_out(a, &why) < 0 && ret != -ESRCH)
-		msg_warn(how->msg, "%s", why.text);
+	*is_known = ret == 0;
+	if (ret == 0)
+		ret = put_text_in(a, err);
+	return ret < 0 ? ret : begin_recording(a, how, err);
+}
+
+/*
+ * Unloads the probe after the failure @ret. If the recorder could not stop all threads, it has let
+ * all of them go. It then stops one thread again, which makes the calls. After -ETIMEDOUT a thread
+ * is still in a call, so the probe stays. @handle: 0: dlopen(3) has not returned a handle
+ */
+static int unload_probe(struct attaching *a, uint64_t handle, int ret, struct uft_err *err)
+{
+	uint64_t unused;
+
+	if (ret == -ETIMEDOUT)
+		return err_set(err, ret, "a thread is still in a call that it was made to do");
+	if (!handle && (maps_read(&a->maps, a->w.pid) < 0 || !attaching_has_probe(a)))
+		return 0;
+	if (!handle)
+		return err_set(err, ret, "it is loaded in part");
+	ret = a->thread ? 0 : callable_thread_stop(&a->w, &a->maps, &a->thread, err);
+	if (ret < 0)
+		return ret;
+	if (a->leave_fn)
+		return attaching_take_out(a, err);
+	return attaching_call(a, LOAD_MS, a->libc.dlclose, handle, 0, 0, &unused, err);
+}
+
+/* Turns a process that has a stopped thread into a recorded process. */
+static int come(struct attaching *a, const struct attach_how *how, struct uft_err *err)
+{
+	struct uft_err why = { 0 };
+	bool is_known = false;
+	uint64_t handle = 0;
+	int ret = attaching_has_probe(a) ? deal_with_former(a, err) : 0;
+
+	if (ret < 0)
+		return ret;
+	ret = load_library(a, how->library, &handle, err);
+	if (ret == 0)
+		ret = begin_loaded(a, how, handle, &is_known, err);
+	if (ret == 0) {
+		attached_let_others_go(&a->w, a->thread);
+		attaching_open_doors(a, how);
+	} else if (ret != -ESRCH) {
+		int left = unload_probe(a, handle, ret, &why);
+
+		if (left < 0 && left != -ESRCH && !is_known) {
+			attaching_say_stays(a->w.pid, left, &why);
+			msg_warn(how->msg, "%s", why.text);
+		}
+	}
 	return ret;
 }
 
@@ -279,8 +332,11 @@ static int try_to_begin(pid_t pid, const struct attach_how *how, bool *is_starti
 	*is_starting = false;
 	if (!a)
 		return ret;
-	if (ret == 0)
+	if (ret == 0) {
 		ret = attaching_begin_calls(a, err);
+		if (ret == -EBUSY)
+			err_prefix(err, "cannot attach to process %d, which is not changed", pid);
+	}
 	if (ret == 0)
 		ret = come(a, how, err);
 	else

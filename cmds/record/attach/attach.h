@@ -27,15 +27,16 @@ struct attach_how {
 /*
  * Put the probe into process @pid, after target_check() has returned 0. Returns 0 when the process
  * is recorded. Otherwise @err has the reason, and what was put into the process is taken out again
- * where possible. After -ETIMEDOUT it stays there.
+ * where possible. After -ETIMEDOUT it stays there. If the probe stays, there is a warning, unless
+ * the recorder knows the process. In that case attach_end() can try again, and has the warning.
  */
 int attach_begin(pid_t pid, const struct attach_how *how, struct uft_err *err);
 
 /*
  * Take the probe out. Returns 0, -ESRCH when the process has ended or has no probe, -EBUSY when no
  * thread could be made to do this or a thread still runs code of the probe, or another negative
- * errno with a text. After -EBUSY the probe stays loaded, records nothing without the recorder, and
- * is unloaded by the next attach.
+ * errno with a text. After errors other than -ESRCH the probe stays loaded, records nothing without
+ * the recorder, and is unloaded by the next attach. The text says so.
  */
 int attach_end(pid_t pid, const struct attach_how *how, struct uft_err *err);
 

@@ -110,6 +110,7 @@ bool attaching_is_starting(struct attaching *a)
 
 bool attaching_find_probe(struct attaching *a)
 {
+	a->attach_fn = a->leave_fn = 0;
 	if (maps_read(&a->maps, a->w.pid) < 0)
 		return false;
 
@@ -169,6 +170,18 @@ void attaching_end_calls(struct attaching *a)
 	a->thread = NULL;
 }
 
+void attaching_say_stays(pid_t pid, int ret, struct uft_err *err)
+{
+	struct uft_err why = *err;
+
+	err_set_errno(&why, ret, "it cannot be taken out");
+	err_clear(err);
+	err_set(err, ret,
+		"the probe stays in process %d: %s; it does nothing there, and 'utrail record -p "
+		"%d' takes it out when that is possible",
+		pid, why.text, pid);
+}
+
 void attaching_wait(const struct attaching *a, unsigned us)
 {
 	usleep(us);
@@ -199,7 +212,9 @@ int attaching_find_codes(struct attaching *a, enum attach_step step, struct uft_
 		return ret;
 	if (a->nr_codes > CODES_MAX) {
 		a->nr_codes = 0;
-		return err_set(err, -E2BIG, "the probe stays loaded in process %d", a->w.pid);
+		return err_set(err, -E2BIG,
+			       "the probe has made more code in process %d than utrail can watch",
+			       a->w.pid);
 	}
 	return attached_read(&a->w, attached_args(&a->w), a->codes, bytes) == bytes
 		       ? 0

@@ -82,6 +82,12 @@ int attaching_call(struct attaching *a, int patience_ms, uint64_t fn, uint64_t f
 int attaching_leave(struct attaching *a, enum attach_step step, uint64_t *result,
 		    struct uft_err *err);
 
+/*
+ * Add to the error @ret that the probe stays in process @pid for this reason, and tell how the user
+ * gets the probe out later.
+ */
+void attaching_say_stays(pid_t pid, int ret, struct uft_err *err);
+
 /* Let the process run for a moment, and answer its requests. */
 void attaching_wait(const struct attaching *a, unsigned us);
 

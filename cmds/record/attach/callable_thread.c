@@ -208,8 +208,8 @@ int callable_thread_stop(struct attached *w, const struct maps *maps,
 			w->wait(w->wait_arg);
 	}
 	return err_set(err, -EBUSY,
-		       "cannot attach to process %d: no thread of it was ever seen where it can be "
-		       "made to load a library (they are in handlers of signals, or in the C "
-		       "library itself); nothing was changed",
+		       "no thread of process %d was ever seen where it can be made to call a "
+		       "function (they wait for a lock, are in handlers of signals, or in the C "
+		       "library itself)",
 		       w->pid);
 }

@@ -174,9 +174,8 @@ static int wait_until_empty(struct attaching *a, struct uft_err *err)
 								   1000));
 	}
 	return err_set(err, -EBUSY,
-		       "the probe stays loaded in process %d, and does nothing there: a thread is "
-		       "within it (a handler of a signal has interrupted it and does not end?)",
-		       a->w.pid);
+		       "a thread is within it (a handler of a signal has interrupted it and does "
+		       "not end?)");
 }
 
 /*
@@ -215,13 +214,12 @@ int attaching_take_out(struct attaching *a, struct uft_err *err)
 		ret = find_handle(a, &handle, err);
 	if (ret == 0)
 		ret = attaching_find_codes(a, ATTACH_WITHDRAW, err);
-	if (ret == 0 && !handle)
-		ret = err_set(err, -ESRCH, "the probe stays loaded in process %d", a->w.pid);
-	if (ret < 0)
-		return ret;
-	ret = attaching_read_text(a, err);
+	if (ret == 0)
+		ret = attaching_read_text(a, err);
 	if (ret == 0)
 		ret = wait_until_empty(a, err);
+	if (ret == 0 && !handle)
+		ret = err_set(err, -EBUSY, "the C library does not tell its handle");
 	if (ret == 0)
 		ret = attaching_leave(a, ATTACH_GIVE_BACK, &result, err);
 	if (ret == 0)
@@ -229,10 +227,7 @@ int attaching_take_out(struct attaching *a, struct uft_err *err)
 	if (ret == 0)
 		ret = maps_read(&a->maps, a->w.pid);
 	if (ret == 0 && attaching_has_probe(a))
-		ret = err_set(err, -EBUSY,
-			      "the C library of process %d has not unloaded the probe, which does "
-			      "nothing there",
-			      a->w.pid);
+		ret = err_set(err, -EBUSY, "the C library has not unloaded it");
 	return ret;
 }
 
@@ -241,23 +236,13 @@ int attach_end(pid_t pid, const struct attach_how *how, struct uft_err *err)
 	struct attaching *a cleanup_attaching = NULL;
 	int ret = attaching_open(&a, pid, how, err);
 
-	if (ret < 0 && ret != -ESRCH && !a)
-		err_prefix(err, "the probe stays in process %d", pid);
-	if (ret < 0)
-		return ret;
-	ret = attaching_begin_calls(a, err);
-	if (ret == -EBUSY)
-		err_set(err, ret,
-			"cannot leave process %d: no thread of it was ever seen where it can be "
-			"made to unload the probe (they wait for a lock, are in handlers of "
-			"signals, or "
-			"in the C "
-			"library itself); hooks and the probe stay, and do nothing when we are "
-			"gone; 'utrail "
-			"record -p %d' takes them out when that is over",
-			pid, pid);
-	if (ret == 0)
-		ret = attaching_take_out(a, err);
-	attaching_end_calls(a);
+	if (ret == 0) {
+		ret = attaching_begin_calls(a, err);
+		if (ret == 0)
+			ret = attaching_take_out(a, err);
+		attaching_end_calls(a);
+	}
+	if (ret < 0 && ret != -ESRCH)
+		attaching_say_stays(pid, ret, err);
 	return ret;
 }

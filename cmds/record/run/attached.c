@@ -277,7 +277,7 @@ static bool leave_all(struct run *run, struct attachment *a, const struct attach
 		return all_left;
 	msg_warn(&run->opts->msg,
 		 "the program forks faster than its processes are left: the probe stays in some of "
-		 "them");
+		 "them, and does nothing there; 'utrail record -p PID' takes it out");
 	return false;
 }
 

@@ -267,10 +267,10 @@ int __wrap_attached_call(struct attached *w, struct attached_thread *thread, uin
 	assert_true(patience_ms >= LOAD_MS);
 	name_of(fn, args, word);
 	ret = act(word, result);
-	if (ret < 0)
-		return err_set(err, ret, "'%s' failed", word);
 	if (fn == SCRIPTED_LIBC + 1 && !scripted.keeps_probe && *result)
 		scripted.has_probe = true;
+	if (ret < 0)
+		return err_set(err, ret, "'%s' failed", word);
 	if (fn == SCRIPTED_LIBC + 2 && !scripted.keeps_probe)
 		scripted.has_probe = false;
 	return 0;

@@ -44,7 +44,7 @@ void scripted_check_over(void);
 
 /*
  * @has_probe: the probe is mapped, from the next look at the maps on. dlopen(3) and dlclose(3)
- * change this, unless @keeps_probe
+ * change this, unless @keeps_probe. dlopen(3) also does so if it fails with a @result
  * @has_libc, @has_musl, @has_linker: the same for these libraries
  * @libc_after: the C library is mapped after so many pauses; 0: never
  * @now_us: the time, which advances only in pauses, and by @look_us when the text is looked at

@@ -148,6 +148,10 @@ static const char *said(void)
 
 #define SEEN_LOADED "write dlopen maps "
 
+#define STAYS(why)                                                                    \
+	"WARN: the probe stays in process 4711: " why "; it does nothing there, and " \
+	"'utrail record -p 4711' takes it out when that is possible\n"
+
 TEST_WITH(the_whole_way, setup, teardown)
 {
 	scripted_answer("dlopen", 0, 0, 0x77);
@@ -234,17 +238,31 @@ TEST_WITH(no_descriptor_for_it, setup, teardown)
 	assert_int_equal(attach(), -EMFILE);
 	assert_string_equal(err.text, "cannot attach to process 4711: it does not see the probe's "
 				      "file, and cannot be given another one");
-	assert_string_equal(scripted_log(), CALLS_BEGIN "write syscall" CALLS_END);
+	assert_string_equal(scripted_log(), CALLS_BEGIN "write syscall maps" CALLS_END);
 	err_clear(&err);
-	/* The descriptor that the process reports does not exist. */
+	/* The descriptor that the process reports does not exist. It is closed all the same. */
 	scripted_answer("syscall", 0, 0, 8);
 	assert_int_equal(attach(), -ENOENT);
 	assert_string_equal(err.text,
 			    "cannot give process 4711 the probe: No such file or directory");
-	scripted_log();
+	assert_string_equal(scripted_log(), CALLS_BEGIN "write syscall syscall maps" CALLS_END);
 	scripted_answer("syscall", 0, -EFAULT, 0);
 	assert_int_equal(attach(), -EFAULT);
-	assert_string_equal(scripted_log(), CALLS_BEGIN "write syscall" CALLS_END);
+	assert_string_equal(scripted_log(), CALLS_BEGIN "write syscall maps" CALLS_END);
+	assert_string_equal(said(), "");
+}
+
+/* After the probe was loaded, the call that closes its descriptor does not return. */
+TEST_WITH(the_descriptor_is_not_closed, setup, teardown)
+{
+	seen_at = NULL;
+	scripted_answer("syscall", 0, 0, 7);
+	scripted_answer("syscall", 0, -ETIMEDOUT, 0);
+	scripted_answer("dlopen", 0, 0, 1);
+	assert_int_equal(attach(), -ETIMEDOUT);
+	assert_string_equal(scripted_log(),
+			    CALLS_BEGIN "write syscall write dlopen syscall let-go close");
+	assert_string_equal(said(), STAYS("a thread is still in a call that it was made to do"));
 }
 
 /* The error has the words of the process' dynamic linker. */
@@ -257,18 +275,20 @@ TEST_WITH(it_is_not_loaded, setup, teardown)
 	assert_int_equal(attach(), -ENOEXEC);
 	assert_string_equal(err.text, "cannot attach to process 4711: its dynamic linker does not "
 				      "load the probe: no such thing");
-	assert_string_equal(scripted_log(), CALLS_BEGIN "write dlopen dlerror read" CALLS_END);
+	assert_string_equal(scripted_log(), CALLS_BEGIN "write dlopen dlerror read maps" CALLS_END);
 	err_clear(&err);
 	assert_int_equal(attach(), -ENOEXEC);
 	assert_non_null(strstr(err.text, "load the probe: no reason was given"));
-	assert_string_equal(scripted_log(), CALLS_BEGIN "write dlopen dlerror" CALLS_END);
+	assert_string_equal(scripted_log(), CALLS_BEGIN "write dlopen dlerror maps" CALLS_END);
 	err_clear(&err);
 	scripted_answer("dlerror", 0, -EFAULT, 0);
 	assert_int_equal(attach(), -EIO);
 	scripted_log();
+	assert_string_equal(said(), "");
 	scripted_answer("dlopen", 0, -ETIMEDOUT, 0);
 	assert_int_equal(attach(), -ETIMEDOUT);
 	assert_string_equal(scripted_log(), CALLS_BEGIN "write dlopen let-go close");
+	assert_string_equal(said(), STAYS("a thread is still in a call that it was made to do"));
 	scripted_answer("write", 0, -EIO, 0);
 	err_clear(&err);
 	assert_int_equal(attach(), -EIO);
@@ -276,7 +296,16 @@ TEST_WITH(it_is_not_loaded, setup, teardown)
 			    "cannot write to the memory of process 4711: Input/output error");
 }
 
-/* A probe without utrail_leave() cannot be asked to leave. */
+/* A fault during dlopen(3): the probe is in the process, but without a handle. */
+TEST_WITH(it_is_loaded_in_part, setup, teardown)
+{
+	scripted_answer("dlopen", 0, -EFAULT, 1);
+	assert_int_equal(attach(), -EFAULT);
+	assert_string_equal(scripted_log(), CALLS_BEGIN "write dlopen maps" CALLS_END);
+	assert_string_equal(said(), STAYS("it is loaded in part"));
+}
+
+/* A probe without utrail_leave() cannot be asked to leave. It has done nothing, and is unloaded. */
 TEST_WITH(another_version, setup, teardown)
 {
 	scripted_answer("dlopen", 0, 0, 1);
@@ -284,10 +313,10 @@ TEST_WITH(another_version, setup, teardown)
 	assert_int_equal(attach(), -ENOEXEC);
 	assert_string_equal(err.text, "cannot attach to process 4711: the probe's file is of "
 				      "another version");
-	assert_string_equal(scripted_log(), CALLS_BEGIN "write dlopen maps" CALLS_END);
+	assert_string_equal(scripted_log(), CALLS_BEGIN "write dlopen maps dlclose" CALLS_END);
+	assert_false(scripted.has_probe);
 	/* A probe without utrail_attach() can be asked to leave. */
 	err_clear(&err);
-	scripted.has_probe = false;
 	scripted.missing = ATTACH_FUNCTION;
 	scripted_answer("dlopen", 0, 0, 1);
 	scripted_answer("HANDLE", 0, 0, 1);
@@ -334,6 +363,7 @@ TEST_WITH(it_does_not_come_back, setup, teardown)
 	scripted_answer("ATTACH", 0, -ETIMEDOUT, 0);
 	assert_int_equal(attach(), -ETIMEDOUT);
 	assert_string_equal(scripted_log(), CALLS_BEGIN SEEN_LOADED "write ATTACH let-go close");
+	assert_string_equal(said(), STAYS("a thread is still in a call that it was made to do"));
 	scripted.has_probe = false;
 	scripted_answer("dlopen", 0, 0, 1);
 	scripted_answer("CHANGED", 0, -EFAULT, 0);
@@ -368,11 +398,14 @@ TEST_WITH(recorded_by_others, setup, teardown)
 	assert_int_equal(attach(), -EBUSY);
 	assert_string_equal(err.text,
 			    "cannot attach to process 4711: there is a probe of another version in "
-			    "it");
+			    "it, which stays; only that version of utrail takes it out");
 	scripted_log();
 	scripted.missing = NULL;
+	err_clear(&err);
 	scripted_answer("STATE", 0, -EFAULT, 0);
 	assert_int_equal(attach(), -EFAULT);
+	assert_string_equal(err.text, "cannot attach to process 4711, which has a probe already: "
+				      "'STATE' failed");
 	assert_string_equal(scripted_log(), CALLS_BEGIN "maps STATE" CALLS_END);
 }
 
@@ -395,8 +428,10 @@ TEST_WITH(left_by_others, setup, teardown)
 	scripted_answer("STATE", 0, 0, ATTACH_STATE_LEFT);
 	scripted_answer("WITHDRAW", 0, 0, CODES_MAX + 1);
 	assert_int_equal(attach(), -E2BIG);
-	assert_string_equal(err.text, "cannot attach to process 4711: the probe stays loaded in "
-				      "process 4711");
+	assert_string_equal(err.text, "cannot attach to process 4711: the probe stays in process "
+				      "4711: the probe has made more code in process 4711 than "
+				      "utrail can watch; it does nothing there, and 'utrail record "
+				      "-p 4711' takes it out when that is possible");
 }
 
 /* --- calls that are open --- */
@@ -478,9 +513,22 @@ TEST_WITH(they_are_not_handed_over, setup, teardown)
 			    "write ATTACH CHANGES text-read CHANGED stop let-go close");
 }
 
-/* A warning tells that the probe stays after a failure, unless the process is gone. */
+/*
+ * A warning tells that the probe stays after a failure, unless the process is gone. If the recorder
+ * knows the process, it leaves the process afterwards, and warns then.
+ */
 TEST_WITH(the_probe_stays, setup, teardown)
 {
+	scripted_answer("dlopen", 0, 0, 1);
+	scripted_answer("ATTACH", 0, 0, ATTACH_REFUSED);
+	scripted_answer("HANDLE", 0, -EFAULT, 0);
+	assert_int_equal(attach(), -ECONNREFUSED);
+	assert_true(scripted.has_probe);
+	assert_string_equal(said(), STAYS("'HANDLE' failed"));
+	rewind(msg.file);
+	memset(printed, 0, sizeof(printed));
+	scripted.has_probe = false;
+	err_clear(&err);
 	hand_over_result = -ESRCH;
 	scripted_answer("dlopen", 0, 0, 1);
 	assert_int_equal(attach(), -ESRCH);
@@ -493,7 +541,7 @@ TEST_WITH(the_probe_stays, setup, teardown)
 	assert_int_equal(attach(), -EFAULT);
 	assert_string_equal(err.text, "not handed over");
 	assert_true(scripted.has_probe);
-	assert_string_equal(said(), "WARN: the probe stays loaded in process 4711\n");
+	assert_string_equal(said(), "");
 }
 
 TEST_WITH(nothing_to_attach_to, setup, teardown)

@@ -264,7 +264,8 @@ TEST_WITH(code_that_the_probe_has_made, setup, NULL)
 	assert_int_equal(a->nr_codes, CODES_MAX);
 	scripted_answer("CODES", 0, 0, CODES_MAX + 1);
 	assert_int_equal(attaching_find_codes(a, ATTACH_CODES, &err), -E2BIG);
-	assert_string_equal(err.text, "the probe stays loaded in process 4711");
+	assert_string_equal(err.text, "the probe has made more code in process 4711 than "
+				      "utrail can watch");
 	assert_int_equal(a->nr_codes, 0);
 
 	scripted_answer("CODES", 0, -EFAULT, 0);

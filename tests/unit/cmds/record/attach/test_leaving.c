@@ -9,6 +9,9 @@
 #define BEGIN	 "open maps gadgets maps quiet make-room DOORS_CLOSE HANDLE"
 #define WITHDRAW " WITHDRAW read CHANGES read text-read "
 #define END	 " drop-room let-go close"
+#define STAYS(why)                                                              \
+	"the probe stays in process 4711: " why "; it does nothing there, and " \
+	"'utrail record -p 4711' takes it out when that is possible"
 
 static const struct attach_how how = { .wait = scripted_wait, .wait_arg = &scripted };
 static struct uft_err err;
@@ -77,15 +80,17 @@ TEST_WITH(a_handle_that_nobody_was_told, setup, NULL)
 /* The handle is not known: all changes are undone, and the probe stays. */
 TEST_WITH(no_handle, setup, NULL)
 {
-	assert_int_equal(leave(), -ESRCH);
-	assert_string_equal(err.text, "the probe stays loaded in process 4711");
-	assert_string_equal(scripted_log(), BEGIN " dladdr1 WITHDRAW read" END);
+	scripted_answer("CHANGES", 0, 0, 1);
+	assert_int_equal(leave(), -EBUSY);
+	assert_string_equal(err.text, STAYS("the C library does not tell its handle"));
+	assert_string_equal(scripted_log(), BEGIN " dladdr1" WITHDRAW EMPTY END);
+	assert_int_equal(scripted.in, 0);
 	err_clear(&err);
 	scripted_answer("dladdr1", 0, 0, 1);
-	assert_int_equal(leave(), -ESRCH);
+	assert_int_equal(leave(), -EBUSY);
 	err_clear(&err);
 	scripted.missing = "dladdr1";
-	assert_int_equal(leave(), -ESRCH);
+	assert_int_equal(leave(), -EBUSY);
 	scripted.missing = NULL;
 	scripted_answer("dladdr1", 0, -ETIMEDOUT, 0);
 	scripted_log();
@@ -119,10 +124,8 @@ TEST_WITH(somebody_stays_within, setup, NULL)
 	answer_well();
 	scripted_answer_always("COUNT", 0, 1);
 	assert_int_equal(leave(), -EBUSY);
-	assert_string_equal(err.text,
-			    "the probe stays loaded in process 4711, and does nothing there: a "
-			    "thread is within it (a handler of a signal has interrupted it and "
-			    "does not end?)");
+	assert_string_equal(err.text, STAYS("a thread is within it (a handler of a signal has "
+					    "interrupted it and does not end?)"));
 	assert_int_equal(scripted.waits, 2000);
 	assert_true(scripted.has_probe);
 }
@@ -168,6 +171,7 @@ TEST_WITH(failures_on_the_way, setup, NULL)
 	for (int i = 0; i < 3; i++)
 		scripted_answer("stop", 0, -EBUSY, 0);
 	assert_int_equal(leave(), -EBUSY);
+	assert_string_equal(err.text, STAYS("'stop' failed"));
 	assert_string_equal(scripted_log(),
 			    BEGIN WITHDRAW "stop quiet stop quiet stop let-go close");
 
@@ -193,8 +197,15 @@ TEST_WITH(failures_on_the_way, setup, NULL)
 	assert_int_equal(leave(), -E2BIG);
 	scripted_log();
 	scripted_answer("quiet", 0, -EBUSY, 0);
+	err_clear(&err);
 	assert_int_equal(leave(), -EBUSY);
+	assert_string_equal(err.text, STAYS("'quiet' failed"));
 	assert_string_equal(scripted_log(), "open maps gadgets maps quiet let-go close");
+	/* Its memory can no more be opened. */
+	scripted_answer("open", 0, -EPERM, 0);
+	err_clear(&err);
+	assert_int_equal(leave(), -EPERM);
+	assert_string_equal(err.text, STAYS("explained"));
 }
 
 TEST_WITH(it_is_not_unloaded, setup, NULL)
@@ -202,8 +213,7 @@ TEST_WITH(it_is_not_unloaded, setup, NULL)
 	answer_well();
 	scripted.keeps_probe = true;
 	assert_int_equal(leave(), -EBUSY);
-	assert_string_equal(err.text, "the C library of process 4711 has not unloaded the probe, "
-				      "which does nothing there");
+	assert_string_equal(err.text, STAYS("the C library has not unloaded it"));
 }
 
 /* --- threads inside of the probe --- */

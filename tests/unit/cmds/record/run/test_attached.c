@@ -317,7 +317,8 @@ TEST_WITH(children_without_end, setup, teardown)
 	assert_true(p->run.end.has_stayed);
 	assert_int_equal(nr_forked, 100);
 	assert_string_equal(said(p), "WARN: the program forks faster than its processes are left: "
-				     "the probe stays in some of them\n");
+				     "the probe stays in some of them, and does nothing there; "
+				     "'utrail record -p PID' takes it out\n");
 }
 
 /*
