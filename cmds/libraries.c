@@ -167,18 +167,34 @@ enum linker {
 	LINKER_FOUND,
 };
 
+/*
+ * Finds the segment that names the linker. The kernel takes the first one, too, and does not look
+ * at sections, which a program need not have.
+ */
+static bool find_interp(const struct elf_file *file, GElf_Phdr *interp)
+{
+	for (size_t i = 0; elf_next_segment(file, &i, interp);) {
+		if (interp->p_type == PT_INTERP)
+			return true;
+	}
+	return false;
+}
+
 static enum linker find_linker(const char *path, char linker[static PATH_MAX])
 {
 	struct elf_file file cleanup_elf_file = ELF_FILE_CLOSED;
-	struct elf_section section;
+	GElf_Phdr interp;
+	const Elf_Data *name = NULL;
 
-	if (elf_file_open(&file, path, NULL) < 0 ||
-	    !elf_section_by_name(&file, ".interp", &section))
+	if (elf_file_open(&file, path, NULL) < 0 || !find_interp(&file, &interp))
 		return LINKER_NONE;
-	if (!section.data || section.data->d_size == 0 || section.data->d_size > PATH_MAX)
+	if (interp.p_filesz > 0 && interp.p_filesz <= PATH_MAX)
+		name = elf_getdata_rawchunk(file.elf, (int64_t)interp.p_offset, interp.p_filesz,
+					    ELF_T_BYTE);
+	if (!name)
 		return LINKER_REFUSED;
-	memcpy(linker, section.data->d_buf, section.data->d_size);
-	linker[section.data->d_size - 1] = '\0';
+	memcpy(linker, name->d_buf, name->d_size);
+	linker[name->d_size - 1] = '\0';
 	return is_linker_of_system(linker) && runs_no_code(&file) ? LINKER_FOUND : LINKER_REFUSED;
 }
 

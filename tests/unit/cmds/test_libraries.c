@@ -64,40 +64,64 @@ static size_t bytes_of_libraries(const struct strbuf *bytes)
 	return paths.len;
 }
 
-/* Returns the header of the section .interp of the program. */
-static ElfW(Shdr) * section_of_interp(const struct strbuf *bytes)
+/* Returns the first segment of the type @type in the program. */
+static void *segment_of(struct strbuf *bytes, uint32_t type)
 {
 	ElfW(Ehdr) *head = (ElfW(Ehdr) *)bytes->data;
-	ElfW(Shdr) *sections = (ElfW(Shdr) *)(bytes->data + head->e_shoff);
-	const char *names = bytes->data + sections[head->e_shstrndx].sh_offset;
+	ElfW(Phdr) *segments = (ElfW(Phdr) *)(bytes->data + head->e_phoff);
 	int i = 0;
 
-	while (i < head->e_shnum && strcmp(names + sections[i].sh_name, ".interp") != 0)
+	while (i < head->e_phnum && segments[i].p_type != type)
 		i++;
-	assert_true(i < head->e_shnum);
-	return &sections[i];
+	assert_true(i < head->e_phnum);
+	return &segments[i];
+}
+
+static void hide_sections(struct strbuf *bytes)
+{
+	ElfW(Ehdr) *head = (ElfW(Ehdr) *)bytes->data;
+
+	head->e_shoff = 0;
+	head->e_shnum = head->e_shstrndx = 0;
 }
 
 /*
  * Finds the libraries of the program of this test, changed so that it names @linker. NULL: its own
  * linker, at another place of the file.
  */
-static size_t bytes_with_linker(const char *linker)
+static size_t bytes_with(const char *linker, bool has_sections)
 {
 	struct strbuf bytes cleanup_strbuf = { 0 };
 
 	read_own_program(&bytes);
 
-	ElfW(Shdr) *interp = section_of_interp(&bytes);
+	ElfW(Phdr) *interp = segment_of(&bytes, PT_INTERP);
 	char own[PATH_MAX];
 	const size_t end = bytes.len;
 
-	snprintf(own, sizeof(own), "%s", bytes.data + interp->sh_offset);
-	interp->sh_offset = end;
-	interp->sh_size = strlen(linker ?: own) + 1;
-	strbuf_add(&bytes, linker ?: own, interp->sh_size);
+	snprintf(own, sizeof(own), "%s", bytes.data + interp->p_offset);
+	interp->p_offset = end;
+	interp->p_filesz = strlen(linker ?: own) + 1;
+	if (!has_sections)
+		hide_sections(&bytes);
+	strbuf_add(&bytes, linker ?: own, strlen(linker ?: own) + 1);
 	assert_false(strbuf_oom(&bytes));
 	return bytes_of_libraries(&bytes);
+}
+
+static size_t bytes_with_linker(const char *linker)
+{
+	return bytes_with(linker, true);
+}
+
+/* The kernel and the linker do not look at sections, and a program need not have any. */
+TEST_WITH(programs_without_sections, make_linker, remove_linker)
+{
+	if (!bytes_with_linker(NULL))
+		skip_because("the dynamic linker of this system is not asked");
+	assert_int_equal(bytes_with(NULL, false), bytes_with_linker(NULL));
+	assert_int_equal(bytes_with(own_file(OWN_LINKER), false), 0);
+	assert_int_equal(bytes_with("", false), 0);
 }
 
 /* The file of a stranger must not choose a program to run. */
@@ -116,19 +140,6 @@ TEST_WITH(linkers_of_strangers, make_linker, remove_linker)
 	assert_int_equal(bytes_with_linker(&OWN_LINKER[1]), 0);
 	assert_int_equal(bytes_with_linker("." OWN_LINKER), 0);
 	assert_int_equal(chdir("/"), 0);
-}
-
-/* Returns the first segment of the type @type in the program. */
-static void *segment_of(struct strbuf *bytes, uint32_t type)
-{
-	ElfW(Ehdr) *head = (ElfW(Ehdr) *)bytes->data;
-	ElfW(Phdr) *segments = (ElfW(Phdr) *)(bytes->data + head->e_phoff);
-	int i = 0;
-
-	while (i < head->e_phnum && segments[i].p_type != type)
-		i++;
-	assert_true(i < head->e_phnum);
-	return &segments[i];
 }
 
 /* The linker would run the code of a library that the program names in DT_AUDIT. */
