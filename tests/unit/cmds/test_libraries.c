@@ -189,6 +189,48 @@ static ElfW(Phdr) * last_load(struct strbuf *bytes)
 	return &segments[i];
 }
 
+/*
+ * The linker would see another dynamic table in memory than the one in the file. The segments do
+ * not overlap.
+ */
+TEST_WITH(a_table_that_is_not_the_mapped_one, make_linker, remove_linker)
+{
+	const uint64_t page = sysconf(_SC_PAGESIZE);
+	struct strbuf bytes cleanup_strbuf = { 0 };
+
+	read_own_program(&bytes);
+	if (!bytes_of_libraries(&bytes))
+		skip_because("the dynamic linker of this system is not asked");
+
+	ElfW(Phdr) *table = segment_of(&bytes, PT_DYNAMIC);
+	ElfW(Phdr) *load = last_load(&bytes);
+	const ElfW(Phdr) good_table = *table;
+	const ElfW(Phdr) good_load = *load;
+	const uint64_t before = table->p_vaddr - load->p_vaddr;
+
+	assert_true(load[-1].p_type == PT_LOAD && before + table->p_filesz <= load->p_filesz);
+
+	/* No segment has the table, or only memory that is not in the file. */
+	table->p_vaddr = ALIGN_UP(load->p_vaddr + load->p_memsz, page);
+	assert_int_equal(bytes_of_libraries(&bytes), 0);
+	*table = good_table;
+	load->p_filesz = before + table->p_filesz - 1;
+	assert_int_equal(bytes_of_libraries(&bytes), 0);
+	*load = good_load;
+
+	/* The segment before it ends in the page in which the table begins. */
+	load->p_vaddr += before;
+	load->p_offset += before;
+	load->p_filesz -= before;
+	load->p_memsz -= before;
+	assert_true(bytes_of_libraries(&bytes) > 0);
+	assert_int_not_equal(table->p_vaddr % page, 0);
+	load[-1].p_memsz = table->p_vaddr - load[-1].p_vaddr;
+	assert_int_equal(bytes_of_libraries(&bytes), 0);
+	load[-1].p_memsz -= table->p_vaddr % page;
+	assert_true(bytes_of_libraries(&bytes) > 0);
+}
+
 /* The linker maps segments at their addresses, and could be made to replace its own code. */
 TEST_WITH(segments_in_odd_places, make_linker, remove_linker)
 {
