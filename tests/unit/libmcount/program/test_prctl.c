@@ -10,6 +10,7 @@
 #include "cmds/record/tasks/process.h"
 #include "libmcount/system/seal.h"
 #include "tests/unit/lib/probe/pair.h"
+#include "tests/unit/lib/sanitized.h"
 #include "tests/unit/lib/unit.h"
 
 #define PLACES 16
@@ -56,12 +57,10 @@ static void *result_of_thread(struct scene *s)
  */
 static unsigned check_new_thread(struct scene *s)
 {
-#ifdef __SANITIZE_ADDRESS__
-	return 0;
-#else
+	if (IS_SANITIZED)
+		return 0;
 	assert_null(result_of_thread(s));
 	return 1;
-#endif
 }
 
 TEST(the_clock_is_taken_away)

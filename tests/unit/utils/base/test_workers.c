@@ -1,4 +1,5 @@
 /* Work in several threads: each piece is done once, whatever the number of threads. */
+#include "tests/unit/lib/sanitized.h"
 #include "tests/unit/lib/unit.h"
 
 #include <pthread.h>
@@ -88,20 +89,14 @@ TEST(signals_stay)
 		assert_int_equal(sigismember(&before, sig), sigismember(&after, sig));
 }
 
-#ifndef __has_feature
-#define __has_feature(x) 0
-#endif
-
 /* If no memory is left for stacks, the calling thread does all the work. */
 TEST(without_threads)
 {
 	struct seen seen = { .caller = pthread_self() };
 	struct rlimit before, none;
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || \
-	__has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-	skip_because("sanitizers need memory, too");
-#endif
+	if (IS_SANITIZED)
+		skip_because("sanitizers need memory, too");
 	assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
 	none = (struct rlimit){ 1, before.rlim_max };
 	if (setrlimit(RLIMIT_AS, &none) < 0)
