@@ -1,6 +1,7 @@
 /* The program: parse the command line, run the command, print the error, choose the status. */
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -195,6 +196,20 @@ static int flush_output(struct uft_err *err)
 	return err_set_errno(err, errno ? -errno : -EIO, "cannot write the output");
 }
 
+/*
+ * A shell may have started utrail with SIGCHLD ignored. The kernel would then discard the exit
+ * statuses of programs that a command starts. Returns true if the signal was ignored.
+ */
+static bool stop_ignoring_children(void)
+{
+	struct sigaction children;
+
+	if (sigaction(SIGCHLD, NULL, &children) < 0 || children.sa_handler != SIG_IGN)
+		return false;
+	signal(SIGCHLD, SIG_DFL);
+	return true;
+}
+
 static int run_main(int argc, char **argv)
 {
 	struct opts opts cleanup_opts;
@@ -205,6 +220,7 @@ static int run_main(int argc, char **argv)
 
 	int status = opts_parse(&opts, argc, argv, &err);
 
+	opts.ignores_children = stop_ignoring_children();
 	if (status == 0)
 		status = open_logfile(&opts, &err);
 	if (status == 0) {

@@ -139,6 +139,8 @@ struct opts {
 	enum color_mode color_mode; /* for stdout; decided by main() */
 	bool use_pager;
 	int progress; /* enum opts_progress */
+	/* SIGCHLD was ignored when utrail was started; main() undoes that */
+	bool ignores_children;
 
 	/* the choice of calls, when recording and when reading */
 	unsigned depth;

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <string.h>
@@ -269,11 +268,6 @@ static int run_with(const char *directory, const struct words *argv, const int f
 	pid_t pid;
 	int ret;
 
-	/*
-	 * A shell may have started this command with SIGCHLD ignored. The status of the compiler
-	 * would then be lost.
-	 */
-	signal(SIGCHLD, SIG_DFL);
 	posix_spawn_file_actions_init(&actions);
 	ret = posix_spawn_file_actions_addchdir_np(&actions, directory);
 	for (int i = 0; ret == 0 && i < 3; i++)

@@ -485,8 +485,6 @@ static int live_in_temp_dir(const struct opts *opts, struct uft_err *err)
 	char top[PATH_MAX];
 	char data_dir[PATH_MAX + 8];
 	sigset_t blocked = interrupts(), before;
-	const struct sigaction by_default = { .sa_handler = SIG_DFL };
-	struct sigaction children;
 
 	sigaddset(&blocked, SIGCHLD);
 	/* A signal must not end this process before it removes its files. */
@@ -497,13 +495,11 @@ static int live_in_temp_dir(const struct opts *opts, struct uft_err *err)
 	if (ret < 0)
 		return ret;
 	snprintf(data_dir, sizeof(data_dir), "%s/data", top);
-	sigaction(SIGCHLD, &by_default, &children);
 	fflush(stdout);
 
 	pid_t pid = fork();
 
 	if (pid == 0) {
-		sigaction(SIGCHLD, &children, NULL);
 		sigprocmask(SIG_SETMASK, &before, NULL);
 		return record_and_show(opts, data_dir, err);
 	}
@@ -531,7 +527,6 @@ static int show_beside(const struct opts *opts, char *data_dir, const char *top,
 	char done;
 
 	quiet.use_pager = false;
-	signal(SIGCHLD, SIG_DFL);
 
 	pid_t viewer = fork();
 

@@ -389,15 +389,9 @@ static struct launch make_launch(const struct run *run)
 		.preload = run->settings.without_probe ? NULL : run->library,
 		.fixed_addresses = run->opts->no_randomize_addr,
 		.no_binding = run->opts->no_pltbind,
+		.ignores_children = run->opts->ignores_children,
 	};
 
-	struct sigaction children;
-
-	/* SIGCHLD must not be ignored: the kernel would discard the program's exit status. */
-	if (sigaction(SIGCHLD, NULL, &children) == 0 && children.sa_handler == SIG_IGN) {
-		launch.ignores_children = true;
-		signal(SIGCHLD, SIG_DFL);
-	}
 	pthread_sigmask(SIG_SETMASK, NULL, &launch.mask);
 	getrlimit(RLIMIT_FSIZE, &launch.file_size);
 	getrlimit(RLIMIT_NOFILE, &launch.file_number);

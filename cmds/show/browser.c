@@ -111,8 +111,6 @@ static void leave_terminal(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGINT, SIG_DFL);
 	signal(SIGPIPE, SIG_DFL);
-	/* While SIGCHLD is ignored, the kernel discards the status of children. */
-	signal(SIGCHLD, SIG_DFL);
 }
 
 static bool try_command(const struct browser_command *command)

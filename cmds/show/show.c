@@ -42,11 +42,6 @@ static pid_t start_browser(const struct opts *opts, const struct gate *gate)
 	if (opts->no_browser)
 		return 0;
 	snprintf(address, sizeof(address), "http://127.0.0.1:%u/open/%s", gate->port, gate->ticket);
-	/*
-	 * A shell may have started this command with SIGCHLD ignored. The status of the browser's
-	 * process would then be lost.
-	 */
-	signal(SIGCHLD, SIG_DFL);
 	pid = browser_start(address);
 	if (pid == 0)
 		msg_line(&opts->msg, "no browser was found (see BROWSER): open the address above");

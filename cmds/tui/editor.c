@@ -81,12 +81,6 @@ static int run_command(char **words)
 	struct sigaction old_quit;
 	int status = 0;
 
-	/*
-	 * A shell may have started this command with SIGCHLD ignored. The status of the editor
-	 * would then be lost.
-	 */
-	signal(SIGCHLD, SIG_DFL);
-
 	pid_t pid = fork();
 
 	if (pid < 0)

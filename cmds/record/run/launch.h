@@ -18,7 +18,7 @@
  *           needs none
  * @fixed_addresses: switch off address space randomisation
  * @no_binding: the dynamic linker looks up library functions at each call (ld.so(8), LD_BIND_NOT)
- * @ignores_children: the program ignores SIGCHLD, because the recorder did so when it was started
+ * @ignores_children: the program ignores SIGCHLD, because utrail was started in this way
  * @filter: a filter of system calls for the program and all its descendants (proc/filter.h); NULL:
  *          none
  * @mask: the signal mask with which the program begins
