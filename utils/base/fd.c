@@ -4,10 +4,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#ifdef SYS_openat2
+#include <linux/openat2.h>
+#endif
 
 int fd_write_all(int fd, const void *data, size_t len)
 {
@@ -81,6 +87,42 @@ int file_open_regular(const char *path, struct uft_err *err)
 	if (!S_ISREG(st.st_mode))
 		return err_set(err, -EINVAL, "cannot open '%s': it is no regular file", path);
 	return take_fd(&fd);
+}
+
+/* Returns a descriptor with O_PATH, or a negative errno. */
+static int find_strange(const char *path)
+{
+	int fd = -1;
+
+	errno = ENOSYS;
+#ifdef SYS_openat2
+	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_MAGICLINKS };
+
+	fd = syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
+#endif
+	/* A sandbox may forbid the call that it does not know. */
+	if (fd < 0 && (errno == ENOSYS || errno == EPERM))
+		fd = open(path, O_PATH | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+int file_open_strange(const char *path)
+{
+	int found cleanup_fd = find_strange(path);
+	char link[32];
+	struct statfs system;
+	struct stat st;
+
+	if (found < 0)
+		return found;
+	if (fstat(found, &st) < 0 || fstatfs(found, &system) < 0)
+		return -errno;
+	/* Files of tracefs and debugfs have no size. */
+	if (!S_ISREG(st.st_mode) || st.st_size == 0 || system.f_type == PROC_SUPER_MAGIC ||
+	    system.f_type == SYSFS_MAGIC)
+		return -EINVAL;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", found);
+	return file_open_regular(link, NULL);
 }
 
 int file_read_all(const char *path, size_t max_bytes, struct strbuf *out, struct uft_err *err)

@@ -34,6 +34,14 @@ void fd_close_from(unsigned first);
  */
 int file_open_regular(const char *path, struct uft_err *err);
 
+/*
+ * Like file_open_regular(), for a name that a file of a stranger has. Nothing is opened but regular
+ * files with bytes, because the opening of a device may already have an effect. Files of procfs,
+ * sysfs and the like are refused (-EINVAL): some of them lose what is read. So are links of procfs
+ * to files and directories of this process, such as /proc/self/cwd (-ELOOP, since Linux 5.6).
+ */
+int file_open_strange(const char *path);
+
 /* Append the file @path to @out. Returns -EFBIG when it has more than @max_bytes. */
 int file_read_all(const char *path, size_t max_bytes, struct strbuf *out, struct uft_err *err);
 

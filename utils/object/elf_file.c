@@ -39,24 +39,41 @@ static int elf_file_start(struct elf_file *file)
 	return 0;
 }
 
-int elf_file_open(struct elf_file *file, const char *path, struct uft_err *err)
+/* Start @file with the descriptor, or close the descriptor. */
+static int open_descriptor(struct elf_file *file, int fd)
 {
 	struct elf_file opened cleanup_elf_file = ELF_FILE_CLOSED;
 	struct stat st;
 
 	elf_version(EV_CURRENT);
-	opened.fd = file_open_regular(path, err);
-	/* Return the same error for a device or a FIFO as for a file that is not an ELF file. */
-	if (opened.fd < 0)
-		return opened.fd == -EINVAL ? -ENOEXEC : opened.fd;
+	opened.fd = fd;
 	/* Do not map the file: when another process makes it shorter, SIGBUS would kill us. */
 	opened.elf = elf_begin(opened.fd, ELF_C_READ, NULL);
 	opened.size = fstat(opened.fd, &st) == 0 ? st.st_size : 0;
 	if (elf_file_start(&opened) < 0)
-		return err_set(err, -ENOEXEC, "cannot read '%s': it is no ELF file", path);
+		return -ENOEXEC;
 	*file = opened;
 	opened = (struct elf_file)ELF_FILE_CLOSED;
 	return 0;
+}
+
+int elf_file_open(struct elf_file *file, const char *path, struct uft_err *err)
+{
+	int fd = file_open_regular(path, err);
+
+	/* Return the same error for a device or a FIFO as for a file that is not an ELF file. */
+	if (fd < 0)
+		return fd == -EINVAL ? -ENOEXEC : fd;
+	return open_descriptor(file, fd) < 0
+		       ? err_set(err, -ENOEXEC, "cannot read '%s': it is no ELF file", path)
+		       : 0;
+}
+
+int elf_file_open_strange(struct elf_file *file, const char *path)
+{
+	int fd = file_open_strange(path);
+
+	return fd < 0 ? fd : open_descriptor(file, fd);
 }
 
 int elf_file_open_image(struct elf_file *file, void *image, size_t size)

@@ -181,6 +181,22 @@ def test_what_is_no_such_file(tmp_path, what):
     assert 'one(point{first=3, second=4.500000}, "hello") = 107;' in lines(tmp_path / "d")
 
 
+def test_directory_that_depends_on_the_reader(tmp_path, monkeypatch):
+    """The compiler's directory /proc/self/cwd is the reader's, which another program's files may be
+    in."""
+    src = tmp_path / "src"
+    src.mkdir()
+    for name, text in TWO.items():
+        (src / name).write_text(text.replace("''", '""'))
+        flags = ["-gdwarf-5", "-gsplit-dwarf", f"-fdebug-prefix-map={src}=/proc/self/cwd"]
+        run("gcc", *flags, "-pg", "-O1", "-c", name, "-o", name.replace(".c", ".o"), cwd=src)
+    exe = tmp_path / "prog"
+    run("gcc", "-pg", "one.o", "two.o", "-o", exe, cwd=src)
+    monkeypatch.chdir(src)
+    _, err = debug_of(exe, tmp_path / "d")
+    assert "one.dwo' and 1 more file" in err
+
+
 def test_damaged_package(tmp_path):
     """The program is recorded, however the package's table is damaged."""
     if not shutil.which("llvm-dwp"):

@@ -443,7 +443,7 @@ static bool open_file(struct dwarf_split *split, struct dwarf_splits *splits, co
 		dir_len = 0;
 	if (snprintf(path, sizeof(path), "%.*s%s%s", (int)dir_len, dir, is_absolute ? "" : "/",
 		     name) >= (int)sizeof(path) ||
-	    elf_file_open(&split->file, path, NULL) < 0)
+	    elf_file_open_strange(&split->file, path) < 0)
 		return false;
 	if (take_bytes(splits, split->file.size)) {
 		parts_of_file(&split->file, &parts);

@@ -102,3 +102,27 @@ TEST(close_from)
 }
 
 TEST_GROUP(make_dir, remove_dir)
+
+/* A name that a stranger has chosen opens no device, no file of the kernel, and no other place. */
+TEST(names_of_strangers)
+{
+	int fd;
+
+	assert_int_equal(outfile_put("file", "text", 4, NULL), 0);
+	fd = file_open_strange("file");
+	assert_true(fd >= 0);
+	assert_int_equal(fcntl(fd, F_GETFL) & (O_ACCMODE | O_PATH), O_RDONLY);
+	close(fd);
+	assert_int_equal(file_open_strange("absent"), -ENOENT);
+	assert_int_equal(file_open_strange("."), -EINVAL);
+	assert_int_equal(file_open_strange("/dev/null"), -EINVAL);
+	assert_int_equal(file_open_strange("/proc/version"), -EINVAL);
+	if (access("/sys/kernel/profiling", R_OK) == 0)
+		assert_int_equal(file_open_strange("/sys/kernel/profiling"), -EINVAL);
+	fd = file_open_strange("/proc/self/cwd/file");
+	if (fd >= 0)
+		skip_because("the kernel does not know RESOLVE_NO_MAGICLINKS");
+	assert_int_equal(fd, -ELOOP);
+	assert_int_equal(outfile_put("file", "", 0, NULL), 0);
+	assert_int_equal(file_open_strange("file"), -EINVAL);
+}
