@@ -2,6 +2,7 @@
 when they are missing."""
 
 import os
+import re
 import shutil
 import struct
 import subprocess
@@ -181,6 +182,17 @@ def test_what_is_no_such_file(tmp_path, what):
     assert 'one(point{first=3, second=4.500000}, "hello") = 107;' in lines(tmp_path / "d")
 
 
+def test_lines_beside_a_fifo(tmp_path):
+    """The skeletons have the source lines. libdw does not look for the files by itself."""
+    exe = two_units(tmp_path)
+    utrail("record", "-d", tmp_path / "d", "-T", "one@callsite", exe).must()
+    split = tmp_path / "src" / "two.dwo"
+    split.unlink()
+    os.mkfifo(split)
+    ran = utrail("replay", "-d", tmp_path / "d", "--no-pager", "--srcline", limit=20).must()
+    assert "one(); /* from two.c:4 */" in ran.out
+
+
 def test_directory_that_depends_on_the_reader(tmp_path, monkeypatch):
     """The compiler's directory /proc/self/cwd is the reader's, which another program's files may be
     in."""
@@ -195,6 +207,32 @@ def test_directory_that_depends_on_the_reader(tmp_path, monkeypatch):
     monkeypatch.chdir(src)
     _, err = debug_of(exe, tmp_path / "d")
     assert "one.dwo' and 1 more file" in err
+
+
+def program_with_shared_names(tmp_path, shared):
+    """Build a program whose names are in the file that dwz has made for several programs."""
+    (tmp_path / "p.c").write_text(
+        "__attribute__((noipa)) int add(int a) { return a + 1; }\nint main(void) { return add(3) - 4; }\n"
+    )
+    run("gcc", "-O1", "-pg", "-g", "-gdwarf-5", "-S", "p.c", cwd=tmp_path)
+    before, abbrev = (tmp_path / "p.s").read_text().split(".debug_abbrev", 1)
+    # DW_AT_producer and DW_AT_name get the form DW_FORM_GNU_strp_alt.
+    abbrev, nr = re.subn(r"(\.uleb128 0x(?:3|25)\n\t\.uleb128 )0x(?:e|1f)\n", r"\g<1>0x1f21\n", abbrev)
+    assert nr >= 2
+    link = f'\n\t.section .gnu_debugaltlink,"",@progbits\n\t.string "{shared}"\n\t.zero 20\n'
+    (tmp_path / "p.s").write_text(before + ".debug_abbrev" + abbrev + link)
+    run("gcc", "-pg", "p.s", "-o", "prog", cwd=tmp_path)
+    return tmp_path / "prog"
+
+
+@pytest.mark.parametrize("shared", ["fifo", "/dev/zero", "/usr/lib/debug/absent", "none"])
+def test_shared_file_of_a_stranger(tmp_path, shared):
+    """libdw would open any file that .gnu_debugaltlink names, and would wait for a FIFO."""
+    os.mkfifo(tmp_path / "fifo")
+    exe = program_with_shared_names(tmp_path, tmp_path / shared)
+    ran = utrail("record", "-a", "-d", tmp_path / "d", exe, limit=20)
+    assert ran.status == 0
+    assert any(line.startswith("add(") for line in lines(tmp_path / "d"))
 
 
 def test_damaged_package(tmp_path):

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "utils/base/compiler.h"
 #include "utils/base/fd.h"
 #include "utils/format/bytes.h"
 #include "utils/object/build_id.h"
@@ -149,4 +150,17 @@ bool debug_file_open_or_fetch(const struct elf_file *file, const char *path, str
 		return true;
 	elf_build_id(file, build_id);
 	return debug_server_open(build_id, debug) && has_build_id(debug, build_id);
+}
+
+bool debug_file_open_shared(const char *name, const uint8_t *id, size_t bytes,
+			    struct elf_file *debug)
+{
+	char build_id[BUILD_ID_HEX_SIZE] = "";
+
+	for (size_t i = 0; i < MIN(bytes, (sizeof(build_id) - 1) / 2); i++)
+		snprintf(build_id + 2 * i, 3, "%02x", id[i]);
+	if (open_by_build_id(build_id, debug))
+		return true;
+	return strncmp(name, DEBUG_DIR "/", strlen(DEBUG_DIR "/")) == 0 && !strstr(name, "/../") &&
+	       elf_file_open(debug, name, NULL) == 0 && has_build_id(debug, build_id);
 }

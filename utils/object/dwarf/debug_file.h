@@ -21,4 +21,12 @@ bool debug_file_open(const struct elf_file *file, const char *path, struct elf_f
 bool debug_file_open_or_fetch(const struct elf_file *file, const char *path,
 			      struct elf_file *debug);
 
+/*
+ * Open the file @name of debug information that programs share, which has the build-id of @bytes
+ * bytes at @id. It is found by build-id as above, or by its name below /usr/lib/debug. Other names
+ * are refused: a stranger's program may name a file that does something when it is opened.
+ */
+bool debug_file_open_shared(const char *name, const uint8_t *id, size_t bytes,
+			    struct elf_file *debug);
+
 #endif

@@ -9,6 +9,7 @@
 #include "utils/base/containers/order.h"
 #include "utils/base/containers/vec.h"
 #include "utils/object/dwarf/debug_file.h"
+#include "utils/object/dwarf/dwarf_alt.h"
 #include "utils/object/dwarf/dwarf_split.h"
 #include "utils/object/dwarf/dwarf_type.h"
 #include "utils/object/elf_file.h"
@@ -405,6 +406,7 @@ int object_dwarf_load(const char *path, struct dwarf_info *info, struct uft_err 
 		.steps = STEPS_MORE,
 		.text_bytes = TEXT_MORE,
 	};
+	struct dwarf_alt alt = DWARF_ALT_CLOSED;
 	Dwarf *dwarf = dwarf_begin_elf(from->elf, DWARF_C_READ, NULL);
 
 	if (!dwarf)
@@ -414,8 +416,10 @@ int object_dwarf_load(const char *path, struct dwarf_info *info, struct uft_err 
 
 	dwarf_splits_init(&splits, from, path);
 	give_room(&loader, bytes);
-	load_units(&loader, &splits, dwarf);
+	if (dwarf_alt_open(&alt, dwarf))
+		load_units(&loader, &splits, dwarf);
 	dwarf_end(dwarf);
+	dwarf_alt_close(&alt);
 	strmap_deinit(&loader.enums);
 	strmap_deinit(&loader.structs);
 	strmap_deinit(&loader.boxed);

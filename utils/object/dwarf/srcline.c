@@ -8,12 +8,14 @@
 
 #include "utils/object/build_id.h"
 #include "utils/object/dwarf/debug_file.h"
+#include "utils/object/dwarf/dwarf_alt.h"
 #include "utils/object/dwarf/dwarf_type.h"
 #include "utils/object/elf_file.h"
 
 struct srcline {
 	struct elf_file file;
 	struct elf_file debug;
+	struct dwarf_alt alt;
 	Dwarf *dwarf;
 };
 
@@ -34,7 +36,7 @@ static bool open_files(struct srcline *lines, const char *path, const char *buil
 		from = &lines->debug;
 	}
 	lines->dwarf = dwarf_begin_elf(from->elf, DWARF_C_READ, NULL);
-	return lines->dwarf != NULL;
+	return lines->dwarf && dwarf_alt_open(&lines->alt, lines->dwarf);
 }
 
 struct srcline *srcline_open(const char *path, const char *build_id)
@@ -43,7 +45,11 @@ struct srcline *srcline_open(const char *path, const char *build_id)
 
 	if (!lines)
 		return NULL;
-	*lines = (struct srcline){ .file = ELF_FILE_CLOSED, .debug = ELF_FILE_CLOSED };
+	*lines = (struct srcline){
+		.file = ELF_FILE_CLOSED,
+		.debug = ELF_FILE_CLOSED,
+		.alt = DWARF_ALT_CLOSED,
+	};
 	if (!open_files(lines, path, build_id)) {
 		srcline_close(lines);
 		return NULL;
@@ -57,6 +63,7 @@ void srcline_close(struct srcline *lines)
 		return;
 	if (lines->dwarf)
 		dwarf_end(lines->dwarf);
+	dwarf_alt_close(&lines->alt);
 	elf_file_close(&lines->debug);
 	elf_file_close(&lines->file);
 	free(lines);
@@ -64,16 +71,16 @@ void srcline_close(struct srcline *lines)
 
 /*
  * Find the unit that has @addr. dwarf_addrdie() needs a table of address ranges, which clang does
- * not write.
+ * not write. dwarf_get_units() is not asked for split units: it would open any file that the
+ * program names, and would wait for a FIFO.
  */
 static bool find_unit(Dwarf *dwarf, uint64_t addr, Dwarf_Die *unit)
 {
 	Dwarf_CU *cu = NULL;
 	Dwarf_Half version;
 	uint8_t type;
-	Dwarf_Die split;
 
-	while (dwarf_get_units(dwarf, cu, &cu, &version, &type, unit, &split) == 0) {
+	while (dwarf_get_units(dwarf, cu, &cu, &version, &type, unit, NULL) == 0) {
 		/* The skeleton of a split unit has the lines. */
 		if ((type == DW_UT_compile || type == DW_UT_skeleton) &&
 		    dwarf_haspc(unit, addr) == 1)

@@ -1,0 +1,83 @@
+/* Debug information that several programs share (see dwarf_alt.h). */
+#include "utils/object/dwarf/dwarf_alt.h"
+
+#include <elfutils/libdwelf.h>
+#include <endian.h>
+#include <stddef.h>
+
+#include "utils/object/dwarf/debug_file.h"
+
+/* An ELF file whose only debug information is a section .debug_str without a text. */
+struct empty {
+	Elf64_Ehdr head;
+	Elf64_Shdr sections[3];
+	char names[24];
+};
+
+#define NAMES	       "\0.debug_str\0.shstrtab"
+#define STR_NAME_AT    1
+#define NAMES_NAME_AT  12
+#define NAMES_AT       offsetof(struct empty, names)
+
+static struct empty empty = {
+	.head = {
+		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64,
+			     __BYTE_ORDER == __LITTLE_ENDIAN ? ELFDATA2LSB : ELFDATA2MSB,
+			     EV_CURRENT },
+		.e_type = ET_REL,
+		.e_version = EV_CURRENT,
+		.e_ehsize = sizeof(Elf64_Ehdr),
+		.e_shoff = offsetof(struct empty, sections),
+		.e_shentsize = sizeof(Elf64_Shdr),
+		.e_shnum = 3,
+		.e_shstrndx = 2,
+	},
+	.sections = {
+		{ .sh_type = SHT_NULL },
+		{
+			.sh_name = STR_NAME_AT,
+			.sh_type = SHT_PROGBITS,
+			.sh_offset = NAMES_AT,
+			.sh_size = 1,
+		},
+		{
+			.sh_name = NAMES_NAME_AT,
+			.sh_type = SHT_STRTAB,
+			.sh_offset = NAMES_AT,
+			.sh_size = sizeof(NAMES),
+		},
+	},
+	.names = NAMES,
+};
+
+static Elf *open_elf(struct dwarf_alt *alt, const char *name, const uint8_t *id, size_t id_bytes)
+{
+	if (debug_file_open_shared(name, id, id_bytes, &alt->file))
+		return alt->file.elf;
+	alt->elf = elf_memory((char *)&empty, sizeof(empty));
+	return alt->elf;
+}
+
+bool dwarf_alt_open(struct dwarf_alt *alt, Dwarf *dwarf)
+{
+	const char *name = NULL;
+	const void *id = NULL;
+	ssize_t id_bytes = dwelf_dwarf_gnu_debugaltlink(dwarf, &name, &id);
+
+	/* libdw opens no file either if the section is missing or damaged. */
+	if (id_bytes <= 0)
+		return true;
+	alt->dwarf = dwarf_begin_elf(open_elf(alt, name, id, id_bytes), DWARF_C_READ, NULL);
+	if (alt->dwarf)
+		dwarf_setalt(dwarf, alt->dwarf);
+	return alt->dwarf != NULL;
+}
+
+void dwarf_alt_close(struct dwarf_alt *alt)
+{
+	if (alt->dwarf)
+		dwarf_end(alt->dwarf);
+	elf_end(alt->elf);
+	elf_file_close(&alt->file);
+	*alt = (struct dwarf_alt)DWARF_ALT_CLOSED;
+}

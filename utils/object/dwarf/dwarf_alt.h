@@ -1,0 +1,40 @@
+/*
+ * The debug information that several programs share, in a file of its own that dwz(1) makes. The
+ * section .gnu_debugaltlink of a program has the name of the file. libdw would open any file with
+ * this name, also a FIFO, and would wait for it.
+ */
+#ifndef UTRAIL_OBJECT_DWARF_ALT_H
+#define UTRAIL_OBJECT_DWARF_ALT_H
+
+#include <elfutils/libdw.h>
+#include <stdbool.h>
+
+#include "utils/object/elf_file.h"
+
+/*
+ * The shared file of one program. Starts as DWARF_ALT_CLOSED and ends with dwarf_alt_close().
+ *
+ * @file: the file; closed when the program has none, or names another than debug_file_open_shared()
+ *        opens
+ * @elf, @dwarf: the debug information of the file, or empty debug information
+ */
+struct dwarf_alt {
+	struct elf_file file;
+	Elf *elf;
+	Dwarf *dwarf;
+};
+
+#define DWARF_ALT_CLOSED                 \
+	{                                \
+		.file = ELF_FILE_CLOSED, \
+	}
+
+/*
+ * Give the file to @dwarf, if its program names one. Call this before anything is read from @dwarf.
+ * If the file is refused, references to it lead nowhere. Returns false when memory is short.
+ * @dwarf must be ended first, and @alt be closed after that.
+ */
+bool dwarf_alt_open(struct dwarf_alt *alt, Dwarf *dwarf);
+void dwarf_alt_close(struct dwarf_alt *alt);
+
+#endif
