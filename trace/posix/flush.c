@@ -223,11 +223,31 @@ static int start_thread(struct pxt_handle *handle)
 
 static void free_flusher(struct pxt_handle *handle)
 {
-	if (handle->flusher->fd >= 0 && check_file(handle->flusher) == 0)
-		close(handle->flusher->fd);
-	pthread_mutex_destroy(&handle->flusher->turn);
-	free(handle->flusher);
-	handle->flusher = NULL;
+	struct pxt_flusher *flusher = handle->flusher;
+
+	handle->flusher = NULL; /* another thread may fork: pxt_flusher_forget() */
+	if (flusher->fd >= 0 && check_file(flusher) == 0)
+		close(flusher->fd);
+	pthread_mutex_destroy(&flusher->turn);
+	free(flusher);
+}
+
+/*
+ * A signal handler that has forked may return to a flush. The descriptor keeps its number, so that
+ * this flush does not write to a file that the program opens meanwhile.
+ */
+void pxt_flusher_forget(struct pxt_handle *handle)
+{
+	const struct pxt_flusher *flusher = handle->flusher;
+	int nothing;
+
+	if (!flusher || check_file(flusher) < 0)
+		return;
+	nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+	if (nothing < 0)
+		return;
+	dup3(nothing, flusher->fd, O_CLOEXEC);
+	close(nothing);
 }
 
 /*

@@ -174,6 +174,7 @@ void pxt_handles_forget(void)
 
 		if (!handle)
 			continue;
+		pxt_flusher_forget(handle);
 		handle->next_forgotten = forgotten;
 		forgotten = handle;
 		handles[slot] = NULL;

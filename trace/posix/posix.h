@@ -324,8 +324,8 @@ void pxt_turn_give(struct pxt_turn *turn);
  */
 bool pxt_join(void);
 /*
- * Store the address of this process' names in *@names, or NULL if there are none. The address is
- * valid until the process forks. Returns 0, or -EAGAIN if the names are not known at this moment.
+ * Store the address of this process' names in *@names, or NULL if there are none. Returns 0, or
+ * -EAGAIN if the names are not known at this moment.
  */
 int pxt_known_names(struct pxt_names **names);
 struct pxt_names *pxt_names_map(int place, uint32_t pid, uint64_t start);
@@ -347,6 +347,11 @@ int pxt_view_set(struct pxt_view *view, struct pxt_stream *stream, size_t bytes,
 bool pxt_view_wait(struct pxt_view *view, int tries);
 void pxt_view_drop(struct pxt_view *view);
 void pxt_view_forget(struct pxt_view *view);
+/*
+ * Replace shared memory by zeros at the same address. A forked child calls this for memory that
+ * interrupted code may still read.
+ */
+void pxt_forget_memory(void *memory, size_t bytes);
 /*
  * Called in a forked child: forget that other threads of the parent were in streams, or were
  * mapping a stream.
@@ -655,6 +660,8 @@ int pxt_flusher_start(struct pxt_handle *handle, int file_desc);
 int pxt_flusher_file(const struct pxt_handle *handle);
 int pxt_flush(struct pxt_handle *handle);
 int pxt_flusher_end(struct pxt_handle *handle);
+/* Called in a forked child: the child does not write the parent's log. */
+void pxt_flusher_forget(struct pxt_handle *handle);
 /* No thread flushes between pxt_flusher_begin_clear() and pxt_flusher_end_clear(). */
 void pxt_flusher_begin_clear(struct pxt_handle *handle);
 void pxt_flusher_end_clear(struct pxt_handle *handle);

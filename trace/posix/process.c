@@ -118,11 +118,26 @@ static void take_over(struct pxt_registry *registry)
 	memset(inherited, 0, sizeof(inherited));
 }
 
+/*
+ * Moves the names of a forked child to the address of its parent's names. If a signal handler has
+ * forked, it may return to code that searches the names. In the rare case that the move fails, the
+ * parent's names stay mapped.
+ */
+static void set_names(struct pxt_names *names)
+{
+	struct pxt_names *former = pxt_process.names;
+
+	if (former && mremap(names, sizeof(*names), sizeof(*names), MREMAP_MAYMOVE | MREMAP_FIXED,
+			     former) != MAP_FAILED)
+		return;
+	pxt_process.names = names;
+}
+
 static struct pxt_registry *join_at(int place)
 {
 	pid_t pid = getpid();
 	struct pxt_registry *registry;
-	struct pxt_names *names, *former;
+	struct pxt_names *names;
 	uint64_t start;
 	int error;
 
@@ -141,11 +156,7 @@ static struct pxt_registry *join_at(int place)
 		munmap(registry, sizeof(*registry));
 		return NULL;
 	}
-	/* Another thread may fork meanwhile, and the child copies the names at this address. */
-	former = pxt_process.names;
-	pxt_process.names = names;
-	if (former)
-		munmap(former, sizeof(*former));
+	set_names(names);
 	pxt_process.names_pid = registry->names_pid;
 	pxt_process.names_start = registry->names_start;
 	pxt_process.start = start;
@@ -253,8 +264,9 @@ static void watch_thread(void)
 }
 
 /*
- * Called in a forked child, which has only this thread. Unmaps the streams that are not inherited.
- * A stream stays mapped if a signal handler has forked and will return to code in that stream.
+ * Called in a forked child, which has only this thread. Gives up the parent's registry, and the
+ * streams that are not inherited. A signal handler that has forked may return to code that uses
+ * this memory. The code finds zeros there, and the child does not record the interrupted event.
  */
 static void in_child(void)
 {
@@ -280,11 +292,10 @@ static void in_child(void)
 			inherited[nr] = has_inherited = true;
 			continue;
 		}
-		atomic_store(&view->serial, 0);
 		pxt_view_forget(view);
 	}
 	atomic_store(&pxt_process.registry, &unknown);
-	munmap(registry, sizeof(*registry));
+	pxt_forget_memory(registry, sizeof(*registry));
 	/*
 	 * If the process has inherited streams, join now, so that other processes see that the
 	 * names are in use.

@@ -215,7 +215,8 @@ static enum recorded record_number(unsigned int number, uint32_t serial, struct 
 static void record_slowly(struct pxt_registry *registry, unsigned int number, uint32_t serial,
 			  struct pxt_event *event, const void *data, enum recorded recorded)
 {
-	if (recorded == IS_OTHER && pxt_view_map(number, serial))
+	/* The serial is 0 in a child whose parent was interrupted here by a handler that forked. */
+	if (recorded == IS_OTHER && serial && pxt_view_map(number, serial))
 		recorded = record_number(number, serial, event, data);
 	if (recorded == IS_CLOSED)
 		pxt_view_detach(registry, number, serial);

@@ -66,16 +66,24 @@ void pxt_view_drop(struct pxt_view *view)
 		munmap(stream, view->map_bytes);
 }
 
+/* If there is no memory for the zeros, the old memory stays mapped. */
+void pxt_forget_memory(void *memory, size_t bytes)
+{
+	mmap(memory, bytes, PROT_READ | PROT_WRITE,
+	     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+}
+
 /*
- * Drops a view in a forked child. Only the calling thread can be in the view, if a signal handler
- * has interrupted it there and has forked. In this case the memory stays mapped.
+ * Drops a view in a forked child. If a signal handler has forked, it may return to code that uses
+ * the view. So the view keeps its address, where that code finds an empty stream that has stopped.
  */
 void pxt_view_forget(struct pxt_view *view)
 {
-	struct pxt_stream *stream = atomic_exchange(&view->stream, NULL);
+	struct pxt_stream *stream = atomic_load(&view->stream);
 
-	if (stream && pxt_view_wait(view, 0))
-		munmap(stream, view->map_bytes);
+	atomic_store(&view->serial, 0);
+	if (stream)
+		pxt_forget_memory(stream, view->map_bytes);
 }
 
 /*
@@ -88,6 +96,8 @@ static void map_number(struct pxt_view *view, unsigned int number, uint32_t seri
 	size_t bytes;
 	int place;
 
+	if (!atomic_load(&view->serial))
+		old = NULL; /* the memory of a forgotten view stays (pxt_view_forget()) */
 	if (old && !pxt_view_wait(view, 1)) {
 		atomic_store(&view->stream, old);
 		return;

@@ -6,6 +6,8 @@
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -224,6 +226,99 @@ POINT(child_makes_streams_of_its_own)
 	wait_well(pid);
 	expect(trid, POSIX_TRACE_START, &seen);
 	expect_nothing(trid);
+}
+
+/* Signal handlers that fork: the child returns to the function that was interrupted. */
+
+static pid_t forked = -1;
+static void *volatile no_access;
+
+static void fork_in_handler(int signal_number)
+{
+	if (no_access)
+		mprotect(no_access, 4096, PROT_READ);
+	if (forked < 0)
+		forked = make_child();
+}
+
+POINT(child_of_a_handler_that_interrupts_an_event_goes_on)
+{
+	trace_event_id_t id = open_id("x");
+	trace_id_t trids[] = { make_running(NULL), make_inherited(1000, POSIX_TRACE_LOOP),
+			       make_running(NULL) };
+	struct seen seen;
+
+	/* The data cannot be read, so the handler interrupts the first stream. */
+	no_access = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CHECK(no_access != MAP_FAILED);
+	signal(SIGSEGV, fork_in_handler);
+	posix_trace_event(id, no_access, 4);
+	if (forked == 0) {
+		write_numbers(id, 1, 1);
+		exit(0);
+	}
+	wait_well(forked);
+	for (int nr = 0; nr < 3; nr++) {
+		expect_started(trids[nr], id, &seen);
+		CHECK_IS(seen.info.posix_pid, getpid());
+		if (nr == 1) {
+			expect(trids[nr], id, &seen);
+			CHECK_IS(seen.info.posix_pid, forked);
+		}
+		expect_nothing(trids[nr]);
+	}
+}
+
+POINT(child_of_a_handler_that_interrupts_getnext_goes_on)
+{
+	const struct sigaction action = { .sa_handler = fork_in_handler };
+	trace_id_t trid = make_running(NULL);
+	struct timespec until;
+	struct seen seen;
+	int error;
+
+	expect(trid, POSIX_TRACE_START, &seen);
+	sigaction(SIGALRM, &action, NULL);
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += 2;
+	ualarm(50000, 0);
+	error = posix_trace_timedgetnext_event(trid, &seen.info, seen.data, sizeof(seen.data),
+					       &seen.len, &seen.unavailable, &until);
+	/* On a busy machine the signal may come before the wait. */
+	CHECK(error == EINTR || error == ETIMEDOUT);
+	if (forked == 0)
+		exit(0);
+	wait_well(forked);
+}
+
+static int count_descriptors_of(const struct stat *file)
+{
+	struct stat st;
+	int nr = 0;
+
+	for (int fd = 0; fd < 100; fd++)
+		nr += fstat(fd, &st) == 0 && st.st_ino == file->st_ino && st.st_dev == file->st_dev;
+	return nr;
+}
+
+/* If a handler interrupted a flush and forked, both processes would write the log. */
+POINT(child_cannot_write_the_log_of_its_parent)
+{
+	int fd = make_file();
+	trace_id_t trid = make_log(fd, NULL);
+	struct stat file;
+	pid_t pid;
+
+	CHECK_IS(fstat(fd, &file), 0);
+	close(fd);
+	CHECK_IS(count_descriptors_of(&file), 1);
+	pid = make_child();
+	if (pid == 0) {
+		CHECK_IS(count_descriptors_of(&file), 0);
+		exit(0);
+	}
+	wait_well(pid);
+	CHECK_IS(posix_trace_shutdown(trid), 0);
 }
 
 /*

@@ -281,6 +281,24 @@ TEST_WITH(what_has_ended_or_failed_leaves_no_number, begin, NULL)
 	assert_int_equal(posix_trace_shutdown(make()), 0);
 }
 
+/* A signal handler that forks may return to code that searches the names. */
+static int has_names_at(void *arg)
+{
+	CHILD_CHECK(pxt_process.names == arg && pxt_process.names_pid != (uint32_t)getpid());
+	CHILD_CHECK(pxt_join());
+	CHILD_CHECK(pxt_process.names == arg && pxt_process.names_pid == (uint32_t)getpid());
+	CHILD_CHECK(!strcmp(pxt_process.names->names[0].text, "a parent's"));
+	return 0;
+}
+
+TEST_WITH(a_childs_names_take_the_place_of_the_parents, begin, NULL)
+{
+	trace_event_id_t id;
+
+	assert_int_equal(posix_trace_eventid_open("a parent's", &id), 0);
+	assert_int_equal(trace_place_in_child(has_names_at, pxt_process.names), 0);
+}
+
 static int pipes[2][2];
 
 static int writes_when_asked(void *arg)
