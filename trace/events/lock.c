@@ -46,7 +46,8 @@ __attribute__((constructor)) static void prepare(void)
 
 /*
  * Blocks signals and cancellation, which would leave the lock locked. Signals that a fault raises
- * are not blocked, since they cannot wait.
+ * are not blocked, since they cannot wait. One of them is SIGSYS: a sandbox may make system calls
+ * in the handler of this signal.
  */
 static void hold_thread(struct fst_held *held)
 {
@@ -59,7 +60,8 @@ static void hold_thread(struct fst_held *held)
 	sigdelset(&set, SIGILL);
 	sigdelset(&set, SIGFPE);
 	sigdelset(&set, SIGTRAP);
-	pthread_sigmask(SIG_SETMASK, &set, &held->before);
+	sigdelset(&set, SIGSYS);
+	pthread_sigmask(SIG_BLOCK, &set, &held->before);
 }
 
 static void release_thread(const struct fst_held *held)

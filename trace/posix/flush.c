@@ -206,14 +206,13 @@ static void *flush_when_asked(void *argument)
 	return NULL;
 }
 
-/* Starts the flusher with all signals blocked, since signals are for the program's own threads. */
+/* Starts the flusher with signals blocked, since signals are for the program's own threads. */
 static int start_thread(struct pxt_handle *handle)
 {
-	sigset_t all, before;
+	sigset_t before;
 	int error;
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
+	pxt_block_signals(&before);
 	error = pthread_create(&handle->flusher->thread, NULL, flush_when_asked, handle);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	handle->flusher->has_thread = !error;

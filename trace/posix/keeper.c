@@ -114,13 +114,16 @@ static void close_others(const int fds[3])
 }
 
 /*
- * Gives up everything that is shared with the program. Signals stay blocked, since a signal to the
- * program's session or group must not end the keeper.
+ * Gives up everything that is shared with the program. All signals are blocked, since a signal to
+ * the program's session or group must not end the keeper.
  */
 static void leave_program(const int fds[3])
 {
 	const struct rlimit none = { 0, 0 };
+	sigset_t all;
 
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, NULL);
 	for (int nr = 1; nr < NSIG; nr++)
 		signal(nr, SIG_DFL);
 	setrlimit(RLIMIT_CORE, &none);
@@ -297,11 +300,10 @@ static bool has_begun(pid_t pid)
 static pid_t fork_keeper(const struct pxt_keeping *keeping, struct pxt_log_part *part, int lock)
 {
 	bool stays = adopts_orphans();
-	sigset_t all, before;
+	sigset_t before;
 	pid_t pid;
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
+	pxt_block_signals(&before);
 	pid = make_process(0);
 	if (pid == 0)
 		begin_keeper(keeping, part, lock, stays);

@@ -286,20 +286,26 @@ struct pxt_stream *pxt_place_map_stream(int place, unsigned int number, size_t *
 	return pxt_place_map(place, name, bytes);
 }
 
-/*
- * Allocates the memory of a file. If a signal is pending, tmpfs of older kernels gives all of the
- * memory back and returns EINTR. Signals are blocked, since a timer of the program may interrupt
- * each attempt. The C library does not block its own signals, so EINTR is still possible. SIGSYS is
- * not blocked: a sandbox may make fallocate(2) in the handler of this signal.
- */
-static int allocate_file(int fd, size_t bytes)
+void pxt_block_signals(sigset_t *before)
 {
-	sigset_t all, before;
-	int error;
+	sigset_t all;
 
 	sigfillset(&all);
 	sigdelset(&all, SIGSYS);
-	pthread_sigmask(SIG_BLOCK, &all, &before);
+	pthread_sigmask(SIG_BLOCK, &all, before);
+}
+
+/*
+ * Allocates the memory of a file. If a signal is pending, tmpfs of older kernels gives all of the
+ * memory back and returns EINTR. Signals are blocked, since a timer of the program may interrupt
+ * each attempt. The C library does not block its own signals, so EINTR is still possible.
+ */
+static int allocate_file(int fd, size_t bytes)
+{
+	sigset_t before;
+	int error;
+
+	pxt_block_signals(&before);
 	do
 		error = posix_fallocate(fd, 0, (off_t)bytes);
 	while (error == EINTR);

@@ -6,6 +6,7 @@
 #define UTRAIL_POSIX_H
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -285,6 +286,11 @@ bool pxt_is_file(int fd, dev_t dev, ino_t ino);
 /* Open the file of @fd again, for reading and writing. Returns -1 on failure. */
 int pxt_open_again(int fd);
 void *pxt_place_make(int place, const char *name, size_t bytes, int *error);
+/*
+ * Block the signals of this thread, but not SIGSYS: a sandbox may make system calls in the handler
+ * of this signal.
+ */
+void pxt_block_signals(sigset_t *before);
 
 /* sweep.c: remove files of dead processes. Called with the folder's lock. */
 void pxt_sweep(int place);

@@ -72,7 +72,7 @@ static bool is_locked_by_us(const char *of)
 
 IN_A_CHILD(signals_wait_but_for_those_of_faults)
 {
-	static const int faults[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP };
+	static const int faults[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS };
 	struct fst_held held;
 	sigset_t before, now;
 
@@ -84,7 +84,7 @@ IN_A_CHILD(signals_wait_but_for_those_of_faults)
 	for (int sig = 1; sig < 32; sig++) {
 		bool is_fault = false;
 
-		for (unsigned nr = 0; nr < 5; nr++)
+		for (unsigned nr = 0; nr < 6; nr++)
 			is_fault |= sig == faults[nr];
 		CHILD_CHECK(sig == SIGKILL || sig == SIGSTOP ||
 			    sigismember(&now, sig) == !is_fault);
@@ -92,6 +92,23 @@ IN_A_CHILD(signals_wait_but_for_those_of_faults)
 	fst_unlock_threads(&held);
 	sigprocmask(SIG_SETMASK, NULL, &now);
 	CHILD_CHECK(sigismember(&now, SIGUSR2) && !sigismember(&now, SIGUSR1));
+	return 0;
+}
+
+/* A program that waits for such signals by sigwait(3) blocks them, and has no handlers. */
+IN_A_CHILD(a_signal_that_the_program_has_blocked_stays_blocked)
+{
+	struct fst_held held;
+	sigset_t before, now;
+
+	sigemptyset(&before);
+	sigaddset(&before, SIGTRAP);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	raise(SIGTRAP);
+	fst_lock_threads(&held);
+	sigprocmask(SIG_SETMASK, NULL, &now);
+	CHILD_CHECK(sigismember(&now, SIGTRAP));
+	fst_unlock_threads(&held);
 	return 0;
 }
 
