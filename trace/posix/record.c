@@ -66,6 +66,24 @@ static void stop_full(struct pxt_stream *stream, const struct pxt_event *event)
 	pxt_wake_readers(stream);
 }
 
+/*
+ * Puts the event in the place of records that posix_trace_clear() has cleared, but could not remove
+ * since another thread was writing a record. Returns -ENOSPC if there are no such records.
+ */
+static int put_over_cleared(struct pxt_view *view, struct pxt_stream *stream,
+			    struct pxt_event *event, const void *data)
+{
+	int error = -ENOSPC;
+
+	for (int nr = 0; error == -ENOSPC && nr < EVICTIONS_MAX; nr++) {
+		if (atomic_load(&stream->tail) >= atomic_load(&stream->clear_at) ||
+		    !pxt_ring_evict(view))
+			break;
+		error = pxt_ring_put(view, event, data);
+	}
+	return error;
+}
+
 static int put_over(struct pxt_view *view, struct pxt_stream *stream, struct pxt_event *event,
 		    const void *data)
 {
@@ -103,6 +121,10 @@ static void put_in_stream(struct pxt_view *view, struct pxt_stream *stream, stru
 			pxt_want_flush(stream);
 		return;
 	}
+	if (error == -ENOSPC)
+		error = put_over_cleared(view, stream, event, data);
+	if (!error)
+		return;
 	if (error == -ENOSPC && view->policy == POSIX_TRACE_LOOP)
 		error = put_over(view, stream, event, data);
 	else if (error == -ENOSPC && view->policy == POSIX_TRACE_UNTIL_FULL) {

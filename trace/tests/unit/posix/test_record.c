@@ -307,6 +307,33 @@ TEST_WITH(one_that_is_not_to_lose_anything_stops, begin, NULL)
 	assert_int_equal(test_stream_used(&streams[0]), STREAM_CELLS - 1);
 }
 
+/* An unfinished record at the tail has kept posix_trace_clear() from removing the others. */
+TEST_WITH(cleared_records_make_room_and_are_not_lost, begin, NULL)
+{
+	static const uint32_t policies[] = { POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL,
+					     POSIX_TRACE_FLUSH };
+
+	for (unsigned nr = 0; nr < 3; nr++) {
+		begin(NULL);
+		VIEW(FIRST)->policy = policies[nr];
+		test_stream_fill(VIEW(FIRST), STREAM_CELLS, 5000);
+		atomic_store(&STREAM->clear_at, atomic_load(&STREAM->head));
+		record(0);
+		/* This event takes the place of three others. */
+		record(100);
+		assert_int_equal(run_of(), PT_RUNS);
+		assert_int_equal(lost(), 0);
+		assert_int_equal(nr_asked, 0);
+		assert_int_equal(test_stream_used(&streams[0]), STREAM_CELLS);
+		for (int more = 4; more < STREAM_CELLS; more++)
+			record(0);
+		assert_int_equal(run_of(), PT_RUNS);
+		assert_int_equal(lost(), 0);
+		record(0);
+		assert_int_equal(lost(), 1);
+	}
+}
+
 TEST_WITH(half_a_stream_with_a_log_wants_a_flush, begin, NULL)
 {
 	VIEW(FIRST)->policy = POSIX_TRACE_FLUSH;
