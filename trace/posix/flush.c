@@ -138,6 +138,7 @@ int pxt_flush(struct pxt_handle *handle)
  * last thread, and flushers do not count as such.
  */
 static _Atomic uint32_t first_has_ended;
+static _Atomic uint32_t first_is_unwatched;
 static _Atomic uint32_t nr_flushers;
 
 /*
@@ -164,10 +165,21 @@ void pxt_flushers_first_ended(void)
 	pxt_handles_wake_flushers();
 }
 
+void pxt_flushers_watch_first(bool is_told)
+{
+	atomic_store(&first_is_unwatched, !is_told);
+}
+
 void pxt_flushers_in_child(void)
 {
 	atomic_store(&first_has_ended, 0);
 	atomic_store(&nr_flushers, 0);
+}
+
+/* True when the first thread has ended, or may have ended. */
+static bool must_look(void)
+{
+	return atomic_load(&first_has_ended) || atomic_load(&first_is_unwatched);
 }
 
 /* True when only flushers are left. The kernel counts the first thread until the process ends. */
@@ -175,6 +187,8 @@ static bool are_last(void)
 {
 	uint64_t nr_threads;
 
+	if (!atomic_load(&first_has_ended) && !pxt_process_first_is_dead(getpid()))
+		return false;
 	return pxt_process_field(getpid(), 20, &nr_threads) == 0 &&
 	       nr_threads <= atomic_load(&nr_flushers) + 1;
 }
@@ -184,7 +198,7 @@ static void wait_for_work(struct pxt_stream *stream)
 	struct timespec until = pxt_timespec(pxt_clock_ns(CLOCK_MONOTONIC) + LOOK_NS);
 
 	pxt_futex(&stream->wants_flush, FUTEX_WAIT_BITSET, PT_WANTS_NOTHING,
-		  atomic_load(&first_has_ended) ? &until : NULL);
+		  must_look() ? &until : NULL);
 }
 
 static void *flush_when_asked(void *argument)
@@ -198,7 +212,7 @@ static void *flush_when_asked(void *argument)
 		atomic_compare_exchange_strong(&stream->wants_flush, &look, PT_WANTS_NOTHING);
 		if (atomic_load(&stream->wants_flush))
 			pxt_flush(handle);
-		else if (atomic_load(&first_has_ended) && are_last())
+		else if (must_look() && are_last())
 			break;
 		else
 			wait_for_work(stream);

@@ -246,6 +246,8 @@ int pxt_process_field(pid_t pid, int field, uint64_t *value);
 /* Returns 0 when the parent is unknown. */
 pid_t pxt_process_parent(pid_t pid);
 bool pxt_process_is_dead(pid_t pid);
+/* True when the first thread of a process has ended. Other threads may still run. */
+bool pxt_process_first_is_dead(pid_t pid);
 bool pxt_process_is_alive(pid_t pid, uint64_t start);
 uint64_t pxt_clock_ns(clockid_t clock);
 struct timespec pxt_timespec(uint64_t ns);
@@ -678,6 +680,8 @@ void pxt_want_look(struct pxt_stream *stream);
 void pxt_flusher_published(struct pxt_handle *handle);
 /* Called when main() has left by pthread_exit(). */
 void pxt_flushers_first_ended(void);
+/* @is_told: pxt_flushers_first_ended() will be called. If it is false, flushers look in /proc. */
+void pxt_flushers_watch_first(bool is_told);
 /* Called in a forked child, which has no flushers. Its only thread is its first thread. */
 void pxt_flushers_in_child(void);
 

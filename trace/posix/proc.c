@@ -109,6 +109,14 @@ pid_t pxt_process_parent(pid_t pid)
 	return pxt_process_field(pid, 4, &parent) < 0 ? 0 : (pid_t)parent;
 }
 
+bool pxt_process_first_is_dead(pid_t pid)
+{
+	char text[512];
+	const char *at = read_stat(pid, text);
+
+	return at && (*at == 'Z' || *at == 'X');
+}
+
 static bool is_dead(pid_t pid)
 {
 	uint64_t start;

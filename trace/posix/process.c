@@ -259,8 +259,9 @@ static void first_thread_ends(void *marker)
 /* Called by the first thread. In a forked child this is the thread that has forked. */
 static void watch_thread(void)
 {
-	if (has_first_thread && !pthread_getspecific(first_thread))
-		pthread_setspecific(first_thread, &first_thread);
+	pxt_flushers_watch_first(has_first_thread &&
+				 (pthread_getspecific(first_thread) ||
+				  pthread_setspecific(first_thread, &first_thread) == 0));
 }
 
 /*
@@ -336,6 +337,8 @@ static void watch_first_thread(void)
 	has_first_thread = pthread_key_create(&first_thread, first_thread_ends) == 0;
 	if (syscall(SYS_gettid) == getpid())
 		watch_thread();
+	else
+		pxt_flushers_watch_first(false); /* another thread has called dlopen(3) */
 }
 
 __attribute__((constructor)) static void begin(void)

@@ -430,3 +430,66 @@ def test_loaded_by_a_thread_that_is_to_be_cancelled(tmp_path):
     (tmp_path / "loader.c").write_text(LOADER)
     subprocess.run(["gcc", "-Wall", "-Wextra", "-Werror", tmp_path / "loader.c", "-pthread", "-o", tmp_path / "loader"], check=True)
     run(tmp_path / "loader", LIBRARIES / "libutrail-trace.so.1")
+
+
+PLUGIN = r"""
+#include <fcntl.h>
+#include <trace.h>
+
+int write_log(const char *path)
+{
+	int fd = open(path, O_RDWR | O_CREAT, 0600);
+	trace_event_id_t id;
+	trace_id_t trid;
+
+	if (posix_trace_create_withlog(0, NULL, fd, &trid) || posix_trace_start(trid) || posix_trace_eventid_open("tick", &id))
+		return 1;
+	posix_trace_event(id, "", 0);
+	return 0;
+}
+"""
+
+LATE_LOADER = r"""
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdint.h>
+
+static void *load(void *words)
+{
+	char **argv = words;
+	void *plugin = dlopen(argv[1], RTLD_NOW);
+	int (*write_log)(const char *path);
+
+	*(void **)&write_log = plugin ? dlsym(plugin, "write_log") : NULL;
+	return (void *)(intptr_t)(!write_log || write_log(argv[2]));
+}
+
+int main(int argc, char *argv[])
+{
+	pthread_t thread;
+	void *result = NULL;
+
+	if (argc > 3) {
+		pthread_create(&thread, NULL, load, argv);
+		pthread_join(thread, &result);
+	} else {
+		result = load(argv);
+	}
+	if (result)
+		return 1;
+	pthread_exit(NULL);
+}
+"""
+
+
+@pytest.mark.parametrize("loader", [(), ("thread",)])
+def test_process_ends_although_the_library_came_late(tmp_path, loader):
+    """Only the thread that flushes is left after main() has called pthread_exit()."""
+    (tmp_path / "plugin.c").write_text(PLUGIN)
+    plugin = build(tmp_path, tmp_path / "plugin.c", "plugin.so", "-shared", "-fPIC")
+    (tmp_path / "late.c").write_text(LATE_LOADER)
+    subprocess.run(["gcc", "-Wall", "-Wextra", "-Werror", tmp_path / "late.c", "-pthread", "-o", tmp_path / "late"], check=True)
+    analyzer = build(tmp_path, EXAMPLES / "posix_analyzer.c", "analyzer")
+    run(tmp_path / "late", plugin, tmp_path / "log", *loader)
+    assert is_closed(tmp_path / "log")
+    assert run(analyzer, tmp_path / "log").splitlines()[-1] == "1 times tick"

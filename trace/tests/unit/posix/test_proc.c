@@ -105,6 +105,7 @@ TEST(a_name_with_brackets_hides_nothing)
 		assert_int_equal(start, field(pid, 22));
 		assert_int_equal(pxt_process_parent(pid), getpid());
 		assert_false(pxt_process_is_dead(pid));
+		assert_false(pxt_process_first_is_dead(pid));
 		end_child(pid);
 	}
 }
@@ -118,6 +119,7 @@ TEST(one_that_nobody_has_looked_after_is_dead)
 	errno = 77;
 	assert_true(pxt_process_is_dead(pid));
 	assert_int_equal(errno, 77);
+	assert_true(pxt_process_first_is_dead(pid));
 	assert_int_equal(pxt_process_start(pid, &start), -ESRCH);
 	assert_int_equal(start, 4711);
 	assert_int_equal(pxt_process_parent(pid), 0);
