@@ -26,8 +26,8 @@ def read(tmp_path):
     for path in sorted(tmp_path.glob("log*.log")):
         for line in path.read_bytes().splitlines():
             match = LINE.fullmatch(line)
-            if line.endswith(b" (torn)"):
-                continue  # its writer was killed while it wrote the line
+            if line.endswith(b" (torn)") or re.fullmatch(rb"[\d-]{,6}", line):
+                continue  # its writer was killed while it wrote the line; events/repair.c marks no line of less than 8 bytes
             if not match or int(match[3]) != len(match[4]):
                 wrong.append((path.name, line[:60], line[-60:]))
             else:
