@@ -24,12 +24,14 @@ static _Atomic uint32_t was_asked;
  */
 static _Atomic uint32_t numbers[PT_NR_NAMED + 1];
 
+/* Two threads may look at the same time. A recorder that has come meanwhile stays. */
 static void look_up_recorder(void)
 {
-	const struct utrail_trace_recorder *found = fst_find_recorder();
+	const struct utrail_trace_recorder *found = fst_find_recorder(), *none = NULL;
 
 	if (found)
-		atomic_store(&recorder, found);
+		atomic_compare_exchange_strong(&recorder, &none, found);
+	atomic_store(&was_asked, 1);
 }
 
 static void declare_name(uint32_t id, const char *name)
@@ -51,7 +53,7 @@ static void declare_name(uint32_t id, const char *name)
 /* Declares the unnamed event and the given one to the recorder. May wait for the recorder. */
 void pxt_recorded_declare(uint32_t id, const char *name)
 {
-	if (!atomic_exchange(&was_asked, 1))
+	if (!atomic_load(&was_asked))
 		look_up_recorder();
 	if (!atomic_load(&recorder))
 		return;
@@ -67,9 +69,9 @@ int pxt_recorded_came(const struct utrail_trace_recorder *door)
 	int ret;
 
 	pxt_recorded_went();
-	atomic_store(&was_asked, 1);
 	/* From now on, a thread that opens a name declares it to the recorder itself. */
 	atomic_store(&recorder, door);
+	atomic_store(&was_asked, 1);
 	ret = pxt_known_names(&names);
 	if (ret < 0 || !names)
 		return ret;

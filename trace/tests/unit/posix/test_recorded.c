@@ -78,11 +78,19 @@ static struct utrail_trace_recorder recorder = {
 	.end = end_record,
 };
 static bool is_nobody;
+/* While the recorder is looked for, another thread opens a name. */
+static bool opens_meanwhile;
+
+#define ID (PT_FIRST_NAMED + 3)
 
 const struct utrail_trace_recorder *utrail_trace_recorder(uint32_t abi)
 {
 	assert_int_equal(abi, UTRAIL_TRACE_ABI);
 	seen.nr_asked++;
+	if (opens_meanwhile) {
+		opens_meanwhile = false;
+		pxt_recorded_declare(ID + 1, "yours");
+	}
 	return is_nobody ? NULL : &recorder;
 }
 
@@ -120,8 +128,6 @@ static uint32_t is_recorded(void)
 	return atomic_load(&pxt_process.is_recorded);
 }
 
-#define ID (PT_FIRST_NAMED + 3)
-
 /* --- a recorder from the beginning --- */
 
 static int asks_once(void *arg)
@@ -143,6 +149,15 @@ static int finds_nobody(void *arg)
 	return 0;
 }
 
+static int declares_both(void *arg)
+{
+	opens_meanwhile = true;
+	pxt_recorded_declare(ID, "mine");
+	CHILD_CHECK(seen.nr_declared == 3);
+	CHILD_CHECK(!strcmp(seen.names[1], "posix:yours") && !strcmp(seen.names[2], "posix:mine"));
+	return 0;
+}
+
 static int begin_before(void **state)
 {
 	memset(&seen, 0, sizeof(seen));
@@ -153,6 +168,11 @@ static int begin_before(void **state)
 TEST_WITH(who_is_there_is_asked_for_once, begin_before, NULL)
 {
 	assert_int_equal(trace_place_in_child(asks_once, NULL), 0);
+}
+
+TEST_WITH(a_name_that_is_opened_meanwhile_is_declared, begin_before, NULL)
+{
+	assert_int_equal(trace_place_in_child(declares_both, NULL), 0);
 }
 
 TEST_WITH(who_is_too_old_is_nobody, begin_before, NULL)
