@@ -224,12 +224,13 @@ static enum recorded record_number(unsigned int number, uint32_t serial, struct 
 	stream = atomic_load(&view->stream);
 	if (PT_UNLIKELY(atomic_load_explicit(&view->serial, memory_order_relaxed) != serial))
 		recorded = IS_OTHER;
-	else if (stream) {
+	else if (PT_LIKELY(stream != NULL)) {
 		record_into(view, stream, event, data);
 		if (PT_UNLIKELY(atomic_load_explicit(&stream->run, memory_order_relaxed) &
 				PT_IS_CLOSED))
 			recorded = IS_CLOSED;
-	}
+	} else if (atomic_load(&view->stream))
+		recorded = IS_OTHER; /* it was mapped after the first look */
 	pxt_inside_leave(&inside);
 	return recorded;
 }

@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static _Atomic uint32_t is_mapping;
+static struct pxt_turn mapping;
 
 int pxt_view_set(struct pxt_view *view, struct pxt_stream *stream, size_t bytes, uint32_t serial)
 {
@@ -115,32 +115,22 @@ static void map_number(struct pxt_view *view, unsigned int number, uint32_t seri
 }
 
 /*
- * Signal-safe. One thread maps the stream, and others wait for it. The wait has a limit, because
- * the caller may be a signal handler that has interrupted the mapping thread. Returns false if the
- * stream is not mapped.
+ * Signal-safe. One thread maps the stream, and others wait for it, unless they are signal handlers
+ * that have interrupted the mapping. Returns false if the stream is not mapped.
  */
 bool pxt_view_map(unsigned int number, uint32_t serial)
 {
 	PXT_NO_CANCEL;
 	struct pxt_view *view = &pxt_process.views[number];
-	uint32_t none = 0;
+	int error = errno;
 
-	for (int nr = 0; nr < 10000; nr++) {
-		if (atomic_load(&view->serial) == serial)
-			return atomic_load(&view->stream) != NULL;
-		none = 0;
-		if (atomic_compare_exchange_strong(&is_mapping, &none, 1)) {
-			int error = errno;
-
-			if (atomic_load(&view->serial) != serial)
-				map_number(view, number, serial);
-			errno = error;
-			atomic_store(&is_mapping, 0);
-			return atomic_load(&view->serial) == serial && atomic_load(&view->stream);
-		}
-		sched_yield();
+	if (atomic_load(&view->serial) != serial && pxt_turn_take(&mapping, true)) {
+		if (atomic_load(&view->serial) != serial)
+			map_number(view, number, serial);
+		errno = error;
+		pxt_turn_give(&mapping);
 	}
-	return false;
+	return atomic_load(&view->serial) == serial && atomic_load(&view->stream);
 }
 
 /* Detaches a stream. If a new stream with its number has just been attached, the new one stays. */
@@ -176,5 +166,5 @@ void pxt_view_in_child(void)
 				atomic_store(user, most);
 		}
 	}
-	atomic_store(&is_mapping, 0);
+	pxt_turn_give(&mapping);
 }

@@ -26,6 +26,20 @@ bool __wrap_pxt_inside_wait(int *tries)
 	return are_out;
 }
 
+/* A thread that maps a stream loses the CPU until it may go on. */
+static _Atomic bool is_slow, is_in_the_middle;
+
+struct pxt_stream *__real_pxt_place_map_stream(int place, unsigned int number, size_t *bytes);
+struct pxt_stream *__wrap_pxt_place_map_stream(int place, unsigned int number, size_t *bytes);
+
+struct pxt_stream *__wrap_pxt_place_map_stream(int place, unsigned int number, size_t *bytes)
+{
+	atomic_store(&is_in_the_middle, true);
+	while (atomic_load(&is_slow))
+		usleep(1000);
+	return __real_pxt_place_map_stream(place, number, bytes);
+}
+
 static struct pxt_stream *make(size_t bytes)
 {
 	struct pxt_stream *stream = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
@@ -319,6 +333,32 @@ TEST_WITH(a_forgotten_stream_stays_when_another_comes, begin, NULL)
 	assert_true(is_mapped(stream));
 	munmap(stream, BYTES);
 	are_out = true;
+	pxt_view_drop(view);
+}
+
+static void *map_nine(void *unused)
+{
+	return pxt_view_map(NUMBER, 9) ? view : NULL;
+}
+
+TEST_WITH(a_thread_that_maps_slowly_is_waited_for, begin, NULL)
+{
+	pthread_t threads[2];
+	void *found;
+
+	make_file(9, BYTES);
+	atomic_store(&is_slow, true);
+	atomic_store(&is_in_the_middle, false);
+	assert_int_equal(pthread_create(&threads[0], NULL, map_nine, NULL), 0);
+	while (!atomic_load(&is_in_the_middle))
+		usleep(1000);
+	assert_int_equal(pthread_create(&threads[1], NULL, map_nine, NULL), 0);
+	usleep(100000);
+	atomic_store(&is_slow, false);
+	for (int nr = 0; nr < 2; nr++) {
+		assert_int_equal(pthread_join(threads[nr], &found), 0);
+		assert_ptr_equal(found, view);
+	}
 	pxt_view_drop(view);
 }
 
