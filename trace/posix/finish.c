@@ -188,9 +188,11 @@ void pxt_remove_finished(int place, unsigned int number, const struct pxt_stream
 
 /* --- the process that opens a log --- */
 
+/* @kind: 's' or 'd', the first letter of the files to look at */
 struct opening {
 	int place;
 	int fd;
+	char kind;
 	struct stat st;
 };
 
@@ -246,7 +248,7 @@ static void look_at_file(const char *name, void *argument)
 	size_t bytes = PT_CELLS_OFFSET;
 	struct pxt_stream *stream;
 
-	if ((name[0] != 's' && name[0] != 'd') || name[1] != '-')
+	if (name[0] != opening->kind || name[1] != '-')
 		return;
 	stream = pxt_place_map(opening->place, name, &bytes);
 	if (!stream)
@@ -265,6 +267,10 @@ void pxt_finish_file(int fd)
 	opening.place = pxt_place_open_existing();
 	if (opening.place < 0)
 		return;
+	/* A stream's file may be renamed meanwhile, once: from s-N to d-N-SERIAL. */
+	opening.kind = 's';
+	pxt_list(opening.place, look_at_file, &opening);
+	opening.kind = 'd';
 	pxt_list(opening.place, look_at_file, &opening);
 	close(opening.place);
 }

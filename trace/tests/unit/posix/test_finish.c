@@ -84,6 +84,21 @@ void __wrap_pxt_put_system(struct pxt_view *view, uint32_t id, const void *data,
 		kill(getpid(), SIGKILL);
 }
 
+/* A process that sweeps renames the stream's file before it is mapped. */
+static bool is_renamed;
+
+void *__real_pxt_place_map(int place, const char *name, size_t *bytes);
+void *__wrap_pxt_place_map(int place, const char *name, size_t *bytes);
+
+void *__wrap_pxt_place_map(int place, const char *name, size_t *bytes)
+{
+	if (is_renamed && name[0] == 's') {
+		is_renamed = false;
+		renameat(place, name, place, "d-0-1");
+	}
+	return __real_pxt_place_map(place, name, bytes);
+}
+
 /*
  * Leave a log whose records are only in the stream's memory: the process and its keeper are killed.
  */
@@ -156,6 +171,14 @@ TEST_WITH(who_opens_it_finds_all_events, begin, NULL)
 	leave(0);
 	assert_int_equal(count_events(), NR_EVENTS);
 	assert_int_equal(count_events(), NR_EVENTS);
+}
+
+TEST_WITH(a_stream_that_is_renamed_meanwhile_is_found, begin, NULL)
+{
+	leave(0);
+	is_renamed = true;
+	assert_int_equal(count_events(), NR_EVENTS);
+	assert_false(is_renamed);
 }
 
 /* Writing fails once, at each place, and the next process that opens the log goes on. */
