@@ -8,8 +8,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define WAIT_NS 1000000000ull /* the longest wait for the keeper to complete the log */
-#define STEP_NS 5000000
+/*
+ * The longest waits for the keeper to begin, for a process that writes the log to go on, and for
+ * the log to be complete.
+ */
+#define BEGIN_NS 1000000000ull
+#define STUCK_NS 10000000000ull
+#define WAIT_NS	 60000000000ull
+#define STEP_NS	 5000000
 
 /* Appends the STOP that posix_trace_shutdown() would have recorded, as an event of the owner. */
 static int append_stop(struct pxt_handle *handle, struct pxt_drain *drain)
@@ -196,14 +202,44 @@ struct opening {
 	struct stat st;
 };
 
-static void wait_for_keeper(struct pxt_log_part *part)
+/* Returns the time for which another process may go on without progress; 0: there is none. */
+static uint64_t patience_ns(const struct pxt_log_part *part)
+{
+	uint32_t finisher = atomic_load(&part->finisher);
+
+	if (finisher && !pxt_process_is_dead((pid_t)finisher))
+		return STUCK_NS;
+	return pxt_process_is_alive((pid_t)atomic_load(&part->keeper_pid), part->keeper_start)
+		       ? BEGIN_NS
+		       : 0;
+}
+
+/* A number that changes while records are written to the log. */
+static uint64_t progress_of(const struct pxt_log_part *part)
+{
+	const struct pxt_log_slot *slot = &part->slots[atomic_load(&part->which) & 1];
+
+	return slot->begin + slot->pending + slot->taken;
+}
+
+/* Waits while another process completes the log, however long the log's rest is. */
+static void wait_for_keeper(const struct pxt_log_part *part)
 {
 	const struct timespec step = { 0, STEP_NS };
-	uint64_t until = pxt_clock_ns(CLOCK_MONOTONIC) + WAIT_NS;
+	uint64_t begin = pxt_clock_ns(CLOCK_MONOTONIC), now = begin, last = begin;
+	uint64_t before = progress_of(part);
 
-	while (!atomic_load(&part->is_done) && pxt_clock_ns(CLOCK_MONOTONIC) < until &&
-	       pxt_process_is_alive((pid_t)atomic_load(&part->keeper_pid), part->keeper_start))
+	while (!atomic_load(&part->is_done) && now - begin < WAIT_NS &&
+	       now - last < patience_ns(part)) {
+		uint64_t progress;
+
 		nanosleep(&step, NULL);
+		now = pxt_clock_ns(CLOCK_MONOTONIC);
+		progress = progress_of(part);
+		if (progress != before)
+			last = now;
+		before = progress;
+	}
 }
 
 /* The log's descriptor may be read-only, so the file is opened a second time. */

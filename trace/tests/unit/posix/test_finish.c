@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "posix/keeper.h"
 #include "tests/unit/lib/trace_place.h"
@@ -179,6 +180,38 @@ TEST_WITH(a_stream_that_is_renamed_meanwhile_is_found, begin, NULL)
 	is_renamed = true;
 	assert_int_equal(count_events(), NR_EVENTS);
 	assert_false(is_renamed);
+}
+
+static void *end_writing(void *argument)
+{
+	struct pxt_log_part *part = argument;
+
+	usleep(100000);
+	atomic_store(&part->finisher, 0);
+	return NULL;
+}
+
+/* Another process, which lives, writes the log, and fails after a while. */
+TEST_WITH(who_opens_it_waits_while_it_is_written, begin, NULL)
+{
+	size_t bytes = PT_CELLS_OFFSET;
+	struct pxt_log_part *part;
+	struct pxt_stream *stream;
+	pthread_t thread;
+	int place;
+
+	leave(0);
+	place = pxt_place_open();
+	stream = __real_pxt_place_map(place, "s-0", &bytes);
+	assert_non_null(stream);
+	part = pxt_unfinished(stream, bytes);
+	assert_non_null(part);
+	atomic_store(&part->finisher, (uint32_t)getppid());
+	assert_int_equal(pthread_create(&thread, NULL, end_writing, part), 0);
+	assert_int_equal(count_events(), NR_EVENTS);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	munmap(stream, bytes);
+	close(place);
 }
 
 /* Writing fails once, at each place, and the next process that opens the log goes on. */
