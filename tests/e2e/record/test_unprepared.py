@@ -12,6 +12,7 @@ import pytest
 import trees
 from data import Recording
 from programs import SOURCES, Variant, build, program, programs
+from test_attach import called, record_briefly, record_until
 from test_hostile import OTHERS, PATHS, hostile
 from test_paths import ELSEWHERE
 from tools import PEER, run, utrail
@@ -211,13 +212,11 @@ def test_what_runs_already(workdir, flags):
                "int main(void) { for (;;) tick(); }\n", *flags)
     with subprocess.Popen(["./ticks"]) as process:
         try:
-            traced = utrail("record", "-P", ".", "-p", process.pid, "--for", "300ms")
+            record_briefly(process.pid, "-P", ".", "--for=300ms")
+            record_until(lambda: {"tick", "usleep"} <= called(), process.pid, "-P", ".", "--for=300ms")
             assert process.poll() is None
         finally:
             process.kill()
-    assert (traced.status, traced.out, traced.err) == (0, "", "")
-    calls = [line.split()[-1] for line in utrail("report").must().out.splitlines()[2:] if line.strip()]
-    assert {"tick", "usleep"} <= set(calls)
 
 
 def test_other_languages_are_left_alone(workdir):

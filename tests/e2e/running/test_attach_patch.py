@@ -7,7 +7,7 @@ import subprocess
 import time
 
 import pytest
-from test_attach import Server, executables, names, record
+from test_attach import Server, called, executables, live_until, record_briefly, record_until
 from tools import LIMIT_S, UTRAIL, environment, utrail, wait_until
 
 BUILDS = {
@@ -54,12 +54,15 @@ def serve(hot):
 def test_patches_and_leaves(serve, build):
     server = serve(build)
     for _ in range(3):
-        assert record(server.pid, "-P", ".", "--for=20ms").must().err == ""
+        record_briefly(server.pid, "-P", ".", "--for=20ms")
         assert server.is_as_it_was() == 1
-    if build != "stripped":
-        assert FUNCTIONS <= names()
-    else:
-        assert sum(name.startswith("fun_") for name in names()) >= len(FUNCTIONS) - 1
+
+    def are_all_called():
+        found = called("--no-libcall")
+        return FUNCTIONS <= found if build != "stripped" else sum(name.startswith("fun_") for name in found) >= len(FUNCTIONS) - 1
+
+    record_until(are_all_called, server.pid, "-P", ".", "--for=20ms")
+    assert server.is_as_it_was() == 1
     assert utrail("replay").must().out
     server.end()
 
@@ -68,18 +71,22 @@ def test_unpatched_functions_cost_nothing(serve):
     """Unpatched functions are not recorded, except a few calls while a thread was in the way of the
     patch. A call of check() makes 31 calls of tree(); less than four of them are recorded."""
     server = serve("pg")
-    record(server.pid, "-U", "leaf;tree", "--for=20ms").must()
+
+    def calls():
+        lines = utrail("report", "--no-libcall").out.splitlines()[2:]
+        return {line.split()[-1]: int(line.split()[-2]) for line in lines}
+
+    record_until(lambda: calls().get("check", 0) > 20, server.pid, "-U", "leaf;tree", "--for=20ms")
     server.is_as_it_was()
-    calls = {line.split()[-1]: int(line.split()[-2]) for line in utrail("report", "--no-libcall").must().out.splitlines()[2:]}
-    assert calls["check"] > 20 and calls.get("tree", 0) + calls.get("leaf", 0) < 4 * calls["check"], calls
+    found = calls()
+    assert found.get("tree", 0) + found.get("leaf", 0) < 4 * found["check"], found
     server.end()
 
 
 def test_libraries(serve):
     server = serve("plain", "server")
-    record(server.pid, "-P", ".;.@libc.so.6", "--for=30ms").must()
+    record_until(lambda: {"clock_nanosleep", "sum", "leaf"} <= called("--no-libcall"), server.pid, "-P", ".;.@libc.so.6", "--for=30ms")
     assert server.is_as_it_was() <= 2
-    assert {"clock_nanosleep", "sum", "leaf"} <= names()
     server.end()
 
 
@@ -87,9 +94,9 @@ def test_libraries(serve):
 def test_events(serve, options):
     server = serve("plain")
     for _ in range(2):
-        assert record(server.pid, *options, "--for=20ms").must().err == ""
+        record_briefly(server.pid, *options, "--for=20ms")
         assert server.is_as_it_was() == 1
-    assert "hot:checked" in utrail("replay", "--event-full").must().out
+    record_until(lambda: "hot:checked" in utrail("replay", "--event-full").out, server.pid, *options, "--for=20ms")
     values = {}
     for task, value in re.findall(r"\[ *(\d+)\] hot:checked arg1=(\d+)\n", utrail("events", "show").must().out):
         values.setdefault(task, []).append(int(value))
@@ -113,7 +120,7 @@ def test_recorder_is_killed(serve):
         recorder.kill()
         recorder.wait()
         server.is_alive()
-        assert record(server.pid, "-P", ".", "--for=10ms").must().err == ""
+        record_briefly(server.pid, "-P", ".", "--for=10ms")
         server.is_alive()
         server.is_as_it_was()
     server.end()
@@ -129,7 +136,6 @@ def test_it_ends_meanwhile(serve):
 
 def test_live(serve):
     server = serve("plain")
-    out = utrail("live", "-p", server.pid, "-P", "tree", "--for=20ms", "--no-libcall").must().out
-    assert "tree()" in out
+    live_until(lambda out: "tree()" in out, "-p", server.pid, "-P", "tree", "--for=20ms", "--no-libcall")
     server.is_as_it_was()
     server.end()

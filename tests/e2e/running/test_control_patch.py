@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from programs import Variant, build, program
-from test_attach import executables, names
-from test_attach_patch import BUILDS, Hot, record
+from test_attach import called, executables, names, record_briefly
+from test_attach_patch import BUILDS, Hot
 from test_control import start as start_any  # a fixture
 from test_control import Running, check_pairs, entries, notes, recorder_name, say
 from tools import LIMIT_S, UTRAIL, environment, utrail, wait_until
@@ -164,12 +164,6 @@ def test_many_changes(start, method):
     assert {r.name for r in entries(recording, *loud)} == {"leaf"}
 
 
-def called_so_far():
-    """The functions that were called, as names(); there may be none yet."""
-    lines = utrail("report", "-f", "call", "--no-libcall").out.splitlines()[2:]
-    return {line.split()[1] for line in lines if line.strip()}
-
-
 def test_attached(tmp_path_factory):
     """Hooks are changed in a process that ran already. The process is left as it was, whether hooks
     are in or out at the end."""
@@ -185,14 +179,14 @@ def test_attached(tmp_path_factory):
             (["patch", "check;mix"], {"mix"}),
             (["unpatch", "leaf"], set()),
         ]
-        for words, called in changes:
+        for words, wanted in changes:
             utrail("control", str(server.pid), *words).must()
-            wait_until(lambda called=called: called <= called_so_far())
+            wait_until(lambda wanted=wanted: wanted <= called("--no-libcall"))
         recorder.terminate()
         assert (recorder.communicate(timeout=LIMIT_S)[1], recorder.returncode) == ("", 0)
         server.is_as_it_was()
         assert "check" in names()
-        assert record(server.pid, "-P", ".", "--for=10ms").must().err == ""
+        record_briefly(server.pid, "-P", ".", "--for=10ms")
         server.is_as_it_was()
         server.end()
     finally:
