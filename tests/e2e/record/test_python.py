@@ -937,9 +937,10 @@ def test_audit_hooks_before_the_program_see_nothing_of_us(tmp_path):
 
 
 def test_a_process_that_runs_already_says_why_nothing_is_recorded(tmp_path):
-    program = subprocess.Popen([PYTHON, "-c", "import time\ndef f(): time.sleep(0.01)\nfor i in range(150): f()\nprint('end')"], stdout=subprocess.PIPE, text=True)
-    got = utrail("record", "--no-event", f"--pid={program.pid}", cwd=tmp_path)
-    assert program.communicate()[0] == "end\n" and program.returncode == 0
+    source = "import time\ndef f(): time.sleep(0.01)\nfor i in range(150): f()\ninput()\nprint('end')"
+    program = subprocess.Popen([PYTHON, "-c", source], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    got = utrail("record", "--no-event", f"--pid={program.pid}", "--for=0.5s", cwd=tmp_path)
+    assert program.communicate("\n")[0] == "end\n" and program.returncode == 0
     assert "from the start of a program only" in got.err or "may not" in got.err
 
 
