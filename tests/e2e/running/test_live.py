@@ -1,6 +1,7 @@
 """live and replay --follow show calls while the program runs, in the same form as replay does
 afterwards."""
 
+import contextlib
 import glob
 import os
 import pty
@@ -14,7 +15,7 @@ import pytest
 
 from data import Recording
 from programs import METHODS, Variant, build, program
-from tools import UTRAIL, environment, utrail, wait_until
+from tools import LIMIT_S, UTRAIL, environment, utrail, wait_until
 
 PG = Variant("gcc", "pg", "O2")
 WAYS = ["plain", "threads", "fork", "exec", "dlopen"]
@@ -77,25 +78,31 @@ def arrivals(how, options=()):
 @pytest.mark.parametrize("how", WAYS)
 def test_lines_are_there_while_the_program_runs(how, note):
     """Most lines arrive while the program runs. The first ones wait until the recorder is ready,
-    and on a busy machine a whole run may be late."""
-    for _ in range(4):
+    and on a busy machine whole runs may be late."""
+
+    def run_once():
         found = arrivals(how)
+        assert len(found) > 15
         last = max(end for _, end in found)
-        early = sum(now < last for now, _ in found)
-        if early > len(found) // 2:
-            break
-    assert len(found) > 15
-    assert early > len(found) // 2
+        return found if sum(now < last for now, _ in found) > len(found) // 2 else None
+
+    found = wait_until(run_once)
     late = sorted(1000 * (now - end) for now, end in found)
     note(f"live {how}: {len(found)} calls, shown after {late[len(late) // 2]:.0f} ms, {late[-1]:.0f} ms at most")
 
 
 def test_unfinished_call_is_shown_as_entered():
-    terminal = Terminal("live", "--color=off", "--no-event", "--no-libcall", "-f", "time,duration", exe(), "doze")
-    (now, entry), (_, left) = [(now, line) for now, line in terminal.lines() if "doze" in line]
-    assert entry.endswith("doze() {") and left.endswith("} /* doze */")
-    assert now < float(LINE.match(left)[3])
+    """The call ends only after its line was seen, however late that is."""
+    terminal = Terminal("live", "--color=off", "--no-event", "--no-libcall", "-f", "time,duration", exe(), "await")
+    shown = []
+    for _, line in terminal.lines():
+        if "await" in line:
+            shown.append(line)
+            if len(shown) == 1:
+                terminal.type(b"\n")
     assert terminal.end() == 7
+    entry, left = shown
+    assert entry.endswith("await() {") and left.endswith("} /* await */")
 
 
 @pytest.mark.parametrize("command", ["live", "replay"])
@@ -151,18 +158,26 @@ def test_same_text_of_many_tasks(name):
     assert lines <= set(text.splitlines())
 
 
-def start_recording(how, *options):
+def start_recording(how, *options, **kw):
     shutil.rmtree("uftrace.data", ignore_errors=True)
-    proc = subprocess.Popen([UTRAIL, "record", *options, exe(), how], env=environment(), stderr=subprocess.DEVNULL)
+    proc = subprocess.Popen([UTRAIL, "record", *options, exe(), how], env=environment(), stderr=subprocess.DEVNULL, **kw)
     wait_until(lambda: os.path.exists("uftrace.data/info"))
     return proc
+
+
+@contextlib.contextmanager
+def recording_that_lasts(*options):
+    """A recording whose program ends with the block."""
+    with start_recording("await", *options, stdin=subprocess.PIPE) as proc:
+        yield proc
+    assert proc.returncode == 7
 
 
 @pytest.mark.parametrize("options", [[], ["-F", "step"], ["-F", "inner"], ["-t", "50ms"], ["-C", "tick"], ["-N", "step"]], ids=" ".join)
 def test_follow(options):
     proc = start_recording("dlopen")
     text = utrail("replay", "--follow", "--no-event", *options).must().out
-    assert proc.wait(timeout=2) == 7
+    assert proc.wait(timeout=LIMIT_S) == 7
     assert text == utrail("replay", "--no-event", *options).must().out
 
 
@@ -171,7 +186,7 @@ def test_follow_waits_for_short_calls_in_order():
     the order of time."""
     proc = start_recording("threads")
     text = utrail("replay", "--follow", "--no-event", "-t", "50ms").must().out
-    proc.wait(timeout=10)
+    proc.wait(timeout=LIMIT_S)
     assert text == utrail("replay", "--no-event", "-t", "50ms").must().out
 
 
@@ -186,7 +201,7 @@ def test_follow_ends_with_a_killed_recorder():
     # Wait for the first records: a reader needs them, and files are there earlier.
     wait_until(lambda: any(os.path.getsize(file) for file in glob.glob("uftrace.data/[0-9]*.dat")))
     proc.kill()
-    out, _ = viewer.communicate(timeout=10)
+    out, _ = viewer.communicate(timeout=LIMIT_S)
     assert viewer.returncode == 0
     assert out == utrail("replay", "--no-event").must().out
 
@@ -201,30 +216,28 @@ def test_live_waits_for_its_own_recorder():
     proc.send_signal(signal.SIGSTOP)
     time.sleep(3)
     proc.send_signal(signal.SIGCONT)
-    out, err = proc.communicate(timeout=30)
+    out, err = proc.communicate(timeout=LIMIT_S)
     assert err == ""
     assert out == utrail("replay", "--no-event").must().out
 
 
 def test_what_cannot_be_followed():
-    proc = start_recording("threads", "--flight=1m")
-    text = utrail("replay", "--follow").must(1).err
-    assert text == "utrail: cannot follow 'uftrace.data': a flight recording is in memory until it is saved\n"
-    proc.wait(timeout=10)
-    proc = start_recording("threads")
-    text = utrail("replay", "--follow", "-T", "step@trace_off").must(2).err
-    assert "cannot follow a recording with trace_on or trace_off" in text
-    text = utrail("replay", "--follow", "-F", "step@if:retval==0").must(2).err
-    assert "cannot follow a recording with a condition on a return value" in text
-    proc.wait(timeout=10)
+    with recording_that_lasts("--flight=1m"):
+        text = utrail("replay", "--follow").must(1).err
+        assert text == "utrail: cannot follow 'uftrace.data': a flight recording is in memory until it is saved\n"
+    with recording_that_lasts():
+        text = utrail("replay", "--follow", "-T", "step@trace_off").must(2).err
+        assert "cannot follow a recording with trace_on or trace_off" in text
+        text = utrail("replay", "--follow", "-F", "step@if:retval==0").must(2).err
+        assert "cannot follow a recording with a condition on a return value" in text
 
 
 def test_interrupt_ends_the_program_and_shows_the_rest(tmp_path):
-    terminal = Terminal("live", "--color=off", "--no-event", exe(), "doze", tmp=tmp_path)
+    terminal = Terminal("live", "--color=off", "--no-event", exe(), "await", tmp=tmp_path)
     lines = []
     for _, line in terminal.lines():
         lines.append(line)
-        if "doze() {" in line:
+        if "await() {" in line:
             terminal.type(b"\x03")
     assert terminal.end() == 128 + signal.SIGINT
     assert any("stopped tracing with remaining functions" in line for line in lines)
@@ -238,7 +251,7 @@ def test_reader_that_goes_leaves_the_program_alone(tmp_path):
     )
     assert "DURATION" in proc.stdout.readline()
     proc.stdout.close()
-    assert proc.wait(timeout=10) == 7
+    assert proc.wait(timeout=LIMIT_S) == 7
     assert not glob.glob(str(tmp_path / "utrail-live-*"))
 
 

@@ -84,10 +84,19 @@ FN void library(const char *self)
 	KEEP();
 }
 
-/* live shows the line of this call before it ends. */
 FN void doze(void)
 {
 	sleep(1);
+	KEEP();
+}
+
+/* live shows the line of this call before it ends: it ends with a line of input. */
+FN void await(void)
+{
+	char c;
+
+	while (read(0, &c, 1) == 1 && c != '\n')
+		;
 	KEEP();
 }
 
@@ -106,6 +115,8 @@ int main(int argc, char *argv[])
 		library(argv[0]);
 	else if (strcmp(how, "doze") == 0)
 		doze();
+	else if (strcmp(how, "await") == 0)
+		await();
 	walk(3);
 	return 7;
 }
