@@ -16,7 +16,7 @@ from programs import Variant, build, program
 from test_page import browser, driver_address, js, needs_browser, started_browser  # noqa: F401  (fixtures)
 from test_page import reported, search, status, sums, tab
 from test_show import open_shown, showing
-from tools import UTRAIL, environment, utrail, wait_until
+from tools import LIMIT_S, UTRAIL, environment, utrail, wait_until
 
 pytestmark = pytest.mark.skipif(" show " not in utrail("--version").out, reason="built without libmicrohttpd")
 
@@ -336,13 +336,13 @@ class TestParts:
         """The page shows new calls while the program runs; at the end it has all."""
         directory = tmp_path / "grows.data"
         exe = build(program("paced"), VARIANT)
-        recorder = subprocess.Popen([UTRAIL, "record", "-d", directory, exe], env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        recorder = subprocess.Popen([UTRAIL, "record", "-d", directory, exe, "await"], env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         try:
             wait_until(lambda: directory.exists() and any(p.stat().st_size for p in directory.glob("*.dat")))
             with shown(browser, directory):
                 assert js(browser, "return recording.meta.served") == "parts"
                 before = js(browser, "return recording.calls")
-                recorder.communicate(timeout=60)
+                recorder.communicate(b"\n", timeout=LIMIT_S)
                 final = sum(ended(directory).values())
                 assert before < final
                 wait_until(lambda: js(browser, "return recording.calls") == final)
