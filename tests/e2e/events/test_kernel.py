@@ -17,7 +17,7 @@ import pytest
 from archive import unpack
 from data import Recording
 from programs import Variant, build, program
-from tools import NOBODY, UTRAIL, environment, peer, run, utrail, wait_until, why_not_as_nobody
+from tools import LIMIT_S, NOBODY, UTRAIL, environment, peer, run, utrail, wait_until, why_not_as_nobody
 
 PG = Variant("gcc", "pg", "O2")
 TRACEFS = Path("/sys/kernel/tracing")
@@ -355,7 +355,7 @@ def test_killed_program():
     tid = wait_until(lambda: [int(p.stem) for p in Path(".").glob("uftrace.data/[0-9]*.dat")])[0]
     wait_until(lambda: Path(f"/proc/{tid}/syscall").read_text().startswith("230 "))  # clock_nanosleep
     os.kill(tid, signal.SIGKILL)
-    proc.communicate(timeout=30)
+    proc.communicate(timeout=LIMIT_S)
     assert proc.returncode == 128 + 9
     assert "nanosleep" in utrail("replay", "--event-full").must().out
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from proc_ways import lacking, only_bpf, only_ptrace, proc, way  # noqa: F401  (a fixture)
-from tools import UTRAIL, environment, has_sanitizer, run, state_of, utrail, wait_until
+from tools import LIMIT_S, UTRAIL, environment, has_sanitizer, run, state_of, utrail, wait_until
 
 THREADS = """
 #include <pthread.h>
@@ -169,7 +169,7 @@ def test_stopped_and_continued_like_alone(workdir):
     os.kill(pid, signal.SIGCONT)
     wait_until(lambda: state_of(pid) == "S")
     (workdir / "fifo").write_text("go\n")
-    assert recorder.wait(30) == 6
+    assert recorder.wait(LIMIT_S) == 6
 
 
 def test_tree_goes_on_when_the_recorder_is_killed(workdir):
@@ -177,7 +177,7 @@ def test_tree_goes_on_when_the_recorder_is_killed(workdir):
     recorder.stdout.readline()
     wait_until(lambda: (workdir / "uftrace.data" / "proc.dat").stat().st_size)
     recorder.kill()
-    recorder.wait(30)
+    recorder.wait(LIMIT_S)
     (workdir / "fifo").write_text("go\n")
     wait_until(lambda: (workdir / "result").exists())
     assert (workdir / "result").read_text() == "done\n"
@@ -229,7 +229,7 @@ def test_nobody_is_killed_with_the_recorder(workdir):
     recorder = start("sh", "-c", "echo $$; read line < fifo; /bin/echo done > out; mv out result")
     recorder.stdout.readline()
     recorder.kill()
-    recorder.wait(30)
+    recorder.wait(LIMIT_S)
     (workdir / "fifo").write_text("go\n")
     wait_until(lambda: (workdir / "result").exists())
 

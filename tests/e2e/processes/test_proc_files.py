@@ -12,7 +12,7 @@ from collections import Counter
 import pytest
 from proc_ways import WAYS, lacking, only_bpf, only_ptrace, proc, way, what_matters  # noqa: F401  (a fixture)
 from test_proc import compile_here, events, of_kind, record
-from tools import UTRAIL, environment, is_alive, run, utrail, wait_until
+from tools import LIMIT_S, UTRAIL, environment, is_alive, run, utrail, wait_until
 
 # Makes each call in each way that may succeed, and some that fail. It is static, so no probe opens
 # files of its own in it.
@@ -516,7 +516,7 @@ def test_tree_ends_with_a_recorder_that_is_killed(workdir):
     wait_until(lambda: [event for event in of_kind(events(), "exec") if event["args"]["program"].endswith("/sleep")])
     sleeper = [event["pid"] for event in of_kind(events(), "exec")][-1]
     recorder.kill()
-    recorder.wait(30)
+    recorder.wait(LIMIT_S)
     for process in (pid, sleeper):
         wait_until(lambda: not is_alive(process))
     assert not (workdir / "out").exists()
@@ -548,7 +548,7 @@ def test_a_call_that_waits_is_interrupted_as_alone(workdir):
     os.kill(pid, signal.SIGTSTP)
     os.kill(pid, signal.SIGCONT)
     (workdir / "fifo").write_text("go\n")
-    assert recorder.wait(30) == 6
+    assert recorder.wait(LIMIT_S) == 6
     assert (workdir / "out").read_text() == "read\n"
     assert only_opened(events(), "/fifo")
 

@@ -10,7 +10,7 @@ import pytest
 
 from data import ENTRY, EXIT, LOST, Recording
 from programs import METHODS, Variant, build, program
-from tools import UTRAIL, environment, peer, run, utrail, wait_until
+from tools import LIMIT_S, UTRAIL, environment, peer, run, utrail, wait_until
 
 VARIANTS = [Variant("gcc", method, "O2") for method in METHODS]
 each_method = pytest.mark.parametrize("variant", VARIANTS, ids=str)
@@ -81,7 +81,7 @@ def test_flight_of_a_killed_program(start):
         proc.stdout.readline()
     assert data_bytes() == 0, "nothing is written while it runs"
     os.kill(pid, signal.SIGKILL)
-    proc.communicate(timeout=30)
+    proc.communicate(timeout=LIMIT_S)
     recording = Recording("uftrace.data")
     assert recording.lost > 0 and 200 << 10 < data_bytes() <= 256 << 10
     assert "round_();" not in utrail("replay", "-f", "none").must().out
@@ -111,7 +111,7 @@ def test_snapshot(start, by):
         assert all(abs(a - b) <= 1 for a, b in zip(depths, depths[1:])), "no hole between segments"
         utrail("report").must()
     os.kill(pid, signal.SIGTERM)
-    out, _ = proc.communicate(timeout=30)
+    out, _ = proc.communicate(timeout=LIMIT_S)
     assert out.endswith("ended by itself\n") and proc.returncode == 0
     assert Recording("uftrace.data").tasks[pid].records[-1].name == "main"
 
@@ -124,7 +124,7 @@ def test_snapshot_errors(start):
     plain = utrail("snapshot")
     assert plain.status == 1 and "recorded without --flight" in plain.err
     os.kill(pid, signal.SIGTERM)
-    proc.communicate(timeout=30)
+    proc.communicate(timeout=LIMIT_S)
     ended = utrail("snapshot")
     assert ended.status == 1 and "no utrail is recording into it" in ended.err
 

@@ -27,7 +27,7 @@ def start(*args, command="record", env={}, **kw):
 
 def test_pid_is_the_one_that_was_started():
     proc = start("--force", "sh", "-c", "echo $$")
-    out, err = proc.communicate(timeout=30)
+    out, err = proc.communicate(timeout=LIMIT_S)
     assert (int(out), err, proc.returncode) == (proc.pid, "", 0)
 
 
@@ -36,7 +36,7 @@ def test_recording_is_complete_when_the_program_has_ended():
     exe = build(program("many_calls"), PG)
     for _ in range(5):
         proc = start("--no-libcall", exe)
-        out, err = proc.communicate(timeout=30)
+        out, err = proc.communicate(timeout=LIMIT_S)
         assert (out, err, proc.returncode) == (run(exe).out, "", 0)
         report = utrail("report", "-f", "call").must().out
         assert "100000" in report and "main" in report
@@ -45,8 +45,8 @@ def test_recording_is_complete_when_the_program_has_ended():
 
 
 def test_status_is_the_programs():
-    assert start("--force", "sh", "-c", "exit 7").wait(30) == 7
-    assert start("--force", "sh", "-c", "kill -9 $$").wait(30) == -signal.SIGKILL
+    assert start("--force", "sh", "-c", "exit 7").wait(LIMIT_S) == 7
+    assert start("--force", "sh", "-c", "kill -9 $$").wait(LIMIT_S) == -signal.SIGKILL
 
 
 def test_program_has_no_child_it_does_not_know():
@@ -54,7 +54,7 @@ def test_program_has_no_child_it_does_not_know():
     which waits for the program."""
     script = "import os\ntry:\n    os.wait()\nexcept ChildProcessError:\n    print('none')\n"
     proc = start("--force", "/usr/bin/python3", "-c", script)
-    assert proc.communicate(timeout=30)[0] == "none\n"
+    assert proc.communicate(timeout=LIMIT_S)[0] == "none\n"
 
 
 def test_errors_come_from_where_they_are():

@@ -12,7 +12,7 @@ import pytest
 import trees
 from data import ENTRY, EXIT, Recording
 from programs import MATRIX, METHODS, Variant, build, program
-from tools import TOP, UTRAIL, environment, is_alive, run, utrail
+from tools import LIMIT_S, TOP, UTRAIL, environment, is_alive, run, utrail
 
 VARIANTS = [Variant("gcc", method, "O2") for method in METHODS]
 each_method = pytest.mark.parametrize("variant", VARIANTS, ids=str)
@@ -39,7 +39,7 @@ class Running:
         """The number of rounds in the program's next line."""
         return int(self.proc.stdout.readline())
 
-    def wait_for_the_program(self, limit_s=20):
+    def wait_for_the_program(self, limit_s=LIMIT_S):
         end = time.monotonic() + limit_s
         while is_alive(self.pid) and time.monotonic() < end:
             time.sleep(0.02)
