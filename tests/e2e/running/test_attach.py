@@ -128,12 +128,18 @@ def record(pid, *args, **kw):
     return utrail("record", "-p", pid, *args, **kw)
 
 
+def unexpected(err):
+    """The messages of a recorder without that about lost records: on a busy machine the recorder may
+    get no CPU for so long that the buffers are full."""
+    return re.sub(r"^WARN: \d+ records? w(as|ere) lost; .*\n", "", err)
+
+
 def record_briefly(pid, *args):
-    """Record a program for a short time, without a message. A busy machine may give the program no
-    CPU for so long: then it is recorded once more."""
+    """Record a program for a short time, without an unexpected message. A busy machine may give the
+    program no CPU for so long: then it is recorded once more."""
     while (result := record(pid, *args).must()).err.startswith("WARN: nothing was recorded: "):
         pass
-    assert result.out + result.err == ""
+    assert result.out + unexpected(result.err) == ""
 
 
 def record_until(is_enough, pid, *args):
@@ -295,10 +301,10 @@ def test_threads_that_fork_all_the_time(workdir):
 @pytest.mark.parametrize("ask", [signal.SIGINT, signal.SIGTERM])
 def test_until_interrupt(serve, ask):
     server = serve("pg")
-    recorder = subprocess.Popen([UTRAIL, "record", "-p", str(server.pid)], stderr=subprocess.PIPE, env=environment())
+    recorder = subprocess.Popen([UTRAIL, "record", "-p", str(server.pid)], stderr=subprocess.PIPE, env=environment(), text=True)
     wait_until(lambda: "sum" in called())
     recorder.send_signal(ask)
-    assert recorder.wait(LIMIT_S) == 0 and recorder.stderr.read() == b""
+    assert recorder.wait(LIMIT_S) == 0 and unexpected(recorder.stderr.read()) == ""
     assert "sum" in names()
     server.is_as_it_was()
     server.end()

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from programs import Variant, build, program
-from test_attach import called, executables, names, record_briefly
+from test_attach import called, executables, names, record_briefly, unexpected
 from test_attach_patch import BUILDS, Hot
 from test_control import start as start_any  # a fixture
 from test_control import Running, check_pairs, entries, notes, recorder_name, say
@@ -183,7 +183,7 @@ def test_attached(tmp_path_factory):
             utrail("control", str(server.pid), *words).must()
             wait_until(lambda wanted=wanted: wanted <= called("--no-libcall"))
         recorder.terminate()
-        assert (recorder.communicate(timeout=LIMIT_S)[1], recorder.returncode) == ("", 0)
+        assert (unexpected(recorder.communicate(timeout=LIMIT_S)[1]), recorder.returncode) == ("", 0)
         server.is_as_it_was()
         assert "check" in names()
         record_briefly(server.pid, "-P", ".", "--for=10ms")
