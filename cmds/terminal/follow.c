@@ -75,11 +75,11 @@ static int read_tasks(const struct follow *follow, struct request_answer *answer
 }
 
 /*
- * Checks the recording once. The time in a recorder's answer is used only by the next check, after
+ * Looks at the recording once. The time in a recorder's answer is used only by the next look, after
  * task.txt was read again. At the first reading of task.txt, the line of a session may have been
  * missing, although some entries up to this time belong to the session.
  */
-int follow_look(struct follow *follow, struct uft_err *err)
+static int look_once(struct follow *follow, struct uft_err *err)
 {
 	struct trace_data *data = follow->data;
 	struct request_answer answer;
@@ -100,6 +100,21 @@ int follow_look(struct follow *follow, struct uft_err *err)
 	 */
 	follow->has_late_entries |= answer.holds_back != 0;
 	return MIN(read_tasks(follow, &answer, err), 0);
+}
+
+/*
+ * The recorder and most files are found by the name of the directory. If another recording has the
+ * name meanwhile, the answers and the files are its own, and nothing of them may be shown.
+ */
+int follow_look(struct follow *follow, struct uft_err *err)
+{
+	struct uft_err why = { 0 };
+	int ret = look_once(follow, &why);
+	int moved = data_check_name(follow->data, err);
+
+	if (moved < 0)
+		return moved;
+	return ret < 0 ? err_set(err, ret, "%s", why.text) : 0;
 }
 
 static void rest(void)

@@ -54,7 +54,8 @@ int follow_open_records(struct follow *follow, bool *grows, struct trace_data *d
 
 /*
  * Check once whether the recording has grown. Sets follow->complete_ns and the tasks of its data to
- * the present state. Does not wait. Returns 0, or a negative error with @err.
+ * the present state. Does not wait. Returns 0, -ESTALE when the recording has been renamed or
+ * removed, or another negative error, with @err.
  */
 int follow_look(struct follow *follow, struct uft_err *err);
 

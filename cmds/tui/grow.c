@@ -68,6 +68,15 @@ void grow_close_calls(struct tui *tui)
 	tui->wanted_func = NULL;
 }
 
+/* The lines stay that are shown already. */
+static int end_replay(struct tui *tui, struct uft_err *err)
+{
+	tui->calls.grows = false;
+	draw_note(tui, err->text);
+	err_clear(err);
+	return 0;
+}
+
 /*
  * Shows new lines of the replay. A cursor on the last line follows it. On any other line the cursor
  * stays.
@@ -85,6 +94,8 @@ static int grow_replay(struct tui *tui, bool has_grown, struct uft_err *err)
 
 	int ret = follow_look(&calls->follow, err);
 
+	if (ret == -ESTALE)
+		return end_replay(tui, err);
 	if (ret < 0)
 		return ret;
 	calls->grows = calls->follow.complete_ns != UINT64_MAX;

@@ -206,6 +206,26 @@ def test_follow_ends_with_a_killed_recorder():
     assert out == utrail("replay", "--no-event").must().out
 
 
+@pytest.mark.parametrize("how", ["another", "none"])
+def test_follow_ends_when_the_recording_is_renamed(how):
+    """The name then leads to another recording, or nowhere. Its files are not read."""
+    with recording_that_lasts("--no-event"):
+        viewer = subprocess.Popen(
+            [UTRAIL, "replay", "--follow", "-f", "none"], env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        # The viewer shows the first calls and waits for more.
+        viewer.stdout.readline()
+        if how == "another":
+            utrail("record", exe()).must(7)
+        else:
+            os.rename("uftrace.data", "uftrace.data.old")
+        err = viewer.communicate(timeout=LIMIT_S)[1]
+    assert viewer.returncode == 1
+    assert err == (
+        "utrail: cannot follow 'uftrace.data' further: it was renamed or removed; a new recording renames the one before to 'uftrace.data.old'\n"
+    )
+
+
 def test_live_waits_for_its_own_recorder():
     """live waits for its own recorder without a limit. (It waits two seconds for that of another
     user.)"""

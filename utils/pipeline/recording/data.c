@@ -152,7 +152,7 @@ int data_open(struct trace_data *data, const char *dir, enum demangle_mode deman
 int data_open_growing(struct trace_data *data, const char *dir, enum demangle_mode demangle,
 		      struct uft_err *err)
 {
-	*data = (struct trace_data){ .growth = data_growth_create() };
+	*data = (struct trace_data){ .growth = data_growth_create(dir) };
 	if (!data->growth)
 		return err_set_errno(err, -ENOMEM, "cannot open '%s'", dir);
 	return open_dir(data, dir, demangle, err);

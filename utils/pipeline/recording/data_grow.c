@@ -1,10 +1,12 @@
 /* A growing recording: task.txt line by line (see data.h). */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "utils/base/fd.h"
@@ -18,11 +20,13 @@
  * The state of a growing recording. Tasks must not move in memory, because pipelines and views
  * point to them. So address space is reserved for as many tasks as Linux can have.
  *
+ * @dir_fd: the directory; no other directory gets its inode while it is open; or negative
  * @offset: the bytes of task.txt that were read
  * @lines: lines that were read and not applied; the last line may be incomplete
  * @by_tid: index of the task plus one, 0: none; also in reserved address space
  */
 struct data_growth {
+	int dir_fd;
 	int fd;
 	uint64_t offset;
 	struct strbuf lines;
@@ -44,12 +48,14 @@ static void unreserve(void *memory, size_t bytes)
 		munmap(memory, bytes);
 }
 
-struct data_growth *data_growth_create(void)
+struct data_growth *data_growth_create(const char *dir)
 {
 	struct data_growth *growth = calloc(1, sizeof(*growth));
 
-	if (growth)
+	if (growth) {
+		growth->dir_fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 		growth->fd = -1;
+	}
 	return growth;
 }
 
@@ -75,10 +81,25 @@ void data_growth_destroy(struct trace_data *data)
 	unreserve(data->tasks, TID_LIMIT * sizeof(*data->tasks));
 	if (growth->fd >= 0)
 		close(growth->fd);
+	if (growth->dir_fd >= 0)
+		close(growth->dir_fd);
 	strbuf_deinit(&growth->lines);
 	strmap_deinit(&growth->sessions);
 	free(growth);
 	data->growth = NULL;
+}
+
+int data_check_name(const struct trace_data *data, struct uft_err *err)
+{
+	struct stat ours, there;
+
+	if (fstat(data->growth->dir_fd, &ours) == 0 && stat(data->dir, &there) == 0 &&
+	    ours.st_dev == there.st_dev && ours.st_ino == there.st_ino)
+		return 0;
+	return err_set(err, -ESTALE,
+		       "cannot follow '%s' further: it was renamed or removed; a new recording "
+		       "renames the one before to '%s.old'",
+		       data->dir, data->dir);
 }
 
 struct task *data_growth_task(const struct trace_data *data, int32_t tid)

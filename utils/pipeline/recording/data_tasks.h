@@ -33,7 +33,7 @@ int task_add_ref(struct task *task, uint64_t start_ns, struct session *session);
 const struct task *task_origin(const struct trace_data *data, const struct task *task);
 
 /* data_grow.c: the state of a growing recording. Destroying it frees data->tasks, too. */
-struct data_growth *data_growth_create(void);
+struct data_growth *data_growth_create(const char *dir);
 int data_growth_open(struct trace_data *data, struct uft_err *err);
 void data_growth_destroy(struct trace_data *data);
 struct task *data_growth_task(const struct trace_data *data, int32_t tid);

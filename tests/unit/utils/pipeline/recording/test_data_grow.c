@@ -2,6 +2,8 @@
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tests/unit/lib/read/recording.h"
@@ -205,6 +207,24 @@ TEST_WITH(files_are_measured, setup, teardown)
 	data_measure_files(&data);
 	assert_int_equal(data.tasks[0].data_bytes, 16);
 	assert_true(data_has_records(&data));
+}
+
+TEST_WITH(a_recording_that_is_renamed_is_noticed, setup, teardown)
+{
+	struct uft_err err = { 0 };
+	char moved[96];
+
+	assert_int_equal(data_check_name(&data, &err), 0);
+	snprintf(moved, sizeof(moved), "%s.old", rec.dir);
+	assert_int_equal(rename(rec.dir, moved), 0);
+	assert_int_equal(data_check_name(&data, &err), -ESTALE);
+	assert_non_null(strstr(err.text, moved));
+	/* Another recording has the name. */
+	assert_int_equal(mkdir(rec.dir, 0700), 0);
+	assert_int_equal(data_check_name(&data, NULL), -ESTALE);
+	assert_int_equal(rmdir(rec.dir), 0);
+	assert_int_equal(rename(moved, rec.dir), 0);
+	assert_int_equal(data_check_name(&data, NULL), 0);
 }
 
 TEST_WITH(without_task_txt_there_is_no_recording, setup, teardown)
