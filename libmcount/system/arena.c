@@ -50,9 +50,15 @@ static void unmap_rings(void *at, uint64_t bytes)
 	own_syscall(SYS_munmap, at, bytes);
 }
 
+/*
+ * The pieces are forgotten first. Otherwise a child that another thread forks meanwhile would unmap
+ * these addresses once more, although the child may have other memory there.
+ */
 static void unmap_all(struct arena *a)
 {
-	for (uint32_t i = 0; i < nr_pieces; i++)
+	uint32_t nr = atomic_exchange(&nr_pieces, 0);
+
+	for (uint32_t i = 0; i < nr; i++)
 		unmap_rings(pieces[i].rings - RING_PAGE, RING_PAGE + pieces[i].nr * a->ring_stride);
 }
 
@@ -110,10 +116,9 @@ void arena_drop(void)
 
 	if (!a)
 		return;
-	unmap_all(a);
-	atomic_store(&nr_pieces, 0);
-	unmap_rings(a, RING_PAGE);
 	probe.arena = NULL;
+	unmap_all(a);
+	unmap_rings(a, RING_PAGE);
 }
 
 /*

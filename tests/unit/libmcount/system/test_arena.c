@@ -5,9 +5,12 @@
 #include "libmcount/system/arena.h"
 
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "libmcount/hot/probe.h"
+#include "tests/unit/lib/probe/pair.h"
 #include "tests/unit/lib/unit.h"
 
 #define NR_RINGS    5
@@ -165,4 +168,71 @@ TEST(another_arena_takes_its_place)
 	assert_int_not_equal(msync(place, RING_PAGE, MS_ASYNC), 0);
 	close(first);
 	close(second);
+}
+
+/*
+ * @place: the address of the arena's first ring
+ * @fd: the arena of the child that is forked while its parent unmaps its rings
+ * @nr: the number of system calls that the parent has made to unmap its rings
+ */
+struct fork_halfway {
+	char *place;
+	int fd;
+	unsigned nr;
+	int status;
+};
+
+/* Returns 0 when this child keeps its own memory, which has come to @place. */
+static int be_forked_halfway(const struct fork_halfway *f)
+{
+	char *own = mmap(f->place, RING_PAGE, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+
+	if (own != f->place)
+		return 1;
+	own[0] = 'x';
+	if (!arena_adopt(f->fd))
+		return 2;
+	return own[0] == 'x' ? 0 : 3;
+}
+
+/* The second call comes when the first piece is unmapped already. */
+static int fork_at_second_call(void *arg)
+{
+	struct fork_halfway *f = arg;
+	pid_t pid;
+
+	if (++f->nr != 2)
+		return 0;
+	pid = fork();
+	if (pid == 0) {
+		pair_before(0, NULL, NULL);
+		_exit(be_forked_halfway(f));
+	}
+	assert_true(pid > 0);
+	assert_int_equal(waitpid(pid, &f->status, 0), pid);
+	return 0;
+}
+
+TEST(a_child_of_another_thread_unmaps_nothing_again)
+{
+	struct arena header = good();
+	int first = make(&header, BYTES);
+	int second = make(&header, BYTES);
+	struct fork_halfway f = { .fd = make(&header, BYTES), .status = -1 };
+
+	assert_true(arena_adopt(first));
+	f.place = (char *)arena_claim_ring();
+	assert_non_null(f.place);
+	while (arena_claim_ring())
+		;
+	pair_before(SYS_munmap, fork_at_second_call, &f);
+	assert_true(arena_adopt(second));
+	pair_before(0, NULL, NULL);
+	assert_true(f.nr >= 2);
+	assert_int_equal(f.status, 0);
+	arena_drop();
+	close(first);
+	close(second);
+	close(f.fd);
 }
