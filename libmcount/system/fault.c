@@ -105,7 +105,7 @@ static struct sigaction kernel_action(int sig, const struct sigaction *act)
 		.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART,
 	};
 
-	if (act->sa_handler == SIG_IGN && !signal_switches_have(sig))
+	if (!is_watched(sig) || (act->sa_handler == SIG_IGN && !signal_switches_have(sig)))
 		return *act;
 	if (!has_handler(act) && is_followed(sig))
 		return *act;
@@ -116,44 +116,74 @@ static struct sigaction kernel_action(int sig, const struct sigaction *act)
 	return ours;
 }
 
-/* The thread that holds this lock is changing an action. */
+/*
+ * The thread that holds this lock is changing an action, or beginning or ceasing to watch signals.
+ * So the kernel's action of a watched signal comes from the program's newest one.
+ */
 static atomic_flag change_lock = ATOMIC_FLAG_INIT;
+
+struct quiet {
+	uint64_t mask;
+	bool is_quiet;
+};
+
+/* Until unlock_changes() no code of the program runs in this thread. */
+static struct quiet lock_changes(void)
+{
+	struct quiet quiet;
+
+	quiet.is_quiet = own_quiet_begin(&quiet.mask);
+	while (atomic_flag_test_and_set(&change_lock))
+		;
+	return quiet;
+}
+
+static void unlock_changes(struct quiet quiet)
+{
+	atomic_flag_clear(&change_lock);
+	if (quiet.is_quiet)
+		own_quiet_end(quiet.mask);
+	fault_state = FAULT_UNKNOWN;
+}
 
 void fault_after_fork(void)
 {
 	atomic_flag_clear(&change_lock);
 }
 
-static int change(int sig, const struct sigaction *act, struct sigaction *old)
+static int change_locked(int sig, const struct sigaction *wanted)
 {
 	struct disposition *d = &dispositions[sig];
+	struct sigaction ours = kernel_action(sig, wanted);
+	uint32_t place = atomic_load(&d->current) + 1;
+
+	d->kept[place % KEPT] = *wanted;
+	atomic_store(&d->current, place);
+	return next_sigaction(sig, &ours, NULL);
+}
+
+static int change(int sig, const struct sigaction *act, struct sigaction *old)
+{
 	struct sigaction wanted = act ? *act : (struct sigaction){ 0 };
-	uint64_t mask;
-	int ret = 0;
+	struct quiet quiet = lock_changes();
+	struct sigaction before = *current_of(&dispositions[sig]);
+	int ret = act ? change_locked(sig, &wanted) : 0;
 
-	/* Until own_quiet_end() no code of the program runs in this thread. */
-	bool is_quiet = own_quiet_begin(&mask);
-
-	while (atomic_flag_test_and_set(&change_lock))
-		;
-
-	struct sigaction before = *current_of(d);
-
-	if (act) {
-		struct sigaction ours = kernel_action(sig, &wanted);
-		uint32_t place = atomic_load(&d->current) + 1;
-
-		d->kept[place % KEPT] = wanted;
-		atomic_store(&d->current, place);
-		ret = next_sigaction(sig, &ours, NULL);
-	}
-	atomic_flag_clear(&change_lock);
-	if (is_quiet)
-		own_quiet_end(mask);
+	unlock_changes(quiet);
 	if (ret == 0 && old)
 		*old = before;
-	fault_state = FAULT_UNKNOWN;
 	return ret;
+}
+
+/* The work of SA_RESETHAND, unless the program has set another action after the one at @place. */
+static void reset_handler(int sig, uint32_t place)
+{
+	const struct sigaction normal = { .sa_handler = SIG_DFL };
+	struct quiet quiet = lock_changes();
+
+	if (atomic_load(&dispositions[sig].current) == place)
+		change_locked(sig, &normal);
+	unlock_changes(quiet);
 }
 
 static void send_to_self(int sig)
@@ -170,12 +200,13 @@ static void send_to_self(int sig)
 static void pass_on(int sig, siginfo_t *info, void *context)
 {
 	struct disposition *d = &dispositions[sig];
-	struct sigaction act = *current_of(d);
+	uint32_t place = atomic_load(&d->current);
+	struct sigaction act = d->kept[place % KEPT];
 	struct sigaction normal = { .sa_handler = SIG_DFL };
 
 	if (has_handler(&act)) {
 		if (act.sa_flags & SA_RESETHAND)
-			change(sig, &normal, NULL);
+			reset_handler(sig, place);
 		/* The program's handler runs with a signal mask of its own. */
 		fault_state = FAULT_UNKNOWN;
 		act.sa_sigaction(sig, info, context);
@@ -273,48 +304,100 @@ static int change_borrowed(int sig, const struct sigaction *act, struct sigactio
 	return ret;
 }
 
+/*
+ * Called after the kernel was asked about signal @sig, which was not watched before. If the signal
+ * is watched now, @act is set once more, since the probe's handler may be missing, or may have
+ * replaced @act. Returns 0, or -1 with errno.
+ *
+ * @act: the action that was set; NULL: none
+ * @old: an action that the kernel has told; NULL: none
+ */
+static int change_again(int sig, const struct sigaction *act, struct sigaction *old)
+{
+	if (!is_watched(sig) || is_borrower())
+		return 0;
+	if (old && old->sa_sigaction == on_fault)
+		*old = *current_of(&dispositions[sig]);
+	return act ? change(sig, act, NULL) : 0;
+}
+
+/* The work of sigaction(2) for a signal that is not watched. */
+static int change_unwatched(int sig, const struct sigaction *act, struct sigaction *old)
+{
+	/* @old may be the same memory as @act. */
+	struct sigaction wanted = act ? *act : (struct sigaction){ 0 };
+	int ret = is_watched(SIGSEGV) && !is_borrower() ? change_other(sig, act, old)
+							: next_sigaction(sig, act, old);
+
+	return ret < 0 ? ret : change_again(sig, act ? &wanted : NULL, old);
+}
+
 EXPORTED int sigaction(int sig, const struct sigaction *act, struct sigaction *old)
 {
 	fault_before_handler();
 	if (is_watched(sig))
 		return is_borrower() ? change_borrowed(sig, act, old) : change(sig, act, old);
-	if (!is_watched(SIGSEGV) || sig <= 0 || sig >= _NSIG || is_borrower())
+	if (sig <= 0 || sig >= _NSIG)
 		return next_sigaction(sig, act, old);
-	return change_other(sig, act, old);
+	return change_unwatched(sig, act, old);
+}
+
+static struct sigaction simple_action(int sig, __sighandler_t handler, int flags)
+{
+	struct sigaction act = { .sa_handler = handler, .sa_flags = flags };
+
+	if (!(flags & SA_NODEFER))
+		sigaddset(&act.sa_mask, sig);
+	return act;
 }
 
 /* The work of signal(2) and its relatives. libc's own do not call the sigaction() above. */
 static __sighandler_t simple_change(int sig, __sighandler_t handler, int flags)
 {
-	struct sigaction act = { .sa_handler = handler, .sa_flags = flags };
+	struct sigaction act = simple_action(sig, handler, flags);
 	struct sigaction old;
 
 	if (handler == SIG_ERR) {
 		errno = EINVAL;
 		return SIG_ERR;
 	}
-	if (!(flags & SA_NODEFER))
-		sigaddset(&act.sa_mask, sig);
 
 	int ret = is_borrower() ? change_borrowed(sig, &act, &old) : change(sig, &act, &old);
 
 	return ret < 0 ? SIG_ERR : old.sa_handler;
 }
 
-#define INTERPOSE_SIGNAL(name, flags)                                  \
-	EXPORTED __sighandler_t name(int sig, __sighandler_t handler); \
-	__sighandler_t name(int sig, __sighandler_t handler)           \
-	{                                                              \
-		static void *next;                                     \
-		__sighandler_t (*fn)(int, __sighandler_t);             \
-                                                                       \
-		if (is_watched(sig))                                   \
-			return simple_change(sig, handler, flags);     \
-		fn = interposed(&next, #name);                         \
-		if (fn)                                                \
-			return fn(sig, handler);                       \
-		errno = ENOSYS;                                        \
-		return SIG_ERR;                                        \
+/*
+ * Called after libc's function. Does the work of change_again(). Returns the handler that the
+ * program gets.
+ *
+ * @before: the result of libc's function
+ */
+static __sighandler_t simple_again(int sig, __sighandler_t handler, int flags,
+				   __sighandler_t before)
+{
+	struct sigaction act = simple_action(sig, handler, flags);
+	struct sigaction old = { .sa_handler = before };
+
+	if (before == SIG_ERR || change_again(sig, handler == SIG_HOLD ? NULL : &act, &old) < 0)
+		return SIG_ERR;
+	return old.sa_handler;
+}
+
+#define INTERPOSE_SIGNAL(name, flags)                                               \
+	EXPORTED __sighandler_t name(int sig, __sighandler_t handler);              \
+	__sighandler_t name(int sig, __sighandler_t handler)                        \
+	{                                                                           \
+		static void *next;                                                  \
+		__sighandler_t (*fn)(int, __sighandler_t);                          \
+                                                                                    \
+		if (is_watched(sig))                                                \
+			return simple_change(sig, handler, flags);                  \
+		fn = interposed(&next, #name);                                      \
+		if (fn)                                                             \
+			return simple_again(sig, handler, flags, fn(sig, handler)); \
+		errno = ENOSYS;                                                     \
+		return SIG_ERR;                                                     \
 	}
 
 INTERPOSE_SIGNAL(signal, SA_RESTART)
@@ -347,7 +430,9 @@ EXPORTED __sighandler_t sigset(int sig, __sighandler_t handler)
 	static void *next;
 	__sighandler_t (*fn)(int, __sighandler_t) = interposed(&next, "sigset");
 
-	return is_watched(sig) ? sigset_watched(sig, handler) : fn(sig, handler);
+	if (is_watched(sig))
+		return sigset_watched(sig, handler);
+	return simple_again(sig, handler, 0, fn(sig, handler));
 }
 
 EXPORTED int sigignore(int sig)
@@ -357,7 +442,9 @@ EXPORTED int sigignore(int sig)
 
 	if (is_watched(sig))
 		return simple_change(sig, SIG_IGN, 0) == SIG_ERR ? -1 : 0;
-	return fn(sig);
+	if (fn(sig) < 0)
+		return -1;
+	return simple_again(sig, SIG_IGN, 0, SIG_DFL) == SIG_ERR ? -1 : 0;
 }
 
 void fault_forget_mask(void)
@@ -401,33 +488,63 @@ static bool may_replace_handlers(void)
 	return !probe.is_attached && fault_guarded == FAULT_GUARDED;
 }
 
-void fault_watch_signal(int sig)
+/*
+ * The bit of @sig is set before the kernel is asked for the program's action. So an action that
+ * another thread sets meanwhile is either found here, or set once more by change_again().
+ */
+static void begin_watch(int sig, uint64_t follow)
 {
 	struct sigaction act;
 
 	if (!may_replace_handlers())
 		return;
-	if (atomic_fetch_and(&followed, ~MASK_BIT(sig)) & MASK_BIT(sig)) {
-		act = *current_of(&dispositions[sig]);
-		change(sig, &act, NULL);
+	atomic_fetch_or(&followed, follow);
+	atomic_fetch_or(&watched, MASK_BIT(sig));
+	if (change_other(sig, NULL, &act) == 0)
+		change_locked(sig, &act);
+}
+
+/* From now on the probe's handler is set even if the program has none. */
+static void end_follow(int sig)
+{
+	struct sigaction act = *current_of(&dispositions[sig]);
+
+	atomic_fetch_and(&followed, ~MASK_BIT(sig));
+	change_locked(sig, &act);
+}
+
+/* True for SIGKILL, SIGSTOP and libc's own signals, whose actions do not change. */
+static bool is_fixed(int sig)
+{
+	struct sigaction act;
+
+	return sig == SIGKILL || sig == SIGSTOP || next_sigaction(sig, NULL, &act) < 0;
+}
+
+void fault_watch_signal(int sig)
+{
+	struct quiet quiet;
+
+	if (!may_replace_handlers() || (is_watched(sig) && !is_followed(sig)) || is_fixed(sig))
 		return;
-	}
-	if (atomic_fetch_or(&watched, MASK_BIT(sig)) & MASK_BIT(sig))
-		return;
-	if (next_sigaction(sig, NULL, &act) == 0)
-		change(sig, &act, NULL);
+	quiet = lock_changes();
+	if (!is_watched(sig))
+		begin_watch(sig, 0);
+	else if (is_followed(sig))
+		end_follow(sig);
+	unlock_changes(quiet);
 }
 
 static void follow_signal(int sig)
 {
-	struct sigaction act;
+	struct quiet quiet;
 
-	/* SIGKILL and SIGSTOP cannot be caught. sigaction() fails for libc's own signals. */
-	if (is_watched(sig) || sigaction(sig, NULL, &act) < 0 || sig == SIGKILL || sig == SIGSTOP)
+	if (is_watched(sig) || is_fixed(sig))
 		return;
-	atomic_fetch_or(&followed, MASK_BIT(sig));
-	atomic_fetch_or(&watched, MASK_BIT(sig));
-	change(sig, &act, NULL);
+	quiet = lock_changes();
+	if (!is_watched(sig))
+		begin_watch(sig, MASK_BIT(sig));
+	unlock_changes(quiet);
 }
 
 bool fault_call_after_handlers(void (*fn)(void))
@@ -458,15 +575,17 @@ void fault_watch_crashes(void)
 
 void fault_withdraw(void)
 {
-	uint64_t ours = atomic_exchange(&watched, 0);
+	struct quiet quiet = lock_changes();
 
-	if (fault_guarded != FAULT_GUARDED)
-		return;
-	fault_guarded = UINT8_MAX;
-	for (int sig = 1; sig < _NSIG; sig++) {
-		if (ours & MASK_BIT(sig))
-			next_sigaction(sig, current_of(&dispositions[sig]), NULL);
+	if (fault_guarded == FAULT_GUARDED) {
+		fault_guarded = UINT8_MAX;
+		for (int sig = 1; sig < _NSIG; sig++) {
+			if (is_watched(sig))
+				next_sigaction(sig, current_of(&dispositions[sig]), NULL);
+		}
 	}
+	atomic_store(&watched, 0);
+	unlock_changes(quiet);
 }
 
 /* Asks the kernel, since the C library's sigaction(2) may be a recorded function. */

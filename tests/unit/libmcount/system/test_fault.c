@@ -1,7 +1,8 @@
 /*
  * Reads of memory that may be unmapped; and the program's signal handlers, which the probe's
  * handler replaces. The program may not notice the handler. The kernel's actions are read by a
- * direct system call, since sigaction(2) is interposed.
+ * direct system call, since sigaction(2) is interposed. The file is long because its tests share
+ * their helpers, and the state of the signals that earlier tests leave.
  */
 #include "libmcount/system/fault.h"
 
@@ -16,6 +17,7 @@
 #include <unistd.h>
 
 #include "libmcount/values/reads.h"
+#include "tests/unit/lib/probe/pair.h"
 #include "tests/unit/lib/unit.h"
 
 #define PAGE 4096UL
@@ -540,6 +542,148 @@ TEST(a_borrower_changes_nothing_of_ours)
 	program_wants(SIGUSR1, SIG_DFL);
 }
 
+/* --- actions that the program sets while the probe changes them, too --- */
+
+/* Returns the exit status of a child that calls @fn(@sig), or -1 if a signal ends the child. */
+static int child_says(int (*fn)(int), int sig)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		probe.pid = getpid();
+		_exit(fn(sig));
+	}
+	assert_true(pid > 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* The number of the changes of the signal mask before the one at which on_signal() is set. */
+static unsigned nr_before;
+
+static int set_in_between(void *arg)
+{
+	const int *sig = arg;
+
+	if (nr_before--)
+		return 0;
+	pair_before(0, NULL, NULL);
+	program_wants(*sig, on_signal);
+	return 0;
+}
+
+static int watch_while_a_handler_is_set(int sig)
+{
+	nr_seen = 0;
+	pair_before(SYS_rt_sigprocmask, set_in_between, &sig);
+	fault_watch_signal(sig);
+	pair_before(0, NULL, NULL);
+	if (kernel_has(sig).handler != kernel_has(SIGSEGV).handler)
+		return 1;
+	if (program_has(sig).sa_handler != on_signal)
+		return 2;
+	raise(sig);
+	return nr_seen == 1 ? 0 : 3;
+}
+
+static void check_that_handlers_stay(int sig)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		nr_before = i;
+		assert_int_equal(child_says(watch_while_a_handler_is_set, sig), 0);
+	}
+}
+
+TEST(a_handler_that_is_set_meanwhile_stays)
+{
+	program_wants_nothing();
+	check_that_handlers_stay(SIGUSR2);
+}
+
+static void on_other_signal(int sig)
+{
+}
+
+static _Atomic bool is_lost;
+
+/* Sets two handlers in turn. Each one must be there after it was set. */
+static void *set_handlers_in_turn(void *arg)
+{
+	const int *sig = arg;
+
+	for (unsigned i = 0; !is_over; i++) {
+		__sighandler_t handler = i % 2 ? on_signal : on_other_signal;
+		__sighandler_t before = i % 2 ? on_other_signal : on_signal;
+
+		if (i % 8 < 4)
+			program_wants(*sig, handler);
+		else if (signal(*sig, handler) != before)
+			is_lost = true;
+		if (program_has(*sig).sa_handler != handler)
+			is_lost = true;
+		has_changed = i > 0;
+	}
+	return NULL;
+}
+
+static void change_meanwhile(int sig, void (*fn)(int))
+{
+	pthread_t other;
+
+	is_over = is_lost = has_changed = false;
+	assert_int_equal(pthread_create(&other, NULL, set_handlers_in_turn, &sig), 0);
+	while (!has_changed)
+		;
+	fn(sig);
+	has_changed = false;
+	while (!has_changed)
+		;
+	is_over = true;
+	pthread_join(other, NULL);
+}
+
+static int watch_meanwhile(int sig)
+{
+	change_meanwhile(sig, fault_watch_signal);
+	return is_lost || kernel_has(sig).handler != kernel_has(SIGSEGV).handler;
+}
+
+static void withdraw(int sig)
+{
+	fault_withdraw();
+}
+
+static int withdraw_meanwhile(int sig)
+{
+	change_meanwhile(sig, withdraw);
+	return is_lost || kernel_has(sig).handler != program_has(sig).sa_handler;
+}
+
+TEST(handlers_of_other_threads_stay)
+{
+	for (unsigned i = 0; i < 100; i++) {
+		assert_int_equal(child_says(watch_meanwhile, SIGUSR2), 0);
+		assert_int_equal(child_says(withdraw_meanwhile, SIGSEGV), 0);
+	}
+}
+
+TEST(a_handler_for_one_time_takes_no_later_one_away)
+{
+	struct sigaction act = { .sa_handler = on_signal, .sa_flags = SA_RESETHAND };
+	int sig = SIGBUS;
+
+	nr_seen = nr_before = 0;
+	assert_int_equal(sigaction(sig, &act, NULL), 0);
+	pair_before(SYS_rt_sigprocmask, set_in_between, &sig);
+	assert_int_equal(raise(sig), 0);
+	pair_before(0, NULL, NULL);
+	assert_int_equal(nr_seen, 1);
+	assert_ptr_equal(program_has(sig).sa_handler, on_signal);
+	assert_int_equal(program_has(sig).sa_flags & SA_RESETHAND, 0);
+	program_wants(sig, SIG_DFL);
+}
+
 /* --- after the program's handlers --- */
 
 static unsigned nr_after;
@@ -584,6 +728,7 @@ TEST(without_a_handler_the_action_is_the_programs)
 	assert_ptr_equal(kernel_has(SIGUSR1).handler, SIG_DFL);
 	assert_ptr_equal(kernel_has(SIGURG).handler, SIG_DFL);
 	assert_ptr_equal(kernel_has(SIGCHLD).handler, SIG_DFL);
+	check_that_handlers_stay(SIGUSR2);
 	/* A signal without a handler may be watched later, too. */
 	program_wants(SIGABRT, SIG_DFL);
 	assert_ptr_equal(kernel_has(SIGABRT).handler, SIG_DFL);
