@@ -193,6 +193,23 @@ static void send_to_self(int sig)
 	own_syscall(SYS_tgkill, getpid(), tid, sig);
 }
 
+/* True for a fault of an instruction (sigaction(2)), which comes again if the handler returns. */
+static bool is_fault(int sig, const siginfo_t *info)
+{
+	return info->si_code > 0 &&
+	       (sig == SIGSEGV || sig == SIGBUS || sig == SIGFPE || sig == SIGILL);
+}
+
+/*
+ * True when signal @sig, for which the program has no handler any more, does not end the program:
+ * the program ignores the signal since it has come, or the signal is one of --signal. The kernel
+ * ends a program at a fault even if the program ignores the signal.
+ */
+static bool is_harmless(int sig, const siginfo_t *info, const struct sigaction *act)
+{
+	return !is_fault(sig, info) && (act->sa_handler == SIG_IGN || signal_switches_have(sig));
+}
+
 /*
  * Runs the program's handler, or the default action. For the default action, a signal that a
  * process has sent (code 0 or less, sigaction(2)) is sent again, and a fault comes again by itself.
@@ -224,6 +241,8 @@ static void pass_on(int sig, siginfo_t *info, void *context)
 			send_to_self(sig);
 		return;
 	}
+	if (is_harmless(sig, info, &act))
+		return;
 
 	crash_note(sig, info);
 	next_sigaction(sig, &normal, NULL);

@@ -783,6 +783,31 @@ TEST(without_a_handler_the_signal_ends_the_program)
 	assert_int_equal(ends_by(run_into, SIGSEGV, SIG_IGN), SIGSEGV);
 }
 
+/* The code with which the signal comes that come_late() calls the probe's handler for. */
+static int late_code;
+
+/* Calls the probe's handler as for a signal that came before the program's last change. */
+static void come_late(int sig)
+{
+	siginfo_t info = { .si_signo = sig, .si_code = late_code };
+
+	const struct kernel_action kernels = kernel_has(SIGSEGV);
+	void (*handler)(int, siginfo_t *, void *);
+
+	memcpy(&handler, &kernels.handler, sizeof(handler));
+	handler(sig, &info, NULL);
+}
+
+/* Another thread may have set SIG_IGN since the signal has come. */
+TEST(a_signal_that_is_ignored_by_now_does_not_end_the_program)
+{
+	late_code = SI_USER;
+	assert_int_equal(ends_by(come_late, SIGABRT, SIG_IGN), 1000);
+	assert_int_equal(ends_by(come_late, SIGFPE, SIG_IGN), 1000);
+	assert_int_equal(ends_by(come_late, SIGFPE, on_signal), 1000);
+	assert_int_equal(ends_by(come_late, SIGFPE, SIG_DFL), SIGFPE);
+}
+
 /*
  * A signal of --signal does not end the program, even without a handler. If the program has a
  * handler for it, the handler is called as usual.
