@@ -260,6 +260,8 @@ struct probe {
 	uint8_t token
 		[CONTROL_SECRET_BYTES]; /* the token of the last WELCOME; a forked child has its
 					 * parent's */
+	/* the recorder's number in this process' pid namespace; 0: it has none there */
+	pid_t recorder_here;
 };
 
 extern struct probe probe;

@@ -12,6 +12,7 @@
 
 #include "libmcount/hot/aside.h"
 #include "libmcount/hot/hot.h"
+#include "libmcount/system/channel.h"
 #include "libmcount/system/own_syscall.h"
 
 /*
@@ -86,11 +87,30 @@ static bool has_stalled(const struct thread *t)
 }
 
 /*
+ * Returns the state of a recorder that has another number in this process' pid namespace, or none:
+ * 0 when it has ended, else '?'.
+ */
+static char state_elsewhere(void)
+{
+	uint64_t mask;
+	/* If a handler jumped out of this block, the program would have one more open file. */
+	bool is_quiet = own_quiet_begin(&mask);
+	char state = seal_may_talk() && channel_recorder_has_ended() ? 0 : '?';
+
+	if (is_quiet)
+		own_quiet_end(mask);
+	return state;
+}
+
+/*
  * Returns the state letter of the recorder's process (proc_pid_stat(5)), 0 when there is no such
  * process, or '?' when its state cannot be read.
  */
 static char recorder_state(void)
 {
+	if (probe.recorder_here != probe.control->recorder_pid)
+		return state_elsewhere();
+
 	char path[32];
 	char stat[512];
 	int fd;

@@ -123,8 +123,11 @@ static bool connect_to(struct channel *ch, const char *address)
 	setsockopt(ch->socket, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
 	if (own_syscall(SYS_connect, ch->socket, &addr, addr_len) < 0)
 		return false;
-	return getsockopt(ch->socket, SOL_SOCKET, SO_PEERCRED, &peer, &peer_len) == 0 &&
-	       (peer.uid == 0 || peer.uid == getuid() || peer.uid == geteuid());
+	if (getsockopt(ch->socket, SOL_SOCKET, SO_PEERCRED, &peer, &peer_len) < 0 ||
+	    (peer.uid != 0 && peer.uid != getuid() && peer.uid != geteuid()))
+		return false;
+	probe.recorder_here = peer.pid;
+	return true;
 }
 
 bool channel_has_recorder(void)
@@ -133,6 +136,15 @@ bool channel_has_recorder(void)
 
 	channel_init(&ch);
 	return connect_to(&ch, probe.address);
+}
+
+bool channel_recorder_has_ended(void)
+{
+	struct channel ch cleanup(channel_close);
+
+	channel_init(&ch);
+	errno = 0;
+	return !connect_to(&ch, probe.address) && errno == ECONNREFUSED;
 }
 
 bool channel_greet(struct channel *ch, enum control_hello_kind kind)

@@ -47,6 +47,12 @@ bool channel_wait(struct channel *ch, enum control_type type, void *answer, size
 /* True when a recorder listens at probe.address. No message is sent to it. */
 bool channel_has_recorder(void);
 
+/*
+ * True when it is sure that no recorder listens at probe.address any more. For example, a lack of
+ * descriptors does not count. No message is sent.
+ */
+bool channel_recorder_has_ended(void);
+
 /* Send READY and wait for its answer. */
 bool channel_finish(struct channel *ch, enum control_type type, void *answer, size_t len);
 

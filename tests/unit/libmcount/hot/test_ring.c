@@ -4,11 +4,13 @@
  */
 #include <errno.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/unit/lib/probe/pair.h"
 #include "tests/unit/lib/unit.h"
+#include "utils/base/unix_name.h"
 
 #define NR_SEGMENTS	    8
 #define DATA_BYTES	    (NR_SEGMENTS * RING_PAGE)
@@ -28,6 +30,11 @@ static void end(struct pair *pair)
 	pair_when_waiting(NULL, NULL);
 	pair_stop(pair);
 	pair_close(pair);
+}
+
+static void set_recorder(struct pair *pair, pid_t pid)
+{
+	pair->rec.control->recorder_pid = probe.recorder_here = pid;
 }
 
 static bool emit(struct thread *t)
@@ -171,7 +178,7 @@ TEST(test_waits)
 
 	struct waiting w = { &pair, t->ring, .room_at = 10000, .crawls = true };
 
-	pair.rec.control->recorder_pid = getpid();
+	set_recorder(&pair, getpid());
 	fill(t);
 	pair_when_waiting(note_wait, &w);
 	assert_true(emit(t));
@@ -194,7 +201,7 @@ TEST(test_gives_up)
 
 	struct waiting w = { &pair, t->ring };
 
-	pair.rec.control->recorder_pid = getpid();
+	set_recorder(&pair, getpid());
 	fill(t);
 	pair_when_waiting(note_wait, &w);
 	assert_false(emit(t));
@@ -242,7 +249,7 @@ TEST(test_stopped_recorder)
 
 	kill(recorder, SIGSTOP);
 	assert_int_equal(waitpid(recorder, &status, WUNTRACED), recorder);
-	pair.rec.control->recorder_pid = recorder;
+	set_recorder(&pair, recorder);
 	fill(t);
 	pair_when_waiting(note_wait, &w);
 	assert_false(emit(t));
@@ -270,7 +277,7 @@ TEST(test_dead_recorder)
 
 		kill(recorder, SIGKILL);
 		waitid(P_PID, recorder, &info, WEXITED | (is_buried ? 0 : WNOWAIT));
-		pair.rec.control->recorder_pid = recorder;
+		set_recorder(&pair, recorder);
 		fill(t);
 		pair_when_waiting(note_wait, &w);
 		assert_false(emit(t));
@@ -279,6 +286,53 @@ TEST(test_dead_recorder)
 		assert_false(probe.plain);
 		if (!is_buried)
 			waitpid(recorder, NULL, 0);
+		end(&pair);
+	}
+}
+
+/* Listens at probe.address, as a recorder does. */
+static int listen_for_probes(void)
+{
+	struct sockaddr_un addr;
+	int len = snprintf(probe.address, sizeof(probe.address), "utrail-ring-%d", getpid());
+	socklen_t addr_len = unix_name_address(&addr, probe.address, len);
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+	assert_return_code(bind(fd, (struct sockaddr *)&addr, addr_len), errno);
+	assert_return_code(listen(fd, 100), errno);
+	strcat(probe.address, ":0");
+	return fd;
+}
+
+/*
+ * The recorder has no number in the program's pid namespace, and no process there has the
+ * recorder's number. The recorder counts as dead only when it does not listen any more.
+ */
+TEST(test_recorder_in_another_pid_namespace)
+{
+	for (int has_ended = 0; has_ended < 2; has_ended++) {
+		struct pair pair;
+		struct thread *t;
+
+		begin(&pair, &t);
+
+		struct waiting w = { &pair, t->ring, .room_at = 250 };
+		pid_t unknown = make_recorder();
+		int fd = listen_for_probes();
+
+		kill(unknown, SIGKILL);
+		waitpid(unknown, NULL, 0);
+		pair.rec.control->recorder_pid = unknown;
+		probe.recorder_here = 0;
+		if (has_ended)
+			close(fd);
+		fill(t);
+		pair_when_waiting(note_wait, &w);
+		assert_int_equal(emit(t), !has_ended);
+		assert_int_equal(probe.tracing, !has_ended);
+		assert_true(has_ended ? w.nr < 150 : w.nr == 250);
+		if (!has_ended)
+			close(fd);
 		end(&pair);
 	}
 }
