@@ -339,8 +339,15 @@ static uint64_t count_untold(const struct ring *r)
 
 static void put_lost(struct thread *t, uint64_t untold)
 {
+	char *end = put_record(t->at, 0, record_data(RECORD_LOST, 0, untold));
+
+	/*
+	 * If there is no memory for a new page of the ring, the kernel may end the process in
+	 * put_record(). Then the recorder itself reports the losses that count as not told.
+	 */
+	guard_barrier();
 	add_alone(&t->ring->lost_told, untold);
-	hot_commit(t, put_record(t->at, 0, record_data(RECORD_LOST, 0, untold)));
+	hot_commit(t, end);
 }
 
 struct make_room {

@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -335,6 +336,41 @@ TEST(test_recorder_in_another_pid_namespace)
 			close(fd);
 		end(&pair);
 	}
+}
+
+static struct ring *torn_ring;
+static uint64_t seen_told;
+
+static void note_told(int sig)
+{
+	seen_told = torn_ring->lost_told;
+	mprotect(ring_data(torn_ring), RING_PAGE, PROT_READ | PROT_WRITE);
+}
+
+/*
+ * The record that reports losses goes to a page for which there may be no memory. Until the record
+ * is written, the losses count as not reported.
+ */
+TEST(test_losses_are_told_after_their_record)
+{
+	struct sigaction act = { .sa_handler = note_told };
+	struct sigaction before;
+	struct pair pair;
+	struct thread *t;
+
+	begin(&pair, &t);
+	fill(t);
+	note_lost(t, 3);
+	pair_look(&pair, false);
+	torn_ring = t->ring;
+	seen_told = UINT64_MAX;
+	assert_int_equal(sigaction(SIGSEGV, &act, &before), 0);
+	assert_int_equal(mprotect(ring_data(t->ring), RING_PAGE, PROT_NONE), 0);
+	assert_true(emit(t));
+	assert_int_equal(sigaction(SIGSEGV, &before, NULL), 0);
+	assert_int_equal(seen_told, 0);
+	assert_int_equal(t->ring->lost_told, 3);
+	end(&pair);
 }
 
 TEST(test_drops)
