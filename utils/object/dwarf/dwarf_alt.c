@@ -14,10 +14,10 @@ struct empty {
 	char names[24];
 };
 
-#define NAMES	       "\0.debug_str\0.shstrtab"
-#define STR_NAME_AT    1
-#define NAMES_NAME_AT  12
-#define NAMES_AT       offsetof(struct empty, names)
+#define NAMES	      "\0.debug_str\0.shstrtab"
+#define STR_NAME_AT   1
+#define NAMES_NAME_AT 12
+#define NAMES_AT      offsetof(struct empty, names)
 
 static struct empty empty = {
 	.head = {
