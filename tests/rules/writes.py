@@ -39,6 +39,7 @@ MAY_WRITE = {
     "trace/events/file.c": "a log that the program itself names",
     "trace/events/lock.c": "the lock of such a log",
     "trace/events/repair.c": "the end of such a log",
+    "trace/posix/flush.c": "the null device, in place of a log that a forked child must not write to",
     "trace/posix/place.c": "streams in shared memory",
 }
 

@@ -19,7 +19,7 @@ struct empty {
 #define NAMES_NAME_AT 12
 #define NAMES_AT      offsetof(struct empty, names)
 
-static struct empty empty = {
+static const struct empty empty = {
 	.head = {
 		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64,
 			     __BYTE_ORDER == __LITTLE_ENDIAN ? ELFDATA2LSB : ELFDATA2MSB,
@@ -54,7 +54,8 @@ static Elf *open_elf(struct dwarf_alt *alt, const char *name, const uint8_t *id,
 {
 	if (debug_file_open_shared(name, id, id_bytes, &alt->file))
 		return alt->file.elf;
-	alt->elf = elf_memory((char *)&empty, sizeof(empty));
+	/* libelf only reads a file in memory. */
+	alt->elf = elf_memory((char *)(uintptr_t)&empty, sizeof(empty));
 	return alt->elf;
 }
 
