@@ -421,7 +421,10 @@ static int apply_default_opts(struct opts *opts, struct uft_err *err)
 
 static int parse_all(struct opts *opts, struct line *line, struct uft_err *err)
 {
-	/* Only the second parse, with the words of files, prints messages. */
+	/*
+	 * The line is parsed again together with the options of files. Only the second parse prints
+	 * messages.
+	 */
 	opts->msg.is_muted = true;
 
 	int ret = parse_line(opts, line, 1, err);

@@ -21,7 +21,7 @@ struct capstone {
 
 /*
  * Any thread. Loads the library. *@out stays valid until the program ends. Returns 0, or -ENOSYS
- * when the library is not installed in the version of its header.
+ * when the library cannot be loaded. Only the version for which utrail was compiled is loaded.
  */
 int capstone_load(const struct capstone **out, struct uft_err *err);
 

@@ -214,8 +214,8 @@ static inline void planned_push_open(struct thread *t, uint64_t slot, uint64_t r
 }
 
 /*
- * In an open thread, pushes a frame that only shows the end of a call that is too deep. False when
- * the call is not too deep, or no frame is left.
+ * In an open thread, pushes a frame for a call that is too deep. The frame only shows where the
+ * call ends. Returns false when the call is not too deep, or no frame is left.
  */
 static inline bool planned_push_too_deep(struct thread *t, uint64_t slot, uint64_t ret,
 					 uint64_t addr)

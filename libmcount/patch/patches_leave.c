@@ -18,7 +18,7 @@ static void for_each_module(int (*fn)(struct dl_phdr_info *info, size_t size, vo
 		dl_iterate_phdr(fn, module);
 }
 
-/* --- nothing leads to the probe any more --- */
+/* --- calls bypass the probe --- */
 
 static int lower_semaphores(struct dl_phdr_info *info, size_t size, void *arg)
 {

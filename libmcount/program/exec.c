@@ -15,8 +15,9 @@
 #include "utils/format/probe/control.h"
 
 /*
- * Variables are only added to an environment that the caller passes, as under uftrace. Variables
- * that a program removes from its own environment (clearenv(3)) stay removed.
+ * The probe's variables are added to an environment that the caller makes for the new program, but
+ * not to @environ, as under uftrace. If a program has removed them from its own environment
+ * (clearenv(3)), they stay removed.
  *
  * These functions may run in the child of a vfork(2), on a small stack, or in a signal handler.
  * Therefore they allocate nothing and take no lock. An environment that does not fit is passed on

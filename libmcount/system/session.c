@@ -115,7 +115,7 @@ static bool report_exec(struct channel *ch, bool has_shadow_stack, struct contro
 	if (!channel_greet(ch, why ? why : CONTROL_EXEC))
 		return false;
 	if (why) {
-		/* Wait until the recorder has read HELLO, and closes the connection. */
+		/* Wait until the recorder has read HELLO and has closed the connection. */
 		channel_wait(ch, CONTROL_WELCOME, welcome, sizeof(*welcome));
 		return false;
 	}

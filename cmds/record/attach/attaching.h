@@ -91,7 +91,7 @@ void attaching_say_stays(pid_t pid, int ret, struct uft_err *err);
 /* Let the process run for a moment, and answer its requests. */
 void attaching_wait(const struct attaching *a, unsigned us);
 
-/* Read the probe's list of changes in the program's text to a->text. */
+/* Read the probe's list of changes to the program's text, and store it in a->text. */
 int attaching_read_text(struct attaching *a, struct uft_err *err);
 
 /*

@@ -96,8 +96,8 @@ static int make_image(const struct strbuf *missing, struct strbuf *image)
 }
 
 /*
- * Make the probe know all patches in @all, and read its changes to a->text. Returns -EAGAIN when
- * the probe cannot do it now, or cannot do it in this thread.
+ * Send the probe those patches of @all that it does not know, and read its list of changes into
+ * a->text. Returns -EAGAIN when the probe cannot take the patches now, or in this thread.
  */
 static int meet(struct attaching *a, const struct strbuf *all, struct uft_err *err)
 {

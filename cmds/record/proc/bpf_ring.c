@@ -230,8 +230,8 @@ static struct bpf_becoming *begin_becoming(struct bpf_ring *ring, pid_t pid)
 }
 
 /*
- * True for a name that refers to a descriptor. The recorder cannot use such a name: the descriptor
- * may be closed by now, and "self" would be the recorder.
+ * True for a name that may refer to a descriptor, as all names in /proc. The recorder cannot use
+ * such a name: the descriptor may be closed by now, and "self" would be the recorder.
  */
 static bool is_by_descriptor(const char *name)
 {

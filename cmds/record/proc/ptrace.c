@@ -435,8 +435,9 @@ static void tick(struct tracing *t, bool is_wanted)
 }
 
 /*
- * Waits for any tracee. The thread can only be ended here. When it ends, the kernel kills tracees
- * with a filter, and all other tracees go on untraced.
+ * Waits for any tracee. Returns -1 when no tracee is left, or when the thread must end. The thread
+ * looks at @is_stopped only here. After its end the tracees go on untraced. If they have a filter,
+ * the kernel kills them (FILTER_OPTIONS).
  */
 static pid_t wait_for_any(struct tracing *t, int *status, struct rusage *usage)
 {
@@ -525,7 +526,7 @@ static bool ptrace_end(struct proc *proc, int *status, struct rusage *usage)
 	return has_end;
 }
 
-/* Ends the thread. The kernel then releases all its tracees. */
+/* Ends the thread. The kernel then releases or kills its tracees (see wait_for_any()). */
 static void ptrace_stop(struct proc *proc)
 {
 	const struct timespec pause = { 0, WAKE_AGAIN_NS };

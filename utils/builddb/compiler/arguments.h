@@ -9,8 +9,8 @@
 #include "utils/base/containers/words.h"
 
 /*
- * Append a copy of the @len bytes of @text, which have no NUL. @args must not have words of
- * words_push(), which makes less room. Returns 0 or -ENOMEM.
+ * Append a copy of the @len bytes of @text, which have no NUL. Returns 0 or -ENOMEM. Do not use
+ * words_push() on the same @args: it allocates less memory than this function expects.
  */
 int arguments_add(struct words *args, const char *text, size_t len);
 

@@ -257,8 +257,8 @@ static const char *fail_half(struct etrace_reader *reader, struct etrace_task *t
 }
 
 /*
- * Add a mount that succeeded. If the task's next event is its failure, fail_mount() changes the
- * record.
+ * Add a mount or an unmount as one that has succeeded. If the next event of the task reports that
+ * it failed, fail_mount() changes the record.
  */
 static const char *begin_mount(struct etrace_reader *reader, struct etrace_task *task,
 			       const struct step *step)

@@ -197,8 +197,8 @@ int etrace_fds_fork(struct etrace_fds *fds, int32_t pid, int32_t child)
 }
 
 /*
- * Returns the first open descriptor below @node that is not less than @fd, or -1. @start is the
- * first descriptor of @node.
+ * Search the part of the tree at @node. Returns the smallest open descriptor that is at least @fd,
+ * or -1 if there is none. @start is the first descriptor of this part.
  */
 static int64_t next_below(const struct fd_node *node, unsigned level, uint32_t start, uint32_t fd)
 {

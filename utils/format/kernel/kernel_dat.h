@@ -82,8 +82,8 @@ struct kernel_event_type {
 };
 
 /*
- * Find the tracepoint that @file describes. Returns false when it is another file, or has no
- * number.
+ * Find the tracepoint that @file describes. Returns false when @file is not the format of a
+ * tracepoint, or does not tell its id.
  */
 bool kernel_event_type_of(const struct kernel_file *file, struct kernel_event_type *type);
 

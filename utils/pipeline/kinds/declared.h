@@ -67,8 +67,8 @@ struct declared_event *declared_events_find(const struct declared_events *declar
 void declared_event_set(struct declared_event *event, struct event_kind *kind);
 
 /*
- * Read the time of the log's line, in microseconds since 1970, from the event's payload @data.
- * False when the payload is not from a line.
+ * For an event that was imported from a line of a log: read the time of this line, in microseconds
+ * since 1970, from the event's payload @data. Returns false for any other event.
  */
 bool declared_line_time(const struct declared_event *event, const void *data, size_t len,
 			int64_t *time_us);

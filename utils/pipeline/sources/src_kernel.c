@@ -125,8 +125,8 @@ static size_t page_bytes(const struct src_kernel *src)
 }
 
 /*
- * Read more of the file after the page. In a growing recording, an incomplete last page is not
- * read. Returns 1, 0 at the end, or a negative errno.
+ * Fill the buffer with the next pages of the file. In a growing recording, an incomplete last page
+ * is left for later. Returns 1 on success, 0 at the end of the file, or a negative errno.
  */
 static int refill_kernel(struct src_kernel *src)
 {
