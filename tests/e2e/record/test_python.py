@@ -728,8 +728,8 @@ def test_what_libraries_call_is_left_alone(tmp_path, option, python):
     assert [lines[i:i + len(calls_of_f)] for i in begins] == 3 * [calls_of_f]
 
 
-# Code from strings belongs to the module that makes it. Named tuples are made in modules without a
-# file.
+# Code from strings belongs to the module whose globals it has. Named tuples are made in modules
+# without a file.
 MADE = """\
 import collections, dataclasses
 Pair = collections.namedtuple("Pair", "a b")
