@@ -95,8 +95,8 @@ static int look_once(struct follow *follow, struct uft_err *err)
 	follow->complete_ns = follow->answer_ns;
 	follow->answer_ns = MAX(follow->answer_ns, answer.complete_ns);
 	/*
-	 * A command may change @holds_back while the program runs. Entries that are held back
-	 * already stay late after the recorder has stopped holding back others.
+	 * `utrail control` may end the holding back of entries while the program runs. Entries
+	 * that are already held back then may still be recorded late.
 	 */
 	follow->has_late_entries |= answer.holds_back != 0;
 	return MIN(read_tasks(follow, &answer, err), 0);

@@ -287,7 +287,10 @@ void aside_flush(struct thread *t)
 	int saved = errno;
 	const char *at;
 
-	/* Without an aside there are no records, unless a handler makes the aside now. */
+	/*
+	 * A thread without an aside has no records to move. A handler may make an aside after this
+	 * look, so t->aside is read again below.
+	 */
 	if (unlikely(!t->aside))
 		t->has_aside_records = 0;
 	guard_barrier();

@@ -30,8 +30,8 @@ static inline struct planned_known *planned_known_of(struct planned *p, uint64_t
 }
 
 /*
- * True when only the called function decides about the next call. While the recorder has news,
- * probe_skips is false, and so is the result.
+ * True when the decision about the next call depends only on the function that is called. While
+ * the recorder has news, probe_skips is false, and so is the result.
  */
 static inline bool planned_is_simple(const struct thread *t)
 {
@@ -322,8 +322,8 @@ static inline bool planned_fast_leave_held(struct thread *t, const struct frame 
 	uint64_t now_ns;
 
 	/*
-	 * With -C, this call is dropped without reading the clock: it has made no call of a -C
-	 * function.
+	 * With -C, the ENTRY of this call would have been written if the call had called a function
+	 * of -C. So the call is dropped, and its time is not needed.
 	 */
 	if (!p->has_caller) {
 		if (unlikely(!fast_clock(t, &now_ns)) || now_ns - f->time_ns > p->now.threshold_ns)

@@ -369,7 +369,10 @@ static void make_room(void *arg)
 	}
 	if (unlikely(t->leaves_ring))
 		thread_leave_ring(t);
-	/* In a forked child, another thread may have reported the child already. */
+	/*
+	 * In a forked child: this reports the child, unless another thread has done so, and gives
+	 * @t a ring of the child's.
+	 */
 	if (unlikely(atomic_load(&probe.forked)) || unlikely(t->wants_ring)) {
 		t->wants_ring = 0;
 		session_report_fork(t);

@@ -277,8 +277,9 @@ static inline void state_select(struct thread *t)
 }
 
 /*
- * Sets the state in which a thread begins, outside of all calls. Two functions call it inside of
- * calls: frames_narrow() after it has changed @is_narrow, and planned_begin_late().
+ * Sets the state in which a thread begins, outside of all calls. Two functions also use it for a
+ * thread with open calls: frames_narrow() after it has changed @is_narrow, and
+ * planned_begin_late().
  */
 static inline void state_begin(struct thread *t)
 {

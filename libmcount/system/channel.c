@@ -50,7 +50,10 @@ static void drop_descriptors(struct channel *ch)
 	}
 }
 
-/* If the program has set another limit meanwhile, it stays. */
+/*
+ * Restores the limit of open files. If the program has set another limit meanwhile, that limit
+ * stays.
+ */
 static void lower_limit(const struct channel *ch)
 {
 	struct rlimit now;

@@ -55,8 +55,8 @@ void fault_watch_signal(int sig);
 bool fault_call_after_handlers(void (*fn)(void));
 
 /*
- * COLD, in a forked child. Another thread of the parent may have been changing an action. The child
- * does not have that thread.
+ * COLD, in a forked child. Makes the lock for changes of actions free. Another thread of the parent
+ * may have held the lock, and the child does not have that thread.
  */
 void fault_after_fork(void);
 

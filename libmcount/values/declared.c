@@ -356,7 +356,10 @@ static bool open_place(struct thread *t, struct utrail_trace_place *place)
 		return false;
 	place->owner = t;
 	place->at = data + sizeof(struct event_data);
-	/* The last word stays free: one store of a word writes the zeros after a payload. */
+	/*
+	 * The last word stays free for the zeros after the payload. One store of a whole word
+	 * writes them.
+	 */
 	place->room = MIN((uint64_t)(p->end - data) - sizeof(struct event_data) - sizeof(uint64_t),
 			  longest());
 	place->time_ns = hot_clock(t);

@@ -504,8 +504,8 @@ static inline void pxt_inside_leave(const struct pxt_inside *inside)
 
 /*
  * ring.c: records in cells. pxt_ring_put() is signal-safe. It returns 0 on success, -ENOSPC if the
- * ring is full, or -EBUSY if many tries to claim cells have failed. A thread that has given way to
- * another one stores a later time in @event.
+ * ring is full, or -EBUSY if many tries to claim cells have failed. If another thread was faster,
+ * the thread waits for a moment, and stores a later time in @event.
  */
 uint32_t pxt_cells_of(uint32_t len);
 int pxt_ring_put(struct pxt_view *view, struct pxt_event *event, const void *data);

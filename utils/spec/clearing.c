@@ -64,8 +64,9 @@ static bool has_same_pattern(const struct spec *a, const struct spec *b)
 }
 
 /*
- * True when a later spec with the same pattern clears all actions of spec @index, and all actions
- * that spec @index clears or replaces. Otherwise these actions of earlier specs would be back.
+ * True when spec @index can be left out, because a later spec with the same pattern clears its
+ * actions. The later spec must also clear the actions of earlier specs that spec @index clears or
+ * replaces. If it did not, these actions would apply again without spec @index.
  */
 static bool is_taken_away(const struct filters *filters, const bool *gone, size_t index)
 {

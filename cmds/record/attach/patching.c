@@ -213,7 +213,7 @@ static int write_text(struct attaching *a, struct text *in, struct text *out, st
 
 		if (ret < 0)
 			return ret;
-		/* Threads that have started meanwhile have new stacks. */
+		/* Threads that have started meanwhile have new stacks, so read the maps. */
 		ret = maps_read(&a->maps, a->w.pid);
 		if (ret == 0)
 			left = text_take_out(out, &a->w, &a->maps) +

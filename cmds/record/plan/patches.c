@@ -370,7 +370,7 @@ void patches_explain(const struct patch_rule *rule, const char *is_of, const str
 	strbuf_addf(out, "%s: no function %s%s%s matches '%s'", is_of,
 		    rule->module ? "in a file whose name begins with '" : "of the program",
 		    rule->module ? rule->module : "", rule->module ? "'" : "", rule->name.text);
-	/* A rule with a file gets no suggestion, because the names are not known by file. */
+	/* A rule with a file gets no suggestion, because @names does not have the files. */
 	nearest_init(&near, rule->name.text);
 	strbuf_list_each (names, name)
 		nearest_offer(&near, name);

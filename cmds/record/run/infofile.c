@@ -50,7 +50,7 @@ static uint64_t arg_features(const struct run *run)
 	return text.len ? mask | FEAT_RETVAL : mask;
 }
 
-/* Sets *@field to a copy of the text, or to NULL when the text is empty. Returns 0 or -ENOMEM. */
+/* Moves the text to *@field. An empty text leaves *@field unchanged. Returns 0 or -ENOMEM. */
 static int keep_text(struct strbuf *text, char **field)
 {
 	if (strbuf_oom(text))

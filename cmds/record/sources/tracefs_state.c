@@ -26,8 +26,8 @@ enum file_kind {
 };
 
 /*
- * The files, in the order of restoring them. Tracing ends first. Some kernels lack some of the
- * files.
+ * The files, in the order of restoring them. The first two files end the recorder's tracing. Some
+ * kernels lack some of the files.
  */
 static const struct {
 	const char *name;

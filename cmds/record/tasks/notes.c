@@ -162,7 +162,10 @@ void notes_obey(struct processes *procs, struct process *proc)
 {
 	if (procs->settings->is_steerable && atomic_load(&procs->control->finished))
 		notes_tell_news(proc);
-	/* A program may request the end only when an option contains `finish`. */
+	/*
+	 * A program may request the end only when an option of `record`, or a later change by
+	 * `utrail control`, contains `finish`.
+	 */
 	if (atomic_load_explicit(&proc->arena->finish_wanted, memory_order_relaxed) &&
 	    !atomic_load(&procs->control->finished) &&
 	    (settings_can_finish(procs->settings) || atomic_load(&procs->may_finish)))

@@ -1,7 +1,7 @@
 /*
- * Stores a task's calls in blocks of a nameless file, for quick searches by time. The levels above
- * the blocks are sums, which leave out calls that are too short to be seen (doc/internals/show.md,
- * "Recordings in parts").
+ * Stores a task's calls in blocks of a nameless file, for quick searches by time. Each block has a
+ * sum, and levels of further sums are above these. A sum leaves out calls that are too short to be
+ * seen (doc/internals/show.md, "Recordings in parts").
  */
 #ifndef UTRAIL_CMDS_SHOW_CALL_STORE_H
 #define UTRAIL_CMDS_SHOW_CALL_STORE_H

@@ -186,6 +186,6 @@ async function open() {
 	document.documentElement.dataset.ready = "";
 }
 
-// The data follows this script in the page, so wait for its end.
+// In the page the data follows this script, so wait until the whole page was read.
 if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", () => setTimeout(open));
 else open();

@@ -435,7 +435,7 @@ size_t compact_encode(struct compact_coder *coder, int32_t tid, const uint8_t *r
 	size_t done = 0;
 
 	begin_coder(coder);
-	/* An empty slot has the number 0. funcs[0] is odd, so no ENTRY has this word. */
+	/* An empty slot has the number 0. The word of an ENTRY is even, so it is never funcs[0]. */
 	coder->funcs[0] = 1;
 	memset(coder->slots, 0, sizeof(coder->slots));
 	for (;;) {

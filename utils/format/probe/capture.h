@@ -178,8 +178,8 @@ struct capture_text {
 #define CAPTURE_STEPS_MAX 1024U
 
 /*
- * The longest payload. If a value of the largest possible size would exceed this limit, nothing of
- * the payload is recorded.
+ * The longest payload. If a value could make the payload longer than this limit, no part of the
+ * payload is recorded.
  */
 #define CAPTURE_MAX_BYTES (ARGBLOB_MAX_BYTES - 8)
 

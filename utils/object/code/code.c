@@ -197,7 +197,7 @@ struct cie {
 	uint8_t code_encoding;
 	uint8_t table_encoding; /* PE_OMIT: its functions have no tables */
 	bool has_size;		/* the augmentation data have a size */
-	bool is_of_signals;	/* signals enter the functions, and not calls */
+	bool is_of_signals;	/* the functions are entered by signals, not by calls */
 	bool has_personality;
 };
 

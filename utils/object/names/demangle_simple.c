@@ -377,8 +377,9 @@ static bool skip_expr(struct skim *s)
 }
 
 /*
- * Write the name of a constructor or destructor: @prefix, and the last part of the name so far. An
- * abbreviation was written as one text, but has several parts.
+ * Write the name of a constructor or destructor: @prefix, and the last part of the name so far. The
+ * text that an abbreviation stands for was written at once, but may have two parts, such as
+ * "std::allocator".
  */
 static bool put_class_again(struct skim *s, const char *prefix)
 {

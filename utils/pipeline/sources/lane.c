@@ -137,7 +137,10 @@ size_t lane_read(struct lane *lane, struct event *events, size_t max)
 		if (src_user_take_damage(&lane->user, &why))
 			note_damage(lane->pipe, &why);
 		nr += n;
-		/* The next read would move the buffer of the source, and the payloads in it. */
+		/*
+		 * A further read that refills the buffer of the source would move the payloads of
+		 * these events.
+		 */
 		if (n && (other.time_ns == UINT64_MAX || src_user_wants_refill(&lane->user)))
 			break;
 		if (n)

@@ -54,7 +54,8 @@ struct source_ops {
 	int (*more)(struct source *src, struct uft_err *err);
 
 	/*
-	 * Free all resources, and the source itself if it is on the heap. A merger's sources are.
+	 * Free all resources, and the source itself if it is on the heap. The sources of a merger
+	 * are on the heap.
 	 */
 	void (*close)(struct source *src);
 

@@ -239,8 +239,8 @@ static int skim_to(struct lane *lane, uint64_t offset, struct uft_err *err)
 		if (calls->has_record && !is_behind && until_ns >= src_user_last_ns(src))
 			ret = skim_some(lane, until_ns, offset, err);
 		/*
-		 * If nothing was skipped, the buffer is empty, or the next event must go through
-		 * step_piece().
+		 * If nothing was skipped, there are two cases: the buffer is empty, or the next
+		 * event must go through step_piece().
 		 */
 		if (ret > 0 && src_user_offset(src) == before)
 			ret = step_piece(lane, err);

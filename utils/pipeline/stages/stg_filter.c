@@ -560,7 +560,10 @@ static int pass_event(struct stg_filter *stage, struct event *event)
 		ret = on_other(stage, event);
 	if (ret <= 0 || stage->is_on)
 		return ret;
-	/* Tracing is switched off. The call is not shown, but it is a level for later calls. */
+	/*
+	 * Tracing is switched off, so the event is not shown. With @counts_off a call is passed on
+	 * all the same, so that its depth counts.
+	 */
 	event->flags |= EVENT_OFF;
 	return event->type <= EVENT_EXIT && stage->filter->counts_off;
 }

@@ -1,7 +1,10 @@
 /** Two recordings side by side. Functions are compared by their names, as in `report --diff`. */
 import { FlameNode } from "./flame_tree.js";
 
-/** @typedef {"base" | "pair"} SideName */
+/**
+ * The base is the old recording, and the pair is the new one.
+ * @typedef {"base" | "pair"} SideName
+ */
 /** @type {SideName[]} */
 export const SIDES = ["base", "pair"];
 
