@@ -1,4 +1,4 @@
-/* `utrail events import` of process and file events as text (doc/formats/etrace.md). */
+/* `utrail events import` for lists of process and file events as text (doc/formats/etrace.md). */
 #ifndef UTRAIL_CMDS_IMPORT_ETRACE_IMPORT_H
 #define UTRAIL_CMDS_IMPORT_ETRACE_IMPORT_H
 

@@ -42,7 +42,7 @@ enum planned_flags {
 	PLANNED_KEEP = 1U << 3, /* PLAN_TRACE */
 	PLANNED_CALLER = 1U << 4,   /* PLAN_CALLER */
 	PLANNED_READ = 1U << 5,	    /* values were read at its entry (PLAN_READ) */
-	PLANNED_RECOVER = 1U << 6,  /* PLAN_RECOVER: its callers' slots have their own addresses */
+	PLANNED_RECOVER = 1U << 6,  /* PLAN_RECOVER: its callers' slots have original addresses */
 	PLANNED_CALLSITE = 1U << 7, /* PLAN_CALLSITE */
 };
 

@@ -325,8 +325,10 @@ void planned_take_up(struct thread *t)
 }
 
 /*
- * Looks at the plans in the order in which planned_take_up() passes a plan on: @taking, @plan, a
- * frame. A thread uses the data of a frame for a moment after it has popped the frame.
+ * planned_take_up() moves a plan from @taking to @plan. After the next plan has come, only frames
+ * may still need it. The places are checked in the same order, so that no move is missed. The frame
+ * after @top is checked, too, since a thread uses the data of a frame for a moment after it has
+ * popped the frame.
  */
 bool planned_needs(const struct thread *t, const struct live_plan *plan, const void *end)
 {

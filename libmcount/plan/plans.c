@@ -88,7 +88,7 @@ static struct live_func make_func(const struct live_plan *plan, const struct pla
 	return func;
 }
 
-/* Merges the functions of @old (may be NULL) and those of the image. Both are sorted. */
+/* Merges the functions of @old (may be NULL) and of the image in @view. Both are sorted. */
 static void add_funcs(struct live_plan *plan, const struct live_plan *old,
 		      const struct plan_view *view)
 {
@@ -125,8 +125,8 @@ static void add_old(struct live_plan *plan, const struct live_plan *old)
 }
 
 /*
- * Makes a plan of the parts of @old (may be NULL) and of an image. Returns NULL when there is no
- * memory.
+ * Makes a plan from the parts of @old (may be NULL) and of the image in @view. Returns NULL when
+ * there is no memory.
  */
 static struct live_plan *make_plan(const struct plan_view *view, const struct live_plan *old)
 {

@@ -94,8 +94,8 @@ static struct numbers judge_all(const struct sock_fprog *program)
 }
 
 /*
- * Adds 1 to the number of filters in the address that executed programs get, since they begin with
- * the new filter, too.
+ * The address in the environment tells executed programs the number of system call filters with
+ * which they start (control_address_filters()). Adds 1 to this number for the new filter.
  */
 static void expect_one_more(void)
 {

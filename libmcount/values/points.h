@@ -1,6 +1,6 @@
 /*
- * Functions for writers of events. They find the state that an event belongs to, and write the
- * records that come before it.
+ * Functions for code that writes events. They find the thread state to which an event belongs, and
+ * write the records that come before the event.
  */
 #ifndef UTRAIL_LIBMCOUNT_POINTS_H
 #define UTRAIL_LIBMCOUNT_POINTS_H

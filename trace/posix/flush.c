@@ -182,7 +182,10 @@ static bool must_look(void)
 	return atomic_load(&first_has_ended) || atomic_load(&first_is_unwatched);
 }
 
-/* True when only flushers are left. The kernel counts the first thread until the process ends. */
+/*
+ * True when only flushers are left. After the first thread has ended, the kernel still counts it
+ * until the process ends.
+ */
 static bool are_last(void)
 {
 	uint64_t nr_threads;

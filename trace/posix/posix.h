@@ -403,7 +403,10 @@ struct pxt_thread {
 #define PXT_TLS __attribute__((tls_model("initial-exec")))
 
 extern __thread struct pxt_thread *pxt_thread PXT_TLS;
-/* The number of times that this thread is counted in views, since it has no struct of its own. */
+/*
+ * If this thread has no struct of its own, it adds itself to a counter of a view when it enters the
+ * stream (pxt_view_user()). This is the number of the counters to which it has added itself.
+ */
 extern __thread volatile uint32_t pxt_nr_counted PXT_TLS;
 
 void pxt_inside_begin(void);

@@ -210,8 +210,8 @@ bool pxt_join(void)
 
 /*
  * A forked child has its parent's names until it joins. So this function joins before it returns
- * the names. If another thread is joining, the function does not wait: the recorder, which calls
- * it, may have stopped that thread.
+ * the names. If another thread is joining, the function does not wait for it: a recorder that
+ * attaches to this process may have stopped that thread.
  */
 int pxt_known_names(struct pxt_names **names)
 {
@@ -281,7 +281,7 @@ static void in_child(void)
 	pxt_inside_in_child();
 	pxt_flushers_in_child();
 	watch_thread();
-	/* Without a registry no thread is in a view. */
+	/* Without a registry no thread is in a stream. */
 	if (registry == &unknown || registry == &none)
 		return;
 	pxt_view_in_child();

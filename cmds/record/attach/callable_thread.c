@@ -21,7 +21,10 @@ const char *const callable_thread_linker_names[] = { "ld-linux", "ld-2.", NULL }
 const char *const callable_thread_probe_names[] = { CALLABLE_THREAD_PROBE,
 						    "memfd:" CALLABLE_THREAD_PROBE, NULL };
 
-/* The number of looks, and the pause between two of them. */
+/*
+ * The maximum number of looks at the threads of a process, and the pause after each look in
+ * microseconds.
+ */
 #define LOOKS	     600
 #define LOOK_WAIT_US 5000
 

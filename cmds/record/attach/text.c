@@ -58,7 +58,7 @@ int text_read(struct text *text, const struct attached *w, uint64_t address, uin
 
 /* --- ranges of code that must be free of threads --- */
 
-/* A range of addresses [@start, @end). Change @index needs that no thread is in it. */
+/* The addresses [@start, @end). No thread may be in this range when change @index is made. */
 struct range {
 	uint64_t start;
 	uint64_t end;
@@ -189,7 +189,10 @@ static void look_at_thread(struct look *look, const struct attached_thread *t, u
 		look_at_stack(look, stacks.pointers[i], words, &stacks);
 }
 
-/* The maximum number of changes out of which a thread is led, one after the other. */
+/*
+ * The maximum number of ranges out of which a thread is led. A thread that leaves one range may
+ * come into another.
+ */
 #define LEAVES_MAX 4
 
 static void lead_out(const struct look *look, struct attached_thread *t)

@@ -25,7 +25,7 @@ struct alive {
 	unsigned ticks;	      /* ticks since the second interrupt */
 	unsigned final_ticks; /* ticks since the third interrupt */
 	unsigned rest_ticks;  /* ticks since the program's end */
-	unsigned last_rounds; /* rounds that served a message when no process was waited for */
+	unsigned last_rounds; /* rounds that served events while no process was waited for */
 	bool leaves_rest;
 	bool program_ended;
 	bool is_alone;	    /* do not wait for processes that the program left running */

@@ -16,15 +16,15 @@
  */
 
 /*
- * Find the thread of process @os_pid whose own number is @tid. Returns the thread's number in the
- * recorder's namespace, or 0 when there is no such thread.
+ * Find the thread of process @os_pid that has the number @tid in its own namespace. Returns the
+ * thread's number in the recorder's namespace, or 0 when there is no such thread.
  */
 pid_t numbers_of_thread(pid_t os_pid, pid_t tid);
 
 /*
- * Find the child of process @os_pid whose own number is @pid. The child may be in another namespace
- * than its parent. Returns the child's number in the recorder's namespace, or 0 when there is no
- * such child.
+ * Find the child of process @os_pid that has the number @pid in its own namespace. The child may be
+ * in another namespace than its parent. Returns the child's number in the recorder's namespace, or
+ * 0 when there is no such child.
  */
 pid_t numbers_of_child(pid_t os_pid, pid_t pid);
 

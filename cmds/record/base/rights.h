@@ -38,8 +38,9 @@ int rights_enter(const struct peer *peer, struct rights *before);
 void rights_leave(struct rights *before);
 
 /*
- * Between rights_enter() and rights_leave(): open files of the recorder (the data directory) with
- * the recorder's own rights, until rights_resume(). At other times these functions change nothing.
+ * For code between rights_enter() and rights_leave() that opens files of the recorder, for example
+ * in the data directory. The thread has the recorder's own rights until rights_resume(). At other
+ * times these functions change nothing.
  */
 struct rights rights_pause(void);
 void rights_resume(struct rights *paused);

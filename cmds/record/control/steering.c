@@ -207,8 +207,8 @@ static void warn_no_match(const struct steering *steer, const struct spec *spec,
 }
 
 /*
- * Bind the functions of all running processes, to find specs without a match. Files that a process
- * has named are read with the rights of that process.
+ * Match the functions of all running processes with the specs, to set filter_entry.has_match. Files
+ * that a process has named are read with the rights of that process.
  */
 static void bind_all(struct steering *steer)
 {

@@ -83,7 +83,7 @@ int known_functions_make(struct known_functions *out, const struct unprepared *u
 
 /*
  * Make @out from @image, which is empty afterwards. Returns false when the image is damaged, or is
- * not about the file of @key. After true, the image is safe to use.
+ * not about the file of @key. If the result is true, @out is safe to use.
  */
 bool known_functions_take(struct known_functions *out, struct strbuf *image,
 			  const struct functions_key *key);

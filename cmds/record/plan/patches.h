@@ -148,8 +148,8 @@ void patches_bind(const struct known_module *known, const struct control_module 
 /*
  * The possible patches and the wanted patches of a process. The struct starts as { 0 }.
  *
- * @all: a list of struct plan_patch. In a group of patches that belong together, only the last is
- *       not silent
+ * @all: a list of struct plan_patch. In a group of patches that belong together, all but the last
+ *       have PLAN_PATCH_SILENT
  * @sites: the sites of all patches that change text, as sorted uint64_t
  * @wanted: the sites of patches that must be in the text, as sorted uint64_t
  * @ends: the sites at ends of functions, as sorted struct patch_end
@@ -179,7 +179,7 @@ void process_patches_add(struct process_patches *patches, const struct known_mod
 /* Like process_patches_add(), but only for patches of functions that are left out. */
 void process_patches_add_left_out(struct process_patches *patches, struct known_module *known,
 				  const struct control_module *module, bool is_program);
-/* Sort the lists. Returns 0, or -ENOMEM when patches are missing. */
+/* Sort the lists. Returns 0, or -ENOMEM if an earlier call had no memory to add its patches. */
 int process_patches_sort(struct process_patches *patches);
 
 /*

@@ -526,7 +526,7 @@ int process_patches_sort(struct process_patches *patches)
 		       : 0;
 }
 
-/* Keeps the wanted groups of patches. The last patch of a group is not silent. */
+/* Keeps the wanted groups of patches. In a group, all but the last have PLAN_PATCH_SILENT. */
 void process_patches_keep_wanted(struct process_patches *patches)
 {
 	struct plan_patch *list = (struct plan_patch *)patches->all.data;

@@ -13,9 +13,9 @@
  * @base: the directory of relative names; "": unknown
  * @dirfd: a descriptor of @base in the task, or AT_FDCWD. It is used when the path is not
  *         sufficient
- * @root: the root of the task. NULL: use /proc/<tid>/root, because the task is in another mount
- *        namespace, or the root was not needed yet
- * @is_late: the task has gone on meanwhile, so files may have moved
+ * @root: the root of the task. If it is NULL, /proc/<tid>/root is used: the caller has not read the
+ *        root, or the task is in another mount namespace
+ * @is_late: the task has gone on since it gave the name, so files may have moved
  */
 struct view {
 	pid_t tid;

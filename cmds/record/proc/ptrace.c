@@ -171,8 +171,8 @@ static void see_responses(struct tracing *t, pid_t pid, const struct exec_image 
 }
 
 /*
- * Notes an execve(2). The calling thread becomes the leader of its process. Its own number is gone,
- * and its end is never reported.
+ * Notes an execve(2). The thread that calls it becomes the leader of its process. If the thread had
+ * another number before, that number is gone, and no end is ever reported for it.
  */
 static void see_exec(struct tracing *t, struct tracee *leader)
 {

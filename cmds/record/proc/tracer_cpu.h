@@ -34,7 +34,10 @@ struct tracer_cpu_place {
 /* Prepare the calling thread. Only this thread may call tracer_cpu_stop(), at each stop. */
 void tracer_cpu_init(struct tracer_cpu *near);
 
-/* Note a stop of task @tid; @place has its last known CPU. May move the calling thread. */
+/*
+ * Note a stop of task @tid. @place has the last known CPU of the task. The calling thread may be
+ * moved to another CPU.
+ */
 void tracer_cpu_stop(struct tracer_cpu *near, pid_t tid, struct tracer_cpu_place *place);
 
 /* Forget the CPU after execve(2), which may move the task. The next stop looks up the CPU. */

@@ -90,7 +90,7 @@ void replay_marks_deinit(struct replay_marks *marks);
  * @config, @view: the configurations of the pipelines and of the lines
  * @until_ns: the time up to which a growing recording is complete; UINT64_MAX: it does not grow
  * @has_late_entries: see struct pipeline
- * @wants_deltas: marks have the times of the last lines
+ * @wants_deltas: marks note the times of the tasks' last lines (replay_mark.line_ns)
  */
 struct replay_source {
 	struct trace_data *data;

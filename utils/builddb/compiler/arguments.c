@@ -29,7 +29,8 @@ struct response {
 /*
  * The state while files are read.
  *
- * @open: the open files; the innermost is last, and its words are next
+ * @open: the open files. Each of them names the file after it. Words are taken from the last file
+ *        until its end
  * @nr_files, @nr_bytes: numbers of files and bytes that may still be read
  */
 struct expansion {

@@ -191,7 +191,7 @@ static void look_at_functions(struct search *s)
  * One thread's part of the search.
  *
  * @func, @lead: the code that is searched, as in struct lead_note
- * @bases: the addresses that code takes: tables may begin there
+ * @bases: the addresses at which tables may begin (insns_far_names())
  */
 struct scan {
 	const struct code *code;

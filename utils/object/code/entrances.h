@@ -128,8 +128,8 @@ void windows_fill(const struct code *code, struct insns *insns, const struct lea
  *
  * - jumps and calls by a distance. Functions around a window are read by instruction; elsewhere,
  *   any four bytes count as a distance
- * - tables of distances (switch). A table begins at each aligned address that code takes. It ends
- *   at the next such address, or at an entry that does not lead to code
+ * - tables of distances (switch). A table may begin at each aligned address that an instruction
+ *   computes. It ends at the next such address, or at an entry that does not lead to code
  * - tables of addresses: aligned words of data, and relocations that make an address
  * - the places where exceptions land
  *

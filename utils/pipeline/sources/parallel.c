@@ -232,8 +232,9 @@ static bool has_large(const struct pipeline *pipe, size_t nr_threads)
 size_t pipeline_threads(const struct pipeline *pipe, size_t wanted)
 {
 	/*
-	 * Filters and argument specifications have states that only one thread may use. A damaged
-	 * header may deny the specifications.
+	 * Filters and argument specifications have states that only one thread may use. The
+	 * specifications are checked, and not only the header's flags for them: a damaged header
+	 * may lack these flags.
 	 */
 	if (pipe->config.order != PIPELINE_BY_TASK || pipe->is_filtered ||
 	    pipe->data->args.has_specs ||

@@ -671,8 +671,9 @@ static bool is_declared(const struct record *rec)
 }
 
 /*
- * Returns the last offset in the buffer at which a record may end. The longest payload after this
- * offset would still be in the buffer, with the record that follows the payload.
+ * Returns the offset in the buffer up to which records can be read. After a record that ends there,
+ * the buffer has as many bytes as the longest payload and one more record. If no record continues
+ * after the end of the buffer (ends_here()), the offset is that end.
  */
 static size_t plain_stop(const struct src_user *src)
 {

@@ -22,7 +22,7 @@ struct graph_config {
 	struct module_set *source;
 };
 
-/* Starts with graph_init(). No end is needed. */
+/* Starts with graph_init(). It owns no memory. */
 struct graph {
 	struct graph_config config;
 	struct column_choice columns;

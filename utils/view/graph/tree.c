@@ -273,7 +273,7 @@ static int add_wait(struct tree *tree, struct tree_node *parent, const struct ev
 
 /*
  * Count the wait up to the end of a call. Because the clocks of calls and of the scheduler's events
- * differ, a call may seem to end off the CPU. A value in out_event.total_ns marks a wait that was
+ * differ, a call may seem to end off the CPU. If out_event.total_ns is not 0, the wait was already
  * counted.
  */
 static __attribute__((noinline)) int cut_wait(struct tree *tree, const struct event *event)

@@ -40,7 +40,7 @@ struct diff_config {
 #define DIFF_COUNTERS_MAX (2 * COUNTERS_MAX)
 
 /*
- * Starts with report_diff_init(). No end is needed.
+ * Starts with report_diff_init(). It owns no memory.
  *
  * @keys: the sort keys: numbers of fields, one number for the name, and then indices in
  *        @key_counters

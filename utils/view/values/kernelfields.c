@@ -26,9 +26,9 @@
 #define WIDTH_DIGITS_MAX 3
 
 /*
- * The limit of work: each record adds so many steps per byte. Later records may use the steps that
- * are left. A few bytes may stand for a field of 64 KB, or for thousands of arguments. Records of
- * Linux take at most 5 steps a byte.
+ * The limit of work: each byte of a record adds this number of steps. Later records may use the
+ * steps that are left. A few bytes may stand for a field of 64 KB, or for thousands of arguments.
+ * Records of Linux take at most 5 steps a byte.
  */
 #define STEPS_PER_BYTE	  32
 /* The steps for an element of an array, when fields are shown one by one. */

@@ -62,8 +62,8 @@ export class Task {
 		this.pointText = /** @type {Uint32Array | Float64Array} */ (new Uint32Array(0));
 		this.pointKind = new Uint32Array(0);
 		/**
-		 * In a recording in parts: kind and number of an event among those at the same time
-		 * (KINDS).
+		 * In a recording in parts: by event, a number that the task's other events at the
+		 * same time do not have (KINDS in served.js).
 		 */
 		this.pointDepth = new Uint32Array(0);
 		/** the time in calls and on the CPU, in ns */
