@@ -49,8 +49,8 @@ static const char *keep_file(struct dwarf_loader *loader, Dwarf_Die *die, const 
 }
 
 /*
- * Finds the file whose number is attribute @name of @die. For dwarf_decl_file() of libdw, the number
- * 0 means that there is no file. But in DWARF 5 the number 0 is the first file, and clang uses it.
+ * Finds the file whose number is attribute @name of @die. In dwarf_decl_file() of libdw, number 0
+ * means that there is no file. But in DWARF 5 the number 0 is the first file, and clang uses it.
  */
 static const char *source_file(struct dwarf_loader *loader, Dwarf_Die *die, unsigned name)
 {
