@@ -179,8 +179,8 @@ static int put_open(struct etrace_writer *writer, const struct proc_record *rec,
 }
 
 /*
- * Write a close for each open descriptor of a range. A range of one descriptor needs no search for
- * open ones, because the recorded call has closed this descriptor.
+ * Write a close for each open descriptor of a range. A range of one descriptor mostly comes from
+ * close(2), which is recorded only if the descriptor is open. So no search is made for this range.
  */
 static int put_close(struct etrace_writer *writer, int32_t pid, const struct proc_act *act)
 {
