@@ -83,7 +83,7 @@ sum() {
 	echo $total
 }
 
-# suite NAME COMMAND...: runs meson test or pytest, and counts the numbers of its closing lines.
+# suite NAME COMMAND...: runs meson test or pytest, and adds up the numbers in its closing lines.
 suite() {
 	name=$1
 	shift

@@ -20,9 +20,9 @@ struct build_output {
 };
 
 /*
- * Begin to write the file @name. A new file gets @mode and the umask. Returns 0, or a negative
- * error with @err. The caller must always call build_output_deinit(): it removes a file that was
- * not published, unless the file is written in place.
+ * Begin to write the file @name. A new file gets @mode without the bits of the umask. Returns 0, or
+ * a negative error with @err. The caller must always call build_output_deinit(): it removes a file
+ * that was not published, unless the file is written in place.
  *
  * @name: must stay valid until build_output_deinit()
  */

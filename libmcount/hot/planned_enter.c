@@ -473,8 +473,9 @@ bool planned_is_unwanted(struct thread *t, uint64_t addr)
 }
 
 /*
- * Handles a call under the plan that the thread knows, if enter_simple() does not handle it, or if
- * the call's return address is not replaced.
+ * Handles a call under the plan that the thread knows. Called for calls that enter_simple() does
+ * not handle, for calls whose return address may not be replaced, and for the first call under a
+ * plan.
  */
 NOINLINE static uint32_t enter_known(struct thread *t, uint64_t *slot, uint64_t addr,
 				     const struct arch_regs *regs)

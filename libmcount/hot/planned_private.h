@@ -62,8 +62,8 @@ static inline uint64_t planned_clock(struct thread *t)
 }
 
 /*
- * The arguments of planned_take_reading(), which takes a reading for PLAN_READ. It is SLOW, for
- * slow_call().
+ * The arguments of planned_take_reading(), which takes a reading for PLAN_READ. The function is
+ * SLOW, so it is called by slow_call().
  */
 struct take_reading {
 	uint32_t what;

@@ -380,7 +380,8 @@ void planned_begin_aside(struct thread *aside, const struct thread *t)
 	aside->limit = aside->frames + probe.plan.max_stack;
 	p->args_top = 0;
 	/*
-	 * The plan of @t stays while its hook is interrupted. The aside's former plan may be gone.
+	 * The plan of @t is not freed while the hook of @t is interrupted. The plan that the aside
+	 * had before may be freed already.
 	 */
 	if (p->serial != of->serial) {
 		p->plan = NULL;

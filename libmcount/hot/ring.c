@@ -131,7 +131,10 @@ static char recorder_state(void)
 	return end && end[1] == ' ' ? end[2] : '?';
 }
 
-/* True when it makes sense to wait longer after a while without progress. */
+/*
+ * Called when a thread has waited for a while, and the recorder has taken nothing. True when the
+ * thread should wait longer. Stops tracing if the recorder has ended.
+ */
 static bool is_worth_waiting(void)
 {
 	char state = recorder_state();

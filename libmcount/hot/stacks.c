@@ -448,7 +448,7 @@ void stacks_take_up(uint64_t sp, uint64_t low, uint64_t bytes)
 	if (!t->high)
 		adopt_own_stack(t, (uint64_t)__builtin_frame_address(0));
 	slow_call(take_up, &k);
-	/* If the stack begins anew, its open calls are from an earlier use. */
+	/* Calls with slots below @sp are from an earlier use of this stack. */
 	if (k.to->is_exact)
 		frames_leave_inside(k.to, sp);
 	guard_leave(k.to);

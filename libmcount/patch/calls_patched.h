@@ -1,6 +1,6 @@
 /*
- * Library calls of patched functions: the function's own hook records the call, and the library
- * call's hook leaves it alone.
+ * Library calls that lead to patched functions. The function's own hook records such a call, and
+ * the hook of the library call leaves it alone.
  */
 #ifndef UTRAIL_LIBMCOUNT_CALLS_PATCHED_H
 #define UTRAIL_LIBMCOUNT_CALLS_PATCHED_H

@@ -192,7 +192,8 @@ static struct py_object *take_native_end(struct py_object *callable, struct py_o
 
 /*
  * Numbers of events: PY_MONITORING_EVENT_..., cpython/monitoring.h. Events of functions in C have
- * @is_native. The probe listens to all of these or, with --no-libcall, to none.
+ * @is_native. The probe listens to all events in the table. With --no-libcall it does not listen to
+ * those with @is_native.
  */
 static const struct {
 	unsigned event;

@@ -22,7 +22,7 @@ static uint32_t copy_frames(const struct thread *t, struct control_crash *crash)
 
 static void tell_crash(const struct thread *t, int sig, const siginfo_t *info)
 {
-	static _Atomic bool is_told; /* a crash of one thread ends all threads */
+	static _Atomic bool is_told; /* one report is enough: the crash ends all threads */
 	static struct control_crash crash;
 	struct channel ch cleanup(channel_close);
 

@@ -15,7 +15,7 @@ static const struct {
 	uint32_t bit;
 	uint32_t read;
 	uint32_t diff;
-	uint32_t at; /* the offset in struct reading */
+	uint32_t at; /* the offset of the values in struct reading */
 	uint32_t bytes;
 } kinds[] = {
 	{ PLAN_READ_STATM, EVENT_ID_READ_STATM, EVENT_ID_DIFF_STATM,
@@ -101,7 +101,7 @@ void reads_take(uint32_t what, struct reading *out)
 	}
 }
 
-/* Events of counters have their value in pieces in data words: counter_record.h. */
+/* Writes a counter's value in pieces, with one piece in each record (counter_record.h). */
 static void emit_counter(struct thread *t, uint64_t time_ns, uint32_t id, uint64_t value)
 {
 	unsigned nr = counter_pieces(value);

@@ -197,7 +197,7 @@ bool fst_recorded_write(const struct fstrace_event_impl *impl, const struct fst_
 	/* begin() and end() must get the same number, even if the recorder detaches in between. */
 	uint32_t id = atomic_load_explicit(&recorded->id, memory_order_relaxed);
 	struct utrail_trace_place place;
-	struct fst_values copy; /* @values can be read once more if there is too little room */
+	struct fst_values copy; /* if there is too little room, the caller reads @values again */
 	struct fst_text payload;
 	int found = to->begin(id, &place);
 

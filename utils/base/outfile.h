@@ -33,7 +33,7 @@ struct outfile {
  *
  * A regular or new file is written under a random name in the directory, then renamed. It keeps
  * mode, owner and group of a replaced file. But if @mode has rights for the owner only, so has the
- * file. A new file gets @mode and the umask.
+ * file. A new file gets @mode without the bits of the umask.
  *
  * A device, a pipe, and a file whose owner or group we may not give to a new file are written in
  * place. A file that a link of procfs names (as for /dev/stdout) is appended to. A block device, a
@@ -64,9 +64,10 @@ void outfile_deinit(struct outfile *out);
 int outfile_check(const char *path, struct uft_err *err);
 
 /*
- * Open @path for appending; a new file gets @mode and the umask. Returns the descriptor, or a
- * negative error with @err. This function refuses the same links, pipes and owners as
- * outfile_open(). If others may write to the directory, it also refuses a file with several names.
+ * Open @path for appending. A new file gets @mode without the bits of the umask. Returns the
+ * descriptor, or a negative error with @err. This function refuses the same links, pipes and owners
+ * as outfile_open(). If others may write to the directory, it also refuses a file with several
+ * names.
  */
 int outfile_append(const char *path, mode_t mode, struct uft_err *err);
 

@@ -280,7 +280,10 @@ void lane_close(struct lane *lane);
 /* At the lane's end: free the buffers of records and events. */
 void lane_release(struct lane *lane);
 
-/* Free the buffers while the lane waits for its turn. The view has got all events in them. */
+/*
+ * Free the buffers until the lane runs again. All events in the buffers must have been passed to
+ * the view.
+ */
 void lane_release_events(struct lane *lane);
 
 /*

@@ -526,8 +526,8 @@ static int read_v7_options(struct tracedat *file, struct tracedat_cursor *in, ui
 }
 
 /*
- * Reserve a section of options. An offset that leads back to an earlier section is an error:
- * reading would never end.
+ * Reserve the bytes of a section of options. If they are reserved already, the offset leads back to
+ * an earlier section. This is an error, because reading would never end.
  */
 static int take_options(struct tracedat *file, uint64_t at, uint64_t bytes, struct uft_err *err)
 {

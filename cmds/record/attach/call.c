@@ -59,8 +59,8 @@ static int go_on(const struct attached *w, struct attached_thread *t, int reques
 }
 
 /*
- * Stop the thread before its next instruction. Registers that restart a system call can be set
- * there.
+ * Stop the thread before its next instruction. If the registers of an interrupted system call are
+ * set during this stop, the kernel restarts the call.
  */
 static int stand_still(const struct attached *w, struct attached_thread *t)
 {
@@ -362,8 +362,8 @@ int attached_call(struct attached *w, struct attached_thread *t, uint64_t fn,
 		return say_failed_call(err, t, put_back(w, t, &mask));
 	if (ret == -EFAULT) {
 		/*
-		 * If the recorder dies before the registers are restored, the thread goes directly
-		 * to the end of the code.
+		 * If the recorder dies before put_back() has restored the registers, the thread
+		 * goes directly to the end of the code, which restores them.
 		 */
 		arch_remote_begin_call(regs, w->room, w->context, 0, args, told_by);
 		arch_remote_set_pc(regs, w->room + ARCH_REMOTE_CODE_END);

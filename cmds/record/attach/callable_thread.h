@@ -1,4 +1,4 @@
-/* Finds a thread of a process that can now be made to call functions of its C library. */
+/* Finds a thread that can now be made to call functions of its process' C library. */
 #ifndef UTRAIL_CMDS_RECORD_ATTACH_CALLABLE_THREAD_H
 #define UTRAIL_CMDS_RECORD_ATTACH_CALLABLE_THREAD_H
 

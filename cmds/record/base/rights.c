@@ -42,7 +42,10 @@ static gid_t *own_groups(int *nr)
 	return NULL;
 }
 
-/* The lines "Uid:" and "Gid:" have four numbers: real, effective, saved, of files. */
+/*
+ * The number of ids in the lines "Uid:" and "Gid:" of /proc/PID/status: the real, the effective and
+ * the saved id, and the id with which files are opened.
+ */
 #define NR_IDS 4
 
 static int take_rights(uid_t uid, gid_t gid, const gid_t *groups, int nr_groups,

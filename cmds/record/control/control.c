@@ -253,7 +253,10 @@ static const struct control_table talk_table = { talk_rows, ARRAY_SIZE(talk_rows
 
 /* --- packets --- */
 
-/* Counts the refusal for the user. If the peer knows the secret, sends it the reason. */
+/*
+ * Counts the refusal, which the recorder reports at the end, and sends the reason to the peer. Does
+ * nothing if the peer does not know the secret.
+ */
 static void refuse_talk(struct control *ctl, struct conversation *talk, const void *packet,
 			size_t len, enum control_verdict verdict)
 {

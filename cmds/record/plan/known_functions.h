@@ -9,14 +9,14 @@
 #include "utils/object/build_id.h"
 
 /*
- * The identity of a file, and of the program that has read it. A build id can be copied. The
+ * The identity of a file, and of the utrail that has read it. A build id can be copied. The
  * kernel's data about the file's place and last change cannot.
  *
  * @build_id: in hex, filled with zeros; "" when the file has none
  * @device, @inode, @size, @mtime_ns, @ctime_ns: the file's data from stat(2)
  * @names: a checksum of the functions' names, which may come from other files
- * @maker_size, @maker_mtime_ns: the data of the program that has made the image. Another version of
- *         the program may find other facts
+ * @maker_size, @maker_mtime_ns: the size and the last change of the utrail that has made the image.
+ *         Another version of utrail may find other facts
  */
 struct functions_key {
 	char build_id[48];

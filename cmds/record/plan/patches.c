@@ -118,8 +118,9 @@ static void add_found(struct finding *f, const struct prepared_site *site)
 }
 
 /*
- * Matches the rules also with functions that have no room for a hook. If nothing in the file can be
- * patched, the reason is reported once for the whole file.
+ * If there is a rule that applies to no function yet, matches the rules with all functions of the
+ * file. So patches_warn() can tell a function that has no room for a hook from a name that does not
+ * exist. If nothing in the file can be patched, the file gets a warning, and these rules get none.
  */
 static void note_names(struct finding *f)
 {

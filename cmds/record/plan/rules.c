@@ -110,8 +110,8 @@ static const struct {
 };
 
 /*
- * Append to @data the text with which a term compares, because the term has no room for it. @out
- * gets the offset of the text in @data.
+ * Append to @data the text with which a term compares, because struct plan_cond has no room for
+ * the text. @out gets the offset of the text in @data.
  */
 static void put_text(const struct cond_term *term, struct plan_cond *out, struct strbuf *data)
 {

@@ -23,7 +23,7 @@ void exec_image_read(pid_t pid, struct exec_image *became);
 void exec_image_deinit(struct exec_image *became);
 #define cleanup_became cleanup(exec_image_deinit)
 
-/* Append the payload of the record. @old_tid: the thread that has called execve(2) */
+/* Append the payload of a PROC_EXEC record. @old_tid: the thread that has called execve(2) */
 void exec_image_encode(const struct exec_image *became, pid_t old_tid, struct strbuf *out);
 
 /* Returns an execution with the texts of @became. The texts still belong to @became. */

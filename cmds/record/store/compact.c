@@ -253,7 +253,10 @@ static int compact_publish(struct store *store, const char *name, const struct i
 
 	if (tid && !number)
 		return publish_records(compact, inner, tid, parts, nr, err);
-	/* Nothing can be appended to records that were published. */
+	/*
+	 * With @number, the caller wants to append to the file later. This is not possible for a
+	 * published file of records.
+	 */
 	if (tid)
 		return err_set_errno(err, -EINVAL, "cannot write '%s'", name);
 	if (!number)

@@ -92,7 +92,10 @@ static bool has_info(int dir_fd)
 	       header_decode(bytes, sizeof(bytes), &header, NULL) == 0;
 }
 
-/* True when task.txt marks the directory as a recording. uftrace writes `info` only at its end. */
+/*
+ * True when task.txt marks the directory as a recording. uftrace writes `info` only at the end of
+ * the recording.
+ */
 static bool has_tasks(int dir_fd)
 {
 	char bytes[FIRST_LINE_MAX];

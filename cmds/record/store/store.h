@@ -66,7 +66,7 @@ struct store {
 	void *when_full_arg;
 };
 
-/* Set the limit of bytes (0: none). Call it before the store is used. */
+/* Limit the recording to @max_bytes bytes (0: no limit). Call this before the store is used. */
 void store_limit(struct store *store, uint64_t max_bytes, void (*when_full)(void *arg), void *arg);
 
 /*

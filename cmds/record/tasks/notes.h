@@ -44,8 +44,8 @@ struct notes {
 void notes_begin(struct processes *procs, struct process *proc);
 
 /*
- * Unmap the rings of @proc. The process has ended, and its rings are empty. Its page stays while
- * needed.
+ * Unmap the rings of @proc. The process has ended, and its rings are empty. The page of its notes
+ * stays mapped while a child may use it.
  */
 void notes_end(struct processes *procs, struct process *proc);
 

@@ -82,7 +82,7 @@ struct process {
 	uint32_t segment_bytes;
 	struct ring_sink *sinks;
 	struct arena *notes; /* see notes.h */
-	/* the numbers of modules that the process has reported, and of entries in their plans */
+	/* the number of reported modules; by enum plan_kind, the number of entries in the plans */
 	uint32_t nr_modules;
 	uint64_t planned[PLAN_KINDS];
 	struct control_module **modules; /* heap copies, kept only when plans may change */

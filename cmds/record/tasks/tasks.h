@@ -75,8 +75,9 @@ int32_t tasks_claim(struct tasks *tasks, struct process *proc, int32_t tid);
 int32_t tasks_claim_child(struct tasks *tasks, struct process *proc, int32_t tid);
 
 /*
- * Note that the ring of task @tid is not in use any more. tasks_clear() may then forget a new id.
- * The function does nothing for other numbers, or if it is called again.
+ * Note that the ring of task @tid is not in use any more. If @tid is a new id (tasks_claim()),
+ * tasks_clear() may then forget it. The function does nothing for other ids, or if it is called
+ * again.
  */
 void tasks_release(struct tasks *tasks, int32_t tid);
 

@@ -318,7 +318,7 @@ static uint64_t whole_stamp(uint64_t stamp, uint64_t before_ns)
 
 /*
  * Handle a record that is not an event. It changes the time of the page, or it is padding, which is
- * skipped. The delta of padding counts, too, except WITHDRAWN_NO_TIME.
+ * skipped. The delta of padding is added to the time, too, unless it is WITHDRAWN_NO_TIME.
  */
 static int skip_no_event(struct kernel_page *page, unsigned kind, uint32_t delta,
 			 struct uft_err *err)

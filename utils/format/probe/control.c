@@ -32,7 +32,7 @@ static bool has_texts(const void *message, const char *texts, size_t len, unsign
 	return !nr;
 }
 
-/* Check for a name, which is not empty, and a file. */
+/* True when the message has two texts: a name, which is not empty, and a file. */
 static bool callable_is_valid(const void *message, size_t len)
 {
 	const struct control_callable *m = message;

@@ -41,8 +41,8 @@ static int add_place(struct compact_file *file, uint64_t at, uint64_t len,
 }
 
 /*
- * Find the next header after @at. Returns 1 with *@found, 0 if there is no header, or a negative
- * errno.
+ * Find the first header at @at or after it. Returns 1 with *@found, 0 if there is no header, or a
+ * negative errno.
  */
 static int find_head(int fd, uint64_t at, uint64_t *found)
 {

@@ -164,7 +164,7 @@ bool files_is_shown(const struct files *files, uint32_t content);
  * cost exceeds the limit. Functions without a negative result return FILES_NONE in both cases.
  */
 
-/* Add @steps to the cost. Returns 0, or -EDQUOT when the cost exceeds the limit. */
+/* Add @steps to the cost of reading. Returns 0, or -EDQUOT when the cost exceeds the limit. */
 int files_spend(struct files *files, uint64_t steps);
 bool files_is_beyond(const struct files *files);
 

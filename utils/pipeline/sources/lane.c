@@ -158,7 +158,7 @@ size_t lane_read(struct lane *lane, struct event *events, size_t max)
 		if (n < 0 || (n == 0 && lane->queued.at == queued_at))
 			break;
 		nr += n;
-		/* If the next records can be read call by call, the caller does so. */
+		/* If read_calls() can read the next records, they are left to it. */
 		if (nr && src_user_is_by_calls(&lane->user))
 			break;
 	}

@@ -260,8 +260,8 @@ static uint32_t obey_trigger(struct stg_filter *stage, const struct trigger *tri
 }
 
 /*
- * Find out if the filter part of a call's trigger applies. The first run collects the results of
- * conditions on return values for the second run.
+ * Find out if the filter part of a call's trigger applies. A first run over the calls collects the
+ * results of conditions on return values, and the second run uses these results.
  */
 static int ask_condition(struct stg_filter *stage, const struct trigger *trigger,
 			 const struct event *event, struct filter_frame *frame, bool *holds)

@@ -7,8 +7,8 @@ static bool is_kernel(const struct event *event)
 }
 
 /*
- * True within a call of the kernel that is outside of the program's functions. The depth of these
- * calls is counted.
+ * True for an event of a kernel's call that is outside of the program's functions, or within such a
+ * call. Counts the open calls of this kind in stage->depth.
  */
 static bool is_in_outside(struct stg_kernel *stage, const struct event *event)
 {

@@ -60,8 +60,8 @@ void pattern_deinit(struct pattern *p);
 bool pattern_matches(const struct pattern *p, const char *name, size_t len);
 
 /*
- * Like pattern_matches(), for @name and @others: names with a NUL each and an empty name at the
- * end; NULL: none.
+ * True when pattern_matches() is true for @name, or for one of the names in @others. Each of these
+ * ends with a NUL, and an empty name follows the last one. If @others is NULL, there are none.
  */
 bool pattern_matches_any(const struct pattern *p, const char *name, size_t len, const char *others);
 

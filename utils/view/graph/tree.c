@@ -307,8 +307,8 @@ static int add_sched(struct tree *tree, const struct event *event)
 	at->out = NULL;
 	if (is_cut) {
 		/*
-		 * Undo the subtraction of the wait from the caller's self time in the pipeline:
-		 * cut_wait() has counted the wait.
+		 * The pipeline has subtracted the wait from the caller's self time. Add it again,
+		 * because cut_wait() has counted the wait in the call that has ended.
 		 */
 		parent->self_ns += event->total_ns;
 		return 0;

@@ -311,7 +311,10 @@ void callables_plan_all(const struct callables *all, struct strbuf *lists)
 		callables_plan_range(all, i + 1, lists);
 }
 
-/* Makes a range of one number for a known function. The number of the function stays. */
+/*
+ * Chooses the rule and the values of a function that has a number already. If there is a rule or a
+ * value, the number becomes a range of its own.
+ */
 static void bind_known(struct callables *all, struct callable *c)
 {
 	struct callable_range range = {

@@ -78,8 +78,8 @@ def as_timestamp(ns: Optional[int]) -> str:
 
 
 def as_range(range: Union[str, Tuple[Optional[int], Optional[int]]]) -> str:
-    """Returns the value of an option. Two numbers are timestamps in nanoseconds. None stands for
-    the beginning or the end of the recording."""
+    """Returns the value of an option for a range. Two numbers are timestamps in nanoseconds. None
+    stands for the beginning or the end of the recording."""
     return range if isinstance(range, str) else "~".join(map(as_timestamp, range))
 
 

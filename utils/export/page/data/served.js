@@ -186,7 +186,10 @@ export class Supplier {
 		 * @type {(kinds: number[], step: 1 | -1) => boolean}
 		 */
 		this.goToEvent = () => false;
-		/** Called when the recording was read again, which makes old numbers invalid. */
+		/**
+		 * Called when the recording was read again. All numbers from the former reading are
+		 * then invalid.
+		 */
 		this.onNew = () => {};
 		/** Called when texts were received. */
 		this.onText = () => {};

@@ -112,8 +112,8 @@ export class Recording {
 		this.first = 0;
 		this.last = 1;
 		/**
-		 * The recording's length, even if the scale is longer. It is 0 if there is nothing
-		 * to show.
+		 * The recording's length, which shareScale() does not change. It is 0 if there is
+		 * nothing to show.
 		 */
 		this.length = 1;
 		this.#measure();

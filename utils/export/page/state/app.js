@@ -8,7 +8,10 @@ import { nextPoint } from "../model/events.js";
 /** @typedef {import("../model/task.js").Task | import("../model/lanes.js").Lanes} BarTask */
 /** @typedef {[task: BarTask, index: number]} Bar a call, or an execution */
 
-/** The time between a change without "push", such as zooming, and that of the address, in ms. */
+/**
+ * The time from a change without "push", such as zooming, until the page's address is changed, too,
+ * in ms.
+ */
 const SETTLE_MS = 250;
 
 /** The data that all recordings of a page share. */
