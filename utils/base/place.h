@@ -33,7 +33,7 @@ struct place {
  * Find the place of @path; the last name need not exist. Each step works on descriptors, so the
  * file that is used is the file that was checked.
  *
- * Links of the caller and of root are followed. A link of another user is
+ * Links that belong to the caller or to root are followed. A link of another user is
  * - refused in a directory in which all may create names (mode o+w, or a sticky directory of
  *   another user), even if the kernel lacks protected_symlinks (proc_sys_fs(5));
  * - followed elsewhere, but only to files of the link's owner.
