@@ -215,6 +215,15 @@ static const char *refusal(uint64_t result)
 	return "the probe in it could not speak with the recorder";
 }
 
+static int stop_again(struct attaching *a, struct uft_err *err)
+{
+	int ret = callable_thread_stop(&a->w, &a->maps, &a->thread, err);
+
+	if (ret == -EBUSY)
+		err_prefix(err, "cannot attach to process %d", a->w.pid);
+	return ret;
+}
+
 /*
  * Start recording. The calls that are already open are handed over first, while all threads are
  * stopped, because they cannot be found later.
@@ -232,7 +241,7 @@ static int begin_recording(struct attaching *a, const struct attach_how *how, st
 			  "0: %s",
 			  a->w.pid, why.text);
 	if (ret < 0) /* attached_stop() has let all threads go on */
-		ret = callable_thread_stop(&a->w, &a->maps, &a->thread, err);
+		ret = stop_again(a, err);
 	else if (u)
 		ret = hand_over_calls(&a->w, u, a->thread, a->leave_fn, how->msg, err);
 	unwinder_close(u);

@@ -127,6 +127,11 @@ int attaching_open(struct attaching **a, pid_t pid, const struct attach_how *how
 	*a = attaching_make(pid, how, err);
 	int ret = *a ? attaching_find_libc(*a, err) : err->code;
 
+	/* A program that was executed meanwhile may have another C library. It has no probe. */
+	if (ret == -ENOEXEC && *a && !attaching_has_probe(*a)) {
+		err_clear(err);
+		ret = 0;
+	}
 	if (ret == 0 && !attaching_find_probe(*a))
 		return err_set(err, -ESRCH, "there is no probe in process %d any more", pid);
 	return ret;

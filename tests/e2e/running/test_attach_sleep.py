@@ -72,7 +72,7 @@ def test_another_allocator(workdir, exe):
         wait_until(lambda: is_in(program.pid, "S"))
         before = state(program.pid, exe)
         result = utrail("record", "-p", str(program.pid), "-P", ".", "--for", "0.1s")
-        assert result.status == 1 and "no thread of it was ever seen" in result.err
+        assert result.status == 1 and f"no thread of process {program.pid} was ever seen" in result.err
         assert program.poll() is None and state(program.pid, exe) == before
     finally:
         program.kill()

@@ -488,7 +488,7 @@ TEST_WITH(they_never_all_stop, setup, teardown)
 	scripted_answer("quiet", 1, -EBUSY, 0);
 	scripted_answer("HANDLE", 0, 0, 1);
 	assert_int_equal(attach(), -EBUSY);
-	assert_string_equal(err.text, "'quiet' failed");
+	assert_string_equal(err.text, "cannot attach to process 4711: 'quiet' failed");
 	assert_string_equal(
 		scripted_log(), CALLS_BEGIN SEEN_LOADED
 		"write ATTACH CHANGES text-read CHANGED stop quiet quiet " TAKEN_OUT CALLS_END);
