@@ -189,7 +189,7 @@ def test_lines_beside_a_fifo(tmp_path):
     split = tmp_path / "src" / "two.dwo"
     split.unlink()
     os.mkfifo(split)
-    ran = utrail("replay", "-d", tmp_path / "d", "--no-pager", "--srcline", limit=20).must()
+    ran = utrail("replay", "-d", tmp_path / "d", "--no-pager", "--srcline").must()
     assert "one(); /* from two.c:4 */" in ran.out
 
 
@@ -206,6 +206,8 @@ def test_directory_that_depends_on_the_reader(tmp_path, monkeypatch):
     run("gcc", "-pg", "one.o", "two.o", "-o", exe, cwd=src)
     monkeypatch.chdir(src)
     _, err = debug_of(exe, tmp_path / "d")
+    if not err:
+        pytest.skip("the kernel does not know RESOLVE_NO_MAGICLINKS, or a sandbox forbids openat2(2)")
     assert "one.dwo' and 1 more file" in err
 
 
@@ -230,9 +232,9 @@ def test_shared_file_of_a_stranger(tmp_path, shared):
     """libdw would open any file that .gnu_debugaltlink names, and would wait for a FIFO."""
     os.mkfifo(tmp_path / "fifo")
     exe = program_with_shared_names(tmp_path, tmp_path / shared)
-    ran = utrail("record", "-a", "-d", tmp_path / "d", exe, limit=20)
+    ran = utrail("record", "-a", "-d", tmp_path / "d", exe)
     assert ran.status == 0
-    assert any(line.startswith("add(") for line in lines(tmp_path / "d"))
+    assert "add(3) = 4;" in lines(tmp_path / "d")
 
 
 def test_damaged_package(tmp_path):

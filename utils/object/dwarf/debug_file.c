@@ -161,6 +161,6 @@ bool debug_file_open_shared(const char *name, const uint8_t *id, size_t bytes,
 		snprintf(build_id + 2 * i, 3, "%02x", id[i]);
 	if (open_by_build_id(build_id, debug))
 		return true;
-	return strncmp(name, DEBUG_DIR "/", strlen(DEBUG_DIR "/")) == 0 && !strstr(name, "/../") &&
-	       elf_file_open(debug, name, NULL) == 0 && has_build_id(debug, build_id);
+	return *name == '/' && elf_file_open_strange(debug, name) == 0 &&
+	       has_build_id(debug, build_id);
 }

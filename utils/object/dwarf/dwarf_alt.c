@@ -7,16 +7,20 @@
 
 #include "utils/object/dwarf/debug_file.h"
 
-/* An ELF file whose only debug information is a section .debug_str without a text. */
+/*
+ * An ELF file whose debug information has two sections of one byte. libdw refuses a file that has
+ * only .debug_str (dwarf_begin_elf.c, valid_p()).
+ */
 struct empty {
 	Elf64_Ehdr head;
-	Elf64_Shdr sections[3];
-	char names[24];
+	Elf64_Shdr sections[4];
+	char names[40];
 };
 
-#define NAMES	      "\0.debug_str\0.shstrtab"
+#define NAMES	      "\0.debug_str\0.debug_line\0.shstrtab"
 #define STR_NAME_AT   1
-#define NAMES_NAME_AT 12
+#define LINE_NAME_AT  12
+#define NAMES_NAME_AT 24
 #define NAMES_AT      offsetof(struct empty, names)
 
 static const struct empty empty = {
@@ -29,13 +33,19 @@ static const struct empty empty = {
 		.e_ehsize = sizeof(Elf64_Ehdr),
 		.e_shoff = offsetof(struct empty, sections),
 		.e_shentsize = sizeof(Elf64_Shdr),
-		.e_shnum = 3,
-		.e_shstrndx = 2,
+		.e_shnum = 4,
+		.e_shstrndx = 3,
 	},
 	.sections = {
 		{ .sh_type = SHT_NULL },
 		{
 			.sh_name = STR_NAME_AT,
+			.sh_type = SHT_PROGBITS,
+			.sh_offset = NAMES_AT,
+			.sh_size = 1,
+		},
+		{
+			.sh_name = LINE_NAME_AT,
 			.sh_type = SHT_PROGBITS,
 			.sh_offset = NAMES_AT,
 			.sh_size = 1,
@@ -69,9 +79,12 @@ bool dwarf_alt_open(struct dwarf_alt *alt, Dwarf *dwarf)
 	if (id_bytes <= 0)
 		return true;
 	alt->dwarf = dwarf_begin_elf(open_elf(alt, name, id, id_bytes), DWARF_C_READ, NULL);
-	if (alt->dwarf)
-		dwarf_setalt(dwarf, alt->dwarf);
-	return alt->dwarf != NULL;
+	if (!alt->dwarf)
+		return false;
+	/* The file may name another one, which libdw would open. So it gets itself for that. */
+	dwarf_setalt(alt->dwarf, alt->dwarf);
+	dwarf_setalt(dwarf, alt->dwarf);
+	return true;
 }
 
 void dwarf_alt_close(struct dwarf_alt *alt)
