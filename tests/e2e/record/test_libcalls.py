@@ -1,6 +1,7 @@
 """Library calls in every layout that linkers make: each call is recorded once, under its name, at
 its caller."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -14,6 +15,7 @@ from programs import SOURCES, in_turn
 from tools import run, utrail
 
 HERE = SOURCES / "libcalls"
+GLIBC = tuple(int(n) for n in os.confstr("CS_GNU_LIBC_VERSION").split()[1].split(".")[:2])
 LINKERS = [name for name in ("bfd", "gold", "lld", "mold") if shutil.which(f"ld.{name}")]
 BINDINGS = {
     "lazy": ["-Wl,-z,lazy"],
@@ -147,11 +149,13 @@ def test_two_threads_open_libraries(workdir, options):
     for i in range(1, 20):
         shutil.copy("libone0.so", f"libone{i}.so")
     compiled("-pg", "-pthread", HERE / "opens_together.c", "-o", "opens_together")
-    result = utrail("record", "--no-event", "--nest-libcall", *options, "./opens_together", limit=60).must()
+    result = utrail("record", "--no-event", "--nest-libcall", *options, "./opens_together").must()
     assert result.out == "210\n"
     assert calls_of_libraries() == (20, 20)
 
 
+@pytest.mark.skipif(GLIBC < (2, 35), reason="this glibc does not tell which libraries are complete")
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="the library makes a system call of x86_64")
 @pytest.mark.parametrize("binding", ["lazy", "now"])
 def test_library_that_another_thread_is_loading(workdir, binding):
     """dl_iterate_phdr() shows a library before it is relocated. Only after that its calls are
@@ -159,7 +163,7 @@ def test_library_that_another_thread_is_loading(workdir, binding):
     for name, source in ("first", "calls_one.c"), ("second", "calls_one.c"), ("slow", "slow_to_load.c"):
         compiled("-shared", "-fPIC", "-fno-builtin", *BINDINGS[binding], HERE / source, "-o", f"lib{name}.so")
     compiled("-pg", "-pthread", HERE / "opens_unfinished.c", "-o", "opens_unfinished")
-    result = utrail("record", "--no-event", "--nest-libcall", "./opens_unfinished", limit=60).must()
+    result = utrail("record", "--no-event", "--nest-libcall", "./opens_unfinished").must()
     assert result.out == "6\n"
     assert calls_of_libraries() == (3, 3)
 

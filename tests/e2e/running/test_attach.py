@@ -137,8 +137,12 @@ def unexpected(err):
 def record_briefly(pid, *args):
     """Record a program for a short time, without an unexpected message. A busy machine may give the
     program no CPU for so long: then it is recorded once more."""
-    while (result := record(pid, *args).must()).err.startswith("WARN: nothing was recorded: "):
-        pass
+
+    def record_once():
+        result = record(pid, *args).must()
+        return None if result.err.startswith("WARN: nothing was recorded: ") else result
+
+    result = wait_until(record_once)
     assert result.out + unexpected(result.err) == ""
 
 
