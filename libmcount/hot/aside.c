@@ -208,6 +208,20 @@ static const char *skip_parents(const struct aside *aside, const char *at)
 	return at < first ? first : at;
 }
 
+/*
+ * In a forked child: leaves the ring that the interrupted hook has used. Records that were moved to
+ * it meanwhile are moved once more.
+ */
+static void leave_ring(struct thread *t)
+{
+	if (likely(!t->leaves_ring))
+		return;
+	if (t->aside)
+		forget_mark(aside_memory(t->aside));
+	guard_barrier();
+	thread_leave_ring(t);
+}
+
 /* Moves all records, also those that handlers add during the move. Returns their end. */
 static const char *move_records(struct thread *t, struct aside *aside)
 {
@@ -217,6 +231,11 @@ static const char *move_records(struct thread *t, struct aside *aside)
 	if (mark->at && at < t->aside->at && ring_position(t) != mark->from)
 		at += emit_aside_bytes(at);
 	for (;;) {
+		/* If a handler has forked, the child's records wait for a ring of its own. */
+		if (unlikely(t->leaves_ring)) {
+			leave_ring(t);
+			at = aside->records;
+		}
 		at = skip_parents(aside, at);
 		if (at >= __atomic_load_n(&t->aside->at, __ATOMIC_RELAXED))
 			break;
@@ -261,20 +280,6 @@ static bool empty_at(struct thread *t, const char *at)
 	if (is_quiet)
 		own_quiet_end(mask);
 	return is_done;
-}
-
-/*
- * In a forked child: leaves the ring that the interrupted hook has used. Records that were moved to
- * it meanwhile are moved once more.
- */
-static void leave_ring(struct thread *t)
-{
-	if (likely(!t->leaves_ring))
-		return;
-	if (t->aside)
-		forget_mark(aside_memory(t->aside));
-	guard_barrier();
-	thread_leave_ring(t);
 }
 
 /*
