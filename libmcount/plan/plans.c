@@ -3,7 +3,6 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -353,8 +352,7 @@ static void add_places(const struct plan_view *view, enum patches_text text,
 static void find_functions(void)
 {
 	plans.spawn = dlsym(RTLD_NEXT, "posix_spawn");
-	/* The probe's sigaction(2) finds the C library's own at its first call. */
-	sigaction(SIGSEGV, NULL, NULL);
+	fault_find_functions();
 }
 
 /* Sets the process up as its first plan says. */

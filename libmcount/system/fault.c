@@ -81,13 +81,19 @@ static struct sigaction *current_of(struct disposition *d)
 	return &d->kept[atomic_load(&d->current) % KEPT];
 }
 
+static void *next_of_sigaction;
+
 static int next_sigaction(int sig, const struct sigaction *act, struct sigaction *old)
 {
-	static void *next;
-	int (*fn)(int, const struct sigaction *, struct sigaction *) = interposed(&next,
-										  "sigaction");
+	int (*fn)(int, const struct sigaction *,
+		  struct sigaction *) = interposed(&next_of_sigaction, "sigaction");
 
 	return fn(sig, act, old);
+}
+
+void fault_find_functions(void)
+{
+	interposed(&next_of_sigaction, "sigaction");
 }
 
 static bool has_handler(const struct sigaction *act)

@@ -34,6 +34,11 @@ extern uint8_t fault_guarded __attribute__((visibility("hidden")));
  * (seal.h). Installs the program's handlers again, for good.
  */
 void fault_withdraw(void);
+/*
+ * COLD, at the start. Finds the next sigaction(2) without calling it, since dlsym(3) could wait for a
+ * lock later. A program's own sigaction(2) may not be ready before its constructors have run.
+ */
+void fault_find_functions(void);
 
 /*
  * COLD. Lets a fault in a read of the program's memory come to the probe's handler. This function
