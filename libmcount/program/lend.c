@@ -31,16 +31,18 @@ static void copy_frames(struct thread *lent, const struct thread *t, uint64_t sl
 	lent->top = lent->written = lent->frames + nr;
 }
 
-/* Returns NULL when there is no state or no ring. */
-static struct thread *take_state_with_ring(void)
+/* Takes a state for a child of @t. Returns NULL when there is no state or no ring. */
+static struct thread *take_state_with_ring(struct thread *t)
 {
 	uint64_t mask;
 	/* If a signal handler forked here, the child would take a ring of its parent. */
 	bool is_quiet = own_quiet_begin(&mask);
 	struct thread *made = thread_take_state();
 
-	if (made)
+	if (made) {
+		made->lender = t;
 		thread_claim_ring(made);
+	}
 	if (made && !made->ring) {
 		thread_give_back(made);
 		made = NULL;
@@ -54,12 +56,11 @@ static void make_lent_state(void *arg)
 {
 	struct thread **lent = arg;
 	struct thread *t = *lent;
-	struct thread *made = seal_may_begin() ? take_state_with_ring() : NULL;
+	struct thread *made = seal_may_begin() ? take_state_with_ring(t) : NULL;
 
 	*lent = NULL;
 	if (!made)
 		return;
-	made->lender = t;
 	/* With 0 any stack counts as this state's own, and the child's stack is not checked. */
 	made->low = 0;
 	made->last_ns = t->last_ns;
