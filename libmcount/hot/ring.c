@@ -87,8 +87,8 @@ static bool has_stalled(const struct thread *t)
 }
 
 /*
- * Returns the state of a recorder that has another number in this process' pid namespace, or none:
- * 0 when it has ended, else '?'.
+ * Returns the state of a recorder that has no number in this process' pid namespace: 0 when it has
+ * ended, else '?'.
  */
 static char state_elsewhere(void)
 {
@@ -108,7 +108,7 @@ static char state_elsewhere(void)
  */
 static char recorder_state(void)
 {
-	if (probe.recorder_here != probe.control->recorder_pid)
+	if (!probe.recorder_here)
 		return state_elsewhere();
 
 	char path[32];
@@ -117,12 +117,11 @@ static char recorder_state(void)
 	ssize_t len;
 	const char *end;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", probe.control->recorder_pid);
+	snprintf(path, sizeof(path), "/proc/%d/stat", probe.recorder_here);
 	fd = seal_allows_file() ? syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0) : -1;
 	if (fd < 0)
-		return own_syscall(SYS_kill, probe.control->recorder_pid, 0) < 0 && errno == ESRCH
-			       ? 0
-			       : '?';
+		return own_syscall(SYS_kill, probe.recorder_here, 0) < 0 && errno == ESRCH ? 0
+											   : '?';
 	len = own_syscall(SYS_read, fd, stat, sizeof(stat) - 1);
 	own_syscall(SYS_close, fd);
 	stat[len > 0 ? len : 0] = '\0';

@@ -48,8 +48,9 @@ bool channel_wait(struct channel *ch, enum control_type type, void *answer, size
 bool channel_has_recorder(void);
 
 /*
- * True when it is sure that no recorder listens at probe.address any more. For example, a lack of
- * descriptors does not count. No message is sent.
+ * True when no recorder listens at probe.address any more in the network namespace of this process.
+ * If the process has left the recorder's, this is true of a living recorder, too. A lack of
+ * descriptors, for example, does not count. No message is sent, and the function does not wait.
  */
 bool channel_recorder_has_ended(void);
 
