@@ -34,9 +34,10 @@ struct reported_module {
  * module_lock protects this.
  *
  * @known: the modules that were reported
- * @adds: dlpi_adds at the last look; while it stays the same, no module was loaded. 0: there may be
- *        modules that were not reported
+ * @adds: dlpi_adds at the last look; while it stays the same, no module was loaded
  * @failed_ns: the time of the last report if it has failed, otherwise 0
+ * @pause_ns: the time after @failed_ns for which nothing is repeated
+ * @has_skipped: a module was not reported, since a thread was still loading it
  * @has_callables: the module of a Python interpreter's functions is to be reported
  */
 static struct {
@@ -45,12 +46,14 @@ static struct {
 	uint32_t room;
 	unsigned long long adds;
 	uint64_t failed_ns;
+	uint64_t pause_ns;
+	bool has_skipped;
 	bool has_callables;
 } modules;
 
 /*
- * The time after which a failed report is repeated even if no module was loaded. It is as long as
- * the wait for a stopped recorder, so the program spends at most half of its time on such waits.
+ * The time after which a failed report is repeated for the first time, even if no module was
+ * loaded. It doubles with each failure, so that a stopped recorder does not slow the program down.
  */
 #define REPEAT_NS 10000000000ULL
 
@@ -159,7 +162,10 @@ static int report_module(struct dl_phdr_info *info, size_t size, void *arg)
 	if (!end || (probe.is_attached && info->dlpi_addr == (uint64_t)__ehdr_start) ||
 	    strncmp(info->dlpi_name, "linux-vdso", 10) == 0 || is_known(id))
 		return 0;
-	/* The thread that loads the module reports it after that. */
+	/*
+	 * The thread that loads the module reports it after that. If that dlopen(3) began before
+	 * the probe was attached, or is libc's own, the next dlopen(3) of the program reports it.
+	 */
 	if (!loaded_is_complete(info)) {
 		report->has_skipped = true;
 		return 0;
@@ -208,8 +214,7 @@ static bool report_callables(struct report *report)
 static bool report_everything(struct report *report)
 {
 	dl_iterate_phdr(report_module, report);
-	if (report->has_skipped)
-		modules.adds = 0;
+	modules.has_skipped = report->has_skipped;
 	return !report->failed && report_callables(report);
 }
 
@@ -259,18 +264,22 @@ static void report_new(uint64_t begin_ns)
 	    channel_finish(&ch, CONTROL_PLAN, &plan, sizeof(plan))) {
 		plans_extend(ch.fds[0]);
 		modules.has_callables = false;
-		modules.failed_ns = 0;
+		modules.failed_ns = modules.pause_ns = 0;
 	} else {
 		modules.nr = nr_before;
 		modules.failed_ns = clock_kernel_ns();
+		modules.pause_ns = MAX(2 * modules.pause_ns, REPEAT_NS);
 	}
 }
 
 /* True when there may be modules to report. @adds: dlpi_adds */
 static bool has_news(unsigned long long adds)
 {
-	return adds != modules.adds ||
-	       (modules.failed_ns && clock_kernel_ns() - modules.failed_ns >= REPEAT_NS);
+	if (adds != modules.adds)
+		return true;
+	if (modules.failed_ns)
+		return clock_kernel_ns() - modules.failed_ns >= modules.pause_ns;
+	return modules.has_skipped;
 }
 
 void modules_after_dlopen(uint64_t begin_ns)

@@ -92,6 +92,8 @@ TEST_WITH(a_failed_report_is_repeated, setup, teardown)
 	pair_pass(11000000000);
 	assert_int_equal(report(false), nr);
 	pair_pass(11000000000);
+	assert_int_equal(report(false), -1);
+	pair_pass(10000000000);
 	assert_int_equal(report(true), nr);
 	pair_pass(11000000000);
 	assert_int_equal(report(true), -1);
