@@ -40,9 +40,9 @@ void pxt_wake_readers(struct pxt_stream *stream)
 
 void pxt_want_flush(struct pxt_stream *stream)
 {
-	if (atomic_load_explicit(&stream->wants_flush, memory_order_relaxed) == PT_WANTS_FLUSH)
+	if (atomic_load_explicit(&stream->wants_flush, memory_order_relaxed) & PT_WANTS_FLUSH)
 		return;
-	atomic_store(&stream->wants_flush, PT_WANTS_FLUSH);
+	atomic_fetch_or(&stream->wants_flush, PT_WANTS_FLUSH);
 	pxt_futex_wake(&stream->wants_flush);
 }
 
@@ -67,6 +67,32 @@ static void stop_full(struct pxt_stream *stream, const struct pxt_event *event)
 }
 
 /*
+ * Drops the record at the tail if posix_trace_clear() has cleared it. Returns false if it has not,
+ * or if the record cannot be dropped.
+ */
+static bool drop_cleared(const struct pxt_view *view, struct pxt_stream *stream)
+{
+	uint64_t tail = atomic_load(&stream->tail);
+	struct pxt_event event;
+	uint32_t nr_cells;
+	int found;
+
+	if (tail >= atomic_load(&stream->clear_at))
+		return false;
+	found = pxt_ring_peek(view, tail, &event, NULL, &nr_cells);
+	if (found == 1) {
+		/* If this fails, another thread has moved the tail. */
+		pxt_ring_take(view, tail, nr_cells);
+		return true;
+	}
+	/* As in pxt_ring_evict(): reading /proc is expensive. */
+	if (found == -EAGAIN)
+		return atomic_load_explicit(&stream->lost, memory_order_relaxed) % 1024 == 0 &&
+		       pxt_ring_skip_dead(view, tail);
+	return tail != atomic_load(&stream->tail);
+}
+
+/*
  * Puts the event in the place of records that posix_trace_clear() has cleared, but could not remove
  * since another thread was writing a record. Returns -ENOSPC if there are no such records.
  */
@@ -76,8 +102,7 @@ static int put_over_cleared(struct pxt_view *view, struct pxt_stream *stream,
 	int error = -ENOSPC;
 
 	for (int nr = 0; error == -ENOSPC && nr < EVICTIONS_MAX; nr++) {
-		if (atomic_load(&stream->tail) >= atomic_load(&stream->clear_at) ||
-		    !pxt_ring_evict(view))
+		if (!drop_cleared(view, stream))
 			break;
 		error = pxt_ring_put(view, event, data);
 	}
@@ -123,8 +148,12 @@ static void put_in_stream(struct pxt_view *view, struct pxt_stream *stream, stru
 	}
 	if (error == -ENOSPC)
 		error = put_over_cleared(view, stream, event, data);
-	if (!error)
+	if (!error) {
+		/* The stream is full of cleared records and of new ones. */
+		if (view->policy == POSIX_TRACE_FLUSH)
+			pxt_want_flush(stream);
 		return;
+	}
 	if (error == -ENOSPC && view->policy == POSIX_TRACE_LOOP)
 		error = put_over(view, stream, event, data);
 	else if (error == -ENOSPC && view->policy == POSIX_TRACE_UNTIL_FULL) {
@@ -229,8 +258,12 @@ static enum recorded record_number(unsigned int number, uint32_t serial, struct 
 		if (PT_UNLIKELY(atomic_load_explicit(&stream->run, memory_order_relaxed) &
 				PT_IS_CLOSED))
 			recorded = IS_CLOSED;
-	} else if (atomic_load(&view->stream))
-		recorded = IS_OTHER; /* it was mapped after the first look */
+	} else {
+		/* The second look comes after that at the serial, also on CPUs that reorder loads. */
+		atomic_thread_fence(memory_order_acquire);
+		if (atomic_load(&view->stream))
+			recorded = IS_OTHER; /* it was mapped after the first look */
+	}
 	pxt_inside_leave(&inside);
 	return recorded;
 }

@@ -62,7 +62,8 @@ void pxt_view_drop(struct pxt_view *view)
 {
 	struct pxt_stream *stream = atomic_exchange(&view->stream, NULL);
 
-	if (stream && pxt_view_wait(view, 2000))
+	/* The memory of a forgotten view stays (pxt_view_forget()). */
+	if (stream && atomic_load(&view->serial) && pxt_view_wait(view, 2000))
 		munmap(stream, view->map_bytes);
 }
 
