@@ -106,15 +106,6 @@ static void begin_again(struct pxt_handle *handle)
 	pthread_mutex_unlock(&handle->controls);
 }
 
-/* Takes the request for a flush. A request for a look stays. */
-static void begin_flush(struct pxt_stream *stream)
-{
-	uint32_t wanted = atomic_load(&stream->wants_flush);
-
-	if (wanted != PT_WANTS_LOOK)
-		atomic_compare_exchange_strong(&stream->wants_flush, &wanted, PT_WANTS_NOTHING);
-}
-
 int pxt_flush(struct pxt_handle *handle)
 {
 	struct pxt_flusher *flusher = handle->flusher;
@@ -122,7 +113,9 @@ int pxt_flush(struct pxt_handle *handle)
 
 	pthread_mutex_lock(&flusher->turn);
 	atomic_store(&flusher->is_flushing, 1);
-	begin_flush(atomic_load(&handle->view->stream));
+	/* A request for a look stays. */
+	atomic_fetch_and(&atomic_load(&handle->view->stream)->wants_flush,
+			 ~(uint32_t)PT_WANTS_FLUSH);
 	pxt_put_if_room(handle->view, PT_FLUSH_START);
 	error = flush_all(handle);
 	if (!error)
@@ -146,9 +139,7 @@ static _Atomic uint32_t nr_flushers;
  */
 void pxt_want_look(struct pxt_stream *stream)
 {
-	uint32_t nothing = PT_WANTS_NOTHING;
-
-	atomic_compare_exchange_strong(&stream->wants_flush, &nothing, PT_WANTS_LOOK);
+	atomic_fetch_or(&stream->wants_flush, PT_WANTS_LOOK);
 	pxt_futex_wake(&stream->wants_flush);
 }
 
@@ -210,10 +201,8 @@ static void *flush_when_asked(void *argument)
 	struct pxt_stream *stream = atomic_load(&handle->view->stream);
 
 	while (!atomic_load(&handle->flusher->is_ending)) {
-		uint32_t look = PT_WANTS_LOOK;
-
-		atomic_compare_exchange_strong(&stream->wants_flush, &look, PT_WANTS_NOTHING);
-		if (atomic_load(&stream->wants_flush))
+		/* The look follows if no flush is wanted. */
+		if (atomic_fetch_and(&stream->wants_flush, PT_WANTS_FLUSH) & PT_WANTS_FLUSH)
 			pxt_flush(handle);
 		else if (must_look() && are_last())
 			break;
@@ -254,11 +243,17 @@ static void free_flusher(struct pxt_handle *handle)
  */
 void pxt_flusher_forget(struct pxt_handle *handle)
 {
-	const struct pxt_flusher *flusher = handle->flusher;
+	struct pxt_flusher *flusher = handle->flusher;
 	int nothing;
 
 	if (!flusher || check_file(flusher) < 0)
 		return;
+	/* If no flush was interrupted, nothing is opened: a sandbox may not allow it. */
+	if (pthread_mutex_trylock(&flusher->turn) == 0) {
+		close(flusher->fd);
+		pthread_mutex_unlock(&flusher->turn);
+		return;
+	}
 	nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
 	if (nothing < 0)
 		return;
@@ -336,7 +331,7 @@ int pxt_flusher_end(struct pxt_handle *handle)
 
 	atomic_store(&flusher->is_ending, 1);
 	if (flusher->has_thread) {
-		atomic_store(&stream->wants_flush, PT_WANTS_FLUSH);
+		atomic_fetch_or(&stream->wants_flush, PT_WANTS_FLUSH);
 		pxt_futex_wake(&stream->wants_flush);
 		pthread_join(flusher->thread, NULL);
 		atomic_fetch_sub(&nr_flushers, 1);
@@ -362,7 +357,7 @@ void pxt_flusher_end_clear(struct pxt_handle *handle)
 	if (check_file(flusher) == 0)
 		pxt_log_clear(&flusher->drain.writer);
 	atomic_store(&flusher->drain.part->overflow_ns, 0);
-	flusher->drain.has_stop = false;
+	flusher->drain.has_stop = PT_NO_STOP;
 	pxt_drain_begin(&flusher->drain, flusher->drain.part, atomic_load(&stream->tail));
 	atomic_store(&flusher->is_log_full, 0);
 	atomic_store(&flusher->is_log_overrun, 0);

@@ -83,10 +83,11 @@ enum pxt_run {
 	PT_IS_STOPPING = 64, /* the stream's last STOP is about to be recorded */
 };
 
+/* Bits. */
 enum pxt_wants {
-	PT_WANTS_NOTHING,
-	PT_WANTS_FLUSH,
-	PT_WANTS_LOOK, /* the thread that flushes is to check whether it should end */
+	PT_WANTS_NOTHING = 0,
+	PT_WANTS_FLUSH = 1,
+	PT_WANTS_LOOK = 2, /* the thread that flushes is to check whether it should end */
 };
 
 /*
