@@ -57,7 +57,7 @@ void pxt_drain_begin(struct pxt_drain *drain, struct pxt_log_part *part, uint64_
 
 void pxt_drain_note_stop(struct pxt_drain *drain)
 {
-	drain->has_stop = true;
+	drain->has_stop = drain->owner ? PT_STOP_OF_SUCCESSOR : PT_STOP_OF_OWNER;
 	settle_log(drain, drain->taken);
 }
 
@@ -98,7 +98,7 @@ static int take_record(struct pxt_handle *handle, struct pxt_drain *drain, uint6
 	struct pxt_stream *stream = atomic_load(&handle->view->stream);
 	uint64_t last = drain->writer.header.last, gap = atomic_load(&stream->gap);
 	uint64_t taken = drain->taken;
-	bool had_stop = drain->has_stop;
+	uint32_t had_stop = drain->has_stop;
 	int error;
 
 	if (gap && tail + 1 >= gap)
@@ -110,7 +110,7 @@ static int take_record(struct pxt_handle *handle, struct pxt_drain *drain, uint6
 		pxt_log_take_back(&drain->writer, last);
 		return error;
 	}
-	drain->has_stop = event->id == PT_STOP;
+	drain->has_stop = event->id == PT_STOP ? PT_STOP_OF_OWNER : PT_NO_STOP;
 	settle_log(drain, tail + nr_cells);
 	if (!pxt_ring_take(handle->view, tail, nr_cells)) {
 		pxt_log_take_back(&drain->writer, last);

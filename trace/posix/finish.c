@@ -21,6 +21,7 @@
 static int append_stop(struct pxt_handle *handle, struct pxt_drain *drain)
 {
 	struct pxt_stream *stream = atomic_load(&handle->view->stream);
+	uint32_t run = atomic_load(&stream->run_at_end);
 	int is_automatic = 0;
 	const struct pxt_event event = {
 		.id = PT_STOP,
@@ -30,11 +31,13 @@ static int append_stop(struct pxt_handle *handle, struct pxt_drain *drain)
 	};
 	int error;
 
-	/* The previous writer may have appended the STOP, and was killed since. */
-	if (drain->has_stop)
+	/*
+	 * The previous writer may have appended the STOP, and was killed since. The owner's own
+	 * STOP is not the last one if the stream runs again: the START may be filtered.
+	 */
+	if (drain->has_stop == PT_STOP_OF_SUCCESSOR || (drain->has_stop && !(run & PT_RUNS)))
 		return 0;
-	if (!(atomic_load(&stream->run_at_end) & (PT_RUNS | PT_IS_STOPPING)) ||
-	    pxt_is_filtered(stream, PT_STOP))
+	if (!(run & (PT_RUNS | PT_IS_STOPPING)) || pxt_is_filtered(stream, PT_STOP))
 		return 0;
 	error = pxt_log_append(&drain->writer, &event, &is_automatic, false);
 	if (!error)

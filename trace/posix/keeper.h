@@ -9,13 +9,20 @@
 #include "posix/posix.h"
 #include "posixlog/log.h"
 
+/* The last STOP in a log, if no record of the stream follows it. */
+enum pxt_stop {
+	PT_NO_STOP,
+	PT_STOP_OF_OWNER,     /* the stream may run again after it */
+	PT_STOP_OF_SUCCESSOR, /* appended by the process that completes the log */
+};
+
 /*
  * The progress of a log. The bytes in its file and in the buffer are the stream's records before
  * position @taken.
  *
  * @begin: the number of bytes of the log that are in the file
  * @pending: the number of bytes after @begin that are in the buffer of struct pxt_log_part
- * @has_stop: 1 if none of these records of the stream follows the log's last STOP
+ * @has_stop: enum pxt_stop
  */
 struct pxt_log_slot {
 	uint64_t begin;
@@ -65,7 +72,7 @@ static inline struct pxt_log_part *pxt_log_part_of(const struct pxt_view *view)
  *
  * @taken: the stream's records before this position are in the log
  * @settled: the length of the log with these records
- * @has_stop: none of these records of the stream follows the log's last STOP
+ * @has_stop: enum pxt_stop, of these records
  * @owner: the process whose unfinished records will never be finished; 0: none
  */
 struct pxt_drain {
@@ -74,7 +81,7 @@ struct pxt_drain {
 	uint64_t taken;
 	uint64_t settled;
 	uint32_t nr_names;
-	bool has_stop;
+	uint32_t has_stop;
 	pid_t owner;
 };
 
