@@ -152,8 +152,9 @@ int insns_move(struct insns *insns, const struct insn_text *text, uint64_t from,
 
 /*
  * Moves all of [@from, @until) of @text. Jumps inside of the range lead to the moved code. So the
- * program comes only to the range's first byte, unless code outside of the range refers to other
- * bytes of it. Returns 0, or -EXDEV with the reason in @err, also when the range contains a call.
+ * program enters the old range only at its first byte, unless code outside of the range refers to
+ * other bytes of the range. Returns 0, or -EXDEV with the reason in @err, also when the range
+ * contains a call.
  */
 int insns_move_all(struct insns *insns, const struct insn_text *text, uint64_t from, uint64_t until,
 		   struct insn_code *out, struct uft_err *err);
@@ -233,8 +234,8 @@ struct insn_set {
 };
 
 /*
- * Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2. open() fails in a build
- * without capstone.
+ * Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2. In a build without
+ * capstone, the member open always fails.
  */
 extern const struct insn_set x86_64_insns;
 

@@ -137,8 +137,8 @@ static bool is_mapped_once(const struct elf_file *file, const GElf_Phdr *table)
 }
 
 /*
- * True when the dynamic linker runs no code for the program. It would load the libraries that
- * DT_AUDIT and DT_DEPAUDIT name, and run their code, with the option --list, too.
+ * True when the dynamic linker, run with --list, runs no code that the program chooses. Even with
+ * --list it loads the libraries that DT_AUDIT and DT_DEPAUDIT name, and runs their code.
  */
 static bool runs_no_code(const struct elf_file *file)
 {

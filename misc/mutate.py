@@ -656,7 +656,7 @@ class Runner:
         return [*command, *[str(self.build.tree / a) if a.startswith(("tests/", "trace/")) else a for a in args]]
 
     def check_clean(self, work):
-        """Check that all tests pass without a fault."""
+        """Check that all tests pass with the unchanged program."""
         for name, target, args in self.tests:
             status, out = in_sandbox(work, self.cache, [self.build.dir / target, *args], LIMIT_S, {})
             if status != 0:

@@ -50,7 +50,8 @@
 
 /*
  * Sets %rcx to this thread's state, whose guard it sets, and %rdi to the innermost frame. The guard
- * is stored in full width, since a wider load would wait until the store has reached the cache.
+ * is stored in full width: a load that is wider than the store would wait until the store has
+ * reached the cache.
  */
 	.macro FAST_GUARD unguarded
 	FAST_SELF %rcx, \unguarded

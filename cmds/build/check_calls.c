@@ -250,8 +250,8 @@ static const char *conversion_of(enum fst_kind kind, bool has_long_64)
 }
 
 /*
- * Appends a call like that of printf(). The event's format and arguments follow "%d" and a 0.
- * Without these two, compilers would not check a format that has no conversion.
+ * Appends a call like that of printf(). In the call, "%d" precedes the event's format, and a 0
+ * precedes the event's arguments: compilers do not check a format without any conversion.
  */
 static void put_call(struct check_calls *calls, const struct check_event *event, const char *args)
 {

@@ -213,7 +213,10 @@ static int add_rest(const struct check_entry *entry, struct check_compiler *comp
 				      NULL };
 	int ret = add_words(&compiler->preprocess, preprocess);
 
-	/* "./" makes a path of a file name that begins with '-' or '@'. */
+	/*
+	 * With "./" before it, a file name that begins with '-' or '@' is not taken for an option
+	 * or for a response file.
+	 */
 	if (ret == 0)
 		ret = add_word(&compiler->preprocess, *entry->file == '/' ? "" : "./", entry->file);
 	return ret ?: add_words(&compiler->check, check);

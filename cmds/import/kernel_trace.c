@@ -89,8 +89,8 @@ static void kernel_trace_deinit(struct kernel_trace *kt)
 /* --- clocks --- */
 
 /*
- * Finds the clock in the command line that made the recording. If record had no option for it, a
- * program's own option of that name is taken.
+ * Finds the clock in the command line that made the recording. If `record` was run without --clock,
+ * an option --clock of the recorded program is mistaken for it.
  */
 static void recorded_clock(const struct info *info, char clock[static TRACEDAT_NAME_MAX])
 {

@@ -149,7 +149,8 @@ size_t go_nr_programs(const struct tui *tui);
 void go_deinit(struct tui *tui);
 
 /*
- * --- wait.c: views that wait for reading in the background; returns a negative error with @err ---
+ * --- wait.c: views wait while the recording is read in the background; a negative result is an
+ *     error with @err ---
  */
 
 /* Begin to read. The first view is shown when the reading is done. */

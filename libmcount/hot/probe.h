@@ -101,7 +101,7 @@ struct thread {
 	uint64_t base_counter;
 	uint64_t base_ns;
 	uint64_t mult;	      /* ns per tick, 32 fractional bits */
-	uint64_t refit_ticks; /* ticks after the base at which a new fit is needed; 0: always */
+	uint64_t refit_ticks; /* ticks from the base until a new fit is needed; 0: always */
 	uint64_t last_ns;
 	uint64_t position;
 	uint64_t low; /* a slot below this one may be on another stack (stacks.h); 0: not checked */
@@ -147,7 +147,7 @@ struct thread {
 	 * memory until that hook ends
 	 */
 	uint32_t leaves_ring;
-	/* in a forked child: the thread gets a ring of the child's with its first record */
+	/* in a forked child: the thread gets a ring in the child's arena with its first record */
 	uint32_t wants_ring;
 	/* open Python calls, for libmcount/python/calls_fast.h; NULL until there are any */
 	uint64_t *python_calls;

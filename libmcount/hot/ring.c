@@ -373,7 +373,7 @@ static void make_room(void *arg)
 		thread_leave_ring(t);
 	/*
 	 * In a forked child: this reports the child, unless another thread has done so, and gives
-	 * @t a ring of the child's.
+	 * @t a ring in the child's arena.
 	 */
 	if (unlikely(atomic_load(&probe.forked)) || unlikely(t->wants_ring)) {
 		t->wants_ring = 0;

@@ -15,12 +15,12 @@
 uint64_t definition_find(const char *name);
 
 /*
- * COLD. Finds a function in the way of definition_find(), among the probe's own functions, too. In
- * a process that has begun with the probe, calls lead to these.
+ * COLD. Like definition_find(), but may also return a function of the probe. In a process that has
+ * begun with the probe, calls lead to the probe's functions.
  */
 uint64_t definition_find_or_own(const char *name);
 
-/* COLD. Finds a variable in the way of definition_find(). */
+/* COLD. Like definition_find(), for a variable. */
 uint64_t definition_find_data(const char *name);
 
 #endif

@@ -156,7 +156,7 @@ static struct thread *thread_for_event(void)
 	return likely(t->python_calls) ? t : NULL;
 }
 
-/* True when the innermost open call has an entry, or no call is open. */
+/* True when t->python_calls has the innermost open call, or no call is open. */
 static bool is_innermost_kept(const struct thread *t)
 {
 	return likely(t->nr_python_calls <= CALLS_MAX);

@@ -1,4 +1,4 @@
-/* Makes frames of the interpreter's events of calls. */
+/* Makes frames from the calls that the interpreter reports. */
 #ifndef UTRAIL_LIBMCOUNT_PYTHON_CALLS_H
 #define UTRAIL_LIBMCOUNT_PYTHON_CALLS_H
 

@@ -249,7 +249,7 @@ static struct py_object *make_taker(py_vectorcall *take)
 	return NULL;
 }
 
-/* Releases the result of a call, which is not needed. False when the call has failed. */
+/* Returns false when the call with this result has failed. Releases the result, if there is one. */
 static bool has_worked(struct py_object *result)
 {
 	if (!result) {

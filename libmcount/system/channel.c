@@ -94,7 +94,10 @@ static bool raise_limit(struct channel *ch)
 	return ch->is_raised;
 }
 
-/* Opens a socket. Raises the limit if it leaves no room for the descriptors that answers bring. */
+/*
+ * Opens a socket. Raises the limit of descriptors if there is no room below it for the socket and
+ * the descriptors that answers bring.
+ */
 static int open_socket(struct channel *ch)
 {
 	int fd = own_syscall(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);

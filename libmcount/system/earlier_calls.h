@@ -1,6 +1,6 @@
 /*
- * Calls that were open before the probe was attached. With them, calls inside of them get their
- * true depth.
+ * Calls that were already open when the probe was attached. The probe must know them to give the
+ * calls inside of them their true depth.
  */
 #ifndef UTRAIL_LIBMCOUNT_EARLIER_CALLS_H
 #define UTRAIL_LIBMCOUNT_EARLIER_CALLS_H
@@ -10,7 +10,7 @@
 struct thread;
 
 /*
- * A recorder that attaches finds these calls in the stacks, and tells the probe
+ * A recorder that attaches finds the earlier calls in the stacks, and reports them to the probe
  * (utils/format/probe/attach.h). At its first call a thread gets a frame for each of its earlier
  * calls that is still open (FRAME_UNSEEN). Such a frame has no ENTRY. With -finstrument-functions
  * the exit hook ends the frame. Other returns are not seen, so the frame ends when a call begins

@@ -136,10 +136,10 @@ void pxt_remove_finished(int place, unsigned int number, const struct pxt_stream
 /*
  * keeper.c: the data for the keeper of a new stream.
  *
- * @place: the folder's descriptor
+ * @place: a descriptor of the folder of shared files
  * @log: the log's descriptor, -1 without a log
  * @names: needed only for a log
- * @mapped_at: the result of pxt_place_of()
+ * @mapped_at: the address of @stream in this process, from pxt_place_of()
  */
 struct pxt_keeping {
 	int place;

@@ -549,8 +549,8 @@ static inline uint32_t pxt_data_room(const struct pxt_view *view)
 /* record.c */
 void pxt_record(uint32_t id, const void *data, size_t len, const void *address);
 /*
- * Record a system event of this process, unless the filter drops it, even if the stream does not
- * run.
+ * Record a system event of this process, also when the stream does not run. An event that the
+ * filter drops is not recorded.
  */
 void pxt_put_system(struct pxt_view *view, uint32_t id, const void *data, uint32_t len,
 		    const void *address);

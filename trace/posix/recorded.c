@@ -82,8 +82,8 @@ int pxt_recorded_came(const struct utrail_trace_recorder *door)
 }
 
 /*
- * Removes the numbers that a former recorder has given. A number that another thread stores during
- * the call is not used until the next recorder comes.
+ * Removes the numbers that a former recorder has given. Another thread may store such a number
+ * during this call. It then has no effect (door.c), and is removed when the next recorder comes.
  */
 void pxt_recorded_went(void)
 {

@@ -17,7 +17,10 @@
 #define LEFT_SECONDS	  3600
 #define LEFT_SECONDS_MANY 10
 
-/* The time since when a log waits. The file's number decides between logs of the same time. */
+/*
+ * The age of a log: the time since when it waits until a process opens it. If two logs have the
+ * same time, the one with the greater inode number counts as newer.
+ */
 struct age {
 	uint64_t since_ns;
 	uint64_t ino;

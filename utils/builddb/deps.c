@@ -216,7 +216,7 @@ static void put_targets(const struct deps_walk *walk, const struct made *made, s
 	sink_lit(sink, ":");
 }
 
-/* Set the marks of those inputs that @declared has for @target to @is. */
+/* Set the mark of each input that @declared has for @target. @is: the new value of the marks */
 static void mark_declared(const struct files *files, const struct make_rules *declared,
 			  uint32_t target, uint8_t *marks, bool is)
 {

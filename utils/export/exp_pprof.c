@@ -183,7 +183,10 @@ static size_t count_samples(const struct tree *tree)
 	return nr;
 }
 
-/* Store the values of a counter at every @step-th place of @own. */
+/*
+ * Store the growth of the tree's current counter in each function itself, without callees, at every
+ * @step-th place of @own.
+ */
 static void note_own(const struct tree *tree, uint64_t *own, size_t step)
 {
 	for (size_t i = 0; i < tree->nr_roots; i++) {

@@ -1,4 +1,7 @@
-/* The CPU of each task while proc.dat is written or read (doc/formats/events.md). */
+/*
+ * The CPU of each task, as told by the records of proc.dat that were written or read so far
+ * (doc/formats/events.md).
+ */
 #ifndef UTRAIL_FORMAT_PROC_CPUS_H
 #define UTRAIL_FORMAT_PROC_CPUS_H
 

@@ -15,8 +15,8 @@
  * Files are untrusted: a section that extends beyond the file counts as absent.
  *
  * @size: size of the file in bytes
- * @base: the address that is mapped at the start of the module; 0 in position independent files.
- *         Addresses in .sym files are relative to it (doc/formats/tasks.md, "Module maps")
+ * @base: the address that the file states for the start of the module; 0 in position independent
+ *         files. Addresses in .sym files are relative to it (doc/formats/tasks.md, "Module maps")
  */
 struct elf_file {
 	int fd;

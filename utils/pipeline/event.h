@@ -35,8 +35,8 @@ enum event_flag {
 	EVENT_OUTSIDE = 1U << 5,
 	/*
 	 * The call was open when the task began. With opens_inherited, ENTRYs of such calls are
-	 * inserted, and have the flag, except at depth 0. An EXIT has it only if it is the task's
-	 * first record of a call
+	 * inserted, and have the flag, except at depth 0. An EXIT has the flag only if it is the
+	 * task's first record of a call
 	 */
 	EVENT_INHERITED = 1U << 6,
 	/* ENTRY, EXIT: filters have hidden the call, and it only counts as a level of depth */

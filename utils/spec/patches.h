@@ -60,7 +60,7 @@ void patch_rules_deinit(struct patch_rules *rules);
  * @others: other names (demangle_others()), or NULL
  * @module: base name of its file
  * @can_be, @has_hook: the function can be patched; it has a hook already
- * @why_not: why the function cannot be patched, which rules copy; or NULL
+ * @why_not: the reason why the function cannot be patched, or NULL. Rules keep a copy of the text
  */
 struct patch_subject {
 	const char *name;

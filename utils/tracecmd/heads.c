@@ -468,8 +468,8 @@ static int read_v7_buffer(struct tracedat *file, struct tracedat_cursor *option,
 	if (ret < 0)
 		return ret;
 	/*
-	 * The error of a section that extends beyond a truncated file is ignored: each CPU's part
-	 * is checked.
+	 * The error of a section that extends beyond a truncated file is ignored: add_cpu() checks
+	 * the part of each CPU.
 	 */
 	in = cursor_at(file, offset);
 	ret = open_section(&in, TRACEDAT_BUFFER, &section, NULL);

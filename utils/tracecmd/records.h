@@ -14,7 +14,7 @@
  *
  * @bytes: room for @cap bytes; the first @len bytes are pages, of which the first @used bytes were
  *         read
- * @from: for messages: offset in the file of these pages, or of their packed chunk
+ * @from: the offset at which these pages, or their packed chunk, begin in the file; for messages
  * @nr_chunks: number of unread chunks
  * @missed: number of records lost before the next record; UINT64_MAX: unknown
  */

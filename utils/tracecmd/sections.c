@@ -165,7 +165,7 @@ static int read_blob(struct tracedat_cursor *in, size_t len_bytes, size_t max, s
 	return ret < 0 ? ret : tracedat_take_blob(in, len, max, to, err);
 }
 
-/* Like read_blob(), for a file that is kept in memory. */
+/* Like read_blob(), but also counts the bytes, because the content stays in memory. */
 static int keep_blob(struct tracedat *file, struct tracedat_cursor *in, size_t len_bytes,
 		     size_t max, struct strbuf *to, struct uft_err *err)
 {

@@ -33,13 +33,15 @@ void maps_deinit(struct maps *maps);
 /* Returns the mapping that contains @address, or NULL. */
 const struct mapping *maps_find(const struct maps *maps, uint64_t address);
 
-/* Returns the first line of the first module with one of these names (maps_is_named()), or NULL. */
+/*
+ * Returns the first mapping of the first module with one of these names (maps_is_named()), or NULL.
+ */
 const struct mapping *maps_module(const struct maps *maps, const char *const *names);
 
 /* True when the file name of @path begins with one of @names. The list @names ends with NULL. */
 bool maps_is_named(const char *path, const char *const *names);
 
-/* Returns the executable line of the module whose first line is @first, or NULL. */
+/* Returns the mapping of the code of the module whose first mapping is @first, or NULL. */
 const struct mapping *maps_code(const struct maps *maps, const struct mapping *first);
 
 /*

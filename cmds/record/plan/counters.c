@@ -34,7 +34,7 @@ void counters_put_events(const struct counters *counters, struct strbuf *lines)
 	}
 }
 
-/* Opens the counter in the way of libmcount/values/counters.c. Returns 0 or a negative errno. */
+/* Opens the counter as libmcount/values/counters.c does. Returns 0 or a negative errno. */
 static int try_counter(const struct counter *counter)
 {
 	struct perf_event_attr attr = {

@@ -17,7 +17,7 @@ struct bpf_becoming;
  * @to_clock_ns: the recording's clock minus CLOCK_MONOTONIC
  * @becoming: processes that are executing a program, and whose records are still incomplete
  * @spare: unused structs for @becoming
- * @leaders: processes of several threads of which the first or the last has ended
+ * @leaders: a struct bpf_leader for each process in which the first or the last thread has ended
  * @nr_broken: the number of records that could not be understood, or could not be kept
  * @strings: the texts of the current record, each with its NUL
  */

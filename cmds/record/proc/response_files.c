@@ -18,8 +18,8 @@
 #include "utils/builddb/compiler/command.h"
 
 /*
- * The maximum number of response files of a command that are read and recorded. Readers read later
- * ones when they make the build database (utils/builddb/compdb.c).
+ * The maximum number of response files of a command that are read and recorded. Any further files
+ * are read when the build database is made (utils/builddb/compdb.c).
  */
 #define NAMES_MAX 200
 

@@ -22,7 +22,8 @@ static bool is_gone(int code)
 }
 
 /*
- * True when process @pid prints on the line's terminal, or on /dev/tty, which can be any terminal.
+ * True when process @pid prints on the terminal of the status line, or on /dev/tty, which can be
+ * any terminal.
  */
 static bool prints_there(const struct run_progress *progress, pid_t pid)
 {
@@ -36,8 +37,8 @@ static bool prints_there(const struct run_progress *progress, pid_t pid)
 }
 
 /*
- * True when a recorded process prints on the terminal. The line would then mix with its output, or
- * erase it. An occasional message on stderr does no harm.
+ * True when a recorded process prints on the terminal. The status line would then mix with its
+ * output, or erase it. An occasional message on stderr does no harm.
  */
 static bool is_others(const struct run_progress *progress)
 {

@@ -9,7 +9,7 @@
 #include "cmds/record/run/run.h"
 
 /*
- * The state of the line. It belongs to the control thread. Callers use no member.
+ * The state of the status line. It belongs to the control thread. Callers use no member.
  *
  * @program: 0 when the recorder has not started a program (-p)
  * @is_asked_for: the line is shown even if recorded processes write to the terminal

@@ -212,8 +212,8 @@ static int start_keeper(struct tracefs_state *state, int dir_fd, const struct sa
 	if (pid == 0) {
 		if (fork() == 0) {
 			/*
-			 * The descriptors that the keeper needs first get numbers from 10 on. So
-			 * dup2() to the numbers 0 to 2 closes none of them.
+			 * The keeper first copies its descriptors to numbers from 10 on. So dup2()
+			 * to the numbers 0 to 2 closes none of the copies.
 			 */
 			int dir = fcntl(dir_fd, F_DUPFD_CLOEXEC, 10);
 			int in = fcntl(life[0], F_DUPFD_CLOEXEC, dir + 1);

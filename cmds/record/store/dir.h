@@ -7,7 +7,9 @@
 #include "cmds/record/store/store.h"
 
 /*
- * @fd: the directory. A stream is a file descriptor. The struct starts as STORE_DIR_CLOSED.
+ * The struct starts as STORE_DIR_CLOSED. A stream of this store is the descriptor of a file.
+ *
+ * @fd: the directory
  * @has_reserved: files may have reserved space that they do not need (reserve.h)
  */
 struct store_dir {

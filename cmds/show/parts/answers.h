@@ -81,9 +81,9 @@ void answer_sources(struct index *index, struct strbuf *out);
  * owner initializes and destroys @lock.
  *
  * @lock: protects the other members
- * @pipe: the pipeline of the running sum, or NULL
- * @is_stopped: the running sum must end, and no other sum may begin
- * @is_left: the running sum must end, because the browser that requested it has left
+ * @pipe: the pipeline of the sum that is being made, or NULL
+ * @is_stopped: the present sum must end, and no other sum may begin
+ * @is_left: the present sum must end, because the browser that requested it has left
  */
 struct sums_stop {
 	pthread_mutex_t lock;
@@ -96,14 +96,14 @@ struct sums_stop {
 void sums_begin(struct sums_stop *stop);
 
 /*
- * Make the running sum end soon with -ECANCELED. With @stops_all, all later sums end in the same
- * way. May be called from any thread.
+ * Make the sum that is being made end soon with -ECANCELED. With @stops_all, all later sums end in
+ * the same way. May be called from any thread.
  */
 void sums_stop(struct sums_stop *stop, bool stops_all);
 
 /*
- * Returns the part of the recording that the running sum has read, from 0 to 1, or -1 when no sum
- * is reading. May be called from any thread.
+ * Returns the part of the recording that was read for the sum that is being made, from 0 to 1.
+ * Returns -1 when nothing is read for a sum. May be called from any thread.
  */
 double sums_progress(struct sums_stop *stop);
 

@@ -46,7 +46,7 @@ double sums_progress(struct sums_stop *stop)
 }
 
 /*
- * Makes @pipe the pipeline that reads for the running sum. If @pipe is NULL, no pipeline reads.
+ * Makes @pipe the pipeline that reads for the present sum. If @pipe is NULL, no pipeline reads.
  * Returns @ret, or -ECANCELED when the sum must end.
  */
 static int note_pipe(struct sums_stop *stop, struct pipeline *pipe, int ret, struct uft_err *err)

@@ -1,4 +1,4 @@
-/* Makes lines of events (see replay_pass.h). */
+/* Makes lines from events (see replay_pass.h). */
 #include "cmds/tui/replay/replay_pass.h"
 
 #include <errno.h>

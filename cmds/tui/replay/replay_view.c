@@ -712,7 +712,10 @@ int replay_view_grow(struct replay_view *view, uint64_t until_ns, bool has_late_
 	return 0;
 }
 
-/* Numbers lines until @line is known, or until the user does not want to wait any longer. */
+/*
+ * Gives numbers to more lines until @line is known, or until the user does not want to wait any
+ * longer.
+ */
 static int number_up_to(struct replay_view *view, uint64_t line, struct uft_err *err)
 {
 	int ret = 0;

@@ -56,8 +56,9 @@ struct compile {
 };
 
 /*
- * Parse a command line. @argv has the compiler's name and expanded response files, and must outlive
- * @compile. Returns 0 or -ENOMEM. Ends with compile_deinit().
+ * Parse the command line @argv, which begins with the compiler's name. The caller has already
+ * replaced response files by their words. @argv must outlive @compile. Returns 0 or -ENOMEM. Ends
+ * with compile_deinit().
  */
 int compile_parse(struct compile *compile, enum compiler_kind kind, const struct words *argv);
 void compile_deinit(struct compile *compile);

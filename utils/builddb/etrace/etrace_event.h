@@ -1,5 +1,5 @@
 /*
- * Makes records of the events of an etrace text. An event becomes a record when its last line was
+ * Makes records from the events of an etrace text. An event becomes a record when its last line was
  * read. Private to etrace_*.c.
  */
 #ifndef UTRAIL_BUILDDB_ETRACE_EVENT_H

@@ -118,8 +118,9 @@ struct arena_forks {
 
 /*
  * The first page of the arena. The process can write to the page, so the recorder does not trust
- * its content: it knows the shape of the arena. The probe reads the shape from this page, and
- * checks it once (arena_adopt()). A process that changes the shape harms only itself.
+ * its content. The recorder knows the shape of the arena itself. The probe reads the shape from
+ * this page, and checks it once (arena_adopt()). A process that changes the shape harms only
+ * itself.
  *
  * @may_skip: PLAN_STEERABLE: if 1, entry stubs may skip the code that reads @news. The recorder
  *            clears it when it sets @news. The process sets it when it has the newest plan
@@ -137,8 +138,8 @@ struct arena_forks {
  *                 threads that inherited this from them
  * @threads_shared: threads that were traced until another thread shared their thread-local storage
  * @children_cut_off: forked children that could not reach the recorder
- * @threads_sealed: threads that were never traced, because @seals forbade it before their tracing
- *                  had begun
+ * @threads_sealed: threads that were never traced, because @seals forbade tracing before it could
+ *                  begin
  * @talks_sealed: conversations with the recorder that @seals forbade
  * @events_undeclared: events of the program that could not be declared to the recorder
  * @events_nameless: events that could not be declared, since they have no name. They are not part

@@ -146,7 +146,7 @@ static bool begin_node(struct shaping *s)
 	return ++s->nr <= SHAPE_NODES_MAX && s->out.len < SHAPE_TEXT;
 }
 
-/* Write a node without children: a number, a text, or a struct. */
+/* Write a node of a shape without children: a number, a text, or a struct. */
 static bool put_scalar(struct shaping *s, Dwarf_Die *die, uint32_t offset)
 {
 	struct dwarf_type type;
@@ -218,7 +218,7 @@ static bool element_of(struct shaping *s, Dwarf_Die *die, Dwarf_Die *type, uint3
 	return *bytes > 0;
 }
 
-/* Write a container whose elements follow one another. */
+/* Write the shape of a container whose elements follow one another. */
 static bool put_sequence(struct shaping *s, Dwarf_Die *die, const struct dwarf_layout *layout,
 			 uint32_t offset, unsigned nesting)
 {
@@ -278,8 +278,8 @@ static bool put_optional(struct shaping *s, Dwarf_Die *die, const struct dwarf_l
 }
 
 /*
- * Write a container of bits. It has a pointer to the first bit, and either the number of bits or a
- * pointer to the end of the bits.
+ * Write the shape of a container of bits. The container has a pointer to the first bit, and either
+ * the number of bits or a pointer to the end of the bits.
  */
 static bool put_bits(struct shaping *s, Dwarf_Die *die, const struct dwarf_layout *layout,
 		     uint32_t offset)
@@ -328,7 +328,7 @@ static bool put_deque(struct shaping *s, Dwarf_Die *die, const struct dwarf_layo
 	return put_type(s, &element, 0, nesting);
 }
 
-/* Write a smart pointer. When its target has no shape, write it as a plain pointer. */
+/* Write the shape of a smart pointer, or of a plain pointer when its target has no shape. */
 static bool put_pointer(struct shaping *s, Dwarf_Die *die, const struct dwarf_layout *layout,
 			uint32_t offset, unsigned nesting)
 {
@@ -452,7 +452,7 @@ static bool put_tuple(struct shaping *s, Dwarf_Die *die, uint32_t offset, unsign
 	return true;
 }
 
-/* Write a variant. All its alternatives are at the same offset. */
+/* Write the shape of a variant. All its alternatives are at the same offset. */
 static bool put_variant(struct shaping *s, Dwarf_Die *die, const struct dwarf_layout *layout,
 			uint32_t offset, unsigned nesting)
 {
@@ -516,8 +516,8 @@ static uint32_t alignment_of(struct dwarf_loader *loader, Dwarf_Die *die, unsign
 #define ALIGNMENT_DEPTH 12
 
 /*
- * Write the content of a node: a value or, for a map, a pair. @head bytes of links precede the
- * content.
+ * Write the shape of a node's content: a value or, for a map, a pair. In the node, @head bytes of
+ * links precede the content.
  *
  * @offset: gets the content's offset in the node
  */
@@ -617,8 +617,8 @@ static bool put_layout(struct shaping *s, Dwarf_Die *die, const struct dwarf_lay
 }
 
 /*
- * Write a container. *@is_one becomes true when @die has the name of a container, even if its
- * layout is unknown.
+ * Write the shape of a container. *@is_one becomes true when @die has the name of a container, even
+ * if its layout is unknown.
  */
 static bool put_container(struct shaping *s, Dwarf_Die *die, uint32_t offset, unsigned nesting,
 			  bool *is_one)
@@ -638,8 +638,8 @@ static bool put_container(struct shaping *s, Dwarf_Die *die, uint32_t offset, un
 }
 
 /*
- * Write a struct: its bytes, and then the contents of its boxed fields. A field of an unknown kind,
- * or one for which there is no room, gets one byte without data.
+ * Write the shape of a struct: its size, and then the shapes of its boxed fields. A field of an
+ * unknown kind, or one for which there is no room, gets one byte without data.
  */
 static bool put_struct(struct shaping *s, Dwarf_Die *die, const char *key, uint32_t bytes,
 		       uint32_t offset, unsigned nesting)

@@ -37,7 +37,8 @@ struct addr_space {
  * One process image, from its start (or exec) to its end. Tasks and processes may share it.
  *
  * @late: libraries loaded by dlopen(3), sorted by time
- * @spaces: for each reader, @nr_late + 1 address spaces by their nr_late; NULL until needed
+ * @spaces: for each reader, an address space for each count of late libraries, from 0 to @nr_late;
+ *          NULL until needed
  */
 struct session {
 	char sid[SESSION_ID_LEN + 1];

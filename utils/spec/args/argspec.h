@@ -100,7 +100,10 @@ int argspec_parse(const char *text, size_t len, unsigned word_bytes, struct args
 		  struct uft_err *err);
 void argspec_deinit(struct argspec *spec);
 
-/* True for argN without a place, and for all results: they can be about a text, too. */
+/*
+ * True for argN without a place, and for all results. These specifications are also used for
+ * functions whose values are texts (argfind.has_texts).
+ */
 static inline bool argspec_is_text(const struct argspec *spec)
 {
 	return spec->kind == ARG_KIND_RETVAL ||

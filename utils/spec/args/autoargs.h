@@ -24,8 +24,8 @@ const struct autoargs *autoargs_find(const char *name);
 
 /*
  * Returns the number of arguments of a call of @name. A call of a variadic function may have fewer
- * than the function's row: open() without O_CREAT has no mode. Returns SIZE_MAX when calls of @name
- * always have all arguments of the row, or when @values do not tell.
+ * arguments than struct autoargs lists: open() without O_CREAT has no mode. Returns SIZE_MAX when
+ * calls of @name always have all listed arguments, or when @values do not tell the number.
  *
  * @values: the first @nr arguments
  */

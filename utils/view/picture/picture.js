@@ -1,6 +1,7 @@
 /*
- * The script of a flame graph in a picture file: a click zooms, a text searches, Reset shows all.
- * embed.py makes C of it. Text of the recording stays in attributes and text nodes.
+ * The script of a flame graph in a picture file: a click zooms, typed text is searched, Reset shows
+ * all. embed.py puts the script into C source. Text of the recording stays in attributes and text
+ * nodes.
  */
 (() => {
 	"use strict";

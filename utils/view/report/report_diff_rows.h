@@ -10,7 +10,7 @@
 #include "utils/view/report/report_diff.h"
 #include "utils/base/sink.h"
 
-/* The growth of a counter in calls, and the number of calls whose growth is known. */
+/* The growth of a counter during calls, and the number of the calls whose growth is known. */
 struct counter_side {
 	uint64_t sum;
 	uint64_t calls;

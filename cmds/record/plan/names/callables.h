@@ -54,8 +54,8 @@ struct callable_range {
  * number of arguments. Only the control thread uses the struct.
  *
  * @next: the next number for a function without a rule, at least 1
- * @lowest: the lowest number of the ranges that functions can join, or could before the filters
- *          changed. New ones get lower numbers
+ * @lowest: the lowest number of all ranges that functions can join, or could join until the filters
+ *          changed. New ranges get lower numbers
  * @nr_told: the number of functions whose debug information was written for their values
  * @nr_refused: the number of functions without a number, for lack of numbers or memory
  * @has_vain_conditions: a filter needs an argument (if:) that is unknown
