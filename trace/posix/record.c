@@ -259,7 +259,7 @@ static enum recorded record_number(unsigned int number, uint32_t serial, struct 
 				PT_IS_CLOSED))
 			recorded = IS_CLOSED;
 	} else {
-		/* The second look comes after that at the serial, also on CPUs that reorder loads. */
+		/* The stream is looked at after the serial, also on CPUs that reorder loads. */
 		atomic_thread_fence(memory_order_acquire);
 		if (atomic_load(&view->stream))
 			recorded = IS_OTHER; /* it was mapped after the first look */

@@ -23,9 +23,9 @@ bool debug_file_open_or_fetch(const struct elf_file *file, const char *path,
 
 /*
  * Open the file @name of debug information that programs share, which has the build-id of @bytes
- * bytes at @id. It is found by build-id as above, or by an absolute name (file_open_strange(), since
- * a stranger's program may name a file that does something when it is opened). Relative names are
- * refused.
+ * bytes at @id. It is found by build-id as above, or by an absolute name. A file with such a name
+ * is opened by file_open_strange(): a stranger's program may name a file that does something when
+ * it is opened. Relative names are refused.
  */
 bool debug_file_open_shared(const char *name, const uint8_t *id, size_t bytes,
 			    struct elf_file *debug);
