@@ -95,6 +95,11 @@ TEST_WITH(there_is_no_probe, setup, NULL)
 	err_clear(&err);
 	scripted_answer("open", 0, -EACCES, 0);
 	assert_int_equal(choose(1), -EACCES);
+	/* A program with another C library was executed, or the probe is in such a program. */
+	err_clear(&err);
 	scripted.has_libc = false;
+	assert_int_equal(choose(1), -ESRCH);
+	scripted.has_probe = true;
+	err_clear(&err);
 	assert_int_equal(choose(1), -ENOEXEC);
 }
