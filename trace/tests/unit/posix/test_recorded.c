@@ -229,7 +229,7 @@ TEST_WITH(names_that_are_there_are_declared, begin, end)
 {
 	known = calloc(1, sizeof(*known));
 	for (int nr = 0; nr < 3; nr++) {
-		snprintf(known->names[nr].text, 8, "name%d", nr);
+		snprintf(known->names[nr].text, sizeof(known->names[nr].text), "name%d", nr);
 		atomic_store(&known->names[nr].state, nr < 2 ? PT_NAME_READY : 5);
 	}
 	assert_int_equal(pxt_recorded_came(&recorder), 0);
