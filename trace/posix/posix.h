@@ -532,6 +532,8 @@ bool pxt_ring_skip_dead(const struct pxt_view *view, uint64_t at);
 bool pxt_ring_skip_of(const struct pxt_view *view, uint64_t at, pid_t pid);
 /* Drop the oldest record to make room. Returns false if the record cannot be dropped. */
 bool pxt_ring_evict(const struct pxt_view *view);
+/* Like pxt_ring_evict(), but drop only a record before the position @end. */
+bool pxt_ring_evict_before(const struct pxt_view *view, uint64_t end);
 void pxt_note_lost(struct pxt_stream *stream, uint64_t at, uint64_t time_ns);
 /*
  * End the stream's gap. Events that are lost during the call begin another gap. Returns the time of

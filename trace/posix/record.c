@@ -67,32 +67,6 @@ static void stop_full(struct pxt_stream *stream, const struct pxt_event *event)
 }
 
 /*
- * Drops the record at the tail if posix_trace_clear() has cleared it. Returns false if it has not,
- * or if the record cannot be dropped.
- */
-static bool drop_cleared(const struct pxt_view *view, struct pxt_stream *stream)
-{
-	uint64_t tail = atomic_load(&stream->tail);
-	struct pxt_event event;
-	uint32_t nr_cells;
-	int found;
-
-	if (tail >= atomic_load(&stream->clear_at))
-		return false;
-	found = pxt_ring_peek(view, tail, &event, NULL, &nr_cells);
-	if (found == 1) {
-		/* If this fails, another thread has moved the tail. */
-		pxt_ring_take(view, tail, nr_cells);
-		return true;
-	}
-	/* As in pxt_ring_evict(): reading /proc is expensive. */
-	if (found == -EAGAIN)
-		return atomic_load_explicit(&stream->lost, memory_order_relaxed) % 1024 == 0 &&
-		       pxt_ring_skip_dead(view, tail);
-	return tail != atomic_load(&stream->tail);
-}
-
-/*
  * Puts the event in the place of records that posix_trace_clear() has cleared, but could not remove
  * since another thread was writing a record. Returns -ENOSPC if there are no such records.
  */
@@ -102,7 +76,7 @@ static int put_over_cleared(struct pxt_view *view, struct pxt_stream *stream,
 	int error = -ENOSPC;
 
 	for (int nr = 0; error == -ENOSPC && nr < EVICTIONS_MAX; nr++) {
-		if (!drop_cleared(view, stream))
+		if (!pxt_ring_evict_before(view, atomic_load(&stream->clear_at)))
 			break;
 		error = pxt_ring_put(view, event, data);
 	}

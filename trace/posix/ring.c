@@ -348,14 +348,17 @@ uint64_t pxt_end_gap(struct pxt_stream *stream, uint64_t before_ns)
 	return lost_ns ? lost_ns : before_ns;
 }
 
-bool pxt_ring_evict(const struct pxt_view *view)
+bool pxt_ring_evict_before(const struct pxt_view *view, uint64_t end)
 {
 	struct pxt_stream *stream = atomic_load_explicit(&view->stream, memory_order_relaxed);
 	uint64_t tail = atomic_load_explicit(&stream->tail, memory_order_acquire);
 	struct pxt_event event;
 	uint32_t count;
-	int found = pxt_ring_peek(view, tail, &event, NULL, &count);
+	int found;
 
+	if (tail >= end)
+		return false;
+	found = pxt_ring_peek(view, tail, &event, NULL, &count);
 	if (found == 1) {
 		/* Cleared records do not count as lost. */
 		if (pxt_ring_take(view, tail, count) &&
@@ -371,4 +374,9 @@ bool pxt_ring_evict(const struct pxt_view *view)
 	}
 	/* There is no record at the tail: the tail was moved meanwhile, or is nonsense. */
 	return tail != atomic_load(&stream->tail);
+}
+
+bool pxt_ring_evict(const struct pxt_view *view)
+{
+	return pxt_ring_evict_before(view, UINT64_MAX);
 }
