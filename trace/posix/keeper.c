@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -33,13 +34,40 @@
  */
 #define TRIES_MAX 7
 
+/* The size of the stack that clone() needs. */
+#define STACK_BYTES (256ul << 10)
+
 /*
- * Makes a process by the system call itself, since fork() would run the program's handlers. If
- * @exit_signal is 0, the program's wait() does not see the process.
+ * Makes a process by clone(), which ThreadSanitizer replaces: another thread may hold a lock of the
+ * sanitizer, and its clone() gives the child no such lock. The child has a copy of the stack.
  */
-static pid_t make_process(int exit_signal)
+static pid_t make_sanitized(int exit_signal, int (*run)(void *), void *argument)
 {
-	return (pid_t)syscall(SYS_clone, exit_signal, NULL, NULL, NULL, NULL);
+	char *stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			   -1, 0);
+	pid_t pid;
+
+	if (stack == MAP_FAILED)
+		return -1;
+	pid = clone(run, stack + STACK_BYTES, exit_signal, argument);
+	munmap(stack, STACK_BYTES);
+	return pid;
+}
+
+/*
+ * Makes a process that calls @run, which does not return. fork() would run the program's handlers.
+ * If @exit_signal is 0, the program's wait() does not see the process.
+ */
+static pid_t make_process(int exit_signal, int (*run)(void *), void *argument)
+{
+	pid_t pid;
+
+	if (pxt_has_thread_sanitizer())
+		return make_sanitized(exit_signal, run, argument);
+	pid = (pid_t)syscall(SYS_clone, exit_signal, NULL, NULL, NULL, NULL);
+	if (pid == 0)
+		run(argument);
+	return pid;
 }
 
 /* Ends this process without _exit(), in which a sanitizer would do its own work. */
@@ -238,11 +266,23 @@ static void finish_keeping(const struct pxt_keeping *keeping, const struct pxt_l
 		pxt_place_unlock(lock);
 }
 
-static void __attribute__((noreturn, noinline))
-keep_stream(const struct pxt_keeping *from, struct pxt_log_part *part, int lock)
+/*
+ * @lock:  the file that the owner has locked
+ * @stays: the first child becomes the keeper
+ */
+struct beginning {
+	const struct pxt_keeping *keeping;
+	struct pxt_log_part *part;
+	int lock;
+	bool stays;
+};
+
+static int __attribute__((noreturn, noinline)) keep_stream(void *argument)
 {
-	const struct pxt_keeping keeping = *from;
-	const int fds[3] = { keeping.place, keeping.log, lock };
+	const struct beginning beginning = *(const struct beginning *)argument;
+	const struct pxt_keeping keeping = *beginning.keeping;
+	struct pxt_log_part *part = beginning.part;
+	const int fds[3] = { keeping.place, keeping.log, beginning.lock };
 	uint64_t start = 0;
 
 	leave_program(fds);
@@ -252,7 +292,7 @@ keep_stream(const struct pxt_keeping *from, struct pxt_log_part *part, int lock)
 		atomic_store(&part->keeper_pid, (uint32_t)getpid());
 	}
 	forget_program(&keeping);
-	if (wait_for_owner(&keeping, part, lock))
+	if (wait_for_owner(&keeping, part, beginning.lock))
 		finish_keeping(&keeping, part);
 	end_process(0);
 }
@@ -270,19 +310,17 @@ static bool adopts_orphans(void)
 }
 
 /*
- * Runs in the first child. If @stays is true, this child becomes the keeper. Otherwise it makes the
- * keeper and exits, so that the keeper's parent is no process of the program.
+ * Runs in the first child. Unless this child becomes the keeper, it makes the keeper and exits, so
+ * that the keeper's parent is no process of the program.
  */
-static void __attribute__((noreturn))
-begin_keeper(const struct pxt_keeping *keeping, struct pxt_log_part *part, int lock, bool stays)
+static int __attribute__((noreturn)) begin_keeper(void *argument)
 {
-	pid_t pid;
+	const struct beginning *beginning = argument;
 
 	setsid();
-	pid = stays ? 0 : make_process(SIGCHLD);
-	if (pid == 0)
-		keep_stream(keeping, part, lock);
-	end_process(pid < 0);
+	if (beginning->stays)
+		keep_stream(argument);
+	end_process(make_process(SIGCHLD, keep_stream, argument) < 0);
 }
 
 static bool has_begun(pid_t pid)
@@ -299,15 +337,13 @@ static bool has_begun(pid_t pid)
 /* Makes the keeper. Returns its pid if it is a child, 0 if it is not, or -1 on failure. */
 static pid_t fork_keeper(const struct pxt_keeping *keeping, struct pxt_log_part *part, int lock)
 {
-	bool stays = adopts_orphans();
+	struct beginning beginning = { keeping, part, lock, adopts_orphans() };
 	sigset_t before;
 	pid_t pid;
 
 	pxt_block_signals(&before);
-	pid = make_process(0);
-	if (pid == 0)
-		begin_keeper(keeping, part, lock, stays);
-	if (pid > 0 && !stays)
+	pid = make_process(0, begin_keeper, &beginning);
+	if (pid > 0 && !beginning.stays)
 		pid = has_begun(pid) ? 0 : -1;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return pid;

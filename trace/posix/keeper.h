@@ -161,5 +161,7 @@ void pxt_keeper_end(const struct pxt_keeper *keeper);
  * @nr addresses in @keeps is not unmapped.
  */
 void pxt_trim(const void *const *keeps, int nr);
+/* True when the program has ThreadSanitizer. */
+bool pxt_has_thread_sanitizer(void);
 
 #endif

@@ -10,7 +10,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* If the program has a sanitizer, no memory is released, since the sanitizer needs all of it. */
 #pragma weak __asan_init
 #pragma weak __hwasan_init
 #pragma weak __msan_init
@@ -20,9 +19,15 @@ void __hwasan_init(void);
 void __msan_init(void);
 void __tsan_init(void);
 
+bool pxt_has_thread_sanitizer(void)
+{
+	return __tsan_init;
+}
+
+/* If the program has a sanitizer, no memory is released, since the sanitizer needs all of it. */
 static bool has_sanitizer(void)
 {
-	return __asan_init || __hwasan_init || __msan_init || __tsan_init;
+	return __asan_init || __hwasan_init || __msan_init || pxt_has_thread_sanitizer();
 }
 
 /*
