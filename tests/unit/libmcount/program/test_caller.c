@@ -95,6 +95,27 @@ TEST(code_of_no_module_is_as_good_as_ours)
 			 module_of((void *)arch_return_trampoline).base);
 }
 
+/* A stub calls caller_call() with a jump, so its return address is that of the program's call. */
+TEST(a_call_that_is_not_recorded_has_its_caller)
+{
+	struct call_site site = { .target = (uint64_t)look_at_it };
+	const char text[] = "ab";
+
+	seen_return = NULL;
+	assert_ptr_equal(caller_call(text, 1, &site, 0), text + 1);
+	assert_ptr_equal(seen_a, text);
+	assert_int_equal(seen_b, 1);
+	assert_int_equal(module_of(seen_return).base, module_of((void *)module_of).base);
+	assert_true(module_of(seen_return).is_code);
+	/* The program's caller is found by its own code, not by the code that the probe returns to. */
+	const void *of_nobody;
+
+	caller_pretend((void *)look_at_it, text, 0, NULL, 0);
+	of_nobody = seen_return;
+	caller_call(text, 0, &site, 0);
+	assert_ptr_not_equal(seen_return, of_nobody);
+}
+
 /* --- return addresses of frames that were given up --- */
 
 TEST(what_was_given_up_is_found)
