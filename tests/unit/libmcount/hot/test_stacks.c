@@ -384,6 +384,38 @@ TEST_WITH(an_alternate_signal_stack_is_no_stack_of_its_own, begin_rooms, end_roo
 	sigaltstack(&before, NULL);
 }
 
+/* A handler on an alternate stack is no sign that the program has made stacks. */
+TEST_WITH(a_signal_stack_turns_nothing_on, begin_rooms, end_rooms)
+{
+	struct rooms *r = *state;
+	stack_t ss = { .ss_sp = at(r, LOW - 64 * KB), .ss_size = 64 * KB };
+	stack_t before;
+
+	assert_int_equal(sigaltstack(&ss, &before), 0);
+	probe.follows_stacks = false;
+	r->t->low = 0;
+	/* The handler jumps out to a call on the thread's own stack, which is higher. */
+	go(r, LOW - 8, 1);
+	go(r, TOP, 1);
+	assert_false(probe.follows_stacks);
+	back(r, TOP, 0);
+	/* The thread's own stack is the lower one. */
+	ss.ss_sp = at(r, TOP - 64 * KB);
+	assert_int_equal(sigaltstack(&ss, NULL), 0);
+	go(r, LOW - 64, 1);
+	go(r, TOP - 8, 1);
+	assert_false(probe.follows_stacks);
+	back(r, TOP - 8, 0);
+	/* Without the alternate stack, the same calls are on two stacks. */
+	ss.ss_flags = SS_DISABLE;
+	assert_int_equal(sigaltstack(&ss, NULL), 0);
+	go(r, LOW - 64, 1);
+	*at(r, TOP - 8) = 4711;
+	assert_int_equal(probe_entry(at(r, TOP - 8), 0x400000, &no_regs), 1);
+	assert_true(probe.follows_stacks);
+	sigaltstack(&before, NULL);
+}
+
 /* The exit hook makes no stack: an unknown address belongs to the current one. */
 TEST_WITH(a_stack_is_found_by_an_exit_but_not_made, begin_rooms, end_rooms)
 {

@@ -20,6 +20,9 @@ static struct {
 	size_t len;
 } notes;
 
+/* The address at which the simulated module is loaded: addresses in its segments count from it. */
+#define BIAS 0x10000UL
+
 static ElfW(Phdr) segments[3]; /* PT_LOAD of the notes and of all of this program's code, PT_NOTE */
 static unsigned nr_modules;    /* all of them have these segments */
 static bool is_complete;       /* false: another thread is loading them */
@@ -59,7 +62,11 @@ bool loaded_is_complete(const struct dl_phdr_info *info)
 int dl_iterate_phdr(int (*fn)(struct dl_phdr_info *info, size_t size, void *arg), void *arg)
 {
 	static int (*next)(int (*)(struct dl_phdr_info *, size_t, void *), void *);
-	struct dl_phdr_info info = { .dlpi_phdr = segments, .dlpi_phnum = 3 };
+	struct dl_phdr_info info = {
+		.dlpi_addr = BIAS,
+		.dlpi_phdr = segments,
+		.dlpi_phnum = 3,
+	};
 
 	if (!nr_modules) {
 		if (!next)
@@ -89,12 +96,12 @@ static int setup(void **state)
 	segments[0] = (ElfW(Phdr)){
 		.p_type = PT_LOAD,
 		.p_flags = PF_R,
-		.p_vaddr = (uint64_t)notes.words,
+		.p_vaddr = (uint64_t)notes.words - BIAS,
 	};
 	segments[1] = (ElfW(Phdr)){
 		.p_type = PT_LOAD,
 		.p_flags = PF_R | PF_X,
-		.p_vaddr = MIN(a, b),
+		.p_vaddr = MIN(a, b) - BIAS,
 		.p_memsz = MAX(a, b) - MIN(a, b) + 1,
 	};
 	segments[2] = segments[0];
@@ -224,7 +231,7 @@ TEST_WITH(a_longer_door_is_a_door, setup, NULL)
 
 TEST_WITH(what_lies_outside_of_the_module_is_not_called, setup, NULL)
 {
-	uint64_t other = segments[1].p_vaddr + segments[1].p_memsz;
+	uint64_t other = BIAS + segments[1].p_vaddr + segments[1].p_memsz;
 	struct utrail_trace_door *door = add_door();
 
 	door->open = other - (uint64_t)door;
