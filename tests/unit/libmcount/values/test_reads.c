@@ -4,7 +4,9 @@
  */
 #include "libmcount/values/reads.h"
 
+#include <sys/resource.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include "libmcount/system/own_syscall.h"
 #include "tests/unit/lib/probe/pair.h"
@@ -98,6 +100,109 @@ TEST(differences)
 	look(&s);
 	expect(&s, EVENT_ID_COUNTER + 1, 5);
 	expect(&s, EVENT_ID_COUNTER + 3, 1);
+	end(&s);
+}
+
+/* The values are those of the kernel's files. */
+TEST(values_of_this_process)
+{
+	const uint64_t page_kb = sysconf(_SC_PAGESIZE) / 1024;
+	struct reading before, now;
+	unsigned long pages[3];
+	struct rusage usage;
+	FILE *statm;
+	struct scene s;
+
+	begin(&s);
+	memset(&now, 0xff, sizeof(now));
+	reads_take(PLAN_READ_STATM, &now);
+	statm = fopen("/proc/self/statm", "r");
+	assert_non_null(statm);
+	assert_int_equal(fscanf(statm, "%lu %lu %lu", &pages[0], &pages[1], &pages[2]), 3);
+	fclose(statm);
+	assert_int_equal(now.got, PLAN_READ_STATM);
+	assert_int_equal(now.named.got, 0);
+	/* The stream has taken some memory since. */
+	for (int i = 0; i < 3; i++) {
+		assert_in_range(now.statm[i], 1, pages[i] * page_kb);
+		assert_in_range(pages[i] * page_kb - now.statm[i], 0, 4096);
+		assert_int_equal(now.statm[i] % page_kb, 0);
+	}
+
+	reads_take(PLAN_READ_PAGE_FAULT, &before);
+	assert_int_equal(before.got, PLAN_READ_PAGE_FAULT);
+	assert_int_equal(getrusage(RUSAGE_SELF, &usage), 0);
+	assert_in_range(usage.ru_majflt - before.page_faults[0], 0, 1000);
+	assert_in_range(usage.ru_minflt - before.page_faults[1], 0, 1000);
+	assert_true(before.page_faults[1] > 0);
+	reads_take(0, &now);
+	assert_int_equal(now.got, 0);
+	look(&s);
+	end(&s);
+}
+
+/* Expects the event @id with @nr values. */
+static void expect_values(struct scene *s, uint32_t id, const uint64_t *values, size_t nr)
+{
+	struct record r;
+	uint16_t len;
+
+	assert_in_range(s->at + sizeof(r) + 8 * (nr + 1), 0, s->file.len);
+	memcpy(&r, s->file.data + s->at, sizeof(r));
+	assert_int_equal(r.time_ns, 1000);
+	assert_int_equal(r.data, record_data(RECORD_EVENT, 0, id) | RECORD_MORE);
+	memcpy(&len, s->file.data + s->at + sizeof(r), sizeof(len));
+	assert_int_equal(len, 8 * nr);
+	assert_memory_equal(s->file.data + s->at + sizeof(r) + 2, values, 8 * nr);
+	s->at += sizeof(r) + 8 * (nr + 1);
+}
+
+static const uint32_t all_bits = PLAN_READ_STATM | PLAN_READ_PAGE_FAULT | PLAN_READ_PMU_CYCLE |
+				 PLAN_READ_PMU_CACHE | PLAN_READ_PMU_BRANCH;
+
+#define VALUES(...)         \
+	(const uint64_t[])  \
+	{                   \
+		__VA_ARGS__ \
+	}
+
+TEST(readings_of_the_process)
+{
+	const struct reading now = {
+		.got = all_bits,
+		.statm = { 1, 2, 3 },
+		.page_faults = { 4, 5 },
+		.pmu = { { 6, 7 }, { 8, 9 }, { 10, 11 } },
+	};
+	struct reading before = now;
+	struct scene s;
+
+	begin(&s);
+	reads_emit(s.t, 1000, &now, NULL);
+	before.statm[0] = 0;
+	before.statm[2] = 4;
+	before.page_faults[1] = 1;
+	before.pmu[0][1] = 5;
+	before.pmu[1][0] = 1;
+	before.pmu[2][1] = 9;
+	reads_emit(s.t, 1000, &now, &before);
+	/* A difference needs both readings. */
+	before.got = all_bits & ~(uint32_t)PLAN_READ_STATM;
+	reads_emit(s.t, 1000, &now, &before);
+	look(&s);
+	expect_values(&s, EVENT_ID_READ_STATM, VALUES(1, 2, 3), 3);
+	expect_values(&s, EVENT_ID_READ_PAGE_FAULT, VALUES(4, 5), 2);
+	expect_values(&s, EVENT_ID_READ_PMU_CYCLE, VALUES(6, 7), 2);
+	expect_values(&s, EVENT_ID_READ_PMU_CACHE, VALUES(8, 9), 2);
+	expect_values(&s, EVENT_ID_READ_PMU_BRANCH, VALUES(10, 11), 2);
+	for (int i = 0; i < 2; i++) {
+		if (i == 0)
+			expect_values(&s, EVENT_ID_DIFF_STATM, VALUES(1, 0, UINT64_MAX), 3);
+		expect_values(&s, EVENT_ID_DIFF_PAGE_FAULT, VALUES(0, 4), 2);
+		expect_values(&s, EVENT_ID_DIFF_PMU_CYCLE, VALUES(0, 2), 2);
+		expect_values(&s, EVENT_ID_DIFF_PMU_CACHE, VALUES(7, 0), 2);
+		expect_values(&s, EVENT_ID_DIFF_PMU_BRANCH, VALUES(0, 2), 2);
+	}
 	end(&s);
 }
 
