@@ -176,6 +176,248 @@ TEST_WITH(damage_is_seen, begin, end)
 	}
 }
 
+/* --- images whose checksum is right --- */
+
+/* Bytes of the head: the members before the key, and those after it. */
+#define MAGIC_AT       0
+#define FORMAT_AT      16
+#define MACHINE_AT     20
+#define LENGTH_AT      24
+#define NR_AT	       152
+#define PATCHES_LEN_AT 156
+#define TEXTS_LEN_AT   160
+/* Bytes of a patch. Its fixes and its code follow. */
+#define PATCH_FLAGS_AT 12
+#define PATCH_LEN_AT   19
+#define PATCH_FIXES_AT 20
+#define PATCH_RET_AT   21
+#define PATCH_ENDS_AT  22
+#define PATCH_BYTES    24
+
+/* Returns a copy of the image, in which the test may change bytes. */
+static struct strbuf copy_of(const struct made *m)
+{
+	struct strbuf image = { 0 };
+
+	strbuf_add(&image, m->known.image.data, m->known.image.len);
+	return image;
+}
+
+/* True when the image is taken with a checksum of its own. */
+static bool is_taken(const struct made *m, struct strbuf *image)
+{
+	struct known_functions known cleanup_known_functions = { 0 };
+
+	known_functions_seal(image);
+	return known_functions_take(&known, image, &m->key);
+}
+
+static void add_to_word(struct strbuf *image, size_t at, uint32_t more)
+{
+	uint32_t word;
+
+	memcpy(&word, image->data + at, sizeof(word));
+	word += more;
+	memcpy(image->data + at, &word, sizeof(word));
+}
+
+TEST_WITH(heads_are_checked, begin, end)
+{
+	static const size_t places[] = { MAGIC_AT, FORMAT_AT,	   MACHINE_AT,	LENGTH_AT,
+					 NR_AT,	   PATCHES_LEN_AT, TEXTS_LEN_AT };
+	struct made *m = *state;
+	struct strbuf image = copy_of(m);
+
+	assert_true(is_taken(m, &image));
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
+		image = copy_of(m);
+		add_to_word(&image, places[i], 1);
+		assert_false(is_taken(m, &image));
+		image = copy_of(m);
+		add_to_word(&image, places[i], UINT32_MAX);
+		assert_false(is_taken(m, &image));
+	}
+	/* The parts have the right length together, but no texts are left. */
+	image = copy_of(m);
+	add_to_word(&image, PATCHES_LEN_AT, m->known.texts_len);
+	add_to_word(&image, TEXTS_LEN_AT, -(uint32_t)m->known.texts_len);
+	assert_false(is_taken(m, &image));
+	/* The texts begin with an empty one, and the last one ends. */
+	image = copy_of(m);
+	image.data[m->known.texts - m->known.image.data] = 'x';
+	assert_false(is_taken(m, &image));
+	image = copy_of(m);
+	image.data[image.len - 1] = 'x';
+	assert_false(is_taken(m, &image));
+}
+
+TEST_WITH(keys_are_read_from_whole_heads, begin, end)
+{
+	struct made *m = *state;
+	struct functions_key key;
+	struct strbuf image = copy_of(m);
+
+	assert_true(known_functions_key(&image, &key));
+	assert_memory_equal(&key, &m->key, sizeof(key));
+	image.len = 168;
+	assert_true(known_functions_key(&image, &key));
+	image.len = 167;
+	assert_false(known_functions_key(&image, &key));
+	strbuf_deinit(&image);
+}
+
+/* Returns the function @index of an image. */
+static struct known_function *function_of(const struct made *m, const struct strbuf *image,
+					  size_t index)
+{
+	size_t at = (const char *)m->known.list - m->known.image.data;
+
+	return (struct known_function *)(image->data + at) + index;
+}
+
+TEST_WITH(functions_are_checked, begin, end)
+{
+	struct made *m = *state;
+	struct strbuf image = copy_of(m);
+	struct known_function *f = function_of(m, &image, 1);
+
+	f->start = f[-1].start + 1;
+	f->len = INT32_MAX;
+	assert_true(is_taken(m, &image));
+	image = copy_of(m);
+	f = function_of(m, &image, 1);
+	f->start = f[-1].start;
+	assert_false(is_taken(m, &image));
+	image = copy_of(m);
+	function_of(m, &image, 1)->len = INT32_MAX + 1U;
+	assert_false(is_taken(m, &image));
+
+	/* The last function may end at the end of all addresses. */
+	image = copy_of(m);
+	f = function_of(m, &image, m->known.nr - 1);
+	f->start = UINT64_MAX - 100;
+	f->len = 100;
+	assert_true(is_taken(m, &image));
+	image = copy_of(m);
+	f = function_of(m, &image, m->known.nr - 1);
+	f->start = UINT64_MAX - 100;
+	f->len = 101;
+	assert_false(is_taken(m, &image));
+
+	image = copy_of(m);
+	function_of(m, &image, 0)->kind = FUNCTION_KINDS - 1;
+	assert_true(is_taken(m, &image));
+	image = copy_of(m);
+	function_of(m, &image, 0)->kind = FUNCTION_KINDS;
+	assert_false(is_taken(m, &image));
+	image = copy_of(m);
+	function_of(m, &image, 0)->name = m->known.texts_len - 1;
+	assert_true(is_taken(m, &image));
+	image = copy_of(m);
+	function_of(m, &image, 0)->name = m->known.texts_len;
+	assert_false(is_taken(m, &image));
+	image = copy_of(m);
+	function_of(m, &image, 0)->why_not = m->known.texts_len - 1;
+	assert_true(is_taken(m, &image));
+	image = copy_of(m);
+	function_of(m, &image, 0)->why_not = m->known.texts_len;
+	assert_false(is_taken(m, &image));
+}
+
+/* A function has patches exactly if it can be patched. */
+TEST_WITH(ways_and_patches_agree, begin, end)
+{
+	struct made *m = *state;
+
+	for (size_t i = 0; i < m->known.nr; i++) {
+		for (unsigned way = 0; way <= UNPREPARED_WAYS; way++) {
+			struct strbuf image = copy_of(m);
+			struct known_function *f = function_of(m, &image, i);
+			bool may_be = way < UNPREPARED_CANNOT
+					      ? f->nr_patches > 0
+					      : way < UNPREPARED_WAYS && !f->nr_patches;
+
+			f->way = way;
+			assert_int_equal(is_taken(m, &image), may_be);
+		}
+	}
+}
+
+/* Finds a patch: the first one of a function that has no return address to put in. */
+static size_t find_patch(const struct made *m, size_t *function)
+{
+	for (size_t i = 0; i < m->known.nr; i++) {
+		const struct known_function *f = &m->known.list[i];
+		const uint8_t *patch = m->known.patches + f->patches;
+
+		if (f->nr_patches && !patch[PATCH_RET_AT] && !patch[PATCH_FIXES_AT]) {
+			*function = i;
+			return (const char *)patch - m->known.image.data;
+		}
+	}
+	skip_because("no function has such a patch");
+	return 0;
+}
+
+TEST_WITH(patches_are_checked, begin, end)
+{
+	struct made *m = *state;
+	size_t function = 0;
+	size_t at = find_patch(m, &function);
+	unsigned len = (uint8_t)m->known.image.data[at + PATCH_LEN_AT];
+	const struct {
+		unsigned place;
+		unsigned value;
+		bool is_good;
+	} cases[] = {
+		{ PATCH_FLAGS_AT, 0, true },
+		{ PATCH_FLAGS_AT, PLAN_PATCH_INNER | PLAN_PATCH_SILENT | PLAN_PATCH_SHORT, true },
+		{ PATCH_FLAGS_AT, 0x80, false },
+		{ PATCH_ENDS_AT, 1, true },
+		{ PATCH_ENDS_AT, 2, false },
+		{ PATCH_RET_AT, len - INSN_RET_HIGH - 4, true },
+		{ PATCH_RET_AT, len - INSN_RET_HIGH - 3, false },
+		{ PATCH_RET_AT, 255, false },
+		{ PATCH_FIXES_AT, INSN_FIXES_MAX + 1, false },
+		{ PATCH_LEN_AT, INSN_CODE_MAX + 1, false },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct strbuf image = copy_of(m);
+
+		if (cases[i].place == PATCH_RET_AT && len < INSN_RET_HIGH + 5) {
+			strbuf_deinit(&image);
+			continue;
+		}
+		image.data[at + cases[i].place] = (char)cases[i].value;
+		assert_int_equal(is_taken(m, &image), cases[i].is_good);
+	}
+	/* A fix is a place in the code at which four bytes are changed. */
+	for (unsigned is_far = 0; is_far < 2 && len > 4; is_far++) {
+		struct strbuf image = copy_of(m);
+
+		function_of(m, &image, function)->nr_patches = 1;
+		image.data[at + PATCH_FIXES_AT] = 1;
+		image.data[at + PATCH_LEN_AT] = (char)(len - 1);
+		image.data[at + PATCH_BYTES] = (char)(len - 1 - 4 + is_far);
+		assert_int_equal(is_taken(m, &image), !is_far);
+	}
+	/* No patch reaches beyond the last one. */
+	struct strbuf image = copy_of(m);
+
+	function_of(m, &image, function)->patches = m->known.patches_len;
+	assert_false(is_taken(m, &image));
+	image = copy_of(m);
+	function_of(m, &image, function)->patches = m->known.patches_len - PATCH_BYTES + 1;
+	assert_false(is_taken(m, &image));
+	image = copy_of(m);
+	function_of(m, &image, function)->patches = m->known.patches_len + 1;
+	assert_false(is_taken(m, &image));
+	image = copy_of(m);
+	function_of(m, &image, function)->nr_patches = UINT8_MAX;
+	assert_false(is_taken(m, &image));
+}
+
 /* A different key is refused, too: it belongs to another file, or to another version of utrail. */
 TEST_WITH(another_file_is_not_this_one, begin, end)
 {
@@ -193,6 +435,67 @@ TEST_WITH(another_file_is_not_this_one, begin, end)
 }
 
 /* --- the cache --- */
+
+/* Returns the sum over one name, with the file @path. */
+static uint64_t sum_of(const struct made *m, const char *path, uint64_t addr, uint64_t size,
+		       char type, const char *name)
+{
+	struct symbol sym = { .addr = addr, .size = size, .type = type, .name = (char *)name };
+	const struct symtab names = { .syms = &sym, .nr = 1 };
+	struct functions_key key;
+
+	functions_cache_key(&m->file, path, &names, &key);
+	return key.names;
+}
+
+/* Any other name, place or file name leads to another key. */
+TEST_WITH(names_are_part_of_the_key, begin, end)
+{
+	static const char *const texts[] = { "",	  "a",	       "b",
+					     "aa",	  "abcdefg",   "abcdefgh",
+					     "abcdefghi", "xbcdefghi", "abcdefghj" };
+	struct made *m = *state;
+	uint64_t sums[ARRAY_SIZE(texts) + 5];
+	size_t nr = 0;
+
+	for (; nr < ARRAY_SIZE(texts); nr++)
+		sums[nr] = sum_of(m, "/x/lib.so", 1, 2, 'T', texts[nr]);
+	sums[nr++] = sum_of(m, "/x/lib.so", 2, 2, 'T', "a");
+	sums[nr++] = sum_of(m, "/x/lib.so", 1, 3, 'T', "a");
+	sums[nr++] = sum_of(m, "/x/lib.so", 1, 2, 't', "a");
+	sums[nr++] = sum_of(m, "/x/lib.so.1", 1, 2, 'T', "a");
+	sums[nr++] = sum_of(m, "/x/libc.so.6", 1, 2, 'T', "a");
+	for (size_t i = 0; i < nr; i++) {
+		for (size_t k = 0; k < i; k++)
+			assert_true(sums[i] != sums[k]);
+	}
+	/* The directory does not matter. */
+	assert_int_equal(sum_of(m, "/y/z/lib.so", 1, 2, 'T', "a"), sums[1]);
+	assert_int_equal(sum_of(m, "lib.so", 1, 2, 'T', "a"), sums[1]);
+}
+
+TEST_WITH(files_are_part_of_the_key, begin, end)
+{
+	struct made *m = *state;
+	struct functions_key key;
+	struct stat st, maker;
+
+	functions_cache_key(&m->file, shapes, &m->names, &key);
+	assert_int_equal(stat(shapes, &st), 0);
+	assert_int_equal(stat("/proc/self/exe", &maker), 0);
+	if (!key.build_id[0]) {
+		assert_int_equal(key.size, 0);
+		skip_because("the library has no build id");
+	}
+	assert_int_equal(key.device, st.st_dev);
+	assert_int_equal(key.inode, st.st_ino);
+	assert_int_equal(key.size, st.st_size);
+	assert_int_equal(key.mtime_ns, st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec);
+	assert_int_equal(key.ctime_ns, st.st_ctim.tv_sec * 1000000000 + st.st_ctim.tv_nsec);
+	assert_int_equal(key.maker_size, maker.st_size);
+	assert_int_equal(key.maker_mtime_ns,
+			 maker.st_mtim.tv_sec * 1000000000 + maker.st_mtim.tv_nsec);
+}
 
 /* The cache is in a directory of this test, which is removed. */
 TEST_WITH(in_the_cache, begin, end)
