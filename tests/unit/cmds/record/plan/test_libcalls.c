@@ -85,6 +85,7 @@ TEST(the_probes_own_functions)
 		{ "siglongjmp", PLAN_HOOK_SIGLONGJMP, -1 },
 		{ "__longjmp_chk", PLAN_HOOK_LONGJMP_CHK, -1 },
 		{ "prctl", PLAN_HOOK_PRCTL, -1 },
+		{ "dlclose", PLAN_HOOK_DLCLOSE, -1 },
 		{ "puts", -1, -1 },
 	};
 
@@ -108,6 +109,28 @@ static struct strbuf sites_at(struct module_links *links, const char *path, uint
 	strcpy(packet.m.path, path);
 	libcalls_plan((struct libcall_choice){ .all = true }, links, &packet.m, &out);
 	return out;
+}
+
+/* The number of call sites that @choice has in @path, and of those with @flag. */
+static size_t count_sites(struct libcall_choice choice, const char *path, uint32_t flag,
+			  size_t *nr_flagged)
+{
+	union {
+		struct control_module m;
+		char bytes[sizeof(struct control_module) + PATH_MAX];
+	} packet = { .m.load_bias = 0x10000 };
+	struct strbuf out cleanup_strbuf = { 0 };
+	const struct plan_call_site *sites;
+	size_t nr;
+
+	strcpy(packet.m.path, path);
+	libcalls_plan(choice, NULL, &packet.m, &out);
+	sites = (const struct plan_call_site *)out.data;
+	nr = out.len / sizeof(*sites);
+	*nr_flagged = 0;
+	for (size_t i = 0; i < nr; i++)
+		*nr_flagged += (sites[i].flags & flag) != 0;
+	return nr;
 }
 
 static const char *library(void)
@@ -144,6 +167,42 @@ TEST(calls_of_a_file_are_found_once)
 		assert_int_equal(after[i].reloc, before[i].reloc);
 	}
 	module_links_deinit(&links);
+}
+
+/*
+ * The library calls longjmp() and setjmp(), and catches no exceptions. A probe that was loaded
+ * later has its own hook in the call of longjmp().
+ */
+TEST(the_choice_decides)
+{
+	size_t nr_flagged;
+	size_t nr = count_sites((struct libcall_choice){ .all = true }, library(), PLAN_CALL_HOOK,
+				&nr_flagged);
+
+	assert_true(nr > 10);
+	assert_int_equal(nr_flagged, 0);
+	count_sites((struct libcall_choice){ .all = true }, library(), PLAN_CALL_SETJMP,
+		    &nr_flagged);
+	assert_int_equal(nr_flagged, 1);
+	assert_int_equal(count_sites((struct libcall_choice){ .all = false }, library(),
+				     PLAN_CALL_HOOK, &nr_flagged),
+			 0);
+	assert_int_equal(count_sites((struct libcall_choice){ .attaches = true }, library(),
+				     PLAN_CALL_HOOK, &nr_flagged),
+			 1);
+	assert_int_equal(nr_flagged, 1);
+	assert_int_equal(count_sites((struct libcall_choice){ .all = true, .attaches = true },
+				     library(), PLAN_CALL_HOOK, &nr_flagged),
+			 nr + 1);
+	assert_int_equal(nr_flagged, 1);
+	/* Functions that are too small are left out, as are those of unknown size. */
+	assert_int_equal(
+		count_sites((struct libcall_choice){ .all = true, .smallest_bytes = 1 << 30 },
+			    library(), PLAN_CALL_HOOK, &nr_flagged),
+		0);
+	assert_int_equal(count_sites((struct libcall_choice){ .all = true }, "/dev/null",
+				     PLAN_CALL_HOOK, &nr_flagged),
+			 0);
 }
 
 static void check_forgotten(struct module_links *links)
@@ -187,6 +246,16 @@ TEST(a_file_that_is_gone_has_no_calls)
 	struct strbuf sites cleanup_strbuf = sites_at(&links, path, 0);
 
 	assert_true(sites.len > 0);
+
+	/* A file that was written just now may change without a sign, so it is read each time. */
+	struct plan_call_site *found = (struct plan_call_site *)links.calls[true].data;
+
+	found[0].flags = 0x5ee7;
+
+	struct strbuf again cleanup_strbuf = sites_at(&links, path, 0);
+
+	assert_int_equal(again.len, sites.len);
+	assert_memory_equal(again.data, sites.data, sites.len);
 	assert_int_equal(unlink(path), 0);
 
 	struct strbuf gone cleanup_strbuf = sites_at(&links, path, 0);
