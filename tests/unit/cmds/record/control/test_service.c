@@ -206,6 +206,55 @@ TEST_WITH(saving, test_recorder_setup, test_recorder_teardown)
 	t->settings.flight_bytes = 0;
 }
 
+/* A source that counts how many times it was saved. */
+static struct {
+	struct source source;
+	unsigned nr_saved;
+	int result;
+} toy;
+
+static int toy_save(struct source *source)
+{
+	toy.nr_saved++;
+	return toy.result;
+}
+
+static int toy_finish(struct source *source)
+{
+	return 0;
+}
+
+/* A reader that follows gets the data of the sources, too. A failure is told at the end. */
+TEST_WITH(progress_of_sources, test_recorder_setup, test_recorder_teardown)
+{
+	struct test_recorder *t = *state;
+	struct packet p = asks_for(REQUEST_PROGRESS, "", 0);
+	struct request_answer answer = { 0 };
+	unsigned nr_tasks;
+
+	toy.source = (struct source){ toy_save, toy_finish, NULL };
+	toy.nr_saved = 0;
+	toy.result = 0;
+	sources_add(&t->rec.sources, &toy.source);
+	assert_int_equal(ask(t, &p, whole(&p), &answer), sizeof(answer));
+	assert_int_equal(answer.error, 0);
+	assert_int_equal(toy.nr_saved, 1);
+	assert_int_equal(atomic_load(&t->rec.store->error), 0);
+	toy.result = -ENOSPC;
+	assert_int_equal(ask(t, &p, whole(&p), &answer), sizeof(answer));
+	assert_int_equal(answer.error, 0);
+	assert_int_equal(toy.nr_saved, 2);
+	assert_int_equal(atomic_load(&t->rec.store->error), -ENOSPC);
+	/* A flight recording saves its sources on request only. */
+	t->settings.flight_bytes = RING_PAGE;
+	assert_int_equal(ask(t, &p, whole(&p), &answer), sizeof(answer));
+	assert_int_equal(toy.nr_saved, 2);
+	toy.result = -EIO;
+	assert_int_equal(service_save(&t->rec.service, &nr_tasks), -EIO);
+	assert_int_equal(toy.nr_saved, 3);
+	t->settings.flight_bytes = 0;
+}
+
 TEST_WITH(progress, test_recorder_setup, test_recorder_teardown)
 {
 	struct test_recorder *t = *state;

@@ -374,6 +374,32 @@ TEST_WITH(hooks, setup, test_recorder_teardown)
 	assert_int_equal(traced.nr_wanted, 1);
 	/* A rule with the same text replaces the earlier one. */
 	assert_int_equal(t->patches.nr, 2);
+
+	/* A module whose file cannot be known, and one without text, have no places. */
+	union {
+		struct control_module m;
+		char bytes[sizeof(struct control_module) + PATH_MAX];
+	} others[2] = { { .m = { .start = 1 << 30, .end = (1 << 30) + 4096, .has_text = 1 } } };
+	struct control_module *modules[] = { &traced.packet.m, &others[0].m, &others[1].m };
+	size_t nr_sites = traced.nr_sites;
+
+	strcpy(others[0].m.path, "no_path");
+	assert_null(known_module_get(&rec->planner.modules, "no_path"));
+	memcpy(&others[1], &traced.packet, sizeof(others[1]));
+	others[1].m.start = 1 << 30;
+	others[1].m.has_text = 0;
+	traced.proc.modules = modules;
+	traced.proc.nr_kept_modules = 3;
+	traced.left = 1;
+	assert_int_equal(patch(rec, &traced, "_cmocka_run_group_tests", &said, &err), 0);
+	assert_int_equal(traced.nr_told, 1);
+	assert_int_equal(traced.nr_sites, nr_sites);
+	assert_int_equal(traced.nr_wanted, 2);
+	assert_non_null(strstr(strbuf_str(&said), ": 1 place stays as it is: "));
+	traced.left = 0;
+	assert_int_equal(patch(rec, &traced, "!_cmocka_run_group_tests", &said, &err), 0);
+	assert_string_equal(strbuf_str(&said), "patched: 0 functions\nunpatched: 1 functions\n");
+	assert_int_equal(traced.nr_wanted, 1);
 	end_traced(rec, &traced);
 	patch_rules_deinit(&t->patches);
 	t->patches = (struct patch_rules){ 0 };
@@ -588,6 +614,44 @@ TEST_WITH(what_cannot_change, setup, test_recorder_teardown)
 		"'read=context-switches': counters by name are chosen when the recording begins");
 	assert_int_equal(rec->steering.generation, 0);
 	assert_int_equal(rec->steering.now.filters->nr, 0);
+	end_traced(rec, &traced);
+}
+
+/* Actions that a filter cannot have. A trigger cannot have those about arguments either. */
+TEST_WITH(actions_without_an_effect, setup, test_recorder_teardown)
+{
+	static const struct {
+		const char *words, *warning;
+	} cases[] = {
+		{ "filter main@arg1", "WARN: 'main@arg1': action 'arg' has no effect here\n" },
+		{ "filter main@retval",
+		  "WARN: 'main@retval': action 'retval' has no effect here\n" },
+		{ "filter main@auto-args",
+		  "WARN: 'main@auto-args': action 'auto-args' has no effect here\n" },
+		{ "filter !main@arg1", "WARN: 'main@arg1': action 'arg' has no effect here\n" },
+		{ "filter main@trace",
+		  "WARN: 'main@trace': action 'trace' has no effect here: use 'trigger'\n" },
+		{ "filter !main@trace_off", "WARN: 'main@trace_off': action 'trace_off' has no "
+					    "effect here: use 'trigger'\n" },
+		{ "filter main", "" },
+	};
+	struct recorder *rec = &((struct test_recorder *)*state)->rec;
+	struct strbuf said cleanup_strbuf = { 0 };
+	struct uft_err err = { 0 };
+	struct traced traced;
+
+	begin_filters(rec, &traced);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		assert_int_equal(say(rec, &traced, "clear", &said, &err), 0);
+		assert_int_equal(say(rec, &traced, cases[i].words, &said, &err), 0);
+		assert_string_equal(strbuf_str(&said), cases[i].warning);
+	}
+	/* An earlier spec causes no second warning. */
+	assert_int_equal(say(rec, &traced, "filter setup@arg1", &said, &err), 0);
+	assert_string_equal(strbuf_str(&said),
+			    "WARN: 'setup@arg1': action 'arg' has no effect here\n");
+	assert_int_equal(say(rec, &traced, "trigger main@depth=2", &said, &err), 0);
+	assert_string_equal(strbuf_str(&said), "");
 	end_traced(rec, &traced);
 }
 
