@@ -501,6 +501,18 @@ TEST(test_steps_out)
 			continue;
 		assert_int_equal(attached_step_out(&w, t, at + 3, at + 6), 0);
 		assert_false(arch_remote_pc(&t->regs) - at - 3 < 3);
+
+		/* A thread right after the range, or right before it, makes no step. */
+		uint64_t pc = arch_remote_pc(&t->regs);
+
+		assert_int_equal(attached_step_out(&w, t, pc - 3, pc), 0);
+		assert_int_equal(arch_remote_pc(&t->regs), pc);
+		assert_int_equal(attached_step_out(&w, t, pc + 1, pc + 100), 0);
+		assert_int_equal(arch_remote_pc(&t->regs), pc);
+		assert_int_equal(attached_step_out(&w, t, pc, pc), 0);
+		assert_int_equal(arch_remote_pc(&t->regs), pc);
+		assert_int_equal(attached_step_out(&w, t, pc, pc + 1), 0);
+		assert_true(arch_remote_pc(&t->regs) != pc);
 		assert_int_equal(attached_step_out(&w, t, at, at + sizeof(code)), -EBUSY);
 		/* A signal makes the thread leave the loop: the handler is elsewhere. */
 		assert_int_equal(syscall(SYS_tgkill, pid, t->tid, SIGUSR1), 0);

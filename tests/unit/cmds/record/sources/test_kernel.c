@@ -259,6 +259,12 @@ TEST_WITH(what_it_is_told, setup, teardown)
 	check("events/sched/b/enable", "1");
 	check("tracing_on", "1");
 	assert_true(p->kernel.has_watermark);
+	/* Programs inherit no descriptor of the recorder, and the recorder waits for none. */
+	for (int i = 0; i < 2; i++) {
+		assert_true(fcntl(p->kernel.pipe[i], F_GETFD) & FD_CLOEXEC);
+		assert_true(fcntl(p->kernel.pipe[i], F_GETFL) & O_NONBLOCK);
+	}
+	assert_true(fcntl(p->kernel.instance_fd, F_GETFD) & FD_CLOEXEC);
 	assert_int_equal(p->sources.nr, 1);
 	header = test_recorder_file(p->t, "kernel_header");
 	free(header);

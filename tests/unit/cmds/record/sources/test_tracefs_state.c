@@ -249,6 +249,7 @@ TEST_WITH(read_and_written, setup, teardown)
 	close(fd);
 	check(p, "large", "");
 	assert_int_equal(tracefs_open_empty(p->fd, "missing"), -ENOENT);
+	assert_int_equal(tracefs_open_empty(p->fd, "options"), -EISDIR);
 	assert_int_equal(tracefs_write(p->fd, "missing", "1", &err), -ENOENT);
 	assert_string_equal(err.text,
 			    "cannot write to 'missing': No such file or directory; 'mount -t "
@@ -259,6 +260,54 @@ TEST_WITH(read_and_written, setup, teardown)
 	err = (struct uft_err){ 0 };
 	assert_int_equal(tracefs_read(p->fd, "options", &text, &err), -EISDIR);
 	assert_string_equal(err.text, "cannot read 'options': Is a directory");
+}
+
+/* A recorder that was started without descriptor 0 may get this one for a file. */
+TEST_WITH(the_first_descriptor_is_one, setup, teardown)
+{
+	struct place *p = *state;
+	struct strbuf text cleanup_strbuf = { 0 };
+	int before = fcntl(0, F_DUPFD_CLOEXEC, 10);
+	int ret[3];
+
+	put(p, "a", "12345");
+	close(0);
+	ret[0] = tracefs_read(p->fd, "a", &text, NULL);
+	ret[1] = tracefs_write(p->fd, "a", "xyz", NULL);
+	errno = ENOENT;
+	ret[2] = tracefs_open_empty(p->fd, "a");
+	if (before >= 0)
+		dup2(before, 0);
+	else
+		close(0);
+	close(before);
+	assert_int_equal(ret[0], 0);
+	assert_string_equal(strbuf_str(&text), "12345");
+	assert_int_equal(ret[1], 0);
+	assert_int_equal(ret[2], 0);
+	check(p, "a", "");
+}
+
+/* The advice depends on the error. */
+TEST_WITH(errors_have_advice, setup, teardown)
+{
+	struct place *p = *state;
+	struct uft_err err = { 0 };
+
+	assert_int_equal(tracefs_write(p->fd, "missing", "1", &err), -ENOENT);
+	assert_string_equal(err.text,
+			    "cannot write to 'missing': No such file or directory; 'mount -t "
+			    "tracefs nodev /sys/kernel/tracing' may help");
+	err = (struct uft_err){ 0 };
+	assert_int_equal(tracefs_write(p->fd, "options", "1", &err), -EISDIR);
+	assert_string_equal(err.text, "cannot write to 'options': Is a directory");
+	err = (struct uft_err){ 0 };
+	/* A file that takes no byte. */
+	assert_int_equal(symlinkat("/dev/full", p->fd, "full"), 0);
+	assert_int_equal(tracefs_write(p->fd, "full", "1", &err), -ENOSPC);
+	assert_string_equal(err.text, "cannot write to 'full': No space left on device");
+	/* An empty text is not written at all. */
+	assert_int_equal(tracefs_write(p->fd, "full", "", &err), 0);
 }
 
 TEST_WITH(names_of_events, setup, teardown)
@@ -316,6 +365,11 @@ TEST_WITH(where_it_is_mounted, setup, teardown)
 	strbuf_reset(&list);
 	assert_int_equal(tracefs_list_events(&list, &err), 0);
 	assert_string_equal(strbuf_str(&list), "debug:zero\n");
+	/* Another tracefs counts before a debugfs, also after it. */
+	mount_says(p, (const char *[]){ "debugfs", "tracefs" });
+	strbuf_reset(&list);
+	assert_int_equal(tracefs_list_events(&list, &err), 0);
+	assert_string_equal(strbuf_str(&list), "of:itself\n");
 	/* The mount table has a tracefs, but its files are missing. */
 	mount_says(p, (const char *[]){ "tracefs", NULL });
 	assert_int_equal(tracefs_list_events(&list, &err), -ENOENT);
