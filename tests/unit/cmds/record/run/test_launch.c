@@ -138,4 +138,114 @@ TEST(paths)
 	assert_non_null(strstr(err.text, "$PATH"));
 }
 
+/* Names that do not fit, and messages for files that cannot be run. */
+TEST(messages)
+{
+	static char longest[PATH_MAX + 8];
+	struct uft_err err = { 0 };
+	char path[PATH_MAX];
+
+	set_path("2");
+	memset(longest, 'x', sizeof(longest) - 1);
+	assert_string_equal(found(longest), "File name too long");
+	longest[0] = '/';
+	longest[PATH_MAX] = '\0';
+	assert_string_equal(found(longest), "File name too long");
+	/* The longest name for which there is room is asked for. A step of it is too long. */
+	longest[PATH_MAX - 1] = '\0';
+	assert_string_equal(found(longest), "File name too long");
+	for (size_t i = 0; i < PATH_MAX - 1; i += 2)
+		memcpy(longest + i, "./", 2);
+	longest[PATH_MAX - 1] = '\0';
+	assert_string_equal(found(longest), "Is a directory");
+
+	assert_int_equal(launch_find_program("nothing", path, &err), -ENOENT);
+	assert_string_equal(err.text,
+			    "cannot trace 'nothing': there is no such program here or in $PATH");
+	err_clear(&err);
+	assert_int_equal(launch_find_program("../nothing", path, &err), -ENOENT);
+	assert_string_equal(err.text, "cannot trace '../nothing': No such file or directory");
+	err_clear(&err);
+	assert_int_equal(launch_find_program("../one", path, &err), -EISDIR);
+	assert_string_equal(err.text, "cannot trace '../one': Is a directory");
+	err_clear(&err);
+	assert_int_equal(launch_find_program("../one/source", path, &err), -EACCES);
+	assert_string_equal(
+		err.text,
+		"cannot trace '../one/source': it is not executable: a source is to be compiled "
+		"first, a program needs 'chmod +x'");
+}
+
+/* A file here that is not executable does not hide a program in $PATH, but its error counts. */
+TEST(not_executable_here)
+{
+	struct uft_err err = { 0 };
+	char path[PATH_MAX];
+
+	make("tool", 0644);
+	make("alone", 0644);
+	set_path("2");
+	assert_string_equal(found("tool"), "two/tool");
+	assert_string_equal(found("alone"), "Permission denied");
+	assert_int_equal(launch_find_program("alone", path, &err), -EACCES);
+	assert_string_equal(
+		err.text, "cannot trace 'alone': it is not executable: a source is to be compiled "
+			  "first, a program needs 'chmod +x'");
+	/* The name of a directory is no program, and its error does not count. */
+	assert_int_equal(mkdir("folder", 0755), 0);
+	assert_string_equal(found("folder"), "No such file or directory");
+	rmdir("folder");
+	unlink("tool");
+	unlink("alone");
+}
+
+/* The library lies in the directory of the option, or in libmcount in it, in that order. */
+TEST(libraries)
+{
+	struct uft_err err = { 0 };
+	char path[PATH_MAX];
+
+	assert_int_equal(launch_find_library("../two", "lib.so", path, &err), -ENOENT);
+	assert_string_equal(err.text, "cannot find 'lib.so' in '../two' (--libmcount-path)");
+	assert_int_equal(mkdir("../two/libmcount", 0755), 0);
+	make("../two/libmcount/lib.so", 0644);
+	assert_int_equal(launch_find_library("../two", "lib.so", path, NULL), 0);
+	assert_string_equal(path, "../two/libmcount/lib.so");
+	make("../two/lib.so", 0644);
+	assert_int_equal(launch_find_library("../two", "lib.so", path, NULL), 0);
+	assert_string_equal(path, "../two/lib.so");
+	unlink("../two/lib.so");
+	unlink("../two/libmcount/lib.so");
+	rmdir("../two/libmcount");
+
+	err_clear(&err);
+	assert_int_equal(launch_find_library(NULL, "no-such-lib.so", path, &err), -ENOENT);
+	assert_string_equal(err.text, "cannot find 'no-such-lib.so': say where it is with "
+				      "--libmcount-path");
+}
+
+/* Beside this program, libraries are found in its directory libmcount. */
+TEST(libraries_beside_the_program)
+{
+	char self[PATH_MAX];
+	char place[PATH_MAX + 64];
+	char path[PATH_MAX];
+	bool is_made;
+
+	assert_non_null(realpath("/proc/self/exe", self));
+	*strrchr(self, '/') = '\0';
+	snprintf(place, sizeof(place), "%s/libmcount", self);
+	is_made = mkdir(place, 0755) == 0;
+	snprintf(place, sizeof(place), "%s/libmcount/launch-test-%d.so", self, getpid());
+	if (!is_made && errno != EEXIST)
+		skip_because("the directory of this program cannot be written to");
+	make(place, 0644);
+	assert_int_equal(launch_find_library(NULL, strrchr(place, '/') + 1, path, NULL), 0);
+	assert_string_equal(path, place);
+	unlink(place);
+	*strrchr(place, '/') = '\0';
+	if (is_made)
+		rmdir(place);
+}
+
 TEST_GROUP(setup, teardown)
