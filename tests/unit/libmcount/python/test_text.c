@@ -116,6 +116,20 @@ static const char *const plain[] = {
 	"{1}",
 	"frozenset()",
 	"frozenset({2})",
+	"2**63 + 5",
+	"-2**63 - 1",
+	"10",
+	"-907",
+	"' ~\\x1f\\x7f\\xa1\\xad\\xff'",
+	"'\\u0100\\u0378\\uffff'",
+	"'\\U00010000\\U000e0001\\U0010ffff'",
+	"b' ~\\x1f\\x7f\\x80\\t\\r\\n\\\\'",
+	"b'\"'",
+	"b\"'\"",
+	"(1, 2, 3)",
+	"[None, True, False, 0.5]",
+	"{'a': 'b', 'c': None}",
+	"{1: 2, 3: 4, 5: 6}",
 };
 
 TEST(test_plain_values_are_as_repr_says)
@@ -144,6 +158,87 @@ TEST(test_what_is_not_written_out)
 	assert_string_equal(text_of("type('K', (), {})()", 97), "<__main__.K object>");
 	assert_string_equal(text_of("type('N', (int,), {'__repr__': lambda s: 1 / 0})(3)", 97),
 			    "<__main__.N object>");
+}
+
+/* Integers of at most 1000 bits are written, as far as there is room. */
+TEST(test_long_integers)
+{
+	if (!begin())
+		skip();
+	assert_string_equal(text_of("2**1000", 97), "<int of more than 300 digits>");
+	assert_string_equal(text_of("-2**1000", 97), "<int of more than 300 digits>");
+	/* 2**1000 = 1071508607186267320948425049060001810561404811705533607443750... */
+	assert_string_equal(text_of("2**1000 - 1", 23), "10715086071862673209...");
+	assert_string_equal(text_of("1 - 2**1000", 23), "-1071508607186267320...");
+}
+
+TEST(test_what_is_inside)
+{
+	if (!begin())
+		skip();
+	assert_string_equal(text_of("[{}, set(), frozenset(), (2,)]", 97),
+			    "[{...}, {...}, <builtins.frozenset object>, (...)]");
+	assert_string_equal(text_of("{(): [3], 'k': ()}", 97), "{(): [...], 'k': ()}");
+	assert_string_equal(text_of("([],)", 97), "([],)");
+	assert_string_equal(text_of("{(1,)}", 97), "{(...)}");
+	assert_string_equal(text_of("frozenset({()})", 97), "frozenset({()})");
+}
+
+/* The module is searched among the first 64 items of a class. Nothing else than a text is one. */
+TEST(test_modules_of_classes)
+{
+	if (!begin())
+		skip();
+	assert_string_equal(text_of("type('K', (), {'__module__': 'm'})()", 97), "<m.K object>");
+	assert_string_equal(text_of("type('K', (), {'__module__': 5})()", 97),
+			    "<builtins.K object>");
+	assert_string_equal(text_of("type('K', (), {5: 6, '__module__': 'm'})()", 97),
+			    "<m.K object>");
+	assert_string_equal(text_of("type('K', (), {**{f'a{i}': 0 for i in range(63)}, "
+				    "'__module__': 'late'})()",
+				    97),
+			    "<late.K object>");
+	assert_string_equal(text_of("type('K', (), {**{f'a{i}': 0 for i in range(64)}, "
+				    "'__module__': 'late'})()",
+				    97),
+			    "<builtins.K object>");
+	/* A name that has its module in it. */
+	assert_string_equal(text_of("type('a.b', (), {'__module__': 'm'})()", 97), "<a.b object>");
+	assert_string_equal(text_of("range(3)", 97), "<builtins.range object>");
+	assert_string_equal(text_of("int", 97), "<builtins.type object>");
+}
+
+/* The bits of a float are kept beside its text, unless the text is cut. */
+TEST(test_numbers_of_floats)
+{
+	static const struct {
+		const char *code;
+		unsigned limit;
+		bool is_real;
+		double real;
+	} cases[] = {
+		{ "0.25", 97, true, 0.25 },
+		{ "-1e300", 97, true, -1e300 },
+		{ "1.23456789", 10, true, 1.23456789 },
+		{ "1.23456789", 9, false, 0 },
+		{ "1", 97, false, 0 },
+		{ "True", 97, false, 0 },
+		{ "'0.25'", 97, false, 0 },
+		{ "[0.25]", 97, false, 0 },
+	};
+
+	if (!begin())
+		skip();
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct capture_text text = { .is_real = !cases[i].is_real };
+		struct py_object *o = value_of(cases[i].code);
+
+		text_of_object(o, cases[i].limit, &text);
+		py.let_go(o);
+		assert_int_equal(text.is_real, cases[i].is_real);
+		if (text.is_real)
+			assert_memory_equal(&text.real, &cases[i].real, sizeof(text.real));
+	}
 }
 
 static unsigned continuation_bytes(const char *text, size_t len)
@@ -201,7 +296,7 @@ TEST(test_objects_live_as_long_as_without_us)
 
 TEST(test_cells_and_bytes)
 {
-	struct py_object *cell, *empty, *bytes;
+	struct py_object *cell, *empty, *bytes, *held, *before, *after;
 
 	if (!begin())
 		skip();
@@ -216,6 +311,15 @@ TEST(test_cells_and_bytes)
 	assert_int_equal(text_byte(bytes, 2), -1);
 	assert_int_equal(text_byte(cell, 0), -1);
 	assert_int_equal(text_byte(NULL, 0), -1);
+	/* Neither the cell nor its object gets or loses an owner. */
+	before = value_of("__import__('sys').getrefcount(held := object())");
+	held = value_of("(lambda v: lambda: v)(held).__closure__[0]");
+	for (int i = 0; i < 100; i++)
+		assert_non_null(text_out_of_cell(held));
+	after = value_of("__import__('sys').getrefcount(held)");
+	/* The cell itself is one more owner. */
+	assert_int_equal(py.number(after), py.number(before) + 1);
+	py.let_go(held);
 	py.let_go(cell);
 	py.let_go(empty);
 	py.let_go(bytes);
