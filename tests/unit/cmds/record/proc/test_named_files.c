@@ -4,6 +4,7 @@
  */
 #include "tests/unit/lib/unit.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
@@ -201,6 +202,91 @@ TEST(test_the_task_itself)
 	unlink(own_file("/loop"));
 }
 
+/* As in the kernel, a name may lead through 40 links, also when it is followed step by step. */
+TEST(test_many_links)
+{
+	struct view view = { getpid(), AT_FDCWD, top, "/", false };
+	char name[64];
+	char target[64];
+	char through[PATH_MAX + 128];
+
+	for (int i = 0; i <= 40; i++) {
+		snprintf(name, sizeof(name), "/link%d", i);
+		snprintf(target, sizeof(target), i ? "link%d" : "a", i - 1);
+		assert_int_equal(symlink(target, own_file(name)), 0);
+	}
+	for (int i = 38; i <= 40; i++) {
+		snprintf(name, sizeof(name), "link%d", i);
+		check_target(&view, name, i < 40 ? own_file("/a") : "");
+		assert_true(named_files_has(&view, name));
+		/* The root of the process is reached without a link of this count. */
+		snprintf(through, sizeof(through), "/proc/self/root%s/link%d", top, i);
+		check_target(&view, through, i < 40 ? own_file("/a") : "");
+		assert_true(named_files_has(&view, through));
+		snprintf(name, sizeof(name), "link%d/b", i);
+		assert_int_equal(named_files_has(&view, name), i < 40);
+	}
+	for (int i = 0; i <= 40; i++) {
+		snprintf(name, sizeof(name), "/link%d", i);
+		unlink(own_file(name));
+	}
+}
+
+/* Names of one step have at most 255 bytes. */
+TEST(test_long_names)
+{
+	struct view view = { getpid(), AT_FDCWD, top, "/", false };
+	char name[512] = "/";
+	char through[PATH_MAX + 1024];
+	int fd;
+
+	memset(name + 1, 'x', 255);
+	fd = open(own_file(name), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+	assert_true(fd >= 0);
+	close(fd);
+	snprintf(through, sizeof(through), "/proc/self/root%s%s", top, name);
+	check_target(&view, through, own_file(name));
+	snprintf(through, sizeof(through), "/proc/self/root%s//%s", top, name);
+	check_target(&view, through, own_file(name));
+	unlink(own_file(name));
+	assert_false(named_files_has(&view, through));
+	snprintf(through, sizeof(through), "/proc/self/root%s%sx", top, name);
+	errno = 0;
+	assert_int_equal(named_files_open(&view, through), -1);
+	assert_int_equal(errno, ENAMETOOLONG);
+}
+
+/* Steps up do not lead out of the root, and the last link may be kept. */
+TEST(test_steps)
+{
+	char root[PATH_MAX + 64];
+	struct view view = { getpid(), AT_FDCWD, top, "/", false };
+	char through[PATH_MAX + 128];
+
+	check_target(&view, "/proc/self/root/../..", "/");
+	snprintf(through, sizeof(through), "/proc/self/root/..%s/link/b/../inside", top);
+	/* The link leads to a directory of the root, which has no such directory. */
+	check_target(&view, through, "");
+	assert_true(named_files_has(&view, through));
+	snprintf(through, sizeof(through), "/proc/self/root%s/link", top);
+	check_target(&view, through, own_file("/a"));
+	snprintf(through, sizeof(through), "/proc/self/root%s/link/", top);
+	check_target(&view, through, own_file("/a"));
+	snprintf(through, sizeof(through), "/proc/self/root%s/link/none", top);
+	check_target(&view, through, "");
+	assert_false(named_files_has(&view, through));
+	/* A name that only looks like the task's own directory. */
+	snprintf(root, sizeof(root), "%s/self", top);
+	assert_int_equal(mkdir(root, 0700), 0);
+	check_target(&view, "self", root);
+	check_target(&view, root, root);
+	check_target(&view, "thread-self", "");
+	rmdir(root);
+	/* The name of a task that does not exist. */
+	view.tid = 0x7fffffff;
+	check_target(&view, "/proc/self/cwd", "");
+}
+
 /* A root's name that is the beginning of another name is not the root of that directory. */
 TEST(test_alike_roots)
 {
@@ -262,6 +348,7 @@ TEST(test_names_as_given)
 TEST(test_too_late)
 {
 	struct view view = { getpid(), AT_FDCWD, top, "/", true };
+	char gone[PATH_MAX + 64];
 
 	check_place(&view, "link/none/x", own_file("/a/none/x"));
 	check_place(&view, "link/none//deep/x", own_file("/a/none/deep/x"));
@@ -272,8 +359,13 @@ TEST(test_too_late)
 	check_place(&view, "../x", "/tmp/x");
 	check_place(&view, ".././..//../x", "/x");
 	check_place(&view, "./x", own_file("/x"));
-	view.base = own_file("/none");
+	snprintf(gone, sizeof(gone), "%s/none", top);
+	view.base = gone;
 	check_place(&view, "../none/x", own_file("/none/x"));
+	check_place(&view, ".././none/x", own_file("/none/x"));
+	check_place(&view, "./../none/x", own_file("/none/x"));
+	check_place(&view, ".none/x", own_file("/none/.none/x"));
+	check_place(&view, "..none/x", own_file("/none/..none/x"));
 	check_place(&view, "..", own_file("/none/.."));
 	view.root = view.base;
 	check_place(&view, "../x", own_file("/none/x"));

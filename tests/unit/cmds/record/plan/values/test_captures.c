@@ -89,7 +89,7 @@ static void add(const char *text, enum argrules_about about)
 /* Returns the captures of the function @name; with @debug debug information describes it. */
 static const char *captured(char *name, char type, bool debug, bool has_llvm)
 {
-	static char text[256];
+	static char text[4096];
 	const struct symbol sym = { .addr = 0x100, .name = name, .type = type };
 	const struct capture_subject subject = { name, &sym, "prog", debug ? &func : NULL,
 						 has_llvm };
@@ -181,6 +181,51 @@ TEST_WITH(strings_that_are_known, setup, teardown)
 	add("f", ARGRULES_ARGS);
 	snprintf(text, sizeof(text), "1,0: %u/2@1", CAPTURE_STD_STRING);
 	assert_string_equal(captured("f", 'T', true, true), text);
+}
+
+/* All containers of a call share 800 bytes; each box has a multiple of 4 bytes. */
+TEST_WITH(containers_share_the_room, setup, teardown)
+{
+	static const unsigned expected[] = { 0, 800, 400, 264, 200, 160 };
+	static const int16_t regs[] = { 5, 4, 1, 2, 8 };
+	struct dwarf_param vectors[5];
+
+	for (size_t i = 0; i < ARRAY_SIZE(vectors); i++)
+		vectors[i] = (struct dwarf_param){
+			.type = {
+				.kind = DWARF_STRUCT,
+				.is_reference = true,
+				.bytes = 24,
+				.name = "vector",
+				.shape = "r0.8.8;i0.8;",
+			},
+			.reg = regs[i],
+		};
+	settings.elements = 255;
+	func.params = vectors;
+	add("f", ARGRULES_ARGS);
+	for (uint32_t nr = 1; nr < ARRAY_SIZE(expected); nr++) {
+		const struct capture_step *list;
+		unsigned nr_boxes = 0;
+
+		func.nr_params = nr;
+		captured("f", 'T', true, false);
+		list = (const struct capture_step *)steps.data;
+		for (size_t i = 1; i < steps.len / sizeof(*list); i++) {
+			if (list[i].op != CAPTURE_BOX)
+				continue;
+			assert_int_equal(list[i].bytes, expected[nr]);
+			nr_boxes++;
+			/* The content of the box follows. */
+			i += 1U + list[i + 1].bytes + list[i + 1].index;
+		}
+		assert_int_equal(nr_boxes, nr);
+	}
+	/* A box is not larger than its elements need. */
+	settings.elements = 1;
+	func.nr_params = 1;
+	captured("f", 'T', true, false);
+	assert_in_range(((const struct capture_step *)steps.data)[1].bytes, 8, 20);
 }
 
 TEST_WITH(whose_strings, setup, teardown)
