@@ -11,7 +11,7 @@
 #define PAGE 0x1000UL
 #define BIAS 0x7000000UL
 
-/* The file of the only module, as it lies in memory. */
+/* The file of the program, as it lies in memory. */
 static struct {
 	ElfW(Ehdr) head;
 	ElfW(Phdr) segments[6];
@@ -39,13 +39,28 @@ int dl_iterate_phdr(int (*fn)(struct dl_phdr_info *info, size_t size, void *arg)
 		.dlpi_phnum = ARRAY_SIZE(file.segments),
 	};
 
+	/* A library, which has more text than the program. */
+	static const ElfW(Phdr) text = {
+		.p_type = PT_LOAD,
+		.p_flags = PF_R | PF_X,
+		.p_filesz = 0x100000,
+	};
+	struct dl_phdr_info library = {
+		.dlpi_addr = BIAS + 0x2000000,
+		.dlpi_phdr = &text,
+		.dlpi_phnum = 1,
+	};
+
 	if (!is_simulated) {
 		if (!next)
 			*(void **)&next = dlsym(RTLD_NEXT, "dl_iterate_phdr");
 		return next(fn, arg);
 	}
 	nr_asked++;
-	return fn(&info, sizeof(info), arg);
+
+	int ret = fn(&info, sizeof(info), arg);
+
+	return ret ? ret : fn(&library, sizeof(library), arg);
 }
 
 #ifdef DLFO_STRUCT_HAS_EH_DBASE
@@ -117,7 +132,7 @@ static const struct {
 TEST_WITH(only_text_is_replaced, setup, teardown)
 {
 	for (int by_list = 0; by_list < 2; by_list++) {
-		/* A module whose head is not mapped is found in the list of modules. */
+		/* If the head of a module is not mapped, the list of modules tells. */
 		file.head.e_ident[EI_MAG3] = by_list ? 'x' : ELFMAG3;
 		callers.bytes = 0;
 		callers_forget();
@@ -138,6 +153,16 @@ TEST_WITH(code_of_no_module_is_not_searched_in_the_list, setup, teardown)
 	assert_int_equal(nr_asked, 1);
 }
 #endif
+
+/* The program comes first in the list of modules, and the library after it. */
+TEST_WITH(text_of_a_library, setup, teardown)
+{
+	file.head.e_ident[EI_MAG3] = 'x';
+	assert_false(callers_look_up(BIAS + 0x1fff000));
+	assert_true(callers_look_up(BIAS + 0x2000000));
+	assert_true(callers_look_up(BIAS + 0x20fffff));
+	assert_false(callers_look_up(BIAS + 0x2100000));
+}
 
 TEST_WITH(each_page_is_looked_up_once, setup, teardown)
 {
