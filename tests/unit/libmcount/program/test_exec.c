@@ -2,6 +2,7 @@
  * Environments that a traced program passes to execve(). They arrive completely, with the variables
  * by which the new program is traced.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -62,7 +63,7 @@ static void by_posix_spawnp(char *const envp[])
 /* Check the environment that env(1) prints. */
 static void check(void (*how)(char *const envp[]), char *const envp[], const char *expected)
 {
-	char said[4096] = "";
+	static char said[65536];
 	size_t len = 0;
 	ssize_t n;
 	int status;
@@ -83,6 +84,7 @@ static void check(void (*how)(char *const envp[]), char *const envp[], const cha
 	while ((n = read(out[0], said + len, sizeof(said) - 1 - len)) > 0)
 		len += n;
 	close(out[0]);
+	said[len] = '\0';
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);
 	assert_string_equal(said, expected);
@@ -123,6 +125,84 @@ TEST_WITH(what_it_preloads, setup, teardown)
 	check(by_execve, others, "A=B\n" PRELOAD ":libdl.so.2\n" SOCKET "\n");
 	check(by_execve, nothing, "A=B\n" PRELOAD "\n" SOCKET "\n");
 	check(by_execve, ours, "A=B\nLD_PRELOAD=libdl.so.2:" US "\n" SOCKET "\n");
+}
+
+/* The variables are added on the caller's stack, so there is a limit. */
+TEST_WITH(large_environments, setup, teardown)
+{
+	static char expected[65536];
+	static char others[4200];
+	char **envp = calloc(4099, sizeof(*envp));
+	char *with_others[] = { "A=B", others, NULL };
+	char *at = expected;
+
+	assert_non_null(envp);
+	for (int i = 0; i < 4096; i++) {
+		envp[i] = "A=B";
+		at = stpcpy(at, "A=B\n");
+	}
+	strcpy(at, PRELOAD "\n" SOCKET "\n");
+	check(by_execve, envp, expected);
+	envp[4096] = "A=B";
+	strcpy(at, "A=B\n");
+	check(by_execve, envp, expected);
+	free(envp);
+
+	/* The whole variable has 4096 bytes, and then one more. Empty names of libraries are none. */
+	strcpy(others, "LD_PRELOAD=libdl.so.2");
+	memset(others + strlen(others), ':', 4096 - strlen(others));
+	snprintf(expected, sizeof(expected), "A=B\n" PRELOAD ":%s\n" SOCKET "\n", others + 11);
+	check(by_execve, with_others, expected);
+	strcat(others, ":");
+	snprintf(expected, sizeof(expected), "A=B\n%s\n", others);
+	check(by_execve, with_others, expected);
+}
+
+TEST_WITH(no_environment, setup, teardown)
+{
+	char *none[] = { NULL };
+
+	check(by_execve, none, PRELOAD "\n" SOCKET "\n");
+	check(by_execve, NULL, PRELOAD "\n" SOCKET "\n");
+}
+
+/* The name of the library ends at a blank or at a colon; executed programs expect their filters. */
+TEST_WITH(names_of_the_library_and_counts_of_filters, setup, teardown)
+{
+	static const char *const lists[] = { US " libdl.so.2", US ":libdl.so.2", US };
+	char *envp[] = { "A=B", NULL };
+
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+		setenv("LD_PRELOAD", lists[i], 1);
+		exec_setup();
+		unsetenv("LD_PRELOAD");
+		check(by_execve, envp, "A=B\n" PRELOAD "\n" SOCKET "\n");
+	}
+	setenv("LD_PRELOAD", US, 1);
+	strcpy(probe.address, "recorder:secret:00009");
+	exec_setup();
+	unsetenv("LD_PRELOAD");
+	exec_expect_filter();
+	check(by_execve, envp, "A=B\n" PRELOAD "\n" SOCKET ":00010\n");
+}
+
+/* The errors of the functions come back. */
+TEST_WITH(programs_that_are_not_there, setup, teardown)
+{
+	char *envp[] = { "A=B", NULL };
+	pid_t pid;
+
+	errno = 0;
+	assert_int_equal(execve("/no/such/program", argv, envp), -1);
+	assert_int_equal(errno, ENOENT);
+	errno = 0;
+	assert_int_equal(execvpe("no-such-program", argv, envp), -1);
+	assert_int_equal(errno, ENOENT);
+	errno = 0;
+	assert_int_equal(fexecve(-1, argv, envp), -1);
+	assert_true(errno == EINVAL || errno == EBADF);
+	assert_int_equal(posix_spawn(&pid, "/no/such/program", NULL, NULL, argv, envp), ENOENT);
+	assert_int_equal(posix_spawnp(&pid, "no-such-program", NULL, NULL, argv, envp), ENOENT);
 }
 
 /* A variable whose name only begins like one of utrail's belongs to the program. */
