@@ -103,6 +103,119 @@ TEST_WITH(names_are_written_at_once_and_sorted_at_the_end, setup, teardown)
 		   "# path name: python.fake\nF: 1 f?g\nL: 7 a.py\nF: 3fff00 late\nL: 7 a.py\n");
 }
 
+/* The program chooses the names, which get one line each. */
+TEST_WITH(names_are_printable, setup, teardown)
+{
+	struct place *p = *state;
+	const struct callable *c = callables_add(&p->all, "a\x01\x1f \x7f~\xc3\xa4", "b\n.py", 7, 0,
+						 true);
+
+	assert_string_equal(c->name, "a?? ?~\xc3\xa4");
+	assert_string_equal(c->file, "b?.py");
+	assert_true(c->is_native);
+	/* The names before that change tell functions apart. */
+	c = callables_add(&p->all, "a\x02\x1f \x7f~\xc3\xa4", "b\n.py", 7, 0, true);
+	assert_int_equal(c->addr, 2);
+	assert_int_equal(p->all.nr, 2);
+	check_file(p, "python.fake.sym",
+		   "# symbols: 0\n# path name: python.fake\n"
+		   "0000000000000001 P a?? ?~\xc3\xa4\n"
+		   "0000000000000002 ? __sym_end\n"
+		   "0000000000000002 P a?? ?~\xc3\xa4\n"
+		   "0000000000000003 ? __sym_end\n");
+}
+
+TEST_WITH(without_functions_there_is_no_file, setup, teardown)
+{
+	struct place *p = *state;
+
+	p->settings.captures.has_lines = true;
+	callables_finish(&p->all);
+	check_file(p, "python.fake.sym", "");
+	check_file(p, "python.fake.dbg", "");
+	/* Without an option about lines or values there is no debug information. */
+	p->settings.captures.has_lines = false;
+	addr_of(p, "f");
+	callables_finish(&p->all);
+	check_file(p, "python.fake.dbg", "");
+	/* A function without a line, or without a file, is in no line. */
+	p->settings.captures.has_lines = true;
+	callables_add(&p->all, "g", "", 7, 0, false);
+	callables_add(&p->all, "h", "c.py", 0, 0, false);
+	callables_finish(&p->all);
+	check_file(p, "python.fake.dbg", "# path name: python.fake\nF: 1 f\nL: 7 a.py\n");
+	assert_int_equal(p->all.error, 0);
+}
+
+/* The number of arguments tells functions of Python apart if their values are wanted. */
+TEST_WITH(numbers_of_arguments, setup, teardown)
+{
+	struct place *p = *state;
+
+	for (unsigned nr = 0; nr < 3; nr++)
+		assert_int_equal(callables_add(&p->all, "f", "a.py", 7, nr, false)->nr_args, 0);
+	assert_int_equal(p->all.nr, 1);
+	p->settings.captures.is_auto = true;
+	for (unsigned nr = 1; nr < 4; nr++)
+		assert_int_equal(callables_add(&p->all, "f", "a.py", 7, nr, false)->nr_args, nr);
+	assert_int_equal(p->all.nr, 4);
+	for (unsigned nr = 0; nr < 3; nr++)
+		assert_int_equal(callables_add(&p->all, "f", "a.py", 7, nr, true)->nr_args, 0);
+	assert_int_equal(p->all.nr, 5);
+}
+
+TEST_WITH(a_range_has_256_numbers, setup, teardown)
+{
+	struct place *p = *state;
+	char name[16];
+
+	set_filters(p, "^a");
+	for (unsigned i = 0; i < 256; i++) {
+		snprintf(name, sizeof(name), "a%u", i);
+		assert_int_equal(addr_of(p, name), 0x3fff00 + i);
+	}
+	assert_int_equal(p->all.nr_ranges, 1);
+	assert_int_equal(addr_of(p, "a256"), 0x3ffe00);
+	assert_int_equal(p->all.nr_ranges, 2);
+	assert_int_equal(addr_of(p, "a0"), 0x3fff00);
+}
+
+TEST_WITH(numbers_end, setup, teardown)
+{
+	struct place *p = *state;
+
+	set_filters(p, "^a");
+	p->all.lowest = 1000;
+	p->all.next = 744;
+	assert_int_equal(addr_of(p, "a1"), 0);
+	assert_int_equal(p->all.nr_refused, 1);
+	p->all.next = 743;
+	assert_int_equal(addr_of(p, "a1"), 744);
+	assert_int_equal(p->all.lowest, 744);
+	assert_int_equal(addr_of(p, "b"), 743);
+	assert_int_equal(addr_of(p, "c"), 0);
+	assert_int_equal(addr_of(p, "a2"), 745);
+	assert_int_equal(p->all.nr_refused, 2);
+	assert_int_equal(p->all.nr, 3);
+	/* A function that is known keeps its number. */
+	assert_int_equal(addr_of(p, "b"), 743);
+}
+
+/* All names and files have 256 MB. This one takes 22 bytes. */
+TEST_WITH(room_for_names_ends, setup, teardown)
+{
+	struct place *p = *state;
+
+	p->all.bytes = (256U << 20) - 21;
+	assert_int_equal(addr_of(p, "f"), 0);
+	assert_int_equal(p->all.nr_refused, 1);
+	p->all.bytes = (256U << 20) - 22;
+	assert_int_equal(addr_of(p, "f"), 1);
+	assert_int_equal(p->all.bytes, 256U << 20);
+	assert_int_equal(addr_of(p, "g"), 0);
+	assert_int_equal(p->all.nr_refused, 2);
+}
+
 /* Functions with the same rule share one range, even if other functions come between them. */
 TEST_WITH(rules_have_ranges, setup, teardown)
 {
