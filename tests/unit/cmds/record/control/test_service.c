@@ -380,6 +380,72 @@ TEST_WITH(no_descriptor_is_free, test_recorder_setup, test_recorder_teardown)
 	close(fd);
 }
 
+/*
+ * Another process has the name at which clients look. The recorder takes a name that cannot be
+ * guessed, and writes it to a file with a secret.
+ */
+TEST_WITH(where_another_listens, test_recorder_setup, test_recorder_teardown)
+{
+	struct test_recorder *t = *state;
+	struct packet p = asks_for(REQUEST_PROVE, "", 0);
+	struct service svc = t->rec.service;
+	char name[REQUEST_NAME_SIZE];
+	char packet[256] = "";
+	struct sockaddr_un addr;
+	struct stat dir;
+	ssize_t n = -1;
+	char *door, *end;
+	int fd;
+
+	svc.clients = NULL;
+	svc.service_fd = svc.pause_fd = -1;
+	service_listen(&svc);
+	assert_true(svc.service_fd >= 0);
+	assert_string_equal(svc.trouble.text,
+			    "another process listens where control, snapshot and --follow look "
+			    "for this recorder; they find it by '.control' in the data directory");
+	assert_int_equal(svc.trouble.code, -EADDRINUSE);
+	assert_int_equal(strlen(svc.secret), 32);
+	assert_int_equal(strspn(svc.secret, "0123456789abcdef"), 32);
+
+	assert_int_equal(fstat(t->dir_fd, &dir), 0);
+	request_name(name, &dir);
+	door = test_recorder_file(t, ".control");
+	end = strchr(door, '\n');
+	assert_non_null(end);
+	*end = '\0';
+	assert_memory_equal(door, name, strlen(name));
+	assert_int_equal(door[strlen(name)], '-');
+	assert_int_equal(strlen(door), strlen(name) + 17);
+	assert_memory_equal(end + 1, svc.secret, 32);
+	assert_string_equal(end + 33, "\n");
+
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	socklen_t len = unix_name_address(&addr, door, strlen(door));
+
+	assert_int_equal(connect(fd, (struct sockaddr *)&addr, len), 0);
+	assert_int_equal(send(fd, &p, whole(&p), MSG_NOSIGNAL), whole(&p));
+	for (int i = 0; n < 0 && i < 10; i++) {
+		loop_serve(&t->rec.loop, 0);
+		n = recv(fd, packet, sizeof(packet), 0);
+	}
+	assert_int_equal(n, sizeof(struct request_answer) + 32);
+	assert_memory_equal(packet + sizeof(struct request_answer), svc.secret, 32);
+	close(fd);
+	free(door);
+	/* The file goes with the service. */
+	service_close(&svc);
+	assert_int_equal(faccessat(t->dir_fd, ".control", F_OK, 0), -1);
+	assert_string_equal(svc.secret, "");
+	assert_null(svc.clients);
+	assert_int_equal(svc.pause_fd, -1);
+	loop_close_fd(&t->rec.loop, &svc.service_fd, &svc.served);
+	/* Without that trouble there is no file. */
+	assert_string_equal(t->rec.service.trouble.text, "");
+	assert_string_equal(t->rec.service.secret, "");
+}
+
 /* Too many connections are refused. When one closes, another one is accepted. */
 TEST_WITH(so_many, test_recorder_setup, test_recorder_teardown)
 {
