@@ -45,10 +45,44 @@ TEST(numbers_end_with_their_line)
 	assert_int_equal(groups[0], 9);
 	assert_int_equal(groups[1], 10);
 
+	unsigned *uids cleanup_free = proc_status_numbers(&status, "Uid", &nr);
+
+	assert_int_equal(nr, 4);
+	assert_int_equal(uids[0], 1);
+	assert_int_equal(uids[2], 3);
+	assert_int_equal(uids[3], UINT_MAX);
+
+	unsigned *lasts cleanup_free = proc_status_numbers(&status, "Last", &nr);
+
+	assert_int_equal(nr, 1);
+	assert_int_equal(lasts[0], 12);
+
 	unsigned *none cleanup_free = proc_status_numbers(&status, "Empty", &nr);
 
 	assert_non_null(none);
 	assert_int_equal(nr, 0);
+}
+
+/* Digits are those from 0 to 9; other characters end the list. */
+TEST(other_characters_are_no_numbers)
+{
+	static const struct {
+		const char *text;
+		unsigned nr, last;
+	} cases[] = {
+		{ "F:0 9", 2, 9 },     { "F:\t9/8", 1, 9 }, { "F:9:8", 1, 9 },	   { "F:-1", 0, 0 },
+		{ "F: +1", 0, 0 },     { "F:1 x 2", 1, 1 }, { "F:1\t \t2", 2, 2 }, { "F:", 0, 0 },
+		{ "F:7 kB\n8", 1, 7 }, { "\n\nF:5", 1, 5 }, { "F F:5", 0, 0 },	   { "", 0, 0 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct strbuf status cleanup_strbuf = { 0 };
+		unsigned last = 0;
+
+		strbuf_addstr(&status, cases[i].text);
+		assert_int_equal(proc_status_last(&status, "F", &last), cases[i].nr);
+		assert_int_equal(last, cases[i].last);
+	}
 }
 
 TEST(our_own_is_read)
