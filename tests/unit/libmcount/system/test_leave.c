@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "libmcount/system/undo.h"
+#include "libmcount/hot/frames.h"
 #include "libmcount/hot/probe.h"
 #include "tests/unit/lib/unit.h"
 #include "utils/base/compiler.h"
@@ -241,4 +242,127 @@ TEST_WITH(who_records_it, setup, teardown)
 	assert_int_equal(count_fds(), fds);
 	close(own);
 	close(listener);
+}
+
+static struct thread *make_thread(void)
+{
+	struct thread *t;
+
+	probe.plan.max_stack = 20;
+	t = thread_make_state();
+	assert_non_null(t);
+	return t;
+}
+
+static void end_thread(struct thread *t)
+{
+	t->top = t->frames;
+	atomic_store(&t->in_use, 0);
+}
+
+/* Each slot that still leads to the probe gets the program's address back, and counts once. */
+TEST_WITH(return_addresses_are_put_back, setup, teardown)
+{
+	const uint64_t ours = (uint64_t)arch_return_trampoline;
+	uint64_t slots[] = { ours, ours, ours, ours, ours, 77, ours, ours };
+	const uint64_t expected[] = { 0x1000, ours, ours, ours, ours, 77, 0x1006, ours };
+	struct thread *t = make_thread();
+
+	for (unsigned i = 0; i < ARRAY_SIZE(slots); i++)
+		t->frames[1 + i] = (struct frame){
+			.slot = (uint64_t)&slots[i],
+			.ret = 0x1000 + i,
+			.data = record_data(RECORD_ENTRY, i, 0x400000),
+		};
+	t->frames[2].ret = ours;
+	t->frames[3].slot |= FRAME_EXPLICIT;
+	t->frames[4].data |= FRAME_UNSEEN;
+	t->frames[5].ret |= FRAME_KEPT;
+	/* The last slot belongs to a call that is over. In its place is one that cannot be read. */
+	t->frames[8] = (struct frame){ .slot = 8, .ret = 0x1008 };
+	t->frames[9] = (struct frame){ .slot = (uint64_t)&slots[7], .ret = 0x1007 };
+	t->top = &t->frames[8];
+	assert_int_equal(utrail_leave(ATTACH_COUNT, NULL, 0), 2);
+	assert_memory_equal(slots, expected, sizeof(slots));
+	assert_int_equal(utrail_leave(ATTACH_COUNT, NULL, 0), 0);
+	slots[0] = ours;
+	probe.plan.flags |= PLAN_ESTIMATE;
+	assert_int_equal(utrail_leave(ATTACH_COUNT, NULL, 0), 0);
+	assert_int_equal(slots[0], ours);
+	probe.plan.flags = 0;
+	assert_int_equal(utrail_leave(ATTACH_WITHDRAW, NULL, 0), 0);
+	assert_int_equal(slots[0], 0x1000);
+	end_thread(t);
+}
+
+/* Only hooks that are called at both ends of a function need it: its calls have explicit frames. */
+TEST_WITH(functions_with_open_calls, setup, teardown)
+{
+	static const uint64_t all[] = {
+		0x400000, 0x3ffff1, 0x3ffff0, 0x400001, 0x500000, 0x600000
+	};
+	static const uint64_t left[] = { 0, 0, 0x3ffff0, 0x400001, 0x500000, 0 };
+	struct thread *t = make_thread();
+	struct thread *aside = make_thread();
+	uint64_t funcs[ARRAY_SIZE(all)];
+
+	probe.ready = true;
+	atomic_store(&aside->in_use, 0);
+	t->aside = aside;
+	t->frames[1].slot = 0x1000 | FRAME_EXPLICIT;
+	t->frames[1].data = record_data(RECORD_ENTRY, 0, 0x400000);
+	t->frames[2].slot = 0x800;
+	t->frames[2].data = record_data(RECORD_ENTRY, 1, 0x500000);
+	t->top = &t->frames[2];
+	aside->frames[1].slot = 0x700 | FRAME_EXPLICIT;
+	aside->frames[1].data = record_data(RECORD_ENTRY, 0, 0x600005);
+	aside->top = &aside->frames[1];
+	memcpy(funcs, all, sizeof(funcs));
+	assert_int_equal(utrail_leave(ATTACH_OPEN_ANNOUNCED, funcs, ARRAY_SIZE(funcs)), 0);
+	assert_memory_equal(funcs, left, sizeof(funcs));
+	/* The list has one function less. */
+	memcpy(funcs, all, sizeof(funcs));
+	assert_int_equal(utrail_leave(ATTACH_OPEN_ANNOUNCED, funcs, ARRAY_SIZE(funcs) - 1), 0);
+	assert_int_equal(funcs[5], 0x600000);
+	/* A state that no thread uses has no calls. */
+	memcpy(funcs, all, sizeof(funcs));
+	atomic_store(&t->in_use, 0);
+	assert_int_equal(utrail_leave(ATTACH_OPEN_ANNOUNCED, funcs, ARRAY_SIZE(funcs)), 0);
+	assert_memory_equal(funcs, all, sizeof(funcs));
+	probe.plan.flags |= PLAN_STACKS;
+	assert_int_equal(utrail_leave(ATTACH_OPEN_ANNOUNCED, funcs, 1), -EINVAL);
+	probe.plan.flags = 0;
+	probe.ready = false;
+	assert_int_equal(utrail_leave(ATTACH_OPEN_ANNOUNCED, funcs, 1), -EINVAL);
+	t->aside = NULL;
+	end_thread(aside);
+	end_thread(t);
+}
+
+/* Steps that come before a recording has begun, or that a later version has. */
+TEST_WITH(steps_out_of_turn, setup, teardown)
+{
+	static const uint64_t steps[] = { ATTACH_OPEN_CALLS, ATTACH_BEGIN,	    ATTACH_ADOPT,
+					  ATTACH_CHOOSE,     ATTACH_OPEN_ANNOUNCED, 16,
+					  UINT64_MAX };
+	uint64_t buffer[8] = { 0 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(steps); i++)
+		assert_int_equal(utrail_leave(steps[i], buffer, 1), -EINVAL);
+}
+
+int64_t utrail_attach(const char *address, uint64_t handle);
+
+/* A program that is recorded, or was, stays as it is. */
+TEST_WITH(only_one_recorder_attaches, setup, teardown)
+{
+	probe.is_attached = false;
+	strcpy(probe.address, "name:secret");
+	errno = 4711;
+	assert_int_equal(utrail_attach("other:secret", 77), ATTACH_BUSY);
+	assert_int_equal(errno, 4711);
+	assert_false(probe.is_attached);
+	assert_string_equal(probe.address, "name:secret");
+	assert_int_equal(utrail_leave(ATTACH_HANDLE, NULL, 0), 0);
+	assert_int_equal(undo_inside(), 0);
 }
