@@ -191,6 +191,101 @@ TEST_WITH(what_is_not_where_it_should_be_is_left_alone, setup, teardown)
 	libcall_hook(sites, 0, true);
 }
 
+static struct call_site *call_at(uint64_t addr)
+{
+	for (unsigned i = 0; i < 1000; i++) {
+		if (probe.calls[i].addr == addr)
+			return &probe.calls[i];
+	}
+	fail_msg("there is no site of %lx", (unsigned long)addr);
+	return NULL;
+}
+
+extern const char own_vfork[];
+
+/* The probe's vfork() keeps its return address elsewhere, so that its calls have frames. */
+TEST_WITH(vfork_is_led_to_ours, setup, teardown)
+{
+	const uint32_t vfork_flags = PLAN_CALL_NO_RETURN_HOOK | PLAN_CALL_VFORK;
+	const struct plan_call_site sites[] = {
+		site_of(&slots[0], 0x650000, vfork_flags),
+		site_of(&slots[1], 0x650010, PLAN_CALL_NO_RETURN_HOOK),
+	};
+
+	slots[0] = slots[1] = twice;
+	probe.is_attached = true;
+	libcall_hook(sites, 2, true);
+	probe.is_attached = false;
+	assert_int_equal(call_at(0x650000)->target, own_vfork);
+	assert_int_equal(call_at(0x650000)->unbound, twice);
+	assert_int_equal(call_at(0x650000)->flags, 0);
+	assert_int_equal(call_at(0x650010)->target, twice);
+	assert_int_equal(call_at(0x650010)->flags, PLAN_CALL_NO_RETURN_HOOK);
+	assert_true(libcall_has_frames(0x650000));
+	assert_false(libcall_has_frames(0x650010));
+	assert_ptr_not_equal(slots[0], twice);
+	assert_int_equal(slots[1](3), 6);
+	expect_calls(0x650010, 1);
+}
+
+/* After dlclose(3) another function may be at the address of a function that was unloaded. */
+TEST_WITH(patched_functions_may_be_unloaded, setup, teardown)
+{
+	static const struct {
+		bool is_bound;
+		uint64_t flags, after;
+	} cases[] = {
+		{ false, CALL_OF_PATCHED, CALL_OF_UNKNOWN },
+		{ false, CALL_OF_PATCHED | PLAN_CALL_LANDING, CALL_OF_UNKNOWN | PLAN_CALL_LANDING },
+		{ true, CALL_OF_PATCHED, CALL_OF_PATCHED },
+		{ false, PLAN_CALL_LANDING, PLAN_CALL_LANDING },
+		{ false, 0, 0 },
+	};
+	struct plan_call_site sites[ARRAY_SIZE(cases)];
+
+	for (unsigned i = 0; i < ARRAY_SIZE(cases); i++) {
+		slots[i] = twice;
+		sites[i] = site_of(&slots[i], 0x660000 + 16 * i, 0);
+	}
+	libcall_hook(sites, ARRAY_SIZE(cases), true);
+	for (unsigned i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct call_site *site = call_at(0x660000 + 16 * i);
+
+		site->flags = cases[i].flags;
+		site->function = (uint64_t)twice;
+		if (cases[i].is_bound)
+			site->target = (uint64_t)thrice;
+	}
+	libcall_before_dlclose();
+	for (unsigned i = 0; i < ARRAY_SIZE(cases); i++) {
+		const struct call_site *site = call_at(0x660000 + 16 * i);
+		bool is_forgotten = cases[i].flags != cases[i].after;
+
+		assert_int_equal(site->flags, cases[i].after);
+		assert_int_equal(site->function, is_forgotten ? NULL : twice);
+	}
+}
+
+/* The sites of one module come one after the other. A module that is gone does not end the list. */
+TEST_WITH(sites_of_several_modules, setup, teardown)
+{
+	struct plan_call_site sites[6];
+
+	for (unsigned i = 0; i < 6; i++) {
+		slots[i] = i % 2 ? thrice : twice;
+		sites[i] = site_of(&slots[i], 0x670000 + 16 * i, 0);
+	}
+	sites[2].load_bias = sites[3].load_bias = bias + 8;
+	libcall_hook(sites, 6, true);
+	for (unsigned i = 0; i < 6; i++) {
+		bool is_gone = i == 2 || i == 3;
+
+		assert_int_equal(slots[i] == (i % 2 ? thrice : twice), is_gone);
+		assert_int_equal(slots[i](5), i % 2 ? 15 : 10);
+		expect_calls(0x670000 + 16 * i, !is_gone);
+	}
+}
+
 /* --- a slot that the dynamic linker would bind --- */
 
 static ElfW(Dyn) * dynamic(int64_t tag)
