@@ -13,7 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/epoll.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -427,6 +429,93 @@ TEST(test_tracer_dies_at_system_call)
 		assert_int_equal(atomic_load(&shared->sleep_result), 0);
 		stop(pid);
 	}
+}
+
+#define WAIT_MS 1000
+
+/* A child that waits for events, without a handler of any signal. */
+static void be_waiter(void)
+{
+	struct epoll_event event;
+	int fd = epoll_create1(EPOLL_CLOEXEC);
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	atomic_store(&shared->is_ready, 1);
+
+	int nr = epoll_wait(fd, &event, 1, WAIT_MS);
+
+	atomic_store(&shared->sleep_result, nr < 0 ? errno : 0);
+	atomic_store(&shared->slept_ms, 1);
+	for (;;)
+		pause();
+}
+
+/* Waits until process @pid has the letter @state in /proc. */
+static void await_state(pid_t pid, char state)
+{
+	char path[64], text[512];
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	for (int i = 0; i < 10000; i++) {
+		int fd = open(path, O_RDONLY | O_CLOEXEC);
+		ssize_t n = read(fd, text, sizeof(text) - 1);
+
+		text[n > 0 ? n : 0] = '\0';
+		close(fd);
+
+		const char *end = strrchr(text, ')');
+
+		if (end && end[2] == state)
+			return;
+		usleep(1000);
+	}
+	_exit(1);
+}
+
+/*
+ * A signal that the program ignores has woken a thread out of a call which the kernel does not
+ * begin anew. The tracer delivers the signal, and dies before it sees the thread's next stop.
+ */
+TEST(test_tracer_dies_after_a_signal)
+{
+	pid_t pid, tracer;
+	int status;
+
+	memset(shared, 0, sizeof(*shared));
+	pid = fork();
+	if (pid == 0)
+		be_waiter();
+	while (!atomic_load(&shared->is_ready))
+		usleep(1000);
+	await_state(pid, 'S');
+	tracer = fork();
+	if (tracer == 0) {
+		struct attached w = ATTACHED_CLOSED;
+		struct attached_thread *t;
+
+		open_stopped_child(&w, pid);
+		if (attached_stop_thread(&w, pid, &t, NULL) < 0)
+			_exit(1);
+		/* The thread waits again, and the signal stops it there. */
+		if (ptrace(PTRACE_CONT, pid, NULL, NULL) < 0)
+			_exit(1);
+		t->is_stopped = false;
+		await_state(pid, 'S');
+		kill(pid, SIGCHLD);
+		await_state(pid, 't');
+		waits_left = 1;
+		w.wait = die_at_stop;
+		w.wait_arg = &pid;
+		attached_let_go(&w);
+		_exit(1);
+	}
+	assert_int_equal(waitpid(tracer, &status, 0), tracer);
+	assert_true(WIFSIGNALED(status));
+	for (int i = 0; i < 10000 && !atomic_load(&shared->slept_ms); i++)
+		usleep(1000);
+	assert_int_equal(atomic_load(&shared->slept_ms), 1);
+	assert_int_equal(atomic_load(&shared->sleep_result), 0);
+	stop(pid);
 }
 
 TEST(test_call_that_stays)
