@@ -100,3 +100,184 @@ TEST(test_same)
 	assert_false(loaded_is_same("ab", "abc"));
 	assert_false(loaded_is_same("abd", "abc"));
 }
+
+/* --- a module that the test makes --- */
+
+static uint64_t chosen(void)
+{
+	return 0x7777;
+}
+
+enum {
+	NONE,
+	ALPHA,
+	ALPHA_AGAIN,
+	ALPHA_WITHOUT_TYPE,
+	BETA,
+	GAMMA,
+	DELTA,
+	SYMBOLS
+};
+
+static const char names[] = "\0alpha\0beta\0gamma\0delta";
+
+/* All symbols are in the chain of the only bucket. */
+static struct {
+	uint32_t nr_buckets, first, nr_blooms, shift;
+	uint64_t bloom;
+	uint32_t bucket;
+	uint32_t chain[SYMBOLS - 1];
+} hashes;
+
+static ElfW(Sym) symbols[SYMBOLS];
+
+static struct loaded make_module(void)
+{
+	static const struct {
+		uint32_t name;
+		unsigned type;
+		uint16_t section;
+	} all[SYMBOLS] = {
+		[ALPHA] = { 1, STT_FUNC, 1 },
+		[ALPHA_AGAIN] = { 1, STT_FUNC, 1 },
+		[ALPHA_WITHOUT_TYPE] = { 1, STT_NOTYPE, 1 },
+		[BETA] = { 7, STT_OBJECT, 1 },
+		[GAMMA] = { 12, STT_FUNC, SHN_UNDEF },
+		[DELTA] = { 18, STT_GNU_IFUNC, 1 },
+	};
+
+	memset(&hashes, 0, sizeof(hashes));
+	hashes.nr_buckets = hashes.first = hashes.nr_blooms = hashes.bucket = 1;
+	hashes.shift = 6;
+	hashes.bloom = UINT64_MAX;
+	for (unsigned i = 1; i < SYMBOLS; i++) {
+		symbols[i] = (ElfW(Sym)){
+			.st_name = all[i].name,
+			.st_info = ELF64_ST_INFO(STB_GLOBAL, all[i].type),
+			.st_shndx = all[i].section,
+			.st_value = 0x100 * i,
+		};
+		hashes.chain[i - 1] = loaded_hash(names + all[i].name) & ~1U;
+	}
+	hashes.chain[SYMBOLS - 2] |= 1;
+	return (struct loaded){
+		.base = 0x10000,
+		.symbols = symbols,
+		.names = names,
+		.hash = &hashes.nr_buckets,
+	};
+}
+
+static bool takes_all(const struct loaded *m, uint32_t index, const void *arg)
+{
+	return true;
+}
+
+static bool takes_one(const struct loaded *m, uint32_t index, const void *arg)
+{
+	return index == *(const uint32_t *)arg;
+}
+
+static uint32_t find_made(const struct loaded *m, const char *name, bool is_data)
+{
+	struct loaded_name wanted = { name, loaded_hash(name), is_data };
+
+	return loaded_find(m, &wanted, takes_all, NULL);
+}
+
+TEST(symbols_of_a_module)
+{
+	const uint32_t again = ALPHA_AGAIN;
+	const uint32_t typeless = ALPHA_WITHOUT_TYPE;
+	struct loaded_name alpha = { "alpha", loaded_hash("alpha"), false };
+	struct loaded m = make_module();
+
+	assert_int_equal(find_made(&m, "alpha", false), ALPHA);
+	assert_int_equal(find_made(&m, "alpha", true), 0);
+	assert_int_equal(loaded_find(&m, &alpha, takes_one, &again), ALPHA_AGAIN);
+	assert_int_equal(loaded_find(&m, &alpha, takes_one, &typeless), 0);
+	assert_int_equal(find_made(&m, "beta", true), BETA);
+	assert_int_equal(find_made(&m, "beta", false), 0);
+	/* The module uses gamma(), and does not define it. */
+	assert_int_equal(find_made(&m, "gamma", false), 0);
+	assert_int_equal(find_made(&m, "delta", false), DELTA);
+	assert_int_equal(find_made(&m, "delta", true), 0);
+	assert_int_equal(find_made(&m, "omega", false), 0);
+	assert_int_equal(loaded_address(&m, ALPHA), 0x10100);
+	assert_int_equal(loaded_address(&m, BETA), 0x10400);
+	symbols[DELTA].st_value = (uint64_t)chosen - m.base;
+	assert_int_equal(loaded_address(&m, DELTA), 0x7777);
+}
+
+TEST(ends_of_chains)
+{
+	const uint32_t again = ALPHA_AGAIN;
+	struct loaded_name alpha = { "alpha", loaded_hash("alpha"), false };
+	struct loaded m = make_module();
+
+	hashes.chain[ALPHA - 1] |= 1;
+	assert_int_equal(loaded_find(&m, &alpha, takes_one, &again), 0);
+	assert_int_equal(find_made(&m, "alpha", false), ALPHA);
+	assert_int_equal(find_made(&m, "delta", false), 0);
+	/* The chain begins with a later symbol. */
+	m = make_module();
+	hashes.bucket = DELTA;
+	assert_int_equal(find_made(&m, "alpha", false), 0);
+	assert_int_equal(find_made(&m, "delta", false), DELTA);
+	/* An empty bucket, and one with a symbol that is in no chain. */
+	m = make_module();
+	hashes.bucket = 0;
+	assert_int_equal(find_made(&m, "alpha", false), 0);
+	m = make_module();
+	hashes.first = 2;
+	assert_int_equal(find_made(&m, "alpha", false), 0);
+	/* Another hash in the chain. */
+	m = make_module();
+	hashes.chain[DELTA - 1] ^= 4;
+	assert_int_equal(find_made(&m, "delta", false), 0);
+}
+
+/* Both bits of a name must be set in the filter. An empty table has no symbol. */
+TEST(names_that_are_not_there)
+{
+	uint32_t hash = loaded_hash("alpha");
+	struct loaded m = make_module();
+
+	hashes.bloom = ~(1ULL << hash % 64);
+	assert_int_equal(find_made(&m, "alpha", false), 0);
+	hashes.bloom = ~(1ULL << (hash >> 6) % 64);
+	assert_int_equal(find_made(&m, "alpha", false), 0);
+	hashes.bloom = 1ULL << hash % 64 | 1ULL << (hash >> 6) % 64;
+	assert_int_equal(find_made(&m, "alpha", false), ALPHA);
+	hashes.nr_buckets = 0;
+	assert_int_equal(find_made(&m, "alpha", false), 0);
+	m = make_module();
+	hashes.nr_blooms = 0;
+	assert_int_equal(find_made(&m, "alpha", false), 0);
+}
+
+/* Addresses below that of the module are offsets. Sizes are never moved. */
+TEST(sections_are_read)
+{
+	static const ElfW(Dyn) dynamic[] = {
+		{ DT_SYMTAB, { 0x10000 } }, { DT_STRTAB, { 0xffff } }, { DT_GNU_HASH, { 0x20000 } },
+		{ DT_VERSYM, { 0x100 } },   { DT_RELASZ, { 0x300 } },  { DT_PLTRELSZ, { 0x20008 } },
+		{ DT_JMPREL, { 0x400 } },   { DT_SONAME, { 0x500 } },  { DT_NULL, { 0 } },
+		{ DT_RELA, { 0x600 } },
+	};
+	struct loaded m;
+
+	memset(&m, 0xff, sizeof(m));
+	loaded_read(&m, dynamic, 0x10000);
+	assert_int_equal(m.base, 0x10000);
+	assert_int_equal(m.symbols, 0x10000);
+	assert_int_equal(m.names, 0x1ffff);
+	assert_int_equal(m.hash, 0x20000);
+	assert_int_equal(m.versions, 0x10100);
+	assert_int_equal(m.plt, 0x10400);
+	assert_int_equal(m.rela_bytes, 0x300);
+	assert_int_equal(m.plt_bytes, 0x20008);
+	assert_null(m.rela);
+	assert_null(m.defined);
+	assert_null(m.needed);
+}
