@@ -205,6 +205,15 @@ TEST_WITH(filters_that_cannot_be_read, setup, teardown)
 	assert_false(seal.is_on);
 	assert_int_equal(probe.arena->seals, 0);
 	assert_string_equal(probe.address, ADDRESS ":00000");
+	/* The first and the last page can be read, and the one between them cannot. */
+	assert_int_equal(mprotect(memory + page, page, PROT_NONE), 0);
+	assert_int_equal(mprotect(memory + 2 * page, page, PROT_READ | PROT_WRITE), 0);
+	program = (struct sock_fprog){ page / sizeof(*code) + 16,
+				       (struct sock_filter *)(memory + page) - 8 };
+	seal_before_filter((uint64_t)&program);
+	assert_false(seal.is_on);
+	assert_int_equal(mprotect(memory + page, page, PROT_READ | PROT_WRITE), 0);
+	assert_int_equal(mprotect(memory + 2 * page, page, PROT_NONE), 0);
 	/* The same filter without the bytes that cannot be read. */
 	program = (struct sock_fprog){ 600, code };
 	seal_before_filter((uint64_t)&program);
