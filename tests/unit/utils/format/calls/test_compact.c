@@ -2,7 +2,9 @@
 #include "tests/unit/lib/unit.h"
 
 #include "utils/base/compiler.h"
+#include "utils/format/bytes.h"
 #include "utils/format/calls/compact.h"
+#include "utils/format/calls/compact_tokens.h"
 #include "utils/format/record.h"
 
 #define RAW_BYTES (400U << 10)
@@ -320,5 +322,95 @@ TEST(sums_stay_as_they_are)
 
 		assert_true(compact_sum(copy, known[i].len) == known[i].sum);
 		free(copy);
+	}
+}
+
+/* Each number of a head has its place, which may never change. */
+TEST(heads_stay_as_they_are)
+{
+	static const uint8_t expected[44] = {
+		0x55, 0x54, 0x43, 0x42, 0xfd, 0xff, 0xff, 0xff, /* UTCB, tid */
+		0x08, 0x07, 0x06, 0x05, 0x04, 0x03, 0x02, 0x01, /* first_ns */
+		0x30, 0x00, 0x01, 0x00, 0x21, 0x43, 0x00, 0x00, /* raw_len, nr_records */
+		0x88, 0x77, 0x01, 0x00, 0x9f, 0x0f, 0x34, 0x12, /* body_len, nr_funcs, depth */
+		0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, /* sum */
+		0x05, 0x00, 0xa2, 0x3f,				/* least, tokens_len, is_cut */
+	};
+	const struct compact_head head = {
+		.tid = -3,
+		.first_ns = 0x0102030405060708ULL,
+		.raw_len = 0x10030,
+		.body_len = 0x17788,
+		.tokens_len = 0x10002,
+		.nr_records = 0x4321,
+		.nr_funcs = 3999,
+		.depth = 0x1234,
+		.least = 1018,
+		.is_cut = true,
+		.sum = 0x8877665544332211ULL,
+	};
+	struct compact_head back_head;
+	uint8_t bytes[COMPACT_HEAD_BYTES];
+
+	memset(bytes, 0xaa, sizeof(bytes));
+	compact_head_encode(&head, bytes);
+	assert_memory_equal(bytes, expected, sizeof(expected));
+	assert_int_equal(get_u32(bytes + 44, false), (uint32_t)compact_sum(expected, 44));
+	assert_true(compact_head_decode(bytes, &back_head));
+	assert_int_equal(back_head.tid, head.tid);
+	assert_true(back_head.first_ns == head.first_ns);
+	assert_int_equal(back_head.raw_len, head.raw_len);
+	assert_int_equal(back_head.body_len, head.body_len);
+	assert_int_equal(back_head.tokens_len, head.tokens_len);
+	assert_int_equal(back_head.nr_records, head.nr_records);
+	assert_int_equal(back_head.nr_funcs, head.nr_funcs);
+	assert_int_equal(back_head.depth, head.depth);
+	assert_int_equal(back_head.least, head.least);
+	assert_true(back_head.is_cut);
+	assert_true(back_head.sum == head.sum);
+}
+
+/* A head whose numbers contradict each other is refused, although its checksum is right. */
+TEST(heads_at_their_borders)
+{
+	static const struct {
+		uint32_t raw_len;
+		uint32_t body_len;
+		uint32_t tokens_len;
+		uint16_t nr_funcs;
+		bool is_good;
+	} rows[] = {
+		{ 16, 208, 100, 5, true },
+		{ 16, 209, 100, 5, false },
+		{ 15, 167, 100, 5, true },
+		{ 15, 168, 100, 5, false },
+		{ 0, 10, 10, 0, false },
+		{ 1, 10, 10, 0, true },
+		{ 1, 10, 11, 0, false },
+		{ 1, 0, 0, 0, true },
+		{ 1, 0, 1, 0, false },
+		{ 131072, 458904, 458904, 4000, true },
+		{ 131072, 458905, 458904, 4000, false },
+		{ 131073, 100, 100, 4000, false },
+		{ 131072, 100, 100, 4001, false },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		const struct compact_head head = {
+			.tid = 7,
+			.raw_len = rows[i].raw_len,
+			.body_len = rows[i].body_len,
+			.tokens_len = rows[i].tokens_len,
+			.nr_funcs = rows[i].nr_funcs,
+		};
+		uint8_t bytes[COMPACT_HEAD_BYTES];
+		struct compact_head other;
+
+		compact_head_encode(&head, bytes);
+		assert_int_equal(compact_head_decode(bytes, &other), rows[i].is_good);
+		/* The magic is wrong, and the checksum fits to it. */
+		bytes[0]++;
+		put_u32(bytes + 44, (uint32_t)compact_sum(bytes, 44), false);
+		assert_false(compact_head_decode(bytes, &other));
 	}
 }

@@ -341,3 +341,63 @@ TEST_WITH(the_next_time, setup, teardown)
 		assert_int_equal(compact_block_other(&block, UINT64_MAX, &call), COMPACT_END);
 	}
 }
+
+/* After damage, a block has no more calls. */
+TEST_WITH(damage_ends_a_block, setup, teardown)
+{
+	static const struct {
+		const char *tokens;
+		enum compact_found first;
+		enum compact_found second;
+	} rows[] = {
+		{ "02 01 02 00", COMPACT_CALL, COMPACT_CALL },
+		{ "02 01", COMPACT_CALL, COMPACT_END },
+		{ "02 01 1b", COMPACT_CALL, COMPACT_WRONG },
+		{ "1b 02 01", COMPACT_WRONG, COMPACT_WRONG },
+		{ "02 00 02 01", COMPACT_WRONG, COMPACT_WRONG },
+		{ "02 02 02 01", COMPACT_WRONG, COMPACT_WRONG },
+		{ "fe 80", COMPACT_WRONG, COMPACT_WRONG },
+		{ "0b 01 02 01", COMPACT_WRONG, COMPACT_WRONG },
+		{ "0f 05", COMPACT_WRONG, COMPACT_WRONG },
+		{ "0f 05 00", COMPACT_END, COMPACT_END },
+		{ "", COMPACT_END, COMPACT_END },
+		{ "03 00 02 01", COMPACT_BYTES, COMPACT_BYTES },
+		{ "07 00 02 01", COMPACT_BYTES, COMPACT_BYTES },
+		{ "17 00", COMPACT_BYTES, COMPACT_BYTES },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		uint8_t body[64 + COMPACT_SLACK] = { 0 };
+		struct compact_head head = { .raw_len = 16, .nr_funcs = 1 };
+		struct compact_block block;
+		struct compact_call call;
+
+		head.tokens_len = parse_hex(rows[i].tokens, body);
+		head.body_len = head.tokens_len + 1;
+		body[head.tokens_len] = 0x20;
+		head.sum = compact_sum(body, head.body_len);
+		assert_true(compact_block_open(&block, coder, &head, body));
+		assert_int_equal(compact_block_other(&block, UINT64_MAX, &call), rows[i].first);
+		assert_int_equal(compact_block_other(&block, UINT64_MAX, &call), rows[i].second);
+		if (rows[i].second != COMPACT_WRONG)
+			continue;
+		assert_int_equal(compact_block_other(&block, UINT64_MAX, &call), COMPACT_WRONG);
+		assert_int_equal(compact_block_next_ns(&block), 0);
+		assert_false(compact_block_rest(&block, body, 0));
+	}
+}
+
+/* The limit of a varint: a count of words that is the most, and one that is too large. */
+TEST_WITH(counts_of_words, setup, teardown)
+{
+	/* The block has 131072 bytes at most, and so no more words. */
+	check("07 80 80 08 02 01", 1, 16, "damaged");
+	check("03 80 80 08", 0, 0, "damaged");
+	check("03 81 80 08", 0, 0, "damaged");
+	check("17 00", 0, 0, "");
+	check("17 80 00", 0, 0, "");
+	check("17 80 80 80 80 80 80 80 80 80 00", 0, 0, "");
+	check("17 80 80 80 80 80 80 80 80 80 80 00", 0, 0, "damaged");
+	/* 2^64 bytes would be none, if 8 times the number of words were 64 bits wide. */
+	check("03 80 80 80 80 80 80 80 80 20", 0, 0, "damaged");
+}

@@ -389,6 +389,123 @@ TEST_WITH(long_pieces, setup, teardown)
 	check("131072: 131072/1 1@0 10: 131061|131063 3fb0947a7db6e918");
 }
 
+/* The bytes of a payload may still be written, unless the block is full. */
+TEST_WITH(a_payload_that_fills_the_block, setup, teardown)
+{
+	add(10, record_data(RECORD_ENTRY, 0, 0x1000) | RECORD_MORE);
+	memset(raw + raw_len, 0, 2 * COMPACT_RAW_MAX);
+	check_len(COMPACT_RAW_MAX - 8, true, "0");
+	check_len(COMPACT_RAW_MAX - 1, true, "0");
+	check_len(COMPACT_RAW_MAX, true, "131072: 131072/1 1@0 10: 131061|131063 3fb0947a7db6e918");
+	check_len(COMPACT_RAW_MAX, false,
+		  "131072: 131072/1 1@0 10: 131061|131063 3fb0947a7db6e918");
+	check_len(COMPACT_RAW_MAX + 8, false,
+		  "131072: 131072/1 1@0 10 cut: 131061|131063 3fb0947a7db6e918");
+}
+
+/* The rest of a record after a full block is not a part of this block. */
+TEST_WITH(a_rest_after_a_full_block, setup, teardown)
+{
+	const char *full = "131072: 131072/8192 1@0 0: 8194|8196 bfa2e36d737da56a";
+
+	for (unsigned i = 0; i < 4096; i++) {
+		enter_at(0, 0, 0x1000);
+		leave_at(0, 0, 0x1000);
+	}
+	check_len(COMPACT_RAW_MAX, false, full);
+	memset(raw + raw_len, 0, 32);
+	check_len(COMPACT_RAW_MAX + 1, false, full);
+	check_len(COMPACT_RAW_MAX + 15, false, full);
+	check_len(COMPACT_RAW_MAX + 16, false, full);
+}
+
+struct some_record {
+	uint64_t time_ns;
+	enum record_type type;
+	unsigned depth;
+};
+
+static unsigned least_of(const struct some_record *records, size_t nr)
+{
+	struct compact_head head;
+	size_t out_len;
+
+	raw_len = 0;
+	for (size_t i = 0; i < nr; i++)
+		add(records[i].time_ns, record_data(records[i].type, records[i].depth, 0x1000));
+	assert_int_equal(compact_encode(coder, 17, raw, raw_len, false, packed, &out_len), raw_len);
+	assert_true(compact_head_decode(packed, &head));
+	return head.least;
+}
+
+/* The head states the number of calls that are open from the start to the end of the block. */
+TEST_WITH(calls_that_stay_open, setup, teardown)
+{
+	static const struct {
+		struct some_record records[5];
+		unsigned nr;
+		unsigned least;
+	} rows[] = {
+		{ { { 0, RECORD_LOST, 3 } }, 1, 0 },
+		{ { { 9, RECORD_EVENT, 3 } }, 1, 0 },
+		{ { { 9, RECORD_ENTRY, 3 } }, 1, 3 },
+		{ { { 9, RECORD_EXIT, 3 } }, 1, 3 },
+		{ { { 9, RECORD_ENTRY, 3 }, { 9, RECORD_ENTRY, 4 } }, 2, 3 },
+		{ { { 9, RECORD_ENTRY, 3 }, { 9, RECORD_EXIT, 3 } }, 2, 3 },
+		{ { { 9, RECORD_ENTRY, 3 }, { 9, RECORD_EXIT, 3 }, { 9, RECORD_EXIT, 2 } }, 3, 2 },
+		{ { { 9, RECORD_EXIT, 3 }, { 9, RECORD_EXIT, 2 }, { 9, RECORD_ENTRY, 2 } }, 3, 2 },
+		{ { { 0, RECORD_LOST, 0 }, { 9, RECORD_EXIT, 5 }, { 9, RECORD_EVENT, 0 } }, 3, 5 },
+		{ { { 9, RECORD_ENTRY, 1022 }, { 9, RECORD_ENTRY, 1023 } }, 2, 1022 },
+		{ { { 9, RECORD_ENTRY, 1023 }, { 9, RECORD_ENTRY, 1023 } }, 2, 1023 },
+		/* These calls have long times between them. */
+		{ { { 9, RECORD_ENTRY, 4 }, { 9000, RECORD_EXIT, 4 } }, 2, 4 },
+		{ { { 9, RECORD_ENTRY, 4 }, { 9000, RECORD_EXIT, 4 }, { 90000, RECORD_EXIT, 3 } },
+		  3,
+		  3 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		assert_int_equal(least_of(rows[i].records, rows[i].nr), rows[i].least);
+}
+
+/*
+ * A word of a payload may be the time of a record, so that less is known about open calls. This is
+ * so for times up to 2^42 ns before the record with the payload.
+ */
+TEST_WITH(payloads_that_may_hide_calls, setup, teardown)
+{
+	static const uint64_t now_ns = 1ULL << 50;
+	static const struct {
+		uint64_t word;
+		unsigned least;
+		unsigned nr_records;
+	} rows[] = {
+		{ now_ns, 0, 3 }, /* this is a record */
+		{ now_ns - 1, 0, 2 },
+		{ now_ns - (1ULL << 42) + 1, 0, 2 },
+		{ now_ns - (1ULL << 42), 4, 2 },
+		{ now_ns + (1ULL << 42) - 1, 0, 3 },
+		{ now_ns + (1ULL << 42), 4, 2 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct compact_head head;
+		size_t out_len;
+
+		raw_len = 0;
+		add(now_ns, record_data(RECORD_ENTRY, 4, 0x1000) | RECORD_MORE);
+		put_u64(raw + raw_len, 0x1111, false);
+		raw_len += 8;
+		enter_at(rows[i].word, 0, 0x2000);
+		enter_at(now_ns + 10, 5, 0x3000);
+		assert_int_equal(compact_encode(coder, 17, raw, raw_len, false, packed, &out_len),
+				 raw_len);
+		assert_true(compact_head_decode(packed, &head));
+		assert_int_equal(head.least, rows[i].least);
+		assert_int_equal(head.nr_records, rows[i].nr_records);
+	}
+}
+
 TEST_WITH(a_coder_begins_anew_with_each_block, setup, teardown)
 {
 	enter_at(10, 0, 0x1000);
