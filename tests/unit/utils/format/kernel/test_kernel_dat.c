@@ -144,6 +144,106 @@ TEST(bad_headers)
 	}
 }
 
+/* Page sizes are powers of two from 4 to 64 kB. A long has 4 or 8 bytes. */
+TEST(layouts_at_their_borders)
+{
+	static const struct {
+		const char *text;
+		uint32_t page_bytes;
+		uint32_t long_size;
+		bool is_big;
+	} good[] = {
+		{ "PAGE_SIZE: 4096\nLONG_SIZE: 4\nENDIAN: LE\n", 4096, 4, false },
+		{ "PAGE_SIZE: 16384\nLONG_SIZE: 8\nENDIAN: BE\n", 16384, 8, true },
+		{ "PAGE_SIZE: 65536\nLONG_SIZE: 8\nENDIAN: LE\n", 65536, 8, false },
+	};
+	static const struct {
+		const char *text;
+		const char *expected;
+	} bad[] = {
+		{ "PAGE_SIZE: 2048\nLONG_SIZE: 8\nENDIAN: LE\n", "expected 'PAGE_SIZE: '" },
+		{ "PAGE_SIZE: 4097\nLONG_SIZE: 8\nENDIAN: LE\n", "expected 'PAGE_SIZE: '" },
+		{ "PAGE_SIZE: 12288\nLONG_SIZE: 8\nENDIAN: LE\n", "expected 'PAGE_SIZE: '" },
+		{ "PAGE_SIZE: 65537\nLONG_SIZE: 8\nENDIAN: LE\n", "expected 'PAGE_SIZE: '" },
+		{ "PAGE_SIZE: 4096 LONG_SIZE: 8\nENDIAN: LE\n", "expected 'PAGE_SIZE: '" },
+		{ "PAGE_SIZE: 4096\nLONG_SIZE: 5\nENDIAN: LE\n", "expected 'LONG_SIZE: '" },
+		{ "PAGE_SIZE: 4096\nLONG_SIZE: 0\nENDIAN: LE\n", "expected 'LONG_SIZE: '" },
+		{ "PAGE_SIZE: 4096\nLONG_SIZE: \nENDIAN: LE\n", "expected 'LONG_SIZE: '" },
+		{ "PAGE_SIZE: 4096\nLONG_SIZE: 8\nENDIAN: L\n",
+		  "offset 29: expected 'ENDIAN: LE'" },
+		{ "PAGE_SIZE: 4096\nLONG_SIZE: 8\n", "offset 29: expected 'ENDIAN: LE'" },
+		{ "", "offset 0: expected 'PAGE_SIZE: '" },
+	};
+	struct kernel_header header cleanup_kernel_header = { 0 };
+	bool is_cut;
+
+	for (size_t i = 0; i < ARRAY_SIZE(good); i++) {
+		struct text text = text_of(good[i].text, strlen(good[i].text));
+
+		is_cut = true;
+		assert_int_equal(kernel_header_decode(&header, text, &is_cut, NULL), 0);
+		assert_false(is_cut);
+		assert_int_equal(header.nr_files, 0);
+		assert_int_equal(header.layout.page_bytes, good[i].page_bytes);
+		assert_int_equal(header.layout.long_size, good[i].long_size);
+		assert_int_equal(header.layout.is_big_endian, good[i].is_big);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		struct text text = text_of(bad[i].text, strlen(bad[i].text));
+		struct uft_err err = { 0 };
+
+		assert_int_equal(kernel_header_decode(&header, text, &is_cut, &err), -EBADMSG);
+		assert_non_null(strstr(err.text, bad[i].expected));
+	}
+}
+
+/* A header that ends within a file is cut. A line that cannot become right is an error. */
+TEST(files_that_are_cut)
+{
+	static const char layout[] = "PAGE_SIZE: 4096\nLONG_SIZE: 8\nENDIAN: LE\n";
+	static const struct {
+		const char *files;
+		int ret;
+		bool is_cut;
+		size_t nr_files;
+	} rows[] = {
+		{ "", 0, false, 0 },
+		{ "T", 0, true, 0 },
+		{ "TRACEFS: ", 0, true, 0 },
+		{ "TRACEFS: a: 1", 0, true, 0 },
+		{ "TRACEFS: a: 1\n", 0, true, 0 },
+		{ "TRACEFS: a: 1\nx", 0, false, 1 },
+		{ "TRACEFS: a: 0\n", 0, false, 1 },
+		{ "TRACEFS: a: 3\nxyzT", 0, true, 1 },
+		{ "TRACEFS: a: 3\nxyzTRACEFS: b: 1\n\n", 0, false, 2 },
+		{ "TRACEFS: a: 3\nxyzTRACEFS: b: 2\n\n", 0, true, 1 },
+		{ "TRACEFS: a: 2\nxyz", -EBADMSG, false, 0 },
+		{ "U", -EBADMSG, false, 0 },
+		{ "TRACEFS; a: 1\nx", -EBADMSG, false, 0 },
+		{ "TRACEFS: a 1\nx", -EBADMSG, false, 0 },
+		{ "TRACEFS: a:1\nx", -EBADMSG, false, 0 },
+		{ "TRACEFS: a: 1 \nx", -EBADMSG, false, 0 },
+		{ "TRACEFS: a: 1x\nx", -EBADMSG, false, 0 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct kernel_header header cleanup_kernel_header = { 0 };
+		struct strbuf text cleanup_strbuf = { 0 };
+		bool is_cut = true;
+
+		strbuf_addstr(&text, layout);
+		strbuf_addstr(&text, rows[i].files);
+		assert_int_equal(kernel_header_decode(&header, text_of_buf(&text), &is_cut, NULL),
+				 rows[i].ret);
+		assert_int_equal(is_cut, rows[i].is_cut);
+		assert_int_equal(header.nr_files, rows[i].nr_files);
+		if (!rows[i].nr_files)
+			continue;
+		assert_text(header.files[0].name, "a");
+		assert_int_equal(text_left(&header.files[0].content), rows[i].files[12] - '0');
+	}
+}
+
 /* The error shows the file's name, which is wrong. */
 TEST(bad_names)
 {
@@ -159,6 +259,132 @@ TEST(bad_names)
 					    text_of("ID: 1\n", 6) };
 
 		assert_false(kernel_event_type_of(&file, &type));
+	}
+}
+
+/* The number of an event, and the offset of the task that an event of the scheduler is about. */
+TEST(types_of_events)
+{
+#define NEXT_PID(size) "\tfield:x next_pid;\toffset:40;\tsize:" size ";\n"
+#define PID(size)      "\tfield:x pid;\toffset:24;\tsize:" size ";\n"
+	static const struct {
+		const char *name;
+		const char *format;
+		bool is_good;
+		uint16_t id;
+		uint32_t task_offset;
+		bool is_tracer;
+	} rows[] = {
+		{ "events/sched/a/format", "ID: 5\n" NEXT_PID("4") PID("4"), true, 5, 40, false },
+		{ "events/sched/a/format", "ID: 5\n" PID("4") NEXT_PID("4"), true, 5, 40, false },
+		{ "events/sched/a/format", "ID: 5\n" PID("4"), true, 5, 24, false },
+		{ "events/sched/a/format", "ID: 5\n" NEXT_PID("8") PID("4"), true, 5, 24, false },
+		{ "events/sched/a/format", "ID: 5\n" PID("2"), true, 5, 0, false },
+		{ "events/sched/a/format", "ID: 5\n", true, 5, 0, false },
+		{ "events/scheds/a/format", "ID: 5\n" PID("4"), true, 5, 0, false },
+		{ "events/ftrace/a/format", "ID: 5\n" PID("4"), true, 5, 0, true },
+		{ "events/!/~/format", "ID: 65535\n", true, 65535, 0, false },
+		{ "events/a/b/format", "x\nID: 7\nID: 8\n", true, 7, 0, false },
+		{ "events/a/b/format", "ID: 0", true, 0, 0, false },
+		{ "events/a/b/format", "ID: 65536\n", false, 0, 0, false },
+		{ "events/a/b/format", "ID: x\nID: 5\n", false, 0, 0, false },
+		{ "events/a/b/format", " ID: 5\n", false, 0, 0, false },
+		{ "events/a/b/format", "", false, 0, 0, false },
+		{ "events/a/b\x7f/format", "ID: 5\n", false, 0, 0, false },
+		{ "events/a/ /format", "ID: 5\n", false, 0, 0, false },
+		{ "events/a//format", "ID: 5\n", false, 0, 0, false },
+		{ "events/a", "ID: 5\n", false, 0, 0, false },
+		{ "events/", "ID: 5\n", false, 0, 0, false },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct kernel_event_type type;
+		struct kernel_file file = { text_of(rows[i].name, strlen(rows[i].name)),
+					    text_of(rows[i].format, strlen(rows[i].format)) };
+
+		memset(&type, 0xaa, sizeof(type));
+		assert_int_equal(kernel_event_type_of(&file, &type), rows[i].is_good);
+		if (!rows[i].is_good)
+			continue;
+		assert_int_equal(type.id, rows[i].id);
+		assert_int_equal(type.task_offset, rows[i].task_offset);
+		assert_int_equal(type.is_tracer, rows[i].is_tracer);
+		assert_int_equal(type.graph.kind, KERNEL_GRAPH_NONE);
+		assert_int_equal(type.graph.plain_bytes, 0);
+	}
+}
+
+/* Only calls of the tracer have a layout: an event of another system may have the same name. */
+TEST(types_of_calls)
+{
+	static const char format[] = "ID: 9\n\tfield:x func;\toffset:8;\tsize:8;\n";
+	static const char *const names[] = { "events/ftrace/funcgraph_exit/format",
+					     "events/other/funcgraph_exit/format" };
+	static const enum kernel_graph_kind kinds[] = { KERNEL_GRAPH_EXIT, KERNEL_GRAPH_NONE };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		struct kernel_event_type type;
+		struct kernel_file file = { text_of(names[i], strlen(names[i])),
+					    text_of(format, strlen(format)) };
+
+		assert_true(kernel_event_type_of(&file, &type));
+		assert_int_equal(type.graph.kind, kinds[i]);
+		assert_int_equal(type.is_tracer, i == 0);
+	}
+}
+
+TEST(sizes_of_longs)
+{
+	static const struct {
+		const char *format;
+		uint32_t expected;
+	} rows[] = {
+		{ "\tfield: local_t commit;\toffset:8;\tsize:4;\n", 4 },
+		{ "\tfield: local_t commit;\toffset:8;\tsize:8;\n", 8 },
+		{ "\tfield: local_t commit;\toffset:8;\tsize:2;\n", 0 },
+		{ "\tfield: local_t commit;\toffset:8;\n", 0 },
+		{ "\tfield: local_t commits;\toffset:8;\tsize:8;\n", 0 },
+		{ "", 0 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		assert_int_equal(
+			kernel_header_page_long(text_of(rows[i].format, strlen(rows[i].format))),
+			rows[i].expected);
+}
+
+/* A field's line ends with the name, before which a type is. */
+TEST(names_of_fields)
+{
+	static const struct {
+		const char *format;
+		bool is_found;
+	} rows[] = {
+		{ "\tfield:int x;\toffset:65535;\tsize:4;\n", true },
+		{ "\tfield: x;\toffset:65535;\tsize:4;\n", true },
+		{ "\tfield:x;\toffset:65535;\tsize:4;\n", false },
+		{ "\tfield:intx;\toffset:65535;\tsize:4;\n", false },
+		{ "\tfield:int xx;\toffset:65535;\tsize:4;\n", false },
+		{ "field:int x;\toffset:65535;\tsize:4;\n", false },
+		{ "\tfield:int x\toffset:65535\tsize:4\n", false },
+		{ "\tfield:int x;\toffset:65535;\n", false },
+		{ "\tfield:int x;\tsize:4;\n", false },
+		{ "\tfield:int y;\toffset:1;\tsize:8;\n\tfield:int x;\toffset:65535;\tsize:4;",
+		  true },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		uint32_t offset = 0;
+		uint32_t size = 0;
+
+		assert_int_equal(
+			kernel_format_find_field(text_of(rows[i].format, strlen(rows[i].format)),
+						 "x", &offset, &size),
+			rows[i].is_found);
+		if (!rows[i].is_found)
+			continue;
+		assert_int_equal(offset, 65535);
+		assert_int_equal(size, 4);
 	}
 }
 
