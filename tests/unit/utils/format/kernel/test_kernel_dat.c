@@ -617,3 +617,191 @@ TEST(bad_pages)
 	assert_int_equal(kernel_page_next(&page, &rec, &err), -EBADMSG);
 	assert_non_null(strstr(err.text, "too short at 16"));
 }
+
+/* The last item of a page: complete, and cut by the end of the page. */
+TEST(items_at_the_end_of_a_page)
+{
+	static const struct {
+		unsigned kind;
+		uint32_t delta;
+		unsigned nr_words; /* after the first word */
+		uint32_t word;
+		int ret;
+		uint64_t time_ns;
+		const char *why;
+	} rows[] = {
+		{ 30, 7, 1, 1, 0, 1007 + (1 << 27), NULL },
+		{ 30, 7, 0, 0, -EBADMSG, 1000, "is cut off at 16" },
+		{ 31, 9, 1, 2, 0, (2 << 27) + 9, NULL },
+		{ 31, 9, 0, 0, -EBADMSG, 1000, "is cut off at 16" },
+		{ 29, 3, 1, 4, 0, 1003, NULL },
+		{ 29, 2, 1, 4, 0, 1002, NULL },
+		{ 29, 1, 1, 4, 0, 1000, NULL },
+		{ 29, 3, 1, 3, -EBADMSG, 1000, "is too long at 16" },
+		{ 29, 3, 1, 5, -EBADMSG, 1000, "is too long at 16" },
+		{ 29, 3, 2, 5, 0, 1003, NULL },
+		{ 29, 3, 2, 8, 0, 1003, NULL },
+		{ 29, 3, 2, 9, -EBADMSG, 1000, "is too long at 16" },
+		{ 29, 3, 0, 0, -EBADMSG, 1000, "is cut off at 16" },
+		{ 29, 0, 0, 0, 0, 1000, NULL },
+		{ 29, 0, 5, 77, 0, 1000, NULL },
+		{ 0, 5, 0, 0, -EBADMSG, 1005, "is cut off at 16" },
+		{ 0, 5, 1, 3, -EBADMSG, 1005, "is too short at 16" },
+		{ 0, 5, 1, 4, -EBADMSG, 1005, "is too short at 16" },
+		{ 0, 5, 3, 11, -EBADMSG, 1005, "is too short at 16" },
+		{ 0, 5, 3, 12, 1, 1005, NULL },
+		{ 0, 5, 3, 13, -EBADMSG, 1005, "is too long at 16" },
+		{ 0, 5, 4, 13, 1, 1005, NULL },
+		{ 1, 5, 1, 0, -EBADMSG, 1005, "is too short at 16" },
+		{ 2, 5, 1, 0, -EBADMSG, 1005, "is too long at 16" },
+		{ 2, 5, 2, 0, 1, 1005, NULL },
+		{ 28, 5, 27, 0, -EBADMSG, 1005, "is too long at 16" },
+		{ 28, 5, 28, 0, 1, 1005, NULL },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct kernel_page_maker maker;
+		struct kernel_page page;
+		struct kernel_record rec;
+		struct uft_err err = { 0 };
+
+		kernel_page_begin(&maker, 1000, 8, i % 2);
+		kernel_page_kind(&maker, rows[i].kind, rows[i].delta);
+		for (unsigned k = 0; k < rows[i].nr_words; k++)
+			kernel_page_word(&maker, k ? 0 : rows[i].word);
+		kernel_page_end(&maker, 0);
+		kernel_page_open(&page, &maker.layout, maker.bytes, sizeof(maker.bytes), NULL);
+		assert_int_equal(kernel_page_next(&page, &rec, &err), rows[i].ret);
+		assert_int_equal(page.time_ns, rows[i].time_ns);
+		if (rows[i].why) {
+			assert_non_null(strstr(err.text, rows[i].why));
+			continue;
+		}
+		assert_ptr_equal(page.at, page.end);
+		assert_int_equal(kernel_page_next(&page, &rec, &err), 0);
+	}
+}
+
+/* The short way takes records of 2 to 28 words that are complete, and leaves all others alone. */
+TEST(short_records)
+{
+	for (unsigned i = 0; i < 2 * 32; i++) {
+		unsigned kind = i / 2;
+		bool is_cut = i % 2;
+		unsigned nr_words = kind >= 2 && kind <= 28 ? kind - is_cut : 40 * !is_cut;
+		bool is_good = kind >= 2 && kind <= 28 && !is_cut;
+		struct kernel_page_maker maker;
+		struct kernel_page page;
+		struct kernel_page before;
+		struct kernel_record rec;
+
+		kernel_page_begin(&maker, 1000, 8, false);
+		kernel_page_kind(&maker, kind, 5);
+		for (unsigned k = 0; k < nr_words; k++)
+			kernel_page_word(&maker, k ? k + 40 : 0x12340177);
+		kernel_page_end(&maker, 0);
+		kernel_page_open(&page, &maker.layout, maker.bytes, sizeof(maker.bytes), NULL);
+		before = page;
+		assert_int_equal(kernel_page_next_plain(&page, &rec), is_good);
+		if (!is_good) {
+			assert_memory_equal(&page, &before, sizeof(page));
+			continue;
+		}
+		assert_int_equal(rec.time_ns, 1005);
+		assert_int_equal(rec.id, 0x177);
+		assert_int_equal(rec.pid, 41);
+		assert_int_equal(rec.len, kind * 4);
+		assert_ptr_equal(rec.start, before.at);
+		assert_ptr_equal(rec.data, before.at + 4);
+		assert_int_equal(page.time_ns, 1005);
+		assert_ptr_equal(page.at, page.end);
+		assert_false(kernel_page_next_plain(&page, &rec));
+		/* In the other byte order the kind is elsewhere. */
+		page = before;
+		page.is_big_endian = true;
+		assert_false(kernel_page_next_plain(&page, &rec));
+		assert_ptr_equal(page.at, before.at);
+	}
+}
+
+/* A time stamp that is not before the last time has the upper bits of that time. */
+TEST(stamps_at_their_borders)
+{
+	static const uint64_t one = 1ULL << 59;
+	static const struct {
+		uint64_t before_ns;
+		uint64_t stamp;
+		uint64_t expected;
+	} rows[] = {
+		{ one + 100, 100, one + 100 }, { one + 100, 99, 2 * one + 99 },
+		{ one + 100, 101, one + 101 }, { one, 0, one },
+		{ one, one - 1, 2 * one - 1 }, { one - 1, 5, 5 },
+		{ 3 * one + 1, 0, 4 * one },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct kernel_page_maker maker;
+		struct kernel_page page;
+
+		kernel_page_begin(&maker, rows[i].before_ns, 8, false);
+		kernel_page_kind(&maker, 31, rows[i].stamp & ((1 << 27) - 1));
+		kernel_page_word(&maker, rows[i].stamp >> 27);
+		kernel_page_record(&maker, 0, 1, 1, NULL, 0);
+		kernel_page_end(&maker, 0);
+		kernel_page_open(&page, &maker.layout, maker.bytes, sizeof(maker.bytes), NULL);
+		assert_record(&page, rows[i].expected, 1, 1, 8);
+	}
+}
+
+/* The number of lost records is after the records, if there is room for it. */
+TEST(missed_at_the_end_of_a_page)
+{
+	for (uint32_t long_size = 4; long_size <= 8; long_size += 4) {
+		for (uint32_t room = 0; room <= 8; room += 4) {
+			struct kernel_page_maker maker;
+			struct kernel_page page;
+
+			kernel_page_begin(&maker, 1000, long_size, false);
+			maker.used = sizeof(maker.bytes) - room;
+			memset(maker.bytes + maker.used, 7, room);
+			kernel_page_end(&maker, 1U << 31 | 1U << 30);
+			assert_int_equal(kernel_page_open(&page, &maker.layout, maker.bytes,
+							  sizeof(maker.bytes), NULL),
+					 0);
+			assert_ptr_equal(page.end, maker.bytes + maker.used);
+			if (room < long_size)
+				assert_true(page.missed == UINT64_MAX);
+			else
+				assert_true(
+					page.missed ==
+					(long_size == 4 ? 0x07070707ULL : 0x0707070707070707ULL));
+			/* Without the first bit, no record was lost. */
+			kernel_page_end(&maker, 1U << 30);
+			kernel_page_open(&page, &maker.layout, maker.bytes, sizeof(maker.bytes),
+					 NULL);
+			assert_int_equal(page.missed, 0);
+		}
+	}
+}
+
+/* A page without its complete head is empty. */
+TEST(pages_without_a_head)
+{
+	struct kernel_page_maker maker;
+	struct kernel_page page;
+	struct kernel_record rec;
+
+	fill(&maker, 8, false);
+	for (size_t len = 0; len <= 16; len++) {
+		assert_int_equal(kernel_page_open(&page, &maker.layout, maker.bytes, len, NULL), 0);
+		assert_ptr_equal(page.start, maker.bytes);
+		assert_ptr_equal(page.at, maker.bytes + len);
+		assert_ptr_equal(page.end, maker.bytes + len);
+		assert_int_equal(page.time_ns, len < 16 ? 0 : 1000);
+		assert_int_equal(kernel_page_next(&page, &rec, NULL), 0);
+		assert_false(kernel_page_next_plain(&page, &rec));
+	}
+	assert_int_equal(kernel_page_open(&page, &maker.layout, maker.bytes, 20, NULL), 0);
+	assert_ptr_equal(page.at, maker.bytes + 16);
+	assert_ptr_equal(page.end, maker.bytes + 20);
+}
