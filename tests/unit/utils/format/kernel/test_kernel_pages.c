@@ -140,3 +140,132 @@ TEST(no_room)
 	assert_int_equal(kernel_pages_add(&pages, &rec, 1, 1, 0), -ENOSPC);
 	kernel_pages_deinit(&pages);
 }
+
+/* Add records of @len bytes until the first page is written. Returns their number on that page. */
+static unsigned fill_page(uint32_t long_size, uint32_t len)
+{
+	struct strbuf bytes cleanup_strbuf = { 0 };
+	struct kernel_pages pages = { { 4096, long_size, false }, keep, &bytes };
+	static const uint8_t data[4096];
+	struct kernel_record rec = { .data = data, .len = len };
+	unsigned nr = 0;
+
+	for (; !bytes.len; nr++)
+		assert_int_equal(kernel_pages_add(&pages, &rec, 1000, 1, 0), 0);
+	kernel_pages_deinit(&pages);
+	assert_null(pages.page);
+	return nr - 1;
+}
+
+/* A page keeps room for the number of lost records. */
+TEST(pages_are_filled)
+{
+	assert_int_equal(fill_page(8, 8), 339);
+	assert_int_equal(fill_page(4, 8), 340);
+	assert_int_equal(fill_page(8, 2032), 1);
+	assert_int_equal(fill_page(8, 2028), 2);
+	assert_int_equal(fill_page(4, 2032), 2);
+	assert_int_equal(fill_page(4, 112), 35);
+	assert_int_equal(fill_page(4, 113), 32);
+}
+
+/* The largest record that a page may have, and the smallest one. */
+TEST(lengths_of_records)
+{
+	static const struct {
+		uint32_t long_size;
+		uint32_t len;
+		int ret;
+	} rows[] = {
+		{ 8, 7, -EMSGSIZE },
+		{ 8, 8, 0 },
+		{ 8, 4072, 0 },
+		{ 8, 4073, -EMSGSIZE },
+		{ 8, UINT32_MAX, -EMSGSIZE },
+		{ 4, 7, -EMSGSIZE },
+		{ 4, 8, 0 },
+		{ 4, 4076, 0 },
+		{ 4, 4077, -EMSGSIZE },
+	};
+	static const uint8_t data[4096];
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct strbuf bytes cleanup_strbuf = { 0 };
+		struct kernel_pages pages = { { 4096, rows[i].long_size, false }, keep, &bytes };
+		struct kernel_record rec = { .data = data, .len = rows[i].len };
+
+		assert_int_equal(kernel_pages_add(&pages, &rec, 1000, 1, 0), rows[i].ret);
+		assert_int_equal(kernel_pages_finish(&pages), 0);
+		assert_int_equal(bytes.len, rows[i].ret ? 0 : 4096);
+		kernel_pages_deinit(&pages);
+	}
+}
+
+/* A page begins after a loss, and after a time that is too long for a time extend. */
+TEST(reasons_for_a_new_page)
+{
+	static const struct {
+		uint64_t delta;
+		uint64_t missed;
+		size_t nr_pages;
+	} rows[] = {
+		{ 5, 0, 1 }, { (1ULL << 59) - 1, 0, 1 }, { 1ULL << 59, 0, 2 },
+		{ 5, 1, 2 }, { 5, UINT64_MAX, 2 },
+	};
+	static const uint8_t data[8];
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct strbuf bytes cleanup_strbuf = { 0 };
+		struct kernel_pages pages = { { 4096, 8, false }, keep, &bytes };
+		struct kernel_record rec = { .data = data, .len = 8 };
+		struct kernel_page page;
+		uint64_t last_ns = 0;
+
+		assert_int_equal(kernel_pages_add(&pages, &rec, 1000, 1, 0), 0);
+		assert_int_equal(
+			kernel_pages_add(&pages, &rec, 1000 + rows[i].delta, 1, rows[i].missed), 0);
+		assert_int_equal(kernel_pages_finish(&pages), 0);
+		assert_int_equal(bytes.len, rows[i].nr_pages * 4096);
+		for (size_t at = 0; at < bytes.len; at += 4096) {
+			assert_int_equal(kernel_page_open(&page, &pages.layout,
+							  (uint8_t *)bytes.data + at, 4096, NULL),
+					 0);
+			assert_true(page.missed == (at ? rows[i].missed : 0));
+			while (kernel_page_next(&page, &rec, NULL) > 0)
+				last_ns = rec.time_ns;
+		}
+		assert_true(last_ns == 1000 + rows[i].delta);
+		kernel_pages_deinit(&pages);
+	}
+}
+
+/* A field of four bytes has the largest number in place of a larger one. */
+TEST(large_numbers_of_lost_records)
+{
+	static const struct {
+		uint32_t long_size;
+		uint64_t missed;
+		uint64_t expected;
+	} rows[] = {
+		{ 4, 0xffffffffULL, 0xffffffffULL },
+		{ 4, 0x100000000ULL, 0xffffffffULL },
+		{ 8, 0x100000000ULL, 0x100000000ULL },
+	};
+	static const uint8_t data[8];
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct strbuf bytes cleanup_strbuf = { 0 };
+		struct kernel_pages pages = { { 4096, rows[i].long_size, true }, keep, &bytes };
+		struct kernel_record rec = { .data = data, .len = 8 };
+		struct kernel_page page;
+
+		assert_int_equal(kernel_pages_add(&pages, &rec, 1000, 1, rows[i].missed), 0);
+		assert_int_equal(kernel_pages_finish(&pages), 0);
+		assert_int_equal(bytes.len, 4096);
+		assert_int_equal(
+			kernel_page_open(&page, &pages.layout, (uint8_t *)bytes.data, 4096, NULL),
+			0);
+		assert_true(page.missed == rows[i].expected);
+		kernel_pages_deinit(&pages);
+	}
+}
