@@ -344,3 +344,267 @@ TEST(an_image_has_nothing_but_its_lists)
 		free(image);
 	}
 }
+
+#define ACCEPTED(change)                         \
+	do {                                     \
+		make_sample(&s);                 \
+		change;                          \
+		assert_null(open_view(&s.view)); \
+	} while (0)
+
+static const char no_text[] = "what a condition compares with is not there";
+
+/* The largest values that are accepted, and values that are not looked at. */
+TEST(entries_at_their_borders)
+{
+	struct sample s;
+
+	ACCEPTED((void)s);
+	ACCEPTED(s.funcs[0].end = 16);
+	REFUSED(s.funcs[0].end = 15, "functions are not in order");
+	ACCEPTED(s.rules[0].nr_conds = 0; s.rules[0].cond = 1000);
+	REFUSED(s.rules[0].cond = 1000, "a rule's conditions are not there");
+	ACCEPTED(s.conds[0].len = 16);
+	ACCEPTED(s.conds[0].value = 13);
+	ACCEPTED(s.conds[0].value = 16; s.conds[0].len = 0);
+	REFUSED(s.conds[0].value = 17; s.conds[0].len = 0, no_text);
+	REFUSED(s.conds[0].kind = PLAN_COND_PREFIX; s.conds[0].len = 17, no_text);
+	REFUSED(s.conds[0].kind = PLAN_COND_REAL + 1, no_text);
+	ACCEPTED(s.conds[0].kind = PLAN_COND_INT; s.conds[0].len = 100);
+	ACCEPTED(s.conds[0].kind = PLAN_COND_FLOAT; s.conds[0].value = -1);
+	/* These take their argument from a text of the payload. */
+	ACCEPTED(s.conds[0].kind = PLAN_COND_NUMBER; s.conds[0].index = 36);
+	REFUSED(s.conds[0].kind = PLAN_COND_NUMBER; s.conds[0].index = 37, no_text);
+	ACCEPTED(s.conds[0].kind = PLAN_COND_REAL; s.conds[0].index = 0);
+	REFUSED(s.conds[0].kind = PLAN_COND_REAL; s.conds[0].index = 37, no_text);
+	ACCEPTED(s.conds[0].string = CAPTURE_TEXT; s.conds[0].index = 36);
+	REFUSED(s.conds[0].string = CAPTURE_TEXT; s.conds[0].index = 37, no_text);
+	ACCEPTED(s.conds[0].string = CAPTURE_STRING; s.conds[0].index = 37);
+	/* The last condition of a rule is checked, too. */
+	ACCEPTED(s.rules[0].nr_conds = 2; s.conds[0].kind = PLAN_COND_INT; s.conds[1] = s.conds[0]);
+	REFUSED(s.rules[0].nr_conds = 2; s.conds[0].kind = PLAN_COND_INT; s.conds[1] = s.conds[0];
+		s.conds[1].index = 0, no_text);
+	/* Numbers of entries. */
+	ACCEPTED(for (unsigned i = 0; i < PLAN_WATCHES_MAX; i++) s.watches[i].bytes = 1;
+		 s.view.lists[PLAN_WATCHES].nr = PLAN_WATCHES_MAX);
+	ACCEPTED(s.view.lists[PLAN_COUNTERS].nr = PLAN_COUNTERS_MAX);
+	REFUSED(s.view.lists[PLAN_SETTINGS] = plan_list(PLAN_SETTINGS, (struct plan[2]){ { 0 } },
+							2),
+		"there are settings twice");
+}
+
+/* An automaton is complete, and at an aligned place, among the entries after the conditions. */
+TEST(automatons)
+{
+	static const struct {
+		int64_t value;
+		uint32_t less; /* by which the list of conditions is too short for the automaton */
+		bool is_good;
+	} rows[] = {
+		{ 0, 0, true }, { 0, 1, false }, { 8, 0, false }, { 4, 0, false }, { -8, 0, false },
+	};
+	static struct plan_cond conds[1 + sizeof(struct automaton) / sizeof(struct plan_cond)];
+	const uint32_t nr = ARRAY_SIZE(conds);
+	struct sample s;
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		conds[0] = (struct plan_cond){ .kind = PLAN_COND_AUTOMATON,
+					       .index = 1,
+					       .value = rows[i].value };
+		make_sample(&s);
+		s.view.lists[PLAN_CONDS] = plan_list(PLAN_CONDS, conds, nr - rows[i].less);
+		if (rows[i].is_good)
+			assert_null(open_view(&s.view));
+		else
+			assert_string_equal(open_view(&s.view), no_text);
+	}
+	/* With more room, the place may be another one, but it stays a multiple of 8. */
+	for (int64_t value = 0; value <= 24; value += 4) {
+		static struct plan_cond more[ARRAY_SIZE(conds) + 1];
+
+		more[0] = (struct plan_cond){ .kind = PLAN_COND_AUTOMATON, .value = value };
+		make_sample(&s);
+		s.view.lists[PLAN_CONDS] = plan_list(PLAN_CONDS, more, ARRAY_SIZE(more));
+		assert_int_equal(!open_view(&s.view), value % 8 == 0 && value <= 16);
+	}
+}
+
+/* Steps of captures: one program for arguments and one for the result, with containers. */
+TEST(steps_of_captures)
+{
+	static const char *const out = "a function's capture program leads out of the steps";
+	static const struct {
+		struct capture_step steps[9];
+		bool is_good;
+		uint32_t missing; /* of the steps that the head states */
+	} rows[] = {
+		{ { { .op = CAPTURE_HEAD } }, true },
+		{ { { .op = CAPTURE_HEAD, .bytes = 8 }, { CAPTURE_WORD } }, false },
+		{ { { .op = CAPTURE_HEAD, .bytes = 1 }, { CAPTURE_WORD } }, true },
+		{ { { .op = CAPTURE_HEAD, .bytes = 1, .index = 1 },
+		    { CAPTURE_WORD },
+		    { CAPTURE_WORD } },
+		  true },
+		{ { { .op = CAPTURE_HEAD, .bytes = 1, .index = 1 },
+		    { CAPTURE_WORD },
+		    { CAPTURE_WORD } },
+		  false,
+		  1 },
+		{ { { .op = CAPTURE_HEAD, .bytes = 1 }, { CAPTURE_WORD } }, false, 1 },
+		{ { { .op = CAPTURE_HEAD, .bytes = 1 } }, false },
+		{ { { .op = CAPTURE_WORD } }, false },
+		/* A container has two steps, those of its parts, and those of its shape. */
+		{ { { .op = CAPTURE_HEAD, .index = 5 }, { CAPTURE_BOX }, { .index = 3 } }, true },
+		{ { { .op = CAPTURE_HEAD, .index = 4 }, { CAPTURE_BOX }, { .index = 3 } }, false },
+		{ { { .op = CAPTURE_HEAD, .bytes = 1, .index = 4 },
+		    { CAPTURE_BOX },
+		    { .index = 3 } },
+		  false },
+		{ { { .op = CAPTURE_HEAD, .index = 1 }, { CAPTURE_BOX }, { .index = 3 } }, false },
+		{ { { .op = CAPTURE_HEAD, .index = 2 }, { CAPTURE_BOX }, { .index = 0 } }, false },
+		{ { { .op = CAPTURE_HEAD, .index = 6 }, { CAPTURE_BOX }, { .index = 4 } }, false },
+		{ { { .op = CAPTURE_HEAD, .index = 4 }, { CAPTURE_BOX }, { .index = 2 } }, false },
+		{ { { .op = CAPTURE_HEAD, .index = 6 },
+		    { CAPTURE_BOX },
+		    { .bytes = 1, .index = 3 },
+		    { CAPTURE_WORD } },
+		  true },
+		{ { { .op = CAPTURE_HEAD, .index = 6 },
+		    { CAPTURE_BOX },
+		    { .bytes = 2, .index = 3 },
+		    { CAPTURE_WORD } },
+		  false },
+		{ { { .op = CAPTURE_HEAD, .index = 8 },
+		    { CAPTURE_BOX },
+		    { .index = 6 },
+		    { 0, 0, 1, 0 } }, /* the first step of a shape has one below it */
+		  true },
+		{ { { .op = CAPTURE_HEAD, .index = 8 },
+		    { CAPTURE_BOX },
+		    { .index = 6 },
+		    { 0, 0, 2, 0 } },
+		  false },
+		{ { { .op = CAPTURE_HEAD, .index = 8 },
+		    { CAPTURE_BOX },
+		    { .index = 6 },
+		    { 0, 0, 1, 0 },
+		    { 0 },
+		    { 0 },
+		    { 0, 0, 1, 0 } }, /* the last one has none */
+		  false },
+	};
+	struct sample s;
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		uint32_t nr = 1 + rows[i].steps[0].bytes + rows[i].steps[0].index;
+		const char *why;
+
+		make_sample(&s);
+		s.view.lists[PLAN_STEPS] = plan_list(PLAN_STEPS, rows[i].steps,
+						     nr - rows[i].missing);
+		why = open_view(&s.view);
+		if (rows[i].is_good)
+			assert_null(why);
+		else
+			assert_string_equal(why, out);
+	}
+}
+
+/* Patches at the limits of their members. */
+TEST(patches_at_their_borders)
+{
+	static const struct plan_patch good[] = {
+		{ .bytes = 5 },
+		{ .bytes = 16 },
+		{ .bytes = 5, .what = PATCH_KINDS - 1 },
+		{ .bytes = 5, .len = 64 },
+		{ .bytes = 5, .len = 4, .nr_fixes = 1 },
+		{ .bytes = 5, .len = 5, .nr_fixes = 2, .fixes = { 0, 1 } },
+		{ .bytes = 5, .len = 4, .nr_fixes = 1, .fixes = { 0, 99 } },
+		{ .bytes = 5,
+		  .len = 64,
+		  .nr_fixes = 8,
+		  .fixes = { 60, 60, 60, 60, 60, 60, 60, 60 } },
+		{ .bytes = 5, .what = PATCH_EVENT, .flags = PLAN_PATCH_SILENT },
+		{ .bytes = 5, .what = PATCH_ENTRY, .flags = PLAN_PATCH_BY_CALLER },
+	};
+	static const struct {
+		struct plan_patch patch;
+		const char *why;
+	} bad[] = {
+		{ { .bytes = 5, .len = 3, .nr_fixes = 1 },
+		  "a distance lies behind its patch's code" },
+		{ { .bytes = 5, .len = 5, .nr_fixes = 2, .fixes = { 1, 2 } },
+		  "a distance lies behind its patch's code" },
+		{ { .bytes = 5, .len = 64, .nr_fixes = 9 }, "a patch's code is too long" },
+		{ { .bytes = 5, .what = PATCH_NOP, .flags = PLAN_PATCH_SILENT },
+		  "a patch without code has flags for it" },
+		{ { .bytes = 5, .what = PATCH_ENTRY, .flags = PLAN_PATCH_SHORT },
+		  "a patch has none before it" },
+		{ { .bytes = 5, .what = 255 }, "a patch is of a kind that is not known" },
+	};
+	struct sample s;
+
+	for (size_t i = 0; i < ARRAY_SIZE(good); i++)
+		ACCEPTED(s.view.lists[PLAN_PATCHES] = plan_list(PLAN_PATCHES, &good[i], 1));
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
+		REFUSED(s.view.lists[PLAN_PATCHES] = plan_list(PLAN_PATCHES, &bad[i].patch, 1),
+			bad[i].why);
+}
+
+/* A section ends at the end of the image at the latest. */
+TEST(sections_at_the_end_of_the_image)
+{
+	struct sample s;
+	struct plan_view out;
+	uint64_t len;
+
+	make_sample(&s);
+
+	struct plan_header *header = image_of(&s.view, &len);
+	struct plan_section *first = (struct plan_section *)(header + 1);
+	const struct {
+		struct plan_section section;
+		int result;
+	} cases[] = {
+		{ { PLAN_KINDS, 8, (len - 192) / 8, 192 }, 0 },
+		{ { PLAN_KINDS, 8, (len - 192) / 8 + 1, 192 }, -EINVAL },
+		{ { PLAN_KINDS, 8, 1, len - 8 }, 0 },
+		{ { PLAN_KINDS, 16, 1, len - 8 }, -EINVAL },
+		{ { PLAN_KINDS, 8, 0, len }, 0 },
+		{ { PLAN_KINDS, 8, 0, len + 8 }, -EINVAL },
+		{ { PLAN_KINDS, 8, 1, 184 }, 0 }, /* after the directory */
+		{ { 0, 8, 1, 192 }, 0 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		*first = cases[i].section;
+		assert_int_equal(plan_open(&out, header, len, NULL), cases[i].result);
+		assert_int_equal(out.lists[0].nr, 0);
+	}
+	free(header);
+}
+
+/* The sizes and places of an image's parts, all of which are multiples of 16. */
+TEST(places_in_an_image)
+{
+	struct sample s;
+	struct plan_view empty = { 0 };
+
+	assert_int_equal(plan_image_head_bytes(&empty), 16);
+	assert_int_equal(plan_image_bytes(&empty), 16);
+	assert_null(open_view(&empty));
+	make_sample(&s);
+	assert_int_equal(plan_image_head_bytes(&s.view), 192);
+	assert_int_equal(plan_image_place(&s.view, PLAN_SETTINGS), 192);
+	assert_int_equal(plan_image_place(&s.view, PLAN_CALLS), 0);
+	assert_int_equal(plan_image_place(&s.view, PLAN_PATCHES), 0);
+	assert_int_equal(
+		plan_image_place(&s.view, PLAN_CONDS) - plan_image_place(&s.view, PLAN_RULES), 32);
+	assert_int_equal(
+		plan_image_place(&s.view, PLAN_STEPS) - plan_image_place(&s.view, PLAN_CONDS), 32);
+	assert_int_equal(plan_image_place(&s.view, PLAN_WATCHES) -
+				 plan_image_place(&s.view, PLAN_STEPS),
+			 48);
+	assert_int_equal(plan_image_bytes(&s.view) - plan_image_place(&s.view, PLAN_COUNTERS), 32);
+}
