@@ -96,3 +96,56 @@ TEST(a_thread_that_becomes_a_program_gives_its_number_up)
 	assert_int_equal(proc_cpus_of(&cpus, 8), PROC_CPU_UNKNOWN);
 	proc_cpus_deinit(&cpus);
 }
+
+/* A damaged record of a fork or an exec forgets no CPU. */
+TEST(what_is_no_fork_forgets_nothing)
+{
+	static const struct {
+		struct proc_fork made;
+		enum proc_kind kind;
+		size_t cut;
+		bool is_forgotten;
+	} rows[] = {
+		{ { 8, 1, PROC_BY_CLONE, 0x100 }, PROC_FORK, 0, true },
+		{ { 8, 1, PROC_BY_CLONE, 0x100 }, PROC_FORK, 8, true },
+		{ { 8, 1, PROC_BY_CLONE, 0x100 }, PROC_FORK, 9, false },
+		{ { 8, 0, PROC_BY_CLONE, 0x100 }, PROC_FORK, 0, false },
+		{ { 8, -1, PROC_BY_CLONE, 0x100 }, PROC_FORK, 0, false },
+		{ { 9, 1, PROC_BY_CLONE, 0x100 }, PROC_FORK, 0, false },
+		/* The first number of an exec is the former number of the thread. */
+		{ { 8, 0, 0, 0 }, PROC_EXEC, 0, true },
+		{ { 8, 0, 0, 0 }, PROC_EXEC, 1, false },
+		{ { 8, 0, 0, 0 }, PROC_NAME, 0, false },
+		{ { 8, 0, 0, 0 }, PROC_CPU, 0, false },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct proc_cpus cpus = { 0 };
+		struct strbuf payload cleanup_strbuf = { 0 };
+
+		proc_cpus_set(&cpus, 8, 1);
+		proc_fork_encode(&rows[i].made, &payload);
+		payload.len -= rows[i].cut;
+		see(&cpus, 7, rows[i].kind, &payload);
+		assert_int_equal(proc_cpus_of(&cpus, 8), rows[i].is_forgotten ? -1 : 1);
+		assert_int_equal(proc_cpus_of(&cpus, 7), rows[i].kind == PROC_CPU ? 8 : -1);
+		proc_cpus_deinit(&cpus);
+	}
+}
+
+/* A CPU that was forgotten is told again, CPU 0 as well. */
+TEST(a_forgotten_cpu_is_new)
+{
+	struct proc_cpus cpus = { 0 };
+	struct strbuf payload cleanup_strbuf = { 0 };
+
+	proc_exit_encode(0, &payload);
+	see(&cpus, 7, PROC_EXIT, &payload);
+	assert_int_equal(cpus.by_tid.nr, 0);
+	assert_int_equal(proc_cpus_set(&cpus, 7, 0), 1);
+	see(&cpus, 7, PROC_EXIT, &payload);
+	assert_int_equal(proc_cpus_of(&cpus, 7), PROC_CPU_UNKNOWN);
+	assert_int_equal(proc_cpus_set(&cpus, 7, 0), 1);
+	assert_int_equal(proc_cpus_of(&cpus, 7), 0);
+	proc_cpus_deinit(&cpus);
+}

@@ -219,3 +219,128 @@ TEST(wrong_ones)
 			 -EBADMSG);
 	assert_string_equal(err.text, "a record of kind 0 has 33554433 bytes");
 }
+
+/* The ids of a record, and the length of its payload, at their limits. */
+TEST(heads_at_their_borders)
+{
+	static const struct {
+		int32_t tid;
+		int32_t pid;
+		uint32_t len;
+		ssize_t ret; /* with a head and 16 bytes */
+		size_t wanted;
+	} rows[] = {
+		{ 1, 1, 0, 24, 24 },
+		{ 1, 1, 1, 32, 32 },
+		{ 1, 1, 8, 32, 32 },
+		{ 1, 1, 9, 40, 40 },
+		{ 1, 1, 16, 40, 40 },
+		{ 1, 1, 17, 0, 48 },
+		{ 1, 1, PROC_PAYLOAD_MAX, 0, 24 + PROC_PAYLOAD_MAX },
+		{ 1, 1, PROC_PAYLOAD_MAX + 1, -EBADMSG, 24 },
+		{ 1, 1, UINT32_MAX, -EBADMSG, 24 },
+		{ 0, 1, 0, -EBADMSG, 24 },
+		{ 1, 0, 0, -EBADMSG, 24 },
+		{ -1, 1, 0, -EBADMSG, 24 },
+		{ 1, -1, 0, -EBADMSG, 24 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		uint8_t bytes[PROC_HEAD_BYTES + 16] = { 0 };
+		struct proc_record rec;
+		size_t wanted = 0;
+
+		put_u32(bytes + 8, rows[i].tid, false);
+		put_u32(bytes + 12, rows[i].pid, false);
+		put_u32(bytes + 20, rows[i].len, false);
+		assert_int_equal(
+			proc_record_decode(bytes, sizeof(bytes), false, &rec, &wanted, NULL),
+			rows[i].ret);
+		assert_int_equal(wanted, rows[i].wanted);
+		if (rows[i].ret > 0)
+			assert_ptr_equal(rec.data, bytes + 24);
+	}
+}
+
+/* The payload is padded with zeros to a multiple of 8 bytes. */
+TEST(payloads_are_padded)
+{
+	for (size_t len = 0; len <= 17; len++) {
+		struct strbuf payload cleanup_strbuf = { 0 };
+		struct strbuf out cleanup_strbuf = { 0 };
+
+		strbuf_addchars(&payload, 'x', len);
+		encode(PROC_NAME, &payload, &out);
+		assert_int_equal(out.len, len == 0 ? 24 : len <= 8 ? 32 : len <= 16 ? 40 : 48);
+		for (size_t i = 24; i < out.len; i++)
+			assert_int_equal(out.data[i], i < 24 + len ? 'x' : 0);
+	}
+}
+
+TEST(children_have_numbers)
+{
+	static const struct {
+		int32_t child;
+		int32_t child_pid;
+		bool is_good;
+	} rows[] = {
+		{ 1, 1, true }, { 0, 1, false }, { 1, 0, false }, { -1, 1, false }, { 1, -1, false }
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct strbuf payload cleanup_strbuf = { 0 };
+		struct proc_fork made = { rows[i].child, rows[i].child_pid, PROC_BY_VFORK, 5 };
+
+		proc_fork_encode(&made, &payload);
+		assert_int_equal(payload.len, PROC_FORK_BYTES + 8);
+		assert_int_equal(
+			proc_fork_decode((uint8_t *)payload.data, payload.len, is_big, &made),
+			rows[i].is_good);
+	}
+}
+
+/* A text of an exec or an act has 8 MiB at most. */
+TEST(long_texts)
+{
+	struct strbuf texts cleanup_strbuf = { 0 };
+	const struct text none = text("");
+
+	strbuf_addchars(&texts, 'x', PROC_TEXT_MAX + 1);
+	for (size_t more = 0; more < 2; more++) {
+		struct strbuf payload cleanup_strbuf = { 0 };
+		struct proc_exec exec = { 1, none, text_of(texts.data, PROC_TEXT_MAX + more), none,
+					  text("ab") };
+
+		proc_exec_encode(&exec, &payload);
+		assert_int_equal(payload.len, PROC_EXEC_BYTES + PROC_TEXT_MAX + 2);
+		assert_true(proc_exec_decode((uint8_t *)payload.data, payload.len, is_big, &exec));
+		assert_int_equal(text_left(&exec.interpreter), 0);
+		assert_int_equal(text_left(&exec.program), PROC_TEXT_MAX);
+		assert_int_equal(text_left(&exec.cwd), 0);
+		assert_text(exec.args, "ab");
+	}
+}
+
+/* An argument ends at a NUL, or at the end of the text. */
+TEST(arguments)
+{
+	static const struct {
+		const char *args;
+		size_t len;
+		unsigned nr;
+	} rows[] = { { "", 0, 0 },  { "", 1, 1 },     { "\0\0", 2, 2 }, { "a", 1, 1 },
+		     { "a", 2, 1 }, { "a\0b", 3, 2 }, { "a\0b", 4, 2 }, { "a\0\0b", 4, 3 } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct text args = text_of(rows[i].args, rows[i].len);
+		struct text arg;
+		unsigned nr = 0;
+
+		while (proc_next_arg(&args, &arg)) {
+			nr++;
+			assert_true(text_left(&arg) <= 1);
+		}
+		assert_int_equal(nr, rows[i].nr);
+		assert_int_equal(text_left(&args), 0);
+	}
+}
