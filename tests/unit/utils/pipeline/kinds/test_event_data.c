@@ -5,6 +5,7 @@
 #include "tests/unit/lib/unit.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "utils/base/compiler.h"
@@ -254,4 +255,89 @@ TEST_WITH(bytes_that_are_lent, setup, teardown)
 	assert_false(p->src.is_lent);
 	expect(p, 40, 1, 40, 4);
 	assert_int_equal(p->src.lent_bytes, 0);
+}
+
+/* Returns the path of a file that has fewer bytes than fstat(2) says, as files of sysfs do. */
+static const char *short_file(void)
+{
+	static const char path[] = "/sys/devices/system/cpu/online";
+	struct stat st;
+
+	if (stat(path, &st) < 0 || st.st_size < 4096)
+		skip_because("no file of sysfs");
+	return path;
+}
+
+/* Bytes that cannot be read are not taken from the memory of the buffer. */
+TEST_WITH(a_file_that_gets_shorter, setup, teardown)
+{
+	struct place *p = *state;
+
+	assert_int_equal(symlink(short_file(), p->path), 0);
+	p->src.grows = true;
+	expect_none(p, 10, 1);
+	assert_int_equal(p->src.len, 0);
+	assert_int_equal(p->src.next_offset, 0);
+	assert_null(p->src.buf);
+	assert_true(p->src.may_be);
+	p->src.grows = false;
+	expect_none(p, 10, 1);
+	assert_false(p->src.may_be);
+}
+
+/* The buffer's size, and the bytes that one entry may need. */
+TEST_WITH(sizes_of_buffers, setup, teardown)
+{
+	static const struct {
+		uint16_t len;
+		size_t buffered; /* after the first entry, of three */
+	} rows[] = { { 0, 48 },	 { 1, 64 },  { 8, 64 },	 { 9, 64 },	 { 24, 64 },
+		     { 40, 64 }, { 48, 64 }, { 49, 72 }, { 1000, 1016 }, { 65528, 65544 } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct place *p = *state;
+
+		strbuf_reset(&p->file);
+		for (unsigned k = 1; k <= 3; k++)
+			add(p, 10 * k, 1, rows[i].len, (char)k);
+		put(p);
+		p->src.next_offset = 0;
+		p->src.may_be = true;
+		expect(p, 10, 1, rows[i].len, 1);
+		assert_int_equal(p->src.len, rows[i].buffered);
+		expect(p, 20, 1, rows[i].len, 2);
+		expect(p, 30, 1, rows[i].len, 3);
+		expect_none(p, 40, 1);
+		assert_int_equal(p->src.next_offset, p->file.len);
+		event_data_release(&p->src);
+		assert_int_equal(p->src.next_offset, p->file.len);
+	}
+}
+
+/* After a release, the bytes that were not used are read from the file again. */
+TEST_WITH(released_buffers, setup, teardown)
+{
+	struct place *p = *state;
+
+	for (unsigned i = 1; i <= 4; i++)
+		add(p, 10 * i, 1, 8, (char)i);
+	put(p);
+	expect(p, 10, 1, 8, 1);
+	assert_int_equal(p->src.next_offset, 64);
+	event_data_release(&p->src);
+	assert_int_equal(p->src.next_offset, 24);
+	assert_int_equal(p->src.at, 0);
+	assert_int_equal(p->src.len, 0);
+	assert_false(p->src.is_lent);
+	expect(p, 20, 1, 8, 2);
+	assert_int_equal(p->src.next_offset, 88);
+}
+
+TEST(much_that_is_lent)
+{
+	struct event_data_source src = { .lent_bytes = 1 << 20 };
+
+	assert_false(event_data_is_much(&src));
+	src.lent_bytes++;
+	assert_true(event_data_is_much(&src));
 }
