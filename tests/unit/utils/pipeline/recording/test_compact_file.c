@@ -4,6 +4,7 @@
  */
 #include "tests/unit/lib/unit.h"
 
+#include <errno.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -261,4 +262,254 @@ TEST(files_that_grow)
 		assert_int_equal(s.file.is_torn, len > s.file.end);
 	}
 	end(&s);
+}
+
+/* A result is whole when it ends at the end of a block, or of the range. */
+TEST(ends_of_records)
+{
+	static const size_t rooms[] = {
+		16, 100, RAW_EACH - 1, RAW_EACH, RAW_EACH + 1, 2 * RAW_EACH
+	};
+	static const uint64_t ends[] = { RAW_EACH - 16, RAW_EACH, RAW_EACH + 32, UINT64_MAX };
+	uint8_t buf[2 * RAW_EACH];
+	struct scene s;
+
+	begin(&s);
+	look(&s);
+	for (size_t i = 0; i < ARRAY_SIZE(rooms) * ARRAY_SIZE(ends) * 2; i++) {
+		size_t room = rooms[i / 2 % ARRAY_SIZE(rooms)];
+		uint64_t stop = ends[i / 2 / ARRAY_SIZE(rooms)];
+		struct compact_read read = { .offset = 48, .may_skip = i % 2 };
+		ssize_t n;
+
+		while ((n = compact_file_read(&s.file, s.fd, buf, room, stop, &read)) > 0)
+			assert_int_equal(read.is_whole,
+					 read.offset % RAW_EACH == 0 || read.offset == stop);
+		assert_int_equal(n, 0);
+		assert_int_equal(read.offset, MIN(stop, s.file.raw_bytes));
+		assert_true(read.is_whole);
+		assert_int_equal(read.skip, 0);
+	}
+	end(&s);
+}
+
+/* As many whole blocks as fit are read at once. The first one may begin before the offset. */
+TEST(whole_blocks)
+{
+	static const struct {
+		uint64_t offset;
+		bool may_skip;
+		size_t room;
+		uint64_t end;
+		ssize_t n;
+		size_t skip;
+	} rows[] = {
+		{ 0, false, RAW_EACH, UINT64_MAX, RAW_EACH, 0 },
+		{ 0, false, RAW_EACH - 1, UINT64_MAX, RAW_EACH - 1, 0 },
+		{ 0, false, 2 * RAW_EACH - 1, UINT64_MAX, RAW_EACH, 0 },
+		{ 0, false, 2 * RAW_EACH, UINT64_MAX, 2 * RAW_EACH, 0 },
+		{ 0, false, 9 * RAW_EACH, UINT64_MAX, 3 * RAW_EACH, 0 },
+		{ 0, false, 9 * RAW_EACH, RAW_EACH, RAW_EACH, 0 },
+		{ 0, false, 9 * RAW_EACH, RAW_EACH + 1, RAW_EACH + 1, 0 },
+		{ 16, false, 9 * RAW_EACH, UINT64_MAX, RAW_EACH - 16, 0 },
+		{ 16, true, 9 * RAW_EACH, UINT64_MAX, 3 * RAW_EACH, 16 },
+		{ 16, true, RAW_EACH - 1, UINT64_MAX, RAW_EACH - 16, 0 },
+		{ RAW_EACH, false, 9 * RAW_EACH, UINT64_MAX, 2 * RAW_EACH, 0 },
+		{ RAW_EACH - 1, true, 9 * RAW_EACH, RAW_EACH, RAW_EACH, RAW_EACH - 1 },
+		{ RAW_EACH, true, 9 * RAW_EACH, RAW_EACH, 0, 0 },
+		{ 3 * RAW_EACH, true, 9 * RAW_EACH, UINT64_MAX, 0, 0 },
+		{ 3 * RAW_EACH - 1, false, 16, UINT64_MAX, 1, 0 },
+	};
+	struct scene s;
+
+	begin(&s);
+	look(&s);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct compact_read read = {
+			.offset = rows[i].offset,
+			.may_skip = rows[i].may_skip,
+			.skip = 7,
+			.damaged_at = 7,
+		};
+		uint8_t *buf = malloc(rows[i].room);
+		uint64_t first = rows[i].offset - rows[i].skip;
+
+		assert_int_equal(
+			compact_file_read(&s.file, s.fd, buf, rows[i].room, rows[i].end, &read),
+			rows[i].n);
+		assert_int_equal(read.skip, rows[i].skip);
+		assert_int_equal(read.offset, first + rows[i].n);
+		assert_true(read.damaged_at == UINT64_MAX);
+		assert_memory_equal(buf, s.raw.data + first, rows[i].n);
+		free(buf);
+	}
+	end(&s);
+}
+
+/* The record for a damaged block comes whole, wherever in the block the range begins. */
+TEST(damage_in_the_middle_of_a_range)
+{
+	static const uint64_t starts[] = { RAW_EACH, RAW_EACH + 16, RAW_EACH + 160,
+					   2 * RAW_EACH - 16 };
+	struct scene s;
+
+	begin(&s);
+	s.blocks.data[s.block_at[2] - 1] ^= 1;
+	look(&s);
+	for (size_t i = 0; i < ARRAY_SIZE(starts) * 2; i++) {
+		struct compact_read read = { .offset = starts[i / 2], .may_skip = i % 2 };
+		uint8_t *buf = malloc(4 * RAW_EACH);
+
+		assert_int_equal(
+			compact_file_read(&s.file, s.fd, buf, 4 * RAW_EACH, UINT64_MAX, &read), 16);
+		assert_int_equal(read.skip, 0);
+		assert_int_equal(read.offset, 2 * RAW_EACH);
+		assert_int_equal(read.damaged_at, s.block_at[1]);
+		assert_true(read.is_whole);
+		assert_int_equal(get_u64(buf, false), 0);
+		assert_int_equal(record_type(get_u64(buf + 8, false)), RECORD_LOST);
+		assert_int_equal(record_addr(get_u64(buf + 8, false)), NR_EACH);
+		/* A good block before the damage is passed on with it. */
+		read = (struct compact_read){ .offset = 32, .may_skip = true };
+		assert_int_equal(
+			compact_file_read(&s.file, s.fd, buf, 4 * RAW_EACH, UINT64_MAX, &read),
+			RAW_EACH + 16);
+		assert_int_equal(read.skip, 32);
+		assert_int_equal(read.offset, 2 * RAW_EACH);
+		assert_int_equal(read.damaged_at, s.block_at[1]);
+		free(buf);
+	}
+	end(&s);
+}
+
+/* After a block that ends within a record, the next block is read on its own. */
+TEST(a_block_that_is_cut)
+{
+	struct compact_coder *coder cleanup_compact_coder = compact_coder_create();
+	uint8_t *out = malloc(compact_bound(COMPACT_RAW_MAX));
+	struct scene s;
+	size_t len;
+
+	begin(&s);
+	strbuf_reset(&s.blocks);
+	for (unsigned i = 0; i < 2; i++) {
+		const uint8_t *from = (uint8_t *)s.raw.data + 40 * i;
+
+		assert_int_equal(compact_encode(coder, 100, from, 40, false, out, &len), 40);
+		strbuf_add(&s.blocks, out, len);
+	}
+	assert_int_equal(fd_write_all(s.fd, s.blocks.data, s.blocks.len), 0);
+	assert_int_equal(compact_file_look(&s.file, s.fd), 0);
+	assert_int_equal(s.file.nr, 2);
+	for (size_t room = 16; room <= 80; room += 8) {
+		struct compact_read read = { 0 };
+		struct strbuf got cleanup_strbuf = { 0 };
+		uint8_t buf[80];
+		ssize_t n;
+
+		while ((n = compact_file_read(&s.file, s.fd, buf, room, UINT64_MAX, &read)) > 0) {
+			assert_true(read.offset <= 40 || (size_t)n <= 40);
+			assert_false(read.is_whole && read.offset <= 40);
+			strbuf_add(&got, buf, n);
+		}
+		assert_int_equal(got.len, 80);
+		assert_memory_equal(got.data, s.raw.data, 80);
+	}
+	free(out);
+	end(&s);
+}
+
+TEST(places_of_bytes)
+{
+	static const struct compact_file empty;
+	struct scene s;
+
+	assert_null(compact_file_place(&empty, 0));
+	begin(&s);
+	look(&s);
+	for (uint64_t raw = 0; raw < s.file.raw_bytes + 20; raw++) {
+		const struct compact_place *place = compact_file_place(&s.file, raw);
+
+		if (raw >= 3 * RAW_EACH)
+			assert_null(place);
+		else
+			assert_ptr_equal(place, &s.file.places[raw / RAW_EACH]);
+	}
+	for (unsigned i = 0; i < NR_BLOCKS; i++) {
+		assert_int_equal(s.file.places[i].raw, i * RAW_EACH);
+		assert_int_equal(s.file.places[i].raw_len, RAW_EACH);
+		assert_int_equal(s.file.places[i].at, s.block_at[i]);
+		assert_int_equal(s.file.places[i].len,
+				 (i < 2 ? s.block_at[i + 1] : s.blocks.len) - s.block_at[i]);
+		assert_true(s.file.places[i].has_head);
+	}
+	compact_file_deinit(&s.file);
+	assert_memory_equal(&s.file, &empty, sizeof(empty));
+	end(&s);
+}
+
+/* The file may change after its blocks were found. */
+TEST(blocks_that_are_gone)
+{
+	struct compact_place none = { .raw_len = 16, .len = 100 };
+	uint8_t bytes[4096];
+	struct compact_head head;
+	struct scene s;
+
+	begin(&s);
+	look(&s);
+
+	const struct compact_place *last = &s.file.places[2];
+	const size_t len = last->len;
+
+	assert_true(len + COMPACT_SLACK < sizeof(bytes));
+	memset(bytes, 0xff, sizeof(bytes));
+	assert_true(compact_file_head(last, s.fd, &head));
+	assert_int_equal(head.raw_len, RAW_EACH);
+	assert_int_equal(compact_file_load(last, s.fd, bytes, &head), 1);
+	assert_int_equal(head.first_ns, 2000);
+	assert_memory_equal(bytes, s.blocks.data + last->at, len);
+	for (size_t i = 0; i < COMPACT_SLACK; i++)
+		assert_int_equal(bytes[len + i], 0);
+	assert_int_equal(bytes[len + COMPACT_SLACK], 0xff);
+	/* A place without a head has none, even if the file has one there. */
+	assert_false(compact_file_head(&none, s.fd, &head));
+	/* Another block than the one that was found. */
+	none = *last;
+	none.raw_len--;
+	assert_int_equal(compact_file_load(&none, s.fd, bytes, &head), 0);
+	none = *last;
+	none.len--;
+	assert_int_equal(compact_file_load(&none, s.fd, bytes, &head), 0);
+	/* The file is cut: in the body, and in the head. */
+	assert_int_equal(ftruncate(s.fd, last->at + len - 1), 0);
+	assert_true(compact_file_head(last, s.fd, &head));
+	memset(bytes, 0xff, sizeof(bytes));
+	assert_int_equal(compact_file_load(last, s.fd, bytes, &head), 0);
+	for (size_t i = len - 1; i < len + COMPACT_SLACK; i++)
+		assert_int_equal(bytes[i], 0);
+	assert_int_equal(ftruncate(s.fd, last->at + COMPACT_HEAD_BYTES), 0);
+	assert_true(compact_file_head(last, s.fd, &head));
+	assert_int_equal(ftruncate(s.fd, last->at + COMPACT_HEAD_BYTES - 1), 0);
+	assert_false(compact_file_head(last, s.fd, &head));
+	assert_int_equal(compact_file_load(last, -1, bytes, &head), -EBADF);
+	end(&s);
+}
+
+TEST(records_of_losses)
+{
+	static const uint32_t numbers[][2] = { { 0, 1 }, { 1, 1 }, { 8192, 8192 } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
+		uint8_t out[16];
+		uint64_t data;
+
+		memset(out, 0xff, sizeof(out));
+		assert_int_equal(compact_file_put_lost(numbers[i][0], out), 16);
+		data = get_u64(out + 8, false);
+		assert_int_equal(get_u64(out, false), 0);
+		assert_int_equal(record_type(data), RECORD_LOST);
+		assert_int_equal(record_depth(data), 0);
+		assert_int_equal(record_addr(data), numbers[i][1]);
+	}
 }
