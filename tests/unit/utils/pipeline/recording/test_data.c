@@ -6,9 +6,11 @@
 #include <unistd.h>
 
 #include "tests/unit/lib/read/recording.h"
+#include "utils/base/fd.h"
 #include "utils/format/datadir.h"
 #include "utils/format/event_data.h"
 #include "utils/pipeline/recording/data.h"
+#include "utils/pipeline/recording/data_tasks.h"
 
 static struct recording rec;
 static struct trace_data data;
@@ -205,4 +207,100 @@ TEST_WITH(definitions_of_declared_events, setup, teardown)
 		assert_int_equal((data.header.feat_mask & FEAT_EVENT) != 0, i == 3);
 		data_close(&data);
 	}
+}
+
+/* Tasks are in the order of their start, and at the same time in that of their numbers. */
+TEST(order_of_tasks)
+{
+	static const struct task tasks[] = {
+		{ .start_ns = 5, .tid = 9 },
+		{ .start_ns = 5, .tid = 10 },
+		{ .start_ns = 6, .tid = 1 },
+		{ .start_ns = UINT64_MAX, .tid = 1 },
+		{ .start_ns = UINT64_MAX, .tid = INT32_MAX },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(tasks); i++) {
+		for (size_t k = 0; k < ARRAY_SIZE(tasks); k++) {
+			int order = task_order(&tasks[i], &tasks[k]);
+
+			assert_int_equal(order < 0, i < k);
+			assert_int_equal(order > 0, i > k);
+		}
+	}
+}
+
+/* The longest path of a file that can be opened, and one that is longer. */
+TEST(paths_of_files)
+{
+	for (size_t more = 0; more < 2; more++) {
+		struct strbuf dir cleanup_strbuf = { 0 };
+		struct strbuf content cleanup_strbuf = { 0 };
+		struct uft_err err = { 0 };
+
+		/* With "/name" and the NUL, the path has PATH_MAX bytes. */
+		strbuf_addchars(&dir, '/', 4096 - 6 + more);
+		data.dir = (char *)strbuf_str(&dir);
+		assert_int_equal(data_read_file(&data, "name", 100, &content, &err),
+				 more ? -ENAMETOOLONG : -ENOENT);
+		data.dir = NULL;
+	}
+}
+
+/* The largest size is that of the file; a longer file is refused. */
+TEST_WITH(sizes_of_files, setup, teardown)
+{
+	struct strbuf content cleanup_strbuf = { 0 };
+	struct uft_err err = { 0 };
+
+	recording_finish(&rec);
+	recording_add_file(&rec, "words", "12345678", 8);
+	assert_int_equal(data_open(&data, rec.dir, DEMANGLE_SIMPLE, NULL), 0);
+	assert_int_equal(data_read_file(&data, "words", 8, &content, &err), 0);
+	assert_string_equal(strbuf_str(&content), "12345678");
+	strbuf_reset(&content);
+	assert_true(data_read_file(&data, "words", 7, &content, &err) < 0);
+	assert_non_null(strstr(err.text, "words"));
+}
+
+/* Symbols of programs are read if a recorder was killed, but not while it is recording. */
+TEST_WITH(whether_programs_are_read, setup, teardown)
+{
+	recording_finish(&rec);
+	assert_int_equal(data_open(&data, rec.dir, DEMANGLE_SIMPLE, NULL), 0);
+	assert_int_equal(data.modules.reads_programs, data.info.state == INFO_STATE_RUNNING);
+	data_close(&data);
+	assert_int_equal(data_open_growing(&data, rec.dir, DEMANGLE_NO, NULL), 0);
+	assert_false(data.modules.reads_programs);
+	assert_non_null(data.growth);
+	assert_int_equal(data.nr_tasks, 0);
+	assert_false(data_has_records(&data));
+	assert_int_equal(data.modules.demangle, DEMANGLE_NO);
+}
+
+/* Blocks that come later are found when the files are measured again. */
+TEST_WITH(compact_files_grow, setup, teardown)
+{
+	struct strbuf packed cleanup_strbuf = { 0 };
+	char path[128];
+	uint64_t half;
+
+	recording_add_task(&rec, 101, "a{b{}c{}}", 1000);
+	recording_pack(&rec, 101, 48);
+	recording_finish(&rec);
+	in_dir(path, sizeof(path), "101.cdat");
+	assert_int_equal(file_read_all(path, 1 << 20, &packed, NULL), 0);
+	recording_add_file(&rec, "101.cdat", packed.data, packed.len - 1);
+	assert_int_equal(data_open(&data, rec.dir, DEMANGLE_SIMPLE, NULL), 0);
+	half = data_task(&data, 101)->data_bytes;
+	assert_int_equal(half, 48);
+	recording_add_file(&rec, "101.cdat", packed.data, packed.len);
+	data_measure_files(&data);
+	assert_int_equal(data_task(&data, 101)->data_bytes, 96);
+	assert_int_equal(data_task(&data, 100)->data_bytes, 32);
+	assert_null(data_task(&data, 100)->compact);
+	/* The file of a task that has blocks is not looked at. */
+	recording_add_file(&rec, "101.dat", "", 0);
+	data_measure_files(&data);
+	assert_int_equal(data_task(&data, 101)->data_bytes, 96);
 }
