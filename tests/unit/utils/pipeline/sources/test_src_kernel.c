@@ -366,6 +366,83 @@ TEST(a_damaged_page_costs_itself)
 	sources_end(&s);
 }
 
+/* Write an item that is no short record, with its second word. */
+static void put_item(struct kernel_page_maker *page, unsigned kind, uint32_t delta, uint32_t word)
+{
+	kernel_page_kind(page, kind, delta);
+	kernel_page_word(page, word);
+}
+
+/*
+ * The short way for records must leave all other items alone, although many bytes follow them: a
+ * long record, a time extend, a withdrawn record, and a time stamp.
+ */
+TEST(items_before_many_records)
+{
+	static const uint64_t times[] = { 1001, 1001 + 5 + (1 << 27), 1003, (3 << 27) + 9 };
+
+	for (unsigned i = 0; i < 4; i++) {
+		struct strbuf bytes cleanup_strbuf = { 0 };
+		struct kernel_page_maker page;
+		struct event events[40];
+		struct source *src;
+		struct sources s;
+
+		begin(&s, false);
+		kernel_page_begin(&page, 1000, 8, false);
+		if (i == 0) {
+			put_item(&page, 0, 1, 4 + 12);
+			kernel_page_word(&page, PLAIN);
+			kernel_page_word(&page, 100);
+			kernel_page_word(&page, 77);
+		} else if (i == 1) {
+			put_item(&page, 30, 5, 1);
+		} else if (i == 2) {
+			put_item(&page, 29, 2, 8);
+			kernel_page_word(&page, 0);
+		} else {
+			put_item(&page, 31, 9, 3);
+		}
+		for (unsigned k = 0; k < 30; k++)
+			kernel_page_record(&page, k == 0 && i && i < 3, PLAIN, 100, NULL, 0);
+		put_page(&bytes, &page, 0);
+		src = open_pages(&s, &bytes);
+		assert_int_equal(source_read(src, events, 40, ALL, NULL), i ? 30 : 31);
+		for (unsigned k = 0; k < 30; k++) {
+			assert_int_equal(events[k].time_ns, times[i]);
+			assert_int_equal(events[k].id, PLAIN);
+			assert_int_equal(events[k].data_len, i || k ? 8 : 12);
+		}
+		assert_int_equal(s.broken.code, 0);
+		sources_end(&s);
+	}
+}
+
+/* A short record whose last words are beyond the end of the page's records is damage. */
+TEST(a_record_that_is_too_long_for_its_page)
+{
+	for (unsigned nr = 0; nr <= 3; nr++) {
+		struct strbuf bytes cleanup_strbuf = { 0 };
+		struct kernel_page_maker page;
+		struct sources s;
+
+		begin(&s, false);
+		kernel_page_begin(&page, 1000, 8, false);
+		kernel_page_record(&page, 0, PLAIN, 100, NULL, 0);
+		kernel_page_kind(&page, nr == 3 ? 3 : 28, 7);
+		kernel_page_word(&page, PLAIN);
+		for (unsigned i = 1; i < nr; i++)
+			kernel_page_word(&page, 100);
+		put_page(&bytes, &page, 0);
+		sources_check(open_pages(&s, &bytes), 9, ALL,
+			      nr == 3 ? "100/0: *@1000.0 *@1007.0" : "100/0: *@1000.0");
+		assert_int_equal(s.broken.code, nr == 3 ? 0 : -EBADMSG);
+		if (nr < 3)
+			assert_non_null(strstr(s.broken.text, "is too long at 28"));
+		sources_end(&s);
+	}
+}
+
 /* The last record of a cut file is most likely incomplete, so no damage is reported. */
 TEST(a_page_that_is_cut)
 {
