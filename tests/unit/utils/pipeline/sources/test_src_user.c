@@ -2,6 +2,8 @@
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -543,4 +545,250 @@ TEST(a_file_that_is_not_there)
 	assert_int_equal(src_user_read(&s.src, &event, 1, ALL, &err), -ENOENT);
 	assert_non_null(strstr(err.text, path));
 	end(&s);
+}
+
+/* Descriptor 0 is as good as any other: a command may run with its standard input closed. */
+TEST(a_descriptor_may_be_zero)
+{
+	struct event event;
+	struct scene s;
+	int kept = dup(0);
+
+	begin(&s);
+	put(&s, 1000, RECORD_ENTRY, 0, 0x401004);
+	put(&s, 1001, RECORD_EXIT, 0, 0x401004);
+	open_records(&s);
+	s.src.keeps_open = true;
+	close(0);
+	assert_int_equal(src_user_read(&s.src, &event, 1, ALL, NULL), 1);
+	assert_int_equal(s.src.fd, 0);
+	assert_int_equal(src_user_take_fd(&s.src), 0);
+	assert_int_equal(s.src.fd, -1);
+	assert_int_equal(src_user_take_fd(&s.src), -1);
+	/* A release closes it. */
+	s.src.fd = 0;
+	src_user_release(&s.src);
+	assert_int_equal(s.src.fd, -1);
+	assert_int_equal(fcntl(0, F_GETFD), -1);
+	if (kept >= 0) {
+		assert_int_equal(dup2(kept, 0), 0);
+		close(kept);
+	}
+	end(&s);
+}
+
+/*
+ * A record whose payload cannot be complete is the cut end of the file, unless the file has room for
+ * the longest payload after it.
+ */
+TEST(damage_or_the_end_of_a_cut_file)
+{
+	for (size_t after = 1000; after <= 1048; after += 8) {
+		bool is_end = after < 1024;
+		struct uft_err err = { 0 };
+		struct event event;
+		struct scene s;
+
+		begin(&s);
+		put(&s, 1000, RECORD_ENTRY, 0, 0x401004);
+		put_more(&s, 1010, RECORD_EVENT, 0, 100001, "\377\3", 2);
+		strbuf_addchars(&s.bytes, 'x', after - 2);
+		open_records(&s);
+		assert_int_equal(src_user_read(&s.src, &event, 1, ALL, &err), 1);
+		assert_int_equal(src_user_read(&s.src, &event, 1, ALL, &err),
+				 is_end ? 0 : -EBADMSG);
+		assert_int_equal(err.code, is_end ? 0 : -EBADMSG);
+		assert_true(s.src.at_end);
+		assert_int_equal(source_next_ns(&s.src.source), ALL);
+		end(&s);
+	}
+	/* A record with a wrong magic is damage, even at the end. */
+	for (size_t after = 0; after < 16; after += 8) {
+		struct event event;
+		struct scene s;
+
+		begin(&s);
+		recording_put(&s.rec, &s.bytes, 1010, 5);
+		strbuf_addchars(&s.bytes, 'x', after);
+		open_records(&s);
+		assert_int_equal(src_user_read(&s.src, &event, 1, ALL, NULL), -EBADMSG);
+		end(&s);
+	}
+}
+
+/* At most 16 losses are skipped to find a time for the first one. */
+TEST(times_of_many_losses)
+{
+	for (unsigned nr = 14; nr < 20; nr++) {
+		struct event events[32];
+		struct scene s;
+
+		begin(&s);
+		for (unsigned i = 0; i < nr; i++)
+			put(&s, 0, RECORD_LOST, 0, 7);
+		put(&s, 1010, RECORD_ENTRY, 0, 0x401004);
+		put(&s, 1020, RECORD_EXIT, 0, 0x401004);
+		open_records(&s);
+		assert_int_equal(src_user_read(&s.src, events, 32, ALL, NULL), nr + 2);
+		for (unsigned i = 0; i < nr; i++)
+			assert_int_equal(events[i].time_ns, i + 16 < nr ? 0 : 1010);
+		end(&s);
+	}
+}
+
+/* The next time is that of the next record, or the last time known. */
+TEST(next_times_without_a_record)
+{
+	struct event event;
+	struct scene s;
+
+	begin(&s);
+	put(&s, 1000, RECORD_ENTRY, 0, 0x401004);
+	put(&s, 0, RECORD_LOST, 0, 7);
+	put(&s, 1020, RECORD_EXIT, 0, 0x401004);
+	open_records(&s);
+	assert_int_equal(source_next_ns(&s.src.source), 0);
+	s.data.tasks[0].first_ns = 77;
+	assert_int_equal(source_next_ns(&s.src.source), 77);
+	src_user_limit(&s.src, 16, ALL, 900);
+	assert_int_equal(source_next_ns(&s.src.source), 900);
+	src_user_limit(&s.src, 0, ALL, 0);
+	assert_int_equal(src_user_read(&s.src, &event, 1, ALL, NULL), 1);
+	/* The loss is next. It has the time of the record before it. */
+	assert_int_equal(source_next_ns(&s.src.source), 1000);
+	assert_int_equal(src_user_last_ns(&s.src), 1000);
+	assert_int_equal(src_user_read(&s.src, &event, 1, ALL, NULL), 1);
+	assert_int_equal(source_next_ns(&s.src.source), 1020);
+	assert_int_equal(src_user_read(&s.src, &event, 1, ALL, NULL), 1);
+	assert_int_equal(src_user_read(&s.src, &event, 1, ALL, NULL), 0);
+	assert_int_equal(source_next_ns(&s.src.source), ALL);
+	end(&s);
+}
+
+/* After the end of a file that has grown, reading goes on, but not after damage. */
+TEST(a_file_that_has_grown)
+{
+	for (unsigned damaged = 0; damaged < 2; damaged++) {
+		struct event event;
+		struct scene s;
+		char path[128];
+		FILE *file;
+
+		begin(&s);
+		put(&s, 1000, RECORD_ENTRY, 0, 0x401004);
+		open_records(&s);
+		assert_int_equal(src_user_read(&s.src, &event, 1, ALL, NULL), 1);
+		assert_int_equal(src_user_read(&s.src, &event, 1, ALL, NULL), 0);
+		assert_true(s.src.at_end && s.src.file_ended);
+		put(&s, 1010, RECORD_EXIT, 0, 0x401004);
+		snprintf(path, sizeof(path), "%s/100.dat", s.rec.dir);
+		file = fopen(path, "a");
+		assert_int_equal(fwrite(s.bytes.data + 16, 1, 16, file), 16);
+		fclose(file);
+		s.src.is_damaged = damaged;
+		s.src.place.space = (struct addr_space *)&s;
+		assert_int_equal(source_more(&s.src.source, NULL), 0);
+		assert_null(s.src.place.space);
+		assert_int_equal(s.src.at_end, damaged);
+		assert_int_equal(s.src.file_ended, damaged);
+		if (!damaged) {
+			assert_int_equal(src_user_read(&s.src, &event, 1, ALL, NULL), 1);
+			assert_int_equal(event.time_ns, 1010);
+			assert_int_equal(event.type, EVENT_EXIT);
+		}
+		end(&s);
+	}
+}
+
+/* The buffer must have the longest payload, and the records before and after it. */
+TEST(when_a_buffer_is_filled)
+{
+	static const struct {
+		bool file_ended;
+		bool is_whole;
+		size_t len;
+		bool wants;
+	} rows[] = {
+		{ false, false, 1055, true }, { false, false, 1056, false },
+		{ true, false, 0, false },    { true, false, 1055, false },
+		{ false, true, 15, true },    { false, true, 16, false },
+		{ true, true, 15, false },
+	};
+	static uint8_t bytes[2048];
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct src_user src = {
+			.file_ended = rows[i].file_ended,
+			.is_whole = rows[i].is_whole,
+			.buf = bytes,
+			.at = 100,
+			.len = 100 + rows[i].len,
+		};
+		struct plain_records records;
+
+		assert_int_equal(src_user_wants_refill(&src), rows[i].wants);
+		assert_int_equal(src_user_plain(&src, ALL, &records), !rows[i].wants);
+		/* Payloads that are lent take too much memory. */
+		src.beside.lent_bytes = (1 << 20) + 1;
+		assert_true(src_user_wants_refill(&src));
+		assert_false(src_user_plain(&src, ALL, &records));
+	}
+}
+
+/* Calls are taken one by one up to an offset, or as far as all payloads would fit. */
+TEST(plain_records_of_a_buffer)
+{
+	static const struct {
+		bool file_ended;
+		size_t len;
+		uint64_t offset; /* in the file, whose byte 5000 is the first one in the buffer */
+		size_t bytes;
+	} rows[] = {
+		{ false, 2000, ALL, 960 }, { false, 1060, ALL, 20 },  { false, 2000, 5960, 960 },
+		{ false, 2000, 5032, 47 }, { false, 2000, 5000, 15 }, { true, 2000, ALL, 2000 },
+		{ true, 32, ALL, 32 },	   { true, 32, 5000, 15 },    { true, 32, 5016, 31 },
+		{ true, 32, 5032, 32 },
+	};
+	static uint8_t bytes[2048];
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct plain_records records = { 0 };
+		struct src_user src = {
+			.file_ended = rows[i].file_ended,
+			.buf = bytes,
+			.at = 8,
+			.len = 8 + rows[i].len,
+			.next_offset = 5000 + rows[i].len,
+			.last_ns = 321,
+		};
+
+		assert_true(src_user_plain(&src, rows[i].offset, &records));
+		assert_ptr_equal(records.at, bytes + 8);
+		assert_int_equal(records.end - records.at, rows[i].bytes);
+		assert_int_equal(records.last_ns, 321);
+		src.is_swapped = true;
+		assert_false(src_user_plain(&src, ALL, &records));
+		src.is_swapped = false;
+		src.at_end = true;
+		assert_false(src_user_plain(&src, ALL, &records));
+		src.at_end = false;
+		src.buf = NULL;
+		assert_false(src_user_plain(&src, ALL, &records));
+	}
+}
+
+/* Files stay open if the limit of descriptors leaves 64 for other purposes. */
+TEST(descriptors_that_are_spared)
+{
+	struct rlimit before;
+	struct rlimit low;
+
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	low = before;
+	low.rlim_cur = 100;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &low), 0);
+	assert_true(src_user_plan(1).keeps_open);
+	assert_true(src_user_plan(36).keeps_open);
+	assert_false(src_user_plan(37).keeps_open);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
 }
