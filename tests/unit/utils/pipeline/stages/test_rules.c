@@ -220,3 +220,103 @@ TEST(symbols_that_cannot_be_read)
 	assert_non_null(strstr(err.text, "prog.sym"));
 	end(&s);
 }
+
+/* Symbols of a program with two names for one function. */
+static const char two_names[] = "# path name: /x/prog\n1000 40 T one\n1000 40 T two\n";
+
+/* Each name of a function is matched, whichever of them is shown. */
+TEST(other_names_of_a_function)
+{
+	static const struct {
+		const char *specs;
+		uint32_t uses;
+		unsigned matches; /* one bit for each spec */
+	} rows[] = {
+		{ "one@depth=3;two@trace", TRIGGER_DEPTH | TRIGGER_TRACE, 3 },
+		{ "two@trace;one@depth=3", TRIGGER_DEPTH | TRIGGER_TRACE, 3 },
+		{ "one@depth=3;three@trace", TRIGGER_DEPTH, 1 },
+		{ "three@depth=3;two@trace", TRIGGER_TRACE, 2 },
+		{ "three@trace", 0, 0 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct scene s = { 0 };
+		unsigned matches = 0;
+
+		recording_init(&s.rec);
+		s.rec.symbols = two_names;
+		recording_add_task(&s.rec, 100, "a{}", 1000);
+		recording_finish(&s.rec);
+		assert_int_equal(data_open(&s.data, s.rec.dir, DEMANGLE_SIMPLE, NULL), 0);
+		assert_int_equal(
+			filters_add(&s.filters, SPEC_TRIGGER, MATCH_GLOB, rows[i].specs, NULL), 0);
+		assert_int_equal(filters_prepare(&s.filters, NULL), 0);
+		assert_int_equal(func_rules_init(&s.rules, &s.data, &s.filters, UINT32_MAX, NULL),
+				 0);
+		for (size_t k = 0; k < s.filters.nr; k++)
+			matches |= (unsigned)s.filters.entries[k].has_match << k;
+		assert_int_equal(s.rules.uses, rows[i].uses);
+		assert_int_equal(matches, rows[i].matches);
+		assert_int_equal(func_rule(&s.rules, 0, func(&s, "a"))->flags, rows[i].uses);
+		end(&s);
+	}
+}
+
+/* The names of the kernel's functions are loaded only for a spec about them. */
+TEST(functions_of_the_kernel)
+{
+	static const struct kernel_layout layout = { 4096, 8, false };
+	static const char format[] = "ID: 11\n\tfield:unsigned long func;\toffset:8;\tsize:8;\n";
+	static const char kallsyms[] = "8000000000001000 T a\n8000000000001040 T sys_b\n";
+	static const struct {
+		const char *specs;
+		uint32_t uses;
+		bool is_loaded;
+	} rows[] = {
+		{ "a@trace", TRIGGER_TRACE, false },
+		{ "a@trace;sys_*@kernel,depth=3", TRIGGER_TRACE | TRIGGER_DEPTH, true },
+		{ "nothing@kernel,depth=3", 0, true },
+		{ "sys_b@trace", 0, false },
+		{ "b@kernel,depth=3", 0, true },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct strbuf header cleanup_strbuf = { 0 };
+		struct scene s = { 0 };
+
+		recording_init(&s.rec);
+		recording_add_task(&s.rec, 100, "a{}", 1000);
+		recording_finish(&s.rec);
+		kernel_header_put_layout(&header, &layout);
+		kernel_header_put_file(&header, "events/ftrace/funcgraph_entry/format", format,
+				       strlen(format));
+		recording_add_file(&s.rec, "kernel_header", header.data, header.len);
+		recording_add_file(&s.rec, "kallsyms", kallsyms, strlen(kallsyms));
+		assert_int_equal(data_open(&s.data, s.rec.dir, DEMANGLE_SIMPLE, NULL), 0);
+		assert_int_equal(kernel_formats_load(&s.data.kernel, s.rec.dir, NULL, NULL), 1);
+		assert_true(kernel_formats_have_calls(&s.data.kernel));
+		assert_int_equal(
+			filters_add(&s.filters, SPEC_TRIGGER, MATCH_GLOB, rows[i].specs, NULL), 0);
+		assert_int_equal(filters_prepare(&s.filters, NULL), 0);
+		assert_int_equal(func_rules_init(&s.rules, &s.data, &s.filters, UINT32_MAX, NULL),
+				 0);
+		assert_non_null(s.data.modules.kernel);
+		assert_int_equal(s.data.modules.kernel->is_loaded, rows[i].is_loaded);
+		assert_int_equal(s.rules.uses, rows[i].uses);
+		end(&s);
+	}
+}
+
+/* Once a spec has matched, more functions are matched only if a spec clears actions. */
+TEST(specs_that_clear)
+{
+	struct scene s;
+
+	begin(&s, "[ab]@trace;b@clear");
+	assert_int_equal(func_rule(&s.rules, 0, func(&s, "a"))->flags, TRIGGER_TRACE);
+	assert_int_equal(func_rule(&s.rules, 0, func(&s, "b"))->flags & TRIGGER_TRACE, 0);
+	assert_int_equal(func_rule(&s.rules, 0, func(&s, "c"))->flags, 0);
+	assert_true(s.filters.entries[0].has_match);
+	assert_true(s.filters.entries[1].has_match);
+	end(&s);
+}
