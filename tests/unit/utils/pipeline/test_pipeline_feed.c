@@ -4,6 +4,7 @@
  */
 #include "tests/unit/lib/unit.h"
 
+#include "tests/unit/lib/read/kernel_page.h"
 #include "tests/unit/lib/read/recording.h"
 #include "utils/pipeline/stages/stg_filter.h"
 
@@ -428,4 +429,138 @@ TEST_WITH(what_filters_take_over, setup, teardown)
 	assert_int_equal(pipe_.config.stages.sched, STAGE_SCHED_NONE);
 	end();
 	filters_deinit(&filters);
+}
+
+/* --- windows of time --- */
+
+/* Add a call of the kernel within each of the calls of task 101 to 103, in ten pages. */
+static void add_kernel_calls(void)
+{
+	static const char entry[] = "ID: 11\n\tfield:x func;\toffset:8;\tsize:8;\n"
+				    "\tfield:x depth;\toffset:16;\tsize:4;\n";
+	static const char leave[] = "ID: 12\n\tfield:x func;\toffset:8;\tsize:8;\n"
+				    "\tfield:x depth;\toffset:16;\tsize:4;\n";
+	static const uint32_t words[] = { 0x1000, 0xffffffff, 0 };
+	struct kernel_layout layout = { KERNEL_PAGE_BYTES, 8, false };
+	struct strbuf header cleanup_strbuf = { 0 };
+	struct strbuf bytes cleanup_strbuf = { 0 };
+
+	kernel_header_put_layout(&header, &layout);
+	kernel_header_put_file(&header, "events/ftrace/funcgraph_entry/format", entry,
+			       strlen(entry));
+	kernel_header_put_file(&header, "events/ftrace/funcgraph_exit/format", leave,
+			       strlen(leave));
+	recording_add_file(&rec, "kernel_header", header.data, header.len);
+	for (unsigned i = 0; i < 10; i++) {
+		struct kernel_page_maker page;
+
+		kernel_page_begin(&page, 1005 + 1010 * i, 8, false);
+		for (int32_t pid = 101; pid < 104; pid++) {
+			kernel_page_record(&page, 1, 11, pid, words, 3);
+			kernel_page_record(&page, 1, 12, pid, words, 3);
+		}
+		kernel_page_end(&page, 0);
+		strbuf_add(&bytes, page.bytes, sizeof(page.bytes));
+	}
+	recording_add_file(&rec, "kernel-cpu0.dat", bytes.data, bytes.len);
+}
+
+/* Collects the events of each task, "TIME{" and "TIME}", and the number of spans. */
+struct by_task {
+	struct strbuf texts[4];
+	unsigned nr_spans;
+	unsigned nr_changes; /* of the task */
+	const struct task *last;
+};
+
+static int collect(void *self, const struct event_span *span, struct uft_err *err)
+{
+	struct by_task *out = self;
+
+	out->nr_spans++;
+	out->nr_changes += span->task != out->last;
+	out->last = span->task;
+	for (size_t i = 0; i < span->nr; i++)
+		strbuf_addf(&out->texts[span->task->tid - 100], "%llu%c ",
+			    (unsigned long long)span->events[i].time_ns,
+			    span->events[i].type == EVENT_ENTRY ? '{' : '}');
+	return 0;
+}
+
+/* Run the view, in windows if the events do not fit into @held_bytes. */
+static void collect_all(bool in_parts, size_t held_bytes, size_t window_bytes, struct by_task *out)
+{
+	const struct view view = { .events = collect, .self = out, .in_parts = in_parts };
+
+	*out = (struct by_task){ 0 };
+	begin(false);
+	assert_int_equal(pipe_.nr_lanes, 4);
+	pipe_.held_bytes = held_bytes;
+	pipe_.window_bytes = window_bytes;
+	assert_int_equal(pipeline_run(&pipe_, &view, NULL), 0);
+	/* Task 100 has no events of other sources, so it needs no windows. */
+	for (size_t i = 0; i < 4; i++)
+		assert_int_equal(pipe_.lanes[i].in_windows, in_parts && held_bytes == 100 && i > 0);
+	assert_int_equal(pipe_.runs_windows, in_parts && held_bytes == 100);
+	end();
+}
+
+static void free_texts(struct by_task *out)
+{
+	for (size_t i = 0; i < 4; i++)
+		strbuf_deinit(&out->texts[i]);
+}
+
+/* Each task has the same events in the same order, in however many windows. */
+TEST_WITH(tasks_in_windows_of_time, setup, teardown)
+{
+	static const size_t windows[] = { 1, 200, 1 << 20 };
+	static const char tree[] = "a{ } a{ } a{ } a{ } a{ } a{ } a{ } a{ } a{ } a{ } ";
+	struct by_task whole;
+	struct by_task part;
+
+	config.order = PIPELINE_BY_TASK;
+	for (int32_t tid = 100; tid < 104; tid++)
+		recording_add_task(&rec, tid, tree, 1000);
+	add_kernel_calls();
+	collect_all(true, 1 << 20, 1 << 20, &whole);
+	assert_int_equal(whole.nr_changes, 4);
+	for (size_t i = 0; i < ARRAY_SIZE(windows); i++) {
+		collect_all(true, 100, windows[i], &part);
+		for (size_t k = 0; k < 4; k++)
+			assert_string_equal(strbuf_str(&part.texts[k]),
+					    strbuf_str(&whole.texts[k]));
+		if (windows[i] < 1 << 20)
+			assert_true(part.nr_changes > 4);
+		free_texts(&part);
+	}
+	/* A view that does not accept parts gets each task as a whole. */
+	collect_all(false, 100, 1, &part);
+	assert_int_equal(part.nr_changes, 4);
+	for (size_t k = 0; k < 4; k++)
+		assert_string_equal(strbuf_str(&part.texts[k]), strbuf_str(&whole.texts[k]));
+	free_texts(&part);
+	free_texts(&whole);
+}
+
+/* After a stop request, one more window ends all tasks. An error of the view ends all windows. */
+TEST_WITH(windows_that_are_stopped, setup, teardown)
+{
+	struct by_task out = { 0 };
+	const struct view view = { .events = collect, .self = &out, .in_parts = true };
+
+	config.order = PIPELINE_BY_TASK;
+	for (int32_t tid = 100; tid < 104; tid++)
+		recording_add_task(&rec, tid, "a{ } a{ } a{ } a{ } a{ } a{ } ", 1000);
+	add_kernel_calls();
+	begin(false);
+	pipe_.held_bytes = 100;
+	pipe_.window_bytes = 1;
+	atomic_store(&pipe_.is_stopped, true);
+	assert_int_equal(pipeline_run_windows(&pipe_, &view, NULL), 0);
+	assert_false(merger_is_open(&pipe_.feed));
+	for (size_t i = 1; i < 4; i++)
+		assert_int_equal(pipe_.lanes[i].state, LANE_FINISHED);
+	end();
+	free_texts(&out);
 }
