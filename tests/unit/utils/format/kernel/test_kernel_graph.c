@@ -115,3 +115,80 @@ TEST(depths)
 			assert_int_equal(call.depth, rows[i].depth);
 	}
 }
+
+/* The length from which a record has both fields, in the most common sizes. */
+TEST(plain_records)
+{
+	static const struct {
+		const char *format;
+		uint32_t plain_bytes;
+	} rows[] = {
+		{ FUNC(8, 8) DEPTH(16, 4), 20 },
+		{ FUNC(16, 8) DEPTH(8, 4), 24 },
+		{ FUNC(8, 8) DEPTH(12, 4), 16 },
+		{ FUNC(8, 8) DEPTH(13, 4), 17 },
+		{ FUNC(8, 4) DEPTH(16, 4), 0 },
+		{ FUNC(8, 8) DEPTH(16, 8), 0 },
+		{ FUNC(8, 8), 0 },
+		{ FUNC(8, 8) DEPTH(16, 2), 0 },
+	};
+	struct kernel_graph graph;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct kernel_record rec = { .len = rows[i].plain_bytes };
+
+		assert_true(read_format("funcgraph_entry", rows[i].format, &graph));
+		assert_int_equal(graph.plain_bytes, rows[i].plain_bytes);
+		assert_int_equal(kernel_graph_is_plain(&graph, &rec), rows[i].plain_bytes > 0);
+		rec.len--;
+		assert_int_equal(kernel_graph_is_plain(&graph, &rec), false);
+	}
+}
+
+/* A field must be within its record. Its offset may be larger than the record. */
+TEST(places_of_fields)
+{
+	static const struct {
+		struct kernel_field field;
+		bool big;
+		bool is_good;
+		uint64_t value;
+	} rows[] = {
+		{ { 0, 8 }, false, true, 0x0807060504030201 },
+		{ { 0, 8 }, true, true, 0x0102030405060708 },
+		{ { 4, 8 }, false, true, 0x0c0b0a0908070605 },
+		{ { 5, 8 }, false, false, 0 },
+		{ { 8, 4 }, false, true, 0x0c0b0a09 },
+		{ { 8, 4 }, true, true, 0x090a0b0c },
+		{ { 9, 4 }, false, false, 0 },
+		{ { 12, 4 }, false, false, 0 },
+		{ { 13, 4 }, false, false, 0 },
+		{ { 65535, 8 }, false, false, 0 },
+	};
+	static const uint8_t data[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 };
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		uint8_t *copy = exact_copy(data, sizeof(data));
+		struct kernel_record rec = { .data = copy, .len = sizeof(data) };
+		uint64_t value = 0;
+
+		assert_int_equal(kernel_field_get(&rec, rows[i].field, rows[i].big, &value),
+				 rows[i].is_good);
+		assert_true(value == rows[i].value);
+		free(copy);
+	}
+}
+
+/* A format that is no call leaves nothing of an earlier one. */
+TEST(formats_one_after_the_other)
+{
+	struct kernel_graph graph;
+
+	assert_true(read_format("funcgraph_entry", FUNC(8, 8) DEPTH(16, 4), &graph));
+	assert_false(read_format("other", FUNC(8, 8) DEPTH(16, 4), &graph));
+	assert_int_equal(graph.kind, KERNEL_GRAPH_NONE);
+	assert_int_equal(graph.plain_bytes, 0);
+	assert_true(read_format("funcgraph_exit", FUNC(8, 8), &graph));
+	assert_int_equal(graph.depth.size, 0);
+	assert_int_equal(graph.plain_bytes, 0);
+}

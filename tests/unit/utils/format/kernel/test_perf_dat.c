@@ -127,3 +127,87 @@ TEST(cut_and_wrong)
 	assert_int_equal(perf_record_decode(bytes, len, false, &rec, &err), -EBADMSG);
 	assert_string_not_equal(err.text, "");
 }
+
+/* The least bytes of each kind of record. A shorter one is of no kind. */
+TEST(shortest_records)
+{
+	static const struct {
+		uint32_t type;
+		size_t body;
+		enum perf_record_type expected;
+	} rows[] = {
+		{ 14, 0, PERF_REC_SCHED_IN },  { 7, 24, PERF_REC_TASK_NEW },
+		{ 7, 23, PERF_REC_OTHER },     { 7, 32, PERF_REC_TASK_NEW },
+		{ 4, 24, PERF_REC_TASK_EXIT }, { 4, 23, PERF_REC_OTHER },
+		{ 3, 9, PERF_REC_TASK_NAME },  { 3, 8, PERF_REC_OTHER },
+		{ 3, 7, PERF_REC_OTHER },      { 5, 24, PERF_REC_OTHER },
+		{ 13, 24, PERF_REC_OTHER },    { 15, 24, PERF_REC_OTHER },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		uint8_t body[32] = { 1, 0, 0, 0, 2, 0, 0, 0, 'x' };
+		struct perf_record rec;
+		uint8_t bytes[64];
+		size_t len = make(bytes, rows[i].type, 0, body, rows[i].body, false);
+		uint8_t *copy = exact_copy(bytes, len);
+
+		assert_int_equal(perf_record_decode(copy, len, false, &rec, NULL), len);
+		assert_int_equal(rec.type, rows[i].expected);
+		/* A record of no kind has the task of its trailer. */
+		if (rec.type == PERF_REC_OTHER) {
+			assert_int_equal(rec.pid, 100);
+			assert_int_equal(rec.tid, 101);
+			assert_int_equal(rec.time_ns, 123456789);
+		}
+		if (rec.type == PERF_REC_TASK_NAME) {
+			assert_int_equal(rec.pid, 1);
+			assert_int_equal(rec.tid, 2);
+			assert_string_equal(rec.comm, "x");
+			assert_int_equal(rec.time_ns, 123456789);
+		}
+		free(copy);
+	}
+}
+
+/* The size of a record has at least the head and the trailer, and at most the bytes there are. */
+TEST(sizes_of_records)
+{
+	static const struct {
+		uint16_t size;
+		size_t len;
+		ssize_t ret;
+	} rows[] = {
+		{ 23, 64, -EBADMSG }, { 24, 64, 24 },	   { 24, 24, 24 },	{ 25, 24, 0 },
+		{ 64, 64, 64 },	      { 65, 64, 0 },	   { 0, 64, -EBADMSG }, { 65535, 64, 0 },
+		{ 23, 7, 0 },	      { 23, 8, -EBADMSG },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		uint8_t bytes[64] = { 14 };
+		struct perf_record rec;
+		struct uft_err err = { 0 };
+		uint8_t *copy;
+
+		put_u16(bytes + 6, rows[i].size, false);
+		copy = exact_copy(bytes, rows[i].len);
+		assert_int_equal(perf_record_decode(copy, rows[i].len, false, &rec, &err),
+				 rows[i].ret);
+		assert_int_equal(err.code, rows[i].ret < 0 ? -EBADMSG : 0);
+		free(copy);
+	}
+}
+
+/* A name has 15 bytes at most, as the kernel's names do. */
+TEST(lengths_of_names)
+{
+	for (size_t len = 1; len < 40; len++) {
+		uint8_t body[8 + 40];
+		struct perf_record rec;
+		uint8_t bytes[128];
+
+		memset(body, 'n', sizeof(body));
+		make(bytes, 3, 0, body, 8 + len, false);
+		assert_int_equal(perf_record_decode(bytes, 32 + len, false, &rec, NULL), 32 + len);
+		assert_int_equal(strlen(rec.comm), MIN(len, (size_t)PERF_COMM_MAX - 1));
+	}
+}
