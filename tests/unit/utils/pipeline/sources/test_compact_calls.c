@@ -20,6 +20,8 @@ static const char *retspec;
 /* The time of the first event of the last run(), and that at which its recording begins. */
 static uint64_t event_ns;
 static uint64_t begin_ns;
+/* ENTRY and EXIT are written with their depths. */
+static bool shows_depths;
 
 static int setup(void **state)
 {
@@ -50,6 +52,8 @@ static int write_events(void *self, const struct event_span *span, struct uft_er
 		strbuf_addf(self, "%s%c", event->func->name, event->type ? '}' : '{');
 		for (size_t k = 0; event->data && k < event->data_len; k++)
 			strbuf_addf(self, "%02x", event->data[k]);
+		if (shows_depths)
+			strbuf_addf(self, "%u", event->depth);
 		strbuf_addch(self, ' ');
 	}
 	return 0;
@@ -170,15 +174,20 @@ TEST_WITH(damage_behind_good_sums, setup, teardown)
 	assert_string_equal(strbuf_str(&out), "a{ b{ b} b{ b} b{ b} a} c{ d{ d} d{ d} d{ d} c} ");
 }
 
-/* Change a byte of the first block, which its checksum tells. */
-static void break_first_block(void)
+/* Change a byte of block @nr, which its checksum tells. */
+static void break_block(unsigned nr)
 {
 	struct strbuf file cleanup_strbuf = { 0 };
 	struct compact_head head;
+	size_t at = 0;
 	char name[32];
 
 	read_file(&file, &head);
-	file.data[COMPACT_HEAD_BYTES] ^= 1;
+	for (; nr > 0; nr--) {
+		at += COMPACT_HEAD_BYTES + head.body_len;
+		assert_true(compact_head_decode((uint8_t *)file.data + at, &head));
+	}
+	file.data[at + COMPACT_HEAD_BYTES] ^= 1;
 	snprintf(name, sizeof(name), "%d.cdat", TID);
 	recording_add_file(&rec, name, file.data, file.len);
 }
@@ -192,7 +201,7 @@ TEST_WITH(damage_of_the_first_block, setup, teardown)
 	recording_pack(&rec, TID, 128);
 	assert_false(run(&out));
 	assert_int_equal(begin_ns, 1000);
-	break_first_block();
+	break_block(0);
 	assert_true(run(&out));
 	assert_string_equal(strbuf_str(&out), "!8 c{ d{ d} d{ d} d{ d} c} ");
 	assert_int_equal(event_ns, 1080);
@@ -251,4 +260,39 @@ TEST_WITH(payloads, setup, teardown)
 	assert_non_null(strstr(strbuf_str(&out), "a{0900000002004142 b{0700000000000000 b} "));
 	argspec = NULL;
 	retspec = NULL;
+}
+
+/* After lost calls, the depth is that of the next record, also if it ends a call. */
+TEST_WITH(depths_after_damage, setup, teardown)
+{
+	static const struct {
+		const char *tree;
+		const char *whole;
+		const char *damaged;
+	} rows[] = {
+		{ "a{b{b{b{}}c{}}}", "a{0 b{1 b{2 b{3 b}3 b}2 c{2 c}2 b}1 a}0 ",
+		  "a{0 b{1 b{2 b{3 !4 b}1 a}0 " },
+		{ "a{b{b{b{}}}}c{}", "a{0 b{1 b{2 b{3 b}3 b}2 b}1 a}0 c{0 c}0 ",
+		  "a{0 b{1 b{2 b{3 !4 c{0 c}0 " },
+		{ "a{b{}b{c{d{e{f{}}}}}}",
+		  "a{0 b{1 b}1 b{1 c{2 d{3 e{4 f{5 f}5 e}4 d}3 c}2 b}1 a}0 ",
+		  "a{0 b{1 b}1 b{1 !4 f}5 e}4 d}3 c}2 b}1 a}0 " },
+	};
+
+	shows_depths = true;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct strbuf out cleanup_strbuf = { 0 };
+
+		recording_add_task(&rec, TID, rows[i].tree, 1000);
+		recording_pack(&rec, TID, 64);
+		assert_false(run(&out));
+		assert_string_equal(strbuf_str(&out), rows[i].whole);
+		break_block(1);
+		assert_true(run(&out));
+		assert_string_equal(strbuf_str(&out), rows[i].damaged);
+		strbuf_reset(&rec.task_txt);
+		strbuf_addstr(&rec.task_txt, "SESS timestamp=0.000000100 pid=100 "
+					     "sid=0123456789abcdef exename=\"/x/prog\"\n");
+	}
+	shows_depths = false;
 }
