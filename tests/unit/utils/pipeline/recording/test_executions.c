@@ -269,3 +269,134 @@ TEST(flags_of_clone_are_kept)
 	assert_int_equal(got.all[2].flags, 0x4111);
 	assert_int_equal(got.all[3].flags, 0);
 }
+
+/* The records that a listener got: "KIND:EXECUTION/NUMBER OF EXECUTIONS". */
+struct hearing {
+	struct executions_listener listener;
+	struct strbuf text;
+	uint32_t fails_at; /* the kind of record at which the listener fails; 0: none */
+};
+
+static int hear(struct executions_listener *listener, const struct executions *executions,
+		const struct proc_record *rec, size_t at)
+{
+	struct hearing *hearing = (struct hearing *)listener;
+
+	strbuf_addf(&hearing->text, "%u:%d/%zu ", rec->kind, (int)at, executions->nr);
+	return rec->kind == hearing->fails_at ? -EIO : 0;
+}
+
+static void put_all_kinds(struct file *file)
+{
+	put_cpu(file, 100, 100, 1);
+	put_exec(file, 100, "/bin/make", WORDS("make"));
+	put_fork(file, 100, 101, 101);
+	put_fork(file, 100, 102, 100); /* a thread */
+	put_exec(file, 101, "/bin/sh", WORDS("sh"));
+	put_exit(file, 102, 100, 0);
+	put_exit(file, 101, 101, 0);
+	put_exit(file, 101, 101, 0);
+	put_exit(file, 100, 100, 0);
+}
+
+static int load_heard(struct file *file, struct hearing *hearing, struct executions *out,
+		      struct uft_err *err)
+{
+	char dir[] = "/tmp/utrail-unit-XXXXXX";
+	char path[64];
+	int ret;
+
+	hearing->listener.see = hear;
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/" DATADIR_PROCESSES, dir);
+	assert_int_equal(outfile_put(path, strbuf_str(&file->bytes), file->bytes.len, NULL), 0);
+	ret = executions_load_heard(out, dir, is_big, &hearing->listener, NULL, err);
+	unlink(path);
+	rmdir(dir);
+	strbuf_deinit(&file->bytes);
+	strbuf_deinit(&file->payload);
+	return ret;
+}
+
+/*
+ * A listener gets each record with its execution: after an exec the new one, after an exit the ended
+ * one.
+ */
+TEST(listeners)
+{
+	struct executions got cleanup_executions = { 0 };
+	struct hearing hearing = { 0 };
+	struct file file = { 0 };
+	struct strbuf expected cleanup_strbuf = { 0 };
+
+	put_all_kinds(&file);
+	assert_int_equal(load_heard(&file, &hearing, &got, NULL), 0);
+	strbuf_addf(&expected, "%u:-1/0 %u:0/1 %u:0/2 %u:0/2 %u:2/3 ", PROC_CPU, PROC_EXEC,
+		    PROC_FORK, PROC_FORK, PROC_EXEC);
+	strbuf_addf(&expected, "%u:0/3 %u:2/3 %u:-1/3 %u:0/3 ", PROC_EXIT, PROC_EXIT, PROC_EXIT,
+		    PROC_EXIT);
+	assert_string_equal(strbuf_str(&hearing.text), strbuf_str(&expected));
+	strbuf_deinit(&hearing.text);
+}
+
+/* The error of a listener ends the loading. The executions until then are complete. */
+TEST(listeners_that_fail)
+{
+	struct executions got cleanup_executions = { 0 };
+	struct hearing hearing = { .fails_at = PROC_FORK };
+	struct uft_err err = { 0 };
+	struct file file = { 0 };
+
+	put_all_kinds(&file);
+	assert_int_equal(load_heard(&file, &hearing, &got, &err), -EIO);
+	assert_int_equal(err.code, -EIO);
+	assert_non_null(strstr(err.text, DATADIR_PROCESSES));
+	assert_int_equal(got.nr, 2);
+	assert_int_equal(got.all[0].end_ns, 30);
+	assert_int_equal(got.all[1].start_ns, 30);
+	assert_int_equal(got.all[1].end_ns, 30);
+	strbuf_deinit(&hearing.text);
+}
+
+/* Times of executions, and numbers that begin at 1. Damaged payloads change nothing. */
+TEST(times_of_executions)
+{
+	struct executions got cleanup_executions = { 0 };
+	struct uft_err broken = { 0 };
+	struct file file = { 0 };
+
+	put_exec(&file, 5, "/bin/a", WORDS("a")); /* at 10 */
+	put_fork(&file, 5, 6, 6);
+	put(&file, 5, 5, PROC_FORK); /* without a payload */
+	put(&file, 5, 5, PROC_EXEC);
+	put(&file, 5, 5, PROC_EXIT);
+	put_exec(&file, 5, "/bin/b", WORDS("b")); /* at 60 */
+	put_exit(&file, 7, 5, 1);
+	put_exit(&file, 5, 5, 2); /* at 80 */
+	put_exec(&file, 5, "/bin/c", WORDS("c"));
+	put_exit(&file, 6, 6, 3); /* at 100 */
+	put(&file, 6, 6, PROC_NAME);
+	load(&file, 0, &got, &broken);
+	assert_int_equal(got.nr, 4);
+	assert_int_equal(got.nr_processes, 3);
+	assert_int_equal(got.all[0].start_ns, 10);
+	assert_int_equal(got.all[0].end_ns, 60);
+	assert_false(got.all[0].is_over);
+	assert_int_equal(got.all[0].process, 1);
+	assert_int_equal(got.all[1].start_ns, 20);
+	assert_int_equal(got.all[1].end_ns, 100);
+	assert_int_equal(got.all[1].status, 3);
+	assert_int_equal(got.all[1].process, 2);
+	assert_int_equal(got.all[2].start_ns, 60);
+	assert_int_equal(got.all[2].end_ns, 80);
+	assert_true(got.all[2].is_over);
+	assert_int_equal(got.all[2].status, 2);
+	assert_int_equal(got.all[2].previous, 0);
+	/* The process has ended, so its number is that of another one. */
+	assert_int_equal(got.all[3].previous, EXECUTION_NONE);
+	assert_int_equal(got.all[3].process, 3);
+	assert_int_equal(got.all[3].index, 1);
+	assert_int_equal(got.all[3].end_ns, 110);
+	assert_false(got.all[3].is_over);
+	assert_false(broken.code);
+}
