@@ -82,3 +82,30 @@ TEST(in_order)
 	rmdir(dir);
 	assert_string_equal(found, "0.dat 03.dat 3.dat 9.dat 10.dat 11.dat ");
 }
+
+/* The largest number of a CPU, and the next one. */
+TEST(numbers_at_their_border)
+{
+	static const struct {
+		const char *name;
+		uint32_t count;
+	} rows[] = {
+		{ "perf-cpu65535.dat", 65536 }, { "perf-cpu65536.dat", 0 }, { "perf-cpu-1.dat", 0 },
+		{ "perf-cpu0.dat", 1 },		{ "perf-cpu00.dat", 1 },    { "perf-cpu0.dat.", 0 },
+		{ "perf-cpu0.da", 0 },		{ "perf-cpu 0.dat", 0 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		char dir[] = "/tmp/utrail-cpus.XXXXXX";
+		int dir_fd;
+
+		assert_non_null(mkdtemp(dir));
+		dir_fd = open(dir, O_RDONLY | O_DIRECTORY);
+		close(openat(dir_fd, rows[i].name, O_CREAT | O_WRONLY, 0600));
+		assert_int_equal(cpu_files_count(dir, "perf-cpu"), rows[i].count);
+		unlinkat(dir_fd, rows[i].name, 0);
+		close(dir_fd);
+		rmdir(dir);
+	}
+	assert_int_equal(cpu_files_count("/nonexistent", "perf-cpu"), 0);
+}

@@ -295,3 +295,76 @@ TEST_WITH(what_it_may_cost, setup, teardown)
 	assert_int_equal(files_spend(&files, UINT64_MAX), -EDQUOT);
 	assert_true(files_is_beyond(&files));
 }
+
+/* The first read and the first write of a use count, each by itself. */
+TEST(reads_and_writes_of_a_use)
+{
+	static const struct {
+		bool reads;
+		bool writes;
+		uint64_t now_ns;
+		uint64_t read_ns;
+		uint64_t write_ns;
+	} steps[] = {
+		{ false, false, 5, UINT64_MAX, UINT64_MAX },
+		{ true, false, 50, 50, UINT64_MAX },
+		{ true, false, 60, 50, UINT64_MAX },
+		{ true, false, 40, 40, UINT64_MAX },
+		{ false, true, 70, 40, 70 },
+		{ true, true, 30, 30, 30 },
+		{ false, true, 31, 30, 30 },
+		{ false, false, 1, 30, 30 },
+	};
+	struct file_use use = { .read_ns = UINT64_MAX, .write_ns = UINT64_MAX };
+
+	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
+		file_use_note(&use, steps[i].reads, steps[i].writes, steps[i].now_ns);
+		assert_true(use.read_ns == steps[i].read_ns);
+		assert_true(use.write_ns == steps[i].write_ns);
+	}
+}
+
+/* A file that is left is shown, unless its name is hidden. */
+TEST_WITH(what_is_shown, setup, teardown)
+{
+	uint32_t a = content("/a");
+	uint32_t null = content("/dev/null");
+
+	assert_true(files_is_shown(&files, a));
+	assert_false(files_is_shown(&files, null));
+	files.names[name("/a")].is_hidden = true;
+	assert_false(files_is_shown(&files, a));
+	assert_true(files_is_left(&files, a));
+	/* The name that counts is the last one. */
+	assert_int_equal(files_link(&files, name("/a"), name("/b")), 0);
+	assert_true(files_is_shown(&files, a));
+	files_unlink(&files, name("/a"));
+	assert_true(files_is_shown(&files, a));
+	files_unlink(&files, name("/b"));
+	assert_false(files_is_shown(&files, a));
+}
+
+/* The cost may reach its limit, but not pass it. */
+TEST_WITH(the_limit_of_costs, setup, teardown)
+{
+	struct uft_err err = { 0 };
+
+	files.cost_max = 100;
+	assert_int_equal(files_spend(&files, 60), 0);
+	assert_int_equal(files_spend(&files, 40), 0);
+	assert_false(files_is_beyond(&files));
+	assert_int_equal(files_spend(&files, 0), 0);
+	assert_int_equal(files_spend(&files, 1), -EDQUOT);
+	assert_true(files_is_beyond(&files));
+	assert_int_equal(files.cost, 101);
+	assert_int_equal(files_spend(&files, UINT64_MAX), -EDQUOT);
+	assert_int_equal(files.cost, 201);
+	assert_int_equal(files_tell_limit(&files, "'x'", &err), -EDQUOT);
+	assert_non_null(strstr(err.text, "'x' takes more than 100 steps"));
+	/* Without a limit nothing is counted. */
+	files.cost_max = 0;
+	files.cost = 0;
+	assert_int_equal(files_spend(&files, UINT64_MAX), 0);
+	assert_int_equal(files.cost, 0);
+	assert_false(files_is_beyond(&files));
+}
