@@ -146,3 +146,69 @@ TEST(added_one_by_one)
 	assert_int_equal(dbg.nr_enums, 1);
 	assert_int_equal(dbg.nr_structs, 1);
 }
+
+/* A damaged or unusual line, and what it leaves: "NAME:LINE:FILE:ARGS:RETVAL:STRUCTS" */
+TEST(lines_of_functions)
+{
+	static const struct {
+		const char *text;
+		int ret;
+		const char *expected;
+	} rows[] = {
+		{ "F: 1 a\n", 0, "a:0:-:-:-:-" },
+		{ "F: 1 \n", 0, ":0:-:-:-:-" },
+		{ "F: 1 a b\n", 0, "a b:0:-:-:-:-" },
+		{ "F: 1 a", 0, "a:0:-:-:-:-" },
+		{ "F: 1 a\nL: 4294967295 f\n", 0, "a:4294967295:f:-:-:-" },
+		{ "F: 1 a\nL: 4294967296 f\n", -EINVAL, NULL },
+		{ "F: 1 a\nL: 0 \n", 0, "a:0::-:-:-" },
+		{ "F: 1 a\nL: 1\tf\n", -EINVAL, NULL },
+		/* A line without its end may be half a line. */
+		{ "F: 1 a\nL: 4294967296 f", 0, "a:0:-:-:-:-" },
+		{ "F: 1 a\nF: ", 0, "a:0:-:-:-:-" },
+		{ "F: 1 a\nA: @\nR: @\n# T: \n", 0, "a:0:-:::" },
+		{ "F: 1 a\nA: x\nR: x\n#T: x\nL:1 x\n", 0, "a:0:-:-:-:-" },
+		{ "F: 1 a\nA: @x\nA: @y\n", 0, "a:0:-:y:-:-" },
+		/* Lines before the first function belong to none. */
+		{ "L: x\nA: @x\nR: @x\n# T: x\n# I: x\nF: 1 a\n", 0, "a:0:-:-:-:-" },
+		{ "F: ffffffffffffffff a\n", 0, "a:0:-:-:-:-" },
+		{ "F: 10000000000000000 a\n", -EINVAL, NULL },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct dbg dbg cleanup_dbg = { 0 };
+		struct strbuf out cleanup_strbuf = { 0 };
+		char *text = exact_copy(rows[i].text, strlen(rows[i].text));
+		int ret = dbg_decode(text, strlen(rows[i].text), &dbg, NULL);
+
+		free(text);
+		assert_int_equal(ret, rows[i].ret);
+		if (ret < 0) {
+			assert_null(dbg.text);
+			assert_int_equal(dbg.nr_funcs, 0);
+			continue;
+		}
+
+		const struct dbg_func *func = &dbg.funcs[0];
+
+		assert_int_equal(dbg.nr_funcs, 1);
+		strbuf_addf(&out, "%s:%u:%s:%s:%s:%s", func->name, func->line, func->file ?: "-",
+			    func->args ?: "-", func->retval ?: "-", func->structs ?: "-");
+		assert_string_equal(strbuf_str(&out), rows[i].expected);
+	}
+}
+
+/* A name may have a newline. It is escaped, so that it stays in its line. */
+TEST(names_in_one_line)
+{
+	struct dbg dbg cleanup_dbg = { 0 };
+	struct strbuf out cleanup_strbuf = { 0 };
+	const struct dbg_func func = { .addr = 0xab, .name = "a\nF: 1 b", .line = 7 };
+	const struct dbg_inline call = { .name = "c\n", .line = 3 };
+
+	assert_int_equal(dbg_add_func(&dbg, &func), 0);
+	assert_int_equal(dbg_add_inline(&dbg, &call), 0);
+	dbg_encode(&dbg, &out);
+	/* Without a file, the number of the line is not written. */
+	assert_string_equal(strbuf_str(&out), "F: ab a\\012F: 1 b\n# I: 3\tc\\012\t\n");
+}
