@@ -4,11 +4,15 @@
  */
 #include "tests/unit/lib/unit.h"
 
+#include <unistd.h>
+
 #include "tests/unit/lib/read/recording.h"
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
 #include "utils/format/calls/compact_tokens.h"
 #include "utils/format/header.h"
+#include "utils/pipeline/recording/compact_file.h"
+#include "utils/pipeline/sources/compact_cursor.h"
 
 #define TID 100
 
@@ -295,4 +299,80 @@ TEST_WITH(depths_after_damage, setup, teardown)
 					     "sid=0123456789abcdef exename=\"/x/prog\"\n");
 	}
 	shows_depths = false;
+}
+
+/* A block is opened by the offset of its first byte, if it is good and ends with a record. */
+TEST_WITH(blocks_that_are_opened, setup, teardown)
+{
+	struct compact_cursor *cursor = compact_cursor_create(NULL, false);
+	struct compact_file file = { 0 };
+	char path[128];
+	int fd;
+
+	assert_non_null(cursor);
+	recording_add_task(&rec, TID, "a{b{}}c{d{}}", 1000);
+	recording_pack(&rec, TID, 64);
+	snprintf(path, sizeof(path), "%s/%d.cdat", rec.dir, TID);
+	fd = file_open_regular(path, NULL);
+	assert_true(fd >= 0);
+	assert_int_equal(compact_file_look(&file, fd), 0);
+	assert_int_equal(file.nr, 2);
+	for (uint64_t raw = 0; raw <= 130; raw++) {
+		cursor->raw_end = 77;
+		assert_int_equal(compact_cursor_open(cursor, &file, fd, raw),
+				 raw == 0 || raw == 64);
+		assert_int_equal(cursor->raw_end, raw == 0 ? 64 : raw == 64 ? 128 : 0);
+		if (!cursor->raw_end)
+			continue;
+		assert_int_equal(cursor->at, file.places[raw / 64].at);
+		/* The functions have their addresses, and are not named yet. */
+		for (unsigned i = 1; i <= 2; i++) {
+			const char name[] = { 'a' + 2 * (raw / 64) + i - 1, '\0' };
+
+			assert_int_equal(cursor->named[i].addr, recording_addr(name));
+			assert_null(cursor->named[i].func);
+			assert_null(cursor->named[i].args);
+		}
+	}
+	cursor->named[1].func = (const struct func *)cursor;
+	compact_cursor_forget_names(cursor, (const struct addr_space *)&file);
+	assert_null(cursor->named[1].func);
+	assert_ptr_equal(cursor->space, &file);
+	/* A damaged block, and a head that was not found. */
+	file.places[0].has_head = false;
+	assert_false(compact_cursor_open(cursor, &file, fd, 0));
+	file.places[0].has_head = true;
+	assert_true(compact_cursor_open(cursor, &file, fd, 0));
+	close(fd);
+	break_block(0);
+	fd = file_open_regular(path, NULL);
+	assert_false(compact_cursor_open(cursor, &file, fd, 0));
+	assert_int_equal(cursor->raw_end, 0);
+	assert_true(compact_cursor_open(cursor, &file, fd, 64));
+	close(fd);
+	assert_false(compact_cursor_open(cursor, &file, -1, 64));
+	compact_cursor_destroy(cursor);
+	compact_cursor_destroy(NULL);
+	compact_file_deinit(&file);
+}
+
+/* A block that ends within a record is not read call by call. */
+TEST_WITH(a_block_that_ends_within_a_record, setup, teardown)
+{
+	struct compact_cursor *cursor = compact_cursor_create(NULL, false);
+	struct compact_file file = { 0 };
+	char path[128];
+	int fd;
+
+	recording_add_task(&rec, TID, "a{b{}}", 1000);
+	recording_pack(&rec, TID, 40);
+	snprintf(path, sizeof(path), "%s/%d.cdat", rec.dir, TID);
+	fd = file_open_regular(path, NULL);
+	assert_int_equal(compact_file_look(&file, fd), 0);
+	assert_int_equal(file.nr, 2);
+	assert_false(compact_cursor_open(cursor, &file, fd, 0));
+	assert_int_equal(cursor->raw_end, 0);
+	compact_cursor_destroy(cursor);
+	compact_file_deinit(&file);
+	close(fd);
 }
