@@ -279,3 +279,132 @@ TEST(no_program)
 	assert_string_equal(text, "20:out 30:in1 ");
 	free(text);
 }
+
+/* The most that the two clocks can differ, and one nanosecond less. */
+TEST(clocks_at_their_border)
+{
+	const uint64_t skew = KERNEL_CALLS_SKEW_NS;
+
+	/* The end of a call at the record or after it. */
+	CHECK("100000:a{ 199999:}a | ", RECORDS(200000), IN(100000, 'a', 0), OUT(200000, 'a', 0));
+	CHECK("100000:a{ 199999:}a | ", RECORDS(200000), IN(100000, 'a', 0),
+	      OUT(200000 + skew - 1, 'a', 0));
+	CHECK("100000:a{ 199998:}a | ", RECORDS(200000), IN(100000, 'a', 0), OUT(199998, 'a', 0));
+	/* The beginning of a long call before the record. */
+	CHECK("| 200000:a{ 290000:}a ", RECORDS(200000), IN(200000 - skew + 1, 'a', 0),
+	      OUT(290000, 'a', 0));
+	CHECK("| 200000:a{ 290000:}a ", RECORDS(200000), IN(199999, 'a', 0), OUT(290000, 'a', 0));
+	CHECK("| 200000:a{ 290000:}a ", RECORDS(200000), IN(200000, 'a', 0), OUT(290000, 'a', 0));
+
+	struct queued early[] = { IN(200000 - skew, 'a', 0), OUT(290000, 'a', 0) };
+	struct strbuf expected cleanup_strbuf = { 0 };
+
+	strbuf_addf(&expected, "%llu:a{ 200000:}a | ", 200000ULL - skew);
+	check(early, ARRAY_SIZE(early), RECORDS(200000), strbuf_str(&expected));
+}
+
+/* The record is nearer to the beginning of the call than to its end, or just as near. */
+TEST(calls_around_a_record)
+{
+	CHECK("199000:a{ 199999:}a | ", RECORDS(200000), IN(199000, 'a', 0), OUT(201000, 'a', 0));
+	CHECK("| 200000:a{ 201001:}a ", RECORDS(200000), IN(199000, 'a', 0), OUT(201001, 'a', 0));
+	/* Only the end of this call, or of one around it, counts. */
+	CHECK("| 200000:a{ 200000:b{ 200000:}b 290000:}a ", RECORDS(200000), IN(199000, 'a', 0),
+	      IN(199100, 'b', 1), OUT(199200, 'b', 1), OUT(290000, 'a', 0));
+	CHECK("199000:a{ 199100:b{ 199200:}b 199999:}a | ", RECORDS(200000), IN(199000, 'a', 0),
+	      IN(199100, 'b', 1), OUT(199200, 'b', 1), OUT(200900, 'a', 0));
+	/* Without records, no call is moved. */
+	CHECK("199000:a{ 290000:}a ", RECORDS(), IN(199000, 'a', 0), OUT(290000, 'a', 0));
+}
+
+/* Merging stops at a limit of time, at events that are no calls, and where a call must return. */
+TEST(limits_of_merges)
+{
+	static const struct {
+		struct queued events[3];
+		size_t nr_events;
+		uint64_t limit_ns;
+		size_t max;
+		size_t nr;
+	} rows[] = {
+		{ { IN(100000, 'a', 0), OUT(110000, 'a', 0) }, 2, 99999, 8, 0 },
+		{ { IN(100000, 'a', 0), OUT(110000, 'a', 0) }, 2, 100000, 8, 1 },
+		{ { IN(100000, 'a', 0), OUT(110000, 'a', 0) }, 2, 109999, 8, 1 },
+		{ { IN(100000, 'a', 0), OUT(110000, 'a', 0) }, 2, 110000, 8, 2 },
+		{ { IN(100000, 'a', 0), OUT(110000, 'a', 0) }, 2, UINT64_MAX, 1, 1 },
+		/* After the queue's last event, the caller reads the records. */
+		{ { IN(100000, 'a', 0), OUT(110000, 'a', 0) }, 2, UINT64_MAX, 8, 2 },
+		{ { IN(600000, 'a', 0) }, 1, 199999, 8, 0 },
+		{ { IN(600000, 'a', 0) }, 1, 200000, 8, 1 },
+		{ { IN(600000, 'a', 0) }, 1, 500000, 8, 2 },
+		{ { IN(100000, 'a', 0), IN(600000, 'b', 1) }, 2, UINT64_MAX, 8, 1 },
+		{ { LEAVES(100000) }, 1, UINT64_MAX, 8, 0 },
+		{ { LOSS(100000) }, 1, UINT64_MAX, 8, 0 },
+		{ { OUT(100000, 'a', 0) }, 1, UINT64_MAX, 8, 0 },
+		{ { IN(200000, 'a', 0) }, 1, UINT64_MAX, 8, 2 },
+		{ { { 0 } }, 0, UINT64_MAX, 8, 0 },
+	};
+	static const uint64_t times[] = { 200000, 500000, 0 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		static const struct source_ops ops = { .next_ns = records_next_ns };
+		struct queued events[3];
+		struct queue queue = { .events = events, .nr = rows[i].nr_events };
+		struct queue_source queued = { .queue = &queue, .end = rows[i].nr_events };
+		struct record in_file[RECORDS_MAX];
+		struct src_user user = {
+			.source.ops = &ops,
+			.buf = (uint8_t *)in_file,
+			.len = put_records(times, in_file) * sizeof(*in_file),
+			.file_ended = true,
+		};
+		struct session_ref ref = { 0 };
+		struct task task = { .refs = &ref, .nr_refs = 1 };
+		struct kernel_calls calls = { 0 };
+		struct event got[8];
+		size_t nr;
+
+		memcpy(events, rows[i].events, sizeof(events));
+		records = times;
+		kernel_calls_init(&calls, &queued, &user, &task);
+		nr = kernel_calls_merge(&calls, got, rows[i].max, rows[i].limit_ns);
+		assert_int_equal(nr, rows[i].nr);
+		assert_int_equal(queued.at + user.at / sizeof(*in_file), nr);
+		for (size_t k = 1; k < nr; k++)
+			assert_true(got[k - 1].time_ns <= got[k].time_ns);
+		/* A task without a program has no calls of the kernel. */
+		queued.at = 0;
+		user.at = 0;
+		calls.drops = true;
+		assert_int_equal(kernel_calls_merge(&calls, got, 8, UINT64_MAX), 0);
+		calls.drops = false;
+		queued.queue = NULL;
+		assert_int_equal(kernel_calls_merge(&calls, got, 8, UINT64_MAX), 0);
+		kernel_calls_deinit(&calls);
+	}
+}
+
+/* The returns before a record come at its time, or at that of the last event if it is later. */
+TEST(returns_before_a_record)
+{
+	static const uint64_t times[][2] = { { 15, 20 }, { 20, 20 }, { 25, 25 } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(times); i++) {
+		struct kernel_frame frames[3] = { { 'a', 0 }, { 'b', 1 }, { 'c', 2 } };
+		struct kernel_calls calls = { .frames = frames, .nr = 3, .last_ns = 20 };
+		struct event got[8];
+
+		assert_int_equal(kernel_calls_return(&calls, times[i][0], got, 0), 0);
+		assert_int_equal(kernel_calls_return(&calls, times[i][0], got, 2), 2);
+		assert_int_equal(calls.nr, 1);
+		assert_int_equal(kernel_calls_return(&calls, times[i][0], got + 2, 8), 1);
+		assert_int_equal(calls.nr, 0);
+		for (size_t k = 0; k < 3; k++) {
+			assert_int_equal(got[k].time_ns, times[i][1]);
+			assert_int_equal(got[k].type, EVENT_EXIT);
+			assert_int_equal(got[k].addr, 'c' - k);
+			assert_int_equal(got[k].depth, 2 - k);
+		}
+		assert_int_equal(kernel_calls_return(&calls, times[i][0], got, 8), 0);
+	}
+}
