@@ -347,3 +347,124 @@ TEST_WITH(times_off_the_cpu, setup, teardown)
 	recording_add_file(&rec, "perf-cpu0.dat", perf.data, perf.len);
 	check("a{b{}c{d{}}}e{f{a{}}}a{b{}c{d{}}}e{f{a{}}}");
 }
+
+/* Each of these properties keeps a task in one piece. */
+TEST_WITH(tasks_that_stay_whole, setup, teardown)
+{
+	recording_add_task(&rec, 100, "a{b{}}", 1000);
+	recording_finish(&rec);
+	for (unsigned i = 0; i <= 14; i++) {
+		static struct session session;
+		static struct session other;
+		struct session_ref refs[] = { { 0, &session }, { 1, &session }, { 2, &other } };
+		struct lane *lane;
+		struct task task;
+
+		open_pipe();
+		lane = &pipe_.lanes[0];
+		task = *lane->task;
+		assert_true(lane_can_split(lane));
+		if (i == 0)
+			pipe_.is_filtered = true;
+		if (i == 1)
+			lane->holds_back = true;
+		if (i == 2)
+			pipe_.config.stages.time_filter_ns = 1;
+		if (i == 3)
+			pipe_.config.stages.size_filter = 1;
+		if (i == 4)
+			lane->indent.drops_margin = true;
+		if (i == 5)
+			pipe_.start_ns = 1;
+		if (i == 6)
+			pipe_.stop_ns--;
+		if (i == 7)
+			pipe_.limit_ns--;
+		if (i == 8)
+			lane->streams = true;
+		if (i == 9)
+			lane->user.beside.may_be = true;
+		if (i == 10)
+			lane->user.is_swapped = true;
+		if (i == 11)
+			pipe_.surveys[task.index].nr_calls = 1;
+		/* The program of a task may change, but not to itself. */
+		task.refs = i == 13 ? refs + 1 : refs;
+		task.nr_refs = i == 12 ? 3 : i == 14 ? 1 : 2;
+		if (i >= 12)
+			lane->task = &task;
+		assert_int_equal(lane_can_split(lane), i >= 13);
+		pipe_.is_filtered = false;
+		lane->task = data_task(&data, 100);
+		close_pipe();
+	}
+}
+
+static void count_piece(void *arg, struct piece *piece)
+{
+	struct row *row = arg;
+
+	row->nr++;
+	piece_destroy(piece);
+}
+
+/* The bytes that are split off are a limit. The rest stays in the last piece. */
+TEST_WITH(a_part_is_split, setup, teardown)
+{
+	static const struct {
+		uint64_t bytes;
+		uint64_t piece_bytes;
+		size_t nr;
+		uint64_t last_start;
+	} rows[] = {
+		{ 0, 32, 0, 0 },
+		{ 32, 32, 0, 0 },
+		{ 33, 32, 1, 32 },
+		{ 64, 32, 1, 32 },
+		{ 65, 32, 2, 64 },
+		{ 96, 32, 2, 64 },
+		{ 97, 32, 3, 96 },
+		{ 160, 32, 4, 128 },
+		{ 161, 32, 5, 160 },
+		{ 100, 40, 2, 96 },
+		{ UINT64_MAX, 160, 1, 160 },
+		{ UINT64_MAX, 161, 0, 0 },
+		{ UINT64_MAX, 80, 2, 160 },
+	};
+
+	recording_add_task(&rec, 100, "a{b{}c{d{}}}e{}", 1000);
+	recording_finish(&rec);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct row row = { 0 };
+		struct piece *last = NULL;
+
+		open_pipe();
+		assert_int_equal(lane_split(&pipe_.lanes[0], rows[i].bytes, rows[i].piece_bytes,
+					    count_piece, &row, &last, NULL),
+				 0);
+		assert_int_equal(row.nr, rows[i].nr);
+		assert_int_equal(last->start_offset, rows[i].last_start);
+		assert_true(last->end_offset == UINT64_MAX);
+		piece_destroy(last);
+		close_pipe();
+	}
+}
+
+/* After a request to stop, no more pieces are made. */
+TEST_WITH(splitting_that_is_stopped, setup, teardown)
+{
+	struct row row = { 0 };
+	struct piece *last = NULL;
+
+	recording_add_task(&rec, 100, "a{b{}c{d{}}}e{}", 1000);
+	recording_finish(&rec);
+	open_pipe();
+	atomic_store(&pipe_.is_stopped, true);
+	assert_int_equal(
+		lane_split(&pipe_.lanes[0], UINT64_MAX, 32, count_piece, &row, &last, NULL), 0);
+	assert_int_equal(row.nr, 0);
+	assert_int_equal(last->start_offset, 0);
+	piece_destroy(last);
+	close_pipe();
+	piece_destroy(NULL);
+}
