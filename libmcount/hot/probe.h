@@ -46,7 +46,7 @@
 #define FRAME_UNSEEN   (1ULL << 63)
 /*
  * in @ret: the return address was not replaced (callers.h). The call has returned when its slot has
- * another value, or when a call has a slot at a higher address
+ * another value, or when a new call has a slot at a higher address
  */
 #define FRAME_KEPT     (1ULL << 63)
 
@@ -441,8 +441,8 @@ struct thread *thread_make_state(void);
 void thread_leave_alone(void);
 
 /*
- * COLD. Does the work of thread_leave_alone() in the middle of the program. Adds one to @counter, a
- * counter of the arena, which the recorder reads.
+ * COLD. Like thread_leave_alone(), for a thread that goes on running. The thread may have made no
+ * call yet. Adds one to @counter, a counter of the arena, which the recorder reads.
  */
 void thread_cut_off(_Atomic uint32_t *counter);
 

@@ -367,8 +367,8 @@ static bool open_place(struct thread *t, struct utrail_trace_place *place)
 }
 
 /*
- * HOT. Begins an event whose payload the library writes to @place. Until end_declared() records of
- * signal handlers go to the aside.
+ * HOT. Begins an event whose payload the library writes to @place. Records of signal handlers
+ * go to the aside until end_declared() is called.
  */
 static int begin_declared(uint32_t event, struct utrail_trace_place *place)
 {

@@ -324,7 +324,10 @@ int merger_fill(struct merger *feed, size_t max_bytes, struct uft_err *err)
 
 		/* In the first fill, the span begins with the first event, not at time 0. */
 		first_ns = first_ns ? first_ns : begin_ns;
-		/* Events later than the next one of any source are not complete yet. */
+		/*
+		 * A source may still deliver events from its next event on. So the events that
+		 * were read are complete only up to that time.
+		 */
 		if (end_ns > next_ns)
 			end_ns = next_ns - (next_ns > 0);
 		feed->last_ns = MAX(feed->last_ns, end_ns);

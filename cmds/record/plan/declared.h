@@ -14,8 +14,8 @@
 #include "utils/base/containers/strmap.h"
 
 /*
- * The declared events of all processes. Only the control thread uses the struct. It starts with
- * declared_init().
+ * The declared events of all processes. The struct starts with declared_init(). Only the control
+ * thread uses it.
  *
  * @points: gives numbers to the events, and has their names
  * @lines: the lines of events.def, which are the keys of @numbers. If several processes declare an
