@@ -1,4 +1,4 @@
-/* The interface between the probe and an instruction set. One folder of arch/ implements it. */
+/* The interface between the probe and an instruction set. Each folder in arch/ implements it. */
 #ifndef UTRAIL_ARCH_H
 #define UTRAIL_ARCH_H
 

@@ -13,7 +13,7 @@
  * @frame_inner: the pointer to the part of a frame with its code and variables; 0: they are in the
  *               frame itself
  * @frame_code, @frame_locals: the code, and the first variable, in that part
- * @code_extra: the pointer to values that modules have put into code (PEP 523)
+ * @code_extra: the pointer to values that C modules have attached to a code object (PEP 523)
  * @code_kinds: the bytes object that has the kind of each variable of code; 0: there is none
  * @first_thread: the list of threads in an interpreter; 0: not used
  */
@@ -38,7 +38,10 @@ static inline struct py_object **layout_inner(const struct py_layout *l, struct 
 	return l->frame_inner ? (struct py_object **)words[l->frame_inner] : words;
 }
 
-/* The values that modules have put into code, by the number of the module's place. */
+/*
+ * The values that C modules have attached to a code object. Each module has an index of its own in
+ * @values.
+ */
 struct py_code_extra {
 	intptr_t size;
 	void *values[];

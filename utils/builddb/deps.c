@@ -25,7 +25,8 @@ struct made {
  * The state while rules are written.
  *
  * @declared: show, as comments, only dependencies that these rules lack; NULL: show all rules
- * @marks: by content: true for files that the current rule does not show
+ * @marks: true for files that the current rule does not show; the index is the number of the
+ *         file's content
  */
 struct rules {
 	struct deps_walk walk;

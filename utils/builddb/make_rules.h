@@ -30,7 +30,7 @@ struct make_rules {
 
 /*
  * Add the rules of @text. Its paths are relative to @dir, until a line of @text names another
- * directory. Variables and recipes are skipped. A pattern, such as %.o, stands for no other path.
+ * directory. Variables and recipes are skipped. A pattern, such as %.o, is taken as a path itself.
  * Returns 0 or -ENOMEM.
  *
  * @text: a file of -MD, or the output of `make -pn`, which may include the output of makes that

@@ -44,7 +44,8 @@ void script_values_deinit(struct script_values *values);
 
 /*
  * Read the values of an ENTRY or EXIT. Returns false when the event has no payload, or the types
- * are unknown. The values are valid as long as the event is, but only until the next call.
+ * are unknown. The values are valid as long as the event is, or until this function is
+ * called again.
  */
 bool script_values_read(struct script_values *values, struct trace_data *data,
 			const struct event *event);

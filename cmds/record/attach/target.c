@@ -22,7 +22,7 @@
 #define FILE_MAX  (64UL << 10)
 #define NAMED_MAX 12 /* the maximum number of processes that a message lists */
 
-/* The time within which children with the same name may end: a second. */
+/* The recorder waits a second at most until children with the same name have ended. */
 #define CHILD_LOOKS   100
 #define CHILD_WAIT_US 10000
 

@@ -417,7 +417,7 @@ static void *run_follower(void *arg)
 				{ .fd = f->queue.wake_fd, .events = POLLIN } };
 	bool is_over = false;
 
-	/* If this is not permitted, a larger ring was loaded. */
+	/* If this is not permitted, load_as_it_fits() has chosen a larger ring. */
 	setpriority(PRIO_PROCESS, gettid(), FIRST_PRIORITY);
 	while (poll(fds, ARRAY_SIZE(fds), DRAIN_MS) <= 0 || !(fds[0].revents & POLLIN)) {
 		/*

@@ -1,4 +1,4 @@
-/* Reads the texts about a program that a process has executed (see exec_image.h). */
+/* Reads facts about a program that a process has executed (see exec_image.h). */
 #include "cmds/record/proc/exec_image.h"
 
 #include <elf.h>

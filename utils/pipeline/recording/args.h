@@ -10,8 +10,8 @@
 struct trace_data;
 
 /*
- * The values of one function. @retval: only the first one counts. @is_known: the arguments are
- * those of the table of library functions, so autoargs_count() applies to them
+ * The specifications of one function. @retval: only the first one counts. @is_known: @args is from
+ * the table of library functions, so autoargs_count() applies
  */
 struct func_args {
 	struct argspecs args;

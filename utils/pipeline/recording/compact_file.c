@@ -150,10 +150,10 @@ size_t compact_file_put_lost(uint32_t nr, uint8_t *out)
 }
 
 /*
- * The buffers for reading blocks, besides the target.
+ * The state while blocks are read into the memory of the caller.
  *
  * @bytes: one block of the file
- * @whole: its decoded bytes, if the target has no room for all
+ * @whole: its decoded bytes, if the memory of the caller has no room for all of them
  */
 struct reader {
 	const struct compact_file *file;

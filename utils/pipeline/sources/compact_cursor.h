@@ -48,8 +48,9 @@ struct compact_cursor {
 };
 
 /*
- * Make a cursor on the heap. It takes 73 kB, and later the size of a block and of the table @named.
- * Returns NULL when memory is short. @args is borrowed. @is_big: payloads are big-endian
+ * Make a cursor on the heap. It takes 73 kB. Later it also takes memory for a block, and for the
+ * member @named. Returns NULL when memory is short. @args is borrowed. @is_big: payloads are
+ * big-endian
  */
 struct compact_cursor *compact_cursor_create(struct arg_book *args, bool is_big);
 void compact_cursor_destroy(struct compact_cursor *cursor);

@@ -1,4 +1,4 @@
-/* Lists of specs in the form of options: `a;b;c`. */
+/* Lists of specs, as options have them: `a;b;c`. */
 #ifndef UTRAIL_UTILS_SPEC_LIST_H
 #define UTRAIL_UTILS_SPEC_LIST_H
 
