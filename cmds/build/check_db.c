@@ -1,4 +1,4 @@
-/* compile_commands.json (see check_db.h). */
+/* Reads compile_commands.json (see check_db.h). */
 #include "cmds/build/check_db.h"
 
 #include <errno.h>

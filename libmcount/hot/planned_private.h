@@ -79,9 +79,9 @@ void planned_take_reading(void *take);
 uint64_t planned_own_return(const struct frame *f);
 
 /*
- * `recover`: puts the program's own return addresses back into the slots of the callers of @f
- * (@shows), so that code inside of @f can walk the stack by itself. At the end of @f, the addresses
- * are replaced again.
+ * For `recover`. With @shows, at the start of @f: puts the program's own return addresses back into
+ * the slots of the callers of @f, so that code inside of @f can walk the stack by itself. Without
+ * @shows, at the end of @f: replaces these addresses again.
  */
 void planned_show_returns(struct thread *t, const struct frame *f, bool shows);
 

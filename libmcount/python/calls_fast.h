@@ -91,7 +91,7 @@ static INLINE enum fast_call fast_enter(struct thread *t, uint64_t key, uint64_t
 	return fast_unguard(t);
 }
 
-/* HOT, with the GIL. A call of @code begins. */
+/* HOT, with the GIL. Enters a call of @code, which has just begun. */
 static INLINE enum fast_call fast_begin_code(struct py_object *code, uint64_t key)
 {
 	struct thread *t = fast_python_thread();
@@ -111,7 +111,7 @@ static INLINE enum fast_call fast_begin_code(struct py_object *code, uint64_t ke
 	return fast_enter(t, key, name_address(facts), facts & NAME_OWN);
 }
 
-/* HOT, with the GIL. A call of a function in C begins. */
+/* HOT, with the GIL. Enters a call of a function in C, which has just begun. */
 static INLINE enum fast_call fast_begin_native(const struct py_method_def *def)
 {
 	struct thread *t = fast_python_thread();
@@ -127,7 +127,7 @@ static INLINE enum fast_call fast_begin_native(const struct py_method_def *def)
 	return fast_enter(t, (uint64_t)def, name_address(facts), CALL_IS_OWN);
 }
 
-/* HOT, with the GIL. The call with key @key is over. */
+/* HOT, with the GIL. Ends the innermost call, if its key is @key. */
 static INLINE enum fast_call fast_end(uint64_t key)
 {
 	struct thread *t = fast_python_thread();

@@ -63,8 +63,8 @@ static bool has_others(struct py_object *code, bool is_of_main)
 }
 
 /*
- * Puts facts into the probe's place of @code. The first value of a code object shows whether the
- * layout has the right place.
+ * Puts facts into the probe's place of @code. When the first facts are put into a code object, also
+ * checks that the layout finds them in this object.
  */
 static bool put_facts(struct py_object *code, name_facts facts)
 {

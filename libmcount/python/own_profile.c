@@ -78,7 +78,10 @@ static void put_ours_before(struct py_thread *t, py_profile *function, bool skip
 
 	if (!b)
 		b = after_of(NULL);
-	/* With too many interpreters only the program's function is called. */
+	/*
+	 * All places may be taken by other interpreters. In this interpreter, the program's profile
+	 * function then runs without the probe's function.
+	 */
 	if (!b)
 		return;
 	*b = (struct after){ t, function, skips };

@@ -261,8 +261,9 @@ static void look_at_name(const char *name, void *argument)
 }
 
 /*
- * Notes the ages of logs that wait. No log may be removed meanwhile, so that the result does not
- * depend on the order of the files in the folder. The files of ended streams have their new names.
+ * Notes the age of an unfinished log that has no keeper. The ages of all logs are noted before the
+ * first log is removed. So the result does not depend on the order of the files in the folder. At
+ * this time the files of ended streams have been renamed already.
  */
 static void look_at_ages(const char *name, void *argument)
 {

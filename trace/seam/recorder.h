@@ -84,7 +84,8 @@ typedef int utrail_door_open_fn(const struct utrail_trace_recorder *recorder);
 /*
  * Stop all threads from entering the recorder. Threads that have entered it may still be there, and
  * a thread that has called begin still calls end. Returns 0 on success, or -EAGAIN if any thread
- * holds a lock of the library. In that case events are still switched on for a recorder.
+ * holds a lock of the library. After -EAGAIN no thread enters the recorder either, but the events
+ * that the recorder has chosen stay switched on.
  */
 typedef int utrail_door_close_fn(void);
 

@@ -87,7 +87,7 @@ struct stray;
  *
  * @next: the time of the next event of each source
  * @queues: by task->index
- * @keeps_all: the queues of new tasks are wanted
+ * @keeps_all: the queues of tasks that come later are wanted, too
  * @strays: events of tasks that a growing recording has not announced yet
  * @complete_ns: the queues have all events up to this time; UINT64_MAX: all events of the files
  * @last_ns: the latest time that was read

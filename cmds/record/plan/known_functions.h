@@ -52,7 +52,7 @@ struct known_function {
 /*
  * All functions of a file. The struct starts as { 0 }.
  *
- * @image: the image, which may be saved. The members below point into it
+ * @image: the bytes that can be saved as a file. The members below point into them
  * @list: the functions, sorted by start
  * @main_at: the address of main(), found in the first instructions of the program; 0: unknown
  */

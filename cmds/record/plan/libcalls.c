@@ -92,7 +92,10 @@ static const struct special_call special_calls[] = {
 	NO_RETURN_HOOK("_longjmp"),
 	NO_RETURN_HOOK("siglongjmp"),
 	NO_RETURN_HOOK("__longjmp_chk"),
-	/* These functions return to their return address more than once, or from another place. */
+	/*
+	 * These functions may return more than once (setjmp, vfork, getcontext), only after another
+	 * context has run (swapcontext), or not at all (setcontext).
+	 */
 	SETJMP("setjmp"),
 	SETJMP("_setjmp"),
 	SETJMP("sigsetjmp"),

@@ -253,7 +253,10 @@ static bool leave(struct run *run, struct recorder *rec, const struct process *p
 	return false;
 }
 
-/* A program may fork faster than its processes are left. */
+/*
+ * The maximum number of rounds of leave_all(). A program may make new processes faster than the
+ * recorder leaves them.
+ */
 #define LEAVE_ROUNDS 100
 
 /*

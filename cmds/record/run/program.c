@@ -85,8 +85,8 @@ static int use_interpreter(struct record_program *program, bool *is_python, stru
 	}
 	*is_python |= program->facts.runs_python;
 	/*
-	 * A script whose name is that of Python may start the interpreter in a child. So the name
-	 * counts, too.
+	 * A script that is itself named like Python may start the interpreter in a child. So the
+	 * name is sufficient.
 	 */
 	program->facts.runs_python = *is_python;
 	return 0;

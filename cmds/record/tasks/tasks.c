@@ -70,7 +70,10 @@ static void write_task(struct tasks *tasks, pid_t pid, int32_t tid, uint64_t tim
 	write_line(tasks, &line);
 }
 
-/* Saves the map of the session before its line: a reader that finds the line needs the map. */
+/*
+ * Saves the map of the session. This comes before the session's line in task.txt, because a reader
+ * that finds the line needs the map.
+ */
 static void save_map(struct tasks *tasks, const struct process *proc)
 {
 	struct image *s = proc->session;

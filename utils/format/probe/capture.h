@@ -131,8 +131,9 @@ enum box_op {
 	 */
 	BOX_COUNTED_DEQUE,
 	/*
-	 * @a, @b: offsets of the pointer and of the address of the counters. At offset @c, the
-	 *         counters have a number of @d bytes. It is the number of owners minus @e
+	 * @a: offset of the pointer to the object. @b: offset of the pointer to the counters.
+	 * @c, @d: offset and bytes of the counter of owners. @e: added to this counter to get the
+	 *         number of owners
 	 */
 	BOX_FOLLOW_WEAK,
 	/*

@@ -25,7 +25,7 @@
  * A source of one task. The functions below are for callers that need more than source.h: they tell
  * the offset of a record in the file, or the damage.
  *
- * @place: the meaning of addresses at the last payload, if any
+ * @place: the session and the address space at the time of the last payload, if any
  * @fd: -1 between two reads, unless the source @keeps_open its file
  * @file_ended: the rest of the file is in the buffer
  * @next_offset: the offset in the file of the next byte to read
