@@ -47,8 +47,8 @@ struct read_progress {
 void read_progress_opening(const struct opts *opts, const char *dir);
 
 /*
- * Call it after the recording was opened, or could not be opened. It may be called again, and when
- * no recording is being opened.
+ * Remove the line. Call this function after the recording was opened, or could not be opened. The
+ * call does no harm when there is no line.
  */
 void read_progress_opened(void);
 

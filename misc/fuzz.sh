@@ -5,8 +5,8 @@
 #   misc/fuzz.sh                      names the targets
 #   misc/fuzz.sh TARGET [SECONDS]     searches for SECONDS, by default 60
 #
-# The corpus grows in build-fuzz/corpus/TARGET. Inputs that crash are build-fuzz/findings/TARGET-*.
-# After the code is mended, they belong into tests/data/corpus/<target>.
+# The corpus grows in build-fuzz/corpus/TARGET. Inputs that crash the reader are saved as
+# build-fuzz/findings/TARGET-*. After the code is mended, move them to tests/data/corpus/<target>.
 set -eu
 cd "$(dirname "$0")/.."
 . misc/packages.sh

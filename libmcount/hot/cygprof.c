@@ -313,7 +313,7 @@ NOINLINE static void enter_passing(struct thread *t, uint64_t sp, uint64_t fn, u
 		guard_leave_fast(t);
 }
 
-/* HOT: leaves the call alone, but notes the call or ends frames first. */
+/* HOT: notes the call, or ends frames that the call has left. Then leaves the call alone. */
 NOINLINE static void enter_left_alone(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
 {
 	guard_take(t);

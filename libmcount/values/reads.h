@@ -1,4 +1,4 @@
-/* Values of the process that triggers read at entry and exit: memory, page faults, counters. */
+/* Triggers read these values of the process at entry and exit: memory, page faults, counters. */
 #ifndef UTRAIL_LIBMCOUNT_READS_H
 #define UTRAIL_LIBMCOUNT_READS_H
 

@@ -1,4 +1,4 @@
-/* The lock for rare operations, its file, and the owner of files. */
+/* The lock for rare operations, the file of this lock, and the owner that new files get. */
 #include "events/trace.h"
 
 #include <errno.h>

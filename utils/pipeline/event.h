@@ -16,7 +16,7 @@ enum event_type {
 	EVENT_LOST,
 	EVENT_POINT,	 /* something happened; @id is its enum event_id */
 	EVENT_SCHED_OUT, /* the task leaves the CPU */
-	EVENT_SCHED_IN,	 /* the task is back on the CPU; @total_ns is the time between */
+	EVENT_SCHED_IN,	 /* the task is back on the CPU; @total_ns is its time off the CPU */
 	EVENT_HIDDEN,	 /* not shown, but views do not show the call around it as a leaf */
 	/* Replaces a hidden SCHED_*, and has the task's @cpu (stage_config.wants_cpus). */
 	EVENT_ON_CPU,

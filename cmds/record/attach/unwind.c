@@ -238,7 +238,7 @@ int unwind_thread(struct unwinder *u, const struct attached_thread *thread,
 {
 	u->thread = thread;
 	u->nr = 0;
-	u->at = 1; /* no address of a page, so no page was read */
+	u->at = 1; /* no page has this address: no page was read yet */
 	*frames = NULL;
 
 	int ret = dwfl_getthread_frames(u->dwfl, thread->tid, add_frame, u);

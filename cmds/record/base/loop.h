@@ -35,7 +35,7 @@ void loop_close(struct loop *loop);
 /* Call served.serve when @fd is readable or at its end. Returns 0 or a negative errno. */
 int loop_add(struct loop *loop, int fd, struct served *served);
 
-/* Stop serving @served. Call it before @fd is closed; afterwards @served may be freed. */
+/* Stop serving @served. The caller may close @fd and free @served only after this call. */
 void loop_remove(struct loop *loop, int fd, const struct served *served);
 
 /* Stop serving @served, and close *@fd, which becomes -1. Does nothing when *@fd is negative. */

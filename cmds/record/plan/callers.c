@@ -31,7 +31,10 @@ bool callers_are_named(const char *names, const char *path, bool is_program)
 	return false;
 }
 
-/* Finds code with its own frames in the module's file. Each file is searched only once. */
+/*
+ * Finds the code of the module's file whose run time finds its frames by return addresses. Each
+ * file is searched only once.
+ */
 static void find_own_frames(struct known_module *known)
 {
 	struct elf_file file cleanup_elf_file = ELF_FILE_CLOSED;

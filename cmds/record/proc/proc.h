@@ -87,7 +87,10 @@ bool proc_uses_filter(const struct proc *proc, const struct record_settings *set
 int proc_open(struct proc *proc, struct sources *sources, struct alive *alive, pid_t pid,
 	      struct uft_err *err);
 
-/* True when only proc_program_end() has the program's wait(2) status, once @end_fd is readable. */
+/*
+ * True when the program's status comes from proc_program_end(), and not from wait(2). The status is
+ * known when @end_fd is readable.
+ */
 bool proc_tells_end(const struct proc *proc);
 
 /* Get the status and usage of the ended program. Returns false when they are not known yet. */

@@ -326,7 +326,7 @@ void flight_save_ring(struct writers *writers, struct process *proc, uint32_t in
 	/* A task without records has no line in task.txt. It gets another id at its next save. */
 	if (!sink->tid)
 		tasks_release(writers->tasks, tid);
-	/* While the lock is held, no other writer adds a file whose task is missing in @kept. */
+	/* @kept is still complete: no other writer can add a file while this one holds the lock. */
 	if (kept)
 		tasks_clear(writers->tasks, kept, nr_kept);
 	pthread_mutex_unlock(&writers->flight.lock);

@@ -282,7 +282,8 @@ enum plan_patch_flags {
 	PLAN_PATCH_SILENT = 1U << 1,
 	/*
 	 * With PLAN_PATCH_INNER: the patch has room only for a short jump. It jumps to the site of
-	 * the previous patch, which is PLAN_PATCH_SILENT and has no code of the program
+	 * the previous patch, which is an island: it has PLAN_PATCH_SILENT, and no code of the
+	 * program
 	 */
 	PLAN_PATCH_SHORT = 1U << 2,
 	/*

@@ -40,7 +40,7 @@ struct func {
 	bool is_libcall; /* an entry of a PLT */
 	bool is_end;	 /* a library call that ends its process or thread */
 	bool is_exec;	 /* a library call that replaces this program by another */
-	bool is_fork;	 /* by its name, a function from which two processes return */
+	bool is_fork;	 /* has the name of a function from which two processes return */
 	bool is_kernel;	 /* a function of the kernel, as the kernel's tracer records it */
 	const struct symbol *sym;
 	const struct module *module;

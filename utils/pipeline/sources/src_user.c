@@ -578,9 +578,9 @@ static int bad_record(struct src_user *src, const struct record *rec, struct uft
 }
 
 /*
- * Returns a time for a LOST record, which has none itself. It is the time of the record before it,
- * or else of the next record of another type, or of the next blocks. Returns 0 if none of them is
- * near.
+ * Returns a time for a LOST record, which has none itself. It is the time of the record before it.
+ * If there is none, it is the time of the next record of another type, or that of the blocks after
+ * a damaged block. Returns 0 if none of them is near.
  */
 static uint64_t lost_time(const struct src_user *src)
 {

@@ -9,7 +9,7 @@
 
 enum regex_op {
 	REGEX_BYTE, /* takes the byte @value */
-	REGEX_SET,  /* takes the bytes of sets[@to] */
+	REGEX_SET,  /* takes one byte, which must be in sets[@to] */
 	REGEX_ANY,
 	REGEX_LOOK,  /* takes no byte; goes on only if enum regex_look @value holds */
 	REGEX_JUMP,  /* goes on at the node @to nodes further */

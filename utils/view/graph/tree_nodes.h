@@ -14,9 +14,9 @@ struct tree_node *tree_add_nameless(struct tree *tree, struct tree_node *parent)
 void tree_add_numbers(struct tree_node *to, const struct tree_node *from);
 
 /*
- * Let look-ups find @node as the child of @parent for its function, and nowhere else. If @parent
- * has such a child already, look-ups keep finding that child. Returns the child that look-ups find,
- * or NULL when memory is short. The caller updates the lists of children.
+ * Make @node the child that look-ups find in @parent for the function of @node. If @parent has such
+ * a child already, look-ups keep finding that child. Returns the child that look-ups find, or NULL
+ * when memory is short. The caller updates the lists of children.
  */
 struct tree_node *tree_enlist(struct tree *tree, struct tree_node *parent, struct tree_node *node);
 

@@ -244,7 +244,10 @@ static void put_value(struct strbuf *steps, const struct argspec *spec)
 	}
 }
 
-/* False for registers of other machines, which have known names, but do not exist here. */
+/*
+ * True when this machine has all registers of @spec. The names of other machines' registers are
+ * known, too.
+ */
 static bool is_possible(const struct argspec *spec)
 {
 	for (size_t i = 0; i < spec->nr_regs; i++) {
