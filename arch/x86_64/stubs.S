@@ -504,7 +504,7 @@ END arch_point_args
 	.endm
 
 /*
- * A function that was compiled without hooks begins: a jump in it leads to a stub
+ * The entry of a function that was compiled without hooks. A jump in the function leads to a stub
  * (arch_write_entry_stub), which calls arch_entry. All registers, the flags and the red zone are
  * preserved, since the jump may be after the function's first instruction. The stack contains:
  *

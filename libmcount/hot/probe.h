@@ -117,7 +117,7 @@ struct thread {
 	uint64_t cut_ns;       /* the time of @cut, since another call may have that frame by now */
 	uint64_t high;	       /* the highest slot that was seen; used with @low */
 	struct thread *home;   /* when @is_made: the own state of the thread that runs here */
-	struct thread *around; /* with @is_exact: the stack from which this one was taken up */
+	struct thread *around; /* with @is_exact: the stack that the thread left for this one */
 	uint64_t stalled_tail; /* the ring's tail + 1 when a wait for room was in vain; 0: never */
 	uint32_t end_rounds;   /* how often the thread-end destructor was called */
 	/* NULL until a handler that has interrupted a hook makes a call, or records an event */

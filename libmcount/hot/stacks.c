@@ -156,8 +156,8 @@ static struct thread *find_parked(uint64_t slot)
 }
 
 /*
- * Returns the stack from which @t was taken up, if that is a made stack, @slot is on it, and no
- * other thread runs it. Otherwise returns NULL.
+ * Returns the stack that the thread left for @t, if the program has made that stack, @slot is on
+ * it, and no thread runs on it. Otherwise returns NULL.
  */
 static struct thread *find_around(struct thread *t, uint64_t slot)
 {

@@ -479,7 +479,10 @@ static int open_growing(struct pipeline *pipe, struct uft_err *err)
 		return err_set(err, -ERR_USAGE,
 			       "cannot follow a recording with trace_on or trace_off: their effect "
 			       "is known only at the end");
-	/* look_ahead(), which makes room for the results of conditions, does not run. */
+	/*
+	 * look_ahead() is not called for a growing recording. So there is no room for the results
+	 * of conditions.
+	 */
 	if (ret == 0 && pipe->is_filtered && has_retval_condition(pipe->config.stages.filters))
 		return err_set(err, -ERR_USAGE,
 			       "cannot follow a recording with a condition on a return value: a "

@@ -65,10 +65,11 @@ struct dwarf_split {
 };
 
 /*
- * Open the split unit of @unit, whose first entry is @skeleton. The unit is searched in the
- * module's package, where the compiler wrote it, and next to the module. The compiler's directory
- * is skipped if it is relative, because a reader has another one. Returns false when the unit was
- * not found. Such a unit is counted in @splits if @skeleton names its file.
+ * Open the split unit of @unit, whose first entry is @skeleton. The unit is searched in three
+ * places: in the module's package, in the compiler's directory, and next to the module. A relative
+ * name of the compiler's directory is ignored, because the reader runs in another directory.
+ * Returns false when the unit was not found. Such a unit is counted in @splits if @skeleton names
+ * its file.
  */
 bool dwarf_split_open(struct dwarf_splits *splits, Dwarf_CU *unit, Dwarf_Die *skeleton,
 		      struct dwarf_split *split);

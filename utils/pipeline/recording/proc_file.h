@@ -39,8 +39,8 @@ void proc_file_close(struct proc_file *file);
 
 /*
  * Read the next record of any kind. Its data is valid until the next call. Returns 1 on success, 0
- * at the end of the file, or a negative errno with @err. A file that has ended may grow, but no
- * record comes after an error.
+ * at the end of the file, or a negative errno with @err. If the file grows, the next call after
+ * the end returns the new records. After an error, all calls return 0.
  */
 int proc_file_next(struct proc_file *file, struct proc_record *rec, struct uft_err *err);
 
