@@ -12,8 +12,8 @@
 #include "libmcount/values/watch.h"
 
 /*
- * SLOW, for slow_call(). These functions make the memory of a struct planned for waiting payloads,
- * and for readings.
+ * SLOW, for slow_call(). These functions allocate the memory in which a struct planned keeps
+ * payloads that wait, and readings.
  */
 void planned_make_args(void *planned);
 void planned_make_readings(void *planned);

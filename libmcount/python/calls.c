@@ -281,8 +281,8 @@ NOINLINE static void enter_valued_call(struct thread *t, const struct valued_cal
 }
 
 /*
- * Handles the begin of a call of @code with key @key. @frame may be NULL. Returns false when the
- * call is left alone.
+ * Handles the beginning of a call of @code with key @key. @frame may be NULL. Returns false when
+ * the call is left alone.
  */
 static bool enter_code(struct thread *t, struct py_object *code, uint64_t key,
 		       struct py_frame *frame)
@@ -318,8 +318,8 @@ static bool leave_code(struct thread *t, struct py_object *code, uint64_t key,
 }
 
 /*
- * Handles the begin of a call of a function in C. Returns false when the call is left alone. The
- * key is the definition, since from 3.12 on the events of a call and of its return may have
+ * Handles the beginning of a call of a function in C. Returns false when the call is left alone.
+ * The key is the definition, since from 3.12 on the events of a call and of its return may have
  * different function objects.
  */
 static bool enter_native(struct thread *t, const struct py_c_function *fn, struct py_object *code)

@@ -305,7 +305,7 @@ static void remove_stream(struct pxt_handle *handle)
 	if (handle->view != &handle->own_view)
 		atomic_fetch_and(&registry->attached[handle->number / PT_ATTACHED_BITS],
 				 ~(1ul << handle->number % PT_ATTACHED_BITS));
-	/* The view is dropped first, since the stream's number can be used again afterwards. */
+	/* The file is removed last, since another stream can then get the same number. */
 	pxt_view_drop(handle->view);
 	if (place < 0)
 		return;

@@ -15,8 +15,8 @@
 #define READ_AT_ONCE 128
 
 /*
- * A source's calls may be read before calls of other sources that are at most this much earlier.
- * Longer runs are faster, but may leave queues unsorted.
+ * Calls of one source are read together, even if they are up to this much later than the next event
+ * of another source. A larger number would make reading faster, but more queues would be unsorted.
  */
 #define AHEAD_NS 100000
 

@@ -29,7 +29,10 @@
 #define TALKS_OF_PEER_MAX 8
 #define OTHERS_MAX	  1024 /* STATUS packets and skipped packets of one conversation */
 
-/* The maximum number of connections and of packets that are served before other clients. */
+/*
+ * The maximum number of connections that are accepted, and of packets that are taken from one
+ * connection, before other descriptors are served.
+ */
 #define ACCEPTS_AT_ONCE 64
 #define PACKETS_AT_ONCE 1024
 

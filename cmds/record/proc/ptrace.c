@@ -35,7 +35,8 @@
 #define OPTIONS \
 	(PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC)
 /*
- * With a filter, processes end with the recorder. Their system calls would fail without a tracer.
+ * Processes with a seccomp filter end with the recorder, because their system calls would fail
+ * without a tracer.
  */
 #define FILTER_OPTIONS (PTRACE_O_TRACESECCOMP | PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL)
 #define SYSCALL_STOP   (SIGTRAP | 0x80)

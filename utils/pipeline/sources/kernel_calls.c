@@ -280,8 +280,9 @@ size_t kernel_calls_return(struct kernel_calls *calls, uint64_t record_ns, struc
 }
 
 /*
- * @record_ns: the time of the next record, which is later than the call @next. True when due_ns()
- * does not move @next to @record_ns.
+ * True when due_ns() does not move the call @next to the time of the next record.
+ *
+ * @record_ns: the time of the next record, which is later than that of @next
  */
 static inline bool is_due_before(const struct kernel_calls *calls, const struct queued *next,
 				 uint64_t record_ns)

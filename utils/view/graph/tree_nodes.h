@@ -48,7 +48,8 @@ int tree_merge_forks(struct tree *tree, const struct tree *from);
 int tree_no_room(int code, struct uft_err *err);
 
 /*
- * Move calls without recorded entries to their places, after the last event. Returns 0 or -ENOMEM.
+ * Move calls without recorded entries to their places. Called after the last event. Returns 0 or
+ * -ENOMEM.
  */
 int tree_settle(struct tree *tree);
 
