@@ -417,7 +417,7 @@ static int on_entry(struct stg_filter *stage, struct event *event)
 	return (frame.flags & (FRAME_SHOWN | FRAME_MARK)) != 0;
 }
 
-/* Count the calls without names around the first call that has a name. They are levels. */
+/* Calls without names may be around the first call that has a name. Subtract their levels. */
 static void take_unknown_levels(struct stg_filter *stage, const struct event *event)
 {
 	uint32_t unknown = event->indent > event->depth ? event->indent - event->depth : 0;

@@ -77,7 +77,7 @@ export class DiffFlameView extends FlameView {
 		showSide(tree, side);
 		this.measured = null;
 		this.side = side;
-		// A node without calls in the recording of the widths cannot fill the width.
+		// Only a node that has calls in the recording that gives the widths can fill the width.
 		while (this.root && !this.root.calls && this.root.parent) this.root = this.at = this.root.parent;
 		this.#showOnly(tree);
 		return tree;
