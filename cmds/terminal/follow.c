@@ -11,8 +11,8 @@
 /* The pause between two checks of the recording. */
 #define REST_NS 30000000
 /*
- * If a function has not returned after this time, it is shown as entered on a terminal. It may
- * never return.
+ * On a terminal, a call that has not returned after this time is shown as one that was entered. It
+ * may never return.
  */
 #define OPEN_NS 200000000
 

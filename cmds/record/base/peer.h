@@ -61,7 +61,8 @@ enum peer_task peer_task(pid_t os_pid, pid_t tid);
 #define PEER_END_MS 200
 
 /*
- * True when the process of @pidfd has ended or ends within @wait_ms, and when @pidfd is negative.
+ * True when the process of @pidfd has ended or ends within @wait_ms. Also true when @pidfd is
+ * negative.
  */
 bool peer_has_ended(int pidfd, int wait_ms);
 

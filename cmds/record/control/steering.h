@@ -32,8 +32,8 @@ struct steering_ids {
  * @repatch: puts hooks into the process @pid and takes hooks out. @nr_left gets the number of sites
  *           that stay unchanged. Returns 0, -ESRCH when the process has ended, or another negative
  *           errno with a text. Serves the loop meanwhile
- * @choose: tells the process @pid the declared events to record. Has the results of @repatch, and
- *          serves the loop, too
+ * @choose: tells the process @pid the declared events to record. Returns the same values as
+ *          @repatch, and serves the loop, too
  * @now: the settings in force. The planner uses them, too
  * @filters, @specs: the filters of @now and their specs, after they were first changed
  * @is_on: calls are recorded as @now requires. Otherwise no call is recorded

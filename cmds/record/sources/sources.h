@@ -13,7 +13,7 @@
  *
  * @save: write the current data. In a flight recording, write the kept data. Returns 0 or the first
  *        error
- * @finish: save, and end the source. Has the results of @save
+ * @finish: save, and end the source. Returns the same values as @save
  */
 struct source {
 	int (*save)(struct source *source);

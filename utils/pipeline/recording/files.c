@@ -22,7 +22,7 @@
  */
 #define NAME_BYTES 150
 #define USE_BYTES  200
-/* The approximate steps for finding a name. */
+/* The approximate number of steps for finding a name. */
 #define FIND_COST  200
 
 bool files_is_beyond(const struct files *files)
