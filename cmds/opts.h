@@ -174,7 +174,7 @@ struct opts {
 	char *event_specs; /* on the heap; --Event */
 	struct event_rules events;
 	char *patch_specs;		/* on the heap; --patch, --unpatch */
-	struct strbuf patch_marks;	/* a SPEC_MARK_* for each rule, up to the last of -U */
+	struct strbuf patch_marks;	/* a SPEC_MARK_* for each rule, up to the last rule of -U */
 	const char *trace_include_spec; /* --trace-include */
 	const char *trace_exclude_spec;
 	struct pattern trace_include; /* parsed from the options above, if they were given */

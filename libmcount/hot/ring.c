@@ -275,7 +275,7 @@ static uint64_t publish_head(struct thread *t)
 	return head;
 }
 
-/* If only one of @at and @end is NULL, their difference would count as room. */
+/* Makes both @at and @end NULL if one of them is: else their difference would count as room. */
 void ring_settle(struct thread *t)
 {
 	if (!t->at || !t->end)

@@ -107,7 +107,7 @@ static inline void begin_coder(struct compact_coder *coder)
 {
 	memset(coder->contexts, 0, sizeof(coder->contexts));
 	memset(coder->stack, 0, sizeof(coder->stack));
-	/* No record has this word. */
+	/* No function has the number 0, and no record has the word 0. */
 	coder->funcs[0] = 0;
 	coder->nr_funcs = 0;
 	coder->last_ns = 0;
