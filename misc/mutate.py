@@ -661,8 +661,8 @@ class Runner:
             status, out = in_sandbox(work, self.cache, [self.build.dir / target, *args], LIMIT_S, {})
             if status != 0:
                 sys.exit(f"without any fault {name} fails:\n{out}")
-        # The tests below run in the directories in which faulty programs will run. So they also show
-        # that these directories cause no failures.
+        # The tests below run in the directories in which faulty programs will run. So they also
+        # show that these directories cause no failures.
         home = self.home(work)
         difference = self.scenes(home, work)
         if difference is not None:

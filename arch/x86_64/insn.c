@@ -253,7 +253,7 @@ static int move_direct(struct move *m)
 	bool is_byte = step->len - step->name_at == 1;
 	bool good;
 
-	/* The longest of the forms below, that of a call, has 18 bytes up to its distance's end. */
+	/* The longest form below is a call. It has 18 bytes up to the end of its distance. */
 	if (!is_near(out, step->names, 0) || !is_near(out, step->names, 2 * INSN_CODE_MAX))
 		return refuse_move(m, INSN_TOO_FAR);
 	if (step->flow == INSN_CALL) {

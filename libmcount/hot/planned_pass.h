@@ -17,7 +17,7 @@
  * news (plan_update.h).
  *
  * A frame of a fast path has no struct planned_frame. planned.open_base is the innermost frame with
- * such a struct. The number of frames above it tells the content that their structs would have.
+ * such a struct. The number of frames above it tells what their structs would contain.
  * planned.now is the selection inside of planned.open_base. Before other code uses these frames,
  * planned_settle() completes them, and the thread is not open any more. Each return of a completed
  * frame takes the slow path, so no common case may settle a thread.

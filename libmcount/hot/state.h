@@ -63,8 +63,10 @@ struct thread_transition {
 };
 
 /*
- * For pairs that are not listed, the action is DO_JUDGE, or the pair cannot occur. In any state but
- * ALIKE and HELD, a thread is settled before calls that stubs cannot handle (news, a full segment).
+ * For pairs that are not listed, the action is DO_JUDGE, or the pair cannot occur.
+ *
+ * Stubs cannot handle some calls (news, a full segment). Before such a call, planned_settle()
+ * settles a thread in any state but ALIKE and HELD.
  */
 static const struct thread_transition thread_transitions[THREAD_SETTLED][NR_THREAD_EVENTS] = {
 	[THREAD_ALIKE] = {

@@ -372,9 +372,11 @@ void thread_leave_ring(struct thread *t)
 
 /*
  * A signal handler may interrupt a hook of @t and fork. In the child the hook goes on to write to
- * the ring, so the ring becomes private memory, which no recorder reads. If the fork comes after
- * the hook's last look (guard_leave()), the records of the next hook are lost, too. False when no
- * hook was interrupted.
+ * the ring, so the ring becomes private memory, which no recorder reads. Returns false when no hook
+ * was interrupted.
+ *
+ * At the end of the hook, guard_leave() checks has_aside_records, and then leaves this ring. If the
+ * fork comes after the check, the records of the next hook are lost, too.
  */
 static bool keep_ring_for_hook(struct thread *t)
 {

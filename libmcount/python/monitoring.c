@@ -230,8 +230,8 @@ static struct py_object *take_nothing(struct py_object *self, struct py_object *
 #define VECTORCALL_PLACE 6 /* PyCFunctionObject.vectorcall, in words */
 
 /*
- * Makes a function object whose calls lead directly to @take, or NULL. A call of a usual function
- * object may exceed the program's recursion limit.
+ * Makes a function object whose calls lead directly to @take, because a call of a usual function
+ * object may exceed the program's recursion limit. Returns NULL on failure.
  */
 static struct py_object *make_taker(py_vectorcall *take)
 {
@@ -329,8 +329,8 @@ static void leave_tool(struct py_object *monitoring, int tool)
 }
 
 /*
- * Numbers of tools, in the order in which they are tried. Python's documentation names no use for 4
- * and 3.
+ * The tool ids of sys.monitoring, in the order in which the probe tries them. The documentation of
+ * Python names no use for 4 and 3.
  */
 static const int tools[] = { 4, 3, 5, 1, 0, 2 };
 #define NR_FREE_TOOLS 2

@@ -1,6 +1,6 @@
 /*
- * Makes pairs of the begins and ends of calls, for formats that do not allow missing or crossed
- * ones.
+ * Pairs the begin of each call with its end, for formats in which no begin or end may be missing,
+ * and calls must be nested.
  */
 #ifndef UTRAIL_EXPORT_NEST_H
 #define UTRAIL_EXPORT_NEST_H

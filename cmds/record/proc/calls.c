@@ -297,8 +297,8 @@ bool call_fails_openly(enum syscall_id id, int64_t result)
 }
 
 /*
- * Make the record of a failed system call. If its file is missing, the file's place in the record
- * is empty. Only a failed mount(2) has the place where the file should have been.
+ * Make the record of a failed system call. If the file to rename, link or unmount does not exist,
+ * its path in the record is empty. A record of mount(2) has the path of the mount point even then.
  */
 static enum proc_kind encode_failed(const struct call_facts *facts, struct strbuf *out)
 {

@@ -54,7 +54,9 @@ static inline bool event_data_is_much(const struct event_data_source *src)
 /* Take back the memory of all payloads. No event may point to it any more. */
 void event_data_return(struct event_data_source *src);
 
-/* Take back the memory of all payloads, and free all memory. The position in the file is kept. */
+/*
+ * Do the work of event_data_return(), and free the buffer, too. The position in the file is kept.
+ */
 void event_data_release(struct event_data_source *src);
 
 #endif

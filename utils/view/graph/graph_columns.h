@@ -45,7 +45,7 @@ void graph_put_header(const struct graph *graph, struct sink *sink);
 /* Write the cells of @row. If @row is NULL, write blanks of the same width. */
 void graph_put_fields(const struct graph *graph, const struct graph_row *row, struct sink *sink);
 
-/* Write the cells as graph_put_fields() does, and then " : ", which the tree follows. */
+/* Write the cells as graph_put_fields() does, and then the " : " that precedes the tree. */
 void graph_put_cells(const struct graph *graph, const struct graph_row *row, struct sink *sink);
 
 #endif

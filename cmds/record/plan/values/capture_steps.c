@@ -45,7 +45,7 @@ static bool is_vector_register(unsigned reg)
 static void put_parts(struct strbuf *steps, const struct argspec *spec)
 {
 	uint32_t left = spec->type.size;
-	/* Results are numbered from 0, and arguments from 1. */
+	/* The first register has index 0 in a result, and index 1 among arguments. */
 	uint32_t first = spec->kind == ARG_KIND_RETVAL ? 0 : 1;
 
 	for (size_t i = 0; i < spec->nr_regs && left; i++) {
