@@ -324,8 +324,8 @@
 	.endm
 
 /*
- * Ends the call that has opened the thread, as planned_admit_over() does. It then continues like
- * any return, and may go to \other.
+ * Closes the thread at the return of the call that has opened it, as planned_admit_over() does. The
+ * return is then handled like any other one, which may go to \other.
  */
 	.macro FAST_LEAVE_ADMITTED slot, other
 	cmpq	THREAD_ADMITTED(%rcx), %rdi

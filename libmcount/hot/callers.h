@@ -12,8 +12,9 @@
  * A run time that generates code gives up at an unknown return address on the stack. So the probe
  * replaces a return address only if it lies in the text of a loaded module, or anywhere with
  * PLAN_REPLACE_ANY. A return address is not replaced if it lies in code that PLAN_CALLERS names.
- * Outside of the range at @low, it is enough that its page has bytes of such code. In both cases
- * the end of the call is estimated (FRAME_KEPT in probe.h).
+ * Outside of the range at @low, a return address is also not replaced if any other byte of its page
+ * is such code. If a return address is not replaced, the end of the call is estimated (FRAME_KEPT
+ * in probe.h).
  *
  * @low, @bytes: the largest range of the program's text into which return addresses may be replaced
  * @pages: other pages of such text, by page number. The stubs look here after @low

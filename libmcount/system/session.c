@@ -227,8 +227,9 @@ static int64_t begin_being_recorded(const char *address)
 }
 
 /*
- * The C library's start files make each library call __gmon_start__(). The probe runs first, and
- * must not call the function of a program with -pg.
+ * Each library calls __gmon_start__() at its start, since the C library's start files have this
+ * call. The probe runs before the program, so its call must not reach the function of a program
+ * with -pg.
  */
 __attribute__((visibility("hidden"))) void __gmon_start__(void);
 void __gmon_start__(void)

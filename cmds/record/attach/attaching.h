@@ -55,7 +55,7 @@ int attaching_open(struct attaching **a, pid_t pid, const struct attach_how *how
 int attaching_find_libc(struct attaching *a, struct uft_err *err);
 
 /*
- * True when a later attempt may succeed. The process has executed another program since @a was
+ * True when a later attempt may succeed: the process has executed another program since @a was
  * made, or its dynamic linker has not loaded the C library yet.
  */
 bool attaching_is_starting(struct attaching *a);

@@ -327,9 +327,9 @@ struct plan_patch {
 	uint16_t slot;
 	uint8_t what;  /* enum plan_patch_what */
 	uint8_t flags; /* enum plan_patch_flags */
-	uint8_t len;   /* the bytes of @code */
+	uint8_t len;   /* the number of bytes in @code */
 	uint8_t nr_fixes;
-	uint8_t bytes; /* the bytes of @original */
+	uint8_t bytes; /* the number of bytes in @original */
 	uint8_t fixes[PLAN_PATCH_FIXES];
 	uint8_t original[PLAN_PATCH_ORIGINAL];
 	uint8_t code[PLAN_PATCH_CODE];

@@ -140,8 +140,8 @@ class RangeSummer {
 
 	/**
 	 * Returns the duration and the self time of the last call that began in the range and ended
-	 * at a time or earlier. Callees of the open call at this depth are searched first, then
-	 * those of the open calls within that call.
+	 * at `time` or earlier. Callees of the open call at `depth` are searched first, then those
+	 * of the open calls within that call.
 	 * @param {number} time
 	 * @param {number} depth of the open call that ends at this time
 	 */
