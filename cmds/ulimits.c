@@ -36,8 +36,8 @@ static void *run_there(void *arg)
 	pthread_sigmask(SIG_SETMASK, &call->mask, NULL);
 	call->result = call->fn(call->argc, call->argv);
 	/*
-	 * A child that the function has forked has only this thread. No thread of it would return
-	 * the result, and the end of its last thread is the status 0.
+	 * In a child that the function has forked, this is the only thread. If the thread returned,
+	 * the child would end with the status 0 instead of the result.
 	 */
 	if (getpid() != call->pid)
 		exit(call->result);

@@ -286,8 +286,8 @@ NOINLINE static void enter_beyond(struct thread *t, uint64_t sp, uint64_t fn, ui
 }
 
 /*
- * The hooks choose one of the functions below, so that the hooks save no registers for calls that
- * are left alone. Each of the functions sets the guard.
+ * The hooks choose one of the functions below, which are not inlined. So the hooks themselves save
+ * no registers for calls that are left alone. Each of the functions sets the guard.
  */
 
 /* HOT: enters a call without a plan. */
