@@ -45,7 +45,7 @@ int attach_end(pid_t pid, const struct attach_how *how, struct uft_err *err);
  *
  * @nr_left: gets the number of sites that could not be changed. In most cases, a thread was in the
  *           site or was going to return there at each attempt, or the site extends over two pages.
- *           Hooks at the ends of functions that wait for open calls do not count
+ *           Hooks at the ends of functions do not count while open calls still need them
  */
 struct attach_patches {
 	const struct process_patches *patches;

@@ -199,8 +199,9 @@ int attached_syscall(struct attached *w, struct attached_thread *t, long nr, con
 	if (ret == 0)
 		ret = put_back(w, t, &mask);
 	/*
-	 * The word and the context after it look like the frame of a signal handler. They would be
-	 * found when the thread uses more of its stack (callable_thread.c).
+	 * The return address and the context after it look like the frame of a signal handler. If
+	 * the thread uses more of its stack later, a search would find them (callable_thread.c). So
+	 * the address is cleared.
 	 */
 	if (ret == 0)
 		attached_write(w, context - sizeof(no_word), &no_word, sizeof(no_word));

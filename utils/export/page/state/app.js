@@ -74,7 +74,7 @@ export class App {
 	}
 
 	get state() { return this.shared.state; }
-	/** One for each recording of the page. */
+	/** The App of each recording of the page. */
 	get apps() { return this.shared.apps; }
 	/** Processes of two recordings are not compared. */
 	get hasProcesses() { return this.recording.lanes.n > 0 && this.apps.length === 1; }
