@@ -208,8 +208,8 @@ static bool is_fault(int sig, const siginfo_t *info)
 
 /*
  * True when signal @sig, for which the program has no handler any more, does not end the program:
- * the program ignores the signal since it has come, or the signal is one of --signal. The kernel
- * ends a program at a fault even if the program ignores the signal.
+ * the program has begun to ignore the signal since it came, or --signal names it. The kernel ends a
+ * program at a fault even if the program ignores the signal.
  */
 static bool is_harmless(int sig, const siginfo_t *info, const struct sigaction *act)
 {

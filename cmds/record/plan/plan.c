@@ -118,7 +118,7 @@ static void bind_symbol(struct binding *b, const struct symbol *sym, struct strb
 		strbuf_add(b->out, &func, sizeof(func));
 }
 
-/* True when a std::string is captured or compared. */
+/* True when a std::string may be captured or compared. */
 static bool looks_at_strings(const struct record_settings *settings)
 {
 	const struct filters *filters = settings->filters;

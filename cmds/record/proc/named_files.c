@@ -260,8 +260,8 @@ static int make_step(struct walk *walk)
 }
 
 /*
- * Opens a file by steps. In this way /proc/self is the directory of the task, while the kernel
- * would take the recorder's.
+ * Opens a file by one step for each part of its name. In this way /proc/self is the directory of
+ * the task. If the kernel resolved the whole name, /proc/self would be the recorder's directory.
  */
 static int open_by_steps(const struct view *view, const char *name, int links)
 {

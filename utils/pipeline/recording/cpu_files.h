@@ -17,7 +17,8 @@ int cpu_files_each(const char *dir, const char *prefix,
 		   struct uft_err *err);
 
 /*
- * Returns the number of the highest CPU that has such a file, plus one, or 0 if there is no file.
+ * Returns the number of the highest CPU that has a file "<prefix><cpu>.dat" in @dir, plus one.
+ * Returns 0 if no CPU has one.
  */
 uint32_t cpu_files_count(const char *dir, const char *prefix);
 
