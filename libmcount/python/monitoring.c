@@ -313,8 +313,8 @@ static bool register_takers(struct py_object *monitoring, int tool)
 }
 
 /*
- * Gives the tool's number back. If the program has audit hooks, the callbacks stay, uncalled: hooks
- * are told of removed callbacks.
+ * Gives the tool's number back. If the program has audit hooks, the callbacks stay registered, but
+ * are not called any more. Python tells audit hooks when a callback is removed.
  */
 static void leave_tool(struct py_object *monitoring, int tool)
 {

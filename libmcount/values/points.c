@@ -26,7 +26,7 @@ static inline bool is_wanted(struct thread *t)
 	return probe.tracing && probe.is_on && !p->now.out && (!p->has_filter || p->now.in);
 }
 
-/* Ends the frames inside of the stack pointer @sp, which were left without returning. */
+/* Ends the frames below the stack pointer @sp, which the program has left without returning. */
 static void leave_jumped_out(struct thread *t, uint64_t sp)
 {
 	bool estimates = probe.plan.flags & PLAN_ESTIMATE;

@@ -71,7 +71,7 @@ struct found_index {
 void found_index_deinit(struct found_index *index);
 
 /*
- * Add the patches to the index that were appended to @found since the last call. @found is a list
+ * Add to the index the patches that were appended to @found since the last call. @found is a list
  * of struct found_patch. Without memory the index becomes empty.
  */
 void found_index_update(struct found_index *index, const struct strbuf *found);
