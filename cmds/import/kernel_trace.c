@@ -99,7 +99,7 @@ static void recorded_clock(const struct info *info, char clock[static TRACEDAT_N
 
 	while (at && (at = strstr(at, option))) {
 		at += strlen(option);
-		/* The line may end here, and "--clock-rate" is another option. */
+		/* "--clock" may end the line, or begin the name of another option. */
 		if (*at != '=' && *at != ' ')
 			continue;
 

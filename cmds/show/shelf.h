@@ -54,8 +54,8 @@ struct shelf {
 int shelf_open(struct shelf *shelf, const struct opts *opts, struct uft_err *err);
 
 /*
- * End the sums that are being made (parts_stop()). Their requests get an error. Call it while the
- * server still runs. The making of a whole page is not ended.
+ * Stop the computation of sums (parts_stop()). Requests for these sums get an error. Call this
+ * while the server still runs. If a whole page is being made, this work goes on.
  */
 void shelf_stop(struct shelf *shelf);
 void shelf_close(struct shelf *shelf);

@@ -115,8 +115,8 @@ void recorder_close(struct recorder *rec);
 #define cleanup_recorder cleanup(recorder_close)
 
 /*
- * The interpreter of Python may be in the program or in libpython. Returns bits for those that
- * @rules name: PLAN_PATCHES_PROGRAM, PLAN_PATCHES_LIBPYTHON, both, or 0.
+ * The interpreter of Python may be in the program or in libpython. Returns a bit for each of these
+ * two files that @rules name: PLAN_PATCHES_PROGRAM, PLAN_PATCHES_LIBPYTHON, both, or 0.
  */
 uint32_t recorder_python_flags(const struct patch_rules *rules);
 

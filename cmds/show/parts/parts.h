@@ -61,8 +61,8 @@ struct parts *parts_open(const struct opts *opts, const char *dir, struct uft_er
 void parts_close(struct parts *parts);
 
 /*
- * End all sums that are being made, because they may take long. Their requests get an error. May be
- * called from any thread.
+ * Stop the computation of all sums, because it may take long. Requests for these sums get an error.
+ * May be called from any thread.
  */
 void parts_stop(struct parts *parts);
 
