@@ -55,7 +55,7 @@ extern struct patched_module *patched_modules;
  */
 bool patches_is_within(const struct dl_phdr_info *info, uint64_t addr, uint64_t len, uint32_t flag);
 
-/* True when no bytes are written for @patch, because the code before it runs into its stub. */
+/* True when no bytes are written at the site of @patch (PLAN_PATCH_INNER). */
 static inline bool patch_has_no_text(const struct patch *patch)
 {
 	return plan_patch_has_no_text(patch->flags);

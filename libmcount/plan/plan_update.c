@@ -178,7 +178,10 @@ void plan_update_begin(void)
 					 MREMAP_MAYMOVE | MREMAP_FIXED, &steer_page);
 
 	if (page == MAP_FAILED) {
-		/* Without the second mapping, stubs skip nothing. */
+		/*
+		 * The page could not be mapped at steer_page. So all calls of stubs reach the
+		 * hooks, which look for news.
+		 */
 		probe.news = &always;
 		probe_skips = false;
 		return;

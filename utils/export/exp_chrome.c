@@ -211,8 +211,8 @@ static int put_chrome_events(struct export *ex, const struct event_span *span, s
 }
 
 /*
- * Write the part that both edges of an execution share. The process is identified by its own id,
- * because process numbers are reused.
+ * Write the part that both edges of an execution share. "id2" gets the number execution.process,
+ * because the pid may be reused by another process.
  */
 static void put_execution_edge(struct export *ex, const struct exec_slice *slice, bool is_begin)
 {

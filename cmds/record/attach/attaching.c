@@ -87,7 +87,8 @@ int attaching_find_libc(struct attaching *a, struct uft_err *err)
 }
 
 /*
- * True when the open file is the memory of an earlier program. execve(2) has replaced that program.
+ * True when the open file /proc/PID/mem shows the memory of an earlier program, which execve(2) has
+ * replaced.
  */
 static bool is_former_memory(const struct attaching *a)
 {

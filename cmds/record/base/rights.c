@@ -102,9 +102,9 @@ static bool has_more_than_its_user(const struct ids *ids)
 }
 
 /*
- * A process names files as the user that it has then. Before the recorder opens these files, the
- * process may execute a setuid program. So a peer never gets the rights of another user than the
- * one that has connected, unless root has connected.
+ * A process may name files and execute a setuid program before the recorder opens these files. So a
+ * peer never gets the rights of another user than the one that has connected, unless root has
+ * connected.
  */
 static int enter_rights(pid_t pid, const struct peer *known, struct rights *before)
 {

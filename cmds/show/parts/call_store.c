@@ -14,8 +14,8 @@
 #include "utils/base/fd.h"
 
 /*
- * The number of cells of a sum, and the most calls in it. Cells become longer when there are more
- * calls.
+ * The number of cells of a sum, and the most calls in a sum. A sum that would have more calls gets
+ * fewer and longer cells.
  */
 #define SUM_CELLS      128
 #define SUM_CALLS_MAX  8192

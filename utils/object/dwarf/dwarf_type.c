@@ -374,7 +374,8 @@ const char *dwarf_keep_text(struct dwarf_loader *loader, const char *text, size_
 }
 
 /*
- * Keep a name without template arguments, and without characters that a specification may not have.
+ * Keep the part of a name before its template arguments, and before the first character that a
+ * specification may not have.
  */
 static const char *keep_name(struct dwarf_loader *loader, const char *name)
 {
