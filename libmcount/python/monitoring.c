@@ -116,7 +116,7 @@ static struct py_object *take_result(struct py_object *callable, struct py_objec
 /* The types of functions in C for which sys.setprofile() has events. */
 static const struct py_type *function_type, *method_type, *descriptor_type;
 
-/* sys.monitoring.MISSING, which stands for no argument. */
+/* sys.monitoring.MISSING, which callbacks get if the call has no argument. */
 static struct py_object *missing;
 
 /* A method that a type defines in C: PyMethodDescrObject, descrobject.h. */

@@ -335,7 +335,10 @@ static int find_leads(struct finding_all *all)
 	return ret;
 }
 
-/* Prepares the threads, each with its own disassembler. Only the first calls the tick function. */
+/*
+ * Prepares the threads, each with its own disassembler. Only the first thread calls the tick
+ * function.
+ */
 static int open_finders(struct finding_all *all, struct uft_err *err)
 {
 	const struct unprepared *u = all->unprepared;

@@ -10,7 +10,7 @@
  *
  * - by build-id below /usr/lib/debug/.build-id
  * - by .gnu_debuglink beside @path, in .debug/ and below /usr/lib/debug. If both files have a
- *   build-id, the two must match, else the CRC
+ *   build-id, the two must be equal. Otherwise the CRC must match
  */
 bool debug_file_open(const struct elf_file *file, const char *path, struct elf_file *debug);
 

@@ -18,7 +18,7 @@
  * @types: the types of structs, by the same places; on the heap
  * @boxed: keys of structs with containers or strings in them
  * @skeleton: the skeleton of the split unit that is read; NULL: the unit is not split
- * @is_gnu_c: gcc has compiled the unit that is read from C
+ * @is_gnu_c: the unit that is read was compiled by gcc, and its source is in C
  * @nesting: nesting of the struct that is being defined
  * @shapeless: above 0, no shapes are made: they would need the struct that is being defined
  * @steps, @text_bytes: entries that may still be read, and bytes of names that may be kept

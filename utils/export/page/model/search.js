@@ -47,7 +47,7 @@ export class Search {
 		this.matcher = this.text ? makeMatcher(this.text) : null;
 		this.isWrong = Boolean(this.text) && !this.matcher;
 		const is = this.matcher;
-		/** By function, and by program. */
+		/** By number of a function or program: 1 if its name matches. */
 		this.funcs = Uint8Array.from(recording.names, (name) => (is && is(name) ? 1 : 0));
 		this.hasFuncs = this.funcs.includes(1);
 		/**

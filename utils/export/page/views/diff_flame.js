@@ -92,7 +92,8 @@ export class DiffFlameView extends FlameView {
 	}
 
 	/**
-	 * Recordings are compared by the names of functions, which state.func has, too.
+	 * Returns the name of the node's function. The recordings are compared by names, and
+	 * state.func is such a name.
 	 * @param {DiffNode} node
 	 */
 	keyOf(node) { return this.name(node); }
