@@ -32,7 +32,7 @@ struct parts_reading {
  * @next: a reading of files that have grown, or NULL
  * @generation: the number of the reading @now
  * @sums_lock: protects @sums, the recording opened once more
- * @stop: ends sums; any thread may use it
+ * @stop: stops the computation of sums; any thread may use it
  */
 struct parts {
 	const struct opts *opts;

@@ -49,8 +49,8 @@ struct replay_kept {
 };
 
 /*
- * Begin or continue to make lines of @source. @source must outlive @kept. The thread must not be
- * running. Returns 0 or a negative error with @err.
+ * Begin or continue to make lines of @source in the thread of @kept, which must not be running.
+ * @source must outlive @kept. Returns 0 or a negative error with @err.
  */
 int replay_kept_start(struct replay_kept *kept, const struct replay_source *source,
 		      struct uft_err *err);

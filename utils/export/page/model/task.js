@@ -126,7 +126,7 @@ export class Task {
 	}
 
 	/**
-	 * Returns the index of the first call that begins at a time or later.
+	 * Returns the index of the first call that begins at `time` or later.
 	 * @param {number} time
 	 */
 	firstAt(time) { return lowerBound(this.start, time); }
