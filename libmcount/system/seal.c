@@ -238,7 +238,7 @@ static size_t drop_other_lines(char *status, size_t len)
 
 bool seal_was_before(unsigned expected)
 {
-	/* A process may be in so many groups that the text is longer. */
+	/* The file lists all groups of the process, so it may be longer than this buffer. */
 	char status[4096];
 	size_t len = 0;
 	long n = 0;
