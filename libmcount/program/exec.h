@@ -1,4 +1,4 @@
-/* exec with an environment that the caller has made: the variables that the probe adds. */
+/* libc's functions that execute a program. The probe adds its variables to the environment. */
 #ifndef UTRAIL_LIBMCOUNT_EXEC_H
 #define UTRAIL_LIBMCOUNT_EXEC_H
 

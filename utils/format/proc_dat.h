@@ -78,7 +78,7 @@ struct proc_record {
 enum proc_fork_how {
 	PROC_BY_FORK = 1,
 	PROC_BY_VFORK,
-	PROC_BY_CLONE, /* a thread, or a process that does not end with SIGCHLD */
+	PROC_BY_CLONE, /* a thread, or a process whose end sends no SIGCHLD to its parent */
 };
 
 /*

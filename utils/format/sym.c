@@ -205,8 +205,8 @@ static int by_addr_and_name(const void *a, const void *b)
 }
 
 /*
- * Sort the aliases. Drop aliases that occur twice, those of addresses without a function, and those
- * that are the function's own name or another variant of it (is_same_to_people()).
+ * Sort the aliases. Keep one of several equal aliases. Drop those of addresses without a function,
+ * and those that are the function's own name or another variant of it (is_same_to_people()).
  */
 static void sort_aliases(struct symtab *tab)
 {

@@ -318,7 +318,7 @@ int pipeline_next_window(struct pipeline *pipe, struct uft_err *err)
 	return ret;
 }
 
-/* --- merged by task, a window of time after the other --- */
+/* --- merged by task, one window of time after the other --- */
 
 /*
  * Choose the lanes to run in windows. Returns false if no lane is chosen, because all events fit

@@ -34,7 +34,10 @@ struct bpf_ring {
 /* Take the next record of the ring. @size: its size in bytes */
 void bpf_ring_take(struct bpf_ring *ring, const void *data, size_t size);
 
-/* Write the records that still wait for others. Call it after the last record of the ring. */
+/*
+ * Write the executions in @becoming, which lack records that will not come any more. Call it after
+ * the last record of the ring.
+ */
 void bpf_ring_finish(struct bpf_ring *ring);
 
 void bpf_ring_deinit(struct bpf_ring *ring);

@@ -79,7 +79,7 @@ static ssize_t take_others(struct lane *lane, const struct next_other *next, uin
 	uint64_t until_ns = MIN(next->until_ns, limit_ns);
 
 	until_ns = MIN(until_ns, record_ns - (record_ns > 0));
-	/* Events are taken one by one, because is_due() must see each of them. */
+	/* With late entries, one event is taken at a time, because is_due() must see each. */
 	if (lane->pipe->has_late_entries)
 		until_ns = next->time_ns;
 	return source_read(next->src, events, max, MAX(until_ns, next->time_ns), err);

@@ -445,9 +445,7 @@ static int open_files(const struct source_context *context, struct source_list *
 	struct trace_data *data = context->data;
 	int ret;
 
-	/*
-	 * kernel_formats_load() changes data that all readers share, as modules.lock protects it.
-	 */
+	/* The lock protects the data that kernel_formats_load() changes, which all readers share. */
 	pthread_mutex_lock(&data->modules.lock);
 	ret = kernel_formats_load(&data->kernel, data->dir, context->broken, err);
 	pthread_mutex_unlock(&data->modules.lock);

@@ -12,8 +12,8 @@
  * @filters: NULL: there are none
  * @has_locations: some filter is about source files
  * @actions: the enum trigger_flags that count; other actions are ignored
- * @uses: enum trigger_flags of the specs that match a function of the recording, and those of
- *        FILTERS_OPT_IN of any spec; in a growing recording, of all specs
+ * @uses: the flags (enum trigger_flags) of the specs that match a function of the recording. The
+ *        flags in FILTERS_OPT_IN are those of all specs. In a growing recording, all flags are
  * @tables: one for each reader (session.h), so that no reader waits for another
  */
 struct func_rules {
