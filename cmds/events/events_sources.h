@@ -6,9 +6,10 @@
 #include "utils/base/err.h"
 
 /*
- * Check the sources of all files compile_commands.json that opts->args names after its first word,
- * and list their errors.
+ * Check the sources that compile_commands.json files name, and list the errors in the sources.
  * Returns an exit status, or a negative error with @err.
+ *
+ * @opts: the words of opts->args after the first one name the compile_commands.json files
  */
 int events_sources_check(const struct opts *opts, struct uft_err *err);
 

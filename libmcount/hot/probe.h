@@ -201,8 +201,8 @@ struct call_site {
 struct live_plan;
 
 /*
- * The process. No descriptor is kept but those of counters, since a program may close or replace
- * any: each message makes a connection.
+ * The process. The probe keeps no open descriptors but those of counters, since the program may
+ * close or replace any descriptor. So each message to the recorder makes a new connection.
  *
  * @ready: a recorder is there and the hooks may work. Stored last (release), loaded first
  * @plain: all calls are recorded alike, so that the common case is one test

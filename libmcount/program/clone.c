@@ -62,8 +62,8 @@ int clone(int (*fn)(void *), void *stack, int flags, void *arg, ...)
 	va_list ap;
 
 	/*
-	 * parent_tid, tls, child_tid. All three are passed on even if the caller gave fewer, as
-	 * libc does.
+	 * parent_tid, tls, child_tid. Like libc, the probe passes on all three, even if the caller
+	 * gave fewer.
 	 */
 	va_start(ap, arg);
 	for (int i = 0; i < 3; i++)

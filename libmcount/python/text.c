@@ -192,8 +192,8 @@ static void put_hex(struct writer *w, char kind, uint32_t value, unsigned nr_dig
 }
 
 /*
- * Writes a character as an escape sequence if strings and bytes have one in common for it. Returns
- * false if they have none.
+ * Writes a character as an escape sequence that strings and bytes share. Returns false if there is
+ * no such sequence for this character.
  */
 static bool put_special(struct writer *w, uint32_t c, char quote)
 {

@@ -241,8 +241,8 @@ NORETURN static void become_program(const struct launch *launch, char **env, int
 	char byte;
 
 	/*
-	 * The program may start at end of file. End of file also comes when the recorder dies, and
-	 * the program then runs unrecorded.
+	 * The recorder closes its end of this pipe when the program may start. If the recorder
+	 * dies, the pipe is closed, too, and the program runs unrecorded.
 	 */
 	while (read(go_fd, &byte, 1) < 0 && errno == EINTR)
 		;

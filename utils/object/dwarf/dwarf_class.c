@@ -85,8 +85,8 @@ static void classify_members(struct dwarf_loader *loader, Dwarf_Die *die, uint32
 }
 
 /*
- * True when the array has no bound, as only the last member of a struct may have none (a flexible
- * array member).
+ * True when the array has no bound. Such an array can only be the last member of a struct (a
+ * flexible array member).
  */
 static bool is_flexible(struct dwarf_loader *loader, Dwarf_Die *array)
 {

@@ -4,7 +4,7 @@ import { clean } from "../ui/canvas.js";
 import { colors } from "../ui/colors.js";
 import { pause } from "../data/load.js";
 
-/** After this number of calls, the browser may draw at the next match. */
+/** A search for marks pauses after this number of calls, so that the browser may draw. */
 const MARK_SLICE = 1000000;
 
 export class Overview {
