@@ -445,7 +445,7 @@ static int open_files(const struct source_context *context, struct source_list *
 	struct trace_data *data = context->data;
 	int ret;
 
-	/* The lock protects the data that kernel_formats_load() changes, which all readers share. */
+	/* The lock protects the data that kernel_formats_load() changes: all readers share it. */
 	pthread_mutex_lock(&data->modules.lock);
 	ret = kernel_formats_load(&data->kernel, data->dir, context->broken, err);
 	pthread_mutex_unlock(&data->modules.lock);
