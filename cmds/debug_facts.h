@@ -35,8 +35,10 @@ struct debug_facts_filters {
 };
 
 /*
- * One module for debug_facts_filters_add(). @source_of returns a function's source file, or NULL.
- * It is NULL itself when source files are unknown.
+ * One module for debug_facts_filters_add().
+ *
+ * @source_of: returns a function's source file, or NULL. If source files are unknown, the pointer
+ *             @source_of is NULL
  */
 struct debug_facts_module {
 	const char *basename;

@@ -79,8 +79,8 @@ int ask_failed(int ret, const char *what, const char *whom, struct uft_err *err)
 /*
  * Wait until the recorder of @dir has finished its work, but at most ten seconds. This is needed
  * because with --keep-pid the shell may continue before the recording is complete. Returns at once
- * when there is no recorder. If the program still runs, returns when the recorder has answered,
- * which may have to finish another request first.
+ * when there is no recorder. If the program still runs, returns when the recorder has answered. The
+ * recorder may have to finish another request before it answers.
  */
 void ask_wait_for_end(const char *dir);
 

@@ -105,8 +105,8 @@ int optparse_run(struct optparse *p, void *target, struct uft_err *err);
  * Like optparse_run(), for all words of an untrusted file. Only options that are is_recorded count,
  * by their letters or full names, and with valid arguments. Returns 0 or -ENOMEM.
  *
- * @ignored: gets the names of the ignored options, and a note if there are words that are no
- *         options, separated by ", "; all of them are texts of utrail, and not of the file
+ * @ignored: gets the names of the ignored options, separated by ", ", and a note if there are words
+ *         that are no options. All these texts are utrail's own, and not the file's
  */
 int optparse_run_recorded(struct optparse *p, void *target, struct strbuf *ignored,
 			  struct uft_err *err);

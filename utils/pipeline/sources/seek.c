@@ -81,8 +81,8 @@ static void place_probe(struct src_user *probe, uint64_t offset)
 }
 
 /*
- * True when a row of records begins at @offset. The records must be in the order of time, and have
- * more bytes than a payload may have. *@time_ns becomes the time of the last record.
+ * True when a row of ROW_RECORDS records in the order of time begins at @offset. At the end of the
+ * file the row may be shorter. *@time_ns becomes the time of the last record.
  */
 static bool is_row(struct seeker *seeker, uint64_t offset, uint64_t *time_ns)
 {
