@@ -519,7 +519,7 @@ void thread_name_ring(struct thread *t);
 void thread_before_fork(void);
 void thread_after_fork(void);
 
-/* SLOW, in a forked child. Gives up the rings of @t, which are not the child's (@leaves_ring). */
+/* SLOW, in a forked child. Gives up the parent's rings that @t has, and resets t->leaves_ring. */
 void thread_leave_ring(struct thread *t);
 
 /* COLD. Makes the probe see threads end and processes fork. */

@@ -36,8 +36,8 @@ name_facts codes_ask_facts(struct py_object *code);
 struct py_object *codes_ask_frame(struct py_frame *frame);
 
 /*
- * HOT, with the GIL. Returns the facts about @code without a call, or 0 when the code was not
- * looked up yet, or the layout is not known.
+ * HOT, with the GIL. Returns the facts about @code, or 0 when the code was not looked up yet, or
+ * the layout is not known. Calls no function of the interpreter.
  */
 static inline name_facts codes_known_facts(struct py_object *code)
 {

@@ -25,8 +25,8 @@ struct own_frames {
 };
 
 /*
- * Append the ranges of @file whose run time finds its frames by return addresses to @out, each as a
- * struct own_frames. Returns 0 or -ENOMEM. These ranges are found:
+ * Some run times find the frames of their code by return addresses. Append the ranges of such code
+ * in @file to @out, each as a struct own_frames. Returns 0 or -ENOMEM. These ranges are found:
  *
  * - all code of languages with a run time of their own (runtimes.h)
  * - builtin functions of V8, which its compiler makes when the file is built; in a stripped

@@ -1,4 +1,7 @@
-/* Stage: drops calls that were too short, with all events in them. */
+/*
+ * Stage: drops calls that were too short, with the events in them. A call stays if it contains an
+ * event that the user has requested by name.
+ */
 #include "utils/pipeline/stages/stage.h"
 
 #include <errno.h>
