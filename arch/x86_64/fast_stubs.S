@@ -173,9 +173,9 @@
 	.endm
 
 /*
- * Makes the frame of a call that begins at the time %rax, above %rdi. Sets %rdi to the frame and
- * %rax to its data word; overwrites %rdx. The bits below the address are those of the caller's
- * frame, one level deeper. They may wrap (state_limit_alike() in libmcount/hot/state.h).
+ * Makes the frame after the one at %rdi, for a call that begins at the time %rax. Sets %rdi to the
+ * new frame and %rax to its data word; overwrites %rdx. The bits below the address are those of the
+ * caller's frame, one level deeper. They may wrap (state_limit_alike() in libmcount/hot/state.h).
  */
 	.macro FAST_FRAME slot, addr
 	movq	\slot, %rdx

@@ -68,8 +68,9 @@ static int take_names(struct posix_importing *im, const struct posix_log *log)
 }
 
 /*
- * Finds the record's time in the recording, which is later than the time of the previous record.
- * Returns false when the time is not after the zero of the recording's clock, or is too large.
+ * Finds the time that the record gets in the recording. This time is always later than that of the
+ * previous record. Returns false when the time is not after the zero of the recording's clock, or
+ * is too large.
  */
 static bool find_time(const struct posix_importing *im, uint64_t ns, uint64_t *time_ns)
 {

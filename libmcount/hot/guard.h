@@ -6,8 +6,9 @@
 #include "libmcount/hot/hot.h"
 
 /*
- * HOT, rarely. Called when a hook of @t is interrupted. Returns the aside of @t with its guard set,
- * or NULL when the call is to be left alone.
+ * HOT, rarely. Called for a call inside of a hook of @t, mostly that of a signal handler that has
+ * interrupted the hook. Returns the aside of @t with its guard set, or NULL when the call is to be
+ * left alone.
  */
 struct thread *aside_enter(struct thread *t);
 

@@ -376,7 +376,7 @@ static bool lies_in(const struct taking *k, uint64_t address)
 }
 
 /*
- * True when the stack that is taken up is a piece of the stack of @t, for example an array in the
+ * True when the thread switches to a piece of the stack of @t, for example to an array in the
  * frame of an open call. False if the innermost call of @t lies between the bounds that the program
  * has given: then the bounds are wrong, or the stack is that of @t itself.
  */

@@ -6,8 +6,8 @@
 
 /*
  * A stack that the program has made has a thread state, a ring and a task id of its own
- * (RING_FIRST_STACK_TID and above). Any thread may take the stack up again. The probe sees a switch
- * only at the next call or return, by its slot.
+ * (RING_FIRST_STACK_TID and above). Any thread may switch to the stack later. The probe sees a
+ * switch only at the next call or return, by its slot.
  *
  * Only the range of calls is known for a stack: @low and @high of its state. Inside of that
  * range, a call above the innermost frame means that the program has jumped out of frames. For a

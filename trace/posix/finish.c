@@ -32,8 +32,9 @@ static int append_stop(struct pxt_handle *handle, struct pxt_drain *drain)
 	int error;
 
 	/*
-	 * The previous writer may have appended the STOP, and was killed since. The owner's own
-	 * STOP is not the last one if the stream runs again: the START may be filtered.
+	 * The previous writer may have appended the STOP, and was killed since. If the stream runs
+	 * again after a STOP of the owner, the log needs another STOP. The log may lack the START
+	 * in between, because a filter may leave it out.
 	 */
 	if (drain->has_stop == PT_STOP_OF_SUCCESSOR || (drain->has_stop && !(run & PT_RUNS)))
 		return 0;

@@ -26,8 +26,8 @@
  *  others      ...        /                                     /
  *  extern.dat             src_extern                           /
  *
- * The stages of a lane: stg_calls > stg_filter > stg_select > stg_time > stg_indent. All src_* have
- * the interface of source.h. A source holds only a part of its file.
+ * The stages of a lane: stg_calls > stg_kernel > stg_filter > stg_select > stg_time > stg_indent.
+ * All src_* have the interface of source.h. A source holds only a part of its file.
  *
  * If tasks are merged by time, the feed holds the events of a window of time. If tasks come one
  * after the other, the feed holds all events of some tasks.

@@ -29,8 +29,8 @@ static int64_t load_auto(const struct arg_value *value, bool big)
 }
 
 /*
- * Load an enum. It usually has 32 bits, and a register with a negative one may have zeros in its
- * upper half. So values from 2^31 to 2^32 - 1 count as negative.
+ * Load an enum. It usually has 32 bits. If its value is negative, the upper half of a register may
+ * be zero all the same. So values from 2^31 to 2^32 - 1 count as negative.
  */
 static int64_t load_enum(const struct arg_value *value, bool big)
 {

@@ -408,8 +408,8 @@ struct control_error control_error_about(const void *packet, enum control_verdic
 size_t control_address_parse(const char *address, uint8_t secret[CONTROL_SECRET_BYTES]);
 
 /*
- * Returns the number that a well-formed @address has: that of the system call filters with which
- * programs start. It is 0 if @address has no number. control_address_add_filter() adds 1 to the
+ * Returns the number in a well-formed @address. It is the number of system call filters with which
+ * programs start. Returns 0 if @address has no number. control_address_add_filter() adds 1 to the
  * number, if @address has one.
  */
 unsigned control_address_filters(const char *address);

@@ -45,8 +45,8 @@ enum arg_how {
  * @fields: key of the struct's definition (utils/spec/args/structdef.h) in debug information, on
  *         the heap, or NULL
  *
- * These members come from debug information, and only recording uses them. But argfind_function()
- * sets ARG_HOW_TEXT, which readers use, too:
+ * The members below come from debug information, and only recording uses them. But
+ * argfind_function() sets ARG_HOW_TEXT, which readers use, too.
  *
  * @narrow: the number of valid bytes of the value, with the bits CAPTURE_SIGNED and CAPTURE_WIDE
  *         (utils/format/probe/capture.h); 0: all bytes are valid
