@@ -121,7 +121,10 @@ static bool is_in_handler(const struct attached *w, const struct maps *maps,
 	return callable_thread_has_interrupted(w, maps, t, 0, UINT64_MAX);
 }
 
-/* True when the thread can make calls, unless a signal handler has interrupted other code in it. */
+/*
+ * True when the code that the thread runs now permits calls. Callers must also check that this code
+ * is not a signal handler that has interrupted other code (is_in_handler()).
+ */
 static bool is_quiet(const struct attached *w, const struct maps *maps, const struct locks *locks,
 		     const struct attached_thread *t)
 {
