@@ -405,8 +405,8 @@ static inline void exit_seen(struct thread *t, uint64_t sp, uint64_t fn)
 }
 
 /*
- * HOT: ends a call in a thread without a plan, or a call in an open thread whose function is not
- * left out.
+ * HOT: ends a call in a thread without a plan. In an open thread, ends a call of a function that is
+ * not left out.
  */
 NOINLINE static void exit_alike(struct thread *t, uint64_t sp, uint64_t fn)
 {

@@ -19,8 +19,9 @@
  * @RUNTIME_HOLDER: the thread that has the GIL, or had it last
  * @RUNTIME_IS_HELD: not 0 while a thread has the GIL
  * @INTERPRETER_LIMIT: the value that Py_GetRecursionLimit() returns
- * @INTERPRETER_DROP: a reason for the flag other than a signal: a thread waits for the GIL
- * @INTERPRETER_RAISE: a third reason for the flag: a thread is to raise an exception
+ * @INTERPRETER_FLAG: the flag (breaker.h), which a signal raises, or one of these reasons:
+ * @INTERPRETER_DROP: not 0 when a thread waits for the GIL
+ * @INTERPRETER_RAISE: not 0 when a thread is to raise an exception
  */
 enum {
 	RUNTIME_INTERPRETER = 48,

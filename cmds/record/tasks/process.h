@@ -112,8 +112,8 @@ static inline struct ring *process_ring(const struct process *proc, uint32_t ind
 }
 
 /*
- * Returns the second ring of ring @index, or NULL. The number of the second ring is checked,
- * because the program may write any number.
+ * Returns the ring that has the payloads for the records in ring @index, or NULL. Its number is
+ * checked, because the program may write any number.
  */
 static inline struct ring *process_payloads(const struct process *proc, uint32_t index)
 {

@@ -288,7 +288,8 @@ static int open_sums(struct parts *parts, unsigned generation, struct uft_err *e
 }
 
 /*
- * A browser has requested a sum. A thread ends the sum when the browser has closed the connection.
+ * The thread that stops the work on a sum when the browser that has requested the sum closes the
+ * connection.
  *
  * @over: an eventfd(2) that becomes readable when the sum is complete
  */

@@ -227,8 +227,8 @@ static int put_backtraces(const struct graph *graph, const struct occurrences *f
 }
 
 /*
- * Show all calls of a function as one tree. Several functions may have the same other name, like
- * "m::f" for those of two crates. Each of them gets a tree.
+ * Show all calls of a function as one tree. The user may have given a short name that several
+ * functions have, such as "m::f" for functions of two crates. Each of these functions gets a tree.
  */
 static int show_subtree(const struct graph *graph, const struct tree *tree,
 			const struct occurrences *found, struct sink *sink)

@@ -421,8 +421,9 @@ const struct callable *callables_add(struct callables *all, const char *name, co
 	uintptr_t known;
 
 	/*
-	 * Functions that differ only in the number of arguments are usually one function. In Python
-	 * they are several functions if an option needs values of calls or has conditions.
+	 * Functions that differ only in the number of arguments are usually one function. If an
+	 * option needs values of calls or has conditions, each number of arguments of a function
+	 * that is written in Python is a function of its own.
 	 */
 	if (is_native || !(capture_is_wanted(&all->settings->captures) ||
 			   filters_have_conditions(all->settings->filters)))
