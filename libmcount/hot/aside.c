@@ -36,7 +36,8 @@ struct aside_mark {
 /*
  * @first: in a forked child: the records before this one are those of the parent, which moves them
  *         to its own ring. NULL: all records are of this process
- * @marks: the mark at index @mark is in force, so that one store changes the progress
+ * @marks: only the mark at index @mark counts. A new mark is written to the other place, and then
+ *         one store changes @mark
  */
 struct aside {
 	struct ring ring;

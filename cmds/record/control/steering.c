@@ -288,7 +288,10 @@ static int make_filters(const struct steering *steer, const struct steer_change 
 	return ret < 0 ? err_set_errno(err, ret, "cannot change the filters") : 0;
 }
 
-/* Replaces the filters in force by the filters of @change. After an error nothing has changed. */
+/*
+ * Puts the filters of @change into force. Earlier filters stay in force, unless @change clears or
+ * replaces them. After an error nothing has changed.
+ */
 static int change_filters(struct steering *steer, const struct steer_change *change,
 			  struct strbuf *out, struct uft_err *err)
 {

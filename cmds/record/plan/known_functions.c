@@ -182,7 +182,10 @@ static void add_patch(struct making *m, const struct found_patch *found)
 	m->is_too_much |= patches_len(m) > INT32_MAX;
 }
 
-/* Writes a function to its place, and appends its patches. A second report replaces the first. */
+/*
+ * Writes a function to its place, and appends its patches. If a function is added a second time,
+ * the later facts replace the earlier ones.
+ */
 static void add_function(struct making *m, size_t index, const struct function *function,
 			 bool is_named, const struct unprepared_verdict *verdict,
 			 const struct strbuf *found)

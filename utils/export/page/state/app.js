@@ -20,7 +20,7 @@ class Shared {
 	constructor(state) {
 		this.state = state;
 		/**
-		 * One for each recording.
+		 * The App of each recording.
 		 * @type {App[]}
 		 */
 		this.apps = [];
