@@ -151,7 +151,7 @@ static void cut(const struct plan_callers *kept)
 	uint64_t before = kept->start > low ? kept->start - low : 0;
 	uint64_t behind = kept->end < high ? high - kept->end : 0;
 
-	/* The range is empty for a moment, so that no reader finds @kept in it. */
+	/* The range is empty for a moment, so that no thread finds @kept in it. */
 	__atomic_store_n(&callers.bytes, 0, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&callers.low, before >= behind ? low : kept->end, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&callers.bytes, MAX(before, behind), __ATOMIC_SEQ_CST);

@@ -231,7 +231,7 @@ static void begin_payloads(void *arg)
 		own_quiet_end(mask);
 }
 
-/* Returns the writer of the second ring, or NULL. @t must have a ring. */
+/* Returns the state that writes to the second ring of @t, or NULL. @t must have a first ring. */
 static struct thread *payloads_of(struct thread *t)
 {
 	struct thread *p = t->payloads;

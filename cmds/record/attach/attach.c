@@ -50,7 +50,8 @@ static int put_text_in(struct attaching *a, struct uft_err *err)
 }
 
 /*
- * Handles a former probe. Its recorder runs, or was killed. After the result 0 that probe is gone.
+ * Takes out the probe that an earlier recorder has left in the process. Returns 0 when the probe is
+ * gone. It is an error if that recorder still runs, or if the process was started with the probe.
  */
 static int deal_with_former(struct attaching *a, struct uft_err *err)
 {

@@ -40,8 +40,8 @@ struct unwinder {
 /* --- modules --- */
 
 /*
- * True when the file is the mapped one, because both have the same first bytes. These bytes contain
- * the program headers, and usually the build id.
+ * True when the file and the mapping have the same first bytes. These bytes contain the program
+ * headers, and usually the build id. So the file is taken to be the mapped one.
  */
 static bool is_mapped(const struct unwinder *u, int fd, uint64_t start)
 {

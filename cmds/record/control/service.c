@@ -23,7 +23,7 @@
 /* The pause before accepting connections again when no file descriptor is free. */
 #define PAUSE_NS 20000000
 
-/* @is_parked: the client came while another client was served. It is not watched */
+/* @is_parked: the client came while another client was served. The loop does not wait for it */
 struct client {
 	struct served served;
 	int fd;
