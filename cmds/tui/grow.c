@@ -78,8 +78,8 @@ static int end_replay(struct tui *tui, struct uft_err *err)
 }
 
 /*
- * Shows new lines of the replay. A cursor on the last line follows it. On any other line the cursor
- * stays.
+ * Shows new lines of the replay. A cursor on the last line goes to the new last line. A cursor on
+ * any other line stays there.
  */
 static int grow_replay(struct tui *tui, bool has_grown, struct uft_err *err)
 {

@@ -1,4 +1,4 @@
-/* The destination of a recording, as named files. Only stores open files. */
+/* The destination of a recording, as named files. Only code of stores opens files. */
 #ifndef UTRAIL_CMDS_RECORD_STORE_STORE_H
 #define UTRAIL_CMDS_RECORD_STORE_STORE_H
 

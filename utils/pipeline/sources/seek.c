@@ -324,7 +324,9 @@ bool seek_time(struct src_user *src, uint64_t time_ns)
 	is_found = src->compact ? seek_block(&seeker, time_ns, &spot)
 				: seek_plain(&seeker, time_ns, &spot);
 	close_seeker(&seeker);
-	/* The time of the record before the position is unknown, so the first time is used. */
+	/*
+	 * The time of the record before the position is unknown, so the task's first time is used.
+	 */
 	if (is_found)
 		src_user_limit(src, spot.offset, src->end_offset, task->first_ns);
 	return is_found;

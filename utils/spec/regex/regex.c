@@ -455,8 +455,8 @@ size_t regex_steps(const struct regex *re)
 size_t regex_steps_per_byte(const struct regex *re)
 {
 	/*
-	 * Each node is examined once in the set, and reached once before the byte and once after
-	 * it. The look-up is one more step.
+	 * For one byte, each node is examined at most once in the set. It is also reached at most
+	 * once before the byte, and once after it. The look-up of the state is one more step.
 	 */
 	return 3 * (size_t)re->prog.nr + 1;
 }

@@ -21,7 +21,8 @@ struct argvalues {
 };
 
 /*
- * Begin before the first value. Returns false when @event has no payload, or the types are unknown.
+ * Begin to read the values in the payload of @event. Returns false when @event has no payload, or
+ * the types of the values are unknown.
  */
 bool argvalues_begin(struct argvalues *values, struct trace_data *data, const struct event *event);
 
