@@ -1,4 +1,4 @@
-/* Conditions of triggers, `if:`, on a call's arguments. */
+/* Conditions of triggers (`if:`) on a call's arguments and return value. */
 #ifndef UTRAIL_SPEC_COND_H
 #define UTRAIL_SPEC_COND_H
 

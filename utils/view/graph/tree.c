@@ -180,8 +180,8 @@ static inline void add_times(struct tree *tree, struct tree_node *node, const st
 }
 
 /*
- * HOT: returns the child of @top for @func. The first guess is the child that followed the last
- * child (@top->last) the time before: last->after.
+ * HOT: returns the child of @top for @func. The last child that was called is @top->last. The first
+ * guess is the sibling that was called next after an earlier call of that child: its @after.
  */
 static inline struct tree_node *next_child(struct tree *tree, struct tree_node *top,
 					   const struct func *func)
