@@ -54,8 +54,8 @@ static uint64_t greatest_end(const struct elf_file *file)
 }
 
 /*
- * True when the segments have ascending addresses and do not overlap. A linker maps each segment at
- * its address, even over its own code.
+ * True when the segments have ascending addresses and do not overlap. The dynamic linker maps each
+ * segment at its address, even over the linker's own code.
  */
 static bool has_plain_segments(const struct elf_file *file)
 {

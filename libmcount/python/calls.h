@@ -28,7 +28,7 @@ bool calls_end_code(struct py_object *code, struct py_object *result);
 
 /*
  * With the GIL: @code calls a function in C, and that function returns. calls_begin_native()
- * returns false if the interpreter need not report events of this place again.
+ * returns false if the interpreter need not report events at this place of @code again.
  */
 bool calls_begin_native(const struct py_c_function *fn, struct py_object *code);
 void calls_end_native(const struct py_method_def *def, struct py_object *code);

@@ -44,8 +44,8 @@ static void note_status(struct pxt_handle *handle)
 	pxt_drain_status(handle, &flusher->drain);
 	status->flush_error = atomic_load(&flusher->error);
 	/*
-	 * posix_trace_get_status() tells each loss only once, and so clears @is_log_overrun. The
-	 * status in the log's header stays.
+	 * posix_trace_get_status() reports each loss only once. So it clears @is_log_overrun, but
+	 * not the status in the log's header.
 	 */
 	if (flusher->drain.writer.has_lost)
 		atomic_store(&flusher->is_log_overrun, 1);

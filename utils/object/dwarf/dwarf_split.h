@@ -14,7 +14,7 @@
 
 /*
  * The most bytes of split units and their files that are read: this many for each byte of the
- * module, and a constant for small modules.
+ * module, plus a constant. Small modules need the constant.
  */
 #define SPLIT_READ_PER_BYTE 16
 #define SPLIT_READ_MORE_MB  64U

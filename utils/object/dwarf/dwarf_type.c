@@ -164,8 +164,8 @@ bool dwarf_member_offset(Dwarf_Die *member, uint32_t *offset)
 	*offset = 0;
 	if (dwarf_attr_integrate(member, DW_AT_data_member_location, &attr)) {
 		/*
-		 * The offset of a virtual base is computed at run time. A class with a virtual
-		 * base is never passed by value.
+		 * This fails for a virtual base, whose offset is computed at run time. A class
+		 * with a virtual base is never passed by value.
 		 */
 		if (dwarf_formudata(&attr, &word) < 0)
 			return false;

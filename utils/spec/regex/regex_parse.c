@@ -440,8 +440,8 @@ static void repeat_nodes(struct parse *p, uint32_t start)
 	if (len == 0 || high == 0)
 		return;
 	/*
-	 * Make the required copies first. The optional ones are copied from @start, too, so the
-	 * nodes there must become optional last.
+	 * Make the required copies first. All copies are made from the nodes at @start. So these
+	 * nodes must become optional last.
 	 */
 	for (long i = 1; i < MAX(low, 1L) && !has_failed(p); i++) {
 		last = p->prog->nr;

@@ -15,8 +15,9 @@
 #define FIELD_MISSING -3
 
 /*
- * @is_begin, @is_end: the event has the first name, the second name (both when they are equal).
- *                     @fields: the place of each chosen field in the event
+ * @is_begin: the event has the first name
+ * @is_end: the event has the second name, which may equal the first name
+ * @fields: the place of each chosen field in the event
  */
 struct between_kind {
 	uint64_t id;
