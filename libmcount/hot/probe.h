@@ -554,8 +554,8 @@ void ring_settle(struct thread *t);
 void libcall_hook(const struct plan_call_site *sites, uint32_t nr, bool finds);
 
 /*
- * COLD, after functions were patched. Library calls of these functions are recorded only once, by
- * the functions' own hooks (calls_patched.h).
+ * COLD, after functions were patched. From now on a library call that leads to such a function is
+ * recorded by the function's own hook alone, and not a second time (calls_patched.h).
  */
 void libcall_find_patched(void);
 

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 
 /*
- * COLD. From now on the plan's signals come to the probe's handler, then to the program's. An
- * attached probe does nothing.
+ * COLD. From now on the plan's signals come to the probe's handler, then to the program's. In an
+ * attached probe, this function does nothing.
  */
 void signal_switches_begin(void);
 

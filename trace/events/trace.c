@@ -10,7 +10,7 @@
 
 /*
  * A chunk of events, in memory that child processes share, so that a choice of an event holds for
- * all of them. Each of them may add events, so @nr_used is shared, too.
+ * all of them. Each of them may add events, so nr_used of the page is shared, too.
  */
 struct fst_chunk {
 	struct fst_chunk *next; /* the next chunk of this process */

@@ -1,5 +1,6 @@
 /*
- * Declares and logs two events, and chooses one by a pattern: only that event is in the log.
+ * Declares two events, and calls FSTRACE() for both. A pattern chooses one of them, so the log has
+ * only this event.
  *
  *     cc fstrace_shop.c $(pkg-config --cflags --libs utrail-trace) -o fstrace_shop
  *     ./fstrace_shop /tmp/shop && cat /tmp/shop.log

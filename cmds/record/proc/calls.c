@@ -16,8 +16,8 @@
 #define RESTART_LAST  516
 
 /*
- * The argument numbers of each call, in the order of the members of struct call_shape. A call
- * without a choice is always watched.
+ * The argument numbers of each call, in the order of the members of struct call_shape. A call whose
+ * member @choice is -1 is always watched.
  */
 const struct call_shape call_shapes[SYSCALL_NOT_WATCHED] = {
 	[SYSCALL_NONE] = { -1, -1, -1, -1, -1, -1, -1 },

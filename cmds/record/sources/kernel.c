@@ -29,7 +29,7 @@
 #define PAGES_AT_ONCE	16
 #define INSTANCE_PREFIX "utrail-"
 /*
- * The kernel's first pid namespace (PROC_PID_INIT_INO). Trace events have numbers of this
+ * The kernel's first pid namespace (PROC_PID_INIT_INO). The pids in trace events are those of this
  * namespace.
  */
 #define FIRST_PID_SPACE "pid:[4026531836]"

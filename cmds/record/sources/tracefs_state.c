@@ -123,7 +123,7 @@ static void write_line(int fd, const char *at, size_t len)
 	} while (n < 0 && errno == EINTR);
 }
 
-/* Restores a file. Each write adds one entry to a list. */
+/* Restores a file. If the file is a list, each write adds one entry. */
 static void put_back(int dir_fd, const char *name, enum file_kind kind, const struct saved *saved)
 {
 	bool empties = kind == FILE_LIST || kind == FILE_EMPTY;

@@ -20,7 +20,7 @@ static bool crash_is_valid(const void *message, size_t len)
 	return ((const struct control_crash *)message)->nr_frames <= CONTROL_CRASH_FRAMES;
 }
 
-/* Check for @nr texts, which end with the message. */
+/* True when the bytes from @texts to the end of the message are @nr texts, each with its NUL. */
 static bool has_texts(const void *message, const char *texts, size_t len, unsigned nr)
 {
 	size_t bytes = len - (texts - (const char *)message);

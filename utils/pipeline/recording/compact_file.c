@@ -211,7 +211,7 @@ static size_t block_room(const struct compact_place *place)
 	return MAX((size_t)place->raw_len, sizeof(struct record));
 }
 
-/* Read a part of a block, which is longer than @room or begins before the offset. */
+/* Read a part of a block. The block is longer than @room, or begins before the offset. */
 static ssize_t read_part(struct reader *reader, const struct compact_place *place, uint8_t *buf,
 			 size_t room, uint64_t end)
 {
