@@ -65,7 +65,7 @@ struct process {
 	pid_t pid;
 	pid_t ppid;
 	pid_t os_pid;	  /* its number in the recorder's pid namespace */
-	struct peer peer; /* files that the process names are read with the rights of this peer */
+	struct peer peer; /* its rights are needed to read a file that the process has named */
 	uint64_t time_ns;
 	bool is_fork;
 	bool announced; /* the FORK line of the process is written; under tasks.lock */

@@ -185,7 +185,7 @@ static int note_line(struct replay_pass *pass, const struct replay_line *line)
 
 /*
  * Notes new lines in the sink. The last line is about @event. The lines before the last one were
- * printed together with it, and are noted without a call.
+ * printed together with it, and are noted without the facts about @event.
  */
 static int note_lines(struct replay_pass *pass, const struct task *task, const struct event *event,
 		      enum replay_line_kind kind)

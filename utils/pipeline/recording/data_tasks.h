@@ -15,8 +15,8 @@ int data_load_tasks(struct trace_data *data, struct uft_err *err);
 int32_t task_line_tid(const struct task_line *line);
 
 /*
- * Apply a line other than DLOPEN. The task of the line exists. A new session is added to @sessions,
- * the map of all sessions by id. Returns 0 or -ENOMEM.
+ * Apply a line other than DLOPEN, whose task must exist. A new session is added to @sessions, the
+ * map of all sessions by id. Returns 0 or -ENOMEM.
  */
 int data_apply_line(struct trace_data *data, const struct task_line *line, struct strmap *sessions);
 
