@@ -226,7 +226,7 @@ static bool is_path_own(const char *file)
 }
 
 /*
- * True when a library has made the running code from a string. The code's globals are those of a
+ * True when a library has made the running code from a string: the code's globals are those of a
  * library's module (dataclasses), or namedtuple() has made the code.
  */
 static bool is_made_by_library(const char *file)

@@ -37,7 +37,7 @@ void threads_see_this(void);
 /* COLD, with the GIL: listen to new threads of the main interpreter. */
 void threads_join_new(void);
 
-/* HOT, with the GIL, without a call. True when the interpreter @main has no new thread. */
+/* HOT, with the GIL. Calls no function. True when the interpreter @main has no new thread. */
 static inline bool threads_are_known(void)
 {
 	return python_threads.first && *python_threads.first == python_threads.newest;

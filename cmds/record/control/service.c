@@ -303,8 +303,9 @@ static bool is_behind_sudo(uid_t uid)
 }
 
 /*
- * True when the peer is root or the owner of the recording, and there are fewer than CLIENTS_MAX
- * clients. This is checked here, because an abstract socket has no permissions.
+ * True when the peer is of a user whose requests are accepted (utils/format/probe/request.h), and
+ * there are fewer than CLIENTS_MAX clients. The user is checked here, because an abstract socket
+ * has no permissions.
  */
 static bool may_ask(const struct service *svc, int fd)
 {

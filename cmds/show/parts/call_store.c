@@ -381,7 +381,10 @@ struct finding {
 	size_t most;
 };
 
-/* True when more calls were found than are wanted. All are dropped, so the search can end. */
+/*
+ * True when more calls were found than are wanted. All found calls are dropped then, so the search
+ * can end.
+ */
 static bool has_too_many(const struct finding *f)
 {
 	return f->thinner.out->nr > f->most;
