@@ -167,8 +167,9 @@ static inline void frames_leave_top_at(struct thread *t, uint64_t now_ns)
 }
 
 /*
- * HOT: ends the innermost frame, whose entry was seen, at the present time. Between
- * planned_begin_estimate() and planned_end_estimate(), ends it at the estimated time.
+ * HOT: ends the innermost frame at the present time. The entry of this frame must have been seen.
+ * Between planned_begin_estimate() and planned_end_estimate(), the frame ends at the estimated
+ * time.
  *
  * @regs: registers with the return values; NULL when the frame does not end by a return
  */

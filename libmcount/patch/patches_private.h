@@ -31,8 +31,8 @@ struct patch {
 
 /*
  * The patches of one plan for one module. Nothing is removed from the list before patches_drop().
- * The module lock protects the list (module_lock.h). A thread that the recorder has stopped needs
- * no lock.
+ * The module lock protects the list (module_lock.h). Functions that the recorder calls in a stopped
+ * thread need no lock.
  *
  * @path_hash: shows whether a module that was loaded again is of the same file
  * @is_waiting: the recorder will write the text, while all threads are stopped

@@ -151,7 +151,10 @@ static void bind(void **slot, void *function, void *arg)
 		*slot = function;
 }
 
-/* Returns the size of the part that is read-only after loading (RELRO), in whole pages. */
+/*
+ * Returns the size of the part of the probe's module that is read-only after loading (RELRO), in
+ * whole pages.
+ */
 static size_t sealed_part(const struct loaded *ours, void **start)
 {
 	const ElfW(Ehdr) *elf = (const void *)__ehdr_start;

@@ -151,8 +151,8 @@ static bool is_interpreter_itself(void)
 }
 
 /*
- * Adds the audit hook, once the interpreter has a thread. The interpreter allocates memory for the
- * hook, and has chosen its allocator (PYTHONMALLOC, -X dev) by then.
+ * Adds the audit hook as soon as the interpreter has a thread. The interpreter allocates memory for
+ * the hook. Before it makes a thread, it chooses its allocator (PYTHONMALLOC, -X dev).
  */
 static void begin_hearing(void)
 {

@@ -24,7 +24,7 @@
 #include "libmcount/hot/probe.h"
 #include "utils/format/callables.h"
 
-/* Identifies a module: another one may be loaded at the same address later. */
+/* Identifies a module. The bias is not enough: another module may get the same address later. */
 struct reported_module {
 	uint64_t bias;
 	uint64_t path_hash;

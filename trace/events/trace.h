@@ -96,7 +96,7 @@ struct fstrace {
 	struct fstrace *next; /* the list of open logs: recorded.c */
 };
 
-#define FST_NO_FILE UINT32_MAX /* the number of no file */
+#define FST_NO_FILE UINT32_MAX /* no file has this number */
 
 /* The place in the program from which a record comes. */
 struct fst_spot {

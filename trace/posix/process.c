@@ -200,7 +200,7 @@ static bool join(bool waits)
 	return atomic_load(&pxt_process.registry) != &none;
 }
 
-/* Signal-safe. A signal handler that interrupts this function does not record its events. */
+/* Signal-safe. Events of a signal handler that interrupts this function are not recorded. */
 bool pxt_join(void)
 {
 	struct pxt_registry *registry = atomic_load(&pxt_process.registry);

@@ -92,7 +92,7 @@ bool stopped_begin(pid_t tid, struct traced_call *call)
 	return call->id != SYSCALL_NONE && call->id != SYSCALL_CLOSE;
 }
 
-/* Returns the name of the task from /proc. The kernel may have shortened the name in the call. */
+/* Returns the name of the task from /proc. The kernel cuts a long name that the call has set. */
 static const char *read_comm(pid_t tid, struct strbuf *out)
 {
 	char name[NAME_BYTES + 2];

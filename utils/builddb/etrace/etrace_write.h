@@ -30,8 +30,8 @@ struct etrace_choice {
 };
 
 /*
- * The limit of descriptors that all calls of close_range(2) in a recording close together. Each
- * child inherits its parent's descriptors, and may close all of them with one call.
+ * The limit of the sum of descriptors that calls of close_range(2) in a recording close. Each child
+ * inherits its parent's descriptors, and may close all of them with one call.
  */
 #define ETRACE_CLOSED_MAX 10000000UL
 

@@ -164,7 +164,8 @@ _Static_assert(sizeof(struct box_step) % sizeof(struct capture_step) == 0,
 	       "box_steps lie among steps");
 
 /*
- * A text that the probe has made of a value (CAPTURE_TEXT). A return value has index 0.
+ * A text that the probe has made of a value (CAPTURE_TEXT). In the array of texts, a return value
+ * has index 0.
  *
  * @is_real: the value is a floating-point number, whose bits as a double are @real
  */

@@ -44,8 +44,8 @@ enum plan_flags {
 	PLAN_NEST_LIBCALLS = 1U << 16, /* --nest-libcall; for Python only */
 	/*
 	 * --patch applies to functions of the program itself, or of libpython. In a Python
-	 * interpreter, the probe then sets no profile function, because the interpreter makes other
-	 * calls of these functions while a profile function is set
+	 * interpreter, the probe then sets no profile function: while one is set, the interpreter
+	 * calls other functions of its own than without it
 	 */
 	PLAN_PATCHES_PROGRAM = 1U << 17,
 	PLAN_PATCHES_LIBPYTHON = 1U << 18,

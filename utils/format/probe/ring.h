@@ -84,7 +84,7 @@ struct ring {
 	 * producer may then overwrite the bytes below it.
 	 */
 	_Atomic uint64_t tail;
-	_Atomic uint32_t room; /* futex: changes when @tail passed a segment while @waiting */
+	_Atomic uint32_t room; /* futex: changes when @tail leaves a segment and @waiting is 1 */
 	uint32_t pad3;
 	uint64_t pad4[6];
 

@@ -54,7 +54,7 @@ struct event_value {
 enum value_form {
 	VALUE_SHOWN, /* for people: +2, 0x1f, 0.50, 12.50%, "text" */
 	VALUE_RAW,   /* for dumps of the files' content: as VALUE_SHOWN, but 2 instead of +2 */
-	/* for people, for the arguments of static probes: as VALUE_SHOWN, but text has no quotes */
+	/* for people, but only for arguments of static probes: as VALUE_SHOWN, without quotes */
 	VALUE_BARE,
 	VALUE_LOGGED, /* for a line of a log: 2, 1f, 0.5000, 12.5000, text */
 	VALUE_JSON,   /* 2, "0x1f" (readers keep numbers with 53 bits), 0.5000, 12.5000, "text" */

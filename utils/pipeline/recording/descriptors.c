@@ -146,7 +146,7 @@ static int append_descriptor(struct descriptor_set *set, const struct descriptor
 int descriptors_put(struct files *files, struct descriptors_of *of, const struct descriptor *new,
 		    uint64_t now_ns)
 {
-	/* The old descriptor may have been closed without a record. */
+	/* If an earlier descriptor with this number seems open, its close was not recorded. */
 	int ret = descriptors_close(files, of, new->fd, new->fd, now_ns);
 
 	return ret < 0 ? ret : append_descriptor(&of->now, new);

@@ -309,7 +309,7 @@ size_t kernel_calls_merge(struct kernel_calls *calls, struct event *events, size
 		if (MIN(rec.time_ns, next->time_ns) > limit_ns || !is_call(next))
 			break;
 		if (rec.time_ns <= next->time_ns) {
-			/* An open call must return first. */
+			/* If a call of the kernel is open, it returns before the record. */
 			if (calls->nr)
 				break;
 			event_of_record(&rec, records.last_ns, event);

@@ -56,7 +56,7 @@ int argfind_function(const struct argfind *find, const struct argrules_subject *
 		return missing;
 	if (find->is_auto)
 		missing = ARGRULES_BOTH;
-	/* Do not look up subjects for which rules have items. */
+	/* If the rules have items for the arguments, or for the result, look up no others. */
 	if (found->args.nr)
 		missing &= ~ARGRULES_ARGS;
 	if (found->retval.nr)

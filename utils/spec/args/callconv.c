@@ -289,7 +289,7 @@ int callconv_specs(const struct isa *isa, const struct dwarf_func *func, enum ca
 {
 	const struct dwarf_type *result = &func->result;
 	struct allocation a = { .isa = isa };
-	/* Leave out the result of a clone, which may return nothing, or another type. */
+	/* Leave out the result of a compiler's clone, which may return nothing, or another type. */
 	int ret = kind == CALLCONV_CLONE ? 0 : add_result(isa, result, retval);
 
 	/* For a result in memory, the caller passes an address as a hidden first argument. */

@@ -27,7 +27,10 @@ enum regex_look {
 	REGEX_LOOK_WORD_END, /* \>: a word ends here */
 };
 
-/* @to: relative to this node, for jumps and splits. Other nodes go on at the next node. */
+/*
+ * @to: for jumps and splits, the distance from this node; for sets, an index. All nodes but jumps
+ *      and splits go on at the next node
+ */
 struct regex_node {
 	uint8_t op;
 	uint8_t value;

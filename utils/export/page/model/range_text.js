@@ -6,7 +6,7 @@ const RANGE_UNITS = new Map([
 ]);
 
 /**
- * Returns a side of a range, in ns since base, or null if it is not a time.
+ * Returns a side of a range, in ns since base, or null if the text is not a time.
  * @param {string} text
  * @param {{ base: string, zero: number }} meta
  */
