@@ -29,9 +29,9 @@ static uint64_t read_xcr0(void)
 }
 
 /*
- * Asks CPUID about one component only, the last one, since each CPUID takes 20 us under a
- * hypervisor. Components are stored in the order of their numbers, so the last one's end is the end
- * of all.
+ * Computes the size of the XSAVE area. The area has its components in the order of their numbers,
+ * so it ends with the last one. CPUID is asked only about this component, because each CPUID takes
+ * 20 us under a hypervisor.
  */
 void arch_init(void)
 {

@@ -135,7 +135,8 @@ static _Atomic uint32_t first_is_unwatched;
 static _Atomic uint32_t nr_flushers;
 
 /*
- * The word of the futex changes, so that a thread that is about to sleep does not miss the request.
+ * Requests a check whether the flusher should end. The bit changes the word of the futex, so that a
+ * flusher that is about to sleep does not miss the request.
  */
 void pxt_want_look(struct pxt_stream *stream)
 {

@@ -31,8 +31,8 @@ int rights_enter_as(pid_t pid, struct rights *before);
 
 /*
  * Like rights_enter_as(), for a peer, or for its user if the process cannot be looked up. If the
- * peer had another user than root when it connected, it is this user also when the process has
- * executed a setuid program since.
+ * peer was not root when it connected, the rights are those of the peer's user at that time. This
+ * is so even if the process has executed a setuid program since.
  */
 int rights_enter(const struct peer *peer, struct rights *before);
 void rights_leave(struct rights *before);

@@ -226,7 +226,10 @@ static int watch_program(struct lifetime *life, struct uft_err *err)
 	life->is_parent = waitid(P_PID, life->program, &unused, WEXITED | WNOHANG | WNOWAIT) == 0;
 	life->program_end = (struct served){ see_program_end, rec };
 	rec->program_fd = syscall(SYS_pidfd_open, life->program, 0);
-	/* A tracer that reports the end is informed of it first, and has the status. */
+	/*
+	 * If the program is traced, its end may become known to the tracer first, and only the
+	 * tracer then has the status. So the recorder waits for the tracer's report.
+	 */
 	if (proc_tells_end(&rec->proc)) {
 		int watched = loop_add(&rec->loop, rec->proc.end_fd, &life->program_end);
 

@@ -232,7 +232,7 @@ _Static_assert(offsetof(struct lead_place, site) == 0 && offsetof(struct lead_no
 
 /*
  * True when place @i is at a function's start and has @addr as its site or entry, and a jump at the
- * place before does not overwrite @addr. Most references to such an address are calls.
+ * previous place does not overwrite @addr. Most references to such an address are calls.
  */
 static bool is_entry(const struct scan *s, size_t i, uint64_t addr)
 {
@@ -244,7 +244,7 @@ static bool is_entry(const struct scan *s, size_t i, uint64_t addr)
 
 /*
  * Keep a reference to @addr from code or data, if @addr is near a place. References to the entry of
- * a function are left out, unless a jump at the place before overwrites it (is_entry()).
+ * a function are left out, unless a jump at the previous place overwrites this entry (is_entry()).
  */
 static void scan_note(uint64_t addr, void *arg)
 {
