@@ -1,6 +1,7 @@
 /*
- * Keeps the cost of recording within a limit (--overhead) by leaving out functions. The functions
- * make no system calls and read no clocks, because the caller passes the measurements.
+ * Keeps the cost of recording within a limit (--overhead) by leaving out functions of the program.
+ * The code here makes no system calls and reads no clocks, because the caller passes the
+ * measurements.
  */
 #ifndef UTRAIL_CMDS_RECORD_CONTROL_BUDGET_H
 #define UTRAIL_CMDS_RECORD_CONTROL_BUDGET_H

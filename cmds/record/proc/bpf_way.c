@@ -156,7 +156,8 @@ static const void *record_at(struct queue *queue, uint64_t at, size_t size)
 
 /*
  * Take all complete records. The eBPF program writes the length of a record last (linux/bpf.h,
- * BPF_RINGBUF_*). An incomplete record, and all records after it, wait for the next call.
+ * BPF_RINGBUF_*). An incomplete record, and all records after it, stay in the ring until this
+ * function is called again.
  */
 static void drain_ring(struct queue *queue, struct bpf_ring *ring)
 {

@@ -28,8 +28,8 @@ void piece_destroy(struct piece *piece)
 }
 
 /*
- * False when the task executes its own program again. The stages disagree about the open calls
- * after that.
+ * False when the task executes its own program again. From then on, not all stages have the same
+ * open calls.
  */
 static bool has_clear_sessions(const struct task *task)
 {
