@@ -493,7 +493,7 @@ static uint32_t alignment_of(struct dwarf_loader *loader, Dwarf_Die *die, unsign
 		most = size_of(&type);
 		return most ? MIN(most, 16U) : 8;
 	}
-	/* clang only declares strings, which contain pointers. */
+	/* clang describes strings only by a declaration. They contain pointers. */
 	if (dwarf_has_flag(&type, DW_AT_declaration))
 		return 8;
 	if (!dwarf_first(loader, &type, &child))
