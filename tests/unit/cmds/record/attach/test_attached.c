@@ -472,6 +472,21 @@ static void await_state(pid_t pid, char state)
 	_exit(1);
 }
 
+/* The tracer's number of calls of waitpid() until it dies; 0: it does not die. */
+static int waitpids_left;
+static pid_t waited_for;
+
+pid_t __real_waitpid(pid_t pid, int *status, int options);
+pid_t __wrap_waitpid(pid_t pid, int *status, int options);
+pid_t __wrap_waitpid(pid_t pid, int *status, int options)
+{
+	if (waitpids_left && pid == waited_for && !--waitpids_left) {
+		await_state(pid, 't');
+		kill(getpid(), SIGKILL);
+	}
+	return __real_waitpid(pid, status, options);
+}
+
 /*
  * A signal that the program ignores has woken a thread out of a call which the kernel does not
  * begin anew. The tracer delivers the signal, and dies before it sees the thread's next stop.
@@ -503,9 +518,8 @@ TEST(test_tracer_dies_after_a_signal)
 		await_state(pid, 'S');
 		kill(pid, SIGCHLD);
 		await_state(pid, 't');
-		waits_left = 1;
-		w.wait = die_at_stop;
-		w.wait_arg = &pid;
+		waited_for = pid;
+		waitpids_left = 2; /* the first one is told of the signal */
 		attached_let_go(&w);
 		_exit(1);
 	}
