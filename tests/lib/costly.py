@@ -34,7 +34,7 @@ def chunk():
     """A chunk that is unpacked to 16 MB of pages, a little more than the largest size that a reader
     accepts."""
     nr = CHUNK_BYTES // kernel.PAGE_BYTES
-    # The first word of a page is its time: one page in four has another time than 0.
+    # The first word of a page is its time. One page in four has a time of its own, the others TIME.
     pages = b"".join(struct.pack("<Q", TIME + 7 * i * (i % 4 == 0)) + full_page()[8:] for i in range(nr))
     small = packed(pages)
     assert 4096 < len(small) < 16384

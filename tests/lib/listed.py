@@ -248,7 +248,7 @@ DIFFERENCES = [
 
 
 def alike(case, ours, theirs, without=None):
-    """Both answers to @case without the documented differences, except the one @without."""
+    """Both answers to @case. All documented differences are taken out of them, except @without."""
     for difference in DIFFERENCES:
         if difference is not without and re.search(difference.where, case):
             ours, theirs = difference.alike(ours, theirs)

@@ -62,7 +62,7 @@ class Variant:
 
     @property
     def words(self):
-        """The words for this way that directives may have in brackets."""
+        """The words that stand for this way of building, in the brackets of directives."""
         return {self.compiler, self.method, self.opt, "pie" if self.pie else "nopie"} | {self.extra} - {""}
 
     def command(self, suffix, is_library=False):

@@ -42,7 +42,7 @@ FUNCTIONS = 200
 CALLS_MAX = 20000
 # The greatest length of a command line's words.
 WORDS_BYTES = 1 << 20
-# The time that a program works, short and with --long.
+# The number of seconds that a program works: without --long, and with it.
 SECONDS = (1.5, 10)
 ENV = {"PERL_HASH_SEED": "0", "PERL_PERTURB_KEYS": "0", "PYTHONHASHSEED": "0", "HOME": "/nonexistent", "GIT_CONFIG_NOSYSTEM": "1",
        "GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@b", "GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@b",

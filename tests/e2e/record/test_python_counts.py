@@ -175,7 +175,7 @@ def profiled(cwd, text, python):
     run(python, "profiled.py", cwd=cwd).must()
     counts = Counter()
     for (file, _, name), (_, nr, *_) in pstats.Stats(str(cwd / "prof")).stats.items():
-        # The lambdas of all named tuples have one place, and cProfile has only the last one's.
+        # The lambdas of all named tuples have one name and line. cProfile counts only one of them.
         if (file, name) != ("<string>", "<lambda>"):
             counts[plain_name(name)] += nr
     del counts["disable"]

@@ -133,7 +133,7 @@ def test_what_all_share_is_for_reading(workdir):
 def test_nobody_ends_the_recording_of_others(workdir):
     """A process may ask for the end only if an option allows it. The recorder does not believe the
     header of the process' own page."""
-    # The action makes each call check if the recording is over.
+    # With any action, the probe checks at each call if the recording has ended.
     from_inside("finish", options=["-T", "nothing@color=red"])
     assert is_whole()
 

@@ -138,7 +138,7 @@ def test_stranger_is_not_waited_for():
     init. The recorder waits for none of them."""
     exe = build_here("odd/names_stranger.c")
     other = subprocess.Popen(["sleep", "1000"])
-    # The shell executes the recorder, which so has the number $$.
+    # The shell executes the recorder in its own process, so $$ is the recorder's number.
     command = f'exec {UTRAIL} record {exe} {other.pid} $$ 1'
     try:
         result = run("sh", "-c", command).must(3)

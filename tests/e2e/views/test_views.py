@@ -61,8 +61,8 @@ class TestGraph:
 
 
 class TestGraphOfForkedChildren:
-    """A child that returns from none of its inherited calls says nothing of their times, and the
-    parent has left them by then."""
+    """The child returns from none of its inherited calls, so its records do not tell their times.
+    The parent has left these calls before the child begins."""
 
     CODE = """
         #include <pthread.h>

@@ -21,7 +21,7 @@ NR_GENERATED = 10000
 
 
 class Calls:
-    """Functions for %I and %J. They keep what they return alive."""
+    """Functions for %I and %J. Their strings live as long as this object."""
 
     def __init__(self, items):
         self.buffers = [ctypes.create_string_buffer(item) for item in items]

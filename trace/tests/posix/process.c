@@ -728,7 +728,7 @@ static trace_id_t begin_storm(pid_t pids[NR_PROCESSES], int nr_events)
 
 	storm_id = open_id("drop");
 	storm_nr = getenv("UTRAIL_STORM") ? atoi(getenv("UTRAIL_STORM")) : nr_events;
-	/* The stream filters system events out, since they are not counted. */
+	/* The stream filters system events out, since the test does not count them. */
 	trid = make_inherited(512, POSIX_TRACE_LOOP);
 	posix_trace_eventset_fill(&set, POSIX_TRACE_SYSTEM_EVENTS);
 	posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET);

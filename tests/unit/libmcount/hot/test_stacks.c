@@ -228,8 +228,8 @@ TEST_WITH(a_made_stack_has_a_state_of_its_own, begin_rooms, end_rooms)
 }
 
 /*
- * A signal handler would interrupt the system call here, and its fork would give the parent's ring
- * to the child.
+ * Checks the mask of signals before a system call. If a signal handler forked here, the child would
+ * get the parent's ring.
  */
 static int note_mask(void *arg)
 {

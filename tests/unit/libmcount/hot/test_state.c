@@ -1,6 +1,6 @@
 /*
- * The states of a thread. The table is consistent. Functions that call the stubs as compilers make
- * them do follow it, with any rules. Their records must be those of a simple model.
+ * The states of a thread. The table is consistent. It also holds for functions that call the stubs
+ * like compiled code, with any rules. Their records must be those of a simple model.
  */
 #include "libmcount/hot/state.h"
 

@@ -166,7 +166,10 @@ TEST_WITH(no_environment, setup, teardown)
 	check(by_execve, NULL, PRELOAD "\n" SOCKET "\n");
 }
 
-/* The name of the library ends at a blank or at a colon; executed programs expect their filters. */
+/*
+ * In LD_PRELOAD, the name of the library ends at a blank or at a colon. UTRAIL_SOCKET tells an
+ * executed program the number of its filters.
+ */
 TEST_WITH(names_of_the_library_and_counts_of_filters, setup, teardown)
 {
 	static const char *const lists[] = { US " libdl.so.2", US ":libdl.so.2", US };

@@ -450,7 +450,7 @@ TEST_WITH(a_process_that_is_gone_is_not_changed, setup, teardown)
 	end(b);
 }
 
-/* Rules about the program are about the interpreter, too, and so are those about its library. */
+/* Rules about the program apply to Python's interpreter, too. So do rules about libpython. */
 TEST(rules_about_python)
 {
 	static const struct {

@@ -244,7 +244,7 @@ TEST(files_that_are_cut)
 	}
 }
 
-/* The error shows the file's name, which is wrong. */
+/* The name of a file is invalid, and the error shows it. */
 TEST(bad_names)
 {
 	static const char *const names[] = {

@@ -116,7 +116,10 @@ TEST(depths)
 	}
 }
 
-/* The length from which a record has both fields, in the most common sizes. */
+/*
+ * The number of bytes that a record needs for both fields, if they have the most common sizes. It
+ * is 0 for other sizes.
+ */
 TEST(plain_records)
 {
 	static const struct {

@@ -188,7 +188,7 @@ TEST(headers)
 	assert_int_equal(check_ready(len), CONTROL_OTHER_VERSION);
 	packet.header.version -= 2;
 	assert_int_equal(check_ready(len), CONTROL_OTHER_VERSION);
-	/* Only the version number is known of a message of another version. */
+	/* The message has another version, so only its first six bytes have a known meaning. */
 	assert_int_equal(check_ready(6), CONTROL_OTHER_VERSION);
 	assert_int_equal(check_ready(5), CONTROL_NO_MESSAGE);
 	make(&control_ready_shape, len);

@@ -242,8 +242,8 @@ TEST(mini_debug_info)
 		      packed_len);
 	image_finish(&outer);
 	/*
-	 * The dynamic symbol comes after another one at its address. Plain names give way to later
-	 * ones.
+	 * "api" of .dynsym replaces the symbol of .gnu_debugdata at its address, because it is read
+	 * later.
 	 */
 	check(&outer, "1000/4 T api\n1030/8 w weak\n1040/8 T main\n1080/4 D data\n"
 		      "1084/4 d sdata\n1088/4 v wdata\n108c/4 u udata\n1090/4 D opt\n");
