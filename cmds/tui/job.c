@@ -1,4 +1,4 @@
-/* Reads in a thread (see job.h). */
+/* Reads a recording in a thread of its own (see job.h). */
 #include "cmds/tui/job.h"
 
 #include <time.h>

@@ -170,7 +170,7 @@ static bool is_called_by_own(const struct thread *t)
 {
 	uint32_t nr = t->nr_python_calls;
 
-	/* Without open calls this is the interpreter's own start, until __main__ begins. */
+	/* If no call is open before __main__ begins, the interpreter is still starting. */
 	return nr ? t->python_calls[nr - 1] & CALL_IS_OWN : names_have_main;
 }
 

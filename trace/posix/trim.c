@@ -115,7 +115,8 @@ static void unmap_others(const struct trimming *trimming, uintptr_t begin, uintp
 
 /*
  * Unmaps the parts of a mapping that are not needed. "[heap]" and "[anon:...]" are memory of the
- * program. Other names in brackets, like "[stack]" and "[vdso]", stay.
+ * program, which is not needed. Mappings with other names in brackets, like "[stack]" and "[vdso]",
+ * stay.
  */
 static void look_at_mapping(struct trimming *trimming, uintptr_t begin, uintptr_t end,
 			    bool is_shared, const char *path)

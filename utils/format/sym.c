@@ -366,7 +366,7 @@ void sym_file_encode(const struct symtab *tab, const char *path, const char *bui
 	}
 }
 
-/* Parse the line of an alias. Returns 1, 0 if the line is not an alias, or -ENOMEM. */
+/* Parse the line of an alias. Returns 1 on success, 0 if the line is not an alias, or -ENOMEM. */
 static int alias_decode(struct text line, struct symtab *tab)
 {
 	uint64_t addr;

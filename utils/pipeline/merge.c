@@ -191,8 +191,8 @@ static bool takes_turns(const struct merge *merge, const struct lane *lane, merg
 }
 
 /*
- * Show events of the first two lanes, if they alternate. Returns 1, 0 if they do not alternate, or
- * a negative errno.
+ * Show events of the first two lanes, if they alternate. Returns 1 on success, 0 if they do not
+ * alternate, or a negative errno.
  */
 static int take_turns(struct merge *merge, const struct view *view, struct uft_err *err)
 {

@@ -154,7 +154,9 @@ static size_t read_calls(struct source *src, struct run *run, uint64_t until_ns)
 	return src->ops->read_calls(src, run->calls, READ_AT_ONCE, until_ns);
 }
 
-/* Read the next events by time. Returns 1, 0 at the end, or a negative errno with @err. */
+/*
+ * Read the next events by time. Returns 1 on success, 0 at the end, or a negative errno with @err.
+ */
 static int read_run(struct merger *feed, struct run *run, struct uft_err *err)
 {
 	struct uft_err *why = &feed->why;

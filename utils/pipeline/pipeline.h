@@ -306,8 +306,8 @@ uint64_t lane_limit_ns(const struct lane *lane);
 void lane_set_reader(struct lane *lane, unsigned reader);
 
 /*
- * Read the next batch into an empty lane, for the merge. Returns 1, 0 at the end, or a negative
- * errno with @err.
+ * Read the next batch into an empty lane, for the merge. Returns 1 on success, 0 at the end, or a
+ * negative errno with @err.
  */
 int lane_fill(struct lane *lane, struct uft_err *err);
 
@@ -355,8 +355,8 @@ void pipeline_drop_group(struct pipeline *pipe, size_t first, size_t end);
 int pipeline_run_windows(struct pipeline *pipe, const struct view *view, struct uft_err *err);
 
 /*
- * Load the first or next window of a streaming lane. Returns 1, 0 when there are no more events, or
- * a negative errno with @err.
+ * Load the first or next window of a streaming lane. Returns 1 on success, 0 when there are no more
+ * events, or a negative errno with @err.
  */
 int lane_stream(struct lane *lane, struct uft_err *err);
 void lane_end_stream(struct lane *lane);

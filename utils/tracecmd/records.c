@@ -100,7 +100,7 @@ static void note_damage(struct tracedat_stream *stream, const char *why)
 	note_lost(stream, UINT64_MAX);
 }
 
-/* Read pages that are not packed. Returns 1, 0 at the end, or a negative errno. */
+/* Read pages that are not packed. Returns 1 on success, 0 at the end, or a negative errno. */
 static int read_window(struct tracedat_stream *stream, struct uft_err *err)
 {
 	size_t wanted = MIN((uint64_t)WINDOW_BYTES, stream->end - stream->at);
@@ -139,7 +139,10 @@ static int unpack_chunk(struct tracedat_stream *stream, struct tracedat_cursor *
 	return ret == 0;
 }
 
-/* Read the next chunk that can be unpacked. Returns 1, 0 at the end, or a negative errno. */
+/*
+ * Read the next chunk that can be unpacked. Returns 1 on success, 0 at the end, or a negative
+ * errno.
+ */
 static int read_chunk(struct tracedat_stream *stream, struct uft_err *err)
 {
 	struct tracedat_cursor in = { .fd = stream->file->fd,
@@ -169,7 +172,7 @@ static int read_chunk(struct tracedat_stream *stream, struct uft_err *err)
 	return ret;
 }
 
-/* Go to the next page. Returns 1, 0 at the end, or a negative errno. */
+/* Go to the next page. Returns 1 on success, 0 at the end, or a negative errno. */
 static int next_page(struct tracedat_stream *stream, struct uft_err *err)
 {
 	struct uft_err why = { 0 };

@@ -63,7 +63,7 @@ struct talks {
  * @working_ms: the interval of messages to the process of @served: they say that the recorder is
  *              working
  * @served: the conversation of the process that waits for the recorder's work, or NULL
- * @told_ms: the time of the last such message, or the time when the work began
+ * @told_ms: the time of the last message to @served, or the time when the work began
  * @declined: the number of processes that had too little address space for tracing
  * @protected: the number of processes that have a shadow stack
  * @other_libc: the number of processes whose C library is not glibc

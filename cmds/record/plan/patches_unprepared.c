@@ -41,7 +41,10 @@ static int add_name(struct symtab *to, const struct finding *f, const struct kno
 	return symtab_add(to, function->start - f->base, function->len, 't', text, strlen(text));
 }
 
-/* Adds the names to the module's symbols, so that other code finds them, too. */
+/*
+ * Adds the functions that have no symbol to the symbols of the module, with made-up names if they
+ * have none.
+ */
 static int add_names(struct finding *f, const struct known_functions *known)
 {
 	struct symtab *unnamed = &f->known->unnamed;

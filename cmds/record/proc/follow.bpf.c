@@ -655,7 +655,7 @@ INLINE uint64_t argument(const struct wire_mark *mark, int i)
 	return i >= 0 && i < 6 ? mark->args[i] : 0;
 }
 
-/* Reports a close before it happens. After it, another thread may get the descriptor. */
+/* Reports a close before it happens. After the close, another thread may get the descriptor. */
 INLINE void tell_close(const struct task_struct *task, const struct wire_mark *mark, uint32_t fd)
 {
 	struct scratch *s;

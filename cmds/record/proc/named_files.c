@@ -223,7 +223,7 @@ static bool follow_link(struct walk *walk, int fd)
 	return walk->at >= 0 && !strbuf_oom(&rest);
 }
 
-/* Makes the next step. Returns 1, 0 when no step is left, or -1 with errno. */
+/* Makes the next step. Returns 1 on success, 0 when no step is left, or -1 with errno. */
 static int make_step(struct walk *walk)
 {
 	const char *begin = strbuf_str(&walk->rest);

@@ -20,7 +20,7 @@ static int enter_file(struct store *store, const struct ring_file *file, int32_t
 	return store_open(store, name);
 }
 
-/* Keeps @stream open for the next use, if the store has enough streams. */
+/* Keeps @stream open for the next use, if enough descriptors are free (store_may_stay_open()). */
 static void leave_file(struct store *store, struct ring_file *file, int stream)
 {
 	if (file->is_open || stream < 0)

@@ -129,7 +129,7 @@ static const char *path_of(const struct fst_log *log)
 	return log->paths[log->nr_opened - 1];
 }
 
-/* Open the next file. Returns 1, 0 when there is no other file, or a negative errno. */
+/* Open the next file. Returns 1 on success, 0 when there is no other file, or a negative errno. */
 static int open_next(struct fst_log *log, struct uft_err *err)
 {
 	if (log->nr_opened == log->nr_paths)
@@ -149,8 +149,8 @@ static int open_next(struct fst_log *log, struct uft_err *err)
 }
 
 /*
- * Read more of the file after the unread bytes in the buffer. Returns 1, 0 at the end of the file,
- * or a negative errno.
+ * Read more of the file after the unread bytes in the buffer. Returns 1 on success, 0 at the end of
+ * the file, or a negative errno.
  */
 static int read_more(struct fst_log *log, struct uft_err *err)
 {
@@ -191,7 +191,10 @@ static int take_line(struct fst_log *log, const char *end, bool is_ended, struct
 	return 1;
 }
 
-/* Get the next line of this file. Returns 1, 0 at the end of the file, or a negative errno. */
+/*
+ * Get the next line of this file. Returns 1 on success, 0 at the end of the file, or a negative
+ * errno.
+ */
 static int next_of_file(struct fst_log *log, struct fst_log_line *line, struct uft_err *err)
 {
 	size_t looked = 0;

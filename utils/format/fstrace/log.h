@@ -69,8 +69,8 @@ void fst_log_open(struct fst_log *log, char **paths, size_t nr);
 void fst_log_close(struct fst_log *log);
 
 /*
- * Get the next line, which may be invalid. Returns 1, 0 at the end, or a negative errno with @err
- * if a file is unreadable.
+ * Get the next line, which may be invalid. Returns 1 on success, 0 at the end, or a negative errno
+ * with @err if a file is unreadable.
  */
 int fst_log_next(struct fst_log *log, struct fst_log_line *line, struct uft_err *err);
 

@@ -60,7 +60,7 @@ static bool split_line(struct text line, struct text *name, uint64_t *len)
 	return text_word(&line, ": ") && text_dec(&line, len) && line.at == line.end;
 }
 
-/* Read the next file. Returns 1, 0 when it is cut off, or a negative errno. */
+/* Read the next file. Returns 1 on success, 0 when it is cut off, or a negative errno. */
 static int read_file(struct text *in, const char *start, struct kernel_file *file,
 		     struct uft_err *err)
 {

@@ -180,8 +180,8 @@ static inline bool kernel_page_next_plain(struct kernel_page *page, struct kerne
 }
 
 /*
- * Read the next record. Returns 1, 0 at the end, or -EBADMSG with the offset of an invalid record
- * in @err.
+ * Read the next record. Returns 1 on success, 0 at the end, or -EBADMSG with the offset of an
+ * invalid record in @err.
  */
 int kernel_page_next(struct kernel_page *page, struct kernel_record *rec, struct uft_err *err);
 

@@ -32,7 +32,7 @@ struct kernel_formats {
  * Read kernel_header of the directory @dir, unless it was read already. A damaged file is reported
  * in @broken by each call, and counts as missing. One thread at a time may call this function.
  *
- * Returns 1, 0 if there is no file, or a negative errno with @err if it cannot be read.
+ * Returns 1 on success, 0 if there is no file, or a negative errno with @err if it cannot be read.
  */
 int kernel_formats_load(struct kernel_formats *formats, const char *dir, struct uft_err *broken,
 			struct uft_err *err);

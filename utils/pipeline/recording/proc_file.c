@@ -13,8 +13,8 @@
 #define BUFFER_BYTES (64U * 1024)
 
 /*
- * Read more bytes into a buffer of at least @wanted bytes. Returns 1, 0 at the end, or a negative
- * errno.
+ * Read more bytes into a buffer of at least @wanted bytes. Returns 1 on success, 0 at the end, or a
+ * negative errno.
  */
 static int refill_proc_file(struct proc_file *file, size_t wanted)
 {

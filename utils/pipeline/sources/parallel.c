@@ -141,8 +141,8 @@ static int split(struct worker *worker, struct lane *lane)
 }
 
 /*
- * Do the next work, or wait for some. Returns 1, 0 when no work is left, or a negative errno. The
- * caller holds the lock.
+ * Do the next work, or wait for some. Returns 1 on success, 0 when no work is left, or a negative
+ * errno. The caller holds the lock.
  */
 static int do_next(struct worker *worker)
 {

@@ -182,8 +182,8 @@ static bool is_clear(const struct lane *lane, const struct event *event)
 }
 
 /*
- * Add one event to the piece. Returns 1, 0 if the event's effect is uncertain, so that no further
- * piece can begin, or a negative errno.
+ * Add one event to the piece. Returns 1 on success, 0 if the event's effect is uncertain, so that
+ * no further piece can begin, or a negative errno.
  */
 static int add_to_piece(struct lane *lane, struct event *event, struct uft_err *err)
 {

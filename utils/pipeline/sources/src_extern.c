@@ -109,8 +109,8 @@ static int refill_extern(struct src_extern *src, struct uft_err *err)
 }
 
 /*
- * Read a line, or the part of it that fits into the buffer. Returns 1, 0 at the end, or a negative
- * errno.
+ * Read a line, or the part of it that fits into the buffer. Returns 1 on success, 0 at the end, or
+ * a negative errno.
  */
 static int next_line(struct src_extern *src, struct text *line, struct uft_err *err)
 {

@@ -164,7 +164,7 @@ static void note_lost_here(struct src_kernel *src)
 	src->has_lost = true;
 }
 
-/* Go to the next page. Returns 1, 0 at the end of the file, or a negative errno. */
+/* Go to the next page. Returns 1 on success, 0 at the end of the file, or a negative errno. */
 static int next_page(struct src_kernel *src)
 {
 	struct uft_err why = { 0 };

@@ -60,8 +60,8 @@ static uint64_t perf_next_ns(struct source *source)
 }
 
 /*
- * Read more of the file after the unread bytes in the buffer. Returns 1, 0 at the end of the file,
- * or a negative errno.
+ * Read more of the file after the unread bytes in the buffer. Returns 1 on success, 0 at the end of
+ * the file, or a negative errno.
  */
 static int refill_perf(struct src_perf *src)
 {

@@ -21,8 +21,9 @@
 /* The number of descriptors for other purposes: output, perf files, the pager. */
 #define SPARE_DESCRIPTORS 64
 /*
- * A LOST record has no time, and gets that of a later record or block. This is the most LOST
- * records, or heads of blocks, that the search for such a time examines.
+ * A LOST record has no time. If no other record is before it, it gets the time of a later record or
+ * block. The search for such a time examines at most this number of LOST records, or of heads of
+ * blocks.
  */
 #define LOSSES_MAX	  16
 
@@ -310,8 +311,8 @@ static ssize_t read_plain(struct src_user *src, size_t left, size_t room)
 }
 
 /*
- * Fill the buffer after the unread bytes in it. Returns 1, 0 at the end of the file, or a negative
- * errno.
+ * Fill the buffer after the unread bytes in it. Returns 1 on success, 0 at the end of the file, or
+ * a negative errno.
  */
 static int refill_user(struct src_user *src, struct uft_err *err)
 {

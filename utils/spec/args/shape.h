@@ -16,9 +16,9 @@
  *
  * Offsets count from the beginning of the node's object. Values (their numbers are @a.@b; @a is the
  * offset):
- * 	i u c f p e t	@b bytes, as in utils/spec/args/structdef.h; the name of e and t is the
- * 			enum's or struct's
- * 	z s S		a pointer to a C string; std::string of GNU's library, of LLVM's
+ * 	i u c f p e t	@b bytes, as in utils/spec/args/structdef.h; the name of an e or t is that
+ * 			of the enum or struct
+ * 	z s S		a pointer to a C string; a std::string of GNU's library; one of LLVM's
  * 	w		a text: @a offset of the pointer, @b of the length
  * Composites, whose name is shown, with one child (m, v and x: with NUMBER children):
  * 	r BEGIN.END.BYTES	n POINTER.COUNT.BYTES	k POINTER.NUMBER.BYTES

@@ -86,7 +86,7 @@ static void put_percent(const struct report_diff *diff, double base, double pair
 	double percent;
 
 	if (!diff_percent(base, pair, &percent)) {
-		/* The text is aligned with the numbers, without their percent sign. */
+		/* The text ends at the last digits of the numbers, before their percent signs. */
 		sink_str_padded(sink, "N/A", 1 - width);
 		sink_lit(sink, " ");
 		return;
