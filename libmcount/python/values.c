@@ -117,7 +117,7 @@ static void put_unset(struct capture_text *text)
 	memcpy(text->text, unset, sizeof(unset) - 1);
 }
 
-/* An error that is pending: a call may begin with one that is thrown into a generator. */
+/* An error that is pending when a call begins: throw() of a generator has raised it. */
 struct error {
 	struct py_object *type, *value, *trace;
 };
@@ -141,8 +141,9 @@ void values_of_call(const struct valued_call *call,
 	for (unsigned i = 1; i <= CALLABLE_ARGS_MAX; i++) {
 		bool is_wanted = wanted & 1ULL << i;
 		/*
-		 * Only the values that this call is asked for are written. A new condition may ask
-		 * for other values than those that were wanted when the function was named.
+		 * Only the values that are wanted of this call are written. The others become
+		 * "<unset>": a condition of a new plan may read a value that was not wanted when
+		 * the function was reported.
 		 */
 		struct py_object *o = locals && is_wanted ? value_of(call, locals, i - 1) : NULL;
 

@@ -56,7 +56,7 @@ static void put_from(struct capture_run *run, const void *from, uint32_t bytes)
 	pad(run);
 }
 
-/* Ends a text that was written after the room for its length, and stores the length there. */
+/* Ends a text of @len bytes: stores the length in the two bytes that were left free before it. */
 static void end_string(struct capture_run *run, uint32_t len)
 {
 	uint8_t *head = run->to + run->len;

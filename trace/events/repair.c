@@ -40,8 +40,9 @@ static void mark_fragment(int fd, off_t end, const char *before)
 }
 
 /*
- * True when the last line has no newline and is torn. Writing the last byte again takes the file's
- * lock. If the file still has the same size after that, no writer was active.
+ * True when the last line, which has no newline, is torn. The kernel locks a file while it writes
+ * to it. So the last byte is written again: this waits for a writer in the middle of the line. If
+ * the file still has the same size after that, there was no such writer.
  */
 static bool is_torn_end(int fd, off_t end, const char *last)
 {

@@ -205,7 +205,7 @@ static bool is_stream(int place, unsigned int number, uint32_t serial)
 	return is;
 }
 
-/* True when a registry is needed: its process has joined, or a stream traces its process. */
+/* True when a registry is needed: its process uses POSIX Trace, or a stream traces its process. */
 static bool has_use(int place, const struct pxt_registry *registry)
 {
 	if (atomic_load(&registry->has_joined))

@@ -81,7 +81,7 @@ static void put_member(struct export *ex, const char *name, const char *text, si
 	sink_lit(ex->sink, "\"");
 }
 
-/* Keep the arguments of a call that begins, and drop those of calls that have ended unseen. */
+/* Keep the arguments of a call that begins. Drop those of calls that ended without a record. */
 static int note_arguments(struct export *ex, const struct task *task, const struct event *event)
 {
 	struct jsonl *j = ex->state;

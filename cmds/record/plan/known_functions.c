@@ -139,7 +139,7 @@ static uint32_t add_reason(struct making *m, const char *text)
 	if (known)
 		return (uint32_t)known;
 	at = add_text(m, text);
-	/* Without memory the reason is not found again, and is stored again next time. */
+	/* If memory is short, the map does not get the reason, and the text is stored twice. */
 	if (!key || strmap_put(&m->reasons, key, (void *)(uintptr_t)at) < 0)
 		free(key);
 	return at;

@@ -119,8 +119,8 @@ static bool is_open(const struct expansion *e, const char *name)
 }
 
 /*
- * Open the response file @name. Returns 1 when the words of the file follow, 0 when the word @FILE
- * remains, or -ENOMEM.
+ * Open the response file @name. Returns 1 when the words of the file are read next, 0 when the word
+ * @FILE itself counts as a word of the command, or -ENOMEM.
  */
 static int open_response(struct expansion *e, const char *name)
 {

@@ -161,7 +161,7 @@ static int compare_lines(const void *a, const void *b)
 	return (one > other) - (one < other);
 }
 
-/* Append a line as a string. Tabs become blanks, so that no character is hidden. */
+/* Append a line as a string. Tabs become blanks, since page_put_string() shows a tab as \x09. */
 static void add_line(struct strbuf *json, const struct source_text *text, size_t number)
 {
 	struct strbuf plain cleanup_strbuf = { 0 };

@@ -72,8 +72,8 @@ struct ring {
 	_Atomic uint32_t waiting;   /* 1 while the producer sleeps on @room */
 	uint32_t index;		    /* the ring's number, for the owning process only */
 	/*
-	 * The part of @lost that comes from calls inside the probe (aside.c). A larger ring would
-	 * not save them
+	 * The part of @lost that comes from signal handlers that have interrupted a hook (aside.c).
+	 * A larger ring would not prevent these losses
 	 */
 	_Atomic uint64_t lost_inside;
 	_Atomic uint64_t too_deep; /* number of calls without a frame: PLAN_TELLS_DEPTH */

@@ -1,4 +1,4 @@
-/* Stage: counts the depth to show, over the calls that the other stages have left. */
+/* Stage: counts the depth that is shown. Only calls count that no other stage has dropped. */
 #include "utils/pipeline/stages/stage.h"
 #include "utils/pipeline/stages/stg_filter.h"
 
