@@ -125,7 +125,8 @@ pytest() {
 	workers=
 	[ -n "${one_worker:-}" ] || ! /usr/bin/python3 -c 'import xdist' 2> /dev/null ||
 		workers="-n $((($(nproc) * 3 + 1) / 2))"
-	# The machine of tests/kernel has its own disks.
+	# tests/kernel, which have one worker, need no directory there: their virtual machine has
+	# disks of its own.
 	place=
 	[ -z "$scratch" ] || [ -n "${one_worker:-}" ] || place=--basetemp=$(mktemp -d "$scratch/XXXXXX")/e2e
 	# shellcheck disable=SC2086  # words or none

@@ -181,7 +181,8 @@ FUNCTION __fentry__
 
 /*
  * gcc preserves a static chain by `push %r10; call __fentry__; pop %r10`. In such a function the
- * return slot is one word higher. The stub looks for the pop only if the word equals %r10.
+ * return slot is one word higher. The stub looks for the pop only if the word in the usual slot
+ * equals %r10.
  */
 	.cfi_adjust_cfa_offset REGS_BYTES
 .Lmaybe_chain:

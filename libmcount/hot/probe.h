@@ -152,7 +152,7 @@ struct thread {
 	/* open Python calls, for libmcount/python/calls_fast.h; NULL until there are any */
 	uint64_t *python_calls;
 	uint32_t nr_python_calls;
-	struct frame last; /* above everything: loops over the frames of a made stack end here */
+	struct frame last; /* its slot is above all others, so loops over a made stack end here */
 	struct frame frames[];
 };
 _Static_assert(offsetof(struct thread, frames) ==
@@ -486,7 +486,7 @@ long probe_syscall_failed(long result);
 struct thread *thread_take_state(void);
 
 /*
- * SLOW. Gives the state @t to another thread that needs one. The records of @t are complete, and
+ * SLOW. Frees the state @t, so that another thread can take it. The records of @t are complete, and
  * its frames are not used any more.
  */
 void thread_give_back(struct thread *t);

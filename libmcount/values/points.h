@@ -14,7 +14,10 @@
  */
 struct thread *point_begin(uint64_t sp);
 
-/* HOT. Writes held-back open calls before an event, since times in a ring never go back. */
+/*
+ * HOT, before an event is written. Writes the ENTRYs of open calls that were held back, since times
+ * in a ring never go back.
+ */
 void point_write_entries(struct thread *t);
 
 #endif

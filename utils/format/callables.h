@@ -83,7 +83,10 @@ static inline int callable_compare(int64_t integer, uint64_t bits)
 #define PYTHON_MINOR_FIRST 9
 #define PYTHON_MINOR_LAST  13
 
-/* True for "python" and "/usr/bin/python3.11". Debug builds are "python3.11d" and "python3-dbg". */
+/*
+ * True for names like "python" and "/usr/bin/python3.11", and for those of debug builds, like
+ * "python3.11d" and "python3-dbg".
+ */
 static inline bool python_is_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');

@@ -12,7 +12,7 @@
 
 #define PROC_CPU_UNKNOWN -1
 
-/* Starts as { 0 }, ends with proc_cpus_deinit(). @by_tid: values of proc_cpus.c */
+/* Starts as { 0 }, ends with proc_cpus_deinit(). Only proc_cpus.c knows the values of @by_tid */
 struct proc_cpus {
 	struct intmap by_tid;
 };

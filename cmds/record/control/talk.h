@@ -70,7 +70,7 @@ void talk_unlink(struct conversation *talk);
  */
 void talk_touch(struct conversation *talk);
 
-/* Free the peer's reports, which are no longer needed. */
+/* Free the modules that the peer has reported. They are no longer needed. */
 void talk_free_modules(struct control *ctl, struct conversation *talk);
 
 /* End the conversation, and free it. */

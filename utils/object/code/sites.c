@@ -15,7 +15,7 @@
  * Sites that share one jump.
  *
  * @end: the first byte after the jump
- * @all_until: all code up to here is moved, for a loop; 0: as little as possible is moved
+ * @all_until: for a loop, all code up to this address is moved; 0: as little as possible is moved
  * @low, @high: the range of code that may be moved; other jumps own the code outside
  */
 struct group {

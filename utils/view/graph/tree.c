@@ -324,7 +324,7 @@ static inline int exit_node(struct tree *tree, const struct event *event)
 	struct tree_task *at = &tree->at;
 
 	if (unlikely(event->indent + 1U != at->depth)) {
-		/* If the call's entry was not recorded, its beginning is unknown. */
+		/* A call whose entry was not recorded is left out, since its time is unknown. */
 		if (at->depth == 0 && !(event->flags & EVENT_INHERITED))
 			return 0;
 

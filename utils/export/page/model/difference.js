@@ -33,7 +33,7 @@ export function shareScale(recordings) {
  */
 
 /**
- * Returns a row for each name, in no order.
+ * Returns a row for each name, in no particular order.
  * @param {import("./functions.js").FunctionRow[]} base
  * @param {import("./functions.js").FunctionRow[]} pair
  */
