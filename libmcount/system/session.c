@@ -257,7 +257,7 @@ static void begin_sanitizer(void)
 
 /*
  * COLD. Runs before all other constructors (-z initfirst): their calls need a plan. The C library
- * has not set `environ` yet; it sets the same value.
+ * has not set `environ` yet. It will set the same value.
  */
 __attribute__((constructor)) static void session_begin(int argc, char **argv, char **envp)
 {

@@ -22,7 +22,10 @@
 
 /* --- the processes --- */
 
-/* Refuses options that have an effect before a program begins. */
+/*
+ * Refuses options that cannot be used with -p: those about the start of a program, those that need
+ * handlers of signals in the process, and events of the kernel.
+ */
 static int check_options(const struct opts *opts, struct uft_err *err)
 {
 	static const char late[] = "says how a program is started";

@@ -63,7 +63,7 @@ void compact_cursor_destroy(struct compact_cursor *cursor);
 bool compact_cursor_open(struct compact_cursor *cursor, const struct compact_file *file, int fd,
 			 uint64_t raw);
 
-/* Forget the functions of the block's numbers. From now on, addresses are those of @space. */
+/* Forget which functions the block's numbers mean. From now on, addresses are those of @space. */
 void compact_cursor_forget_names(struct compact_cursor *cursor, const struct addr_space *space);
 
 #endif
