@@ -48,8 +48,8 @@ struct shelf {
 };
 
 /*
- * Open the recording of the options, and find at most 100 recordings in the same folder, sorted by
- * name. Returns 0, CMD_NO_DATA or a negative error with @err.
+ * Open the recording that the options name, and find at most 100 recordings in the same folder,
+ * sorted by name. Returns 0, CMD_NO_DATA or a negative error with @err.
  */
 int shelf_open(struct shelf *shelf, const struct opts *opts, struct uft_err *err);
 

@@ -190,7 +190,7 @@ static void set_mark(struct aside *aside, const char *at, uint64_t from)
 }
 
 /*
- * Writes the ENTRYs of the calls around the handler that were held back. Their times are earlier
+ * Writes the ENTRYs that were held back for the calls around the handler. Their times are earlier
  * than those of the aside's records, so they come first in the ring.
  */
 static void write_held_back(struct thread *t)

@@ -43,7 +43,7 @@ static inline bool fast_has_room(const struct thread *t)
 	return likely((uint64_t)(t->end - t->at) >= sizeof(struct record));
 }
 
-/* The depth of a call made by the call of @f, as bits of a data word. */
+/* The depth of a call that is nested directly in the call of @f, as bits of a data word. */
 static inline uint64_t fast_depth_inside(const struct frame *f)
 {
 	return (f->data + (1 << RECORD_DEPTH_SHIFT)) & (RECORD_DEPTH_MAX << RECORD_DEPTH_SHIFT);

@@ -426,7 +426,7 @@ struct thread *thread_begin(void);
 void probe_stop(void);
 
 /*
- * Any context. Ends the recording in all its processes, as `finish` does. Waits a moment for the
+ * Any context. Ends the recording of all processes, as `finish` does. Waits a moment for the
  * recorder to end it.
  */
 void probe_finish(void);

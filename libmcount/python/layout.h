@@ -7,7 +7,7 @@
 #include "libmcount/python/api.h"
 
 /*
- * All places are numbers of words.
+ * All places are offsets in words.
  *
  * @minor: the N of version 3.N; 0: an unknown version
  * @frame_inner: the pointer to the part of a frame with its code and variables; 0: they are in the

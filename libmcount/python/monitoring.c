@@ -429,8 +429,8 @@ static struct py_method_def *find_definition(struct py_object *monitoring, const
 }
 
 /*
- * Puts the probe's functions in place of those by which the program sees tools. Once for all
- * interpreters, which share these definitions.
+ * Puts the probe's functions in place of those by which the program sees tools. This is done once
+ * for all interpreters, which share these definitions.
  */
 static void stand_before_tools(struct py_object *monitoring)
 {

@@ -102,8 +102,8 @@ struct optparse {
 int optparse_run(struct optparse *p, void *target, struct uft_err *err);
 
 /*
- * Like optparse_run(), for all words of an untrusted file. Only options that are is_recorded count,
- * by their letters or full names, and with valid arguments. Returns 0 or -ENOMEM.
+ * Like optparse_run(), for all words of an untrusted file. Only options with is_recorded count. The
+ * file must name them by their letters or full names, with valid arguments. Returns 0 or -ENOMEM.
  *
  * @ignored: gets the names of the ignored options, separated by ", ", and a note if there are words
  *         that are no options. All these texts are utrail's own, and not the file's

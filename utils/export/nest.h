@@ -13,7 +13,7 @@
 #include "utils/pipeline/pipeline.h"
 
 /*
- * The open calls of one task. The innermost may be a wait of the scheduler.
+ * The open calls of one task. The innermost one may be a wait: a time off the CPU.
  *
  * @stack: the functions of the calls; NULL: the entry of the call was not recorded
  * @is_out: the innermost call is a wait

@@ -68,7 +68,7 @@ bool attaching_find_probe(struct attaching *a);
 bool attaching_has_probe(const struct attaching *a);
 
 /*
- * attaching_begin_calls() stops a thread that can make calls, and makes a room for them.
+ * attaching_begin_calls() stops a thread that can make calls, and maps memory for them.
  * attaching_end_calls() undoes both. Call it after success and after failure.
  */
 int attaching_begin_calls(struct attaching *a, struct uft_err *err);
@@ -137,7 +137,7 @@ int attaching_stop_all(struct attaching *a, struct uft_err *err);
 void attaching_open_doors(struct attaching *a, const struct attach_how *how);
 int attaching_close_doors(struct attaching *a, struct uft_err *err);
 
-/* Take the probe out of the process. Returns the results of attach_end() (leaving.c). */
+/* Take the probe out of the process. Returns the same values as attach_end() (leaving.c). */
 int attaching_take_out(struct attaching *a, struct uft_err *err);
 
 #endif

@@ -536,8 +536,8 @@ static long put_part(uint32_t i, struct part *part)
 }
 
 /*
- * Puts a text into records, in parts. Returns true for arguments of which one begins with '@', if
- * find_name() has found it in the first SEARCHED_BYTES bytes.
+ * Puts a text into records, in parts. Returns true if the text has arguments, and find_name() has
+ * found one that begins with '@' in the first SEARCHED_BYTES bytes.
  */
 INLINE bool put_parts(struct wire_mark *mark, enum wire_kind kind, uint64_t addr, uint32_t len)
 {

@@ -43,7 +43,8 @@ struct launch {
  * --keep-pid.
  *
  * @go: closing this pipe lets the process go on
- * @report: end of file when the program was executed, otherwise the errno of the failure
+ * @report: this pipe ends without a byte when the program was executed. Otherwise it has the errno
+ *          of the failure
  */
 struct launched {
 	pid_t pid;

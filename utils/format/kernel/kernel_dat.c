@@ -10,7 +10,7 @@
 #include "utils/format/kernel/kernel_ring.h"
 
 #define PAGE_BYTES_MIN 4096
-/* A record may be as long as a page, and struct event has 16 bits for its length. */
+/* The largest page: a record may fill its page, and struct event has 16 bits for its length. */
 #define PAGE_BYTES_MAX (64U << 10)
 
 /* --- kernel_header --- */

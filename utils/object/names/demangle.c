@@ -44,8 +44,9 @@ static bool is_ascii(const char *text, size_t len)
 }
 
 /*
- * Only the text of an identifier in Punycode has bytes outside of ASCII. libiberty frees the text
- * after this call, so the next piece stops libiberty.
+ * Only the text of an identifier in Punycode has bytes outside of ASCII. libiberty frees this text
+ * after the call, so a jump out of this call would leak it. If the text is too long, the call for
+ * the next piece jumps.
  */
 static void add_rust_piece(const char *text, size_t len, void *arg)
 {

@@ -34,7 +34,7 @@ static size_t fewest_open(const struct event *events, ssize_t nr, size_t least)
 }
 
 /*
- * Follow the calls of a block in @opened. *@least becomes the number of calls that are open all
+ * Apply the calls of a block to @opened. *@least becomes the number of calls that are open all
  * through the block, or SIZE_MAX if it has no calls.
  */
 static bool follow_block(struct search *search, const struct compact_place *place,

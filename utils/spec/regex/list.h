@@ -14,8 +14,8 @@ struct spec_piece {
 };
 
 /*
- * Find the next spec of @list. Returns false after the last one. A ';' within a string does not
- * separate: "like; this". Empty specs are skipped, as in `a;;b` and `a;`.
+ * Find the next spec of @list. Returns false after the last one. Specs are separated by ';', but
+ * not within a string "like; this". Empty specs are skipped, as in `a;;b` and `a;`.
  */
 bool spec_list_next(const char *list, struct spec_piece *piece);
 

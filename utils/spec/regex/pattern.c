@@ -49,7 +49,7 @@ static void find_literal(struct pattern *p)
 	if (strpbrk(text, "|(\\") || strstr(text, "[:") || strstr(text, "[.") || strstr(text, "[="))
 		return;
 	for (size_t at = start; text[at];) {
-		/* SPECIAL has `-`, too, although it is ordinary here. So a run may be shorter. */
+		/* SPECIAL has `-`, too, which is ordinary here. So a longer literal may exist. */
 		size_t len = strcspn(text + at, SPECIAL);
 		size_t next = at + len;
 

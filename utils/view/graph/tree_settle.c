@@ -56,9 +56,9 @@ static int compare_unseen(const void *a, const void *b)
 }
 
 /*
- * Make the callees of @from callees of @into. If @into has such a callee already, the two are
- * united. absorb() must then move the callees of the callee of @from, too, so this node is appended
- * to the list of absorb(), whose end is *@last.
+ * Make the callees of @from callees of @into. If @into already has a callee for the same function,
+ * the two are united. absorb() must then unite their callees, too. So the callee of @from is
+ * appended to the list of absorb(), whose end is *@last.
  */
 static int move_children(struct tree *tree, struct tree_node *into, struct tree_node *from,
 			 struct tree_node **last)

@@ -1,4 +1,7 @@
-/* Makes the steps of capture programs from argument specifications, for the calling convention. */
+/*
+ * Makes the steps of capture programs from argument specifications. The calling convention tells
+ * the places of the values.
+ */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_CAPTURE_STEPS_H
 #define UTRAIL_CMDS_RECORD_PLAN_CAPTURE_STEPS_H
 

@@ -126,7 +126,7 @@ export function makeDiffTree(base, pair, numberOf) {
 }
 
 /**
- * Takes the widths from one recording.
+ * Shows one recording: its sums become the widths of the nodes.
  * @param {DiffNode} root
  * @param {SideName} side
  */
