@@ -249,7 +249,7 @@ static void warn_about_losses(const struct run *run, struct recorder *rec)
 	warn_about_limits(run, rec);
 	if (atomic_load(&rec->store->is_full))
 		msg_warn(msg, "the recording reached its --max-size; later calls are not in it");
-	/* A larger buffer does not help when writing has failed, or at the --max-size. */
+	/* A larger buffer does not help if writing has failed, or --max-size was reached. */
 	msg_warn_nr(msg, lost, "{record was|records were} lost%s",
 		    write_error || atomic_load(&rec->store->is_full)
 			    ? ""

@@ -432,8 +432,8 @@ void probe_stop(void);
 void probe_finish(void);
 
 /*
- * SLOW. Makes a state with empty frames and adds it to the list. Returns NULL when there is no
- * memory.
+ * SLOW. Makes a state with empty frames, and adds it to the list probe_threads. Returns NULL when
+ * there is no memory.
  */
 struct thread *thread_make_state(void);
 

@@ -78,8 +78,8 @@ struct other {
 };
 
 /*
- * Takes the folder if its name comes before that of the best folder so far. So all processes of the
- * user find the same folder.
+ * Takes the folder if its name is less than that of the best folder so far (strcmp(3)). So all
+ * processes of the user find the same folder.
  */
 static void take_if_better(const char *name, void *argument)
 {

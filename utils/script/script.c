@@ -205,7 +205,7 @@ static void hand_batch(struct script *script)
 		script->batch->nr = 0;
 }
 
-/* Add a call that has ended to the batch. */
+/* Add an ended call to the batch. */
 static int add_to_batch(struct script *script, const struct task *task, const struct event *event,
 			struct script_func *func)
 {

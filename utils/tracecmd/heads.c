@@ -75,8 +75,8 @@ static bool read_number(const char *text, int64_t *value)
 }
 
 /*
- * Read an option that is a number as text. Returns 1 on success, 0 if the number is damaged, which
- * is then in file->damage, or a negative errno.
+ * Read an option that is a number as text. Returns 1 on success, 0 with a note in file->damage if
+ * the number is damaged, or a negative errno.
  */
 static int read_number_option(struct tracedat *file, const char *what, int64_t max,
 			      struct tracedat_cursor *in, int64_t *value, struct uft_err *err)

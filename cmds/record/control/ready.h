@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* The handlers of these two messages, for control_take(). @context: the struct conversation */
+/* The handlers of MODULE and READY, for control_take(). @context: the struct conversation */
 unsigned ready_take_module(void *context, const void *message, size_t len);
 unsigned ready_take_ready(void *context, const void *message, size_t len);
 

@@ -180,7 +180,7 @@ static void warn_ignored(const struct filter_entry *entry, struct strbuf *out)
 		    is_fixed ? "" : ": use 'trigger'");
 }
 
-/* Warns the client about a filter that matches nothing, as `record` does. */
+/* Warns the client that @spec matches nothing. `record` has such a warning, too. */
 static void warn_no_match(const struct steering *steer, const struct spec *spec, struct strbuf *out)
 {
 	struct strbuf names cleanup_strbuf = { 0 };
