@@ -756,7 +756,7 @@ int record_run(const struct opts *opts, struct uft_err *err)
 				 : record_program_find(program, opts, err);
 	/*
 	 * A Python program waits whenever the probe asks the recorder for the number of a function.
-	 * To leave out the switches of these waits, no switches are recorded without -E.
+	 * To leave out the context switches of these waits, no switches are recorded without -E.
 	 */
 	if (ret == 0 && !opts->pids && program->facts.runs_python && !opts->events.nr)
 		run.settings.use_switches = false;

@@ -161,8 +161,9 @@ static const char *find_time(const struct import *im, uint64_t ns, uint64_t *tim
 }
 
 /*
- * Finds the task, event and time of a line. Returns NULL on success. Otherwise returns the error,
- * which is at byte @at of the line. If there is not enough memory, to->kind or to->task is NULL.
+ * Finds the task, event and time of a line. If the line is wrong, returns the error as text, and
+ * stores its place in the line in @at. Otherwise returns NULL. If there was not enough memory,
+ * to->kind or to->task is NULL then.
  */
 static const char *find_place(struct import *im, struct log_source *src, struct place *to,
 			      size_t *at)

@@ -53,7 +53,7 @@ int place_find_parent(struct place *place, const char *path, struct uft_err *err
 /*
  * Check that we may write into an existing file. Returns -EACCES with a text when another user owns
  * the file, and all users may create names in its directory. A file that is not regular is also
- * refused when another user owns the file, and the caller and root do not own its directory.
+ * refused when another user owns the file, and neither the caller nor root owns its directory.
  */
 int place_check_owner(const struct place *place, const char *path, struct uft_err *err);
 

@@ -10,7 +10,8 @@
 #include <string.h>
 
 /*
- * The x of the first version 3.x whose stable interface has all functions, and an upper limit of x.
+ * The versions 3.x that are searched for: from the first one whose stable interface has all
+ * functions up to an arbitrary limit.
  */
 #define MINOR_FIRST 7
 #define MINOR_LAST  30

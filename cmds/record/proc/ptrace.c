@@ -31,7 +31,9 @@
 #include "utils/base/fd.h"
 #include "utils/format/proc_dat.h"
 
-/* The events to report. Without a filter, processes go on when the recorder is killed. */
+/*
+ * The events to report. Processes without a seccomp filter go on when the recorder is killed.
+ */
 #define OPTIONS \
 	(PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC)
 /*

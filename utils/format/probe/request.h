@@ -16,8 +16,8 @@
 
 /*
  * The name of a file of the data directory. The file exists only if another process has taken the
- * socket's usual name, so that the socket's name has random digits. The file has mode 0600 and two
- * lines: the name of the socket, and a secret of REQUEST_SECRET_CHARS hexadecimal digits.
+ * socket's usual name. In this case the socket's name has random digits. The file has mode 0600 and
+ * two lines: the name of the socket, and a secret of REQUEST_SECRET_CHARS hexadecimal digits.
  */
 #define REQUEST_DOOR_NAME    ".control"
 #define REQUEST_SECRET_CHARS 32

@@ -60,7 +60,7 @@ struct task_stats {
 	uint64_t calls;
 	uint64_t total_ns; /* all time inside of functions */
 	uint64_t sched_ns; /* the part of that time off the CPU */
-	/* The CPUs on which it has run, by time, each from @since_ns. Only with wants_cpus. */
+	/* The CPUs on which the task has run, in order of time. Only with wants_cpus. */
 	struct cpu_change {
 		uint64_t since_ns;
 		uint32_t cpu;
