@@ -105,7 +105,7 @@ static uint64_t narrow_extended(uint64_t mantissa, uint16_t head)
 	uint64_t sign = (uint64_t)(head >> 15) << 63;
 	int exponent = (head & 0x7fff) - 16383 + DOUBLE_BIAS;
 
-	/* NaN has bits after the explicit one, infinity has none. */
+	/* NaN has bits after the explicit leading one, infinity has none. */
 	if ((head & 0x7fff) == 0x7fff && mantissa << 1)
 		return sign | DOUBLE_INFINITY | 1;
 	if (mantissa == 0)

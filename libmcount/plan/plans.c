@@ -315,7 +315,7 @@ static void add_places(const struct plan_view *view, enum patches_text text,
 	uint64_t bytes = (uint64_t)calls->nr * sizeof(struct plan_call_site) +
 			 nr_copied * sizeof(struct plan_patch) +
 			 (uint64_t)operands->nr * sizeof(struct plan_operand);
-	/* Without library calls and copied patches the length would be 0. mmap(2) refuses that. */
+	/* One more byte is mapped, since mmap(2) refuses a length of 0. */
 	void *copy = calls->nr || patches->nr ? mmap(NULL, bytes + 1, PROT_READ | PROT_WRITE,
 						     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
 					      : MAP_FAILED;

@@ -40,9 +40,9 @@ struct py_object *codes_ask_frame(struct py_frame *frame)
 }
 
 /*
- * True when another module has a place in code objects, too. Then no value may be stored. The other
- * module has registered a function that frees its values. If the probe stored a value, the
- * interpreter would call this function with NULL when the code is freed.
+ * True when another module has a place in code objects, too. The probe must not store values then.
+ * The other module has registered a function that frees its values. If the probe stored a value,
+ * the interpreter would call this function with NULL when the code is freed.
  */
 static bool has_others(struct py_object *code, bool is_of_main)
 {

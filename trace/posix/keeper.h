@@ -126,8 +126,8 @@ struct pxt_log_part *pxt_unfinished(struct pxt_stream *stream, size_t bytes);
  */
 void pxt_finish_file(int fd);
 /*
- * Write the new name for the file of an ended stream whose log is not complete. Renaming the file
- * frees the stream's number @number.
+ * Store in @name the new name for the file of an ended stream whose log is not complete. Renaming
+ * the file frees the stream's number @number.
  */
 void pxt_left_name(char name[64], unsigned int number, uint32_t serial);
 /* Remove the stream's file. Called with the folder's lock. */

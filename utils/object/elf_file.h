@@ -115,8 +115,8 @@ int elf_loaded_init(struct elf_loaded *loaded, const struct elf_file *file);
 void elf_loaded_deinit(struct elf_loaded *loaded);
 
 /*
- * True when a running program has section @index in memory. False for undefined and absolute
- * symbols.
+ * True when a running program has section @index in memory. False for the indexes of undefined and
+ * absolute symbols.
  */
 bool elf_section_is_loaded(const struct elf_loaded *loaded, uint16_t index);
 

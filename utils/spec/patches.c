@@ -85,7 +85,7 @@ static bool is_of_module(const struct patch_rule *rule, const char *module, bool
 	return rule->module ? strncmp(module, rule->module, strlen(rule->module)) == 0 : is_program;
 }
 
-/* Functions without a name have this one: patterns that match any name match it. */
+/* This name stands for functions without a name. Patterns that match any name match it, too. */
 #define NAMELESS "?"
 
 static bool matches_patch_rule(const struct patch_rule *rule, const struct patch_subject *subject)

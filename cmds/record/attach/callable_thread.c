@@ -157,8 +157,8 @@ static bool is_quiet(const struct attached *w, const struct maps *maps, const st
 #define LOOKS_AT_FIRST 40
 
 /*
- * The number of looks that are made before modules are searched for locks. In most processes these
- * looks find a thread.
+ * The number of looks that are made before find_locks() searches the modules. In most processes
+ * these looks find a thread.
  */
 #define LOOKS_WITHOUT_LOCKS 4
 

@@ -57,7 +57,6 @@ bool points_are_wanted(const struct event_rules *rules)
 		/*
 		 * A rule "linux:..." requests no static probes. The rule ".*" matches static
 		 * probes, as well as "linux:...".
-
 		 */
 		if (rule->origin == EVENT_OF_PROGRAM &&
 		    (!event_rule_linux(rule) || event_rule_matches(rule, EVENT_OF_PROGRAM, "a:b")))

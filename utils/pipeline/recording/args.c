@@ -14,7 +14,7 @@
 
 static const struct func_args no_args;
 
-/* Add a name by its demangled form, unless another name has that form already. */
+/* Add @items under the demangled form of @mangled, unless another name has the same form. */
 static int add_alike(struct strmap *alike, const char *mangled, char *items)
 {
 	struct strbuf name cleanup_strbuf = { 0 };

@@ -250,7 +250,8 @@ static int show_subtree(const struct graph *graph, const struct tree *tree,
 }
 
 /*
- * Returns 1 when this program has calls of the function, 0 when it has none, or a negative errno.
+ * Show the calls of the chosen function in one program. Returns 1 on success, 0 when the program
+ * has none, or a negative errno.
  */
 static int show_func(const struct graph *graph, const struct tree *tree,
 		     const struct session *session, struct tree_node *root, struct sink *sink)

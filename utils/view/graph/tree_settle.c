@@ -314,7 +314,7 @@ static struct tree_node *find_fork(const struct tree *tree, const struct tree_un
 }
 
 /*
- * Move the calls that a task has inherited to their places. @chain: the innermost call comes first
+ * Move the inherited calls of a task to their places. @chain: the innermost call comes first
  */
 static int settle_inherited(struct tree *tree, const struct tree_unseen *chain, size_t nr)
 {

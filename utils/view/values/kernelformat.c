@@ -8,7 +8,7 @@
 /* The limit of the size of a format. The largest format of Linux 6.18 has 5,500 bytes. */
 #define FORMAT_BYTES_MAX 32768
 #define FIELD_END_MAX	 65536
-/* The limit of nesting, because the library recurses, with several calls for each level. */
+/* The limit of nesting. The library recurses, with several calls for each level. */
 #define DEPTH_MAX	 100
 #define OPERATORS_MAX	 4000
 
