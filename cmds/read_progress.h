@@ -69,8 +69,9 @@ void read_progress_begin(struct read_progress *progress, const struct opts *opts
 int read_progress_end(struct read_progress *progress, const struct opts *opts, int status);
 
 /*
- * End the reading of a recording that is compared with others. The command shows nothing when this
- * returns STATUS_INTERRUPTED, and the warning says so. Otherwise like read_progress_end().
+ * End the reading of a recording that is compared with others. It returns the same as
+ * read_progress_end(), but its warning says that parts of recordings are not compared. After
+ * STATUS_INTERRUPTED the command shows nothing.
  */
 int read_progress_end_compared(struct read_progress *progress, const struct opts *opts, int status);
 

@@ -1,6 +1,6 @@
 /*
- * Library functions that act for the module of their caller, which they know by their return
- * address: dlopen(3), dlsym(3).
+ * Library functions that act for the module of their caller: dlopen(3), dlsym(3). They find this
+ * module by their return address.
  */
 #ifndef UTRAIL_LIBMCOUNT_CALLER_H
 #define UTRAIL_LIBMCOUNT_CALLER_H

@@ -106,7 +106,8 @@ static void block(struct look *look, const struct range *range)
 }
 
 /*
- * True when a call instruction ends at @address, in the current code or in that before change @c.
+ * True when a call instruction ends at @address, in the current code, or in the code before change
+ * @c was made.
  */
 static bool may_return_to(const struct look *look, uint64_t address, const struct attach_change *c)
 {

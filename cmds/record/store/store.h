@@ -157,15 +157,15 @@ int store_publish(struct store *store, const char *name, const void *data, size_
 		  struct uft_err *err);
 
 /*
- * Open the file @name, append @text, and close the file. Returns 0 or a negative errno, -ENOMEM
- * when @text is out of memory.
+ * Open the file @name, append @text, and close the file. Returns 0 or a negative errno. It is
+ * -ENOMEM when there was not enough memory for @text.
  */
 int store_append_to(struct store *store, const char *name, const struct strbuf *text);
 
 /*
  * Append @text to *@stream. If *@stream is negative, it is first replaced by a new stream of the
- * file @name. The text counts for the limit of bytes. Errors are noted in the store. A @text that
- * is out of memory is an error, and nothing of it is written.
+ * file @name. The text counts for the limit of bytes. Errors are noted in the store. If there was
+ * not enough memory for @text, this is an error, and nothing of it is written.
  */
 void store_append_line(struct store *store, int *stream, const char *name,
 		       const struct strbuf *text);

@@ -21,7 +21,7 @@
 
 struct stg_filter;
 
-/* The ends of calls that a view needs. */
+/* The events of calls that a view needs. */
 enum stage_wants {
 	STAGE_WANTS_CALLS,  /* ENTRY and EXIT */
 	STAGE_WANTS_DEPTHS, /* ENTRY and EXIT, with the depths that stg_indent counts */

@@ -107,7 +107,7 @@ export class TaskDecoder {
 		return this.nr === this.start.length && this.nrPoints === this.pointTime.length;
 	}
 
-	/** Returns the calls of each depth, which are drawn in one row, in the order of time. */
+	/** Returns for each depth its calls in the order of time. They are drawn in one row. */
 	#rows() {
 		const rows = this.perDepth.map((count) => new Uint32Array(count));
 		const filled = new Uint32Array(rows.length), { ctx, tree } = this;
