@@ -279,7 +279,7 @@ END __fentry__
  * the program's own return addresses.
  *
  * The expression is valid at the trampoline's first byte, where each walk arrives, and at the byte
- * before it. The expression may not contain addresses, so it computes the address of probe_threads
+ * before it. The expression must not contain addresses, so it computes the address of probe_threads
  * from the program counter. The word 16 bytes before arch_return_caller holds the distance.
  *
  *	 slot = (CFA - 8) & -8

@@ -474,7 +474,7 @@ bool planned_is_unwanted(struct thread *t, uint64_t addr)
 
 /*
  * Handles a call under the plan that the thread knows. Called for calls that enter_simple() does
- * not handle, for calls whose return address may not be replaced, and for the first call under a
+ * not handle, for calls whose return address must not be replaced, and for the first call under a
  * plan.
  */
 NOINLINE static uint32_t enter_known(struct thread *t, uint64_t *slot, uint64_t addr,

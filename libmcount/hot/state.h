@@ -293,7 +293,7 @@ static inline void state_begin(struct thread *t)
 }
 
 /*
- * HOT: called before an open thread pushes @f. The fast paths may not write the EXIT of @f, so
+ * HOT: called before an open thread pushes @f. The fast paths must not write the EXIT of @f, so
  * @fast_base is @f until the return of @f.
  */
 static inline void state_keep_back(struct thread *t, struct frame *f)

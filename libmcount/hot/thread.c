@@ -225,7 +225,10 @@ static void begin_thread(void *arg)
 	self = *result = t;
 }
 
-/* True when this thread may not read the counter. A new thread inherits this from its maker. */
+/*
+ * True when the kernel forbids this thread to read the counter, or if that is not known. A new
+ * thread inherits the ban from its maker.
+ */
 static bool lacks_counter(void)
 {
 	int mode = PR_TSC_SIGSEGV;
@@ -394,7 +397,7 @@ static bool keep_ring_for_hook(struct thread *t)
 	return true;
 }
 
-/* The open calls of a child that is not recorded may not write their ends to the parent's rings. */
+/* The open calls of an unrecorded child must not write their ends to the parent's rings. */
 static void leave_all_rings(void)
 {
 	for (struct thread *t = atomic_load(&probe_threads); t; t = t->next) {

@@ -42,7 +42,7 @@ void fault_find_functions(void);
 
 /*
  * COLD. Lets a fault in a read of the program's memory come to the probe's handler. This function
- * and the two below do nothing when the probe may not replace the program's handlers: when it is
+ * and the two below do nothing when the probe must not replace the program's handlers: when it is
  * attached, or after fault_withdraw(). Reads are slower then.
  */
 void fault_guard_begin(void);
@@ -55,7 +55,7 @@ void fault_watch_signal(int sig);
 
 /*
  * COLD. From now on @fn is called after each of the program's signal handlers, in the handler's
- * thread. Returns false and changes nothing when the probe may not replace the program's handlers.
+ * thread. Returns false and changes nothing when the probe must not replace the program's handlers.
  */
 bool fault_call_after_handlers(void (*fn)(void));
 

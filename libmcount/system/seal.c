@@ -140,7 +140,7 @@ static void prepare_seal(const struct numbers *forbidden)
 	}
 	/*
 	 * A forked child that has not reported itself needs all calls of to_talk to do so. Without
-	 * them it cannot be recorded, since it may not use its parent's arena.
+	 * them it cannot be recorded, since it must not use its parent's arena.
 	 */
 	if (atomic_load(&probe.forked) && !allows_all(forbidden, to_talk, ARRAY_SIZE(to_talk)))
 		session_cut_off();

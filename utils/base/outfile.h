@@ -35,7 +35,7 @@ struct outfile {
  * mode, owner and group of a replaced file. But if @mode has rights for the owner only, so has the
  * file. A new file gets @mode without the bits of the umask.
  *
- * A device, a pipe, and a file whose owner or group we may not give to a new file are written in
+ * A device, a pipe, and a file whose owner or group we cannot give to a new file are written in
  * place. A file that a link of procfs names (as for /dev/stdout) is appended to. A block device, a
  * socket, and a pipe without a reader are errors.
  */

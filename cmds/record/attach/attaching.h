@@ -38,7 +38,7 @@ struct attaching {
 	struct text text;
 };
 
-/* Make the struct for process @pid. Returns NULL, with a text in @err, if it may not be traced. */
+/* Make the struct for process @pid. Returns NULL, with a text in @err, if it cannot be traced. */
 struct attaching *attaching_make(pid_t pid, const struct attach_how *how, struct uft_err *err);
 
 void attaching_done(struct attaching **a);

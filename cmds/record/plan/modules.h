@@ -97,8 +97,9 @@ void known_modules_deinit(struct known_modules *modules);
 
 /*
  * Returns the facts about the file @path, which many processes may share. Returns NULL when @path
- * is not absolute, when the peer may not read the file (@reads_as_peer), when there are too many
- * files, or without memory. A file that cannot be read has facts, too, but is not instrumented.
+ * is not absolute, when the peer has no right to read the file (@reads_as_peer), when there are too
+ * many files, or without memory. A file that cannot be read has facts, too, but is not
+ * instrumented.
  */
 struct known_module *known_module_get(struct known_modules *modules, const char *path);
 

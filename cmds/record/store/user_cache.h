@@ -22,7 +22,7 @@
  *
  * - The recorder has more rights than its user (setuid), or uses the rights of another user at the
  *   moment (rights_enter()).
- * - $XDG_CACHE_HOME, or $HOME if the former is empty or not set, is not an absolute path.
+ * - $XDG_CACHE_HOME is not an absolute path. If it is empty or not set, $HOME counts instead.
  * - The directory "utrail", the directory around it, or $HOME (if it is used) belongs to another
  *   user.
  * - Others may write to the directory "utrail".

@@ -482,7 +482,7 @@ static void declare_until_refused(void)
 	printf("refused at last: %d\n", nr > 1000 && nr < 2000);
 }
 
-/* Sends declarations that are malformed, that this process may not send, and that are too many. */
+/* Sends declarations that are malformed, that this process must not send, or that are too many. */
 static void say_declares(const char *arg)
 {
 	int s = connect_to();

@@ -189,7 +189,7 @@ def check_partly_traced(method, how, become=()):
     assert (result.status, result.out) == (4, "0\n"), result.err
     expected, tasks, said = PARTLY[how]
     if how == "hard" and "forked process" in result.err:
-        expected, tasks, said = 20, 1, "1 forked process was not traced"  # users may not raise it
+        expected, tasks, said = 20, 1, "1 forked process was not traced"  # users cannot raise it
     assert calls("leaf") == expected
     assert len(Recording("uftrace.data").tasks) == tasks
     assert (said in result.err) if said else "not traced" not in result.err

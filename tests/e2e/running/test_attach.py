@@ -247,7 +247,7 @@ def test_recorder_is_killed(serve):
         server.is_alive()
         record_briefly(server.pid, "--for=10ms")
         server.is_alive()
-        # A page for calls that was just being made may stay; code of the probe may not.
+        # A page for calls that was just being made may stay; code of the probe must not.
         assert b"libmcount" not in server.read("maps")
     server.end()
 

@@ -282,7 +282,7 @@ enum control_verdict {
 	CONTROL_OTHER_VERSION = 3,
 	CONTROL_UNKNOWN_TYPE = 4,
 	CONTROL_MALFORMED = 5,	  /* it is too short for its type, or has invalid values */
-	CONTROL_OUT_OF_PLACE = 6, /* it may not come at this point of the conversation */
+	CONTROL_OUT_OF_PLACE = 6, /* it must not come at this point of the conversation */
 	CONTROL_TOO_MANY = 7,
 	CONTROL_FAILED = 8, /* it was understood, but the recorder could not execute it */
 };

@@ -375,7 +375,7 @@ const char *dwarf_keep_text(struct dwarf_loader *loader, const char *text, size_
 
 /*
  * Keep the part of a name before its template arguments, and before the first character that a
- * specification may not have.
+ * specification must not have.
  */
 static const char *keep_name(struct dwarf_loader *loader, const char *name)
 {

@@ -33,7 +33,7 @@ void sources_end(struct sources *s);
 
 /*
  * Read once and write "TID/OTHER[!]: EVENTS" in the words of events_put(). "!": the recording has
- * no such task. After a read, next_ns() may not be earlier than before, unless there is damage.
+ * no such task. After a read, next_ns() must not be earlier than before, unless there is damage.
  */
 void sources_read(struct source *src, size_t max, uint64_t until_ns, struct strbuf *out);
 

@@ -575,7 +575,7 @@ TEST_WITH(kept_calls_of_other_stacks_are_the_parents, setup, teardown)
 	t->top = t->frames;
 }
 
-/* A child that may not report itself writes nothing to its parent's ring. */
+/* A child that cannot report itself writes nothing to its parent's ring. */
 TEST_WITH(a_child_that_is_cut_off_leaves_the_ring, setup, teardown)
 {
 	struct thread *t = with_a_call();

@@ -190,7 +190,7 @@ TEST_WITH(calls_of_a_handler_come_behind, setup, teardown)
 	enter(40, 2);
 	leave(40);
 	leave(50);
-	/* The handler may not end a frame of the interrupted thread. */
+	/* The handler must not end a frame of the interrupted thread. */
 	leave(100);
 	assert_int_equal(t->has_aside_records, 1);
 	guard_leave(t);

@@ -89,7 +89,7 @@ TEST(code_of_no_module_is_as_good_as_ours)
 		assert_int_equal(module_of(seen_return).base,
 				 module_of((void *)arch_return_trampoline).base);
 	}
-	/* Bytes that may not be executed are no code, in any module. */
+	/* Bytes that cannot be executed are no code, in any module. */
 	assert_non_null(caller_pretend((void *)look_at_it, text, 0, &seen_a, 0));
 	assert_int_equal(module_of(seen_return).base,
 			 module_of((void *)arch_return_trampoline).base);

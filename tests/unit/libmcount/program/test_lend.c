@@ -117,7 +117,7 @@ TEST_WITH(nobody_lends_what_is_not_traced, setup, teardown)
 	assert_null(self);
 }
 
-/* If a child may not be traced any more, its parent takes the state back. */
+/* If a child must not be traced any more, its parent takes the state back. */
 TEST_WITH(what_is_lent_is_given_back_once, setup, teardown)
 {
 	struct thread *t = pair_thread();

@@ -52,8 +52,8 @@ static void *result_of_thread(struct scene *s)
 }
 
 /*
- * A thread that is made now may not read the counter, either. The runtime of a sanitizer reads it
- * in each new thread, so there is no such thread then. Returns the number of threads.
+ * A thread that is made now is also forbidden to read the counter. The runtime of a sanitizer reads
+ * it in each new thread, so then no thread is made. Returns the number of threads.
  */
 static unsigned check_new_thread(struct scene *s)
 {

@@ -195,7 +195,7 @@ TEST(a_thread_that_refuses_is_left)
 
 /*
  * Threads are not changed when hooks of the program would see it. A thread of another interpreter
- * may not be changed, either.
+ * must not be changed, either.
  */
 TEST(others_are_not_touched_where_that_is_seen)
 {

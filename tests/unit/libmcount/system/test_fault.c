@@ -1,6 +1,6 @@
 /*
  * Reads of memory that may be unmapped; and the program's signal handlers, which the probe's
- * handler replaces. The program may not notice the handler. The kernel's actions are read by a
+ * handler replaces. The program must not notice the handler. The kernel's actions are read by a
  * direct system call, since sigaction(2) is interposed. The file is long because its tests share
  * their helpers, and the state of the signals that earlier tests leave.
  */

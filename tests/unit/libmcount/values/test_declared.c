@@ -371,7 +371,7 @@ TEST_WITH(who_watches_is_told, setup, teardown)
 
 /*
  * A signal handler interrupts the hook of a thread's first event, and forks. In the child this hook
- * may not take a free ring, which is the parent's.
+ * must not take a free ring, which is the parent's.
  */
 TEST_WITH(a_fork_during_the_first_event_takes_no_ring, setup, teardown)
 {

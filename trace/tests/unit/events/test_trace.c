@@ -220,7 +220,7 @@ TEST_WITH(what_is_common_is_in_front, begin, end)
 	snprintf(wanted, sizeof(wanted), " ONE PID=%d N=8\n", (int)getpid());
 	assert_string_equal(line(), wanted);
 	assert_non_null(atomic_load(&trace->common));
-	/* A common format may have no values of its own. */
+	/* A common format must not have values of its own. */
 	fstrace_set_common_format(trace, "X=%d");
 	assert_null(atomic_load(&trace->common));
 	fstrace_set_common_format(trace, "PID=%P");

@@ -1,6 +1,6 @@
 /*
  * Unit tests of cmds/record/attach/callable_thread.c: places where a thread may be made to load a
- * library, and places where it may not.
+ * library, and places where it must not.
  */
 #include "tests/unit/lib/sanitized.h"
 #include "tests/unit/lib/unit.h"

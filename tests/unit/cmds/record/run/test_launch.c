@@ -81,7 +81,7 @@ static const char *found(const char *name)
 	return strncmp(path, dir, strlen(dir)) == 0 ? path + strlen(dir) + 1 : path;
 }
 
-/* Directories are searched in order. A name that is no file, or may not be executed, is skipped. */
+/* Directories are searched in order. A name that is no file, or cannot be executed, is skipped. */
 TEST(directories_of_path)
 {
 	set_path("1:2");

@@ -480,8 +480,8 @@ TEST(test_ring_without_a_task)
 }
 
 /*
- * The records of a child are taken by a thread that has the rights of another user, who may not
- * write in the directory.
+ * The records of a child are taken by a thread that has the rights of another user, who has no
+ * right to write in the directory.
  */
 TEST(test_child_of_another_user)
 {

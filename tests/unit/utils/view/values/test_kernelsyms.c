@@ -41,7 +41,7 @@ TEST(names)
 	kernelsyms_destroy(syms);
 }
 
-/* Users who may not see addresses get zeros. A missing file is not an error. */
+/* Users without the right to see addresses get zeros. A missing file is not an error. */
 TEST(nothing_is_known)
 {
 	struct kernelsyms *syms = make("0000000000000000 T a\n0000000000000000 T b\n");
