@@ -267,7 +267,7 @@ static void switch_to(struct thread *from, struct thread *to)
 	guard_take(to);
 	self = to;
 	guard_barrier();
-	/* A signal handler has forked before self was changed, and the child goes on here. */
+	/* In a child that a signal handler has forked before self was changed, @to was given up. */
 	if (unlikely(!atomic_load(&to->in_use)))
 		slow_call(thread_begin_again, to);
 	from->busy = 0;

@@ -123,7 +123,7 @@ static void put_in_stream(struct pxt_view *view, struct pxt_stream *stream, stru
 	if (error == -ENOSPC)
 		error = put_over_cleared(view, stream, event, data);
 	if (!error) {
-		/* The stream is full of cleared records and of new ones. */
+		/* Cleared records and new ones fill the stream, so it should be flushed. */
 		if (view->policy == POSIX_TRACE_FLUSH)
 			pxt_want_flush(stream);
 		return;

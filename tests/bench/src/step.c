@@ -120,7 +120,7 @@ NOT_TRACED static long step(pid_t child, FILE *places)
 		if (ptrace(PTRACE_GETSIGINFO, child, NULL, &info))
 			stop("PTRACE_GETSIGINFO");
 		deliver = WSTOPSIG(status) == SIGTRAP ? 0 : WSTOPSIG(status);
-		/* This SIGTRAP comes from an int3, not from the end of a step. */
+		/* With SI_KERNEL, the SIGTRAP comes from an int3, not from the end of a step. */
 		if (!deliver && info.si_code == SI_KERNEL)
 			return instructions;
 		instructions += !deliver;

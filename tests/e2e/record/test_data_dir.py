@@ -332,7 +332,7 @@ def test_killed_while_it_deletes(workdir):
         utrail("record", exe).must()
         if left is not None and len(left) == nr_files and not Path("uftrace.data/info").exists():
             continue
-        # The recorder has begun to record: another test covers the calls from here on.
+        # Another test covers the calls after the recorder has begun to record.
         if result.status == 3 or (left is not None and partly > 1 and len(left) == nr_files):
             break
     assert partly > 1

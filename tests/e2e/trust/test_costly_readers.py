@@ -144,7 +144,7 @@ def test_posix_log(kind, workdir):
         assert status == 1 and "is damaged" in text, text[-2000:]
     else:
         assert status == 0, text[-2000:]
-    # The other kinds have a task for each record, which makes a file each.
+    # In logs of the other kinds each record has its own task, for which a file would be made.
     if kind in ("cut", "empty-names", "one-time", "threads"):
         status, text = check("events", "import", "-d", "data", "log")
         assert status == 0, text[-2000:]

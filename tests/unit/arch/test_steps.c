@@ -61,7 +61,7 @@ static void compare_function(csh handle, cs_insn *insn, const struct code *code,
 		bool has_name;
 		bool is_known = x86_64_step(at, left, addr, &step);
 
-		/* An instruction unknown to both ends the function. */
+		/* The function ends at an instruction that neither capstone nor utrail knows. */
 		if (!cs_disasm_iter(handle, &next, &size, &next_addr, insn)) {
 			tally->unknown++;
 			if (!is_known)

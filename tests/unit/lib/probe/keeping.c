@@ -442,7 +442,7 @@ void keeping_instant(struct keeping *k, unsigned func, uint64_t arg)
 	struct keeping_call c = { .func = func };
 	struct selection inside;
 
-	/* A call beyond the limit does not even switch tracing on or off: no test looks at that. */
+	/* Here, a call beyond the limit does not even switch tracing. No test depends on that. */
 	if (k->nr_frames >= probe.plan.max_stack)
 		return;
 	catch_up(k);

@@ -247,8 +247,8 @@ static void leave_outer(struct scene *s, unsigned nr)
 		}
 	}
 	/*
-	 * The end of a call that the probe does not count as open ends no calls within it. So end
-	 * the innermost call, which has none within it.
+	 * The end of a call also ends the calls within it, but not if the probe does not count the
+	 * call as open. In that case end the innermost call, which has no calls within it.
 	 */
 	if (wanted.is_open)
 		leave(s, nr, PY_C_RETURN);

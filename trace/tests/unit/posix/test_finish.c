@@ -128,7 +128,7 @@ static int leave_log(void *arg)
 		srand(*seed);
 		for (int nr = rand() % 10 + 1; nr > 0; nr--)
 			lies[rand() % 5][rand() % 64] = (unsigned char)rand();
-		/* For a living process that seems to complete the log, a reader waits ten seconds. */
+		/* A reader would wait ten seconds for a living process to complete the log. */
 		if (!pxt_process_is_dead((pid_t)atomic_load(&part->finisher)))
 			atomic_store(&part->finisher, 0);
 		/* The numbers of the log's file stay true, so that the stream is found. */

@@ -511,7 +511,7 @@ TEST(test_tracer_dies_after_a_signal)
 		open_stopped_child(&w, pid);
 		if (attached_stop_thread(&w, pid, &t, NULL) < 0)
 			_exit(1);
-		/* The thread waits again, and the signal stops it there. */
+		/* Let the thread wait again. A signal will stop it there. */
 		if (ptrace(PTRACE_CONT, pid, NULL, NULL) < 0)
 			_exit(1);
 		t->is_stopped = false;

@@ -228,7 +228,7 @@ TEST_WITH(places_are_changed, setup, teardown)
 					  "echo $$ $" CONTROL_ENV_SOCKET " > out; exit 5", NULL };
 		if (launch_change_places(&launch, &program, NULL) < 0)
 			_exit(2);
-		/* This process is the recorder now. */
+		/* From here on, this process is the recorder. The process of @program waits. */
 		if (program.pid != getppid() && program.pid == getpid())
 			_exit(3);
 		launch.address = "@mine";
