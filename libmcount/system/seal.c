@@ -127,7 +127,7 @@ static bool has_fast_clock(void)
 /* Makes the last preparations, while the system calls for them are still allowed. */
 static void prepare_seal(const struct numbers *forbidden)
 {
-	/* It may not be possible to make this thread's state later. */
+	/* Later it may be impossible to make this thread's state. */
 	if (probe.ready && probe.tracing && !self && seal_may_begin() &&
 	    !atomic_load(&probe.forked))
 		thread_begin();

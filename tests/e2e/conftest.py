@@ -43,7 +43,7 @@ def pytest_collection_modifyitems(config, items):
 
 
 def is_main_thread():
-    """False in another thread, which may not set a signal's handler: a worker of xdist runs tests
+    """False in another thread, which cannot set a signal's handler: a worker of xdist runs tests
     there when execnet 1.9 finds the main one not waiting yet."""
     return threading.current_thread() is threading.main_thread()
 

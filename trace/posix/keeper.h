@@ -120,9 +120,9 @@ int pxt_finish(struct pxt_stream *stream, size_t bytes, struct pxt_names *names,
 /* Returns the stream's part for its log, or NULL when no log needs completion. */
 struct pxt_log_part *pxt_unfinished(struct pxt_stream *stream, size_t bytes);
 /*
- * For a process that opens a log: wait up to a second for the log's keeper to begin, and while the
- * keeper or another process completes the log, a minute at most. Then complete the log if no other
- * process has done so. If the owner is alive, the log does not change.
+ * For a process that opens a log: wait up to a second until the log's keeper begins. While the
+ * keeper or another process completes the log, wait a minute at most. Then complete the log if no
+ * other process has done so. If the owner is alive, the log does not change.
  */
 void pxt_finish_file(int fd);
 /*

@@ -92,7 +92,7 @@ def test_of_the_kernel():
 
 
 def test_without_permission():
-    """A user who may not read the kernel's events gets a warning, and the program's events."""
+    """A user who cannot read the kernel's events gets a warning, and the program's events."""
     if reason := why_not_as_nobody():
         pytest.skip(reason)
     _, exe = sample("places")

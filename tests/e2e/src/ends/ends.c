@@ -1,6 +1,6 @@
 /*
- * Runs for a while and ends by itself, by its N-th signal, or by the first one; and writes its
- * future status to a file.
+ * Runs for a while, and then ends by itself. Its N-th signal ends it earlier. Without handlers, the
+ * first signal does. If the program ends itself, it writes its status to a file.
  *
  * ends FILE MILLISECONDS STATUS N THREADS: STATUS is its status when it ends by itself. The N-th
  * SIGINT, SIGTERM, SIGHUP or SIGQUIT ends it with status 7; with N = 0 it has no handlers. FILE

@@ -11,9 +11,9 @@
 /**
  * @typedef {object} Source of a function
  * @property {string} file
- * @property {number} line
+ * @property {number} line its first line
  * @property {string} why the reason why lines are missing
- * @property {string[]} lines the lines of the function, which begin with that line
+ * @property {string[]} lines the lines of the function, from this line on
  */
 
 export class Sources {

@@ -301,7 +301,7 @@ TEST_WITH(damage_is_noticed, setup, teardown)
 		assert_int_equal(back[i], 0x5a);
 }
 
-/* The checksum is in files, so it may never change. Bytes after the data do not count. */
+/* The checksum is in files, so it must never change. Bytes after the data do not count. */
 TEST(sums_stay_as_they_are)
 {
 	static const struct {
@@ -325,7 +325,7 @@ TEST(sums_stay_as_they_are)
 	}
 }
 
-/* Each number of a head has its place, which may never change. */
+/* Each number of a head has its place, which must never change. */
 TEST(heads_stay_as_they_are)
 {
 	static const uint8_t expected[44] = {

@@ -1,4 +1,4 @@
-/* The bytes of compact blocks. They may never change, since they are in files. */
+/* The bytes of compact blocks. They must never change, since they are in files. */
 #include "tests/unit/lib/unit.h"
 
 #include "utils/base/containers/strbuf.h"

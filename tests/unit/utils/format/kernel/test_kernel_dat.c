@@ -479,7 +479,7 @@ TEST(page_round_trip)
 	}
 }
 
-/* Records have 59 bits of the time. The upper bits are those of the time before. */
+/* Absolute times have 59 bits. The upper bits are those of the previous time. */
 TEST(long_times)
 {
 	struct kernel_page_maker maker;
