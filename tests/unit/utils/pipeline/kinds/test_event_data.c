@@ -257,10 +257,13 @@ TEST_WITH(bytes_that_are_lent, setup, teardown)
 	assert_int_equal(p->src.lent_bytes, 0);
 }
 
-/* Returns the path of a file that has fewer bytes than fstat(2) says, as files of sysfs do. */
+/*
+ * Returns the path of a file that has fewer bytes than fstat(2) says, as files of sysfs do. It has
+ * one number, and so less than the head of an entry.
+ */
 static const char *short_file(void)
 {
-	static const char path[] = "/sys/devices/system/cpu/online";
+	static const char path[] = "/sys/devices/system/cpu/kernel_max";
 	struct stat st;
 
 	if (stat(path, &st) < 0 || st.st_size < 4096)
