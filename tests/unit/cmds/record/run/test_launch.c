@@ -230,22 +230,26 @@ TEST(libraries_beside_the_program)
 	char self[PATH_MAX];
 	char place[PATH_MAX + 64];
 	char path[PATH_MAX];
-	bool is_made;
+	int fd;
 
 	assert_non_null(realpath("/proc/self/exe", self));
 	*strrchr(self, '/') = '\0';
-	snprintf(place, sizeof(place), "%s/libmcount", self);
-	is_made = mkdir(place, 0755) == 0;
-	snprintf(place, sizeof(place), "%s/libmcount/launch-test-%d.so", self, getpid());
-	if (!is_made && errno != EEXIST)
-		skip_because("the directory of this program cannot be written to");
-	make(place, 0644);
+	/* Another run of this test may remove the directory while it is empty. */
+	do {
+		snprintf(place, sizeof(place), "%s/libmcount", self);
+		if (mkdir(place, 0755) < 0 && errno != EEXIST)
+			skip_because("the directory of this program cannot be written to");
+		snprintf(place, sizeof(place), "%s/libmcount/launch-test-%d.so", self, getpid());
+		fd = open(place, O_CREAT | O_WRONLY | O_CLOEXEC, 0644);
+	} while (fd < 0 && errno == ENOENT);
+	if (fd < 0)
+		skip_because("the directory of libraries cannot be written to");
+	close(fd);
 	assert_int_equal(launch_find_library(NULL, strrchr(place, '/') + 1, path, NULL), 0);
 	assert_string_equal(path, place);
 	unlink(place);
 	*strrchr(place, '/') = '\0';
-	if (is_made)
-		rmdir(place);
+	rmdir(place);
 }
 
 TEST_GROUP(setup, teardown)
