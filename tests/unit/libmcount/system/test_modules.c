@@ -13,10 +13,10 @@
 #include "tests/unit/lib/unit.h"
 #include "utils/base/unix_name.h"
 
-/* A module as it was reported. */
-struct reported {
+/* A module as it was reported, with its path. */
+union reported {
+	char bytes[sizeof(struct control_module) + 1024];
 	struct control_module m;
-	char path[256];
 };
 
 /* The recorder's side of one conversation. */
@@ -25,7 +25,7 @@ struct talk {
 	bool answers;
 	bool has_come;
 	int nr_modules;
-	struct reported modules[100];
+	union reported modules[100];
 };
 
 static struct pair pair;
@@ -64,10 +64,9 @@ static void *serve(void *arg)
 		if (packet.h.type != CONTROL_MODULE || talk->nr_modules == 100)
 			continue;
 
-		struct reported *module = &talk->modules[talk->nr_modules++];
+		union reported *module = &talk->modules[talk->nr_modules++];
 
-		module->m = packet.m;
-		snprintf(module->path, sizeof(module->path), "%s", packet.m.path);
+		memcpy(module->bytes, packet.bytes, sizeof(module->bytes) - 1);
 	}
 	control_stamp(&answer, CONTROL_PLAN, CONTROL_ANSWER, sizeof(answer), packet.h.seq);
 	if (talk->has_come && talk->answers)
@@ -168,10 +167,10 @@ static uint64_t mapped(const char *path, bool is_end)
 	return found;
 }
 
-static const struct reported *reported(const char *path)
+static const union reported *reported(const char *path)
 {
 	for (int i = 0; i < talk.nr_modules; i++) {
-		if (strcmp(talk.modules[i].path, path) == 0)
+		if (strcmp(talk.modules[i].m.path, path) == 0)
 			return &talk.modules[i];
 	}
 	return NULL;
@@ -180,7 +179,7 @@ static const struct reported *reported(const char *path)
 TEST_WITH(a_report_is_what_the_kernel_has_mapped, setup, teardown)
 {
 	char exe[PATH_MAX];
-	const struct reported *program;
+	const union reported *program;
 
 	load_anew();
 	assert_in_range(report(true), 2, 100);
@@ -188,14 +187,16 @@ TEST_WITH(a_report_is_what_the_kernel_has_mapped, setup, teardown)
 	program = reported(exe);
 	assert_non_null(program);
 	assert_ptr_equal(program, &talk.modules[0]);
-	assert_int_equal(program->m.load_bias, mapped(exe, false));
+	/* Some compilers make programs that are always at the same place. */
+	if (program->m.load_bias)
+		assert_int_equal(program->m.load_bias, mapped(exe, false));
 	for (int i = 0; i < talk.nr_modules; i++) {
 		const struct control_module *m = &talk.modules[i].m;
 		char path[PATH_MAX];
 
 		/* The kernel's own module has no file. */
-		assert_int_equal(talk.modules[i].path[0], '/');
-		assert_non_null(realpath(talk.modules[i].path, path));
+		assert_int_equal(talk.modules[i].m.path[0], '/');
+		assert_non_null(realpath(talk.modules[i].m.path, path));
 		assert_int_equal(m->start, mapped(path, false));
 		/* The last pages may have no file, like those of .bss. */
 		assert_true(m->end >= mapped(path, true));
@@ -205,7 +206,7 @@ TEST_WITH(a_report_is_what_the_kernel_has_mapped, setup, teardown)
 		assert_int_equal(m->time_ns, 77);
 		assert_int_equal(m->tid, getpid());
 		for (int k = 0; k < i; k++)
-			assert_string_not_equal(talk.modules[k].path, talk.modules[i].path);
+			assert_string_not_equal(talk.modules[k].m.path, talk.modules[i].m.path);
 	}
 }
 
@@ -220,14 +221,14 @@ TEST_WITH(only_new_modules_are_reported, setup, teardown)
 	assert_in_range(nr, 2, 100);
 	handle = load("libutil.so.1");
 	assert_int_equal(report(true), 1);
-	assert_non_null(strstr(talk.modules[0].path, "/libutil"));
+	assert_non_null(strstr(talk.modules[0].m.path, "/libutil"));
 	assert_int_equal(report(true), -1);
 	/* A failed report does not make a module known. */
-	handle = load("libdl.so.2");
+	handle = load("libBrokenLocale.so.1");
 	assert_int_equal(report(false), 1);
 	pair_pass(11000000000);
 	assert_int_equal(report(true), 1);
-	assert_non_null(strstr(talk.modules[0].path, "/libdl"));
+	assert_non_null(strstr(talk.modules[0].m.path, "/libBrokenLocale"));
 	modules_drop();
 	load_anew();
 	assert_int_equal(report(true), nr + 2);
@@ -244,6 +245,8 @@ TEST_WITH(an_attached_probe_is_not_reported, setup, teardown)
 	load_anew();
 	nr = report(true);
 	assert_non_null(reported(exe));
+	if (!reported(exe)->m.load_bias)
+		skip_because("this program is not position-independent, as the probe is");
 	modules_drop();
 	load_anew();
 	probe.is_attached = true;
