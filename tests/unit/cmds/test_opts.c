@@ -130,7 +130,6 @@ TEST(values)
 	assert_int_equal(opts.rec.proc_way, PROC_WAY_BPF);
 }
 
-/* The later one of the two options counts. */
 /* -U X and -P !X do the same, but messages name the option that was typed. */
 TEST(rules_know_their_option)
 {
@@ -146,7 +145,7 @@ TEST(rules_know_their_option)
 	assert_true(opts.rec.patches->rules[0].is_unpatch);
 	assert_true(opts.rec.patches->rules[1].is_unpatch);
 	opts_deinit(&opts);
-	/* So do -N X and -F !X. */
+	/* -N X and -F !X do the same, too. */
 	assert_int_equal(parse("replay -F !a -N b -F !c -T d@depth=1", &opts), 0);
 	assert_string_equal(filter_as_typed(&opts.filters->entries[0]).option, "filter");
 	assert_string_equal(filter_as_typed(&opts.filters->entries[0]).text, "!a");
@@ -156,6 +155,7 @@ TEST(rules_know_their_option)
 	assert_string_equal(filter_as_typed(&opts.filters->entries[3]).option, "trigger");
 }
 
+/* The later one of these two options counts. */
 TEST(time_filter_or_range)
 {
 	struct opts opts cleanup_opts;

@@ -345,7 +345,7 @@ TEST_WITH(with_many_kept_pieces_only_the_range_is_replaced, setup, teardown)
 		assert_false(callers_look_up(BIAS + 0x50000));
 	}
 	assert_true(callers_know(BIAS + 0x13000));
-	/* Another plan begins without them. */
+	/* Another plan begins without these callers. */
 	callers_begin(false);
 	assert_true(callers_look_up(BIAS + 0x50000));
 	assert_true(callers_look_up(BIAS + 0x12000));

@@ -85,7 +85,7 @@ TEST_WITH(system_calls_that_make_children, setup, teardown)
 	}
 }
 
-/* Such a child has this thread's storage, and runs at the same time. */
+/* A child with this thread's storage runs at the same time, so this thread is traced no more. */
 TEST_WITH(a_child_that_shares_its_storage_cuts_the_thread_off, setup, teardown)
 {
 	static const struct clone_args shares = { .flags = CLONE_VM | CLONE_FILES };

@@ -368,7 +368,7 @@ TEST_WITH(bad_lines, setup, teardown)
 	}
 }
 
-/* Such a condition decides about a call that must be shown before its end. */
+/* A growing recording shows calls before their ends, so these conditions are refused. */
 TEST_WITH(conditions_on_return_values, setup, teardown)
 {
 	struct filters filters cleanup_filters = { 0 };

@@ -218,7 +218,7 @@ TEST(the_programs_own_code_is_quiet)
 	assert_int_equal(looks_until_quiet(compute, 3), 0);
 }
 
-/* It is unknown what the handler has interrupted. */
+/* A thread in a signal handler is not quiet: it is unknown what the handler has interrupted. */
 TEST(handlers_are_not)
 {
 	assert_true(looks_until_quiet(be_interrupted, 3) >= 3);

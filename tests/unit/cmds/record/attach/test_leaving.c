@@ -201,7 +201,7 @@ TEST_WITH(failures_on_the_way, setup, NULL)
 	assert_int_equal(leave(), -EBUSY);
 	assert_string_equal(err.text, STAYS("'quiet' failed"));
 	assert_string_equal(scripted_log(), "open maps gadgets maps quiet let-go close");
-	/* Its memory can no more be opened. */
+	/* The memory of the process cannot be opened any more. */
 	scripted_answer("open", 0, -EPERM, 0);
 	err_clear(&err);
 	assert_int_equal(leave(), -EPERM);

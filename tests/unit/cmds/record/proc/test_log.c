@@ -112,7 +112,7 @@ TEST_WITH(records_are_gathered, setup, teardown)
 	proc_log_write_gathered(&proc_log);
 	assert_string_equal(written(), "1:12:a 2:12:b 3:12:c ");
 
-	/* Those that are still gathered are written at the end. */
+	/* Records that are still gathered are written at the end. */
 	proc_log_gather(&proc_log);
 	write_at(4, 12, "d");
 	proc_log_close(&proc_log);

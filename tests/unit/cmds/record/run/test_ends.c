@@ -158,11 +158,11 @@ TEST_WITH(one_that_runs, setup, teardown)
 {
 	struct place *p = *state;
 
-	/* Its name looks like the end of the status of an ended process. */
+	/* The program's name looks like the end of the status of an ended process. */
 	begin(p, "x) Z 1 15");
 	check_told(p, -1, "");
 	assert_false(p->end.has_ended);
-	/* Its end is not watched any more. */
+	/* The program's end is not watched any more. */
 	stop(p, SIGTERM, false);
 	assert_int_equal(loop_serve(&p->loop, 0), 0);
 }

@@ -364,7 +364,7 @@ TEST_WITH(a_flight_recording_keeps_sigusr1, setup, teardown)
 	assert_int_equal(t->rec.alive.nr_interrupts, 1);
 }
 
-/* The rest is left alone only if nothing in it needs the recorder. */
+/* The rest of the processes is left alone only if none of them needs the recorder. */
 TEST_WITH(the_rest_is_waited_for_if_it_is_traced, setup, teardown)
 {
 	struct test_recorder *t = *state;

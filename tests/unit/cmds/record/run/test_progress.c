@@ -384,7 +384,7 @@ TEST_WITH(a_program_that_prints_there_hides_the_line, setup, teardown)
 	fake.device = makedev(1, 5);
 	end(l);
 
-	/* Its stdout is another device. */
+	/* The program's stdout is another device. */
 	begin(l, pid);
 	check_shown(l, true);
 	end(l);

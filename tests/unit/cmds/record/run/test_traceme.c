@@ -176,7 +176,7 @@ TEST(without_a_stopped_child_nothing_is_done)
 	pid = begin(ACT_WAIT);
 	traceme_let_go(&seen);
 	check_seen(&seen, 0, 0, false);
-	/* It is still traced: its next signal stops it. */
+	/* The child is still traced: its next signal stops it. */
 	kill(pid, SIGUSR1);
 	await_stop(pid);
 	traceme_let_go(&seen);

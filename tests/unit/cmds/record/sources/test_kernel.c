@@ -341,7 +341,7 @@ TEST_WITH(pages_are_written, setup, teardown)
 	assert_int_equal(loop_serve(&p->t->rec.loop, 1000), 1);
 	check_pages(p, "ab");
 	assert_int_equal(p->kernel.bytes_written, 2 * page);
-	/* The rest is taken at the end, and its page is filled up. */
+	/* A page that is not full is taken at the end, and filled up. */
 	sources_finish(&p->sources);
 	check_pages(p, "abc");
 
@@ -690,7 +690,7 @@ TEST_WITH(formats_for_readers, setup, teardown)
 	assert_int_equal(unlink(path), 0);
 	check_header(p, &layout,
 		     (const char *const[]){ "events/sched/a/format", "name: a\n", NULL });
-	/* It has numbers of four bytes. */
+	/* The kernel's numbers have four bytes. */
 	put(top, "events/header_page", PAGE_OF_LONG("4"));
 	layout.long_size = 4;
 	check_header(p, &layout,

@@ -387,7 +387,7 @@ TEST_WITH(a_temporary_file_is_in_the_way, begin, end)
 	assert_int_equal(stat("info", &after), 0);
 	assert_int_equal(after.st_ino, before.st_ino);
 
-	/* It has another name, too. */
+	/* The temporary file has another name, too. */
 	assert_int_equal(link("info", tmp), 0);
 	assert_int_equal(publish("task.txt", "x", "y", NULL, NULL), 0);
 	assert_int_equal(publish("info", "three", "", NULL, NULL), 0);
@@ -398,7 +398,7 @@ TEST_WITH(a_temporary_file_is_in_the_way, begin, end)
 	check_file("info", "four");
 	check_file("other", "three");
 
-	/* It is a link, or a pipe. */
+	/* The temporary file is a link, or a pipe. */
 	assert_int_equal(symlink("other", tmp), 0);
 	assert_int_equal(publish("info", "five", "", NULL, NULL), 0);
 	check_file("info", "five");

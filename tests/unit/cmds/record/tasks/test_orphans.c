@@ -232,7 +232,7 @@ TEST_WITH(test_another_parent, setup, teardown)
 		look(p);
 		assert_int_equal(p->rec.alive.nr_followed, 0);
 	}
-	/* It is noted in its own page, too. */
+	/* Now the process is noted in the page of its own parent, too. */
 	note(p, p->traced);
 	look(p);
 	assert_int_equal(p->rec.alive.nr_followed, 1);
