@@ -105,7 +105,7 @@ static void run(const char *command_line, const char *dir)
 	opts_init(&opts);
 	opts.msg.file = fopen("/dev/null", "we");
 
-	/* The directory's default.opts is a part of it. */
+	/* The directory's default.opts is a part of the options. */
 	int status = opts_parse(&opts, argc, argv, &err);
 
 	if (status == 0 && opts.cmd->check)

@@ -45,7 +45,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char build_id[BUILD_ID_HEX_SIZE];
 	struct uft_err err = { 0 };
 
-	/* The copy is the debug file of the first one, if .gnu_debuglink says so. */
+	/* The copy is the debug file of the object, if the object's .gnu_debuglink says so. */
 	snprintf(path, sizeof(path), "%s/object", fuzz_empty_dir());
 	fuzz_write_file("object", data, size);
 	fuzz_write_file("debug", data, size);

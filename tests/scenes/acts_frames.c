@@ -42,7 +42,7 @@ __attribute__((no_instrument_function)) static _Unwind_Reason_Code see_frame(
 	return --walk->nr_left ? _URC_NO_REASON : _URC_NORMAL_STOP;
 }
 
-/* A walk ends when its function says so. Its result tells that. */
+/* see_frame() must end the walk. If the stack ends before that, this counts as wrong, too. */
 __attribute__((no_instrument_function)) static int count_wrong_of_walk(int size)
 {
 	struct walk walk = { size, 0 };

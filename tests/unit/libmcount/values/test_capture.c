@@ -50,7 +50,7 @@ static uint32_t take(uint64_t first, uint64_t second, const struct capture_step 
 	memcpy(program + 1, steps, nr * sizeof(*steps));
 	memset(got, 0xee, sizeof(got));
 	len = capture_args(program, &regs, slot, got);
-	/* capture_args_quick() must give the same. */
+	/* capture_args_quick() must give the same bytes. */
 	assert_int_equal(capture_args_quick(program, &regs, slot, quick), len);
 	assert_memory_equal(quick, got, len);
 	return len;

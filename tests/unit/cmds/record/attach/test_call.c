@@ -215,7 +215,10 @@ static size_t words_below(const struct attached *w, const struct attached_thread
 	return found;
 }
 
-/* A function that leaves the frame in a variable would look as if a handler had called it. */
+/*
+ * A later function may have a variable at the place of the frame, and not set it. If the frame were
+ * still there, the function would look as if a handler had called it.
+ */
 TEST(a_system_call_leaves_no_frame_of_a_handler)
 {
 	pid_t pid = start();

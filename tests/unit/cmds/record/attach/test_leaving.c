@@ -259,7 +259,7 @@ TEST_WITH(program_counters, setup, NULL)
 	attaching_done(&look);
 }
 
-/* A thread is inside, too, when a signal has interrupted it there. */
+/* A thread is also inside of the probe when a signal has interrupted it there. */
 TEST_WITH(interrupted, setup, NULL)
 {
 	static const struct {

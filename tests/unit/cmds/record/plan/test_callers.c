@@ -99,7 +99,7 @@ TEST(pieces_of_a_file)
 	check_piece(&out, 0, 0x1000, 0x3000);
 	assert_string_equal(why, "--keep-returns says so");
 
-	/* The option that keeps them counts more than the one that replaces them. */
+	/* --keep-returns counts more than --replace-returns. */
 	settings.replace_returns = "libx";
 	assert_int_equal(bind(&settings, &out, &why), 1);
 	settings.keep_returns = "liba";

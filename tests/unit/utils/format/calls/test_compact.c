@@ -408,7 +408,7 @@ TEST(heads_at_their_borders)
 
 		compact_head_encode(&head, bytes);
 		assert_int_equal(compact_head_decode(bytes, &other), rows[i].is_good);
-		/* The magic is wrong, and the checksum fits to it. */
+		/* The magic is wrong, but the checksum is right. */
 		bytes[0]++;
 		put_u32(bytes + 44, (uint32_t)compact_sum(bytes, 44), false);
 		assert_false(compact_head_decode(bytes, &other));

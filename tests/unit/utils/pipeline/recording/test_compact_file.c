@@ -475,7 +475,7 @@ TEST(blocks_that_are_gone)
 	for (size_t i = 0; i < COMPACT_SLACK; i++)
 		assert_int_equal(bytes[len + i], 0);
 	assert_int_equal(bytes[len + COMPACT_SLACK], 0xff);
-	/* A place without a head has none, even if the file has one there. */
+	/* No head is read at a place that should have none, even if the file has a head there. */
 	assert_false(compact_file_head(&none, s.fd, &head));
 	/* Another block than the one that was found. */
 	none = *last;

@@ -95,7 +95,7 @@ TEST_WITH(arguments, setup, teardown)
 		rec.features = features[i];
 		assert_int_equal(threads(1, 30 * MB, 8), 1);
 	}
-	/* The header denies them, but records may have payloads all the same. */
+	/* The header denies payloads, but records may have them all the same. */
 	rec.features = 0;
 	argspec = "a@arg1";
 	assert_int_equal(threads(1, 30 * MB, 8), 1);

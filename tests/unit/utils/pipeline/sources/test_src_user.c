@@ -565,7 +565,7 @@ TEST(a_descriptor_may_be_zero)
 	assert_int_equal(src_user_take_fd(&s.src), 0);
 	assert_int_equal(s.src.fd, -1);
 	assert_int_equal(src_user_take_fd(&s.src), -1);
-	/* A release closes it. */
+	/* A release closes the descriptor. */
 	s.src.fd = 0;
 	src_user_release(&s.src);
 	assert_int_equal(s.src.fd, -1);
