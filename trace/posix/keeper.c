@@ -117,7 +117,7 @@ static void close_from_to(unsigned int first, unsigned int last)
 	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur - 1 < last)
 		last = (unsigned int)limit.rlim_cur - 1;
 	for (unsigned int fd = first; fd <= last; fd++)
-		close((int)fd);
+		syscall(SYS_close, fd);
 }
 
 /* Closes all descriptors but @fds, of which the last ones may be -1. */
@@ -142,6 +142,20 @@ static void close_others(const int fds[3])
 }
 
 /*
+ * Gives all signals their default action. The action of the kernel's struct is SIG_DFL if all bytes
+ * are 0. Signals 32 to SIGRTMIN - 1 are those of the C library, which signal() leaves alone.
+ */
+static void reset_signals(void)
+{
+	static const char none[64];
+
+	for (int nr = 1; nr < NSIG; nr++) {
+		if (nr < 32 || nr >= SIGRTMIN)
+			syscall(SYS_rt_sigaction, nr, none, NULL, (NSIG - 1) / 8);
+	}
+}
+
+/*
  * Gives up everything that is shared with the program. All signals are blocked, since a signal to
  * the program's session or group must not end the keeper.
  */
@@ -152,10 +166,9 @@ static void leave_program(const int fds[3])
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, NULL);
-	for (int nr = 1; nr < NSIG; nr++)
-		signal(nr, SIG_DFL);
+	/* signal() and prctl() of sanitizers wait for locks that another thread may have held. */
+	reset_signals();
 	setrlimit(RLIMIT_CORE, &none);
-	/* prctl() of AddressSanitizer waits for a lock that another thread may have held. */
 	syscall(SYS_prctl, PR_SET_NAME, NAME);
 	if (chdir("/") < 0)
 		errno = 0;
