@@ -298,6 +298,7 @@ name_facts names_look(struct py_object *code)
 {
 	char file[FILE_BYTES] = "";
 	struct error error;
+	name_facts facts;
 
 	hold_error(&error);
 	add_string(file, sizeof(file), attribute_of(code, "co_filename"));
@@ -305,8 +306,9 @@ name_facts names_look(struct py_object *code)
 		names_have_main = true;
 		note_program(file);
 	}
+	facts = (is_own(file) ? NAME_OWN : 0) | NAME_KNOWN;
 	release_error(&error);
-	return (is_own(file) ? NAME_OWN : 0) | NAME_KNOWN;
+	return facts;
 }
 
 static uint32_t number_of(struct py_object *code, const char *name)

@@ -1,0 +1,373 @@
+/* Facts about functions. Interpreter and recorder are simulated. */
+#include "libmcount/python/names.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "libmcount/hot/probe.h"
+#include "libmcount/plan/plans.h"
+#include "libmcount/system/channel.h"
+#include "libmcount/system/module_lock.h"
+#include "libmcount/system/seal.h"
+#include "tests/unit/lib/unit.h"
+
+struct probe probe;
+struct py_api py;
+pthread_mutex_t module_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* --- the interpreter --- */
+
+struct object {
+	struct py_object base;
+	const char *text; /* NULL: no text */
+	long number;
+	struct {
+		const char *name;
+		struct object *value;
+	} attributes[8];
+};
+
+static struct object objects[512];
+static unsigned nr_objects;
+static int nr_held;		     /* references that were handed out */
+static struct py_object *pending;    /* the error that was raised last */
+static struct py_object raised, old; /* errors of the interpreter, and of the program */
+
+static struct {
+	struct object *key, *value;
+} globals[80];
+static unsigned nr_globals;
+static struct py_object globals_object;
+static bool has_globals;
+
+static struct object *new_object(const char *text, long number)
+{
+	struct object *o = &objects[nr_objects++];
+
+	assert_true(nr_objects <= sizeof(objects) / sizeof(*objects));
+	memset(o, 0, sizeof(*o));
+	o->text = text;
+	o->number = number;
+	return o;
+}
+
+static void set(struct object *o, const char *name, struct object *value)
+{
+	unsigned i = 0;
+
+	while (o->attributes[i].name && strcmp(o->attributes[i].name, name) != 0)
+		i++;
+	o->attributes[i].name = name;
+	o->attributes[i].value = value;
+}
+
+/* The interpreter's functions may not be called while an error is pending. */
+static struct py_object *sim_attribute(struct py_object *o, const char *name)
+{
+	struct object *of = (struct object *)o;
+
+	assert_null(pending);
+	for (unsigned i = 0; i < 8 && of->attributes[i].name; i++) {
+		if (strcmp(of->attributes[i].name, name) == 0 && of->attributes[i].value) {
+			nr_held++;
+			return &of->attributes[i].value->base;
+		}
+	}
+	pending = &raised;
+	return NULL;
+}
+
+static const char *sim_text(struct py_object *o)
+{
+	assert_null(pending);
+	if (!((struct object *)o)->text)
+		pending = &raised;
+	return ((struct object *)o)->text;
+}
+
+static long sim_number(struct py_object *o)
+{
+	return ((struct object *)o)->number;
+}
+
+static void sim_let_go(struct py_object *o)
+{
+	assert_non_null(o);
+	nr_held--;
+}
+
+static void sim_error_take(struct py_object **type, struct py_object **value,
+			   struct py_object **trace)
+{
+	*type = *value = *trace = pending;
+	pending = NULL;
+}
+
+static void sim_error_put(struct py_object *type, struct py_object *value, struct py_object *trace)
+{
+	assert_ptr_equal(type, value);
+	assert_ptr_equal(type, trace);
+	pending = type;
+}
+
+static void sim_error_clear(void)
+{
+	pending = NULL;
+}
+
+static struct py_object *sim_globals(void)
+{
+	return has_globals ? &globals_object : NULL;
+}
+
+static int sim_next_item(struct py_object *dict, intptr_t *at, struct py_object **key,
+			 struct py_object **value)
+{
+	assert_ptr_equal(dict, &globals_object);
+	if (*at >= nr_globals)
+		return 0;
+	*key = &globals[*at].key->base;
+	*value = &globals[*at].value->base;
+	++*at;
+	return 1;
+}
+
+static void add_global(const char *name, const char *text)
+{
+	globals[nr_globals].key = new_object(name, 0);
+	globals[nr_globals++].value = new_object(text, 0);
+}
+
+static void begin_globals(const char *name, const char *file)
+{
+	nr_globals = 0;
+	has_globals = name || file;
+	/* A key that is no text, and another variable. */
+	add_global(NULL, "__main__");
+	add_global("other", "__main__");
+	if (file)
+		add_global("__file__", file);
+	if (name)
+		add_global("__name__", name);
+}
+
+/* --- the recorder --- */
+
+static struct request {
+	char name[2048], file[4096];
+	uint32_t line, nr_args, is_native, wants_plan;
+} requests[20];
+
+static unsigned nr_requests, nr_greetings, nr_open;
+static unsigned nr_refused; /* requests that get no answer, from the first on */
+static bool is_there;
+static struct control_callable_is answer;
+static uint64_t now_ns, wait_ns;
+static unsigned nr_extended;
+static int extend_result;
+
+uint64_t clock_kernel_ns(void)
+{
+	return now_ns;
+}
+
+void channel_init(struct channel *ch)
+{
+	memset(ch, 0, sizeof(*ch));
+	ch->fds[0] = 70;
+	ch->fds[1] = 71;
+	nr_open++;
+}
+
+void channel_close(struct channel *ch)
+{
+	nr_open--;
+}
+
+bool channel_greet(struct channel *ch, enum control_hello_kind kind)
+{
+	assert_int_equal(kind, CONTROL_NAMES);
+	nr_greetings++;
+	return is_there;
+}
+
+bool channel_send(struct channel *ch, enum control_type type, void *message, size_t len)
+{
+	const struct control_callable *m = message;
+	struct request *r = &requests[nr_requests++];
+	size_t name_len = strlen(m->texts);
+
+	assert_int_equal(type, CONTROL_CALLABLE);
+	assert_true(nr_requests <= 20);
+	strcpy(r->name, m->texts);
+	strcpy(r->file, m->texts + name_len + 1);
+	assert_int_equal(len, sizeof(*m) + name_len + 1 + strlen(r->file) + 1);
+	r->line = m->line;
+	r->nr_args = m->nr_args;
+	r->is_native = m->is_native;
+	r->wants_plan = m->wants_plan;
+	now_ns += wait_ns;
+	return nr_requests > nr_refused;
+}
+
+bool channel_wait(struct channel *ch, enum control_type type, void *to, size_t len)
+{
+	assert_int_equal(type, CONTROL_CALLABLE_IS);
+	assert_int_equal(len, sizeof(answer));
+	memcpy(to, &answer, len);
+	return true;
+}
+
+int plans_extend(int fd)
+{
+	assert_int_equal(fd, 70);
+	assert_int_not_equal(pthread_mutex_trylock(&module_lock), 0);
+	nr_extended++;
+	return extend_result;
+}
+
+static void begin_recorder(void)
+{
+	nr_requests = nr_greetings = nr_refused = nr_extended = 0;
+	is_there = true;
+	seal.is_on = false;
+	answer = (struct control_callable_is){ .addr = 5, .values = 3 };
+	extend_result = 0;
+	wait_ns = 0;
+}
+
+static int setup(void **state)
+{
+	py = (struct py_api){
+		.attribute = sim_attribute,
+		.text = sim_text,
+		.number = sim_number,
+		.let_go = sim_let_go,
+		.error_take = sim_error_take,
+		.error_put = sim_error_put,
+		.error_clear = sim_error_clear,
+		.globals = sim_globals,
+		.next_item = sim_next_item,
+	};
+	probe.plan.flags = 0;
+	nr_objects = 0;
+	nr_held = 0;
+	pending = &old;
+	begin_globals("mod", NULL);
+	begin_recorder();
+	return 0;
+}
+
+/* The program's error is pending as before, and no reference is kept. */
+static int teardown(void **state)
+{
+	assert_ptr_equal(pending, &old);
+	assert_int_equal(nr_held, 0);
+	assert_int_equal(nr_open, 0);
+	return 0;
+}
+
+/* --- tests --- */
+
+static name_facts look(const char *file)
+{
+	struct object *code = new_object(NULL, 0);
+
+	set(code, "co_filename", file ? new_object(file, 0) : NULL);
+	set(code, "co_name", new_object("<module>", 0));
+	return names_look(&code->base);
+}
+
+TEST_WITH(functions_of_the_program_and_of_libraries, setup, teardown)
+{
+	static const struct {
+		const char *code_file, *module, *module_file;
+		bool is_own;
+	} cases[] = {
+		{ "/home/a.py", "mod", NULL, true },
+		{ "/usr/lib/python3.11/json.py", "mod", NULL, false },
+		{ "/usr/lib/python2/json.py", "mod", NULL, true },
+		{ "/opt/site-packages/a.py", "mod", NULL, false },
+		{ "/opt/dist-packages/a.py", "mod", NULL, false },
+		{ "<frozen os>", "mod", NULL, false },
+		{ "<frozer os>", "mod", NULL, true },
+		{ "<froze", "mod", NULL, true },
+		{ NULL, "mod", NULL, true },
+		{ "<string>", "mod", "/home/a.py", true },
+		{ "<string>", "mod", "/usr/lib/python3/a.py", false },
+		{ "/home/a.py", "mod", "/usr/lib/python3/a.py", true },
+		{ "/home/a.py", "namedtuple_P", NULL, true },
+		{ "<string>", "namedtuple_P", NULL, false },
+		{ "<string>", "namedtuple_P", "/home/a.py", true },
+		{ "<string>", "namedtuple", NULL, true },
+		{ "<string>", "namedtuple.P", NULL, true },
+		{ "<string>", NULL, NULL, true },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		nr_objects = 0;
+		begin_globals(cases[i].module, cases[i].module_file);
+		probe.plan.flags = 0;
+		if (look(cases[i].code_file) != (NAME_KNOWN | (cases[i].is_own ? NAME_OWN : 0)))
+			fail_msg("%s %s", cases[i].code_file, cases[i].module);
+		probe.plan.flags = PLAN_NEST_LIBCALLS;
+		assert_int_equal(look(cases[i].code_file), NAME_KNOWN | NAME_OWN);
+	}
+	assert_false(names_have_main);
+}
+
+/* 64 variables are looked at. */
+TEST_WITH(the_name_of_a_module_with_many_variables, setup, teardown)
+{
+	for (unsigned place = 62; place <= 64; place++) {
+		nr_objects = nr_globals = 0;
+		while (nr_globals < place)
+			add_global("other", "/home/a.py");
+		add_global("__file__", "/usr/lib/python3/a.py");
+		assert_int_equal(look("<string>"), NAME_KNOWN | (place < 64 ? 0 : NAME_OWN));
+	}
+	/* A variable of that name that is no text. */
+	begin_globals("mod", NULL);
+	add_global("__file__", NULL);
+	assert_int_equal(look("<string>"), NAME_KNOWN | NAME_OWN);
+}
+
+/* Code with these attributes; NULL and 0: it has no such attribute. */
+static struct object *new_code(const char *qualname, const char *name)
+{
+	struct object *code = new_object(NULL, 0);
+
+	set(code, "co_filename", new_object("/home/a.py", 0));
+	set(code, "co_qualname", qualname ? new_object(qualname, 0) : NULL);
+	set(code, "co_name", name ? new_object(name, 0) : NULL);
+	return code;
+}
+
+/* After this test the program's folder is known. */
+TEST_WITH(files_beside_the_program_are_its_own, setup, teardown)
+{
+	static const char program[] = "/x/lib/python3/prog/main.py";
+	static const char beside[] = "/x/lib/python3/prog/a.py";
+	static const struct {
+		const char *module, *name;
+	} others[] = {
+		{ "__main__", "<module>x" }, { "__main__", "f" },  { "__main__", NULL },
+		{ "__main_", "<module>" },   { NULL, "<module>" },
+	};
+	struct object *code = new_code(NULL, NULL);
+
+	set(code, "co_filename", new_object(program, 0));
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
+		begin_globals(others[i].module, NULL);
+		set(code, "co_name", others[i].name ? new_object(others[i].name, 0) : NULL);
+		assert_int_equal(names_look(&code->base), NAME_KNOWN);
+		assert_false(names_have_main);
+	}
+	begin_globals("__main__", NULL);
+	assert_int_equal(look(program), NAME_KNOWN | NAME_OWN);
+	assert_true(names_have_main);
+	/* The first one is the program. */
+	assert_int_equal(look("/usr/lib/python3/main.py"), NAME_KNOWN);
+	assert_int_equal(look(beside), NAME_KNOWN | NAME_OWN);
+	assert_int_equal(look("/x/lib/python3/progs.py"), NAME_KNOWN);
+}
