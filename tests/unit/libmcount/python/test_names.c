@@ -1,8 +1,10 @@
-/* Facts about functions. Interpreter and recorder are simulated. */
+/* Names of functions, and the requests for their numbers. Interpreter and recorder are simulated. */
 #include "libmcount/python/names.h"
 
 #include <pthread.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "libmcount/hot/probe.h"
 #include "libmcount/plan/plans.h"
@@ -226,6 +228,12 @@ int plans_extend(int fd)
 	return extend_result;
 }
 
+static void expect_unlocked(void)
+{
+	assert_int_equal(pthread_mutex_trylock(&module_lock), 0);
+	pthread_mutex_unlock(&module_lock);
+}
+
 static void begin_recorder(void)
 {
 	nr_requests = nr_greetings = nr_refused = nr_extended = 0;
@@ -341,6 +349,245 @@ static struct object *new_code(const char *qualname, const char *name)
 	set(code, "co_qualname", qualname ? new_object(qualname, 0) : NULL);
 	set(code, "co_name", name ? new_object(name, 0) : NULL);
 	return code;
+}
+
+static void expect_request(unsigned i, const char *name, uint32_t wants_plan)
+{
+	assert_true(i < nr_requests);
+	assert_string_equal(requests[i].name, name);
+	assert_int_equal(requests[i].wants_plan, wants_plan);
+}
+
+TEST_WITH(names_of_code, setup, teardown)
+{
+	static char long_name[3000], longest[2048];
+	static const struct {
+		const char *module, *qualname, *name, *told;
+	} cases[] = {
+		{ "mod", "C.f", "f", "mod.C.f" },
+		{ "mod", NULL, "f", "mod.f" },
+		{ "mod", NULL, NULL, "mod.?" },
+		{ "mod", "<module>", NULL, "mod.<module>" },
+		{ "__main__", "f", NULL, "f" },
+		{ "__main__", "<module>", NULL, "__main__.<module>" },
+		{ NULL, "f", NULL, "f" },
+		{ "mod", long_name, "f", longest },
+		{ long_name, "f", NULL, long_name },
+	};
+
+	memset(long_name, 'n', sizeof(long_name) - 1);
+	memset(longest, 'n', sizeof(longest) - 1);
+	memcpy(longest, "mod.", 4);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		nr_objects = nr_requests = 0;
+		begin_globals(cases[i].module, NULL);
+		names_ask_code(&new_code(cases[i].qualname, cases[i].name)->base, 0);
+		if (cases[i].told == long_name)
+			long_name[2047] = '\0';
+		expect_request(0, cases[i].told, 0);
+		assert_int_equal(nr_requests, 1);
+	}
+}
+
+TEST_WITH(facts_of_code, setup, teardown)
+{
+	static const struct {
+		long line, flags, args, keywords;
+		uint32_t told_line, nr_args;
+	} cases[] = {
+		{ 12, 0, 0, 0, 12, 0 },	  { 1, 0x03, 2, 0, 1, 2 }, { 0, 0x04, 2, 3, 0, 6 },
+		{ -1, 0x08, 1, 1, 0, 3 }, { 2, 0x0c, 0, 0, 2, 2 }, { 3, 0xf3, -1, 4, 3, 4 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct object *code = new_code("f", NULL);
+		name_facts facts;
+
+		nr_requests = 0;
+		set(code, "co_firstlineno", new_object(NULL, cases[i].line));
+		set(code, "co_flags", new_object(NULL, cases[i].flags));
+		set(code, "co_argcount", new_object(NULL, cases[i].args));
+		set(code, "co_kwonlyargcount", new_object(NULL, cases[i].keywords));
+		facts = names_ask_code(&code->base, i % 2 ? NAME_KNOWN : NAME_KNOWN | NAME_OWN);
+		expect_request(0, "mod.f", 0);
+		assert_string_equal(requests[0].file, "/home/a.py");
+		assert_int_equal(requests[0].line, cases[i].told_line);
+		assert_int_equal(requests[0].nr_args, cases[i].nr_args);
+		assert_int_equal(requests[0].is_native, 0);
+		assert_int_equal(name_address(facts), 5);
+		assert_int_equal(name_values(facts), 3);
+		assert_int_equal(facts & 7, NAME_ASKED | NAME_KNOWN | (i % 2 ? 0 : NAME_OWN));
+	}
+	/* Code without these attributes. */
+	nr_requests = 0;
+	names_ask_code(&new_code("f", NULL)->base, 0);
+	assert_int_equal(requests[0].line + requests[0].nr_args, 0);
+}
+
+TEST_WITH(names_of_functions_in_c, setup, teardown)
+{
+	static const struct py_method_def list_methods[] = { { "append" }, { "pop" }, { NULL } };
+	static const struct py_method_def other = { "append" };
+	static const struct py_type list = { .name = "list", .methods = list_methods };
+	static const struct py_type sub = { .name = "app.inner.Sub", .parent = &list };
+	static const struct py_type module = { .name = "module" };
+	static const struct py_type metaclass = { .name = "type", .flags = PY_TYPE_OF_TYPES };
+	static const struct py_type plain_meta = { .name = "meta", .flags = ~PY_TYPE_OF_TYPES };
+	struct py_type class_of_list = { .base.type = (struct py_type *)&metaclass,
+					 .name = "Class",
+					 .parent = &list };
+	struct py_type class_of_other = { .base.type = (struct py_type *)&metaclass,
+					  .name = "a.Class" };
+	struct py_type no_class = { .base.type = (struct py_type *)&plain_meta,
+				    .name = "Class",
+				    .parent = &list };
+	struct py_object a_list = { .type = (struct py_type *)&list };
+	struct py_object a_sub = { .type = (struct py_type *)&sub };
+	struct py_object a_module = { .type = (struct py_type *)&module };
+	struct object *text = new_object("math", 0);
+	struct object *number = new_object(NULL, 1);
+	const struct {
+		const struct py_method_def *def;
+		struct py_object *self;
+		struct object *module;
+		const char *told;
+	} cases[] = {
+		{ &other, NULL, text, "math.append" },
+		{ &other, &a_list, text, "math.append" },
+		{ &other, NULL, NULL, "append" },
+		{ &other, NULL, number, "append" },
+		{ &list_methods[1], &a_list, NULL, "list.pop" },
+		{ &list_methods[0], &a_list, number, "list.append" },
+		{ &list_methods[0], &a_sub, NULL, "list.append" },
+		{ &other, &a_sub, NULL, "Sub.append" },
+		{ &other, &a_list, NULL, "list.append" },
+		{ &other, &a_module, NULL, "append" },
+		{ &list_methods[1], &class_of_list.base, NULL, "list.pop" },
+		{ &list_methods[1], &class_of_other.base, NULL, "Class.pop" },
+		{ &list_methods[1], &no_class.base, NULL, "meta.pop" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct py_c_function fn = {
+			.def = cases[i].def,
+			.self = cases[i].self,
+			.module = (struct py_object *)cases[i].module,
+		};
+		name_facts facts;
+
+		nr_requests = 0;
+		facts = names_ask_native(&fn);
+		expect_request(0, cases[i].told, 0);
+		assert_string_equal(requests[0].file, "");
+		assert_int_equal(requests[0].is_native, 1);
+		assert_int_equal(requests[0].line + requests[0].nr_args, 0);
+		assert_int_equal(name_address(facts), 5);
+		assert_int_equal(facts & 7, NAME_KNOWN | NAME_ASKED);
+	}
+}
+
+static name_facts ask(void)
+{
+	static const struct py_method_def def = { "f" };
+	struct py_c_function fn = { .def = &def };
+
+	nr_requests = nr_greetings = nr_extended = 0;
+	return names_ask_native(&fn);
+}
+
+/* A range of numbers with a rule is asked for once. */
+TEST_WITH(rules_for_ranges_of_numbers, setup, teardown)
+{
+	static const struct {
+		uint32_t range;
+		unsigned nr_extended;
+		bool is_recorded;
+	} cases[] = {
+		{ 0, 0, true },	    { 7, 1, true },	 { 7, 0, true },      { 71, 1, true },
+		{ 7, 0, true },	    { 71, 0, true },	 { 6, 1, true },      { 65535, 1, true },
+		{ 65535, 0, true }, { 65536, 0, false }, { 65543, 0, false }, { 40, 1, true },
+		{ 8, 1, true },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		answer.range = cases[i].range;
+		assert_int_equal(name_address(ask()), cases[i].is_recorded ? 5 : 0);
+		assert_int_equal(nr_extended, cases[i].nr_extended);
+		assert_int_equal(nr_greetings, 1);
+		assert_int_equal(nr_requests, 1 + cases[i].nr_extended);
+		if (cases[i].nr_extended)
+			expect_request(1, "f", 1);
+		expect_unlocked();
+	}
+}
+
+TEST_WITH(a_rule_that_cannot_be_had, setup, teardown)
+{
+	answer.range = 100;
+	extend_result = -1;
+	for (unsigned i = 0; i < 2; i++) {
+		assert_int_equal(ask(), NAME_KNOWN | NAME_ASKED);
+		assert_int_equal(nr_extended, 1);
+		assert_int_equal(nr_greetings, 1);
+		expect_unlocked();
+	}
+	extend_result = 0;
+	assert_int_equal(name_address(ask()), 5);
+	assert_int_equal(nr_extended, 1);
+}
+
+TEST_WITH(a_recorder_that_refuses_is_asked_again, setup, teardown)
+{
+	static const struct {
+		unsigned nr_refused, nr_greetings;
+	} cases[] = { { 0, 1 }, { 1, 2 }, { 7, 8 }, { 8, 8 }, { 20, 8 } };
+
+	wait_ns = 1000000000;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		nr_refused = cases[i].nr_refused;
+		assert_int_equal(name_address(ask()), nr_refused < 8 ? 5 : 0);
+		assert_int_equal(nr_greetings, cases[i].nr_greetings);
+	}
+	nr_refused = 0;
+	seal.is_on = true;
+	assert_int_equal(ask(), NAME_KNOWN | NAME_ASKED);
+	assert_int_equal(nr_greetings, 0);
+	seal.may_talk = true;
+	assert_int_equal(name_address(ask()), 5);
+}
+
+/* Returns the number of attempts of two functions, in a child: they change the whole process. */
+static unsigned attempts_of_two(void)
+{
+	pid_t pid = fork();
+	unsigned nr;
+	int status;
+
+	if (pid == 0) {
+		ask();
+		nr = nr_greetings;
+		is_there = true;
+		nr_refused = 0;
+		ask();
+		_exit(10 * nr + nr_greetings);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+TEST_WITH(a_recorder_that_is_gone_is_not_asked_again, setup, teardown)
+{
+	is_there = false;
+	assert_int_equal(attempts_of_two(), 10);
+	is_there = true;
+	nr_refused = 20;
+	assert_int_equal(attempts_of_two(), 81);
+	wait_ns = 1000000001;
+	assert_int_equal(attempts_of_two(), 10);
+	/* A slow answer is one, too. */
+	nr_refused = 0;
+	assert_int_equal(attempts_of_two(), 11);
 }
 
 /* After this test the program's folder is known. */
