@@ -335,12 +335,15 @@ static void leave_tool(struct py_object *monitoring, int tool)
 static const int tools[] = { 4, 3, 5, 1, 0, 2 };
 #define NR_FREE_TOOLS 2
 
-/* Takes one of the first @nr numbers in tools[]. */
-static bool take_tool(struct py_object *monitoring, size_t nr)
+/*
+ * Takes one of the first @nr numbers in tools[], except @ours. The probe's tool has the number
+ * @ours, or it is -1. A request for @ours would lead back to yield_tool(), again and again.
+ */
+static bool take_tool(struct py_object *monitoring, size_t nr, int ours)
 {
 	for (size_t i = 0; i < nr; i++) {
-		if (!has_worked(
-			    py.call_method(monitoring, "use_tool_id", "is", tools[i], TOOL_NAME)))
+		if (tools[i] == ours || !has_worked(py.call_method(monitoring, "use_tool_id", "is",
+								   tools[i], TOOL_NAME)))
 			continue;
 		if (register_takers(monitoring, tools[i]))
 			return true;
@@ -380,7 +383,7 @@ static void yield_tool(struct py_object *monitoring, struct py_object *number)
 		return;
 	python_threads.is_setting = true;
 	if (!python_threads.has_hooks)
-		take_tool(monitoring, ARRAY_SIZE(tools));
+		take_tool(monitoring, ARRAY_SIZE(tools), tool);
 	leave_tool(monitoring, tool);
 	python_threads.is_setting = was_setting;
 }
@@ -471,7 +474,7 @@ bool monitoring_join(void)
 		if (is_ours(monitoring, tools[i]))
 			return true;
 	}
-	if (!take_tool(monitoring, NR_FREE_TOOLS))
+	if (!take_tool(monitoring, NR_FREE_TOOLS, -1))
 		return false;
 	stand_before_tools(monitoring);
 	return true;

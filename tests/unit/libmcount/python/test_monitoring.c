@@ -1,0 +1,410 @@
+/* The probe as a tool of sys.monitoring. The interpreter is simulated. */
+#include "libmcount/python/monitoring.h"
+
+#include <stdarg.h>
+
+#include "libmcount/hot/probe.h"
+#include "libmcount/program/definition.h"
+#include "libmcount/python/calls.h"
+#include "libmcount/python/codes.h"
+#include "libmcount/python/natives.h"
+#include "libmcount/python/threads.h"
+#include "tests/unit/lib/unit.h"
+
+struct probe probe;
+struct py_api py;
+struct py_codes python_codes;
+struct python_threads python_threads;
+_Atomic(struct native_table *) natives_table;
+__thread struct thread *self __attribute__((tls_model("initial-exec")));
+
+/* --- the interpreter --- */
+
+static struct py_type code_type, function_type, method_type, descriptor_type;
+static struct py_type int_type = { .flags = PY_TYPE_OF_INTS };
+static struct py_type module_type = { .name = "module" };
+
+static struct object {
+	struct py_object base;
+	const char *text;
+	long number;
+} none, missing, disable, name_object, number_object, monitoring = { .base.type = &module_type };
+
+typedef struct py_object *fast_function(struct py_object *self, struct py_object *const *args,
+					intptr_t nr);
+typedef struct py_object *vectorcall(struct py_object *callable, struct py_object *const *args,
+				     size_t nr, struct py_object *names);
+
+#define NR_TOOLS  6
+#define NR_EVENTS 17
+
+static struct tool {
+	const char *name;
+	unsigned long events;
+	void **callbacks[NR_EVENTS];
+} tools[NR_TOOLS];
+
+static int nr_held;	   /* references that were handed out */
+static bool is_raised;	   /* an error is pending */
+static unsigned nr_uses;   /* calls of Python's own use_tool_id() */
+static const char *absent; /* what the interpreter does not have */
+static int fails_after;	   /* registrations that succeed; -1: all */
+
+static struct py_object *raise_error(void)
+{
+	is_raised = true;
+	return NULL;
+}
+
+static struct py_object *hold(struct object *o)
+{
+	nr_held += o != &none;
+	return &o->base;
+}
+
+static void sim_let_go(struct py_object *o)
+{
+	nr_held -= o != &none.base;
+}
+
+static void sim_clear(void)
+{
+	is_raised = false;
+}
+
+static const char *sim_text(struct py_object *o)
+{
+	return ((struct object *)o)->text;
+}
+
+static long sim_number(struct py_object *o)
+{
+	return ((struct object *)o)->number;
+}
+
+static struct py_object *sim_new_number(long value)
+{
+	number_object = (struct object){ .base.type = &int_type, .number = value };
+	return hold(&number_object);
+}
+
+static struct tool *tool_of(struct py_object *number)
+{
+	struct object *o = (struct object *)number;
+
+	return o->base.type == &int_type && o->number >= 0 && o->number < NR_TOOLS
+		       ? &tools[o->number]
+		       : NULL;
+}
+
+static struct py_object *own_use(struct py_object *o, struct py_object *const *args, intptr_t nr)
+{
+	struct tool *tool = nr == 2 ? tool_of(args[0]) : NULL;
+
+	nr_uses++;
+	if (!tool || tool->name)
+		return raise_error();
+	tool->name = sim_text(args[1]);
+	return hold(&none);
+}
+
+static struct py_object *own_get(struct py_object *o, struct py_object *number)
+{
+	struct tool *tool = tool_of(number);
+
+	if (!tool)
+		return raise_error();
+	if (!tool->name)
+		return hold(&none);
+	name_object = (struct object){ .text = tool->name };
+	return hold(&name_object);
+}
+
+static struct py_object *own_events(struct py_object *o, struct py_object *number)
+{
+	struct tool *tool = tool_of(number);
+
+	return tool ? sim_new_number(tool->events) : raise_error();
+}
+
+#define METH_FASTCALL 128
+
+static struct py_method_def defs[] = {
+	{ "use_tool_id", (py_function *)(void *)own_use, METH_FASTCALL },
+	{ "get_tool", own_get, METH_O },
+	{ "get_events", own_events, METH_O },
+};
+static struct py_c_function functions[3];
+
+static struct py_object *sim_attribute(struct py_object *o, const char *name)
+{
+	if (absent && strcmp(name, absent) == 0)
+		return raise_error();
+	nr_held++;
+	for (unsigned i = 0; i < 3; i++) {
+		functions[i].base.type = &function_type;
+		functions[i].def = &defs[i];
+		if (strcmp(name, defs[i].name) == 0)
+			return &functions[i].base;
+	}
+	return strcmp(name, "MISSING") == 0 ? &missing.base : &disable.base;
+}
+
+static struct py_object *set_callback(struct tool *tool, int event, struct py_object *callback)
+{
+	assert_int_equal(event & (event - 1), 0);
+	assert_true(event && event < 1 << NR_EVENTS);
+	if (fails_after == 0)
+		return raise_error();
+	fails_after--;
+	tool->callbacks[__builtin_ctz(event)] = callback == &none.base ? NULL : (void **)callback;
+	return hold(&none);
+}
+
+static struct py_object *sim_call(struct py_object *o, const char *name, const char *format, ...)
+{
+	struct object number = { .base.type = &int_type };
+	struct object text = { .text = NULL };
+	struct py_object *args[] = { &number.base, &text.base };
+	struct py_object *ret = &none.base;
+	struct tool *tool;
+	va_list ap;
+
+	assert_ptr_equal(o, &monitoring);
+	va_start(ap, format);
+	number.number = va_arg(ap, int);
+	tool = tool_of(&number.base);
+	if (strcmp(name, "get_tool") == 0) {
+		ret = defs[1].function(o, &number.base);
+	} else if (strcmp(name, "use_tool_id") == 0) {
+		text.text = va_arg(ap, const char *);
+		ret = ((fast_function *)(void *)defs[0].function)(o, args, 2);
+	} else if (strcmp(name, "set_events") == 0) {
+		tool->events = va_arg(ap, int);
+		ret = absent && strcmp(absent, name) == 0 ? raise_error() : ret;
+	} else if (strcmp(name, "register_callback") == 0) {
+		int event = va_arg(ap, int);
+
+		ret = set_callback(tool, event, va_arg(ap, struct py_object *));
+	} else {
+		assert_string_equal(name, "free_tool_id");
+		tool->name = NULL;
+	}
+	va_end(ap);
+	return ret;
+}
+
+/* Function objects of the probe: their calls lead to the word with number 6. */
+static void *takers[200][8];
+static unsigned nr_takers;
+static void *const usual_call = &takers;
+
+static struct py_object *sim_new_function(const struct py_method_def *def, struct py_object *o,
+					  struct py_object *module)
+{
+	assert_true(nr_takers < 200);
+	takers[nr_takers][6] = usual_call;
+	nr_held++;
+	return (struct py_object *)takers[nr_takers++];
+}
+
+static void *sim_vectorcall_of(struct py_object *callable)
+{
+	void *place = ((void **)callable)[6];
+
+	if (absent && strcmp(absent, place == usual_call ? "place" : "change") == 0)
+		return &absent;
+	return place;
+}
+
+static struct py_object *sim_sys_object(const char *name)
+{
+	assert_string_equal(name, "monitoring");
+	return absent && strcmp(name, absent) == 0 ? NULL : &monitoring.base;
+}
+
+uint64_t definition_find_data(const char *name)
+{
+	static const struct {
+		const char *name;
+		const void *address;
+	} all[] = {
+		{ "PyCode_Type", &code_type },	    { "PyCFunction_Type", &function_type },
+		{ "PyCMethod_Type", &method_type }, { "PyMethodDescr_Type", &descriptor_type },
+		{ "_Py_NoneStruct", &none },
+	};
+
+	for (unsigned i = 0; i < 5; i++) {
+		if (strcmp(all[i].name, name) == 0)
+			return absent && strcmp(name, absent) == 0 ? 0 : (uint64_t)all[i].address;
+	}
+	fail();
+	return 0;
+}
+
+/* --- the rest of the probe --- */
+
+bool calls_begin_code(struct py_object *code)
+{
+	fail();
+	return false;
+}
+
+bool calls_end_code(struct py_object *code, struct py_object *result)
+{
+	fail();
+	return false;
+}
+
+bool calls_begin_native(const struct py_c_function *fn, struct py_object *code)
+{
+	fail();
+	return false;
+}
+
+void calls_end_native(const struct py_method_def *def, struct py_object *code)
+{
+	fail();
+}
+
+void calls_unguard(void)
+{
+	fail();
+}
+
+static int setup(void **state)
+{
+	py = (struct py_api){
+		.attribute = sim_attribute,
+		.text = sim_text,
+		.number = sim_number,
+		.let_go = sim_let_go,
+		.error_clear = sim_clear,
+		.call_method = sim_call,
+		.new_function = sim_new_function,
+		.new_number = sim_new_number,
+		.vectorcall_of = sim_vectorcall_of,
+		.sys_object = sim_sys_object,
+	};
+	memset(tools, 0, sizeof(tools));
+	memset(&probe, 0, sizeof(probe));
+	memset(&python_threads, 0, sizeof(python_threads));
+	nr_held = 0;
+	nr_takers = nr_uses = 0;
+	absent = NULL;
+	fails_after = -1;
+	is_raised = false;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	assert_int_equal(nr_held, 0);
+	return 0;
+}
+
+/* --- tests --- */
+
+#define EVENTS	   0x300fUL /* PY_START, PY_RESUME, PY_RETURN, PY_YIELD, PY_UNWIND, PY_THROW */
+#define ALL_EVENTS (EVENTS | 0x18010UL) /* CALL, C_RETURN, C_RAISE */
+
+/* The probe has tool @number alone, and listens to @events. */
+static void expect_tool(int number, unsigned long events)
+{
+	for (int i = 0; i < NR_TOOLS; i++) {
+		bool is_ours = tools[i].name && strcmp(tools[i].name, "utrail") == 0;
+		unsigned long listened = 0;
+
+		for (int k = 0; k < NR_EVENTS; k++)
+			listened |= tools[i].callbacks[k] ? 1UL << k : 0;
+		assert_int_equal(is_ours, i == number);
+		assert_int_equal(tools[i].events, is_ours ? events : 0);
+		assert_int_equal(listened, is_ours ? events : 0);
+	}
+	assert_false(is_raised);
+}
+
+/* The program asks for a tool. */
+static bool use(int number)
+{
+	struct object n = { .base.type = &int_type, .number = number };
+	struct object text = { .text = "own" };
+	struct py_object *args[] = { &n.base, &text.base };
+
+	nr_uses = 0;
+	return ((fast_function *)(void *)defs[0].function)(&monitoring.base, args, 2);
+}
+
+TEST_WITH(an_interpreter_that_lacks_a_part, setup, teardown)
+{
+	static const char *const parts[] = { "monitoring",
+					     "PyCode_Type",
+					     "PyCFunction_Type",
+					     "PyCMethod_Type",
+					     "PyMethodDescr_Type",
+					     "_Py_NoneStruct",
+					     "MISSING",
+					     "DISABLE",
+					     "place",
+					     "change",
+					     "set_events" };
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+		absent = parts[i];
+		assert_false(monitoring_join());
+		expect_tool(-1, 0);
+	}
+	absent = NULL;
+	py.vectorcall_of = NULL;
+	assert_false(monitoring_join());
+	py.vectorcall_of = sim_vectorcall_of;
+	module_type.name = "Module";
+	assert_false(monitoring_join());
+	module_type.name = "module";
+	expect_tool(-1, 0);
+	assert_ptr_equal(defs[1].function, own_get);
+}
+
+/* Two numbers are free for anyone. */
+TEST_WITH(numbers_of_the_tool, setup, teardown)
+{
+	assert_true(monitoring_join());
+	expect_tool(4, ALL_EVENTS);
+	assert_int_equal(nr_uses, 1);
+	assert_true(monitoring_join());
+	expect_tool(4, ALL_EVENTS);
+	assert_int_equal(nr_uses, 1);
+
+	setup(NULL);
+	tools[4].name = "own";
+	probe.plan.flags = PLAN_NO_LIBCALLS;
+	assert_true(monitoring_join());
+	expect_tool(3, EVENTS);
+
+	setup(NULL);
+	tools[4].name = tools[3].name = "own";
+	assert_false(monitoring_join());
+	expect_tool(-1, 0);
+}
+
+/* The probe takes another number, and asks for each only once. */
+TEST_WITH(the_program_gets_each_number, setup, teardown)
+{
+	static const struct {
+		int wanted, ours;
+		unsigned nr_uses;
+	} cases[] = {
+		{ 4, 3, 2 }, { 3, 5, 3 }, { 5, 1, 4 }, { 1, 0, 5 }, { 0, 2, 6 }, { 2, -1, 6 }
+	};
+
+	assert_true(monitoring_join());
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		python_threads.is_setting = i % 2;
+		assert_true(use(cases[i].wanted));
+		assert_int_equal(nr_uses, cases[i].nr_uses);
+		assert_string_equal(tools[cases[i].wanted].name, "own");
+		assert_int_equal(python_threads.is_setting, i % 2);
+		is_raised = false;
+		expect_tool(cases[i].ours, ALL_EVENTS);
+	}
+}
