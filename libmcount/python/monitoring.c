@@ -299,14 +299,18 @@ static bool register_takers(struct py_object *monitoring, int tool)
 	for (size_t i = 0; i < ARRAY_SIZE(takers); i++) {
 		int event = 1 << takers[i].event;
 		struct py_object *taker;
+		bool is_set;
 
 		if (takers[i].is_native && !has_natives)
 			continue;
 		taker = make_taker(takers[i].take);
-		if (!taker || !has_worked(py.call_method(monitoring, "register_callback", "iiO",
-							 tool, event, taker)))
+		if (!taker)
 			return false;
+		is_set = has_worked(
+			py.call_method(monitoring, "register_callback", "iiO", tool, event, taker));
 		py.let_go(taker);
+		if (!is_set)
+			return false;
 		events |= event;
 	}
 	return has_worked(py.call_method(monitoring, "set_events", "ii", tool, events));

@@ -244,27 +244,43 @@ uint64_t definition_find_data(const char *name)
 
 /* --- the rest of the probe --- */
 
+static struct {
+	const char *name;
+	const void *code, *other, *self, *module;
+} called;
+
+static bool may_go_on; /* the result of the next call */
+
 bool calls_begin_code(struct py_object *code)
 {
-	fail();
-	return false;
+	called.name = "begin";
+	called.code = code;
+	return may_go_on;
 }
 
 bool calls_end_code(struct py_object *code, struct py_object *result)
 {
-	fail();
-	return false;
+	called.name = "end";
+	called.code = code;
+	called.other = result;
+	return may_go_on;
 }
 
 bool calls_begin_native(const struct py_c_function *fn, struct py_object *code)
 {
-	fail();
-	return false;
+	called.name = "begin native";
+	called.code = code;
+	called.other = fn->def;
+	called.self = fn->self;
+	called.module = fn->module;
+	return may_go_on;
 }
 
 void calls_end_native(const struct py_method_def *def, struct py_object *code)
 {
-	fail();
+	called.name = "end native";
+	called.code = code;
+	called.other = def;
 }
 
 void calls_unguard(void)
@@ -355,6 +371,13 @@ TEST_WITH(an_interpreter_that_lacks_a_part, setup, teardown)
 		expect_tool(-1, 0);
 	}
 	absent = NULL;
+	for (int i = 0; i < 9; i++) {
+		fails_after = i;
+		assert_false(monitoring_join());
+		assert_null(tools[4].name);
+		memset(tools, 0, sizeof(tools));
+	}
+	fails_after = -1;
 	py.vectorcall_of = NULL;
 	assert_false(monitoring_join());
 	py.vectorcall_of = sim_vectorcall_of;
