@@ -20,7 +20,7 @@ __thread struct thread *self __attribute__((tls_model("initial-exec")));
 
 /* --- the interpreter --- */
 
-static struct py_type code_type, function_type, method_type, descriptor_type;
+static struct py_type code_type, function_type, method_type, descriptor_type, other_type;
 static struct py_type int_type = { .flags = PY_TYPE_OF_INTS };
 static struct py_type module_type = { .name = "module" };
 
@@ -430,4 +430,131 @@ TEST_WITH(the_program_gets_each_number, setup, teardown)
 		is_raised = false;
 		expect_tool(cases[i].ours, ALL_EVENTS);
 	}
+}
+
+static struct py_object *take(int event, size_t nr, struct py_object *first,
+			      struct py_object *third, struct py_object *fourth)
+{
+	struct py_object *args[] = { first, &number_object.base, third, fourth };
+	void **taker = tools[4].callbacks[event];
+
+	memset(&called, 0, sizeof(called));
+	return ((vectorcall *)taker[6])((struct py_object *)taker, args, 1ULL << 63 | nr, NULL);
+}
+
+static void expect_call(const char *name, const void *code, const void *other)
+{
+	if (name)
+		assert_string_equal(called.name, name);
+	else
+		assert_null(called.name);
+	assert_ptr_equal(called.code, code);
+	assert_ptr_equal(called.other, other);
+}
+
+/* The events of code. The last column: a refused event is not reported again. */
+TEST_WITH(events_of_code, setup, teardown)
+{
+	static const struct {
+		int event;
+		size_t nr;
+		const char *name;
+		bool has_result, is_disabled;
+	} cases[] = {
+		{ 0, 1, "begin", false, true }, { 1, 2, "begin", false, true },
+		{ 0, 0, NULL, false, false },	{ 13, 1, "begin", false, false },
+		{ 13, 0, NULL, false, false },	{ 12, 1, "end", false, false },
+		{ 12, 0, NULL, false, false },	{ 2, 3, "end", true, true },
+		{ 3, 3, "end", true, true },	{ 2, 2, NULL, false, false },
+	};
+	struct py_object code = { .type = &code_type };
+	struct py_object result = { .type = &int_type };
+
+	assert_true(monitoring_join());
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		for (unsigned k = 0; k < 2; k++) {
+			may_go_on = k;
+			assert_ptr_equal(take(cases[i].event, cases[i].nr, &code, &result, NULL),
+					 cases[i].is_disabled && !k ? &disable : &none);
+			expect_call(cases[i].name, cases[i].name ? &code : NULL,
+				    cases[i].has_result ? &result : NULL);
+		}
+		/* The program calls the function itself. */
+		take(cases[i].event, 4, &result, &result, &result);
+		expect_call(NULL, NULL, NULL);
+	}
+}
+
+TEST_WITH(events_of_functions_in_c, setup, teardown)
+{
+	static const struct py_method_def def = { "f" };
+	struct py_object code = { .type = &code_type };
+	struct py_object object = { .type = &int_type };
+	struct py_c_function function = { { .type = &function_type }, &def, &code, &object };
+	struct py_c_function method = { { .type = &method_type }, &def, &object, NULL };
+	/* PyMethodDescrObject: its definition is the word with number 5. */
+	const void *descriptor[6] = { NULL, &descriptor_type, NULL, NULL, NULL, &def };
+	struct py_object *other = (struct py_object *)&descriptor;
+	const struct {
+		struct py_object *callable, *first;
+		const void *def, *self, *module;
+	} cases[] = {
+		{ &function.base, &object, &def, &code, &object },
+		{ &method.base, &missing.base, &def, &object, NULL },
+		{ other, &object, &def, &object, NULL },
+		{ other, &missing.base, NULL, NULL, NULL },
+		{ &object, &object, NULL, NULL, NULL },
+	};
+
+	assert_true(monitoring_join());
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct py_object *f = cases[i].callable, *first = cases[i].first;
+		const void *told = cases[i].def ? &code : NULL;
+
+		for (unsigned k = 0; k < 2; k++) {
+			may_go_on = k;
+			assert_ptr_equal(take(4, 4, &code, f, first),
+					 told && !k ? &disable : &none);
+			expect_call(told ? "begin native" : NULL, told, cases[i].def);
+			assert_ptr_equal(called.self, cases[i].self);
+			assert_ptr_equal(called.module, cases[i].module);
+			assert_ptr_equal(take(15 + k, 4, &code, f, first), &none);
+			expect_call(told ? "end native" : NULL, told, cases[i].def);
+		}
+		take(4, 3, &code, f, first);
+		expect_call(NULL, NULL, NULL);
+		take(15, 3, &code, f, first);
+		expect_call(NULL, NULL, NULL);
+	}
+}
+
+/* The program does not see the tool. With audit hooks, it gets the number, and callbacks stay. */
+TEST_WITH(the_program_sees_its_own_tools, setup, teardown)
+{
+	struct object n = { .base.type = &int_type, .number = 4 };
+	struct object text = { .base.type = &other_type, .number = 4 };
+	struct py_object *o;
+
+	assert_true(monitoring_join());
+	tools[0] = (struct tool){ .name = "own", .events = 5 };
+	assert_ptr_equal(defs[1].function(&monitoring.base, &n.base), &none);
+	o = defs[2].function(&monitoring.base, &n.base);
+	assert_int_equal(sim_number(o), 0);
+	py.let_go(o);
+	assert_null(defs[2].function(&monitoring.base, &text.base));
+	assert_null(defs[1].function(&monitoring.base, &text.base));
+	n.number = 0;
+	o = defs[1].function(&monitoring.base, &n.base);
+	assert_string_equal(sim_text(o), "own");
+	py.let_go(o);
+	o = defs[2].function(&monitoring.base, &n.base);
+	assert_int_equal(sim_number(o), 5);
+	py.let_go(o);
+
+	python_threads.has_hooks = true;
+	assert_true(use(4));
+	assert_int_equal(nr_uses, 1);
+	assert_int_equal(tools[4].events, 0);
+	assert_non_null(tools[4].callbacks[0]);
+	assert_null(tools[3].name);
 }
