@@ -374,6 +374,7 @@ TEST_WITH(names_of_code, setup, teardown)
 		{ "mod", long_name, "f", longest },
 		{ long_name, "f", NULL, long_name },
 	};
+	struct object *code;
 
 	memset(long_name, 'n', sizeof(long_name) - 1);
 	memset(longest, 'n', sizeof(longest) - 1);
@@ -387,6 +388,13 @@ TEST_WITH(names_of_code, setup, teardown)
 		expect_request(0, cases[i].told, 0);
 		assert_int_equal(nr_requests, 1);
 	}
+	/* A qualified name that is no text. */
+	nr_requests = 0;
+	begin_globals("mod", NULL);
+	code = new_code(NULL, "f");
+	set(code, "co_qualname", new_object(NULL, 1));
+	names_ask_code(&code->base, 0);
+	expect_request(0, "mod.f", 0);
 }
 
 TEST_WITH(facts_of_code, setup, teardown)
