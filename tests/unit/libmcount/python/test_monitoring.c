@@ -419,6 +419,7 @@ TEST_WITH(the_program_gets_each_number, setup, teardown)
 	} cases[] = {
 		{ 4, 3, 2 }, { 3, 5, 3 }, { 5, 1, 4 }, { 1, 0, 5 }, { 0, 2, 6 }, { 2, -1, 6 }
 	};
+	struct py_object no_number = { .type = &other_type };
 
 	assert_true(monitoring_join());
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -429,6 +430,9 @@ TEST_WITH(the_program_gets_each_number, setup, teardown)
 		assert_int_equal(python_threads.is_setting, i % 2);
 		is_raised = false;
 		expect_tool(cases[i].ours, ALL_EVENTS);
+		/* An object that is no number is no tool's. */
+		assert_null(defs[2].function(&monitoring.base, &no_number));
+		is_raised = false;
 	}
 }
 
@@ -500,6 +504,7 @@ TEST_WITH(events_of_functions_in_c, setup, teardown)
 		const void *def, *self, *module;
 	} cases[] = {
 		{ &function.base, &object, &def, &code, &object },
+		{ &function.base, other, &def, &code, &object },
 		{ &method.base, &missing.base, &def, &object, NULL },
 		{ other, &object, &def, &object, NULL },
 		{ other, &missing.base, NULL, NULL, NULL },
@@ -557,4 +562,35 @@ TEST_WITH(the_program_sees_its_own_tools, setup, teardown)
 	assert_int_equal(tools[4].events, 0);
 	assert_non_null(tools[4].callbacks[0]);
 	assert_null(tools[3].name);
+}
+
+/* Calls of a library's code need no more than a note in the list of open calls. */
+TEST_WITH(events_that_are_done_at_once, setup, teardown)
+{
+	static uint64_t extra[] = { 1, NAME_KNOWN }; /* struct py_code_extra */
+	static uint64_t open[4];
+	static struct thread thread;
+	struct {
+		struct py_object base;
+		void *extra;
+	} code = { { .type = &code_type }, extra };
+
+	assert_true(monitoring_join());
+	python_codes = (struct py_codes){
+		.layout.code_extra = 2,
+		.reads_extra = true,
+		.inherited = NAME_OWN,
+	};
+	memset(&probe, 1, sizeof(uint32_t));
+	thread.python_calls = open + 1;
+	thread.nr_python_calls = 1;
+	self = &thread;
+	assert_ptr_equal(take(0, 2, &code.base, NULL, NULL), &none);
+	assert_int_equal(thread.nr_python_calls, 2);
+	assert_int_equal(open[2], (uint64_t)&code);
+	assert_ptr_equal(take(2, 3, &code.base, &none.base, NULL), &none);
+	assert_int_equal(thread.nr_python_calls, 1);
+	expect_call(NULL, NULL, NULL);
+	self = NULL;
+	memset(&python_codes, 0, sizeof(python_codes));
 }
