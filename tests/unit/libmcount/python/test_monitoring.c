@@ -388,6 +388,28 @@ TEST_WITH(an_interpreter_that_lacks_a_part, setup, teardown)
 	assert_ptr_equal(defs[1].function, own_get);
 }
 
+/* The interpreter's functions are of other kinds, or missing: they are left alone. */
+TEST_WITH(functions_that_are_not_as_known, setup, teardown)
+{
+	for (unsigned i = 0; i < 6; i++) {
+		struct py_method_def *def = &defs[i / 2];
+		int flags = def->flags;
+
+		if (i % 2)
+			absent = def->name;
+		else
+			def->flags = flags | 1;
+		assert_true(monitoring_join());
+		expect_tool(4, ALL_EVENTS);
+		def->flags = flags;
+		absent = NULL;
+		assert_ptr_equal(defs[0].function, (py_function *)(void *)own_use);
+		assert_ptr_equal(defs[1].function, own_get);
+		assert_ptr_equal(defs[2].function, own_events);
+		memset(tools, 0, sizeof(tools));
+	}
+}
+
 /* Two numbers are free for anyone. */
 TEST_WITH(numbers_of_the_tool, setup, teardown)
 {
