@@ -139,3 +139,95 @@ TEST(test_two_of_a_kind)
 	loop_close(&loop);
 	store_memory_deinit(&memory);
 }
+
+struct result {
+	struct source source;
+	int save;
+	int finish;
+	unsigned nr_saved;
+	unsigned nr_finished;
+};
+
+static int result_of_save(struct source *source)
+{
+	struct result *result = container_of(source, struct result, source);
+
+	result->nr_saved++;
+	return result->save;
+}
+
+static int result_of_finish(struct source *source)
+{
+	struct result *result = container_of(source, struct result, source);
+
+	result->nr_finished++;
+	return result->finish;
+}
+
+/* All sources are saved and finished, whatever the results. The first error is returned. */
+TEST(the_first_error_is_returned)
+{
+	static const struct {
+		int results[3];
+		int expected;
+	} rows[] = {
+		{ { 0, 0, 0 }, 0 },
+		{ { 0, 0, -EIO }, -EIO },
+		{ { 0, -EIO, -ENOSPC }, -EIO },
+		{ { -ENOSPC, -EIO, 0 }, -ENOSPC },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		const struct record_settings settings = { .max_bytes = 800 };
+		struct sources sources = { .settings = &settings };
+		struct result list[3];
+
+		assert_int_equal(sources_left_bytes(&sources), 800);
+		for (unsigned k = 0; k < 3; k++) {
+			/* The link of a source before it is added has no meaning. */
+			list[k] = (struct result){
+				.source = { result_of_save, result_of_finish, &list[0].source },
+				.save = rows[i].results[k],
+			};
+			sources_add(&sources, &list[k].source);
+			assert_int_equal(sources.nr, k + 1);
+			assert_int_equal(sources_left_bytes(&sources), 700 - 100 * k);
+		}
+		assert_ptr_equal(sources.first, &list[0].source);
+		assert_int_equal(sources_save(&sources), rows[i].expected);
+		for (unsigned k = 0; k < 3; k++) {
+			list[k].finish = rows[i].results[k];
+			assert_int_equal(list[k].nr_saved, 1);
+			assert_int_equal(list[k].nr_finished, 0);
+		}
+		assert_int_equal(sources_finish(&sources), rows[i].expected);
+		for (unsigned k = 0; k < 3; k++)
+			assert_int_equal(list[k].nr_finished, 1);
+		assert_null(sources.first);
+		/* The shares of sources that have ended stay with them. */
+		assert_int_equal(sources_left_bytes(&sources), 500);
+	}
+}
+
+/* A source has an eighth of --max-size for all CPUs, and at most 2 MB for each of them. */
+TEST(shares_of_cpus)
+{
+	static const struct {
+		uint64_t max_bytes;
+		unsigned nr_cpus;
+		uint64_t kept_bytes;
+	} rows[] = {
+		{ 0, 1, 0 },
+		{ 4800, 1, 600 },
+		{ 4800, 7, 85 },
+		{ 64 << 20, 4, 2 << 20 },
+		{ (64 << 20) - 32, 4, (2 << 20) - 1 },
+		{ 1ULL << 40, 1, 2 << 20 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		const struct record_settings settings = { .max_bytes = rows[i].max_bytes };
+
+		assert_true(sources_kept_bytes(&settings, rows[i].nr_cpus) == rows[i].kept_bytes);
+	}
+}
