@@ -269,3 +269,132 @@ TEST(large_numbers_of_lost_records)
 		kernel_pages_deinit(&pages);
 	}
 }
+
+#define AB4    0xab, 0xab, 0xab, 0xab
+#define ZERO4  0, 0, 0, 0
+#define ZERO8  ZERO4, ZERO4
+#define ZERO16 ZERO8, ZERO8
+
+/* Pages of 64 bytes in both orders of bytes. Each of them has two records. */
+static const struct page_row {
+	struct kernel_layout layout;
+	uint8_t pages[3][64];
+} page_rows[] = {
+	/* clang-format off */
+	{ { 64, 8, false }, {
+		{ 8, 7, 6, 5, 4, 3, 2, 1, 0x20, 0, 0, 0, ZERO4,
+		  2, 0, 0, 0, AB4, 7, 0, 0, 0,
+		  0x60, 0, 0, 0, 13, 0, 0, 0, AB4, 8, 0, 0, 0, 0xab, 0, 0, 0,
+		  ZERO16 },
+		{ 0, 8, 6, 5, 4, 3, 2, 1, 0x20, 0, 0, 0xc0, ZERO4,
+		  2, 0, 0, 0, AB4, 7, 0, 0, 0,
+		  0x3e, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, AB4, 8, 0, 0, 0,
+		  5, 0, 0, 0, ZERO4, ZERO8 },
+		{ 1, 8, 6, 0xd, 4, 3, 2, 1, 0x18, 0, 0, 0x80, ZERO4,
+		  2, 0, 0, 0, AB4, 7, 0, 0, 0,
+		  0xe2, 0xff, 0xff, 0xff, AB4, 8, 0, 0, 0,
+		  ZERO16, ZERO8 },
+	} },
+	{ { 64, 4, true }, {
+		{ 1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 0, 0x20,
+		  0x10, 0, 0, 0, AB4, 0, 0, 0, 7,
+		  0, 0, 0, 3, 0, 0, 0, 13, AB4, 0, 0, 0, 8, 0xab, 0, 0, 0,
+		  ZERO16, ZERO4 },
+		{ 1, 2, 3, 4, 5, 6, 8, 0, 0xc0, 0, 0, 0x20,
+		  0x10, 0, 0, 0, AB4, 0, 0, 0, 7,
+		  0xf0, 0, 0, 1, 0, 0, 0, 1, 0x10, 0, 0, 0, AB4, 0, 0, 0, 8,
+		  0, 0, 0, 5, ZERO16 },
+		{ 1, 2, 3, 4, 0xd, 6, 8, 1, 0x80, 0, 0, 0x18,
+		  0x10, 0, 0, 0, AB4, 0, 0, 0, 7,
+		  0x17, 0xff, 0xff, 0xff, AB4, 0, 0, 0, 8,
+		  ZERO16, ZERO8, ZERO4 },
+	} },
+	/* clang-format on */
+};
+
+static void add_two(struct kernel_pages *pages, uint64_t time_ns, uint64_t missed,
+		    uint32_t second_len, uint64_t delta)
+{
+	uint8_t data[12];
+	struct kernel_record rec = { .data = data, .len = 8 };
+
+	memset(data, 0xab, sizeof(data));
+	assert_int_equal(kernel_pages_add(pages, &rec, time_ns, 7, missed), 0);
+	rec.len = second_len;
+	assert_int_equal(kernel_pages_add(pages, &rec, time_ns + delta, 8, 0), 0);
+	assert_int_equal(kernel_pages_finish(pages), 0);
+}
+
+/* All bytes of pages are known. Nothing of an earlier page stays in a later one. */
+TEST(bytes_of_pages)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(page_rows); i++) {
+		const struct page_row *row = &page_rows[i];
+		struct strbuf bytes cleanup_strbuf = { 0 };
+		struct kernel_pages pages = { row->layout, keep, &bytes };
+
+		add_two(&pages, 0x0102030405060708, 0, 9, 3);
+		add_two(&pages, 0x0102030405060800, 5, 8, (1 << 27) + 1);
+		add_two(&pages, 0x010203040d060801, UINT64_MAX, 8, (1 << 27) - 1);
+		kernel_pages_deinit(&pages);
+		assert_int_equal(bytes.len, sizeof(row->pages));
+		for (size_t k = 0; k < ARRAY_SIZE(row->pages); k++)
+			assert_memory_equal(bytes.data + 64 * k, row->pages[k], 64);
+	}
+}
+
+/* The number of lost records is stored if the rest of the page has room for it. */
+TEST(room_for_the_number_of_lost_records)
+{
+	static const struct {
+		uint32_t long_size;
+		uint32_t len;
+		uint8_t flags;
+	} rows[] = {
+		{ 8, 36, 0xc0 },
+		{ 8, 40, 0x80 },
+		{ 4, 44, 0xc0 },
+		{ 4, 48, 0x80 },
+	};
+	static const uint8_t data[48];
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct strbuf bytes cleanup_strbuf = { 0 };
+		struct kernel_pages pages = { { 64, rows[i].long_size, false }, keep, &bytes };
+		struct kernel_record rec = { .data = data, .len = rows[i].len };
+
+		assert_int_equal(kernel_pages_add(&pages, &rec, 1, 1, 9), 0);
+		assert_int_equal(kernel_pages_finish(&pages), 0);
+		kernel_pages_deinit(&pages);
+		assert_int_equal(bytes.len, 64);
+		assert_int_equal((uint8_t)bytes.data[11], rows[i].flags);
+		if (rows[i].flags == 0xc0)
+			assert_int_equal(bytes.data[64 - rows[i].long_size], 9);
+	}
+}
+
+/* A record needs eight more bytes if its time needs a time extend. */
+TEST(room_for_a_time_extend)
+{
+	static const struct {
+		uint32_t page_bytes;
+		uint64_t delta;
+		size_t nr_pages;
+	} rows[] = {
+		{ 56, 1 << 27, 1 },	  { 52, 1 << 27, 2 },	    { 52, (1 << 27) - 1, 1 },
+		{ 48, (1 << 27) - 1, 1 }, { 44, (1 << 27) - 1, 2 },
+	};
+	static const uint8_t data[8];
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct strbuf bytes cleanup_strbuf = { 0 };
+		struct kernel_pages pages = { { rows[i].page_bytes, 8, false }, keep, &bytes };
+		struct kernel_record rec = { .data = data, .len = 8 };
+
+		assert_int_equal(kernel_pages_add(&pages, &rec, 1, 1, 0), 0);
+		assert_int_equal(kernel_pages_add(&pages, &rec, 1 + rows[i].delta, 1, 0), 0);
+		assert_int_equal(kernel_pages_finish(&pages), 0);
+		kernel_pages_deinit(&pages);
+		assert_int_equal(bytes.len, rows[i].nr_pages * rows[i].page_bytes);
+	}
+}
