@@ -4,7 +4,10 @@
  */
 #include "tests/unit/lib/attach/patching.h"
 
+#include "cmds/record/plan/patches_private.h"
+#include "cmds/terminal/msg.h"
 #include "utils/base/compiler.h"
+#include "utils/object/prepared.h"
 
 /* The same functions, compiled with room for hooks, and compiled without. */
 static const char *with_room;
@@ -143,6 +146,7 @@ TEST_WITH(functions_as_they_were_shipped, setup, teardown)
 		nr_verdicts++;
 		assert_non_null(strstr(line, "victim_l"));
 		assert_non_null(strstr(line, ": "));
+		assert_int_equal(line[8], ' ');
 	}
 	assert_int_equal(nr_verdicts, 2);
 	assert_true(p->rules.rules[0].has_match);
@@ -369,6 +373,256 @@ TEST_WITH(why_a_rule_is_about_nothing, setup, teardown)
 	explain(p, 2,
 		"'patch': no function that matches 'victim_large' can be patched: it is too "
 		"short");
+}
+
+/* --- places, files and rules --- */
+
+TEST(which_places_are_wanted)
+{
+	static const struct symbol small = { .size = 19 };
+	static const struct symbol large = { .size = 20 };
+	static const struct {
+		unsigned what;
+		const struct symbol *sym;
+		enum patch_choice choice;
+		bool is_instrumented;
+		const char *rules;
+		bool is_wanted;
+	} rows[] = {
+		{ PATCH_NOP, &small, PATCH_OUT, false, "", true },
+		{ PATCH_NOP, &large, PATCH_IN, true, "", false },
+		{ PATCH_NOP, &large, PATCH_UNSAID, true, "", false },
+		{ PATCH_CALL, &small, PATCH_IN, true, "", false },
+		{ PATCH_CALL, &small, PATCH_UNSAID, true, "", false },
+		{ PATCH_CALL, &large, PATCH_IN, true, "", true },
+		{ PATCH_CALL, NULL, PATCH_IN, false, "", true },
+		{ PATCH_CALL, &large, PATCH_OUT, true, "", false },
+		{ PATCH_CALL, &large, PATCH_UNSAID, true, "", true },
+		{ PATCH_CALL, NULL, PATCH_UNSAID, true, "!x", true },
+		{ PATCH_CALL, &large, PATCH_UNSAID, true, "!x;y", false },
+		{ PATCH_CALL, &large, PATCH_UNSAID, false, "", false },
+		{ PATCH_XRAY_EXIT, &large, PATCH_IN, true, "", true },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct patch_rules rules = { 0 };
+		const struct record_settings settings = { .patches = &rules };
+		struct known_module known = { .is_instrumented = rows[i].is_instrumented };
+		const struct finding f = { .settings = &settings, .known = &known, .smallest = 20 };
+
+		if (rows[i].rules[0])
+			assert_int_equal(
+				patch_rules_parse(rows[i].rules, MATCH_SIMPLE, &rules, NULL), 0);
+		if (finding_wants(&f, rows[i].what, rows[i].sym, rows[i].choice) !=
+		    rows[i].is_wanted)
+			fail_msg("row %zu", i);
+		patch_rules_deinit(&rules);
+	}
+}
+
+/* A nop has no address in records. All others have the one after the jump. */
+TEST(patches_of_prepared_sites)
+{
+	struct prepared_site site = { .addr = 0x1000, .func = 0xff0, .bytes = 7 };
+
+	memset(site.original, 0x90, sizeof(site.original));
+	for (unsigned what = PATCH_ENTRY; what <= PATCH_NOP; what++) {
+		struct found_patch found;
+
+		site.what = what;
+		found = found_patch_of_prepared(&site);
+		assert_int_equal(found.patch.site, 0x1000);
+		assert_int_equal(found.patch.addr, what == PATCH_NOP ? 0 : 0x1005);
+		assert_int_equal(found.patch.what, what);
+		assert_int_equal(found.patch.bytes, 7);
+		assert_int_equal(found.func, 0xff0);
+		assert_false(found.is_out);
+		assert_memory_equal(found.patch.original, site.original, sizeof(site.original));
+	}
+}
+
+TEST(which_files_are_searched)
+{
+	static const struct {
+		const char *path;
+		bool is_instrumented;
+		bool is_program;
+		const char *rules;
+		bool may_be;
+	} rows[] = {
+		{ "/lib/libm.so.6", false, false, "sin@libm", true },
+		{ "/lib/libm.so.6", false, false, "sin@libc", false },
+		{ "/libm/libc.so", false, false, "sin@libm", false },
+		{ "/lib/libm.so.6", false, false, "!sin@libm", false },
+		{ "/lib/libm.so.6", false, false, "", false },
+		{ "/lib/libm.so.6", true, false, "", true },
+		{ "/bin/prog", false, true, "main", true },
+		{ "/bin/prog", false, false, "main", false },
+		{ "/opt/libmcount.so", false, false, ".@libm", false },
+		{ "/opt/libmcount.so", true, false, "", true },
+		{ "/opt/libmcoun.so", false, false, ".@libm", true },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct patch_rules rules = { 0 };
+		const struct record_settings settings = { .patches = &rules };
+		char path[32];
+		const struct known_module known = { .path = path,
+						    .is_instrumented = rows[i].is_instrumented };
+
+		snprintf(path, sizeof(path), "%s", rows[i].path);
+		if (rows[i].rules[0])
+			assert_int_equal(
+				patch_rules_parse(rows[i].rules, MATCH_REGEX, &rules, NULL), 0);
+		if (finding_may_be(&settings, &known, rows[i].is_program) != rows[i].may_be)
+			fail_msg("row %zu", i);
+		patch_rules_deinit(&rules);
+	}
+}
+
+TEST(rules_that_name_files)
+{
+	static const struct {
+		const char *text;
+		bool names_files;
+	} rows[] = { { "a", false }, { "a;!b", false }, { "a@lib", true }, { "a;b;c@lib", true } };
+	struct patch_rules none = { 0 };
+
+	assert_false(patches_name_files(&none));
+	assert_false(patches_have_unmatched(&none));
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct patch_rules rules = { 0 };
+
+		assert_int_equal(patch_rules_parse(rows[i].text, MATCH_SIMPLE, &rules, NULL), 0);
+		assert_int_equal(patches_name_files(&rules), rows[i].names_files);
+		for (size_t k = 0; k < rules.nr; k++) {
+			assert_true(patches_have_unmatched(&rules));
+			rules.rules[k].has_match = true;
+		}
+		assert_false(patches_have_unmatched(&rules));
+		patch_rules_deinit(&rules);
+	}
+}
+
+/* Only a function that begins exactly there counts. */
+TEST(functions_by_their_start)
+{
+	struct symbol list[] = { { .addr = 0x10, .size = 0x10, .type = 'T', .name = "one" },
+				 { .addr = 0x20, .size = 0x10, .type = 'd', .name = "data" },
+				 { .addr = 0x30, .size = 0x10, .type = 't', .name = "two" } };
+	const struct symtab symbols = { .syms = list, .nr = ARRAY_SIZE(list) };
+
+	assert_ptr_equal(finding_symbol(&symbols, 0x10), &list[0]);
+	assert_ptr_equal(finding_symbol(&symbols, 0x30), &list[2]);
+	assert_null(finding_symbol(&symbols, 0x0f));
+	assert_null(finding_symbol(&symbols, 0x11));
+	assert_null(finding_symbol(&symbols, 0x20));
+	assert_null(finding_symbol(&symbols, 0x40));
+}
+
+/* --- messages about files --- */
+
+static void check_complaints(size_t nr_short, size_t nr_unknown, const char *first,
+			     const char *second)
+{
+	struct place *p;
+	struct strbuf expected cleanup_strbuf = { 0 };
+
+	assert_int_equal(setup((void **)&p), 0);
+	use_victims(p, with_room, NULL);
+	strbuf_addf(&expected, first, with_room);
+	strbuf_addch(&expected, '\0');
+	strbuf_addf(&expected, second, with_room);
+	strbuf_addch(&expected, '\0');
+	/* The search adds its own numbers, which are 0 for this file. */
+	p->known->patches[LIBRARY].nr_short = nr_short;
+	p->known->patches[LIBRARY].nr_unknown = nr_unknown;
+	patching_find(p);
+	assert_int_equal(p->patches.complaints.len, expected.len);
+	assert_memory_equal(p->patches.complaints.data, expected.data, expected.len);
+	/* A file that is known is not searched, and not complained of, again. */
+	patching_find(p);
+	assert_int_equal(p->patches.complaints.len, expected.len);
+	teardown((void **)&p);
+}
+
+TEST(places_that_are_left_alone)
+{
+	check_complaints(1, 2,
+			 "1 function of '%s' is not recorded: it has nops where it begins, but "
+			 "fewer than the 5 bytes of a call; compile it with "
+			 "-fpatchable-function-entry=5",
+			 "2 places to be patched in '%s' are left alone: something else is there "
+			 "than compilers put there");
+	check_complaints(2, 1,
+			 "2 functions of '%s' are not recorded: they have nops where they begin, "
+			 "but fewer than the 5 bytes of a call; compile them with "
+			 "-fpatchable-function-entry=5",
+			 "1 place to be patched in '%s' is left alone: something else is there "
+			 "than compilers put there");
+}
+
+/* Constructors are missing only in a file that has some, and that has patches. It is said once. */
+TEST(constructors_that_were_not_recorded)
+{
+	char path[] = "/lib/libx.so";
+	struct known_module known = { .path = path };
+	struct module_patches *found = &known.patches[LIBRARY];
+	struct patches patches = { 0 };
+
+	patches_note_late(&patches, &known);
+	found->has_constructors = true;
+	patches_note_late(&patches, &known);
+	found->has_constructors = false;
+	found->packed.nr = 1;
+	patches_note_late(&patches, &known);
+	/* A program is loaded before its constructors run. */
+	known.patches[!LIBRARY].has_constructors = true;
+	known.patches[!LIBRARY].packed.nr = 1;
+	patches_note_late(&patches, &known);
+	assert_int_equal(patches.complaints.len, 0);
+	assert_false(found->is_late_told);
+	found->has_constructors = true;
+	patches_note_late(&patches, &known);
+	patches_note_late(&patches, &known);
+	assert_true(found->is_late_told);
+	assert_string_equal(strbuf_str(&patches.complaints),
+			    "the constructors of '/lib/libx.so' were not recorded: the program has "
+			    "loaded it while it ran, and its functions are patched when that is "
+			    "done; with LD_PRELOAD=/lib/libx.so it is loaded at the start");
+	assert_int_equal(patches.complaints.len, strlen(patches.complaints.data) + 1);
+	patches_deinit(&patches);
+}
+
+/* All complaints come first, and then the rules that apply to no function. */
+TEST(warnings)
+{
+	struct patch_rules rules = { 0 };
+	struct strbuf names cleanup_strbuf = { 0 };
+	struct patches patches = { 0 };
+	struct msg msg = { 0 };
+	char *text = NULL;
+	size_t len;
+
+	assert_int_equal(patch_rules_parse("one;two;three", MATCH_SIMPLE, &rules, NULL), 0);
+	rules.rules[1].has_match = true;
+	rules.rules[2].is_unpatch = true;
+	strbuf_list_add(&patches.complaints, "first");
+	strbuf_list_add(&patches.complaints, "second %s");
+	strbuf_list_add(&names, "on");
+	msg.file = open_memstream(&text, &len);
+	assert_non_null(msg.file);
+	patches_warn(&patches, &rules, &names, &msg);
+	fclose(msg.file);
+	assert_string_equal(
+		text, "WARN: first\n"
+		      "WARN: second %s\n"
+		      "WARN: option '--patch': no function of the program matches 'one'; the "
+		      "nearest: on\n"
+		      "WARN: option '--unpatch': no function of the program matches 'three'\n");
+	free(text);
+	patch_rules_deinit(&rules);
+	patches_deinit(&patches);
 }
 
 int main(int argc, char *argv[])
