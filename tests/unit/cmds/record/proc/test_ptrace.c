@@ -5,13 +5,18 @@
 #include "tests/unit/lib/record/proc_scene.h"
 
 #include <errno.h>
+#include <linux/sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "cmds/record/proc/filter.h"
+#include "utils/base/compiler.h"
+
+#define BIG (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
 
 const struct proc_way *const proc_scene_way = &proc_by_ptrace;
 
@@ -133,6 +138,115 @@ static void stops_of_children_are_not_signalled(void **state)
 	assert_true(children.sa_flags & SA_NOCLDSTOP);
 }
 
+#ifdef SYS_fork
+/* The children of clone(2) report their ends by SIGURG. The call of fork(2) has no flags. */
+static int clones_and_forks(void)
+{
+	static const long calls[] = { SYS_clone, SYS_fork, SYS_clone };
+	int status = 0;
+
+	for (unsigned i = 0; i < ARRAY_SIZE(calls); i++) {
+		pid_t pid = (pid_t)syscall(calls[i], SIGURG, 0, 0, 0, 0);
+
+		if (pid == 0)
+			_exit(3);
+		if (waitpid(pid, &status, __WALL) != pid || status != 3 << 8)
+			return 1;
+	}
+	return 6;
+}
+
+/* With a filter, the flags of clone(2) are forgotten when its child is known. */
+static void flags_of_a_clone_are_forgotten(void **state)
+{
+	static const uint64_t flags[] = { SIGURG, 0, SIGURG };
+	unsigned nr = 0;
+
+	proc_scene.settings.traces_files = true;
+	proc_scene_trace(clones_and_forks);
+	assert_int_equal(proc_scene_finish(), 6 << 8);
+	for (size_t i = 0; i < proc_scene.nr; i++) {
+		const struct proc_record *record = &proc_scene.records[i];
+		struct proc_fork made;
+
+		if (record->kind != PROC_FORK)
+			continue;
+		assert_true(nr < ARRAY_SIZE(flags));
+		assert_true(proc_fork_decode(record->data, record->len, BIG, &made));
+		assert_int_equal(made.how, flags[nr] ? PROC_BY_CLONE : PROC_BY_FORK);
+		assert_int_equal(made.flags, flags[nr]);
+		assert_int_equal(made.child, made.child_pid);
+		nr++;
+	}
+	assert_int_equal(nr, ARRAY_SIZE(flags));
+}
+#endif
+
+/* Returns true when the child of this call has ended with status 4. */
+static bool child_has_ended(long pid)
+{
+	int status;
+
+	if (pid == 0)
+		_exit(4);
+	return pid > 0 && waitpid((pid_t)pid, &status, __WALL) == pid && status == 4 << 8;
+}
+
+/* Sizes of struct clone_args: the first one, a newer one, and the largest one of all kernels. */
+static const size_t clone_sizes[] = { 64, 88, 4096 };
+
+static int makes_children_that_ask_for_no_tracer(void)
+{
+	static uint64_t args[512];
+
+	args[0] = CLONE_UNTRACED;
+	args[4] = SIGCHLD;
+	if (!child_has_ended(syscall(SYS_clone, CLONE_UNTRACED | SIGURG, 0, 0, 0, 0)))
+		return 1;
+	for (unsigned i = 0; i < ARRAY_SIZE(clone_sizes); i++) {
+		if (!child_has_ended(syscall(SYS_clone3, args, clone_sizes[i])))
+			return 2;
+		if (args[0] != CLONE_UNTRACED || args[4] != SIGCHLD || args[5])
+			return 3;
+	}
+	/* The kernel refuses arguments that are too short, or that cannot be read. */
+	if (syscall(SYS_clone3, args, 56) != -1 || errno != EINVAL)
+		return 4;
+	if (syscall(SYS_clone3, NULL, 64) != -1 || errno != EFAULT)
+		return 5;
+	args[0] = 0;
+	return child_has_ended(syscall(SYS_clone3, args, 64)) ? 6 : 7;
+}
+
+/* With a filter, all children are traced, and the program's own arguments stay. */
+static void children_that_ask_for_no_tracer_have_one(void **state)
+{
+	unsigned nr_forks = 0, nr_ends = 0;
+
+	proc_scene.settings.traces_files = true;
+	proc_scene_trace(makes_children_that_ask_for_no_tracer);
+	assert_int_equal(proc_scene_finish(), 6 << 8);
+	for (size_t i = 0; i < proc_scene.nr; i++) {
+		const struct proc_record *record = &proc_scene.records[i];
+		struct proc_fork made;
+		int status;
+
+		if (record->kind == PROC_FORK) {
+			assert_true(proc_fork_decode(record->data, record->len, BIG, &made));
+			assert_int_equal(made.how, nr_forks ? PROC_BY_FORK : PROC_BY_CLONE);
+			assert_int_equal(made.child, made.child_pid);
+			nr_forks++;
+		}
+		if (record->kind == PROC_EXIT && record->pid != proc_scene.pid) {
+			assert_true(proc_exit_decode(record->data, record->len, BIG, &status));
+			assert_int_equal(status, 4 << 8);
+			nr_ends++;
+		}
+	}
+	assert_int_equal(nr_forks, ARRAY_SIZE(clone_sizes) + 2);
+	assert_int_equal(nr_ends, nr_forks);
+}
+
 static void what_it_needs_is_said(void **state)
 {
 	proc_scene_prepare();
@@ -149,6 +263,10 @@ int main(int argc, char *argv[])
 		PROC_SCENE_TEST(one_that_is_traced_cannot_be_traced),
 		PROC_SCENE_TEST(without_a_filter_there_are_no_files),
 		PROC_SCENE_TEST(stops_of_children_are_not_signalled),
+#ifdef SYS_fork
+		PROC_SCENE_TEST(flags_of_a_clone_are_forgotten),
+#endif
+		PROC_SCENE_TEST(children_that_ask_for_no_tracer_have_one),
 		PROC_SCENE_TEST(what_it_needs_is_said),
 	};
 
