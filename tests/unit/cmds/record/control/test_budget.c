@@ -199,3 +199,143 @@ TEST(it_settles)
 	assert_true(is_out[0]);
 	assert_false(is_out[FUNCS - 1]);
 }
+
+/* Exact numbers. A call costs 128 ns, and the program itself needs OWN ns. */
+#define OWN  (1ULL << 28)
+#define CALL 128ULL
+#define MANY (1ULL << 20)
+
+TEST(costs_in_numbers)
+{
+	static const struct {
+		struct budget budget;
+		struct budget_time time;
+		double own_ns;
+		double overhead;
+	} rows[] = {
+		{ { .call_ns = 128, .left_ns = 4 }, { 640, 0, 1 }, 512, 0.25 },
+		{ { .call_ns = 128, .left_ns = 4 }, { 640, 64, 1 }, 512, 0.375 },
+		{ { .call_ns = 128, .left_ns = 4, .left_rate = 0.25 }, { 1152, 0, 1 }, 512, 1.25 },
+		{ { .call_ns = 128, .left_ns = 4, .recorder_part = 0.125 },
+		  { 640, 0, 1 },
+		  512,
+		  0.375 },
+		/* The program's own time is at least a sixteenth of all. */
+		{ { .call_ns = 128 }, { 2048, 0, 15 }, 128, 15 },
+		{ { .call_ns = 128 }, { 2048, 0, 16 }, 128, 16 },
+		{ { .call_ns = 128 }, { 2048, 0, 32 }, 128, 32 },
+		{ { .call_ns = 128, .recorder_part = 0.125 }, { 1024, 0, 0 }, 1024, 0.125 },
+		{ { .call_ns = 128, .recorder_part = 0.125 }, { 0, 7, 0 }, 0, 0 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		if (budget_own_ns(&rows[i].budget, &rows[i].time) != rows[i].own_ns)
+			fail_msg("row %zu: its own time", i);
+		if (budget_overhead(&rows[i].budget, &rows[i].time) != rows[i].overhead)
+			fail_msg("row %zu: the overhead", i);
+	}
+}
+
+/*
+ * The limit is half of the program's own time. Functions with an eighth of MANY calls each are left
+ * out until the rest costs 70 % of the room.
+ */
+TEST(how_many_are_left_out)
+{
+	static const struct {
+		uint64_t calls;
+		uint64_t writer_ns;
+		double recorder_part;
+		double left_part;
+		bool can_go;
+		size_t nr_chosen;
+		double left_rate;
+	} rows[] = {
+		{ MANY, 0, 0, 0, true, 0, 0 },
+		{ MANY + 1, 0, 0, 0, true, 3, 0 },
+		{ MANY, MANY * CALL, 0, 0, true, 6, 0 },
+		{ MANY, 0, 0.25, 0, true, 6, 0 },
+		/* A quarter of the limit is always for recorded calls. */
+		{ MANY, 0, 0.4375, 0, true, 7, 0 },
+		{ MANY / 4, 0, 0.4375, 0, true, 0, 0 },
+		{ MANY / 4 + 1, 0, 0.4375, 0, true, 1, 0 },
+		/* Functions that were left out before take half of the room. */
+		{ MANY, 0, 0, 0.25, true, 6, 0.25 / 16 },
+		{ MANY / 2, 0, 0, 0.25, true, 0, 0.25 / 16 },
+		{ MANY / 2 + 1, 0, 0, 0.25, true, 2, 0.25 / 16 },
+		/* Each of these still costs a 128th of the program's own time. */
+		{ MANY, 0, 0, 0.25, false, 6, (0.25 + 6.0 / 128) / 16 },
+		{ MANY + 1, 0, 0, 0, false, 3, 3.0 / 128 / 16 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct budget b = {
+			.limit = 0.5,
+			.call_ns = CALL,
+			.left_ns = 16,
+			.recorder_part = rows[i].recorder_part,
+			.left_rate = rows[i].left_part / 16,
+		};
+		const struct budget_time t = {
+			.cpu_ns = OWN + OWN / 4 * (rows[i].left_part > 0) + rows[i].calls * CALL,
+			.writer_ns = rows[i].writer_ns,
+			.calls = (double)rows[i].calls,
+		};
+		struct budget_func funcs[8];
+
+		for (size_t k = 0; k < ARRAY_SIZE(funcs); k++)
+			funcs[k] = (struct budget_func){ .calls = MANY / 8,
+							 .can_go = rows[i].can_go };
+		if (budget_decide(&b, &t, funcs, ARRAY_SIZE(funcs)) != rows[i].nr_chosen)
+			fail_msg("row %zu: the number", i);
+		/* Functions that are alike are chosen in their order. */
+		for (size_t k = 0; k < ARRAY_SIZE(funcs); k++) {
+			assert_int_equal(funcs[k].is_chosen, k < rows[i].nr_chosen);
+			assert_true(funcs[k].rate ==
+				    (k < rows[i].nr_chosen ? (double)(MANY / 8) / OWN : 0));
+		}
+		if (b.left_rate != rows[i].left_rate)
+			fail_msg("row %zu: the rate", i);
+	}
+}
+
+/* A function counts from 0.1 % of the limit on: here these are 1048.576 calls. */
+TEST(which_are_left_out)
+{
+	static const struct {
+		struct budget_func funcs[3];
+		bool are_chosen[3];
+	} rows[] = {
+		{ { { .calls = 1048 }, { .calls = 1049 }, { .calls = 0 } },
+		  { false, true, false } },
+		/* Many calls that are long weigh less than fewer short ones. */
+		{ { { .calls = 600000, .mean_ns = 128 }, { .calls = 400000 }, { .calls = 400000 } },
+		  { false, true, false } },
+		{ { { .calls = 600000, .mean_ns = 32 }, { .calls = 400000 }, { .calls = 400000 } },
+		  { true, false, false } },
+		/* A function that is left out already is not chosen again. */
+		{ { { .calls = 400000, .is_chosen = true }, { .calls = 500 }, { .calls = 400000 } },
+		  { true, false, true } },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct budget b = { .limit = 0.5, .call_ns = CALL, .left_ns = 16 };
+		const struct budget_time t = {
+			.cpu_ns = OWN + 1100000 * CALL,
+			.calls = 1100000,
+		};
+		struct budget_func funcs[3];
+		size_t nr = 0;
+
+		memcpy(funcs, rows[i].funcs, sizeof(funcs));
+		for (size_t k = 0; k < ARRAY_SIZE(funcs); k++) {
+			funcs[k].can_go = true;
+			nr += rows[i].are_chosen[k] && !rows[i].funcs[k].is_chosen;
+		}
+		assert_int_equal(budget_decide(&b, &t, funcs, ARRAY_SIZE(funcs)), nr);
+		for (size_t k = 0; k < ARRAY_SIZE(funcs); k++) {
+			if (funcs[k].is_chosen != rows[i].are_chosen[k])
+				fail_msg("row %zu, function %zu", i, k);
+		}
+	}
+}
