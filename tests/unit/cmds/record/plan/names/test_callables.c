@@ -4,8 +4,11 @@
  */
 #include "tests/unit/lib/unit.h"
 
+#include <errno.h>
+
 #include "cmds/record/plan/names/callable_values.h"
 #include "cmds/record/plan/names/callables.h"
+#include "cmds/terminal/msg.h"
 #include "tests/unit/lib/record/store_memory.h"
 #include "utils/format/callables.h"
 #include "utils/format/probe/plan.h"
@@ -370,4 +373,38 @@ TEST(items_of_functions)
 	assert_string_equal(callable_items_of(&items, 1), "arg1/s");
 	assert_string_equal(callable_items_of(&items, 3), "arg1/s,arg2/s,arg3/s");
 	assert_string_equal(items.texts[1], "arg1/s");
+}
+
+static void check_warnings(const struct callables *all, const char *expected)
+{
+	struct msg msg = { 0 };
+	char *text = NULL;
+	size_t len;
+
+	msg.file = open_memstream(&text, &len);
+	assert_non_null(msg.file);
+	callables_warn(all, &msg);
+	fclose(msg.file);
+	assert_string_equal(text, expected);
+	free(text);
+}
+
+#define VAIN                                                                          \
+	"WARN: conditions (if:) on fpargN hold for no Python function (use argN/f), " \
+	"and no conditions hold for functions in C\n"
+#define NO_FILE "WARN: cannot write the names of Python functions: No space left on device\n"
+#define REFUSED(nr)                                                                              \
+	"WARN: " nr " Python functions are not recorded: there is room for 4194303, with names " \
+	"and files of 256 MB in all\n"
+
+TEST(each_warning_has_its_reason)
+{
+	check_warnings(&(struct callables){ 0 }, "");
+	check_warnings(&(struct callables){ .has_vain_conditions = true }, VAIN);
+	check_warnings(&(struct callables){ .error = -ENOSPC }, NO_FILE);
+	check_warnings(&(struct callables){ .nr_refused = 1 }, REFUSED("1"));
+	check_warnings(&(struct callables){ .has_vain_conditions = true,
+					    .error = -ENOSPC,
+					    .nr_refused = 70000 },
+		       VAIN NO_FILE REFUSED("70000"));
 }
