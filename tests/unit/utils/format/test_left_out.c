@@ -57,3 +57,39 @@ TEST(what_is_no_line)
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		assert_false(left_out_decode(texts[i], &line));
 }
+
+/* The latest second whose nanoseconds all have a number, and words that are too long. */
+TEST(limits_of_a_line)
+{
+	static const struct {
+		const char *text;
+		bool is_line;
+		uint64_t time_ns;
+	} rows[] = {
+		{ "caller 18446744071.999999999 0 0 x", true, 18446744071999999999ULL },
+		{ "caller 18446744072.000000000 0 0 x", false, 0 },
+		{ "caller 0.000000000 0 0 x", true, 0 },
+		{ "caller 1.7 0 0 x", true, 1000000007 },
+		{ "again 2.000000001   1  ff   a b ", true, 2000000001 },
+		{ "againagainagain 1.000000000 0 0 x", false, 0 },
+		{ "callers 1.000000000 0 0 x", false, 0 },
+		{ "calle 1.000000000 0 0 x", false, 0 },
+		{ "function 1 0 0 x", false, 0 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct left_out line = { 0 };
+
+		if (left_out_decode(rows[i].text, &line) != rows[i].is_line)
+			fail_msg("%s", rows[i].text);
+		if (rows[i].is_line)
+			assert_true(line.time_ns == rows[i].time_ns);
+	}
+	struct left_out line;
+
+	assert_true(left_out_decode("again 2.000000001   1  ff   a b ", &line));
+	assert_int_equal(line.kind, LEFT_OUT_AGAIN);
+	assert_int_equal(line.permille, 1);
+	assert_int_equal(line.addr, 0xff);
+	assert_string_equal(line.path, "a b ");
+}
