@@ -197,7 +197,7 @@ static const size_t clone_sizes[] = { 64, 88, 4096 };
 
 static int makes_children_that_ask_for_no_tracer(void)
 {
-	static uint64_t args[512];
+	static uint64_t args[1024];
 
 	args[0] = CLONE_UNTRACED;
 	args[4] = SIGCHLD;
@@ -209,11 +209,14 @@ static int makes_children_that_ask_for_no_tracer(void)
 		if (args[0] != CLONE_UNTRACED || args[4] != SIGCHLD || args[5])
 			return 3;
 	}
-	/* The kernel refuses arguments that are too short, or that cannot be read. */
+	/* The kernel refuses arguments that are too short or too long, or cannot be read. */
 	if (syscall(SYS_clone3, args, 56) != -1 || errno != EINVAL)
 		return 4;
 	if (syscall(SYS_clone3, NULL, 64) != -1 || errno != EFAULT)
 		return 5;
+	if (sysconf(_SC_PAGESIZE) == 4096 &&
+	    (syscall(SYS_clone3, args, sizeof(args)) != -1 || errno != E2BIG))
+		return 8;
 	args[0] = 0;
 	return child_has_ended(syscall(SYS_clone3, args, 64)) ? 6 : 7;
 }
