@@ -4,9 +4,11 @@
  */
 #include "tests/unit/lib/unit.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "utils/base/cleanup.h"
+#include "utils/format/kernel/kernel_graph.h"
 #include "utils/pipeline/recording/session.h"
 
 static const char map[] = "400000-402000 r-xp 00000000 00:00 0 /bin/prog\n"
@@ -80,7 +82,7 @@ static void begin(struct scene *s)
 static void end(struct scene *s)
 {
 	static const char *const names[] = { "sid-0123456789abcdef.map", "prog.sym", "liba.so.sym",
-					     "late.so.sym" };
+					     "late.so.sym", "kallsyms" };
 
 	session_destroy(s->session);
 	module_set_deinit(&s->set);
@@ -311,6 +313,128 @@ TEST(late_libraries)
 	end(&s);
 }
 
+/* Of two libraries at one address with one time, the later line counts. */
+TEST(late_libraries_at_one_moment)
+{
+	struct scene s;
+	uint64_t until_ns;
+	uint64_t offset = 4711;
+
+	begin(&s);
+	assert_int_equal(session_load_map(s.session, NULL), 0);
+	add_late(&s, 100, 0xa00000, "/lib/late.so");
+	add_late(&s, 100, 0xa00000, "/lib/liba.so");
+	assert_string_equal(name_at(&s, 0xa00000, 100), "first");
+	assert_string_equal(name_at(&s, 0xa00100, 100), "first");
+	assert_string_equal(name_at(&s, 0xa01000, 100), "last");
+	assert_string_equal(name_at(&s, 0xa01010, 100), "<a01010>");
+	assert_string_equal(name_at(&s, 0x9fffff, 100), "<9fffff>");
+	/* The offset is relative to the place of the library. */
+	struct addr_space *space = session_space(s.session, 0, 100, &until_ns);
+
+	assert_string_equal(space_symbol_offset(space, 0xa00ff3, &offset)->name, "last");
+	assert_int_equal(offset, 0xff3);
+	assert_null(space_symbol_offset(space, 0xa01010, &offset));
+	assert_int_equal(offset, 0xff3);
+	assert_ptr_equal(space->session, s.session);
+	assert_int_equal(space->nr_late, 2);
+	end(&s);
+}
+
+/* A library may be loaded when all readers have looked up addresses already. */
+TEST(libraries_that_come_while_readers_look)
+{
+	const struct task_line line = { .type = TASK_LINE_DLOPEN,
+					.time_ns = 50,
+					.base = 0x900000,
+					.path = "/lib/late.so and more",
+					.path_len = 12 };
+	struct scene s;
+	uint64_t until_ns;
+
+	begin(&s);
+	assert_int_equal(session_load_map(s.session, NULL), 0);
+	for (unsigned reader = 0; reader < READERS_MAX; reader++) {
+		struct addr_space *space = session_space(s.session, reader, 50, &until_ns);
+
+		assert_true(until_ns == UINT64_MAX);
+		assert_string_equal(space_func(space, 0x900100, NULL)->name, "<900100>");
+	}
+	assert_int_equal(session_add_late(s.session, &line), 0);
+	assert_null(s.session->spaces);
+	assert_int_equal(s.session->nr_late, 1);
+	assert_int_equal(s.session->late[0].base, 0x900000);
+	assert_string_equal(s.session->late[0].module->path, "/lib/late.so");
+	for (unsigned reader = 0; reader < READERS_MAX; reader++) {
+		struct addr_space *space = session_space(s.session, reader, 50, &until_ns);
+
+		assert_string_equal(space_func(space, 0x900100, NULL)->name, "late");
+		space = session_space(s.session, reader, 49, &until_ns);
+		assert_int_equal(until_ns, 50);
+		assert_string_equal(space_func(space, 0x900100, NULL)->name, "<900100>");
+	}
+	end(&s);
+}
+
+/* Addresses of the kernel have their names in kallsyms, whatever the process has mapped. */
+TEST(functions_of_the_kernel)
+{
+	const uint64_t low = KERNEL_ADDR_BIT | 0x1000;
+	const struct func *func;
+	struct scene s;
+
+	begin(&s);
+	put_file(&s, "kallsyms",
+		 "8000000000001000 T do_open\n8000000000001040 t do_close\n"
+		 "8000000000001080 T end\n");
+	put_file(&s, "sid-0123456789abcdef.map",
+		 "8000000000001000-8000000000002000 r-xp 00000000 00:00 0 /lib/liba.so\n");
+	assert_int_equal(session_load_map(s.session, NULL), 0);
+	assert_string_equal(name_at(&s, low, 0), "do_open");
+	assert_string_equal(name_at(&s, low + 0x3f, 0), "do_open");
+	assert_string_equal(name_at(&s, low + 0x40, 0), "do_close");
+	func = func_at(&s, low + 0x40);
+	assert_true(func->is_kernel);
+	assert_ptr_equal(func->module, s.set.kernel);
+	/* An address without a symbol belongs to the kernel, too. */
+	func = func_at(&s, low - 1);
+	assert_string_equal(func->name, "<8000000000000fff>");
+	assert_true(func->is_kernel);
+	assert_ptr_equal(func->module, s.set.kernel);
+	end(&s);
+}
+
+/* A damaged symbol file gives an error at each look-up, and no function. */
+TEST(symbol_files_that_are_damaged)
+{
+	struct uft_err err = { 0 };
+	uint64_t offset = 4711;
+	uint64_t until_ns;
+	struct scene s;
+
+	begin(&s);
+	put_file(&s, "liba.so.sym", "# path name: /lib/liba.so\nnonsense\n");
+	put_file(&s, "late.so.sym", "# path name: /lib/late.so\nnonsense\n");
+	assert_int_equal(session_load_map(s.session, NULL), 0);
+	add_late(&s, 0, 0x900000, "/lib/late.so");
+	struct addr_space *space = session_space(s.session, 0, 0, &until_ns);
+
+	assert_null(space_func(space, 0x7f0000, &err));
+	assert_true(err.code < 0);
+	assert_non_null(strstr(err.text, "liba.so.sym"));
+	err = (struct uft_err){ 0 };
+	assert_null(space_func(space, 0x900100, &err));
+	assert_non_null(strstr(err.text, "late.so.sym"));
+	assert_int_equal(space->nr_used, 0);
+	assert_null(space_symbol(space, 0x7f0000));
+	assert_null(space_symbol_offset(space, 0x7f0000, &offset));
+	assert_int_equal(offset, 4711);
+	/* Other modules have their names. */
+	assert_string_equal(space_func(space, 0x401000, &err)->name, "main");
+	assert_int_equal(space->nr_used, 1);
+	end(&s);
+}
+
 /* There are more addresses than the cache has places at first. */
 TEST(many_addresses)
 {
@@ -331,18 +455,37 @@ TEST(many_addresses)
 	assert_string_equal(func_at(&s, 0x40103f)->name, "main");
 	assert_string_equal(func_at(&s, 0x7f0010)->name, "first");
 	assert_int_equal(space->nr_used, 0xb0 + 5000);
+	/* No address is lost when the cache grows. */
+	for (uint64_t addr = 0x401000; addr < 0x4010b0; addr++)
+		func_at(&s, addr);
+	for (uint64_t i = 0; i < 5000; i++)
+		func_at(&s, 0x7f0000 + i % 0x1000 + (i >> 12 << 20));
+	assert_int_equal(space->nr_used, 0xb0 + 5000);
 	end(&s);
 }
 
 TEST(maps)
 {
 	struct uft_err err = { 0 };
+	char path[128];
 	struct scene s;
 
 	begin(&s);
 	put_file(&s, "sid-0123456789abcdef.map", "nonsense\n");
 	assert_true(session_load_map(s.session, &err) < 0);
 	assert_non_null(strstr(err.text, "sid-0123456789abcdef.map"));
+	end(&s);
+
+	/* A map that is there, but cannot be read, is an error. */
+	begin(&s);
+	snprintf(path, sizeof(path), "%s/sid-0123456789abcdef.map", s.dir);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(mkdir(path, 0700), 0);
+	err = (struct uft_err){ 0 };
+	assert_true(session_load_map(s.session, &err) < 0);
+	assert_non_null(strstr(err.text, path));
+	assert_null(s.session->modules);
+	assert_int_equal(rmdir(path), 0);
 	end(&s);
 
 	begin(&s);
