@@ -588,3 +588,371 @@ TEST_WITH(unknown_payload, setup, NULL)
 	assert_string_equal(strbuf_str(&out), "100:a{b{}}");
 	recording_deinit(&rec);
 }
+
+/* --- how a pipeline is opened --- */
+
+static struct recording rec_;
+static struct trace_data data_;
+static struct pipeline pipe_;
+
+static int setup_open(void **state)
+{
+	setup(state);
+	recording_init(&rec_);
+	return 0;
+}
+
+static int teardown_open(void **state)
+{
+	recording_deinit(&rec_);
+	return 0;
+}
+
+static void open_pipe(void)
+{
+	assert_int_equal(data_open(&data_, rec_.dir, DEMANGLE_SIMPLE, NULL), 0);
+	assert_int_equal(pipeline_open(&pipe_, &data_, &config, NULL), 0);
+}
+
+static void close_pipe(void)
+{
+	assert_null(pipe_.open_fds);
+	pipeline_close(&pipe_);
+	data_close(&data_);
+}
+
+/* With --last, times count back from the last record of all tasks. */
+TEST_WITH(ranges_from_the_end, setup_open, teardown_open)
+{
+	static const struct {
+		uint64_t start_ns, stop_ns;
+		uint64_t first, last;
+	} rows[] = {
+		{ 1000, 10, 4010, 5000 },
+		{ 5009, 0, 1, 5010 },
+		{ 5010, 5011, 0, 0 },
+		{ UINT64_MAX, UINT64_MAX, 0, 0 },
+	};
+	struct strbuf perf cleanup_strbuf = { 0 };
+
+	recording_add_task(&rec_, 101, "a{ }", 1000);
+	recording_add_task(&rec_, 102, "c{}", 5000);
+	recording_add_task(&rec_, 103, "a{}", 3000);
+	recording_add_task(&rec_, 104, "", 1000);
+	recording_finish(&rec_);
+	perf_add_sched(&perf, 'o', 104, 9000);
+	recording_add_file(&rec_, "perf-cpu0.dat", perf.data, perf.len);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		config.range.start = (struct range_edge){ rows[i].start_ns, true,
+							  .is_from_end = true };
+		config.range.stop = (struct range_edge){ rows[i].stop_ns, true,
+							 .is_from_end = true };
+		open_pipe();
+		assert_int_equal(pipe_.start_ns, rows[i].first);
+		assert_int_equal(pipe_.stop_ns, rows[i].last);
+		assert_int_equal(pipe_.first_ns, 1000);
+		close_pipe();
+	}
+	/* An edge that is not set is open. */
+	config.range.start.is_set = config.range.stop.is_set = false;
+	open_pipe();
+	assert_int_equal(pipe_.start_ns, 0);
+	assert_true(pipe_.stop_ns == UINT64_MAX);
+	close_pipe();
+}
+
+/* Without records, the last event ends the recording. */
+TEST_WITH(ranges_from_the_last_event, setup_open, teardown_open)
+{
+	struct strbuf perf cleanup_strbuf = { 0 };
+
+	recording_add_task(&rec_, 101, "", 1000);
+	recording_add_task(&rec_, 102, "", 1000);
+	recording_add_task(&rec_, 103, "", 1000);
+	recording_finish(&rec_);
+	perf_add_sched(&perf, 'o', 103, 1400);
+	perf_add_sched(&perf, 'o', 102, 1700);
+	recording_add_file(&rec_, "perf-cpu0.dat", perf.data, perf.len);
+	config.range.start = (struct range_edge){ 100, true, .is_from_end = true };
+	open_pipe();
+	assert_int_equal(pipe_.start_ns, 1600);
+	assert_int_equal(pipe_.first_ns, 1400);
+	close_pipe();
+}
+
+/* The first record, and the first time, from which elapsed times count. */
+TEST_WITH(first_times, setup_open, teardown_open)
+{
+	static const struct {
+		const char *trees[2];
+		uint64_t back_ns; /* a return to the CPU; 0: none */
+		uint64_t first_ns;
+		uint64_t first_record_ns;
+	} rows[] = {
+		{ { "a{}", "b{}" }, 0, 1000, 1000 },
+		{ { "!", "b{}" }, 0, 2000, 2000 },
+		{ { "b{}", "!" }, 0, 1000, 1000 },
+		{ { "", "b{}" }, 0, 2000, 2000 },
+		{ { "", "!" }, 0, 0, 0 },
+		{ { "", "" }, 0, UINT64_MAX, UINT64_MAX },
+		{ { "a{}", "b{}" }, 900, 900, 1000 },
+		{ { "a{}", "b{}" }, 1001, 1000, 1000 },
+		{ { "!", "" }, 900, 800, 800 },
+		{ { "", "" }, 900, 800, UINT64_MAX },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct strbuf perf cleanup_strbuf = { 0 };
+
+		if (i) {
+			teardown_open(state);
+			setup_open(state);
+		}
+		recording_add_task(&rec_, 101, rows[i].trees[0], 1000);
+		recording_add_task(&rec_, 102, rows[i].trees[1], 2000);
+		recording_finish(&rec_);
+		if (rows[i].back_ns) {
+			perf_add_sched(&perf, 'o', 102, rows[i].back_ns - 100);
+			perf_add_sched(&perf, 'i', 102, rows[i].back_ns);
+			recording_add_file(&rec_, "perf-cpu0.dat", perf.data, perf.len);
+		}
+		open_pipe();
+		assert_true(pipe_.first_ns == rows[i].first_ns);
+		if (rows[i].first_record_ns != UINT64_MAX)
+			assert_int_equal(pipeline_first_record_ns(&pipe_), rows[i].first_record_ns);
+		else
+			assert_true(pipeline_first_record_ns(&pipe_) == pipe_.first_ns);
+		close_pipe();
+	}
+}
+
+/*
+ * If a recording has events, calls are not dropped at their ends: an event in a call lets the call
+ * pass, however short it is.
+ */
+TEST_WITH(views_that_want_only_ends, setup_open, teardown_open)
+{
+	static const char names[] = "EVENT: 1000001 app:x\n";
+	struct filters filters = { 0 };
+	struct filters empty = { 0 };
+
+	assert_int_equal(filters_add(&filters, SPEC_FILTER, MATCH_GLOB, "a", NULL), 0);
+	assert_int_equal(filters_prepare(&filters, NULL), 0);
+	recording_add_task(&rec_, 100, "a{}", 1000);
+	for (unsigned i = 0; i < 16; i++) {
+		bool has_events = i & 1;
+		bool has_time = i & 2;
+		bool has_filter = i & 4;
+
+		rec_.features = has_events ? FEAT_EVENT : 0;
+		recording_finish(&rec_);
+		recording_add_file(&rec_, "events.txt", names, strlen(names));
+		config.stages.time_filter_ns = has_time ? 5 : 0;
+		config.stages.filters = has_filter ? &filters : i & 8 ? &empty : NULL;
+		config.stages.wants = STAGE_WANTS_ENDS;
+		open_pipe();
+		assert_int_equal(pipe_.config.stages.wants, has_events && (has_time || has_filter)
+								    ? STAGE_WANTS_CALLS
+								    : STAGE_WANTS_ENDS);
+		close_pipe();
+		config.stages.wants = STAGE_WANTS_DEPTHS;
+		open_pipe();
+		assert_int_equal(pipe_.config.stages.wants, STAGE_WANTS_DEPTHS);
+		close_pipe();
+	}
+	filters_deinit(&filters);
+}
+
+/* A limit of depth counts calls in the filter, if some calls are no levels. */
+TEST_WITH(limits_that_need_the_filter, setup_open, teardown_open)
+{
+	recording_add_task(&rec_, 100, "a{}", 1000);
+	recording_finish(&rec_);
+	for (unsigned i = 0; i < 8; i++) {
+		bool has_size = i & 1;
+		bool inherits = i & 2;
+		bool has_depth = i & 4;
+
+		config.stages.size_filter = has_size ? 5 : 0;
+		config.stages.opens_inherited = inherits;
+		config.stages.depth = has_depth ? 3 : UINT32_MAX;
+		open_pipe();
+		assert_int_equal(pipe_.is_filtered, (has_size || inherits) && has_depth);
+		close_pipe();
+	}
+}
+
+/* Paths of calls are collected only for a view that is merged by time and gets entries. */
+TEST_WITH(paths_that_are_wanted, setup_open, teardown_open)
+{
+	static const struct {
+		const char *spec;
+		enum pipeline_order order;
+		int wants;
+		bool wants_paths;
+	} rows[] = {
+		{ "a@backtrace", PIPELINE_BY_TIME, STAGE_WANTS_DEPTHS, true },
+		{ "a@backtrace", PIPELINE_BY_TIME, STAGE_WANTS_CALLS, true },
+		{ "a@backtrace", PIPELINE_BY_TIME, STAGE_WANTS_ENDS, false },
+		{ "a@backtrace", PIPELINE_BY_TASK, STAGE_WANTS_DEPTHS, false },
+		{ "a@depth=1", PIPELINE_BY_TIME, STAGE_WANTS_DEPTHS, false },
+	};
+
+	recording_add_task(&rec_, 100, "a{}", 1000);
+	recording_finish(&rec_);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct filters filters cleanup_filters = { 0 };
+
+		assert_int_equal(
+			filters_add(&filters, SPEC_TRIGGER, MATCH_GLOB, rows[i].spec, NULL), 0);
+		assert_int_equal(filters_prepare(&filters, NULL), 0);
+		config.stages.filters = &filters;
+		config.stages.wants = rows[i].wants;
+		config.order = rows[i].order;
+		open_pipe();
+		assert_int_equal(pipe_.filter.wants_paths, rows[i].wants_paths);
+		assert_true(pipe_.is_filtered);
+		close_pipe();
+	}
+}
+
+/* Switches and conditions on return values need a first run over the calls. */
+TEST_WITH(first_runs, setup_open, teardown_open)
+{
+	static const struct {
+		const char *specs;
+		size_t nr_switches;
+		size_t nr_asked;
+		bool runs;
+	} rows[] = {
+		{ "a@trace_off", 2, 0, true },	  { "a@trace_on;b@trace_off", 3, 0, true },
+		{ "a@depth=2", 0, 0, false },	  { "b@depth=1;a@if:retval==1", 0, 2, true },
+		{ "a@if:arg1==1", 0, 0, false },  { "nothing@trace_off", 0, 0, false },
+		{ "b@if:retval==1", 0, 1, true },
+	};
+
+	recording_add_task(&rec_, 100, "a{b{}}a{}", 1000);
+	recording_add_task(&rec_, 101, "c{}", 1000);
+	recording_finish(&rec_);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct filters filters cleanup_filters = { 0 };
+		bool is_trigger = !strstr(rows[i].specs, "if:");
+
+		assert_int_equal(filters_add(&filters, is_trigger ? SPEC_TRIGGER : SPEC_FILTER,
+					     MATCH_GLOB, rows[i].specs, NULL),
+				 0);
+		assert_int_equal(filters_prepare(&filters, NULL), 0);
+		config.stages.filters = &filters;
+		open_pipe();
+		assert_int_equal(pipe_.filter.nr_switches, rows[i].nr_switches);
+		assert_int_equal(pipe_.filter.nr_outcomes, rows[i].runs ? 2 : 0);
+		assert_int_equal(pipe_.filter.outcomes != NULL, rows[i].runs);
+		if (rows[i].runs)
+			assert_int_equal(pipe_.filter.outcomes[0].nr, rows[i].nr_asked);
+		assert_false(pipe_.filter.collects);
+		assert_false(atomic_load(&pipe_.has_shown));
+		assert_int_equal(pipe_.nr_lanes, 2);
+		assert_int_equal(pipe_.lanes[0].state, LANE_READS);
+		close_pipe();
+	}
+}
+
+/* Lines of users are read if events are shown. */
+TEST_WITH(lines_of_users_are_events, setup_open, teardown_open)
+{
+	static const char text[] = "0.000001005 hello\n";
+
+	recording_add_task(&rec_, 100, "a{}", 1000);
+	recording_finish(&rec_);
+	recording_add_file(&rec_, "extern.dat", text, strlen(text));
+	for (unsigned i = 0; i < 4; i++) {
+		config.reads_extern = i & 1;
+		config.stages.show_events = i & 2;
+		open_pipe();
+		assert_int_equal(pipe_.ext != NULL, i == 3);
+		close_pipe();
+	}
+}
+
+/* All tasks share a limit of memory. From 32 tasks on, their buffers are in one pool. */
+TEST_WITH(memory_of_many_tasks, setup_open, teardown_open)
+{
+	static const size_t counts[] = { 1, 31, 32, 500 };
+	const size_t most = 14 << 20;
+	size_t nr = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(counts); i++) {
+		size_t bytes;
+
+		for (; nr < counts[i]; nr++)
+			recording_add_task(&rec_, 101 + nr, "a{}", 1000);
+		recording_finish(&rec_);
+		open_pipe();
+		assert_int_equal(pipe_.nr_lanes, nr);
+		assert_int_equal(pipe_.event_blocks.base != NULL, nr >= 32);
+		assert_int_equal(pipe_.buffer_blocks.base != NULL, nr >= 32);
+		bytes = pipe_.batch * nr * sizeof(struct event);
+		assert_true(bytes <= most);
+		assert_true(pipe_.batch == EVENT_BATCH || bytes + nr * sizeof(struct event) > most);
+		close_pipe();
+	}
+	assert_true(nr == 500);
+}
+
+/* Add 60000 calls, which begin in @depth calls. If they are packed, each block has 50000 bytes. */
+static void add_long_task(unsigned depth, bool is_packed)
+{
+	struct strbuf bytes cleanup_strbuf = { 0 };
+
+	recording_add_task(&rec_, 100, "", 1000);
+	for (unsigned i = 0; i < 60000; i++)
+		recording_put(&rec_, &bytes, 1000 + 10 * i,
+			      record_data(i % 2 ? RECORD_EXIT : RECORD_ENTRY, depth, 0x401000));
+	recording_finish(&rec_);
+	recording_add_file(&rec_, "100.dat", bytes.data, bytes.len);
+	if (is_packed)
+		recording_pack(&rec_, 100, 50000);
+}
+
+/* Records before a time range are skipped, unless calls that are open there must be found. */
+TEST_WITH(starts_of_ranges, setup_open, teardown_open)
+{
+	static const struct {
+		unsigned depth;
+		bool is_packed, has_start, opens_at_start, opens_inherited;
+		bool skips, has_begun;
+	} rows[] = {
+		{ 0, false, true, false, false, true, false },
+		{ 0, false, false, false, false, false, false },
+		{ 0, false, true, true, false, false, false },
+		{ 0, false, true, false, true, false, false },
+		{ 0, true, true, false, false, true, false },
+		{ 0, true, true, true, false, true, true },
+		{ 0, true, true, true, true, true, true },
+		{ 0, true, true, false, true, false, false },
+		{ 0, true, false, true, false, false, false },
+		/* The calls that the task begins in cannot be found without its first record. */
+		{ 2, true, true, true, false, false, false },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		const struct lane *lane;
+
+		if (i) {
+			teardown_open(state);
+			setup_open(state);
+		}
+		add_long_task(rows[i].depth, rows[i].is_packed);
+		config.range.start.is_set = rows[i].has_start;
+		config.range.start.time_ns = 590000;
+		config.stages.opens_at_start = rows[i].opens_at_start;
+		config.stages.opens_inherited = rows[i].opens_inherited;
+		open_pipe();
+		lane = &pipe_.lanes[0];
+		assert_int_equal(lane->user.next_offset > 0, rows[i].skips);
+		assert_int_equal(lane->has_begun, rows[i].has_begun);
+		assert_int_equal(lane->user.end_offset, data_.tasks[0].data_bytes);
+		assert_true(lane->user.fd >= 0);
+		close_pipe();
+	}
+}
