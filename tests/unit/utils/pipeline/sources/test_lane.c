@@ -4,6 +4,7 @@
 #include "tests/unit/lib/unit.h"
 
 #include "tests/unit/lib/read/events.h"
+#include "tests/unit/lib/read/kernel_page.h"
 #include "tests/unit/lib/read/recording.h"
 #include "utils/format/bytes.h"
 
@@ -219,6 +220,24 @@ static void dump(const struct recording *rec, const struct pipeline_config *conf
 	data_close(&data);
 }
 
+/* Check that a compact file has the same events, in blocks of any size. */
+static void check_packed(struct recording *rec, struct pipeline_config *config,
+			 const char *expected)
+{
+	static const size_t sizes[] = { 16, 48, 4096 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
+		recording_pack(rec, 100, sizes[i]);
+		for (unsigned k = 0; k < 2; k++) {
+			struct strbuf out cleanup_strbuf = { 0 };
+
+			config->order = k ? PIPELINE_BY_TASK : PIPELINE_BY_TIME;
+			dump(rec, config, &out);
+			assert_string_equal(strbuf_str(&out), expected);
+		}
+	}
+}
+
 /*
  * Check one task with calls @tree, off the CPU from 1505 to 1525 and from 2035 on. By time, the
  * result must be the same as by task.
@@ -243,6 +262,7 @@ static void check_all(const char *tree, struct pipeline_config *config, const ch
 	dump(&rec, config, &by_task);
 	assert_string_equal(strbuf_str(&by_time), expected);
 	assert_string_equal(strbuf_str(&by_time), strbuf_str(&by_task));
+	check_packed(&rec, config, expected);
 	recording_deinit(&rec);
 }
 
@@ -332,4 +352,212 @@ TEST(calls_that_are_open_at_the_edges)
 		  "a{@1010.0 b{@1010.1 ~@1505.2(linux:schedule) ^@1525.2=20/20(linux:schedule) "
 		  "b}@2020.1=1010/990 c{@2030.1 ~@2035.2(linux:schedule (pre-empted))P "
 		  "c}@2040.1=10/10 ^@2040.1=5/5(linux:schedule (pre-empted))P a}@2040.0=1030/5F");
+}
+
+/* --- what a lane remembers --- */
+
+static int see(void *self, const struct event_span *span, struct uft_err *err)
+{
+	size_t *nr = self;
+
+	*nr += span->nr;
+	return 0;
+}
+
+/* A view without events can tell whether there were events that filters have dropped. */
+TEST(events_that_were_there)
+{
+	static const struct {
+		const char *tree;
+		uint64_t start_ns;
+		uint64_t time_ns;
+		const char *filter, *trigger;
+		bool has_events, has_passed, has_shown;
+		size_t nr;
+	} rows[] = {
+		{ "a{b{}}", 0, 0, NULL, NULL, true, false, true, 4 },
+		{ "a{b{}}", 5000, 0, NULL, NULL, false, false, false, 0 },
+		{ "a{b{}}", 0, 0, "!a", NULL, true, false, false, 0 },
+		{ "a{b{}}", 0, 30, NULL, NULL, true, true, true, 2 },
+		{ "a{b{}}", 0, 31, NULL, NULL, true, false, false, 0 },
+		{ "a{*}", 0, 500, NULL, NULL, true, true, true, 3 },
+		{ "a{}", 0, 0, NULL, "a@trace_off", true, false, false, 0 },
+		{ "a{b{}}", 0, 0, NULL, "b@trace_off", true, false, true, 1 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct filters filters cleanup_filters = { 0 };
+		struct pipeline_config config;
+		struct trace_data data;
+		struct pipeline pipe;
+		struct recording rec;
+		size_t nr = 0;
+
+		pipeline_config_init(&config);
+		if (rows[i].filter)
+			assert_int_equal(filters_add(&filters, SPEC_FILTER, MATCH_GLOB,
+						     rows[i].filter, NULL),
+					 0);
+		if (rows[i].trigger)
+			assert_int_equal(filters_add(&filters, SPEC_TRIGGER, MATCH_GLOB,
+						     rows[i].trigger, NULL),
+					 0);
+		assert_int_equal(filters_prepare(&filters, NULL), 0);
+		config.stages.filters = &filters;
+		config.stages.time_filter_ns = rows[i].time_ns;
+		config.range.start.is_set = rows[i].start_ns;
+		config.range.start.time_ns = rows[i].start_ns;
+		recording_init(&rec);
+		recording_add_task(&rec, 100, rows[i].tree, 1000);
+		recording_finish(&rec);
+		assert_int_equal(data_open(&data, rec.dir, DEMANGLE_SIMPLE, NULL), 0);
+		assert_int_equal(pipeline_open(&pipe, &data, &config, NULL), 0);
+		assert_int_equal(
+			pipeline_run(&pipe, &(struct view){ .events = see, .self = &nr }, NULL), 0);
+		assert_int_equal(nr, rows[i].nr);
+		assert_int_equal(pipe.lanes[0].has_events, rows[i].has_events);
+		assert_int_equal(pipe.lanes[0].has_passed, rows[i].has_passed);
+		assert_int_equal(atomic_load(&pipe.has_shown), rows[i].has_shown);
+		assert_int_equal(pipe.lanes[0].state, LANE_FINISHED);
+		assert_null(pipe.lanes[0].events);
+		assert_null(pipe.lanes[0].raw);
+		assert_int_equal(pipe.lanes[0].batch, 0);
+		assert_int_equal(pipe.lanes[0].user.fd, -1);
+		pipeline_close(&pipe);
+		data_close(&data);
+		recording_deinit(&rec);
+	}
+}
+
+/* After a stop request, a lane ends with the batch that it reads. Open calls are closed. */
+TEST(lanes_that_are_stopped)
+{
+	struct strbuf tree cleanup_strbuf = { 0 };
+	struct recording rec;
+
+	for (unsigned i = 0; i < EVENT_BATCH; i++)
+		strbuf_addstr(&tree, i ? "b{}" : "a{");
+	recording_init(&rec);
+	recording_add_task(&rec, 100, strbuf_str(&tree), 1000);
+	recording_finish(&rec);
+	for (unsigned i = 0; i < 4; i++) {
+		struct pipeline_config config;
+		struct trace_data data;
+		struct pipeline pipe;
+		size_t nr = 0;
+
+		if (i == 2)
+			recording_pack(&rec, 100, 1 << 14);
+		pipeline_config_init(&config);
+		config.order = PIPELINE_BY_TASK;
+		config.stages.closes_open_calls = i & 1;
+		assert_int_equal(data_open(&data, rec.dir, DEMANGLE_SIMPLE, NULL), 0);
+		assert_int_equal(pipeline_open(&pipe, &data, &config, NULL), 0);
+		atomic_store(&pipe.is_stopped, true);
+		assert_int_equal(
+			pipeline_run(&pipe, &(struct view){ .events = see, .self = &nr }, NULL), 0);
+		assert_int_equal(nr, EVENT_BATCH + (i & 1 ? 2 : 0));
+		assert_int_equal(pipe.lanes[0].state, LANE_FINISHED);
+		pipeline_close(&pipe);
+		data_close(&data);
+	}
+	recording_deinit(&rec);
+}
+
+/* --- calls of the kernel at the edges of a range --- */
+
+/* Add, in task 100: a call at 1201, one in it from 1211 to 1221, its end at 1231, and one more. */
+static void add_kernel_calls(struct recording *rec)
+{
+	static const char format[] = "\tfield:x func;\toffset:8;\tsize:8;\n"
+				     "\tfield:x depth;\toffset:16;\tsize:4;\n";
+	static const struct {
+		unsigned delta;
+		uint16_t id;
+		uint32_t words[3];
+	} calls[] = {
+		{ 1, 11, { 0x1000, 0xffffffff, 0 } },  { 10, 11, { 0x2000, 0xffffffff, 1 } },
+		{ 10, 12, { 0x2000, 0xffffffff, 1 } }, { 10, 12, { 0x1000, 0xffffffff, 0 } },
+		{ 10, 11, { 0x3000, 0xffffffff, 0 } }, { 10, 12, { 0x3000, 0xffffffff, 0 } },
+	};
+	struct kernel_layout layout = { KERNEL_PAGE_BYTES, 8, false };
+	struct strbuf header cleanup_strbuf = { 0 };
+	struct kernel_page_maker page;
+
+	kernel_header_put_layout(&header, &layout);
+	for (unsigned id = 11; id <= 12; id++) {
+		struct strbuf text cleanup_strbuf = { 0 };
+
+		strbuf_addf(&text, "ID: %u\n%s", id, format);
+		kernel_header_put_file(&header,
+				       id == 11 ? "events/ftrace/funcgraph_entry/format"
+						: "events/ftrace/funcgraph_exit/format",
+				       text.data, text.len);
+	}
+	recording_add_file(rec, "kernel_header", header.data, header.len);
+	kernel_page_begin(&page, 1200, 8, false);
+	for (size_t i = 0; i < ARRAY_SIZE(calls); i++)
+		kernel_page_record(&page, calls[i].delta, calls[i].id, 100, calls[i].words, 3);
+	kernel_page_end(&page, 0);
+	recording_add_file(rec, "kernel-cpu0.dat", page.bytes, sizeof(page.bytes));
+}
+
+/* Writes "{" and "}" for calls of the program, and "[" and "]" for those of the kernel. */
+static int write_brackets(void *self, const struct event_span *span, struct uft_err *err)
+{
+	for (size_t i = 0; i < span->nr; i++) {
+		bool is_exit = span->events[i].type == EVENT_EXIT;
+
+		strbuf_addch(self, event_is_kernel_call(&span->events[i]) ? "[]"[is_exit]
+									  : "{}"[is_exit]);
+	}
+	return 0;
+}
+
+/* The end of a call that began before the range is cut off, and the calls in it are not. */
+TEST(calls_of_the_kernel_before_a_range)
+{
+	static const struct {
+		uint64_t start_ns, stop_ns;
+		const char *expected, *opened;
+	} rows[] = {
+		{ 0, 0, "{[[]][]}", "{[[]][]}" }, { 1201, 0, "[[]][]}", "{[[]][]}" },
+		{ 1202, 0, "[][]}", "{[][]}" },	  { 1211, 0, "[][]}", "{[][]}" },
+		{ 1212, 0, "[]}", "{[]}" },	  { 1222, 0, "[]}", "{[]}" },
+		{ 1232, 0, "[]}", "{[]}" },	  { 1242, 0, "}", "{}" },
+		{ 1202, 1241, "[][", "{[][" },	  { 1202, 1240, "[]", "{[]" },
+		{ 1252, 0, "}", "{}" },
+	};
+
+	for (size_t i = 0; i < 2 * ARRAY_SIZE(rows); i++) {
+		const size_t row = i / 2;
+		struct strbuf out cleanup_strbuf = { 0 };
+		struct pipeline_config config;
+		struct trace_data data;
+		struct pipeline pipe;
+		struct recording rec;
+
+		pipeline_config_init(&config);
+		config.stages.opens_at_start = i % 2;
+		config.range.start.is_set = rows[row].start_ns;
+		config.range.start.time_ns = rows[row].start_ns;
+		config.range.stop.is_set = rows[row].stop_ns;
+		config.range.stop.time_ns = rows[row].stop_ns;
+		recording_init(&rec);
+		recording_add_task(&rec, 100, "a{ }", 1000);
+		add_kernel_calls(&rec);
+		recording_finish(&rec);
+		assert_int_equal(data_open(&data, rec.dir, DEMANGLE_SIMPLE, NULL), 0);
+		assert_int_equal(pipeline_open(&pipe, &data, &config, NULL), 0);
+		assert_int_equal(
+			pipeline_run(&pipe,
+				     &(struct view){ .events = write_brackets, .self = &out },
+				     NULL),
+			0);
+		assert_string_equal(strbuf_str(&out),
+				    i % 2 ? rows[row].opened : rows[row].expected);
+		pipeline_close(&pipe);
+		data_close(&data);
+		recording_deinit(&rec);
+	}
 }
