@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "utils/base/cleanup.h"
+#include "utils/format/callables.h"
 #include "utils/format/kernel/kernel_graph.h"
 #include "utils/pipeline/recording/session.h"
 
@@ -81,8 +82,10 @@ static void begin(struct scene *s)
 
 static void end(struct scene *s)
 {
-	static const char *const names[] = { "sid-0123456789abcdef.map", "prog.sym", "liba.so.sym",
-					     "late.so.sym", "kallsyms" };
+	static const char *const names[] = {
+		"sid-0123456789abcdef.map", "prog.sym", "liba.so.sym", "late.so.sym", "kallsyms",
+		CALLABLES_MODULE ".sym"
+	};
 
 	session_destroy(s->session);
 	module_set_deinit(&s->set);
@@ -313,7 +316,7 @@ TEST(late_libraries)
 	end(&s);
 }
 
-/* Of two libraries at one address with one time, the later line counts. */
+/* If two libraries have one address and one time, the later line counts. */
 TEST(late_libraries_at_one_moment)
 {
 	struct scene s;
@@ -432,6 +435,31 @@ TEST(symbol_files_that_are_damaged)
 	/* Other modules have their names. */
 	assert_string_equal(space_func(space, 0x401000, &err)->name, "main");
 	assert_int_equal(space->nr_used, 1);
+	end(&s);
+}
+
+/* A symbol file that grows is read again for an address that it did not have. */
+TEST(symbol_files_that_grow)
+{
+	static const char head[] = "# path name: " CALLABLES_MODULE "\n"
+				   "0000000000000001 00000001 T one\n";
+	struct strbuf text cleanup_strbuf = { 0 };
+	uint64_t until_ns;
+	struct scene s;
+
+	begin(&s);
+	strbuf_addstr(&text, head);
+	put_file(&s, CALLABLES_MODULE ".sym", head);
+	add_late(&s, 0, 0x500000, CALLABLES_MODULE);
+	struct addr_space *space = session_space(s.session, 0, 0, &until_ns);
+
+	assert_string_equal(space_symbol(space, 0x500001)->name, "one");
+	assert_null(space_symbol(space, 0x500002));
+	strbuf_addstr(&text, "0000000000000002 00000001 T two\n");
+	put_file(&s, CALLABLES_MODULE ".sym", strbuf_str(&text));
+	assert_string_equal(space_symbol(space, 0x500001)->name, "one");
+	assert_string_equal(space_symbol(space, 0x500002)->name, "two");
+	assert_null(space_symbol(space, 0x500003));
 	end(&s);
 }
 
