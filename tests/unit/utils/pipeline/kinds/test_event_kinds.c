@@ -4,7 +4,11 @@
  */
 #include "tests/unit/lib/unit.h"
 
+#include <errno.h>
+#include <limits.h>
+
 #include "tests/unit/lib/read/recording.h"
+#include "utils/format/event_data.h"
 #include "utils/format/header.h"
 #include "utils/pipeline/kinds/event_kinds.h"
 
@@ -237,4 +241,234 @@ TEST(short_payloads)
 	const struct event_kinds kinds = { 0 };
 
 	assert_int_equal(event_kinds_each(&kinds, put_each_length, NULL), 0);
+}
+
+/* --- events.txt --- */
+
+/* Open a recording with this file. @data->growth tells whether it grows. */
+static void begin_names(struct recording *rec, struct trace_data *data, const char *lines,
+			bool has_feature, bool grows)
+{
+	recording_init(rec);
+	rec->features = has_feature ? FEAT_EVENT : 0;
+	recording_add_task(rec, 100, "a{}", 1000);
+	recording_finish(rec);
+	recording_add_file(rec, "events.txt", lines, strlen(lines));
+	if (grows)
+		assert_int_equal(data_open_growing(data, rec->dir, DEMANGLE_SIMPLE, NULL), 0);
+	else
+		assert_int_equal(data_open(data, rec->dir, DEMANGLE_SIMPLE, NULL), 0);
+}
+
+static void end_names(struct recording *rec, struct trace_data *data)
+{
+	data_close(data);
+	recording_deinit(rec);
+}
+
+/* A wrong line is named by its number. Empty lines count. */
+TEST(wrong_lines)
+{
+	static const struct {
+		const char *lines;
+		unsigned nr;
+	} rows[] = {
+		{ "nonsense\n", 1 },
+		{ "EVENT: 1000001 a:b\nEVENT: x a:b\n", 2 },
+		{ "\n\nEVENT: 1000001\n", 3 },
+		{ "EVENT: 1000001 \n", 1 },
+		{ "EVENT: 1000001x a:b\n", 1 },
+		{ "EVENT:1000001 a:b\n", 1 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct event_kinds kinds;
+		struct uft_err err = { 0 };
+		struct trace_data data;
+		struct recording rec;
+		char expected[200];
+
+		begin_names(&rec, &data, rows[i].lines, true, false);
+		snprintf(expected, sizeof(expected),
+			 "cannot read '%s/events.txt': line %u: expected 'EVENT: <id> <name>'",
+			 rec.dir, rows[i].nr);
+		assert_int_equal(event_kinds_load(&kinds, &data, &err), -EINVAL);
+		assert_string_equal(err.text, expected);
+		assert_null(kinds.kinds);
+		assert_int_equal(kinds.nr, 0);
+		end_names(&rec, &data);
+	}
+}
+
+/*
+ * The header tells whether there are names. It is not complete while the recording grows, and
+ * neither is the last line.
+ */
+TEST(names_that_are_read)
+{
+	static const char lines[] = "EVENT: 1000001 a:b\nEVENT: 1000002 c:d";
+
+	for (unsigned i = 0; i < 4; i++) {
+		bool has_feature = i & 1;
+		bool grows = i & 2;
+		struct event_kinds kinds;
+		struct trace_data data;
+		struct recording rec;
+
+		begin_names(&rec, &data, lines, has_feature, grows);
+		assert_int_equal(event_kinds_load(&kinds, &data, NULL), 0);
+		assert_int_equal(kinds.nr, grows ? 1 : has_feature ? 2 : 0);
+		check(&kinds, 1000001, EVENT_OF_PROGRAM,
+		      grows || has_feature ? "a:b" : "user_event:1000001");
+		check(&kinds, 1000002, EVENT_OF_PROGRAM,
+		      has_feature && !grows ? "c:d" : "user_event:1000002");
+		event_kinds_deinit(&kinds);
+		end_names(&rec, &data);
+	}
+}
+
+/* In a growing recording, a number of a program may get its name later. */
+TEST(names_that_come_when_they_are_needed)
+{
+	static const char first[] = "EVENT: 1000001 a:b\n";
+	static const char then[] = "EVENT: 1000001 a:b\nEVENT: 1000002 c:d\nEVENT: 70000 e:f\n";
+	static const char wrong[] = "nonsense\n";
+
+	for (unsigned grows = 0; grows < 2; grows++) {
+		struct event_kinds kinds;
+		struct trace_data data;
+		struct recording rec;
+
+		begin_names(&rec, &data, first, true, grows);
+		assert_int_equal(event_kinds_load(&kinds, &data, NULL), 0);
+		check(&kinds, 1000002, EVENT_OF_PROGRAM, "user_event:1000002");
+		recording_add_file(&rec, "events.txt", then, strlen(then));
+		/* Numbers of the kernel are not looked up again. */
+		check(&kinds, 70000, EVENT_OF_KERNEL, "kernel_event:70000");
+		check(&kinds, 1000001, EVENT_OF_PROGRAM, "a:b");
+		assert_int_equal(kinds.nr, 1);
+		check(&kinds, 1000002, EVENT_OF_PROGRAM, grows ? "c:d" : "user_event:1000002");
+		assert_int_equal(kinds.nr, grows ? 3 : 1);
+		assert_ptr_equal(kinds.data, &data);
+		/* A file that is wrong has no names. */
+		recording_add_file(&rec, "events.txt", wrong, strlen(wrong));
+		check(&kinds, 1000003, EVENT_OF_PROGRAM, "user_event:1000003");
+		assert_int_equal(kinds.nr, grows ? 0 : 1);
+		assert_ptr_equal(kinds.data, &data);
+		recording_add_file(&rec, "events.txt", then, strlen(then));
+		check(&kinds, 1000002, EVENT_OF_PROGRAM, grows ? "c:d" : "user_event:1000002");
+		event_kinds_deinit(&kinds);
+		assert_null(kinds.data);
+		end_names(&rec, &data);
+	}
+}
+
+/* A name is cut after 1024 bytes. */
+TEST(long_names)
+{
+	for (size_t len = 1023; len <= 1025; len++) {
+		struct strbuf lines cleanup_strbuf = { 0 };
+		struct event_kinds kinds;
+		struct trace_data data;
+		struct recording rec;
+
+		strbuf_addstr(&lines, "EVENT: 1000001 ");
+		strbuf_addchars(&lines, 'x', len);
+		strbuf_addch(&lines, '\n');
+		begin_names(&rec, &data, strbuf_str(&lines), true, false);
+		assert_int_equal(event_kinds_load(&kinds, &data, NULL), 0);
+		assert_int_equal(strlen(event_kinds_find(&kinds, 1000001)->name),
+				 len == 1025 ? 1024 : len);
+		event_kinds_deinit(&kinds);
+		end_names(&rec, &data);
+	}
+}
+
+/* Events that a program has declared have fields. */
+TEST(names_with_a_definition)
+{
+	static const char lines[] = "EVENT: 1000002 c:d\nEVENT: 1000001 a:b\n";
+	static const char defs[] = "DECLARED: 1000002 fstrace c:d %00 X=%25d+Y=%25d\n"
+				   "DECLARED: 1000003 fstrace e:f %00 X=%25d\n";
+	const struct event_kind *kind;
+	struct event_kinds kinds;
+	struct trace_data data;
+	struct recording rec;
+
+	begin_names(&rec, &data, lines, true, false);
+	recording_add_file(&rec, EVENT_DEFS_FILE, defs, strlen(defs));
+	assert_int_equal(event_kinds_load(&kinds, &data, NULL), 0);
+	assert_int_equal(kinds.nr, 2);
+	assert_int_equal(kinds.declared.nr, 2);
+	kind = event_kinds_find(&kinds, 1000002);
+	assert_ptr_equal(kind->declared, &kinds.declared.events[0]);
+	assert_int_equal(kind->nr_fields, 2);
+	assert_string_equal(kind->fields[1].name, "Y");
+	kind = event_kinds_find(&kinds, 1000001);
+	assert_null(kind->declared);
+	assert_int_equal(kind->nr_fields, 0);
+	event_kinds_deinit(&kinds);
+	end_names(&rec, &data);
+}
+
+static struct text word_of(const char *word)
+{
+	return text_of(word, strlen(word));
+}
+
+/* Events of the kernel have the names of their formats. */
+TEST(names_of_the_kernel)
+{
+	struct kernel_event_type types[] = {
+		{ .system = word_of("sched"), .event = word_of("switch"), .id = 300 },
+		{ .system = word_of("irq"), .event = word_of("entry"), .id = 20 },
+	};
+	const struct trace_data data = { .dir = "/nonexistent",
+					 .kernel = { .types = types, .nr_types = 2 } };
+	struct event_kinds kinds;
+
+	assert_int_equal(event_kinds_load(&kinds, &data, NULL), 0);
+	assert_int_equal(kinds.nr, 2);
+	check(&kinds, 300, EVENT_OF_KERNEL, "sched:switch");
+	check(&kinds, 20, EVENT_OF_KERNEL, "irq:entry");
+	check(&kinds, 299, EVENT_OF_KERNEL, "kernel_event:299");
+	event_kinds_deinit(&kinds);
+}
+
+/* A loop over all types. @until: the number of calls before the one that gives @result */
+struct loop {
+	unsigned until;
+	int result;
+	unsigned nr;
+	uint64_t last;
+};
+
+static int count_kind(void *self, const struct event_kind *kind)
+{
+	struct loop *loop = self;
+
+	loop->last = kind->id;
+	return loop->nr++ == loop->until ? loop->result : 0;
+}
+
+/* Only a negative result ends the loop. */
+TEST(loops_over_types)
+{
+	struct event_kind own[] = { { .id = 2000001, .name = "a" },
+				    { .id = 2000002, .name = "b" } };
+	const struct event_kinds kinds = { .kinds = own, .nr = 2 };
+	struct loop all = { .until = UINT_MAX };
+	struct loop loop;
+
+	assert_int_equal(event_kinds_each(&kinds, count_kind, &all), 0);
+	assert_int_equal(all.last, 2000002);
+	assert_true(all.nr > 20);
+	for (unsigned until = 0; until < all.nr; until++) {
+		loop = (struct loop){ .until = until, .result = -7 };
+		assert_int_equal(event_kinds_each(&kinds, count_kind, &loop), -7);
+		assert_int_equal(loop.nr, until + 1);
+		loop = (struct loop){ .until = until, .result = 7 };
+		assert_int_equal(event_kinds_each(&kinds, count_kind, &loop), 0);
+		assert_int_equal(loop.nr, all.nr);
+	}
 }
