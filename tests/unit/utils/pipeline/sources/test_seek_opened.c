@@ -215,3 +215,100 @@ TEST(places_that_are_no_block)
 	src_user_close(&src);
 	end(&s);
 }
+
+/* --- stairs: each block opens one call, which stays open --- */
+
+#define STEP_RECORDS 99
+
+static void put_stair(struct scene *s, enum record_type type, unsigned depth, unsigned func)
+{
+	s->last_ns += 10;
+	recording_put(&s->rec, &s->bytes, s->last_ns,
+		      record_data(type, depth, 0x400000 + 64 * func));
+}
+
+/*
+ * Add a block that begins with @first, and @nr_steps blocks that open a call each, and one more
+ * block.
+ */
+static void begin_stairs(struct scene *s, uint64_t first, unsigned nr_steps)
+{
+	*s = (struct scene){ .seed = 5, .last_ns = START_NS };
+	recording_init(&s->rec);
+	recording_add_task(&s->rec, 100, "", START_NS);
+	recording_put(&s->rec, &s->bytes, START_NS, first);
+	for (unsigned i = 1; i < STEP_RECORDS; i++)
+		put_stair(s, i % 2 ? RECORD_ENTRY : RECORD_EXIT, 0, 500);
+	for (unsigned step = 0; step < nr_steps; step++) {
+		put_stair(s, RECORD_ENTRY, step, step);
+		for (unsigned i = 1; i < STEP_RECORDS; i++)
+			put_stair(s, i % 2 ? RECORD_ENTRY : RECORD_EXIT, step + 1, 500);
+	}
+	put_stair(s, RECORD_EXIT, nr_steps - 1, nr_steps - 1);
+	recording_finish(&s->rec);
+	recording_add_file(&s->rec, "100.dat", s->bytes.data, s->bytes.len);
+	recording_pack(&s->rec, 100, STEP_RECORDS * sizeof(struct record));
+	assert_int_equal(data_open(&s->data, s->rec.dir, DEMANGLE_SIMPLE, NULL), 0);
+	s->data.tasks[0].first_ns = START_NS;
+}
+
+/* At most 64 blocks are read. */
+TEST(blocks_that_are_read)
+{
+	static const unsigned steps[] = { 1, 2, 63, 64, 65 };
+	const uint64_t point = record_data(RECORD_EVENT, 0, 1000001);
+
+	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
+		struct opened opened = { 0 };
+		struct src_user src;
+		struct scene s;
+
+		begin_stairs(&s, point, steps[i]);
+		place_at(&s, &src, (steps[i] + 1) * STEP_RECORDS * sizeof(struct record));
+		assert_int_equal(seek_opened(&src, &opened), steps[i] <= 64);
+		assert_int_equal(opened.nr, steps[i] <= 64 ? steps[i] : 0);
+		for (size_t k = 0; k < opened.nr; k++)
+			assert_int_equal(opened.addrs[k], 0x400000 + 64 * k);
+		opened_deinit(&opened);
+		src_user_close(&src);
+		/* The end of the last but one block, and a place within it. */
+		place_at(&s, &src, steps[i] * STEP_RECORDS * sizeof(struct record));
+		assert_int_equal(seek_opened(&src, &opened), true);
+		assert_int_equal(opened.nr, steps[i] - 1);
+		opened_deinit(&opened);
+		src_user_close(&src);
+		place_at(&s, &src, steps[i] * STEP_RECORDS * sizeof(struct record) + 16);
+		assert_false(seek_opened(&src, &opened));
+		src_user_close(&src);
+		end(&s);
+	}
+}
+
+/* The first call of a task tells whether the task begins within calls. */
+TEST(first_records_of_tasks)
+{
+	static const struct {
+		enum record_type type;
+		unsigned depth;
+		uint64_t addr;
+		bool is_found;
+	} rows[] = {
+		{ RECORD_EVENT, 0, 1000001, true },   { RECORD_LOST, 0, 7, true },
+		{ RECORD_EXIT, 0, 0x400000, false },  { RECORD_EXIT, 1, 0x400000, false },
+		{ RECORD_ENTRY, 1, 0x400000, false },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct opened opened = { 0 };
+		struct src_user src;
+		struct scene s;
+
+		begin_stairs(&s, record_data(rows[i].type, rows[i].depth, rows[i].addr), 3);
+		place_at(&s, &src, 4 * STEP_RECORDS * sizeof(struct record));
+		assert_int_equal(seek_opened(&src, &opened), rows[i].is_found);
+		assert_int_equal(opened.nr, rows[i].is_found ? 3 : 0);
+		opened_deinit(&opened);
+		src_user_close(&src);
+		end(&s);
+	}
+}
