@@ -3,6 +3,7 @@
 
 #include "tests/unit/lib/read/recording.h"
 #include "utils/format/bytes.h"
+#include "utils/format/callables.h"
 #include "utils/pipeline/stages/argcond.h"
 
 TEST(alternatives)
@@ -257,5 +258,118 @@ TEST(calls_of_which_nothing_is_known)
 	end(&s);
 	begin(&s, "", "");
 	assert_int_equal(look(&s, "arg1==0", false, "\0\0\0\0", 4), 0);
+	end(&s);
+}
+
+/* A value of a function of Python is its text. The text of a number is compared as a number. */
+TEST(texts_of_numbers)
+{
+	static const struct {
+		const char *text;
+		const char *cond;
+		bool holds;
+	} rows[] = {
+		{ "5", "arg1==5", true },
+		{ "5", "arg1==6", false },
+		{ "5", "arg1>4", true },
+		{ "5", "arg1!=5", false },
+		{ "5", "arg1&4", true },
+		{ "5", "arg1&2", false },
+		{ "5", "arg1/u64==5", true },
+		{ "-7", "arg1==-7", true },
+		{ "-7", "arg1<0", true },
+		{ "True", "arg1==1", true },
+		{ "False", "arg1==0", true },
+		/* A text that is no number is not equal to one, and not different from one. */
+		{ "abc", "arg1!=5", false },
+		{ "", "arg1!=5", false },
+		{ "-", "arg1!=5", false },
+		{ ".", "arg1!=5", false },
+		{ "n", "arg1!=5", false },
+		{ "0x10", "arg1!=5", false },
+		{ "1_0.0", "arg1!=5", false },
+		{ "1.5x", "arg1!=5", false },
+		{ "1.5e", "arg1!=5", false },
+		{ "infinity", "arg1!=5", false },
+		{ "123456789012345678901", "arg1>5", false },
+		{ "abc", "arg1==\"abc\"", true },
+		{ "5", "arg1==\"5\"", true },
+		{ "5", "arg1==\"6\"", false },
+		/* A float and an integer. */
+		{ "1.5", "arg1==1", false },
+		{ "1.5", "arg1!=1", true },
+		{ "1.5", "arg1>1", true },
+		{ "1.5", "arg1>=2", false },
+		{ "1.5", "arg1<2", true },
+		{ "1.5", "arg1<=1", false },
+		{ "1.5", "arg1&1", false },
+		{ "5.0", "arg1==5", true },
+		{ "5.0", "arg1>=5", true },
+		{ "5.0", "arg1>5", false },
+		{ "1e+30", "arg1>5", true },
+		{ "-1e-07", "arg1<0", true },
+		{ "nan", "arg1!=5", true },
+		{ "nan", "arg1==5", false },
+		{ "nan", "arg1<5", false },
+		{ "inf", "arg1>5", true },
+		{ "-inf", "arg1<5", true },
+		{ "-inf", "arg1>5", false },
+		/* Only signed integers of 64 bits are compared with a float. */
+		{ "5.5", "arg1/i64>5", true },
+		{ "5.5", "arg1/i32>5", false },
+		{ "5.5", "arg1/u64>5", false },
+		/* Numbers and a float. */
+		{ "3", "arg1/f64>2.5", true },
+		{ "2", "arg1/f64>2.5", false },
+		{ "2", "arg1/f64<2.5", true },
+		{ "5", "arg1/f64==5.0", true },
+		{ "True", "arg1/f64==1.0", true },
+		{ "2.5", "arg1/f64==2.5", true },
+		{ "2.75", "arg1/f64==2.5", false },
+		{ "2.75", "arg1/f64>2.5", true },
+		{ "nan", "arg1/f64==2.5", false },
+		{ "abc", "arg1/f64!=2.5", false },
+		/* 2^53 + 1 is no double. */
+		{ "9007199254740993", "arg1/f64==9007199254740992.0", false },
+		{ "9007199254740993", "arg1/f64>9007199254740992.0", true },
+		/* The text of a float has at most 31 bytes. */
+		{ "1.00000000000000000000000000000", "arg1==1", true },
+		{ "1.000000000000000000000000000000", "arg1==1", false },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		const size_t len = strlen(rows[i].text);
+		uint8_t bytes[64] = { len };
+		struct look s;
+
+		begin(&s, "arg1", "");
+		/* Let the function be one of Python. */
+		((struct module *)s.func->module)->basename = CALLABLES_MODULE;
+		memcpy(bytes + 2, rows[i].text, len);
+		assert_int_equal(look(&s, rows[i].cond, false, bytes, sizeof(bytes)),
+				 rows[i].holds);
+		end(&s);
+	}
+}
+
+/* A value on the stack has its number among the values of its kind. */
+TEST(places_of_values)
+{
+	static const uint8_t bytes[] = { 1, 0, 0, 0, 2, 0, 0, 0 };
+	static const uint8_t real[] = { 0x40, 0x04, 0, 0, 0, 0, 0, 0 };
+	struct look s;
+
+	begin(&s, "arg1/i32,arg2/i32%stack+5", "");
+	assert_int_equal(look(&s, "arg1==1||arg2==2||arg5==2||arg2==1", false, bytes, 8), 3);
+	end(&s);
+	/* A float is compared as an argument, too, and in any byte order. */
+	begin(&s, "fparg1/64", "");
+	s.data.is_big_endian = true;
+	assert_int_equal(look(&s, "fparg1==2.5||arg1/f64==2.5||arg1==0", false, real, 8), 3);
+	assert_int_equal(look(&s, "fparg1!=2.5||arg2/f64==2.5||fparg2==2.5", false, real, 8), 0);
+	end(&s);
+	begin(&s, "fparg1/32", "");
+	s.data.is_big_endian = true;
+	assert_int_equal(look(&s, "fparg1==2.0625", false, real, 4), 1);
 	end(&s);
 }
