@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -198,7 +199,10 @@ TEST_WITH(symbols_of_another_folder_come_first, setup, teardown)
 	struct scene *s = *state;
 	struct module *a = module_set_get(&s->set, "/x/prog", "");
 	struct module *b = module_set_get(&s->set, "/x/lib", "");
+	struct module *c;
+	static const char other_debug[] = "# path name: /other/prog\nF: 1000 x\nL: 7 /there.c\n";
 	char path[64];
+	char dbg_path[64];
 
 	assert_non_null(mkdtemp(other));
 	snprintf(path, sizeof(path), "%s/prog.sym", other);
@@ -213,8 +217,45 @@ TEST_WITH(symbols_of_another_folder_come_first, setup, teardown)
 	assert_int_equal(module_load(&s->set, b, NULL), 0);
 	assert_string_equal(symtab_find(&b->symtab, 0x1000)->name, "lib");
 	assert_ptr_equal(b->sym_dir, s->dir);
+	/* Only in the other folder, a file counts whatever path it names. */
+	add_file(s, "alien.sym", "# path name: /other/alien\n1000 10 T alien\n");
+	c = module_set_get(&s->set, "/x/alien", "");
+	assert_int_equal(module_load(&s->set, c, NULL), 0);
+	assert_int_equal(c->symtab.nr, 0);
+	snprintf(dbg_path, sizeof(dbg_path), "%s/prog.dbg", other);
+	assert_int_equal(outfile_put(dbg_path, other_debug, strlen(other_debug), NULL), 0);
+	assert_string_equal(module_source(&s->set, a, &a->symtab.syms[0]), "/there.c");
+	add_file(s, "lib.dbg", other_debug);
+	assert_null(module_source(&s->set, b, &b->symtab.syms[0]));
+	unlink(dbg_path);
 	unlink(path);
 	rmdir(other);
+}
+
+/* A file is read again if descriptors were short, unlike a damaged file. */
+TEST_WITH(a_file_without_a_descriptor_is_read_again, setup, teardown)
+{
+	struct scene *s = *state;
+	struct module *mod = module_set_get(&s->set, "/x/prog", "");
+	struct uft_err err = { 0 };
+	struct rlimit before, none;
+	int ret;
+
+	add_file(s, "prog.sym", "# path name: /x/prog\n1000 10 T main\n");
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	none = before;
+	none.rlim_cur = 0;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	ret = module_load(&s->set, mod, &err);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	assert_int_equal(ret, -EMFILE);
+	assert_non_null(strstr(err.text, "prog"));
+	assert_int_equal(mod->damage, 0);
+	assert_false(mod->is_loaded);
+	assert_int_equal(module_load(&s->set, mod, NULL), 0);
+	assert_true(mod->is_loaded);
+	assert_null(mod->why);
+	assert_string_equal(symtab_find(&mod->symtab, 0x1000)->name, "main");
 }
 
 TEST_WITH(names_and_what_they_are_shown_as, setup, teardown)
@@ -224,8 +265,17 @@ TEST_WITH(names_and_what_they_are_shown_as, setup, teardown)
 		const char *text;
 		unsigned shown_len;
 	} rows[] = {
-		{ "main", "main();", 4 }, { "f(int)", "f(int);", 6 },  { "", "();", 0 },
-		{ ")", ");", 1 },	  { "a\nb", "a\\x0ab();", 6 },
+		{ "main", "main();", 4 },
+		{ "f(int)", "f(int);", 6 },
+		{ "", "();", 0 },
+		{ ")", ");", 1 },
+		{ "a\nb", "a\\x0ab();", 6 },
+		{ "operator()", "operator()();", 10 },
+		{ "A::operator()", "A::operator()();", 13 },
+		{ "operator()(int)", "operator()(int);", 15 },
+		{ "xperator()", "xperator();", 10 },
+		{ "(operator()", "(operator()();", 11 },
+		{ "()", "();", 2 },
 	};
 	struct scene *s = *state;
 
