@@ -317,6 +317,79 @@ TEST_WITH(elapsed_counts_from_the_first_return_to_the_cpu, setup, teardown)
 	assert_int_equal(pipe_.first_ns, 900);
 }
 
+/*
+ * Add events like "o500" to the queue of the only task: "o" and "i" leave the CPU and come back,
+ * "{" and "}" are a call of the kernel, "k" and "u" are points of the kernel and of the program.
+ */
+static void queue_events(const char *text)
+{
+	static const char letters[] = "oi{}ku";
+	static const uint8_t types[] = { EVENT_SCHED_OUT, EVENT_SCHED_IN, EVENT_ENTRY,
+					 EVENT_EXIT,	  EVENT_POINT,	  EVENT_POINT };
+
+	for (char *end; *text; text = *end ? end + 1 : end) {
+		size_t kind = strchr(letters, *text) - letters;
+
+		assert_int_equal(queue_add(&pipe_.feed.queues[0],
+					   (struct queued){ .time_ns = strtoul(text + 1, &end, 10),
+							    .type = types[kind],
+							    .addr = *text == 'k' ? 300 : 1000001 }),
+				 0);
+	}
+}
+
+/* The first return to the CPU that is known may come before the first record, which is at 1000. */
+TEST_WITH(first_returns_to_the_cpu, setup, teardown)
+{
+	static const struct {
+		const char *events, *more;
+		uint64_t known_ns;
+		uint64_t first_ns;
+	} rows[] = {
+		{ "o500 i900", "", 950, 900 },
+		{ "o500 i900", "", 900, 900 },
+		{ "o500 i900", "", 899, 1000 },
+		{ "i900", "", 950, 1000 },
+		{ "i500 i900", "", 950, 1000 },
+		{ "o500 {600 }700 i900", "", 950, 900 },
+		{ "o500 k600 i900", "", 950, 900 },
+		{ "o500 u600 i900", "", 950, 1000 },
+		{ "o500 o600 i800 o850 i900", "", 950, 800 },
+		{ "o500 i1001", "", 1500, 1000 },
+		/* The lane has taken the first events. */
+		{ "o500", "i900", 950, 900 },
+		{ "o500 u600", "i900", 950, 1000 },
+		{ "o500 i800", "o850 i900", 950, 800 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct queue *queue;
+
+		if (i) {
+			teardown(state);
+			setup(state);
+		}
+		recording_add_task(&rec, 100, "a{}", 1000);
+		recording_finish(&rec);
+		open_growing();
+		assert_int_equal(pipe_.feed.nr_queues, 1);
+		queue = &pipe_.feed.queues[0];
+		queue_events(rows[i].events);
+		pipe_.known_ns = rows[i].known_ns;
+		assert_int_equal(pipeline_find_start(&pipe_, NULL), 0);
+		if (*rows[i].more) {
+			queue_drop(queue, queue->nr);
+			queue_events(rows[i].more);
+			assert_int_equal(pipeline_find_start(&pipe_, NULL), 0);
+		}
+		assert_int_equal(pipe_.first_ns, rows[i].first_ns);
+		/* Times of a range count from the first record. */
+		pipe_.config.range.stop.is_set = true;
+		assert_int_equal(pipeline_find_start(&pipe_, NULL), 0);
+		assert_int_equal(pipe_.first_ns, 1000);
+	}
+}
+
 TEST_WITH(tasks_never_move, setup, teardown)
 {
 	recording_add_task(&rec, 100, "a{}", 1000);
@@ -384,6 +457,109 @@ TEST_WITH(conditions_on_return_values, setup, teardown)
 	look();
 	assert_int_equal(pipeline_open(&pipe_, &data, &config, &err), -ERR_USAGE);
 	assert_non_null(strstr(err.text, "condition on a return value"));
+}
+
+/* An option cannot be followed if its effect is known only at the end. Others can. */
+TEST_WITH(options_of_a_recording_that_grows, setup, teardown)
+{
+	static const char switches[] =
+		"cannot follow a recording with trace_on or trace_off: their effect is known only "
+		"at the end";
+	static const char last[] =
+		"cannot follow a recording with --last: its end is not known yet";
+	static const struct {
+		const char *spec;
+		bool is_from_end;
+		const char *text;
+	} rows[] = {
+		{ "a@trace_on", false, switches },
+		{ "b@trace_off", true, switches },
+		/* A library with this function may be loaded later. */
+		{ "later@trace_off", false, switches },
+		{ NULL, true, last },
+		{ "a@depth=1", true, last },
+		{ "a@depth=1", false, NULL },
+		{ "a@if:arg1==1", false, NULL },
+		{ NULL, false, NULL },
+	};
+	const size_t most = (14 << 20) / sizeof(struct event);
+
+	recording_add_task(&rec, 100, "a{b{}}", 1000);
+	recording_finish(&rec);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct filters filters cleanup_filters = { 0 };
+		bool is_filter = rows[i].spec && strstr(rows[i].spec, "if:");
+		struct uft_err err = { 0 };
+
+		if (rows[i].spec)
+			assert_int_equal(filters_add(&filters,
+						     is_filter ? SPEC_FILTER : SPEC_TRIGGER,
+						     MATCH_GLOB, rows[i].spec, NULL),
+					 0);
+		assert_int_equal(filters_prepare(&filters, NULL), 0);
+		config.stages.filters = rows[i].spec ? &filters : NULL;
+		config.range.start.is_set = config.range.start.is_from_end = rows[i].is_from_end;
+		assert_int_equal(data_open_growing(&data, rec.dir, DEMANGLE_SIMPLE, &err), 0);
+		look();
+		assert_int_equal(pipeline_open(&pipe_, &data, &config, &err),
+				 rows[i].text ? -ERR_USAGE : 0);
+		assert_string_equal(err.text, rows[i].text ?: "");
+		if (!rows[i].text) {
+			assert_int_equal(pipe_.limit_ns, 0);
+			assert_true(pipe_.first_ns == UINT64_MAX);
+			assert_int_equal(pipe_.nr_lanes, 0);
+			assert_null(pipe_.surveys);
+			assert_true(pipe_.batch * 64 <= most && (pipe_.batch + 1) * 64 > most);
+		}
+		pipeline_close(&pipe_);
+		data_close(&data);
+		data = (struct trace_data){ 0 };
+	}
+	assert_int_equal(data_open_growing(&data, rec.dir, DEMANGLE_SIMPLE, NULL), 0);
+}
+
+/* Events of tasks that are not selected are dropped, and the tasks get no lanes. */
+TEST_WITH(selected_tasks, setup, teardown)
+{
+	int tids[] = { 102 };
+
+	config.tids = tids;
+	config.nr_tids = 1;
+	check_steps(37);
+	assert_int_equal(pipe_.nr_lanes, 1);
+	assert_int_equal(pipe_.lanes[0].task->tid, 102);
+	assert_true(pipe_.feed.nr_queues >= 3);
+	for (size_t i = 0; i < pipe_.feed.nr_queues; i++) {
+		assert_int_equal(pipe_.feed.queues[i].is_wanted, data.tasks[i].tid == 102);
+		if (data.tasks[i].tid != 102)
+			assert_int_equal(pipe_.feed.queues[i].nr, 0);
+	}
+}
+
+/* After an exec, the calls of a compact file have the names of the new program. */
+TEST_WITH(a_compact_file_with_an_exec, setup, teardown)
+{
+	static const char map[] = "3fffc0-4fffc0 r-xp 00000000 00:00 0 /x/prog\n";
+
+	recording_add_task(&rec, 100, "a{c{a{c{", 1000);
+	strbuf_addstr(
+		&rec.task_txt,
+		"SESS timestamp=0.000001015 pid=100 sid=fedcba9876543210 exename=\"/x/prog\"\n");
+	recording_finish(&rec);
+	recording_pack(&rec, 100, 32);
+	recording_add_file(&rec, "sid-fedcba9876543210.map", map, strlen(map));
+	withdraw(&files[0], "task.txt");
+	withdraw(&files[1], "100.cdat");
+	bring(&files[0], 130);
+	/* The last block is not whole. */
+	bring(&files[1], files[1].text.len - 1);
+	open_growing();
+	follow(1012);
+	assert_string_equal(strbuf_str(&out), "100:a{c{");
+	for (size_t i = 0; i < 2; i++)
+		bring(&files[i], SIZE_MAX);
+	follow(UINT64_MAX);
+	assert_string_equal(strbuf_str(&out), "100:a{c{b{d{");
 }
 
 TEST_WITH(not_there, setup, teardown)
