@@ -137,3 +137,70 @@ TEST_WITH(a_parent_with_many_calls, setup, teardown)
 	add_forked_task(101, 100, "3)Fe{})b", 1000 + 10 * 404);
 	check("b", "100:b{fork{}} 101:}?e{}}?");
 }
+
+/* A child that begins at the time of the parent's call of fork(2) begins within that call. */
+TEST_WITH(a_child_that_begins_at_once, setup, teardown)
+{
+	recording_add_task(&rec, 100, "b{F{}}", 1000);
+	add_forked_task(101, 100, "2)Fe{})b", 1010);
+	check("b", "100:b{fork{}} 101:}?e{}}?");
+}
+
+/* One call of fork(2) makes one child. A later child gets the parent's present state. */
+TEST_WITH(a_child_after_the_child_of_a_call, setup, teardown)
+{
+	recording_add_task(&rec, 100, "b{F{}}c{d{}}", 1000);
+	add_forked_task(101, 100, "2)Fe{})b", 1015);
+	add_forked_task(102, 100, "1e{})c", 1045);
+	check("c", "100:c{d{}} 102:e{}}?");
+}
+
+/* The calls at forks are needed by filters, if the recording is shown from its beginning. */
+TEST_WITH(when_forks_are_looked_for, setup, teardown)
+{
+	static const struct {
+		const char *tree;
+		bool is_filtered;
+		uint64_t start_ns;
+		size_t nr_at_fork;
+	} rows[] = {
+		{ "2)Fe{})b", true, 0, 2 },
+		{ "2)Fe{})b", false, 0, 0 },
+		{ "2)Fe{})b", true, 1005, 0 },
+		{ "", true, 0, 0 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct filters filters cleanup_filters = { 0 };
+		struct pipeline_config config;
+		struct trace_data data;
+		struct pipeline pipe;
+
+		if (i) {
+			teardown(state);
+			setup(state);
+		}
+		recording_add_task(&rec, 100, "b{F{}}", 1000);
+		add_forked_task(101, 100, rows[i].tree, 1015);
+		recording_finish(&rec);
+		if (rows[i].is_filtered)
+			assert_int_equal(
+				filters_add(&filters, SPEC_FILTER, MATCH_SIMPLE, "b", NULL), 0);
+		assert_int_equal(filters_prepare(&filters, NULL), 0);
+		pipeline_config_init(&config);
+		config.stages.filters = &filters;
+		config.range.start.is_set = rows[i].start_ns;
+		config.range.start.time_ns = rows[i].start_ns;
+		assert_int_equal(data_open(&data, rec.dir, DEMANGLE_SIMPLE, NULL), 0);
+		assert_int_equal(pipeline_open(&pipe, &data, &config, NULL), 0);
+		assert_int_equal(pipe.nr_at_fork, rows[i].nr_at_fork);
+		assert_int_equal(pipe.at_fork != NULL, rows[i].nr_at_fork > 0);
+		if (rows[i].nr_at_fork) {
+			assert_int_equal(pipe.at_fork[data_task(&data, 101)->index].nr, 2);
+			assert_int_equal(pipe.at_fork[data_task(&data, 100)->index].nr, 0);
+		}
+		pipeline_close(&pipe);
+		assert_null(pipe.at_fork);
+		data_close(&data);
+	}
+}
