@@ -4,6 +4,8 @@
  */
 #include "tests/unit/lib/unit.h"
 
+#include <sys/resource.h>
+
 #include "tests/unit/lib/read/kernel_page.h"
 #include "tests/unit/lib/read/recording.h"
 #include "utils/pipeline/stages/stg_filter.h"
@@ -563,4 +565,107 @@ TEST_WITH(windows_that_are_stopped, setup, teardown)
 		assert_int_equal(pipe_.lanes[i].state, LANE_FINISHED);
 	end();
 	free_texts(&out);
+}
+
+/* --- lanes and the feed --- */
+
+/* A lane takes the events of its task's queue, if the feed has one. */
+TEST_WITH(lanes_that_are_attached, setup, teardown)
+{
+	/* The first task of the recording is the process, which has no records. */
+	struct queue queues[3] = { [1] = { .nr = 7 }, [2] = { .nr = 9 } };
+	struct merger feed = { .queues = queues, .nr_queues = 2 };
+	struct merger other = { .queues = queues, .nr_queues = 3 };
+	struct lane *lane;
+
+	recording_add_task(&rec, 101, "a{}", 1000);
+	recording_add_task(&rec, 102, "a{}", 1000);
+	begin(false);
+	for (unsigned nr_calls = 0; nr_calls < 2; nr_calls++) {
+		lane = &pipe_.lanes[0];
+		pipe_.surveys[lane->task->index].nr_calls = nr_calls;
+		lane_attach(lane, &feed);
+		assert_ptr_equal(lane->feed, &feed);
+		assert_int_equal(lane->nr_others, 1);
+		assert_int_equal(lane->has_kernel_calls, nr_calls);
+		assert_int_equal(lane->calls.has_kernel, nr_calls);
+		assert_ptr_equal(lane->others[0],
+				 nr_calls ? &lane->kernel.source : &lane->queued.source);
+		assert_ptr_equal(lane->queued.queue, &queues[1]);
+		assert_ptr_equal(lane->queued.source.task, lane->task);
+		assert_int_equal(lane->queued.at, 0);
+		assert_int_equal(lane->queued.end, 7);
+		/* Its place is kept when the same feed has moved or has more events. */
+		lane->queued.at = 3;
+		queues[1].nr = 8;
+		lane_attach(lane, &feed);
+		assert_int_equal(lane->queued.at, 3);
+		assert_int_equal(lane->queued.end, 8);
+		lane_attach(lane, &other);
+		assert_int_equal(lane->queued.at, 0);
+		lane->queued.at = 3;
+		lane_attach(lane, NULL);
+		assert_null(lane->feed);
+		assert_int_equal(lane->nr_others, 0);
+		assert_int_equal(lane->queued.at, 0);
+		assert_int_equal(lane->queued.end, 0);
+		queues[1].nr = 7;
+	}
+	/* The feed has no queue for the second task yet. */
+	lane = &pipe_.lanes[1];
+	lane_attach(lane, &feed);
+	assert_int_equal(lane->nr_others, 0);
+	assert_null(lane->queued.queue);
+	lane_attach(lane, &other);
+	assert_int_equal(lane->nr_others, 1);
+	assert_ptr_equal(lane->queued.queue, &queues[2]);
+	lane_attach(lane, NULL);
+	end();
+}
+
+/* Events are known up to the limit of the pipeline, and up to that of the feed. */
+TEST(limits_of_lanes)
+{
+	static const uint64_t complete[] = { 50, 100, 150 };
+	struct pipeline pipe = { .limit_ns = 100 };
+	struct merger feed = { 0 };
+	struct lane lane = { .pipe = &pipe };
+
+	pipe.feed.complete_ns = 50;
+	assert_int_equal(pipeline_limit_ns(&pipe), 100);
+	assert_int_equal(lane_limit_ns(&lane), 100);
+	pipe.feed.next = (uint64_t[1]){ 0 };
+	lane.feed = &feed;
+	for (size_t i = 0; i < ARRAY_SIZE(complete); i++) {
+		pipe.feed.complete_ns = feed.complete_ns = complete[i];
+		assert_int_equal(pipeline_limit_ns(&pipe), MIN(complete[i], (uint64_t)100));
+		assert_int_equal(lane_limit_ns(&lane), MIN(complete[i], (uint64_t)100));
+	}
+}
+
+/* Files stay open if there are descriptors for all tasks and sources, and for other purposes. */
+TEST(descriptors_of_all_files)
+{
+	static const struct {
+		size_t nr_tasks, nr_sources, limit;
+		bool keeps_open;
+	} rows[] = {
+		{ 36, 0, 100, true },  { 37, 0, 100, false }, { 30, 6, 100, true },
+		{ 30, 7, 100, false }, { 0, 36, 100, true },  { 0, 37, 100, false },
+	};
+	struct rlimit before;
+
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		const struct pipeline pipe = { .nr_sources = rows[i].nr_sources };
+		struct rlimit limit = before;
+		struct src_user_plan plan;
+
+		limit.rlim_cur = rows[i].limit;
+		assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+		plan = pipeline_plan(&pipe, rows[i].nr_tasks);
+		assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+		assert_int_equal(plan.keeps_open, rows[i].keeps_open);
+		assert_int_equal(plan.buffer_bytes, SRC_USER_MAX_BUFFER);
+	}
 }
