@@ -349,6 +349,132 @@ static void the_last_record(void **state)
 	end(&s);
 }
 
+/* --- files with a record each ten nanoseconds --- */
+
+static void put_even(struct scene *s, size_t nr, size_t block_bytes)
+{
+	*s = (struct scene){ .seed = 17 };
+	recording_init(&s->rec);
+	recording_add_task(&s->rec, 100, "", START_NS);
+	for (size_t i = 0; i < nr; i++)
+		recording_put(&s->rec, &s->bytes, START_NS + 10 * i,
+			      record_data(i % 2 ? RECORD_EXIT : RECORD_ENTRY, 0, 0x401000));
+	recording_finish(&s->rec);
+	recording_add_file(&s->rec, "100.dat", s->bytes.data, s->bytes.len);
+	if (block_bytes)
+		recording_pack(&s->rec, 100, block_bytes);
+	assert_int_equal(data_open(&s->data, s->rec.dir, DEMANGLE_SIMPLE, NULL), 0);
+	s->data.tasks[0].first_ns = START_NS;
+}
+
+/*
+ * Reading begins 128 KB before the searched time, and not much earlier. The file that was opened
+ * stays open if the source keeps it.
+ */
+static void margins_before_a_time(void **state)
+{
+	static const size_t block_sizes[] = { 0, 16000, 50000 };
+	const size_t margin = 128 << 10;
+
+	for (size_t i = 0; i < ARRAY_SIZE(block_sizes); i++) {
+		const size_t slack = block_sizes[i] ? 2 * block_sizes[i] : margin + 16;
+		struct scene s;
+
+		put_even(&s, 100000, block_sizes[i]);
+		for (size_t record = 40000; record < 100000; record += 4321) {
+			for (unsigned keeps = 0; keeps < 2; keeps++) {
+				struct src_user_plan plan = src_user_plan(1);
+				struct src_user src;
+
+				plan.keeps_open = keeps;
+				assert_int_equal(src_user_open(&src, &s.data, 100, &plan, NULL), 0);
+				src.end_offset = s.data.tasks[0].data_bytes;
+				assert_true(seek_time(&src, START_NS + 10 * record));
+				assert_true(src.next_offset + margin <= 16 * record);
+				assert_true(src.next_offset + margin + slack >= 16 * record);
+				assert_int_equal(src.next_offset % 16, 0);
+				assert_int_equal(src.end_offset, s.data.tasks[0].data_bytes);
+				assert_int_equal(src.last_ns, START_NS);
+				assert_int_equal(src.fd >= 0, keeps);
+				src_user_close(&src);
+			}
+		}
+		end(&s);
+	}
+}
+
+/* In files below half a megabyte, and for times of 1970 on, nothing is searched. */
+static void what_is_searched(void **state)
+{
+	/* The time since 1970 after 25 years of 365 days. */
+	const uint64_t of_day = 25ULL * 365 * 86400 * 1000000000;
+	static const struct {
+		size_t nr;
+		size_t block_bytes;
+		bool is_found;
+	} rows[] = {
+		{ 32767, 0, false },
+		{ 32768, 0, true },
+		{ 32767, 16000, false },
+		{ 32768, 16000, true },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct src_user_plan plan = src_user_plan(1);
+		struct src_user src;
+		struct scene s;
+
+		put_even(&s, rows[i].nr, rows[i].block_bytes);
+		assert_int_equal(src_user_open(&src, &s.data, 100, &plan, NULL), 0);
+		src.end_offset = s.data.tasks[0].data_bytes;
+		assert_int_equal(seek_time(&src, START_NS + 10 * rows[i].nr - 5), rows[i].is_found);
+		assert_int_equal(src.next_offset > 0, rows[i].is_found);
+		src_user_limit(&src, 0, src.end_offset, 0);
+		s.data.tasks[0].first_ns = of_day + 1;
+		assert_false(seek_time(&src, UINT64_MAX));
+		assert_int_equal(src.next_offset, 0);
+		src.source.task = NULL;
+		assert_false(seek_time(&src, UINT64_MAX));
+		src_user_close(&src);
+		end(&s);
+	}
+}
+
+/* In a file that is damaged near its end, the last record before the damage counts. */
+static void the_last_record_before_damage(void **state)
+{
+	static const struct {
+		size_t nr;
+		size_t damaged;
+		uint64_t last_ns; /* since the start */
+	} rows[] = {
+		{ 100, 50, 490 },
+		{ 100, 1, 0 },
+		{ 60000, 59990, 599890 },
+		{ 60000, 59999, 599980 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		char record[16];
+		struct scene s;
+
+		put_even(&s, rows[i].nr, 0);
+		memcpy(record, s.bytes.data + 16 * (rows[i].nr - 1), sizeof(record));
+		/* After the damage there is so much that the file does not seem to be cut. */
+		for (size_t k = 0; k < 100; k++)
+			strbuf_add(&s.bytes, record, sizeof(record));
+		memset(s.bytes.data + 16 * rows[i].damaged, 0xff, 16);
+		recording_add_file(&s.rec, "100.dat", s.bytes.data, s.bytes.len);
+		s.data.tasks[0].data_bytes = s.bytes.len;
+		assert_int_equal(seek_last_ns(&s.data, &s.data.tasks[0]),
+				 START_NS + rows[i].last_ns);
+		memset(s.bytes.data, 0xff, 16);
+		recording_add_file(&s.rec, "100.dat", s.bytes.data, s.bytes.len);
+		assert_int_equal(seek_last_ns(&s.data, &s.data.tasks[0]), 0);
+		end(&s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -360,6 +486,9 @@ int main(void)
 		cmocka_unit_test(time_of_day_that_is_set_back),
 		cmocka_unit_test(reads_all),
 		cmocka_unit_test(the_last_record),
+		cmocka_unit_test(margins_before_a_time),
+		cmocka_unit_test(what_is_searched),
+		cmocka_unit_test(the_last_record_before_damage),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
