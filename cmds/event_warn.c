@@ -1,4 +1,4 @@
-/* Tells the user about --Event (see event_warn.h). */
+/* Warns about names in --Event that match no event (see event_warn.h). */
 #include "cmds/event_warn.h"
 
 #include "utils/base/containers/nearest.h"

@@ -149,7 +149,7 @@ END mcount
 	.type	_mcount, @function
 	.set	_mcount, mcount
 	HIDDEN own_mcount
-	.set	own_mcount, mcount /* this file's, also if other modules export that name */
+	.set	own_mcount, mcount /* the mcount of this file, even if other modules export one */
 
 /*
  * -pg -mfentry: __fentry__ is called before the function pushes anything, so the function's return

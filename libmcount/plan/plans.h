@@ -1,6 +1,6 @@
 /*
- * The plan in force. An image is converted into the form that hooks use, and is replaced while
- * threads run.
+ * The plan in force. It is made from an image (utils/format/probe/plan.h), in the form that hooks
+ * use. Another plan can replace it while threads run.
  */
 #ifndef UTRAIL_LIBMCOUNT_PLANS_H
 #define UTRAIL_LIBMCOUNT_PLANS_H

@@ -340,8 +340,10 @@ static const int tools[] = { 4, 3, 5, 1, 0, 2 };
 #define NR_FREE_TOOLS 2
 
 /*
- * Takes one of the first @nr numbers in tools[], except @ours. The probe's tool has the number
- * @ours, or it is -1. A request for @ours would lead back to yield_tool(), again and again.
+ * Takes one of the first @nr numbers in tools[], except @ours. A request for @ours would lead back
+ * to yield_tool(), again and again.
+ *
+ * @ours: the number of the probe's present tool; -1: the probe has no tool
  */
 static bool take_tool(struct py_object *monitoring, size_t nr, int ours)
 {

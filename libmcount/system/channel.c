@@ -148,7 +148,7 @@ bool channel_recorder_has_ended(void)
 {
 	struct sockaddr_un addr;
 	socklen_t len = unix_name_address(&addr, probe.address, strcspn(probe.address, ":"));
-	/* A stopped recorder may have a full queue, for which a blocking connect(2) would wait. */
+	/* A blocking connect(2) would wait for room in the queue of a stopped recorder. */
 	int fd = len ? own_syscall(SYS_socket, AF_UNIX,
 				   SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)
 		     : -1;

@@ -137,8 +137,8 @@ static int open_one(const struct plan_counter *counter, int leader, bool user_on
 }
 
 /*
- * True for a clock. A clock counts the same time when the kernel's work is excluded, and not all
- * users are allowed to include that work.
+ * True for a clock. If the user is not allowed to count the kernel's work, a clock is opened
+ * without that work, and counts the same time.
  */
 static bool is_clock(const struct plan_counter *counter)
 {

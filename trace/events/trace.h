@@ -39,7 +39,7 @@ struct fst_event {
  * the event is declared again.
  */
 struct fst_recorded {
-	struct fst_recorded *next; /* a former one; any thread may use it until the log is closed */
+	struct fst_recorded *next; /* an older entry; threads may use it until the log is closed */
 	_Atomic uint32_t id;	   /* the event's number; 0: the recorder has left, or refuses */
 	bool is_plain;		   /* both formats are plain: see format.h */
 	_Atomic int choice;	   /* the result of choose(): see recorder.h */

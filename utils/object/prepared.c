@@ -187,7 +187,7 @@ static int find_patchable(struct finder *f)
 	int ret = load_addresses(f->file, PATCHABLE_SECTION, &list);
 
 	for (size_t i = 0; ret == 0 && i < list.nr; i++) {
-		/* The linker has left out a function whose place is 0. */
+		/* The address of a function that the linker has left out is 0. */
 		if (list.addrs[i])
 			ret = add_patchable(f, list.addrs[i]);
 	}

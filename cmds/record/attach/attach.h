@@ -26,9 +26,9 @@ struct attach_how {
 
 /*
  * Put the probe into process @pid, after target_check() has returned 0. Returns 0 when the process
- * is recorded. Otherwise @err has the reason, and what was put into the process is taken out again
- * where possible. After -ETIMEDOUT it stays there. If the probe stays, there is a warning, unless
- * the recorder knows the process. In that case attach_end() can try again, and has the warning.
+ * is recorded. Otherwise @err has the reason, and the probe is taken out again if possible. After
+ * -ETIMEDOUT the probe always stays. A warning says that the probe stays. If the recorder knows the
+ * process, there is no warning, since attach_end() can try again, and says when the probe stays.
  */
 int attach_begin(pid_t pid, const struct attach_how *how, struct uft_err *err);
 

@@ -22,7 +22,10 @@
 #define FILE_MAX  (64UL << 10)
 #define NAMED_MAX 12 /* the maximum number of processes that a message lists */
 
-/* The recorder waits a second at most until children with the same name have ended. */
+/*
+ * The recorder waits at most a second for children of the program that still have its name
+ * (find_by_name()).
+ */
 #define CHILD_LOOKS   100
 #define CHILD_WAIT_US 10000
 

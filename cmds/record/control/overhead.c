@@ -246,7 +246,7 @@ static const struct plan_func *find_listed(const struct strbuf *list, const stru
 	return until && funcs[until - 1].start == sym->addr ? &funcs[until - 1] : NULL;
 }
 
-/* True when a rule of the user names the function. Such a function is always recorded. */
+/* True when a rule of the user may name the function. Such a function is always recorded. */
 static bool is_wanted(const struct overhead *o, const struct called *f)
 {
 	const struct plan_func *func = find_listed(&f->module->funcs, f->sym);

@@ -234,7 +234,10 @@ static void add_function(struct strbuf *found, const struct function *function,
 {
 	struct plan_patch patch = { .what = PATCH_ENTRY, .addr = site->addr + PLAN_PATCH_JUMP };
 
-	/* The address in records is after the jump, like the return address of a call. */
+	/*
+	 * The address in records is after the jump, like the return address of a call. If the
+	 * function ends there, it is the start of the function.
+	 */
 	if (patch.addr >= function->end)
 		patch.addr = function->start;
 	found_patch_add_site(found, site, patch, function->start);

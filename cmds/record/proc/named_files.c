@@ -87,7 +87,7 @@ static int open_in_root(const struct view *view, const char *name, int flags)
 		       : (int)syscall(SYS_openat2, root, strbuf_str(&whole), &how, sizeof(how));
 }
 
-/* Opens the task's own base directory. */
+/* Opens the directory to which the task's names are relative: view->dirfd, or the working one. */
 static int open_base(const struct view *view)
 {
 	char link[64] = "cwd";

@@ -97,7 +97,7 @@ static char *copy_of(const struct saving *s)
 
 /*
  * The maximum number of attempts to copy a ring while its thread overwrites it. A second attempt is
- * rare. It is needed if this thread has lost the CPU.
+ * rare. It is needed if the copying thread has lost the CPU.
  */
 #define COPY_ATTEMPTS 100
 

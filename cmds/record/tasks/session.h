@@ -15,9 +15,9 @@
 /*
  * A process image, with its session id.
  *
- * @map: the map of the image's modules. Only the control thread changes the map. Between the
- *       publication of the image's process and the announcement of the image it does not change,
- *       because other threads may save the map
+ * @map: the map of the image's modules. Only the control thread changes the map. Other threads may
+ *       save the map after the image's process was published. So the map does not change from then
+ *       until the image is announced
  * @stack: the line of the stack in the map, after the announcement. Under tasks.lock
  * @announced: the map and the SESS and TASK lines are written, because the image has its first
  *             record, or has loaded a library late. Under tasks.lock

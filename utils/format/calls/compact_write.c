@@ -144,8 +144,8 @@ static uint8_t *put_surprises(struct writing *w, uint8_t *out, uint64_t time_ns,
 }
 
 /*
- * HOT: write a token without a branch, since a CPU cannot predict its length. If the second byte is
- * not needed, the next token overwrites it.
+ * HOT: write a token without a branch, since a CPU cannot predict the length of the token. If the
+ * second byte is not needed, the next token overwrites it.
  */
 static INLINE uint8_t *put_short_token(uint8_t *out, enum token token, uint64_t delta)
 {

@@ -74,8 +74,8 @@ static bool read_text_real(const struct arg_value *value, double *real)
 }
 
 /*
- * True when the operator of @term holds for @order, the result of a comparison. It is below, equal
- * to or above 0.
+ * True when the operator of @term holds for @order, the result of a comparison, which is below,
+ * equal to or above 0.
  */
 static bool order_holds(const struct cond_term *term, int order)
 {

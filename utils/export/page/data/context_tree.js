@@ -12,7 +12,7 @@ export class ContextTree {
 		this.func = new Int32Array(MIN_NODES).fill(-1, 0, 1);
 		this.parent = new Int32Array(MIN_NODES).fill(-1, 0, 1);
 		this.depth = new Int32Array(MIN_NODES).fill(-1, 0, 1);
-		/** An open hash table: numbers of nodes, or 0. */
+		/** An open hash table. A slot holds the number of a node, or 0 when it is free. */
 		this.slots = new Int32Array(MIN_NODES * 4);
 	}
 
