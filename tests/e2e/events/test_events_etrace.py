@@ -45,7 +45,7 @@ def test_build_round_trip(tmp_path):
     lines = text.splitlines()
     assert lines[0] == f"INITCWD={tmp_path}"
     assert all(line.startswith("0: ") for line in lines[1:])
-    # The text alone names the parent of the first program.
+    # Only the text of etrace has a parent of the first program; the recording has none.
     wrapper, program = re.fullmatch(r"0: (\d+),0,\d+,\d+!SchedFork\|pid=(\d+)", lines[1]).groups()
     assert int(wrapper) >> 22 == 1 and int(program) >> 22 == 2 and lines[2].startswith(f"0: {program},")
     assert any(line.endswith("!Env[0]EMPTY=") for line in lines) and not any("!Env|" in line for line in lines)

@@ -98,12 +98,12 @@ struct pending_call {
  * @out_ns: the time when the task left the CPU, if it @is_out
  * @has_first: there was a call or an event of the scheduler
  * @has_record: there was a call
- * @inherited_depth: the number of calls around the first record of a call
+ * @inherited_depth: the number of calls that were open before the task's first record of a call
  * @wants_depth: after LOST, the next record tells the depth of the stack
  * @has_kernel: some of the calls may be the kernel's
  * @is_plain: all events of the batch were calls whose indent is right without stg_indent()
- * @open: by func->count_id below @nr_open: the number of a function's frames, by which recursions
- *        are found
+ * @open: the number of each function's frames, by which recursions are found. The index is
+ *        func->count_id, which is below @nr_open
  */
 struct stg_calls {
 	const struct stage_config *config;

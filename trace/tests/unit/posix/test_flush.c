@@ -67,7 +67,7 @@ TEST(a_flusher_that_is_about_to_sleep_hears_that_the_first_thread_has_ended)
 {
 	uint64_t nr_threads = 0;
 
-	/* If the number of threads seems to be 0, a flusher ends as the last, without sleep. */
+	/* A flusher that reads 0 takes itself for the last thread, and ends without sleeping. */
 	if (pxt_process_field(getpid(), 20, &nr_threads) < 0 || !nr_threads)
 		skip_because("the emulator does not tell the number of threads");
 	assert_int_equal(trace_place_in_child(end_the_first_thread, NULL), 0);

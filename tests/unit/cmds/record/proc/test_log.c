@@ -79,7 +79,7 @@ TEST_WITH(times_increase, setup, teardown)
 	assert_int_equal(proc_log.last_ns, 100);
 }
 
-/* The CPU of a task comes before its record, if it is known and not that of the task before. */
+/* A task's CPU comes before its record, if it is known and differs from the last one written. */
 TEST_WITH(cpus_are_told_once, setup, teardown)
 {
 	write_at(1, 12, "a");

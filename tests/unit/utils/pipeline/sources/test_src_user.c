@@ -107,7 +107,10 @@ static void end(struct scene *s)
 	strbuf_deinit(&s->bytes);
 }
 
-/* Check all events, with "[bytes of the payload]", and then the error after "'...". */
+/*
+ * Check all events, each with the length of its payload in brackets, and then the text of the error
+ * without the quoted file name at its beginning.
+ */
 static void check(struct scene *s, size_t max, uint64_t until_ns, const char *expected)
 {
 	struct strbuf out cleanup_strbuf = { 0 };
