@@ -400,7 +400,7 @@ def make_imported(files, name, records, names):
 
 
 def make_declared(files):
-    """A recording in which each call has an event. The kinds take turns: with values, with a text that is cut, and without a payload."""
+    """A recording in which each call has an event. Three events take turns: one with values, one with a text that is cut, and one without a payload."""
     (name,) = (name for name in files if name.endswith(".dat") and name[0].isdigit() and files[name])
     records, beside, nr = b"", b"", 0
     for time_ns, word in struct.iter_unpack("<QQ", files[name]):
@@ -430,7 +430,7 @@ def make_declared(files):
 
 
 def make_probed(files):
-    """A recording in which each call has a static probe. The kinds take turns: integers, floating point with a missing value, and a cut payload."""
+    """A recording in which each call has an event of a static probe. Three events take turns: one with integers, one with floating-point numbers and a missing value, and one with a cut payload."""
     (name,) = (name for name in files if name.endswith(".dat") and name[0].isdigit() and files[name])
     records, beside, nr = b"", b"", 0
     for time_ns, word in struct.iter_unpack("<QQ", files[name]):

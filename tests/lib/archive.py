@@ -24,7 +24,7 @@ def parse(data):
 
 
 def unpack(entries, path):
-    """Make the directory @path of entries in the form of pack()."""
+    """Make the directory @path, and files in it from @entries, which have the form of pack()."""
     path.mkdir()
     for name, value in entries.items():
         kind, content = value if isinstance(value, tuple) else ("file", value)

@@ -1,5 +1,5 @@
-"""Compact records (<tid>.cdat) as costly as their bytes can be. Each function writes a file, which
-its docstring describes."""
+"""Compact records (<tid>.cdat) that take as much time and memory to read as files of their size can.
+Each function writes a file, which its docstring describes."""
 
 import struct
 

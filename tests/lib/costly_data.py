@@ -307,7 +307,7 @@ def proc_pipe(rec, nr=8000):
 
 def proc_inputs(rec, nr=12000):
     """A process that reads many files. Each of its many children makes a file, which depends on all
-    of them."""
+    files that the process has read."""
     out = proc_start()
     out += b"".join(proc_act(2000 + i, 100, 4, (3, 0, 0), (b"/x/%d" % i, b"a")) + proc_act(2000 + i, 100, 5, (3, 3, 0)) for i in range(nr))
     out += b"".join(proc_fork(30000 + i, 100, 101 + i) + proc_act(50000 + i, 101 + i, 4, (3, 0x41, 0), (b"/y/%d" % i, b"a")) for i in range(nr))

@@ -1,5 +1,5 @@
-"""The kernel's files of data directories as costly as their bytes can be. Each function writes
-files, which its docstring describes."""
+"""The kernel's files of data directories that take as much time and memory to read as files of
+their size can. Each function writes files, which its docstring describes."""
 
 import struct
 

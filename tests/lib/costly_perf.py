@@ -1,5 +1,5 @@
-"""Files of perf as costly as their bytes can be. Each function writes files, which its docstring
-describes."""
+"""Files of perf that take as much time and memory to read as files of their size can. Each function
+writes files, which its docstring describes."""
 
 import struct
 

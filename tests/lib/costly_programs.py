@@ -1,5 +1,5 @@
-"""Programs whose symbols and debug information are as costly as their bytes can be: {kind: a
-function that makes the file p}."""
+"""Programs whose symbols and debug information take as much time and memory to read as files of
+their size can: {kind: a function that makes the file p}."""
 
 import lzma
 import struct

@@ -1,5 +1,6 @@
-"""Records, symbols, debug information and texts of data directories as costly as their bytes can
-be. Each function writes files, which its docstring describes."""
+"""Records, symbols, debug information and texts of data directories that take as much time and
+memory to read as files of their size can. Each function writes files, which its docstring
+describes."""
 
 import random
 import struct

@@ -47,8 +47,8 @@ class Walk:
 
 
 def of_tasks(tasks, demangle, without):
-    """The number of tasks with each tree. A vfork child that only calls the library before its exec
-    has none."""
+    """The number of tasks with each tree. A vfork child that calls only library functions before its
+    exec has no tree."""
     return Counter(filter(None, (of_records(task, demangle, without) for task in tasks)))
 
 

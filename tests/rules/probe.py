@@ -41,8 +41,8 @@ def missing_elsewhere(library):
 
 
 def unlisted(library, version_script):
-    """Functions of libc that the probe calls, but that are missing in the recorder's list: it would
-    patch them, and the probe would call itself."""
+    """Functions of libc that the probe calls, but that are missing in the recorder's list. The
+    recorder would patch them, and the probe would call itself."""
     source = Path(version_script).resolve().parent.parent / "cmds/record/plan/unprepared.c"
     listed = set(re.findall(r'^\t"(\w+)",$', source.read_text(), re.M))
     found = {line.split()[-1].split("@")[0] for line in run("nm", "-D", "--undefined-only", library).splitlines()}

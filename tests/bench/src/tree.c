@@ -1,6 +1,6 @@
 /*
- * Makes calls in the shape of a program (a binary tree, five deep), in any number of threads at
- * once.
+ * Makes calls that form binary trees of five levels, as calls of a real program might. Any number of
+ * threads make them at once.
  */
 #include <pthread.h>
 #include <stdlib.h>

@@ -101,7 +101,8 @@ def recorded(workdir):
 
 
 def test_directory(recorded):
-    """Each list of types has one definition, and Debian's uftrace shows the events' names."""
+    """A static probe has one event and one definition for each list of argument types. Without
+    arguments it needs no definition. Debian's uftrace shows the names of the events."""
     names = [line.split() for line in Path("uftrace.data/events.txt").read_text().splitlines()]
     numbers = [number for _, number, name in names if name == "anywhere:same"]
     assert len(numbers) == 3

@@ -1,5 +1,5 @@
-"""Sources written for F-Secure's fstrace, in the shape of its libraries, compile unchanged in each
-standard without a warning, and run."""
+"""Sources that were written for fstrace of F-Secure, and that look like those of F-Secure's
+libraries, compile unchanged in each standard without a warning, and run."""
 
 import itertools
 import re

@@ -315,7 +315,8 @@ def test_no_trace(content, said):
 
 
 def test_options_in_a_circle():
-    """Each section of options names the place of the next one: here in a circle."""
+    """Each section of options has the place of the next section. In this file the last section has
+    the place of the first one."""
     made = bytearray(tracedat.File([calls()], 7).make())
     (first,) = struct.unpack_from("<Q", made, 24)
     last = made.rindex(struct.pack("<HIQ", 0, 8, 0))

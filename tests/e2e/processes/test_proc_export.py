@@ -36,7 +36,8 @@ def build(workdir):
 
 
 def executions(directory):
-    """The executions as `utrail build --as=json` has them: pid, argv, and the end."""
+    """The executions as `utrail build --as=json` has them: pid, argv, status or signal, start, and
+    duration."""
     rows = json.loads(utrail("build", "-d", directory, "--as=json").must().out)
     return sorted((e["pid"], e["v"], e.get("signal") or e.get("!"), e["s"], e["e"]) for e in rows)
 

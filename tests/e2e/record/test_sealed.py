@@ -34,8 +34,8 @@ def random_ones(tmp_path_factory):
 
 
 def statuses(exes, seed, *more):
-    """The status untraced, and the result of a recording. The untraced program has no hooks: those
-    of -pg write a file at exit."""
+    """The status of the program without recording, and the result of a recording. The program that
+    is not recorded is built without hooks, since -pg would write a file at exit."""
     rnd = random.Random(seed)
     build, options = rnd.choice(list(BUILDS)), rnd.choice(OPTIONS)
     result = utrail("record", "--force", *options, *(["-P", "."] if build == "none" else []), exes[build], str(seed), *more)

@@ -289,8 +289,8 @@ int main(void)
 
 
 def test_threads_that_fork_all_the_time(workdir):
-    """The C library calls a function of the probe at each fork. None is called when the probe is
-    gone."""
+    """The C library calls a function of the probe at each fork. It must not call this function after
+    the probe has been removed."""
     Path("forks.c").write_text(FORKS)
     run("gcc", "-O1", "forks.c", "-o", "forks", "-pthread").must()
     program = subprocess.Popen(["./forks"], stdout=subprocess.PIPE, text=True, env=environment())

@@ -61,8 +61,8 @@ def test_patch_and_unpatch(start, method):
             wanted = "[0-9]+" if number is None else number
             assert re.search(rf"^{word}: {wanted} functions$", text, re.M), (words, text)
         assert "places stay" not in text
-        # A change of the code counts at once. A filter counts when the process has asked for its
-        # plan.
+        # A change of the code takes effect at once. A filter takes effect when the process has
+        # asked for its new plan.
         if on and ("filter" in words or "clear" in words):
             running.wait_until_taken()
         windows.append((*rounds(running), on, words))
@@ -104,7 +104,7 @@ def changed_functions(pid):
             start, end = (int(at, 16) for at in place.split("-"))
             memory.seek(start)
             now, offset = memory.read(end - start), int(offset, 16)
-            # The last page of the file may be a part of a page.
+            # The file may end within a page. The memory after its end has no bytes to compare with.
             different = [i for i, (a, b) in enumerate(zip(now, text[offset:], strict=False)) if a != b]
             for at in {start + i - base for i in different}:
                 changed.add(next((name for low, size, name in functions if low <= at < low + size), ""))

@@ -227,8 +227,8 @@ def test_follow_ends_when_the_recording_is_renamed(how):
 
 
 def test_live_waits_for_its_own_recorder():
-    """live waits for its own recorder without a limit. (It waits two seconds for that of another
-    user.)"""
+    """live waits for its own recorder without a time limit. (It waits two seconds for a recorder of
+    another user.)"""
     shutil.rmtree("uftrace.data", ignore_errors=True)
     proc = subprocess.Popen([UTRAIL, "live", "--record", "--no-event", exe(), "threads"], env=environment(), stdout=subprocess.PIPE,
                             stderr=subprocess.PIPE, text=True)

@@ -316,7 +316,7 @@ def memory_kb(pid):
 
 @pytest.mark.skipif(has_sanitizer(), reason="a sanitizer's memory is its own")
 def test_a_flood_of_modules_is_not_kept(workdir):
-    """Modules that a process reports without end take no more than the allowed memory."""
+    """A process that reports modules again and again cannot take more than the allowed memory."""
     with Recording() as recording:
         pid = next(Path("data").glob("[0-9]*.dat")).stem
         address = next(v for v in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0") if v.startswith(b"UTRAIL_SOCKET="))

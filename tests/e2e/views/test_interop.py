@@ -205,13 +205,14 @@ def tasks_in_any_order(text):
 
 
 def without_root_address(text):
-    """The text without the address of a program: utrail prints none, the peer that of some function
-    or 0."""
+    """The text without the address of a program. utrail prints no such address. The peer prints the
+    address of some function, or 0."""
     return re.sub(r"^(.{24})  [ \da-f]{12}( : \(1\) )", r"\1\2", text, flags=re.M)
 
 
 def without_event_size(text):
-    """The text without the size of an event: utrail prints none, the peer that of a record."""
+    """The text without the size of an event. utrail prints no such size. The peer prints the size of
+    a record."""
     return re.sub(r"^(.*) [ \d]{10}  (linux:schedule.*)$", r"\1  \2", text, flags=re.M)
 
 

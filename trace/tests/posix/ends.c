@@ -846,10 +846,10 @@ POINT(log_has_what_comes_after_a_record_that_was_being_written)
 	munmap(slow_page, 4096);
 }
 
-#define PID_MASK     ((1ull << 22) - 1) /* the writer in the word of a cell */
+#define PID_MASK     ((1ull << 22) - 1) /* the bits of a cell's word with the pid of its writer */
 #define STATE_CHANGE (3ull << 36)	/* changes a finished record into an unfinished one */
 
-/* Make the record at @at one that another process, which lives, is writing. */
+/* Change the record at @at, as if another living process had not finished it yet. */
 static void unfinish(const struct pxt_view *view, uint64_t at)
 {
 	_Atomic uint64_t *word = &view->cells[at & (view->nr_cells - 1)].word;

@@ -102,8 +102,8 @@ POINT(event_says_the_time_in_order)
 	while (try_next(trid, &seen)) {
 		time = time_of(&seen);
 		/*
-		 * A small difference is allowed: the real-time clock may be set, and both clocks
-		 * are not read at once.
+		 * A small difference is allowed: the real-time clock may be set, and the two clocks
+		 * are not read at the same time.
 		 */
 		CHECK(time + 1000000 >= before);
 		before = time;

@@ -496,7 +496,7 @@ TEST(who_is_not_seen_to_return_has_returned_meanwhile)
 	stop(&s);
 }
 
-/* A hook that a jump has ended, or that a forked child does not have, leaves no estimate. */
+/* No estimate of a hook stays after a jump out of the hook, or for the next user of the state. */
 TEST(no_estimate_outlives_its_hook)
 {
 	struct scene s;
@@ -579,7 +579,7 @@ TEST(a_handler_has_the_levels_that_are_left)
 	for (unsigned round = 0; round < 2; round++) {
 		one(0, 0);
 		call(0, 0);
-		if (round == 0) /* an open thread has its levels elsewhere */
+		if (round == 0) /* in round 1 the thread stays open */
 			planned_settle(s.t);
 		s.t->busy = 1;
 		assert_int_equal(call(10, 1), 1);

@@ -125,7 +125,7 @@ TEST(what_was_given_up_is_found)
 		old_returns_put(i * 8, i);
 	for (uint64_t i = 1; i <= 1000; i++)
 		assert_int_equal(old_returns_get(i * 8), i);
-	/* The newest call with a slot counts. */
+	/* If a slot had several return addresses, the newest one is found. */
 	old_returns_put(80, 4711);
 	assert_int_equal(old_returns_get(80), 4711);
 	assert_int_equal(old_returns_get(88), 11);

@@ -1,6 +1,6 @@
 /*
  * Children that run in their parent's memory, as after vfork(2). They have a state and a ring of
- * their own. The parent's do not change.
+ * their own. The state and the ring of the parent do not change.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -163,7 +163,7 @@ TEST_WITH(no_handler_forks_while_a_ring_is_claimed, setup, teardown)
 	self = NULL;
 }
 
-/* The child has no ring of its own to lend. */
+/* The handler's child has no ring that it could lend to a child of its own. */
 TEST_WITH(a_handler_forks_between_lending_and_the_child, setup, teardown)
 {
 	struct thread *t = pair_thread();

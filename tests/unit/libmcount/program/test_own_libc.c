@@ -403,7 +403,7 @@ TEST_WITH(tables_that_are_missing, setup, NULL)
 
 TEST_WITH(a_c_library_that_is_not_found, setup, NULL)
 {
-	/* Its function is after its segment. */
+	/* The function lies after the end of the library's segment. */
 	segments[1][2].p_memsz = 0;
 	expect_nothing();
 	setup(NULL);

@@ -283,7 +283,7 @@ static int interrupt_always(void *arg)
 	return ++*nr > 1000 ? 0 : -EINTR;
 }
 
-/* A timer does not prolong the wait for ever. */
+/* The wait ends after its time, even if a timer interrupts it again and again. */
 TEST(signals_prolong_no_wait)
 {
 	struct conversation talk;

@@ -339,7 +339,7 @@ TEST_WITH(functions_with_open_calls, setup, teardown)
 	end_thread(t);
 }
 
-/* Steps that come before a recording has begun, or that a later version has. */
+/* Steps that come before a recording has begun, and steps that only a later version may know. */
 TEST_WITH(steps_out_of_turn, setup, teardown)
 {
 	static const uint64_t steps[] = { ATTACH_OPEN_CALLS, ATTACH_BEGIN,	    ATTACH_ADOPT,

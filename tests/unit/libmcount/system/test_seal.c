@@ -233,7 +233,7 @@ TEST_WITH(a_thread_begins_before_its_seal, setup, teardown)
 	self = NULL;
 	refuse(NONE);
 	assert_null(self);
-	/* Nothing begins while nothing is recorded. */
+	/* A thread does not begin while recording is off. */
 	unseal();
 	probe.tracing = false;
 	refuse(NONE);

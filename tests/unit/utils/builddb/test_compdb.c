@@ -120,7 +120,7 @@ TEST(wrappers_are_no_second_compilation)
 	      { 0, false, "/bin/zig", "zig clang -c a.c -o /tmp/a.o" },
 	      { 0, false, "/bin/clang", "clang -c a.c -o /tmp/a.o" });
 	CHECK("", { -1, false, "/bin/zig", "zig build a.c" });
-	/* A wrapper may be called by a compiler's name. */
+	/* A wrapper may be started under the name of a compiler. */
 	CHECK("cc -c a.c > a.o\n", { -1, false, "/bin/wrap", "cc -c a.c" },
 	      { 0, true, "/bin/gcc", "gcc -c -DMORE a.c" }, { 1, false, "/lib/cc1", "cc1 a.c" });
 }

@@ -460,7 +460,10 @@ TEST(forms_of_lines)
 	}
 }
 
-/* The first path and the first build-id count. A message has the number of its line. */
+/*
+ * The head gets the first path and the first build-id of the file. An error message has the number
+ * of the wrong line.
+ */
 TEST(heads_and_errors)
 {
 	static const char text[] = "# path name: /a\n# path name: /b\n"

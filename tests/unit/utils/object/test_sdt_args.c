@@ -230,7 +230,7 @@ TEST(types)
 		{ "%rax", "? ?" },
 		{ "-@%rax", "? ?" },
 		{ "@", "? ?" },
-		/* One operand is unknown; the others keep their numbers. */
+		/* Known and unknown operands. An unknown one does not change the numbers of the others. */
 		{ "8@%rdi -4@$3 4@-20(%rbp) 8@16(%rax,%rcx,8) 8f@%xmm0",
 		  "8 reg 5; -4 const 3; 4 mem -20 (6); 8 mem 16 (0) (2<<3); 8f vec 0" },
 		{ " 8@%rdi  4@%esi ", "8 reg 5; 4 reg 4" },

@@ -1,6 +1,6 @@
 /*
- * Filters of forked children begin within the calls of their parents, even if the parent's records
- * end earlier.
+ * Filters take a forked child to be inside of the open calls of its parent, even if the parent's
+ * records end before the child's begin.
  */
 #include "tests/unit/lib/unit.h"
 

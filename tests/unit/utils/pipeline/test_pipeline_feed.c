@@ -194,7 +194,10 @@ TEST_WITH(the_first_record_is_the_beginning, setup, teardown)
 	end();
 }
 
-/* The first event is the end of a time off the CPU; the beginning of that time was not recorded. */
+/*
+ * The recording begins with the first complete time off the CPU. A return to the CPU before that
+ * time does not count, since the beginning of its own time off the CPU was not recorded.
+ */
 TEST_WITH(times_off_the_cpu_may_come_first, setup, teardown)
 {
 	recording_add_task(&rec, 101, "a{}", 3000);

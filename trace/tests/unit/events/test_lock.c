@@ -1,6 +1,6 @@
 /*
- * The lock of logs: its waiters, its file, the owner of files, and descriptors apart from the
- * program's. Each test runs in a process of its own.
+ * The lock of logs: its waiters, its file, the owner to whom files are given, and descriptors, whose
+ * numbers leave those of the program free. Each test runs in a process of its own.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* The thread that flushes a stream, and its end in a process whose first thread has ended. */
+/* The thread that flushes a stream, in a process whose first thread has ended. */
 #include <fcntl.h>
 #include <linux/futex.h>
 

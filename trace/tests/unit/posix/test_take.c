@@ -7,7 +7,7 @@ static struct test_stream stream;
 static struct pxt_handle handle;
 static unsigned char buffer[512];
 static bool is_dead;
-/* The number of looks at the next event after which another reader takes it. */
+/* After this number of the next looks at an event, each time another reader takes the event. */
 static int nr_steals;
 
 bool __wrap_pxt_process_is_dead(pid_t pid);

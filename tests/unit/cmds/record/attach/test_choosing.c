@@ -38,7 +38,7 @@ TEST_WITH(told_and_then_in_force, setup, NULL)
 	assert_string_equal(scripted_log(), BEGIN "CHOSEN" END);
 }
 
-/* Many choices are sent in full rooms, and the rest after them. */
+/* If the memory has no room for all choices, they are sent in parts. Each but the last fills it. */
 TEST_WITH(many, setup, NULL)
 {
 	assert_int_equal(choose(CHOSEN_MAX), 0);

@@ -61,7 +61,10 @@ TEST_WITH(later, setup, teardown)
 	scripted_check_over();
 }
 
-/* After two hundred attempts the recorder gives up. Closing then succeeds, so leaving goes on. */
+/*
+ * After two hundred attempts the recorder gives up. When it closes doors, it does not report this as
+ * a failure, so leaving goes on.
+ */
 TEST_WITH(never, setup, teardown)
 {
 	scripted_answer_always("DOORS_OPEN", 0, -EAGAIN);

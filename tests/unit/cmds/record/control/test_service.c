@@ -1,6 +1,6 @@
 /*
- * Requests of other commands to a recorder at work. Valid requests are answered, others are not,
- * and no request delays another one.
+ * Requests of other commands to a recorder at work. Valid requests are answered one after the other.
+ * Requests that are not valid get no answer.
  */
 #include "tests/unit/lib/record/recorder.h"
 

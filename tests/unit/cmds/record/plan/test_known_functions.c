@@ -292,7 +292,7 @@ TEST_WITH(functions_are_checked, begin, end)
 	function_of(m, &image, 1)->len = INT32_MAX + 1U;
 	assert_false(is_taken(m, &image));
 
-	/* The last function may end at the end of all addresses. */
+	/* The last function may end at the highest address. */
 	image = copy_of(m);
 	f = function_of(m, &image, m->known.nr - 1);
 	f->start = UINT64_MAX - 100;

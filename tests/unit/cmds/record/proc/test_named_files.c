@@ -202,7 +202,10 @@ TEST(test_the_task_itself)
 	unlink(own_file("/loop"));
 }
 
-/* As in the kernel, a name may lead through 40 links, also when it is followed step by step. */
+/*
+ * As in the kernel, a name may lead through 40 links. This is also true of names in procfs, whose
+ * links named_files follows itself, one after the other.
+ */
 TEST(test_many_links)
 {
 	struct view view = { getpid(), AT_FDCWD, top, "/", false };
@@ -219,7 +222,7 @@ TEST(test_many_links)
 		snprintf(name, sizeof(name), "link%d", i);
 		check_target(&view, name, i < 40 ? own_file("/a") : "");
 		assert_true(named_files_has(&view, name));
-		/* The root of the process is reached without a link of this count. */
+		/* The links in "/proc/self/root" do not count. */
 		snprintf(through, sizeof(through), "/proc/self/root%s/link%d", top, i);
 		check_target(&view, through, i < 40 ? own_file("/a") : "");
 		assert_true(named_files_has(&view, through));

@@ -182,7 +182,10 @@ static void flags_of_a_clone_are_forgotten(void **state)
 }
 #endif
 
-/* Returns true when the child of this call has ended with status 4. */
+/*
+ * @pid: the result of a system call that makes a child. The child exits with status 4. In the
+ * parent, returns true when the child has done so.
+ */
 static bool child_has_ended(long pid)
 {
 	int status;

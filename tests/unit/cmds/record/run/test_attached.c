@@ -380,7 +380,7 @@ static int fail_to_begin(const struct attach_how *how)
 	return -EBUSY;
 }
 
-/* One process cannot be attached to: the processes before it are left at once. */
+/* If one process cannot be attached to, the recorder detaches from the others at once. */
 TEST_WITH(one_does_not_begin, setup, teardown)
 {
 	struct place *p = *state;
@@ -394,7 +394,7 @@ TEST_WITH(one_does_not_begin, setup, teardown)
 	assert_string_equal(done, "begin 101, end 101");
 }
 
-/* A message tells that a process was not left, unless it ends or has ended. */
+/* If detaching from a process fails, a message says so, unless the process ends or has ended. */
 TEST_WITH(one_is_not_left, setup, teardown)
 {
 	struct place *p = *state;

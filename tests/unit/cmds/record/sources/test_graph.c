@@ -223,7 +223,7 @@ TEST_WITH(an_instance_that_can_trace_calls, setup, teardown)
 	int fd = p->kernel.instance_fd;
 
 	assert_true(graph_fits_instance(fd));
-	/* In a plain file, the end of the longer word stays. */
+	/* In the plain file of this test, "nop" replaces only the first bytes of "function_graph". */
 	check(p, "current_tracer", "nopction_graph");
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		assert_int_equal(renameat(fd, names[i], fd, "away"), 0);

@@ -685,12 +685,12 @@ TEST_WITH(formats_for_readers, setup, teardown)
 	};
 	char path[128];
 
-	/* The kernel does not tell the size of its numbers. */
+	/* Without header_page, the kernel's longs are taken to be as large as those of this machine. */
 	snprintf(path, sizeof(path), "%s/events/header_page", top);
 	assert_int_equal(unlink(path), 0);
 	check_header(p, &layout,
 		     (const char *const[]){ "events/sched/a/format", "name: a\n", NULL });
-	/* The kernel's numbers have four bytes. */
+	/* A long of the kernel has four bytes. */
 	put(top, "events/header_page", PAGE_OF_LONG("4"));
 	layout.long_size = 4;
 	check_header(p, &layout,

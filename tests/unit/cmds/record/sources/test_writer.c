@@ -78,7 +78,10 @@ static void check_file(const struct pair *pair, int32_t tid, const struct strbuf
 	assert_memory_equal(strbuf_str(&found), strbuf_str(expected), found.len);
 }
 
-/* Check which records the last look has taken, and which it has not. */
+/*
+ * Check which records the writer has taken when it has last looked at the ring, and which it has
+ * left there. @everything: it has left none
+ */
 static void check_taken(struct pair *pair, const struct producer *p, bool everything)
 {
 	const struct ring *r = p->t->ring;

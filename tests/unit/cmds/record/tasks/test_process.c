@@ -347,7 +347,7 @@ TEST(test_modules_have_limits)
 	for (int i = 0; i < 3; i++)
 		three[i] = module(0x1000 * (i + 1), 0x1000 * (i + 2));
 
-	/* There is room for two of three. */
+	/* The limit of memory leaves room for two of the three modules. */
 	pair.rec.processes.kept_bytes = bytes_max - 2 * bytes;
 	process_keep_modules(&pair.rec.processes, proc, three, 3);
 	assert_null(three[0]);
@@ -356,7 +356,7 @@ TEST(test_modules_have_limits)
 	check_kept(&pair, proc, 2, (const uint64_t[]){ 0x1000, 0x2000 });
 	assert_int_equal(pair.rec.processes.kept_bytes, bytes_max);
 
-	/* The child has room for one. */
+	/* The limit leaves room for one of the two modules that the child inherits. */
 	pair.rec.processes.kept_bytes = bytes_max - 2 * bytes + 1;
 	process_inherit_modules(&pair.rec.processes, child, proc);
 	assert_false(child->has_declared);

@@ -69,7 +69,7 @@ static void check(struct family *f, const char *expected)
 #define FORK_GRAND  "FORK timestamp=3.000000003 pid=4200002 ppid=4200001\n"
 #define TASK_THREAD "TASK timestamp=4.000000000 tid=4200003 pid=4200001\n"
 
-/* A child's line comes after those of all its parents, each of which is written once. */
+/* The line of a process comes after the lines of all its ancestors. Each line is written once. */
 TEST(test_announced_once_and_in_order)
 {
 	struct family f;

@@ -109,7 +109,7 @@ TEST_WITH(stacks_in_use_stay, setup, teardown)
 	tasks_clear(&p->tasks, (int32_t[1]){ 5000002 }, 1);
 	check_log(p, SESSION(4200001) TASK(5000002, 4200001));
 
-	/* A new id is another one than those that were released. */
+	/* An id that was released is not given to a new stack. */
 	assert_int_equal(tasks_claim(&p->tasks, &process, RING_TID_STACK), 5000003);
 	assert_int_equal(p->tasks.stacks[0], 5000003);
 }

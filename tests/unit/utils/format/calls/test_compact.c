@@ -155,7 +155,8 @@ TEST_WITH(a_leaf_in_a_loop_gets_small, setup, teardown)
 }
 
 /*
- * main() stays open through the second block. In another block, the payload may be a record, too.
+ * main() stays open through the second block. In the block that is made last, the words after the
+ * payload may belong to the payload, or be a record of depth 0.
  */
 TEST_WITH(calls_open_all_through_a_block, setup, teardown)
 {

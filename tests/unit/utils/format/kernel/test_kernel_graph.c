@@ -182,7 +182,7 @@ TEST(places_of_fields)
 	}
 }
 
-/* A format that is no call leaves nothing of an earlier one. */
+/* Reading a format that does not describe calls removes all facts of an earlier format. */
 TEST(formats_one_after_the_other)
 {
 	struct kernel_graph graph;

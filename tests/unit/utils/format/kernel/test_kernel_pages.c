@@ -325,7 +325,7 @@ static void add_two(struct kernel_pages *pages, uint64_t time_ns, uint64_t misse
 	assert_int_equal(kernel_pages_finish(pages), 0);
 }
 
-/* All bytes of pages are known. Nothing of an earlier page stays in a later one. */
+/* Each byte of a page has the expected value. Nothing of an earlier page stays in a later one. */
 TEST(bytes_of_pages)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(page_rows); i++) {

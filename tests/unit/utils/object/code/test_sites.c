@@ -125,7 +125,7 @@ TEST(close_together)
 	const struct sample sample = { TEXT("\x90\x90\xff\xc0\x90\xff\xc0\xff\xc0\xc3") };
 	const unsigned three[] = { 0, 1, 4 };
 	const unsigned same[] = { 0, 0 };
-	/* nop; nop; jmp to the second nop */
+	/* nop; nop; inc %eax three times; jmp to the second nop */
 	const struct sample loop = { TEXT("\x90\x90\xff\xc0\xff\xc0\xff\xc0\xeb\xf7") };
 	const unsigned two[] = { 0, 1 };
 	/* nop; jmp +1; nop; nop; ...: the second site is not right after the first */

@@ -293,7 +293,7 @@ TEST_WITH(sizes_of_buffers, setup, teardown)
 {
 	static const struct {
 		uint16_t len;
-		size_t buffered; /* after the first entry, of three */
+		size_t buffered; /* the bytes in the buffer after one of three entries was read */
 	} rows[] = { { 0, 48 },	 { 1, 64 },  { 8, 64 },	 { 9, 64 },	 { 24, 64 },
 		     { 40, 64 }, { 48, 64 }, { 49, 72 }, { 1000, 1016 }, { 65528, 65544 } };
 

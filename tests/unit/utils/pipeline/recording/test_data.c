@@ -45,7 +45,7 @@ static void remove_file(const char *name)
 	unlink(path);
 }
 
-/* Check that the directory cannot be opened, with this code and this text. */
+/* Check that opening the directory fails with the code @code and the text @text. */
 static void check_failure(const char *dir, int code, const char *text)
 {
 	struct uft_err err = { 0 };

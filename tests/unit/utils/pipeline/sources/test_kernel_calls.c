@@ -221,10 +221,11 @@ TEST(clocks_that_differ)
 	CHECK("100000:a{ 200000:}a | ", RECORDS(200000), IN(100000, 'a', 0),
 	      OUT(200000 + KERNEL_CALLS_SKEW_NS, 'a', 0));
 	/*
-	 * A call that begins shortly before a record, and ends long after it, has begun after it.
+	 * By the kernel's clock a call begins shortly before a record, and it ends long after the
+	 * record. In truth it has begun after the record.
 	 */
 	CHECK("| 200000:a{ 290000:}a ", RECORDS(200000), IN(199000, 'a', 0), OUT(290000, 'a', 0));
-	/* A call that can have ended before the record is before it. */
+	/* A call that may have ended before the record gets its place before the record. */
 	CHECK("199000:a{ 199999:}a | ", RECORDS(200000), IN(199000, 'a', 0), OUT(200500, 'a', 0));
 }
 
@@ -372,7 +373,7 @@ TEST(limits_of_merges)
 		assert_int_equal(queued.at + user.at / sizeof(*in_file), nr);
 		for (size_t k = 1; k < nr; k++)
 			assert_true(got[k - 1].time_ns <= got[k].time_ns);
-		/* A task without a program has no calls of the kernel. */
+		/* Without a session of the task, or without events of the kernel, no calls come. */
 		queued.at = 0;
 		user.at = 0;
 		calls.drops = true;

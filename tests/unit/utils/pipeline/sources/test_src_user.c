@@ -251,8 +251,8 @@ TEST(counters)
 				      counter_piece(id, values[v], i, nr));
 	}
 	/*
-	 * Pieces of another value are not taken: with another time, counter or type, or with a
-	 * payload.
+	 * A second piece with another time, counter or type, or with a payload, does not belong to
+	 * the value of the first piece.
 	 */
 	for (unsigned i = 0; i < 4; i++) {
 		recording_put(&s.rec, &s.bytes, 1100 + i * 10, counter_piece(id, 1ULL << 24, 0, 2));

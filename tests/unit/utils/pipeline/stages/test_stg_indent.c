@@ -88,7 +88,7 @@ TEST(a_task_that_begins_within_calls_begins_as_deep)
 	s.calls.inherited_depth = 5;
 	s.config.depth = 2;
 	run(&s, "a{.0:5", "a{@1000.0:2");
-	/* The calls around it are not shown. */
+	/* The open calls around the first call are not shown, so they are not levels. */
 	begin(&s);
 	s.calls.inherited_depth = 3;
 	s.stage.starts_at_margin = true;

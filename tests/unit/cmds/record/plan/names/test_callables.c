@@ -116,7 +116,7 @@ TEST_WITH(names_are_printable, setup, teardown)
 	assert_string_equal(c->name, "a?? ?~\xc3\xa4");
 	assert_string_equal(c->file, "b?.py");
 	assert_true(c->is_native);
-	/* The names before that change tell functions apart. */
+	/* Functions with different original names stay different, even if their printable names are equal. */
 	c = callables_add(&p->all, "a\x02\x1f \x7f~\xc3\xa4", "b\n.py", 7, 0, true);
 	assert_int_equal(c->addr, 2);
 	assert_int_equal(p->all.nr, 2);
