@@ -12,8 +12,8 @@
 #define KEYS	 6
 #define ADDR	 0x1000
 /*
- * The longest text of one call, with colours: 1,024 bytes of arguments, and the rest of the last
- * value.
+ * A limit of the text of one call, with colours. Values follow each other up to 1,024 bytes, and
+ * the last one may go beyond.
  */
 #define TEXT_MAX (16U << 10)
 

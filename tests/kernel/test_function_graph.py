@@ -299,8 +299,8 @@ def test_both_show_the_same(out, data):
 
 
 def test_a_trace_beside_a_recording(out, tmp_path):
-    """trace-cmd's recording of the same time is imported: into the program's recording, and as one
-    of its own. uftrace shows the same."""
+    """trace-cmd's recording of the same time is imported into the program's recording, and alone.
+    uftrace shows the program's recording as utrail does."""
     if not shutil.which("trace-cmd"):
         pytest.skip("there is no trace-cmd")
     data = tmp_path / "beside"

@@ -241,7 +241,7 @@ def posix_unknown():
 
 
 def posix_backwards():
-    """Records in reverse order of time, each of another thread; the log's header says so."""
+    """Records in reverse order of time, each of another thread."""
     log = bytearray(posix_log([(65, b"")] * 60000))
     for i in range(60000):
         struct.pack_into("<Q", log, 4096 + 511 * 256 + 48 * i + 8, 10**18 - i)

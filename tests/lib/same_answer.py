@@ -103,7 +103,7 @@ def elapsed(ns):
 
 
 def words(name):
-    """The values in recording @name for the words in braces."""
+    """The values that replace words in braces, like {tid}, in commands for recording @name."""
     place = made(name)
     starts, tids = [], []
     for line in peer("dump", "-d", place).out.splitlines():

@@ -300,7 +300,7 @@ class Scenes:
         if tids is not None:
             tids = sorted({tid for path in cwd.glob("*/task.txt") for tid in tasks_of(path.parent)})
         if keep:
-            # Names replace paths first, which have numbers, too.
+            # Paths have numbers, too, so names replace the paths first.
             for path, name in self.places(cwd):
                 text = text.replace(str(path), name)
             text = "".join(re.sub(numbers, "N", line) for line in text.splitlines(True) if re.search(keep, line))

@@ -215,7 +215,8 @@ def test_what_does_not_compile(shop):
 
 
 def test_ignored_children(workdir):
-    """A shell may have made the command ignore its children. Their status is known all the same."""
+    """A shell may have made the command ignore SIGCHLD. The command still gets the compiler's
+    status."""
     Path("shop.c").write_text('#include <fstrace.h>\nFSTRACE_DECL(A, "%d")\nvoid x(void) { FSTRACE(A, nosuch); }\n')
     args = check(f"gcc -I{HEADER} -c shop.c").args
     result = run("sh", "-c", "trap '' CHLD; exec \"$@\"", "sh", *args)

@@ -259,8 +259,8 @@ def test_threads_and_forks(prog, recording):
 
 
 def test_a_descriptor_that_was_taken(prog, workdir, recording):
-    """The program closes all descriptors. A counter is not read from a file that then gets its
-    number."""
+    """The program closes all descriptors, and a file gets the number of a counter's descriptor. The
+    counter is not read from this file."""
     (workdir / "text").write_text("whole\n")
     result = utrail("record", "--no-event", "-d", "data", "-T", f"leaf@{READ}", prog, "text").must()
     assert result.out == "whole\n"

@@ -163,8 +163,8 @@ def switch(us, misc, tid=ONE):
 
 
 def test_time_off_the_cpu():
-    """perf's record of the return to the CPU may come after the first function that runs then. The
-    task was back before that function."""
+    """perf's record of a task's return to the CPU may be later than the first call that the task
+    then makes. The return is shown before that call."""
     recording([(100, "+", SYSCALL, 0), (500, "+", READ, 1), (550, "-", READ, 1), (600, "-", SYSCALL, 0)], feat=68)
     Path("hand.data/perf-cpu0.dat").write_bytes(switch(200, 0x6000) + switch(540, 0) + switch(560, 0x2000) + switch(570, 0))
     assert tree() == """main() {

@@ -620,8 +620,8 @@ def test_both_ways_tell_the_same(tmp_path, monkeypatch):
     assert (found["bpf"] - found["ptrace"], found["ptrace"] - found["bpf"]) == (Counter(), Counter())
 
 
-# Descriptors of odd files, or of files without a place, that a new program begins with; and names
-# that lead to a file for a moment only.
+# This program opens unusual files, and files without a name, and leaves them open for the next
+# program. It also uses names that lead to a file for a moment only.
 ODD = r"""
 #define _GNU_SOURCE
 #include <fcntl.h>

@@ -108,8 +108,8 @@ def test_overruled_for_code_in_memory():
     assert utrail("record", "-P", ".", "--replace-returns=jit", "./made").status != 0
 
 
-# This program finds frames by return addresses into itself, which the recorder cannot tell from
-# others.
+# This program walks its stack up to a return address into main(). The recorder does not recognise
+# such a program.
 TABLE = """
 #include <stdint.h>
 #include <stdio.h>

@@ -16,7 +16,10 @@ LEAF(child)
 
 static char *const little[] = { "A=b", "LD_PRELOAD=", NULL };
 
-/* Prints its environment: nothing but the probe's variables may be added. */
+/*
+ * Prints the value of A, and the number of variables that are neither A nor the probe's: recording
+ * must not add any.
+ */
 static QUIET int look(void)
 {
 	extern char **environ;

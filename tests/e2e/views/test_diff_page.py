@@ -295,7 +295,7 @@ class TestDifference:
             keep(browser, f"difference-only-{choice}-{view.split()[0]}")
 
     def test_other_programs(self, browser, two):  # noqa: F811
-        """Recordings with no function in common: all functions are gone, or new."""
+        """Two recordings have only main() in common: all other functions are gone, or new."""
         Path("w.c").write_text("void other(void) { } int main2(void) { other(); return 0; } int main(void) { return main2(); }")
         run("gcc", "-O0", "-pg", "-o", "w", "w.c").must()
         utrail("record", "--no-libcall", "--no-event", "-d", "other.data", "./w").must()

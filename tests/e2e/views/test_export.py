@@ -311,7 +311,7 @@ def test_functions_of_sqlite(name):
     """The view "functions" has the three numbers of report, also for functions that call themselves
     or never return."""
     needs_sqlite()
-    # Record without the scheduler: a wait is cut short where its clock and the program's differ.
+    # Record without the scheduler: if its clock differs from the program's, waits are shortened.
     utrail("record", "--no-event", "-d", "data", build(program(name), VARIANT))
     text = run("sqlite3", "-json", dump("sqlite", "data"), "select * from functions").must().out
     rows = json.loads(utrail("report", "-d", "data", "--format=json").must().out)
@@ -350,8 +350,8 @@ class TestFolded:
             assert self.LINE.fullmatch(line)
             path, ns = line.rsplit(" ", 1)
             own[path.split(";")[-1]] += int(ns)
-        # All but waits is compared: a wait is cut short where the clocks of program and kernel
-        # differ.
+        # All but waits is compared: if the kernel's clock differs from the program's, waits are
+        # shortened.
         expected = {n: s for n, (_, s) in report(recording, "--no-event").items() if s}
         own = collections.Counter()
         for line in dump("folded", recording, "--no-event").read_text().splitlines():
@@ -898,8 +898,8 @@ def mixed():
 
 
 class TestTotals:
-    """The calls and self times of each format are report's. The scheduler's events are left out: a
-    wait is cut short where its clock and the program's differ."""
+    """The calls and self times of each format are report's. The scheduler's events are left out: if
+    its clock differs from the program's, waits are shortened."""
 
     def rows(self, directory):
         rows = {name: list(row) for name, row in report(directory).items()}

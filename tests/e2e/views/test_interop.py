@@ -179,7 +179,7 @@ def event_cells(text):
 
 
 def report_tids(text):
-    """One column more for tids, the third column of report."""
+    """The text with one column less for tids, which are the third column of report."""
     lines = text.replace("  TID     Num", "   TID   Num", 1).splitlines(keepends=True)
     return "".join([*lines[:1], *(line[:26] + line[27:] for line in lines[1:])])
 

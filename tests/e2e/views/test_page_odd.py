@@ -184,7 +184,8 @@ FRAGMENTS = """# #view=nonsense #view=processes #range=abc #range=5ms~1ms #range
 class TestFragments:
     @pytest.mark.parametrize("clock", [(), ("--clock=realtime",)])
     def test_typed(self, browser, clock):  # noqa: F811
-        """No typed fragment makes the page empty, or draws without end."""
+        """Whatever fragment a user types, the page shows one view, and its range stays near the
+        recording."""
         utrail("record", *clock, "-d", "data", build(program("threads"), VARIANT)).must()
         open_page(browser, "data", "fragments")
         whole = seen(browser)

@@ -155,8 +155,8 @@ log(f, 2)
 
 
 def test_busy(tmp_path):
-    """New choices that come while a thread is in the library, here the same thread, are refused:
-    the recorder must come again."""
+    """While a thread is in the library, new choices are refused, and the recorder must come again.
+    Here a signal handler of this thread makes the new choices."""
     _, notes = run(tmp_path, """
 import os, signal
 said = []

@@ -12,7 +12,7 @@
 #define KEEPING_FUNCS	 12
 #define KEEPING_CALLS	 128
 /*
- * A unit of time is longer than a test takes. Passing times are multiples of it, and thresholds
+ * A unit of time is longer than a test takes. The clock advances by multiples of it, and thresholds
  * fall between these multiples.
  */
 #define KEEPING_UNIT_NS	 1000000000000ULL

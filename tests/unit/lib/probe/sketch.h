@@ -54,8 +54,8 @@ struct sketch_reader {
 unsigned sketch_read(struct sketch_reader *r);
 
 /*
- * Check all records from here on. The last call of function 0 ends with a payload, as it began.
- * After it comes one tree, captured completely.
+ * Check all records from here on. The last call of function 0 has a payload at its entry and at its
+ * end. After this call there is one tree, captured completely.
  */
 void sketch_check_end(struct sketch_reader *r);
 

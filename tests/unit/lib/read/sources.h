@@ -32,8 +32,9 @@ void sources_close(struct sources *s);
 void sources_end(struct sources *s);
 
 /*
- * Read once and write "TID/OTHER[!]: EVENTS" in the words of events_put(). "!": the recording has
- * no such task. After a read, next_ns() must not be earlier than before, unless there is damage.
+ * Read once and write "TID/OTHER[!]: EVENTS": the source's tid and other_tid, then its events in
+ * the words of events_put(). "!": the recording has no such task. The first event must not be
+ * earlier than next_ns() was before.
  */
 void sources_read(struct source *src, size_t max, uint64_t until_ns, struct strbuf *out);
 

@@ -307,7 +307,7 @@ static void jump_out_of_moving(unsigned room)
 	sigaction(SIGTRAP, &before, NULL);
 	assert_in_range(nr, 20, ROUNDS - 1);
 	assert_int_equal(t->ring->lost, 0);
-	/* There is one call at first, and three in each round; the last two rounds have fewer. */
+	/* There is one call at first, and three in each round; the last round has two. */
 	assert_int_equal(count_of_handler(t), 2 * (1 + 3 * nr - 1));
 }
 

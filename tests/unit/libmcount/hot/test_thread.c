@@ -456,7 +456,10 @@ TEST_WITH(calls_of_a_handler_before_a_fork_are_the_parents, setup, teardown)
 	t->top = t->frames;
 }
 
-/* The handler was left by the end of a hook that it has interrupted too late for its records. */
+/*
+ * A handler has interrupted a hook so late that the hook did not write the handler's calls. They
+ * wait for the next hook. A child that is forked before that hook does not write them.
+ */
 TEST_WITH(calls_that_wait_for_the_next_hook_are_the_parents, setup, teardown)
 {
 	static const uint64_t childs[][2] = { { RECORD_EXIT, 0x400000 } };

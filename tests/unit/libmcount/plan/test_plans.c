@@ -352,7 +352,7 @@ TEST(captured)
 		sketch_leave(place(1), 1);
 		assert_ptr_equal(s.t->fast_base, s.t->planned->open_base);
 	}
-	/* The function's rule gets more effects. A call that was open already ends as it began. */
+	/* The function's rule gets more effects. A call that was open before ends as it began. */
 	sketch_call(place(1), 1);
 	one(2, 5);
 	sketch_call(place(2), 3);

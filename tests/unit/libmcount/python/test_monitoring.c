@@ -340,7 +340,7 @@ static void expect_tool(int number, unsigned long events)
 	assert_false(is_raised);
 }
 
-/* The program asks for a tool. */
+/* Call use_tool_id() for tool @number, as the program does. True on success. */
 static bool use(int number)
 {
 	struct object n = { .base.type = &int_type, .number = number };
@@ -555,7 +555,10 @@ TEST_WITH(events_of_functions_in_c, setup, teardown)
 	}
 }
 
-/* The program does not see the tool. With audit hooks, it gets the number, and callbacks stay. */
+/*
+ * The program does not see the probe's tool. If there are audit hooks, the program gets the number
+ * of this tool, and the probe's callbacks stay.
+ */
 TEST_WITH(the_program_sees_its_own_tools, setup, teardown)
 {
 	struct object n = { .base.type = &int_type, .number = 4 };

@@ -148,7 +148,10 @@ TEST(both_get_all_events)
 	assert_ptr_equal(their_object, &other);
 	assert_int_equal(nr_ours, 2);
 
-	/* A second function in its place gets that event, as it does without the probe. */
+	/*
+	 * A second function replaces the first one, and gets the end of sys.setprofile(), as it
+	 * does without the probe.
+	 */
 	program_sets(theirs_too);
 	assert_int_equal(nr_theirs, 2);
 	tell();

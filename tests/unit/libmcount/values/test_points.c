@@ -73,7 +73,7 @@ TEST(inside_of_calls)
 	end(&s, expected, ARRAY_SIZE(expected));
 }
 
-/* Events come while nothing is recorded; the last one comes afterwards. */
+/* Two events come while nothing is recorded, and a third one when all is recorded again. */
 TEST(unwanted)
 {
 	const uint64_t expected[] = { record_data(RECORD_EVENT, 0, 1000003) };

@@ -899,7 +899,10 @@ TEST_WITH(memory_of_many_tasks, setup_open, teardown_open)
 	assert_true(nr == 500);
 }
 
-/* Add 60000 calls, which begin in @depth calls. If they are packed, each block has 50000 bytes. */
+/*
+ * Add a task with 30000 calls of depth @depth. If the records are packed, each block has 50000
+ * bytes.
+ */
 static void add_long_task(unsigned depth, bool is_packed)
 {
 	struct strbuf bytes cleanup_strbuf = { 0 };

@@ -385,8 +385,8 @@ TEST(names_are_looked_for_behind_the_symbols_only)
 	struct module m = make(0x700000, 0, true, ET_DYN);
 
 	/*
-	 * The dynamic section puts the names at the symbols, or before them. Then it lacks one of
-	 * the two entries.
+	 * The dynamic section gives the names the address of the symbols, or a lower one. In the
+	 * further cases it lacks one of the three entries about names and symbols.
 	 */
 	m.dyns[1].d_un.d_ptr = m.dyns[3].d_un.d_ptr;
 	assert_int_equal(symbol_of(&m, "wanted"), 0);

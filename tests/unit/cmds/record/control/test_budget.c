@@ -237,8 +237,9 @@ TEST(costs_in_numbers)
 }
 
 /*
- * The limit is half of the program's own time. Functions with an eighth of MANY calls each are left
- * out until the rest costs 70 % of the room.
+ * The limit is half of the program's own time. There are eight functions with an eighth of MANY
+ * calls each. Functions are left out until the other calls cost at most 70 % of the room: the part
+ * of the limit that is left for recorded calls.
  */
 TEST(how_many_are_left_out)
 {

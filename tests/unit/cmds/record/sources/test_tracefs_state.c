@@ -360,12 +360,12 @@ TEST_WITH(where_it_is_mounted, setup, teardown)
 	mount_says(p, (const char *[]){ "debugfs", "tracefs" });
 	assert_int_equal(tracefs_list_events(&list, &err), 0);
 	assert_string_equal(strbuf_str(&list), "of:itself\n");
-	/* If a kind is mounted twice, the first mount counts. */
+	/* If a file system is mounted twice, the first mount counts. */
 	mount_says(p, (const char *[]){ "debugfs", "debugfs" });
 	strbuf_reset(&list);
 	assert_int_equal(tracefs_list_events(&list, &err), 0);
 	assert_string_equal(strbuf_str(&list), "debug:zero\n");
-	/* Another tracefs counts before a debugfs, also after it. */
+	/* A tracefs is preferred to a debugfs that was mounted before it. */
 	mount_says(p, (const char *[]){ "debugfs", "tracefs" });
 	strbuf_reset(&list);
 	assert_int_equal(tracefs_list_events(&list, &err), 0);

@@ -344,7 +344,7 @@ TEST_WITH(the_end_is_overwritten, begin, end)
 	assert_int_equal(next_fd(), free_fd);
 }
 
-/* Files that others can have put there are left alone. */
+/* If another user has put a link or a FIFO in the file's place, nothing is written to it. */
 TEST_WITH(the_end_of_another_file_is_not_overwritten, begin, end)
 {
 	int free_fd = next_fd();

@@ -329,7 +329,10 @@ TEST(test_modules)
 	pair_close(&pair);
 }
 
-/* The numbers and bytes of modules are limited. Modules that are not kept stay with the caller. */
+/*
+ * A process keeps a limited number of modules, and all processes keep a limited number of bytes.
+ * Modules that are not kept stay with the caller.
+ */
 TEST(test_modules_have_limits)
 {
 	const size_t bytes = sizeof(struct control_module) + 2;

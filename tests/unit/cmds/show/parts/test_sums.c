@@ -1,4 +1,4 @@
-/* cmds/show/parts/sums.c: sums of a recording, and their end by another thread. */
+/* cmds/show/parts/sums.c: sums of a recording; another thread may stop their computation. */
 #include <errno.h>
 
 #include "cmds/show/parts/answers.h"

@@ -217,7 +217,7 @@ TEST_WITH(without_the_file_nothing_was_declared, setup, teardown)
 
 	assert_int_equal(declared_events_load(&declared, "/nonexistent", NULL), 0);
 	assert_int_equal(declared.nr, 0);
-	/* The teardown removes this path. */
+	/* Loading has not made a file, which the teardown would remove. */
 	snprintf(path, sizeof(path), "%s/" EVENT_DEFS_FILE, dir);
 	assert_true(access(path, F_OK) < 0);
 }

@@ -253,7 +253,7 @@ TEST_WITH(beginnings_of_tasks, setup, teardown)
 	}
 }
 
-/* The line of a library names no task that is not known otherwise. */
+/* Tasks are known by their own lines, and by their files. The line of a library adds no task. */
 TEST_WITH(tasks_of_lines_and_files, setup, teardown)
 {
 	add_fork(500, 104, 103);

@@ -356,7 +356,7 @@ TEST_WITH(what_a_program_begins_with, setup, teardown)
 	      "70-100 w70 o1\n0 /six #7 80-100 o1\n");
 }
 
-/* A descriptor keeps its file across exec, even if the file is renamed. */
+/* A descriptor keeps its file across exec, even if the file has no name any more. */
 TEST_WITH(descriptors_go_through_exec, setup, teardown)
 {
 	begin();
