@@ -1,7 +1,8 @@
 /*
  * Puts a random filter of system calls on itself, chosen by a seed, and calls functions until rings
- * are full. Older threads, a later thread, a signal handler and a child do so, too. Its status only
- * tells how it ended. With a second argument it installs the filter past libc.
+ * are full. Older threads, a later thread, a signal handler and a child do so, too. The exit status
+ * only tells how the program ended. With a second argument the program installs the filter without
+ * libc.
  */
 #include <errno.h>
 #include <linux/audit.h>
