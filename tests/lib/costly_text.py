@@ -126,7 +126,7 @@ def etrace_numbers():
 
 
 def etrace_variable():
-    """A long variable that one task sets again and again."""
+    """A long variable of an environment, after many lines that give it to the same task."""
     out = program(100, 1) + "".join(f"0: 0,0,2,{i}!UPID|{100 | 1 << 22}\n" for i in range(50000))
     return (out + f"0: 0,0,2,60000!Env[0]N={'x' * 1500000}\n").encode()
 

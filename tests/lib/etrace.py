@@ -233,8 +233,8 @@ class Writer:
         self.ns += 1
 
     def put(self, tag, upid, texts=(), **values):
-        """Write an event. @texts: (tag, key, text); the sizes take the order of the event's
-        keys."""
+        """Write an event. @texts: (tag, key, text). The size of each text is the value of its
+        key; the keys come in the order that EVENTS gives."""
         sizes = {key: len(text) for _, key, text in texts}
         keys = [key.lstrip("?") for key in EVENTS[tag][0]]
         given = [(key, {**sizes, **values}[key]) for key in keys if key in sizes or key in values]

@@ -6,8 +6,8 @@ usage: declared.py PROGRAM...
 
 Checks for each program:
 
-- the suite gives the same results without the patch; with it and no event selected, which makes no
-  log; with a log; and recorded
+- the suite gives the same results in four ways: without the patch; with the patch, but without
+  selected events, so that there is no log; with a log; and while it is recorded
 - its file names its events (--list-event), and their arguments fit (events check-sources)
 - the log is valid (utrail events check), and has each event as often as the program reaches it
 - a recording without a log counts the same events

@@ -7,7 +7,7 @@ usage: shipped.py [--long] PROGRAM...
 Checks for each program:
 
 - under `record -P .` it has the same output and status as untraced
-- so it has when it is attached to twice while it works (`record -p PID -P . --for`)
+- the same holds when it is attached to twice while it works (`record -p PID -P . --for`)
 - for deterministic ones, 200 functions are called exactly as often as breakpoints count
   (breakpoints.c, no code of utrail). Three rounds of work are compared with one, so that calls at
   the start, which depend on the environment, do not count

@@ -1,5 +1,5 @@
 """Return addresses that stay unchanged: for calls by code that is in no module, and for run times
-that find their frames by them."""
+of languages, which find their frames by the return addresses."""
 
 import re
 import shutil

@@ -110,7 +110,8 @@ def test_valgrind(workdir, tool, method):
     if not shutil.which("valgrind"):
         pytest.skip("valgrind is not installed")
     Path("faulty.c").write_text(FAULTY)
-    # "bare" has no hooks: in valgrind, the profiling timer of -pg kills a program, untraced too.
+    # "bare" has no hooks, since valgrind does not run a program with -pg: the profiling timer kills
+    # it, even if it is not traced.
     run("gcc", "-g", "-O0", "-fno-inline", *(["-pg"] if method == "pg" else ["-finstrument-functions"]), "-pthread", "faulty.c", "-o", "faulty").must()
     run("gcc", "-g", "-O0", "-fno-inline", "-pthread", "faulty.c", "-o", "bare").must()
     command = ["valgrind", "-q", *f"--tool={tool}".split(), "--error-exitcode=9"]

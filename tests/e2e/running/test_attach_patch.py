@@ -21,8 +21,8 @@ FUNCTIONS = {"check", "tree", "leaf", "leap", "length", "mix", "sleep_within"}
 
 class Hot(Server):
     def is_as_it_was(self):
-        """Check that the server's own files, their code and its descriptors are as before. Memory
-        for stubs stays, but does not grow."""
+        """Check that the server has the same modules, code and descriptors as before. Returns the
+        number of executable mappings more than before, which hold the stubs."""
         files, executable, fds, code = self.look()
         assert (files, fds) == (self.before[0], self.before[2])
         assert [path for path, _ in code] == [path for path, _ in self.before[3]]

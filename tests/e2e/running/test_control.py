@@ -42,7 +42,7 @@ class Running:
         return [int(re.search(r"^voluntary_ctxt_switches:\s*(\d+)", text, re.M)[1]) for text in texts]
 
     def wait_for_rounds(self):
-        """Wait until each thread has begun and ended some rounds, however long it had no CPU."""
+        """Wait until each thread has begun and ended some rounds, even if it is short of CPU."""
         before = self.switches()
         wait_until(lambda: all(now > then + 6 for then, now in zip(before, self.switches(), strict=True)))
 

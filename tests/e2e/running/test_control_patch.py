@@ -35,7 +35,7 @@ def start(start_any):
 
 
 def rounds(running):
-    """Two times between which only functions with hooks are recorded."""
+    """Returns two times; between them only functions with hooks are recorded."""
     running.wait_for_rounds()
     since = time.monotonic_ns()
     running.wait_for_rounds()

@@ -32,7 +32,7 @@ FN int write_own(void)
 	for (int i = 0; i < 20; i++)
 		close(fds[i]);
 	if (pread(fd, back, sizeof(back), 0) != 3 || strcmp(back, "own") != 0)
-		return 2; /* another process has written into it */
+		return 2; /* bytes of another owner of the descriptor are in the file */
 	close(fd);
 	return 0;
 }

@@ -20,8 +20,8 @@ import pytest
 from programs import MATRIX
 from tools import BUILD, TOP, UTRAIL, has_sanitizer, run, utrail
 
-# The number of copies for each of the first two tests, and of the parts that they are divided into.
-# Two parts are tested; the stage matrix tests all.
+# The numbers of damaged copies that the first and the second test are made for. Each test divides
+# its copies into parts, and reads two of the parts. The stage matrix reads all parts.
 COPIES = 1200
 RUN_COPIES = 240
 PARTS = 8

@@ -110,7 +110,7 @@ def one_run(rng, name, threads, tmp, usual_s, what):
 @pytest.mark.parametrize("name", COMMANDS)
 def test_two_signals_around_the_end(tmp_path, note, name, threads):
     """Right before it ends, the program blocks all signals and writes its coming status to a file.
-    The test compares that with the real status, so the moments of the signals do not matter. An
+    The test compares this status with the real one, so the moments of the signals do not matter. An
     empty file means that a signal has ended the program, or the recorder before the program ran.
 
     There are 50 runs of each kind, or $UTRAIL_TEST_RUNS.

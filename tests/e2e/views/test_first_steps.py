@@ -10,8 +10,8 @@ from tools import TOP, run, utrail
 
 CALLS = r"main\(\) \{\n.*total\(\) \{\n(.*price\(\);\n){3}.*\} /\* total \*/\n"
 
-# The command (words of utrail, except "gcc" and "mkdir"), the status, a part of the output, and all
-# of stderr.
+# The command (a command of utrail, except for gcc), the status, a part of the output, and all of
+# stderr.
 SESSION = [
     ("", 0, r"Usage: utrail \[COMMAND\](.*\n)*Commands:\n(  \w+ +.*\n)+", ""),
     ("--version", 0, r"utrail v[\d.]+ \( \w+ .*\)\n", ""),

@@ -481,7 +481,7 @@ class TestPage:
         # The last program is certain; which of the jobs ends later depends on the machine's load.
         assert commands[-1] == "sleep 0.02" and commands[:-1] in (["sleep 0.3", "sleep 0.2"], ["sleep 0.05"])
         self.check_path(browser)
-        # The self times add up to the working time at each moment.
+        # The sum of all self times is the sum of the times that the slots worked.
         own, levels = js(
             browser,
             "const { own, levels } = recording.lanes; let sum = 0;"

@@ -317,7 +317,8 @@ class TestParts:
             tab(browser, "Functions").click()
             wait_until(lambda: js(browser, "return views.functions.find().length"))
         said = browser.find_element("id", "loading")
-        # The page notices at its next question, which this zoom causes if none came before.
+        # The page notices the end of the server at its next request. If there was none since, this
+        # zoom causes one.
         js(browser, "app.zoomBy(0.5)")
         wait_until(lambda: said.is_displayed() and said.text == "utrail show has ended: the page keeps what it has.")
         asked = js(browser, "return window.asked")
@@ -326,10 +327,10 @@ class TestParts:
             js(browser, "app.zoomBy(0.7); views.draw()")
         search(browser, "leaf")
         js(browser, "app.go(1)")
-        time.sleep(2.5)  # more than the pause between two questions
+        time.sleep(2.5)  # more than the pause between two requests
         assert js(browser, "return window.asked") == asked < 100
         assert said.text == "utrail show has ended: the page keeps what it has."
-        # The browser itself complains of failed questions, and of nothing else.
+        # The browser itself complains of failed requests, and of nothing else.
         assert 0 < len(log := browser.get_log("browser")) < 10 and all("ERR_CONNECTION" in line["message"] for line in log)
 
     def test_one_that_grows(self, browser, tmp_path):

@@ -112,8 +112,8 @@ def test_as_plain_debug_information(tmp_path, how, source):
 
 
 def test_relative_directory(tmp_path, monkeypatch):
-    """-ffile-prefix-map makes the compiler's directory ".". No file of the working directory is
-    taken then, but one beside the program."""
+    """With -ffile-prefix-map the compiler's directory is stored as ".". The files of the working
+    directory are not read then, but those beside the program are."""
     src = tmp_path / "src"
     src.mkdir()
     for name, text in TWO.items():

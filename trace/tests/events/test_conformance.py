@@ -268,7 +268,7 @@ def test_variant_without_a_place(trace):
 
 
 def test_mixed_registers(trace):
-    """More arguments than there are registers, of both kinds."""
+    """More arguments than there are registers, integers as well as floating-point numbers."""
     format = " ".join(["%d", "%f", "%s", "%64u", "%S"] * 6)
     values = [[-5], [0.5], [b"text"], [2**63], [b"limit", 3]] * 6
     assert lines_after(trace, [lambda: emit(trace, format, values)])

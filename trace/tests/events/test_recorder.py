@@ -111,7 +111,8 @@ def test_payload(tmp_path, format, arguments, payload):
 
 
 def test_place(tmp_path):
-    """Without a log a record is made in the recorder's place, if it fits, and if no function is called for it."""
+    """Without a log a record is made at the place that begin() gives, if it fits, and if no
+    function is called for it."""
     script = "e = t.declare('A', {!r}, enabled=False)\nlog(e, {})\n"
     room = {"TRACE_RECORDER_ROOM": "12"}
     line, notes = run(tmp_path, script.format("%d %s", "c_int(1), c_char_p(b'abcd')"), **room)

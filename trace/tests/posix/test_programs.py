@@ -370,7 +370,7 @@ def test_killed(tmp_path, library, options):
         log.rename(moved)
         moved.chmod(0o400)
         process.kill()
-        # No other process has the other end.
+        # No process has the other end of the pipe any more.
         assert process.stdout.read() == ""
     wait_until(lambda: is_closed(moved), "the log is whole")
     assert run(analyzer, moved).splitlines()[-1] == "50 times tick"

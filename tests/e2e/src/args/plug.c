@@ -1,4 +1,4 @@
-/* A library that is loaded late. */
+/* A library that is loaded while the program runs. */
 int plug(const char *s, double d);
 
 int plug(const char *s, double d)

@@ -105,7 +105,7 @@ TEST_WITH(another_reading_keeps_folds_and_cursor, setup, teardown)
 	before = view;
 	view = (struct graph_view){ 0 };
 
-	/* The nodes of the first reading are needed until they are carried over. */
+	/* The nodes of the first reading are needed until their folds are carried over. */
 	struct tree first = tree;
 	struct shown early = shown;
 

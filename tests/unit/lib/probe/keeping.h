@@ -18,7 +18,10 @@
 #define KEEPING_UNIT_NS	 1000000000000ULL
 #define KEEPING_LIMIT_NS (KEEPING_UNIT_NS * 3 / 2)
 
-/* Returns an address; some functions share one place in a thread's tables. */
+/*
+ * Returns the address that stands for function number @func. Some of these addresses share one
+ * place in a thread's tables.
+ */
 uint64_t keeping_addr(unsigned func);
 
 struct keeping_func {
@@ -78,10 +81,10 @@ void keeping_plain(struct keeping_plan *plan);
 void keeping_begin(struct keeping *k, uint64_t seed, uint32_t allowed);
 void keeping_replace(struct keeping *k);
 
-/* Returns the event that a call of @func is in the table of libmcount/hot/state.h. */
+/* Returns the event that stands for a call of @func in the table of libmcount/hot/state.h. */
 enum thread_event keeping_event(const struct keeping *k, unsigned func);
 
-/* Begin a call of @func. Returns whether it has a frame. */
+/* Begin a call of @func. Returns true when the call has a frame. */
 bool keeping_enter(struct keeping *k, unsigned func, uint64_t arg, uint64_t ret);
 /* End the innermost call. @result: its return value; NULL when no hook sees the return */
 void keeping_leave(struct keeping *k, const uint64_t *result);

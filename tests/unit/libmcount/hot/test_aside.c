@@ -271,7 +271,10 @@ TEST_WITH(calls_that_a_handler_has_left_end, setup, teardown)
 	      6);
 }
 
-/* The handler jumps out while aside_flush() has moved all records, but has not emptied the aside. */
+/*
+ * The handler jumps out after aside_flush() has moved all records, but before it has emptied the
+ * aside.
+ */
 TEST_WITH(records_that_were_moved_are_not_moved_again, setup, teardown)
 {
 	char *at;

@@ -449,7 +449,7 @@ TEST(test_library_calls)
 	assert_int_equal(stack[900], 44);
 	expect(&s, RECORD_ENTRY, 2, 0x400020);
 	expect(&s, RECORD_EXIT, 2, 0x400020);
-	/* A function further out makes a library call, so the open one is over. */
+	/* An outer function makes a library call, so the library call that was open has ended. */
 	stack[1100] = 55;
 	c = probe_libcall(&stack[1100], 2, &no_regs);
 	assert_int_equal(c.target, 0x700020);

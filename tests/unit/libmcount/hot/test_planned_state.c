@@ -232,7 +232,10 @@ static void let_in(struct scene *s, const unsigned *funcs, unsigned nr)
 		give_rule(s, funcs[i], (struct plan_rule){ .flags = PLAN_FILTER });
 }
 
-/* The stubs alone handle the inner two of three calls, except the first call of each function. */
+/*
+ * The stubs alone handle the inner two of three nested calls. Only the first call of each function
+ * leads to a hook.
+ */
 TEST(a_thread_stays_open_where_more_is_let_in)
 {
 	const unsigned funcs[] = { 1, 2 };

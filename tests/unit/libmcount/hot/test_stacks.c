@@ -529,9 +529,7 @@ TEST_WITH(a_stack_within_a_call_is_taken_up, begin_rooms, end_rooms)
 	stacks_take_up((uint64_t)at(r, LOW - 420 * KB), 0, 0);
 	assert_ptr_equal(self, r->t);
 	back(r, LOW - 410 * KB, 2);
-	/*
-	 * A stack that has ended does not get calls of the surrounding stack that lie in its place.
-	 */
+	/* A new call in the former place of an ended stack belongs to the surrounding stack. */
 	go(r, LOW - 250 * KB, 2);
 	assert_ptr_equal(self, r->t);
 }

@@ -137,8 +137,8 @@ TEST_WITH(what_is_lent_is_given_back_once, setup, teardown)
 }
 
 /*
- * A signal handler would interrupt the system call here, and its fork would give the parent's ring
- * to the child.
+ * Note whether SIGALRM is blocked at a system call. If it is not, a signal handler can interrupt
+ * the call and fork. The ring of the parent would then be given to the child of the handler.
  */
 static int note_mask(void *arg)
 {

@@ -214,7 +214,7 @@ static void call(struct scene *s, unsigned function, bool is_native)
 	tell(c, PY_C_CALL);
 }
 
-/* End call number @nr. The calls inside of it have ended without an event. */
+/* End call number @nr, and the calls inside of it, which have no events of their own. */
 static void leave(struct scene *s, unsigned nr, enum py_event event)
 {
 	struct call ended = s->calls[nr];

@@ -410,7 +410,10 @@ TEST_WITH(functions_that_are_not_as_known, setup, teardown)
 	}
 }
 
-/* Two numbers are free for anyone. */
+/*
+ * Python names no use for the tool numbers 4 and 3. At the beginning the probe takes one of these,
+ * or none.
+ */
 TEST_WITH(numbers_of_the_tool, setup, teardown)
 {
 	assert_true(monitoring_join());

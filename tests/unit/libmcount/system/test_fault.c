@@ -126,7 +126,7 @@ TEST(an_attached_probe_watches_nothing)
 	assert_ptr_equal(kernel_has(SIGSEGV).handler, before.handler);
 }
 
-/* From this test on, SIGSEGV and SIGBUS are watched. */
+/* From this test on, the probe watches SIGSEGV and SIGBUS. */
 TEST(reads_have_the_place_of_two_signals)
 {
 	struct kernel_action others[] = { kernel_has(SIGABRT), kernel_has(SIGFPE),

@@ -187,7 +187,7 @@ TEST_WITH(filters_that_cannot_be_read, setup, teardown)
 
 	assert_ptr_not_equal(memory, MAP_FAILED);
 	assert_int_equal(mprotect(memory + 2 * page, page, PROT_NONE), 0);
-	/* The filter ends where the readable memory ends. All its bytes are instructions. */
+	/* The filter has 601 instructions. The last one is beyond the readable memory. */
 	code = (struct sock_filter *)(memory + 2 * page) - 600;
 	for (int i = 0; i < 600; i++)
 		code[i] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);

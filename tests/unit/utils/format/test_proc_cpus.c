@@ -133,7 +133,7 @@ TEST(what_is_no_fork_forgets_nothing)
 	}
 }
 
-/* A CPU that was forgotten is told again, CPU 0 as well. */
+/* After the CPU of a task was forgotten, the next CPU counts as new, even if it is CPU 0. */
 TEST(a_forgotten_cpu_is_new)
 {
 	struct proc_cpus cpus = { 0 };

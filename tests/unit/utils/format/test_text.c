@@ -6,7 +6,7 @@
 
 #include "utils/format/text.h"
 
-/* A cursor over a block of exactly that size. */
+/* Returns a cursor over a copy of @text, in a block that has exactly the size of the text. */
 static struct text cursor(const char *text, char **block)
 {
 	size_t len = strlen(text);

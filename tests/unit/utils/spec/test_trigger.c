@@ -185,7 +185,7 @@ TEST(test_clear)
 	spec = parse_good(SPEC_FILTER, "f@clear");
 	assert_int_equal(spec.cleared, TRIGGER_FILTER | TRIGGER_NOTRACE);
 	spec_deinit(&spec);
-	/* Values are cleared by -A and -R, and no other actions. */
+	/* -A and -R clear only actions that record values. */
 	spec = parse_good(SPEC_ARGUMENT, "f@clear");
 	assert_int_equal(spec.cleared, TRIGGER_ARG | TRIGGER_RETVAL | TRIGGER_AUTO_ARGS);
 	assert_null(spec.ignored);

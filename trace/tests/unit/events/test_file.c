@@ -428,7 +428,7 @@ TEST_WITH(only_where_a_writer_was_killed_there_are_repairs, begin, end)
 	atomic_store(&trace->shared->nr_writing, 1);
 	fst_file_repair(trace);
 	assert_false(is_torn("log.log"));
-	/* Only as many old files are repaired as the log has had: one. */
+	/* The log is in its first file, so only the newest old file is repaired, too. */
 	assert_false(is_torn(old(8)));
 	assert_true(is_torn(old(7)));
 	atomic_store(&trace->shared->place, 1ULL << 48);

@@ -200,8 +200,8 @@ TEST_WITH(text_that_somebody_stays_in, setup, teardown)
 }
 
 /*
- * The process sees another file at the path, or none. It gets a descriptor of the right file, which
- * is closed again.
+ * The process sees another file at the path, or none. It is made to open a file in memory, into
+ * which the recorder copies the probe. The descriptor of this file is closed afterwards.
  */
 TEST_WITH(another_file_is_seen, setup, teardown)
 {

@@ -500,7 +500,10 @@ static void add_patch(struct loaded *l, uint64_t bias, uint64_t site, unsigned b
 	strbuf_add(&l->patches, &patch, sizeof(patch));
 }
 
-/* One common byte is enough to leave the probe out. Patches of other modules do not count. */
+/*
+ * A probe is left out even if it shares only one byte with the patch of a function. Patches of
+ * other modules do not matter.
+ */
 TEST_WITH(a_probe_in_a_functions_patch_is_left_out, setup, teardown)
 {
 	struct place *p = *state;

@@ -138,7 +138,7 @@ TEST(paths)
 	assert_non_null(strstr(err.text, "$PATH"));
 }
 
-/* Names that do not fit, and messages for files that cannot be run. */
+/* Names that are too long for a path, and messages for files that cannot be run. */
 TEST(messages)
 {
 	static char longest[PATH_MAX + 8];

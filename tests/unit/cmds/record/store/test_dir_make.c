@@ -230,8 +230,8 @@ TEST(in_the_way)
 	assert_true(is_there("data.old/letter"));
 	assert_int_equal(unlink("data.old/letter"), 0);
 	/*
-	 * A recording with another file in it is left alone. So is one that has a directory in
-	 * place of a file.
+	 * A recording that also has a file of another kind is left alone. So is one that has a
+	 * directory in place of a file.
 	 */
 	assert_int_equal(make("data.old"), 0);
 	remove_recording("data.old");

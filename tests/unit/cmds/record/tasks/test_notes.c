@@ -226,7 +226,7 @@ TEST(missing_events_are_reported)
 		       "'...'\n");
 }
 
-/* Each process is asked, wherever it is in the list. */
+/* The newborns of each process are found, wherever the process is in the list. */
 TEST_WITH(a_newborn_of_any_process_is_waited_for, test_recorder_setup, test_recorder_teardown)
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;

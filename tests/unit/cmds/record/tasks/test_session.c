@@ -243,7 +243,7 @@ TEST_WITH(a_map_is_in_the_order_of_addresses, begin_saving, end_saving)
 		assert_int_equal(module_map_add(&sorted, &entries[i]), 0);
 	module_map_encode(&sorted, &expected);
 	check_map(t, strbuf_str(&expected));
-	/* No symbols: neither module can have records. */
+	/* No symbols are saved, since neither module can have records. */
 	assert_false(has(t, t->self, ".sym"));
 	assert_false(has(t, library(), ".sym"));
 }

@@ -194,8 +194,9 @@ TEST_WITH(parents_of_many_stay, setup, teardown)
 }
 
 /*
- * A forked process and its threads end. Their lines come again, in order, if records of another of
- * its threads are saved afterwards.
+ * The lines of a forked process and its threads are removed when none of the threads has records.
+ * If records of another thread of the process are saved later, the lines of the process and of its
+ * parents come again, in order.
  */
 TEST_WITH(forgotten_processes_are_announced_again, setup, teardown)
 {

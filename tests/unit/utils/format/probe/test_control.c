@@ -252,7 +252,7 @@ TEST(tables)
 	assert_int_equal(take_from(&at, len), CONTROL_UNKNOWN_TYPE);
 	packet.header.flags = CONTROL_OPTIONAL | CONTROL_ANSWER;
 	assert_int_equal(take_from(&at, len), CONTROL_SKIPPED);
-	/* Bytes that are not a message are not skipped, either. */
+	/* Bytes that are not a message are not skipped, even if the header says "optional". */
 	assert_int_equal(take_from(&at, len + 1), CONTROL_NO_MESSAGE);
 	assert_int_equal(take_from(&at, len - 1), CONTROL_NO_MESSAGE);
 }

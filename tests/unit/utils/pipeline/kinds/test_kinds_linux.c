@@ -12,7 +12,7 @@ TEST(each_record_has_a_number)
 	assert_int_equal(event_id_of_perf(PERF_REC_TASK_NAME), EVENT_ID_TASK_NAME);
 }
 
-/* The name is the one that the task had at that time. */
+/* The name is the one that the task had at the time of the event. */
 TEST(a_name_is_that_of_its_task)
 {
 	char first[] = "first";

@@ -188,7 +188,10 @@ TEST_WITH(compact_files_are_looked_for, setup, teardown)
 	assert_non_null(data.tasks[0].compact);
 }
 
-/* A recording that was cut off may have both files, although its header does not mention them. */
+/*
+ * A recording that was cut off may have events.txt and the file of definitions, although its header
+ * does not mention them.
+ */
 TEST_WITH(definitions_of_declared_events, setup, teardown)
 {
 	for (unsigned i = 0; i < 4; i++) {

@@ -95,7 +95,7 @@ static const struct {
 	{ { INT(4) }, OWNER(8), "arg1/i%rsi", "retval/t8:o" },
 	/* These objects are passed by reference, whatever their size. */
 	{ { OWNER(40), STD_STRING, INT(4) }, NONE, "arg1/t40:o%rdi,arg2/S%rsi,arg3/i%rdx", "" },
-	/* The value is not passed, but has its place in the list. */
+	/* A struct without bytes is not passed, but has its place in the list. */
 	{ { STRUCT(0, NONE, NONE), INT(4) }, NONE, "arg1/t0:s%stack+1,arg2/i%rdi", "" },
 	{ { INT(4), UNKNOWN, INT(4) }, INT(4), "arg1/i%rdi", "retval/i" },
 	{ { INT(4) }, UNKNOWN, "", "" },
