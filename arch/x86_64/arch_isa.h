@@ -79,7 +79,7 @@ static inline uint64_t arch_point_sp(const struct arch_point *point)
 /* Returns the general register with DWARF's number @number (psABI, 3.6.2), which is below 16. */
 static inline uint64_t arch_point_register(const struct arch_point *point, unsigned number)
 {
-	/* the indexes of rax rdx rcx rbx rsi rdi rbp, none for rsp, r8 to r15 */
+	/* the indexes of rax rdx rcx rbx rsi rdi rbp rsp (unused) and of r8 to r15 */
 	static const uint8_t words[] = { 14, 12, 13, 5, 11, 10, 4, 0, 9, 8, 7, 6, 3, 2, 1, 0 };
 
 	if (number == 7)

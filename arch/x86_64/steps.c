@@ -70,7 +70,8 @@ struct scan {
 	uint8_t rex;
 	uint8_t opcode;
 	uint8_t modrm;
-	uint8_t map;		 /* 1: opcodes of one byte; 0x0f, 0x38, 0x3a: after 0f; 0: other */
+	/* 1: one-byte opcodes; 0x0f: after 0f; 0x38, 0x3a: after 0f and this byte; 0: other */
+	uint8_t map;
 	const uint8_t *distance; /* the displacement from the instruction's end; NULL: none */
 };
 

@@ -257,7 +257,7 @@ static int set_path(struct runner *run, const struct script_config *config)
 	return strbuf_oom(&path) ? -ENOMEM : 0;
 }
 
-/* Set `arg`, as for a Lua program, and the places in the registry. */
+/* Set `arg`, as for a Lua program, and the elements of the registry (enum place). */
 static int set_surroundings(struct runner *run, const struct script_config *config,
 			    struct uft_err *err)
 {

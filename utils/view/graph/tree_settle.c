@@ -1,4 +1,7 @@
-/* Call trees: the places of calls without recorded entries, after the last event (see tree.h). */
+/*
+ * Call trees: after the last event, finds the places of calls without recorded entries (see
+ * tree.h).
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

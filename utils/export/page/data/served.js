@@ -21,8 +21,8 @@ const COMING = " …";
 /** The time after which a failed request is repeated, in ms. */
 const AGAIN_MS = 500;
 /**
- * The part of the picture's width that is also requested on both sides, so that dragging has no
- * delay.
+ * The part of the picture's width by which a request extends beyond each side of the picture, so
+ * that dragging has no delay.
  */
 const BESIDE = 0.5;
 
