@@ -51,7 +51,7 @@ def save(target, name, data):
 
 
 def shrink(name, content):
-    """Cuts a file down: records that are kept still fit together, and lists do not grow with the libraries."""
+    """Makes a file shorter. The records that are kept still fit together. Lists have a limit, however many functions a library has."""
     if name.endswith(".sym"):
         lines = content.splitlines(keepends=True)
         return b"".join(lines[: SYM_LINES_MAX // 2] + lines[12:][-SYM_LINES_MAX // 2 :])

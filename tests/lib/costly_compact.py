@@ -65,7 +65,7 @@ def small_blocks(rec):
 
 
 def lying_blocks(rec):
-    """Headers that announce 128 KB, before a byte with a wrong sum."""
+    """Blocks whose headers announce 128 KB, and whose bodies have one byte, with a wrong sum."""
     again(rec, block(b"", RAW_MAX, 2**32 - 1, body_sum=0))
 
 

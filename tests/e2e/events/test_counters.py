@@ -320,8 +320,8 @@ def test_chosen_at_the_start(workdir, recording):
 
 
 def test_compared(prog, recording, tmp_path):
-    """report --diff has two columns for each counter of either recording. A recording without the
-    counter shows N/A, a function without it in both is blank."""
+    """report --diff has two columns for each counter of either recording. If one recording lacks the
+    counter, they show N/A. If a function has no counts in both recordings, they are blank."""
     utrail("record", "-d", tmp_path / "faults", "-T", "both@read=page-faults", prog).must()
     lines = {line.split()[-1]: line for line in utrail("report", "-d", recording, "--diff", recording).must().out.splitlines()}
     heads = [line for line in lines.values() if "Function" in line]

@@ -59,8 +59,8 @@ def test_shown(recording, options, expected):
 
 
 def test_no_event(recording):
-    """--no-event leaves out events that come by themselves: a user asks for triggers and
-    watches."""
+    """--no-event leaves out events that no option asks for. Events of triggers and watches stay, since
+    the user has asked for them."""
     expected = {name: nr for name, nr in replay(recording).items() if not name.startswith("linux:")}
     assert replay(recording, "--no-event") == expected and "watch:cpu" in expected
 

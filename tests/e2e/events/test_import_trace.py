@@ -229,7 +229,7 @@ def test_records_of_other_tracers():
 
 
 def long_buffer():
-    """A buffer that is some chunks of pages long."""
+    """A buffer of so many pages that a packed file has several chunks of them."""
     pages = b"".join(kernel.Page(TIME + i * 1000).record(TIME + i * 1000, 60000 + i, ONE, b"....").pack() for i in range(25))
     return tracedat.Buffer({0: pages})
 

@@ -92,8 +92,8 @@ def test_repeated_opens(opens, word):
     closes = tags()["Close"]
     build(word, "--", opens).must()
     assert opened() == {"same": 4, "other": 1, "held": 1}
-    # One close is left for each group of 50, 2 and 20 opens. fds[7] is the copy of another file,
-    # and is closed, too. The child closes the descriptors whose opens were left out.
+    # Each group of 50, 2 and 20 opens keeps one close. The close of fds[7], which has become a copy
+    # of another file, is kept, too. The child's close is left out, as is the open of fds[3].
     assert closes - tags()["Close"] == 49 + 1 + 19 - 1 + 1
     again = utrail("events", "import", "-d", "again", ".nfsdb")
     assert again.status == 0 and " 0 lines were wrong" in again.out

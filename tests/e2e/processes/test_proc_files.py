@@ -168,8 +168,8 @@ def number(text):
 
 
 def unhex(text):
-    """A name that strace -xx writes, as JSON has it in our events: bytes that are no text are
-    escaped."""
+    """A name that strace -xx writes, as JSON has it in our events: U+FFFD stands for bytes that are
+    not UTF-8."""
     raw = re.sub(rb"\\x(..)", lambda m: bytes.fromhex(m.group(1).decode()), text.encode())
     return raw.decode("utf-8", "replace")
 
@@ -735,8 +735,8 @@ def test_both_ways_tell_the_same_of_odd_files(tmp_path, monkeypatch):
 
 
 def test_a_build_leaves_behind_who_can_go_on_alone(workdir, way):  # noqa: F811
-    """A build does not wait for processes that can go on without the recorder; with a filter none
-    can, so it waits for their end."""
+    """A build does not wait for processes that can go on without the recorder. With ptrace(2) and its
+    filter of system calls no process can go on alone, so a build waits for the end of all."""
     seconds = 1000 if way == "bpf" else 3
     result = utrail("build", "--as=json", proc(), "-o", "tree.json", "sh", "-c", f"sleep {seconds} </dev/null >/dev/null 2>&1 & echo $! > daemon; exit 3")
     assert result.status == 3

@@ -668,8 +668,8 @@ def test_same_text(name, format):
     options = ["--sample-time=1ns"] if format == "flame-graph" else []
     ours = utrail("dump", "-d", "data", f"--format={format}", *options).must().out
     if format == "chrome":
-        # The peer takes the time of the file `info` for the time of the recording. It may be a
-        # second later than the time that `info` contains.
+        # The peer takes the time of the file `info` for the time of the recording. The file's time
+        # may be a second later than the time that `info` contains.
         recorded = re.search(r'"recorded_time":"(.*)"', ours)[1]
         os.utime("data/info", (0, time.mktime(time.strptime(recorded))))
     theirs = peer("dump", "-d", "data", f"--{format}", *options).must().out

@@ -138,7 +138,8 @@ log(t.declare("A", "%J"), f, c_void_p(1))
 
 
 def test_chosen_again(tmp_path):
-    """The user changes the choice while the program runs. The program's choice of text stays."""
+    """The user changes which events are recorded while the program runs. The program's own choice
+    of the events in its log stays."""
     lines, notes = run(tmp_path, """
 import os, signal
 e = t.declare("A", "%d", enabled=False)

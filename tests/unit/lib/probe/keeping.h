@@ -46,7 +46,7 @@ struct keeping_call {
 	uint16_t level;
 	bool has_result;
 	uint64_t arg; /* the captured argument; 0: none */
-	uint64_t ret; /* its return address */
+	uint64_t ret; /* the return address of the call */
 	uint64_t began;
 	struct selection before;
 };

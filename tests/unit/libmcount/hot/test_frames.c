@@ -559,8 +559,8 @@ TEST(test_realigned_stack)
 }
 
 /*
- * A thread ends with open calls. Their slots get the program's addresses back, and its returns are
- * still found.
+ * A thread ends with open calls. Their slots get the program's addresses back, and the return
+ * address of each of these calls is still found.
  */
 TEST(test_end_of_thread)
 {
@@ -584,8 +584,8 @@ TEST(test_end_of_thread)
 	check(&s);
 
 	/*
-	 * The thread has no frames any more, but its returns are found in the frames of ended
-	 * threads.
+	 * The thread has no frames any more, but its return addresses are found in the frames of
+	 * ended threads.
 	 */
 	frames_reset(s.t);
 	assert_int_equal(frames_find_return((uint64_t)&stack[s.calls[2].place]), s.calls[2].ret);

@@ -432,7 +432,7 @@ TEST(few_descriptors)
 		channel_close(&talk.ch);
 		check_limit(soft, few.rlim_max);
 	}
-	/* There is a descriptor for the socket, but none for those that come by it. */
+	/* One descriptor is free for the socket, but none for the descriptors that the recorder sends. */
 	assert_return_code(setrlimit(RLIMIT_NOFILE, &before), errno);
 	assert_return_code(
 		setrlimit(RLIMIT_NOFILE, &(struct rlimit){ raised - 1, before.rlim_max }), errno);

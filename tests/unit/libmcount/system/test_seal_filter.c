@@ -424,7 +424,10 @@ static int count_with_groups(size_t nr)
 
 TEST(filters_of_a_process_with_many_groups_are_counted)
 {
-	/* With one of the sizes, the lines are where the probe's buffer ends. */
+	/*
+	 * With one of these numbers of groups, the lines about filters in /proc/self/status begin
+	 * just before the end of the probe's buffer.
+	 */
 	for (size_t nr = 300; nr <= 3000; nr += nr < 600 ? 1 : 300) {
 		int status;
 		pid_t pid = fork();

@@ -1,6 +1,6 @@
 /*
- * Events of the program: chosen events are recorded between the calls that are open, other events
- * change nothing.
+ * Events of the program. They are recorded inside of the calls that are open at the time. Unwanted
+ * events change nothing.
  */
 #include "libmcount/hot/callers.h"
 #include "libmcount/values/points.h"

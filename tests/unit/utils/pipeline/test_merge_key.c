@@ -16,7 +16,7 @@ TEST(parts_of_keys)
 			assert_int_equal(merge_key_index(key), lanes[k]);
 		}
 	}
-	/* Later times count as the last one. */
+	/* Times after MERGE_KEY_END get the key of MERGE_KEY_END. */
 	assert_int_equal(merge_key_time(merge_key_of(MERGE_KEY_END + 1, 5)), MERGE_KEY_END);
 	assert_int_equal(merge_key_time(merge_key_of(UINT64_MAX, 5)), MERGE_KEY_END);
 	assert_int_equal(merge_key_index(merge_key_of(UINT64_MAX, 5)), 5);

@@ -294,7 +294,10 @@ TEST_WITH(session_while_looking, setup, teardown)
 	assert_string_equal(strbuf_str(&out), "100:a{b{c{");
 }
 
-/* The look ends between leaving the CPU and coming back. The first call is in the file already. */
+/*
+ * The recording is first read up to a time between leaving the CPU and coming back. The first call
+ * is in the file already.
+ */
 TEST_WITH(elapsed_counts_from_the_first_return_to_the_cpu, setup, teardown)
 {
 	struct strbuf perf cleanup_strbuf = { 0 };
@@ -441,7 +444,10 @@ TEST_WITH(bad_lines, setup, teardown)
 	}
 }
 
-/* A growing recording shows calls before their ends, so these conditions are refused. */
+/*
+ * Calls of a growing recording are shown before they end, so conditions on return values are
+ * refused.
+ */
 TEST_WITH(conditions_on_return_values, setup, teardown)
 {
 	struct filters filters cleanup_filters = { 0 };

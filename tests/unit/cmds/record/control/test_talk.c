@@ -100,7 +100,7 @@ TEST_WITH(conversations_of_a_process, setup, teardown)
 	assert_int_equal(talk_count_peer(&list, 13), 0);
 }
 
-/* In its own namespace a thread has the number that it tells. */
+/* If the process is in the recorder's namespace, its threads have the numbers that they tell. */
 TEST_WITH(numbers_of_threads, setup, teardown)
 {
 	talks[0].peer.pid = getpid();

@@ -337,7 +337,7 @@ TEST_WITH(pages_are_written, setup, teardown)
 	give('a', page);
 	give('b', page);
 	give('c', 100);
-	/* Full pages are taken at once. */
+	/* Pages that are full are taken without delay. */
 	assert_int_equal(loop_serve(&p->t->rec.loop, 1000), 1);
 	check_pages(p, "ab");
 	assert_int_equal(p->kernel.bytes_written, 2 * page);

@@ -293,8 +293,8 @@ TEST_WITH(test_several_children, setup, teardown)
 }
 
 /*
- * The parent is in another pid namespace, and so are its numbers. A process of the recorder's
- * namespace is none of its children.
+ * The parent is in another pid namespace, and the numbers that it notes are of that namespace. The
+ * process with such a number in the recorder's namespace is not a child of this parent.
  */
 TEST_WITH(test_numbers_of_another_namespace, setup, teardown)
 {

@@ -71,8 +71,8 @@ TEST_WITH(nothing_kept_leaves_what_is_no_thread_and_no_child, setup, teardown)
 }
 
 /*
- * A thread may take up a stack again whose ring is in use, and then its file needs the line. Other
- * stacks have ended.
+ * The line of a stack stays in task.txt while the ring of the stack is in use: a thread may switch
+ * to the stack again, and write records for it. Stacks without such a ring have ended.
  */
 TEST_WITH(stacks_in_use_stay, setup, teardown)
 {

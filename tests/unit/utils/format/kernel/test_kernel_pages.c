@@ -239,7 +239,7 @@ TEST(reasons_for_a_new_page)
 	}
 }
 
-/* A field of four bytes has the largest number in place of a larger one. */
+/* If a number is too large for a field of four bytes, the field has the largest possible number. */
 TEST(large_numbers_of_lost_records)
 {
 	static const struct {

@@ -296,7 +296,7 @@ TEST_WITH(what_it_may_cost, setup, teardown)
 	assert_true(files_is_beyond(&files));
 }
 
-/* The first read and the first write of a use count, each by itself. */
+/* A use keeps the time of its first read and, independently, that of its first write. */
 TEST(reads_and_writes_of_a_use)
 {
 	static const struct {

@@ -403,10 +403,10 @@ static void margins_before_a_time(void **state)
 	}
 }
 
-/* In files below half a megabyte, and for times of 1970 on, nothing is searched. */
+/* Nothing is searched in files below half a megabyte, or if times are counted from 1970. */
 static void what_is_searched(void **state)
 {
-	/* The time since 1970 after 25 years of 365 days. */
+	/* Times of day are later than this time: 25 years of 365 days after 1970. */
 	const uint64_t of_day = 25ULL * 365 * 86400 * 1000000000;
 	static const struct {
 		size_t nr;

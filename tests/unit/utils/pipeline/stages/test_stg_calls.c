@@ -497,8 +497,8 @@ TEST(calls_of_the_kernel_that_are_in_none_of_the_program)
 }
 
 /*
- * The kernel counts only its own calls. Their depth is that among all calls, when a function is
- * called for the first time and later.
+ * The depths in the kernel's records count only calls of the kernel. The stage replaces them by the
+ * depths among all calls, at the first call of a function and at later ones.
  */
 TEST(depths_of_the_kernels_calls)
 {
