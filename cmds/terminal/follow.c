@@ -76,8 +76,8 @@ static int read_tasks(const struct follow *follow, struct request_answer *answer
 
 /*
  * Looks at the recording once. The time in a recorder's answer is used only by the next look, after
- * task.txt was read again. At the first reading of task.txt, the line of a session may have been
- * missing, although some entries up to this time belong to the session.
+ * task.txt was read again. Before, task.txt may lack the line of a session to which entries up to
+ * that time belong.
  */
 static int look_once(struct follow *follow, struct uft_err *err)
 {
@@ -96,7 +96,7 @@ static int look_once(struct follow *follow, struct uft_err *err)
 	follow->answer_ns = MAX(follow->answer_ns, answer.complete_ns);
 	/*
 	 * `utrail control` may end the holding back of entries while the program runs. Entries
-	 * that are already held back then may still be recorded late.
+	 * that are held back at that moment may still be recorded late.
 	 */
 	follow->has_late_entries |= answer.holds_back != 0;
 	return MIN(read_tasks(follow, &answer, err), 0);

@@ -12,7 +12,7 @@
 /*
  * @layout: of frames and code; each part is used only after it was seen to be right
  * @reads_frames: the code of a frame is where the layout says
- * @reads_extra: the values of code are where the layout says
+ * @reads_extra: the values that are attached to code objects are where the layout says
  * @inherited: the facts that a library's function takes from its caller: NAME_OWN, or 0 when
  *             functions of libraries are not recorded
  */

@@ -25,7 +25,7 @@ struct steering_ids {
 };
 
 /*
- * The state of these changes. Only the control thread uses it. Members above the empty line are set
+ * The state of steering. Only the control thread uses it. Members above the empty line are set
  * before steering_begin().
  *
  * @plan: the settings that all processes get

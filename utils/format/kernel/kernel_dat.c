@@ -252,7 +252,7 @@ uint32_t kernel_header_page_long(struct text content)
 /* --- pages --- */
 
 #define STAMP_BITS	  59
-/* The delta of a discarded record whose own delta was 0. */
+/* The delta that the kernel gives to a discarded record whose delta was 0. */
 #define WITHDRAWN_NO_TIME 1
 
 static uint64_t get_long(const uint8_t *at, uint32_t size, bool big)

@@ -64,7 +64,7 @@ static Elf *open_elf(struct dwarf_alt *alt, const char *name, const uint8_t *id,
 {
 	if (debug_file_open_shared(name, id, id_bytes, &alt->file))
 		return alt->file.elf;
-	/* libelf only reads a file in memory. */
+	/* libelf does not change a file in memory. */
 	alt->elf = elf_memory((char *)(uintptr_t)&empty, sizeof(empty));
 	return alt->elf;
 }
