@@ -117,7 +117,7 @@ def packed_symbols():
 
 
 def many_symbols():
-    """Many symbols of one byte each."""
+    """Many symbols with two short names in turn, for one byte of code each."""
     compiled()
     image = Image()
     known = image.content(".strtab")

@@ -809,7 +809,7 @@ int main(int argc, char **argv)
 
 static int go_fds[2], done_fds[2];
 
-/* Makes calls in a thread of its own: each time that "thread" is served. */
+/* The body of a thread that makes calls each time that serve() reads the name "thread". */
 FN void *waiting_body(void *arg)
 {
 	char byte = 0;

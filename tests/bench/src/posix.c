@@ -20,7 +20,10 @@
 static trace_event_id_t id;
 static atomic_int is_over;
 
-/* The function is in another object, like the library's, so that the compiler inlines neither. */
+/*
+ * Both functions are called by volatile pointers, so that the compiler does not inline the empty
+ * one.
+ */
 void empty_call(trace_event_id_t event, const void *data, size_t len);
 static void (*volatile empty)(trace_event_id_t, const void *, size_t) = empty_call;
 static void (*volatile event)(trace_event_id_t, const void *, size_t) = posix_trace_event;

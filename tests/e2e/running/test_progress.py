@@ -304,7 +304,8 @@ class TestOpening:
         terminal.until(rb"\x1b\[K")
         slow.let_go()
         shown = re.findall(rb"\r([^\r\x1b\n]+)\x1b\[K", terminal.end())
-        # On a busy machine a second line is seen, too: the short one about reading, after opening.
+        # On a busy machine another short line comes after the line about opening: the one about
+        # reading.
         lines = {line for line in shown if line.startswith(b"opening"[: columns - 1])}
         assert lines == {(b"opening '" + b"data" * 20)[: columns - 1]}
         assert all(len(line) < columns for line in shown)

@@ -1,5 +1,5 @@
 /*
- * Recursion, three times three thousand deep, by two functions in turn.
+ * Three recursions, each three thousand calls deep, in which two functions call each other.
  */
 #include "program.h"
 

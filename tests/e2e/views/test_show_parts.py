@@ -267,7 +267,8 @@ class TestParts:
             tab(browser, "Functions").click()
             wait_until(lambda: js(browser, "return views.functions.find().length"))
             assert not line.is_displayed()
-            # The second half of the recording: in the middle there may be no end of a call.
+            # The range is the second half of the recording. A range in its middle might have no end
+            # of a call.
             js(browser, "app.change({ zoom: { from: (recording.first + recording.last) / 2, to: recording.last }, func: 'main' })")
             said, command, words = line.text.partition(" With them: utrail ")
             assert said == "In parts, without durations and slowest calls."

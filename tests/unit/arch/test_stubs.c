@@ -904,7 +904,7 @@ TEST(point)
 	assert_int_equal(point_flags & FLAGS_BEFORE, FLAGS_BEFORE);
 	assert_int_equal(point_red_zone[0], RED_ZONE_ABOVE);
 	assert_int_equal(point_red_zone[1], RED_ZONE_BELOW);
-	/* The place of traced_point()'s return address. */
+	/* The address of the stack slot with traced_point()'s return address. */
 	assert_int_equal(seen_sp % 8, 0);
 	assert_in_range(seen_sp, (uint64_t)&state - 65536, (uint64_t)&state);
 }

@@ -271,7 +271,10 @@ TEST_WITH(segments_in_odd_places, make_linker, remove_linker)
 	assert_int_equal(bytes_of_libraries(&bytes), 0);
 	*last = good_last;
 
-	/* A program with fixed addresses may be where the linker is. */
+	/*
+	 * The memory of the linker comes after that of a program with fixed addresses. A large
+	 * segment would reach it.
+	 */
 	head->e_type = ET_EXEC;
 	last->p_memsz = SIZE_MAX / 2;
 	assert_int_equal(bytes_of_libraries(&bytes), 0);

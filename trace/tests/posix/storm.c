@@ -162,7 +162,10 @@ static int read_some(struct reading *reading)
 	return 1;
 }
 
-/* The filtered events are never written: other threads read the filter while it changes. */
+/*
+ * Change the filters while other threads read them. The event that is filtered is never written, so
+ * that all events still come.
+ */
 static void change_filters(void)
 {
 	trace_event_set_t set;

@@ -140,7 +140,7 @@ static void leave_outer(struct walk *w)
 {
 	unsigned nr = keeping_random(&w->k, w->k.nr);
 
-	/* Several calls have that slot after a jump. The innermost one of them returns. */
+	/* After tail calls several calls have the same slot. The innermost one of them returns. */
 	while (nr + 1 < w->k.nr && w->places[nr + 1] == w->places[nr])
 		nr++;
 	if (w->k.calls[nr].has_frame)

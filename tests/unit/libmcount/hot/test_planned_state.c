@@ -279,7 +279,9 @@ static void expect_settled_at_second(struct scene *s)
 	leave(0);
 }
 
-/* Each of these calls gets all levels of depth again, however few were left. */
+/*
+ * Each call of a function that is opted in gets all levels of depth again, however few were left.
+ */
 TEST(depth_is_set_anew_where_it_counts)
 {
 	const unsigned funcs[] = { 1 };

@@ -198,7 +198,7 @@ TEST(the_mask_is_what_it_was)
 	stop();
 }
 
-/* The child has its parent's arena: it looks at each call until it has its own. */
+/* The child has its parent's arena. Until it has its own, it looks for news at each call. */
 TEST(a_forked_child_looks_at_each_call)
 {
 	start(PLAN_STEERABLE);

@@ -148,7 +148,10 @@ TEST_WITH(large_environments, setup, teardown)
 	check(by_execve, envp, expected);
 	free(envp);
 
-	/* The whole variable has 4096 bytes, and then one more. Empty names of libraries are none. */
+	/*
+	 * The whole variable, with its name, has 4096 bytes, and then one more. It lists empty
+	 * names, which stand for no library.
+	 */
 	strcpy(others, "LD_PRELOAD=libdl.so.2");
 	memset(others + strlen(others), ':', 4096 - strlen(others));
 	snprintf(expected, sizeof(expected), "A=B\n" PRELOAD ":%s\n" SOCKET "\n", others + 11);

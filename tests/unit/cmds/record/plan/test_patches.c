@@ -420,7 +420,10 @@ TEST(which_places_are_wanted)
 	}
 }
 
-/* A nop has no address in records. All others have the one after the jump. */
+/*
+ * The records of a nop have no address. Records of all other patches have the address after the
+ * jump.
+ */
 TEST(patches_of_prepared_sites)
 {
 	struct prepared_site site = { .addr = 0x1000, .func = 0xff0, .bytes = 7 };

@@ -325,7 +325,7 @@ TEST_WITH(arguments_that_are_texts, setup, teardown)
 	}
 }
 
-/* A function that a filter opts in, and another one takes out, leaves a rule that opts in. */
+/* If one filter opts a function in, and another filter opts it out, a rule that opts in stays. */
 TEST_WITH(opted_in_in_vain, setup, teardown)
 {
 	struct made *made = *state;

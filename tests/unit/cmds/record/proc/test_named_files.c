@@ -259,7 +259,7 @@ TEST(test_long_names)
 	assert_int_equal(errno, ENAMETOOLONG);
 }
 
-/* Steps up do not lead out of the root, and the last link may be kept. */
+/* Steps up do not lead out of the root. A link at the end of a name is not always followed. */
 TEST(test_steps)
 {
 	char root[PATH_MAX + 64];

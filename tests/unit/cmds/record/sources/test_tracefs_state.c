@@ -81,7 +81,10 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* @after: content of a plain file after the writes, one line after the other */
+/*
+ * @after: the content after tracefs_state_restore(). In this test the files are plain files, which
+ * keep each line that is written to them.
+ */
 static const struct {
 	const char *name;
 	const char *before;

@@ -21,7 +21,7 @@ struct place {
 	struct recorder rec;
 	struct process parent;
 	struct arena *page;
-	pid_t traced, other; /* the first of these processes has the page, the second one has not */
+	pid_t traced, other; /* processes: only the first one has mapped the page */
 };
 
 static pid_t fork_waiting(struct arena *page)

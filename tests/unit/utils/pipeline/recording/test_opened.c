@@ -29,7 +29,7 @@ static void check(const char *tree, const char *expected)
 	recording_deinit(&rec);
 }
 
-/* A child begins within calls of its parent. Its returns tell their names. */
+/* A child begins within calls of its parent. The returns of the child tell their names. */
 TEST_WITH(inherited, setup, NULL)
 {
 	config.stages.opens_inherited = true;

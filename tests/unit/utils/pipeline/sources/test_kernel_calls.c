@@ -233,7 +233,7 @@ TEST(back_on_the_cpu)
 {
 	/*
 	 * The kernel reports the return to the CPU in the first function that runs then. In this
-	 * test the report comes after that function's call.
+	 * test the report comes after that function's entry.
 	 */
 	CHECK("10:a{ 20:out 29:in3 30:b{ 50:}b 60:}a ", RECORDS(), IN(10, 'a', 0), LEAVES(20),
 	      IN(30, 'b', 1), IS_BACK(40, 3), OUT(50, 'b', 1), OUT(60, 'a', 0));

@@ -366,7 +366,7 @@ TEST(a_damaged_page_costs_itself)
 	sources_end(&s);
 }
 
-/* Write an item that is no short record, with its second word. */
+/* Write an item that is not a short record. @word: its second word */
 static void put_item(struct kernel_page_maker *page, unsigned kind, uint32_t delta, uint32_t word)
 {
 	kernel_page_kind(page, kind, delta);

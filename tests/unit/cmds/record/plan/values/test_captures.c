@@ -397,7 +397,7 @@ TEST_WITH(modules_without_it, setup, teardown)
 	assert_int_equal(text.len, 0);
 	has_info = false;
 	assert_int_equal(captures_put_dbg(&settings, &module, &text), -ENOMEM);
-	/* Without a build id the file has none. */
+	/* The file of a module without a build id has none, either. */
 	has_info = true;
 	func.addr = 0x100;
 	assert_int_equal(captures_put_dbg(&settings, &module, &text), 0);
