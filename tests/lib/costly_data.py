@@ -66,7 +66,8 @@ def unseen_calls(rec):
 
 
 def forked_lines(rec):
-    """Forked tasks without a record, whose parent makes calls at that time."""
+    """Many forks, whose children make no record. The parent makes calls at the times of the
+    forks."""
     rec.records([(2000 + i, i & 1, 0, 3) for i in range(MANY)])
     for i in range(MANY):
         rec.fork(1000 + i, 100, 2000 + i)
@@ -196,7 +197,7 @@ def perf_names(rec):
 
 
 def perf_switches(rec):
-    """Switches of one task in each nanosecond, on all CPUs at once."""
+    """One task switches in each nanosecond, on 64 CPUs in turn."""
     for cpu in range(64):
         rec.put(f"perf-cpu{cpu}.dat", b"".join(
             struct.pack("<IHHIIQ", 14, 0x2000 * (i & 1), 24, 100, 100, 2000 + 64 * i + cpu) for i in range(2000)))

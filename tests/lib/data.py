@@ -73,7 +73,7 @@ TIDS = 1 << 22  # Linux' PID_MAX_LIMIT, proc(5)
 
 
 class Recording:
-    """A recording. @has_payloads: it has arguments and return values, by -a, which are skipped."""
+    """A recording. @has_payloads: it has arguments and return values (-a). They are skipped."""
 
     def __init__(self, path, has_payloads=False):
         self.path = Path(path)

@@ -312,5 +312,6 @@ def test_recorded(sources):
     utrail("record", "-d", "data", "--force", "--trace-include", ".", "./program", "log", "%").must()
     text = utrail("events", "export", "--as=fstrace", "-d", "data").must().out
     bodies = re.sub(r"UID=\d+", "UID=1", "".join(line.split(" ", 2)[2] for line in text.splitlines(keepends=True)))
-    # The recorder chooses first, so the recording may begin with more events than the log.
+    # The recorder chooses events before the program does, so the recording may begin with events
+    # that the log lacks.
     assert bodies.endswith(C_EVENTS + CPP_EVENTS + END), bodies

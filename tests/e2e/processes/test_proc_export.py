@@ -49,8 +49,8 @@ def rounded(slices):
 
 
 def ns(microseconds):
-    """The number is read as text: JSON's numbers have 53 bits, which cannot hold ns after an uptime
-    of days."""
+    """The number is read as text: JSON's numbers have 53 bits, which cannot hold the nanoseconds
+    of an uptime of 105 days."""
     whole, _, part = microseconds.partition(".")
     return int(whole) * 1000 + int(part.ljust(3, "0"))
 

@@ -566,8 +566,8 @@ PEER_LINES = [
     "--match glob -A n*r@arg1",
 ]
 
-# The peer writes the word NULL for a null pointer, which may also be a text; in the format, a mark
-# tells them apart. The peer also prints names of 0 and of negative values as parts of a value.
+# The peer shows a null pointer like the text "NULL"; in the format, a mark tells the two apart. The
+# peer also prints names of 0 and of negative values as parts of a value.
 PEER_WORDS = [('"NULL"', "NULL")]
 # The peer puts the highest flag first, and treats integers as untyped.
 PEER_VALUES = [("0xfffeee90", "-70000"), ("0xee6b2800, -1, -1)", "0xee6b2800, -1, 0xffffffffffffffff)")]
@@ -657,7 +657,7 @@ def test_source_lines_of_tables_and_trees_as_peer(tmp_path, recorder):
     ):
         command, *options = words
         texts = [run_it(command, "-d", data, "--srcline", *options).must().out for run_it in (utrail, peer)]
-        # utrail alone explains the sign of a difference.
+        # Only utrail explains the sign of a difference.
         texts[0] = re.sub(r"^#  time: \+ is .*\n", "", texts[0], flags=re.M)
         assert texts[0] == texts[1], words
         assert "/values.c:" in texts[0], words

@@ -105,7 +105,7 @@ def valgrind_says(text):
 @pytest.mark.parametrize("tool", ["memcheck --leak-check=full", "helgrind", "drd", "none"])
 @pytest.mark.parametrize("method", ["pg", "cyg"])
 def test_valgrind(workdir, tool, method):
-    """The probe steps aside under valgrind, so that its reports, with their backtraces, stay as
+    """Under valgrind the probe does nothing, so valgrind's reports and their backtraces stay as
     they are."""
     if not shutil.which("valgrind"):
         pytest.skip("valgrind is not installed")

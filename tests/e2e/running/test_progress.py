@@ -105,7 +105,7 @@ def running_elsewhere():
 
 
 def passing_time(seconds):
-    """An option of `record -p`, whose recording then ends by itself."""
+    """The option with which `record -p` ends by itself after @seconds."""
     return ["--for", f"{seconds}s"]
 
 

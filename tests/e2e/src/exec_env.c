@@ -1,6 +1,6 @@
 /*
  * Runs itself with environments that it makes up: one child for each function that executes with an
- * environment, and one that has emptied its own.
+ * environment, and one that has emptied its own. The last child is not recorded.
  * tree: main{before{}spawned{}spawned{}spawned{}spawned{}spawned{}spawned{}after{}}
  * task: main{child{}} x5
  */

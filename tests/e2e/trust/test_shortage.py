@@ -147,7 +147,8 @@ def test_few_descriptors(number, variant):
 
 
 def test_data_directory_vanishes(workdir):
-    """Another process removes the directory while the program runs, which must not be affected."""
+    """Another process removes the directory while the program runs. The program must not be
+    affected."""
     exe = build(program("sleeps"), VARIANTS[0])
     script = f"rm -r gone; {exe}; {exe}; exit 5"
     result = utrail("record", "--force", "-d", "gone", "/bin/sh", "-c", script)

@@ -21,7 +21,7 @@ CHANCE = [
     (r"\[ *\d+\] \|", "[P] |"),
     (r"^(T T) \d+ #*$", r"\1 N"),  # lines of a histogram
     (r"\d+ (linux:schedule)", r"N \1"),
-    # Lines of a graph. Those of the scheduler may be beside them, or end the line of their parent.
+    # The bars of a graph: events of the scheduler between the calls change them.
     (r" : [ |]*(\+-)?", " : "),
 ]
 

@@ -1,6 +1,6 @@
 /*
- * Claims, in the memory that it shares with the recorder, that a foreign process is its child. It
- * ends as usual.
+ * Claims, in the memory that it shares with the recorder, that a foreign process is its child. This
+ * program ends as usual.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -38,8 +38,8 @@ TEST(follows_the_files)
 	assert_int_equal(growth_stamp(dir), stamp);
 
 	/*
-	 * First a file is longer at the same time, then as long at another time; then there is a
-	 * new file.
+	 * First a file grows and keeps its time, then it keeps its length and gets another time;
+	 * then there is a new file.
 	 */
 	append_at("17.dat", "more", 1000);
 	assert_int_not_equal(growth_stamp(dir), stamp);

@@ -132,7 +132,7 @@ static const struct {
 TEST_WITH(only_text_is_replaced, setup, teardown)
 {
 	for (int by_list = 0; by_list < 2; by_list++) {
-		/* If the head of a module is not mapped, the list of modules tells. */
+		/* Without the head of an ELF file, the list of modules tells the segments. */
 		file.head.e_ident[EI_MAG3] = by_list ? 'x' : ELFMAG3;
 		callers.bytes = 0;
 		callers_forget();

@@ -337,10 +337,7 @@ TEST(test_interrupted_return)
 	end(&s);
 }
 
-/*
- * A handler that interrupted a hook jumps to where all calls are over, and never returns to the
- * hook.
- */
+/* A handler that has interrupted a hook jumps out of all calls, and never returns to the hook. */
 TEST(test_jump_out_of_hook)
 {
 	unsigned handler = 100;

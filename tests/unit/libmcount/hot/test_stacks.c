@@ -549,7 +549,7 @@ TEST_WITH(a_context_that_says_nothing_of_its_stack, begin_rooms, end_rooms)
 	stacks_take_up(low + 64 * KB, low, 64 * KB);
 	stacks_take_up(low + 1, low, 2);
 	stacks_take_up(low + 1, low - 200 * KB, 500 * KB);
-	/* Other stacks are found by their calls. */
+	/* A stack that is no local variable of a call is taken up only at its next call. */
 	stacks_take_up((uint64_t)at(r, TOP - KB), (uint64_t)at(r, TOP - 32 * KB), 32 * KB);
 	assert_ptr_equal(self, r->t);
 	assert_int_equal(open_calls(), 2);

@@ -203,7 +203,7 @@ static struct call_site *call_at(uint64_t addr)
 
 extern const char own_vfork[];
 
-/* The probe's vfork() keeps its return address elsewhere, so that its calls have frames. */
+/* Calls of vfork() have frames, since the probe's vfork() keeps its return address elsewhere. */
 TEST_WITH(vfork_is_led_to_ours, setup, teardown)
 {
 	const uint32_t vfork_flags = PLAN_CALL_NO_RETURN_HOOK | PLAN_CALL_VFORK;

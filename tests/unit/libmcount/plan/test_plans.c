@@ -173,7 +173,10 @@ NOINLINE static void hooked(struct scene *s, unsigned func, void (*body)(struct 
 	__asm__ volatile("");
 }
 
-/* Check that the thread has noted a function, and let another function take its place. */
+/*
+ * Check that the thread has noted function 3 in its table of calls that are left alone, and put
+ * another function in its place.
+ */
 static void forget_place(struct scene *s)
 {
 	assert_int_equal(s->t->calls[planned_place_of(SKETCH_ADDR(3))].alone, SKETCH_ADDR(3));

@@ -63,7 +63,7 @@ static void set(struct object *o, const char *name, struct object *value)
 	o->attributes[i].value = value;
 }
 
-/* The interpreter's functions may not be called while an error is pending. */
+/* The interpreter's functions must not be called while an error is pending. */
 static struct py_object *sim_attribute(struct py_object *o, const char *name)
 {
 	struct object *of = (struct object *)o;

@@ -182,7 +182,7 @@ struct fork_halfway {
 	int status;
 };
 
-/* Returns 0 when this child keeps its own memory, which has come to @place. */
+/* Returns 0 when this child keeps the memory that it maps for itself at @place. */
 static int be_forked_halfway(const struct fork_halfway *f)
 {
 	char *own = mmap(f->place, RING_PAGE, PROT_READ | PROT_WRITE,

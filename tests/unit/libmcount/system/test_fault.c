@@ -437,7 +437,7 @@ TEST(sigset_holds_a_signal_and_lets_it_go)
 	}
 }
 
-/* The mask changes with the stack, too. */
+/* siglongjmp() and setcontext() restore a mask, too. */
 TEST(a_mask_that_comes_back_is_noticed)
 {
 	sigjmp_buf place;

@@ -109,7 +109,7 @@ TEST(build_ids)
 	assert_int_equal(object_build_id("/dev/null", hex, NULL), -ENOEXEC);
 }
 
-/* A file may have a thousand sections of notes that all have its size. */
+/* A file may have a thousand sections of notes that are each as large as the file. */
 TEST(large_notes_are_skipped)
 {
 	static const char note[] = "\4\0\0\0\4\0\0\0\3\0\0\0GNU\0\1\xab\xcd\xef";

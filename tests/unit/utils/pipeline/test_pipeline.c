@@ -179,8 +179,8 @@ TEST_WITH(ties_and_many_tasks, setup, NULL)
 }
 
 /*
- * Events come in the order of time, at equal times in that of the tasks' numbers. Tasks with runs
- * and turns of all lengths are compared with the simplest merge.
+ * Events come in the order of time, at equal times in that of the tasks' numbers. For tasks that
+ * have runs of all lengths, and take turns, the order is that of the simplest merge.
  */
 TEST_WITH(order_of_all, setup, NULL)
 {

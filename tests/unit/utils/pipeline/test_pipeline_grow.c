@@ -256,9 +256,9 @@ TEST_WITH(order_is_kept, setup, teardown)
 }
 
 /*
- * Entries that were held back have old times. They may be written after the line of their session,
- * when task.txt was just read. Then they wait for the next look: otherwise they would get names of
- * the session before.
+ * Entries that were held back have old times. The line of their session, and then the entries, may
+ * be written after task.txt was read, and before the file of records is. Such entries wait for the
+ * next look: otherwise they would get names of the session before.
  */
 TEST_WITH(session_while_looking, setup, teardown)
 {

@@ -334,8 +334,8 @@ TEST(test_tracer_dies)
 }
 
 /*
- * The sleep was interrupted before, so restart_syscall(2) is interrupted now, which could not be
- * begun anew.
+ * The first stop interrupts the sleep, so the second one interrupts restart_syscall(2), which
+ * cannot be begun anew. Then the tracer dies.
  */
 TEST(test_tracer_dies_at_second_stop)
 {

@@ -242,7 +242,7 @@ TEST_WITH(heads_are_checked, begin, end)
 	add_to_word(&image, PATCHES_LEN_AT, m->known.texts_len);
 	add_to_word(&image, TEXTS_LEN_AT, -(uint32_t)m->known.texts_len);
 	assert_false(is_taken(m, &image));
-	/* The texts begin with an empty one, and the last one ends. */
+	/* The texts must begin with an empty one, and the last text must have a NUL at its end. */
 	image = copy_of(m);
 	image.data[m->known.texts - m->known.image.data] = 'x';
 	assert_false(is_taken(m, &image));

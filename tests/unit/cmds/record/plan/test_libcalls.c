@@ -68,7 +68,10 @@ TEST(libraries_whose_calls_are_nested)
 	assert_false(libcall_is_nested_module("/lib/libdl-2.31.so"));
 }
 
-/* Only hooks of compilers are called through places without a stored address. */
+/*
+ * In calls through a PLT the probe replaces all functions of its own. In other calls it replaces
+ * only the hooks of -pg.
+ */
 TEST(the_probes_own_functions)
 {
 	static const struct {

@@ -94,7 +94,7 @@ TEST_WITH(all_but_one, setup, teardown)
 	check(p, "l=+");
 }
 
-/* Limits of size go before rules. */
+/* A limit of size applies to functions that a rule names, too. */
 TEST_WITH(none_that_is_small, setup, teardown)
 {
 	struct place *p = *state;

@@ -177,7 +177,7 @@ TEST_WITH(one_byte_at_its_end_is, setup, teardown)
 
 /* --- calls of hooks --- */
 
-/* The calls of hooks are there, and can be taken out. */
+/* The library's calls of hooks are found. They are in its code, and can be taken out. */
 TEST_WITH(calls_of_hooks_are_found_when_they_are_needed, setup, teardown)
 {
 	struct place *p = *state;

@@ -364,7 +364,7 @@ static void check_calls(struct room *room, uint64_t calls)
 	assert_int_equal(room->pair.rec.writers.calls, calls);
 }
 
-/* Calls are counted when they are wanted, and in the file. */
+/* Calls are counted if counting is wanted and if their records are in the file. */
 TEST(test_counting_calls)
 {
 	const struct record records[] = {

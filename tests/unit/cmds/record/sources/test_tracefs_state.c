@@ -144,8 +144,8 @@ TEST_WITH(all_is_put_back, setup, teardown)
 }
 
 /*
- * The process that keeps the former content sees only the end of its pipe. It has none of the
- * recorder's other descriptors.
+ * When its pipe is closed, the process that keeps the former content restores the files. It has
+ * none of the recorder's other descriptors.
  */
 TEST_WITH(whoever_dies, setup, teardown)
 {

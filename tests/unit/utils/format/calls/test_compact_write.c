@@ -389,7 +389,7 @@ TEST_WITH(long_pieces, setup, teardown)
 	check("131072: 131072/1 1@0 10: 131061|131063 3fb0947a7db6e918");
 }
 
-/* The bytes of a payload may still be written, unless the block is full. */
+/* The last payload is not complete while it may get more bytes, unless the block is full. */
 TEST_WITH(a_payload_that_fills_the_block, setup, teardown)
 {
 	add(10, record_data(RECORD_ENTRY, 0, 0x1000) | RECORD_MORE);
