@@ -50,7 +50,7 @@ def version_of(*program):
 
 def show(*program, dirs, commands):
     """The output of tests/cross/show.c by directory and command line. In the text, VERSION stands
-    for the version of this build, or of the one that recorded."""
+    for the versions of the build that records, and of the build that has @program."""
     done = subprocess.run([*program, *dirs], input="".join(c + "\n" for c in commands).encode(), env=environment(),
                           capture_output=True, timeout=300)
     assert done.returncode == 0, (program, dirs, done.returncode, done.stderr[-2000:])

@@ -28,7 +28,7 @@ def perf_files(rec):
 
 
 def perf_strangers(rec):
-    """Records of tasks that nothing else names, another one in each."""
+    """Many records, each of a different task, which no other file names."""
     rec.put("perf-cpu0.dat", b"".join(switch(1000 + i, 2000 + i, 1) for i in range(40000)))
 
 

@@ -209,7 +209,8 @@ def test_failures_as_text(recorded, way):  # noqa: F811
     Path("text").write_text(text)
     assert "0 lines were wrong" in utrail("events", "import", "-d", "again", "text").must().out
     assert utrail("events", "export", "--as=etrace", "-d", "again").must().out == text
-    # The etrace text has no error of a failed call, and only the name of its source.
+    # For a failed call, the etrace text has only the name `from`. It lacks the other name and the
+    # error.
     again = [(event["event"], event["args"].get("from")) for event in events("again") if event["event"].endswith("-failed")]
     assert again == [(event["event"], event["args"].get("from")) for event in events() if event["event"].endswith("-failed")]
 

@@ -17,8 +17,8 @@ int step(int n) { return n + 1; }
 int main(void) { int n = 0; while (access("stop", F_OK) != 0) { n = step(n); usleep(1000); } return 0; }
 """
 
-# Listens under the name in its first argument. The second argument says which requests it answers:
-# "yes" to all, or "nothing".
+# Listens under the name in its first argument. The second argument is "yes" (it answers each
+# request), "nothing" (it only accepts connections) or "deaf" (it accepts none).
 LISTENER = """
 import os, socket, struct, sys, time
 s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)

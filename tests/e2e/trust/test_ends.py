@@ -323,8 +323,8 @@ def one_cpu_in_real_time():
 
 @pytest.mark.parametrize("options", [[], ["--proc"], ["--keep-pid"]], ids=" ".join)
 def test_nobody_waits_by_looking(workdir, options):
-    """The kernel reports perf events without tasks as long as they are polled. The recorder must
-    not poll for the program's end."""
+    """A perf event whose tasks have ended is ready at each poll(2). The recorder must not poll such
+    events in a loop until the program has ended."""
     try:
         subprocess.run(["true"], preexec_fn=one_cpu_in_real_time, check=True)
     except subprocess.SubprocessError:

@@ -452,7 +452,7 @@ def check_exact_folded(raw):
     known = {folded_name(name) for name in NAMES.values()}
     own = {"main", "hear", "say", "paint", "_exit", "__monstartup", "__cxa_atexit", "mcount"}
     names = check_folded(raw)
-    # Functions may be missing whose times are below the clock's resolution.
+    # Functions whose times are below the clock's resolution may be missing.
     assert names & known
     assert names <= known | own | {folded_name(PROGRAM_NAME)}
 

@@ -779,7 +779,7 @@ class TestRange:
         ]
 
     def test_filters(self, naps):
-        """Filters treat open calls as others."""
+        """Filters treat calls that are open at the start of the range like other calls."""
         counts = [
             (["-F", "outer"], {"outer": 1, "nap_30ms": 1, "usleep": 1, "quick": 1}),
             (["-N", "outer"], {"main": 1, "nap_30ms": 1, "usleep": 1}),

@@ -61,8 +61,8 @@ class TestGraph:
 
 
 class TestGraphOfForkedChildren:
-    """The child returns from none of its inherited calls, so its records do not tell their times.
-    The parent has left these calls before the child begins."""
+    """The child returns from none of its inherited calls, so the records of the child do not tell the
+    times of these calls. The parent has left the calls before the child begins."""
 
     CODE = """
         #include <pthread.h>

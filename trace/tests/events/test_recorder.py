@@ -68,7 +68,8 @@ assert not is_enabled(e)
 
 
 def test_common_format(tmp_path):
-    """With another common format an event is another one for the recorder. Its records have both."""
+    """When the common format changes, the event gets a new number from the recorder. The records have
+    the values of the common format, and then those of the event."""
     lines, notes = run(tmp_path, """
 e = t.declare("A", "%u")
 lib.fstrace_set_common_format(t.handle, b"L=%L")

@@ -352,7 +352,7 @@ def is_closed(log):
 @pytest.mark.parametrize("library", ["libutrail-trace.so.1", "libutrail-trace.a"])
 @pytest.mark.parametrize("options", [[], ["-static"]])
 def test_killed(tmp_path, library, options):
-    """The log of a program that was killed is whole, though it was moved; its keeper has nothing of the program but what it needs."""
+    """The log of a killed program is completed, even if the log was moved. Its keeper has kept only three descriptors and little memory of the program."""
     if options and library.endswith(".so.1"):
         pytest.skip("a static program has no shared library")
     log, moved = tmp_path / "log", tmp_path / "moved"

@@ -559,7 +559,7 @@ TEST(an_open_call_counts_though_nobody_saw_it_begin)
 	assert_int_equal(call(5, 4), 0);
 	planned_push_unseen(s.t, (uint64_t)place(5), 1, keeping_addr(3));
 	assert_int_equal(s.t->planned->now.level, 2);
-	/* All of these calls are over. */
+	/* The place of the next call shows that all of these calls are over. */
 	assert_int_equal(call(0, 1), 1);
 	expect_exit(&s, 1, 3);
 	expect_exit(&s, 0, 1);

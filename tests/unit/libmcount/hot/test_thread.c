@@ -609,7 +609,7 @@ TEST_WITH(a_child_that_another_thread_has_reported_gets_a_ring, setup, teardown)
 	assert_ptr_not_equal(t->ring, r);
 	assert_int_equal(t->ring->head, sizeof(struct record));
 	assert_int_equal(t->ring->lost, 0);
-	/* The thread does not begin after its first record. */
+	/* The start of the thread is not later than its first record. */
 	assert_in_range(t->ring->start_ns, 1, t->last_ns);
 }
 

@@ -42,7 +42,7 @@ enum {
 
 static const char names[] = "\0one\0two\0own\0variable\0plain\0missing\0mprotect";
 
-/* A module whose tables have addresses from its beginning on. */
+/* A module with its tables. Addresses in the tables are counted from the beginning of the struct. */
 struct module {
 	ElfW(Ehdr) elf;
 	ElfW(Phdr) segments[3];
@@ -60,7 +60,7 @@ struct module {
 	ElfW(Vernaux) needs[4];
 	ElfW(Rela) rela[6];
 	ElfW(Rela) plt[3];
-	char functions[NR_SYMBOLS + 1]; /* their addresses are compared only */
+	char functions[NR_SYMBOLS + 1]; /* only their addresses are used, for comparisons */
 	void *slots[9];
 };
 
@@ -166,7 +166,10 @@ static void add_slot(ElfW(Rela) * relocation, unsigned slot, uint64_t symbol)
 	relocation->r_info = ELF64_R_INFO(symbol, 1);
 }
 
-/* The version OTHER is of another library, whose list is followed by entries that are not its. */
+/*
+ * The version OTHER is of another library. The entries after the list of this library do not belong
+ * to it.
+ */
 static void begin_versions(struct module *ours)
 {
 	ours->needs[0].vna_other = OUR_OTHER;

@@ -102,8 +102,8 @@ TEST_WITH(many_slots, setup, teardown)
 }
 
 /*
- * The recorder moves threads out of code only if it is told of that code. Pieces beyond the table
- * are counted.
+ * The recorder moves threads out of code only if it is told of that code. Pieces of code for which
+ * @ranges has no room are counted, too.
  */
 TEST_WITH(code_is_told_and_unmapped, setup, teardown)
 {

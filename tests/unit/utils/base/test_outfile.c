@@ -1,6 +1,6 @@
 /*
- * Output files: a reader sees either the old file or the new one. Their mode; and other things than
- * files at the path.
+ * Output files: a reader sees either the old file or the new one. Their mode, and paths at which
+ * there is no regular file.
  */
 #include "tests/unit/lib/unit.h"
 

@@ -265,7 +265,10 @@ TEST_WITH(a_recording_of_losses_begins_with_its_events, setup, teardown)
 
 /* --- groups of tasks --- */
 
-/* As many tasks are loaded together as the memory limit allows. A larger task is streamed. */
+/*
+ * As many tasks are loaded together as the memory limit allows. A task that is larger than the limit
+ * is streamed.
+ */
 TEST_WITH(tasks_are_loaded_in_groups, setup, teardown)
 {
 	static const struct {

@@ -1,4 +1,4 @@
-/* Names of user events, which several processes add to without a lock. */
+/* The table of the names of user events. Several processes add names to it without a lock. */
 #include "posix/posix.h"
 #include "tests/unit/lib/trace_place.h"
 

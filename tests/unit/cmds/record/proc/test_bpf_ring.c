@@ -349,7 +349,7 @@ TEST_WITH(test_calls, begin, end)
 	take(w, call, unlinked, 0);
 	/* The call's name could not be read. */
 	take(w, call, unread, 0);
-	/* The call's name is empty: it means the file that names begin at. */
+	/* With an empty name, the call is about its directory itself. */
 	take(w, call, itself, 0);
 	call.id = SYSCALL_PIPE2;
 	call.out[0] = 4 | 5ULL << 32;

@@ -268,7 +268,7 @@ TEST(test_steps)
 
 	check_target(&view, "/proc/self/root/../..", "/");
 	snprintf(through, sizeof(through), "/proc/self/root/..%s/link/b/../inside", top);
-	/* The link leads to a directory of the root, which has no such directory. */
+	/* The link "inside" leads to "/b". The root has no such directory. */
 	check_target(&view, through, "");
 	assert_true(named_files_has(&view, through));
 	snprintf(through, sizeof(through), "/proc/self/root%s/link", top);

@@ -40,7 +40,7 @@ TEST(files_of_a_task)
 	assert_int_equal(paths_open_of(NO_TASK, "comm", O_RDONLY), -1);
 }
 
-/* A link replaces the earlier text, also when there is none. */
+/* The target of a link replaces the earlier text. If there is no such link, the text is empty. */
 TEST(links_of_a_task)
 {
 	struct strbuf out cleanup_strbuf = { 0 };

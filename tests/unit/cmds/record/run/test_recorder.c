@@ -431,7 +431,7 @@ TEST_WITH(sources_end_when_it_is_closed_without_a_stop, setup, teardown)
 	assert_int_equal(count_fds(), b->fds);
 }
 
-/* A change of an ended process fails with an error. */
+/* Changes of the hooks or events of an ended process fail with an error. */
 TEST_WITH(a_process_that_is_gone_is_not_changed, setup, teardown)
 {
 	struct begun *b = *state;

@@ -122,8 +122,8 @@ TEST(test_full_and_free_again)
 }
 
 /*
- * There is room for the LOST record, but not for the record after it. The LOST record is written
- * once.
+ * There is room for the LOST record, but not for the records after it. The next LOST record counts
+ * only losses that the first one does not count.
  */
 TEST(test_room_for_lost_only)
 {

@@ -9,7 +9,8 @@
 #define SOURCES_MAX 2
 
 /*
- * @alone: ends with ""; @outputs: NULL when there is none. Words are separated by blanks.
+ * @alone: the command that compiles this source alone; @outputs: its output, NULL when there is none.
+ * Words are separated by blanks.
  */
 struct row {
 	const char *command;

@@ -469,8 +469,8 @@ TEST_WITH(calls_that_stay_open, setup, teardown)
 }
 
 /*
- * A word of a payload may be the time of a record, so that less is known about open calls. This is
- * so for times up to 2^42 ns before the record with the payload.
+ * A word of a payload may look like the time of a record, so that fewer calls are known to be open.
+ * A word looks so if it is a time up to 2^42 ns before the record with the payload.
  */
 TEST_WITH(payloads_that_may_hide_calls, setup, teardown)
 {

@@ -725,7 +725,10 @@ TEST(short_records)
 	}
 }
 
-/* A time stamp that is not before the last time has the upper bits of that time. */
+/*
+ * A time stamp lacks the upper bits. It gets those of the last time, or the next higher ones if it
+ * would be before the last time.
+ */
 TEST(stamps_at_their_borders)
 {
 	static const uint64_t one = 1ULL << 59;

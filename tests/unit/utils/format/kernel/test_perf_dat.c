@@ -117,7 +117,10 @@ TEST(cut_and_wrong)
 	make(bytes, 7, 0, "", 0, false);
 	assert_int_equal(perf_record_decode(bytes, len, false, &rec, NULL), len);
 	assert_int_equal(rec.type, PERF_REC_OTHER);
-	/* A record without a name gives the empty name. */
+	/*
+	 * A record of a name that lacks the name is skipped, too. A record that is too short for
+	 * its header and its trailer is damage.
+	 */
 	const uint8_t ids[8] = { 0 };
 
 	len = make(bytes, 3, 0, ids, sizeof(ids), false);

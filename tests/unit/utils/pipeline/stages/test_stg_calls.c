@@ -240,7 +240,10 @@ TEST(a_task_that_begins_within_calls)
 	run(&s, "~ ^", "~@1000.0(sched)O ^@1010.0=10/10(sched)O");
 	assert_true(s.calls.has_first);
 	assert_false(s.calls.has_record);
-	/* After an event of the scheduler, an EXIT makes no frames for the calls around its own. */
+	/*
+	 * After these events of the scheduler, an EXIT makes no frames for the calls around its
+	 * own. After an event of the program it makes them.
+	 */
 	run(&s, "c}.2", "c}@1000.0:2=10/10UI");
 	assert_int_equal(s.calls.inherited_depth, 2);
 	assert_int_equal(s.calls.nr, 0);

@@ -62,8 +62,8 @@ static const struct {
 	  "head 3@1, word 4@1~4, word 2@2~2, word 1@6~1, word 4@0~4" },
 	{ "", "retval", "head 0@1, word 8@0" },
 	/*
-	 * An argument beyond the registers is still a word: the probe continues its numbers on the
-	 * stack.
+	 * An argument beyond the registers is still a word: for the probe, the words on the stack
+	 * have the numbers after those of the registers.
 	 */
 	{ "arg7", "", "head 1@0, word 8@7" },
 	{ "arg1/p%stack+1,arg2/i32%stack+3", "", "head 2@0, word 8@7, word 4@9~4" },
