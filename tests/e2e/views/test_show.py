@@ -1,4 +1,4 @@
-"""utrail show: the clients that its server answers, its pages, and the absence of leftovers."""
+"""utrail show: the clients that its server answers, and its pages. It writes no files."""
 
 import contextlib
 import http.client

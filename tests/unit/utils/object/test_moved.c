@@ -73,7 +73,7 @@ struct moved {
 	uint8_t bytes[INSN_CODE_MAX];
 	uint64_t addr;
 	unsigned len;
-	unsigned at; /* the bytes compared so far */
+	unsigned at; /* the number of bytes compared so far */
 	uint16_t new_at[WINDOW_BEHIND +
 			16]; /* for each byte of the original: the new place of its instruction */
 };

@@ -137,7 +137,7 @@ TEST_WITH(self_time_of_tasks, setup, teardown)
 {
 	struct strbuf perf cleanup_strbuf = { 0 };
 
-	/* The task's self time has neither its waits nor the time in which it was pre-empted. */
+	/* The self time of a task does not include the times when it waits or is pre-empted. */
 	recording_add_task(&shown.rec, 100, "a{ b{ }}", 1000);
 	perf_add_sched(&perf, 'o', 100, 1300);
 	perf_add_sched(&perf, 'i', 100, 1400);
