@@ -181,7 +181,7 @@ def perf_tasks(rec):
 
 
 def perf_tasks_backwards(rec):
-    """New tasks from the highest number down, each the parent of the one before."""
+    """New tasks from the highest number down, each a child of the one before."""
     out = bytearray()
     for i in range(MANY):
         tid = 1000 + MANY - i

@@ -524,13 +524,13 @@ def test_tree_ends_with_a_recorder_that_is_killed(workdir):
 
 @pytest.mark.parametrize("options", [[], ["--no-proc-files"]])
 def test_who_is_left_behind_ends_with_the_recording(workdir, options, way):  # noqa: F811
-    """Processes that the program leaves end with the recording if they have a filter; otherwise
-    they stay."""
+    """Processes that outlive the program are ended with the recording if they have a seccomp
+    filter. Other processes go on."""
     recorder = start(*options, "sh", "-c", "sleep 1000 > /dev/null & echo $! $$; exit 3")
     pid, program = map(int, recorder.stdout.readline().split())
     wait_until(lambda: not os.path.exists(f"/proc/{program}"))
-    # The recorder may notice the program's end a moment later; an interrupt before that is the
-    # program's.
+    # The recorder may notice the program's end a moment later. Until then it passes SIGINT on to
+    # the program.
     wait_until(lambda: recorder.poll() is not None or recorder.send_signal(signal.SIGINT))
     assert recorder.returncode == 3
     if options or way == "bpf":

@@ -158,7 +158,7 @@ def record_until(is_enough, pid, *args):
 
 
 def live_until(is_enough, *args):
-    """The same for live. Returns what it has shown."""
+    """Run `live` again and again until its output is enough. Returns the output."""
 
     def show_once():
         result = utrail("live", *args)

@@ -14,7 +14,9 @@
 #define FN __attribute__((noipa))
 #endif
 
-/* Stands last in a function, and prevents tail calls, and merging with a function of the same body. */
+/*
+ * Stands last in a function. It prevents tail calls, and merging with a function of the same body.
+ */
 #define KEEP() __asm__ volatile("" ::: "memory")
 
 /* A function that no method traces: it has neither a hook nor room for one. */

@@ -1,6 +1,6 @@
 /*
- * A timer's handlers, most of which interrupt the probe. The program counts them itself; some jump
- * out.
+ * A timer runs a signal handler, which mostly interrupts the probe. The program counts the runs, and
+ * leaves half of them by siglongjmp.
  */
 #include <setjmp.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
-"""Small files that are costly to read: reading ends soon, in little memory, or is refused with the
-limit."""
+"""Small files that are costly to read. Reading ends soon and takes little memory, or a message
+refuses the file and names the limit."""
 
 import os
 import shutil

@@ -130,8 +130,8 @@ POINT(event_time_is_when_it_was_called)
 		time = time_of(&seen);
 		CHECK(time >= last);
 		/*
-		 * A small difference is allowed: both clocks are not read at once, and a reading
-		 * may be interrupted.
+		 * A small difference is allowed: the two clocks are read one after the other, and a
+		 * reading may be interrupted.
 		 */
 		CHECK(time + 1000000 >= before && time <= after + 1000000);
 		last = time;

@@ -112,7 +112,7 @@ TEST_WITH(a_bound_call_goes_through_us, setup, teardown)
 	}
 	assert_int_equal(slots[0](5), 15);
 	expect_calls(0x600000, 1);
-	/* These slots are found later. */
+	/* Another slot is found later. The earlier slots stay hooked. */
 	slots[3] = thrice;
 	sites[0] = site_of(&slots[3], 0x600100, 0);
 	libcall_hook(sites, 1, true);

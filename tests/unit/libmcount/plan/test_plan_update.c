@@ -137,8 +137,8 @@ TEST(a_plan_that_cannot_be_had_is_given_up)
 }
 
 /*
- * Calls of a handler do not look for a plan. Threads that estimate do not, either: they look at
- * each call.
+ * Calls of a handler do not look for a plan. With PLAN_ESTIMATE (-e) probe_skips stays false, since
+ * each call needs its hook.
  */
 TEST(some_do_not_ask)
 {

@@ -306,7 +306,10 @@ TEST_WITH(nobody_waits_for_a_lock, prepare, finish)
 	assert_false(event->enabled);
 }
 
-/* The former recorder could not wait for the lock, so its numbers are still there. */
+/*
+ * The former recorder could not wait for the lock, so the library still has the event numbers that
+ * this recorder has given.
+ */
 TEST_WITH(the_next_one_does_not_get_numbers_of_one_that_was_in_a_hurry, prepare, finish)
 {
 	fstrace_event_t *calls = fstrace_declare(trace, "DOOR-CALLS", "WHAT=%I");

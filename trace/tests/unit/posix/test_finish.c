@@ -131,7 +131,7 @@ static int leave_log(void *arg)
 		/* A reader would wait ten seconds for a living process to complete the log. */
 		if (!pxt_process_is_dead((pid_t)atomic_load(&part->finisher)))
 			atomic_store(&part->finisher, 0);
-		/* The numbers of the log's file stay true, so that the stream is found. */
+		/* The device and the inode of the log stay right, so that the stream is found. */
 		if (fstat(fd, &st) == 0) {
 			part->dev = st.st_dev;
 			part->ino = st.st_ino;

@@ -141,8 +141,8 @@ static bool add_filter(void)
 }
 
 /*
- * The number of filters that the kernel states, as many as @filters. Returns false on a kernel that
- * does not state it.
+ * Check that the kernel states the number @filters of filters. Returns false on a kernel that states
+ * no such number.
  */
 static bool is_stated(unsigned filters)
 {

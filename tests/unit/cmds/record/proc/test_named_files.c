@@ -302,7 +302,7 @@ TEST(test_alike_roots)
 	view.base = root;
 	assert_true(named_files_has(&view, ""));
 	assert_true(named_files_has(&view, "b"));
-	/* The last link is not followed; with its target it would be found, too. */
+	/* A link at the end of a name is not followed. In this root its target exists, too. */
 	assert_true(named_files_has(&view, "inside"));
 	view.root = NULL;
 	assert_true(named_files_has(&view, "b"));

@@ -241,8 +241,8 @@ static const char *said(struct place *p)
 }
 
 /*
- * The time is over. Processes that were forked in the meantime are left, too; ended processes need
- * not be left.
+ * The time of --for is over. The recorder also detaches from processes that were forked in the
+ * meantime. It need not detach from processes that have ended.
  */
 TEST_WITH(so_long, setup, teardown)
 {
@@ -261,7 +261,7 @@ TEST_WITH(so_long, setup, teardown)
 
 static struct place *playing;
 
-/* A child reports itself while the last process is left. */
+/* A child reports itself while the recorder detaches from the last process. */
 static void report_child(pid_t pid)
 {
 	static struct process child = { .os_pid = 104 };
@@ -290,7 +290,7 @@ TEST_WITH(a_child_that_comes_late, setup, teardown)
 static struct process forked[1000];
 static unsigned nr_forked;
 
-/* Each process that is left has made another child meanwhile. */
+/* Each process from which the recorder detaches has forked another child meanwhile. */
 static void fork_again(pid_t pid)
 {
 	struct process *child = &forked[nr_forked];
@@ -302,7 +302,7 @@ static void fork_again(pid_t pid)
 	playing->t->rec.processes.first = child;
 }
 
-/* A program that always has a new child is not left for ever. */
+/* If the program always has a new child, the recorder does not try to detach for ever. */
 TEST_WITH(children_without_end, setup, teardown)
 {
 	struct place *p = *state;

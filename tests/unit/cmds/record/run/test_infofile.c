@@ -493,7 +493,7 @@ static int overwrite_end(struct store *store, const char *name, const void *data
 	return 0;
 }
 
-/* The status goes into the place that the first file has for it. */
+/* If no new info file can be written, the status is written over the end of the first one. */
 TEST_WITH(the_status_is_stated_on_a_full_disk_too, setup, teardown)
 {
 	const struct info expected = {

@@ -176,7 +176,10 @@ TEST(messages)
 		"first, a program needs 'chmod +x'");
 }
 
-/* A file here that is not executable does not hide a program in $PATH, but its error counts. */
+/*
+ * A file here that is not executable does not hide a program in $PATH. If there is no such program,
+ * the error is about the file.
+ */
 TEST(not_executable_here)
 {
 	struct uft_err err = { 0 };
@@ -191,7 +194,7 @@ TEST(not_executable_here)
 	assert_string_equal(
 		err.text, "cannot trace 'alone': it is not executable: a source is to be compiled "
 			  "first, a program needs 'chmod +x'");
-	/* The name of a directory is no program, and its error does not count. */
+	/* A directory is no program, and the error is not about the directory. */
 	assert_int_equal(mkdir("folder", 0755), 0);
 	assert_string_equal(found("folder"), "No such file or directory");
 	rmdir("folder");

@@ -643,7 +643,7 @@ TEST_WITH(each_file_that_is_missing, setup, teardown)
 		close(cpu0);
 		cpu0 = -1;
 	}
-	/* An event without a switch is left out, and the other one is recorded. */
+	/* An event that has no file "enable" is left out, and the other event is recorded. */
 	struct uft_err why = { 0 };
 
 	missing = "events/sched/b/enable";

@@ -308,8 +308,8 @@ TEST(names)
 }
 
 /*
- * Another recorder still writes into data.old, which the new recorder would remove. The new recorder
- * waits for a moment, and then gives up.
+ * Another recorder still writes into data.old, which the new recorder would remove. The new
+ * recorder waits for a moment, and then gives up.
  */
 TEST(somebody_records_there)
 {

@@ -251,7 +251,7 @@ TEST(no_more_than_wanted)
 	call_list_deinit(&found);
 }
 
-/* Damaged data may have such times. */
+/* Damaged data may have times that are far apart. */
 TEST(times_that_are_far_apart)
 {
 	struct call_file other = CALL_FILE_CLOSED;

@@ -372,7 +372,7 @@ TEST(entries_at_their_borders)
 	REFUSED(s.conds[0].kind = PLAN_COND_REAL + 1, no_text);
 	ACCEPTED(s.conds[0].kind = PLAN_COND_INT; s.conds[0].len = 100);
 	ACCEPTED(s.conds[0].kind = PLAN_COND_FLOAT; s.conds[0].value = -1);
-	/* These take their argument from a text of the payload. */
+	/* These conditions take their argument from a text in the payload. */
 	ACCEPTED(s.conds[0].kind = PLAN_COND_NUMBER; s.conds[0].index = 36);
 	REFUSED(s.conds[0].kind = PLAN_COND_NUMBER; s.conds[0].index = 37, no_text);
 	ACCEPTED(s.conds[0].kind = PLAN_COND_REAL; s.conds[0].index = 0);

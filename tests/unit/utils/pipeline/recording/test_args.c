@@ -130,8 +130,8 @@ TEST_WITH(structs, setup, teardown)
 }
 
 /*
- * The tables in a recording call file modes hexadecimal numbers. The reader shows the modes of known
- * functions in octal, and other values as the tables say.
+ * The tables in a recording call file modes hexadecimal numbers. The reader shows the modes of
+ * known functions in octal, and other values as the tables say.
  */
 TEST_WITH(modes, setup, teardown)
 {

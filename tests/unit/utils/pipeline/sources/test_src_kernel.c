@@ -374,8 +374,8 @@ static void put_item(struct kernel_page_maker *page, unsigned kind, uint32_t del
 }
 
 /*
- * The short way for records must leave all other items alone, although many bytes follow them: a
- * long record, a time extend, a withdrawn record, and a time stamp.
+ * The short way for records must not take other items for records, even if many bytes follow them.
+ * Such items are a long record, a time extend, a withdrawn record, and a time stamp.
  */
 TEST(items_before_many_records)
 {
