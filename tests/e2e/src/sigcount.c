@@ -1,6 +1,6 @@
 /*
- * A timer runs a signal handler, which mostly interrupts the probe. The program counts the runs, and
- * leaves half of them by siglongjmp.
+ * A timer runs a signal handler, which mostly interrupts the probe. The program counts the runs,
+ * and leaves half of them by siglongjmp.
  */
 #include <setjmp.h>
 #include <signal.h>

@@ -141,8 +141,8 @@ static bool add_filter(void)
 }
 
 /*
- * Check that the kernel states the number @filters of filters. Returns false on a kernel that states
- * no such number.
+ * Check that the kernel states the number @filters of filters. Returns false on a kernel that
+ * states no such number.
  */
 static bool is_stated(unsigned filters)
 {
