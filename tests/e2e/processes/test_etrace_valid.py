@@ -39,7 +39,7 @@ def test_valid_texts_come_back(workdir, seed):
         assert here[:3] == [], f"seed {seed}"
     assert again == text
 
-    # --bare: the text in the form of the description, which differs.
+    # --bare writes the form that etrace's description has. It differs from the form of etrace.
     with open("bare", "wb") as out:
         export("data", out, "--bare")
     bare = Path("bare").read_bytes()

@@ -583,7 +583,7 @@ def test_a_hundred_at_a_time(workdir):
     assert about("rename", "from", "made") == every("made")
     assert about("rename", "to", "out") == every("out")
     assert not about("open", "path", "out")
-    # The shells and programs of all rules, each with an end of its own.
+    # The programs of all rules were run.
     programs = Counter(os.path.basename(event["args"]["program"]) for event in of_kind(mine, "exec"))
     assert programs["cat"] == programs["mv"] == 100
     assert all((workdir / f"out{i}").read_text() == f"{i}\n" for i in range(1, 101))

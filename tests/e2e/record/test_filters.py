@@ -644,7 +644,7 @@ def test_live(method):
 
 
 def test_live_has_obeyed_conditions():
-    """live does not check conditions again, which would need recorded arguments."""
+    """live does not check conditions again, since that would need recorded arguments."""
     text = utrail("live", "--no-event", "--no-libcall", "-f", "none", "-F", "again@if:arg1==1", exe_of("filtered"))
     assert len(re.findall(r"again\(", text.must().out)) == 2
 

@@ -143,8 +143,8 @@ int main(void)
 
 
 def test_children_on_stacks_of_their_own():
-    """posix_spawn(3), which the probe interposes, has one entry. The calls of each child before its
-    exec belong to the child."""
+    """The probe interposes posix_spawn(3), and each call of it has one entry. The calls of each
+    child before its exec belong to the child."""
     with open("spawns.c", "w") as file:
         file.write(SPAWNS)
     subprocess.run(["gcc", "-O1", "spawns.c", "-o", "spawns"], check=True)

@@ -23,7 +23,7 @@ static bool may_end(const uint8_t *bytes, size_t len)
 	return arch_remote_may_end_call(code);
 }
 
-/* True when capstone finds a call that ends there, wherever it begins. */
+/* True when capstone finds a call that ends at the end of @bytes, wherever it begins. */
 static bool ends_call(csh handle, const uint8_t *bytes, size_t len)
 {
 	uint8_t code[ARCH_REMOTE_CALL_BYTES];
@@ -52,7 +52,7 @@ TEST(test_indirect_calls)
 		for (unsigned sib = 0; sib < 256; sib++) {
 			const uint8_t bytes[ARCH_REMOTE_CALL_BYTES] = { 0xff, modrm, sib };
 
-			/* capstone alone takes these bytes for a call to an address of 16 bits. */
+			/* Only capstone takes these bytes for a call to an address of 16 bits. */
 			if (modrm == 0x66 && sib == 0xe8)
 				continue;
 			for (size_t len = 2; len <= sizeof(bytes); len++)

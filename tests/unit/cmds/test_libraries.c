@@ -220,7 +220,10 @@ TEST_WITH(a_table_that_is_not_the_mapped_one, make_linker, remove_linker)
 	assert_int_equal(bytes_of_libraries(&bytes), 0);
 	*load = good_load;
 
-	/* The segment before it ends in the page in which the table begins. */
+	/*
+	 * A segment begins with the table, and the segment before it ends in the page in which the
+	 * table begins.
+	 */
 	load->p_vaddr += before;
 	load->p_offset += before;
 	load->p_filesz -= before;

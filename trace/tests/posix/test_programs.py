@@ -1,4 +1,5 @@
-"""POSIX Trace as programs use it: the examples of the documentation, with the library as it is installed, and under utrail record."""
+"""POSIX Trace as programs use it: the examples of the documentation, with the library as it is
+installed, and under utrail record."""
 
 import os
 import re
@@ -130,7 +131,8 @@ int main(void)
 @pytest.mark.skipif(not HAS_PROBE, reason="there is no probe in this build")
 @pytest.mark.parametrize("library", ["libutrail-trace.so.1", "libutrail-trace.a"])
 def test_recorded(tmp_path, library):
-    """Under utrail record events are in the calls that made them, with a stream and without; the stream gets them, too."""
+    """Under utrail record, events are in the calls that made them, with a stream and without. If
+    there is a stream, it gets them, too."""
     (tmp_path / "shop.c").write_text(SHOP)
     program = build(tmp_path, tmp_path / "shop.c", "shop", "-pg", "-O1", library=library)
     subprocess.run([UTRAIL, "record", "--no-libcall", "--no-sched", "-d", tmp_path / "data", program], check=True)
@@ -193,7 +195,8 @@ def functions_of(analyzer, program, log):
 
 
 def test_functions(tmp_path):
-    """A program that was compiled for it has its calls in a stream, with the shared library, without a recorder."""
+    """The calls of a program with -finstrument-functions and the shared library are in its stream,
+    without a recorder."""
     (tmp_path / "calls.c").write_text(FUNCTIONS)
     options = ["-finstrument-functions", "-no-pie"]
     program = build(tmp_path, tmp_path / "calls.c", "calls", *options)
@@ -245,7 +248,8 @@ int main(int argc, char *argv[])
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to be two other users")
 @pytest.mark.parametrize("thing", ["folder", "file", "link", "open-folder"])
 def test_a_stranger_has_the_name(tmp_path, monkeypatch, thing):
-    """Another user has made /dev/shm/utrail-UID: streams are made all the same, and other processes of the user find them."""
+    """Another user has made /dev/shm/utrail-UID. Streams are made all the same, and other processes
+    of the streams' user find them."""
     monkeypatch.delenv("UTRAIL_TRACE_DIR")
     for parent in [tmp_path, *tmp_path.parents]:
         if Path("/tmp") in parent.parents:
@@ -352,7 +356,8 @@ def is_closed(log):
 @pytest.mark.parametrize("library", ["libutrail-trace.so.1", "libutrail-trace.a"])
 @pytest.mark.parametrize("options", [[], ["-static"]])
 def test_killed(tmp_path, library, options):
-    """The log of a killed program is completed, even if the log was moved. Its keeper has kept only three descriptors and little memory of the program."""
+    """The log of a killed program is completed, even if the log was moved. Its keeper has kept only
+    three descriptors and little memory of the program."""
     if options and library.endswith(".so.1"):
         pytest.skip("a static program has no shared library")
     log, moved = tmp_path / "log", tmp_path / "moved"

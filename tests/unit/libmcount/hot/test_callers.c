@@ -18,7 +18,7 @@ static struct {
 } file;
 
 static unsigned nr_asked; /* how many times the linker was asked for a module */
-static bool is_loaded;	  /* false: no module has any address */
+static bool is_loaded;	  /* false: no address belongs to a module */
 static bool is_simulated; /* a test runs */
 
 /* Stand-ins for the rest of the probe. */
@@ -225,7 +225,7 @@ TEST_WITH(anything_may_be_replaced_on_request, setup, teardown)
 	assert_true(callers_know(0x4fff));
 	assert_true(callers_look_up(BIAS + 0x40000));
 	assert_int_equal(nr_asked, 0);
-	/* Pieces that are kept stay. */
+	/* Return addresses into kept pieces are not replaced. */
 	callers_keep(&kept, 1);
 	assert_false(callers_know(0x4fff));
 	assert_false(callers_look_up(0x123fff));

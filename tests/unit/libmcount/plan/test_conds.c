@@ -196,7 +196,7 @@ TEST(long_doubles)
 }
 #endif
 
-/* The conditions are: 0 and 1, or 2. Without registers none holds. */
+/* A call must fulfil conditions 0 and 1, or condition 2. Without registers none holds. */
 TEST(alternatives)
 {
 	for (unsigned bits = 0; bits < 8; bits++) {

@@ -87,7 +87,7 @@ TEST(the_clock_is_taken_away)
 	assert_int_equal(s.pair.proc->arena->threads_caged, 1 + nr_new);
 	/* A thread that may read it is recorded. */
 	assert_non_null(result_of_thread(&s));
-	/* In a sealed program, too, if its filter allows prctl(2). */
+	/* So is a thread of a sealed program whose filter allows prctl(2). */
 	seal_before_filter((uint64_t)&program);
 	assert_true(atomic_load(&seal.is_on));
 	assert_non_null(result_of_thread(&s));

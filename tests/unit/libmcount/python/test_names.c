@@ -593,7 +593,7 @@ TEST_WITH(a_recorder_that_is_gone_is_not_asked_again, setup, teardown)
 	assert_int_equal(attempts_of_two(), 81);
 	wait_ns = 1000000001;
 	assert_int_equal(attempts_of_two(), 10);
-	/* A slow answer is one, too. */
+	/* An answer counts, even if it is slow. */
 	nr_refused = 0;
 	assert_int_equal(attempts_of_two(), 11);
 }

@@ -437,7 +437,7 @@ TEST(looks_are_limited)
 	capture_box(steps, 3, (uint64_t)letters, box, sizeof(box));
 	for (size_t i = 1; i < sizeof(box); i++)
 		nr += box[i] >= 'a';
-	/* 256 reads in all; 13 of them are of rows, each for up to twenty letters. */
+	/* There are 256 reads: 13 of rows, and one of each letter. A row has twenty letters. */
 	assert_int_equal(nr, 256 - 13);
 }
 

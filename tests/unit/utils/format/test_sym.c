@@ -403,7 +403,10 @@ TEST(all_addresses)
 	}
 }
 
-/* Only some symbols before an address are looked at: one that contains more is not found. */
+/*
+ * Only some symbols before an address are looked at. A symbol is not found if too many other
+ * symbols lie between its start and the address.
+ */
 TEST(symbols_within_symbols)
 {
 	struct symtab tab cleanup_symtab = { 0 };

@@ -97,8 +97,8 @@ TEST_WITH(children_of_children, setup, teardown)
 }
 
 /*
- * A child begins with the state of the last fork(2), even if it begins after this has returned. If
- * the parent has made no call of fork(2), its present state counts.
+ * A child begins with the state that its parent had in the last call of fork(2), even if the child
+ * begins after that call has returned. Without a call of fork(2) the parent's present state counts.
  */
 TEST_WITH(a_child_that_begins_late, setup, teardown)
 {

@@ -36,8 +36,8 @@ struct seen {
 };
 
 /*
- * Tasks leave their CPU in turns, and come back on another one. The first event of a file may be
- * late.
+ * Tasks leave their CPU in turns, and come back on another one. On CPU 0 some events are written
+ * after an event with a later time.
  */
 static void add_perf_files(size_t nr_events)
 {
@@ -183,8 +183,8 @@ TEST(streams)
 }
 
 /*
- * If the file of a CPU cannot be read, that is an error: without its events the recording would
- * look complete.
+ * If the file of a CPU cannot be read, that is an error: otherwise the recording would look
+ * complete although the file's events are missing.
  */
 TEST(files_that_cannot_be_read)
 {

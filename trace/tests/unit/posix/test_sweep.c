@@ -114,8 +114,8 @@ TEST_WITH(what_has_no_such_name_stays, begin, end)
 }
 
 /*
- * Check names of many streams. With more than the table holds, it is unknown which names are in
- * use.
+ * Check names of many streams. With more streams than the table holds, it is unknown which names
+ * are in use.
  */
 static void check_many(unsigned nr_streams, bool is_kept)
 {

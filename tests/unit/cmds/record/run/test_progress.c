@@ -1,6 +1,6 @@
 /*
- * The line that shows the progress of `record`: when there is one, its text, and the processes that
- * it makes room for. Time, timer and terminal are simulated.
+ * The line that shows the progress of `record`: when there is one, its text, and the processes
+ * whose output hides it. Time, timer and terminal are simulated.
  */
 #include "tests/unit/lib/record/recorder.h"
 

@@ -158,7 +158,7 @@ static void append_parts(struct room *room, const struct record *records, size_t
 	sink_append(&room->pair.rec.writers, room->pair.proc, room->r, room->sink, parts, nr);
 }
 
-/* A disk takes as many parts as fit; the next LOST record tells the others. */
+/* A disk takes as many parts as fit; the next LOST record counts the others. */
 TEST(test_room_for_some_parts)
 {
 	const struct record first[] = { entry(1), entry(2), entry(3), lost(4) };

@@ -304,8 +304,9 @@ TEST_WITH(each_clock, setup, teardown)
 }
 
 /*
- * The kernel wakes the recorder when two pages or 16 KB are full, whichever is more. The kernel is
- * told this as a percentage of the buffer.
+ * The kernel wakes the recorder when 16 KB are full. If the buffer has less than 32 KB, the kernel
+ * wakes the recorder when half of it is full, but at least two pages. The kernel is told this as a
+ * percentage of the buffer.
  */
 TEST_WITH(when_it_is_to_wake_us, setup, teardown)
 {

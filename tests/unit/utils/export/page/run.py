@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the unit tests of the page's modules with node's own runner; skipped without it.
+"""Runs the unit tests of the page's modules with node's own runner; without node they are skipped.
 
 usage: run.py
 """

@@ -523,7 +523,7 @@ TEST(maps)
 	end(&s);
 }
 
-/* Each path with a build-id is one module. */
+/* Each pair of a path and a build-id is one module. */
 TEST(modules)
 {
 	struct scene s;

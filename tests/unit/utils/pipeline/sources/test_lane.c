@@ -514,7 +514,10 @@ static int write_brackets(void *self, const struct event_span *span, struct uft_
 	return 0;
 }
 
-/* The end of a call that began before the range is cut off, and the calls in it are not. */
+/*
+ * The end of a call of the kernel that began before the range is left out. The calls inside of this
+ * call are shown.
+ */
 TEST(calls_of_the_kernel_before_a_range)
 {
 	static const struct {

@@ -346,8 +346,8 @@ TEST(arguments_with_a_specification)
 }
 
 /*
- * The buffer ends with a long payload, at any place of its last bytes. The record after the payload
- * is needed to check the length.
+ * A long payload ends shortly before the end of the buffer, at it, or after it. The record after
+ * the payload is needed to check the length.
  */
 TEST(long_arguments_at_the_end_of_a_buffer)
 {

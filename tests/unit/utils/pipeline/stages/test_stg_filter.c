@@ -479,7 +479,7 @@ TEST(many_calls)
 	end(&s);
 }
 
-/* The entry of such a call was not seen, so the filter of the function itself decides. */
+/* If the entry of a call was not seen, the filter of its function decides at its end. */
 TEST(ends_of_calls_that_were_not_seen)
 {
 	struct scene s;
