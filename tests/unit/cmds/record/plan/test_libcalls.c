@@ -69,8 +69,8 @@ TEST(libraries_whose_calls_are_nested)
 }
 
 /*
- * In calls through a PLT the probe replaces all functions of its own. In other calls it replaces
- * only the hooks of -pg.
+ * The probe replaces all these functions but puts() in calls through a PLT. In other calls it
+ * replaces only the hooks of -pg.
  */
 TEST(the_probes_own_functions)
 {
