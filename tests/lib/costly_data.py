@@ -399,7 +399,7 @@ def declared_wide(rec):
 
 
 def declared_few(rec, definitions, payload, nr=MANY):
-    """Many events of one number, which all @definitions define."""
+    """Many events with the same number. Each of the @definitions is for this number."""
     declared(rec, lambda i: "line e K", payload, nr)
     rec.put("100.evt", b"".join(struct.pack("<QIHH", 2000 + i, 1000000, 0, len(payload)) + payload + bytes(-len(payload) % 8) for i in range(nr)))
     rec.put("100.dat", b"".join(event(2000 + i, 1000000) for i in range(nr)))

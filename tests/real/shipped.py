@@ -430,8 +430,8 @@ def our_counts(run, rounds):
 
 
 def file_offsets(path, addresses):
-    """The offsets in the file for the addresses of a .sym file, which count from the first
-    segment."""
+    """The offset of each function in the file @path. @addresses are those of a .sym file: they
+    begin at 0 with the first segment."""
     out = subprocess.run(["readelf", "-lW", path], capture_output=True, text=True, check=True).stdout
     loads = [[int(word, 16) for word in line.split()[1:6]] for line in out.splitlines() if line.split()[:1] == ["LOAD"]]
     found = {}

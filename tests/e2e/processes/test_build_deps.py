@@ -48,7 +48,8 @@ def project(workdir):
 
 
 def here(words):
-    """The relative names among @words: compilers and libraries differ from machine to machine."""
+    """The relative names among @words. Absolute names are those of compilers and libraries, which
+    differ from machine to machine."""
     return {word for word in words if not word.startswith("/")}
 
 

@@ -155,8 +155,8 @@ def test_directory_is_the_users_own(workdir):
 
 
 def start(*command):
-    """Start the recorder in a process group of its own, whose parent is outside of it: SIGTSTP does
-    not stop other groups."""
+    """Start the recorder in a process group of its own. SIGTSTP does not stop orphaned groups. This
+    group is not orphaned, since the recorder's parent is in another group of the session."""
     os.mkfifo("fifo")
     return subprocess.Popen([UTRAIL, "record", proc(), *command], stdout=subprocess.PIPE, text=True, env=environment(), process_group=0)
 

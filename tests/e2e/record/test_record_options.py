@@ -66,8 +66,8 @@ def tree_without_late(recording, threshold_ns, *, late):
 
 @each_method
 def test_time_filter(variant):
-    """Only calls that took longer are recorded, with their callers; default.opts has the option for
-    reading."""
+    """With -t, only calls that took longer than this time are recorded, and their callers. The
+    option is also in default.opts, for commands that read the recording."""
     recording = record("-t", "20ms", prog="sleeps", variant=variant)[1]
     assert tree_without_late(recording, 20000000, late={"nap_10ms", "quick"}) == "main{outer{nap_30ms{}}nap_30ms{}}"
     assert "-t" in (recording.path / "default.opts").read_text()

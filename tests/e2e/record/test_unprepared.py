@@ -143,7 +143,8 @@ def test_programs(name):
 
 
 def test_found_out_once():
-    """Facts about a file serve all rules, until the file, its path or the cached facts change."""
+    """Cached facts about a file are used with any rules of -P, until the file, its path or the
+    cached facts change."""
     compile_to("siblings", SIBLINGS)
     time.sleep(0.2)  # facts about a file that has just been written are not cached
     kept = Path(os.environ["XDG_CACHE_HOME"]) / "utrail"

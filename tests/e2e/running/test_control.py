@@ -337,7 +337,8 @@ WARNED = [
 
 def test_what_has_no_effect_is_a_warning(start):
     """A filter that matches nothing gives a warning, as for `record`. The filter is in force for
-    libraries that are loaded later. An action that the word does not take gives one, too."""
+    libraries that are loaded later. An action that has no effect with "filter" or "caller" gives a
+    warning, too."""
     running = start("-g")
     for words, message in WARNED:
         result = utrail("control", "uftrace.data", "clear", *words).must()

@@ -113,7 +113,7 @@ def changed_functions(pid):
 
 def test_ends_go_with_their_calls(start):
     """XRay has hooks of its own at the end of a function. These are taken out with the hook at the
-    beginning, but not while calls are open, which need them."""
+    beginning, but not while open calls need them."""
     running = start("xray", "-P", ".")
     assert changed_functions(running.pid) >= ALL | {"main", "worker"}
     for word, functions, changed in [

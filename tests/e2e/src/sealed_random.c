@@ -58,9 +58,9 @@ static atomic_int go, started;
 static volatile int done;
 
 /*
- * Counts rounds of main(). Other threads end when the count stands still: a thread that ends
- * earlier makes system calls that it would not make otherwise. A flag of main() would not do, since
- * a filter may end main() alone.
+ * The number of rounds of main(). Other threads end when this number no longer changes: a thread
+ * that ends earlier makes system calls that it would not make otherwise. A flag that main() sets at
+ * its end is not sufficient, since a filter of system calls may end only the thread of main().
  */
 static volatile unsigned beats;
 __attribute__((no_instrument_function)) static void await_end(void)

@@ -248,7 +248,7 @@ def recorder_of(answer, out):
     (HEADER.pack(0x7554, 0x8001, 7, 0, 16, 9), (4, 0x8001, 9)),
 ], ids=["hangs-up", "version-8", "error", "strange"])
 def test_a_recorder_of_another_build(workdir, answer, said):
-    """The probe steps aside, and the program runs on."""
+    """The program runs on without being recorded."""
     heard = []
     address, thread, listener = recorder_of(answer, heard)
     result = run("./victim", "/bin/true", env=environment(LD_PRELOAD=str(PROBE), UTRAIL_SOCKET=address))

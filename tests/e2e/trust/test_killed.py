@@ -56,8 +56,8 @@ def seed_of_this_run():
 
 
 def begin(exe, top):
-    """Start recorder, witness and program. Returns the recorder and the other two pids; the program
-    is about to start its threads."""
+    """Start recorder, witness and program. Returns the recorder, and the pids of the witness and of
+    the program. The program is about to start its threads."""
     os.mkdir(f"{top}/seen")
     command = [UTRAIL, "record", "--no-libcall", "--no-event", "-b", "1m", "-d", f"{top}/data", exe, f"{top}/seen"]
     proc = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(), start_new_session=True, text=True)

@@ -133,7 +133,8 @@ def test_four_thousand_threads(variant, options):
 
 @pytest.mark.parametrize("number, variant", in_turn([64], VARIANTS), ids=str)
 def test_few_descriptors(number, variant):
-    """There are fewer descriptors than threads: a file is opened again for each piece."""
+    """The recorder may have fewer descriptors than there are threads. It opens the file of a thread
+    again for each piece of data."""
     exe = build(program("threads_4096"), variant)
     if run(exe).status == 9:
         pytest.skip("this machine does not run that many threads")

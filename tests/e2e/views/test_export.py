@@ -966,7 +966,8 @@ class TestTotals:
         rows = re.findall(r"^ *([\d,]+) +\?\?\?:(.*) \[.*\]$", out, flags=re.M)
         expected = {name: own for name, (_, own) in self.rows(mixed).items() if own}
         assert {name: int(own.replace(",", "")) for own, name in rows if own != "0"} == expected
-        # callgrind counts at the callers: functions without a caller are missing.
+        # The format of callgrind has the number of calls with each caller, so the calls of
+        # functions without a caller are missing.
         called = collections.Counter()
         for name, nr in re.findall(r"^cfn=(.*)\ncalls=(\d+) ", path.read_text(), flags=re.M):
             called[name] += int(nr)

@@ -262,7 +262,7 @@ static void by_fault(void)
 
 static void by_execution(void)
 {
-	/* The program must not run longer than the test, whose output it has. */
+	/* sleep(1) holds the test's output open, so it must not run longer than the test. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	execl("/bin/sleep", "sleep", "1000", (char *)NULL);
 }

@@ -82,11 +82,11 @@ struct posix_trace_status_info status_of(trace_id_t trid);
 /* Record @nr events of type @id, with their numbers from @first on as data. */
 void write_numbers(trace_event_id_t id, int first, int nr);
 int number_of(const struct seen *seen);
-/* A new file for a log, for this process only. */
+/* Returns a descriptor of a new file for a log. The file has no name. */
 int make_file(void);
 trace_id_t make_log(int fd, const trace_attr_t *attr);
 uint64_t now_ns(clockid_t clock);
-/* A fork() that never fails: the test may kill the pid. */
+/* Fork, and end the test if this fails: the pid -1 in a later kill() would mean all processes. */
 pid_t make_child(void);
 
 #endif

@@ -47,7 +47,7 @@ static PART void FUNC(is_indexed)(const int *from, long i)
 	ROOM();
 }
 
-/* The arguments are more than there are registers, unless they are in memory. */
+/* On x86-64 a call passes six of these arguments in registers, and the others on the stack. */
 static PART int FUNC(are_many)(int a, int b, int c, int d, int e, int f, int g, int h)
 {
 	STAP_PROBE8(ARGS, many, a, b, c, d, e, f, g, h);

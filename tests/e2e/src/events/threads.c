@@ -1,4 +1,4 @@
-/* Events of many threads at once, which block all signals.
+/* Many threads, which block all signals, make events at the same time.
  *
  * ldflags: -pthread
  */

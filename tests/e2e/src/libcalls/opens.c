@@ -1,4 +1,7 @@
-/* Opens the library at run time; its calls of other libraries are seen with --nest-libcall. */
+/*
+ * Opens the library at run time. With --nest-libcall, calls from this library to other libraries
+ * are recorded.
+ */
 #include <dlfcn.h>
 
 #include "../program.h"

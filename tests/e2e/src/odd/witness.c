@@ -152,7 +152,7 @@ QUIET static void look_at(struct arena *arena, struct ring *ring, struct seen *s
 		return;
 	if (atomic_load(&ring->head) - seen->position > ring_bytes - arena->segment_bytes ||
 	    ring->tid != seen->tid) {
-		/* This is also true when the ring is free by now, or belongs to another thread. */
+		/* By now the ring may be free, or may belong to another thread. */
 		seen->is_over = 1;
 		return;
 	}

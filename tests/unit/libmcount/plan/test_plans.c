@@ -441,8 +441,8 @@ TEST(open_filters)
 }
 
 /*
- * A thread is ready for calls of an opted-in function, which open it. It stops being ready when
- * other functions call, or when a new plan takes effect.
+ * A thread that is ready becomes open at a call of an opted-in function. It stops being ready at a
+ * call of a function with another rule, or when a new plan takes effect.
  */
 TEST(opted_in)
 {

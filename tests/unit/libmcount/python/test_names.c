@@ -334,7 +334,7 @@ TEST_WITH(the_name_of_a_module_with_many_variables, setup, teardown)
 		add_global("__file__", "/usr/lib/python3/a.py");
 		assert_int_equal(look("<string>"), NAME_KNOWN | (place < 64 ? 0 : NAME_OWN));
 	}
-	/* A variable of that name that is no text. */
+	/* The variable __file__ is no text. */
 	begin_globals("mod", NULL);
 	add_global("__file__", NULL);
 	assert_int_equal(look("<string>"), NAME_KNOWN | NAME_OWN);

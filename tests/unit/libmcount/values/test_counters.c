@@ -196,8 +196,8 @@ static const struct plan_counter mixed[] = { SW(CONTEXT_SWITCHES), HW(INSTRUCTIO
 					     SW(TASK_CLOCK) };
 
 /*
- * One read gives all values. The processor's counters leave out the kernel's share, the kernel's
- * include it.
+ * One read gives all values. Counters of the processor leave out work of the kernel, and counters
+ * of the kernel include it.
  */
 TEST_WITH(one_group, begin, end)
 {
@@ -256,7 +256,7 @@ TEST_WITH(without_pmu, begin, end)
 	assert_int_equal(values.got, 0);
 }
 
-/* The processor's counters can be read, and so can clocks, which need no privilege. */
+/* Counters of the processor, and clocks, can be read without privilege. */
 TEST_WITH(without_privilege, begin, end)
 {
 	struct counter_values values;

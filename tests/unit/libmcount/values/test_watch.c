@@ -104,7 +104,7 @@ static void look(struct scene *s)
 	watch_look(s->t, 1000);
 }
 
-/* Zeros are told, too, when they are first values. */
+/* The first value of a variable is reported even if it is zero. */
 TEST_WITH(changes, setup, teardown)
 {
 	struct scene *s = *state;

@@ -107,7 +107,10 @@ static void make(const char *name, const char *text)
 	close(fd);
 }
 
-/* The name of the old file that has the time of look @nr at the clock. */
+/*
+ * The name of a log file that was rotated. It has the time at which the clock was read for the
+ * @nr'th time.
+ */
 static const char *old(unsigned nr)
 {
 	static char name[64];

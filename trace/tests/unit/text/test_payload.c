@@ -145,7 +145,7 @@ TEST(written)
 
 /* --- written --- */
 
-/* Check strings whose memory ends with the @string. */
+/* Check fst_add_string(). The memory of @string ends directly after the string. */
 static void check_string(const char *string, size_t len, size_t max, size_t room)
 {
 	size_t wanted = len < max ? len : max;

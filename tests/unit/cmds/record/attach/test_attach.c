@@ -514,8 +514,8 @@ TEST_WITH(they_are_not_handed_over, setup, teardown)
 }
 
 /*
- * A warning tells that the probe stays after a failure, unless the process is gone. If the recorder
- * knows the process, it leaves the process afterwards, and warns then.
+ * If attaching fails and the probe stays in the process, there is a warning, unless the process has
+ * ended. A process that the recorder already knows is left later, and the warning comes then.
  */
 TEST_WITH(the_probe_stays, setup, teardown)
 {

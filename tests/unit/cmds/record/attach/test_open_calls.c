@@ -1,6 +1,6 @@
 /*
- * Open calls of a thread that the probe would have seen: those of hooked functions, and library
- * calls.
+ * Finds those open calls of a thread that the probe would have seen: calls of hooked functions, and
+ * library calls.
  */
 #include "tests/unit/lib/unit.h"
 

@@ -162,7 +162,7 @@ TEST_WITH(words_are_obeyed, test_recorder_setup, test_recorder_teardown)
 	assert_true(t->rec.steering.is_on);
 }
 
-/* A change is made as a whole or not at all; the answer says why. */
+/* If one of the words is refused, nothing is changed, and the answer tells the reason. */
 TEST_WITH(words_are_refused, test_recorder_setup, test_recorder_teardown)
 {
 	struct test_recorder *t = *state;
@@ -276,8 +276,8 @@ TEST_WITH(progress, test_recorder_setup, test_recorder_teardown)
 }
 
 /*
- * The request is answered while the program runs. After its end, the client waits until the
- * recorder ends.
+ * The request is answered while the program runs. After the program's end, the client waits until
+ * the recorder ends.
  */
 TEST_WITH(whether_it_runs, test_recorder_setup, test_recorder_teardown)
 {

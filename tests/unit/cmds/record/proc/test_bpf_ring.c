@@ -229,8 +229,8 @@ TEST_WITH(test_the_first_thread_ends_with_the_last, begin, end)
 }
 
 /*
- * The CPU of a task is written before the task's record, unless it is known already. It is not
- * written for a first thread that another thread reports.
+ * The CPU of a task is written before the task's record, unless it is known already. A thread may
+ * report the end of its process's first thread: then the first thread's CPU is not written.
  */
 TEST_WITH(test_where_tasks_are, begin, end)
 {

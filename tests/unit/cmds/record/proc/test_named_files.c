@@ -100,7 +100,7 @@ TEST(test_a_root_of_its_own)
 	check_place(&view, "../../../inside/x", own_file("/a/b/x"));
 }
 
-/* A base outside of the task's root is reached by the task's own directory. */
+/* If the base is outside of the task's root, the base is found by the task's descriptor of it. */
 TEST(test_a_base_outside_of_the_root)
 {
 	char root[PATH_MAX];

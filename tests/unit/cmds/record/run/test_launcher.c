@@ -217,7 +217,7 @@ TEST_WITH(the_program_is_no_library_of_its_own, setup, teardown)
 	check(p, "/nowhere/start", "");
 }
 
-/* The sentence is only for options that insert hooks, and only into the program. */
+/* The large library is named only if -P inserts hooks, and only into the program. */
 TEST_WITH(rules_decide, setup, teardown)
 {
 	static const struct {

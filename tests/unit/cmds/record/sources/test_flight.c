@@ -547,7 +547,7 @@ TEST(test_lines_of_old_stacks_go)
 		struct thread *t = pair_thread();
 
 		t->ring->tid = RING_TID_STACK;
-		/* A snapshot before the first record makes no line. */
+		/* A snapshot before the first record writes no line of task.txt. */
 		if (i == 0)
 			flight_save_all(&pair.rec.writers);
 		assert_int_equal(pair.rec.tasks.nr_stacks, 0);

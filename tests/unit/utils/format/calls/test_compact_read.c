@@ -398,6 +398,6 @@ TEST_WITH(counts_of_words, setup, teardown)
 	check("17 80 00", 0, 0, "");
 	check("17 80 80 80 80 80 80 80 80 80 00", 0, 0, "");
 	check("17 80 80 80 80 80 80 80 80 80 80 00", 0, 0, "damaged");
-	/* 2^64 bytes would be none, if 8 times the number of words were 64 bits wide. */
+	/* 2^61 words have 2^64 bytes. In 64 bits this number of bytes would be 0. */
 	check("03 80 80 80 80 80 80 80 80 20", 0, 0, "damaged");
 }

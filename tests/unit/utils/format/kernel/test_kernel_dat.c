@@ -197,7 +197,10 @@ TEST(layouts_at_their_borders)
 	}
 }
 
-/* A header that ends within a file is cut. A line that cannot become right is an error. */
+/*
+ * A header that ends within a file is cut. A line that is wrong, whatever bytes follow, is an
+ * error.
+ */
 TEST(files_that_are_cut)
 {
 	static const char layout[] = "PAGE_SIZE: 4096\nLONG_SIZE: 8\nENDIAN: LE\n";

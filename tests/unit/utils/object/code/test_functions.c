@@ -157,7 +157,7 @@ TEST(symbols)
 
 TEST(calls)
 {
-	/* f: call 6; nop?; ret. After it, without a symbol: inc %eax; ret */
+	/* f: call 6; ret. After f, without a symbol: inc %eax; ret */
 	const struct sample called = { TEXT("\xe8\x01\0\0\0\xc3\xff\xc0\xc3"), { { "f", 0, 6 } } };
 	/* The same, and the second function calls a third one. */
 	const struct sample chain = { TEXT("\xe8\x01\0\0\0\xc3\xe8\x01\0\0\0\xc3\xff\xc0\xc3"),

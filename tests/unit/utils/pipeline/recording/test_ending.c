@@ -125,7 +125,7 @@ TEST_WITH(files_that_are_cut, setup, teardown)
 	check("incomplete: 1 record was lost");
 }
 
-/* A compact file tells itself that it was cut. */
+/* Only the blocks of a compact file, and not its length, show that the file was cut. */
 TEST(compact_files_that_are_cut)
 {
 	recording_init(&rec);

@@ -233,7 +233,7 @@ TEST(switches_count_for_all_tasks)
 	run(&s, "a{@1000 d{@1009 d}@1009 e{@1010 * e} f{@1030 f} a}@1049",
 	    "a{@1000.0 d{@1009.1 d}@1009.1 e}@1030.1 f{@1030.1 f}@1040.1 a}@1049.0");
 	run(&s, "a{@1050 * b{ b} a}@1089 *@1090 ~", "*@1090.0 ~@1100.0");
-	/* Calls while it is off count as levels of later calls. */
+	/* Calls that begin while tracing is off count for the depth of later calls. */
 	s.filter.counts_off = true;
 	again(&s);
 	s.stage.task = 2;

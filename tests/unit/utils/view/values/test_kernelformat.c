@@ -92,7 +92,7 @@ TEST(bad_prints)
 		assert_int_equal(judge_print(prints[i]), 'f');
 }
 
-/* The library that prints formats is recursive. */
+/* The library that prints formats is recursive, so too many nested terms are an error. */
 TEST(deep_prints)
 {
 	static const char nested[] = "(!~-[{?";

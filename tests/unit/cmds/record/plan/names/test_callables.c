@@ -141,7 +141,7 @@ TEST_WITH(without_functions_there_is_no_file, setup, teardown)
 	addr_of(p, "f");
 	callables_finish(&p->all);
 	check_file(p, "python.fake.dbg", "");
-	/* A function without a line, or without a file, is in no line. */
+	/* The debug information leaves out a function whose file or line is unknown. */
 	p->settings.captures.has_lines = true;
 	callables_add(&p->all, "g", "", 7, 0, false);
 	callables_add(&p->all, "h", "c.py", 0, 0, false);
