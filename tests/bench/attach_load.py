@@ -83,7 +83,7 @@ def look(pid):
 
 
 def attach(pid, times, options):
-    """The times when a recorder was attached."""
+    """Attach a recorder @times times. Returns the times when each began and had ended."""
     when = []
     for _ in range(times):
         begin = time.monotonic()

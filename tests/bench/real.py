@@ -87,7 +87,7 @@ PROGRAMS = {
 
 
 def variants(program):
-    """Options by variant, and True when the peer knows them."""
+    """Returns the options of each variant, and True when the peer has these options, too."""
     return {
         PLAIN: ([], True),
         "--compact": (["--compact"], False),

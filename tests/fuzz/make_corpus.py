@@ -84,7 +84,8 @@ def swap_records(data):
             padded = (2 + size + 7) & ~7
             out += struct.pack(">H", size) + data[at + 2 : at + padded]
             at += padded
-        # Arguments are not swapped, since their length is unknown here: the records after them are lost.
+        # The length of arguments is unknown here, so they are not swapped. The records after them
+        # are lost.
     return out
 
 
@@ -139,7 +140,8 @@ def build_programs(work):
         exe = work / name
         must("g++" if source.suffix == ".cc" else "gcc", *flags, "-O1", source, "-o", exe, "-lpthread", "-ldl")
         programs[name] = exe
-    # These are compiled in the work directory, so that their debug information has no path of this machine.
+    # These are compiled in the work directory, so that their debug information has no path of this
+    # machine.
     for source in ("values.c", "shapes.cc"):
         must("cp", SOURCES / "args" / source, work)
         must("g++" if source.endswith(".cc") else "gcc", "-pg", "-g", "-O1", source, "-o", Path(source).stem, cwd=work)

@@ -427,7 +427,8 @@ def tools():
 
 
 def watches():
-    """A tool of the program sees its own calls, and the probe's functions refuse its arguments."""
+    """A tool of the program gets events of the program's calls. The probe's functions do nothing
+    when the program calls them."""
     import gc
 
     m = sys.monitoring

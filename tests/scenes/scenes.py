@@ -168,7 +168,7 @@ class Served:
         return self.answer(b"ready\n")
 
     def answer(self, wanted=b"done\n"):
-        """The program's next line, unless it is @wanted."""
+        """Read a line of the program. Returns "" for the line @wanted, and else the line."""
         line = self.program.stdout.readline()
         return "" if line == wanted else line.decode(errors="backslashreplace")
 

@@ -144,8 +144,8 @@ def test_clock(name):
 
 
 def test_clock_agrees_with_the_kernel():
-    """A program notes CLOCK_MONOTONIC around its calls for half a second: the times of records must
-    lie between."""
+    """For half a second a program notes CLOCK_MONOTONIC before and after each call. The times of a
+    call's records must lie between these two times."""
     out = record(prog="notes_time")[0].out
     recording = Recording("uftrace.data")
     (task,) = recording.tasks.values()

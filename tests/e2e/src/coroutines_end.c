@@ -1,5 +1,6 @@
 /*
- * Coroutines that end: the program goes on after each by uc_link, without a switch of its own.
+ * Coroutines that end. At each end the C library switches to uc_link, so the program calls no
+ * function to switch.
  * tree: main{run{after{leaf{}}run_again{after{leaf{}}}after{leaf{}}}after{leaf{}}}
  * task: body{leaf{}leaf{}}body{leaf{}leaf{}}
  */

@@ -1,8 +1,8 @@
 /*
- * Puts a random filter of system calls on itself, chosen by a seed, and calls functions until rings
- * are full. Older threads, a later thread, a signal handler and a child do so, too. The exit status
- * only tells how the program ended. With a second argument the program installs the filter without
- * libc.
+ * Installs a random filter of system calls, which depends on a seed, and then calls functions until
+ * rings are full. Depending on the seed, functions are also called by threads that are older or
+ * younger than the filter, by a signal handler, and by a child. The exit status only tells how the
+ * program ended. With a second argument the program installs the filter without libc.
  */
 #include <errno.h>
 #include <linux/audit.h>

@@ -21,7 +21,7 @@ TEXTS = [["replay"], ["dump", "--format=chrome"]]
 PATHS = "the text would have more than 4 GB"
 UNSEEN = "calls were entered unseen, before records that are lost; that is the limit"
 DAMAGED = "the records of one block are lost"
-# By kind: the commands that refuse it, and words of their message.
+# For each kind of recording: the commands that refuse such a recording, and words of their message.
 REFUSED = {
     "losses_and_depths": ([GRAPH, FOLDED], UNSEEN),
     "losses": ([], ""),

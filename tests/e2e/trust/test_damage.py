@@ -155,7 +155,7 @@ DAMAGES = [truncate, truncate, flip, flip, remove, swap, huge_number, huge_numbe
 
 
 def damaged_copies(count):
-    """(changes, files) of each copy, the same in each run."""
+    """Yield (changes, files) of each damaged copy. All runs get the same copies."""
     rng = random.Random(6)
     bases = seeds()
     assert len(bases) >= 10, "the corpus has got lost"

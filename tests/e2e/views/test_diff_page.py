@@ -223,7 +223,7 @@ class TestDifference:
 
     def test_timelines_share_time(self, browser, two):  # noqa: F811
         """Both timelines have one scale and begin together. Wheel, drag, keys and ranges act on
-        both, and the address keeps them."""
+        both. The address of the page has the range and the zoom."""
         open_diff(browser, "difference-timelines", "#view=timeline")
         titles = [t.text for t in browser.find_elements("css selector", "#timeline h2")]
         assert titles[0].startswith("Base: before.data (") and titles[1].startswith("New: after.data (")

@@ -190,7 +190,7 @@ class TestFunction:
         button(browser, "Previous call").click()
         assert browser.find_element("id", "this-call").text.startswith("twice(3) = 6 took")
         assert "called by main" in browser.find_element("id", "this-call").text
-        # The call of another function is not shown for this one.
+        # Another function is chosen, so the call is not shown any more.
         self.choose(browser, "one")
         assert browser.find_element("id", "this-call").text == ""
         button(browser, "Next call").click()

@@ -18,7 +18,7 @@ DIRECTIVES = {
     "p": ["address"], "a": ["sockaddr", "socklen"],
 }
 
-# Error numbers with two names.
+# The name that logs use, for each error number that has two names.
 PREFERRED = {errno.EAGAIN: "EAGAIN", errno.EOPNOTSUPP: "EOPNOTSUPP", errno.EDEADLK: "EDEADLK"}
 
 

@@ -9,7 +9,7 @@
 static struct point *points, **last = &points;
 static char folder[] = "/tmp/utrail-posix-XXXXXX";
 
-/* A point that runs longer than this hangs: none waits that long, even on a busy machine. */
+/* The time after which a point is ended. No point needs that long, even on a busy machine. */
 #define SECONDS_MAX 240
 
 void point_add(struct point *point)

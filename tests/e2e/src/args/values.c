@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The compiler assumes nothing of callers and callees. */
+/* The compiler neither inlines such a function, nor uses its code in callers (noipa). */
 #ifdef __clang__
 #define KEPT __attribute__((noinline))
 #else

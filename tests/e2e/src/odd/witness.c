@@ -42,7 +42,8 @@ struct look {
 
 /*
  * State of one ring. @position: the ring is copied up to here. @bytes: the size of the copy in
- * @data. @pads: the bytes that were left free at the ends of segments, @pad_ends
+ * @data. @pads: the numbers of bytes that were left free at the ends of segments. @pad_ends: the
+ * positions of these ends
  */
 struct seen {
 	int tid;

@@ -8,7 +8,7 @@
 
 #define STORE_MEMORY_FILES 64
 
-/* A stream is the number of its file. Files are never closed. */
+/* The number of a stream is the index of its file in @files. Files are never closed. */
 struct store_memory {
 	struct store store;
 	pthread_mutex_t lock;

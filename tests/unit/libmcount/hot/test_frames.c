@@ -127,7 +127,7 @@ static void leave_outer(struct scene *s, unsigned nr)
 {
 	struct call c = s->calls[nr];
 
-	/* After tail calls several calls have that slot. The innermost one of them returns. */
+	/* After tail calls several calls have the same slot. The innermost one of them returns. */
 	while (nr < s->nr && s->calls[nr + 1].place == c.place)
 		c = s->calls[++nr];
 	leave_until(s, nr - 1);

@@ -344,7 +344,7 @@ TEST_WITH(a_fork_is_noted_before_and_after, setup, teardown)
 	assert_ptr_equal(other->top, other->frames);
 	assert_null(other->ring);
 	assert_null(other->at);
-	/* A grandchild, and a child that cannot be seen from outside. */
+	/* The child forks in turn. The number of its child means nothing outside of a namespace. */
 	probe.is_elsewhere = true;
 	thread_after_fork();
 	assert_int_equal(arena->forks.pids[1], -pid);

@@ -37,7 +37,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* The recorder waits for the report of a child whose fork was counted. */
+/* Check that @nr forks were counted. The recorder waits for a report of each of these children. */
 static void expect_forks(uint32_t nr)
 {
 	assert_int_equal(arena->forks.begun, nr);
@@ -54,7 +54,7 @@ TEST_WITH(system_calls_that_make_children, setup, teardown)
 		uint32_t child;
 		uint32_t forks;
 	} cases[] = {
-		/* The arguments of fork(2) are what the registers have. */
+		/* fork(2) and vfork(2) have no arguments: the registers may have any values. */
 		{ SYS_fork, CLONE_VM, 0, PROBE_CHILD_FORKED, 1 },
 		{ SYS_fork, 0, 0, PROBE_CHILD_FORKED, 1 },
 		{ SYS_vfork, 0, 0, PROBE_CHILD_LENT, 0 },

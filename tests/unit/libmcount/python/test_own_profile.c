@@ -242,7 +242,10 @@ TEST(each_thread_has_its_own)
 	current = 0;
 }
 
-/* With sys.monitoring the program's function stays in its place, except during that event. */
+/*
+ * With sys.monitoring the probe needs no profile function. It only hides the end of
+ * sys.setprofile() from the program's function.
+ */
 TEST(with_monitoring_only_the_end_of_setting_is_hidden)
 {
 	begin();

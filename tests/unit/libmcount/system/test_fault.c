@@ -783,7 +783,7 @@ TEST(without_a_handler_the_signal_ends_the_program)
 	assert_int_equal(ends_by(run_into, SIGSEGV, SIG_IGN), SIGSEGV);
 }
 
-/* The code with which the signal comes that come_late() calls the probe's handler for. */
+/* come_late() passes a signal with this si_code to the probe's handler. */
 static int late_code;
 
 /* Calls the probe's handler as for a signal that came before the program's last change. */

@@ -179,7 +179,7 @@ TEST(texts)
 		    ARGBLOB_STRING_MAX - 3, longest, ARGBLOB_STRING_CUT);
 	check_room(&gnu, 1, &object, 1 + 2 + ARGBLOB_STRING_MAX);
 
-	/* The same holds for a string that ends in NUL. */
+	/* A string that ends in NUL is cut at the same length. */
 	longest[ARGBLOB_STRING_MAX + 1] = '\0';
 	strbuf_addf(&expected, "%c%c%.*s%s", ARGBLOB_STRING_MAX & 0xff, ARGBLOB_STRING_MAX >> 8,
 		    ARGBLOB_STRING_MAX - 3, longest, ARGBLOB_STRING_CUT);
@@ -328,7 +328,7 @@ TEST(weak)
 	control.owners = 0;
 	expect_byte(BOX_EXPIRED);
 	check(steps, 2, &object);
-	/* LLVM counts owners from -1: one less than GNU. */
+	/* The counter of LLVM's library is one less than the number of owners. */
 	steps[0].e = 1;
 	expect_byte(1);
 	expect_int(5);

@@ -76,7 +76,7 @@ TEST_WITH(duration, setup, NULL)
 	config.stages.time_filter_ns = 500;
 	check("a{b{}c{ }d{e{ }f{}}}", "a{c{}d{e{}}}");
 	check("a{b{}}", "");
-	/* A call that has not returned passes. So does an exit without an entry. */
+	/* The filter keeps calls that are still open, and exits without an entry. */
 	check("a{b{}c{", "a{c{");
 	check("2)a)b", "}?}?");
 	/* An event of the program keeps the calls around it. */

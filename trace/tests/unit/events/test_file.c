@@ -9,7 +9,7 @@
 #include "events/trace.h"
 #include "tests/unit/lib/trace_place.h"
 
-/* The clock begins at 2027-01-15T08:00:00, and each look at it is a microsecond later. */
+/* The clock begins at 2027-01-15T08:00:00. Each time that is read is a microsecond later. */
 #define NOW 1800000000
 
 static unsigned nr_looks;

@@ -55,7 +55,7 @@ static inline struct pxt_registry *trace_file_registry(int place, uint32_t pid, 
 	return registry;
 }
 
-/* Make the names of a process: only their file. */
+/* Make the file for the names of a process. The file has no names. */
 static inline void trace_file_names(int place, uint32_t pid, uint64_t start)
 {
 	munmap(trace_file(place, 'n', pid, start, 4096), 4096);

@@ -7,7 +7,7 @@
 static struct pxt_names *names;
 static bool is_dead;
 static unsigned nr_asked, nr_yields;
-/* The number of looks after which the writer of the first name is done; 0: never. */
+/* The number of calls of sched_yield() after which the first name is complete; 0: never. */
 static unsigned ready_after;
 
 bool __wrap_pxt_process_is_dead(pid_t pid);

@@ -464,7 +464,7 @@ TEST_WITH(not_all_stop, setup, teardown)
 	scripted_check_over();
 }
 
-/* No attempt stops all threads. A thread that is found afterwards takes the probe out. */
+/* All attempts to stop the threads fail. Then one thread is made to take the probe out. */
 TEST_WITH(they_never_all_stop, setup, teardown)
 {
 	scripted.nr_changes = 1;

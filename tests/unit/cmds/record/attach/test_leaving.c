@@ -294,7 +294,7 @@ static uint64_t entered(const struct arch_remote *regs)
 	return arch_remote_entered_call(regs);
 }
 
-/* Set the register that @read returns, in registers that all have another value. */
+/* Set the register whose value @read returns. Before the call no register has @value. */
 static void set_register(struct arch_remote *regs, uint64_t (*read)(const struct arch_remote *),
 			 uint64_t value)
 {

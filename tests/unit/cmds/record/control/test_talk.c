@@ -106,7 +106,7 @@ TEST_WITH(numbers_of_threads, setup, teardown)
 	talks[0].peer.pid = getpid();
 	talks[0].hello.pid = getpid();
 	assert_int_equal(talk_number(&talks[0], 4711), 4711);
-	/* The process has another number for itself, and no such thread is found. */
+	/* In another namespace, a thread that is not found gets the number of its process. */
 	talks[0].hello.pid = getpid() + 1;
 	assert_int_equal(talk_number(&talks[0], INT32_MAX), getpid());
 	assert_int_equal(talk_number(&talks[0], getpid()), getpid());

@@ -213,7 +213,7 @@ TEST_WITH(another_has_its_room, setup, teardown)
 	use_victims(p, without, "victim_sum@victims");
 	patching_find(p);
 	assert_int_equal(patching_count_found(p), 1);
-	/* Make the patch one of another function. */
+	/* Pretend that the patch is that of another function. */
 	other = *patching_found_at(p, 0);
 	other.func = 1;
 	*patching_found_at(p, 0) = other;

@@ -204,7 +204,10 @@ TEST_WITH(test_the_first_thread_ends_with_the_last, begin, end)
 	EXIT(1, 7, 7, 0x500, WIRE_IS_LEADER);
 	EXIT(2, 8, 7, 0x100, 0);
 	EXIT(3, 9, 7, 0x200, WIRE_IS_LAST);
-	/* The last record comes before the leader's. The group was ended, so it has one status. */
+	/*
+	 * The thread that ends last is reported before the leader. The whole group was ended, so
+	 * both have the status of the group.
+	 */
 	EXIT(4, 18, 17, 0x900, WIRE_IS_LAST | WIRE_IS_OF_GROUP);
 	EXIT(5, 17, 17, 0x500, WIRE_IS_LEADER);
 	/* A new process with that number has a first thread of its own. */

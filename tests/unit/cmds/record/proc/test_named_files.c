@@ -235,7 +235,7 @@ TEST(test_many_links)
 	}
 }
 
-/* Names of one step have at most 255 bytes. */
+/* Each component of a path has at most 255 bytes. */
 TEST(test_long_names)
 {
 	struct view view = { getpid(), AT_FDCWD, top, "/", false };

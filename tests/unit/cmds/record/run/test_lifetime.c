@@ -304,7 +304,7 @@ TEST_WITH(a_signal_of_the_terminal_is_not_passed_on, setup, teardown)
 	struct recorder_end end;
 	pid_t pid = begin(-SIGTERM);
 
-	/* A process may send such a signal to itself. */
+	/* A process may send a signal with SI_KERNEL to itself. */
 	assert_int_equal(syscall(SYS_rt_sigqueueinfo, getpid(), SIGINT, &info), 0);
 	raise(SIGTERM);
 	run(t, pid, &end);

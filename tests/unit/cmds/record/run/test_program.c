@@ -94,7 +94,7 @@ TEST(programs_with_hooks)
 	assert_int_equal(find("./it", &plain), -ENOENT);
 }
 
-/* A program without hooks needs an option that names another source of records. */
+/* A program without hooks is refused unless --force is set, or an option needs no hooks. */
 TEST(programs_without_hooks)
 {
 	struct patch_rules patches = { 0 };

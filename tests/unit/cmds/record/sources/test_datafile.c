@@ -99,8 +99,8 @@ TEST(test_full_and_free_again)
 	check(&room, expected, 2);
 
 	/*
-	 * There is room for one and a half records, and none is written. The records that LOST
-	 * records stand for were counted before.
+	 * The file has room for one and a half of these records, so none of them is written. Three
+	 * calls are counted as lost. The five records of the LOST record are not counted again.
 	 */
 	limit_files(sizeof(first) + 24);
 	append(&room, second, sizeof(second));

@@ -86,7 +86,7 @@ static void add(struct place *p, const char *specs)
 	assert_int_equal(filters_prepare(&p->filters, NULL), 0);
 }
 
-/* Functions that are left out are written, too; earlier lines of the lists are gone. */
+/* Each list gets its functions, those to record and those to leave out. Its old lines are gone. */
 TEST_WITH(functions_in_and_out, setup, teardown)
 {
 	struct place *p = *state;

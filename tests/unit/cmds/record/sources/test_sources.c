@@ -204,7 +204,7 @@ TEST(the_first_error_is_returned)
 		for (unsigned k = 0; k < 3; k++)
 			assert_int_equal(list[k].nr_finished, 1);
 		assert_null(sources.first);
-		/* The shares of sources that have ended stay with them. */
+		/* Sources that have ended keep their shares. */
 		assert_int_equal(sources_left_bytes(&sources), 500);
 	}
 }

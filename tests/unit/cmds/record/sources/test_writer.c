@@ -566,7 +566,7 @@ static struct strbuf payloads_of_task(const struct pair *pair, int32_t tid)
 	return pair_file(pair, name);
 }
 
-/* Event @nr has an id, a length and a payload that no other event has. */
+/* Make the payload of event @nr. Returns its length. Both depend only on @nr. */
 static uint16_t event_bytes(uint64_t nr, char *payload)
 {
 	uint16_t len = nr % 7 ? nr * 13 % 100 : RING_PAGE - 80 - nr % 9;

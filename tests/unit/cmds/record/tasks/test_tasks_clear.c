@@ -146,8 +146,8 @@ TEST_WITH(children_that_live_stay_with_their_parents, setup, teardown)
 }
 
 /*
- * A child's line is kept for its own file, and a thread's line for the thread's file: not for that
- * of its process.
+ * A line is kept if the file of its own task is kept. The file of a process does not keep the lines
+ * of its other threads and of its children.
  */
 TEST_WITH(a_file_keeps_its_own_line_alone, setup, teardown)
 {

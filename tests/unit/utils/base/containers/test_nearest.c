@@ -45,8 +45,8 @@ TEST(nothing_offered)
 }
 
 /*
- * Returns the same distance by the textbook: a table of the distances between all prefixes of both
- * words.
+ * Returns the distance that nearest.c should find. This is the algorithm of textbooks, with a table
+ * of the distances between all prefixes of both words.
  */
 static unsigned distance_of(const char *a, const char *b)
 {

@@ -207,7 +207,10 @@ TEST_WITH(escapes, setup, teardown)
 	check("03 80", 0, 0, "damaged");
 	/* The tokens DEPTH, TIME and TOP. */
 	check("0f 0500 02 01", 1, 16, "0{10/5");
-	/* An EXIT without a known function is not a record: it has no word. */
+	/*
+	 * DEPTH opens calls of unknown functions. The word of their EXIT lacks the magic, so it is
+	 * not the word of a record.
+	 */
 	check("0f 0500 02 00", 1, 16, "0 101");
 	check("13 0102030405060708 06 01", 1, 16, "578437695752307202{10/0");
 	check("0f 0100 0b 02 02 00", 2, 16, "0}20/0");
@@ -298,8 +301,8 @@ TEST_WITH(functions_by_their_distances, setup, teardown)
 }
 
 /*
- * The time of the next call is read without a change of the state, apart from skipped escapes that
- * are no records.
+ * compact_block_next_ns() skips escapes that are not records. It changes nothing else in the state,
+ * so a second call returns the same time.
  */
 TEST_WITH(the_next_time, setup, teardown)
 {

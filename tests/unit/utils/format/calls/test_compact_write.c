@@ -170,7 +170,7 @@ TEST_WITH(which_function_it_is, setup, teardown)
 	}
 	check("352: 352/22 3@0 0: "
 	      "0201000601000602000601000400060200060300060200060100060300060300|80402020");
-	/* An EXIT comes where a call is expected, and a call where an EXIT is. */
+	/* An EXIT comes where an ENTRY is expected, and an ENTRY where an EXIT is expected. */
 	enter_at(0, 0, 0x1000);
 	enter_at(0, 1, 0x1010);
 	leave_at(0, 1, 0x1010);

@@ -41,7 +41,7 @@ static void put(struct strbuf *out, const struct event *event)
 {
 	unsigned long long time_ns = event->time_ns;
 
-	/* The records of the task stand for themselves, not for functions. */
+	/* Entries and exits without an address are the program's own records. */
 	if (event->type <= EVENT_EXIT && !event->addr) {
 		strbuf_addf(out, "| ");
 		return;

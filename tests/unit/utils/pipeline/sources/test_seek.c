@@ -440,7 +440,7 @@ static void what_is_searched(void **state)
 	}
 }
 
-/* In a file that is damaged near its end, the last record before the damage counts. */
+/* The last time of a damaged file is that of the last record before the damage. */
 static void the_last_record_before_damage(void **state)
 {
 	static const struct {

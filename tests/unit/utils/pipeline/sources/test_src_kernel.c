@@ -32,8 +32,8 @@ static void put_type(struct strbuf *header, const char *name, unsigned id, const
 }
 
 /*
- * Begin a recording with these types of events. The second word of SWITCH is a task. @graph: also
- * with the types of calls
+ * Begin a recording that has the types PLAIN and SWITCH. The second word of SWITCH is the task that
+ * runs next. @graph: also the types ENTRY, EXIT and TRACER
  */
 static void begin(struct sources *s, bool graph)
 {

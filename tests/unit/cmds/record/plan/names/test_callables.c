@@ -204,7 +204,7 @@ TEST_WITH(numbers_end, setup, teardown)
 	assert_int_equal(addr_of(p, "b"), 743);
 }
 
-/* All names and files have 256 MB. This one takes 22 bytes. */
+/* The names and files of all functions may take 256 MB. Each function here takes 22 bytes. */
 TEST_WITH(room_for_names_ends, setup, teardown)
 {
 	struct place *p = *state;

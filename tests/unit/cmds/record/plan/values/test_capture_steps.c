@@ -329,7 +329,7 @@ TEST(boxes)
 	assert_int_equal(step[4].index, 2);
 	assert_int_equal(((const struct box_step *)(step + 5))->op, BOX_RANGE);
 
-	/* An object on the stack: at its stated place, else at the first word. */
+	/* An object on the stack is at its stated place, or else at the first word. */
 	steps.len = 0;
 	spec.place = ARG_ON_STACK;
 	spec.index = 4;

@@ -79,7 +79,7 @@ static void check_bound(const struct strbuf *out, size_t nr, const uint64_t *val
 		assert_int_equal(list[i].value, values[i]);
 }
 
-/* The operands of one probe end at its last one. Addresses are those in the process. */
+/* A list of operands ends at PLAN_OPERAND_LAST. The base of the module is added to addresses. */
 TEST(operands_in_a_plan)
 {
 	static const struct found_operand list[] = {
