@@ -109,8 +109,8 @@ static void parse_others(const char *text)
 }
 
 /*
- * The C library makes machines of gigabytes from nested repetitions, so the text is short here. A
- * user who types such an expression gets its machine.
+ * The C library makes automata of gigabytes from nested repetitions. So the text is short here, and
+ * has few of them. utrail does not refuse such expressions when a user types them.
  */
 #define TEXT_MAX    256
 #define REPEATS_MAX 4

@@ -1,1 +1,1 @@
-"""With this file here tests in the folders below find built.py."""
+"""Because of this file pytest adds its folder to sys.path, so that tests can import built.py."""

@@ -148,8 +148,8 @@ def test_more_calls_than_are_held():
 
 
 def test_clocks_that_differ():
-    """The kernel's clock may be a little ahead of the program's: a call of the kernel then seems to
-    end after the program's next record, and is shown as ended before."""
+    """The kernel's clock may be a little ahead of the program's. A call of the kernel then seems to
+    end after the program's next record, but is shown as if it had ended before that record."""
     recording([(990, "+", SYSCALL, 0), (1005, "-", SYSCALL, 0)])
     assert tree() == "main() {\n  x64_sys_call();\n} /* main */"
     recording([(-2, "+", SYSCALL, 0), (500, "-", SYSCALL, 0)])

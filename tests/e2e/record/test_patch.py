@@ -12,7 +12,7 @@ from tools import PEER, run, utrail
 
 ROOMS = SOURCES / "rooms"
 
-# By name: the way in which functions are prepared, and the other flags.
+# The ways to prepare functions. Each name has a compiler and its flags.
 WAYS = {
     "gcc": ["gcc", "-fpatchable-function-entry=5"],
     "gcc-more": ["gcc", "-fpatchable-function-entry=16"],

@@ -164,8 +164,8 @@ def plain_name(name):
     return re.sub(r"<built-in method (\S+?)( of .*)?>|<method '(\S+)' of '\S+' objects>", r"\1\3", name).rpartition(".")[2]
 
 
-# main() is called from whole(): main()'s objects end when it has returned, and may call functions
-# then.
+# main() is called from whole(), because destructors of main()'s objects run when main() has
+# returned, and may call functions.
 WHOLE = "def whole():\n    main()\n"
 
 

@@ -121,8 +121,8 @@ def test_ends_go_with_their_calls(start):
         ("unpatch", ".", {"main", "worker"}),
         ("patch", "recurse", {"main", "worker", "recurse"}),
     ]:
-        # A thread without a CPU may have a call open for long: a later change then takes out the
-        # hook at the end.
+        # The hook at the end of a function stays while a call is open. A thread without a CPU may
+        # have a call open for long. In this case a later change takes out the hook.
         wait_until(lambda: running.control(word, functions) and changed_functions(running.pid) == changed)
     rounds(running)
     recording = running.end()

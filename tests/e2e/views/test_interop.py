@@ -119,7 +119,7 @@ GRAPHS = [
 ]
 
 
-# The most recordings of a program until one has no tie.
+# The largest number of recordings that are made of a program until one has no tie.
 TRIES = 20
 
 

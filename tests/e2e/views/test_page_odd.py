@@ -129,7 +129,7 @@ class TestDeepFlame:
         touch(browser, *([(x, y + d)] for d in range(0, 101, 10)))
         wait_until(lambda: js(browser, place) < before - 20)
         devtools(browser, "Emulation.setTouchEmulationEnabled", {"enabled": False})
-        # The path leads back up: keys bring each box into view.
+        # The arrow keys lead back up the path, and bring each box into view.
         for _ in range(40):
             flame.send_keys(Keys.ARROW_UP)
         assert is_seen(browser, "views.flame.at")

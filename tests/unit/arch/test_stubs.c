@@ -47,7 +47,7 @@ bool probe_skips;
 struct callers callers = { .bytes = UINT64_MAX }; /* all return addresses may be replaced */
 struct probe probe;
 
-/* The calls that the stand-ins for the stub of syscall(3) have seen. */
+/* The stub of syscall(3) calls stand-ins for functions of the probe. They note their calls here. */
 static struct {
 	long number;
 	uint64_t first;
@@ -74,7 +74,7 @@ void thread_after_fork(void)
 	seen.nr_children++;
 }
 
-/* The calls that the stand-ins for the stub of vfork(2) have seen. */
+/* The stub of vfork(2) calls stand-ins for functions of the probe. They note their calls here. */
 static struct thread lent_state;
 static struct {
 	uint64_t slot;
@@ -466,8 +466,8 @@ enum obstacle {
 };
 
 /*
- * In a rare case the fast path of a call hands over to the function and has changed nothing. The
- * fast path of a return does so, too.
+ * With an obstacle the fast paths of a call and of its return change nothing, and call the probe's
+ * functions.
  */
 static void check_not_fast(void (*fn)(void), enum obstacle o)
 {
@@ -938,8 +938,8 @@ static void make_point_args_stub(void)
 TEST(point_with_args)
 {
 	/*
-	 * Indexes by DWARF's numbers in struct registers; -1 for the stack pointer and r11, which
-	 * it lacks.
+	 * Indexes into struct registers, in the order of DWARF's numbers of registers. The struct
+	 * lacks the stack pointer and r11: -1.
 	 */
 	static const int8_t places[] = { 0, 3, 2, 1, 4, 5, 6, -1, 7, 8, 9, -1, 10, 11, 12, 13 };
 	uint8_t vectors[sizeof(seen_vectors)];

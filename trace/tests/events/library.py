@@ -6,7 +6,7 @@ import sys
 from ctypes import c_char_p, c_double, c_int, c_int64, c_ssize_t, c_uint, c_uint64, c_void_p
 from pathlib import Path
 
-# Scripts that tests run import this module, too: there pytest has not extended the path.
+# Scripts that tests run import this module, too. In these scripts pytest has not extended the path.
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 from built import LIBRARIES  # noqa: E402
 

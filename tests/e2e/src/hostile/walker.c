@@ -10,8 +10,8 @@
 #include <ucontext.h>
 
 /*
- * Declared by the ABI of x86_64: Debian's package of its headers conflicts with that of libc++,
- * which other tests need.
+ * Declarations of libunwind's functions, from its ABI on x86_64. Debian's package of libunwind's
+ * headers conflicts with that of libc++, which other tests need.
  */
 struct cursor {
 	uint64_t words[127];

@@ -1,4 +1,4 @@
-/* Functions that the library calls. */
+/* A library whose functions another library (lib.c) calls. */
 #include "names.h"
 
 int deep_one(int n)

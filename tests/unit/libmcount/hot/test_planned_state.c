@@ -528,8 +528,8 @@ TEST(no_estimate_outlives_its_hook)
 /* --- calls that were open before a plan came --- */
 
 /*
- * Such calls count as if they had been entered under the plan. Their returns are recorded if the
- * plan wants these calls.
+ * Calls that were open before the plan came count as if they had been entered under it. Their
+ * returns are recorded if the plan wants these calls.
  */
 TEST(an_open_call_counts_though_nobody_saw_it_begin)
 {

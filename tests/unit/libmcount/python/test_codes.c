@@ -23,7 +23,7 @@ static union {
 
 static intptr_t nr_users;
 static unsigned nr_asked;
-static size_t place; /* place of the values, in words */
+static size_t place; /* the index of the word of @code that points to the values */
 
 static const char *version(void)
 {

@@ -105,7 +105,7 @@ static void check_rings(int fd)
 		assert_non_null(r);
 		assert_int_equal(r->index, i);
 		assert_int_equal(r->state, RING_CLAIMED);
-		/* Write the ring's first byte and its last one. */
+		/* Write to the ring's header, and fill all its data up to the last byte. */
 		r->tid = 100 + i;
 		memset(ring_data(r), 'a' + i, NR_SEGMENTS * RING_PAGE);
 		assert_int_equal(pread(fd, &number, 4, at + offsetof(struct ring, tid)), 4);

@@ -194,7 +194,7 @@ TEST_WITH(a_report_is_what_the_kernel_has_mapped, setup, teardown)
 		const struct control_module *m = &talk.modules[i].m;
 		char path[PATH_MAX];
 
-		/* The kernel's own module has no file. */
+		/* Each module has a file, because the vDSO is not reported. */
 		assert_int_equal(talk.modules[i].m.path[0], '/');
 		assert_non_null(realpath(talk.modules[i].m.path, path));
 		assert_int_equal(m->start, mapped(path, false));

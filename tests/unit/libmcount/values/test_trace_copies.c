@@ -294,7 +294,10 @@ TEST_WITH(nobody_comes_before_there_is_a_recorder, setup, NULL)
 	nr_modules = 0;
 }
 
-/* Only copies that are loaded later are tried here. The library itself finds the others. */
+/*
+ * A dlopen opens copies only if the recorder has attached to the process. Otherwise each copy finds
+ * the recorder by itself when it is loaded.
+ */
 TEST_WITH(what_is_loaded_later_is_tried_until_it_can, setup, NULL)
 {
 	add_door();

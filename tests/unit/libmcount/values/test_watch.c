@@ -146,7 +146,7 @@ TEST_WITH(sizes, setup, teardown)
 	assert_string_equal(told(s), "2=201");
 }
 
-/* The CPU is watched only on request. It is told before the variables. */
+/* The CPU is watched only on request. A change of the CPU is told before those of variables. */
 TEST_WITH(the_cpu, setup, teardown)
 {
 	struct scene *s = *state;

@@ -408,7 +408,7 @@ TEST_WITH(again_with_the_same_inputs, set_up, tear_down)
 
 	put_command(story, 2, "gcc", "/w/a.c", "/w/a.o");
 	put_command(story, 3, "gcc", "/w/a.c", "/w/a.o");
-	/* One command has another input, one has an input that has changed since. */
+	/* Process 4 has another input. The input of process 7 has changed since process 5. */
 	put_command(story, 4, "gcc", "/w/b.c", "/w/b.o");
 	put_command(story, 5, "use", "/w/a.o", "/w/x");
 	put_command(story, 6, "gcc", "/w/a.c", "/w/a.o");

@@ -1,6 +1,6 @@
 /*
- * trace.dat files made here: both versions and both byte orders, cut at each byte; wrong files; and
- * times.
+ * trace.dat files made here: both versions and both byte orders, cut at many places; wrong files;
+ * and times.
  */
 #include "tests/unit/lib/unit.h"
 
@@ -260,7 +260,7 @@ TEST(cut_anywhere)
 		struct maker m;
 
 		make(&m, variant);
-		/* Only each 16th byte of a page is a place to cut. */
+		/* Version 7 is cut at each 7th byte, version 6 in steps that grow from one byte. */
 		for (size_t len = 0; len < m.out.len; len += variant & 2 ? 7 : 1 + len / 700 * 16) {
 			struct tracedat file;
 			struct uft_err err = { 0 };

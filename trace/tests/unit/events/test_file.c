@@ -1,5 +1,6 @@
 /*
- * The file of a log: its creation, the file before it, rotation, and records of several processes.
+ * The file of a log: its creation, an older file of the same name, rotation, and records of several
+ * processes.
  */
 #include <dirent.h>
 #include <errno.h>

@@ -11,7 +11,10 @@
 #define BYTES  (PT_CELLS_OFFSET + 64 * PT_CELL_BYTES)
 
 static struct pxt_view *const view = &pxt_process.views[NUMBER];
-/* @are_out: all users have left; @nr_waits: the number of waits; @tries_given: their tries. */
+/*
+ * The simulated wait for users of a view. @are_out: all users have left; @nr_waits: the number of
+ * waits; @tries_given: the number of tries that the last wait was allowed.
+ */
 static bool are_out;
 static unsigned nr_waits;
 static int tries_given;

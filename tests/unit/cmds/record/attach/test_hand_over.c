@@ -96,7 +96,7 @@ TEST_WITH(each_thread, setup, teardown)
 	assert_string_equal(scripted_log(), "write OPEN_CALLS");
 }
 
-/* Many calls are told in full rooms, and the rest after them. */
+/* Calls that do not fit into the room for one message are told in several messages. */
 TEST_WITH(great_depth, setup, teardown)
 {
 	nr_calls[0] = AT_ONCE;

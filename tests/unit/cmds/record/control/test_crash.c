@@ -34,7 +34,7 @@ TEST(nothing_happened)
 	crashes_destroy(NULL);
 }
 
-/* Only the first report of a process counts; reports are printed in their order. */
+/* Only the first report of a process counts. Reports are printed in the order of their arrival. */
 TEST(one_for_each_process)
 {
 	struct crash *list = NULL;

@@ -150,7 +150,7 @@ static void end_traced(struct test_recorder *t, struct traced *traced)
 	t->settings.overhead_percent = 0;
 }
 
-/* There is a hook of OFTEN. */
+/* Add a patch of OFTEN, which calls the hook, to the patches that the recorder knows. */
 static void hook(struct traced *traced)
 {
 	struct found_patch found = {

@@ -56,7 +56,10 @@ TEST(names_of_files)
 
 static const struct control_module place = { .start = 0x1000, .end = 0x3000, .load_bias = 0x900 };
 
-/* Returns the pieces that are chosen for a file with two pieces of code with frames of their own. */
+/*
+ * Choose the code in which return addresses stay in place. The file has two ranges of code whose
+ * run time finds its frames by return addresses. Returns the number of the chosen ranges.
+ */
 static size_t bind(const struct record_settings *settings, struct strbuf *out, const char **why)
 {
 	static const struct own_frames frames[] = {

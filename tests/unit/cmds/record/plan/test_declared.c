@@ -189,8 +189,8 @@ static int64_t offset_ns(void)
 }
 
 /*
- * The first line states the clock's offset, once. The time between two readings of the clocks is
- * less than a minute.
+ * The first line, and no other, states the offset of the real-time clock from the clock of records.
+ * The test reads both clocks less than a minute before.
  */
 TEST_WITH(the_clock_of_people_is_said_once, setup, teardown)
 {

@@ -120,7 +120,7 @@ TEST(what_moves_nothing_has_no_place)
 	assert_int_equal(call.path.len, 0);
 	call.id = SYSCALL_DUP;
 	assert_true(stopped_begin(getpid(), &call));
-	/* These calls report closed descriptors before they run. */
+	/* close(2) is recorded before the call, and calls that are not watched not at all. */
 	call.id = SYSCALL_CLOSE;
 	assert_false(stopped_begin(getpid(), &call));
 	call.id = SYSCALL_NONE;

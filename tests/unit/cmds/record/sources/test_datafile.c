@@ -351,7 +351,7 @@ TEST(test_few_descriptors)
 	check(&room, expected, 2);
 	assert_int_equal(room.pair.rec.store->error, 0);
 	next = dup(room.pair.dir_fd);
-	assert_int_equal(next + 2, limit.rlim_cur); /* closed again */
+	assert_int_equal(next + 2, limit.rlim_cur); /* no descriptor has stayed open */
 	close(next);
 	setrlimit(RLIMIT_NOFILE, &before);
 	append(&room, &expected[0], sizeof(expected[0]));

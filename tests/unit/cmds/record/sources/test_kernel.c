@@ -729,7 +729,7 @@ TEST_WITH(a_stream_without_an_end, setup, teardown)
 	assert_int_equal(p->kernel.bytes_written, 32 * page);
 	assert_int_equal(loop_serve(&p->t->rec.loop, 1000), 1);
 	assert_int_equal(p->kernel.bytes_written, 40 * page);
-	/* A whole buffer is not more than a buffer. */
+	/* If 16 pages are exactly a buffer, the recorder takes 16 more. */
 	p->kernel.buffer_bytes = 16 * page;
 	give('b', 40 * page);
 	assert_int_equal(loop_serve(&p->t->rec.loop, 1000), 1);

@@ -508,7 +508,7 @@ static void check_records(struct place *p, const char *name, const char *expecte
 	assert_string_equal(letters, expected);
 }
 
-/* The limit has room for three records of each CPU. */
+/* An eighth of the limit is for all CPUs together, which is three records of 16 bytes for each. */
 static void begin_flight(struct place *p)
 {
 	p->settings.flight_bytes = 4096;

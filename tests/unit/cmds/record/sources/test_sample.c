@@ -138,7 +138,7 @@ TEST(ends_belong_to_entries)
 		entry(130, 4, 6),  end_of(129, 4, 6), /* before its entry */
 		entry(140, 4, 6),  end_of(150, 4, 8), /* another function */
 		end_of(160, 4, 6), end_of(170, 3, 5),
-		entry(180, 4, 6), /* its caller is not known: there was no entry since */
+		entry(180, 4, 6), /* no call of level 3 is open, so the caller is not known */
 	};
 	struct sample *sample = sample_new();
 

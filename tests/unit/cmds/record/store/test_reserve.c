@@ -132,7 +132,7 @@ TEST_WITH(a_growing_file_has_as_much_again, begin, end)
 	assert_in_range(room_of("1.dat"), RESERVE_MIN, RESERVE_MIN + PIECE);
 	append_pieces(stream, 16);
 	assert_in_range(room_of("1.dat"), 2 * RESERVE_MIN, 2 * RESERVE_MIN + PIECE);
-	/* 3 MB is no border for a file of 2 MB. */
+	/* Files of 2 to 4 MB reserve space only at multiples of 2 MB, so not at 3 MB. */
 	append_pieces(stream, 17);
 	assert_in_range(room_of("1.dat"), RESERVE_MIN - PIECE, RESERVE_MIN + PIECE);
 	assert_int_equal(stat_of("1.dat").st_size, 49 * PIECE);
@@ -177,7 +177,7 @@ TEST_WITH(links_stay_as_they_are, begin, end)
 #define LEAST ((uint64_t)RESERVE_MIN)
 #define MOST  ((uint64_t)RESERVE_MAX)
 
-/* Append @len bytes to a file, which then ends at @end. Returns the reserved bytes, or 0. */
+/* Reserve space as after an append of @len bytes up to @end. Returns the reserved bytes, or 0. */
 static uint64_t reserved(int fd, uint64_t end, uint64_t len)
 {
 	simulated.nr = 0;

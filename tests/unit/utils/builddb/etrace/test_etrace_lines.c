@@ -23,7 +23,7 @@ static const struct row text_rows[] = {
 	{ 901, { -1 }, "FN[0]:900 FN[1]:1 FN_end|:0" },
 	{ 1800, { -1 }, "FN[0]:900 FN[1]:900 FN_end|:0" },
 	{ 1801, { -1 }, "FN[0]:900 FN[1]:900 FN[2]:1 FN_end|:0" },
-	/* Newlines are at the ends of texts and of lines. */
+	/* Newlines begin and end texts, are in the middle, and are where lines end. */
 	{ 1, { 0, -1 }, "FN|:0 Cont|:0 Cont_end|:0" },
 	{ 2, { 0, 1, -1 }, "FN|:0 Cont|:0 Cont|:0 Cont_end|:0" },
 	{ 899, { 898, -1 }, "FN|:898 Cont|:0 Cont_end|:0" },

@@ -140,15 +140,15 @@ TEST(close_together)
 
 TEST(little_room)
 {
-	/* test %edi, %edi; jne L; nop; L: inc %eax; ret */
+	/* test %edi, %edi; nop; jne L; nop; L: inc %eax; ret */
 	const struct sample before = { TEXT("\x85\xff\x90\x75\x01\x90\xff\xc0\xc3") };
 	const unsigned last[] = { 5 };
-	/* The same with a second site, whose jump takes the room. */
+	/* Both nops are sites. The jump of the first one takes the room before the second one. */
 	const unsigned both[] = { 2, 5 };
-	/* je S; L: inc %eax; ret; S: nop; jmp L; push %rbx: f ends with a jump. Code follows it. */
+	/* je S; L: inc %eax; ret; S: nop; jmp L; push %rbx; jmp L. No jump leads to the push. */
 	struct sample island = { TEXT("\x74\x03\xff\xc0\xc3\x90\xeb\xfa\x53\xeb\xf7"
 				      "\x0f\x1f\x44\x00\x00") };
-	/* L: inc %eax; jne M; ret; nop; M: ...: one byte is too small for any patch. */
+	/* je L; S: nop; L: inc %eax; jne S; je S; ret. One byte at S is too small for any patch. */
 	const struct sample one = { TEXT("\x74\x01\x90\xff\xc0\x75\xfb\x74\xf9\xc3") };
 	const unsigned third[] = { 2 };
 

@@ -157,7 +157,7 @@ TEST(clones)
 	assert_int_equal(retval.nr, 0);
 }
 
-/* The same functions on other machines: the parts of their conventions that utrail knows. */
+/* Functions on other machines. utrail knows only parts of the calling conventions there. */
 TEST(other_machines)
 {
 	static const struct {
