@@ -49,8 +49,8 @@ def is_main_thread():
 
 
 def pytest_configure(config):
-    # A shell that starts the tests in the background ignores these signals, and the programs under
-    # test would inherit that. Workers inherit it from the process that starts them.
+    # Tests that are started in the background, or by nohup, ignore some of these signals. Workers,
+    # and the programs under test, would inherit this.
     if is_main_thread():
         signal.signal(signal.SIGINT, signal.default_int_handler)
         for sig in (signal.SIGQUIT, signal.SIGHUP):

@@ -50,7 +50,7 @@ ROUNDS = httpd_load.CLIENTS * httpd_load.ROUNDS
 ASKED = ROUNDS * len(httpd_load.REQUESTS)
 
 PORTS = {
-    # A tool: its own tests six times, and a damaged archive.
+    # A tool: its own tests run it six times. A seventh run reads a damaged archive.
     "bzip2": Port(
         replace(
             PROGRAMS["bzip2"],

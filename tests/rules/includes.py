@@ -21,8 +21,8 @@ ALLOWED = {
 for at, layer in enumerate(LAYERS):
     ALLOWED[layer] = set(LAYERS[:at]) | ({"arch"} if at >= LAYERS.index("utils/object") else set())
 
-# libutrail-trace is a project of its own, whose files are named from its own top. Others include
-# these two headers only, the probe the second one only.
+# libutrail-trace is a project of its own: the paths in its includes are relative to trace/. Other
+# files include only the two headers in SEAM; the probe includes only recorder.h.
 TRACE = "trace"
 TRACE_MAY_USE = {
     "include": set(), "text": set(), "posixlog": set(), "seam": {"text", "posixlog"}, "events": {"include", "seam", "text"},

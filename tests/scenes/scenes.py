@@ -265,7 +265,8 @@ class Scenes:
         return [(cwd, "CWD"), (source, ".."), (self.build, "BUILD"), (self.real, "BUILD"), (TREE, "TREE")]
 
     def serve(self, served, command, options):
-        """Returns what a command prints that is about a program that serves acts."""
+        """Runs a command about a program that performs acts on request. Returns the text that the
+        command prints."""
         record = [self.build / "utrail", "record", "--no-pager", "--no-event", "-d", "d"]
         if command == "run":
             return served.run([*options, "serve"])

@@ -10,7 +10,8 @@ import pytest
 
 from tools import run, utrail
 
-# Repeated opens, which the text leaves out, and others, which it has.
+# A program that opens files repeatedly. With -i the output has only the first of several equal
+# opens in a row.
 OPENS = r"""
 #include <fcntl.h>
 #include <stdlib.h>
@@ -78,8 +79,8 @@ def test_nothing_is_left_out_without_a_switch(opens):
     said = build("--", opens).must()
     assert said.out == said.err == ""
     assert opened() == {"same": 54, "other": 1, "held": 20}
-    # The closes of the child, of the copy from dup2(), and all of those that the program makes
-    # itself.
+    # The program closes each file that it has opened, and the copy from dup2(). The child closes
+    # one, too.
     assert tags()["Close"] >= 54 + 1 + 20 + 1
     assert not tags()["Comm"] and not tags()["Mount"] and not tags()["Env"] and not tags()["UPID"]
     assert stat.S_IMODE(os.stat("uftrace.data").st_mode) == 0o700

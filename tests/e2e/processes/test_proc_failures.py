@@ -9,8 +9,8 @@ from proc_ways import WAYS, lacking, only_bpf, proc, way  # noqa: F401  (a fixtu
 from test_proc import compile_here, events, record
 from tools import utrail
 
-# Makes each error. Calls without an error after them should succeed, or their failure is not
-# recorded.
+# Each call in SAY() causes an error that is recorded. The other calls succeed, or fail in a way
+# that is not recorded.
 PROGRAM = r"""
 #define _GNU_SOURCE
 #include <errno.h>

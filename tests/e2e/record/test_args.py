@@ -581,7 +581,8 @@ def ascending(lines):
     return [re.sub(r"\b[A-Z]+(\|[A-Z]+)+", names, line.replace("|RED|NONE+0x3a6", "+0x3a5")) for line in lines]
 
 
-# The peer reads vector registers after its own code has used them.
+# The peer's own code changes vector registers before the peer reads them. So only the name of the
+# function is compared in these lines.
 PEER_FLOATS = re.compile(r"^.*\b(floats|many_floats|long_double|two_doubles|mix|triples)\(.*$")
 
 

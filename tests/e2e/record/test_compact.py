@@ -139,7 +139,8 @@ def calls(path):
 
 @pytest.mark.parametrize("place", ["head", "body"])
 def test_one_damaged_block(recorded, tmp_path, place):
-    """All other blocks are shown and the loss is reported, also in the converted recording."""
+    """The loss of the damaged block is reported, and all other blocks are shown. This holds for the
+    converted recording, too."""
     copy = tmp_path / "copy"
     shutil.copytree(recorded / "compact", copy)
     file = largest(copy)

@@ -1,5 +1,5 @@
-"""Filters and triggers give the same tree while recording and when reading; and tests of those that
-work at one of the times only."""
+"""Filters and triggers give the same tree, whether record or replay gets them. Other tests are
+about filters and triggers that only one of the two commands has."""
 
 import re
 import shutil

@@ -152,7 +152,8 @@ def stack_used(*options, exe):
 
 @pytest.mark.parametrize("method", ["pg", "fentry"])
 def test_stack_of_hooks(method):
-    """Capturing arguments needs little more stack: slow code of the hooks has returned before."""
+    """Capturing arguments needs little more stack: it begins when the slow code of the hooks has
+    returned."""
     exe = build(Program.read(SOURCES / "hostile" / "painted.c"), Variant("gcc", method, "O2"))
     plain = stack_used("--no-libcall", exe=exe)
     assert stack_used("untraced", exe=exe) < plain < 8192

@@ -167,7 +167,7 @@ def start_recording(how, *options, **kw):
 
 @contextlib.contextmanager
 def recording_that_lasts(*options):
-    """A recording whose program ends with the block."""
+    """A recording whose program ends at the end of the `with` block."""
     with start_recording("await", *options, stdin=subprocess.PIPE) as proc:
         yield proc
     assert proc.returncode == 7

@@ -179,8 +179,8 @@ class TestRecord:
         assert utrail("replay").must().out
 
     def test_attached_on_the_same_terminal(self):
-        """An attached program prints to the same terminal, where its output would mix with the
-        line. --progress shows the line nevertheless."""
+        """The line is not shown when an attached program prints to the same terminal, since its
+        output would mix with the line. --progress shows the line nevertheless."""
         for is_asked_for in False, True:
             ours, theirs = pty.openpty()
             with running(stdout=theirs, stderr=subprocess.DEVNULL, start_new_session=True) as proc:

@@ -169,7 +169,7 @@ RESPONSES = {
     "words": ("a " * (1 << 20), 1, {}),
     "many-commands": ("a.c " + "x" * (3 << 20), 34, {}),
     "sources": ("-DX=1 " * 20000 + " ".join(f"f{i}.c" for i in range(20000)), 1, {}),
-    # A circle beside many words, which each turn could add again.
+    # A file that includes itself, and many words, which each round of this circle could add again.
     "chain": ("@s @w", 1, {"s": "@s", "w": "a " * (1 << 20)}),
     "missing": ("@x " * (1 << 20), 2, {}),
     "too-large": ("@b " * 2000, 2, {"b": "x" * (5 << 20)}),

@@ -46,7 +46,8 @@ def seeds():
 
 
 def pick(rng, files):
-    # A recording has many similar symbol files: the other files shall be hit as often.
+    # Files with similar names form a group, and all groups are chosen equally often. Otherwise most
+    # of the damage would be in symbol files, since these are many.
     groups = sorted({re.sub(r"\d+|.*(?=\.sym)", "", n) for n in files})
     group = rng.choice(groups)
     return rng.choice([n for n in files if re.sub(r"\d+|.*(?=\.sym)", "", n) == group])

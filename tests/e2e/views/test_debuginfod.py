@@ -64,8 +64,8 @@ def build_id(path):
 
 @pytest.fixture
 def exe(tmp_path):
-    """A program without debug information, which is in prog.debug: no section leads to that
-    name."""
+    """A program without debug information. Its debug information is in prog.debug, but no section
+    of the program refers to this file."""
     exe = tmp_path / "bin" / "prog"
     exe.parent.mkdir()
     subprocess.run(["gcc", "-pg", "-g", "-O1", SOURCES / "args" / "values.c", "-o", exe], check=True)

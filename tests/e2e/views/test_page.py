@@ -310,7 +310,7 @@ class TestPage:
             js(browser, f"location.hash = '#view=functions&range={text}'")
             wait_until(lambda: js(browser, "return app.state.range && app.state.view === 'functions'"))
             assert sums(browser) == reported("data", "-r", text), text
-        # Ranges that were dragged or typed on the page are given to report.
+        # If a range is dragged or typed on the page, the page has the same sums as report -r.
         tab(browser, "Timeline").click()
         timeline, down = place_of(browser, 0)
         drag = ActionChains(browser).move_to_element_with_offset(timeline, -200, down).key_down(Keys.SHIFT).click_and_hold()
@@ -455,7 +455,7 @@ class TestPage:
             """,
         )
         print(f"a frame of a million calls takes {frame_ms:.1f} ms")
-        assert frame_ms < 100  # 16 is a display's; this machine may be busy
+        assert frame_ms < 100  # a display takes 16 ms; this machine may be busy
 
     def test_processes(self, browser):
         """Two jobs in parallel: one runs two programs in sequence, the other is short. Then one

@@ -176,7 +176,7 @@ TEST_WITH(libraries_that_audit, make_linker, remove_linker)
 	assert_int_equal(bytes_of_libraries(&bytes), 0);
 }
 
-/* Returns the last segment of the program that is loaded. */
+/* Returns the last loaded segment of the program. */
 static ElfW(Phdr) * last_load(struct strbuf *bytes)
 {
 	ElfW(Ehdr) *head = (ElfW(Ehdr) *)bytes->data;

@@ -208,7 +208,7 @@ def test_functions(tmp_path):
     assert functions_of(analyzer, static, tmp_path / "log") == []
     if not HAS_PROBE:
         return
-    # The probe's hooks come first, with either library.
+    # The program calls the probe's hooks, with the shared library and with the static one.
     for each in (program, static):
         subprocess.run([UTRAIL, "record", "--no-libcall", "-d", tmp_path / "data", each, tmp_path / "log"], check=True)
         assert "inner();" in run(UTRAIL, "replay", "-d", tmp_path / "data", "-f", "none", "-F", "outer")

@@ -128,7 +128,7 @@ END traced_slow
 /*
  * void call_with_registers(void (*fn)(void), const struct registers *in, struct registers *out)
  * struct registers has 14 general registers (rax rbx rcx rdx rsi rdi rbp r8 r9 r10 r12 r13 r14 r15)
- * and rflags. At 128 an XSAVE area follows, for the components of arch_xsave_mask.
+ * and rflags. At offset 128 an XSAVE area follows, for the components of arch_xsave_mask.
  */
 FUNCTION call_with_registers
 	pushq	%rbx

@@ -69,7 +69,7 @@ TEST(uses)
 		rewritten("fstrace_check_decl_(A, \"%d\"\n \"%z\");\nfstrace_check_use_(A, "
 			  "f(1,\n2), x);"),
 		";\n\n# 0 \"<utrail>\"\nfstrace_check_(\"%d%d%zd\", 0, f(1, 2), x)\n# 4 \"\"\n;");
-	/* The compiler's own type for int64_t, as on this machine. */
+	/* A value of 64 bits gets the length modifier (l or ll) of the type that is int64_t. */
 	assert_string_equal(rewritten("typedef long int fstrace_check_int64_;"
 				      "fstrace_check_decl_(A, \"%64d\")fstrace_check_use_(A, 1)"),
 			    "typedef long int fstrace_check_int64_;"

@@ -27,9 +27,9 @@
 #define SCRIPTED_NOWHERE     0xdead000ULL
 
 /*
- * The next action @word returns @ret and yields @result; @later: so many actions of that word come
- * before. All other actions succeed and yield 0. For words that begin with "put-in" or "take-out",
- * @result changes are left over.
+ * After @later more actions @word, the next one returns @ret and yields @result. All other actions
+ * succeed and yield 0. For words that begin with "put-in" or "take-out", @result changes are left
+ * over.
  */
 void scripted_answer(const char *word, unsigned later, int ret, uint64_t result);
 

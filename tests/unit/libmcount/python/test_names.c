@@ -426,7 +426,7 @@ TEST_WITH(facts_of_code, setup, teardown)
 		assert_int_equal(name_values(facts), 3);
 		assert_int_equal(facts & 7, NAME_ASKED | NAME_KNOWN | (i % 2 ? 0 : NAME_OWN));
 	}
-	/* Code without these attributes. */
+	/* This code object lacks the attributes that were set above. */
 	nr_requests = 0;
 	names_ask_code(&new_code("f", NULL)->base, 0);
 	assert_int_equal(requests[0].line + requests[0].nr_args, 0);

@@ -181,7 +181,10 @@ TEST(a_setter_that_fails_changes_nothing)
 	assert_int_equal(nr_theirs, 0);
 }
 
-/* cProfile sets its function from C, so the probe finds it later. */
+/*
+ * cProfile sets its function in C, without sys.setprofile(). So the probe finds the function only
+ * when it looks at the threads.
+ */
 TEST(a_function_that_c_code_has_set)
 {
 	begin();
@@ -261,7 +264,7 @@ TEST(with_monitoring_only_the_end_of_setting_is_hidden)
 	assert_int_equal(nr_theirs, 2);
 	program_sets(NULL);
 	assert_null(function());
-	/* Another event comes before the one that is hidden. */
+	/* If another event comes next, the program's function gets it. */
 	wanted = theirs;
 	setprofile_def.function(NULL, &object);
 	assert_int_equal(tell(), -7);

@@ -87,7 +87,10 @@ TEST_WITH(several_children_of_another_function, setup, teardown)
 	check("c", "100:c{fork{}} 103:}?e{}}?");
 }
 
-/* A child of a child begins within the calls of both. The child has a smaller number. */
+/*
+ * A child of a child begins within the calls of its parent and of its grandparent. Each child has
+ * a smaller number than its parent.
+ */
 TEST_WITH(children_of_children, setup, teardown)
 {
 	recording_add_task(&rec, 100, "b{F{}}", 1000);

@@ -228,7 +228,7 @@ TEST_WITH(who_has_begun_comes_to_the_end, prepare, finish)
 	assert_int_equal(seen.nr_begun, 1);
 }
 
-/* A number of the former recorder means another event to the next one. */
+/* The number that one recorder gives to an event may mean another event to the next recorder. */
 TEST_WITH(who_has_begun_with_the_next_one_says_nothing, prepare, finish)
 {
 	trace_event_id_t id;

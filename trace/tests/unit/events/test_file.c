@@ -299,7 +299,10 @@ TEST_WITH(what_cannot_be_turned_is_written_on, begin, end)
 	write_text("67890");
 	check("log.log", "1234567890");
 	assert_int_equal(count_files(), 1);
-	/* The bytes are counted from 0 again, so rotation is tried again later. */
+	/*
+	 * After the failure the bytes are counted from 0. Rotation is tried again when they reach
+	 * the limit.
+	 */
 	assert_int_equal(atomic_load(&trace->shared->place), 5);
 	rename_error = 0;
 	write_text("abc");

@@ -1,4 +1,4 @@
-/* Lines of killed writers: their ends, and their marks. */
+/* Lines that a killed writer has left incomplete get an end and a mark. */
 #include <fcntl.h>
 
 #include "events/trace.h"

@@ -11,7 +11,8 @@
 
 static struct pxt_turn turn;
 static unsigned nr_waits;
-static unsigned ends_after; /* the other thread ends its turn in this wait; 0: it does not */
+/* The number of the wait in which the other thread ends its turn; 0: it never ends its turn. */
+static unsigned ends_after;
 
 int __wrap_nanosleep(const struct timespec *step, struct timespec *left);
 int __wrap_sched_yield(void);

@@ -356,7 +356,7 @@ TEST_WITH(refusals, setup, teardown)
 	scripted_check_over();
 }
 
-/* A thread that did not return from the probe cannot remove it. */
+/* A thread that has not returned from the probe cannot remove the probe. */
 TEST_WITH(it_does_not_come_back, setup, teardown)
 {
 	scripted_answer("dlopen", 0, 0, 1);

@@ -519,7 +519,7 @@ TEST(test_tracer_dies_after_a_signal)
 		kill(pid, SIGCHLD);
 		await_state(pid, 't');
 		waited_for = pid;
-		waitpids_left = 2; /* the first one is told of the signal */
+		waitpids_left = 2; /* the first waitpid() reports the signal */
 		attached_let_go(&w);
 		_exit(1);
 	}

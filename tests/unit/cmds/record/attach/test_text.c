@@ -256,7 +256,10 @@ TEST(test_neighbours)
 	end(&c);
 }
 
-/* A change that is dropped does not hide a thread in the bytes of the one that it overlaps. */
+/*
+ * A change that overlaps an earlier one is dropped. A thread in the bytes of the earlier change is
+ * found nevertheless.
+ */
 TEST(test_thread_where_changes_overlap)
 {
 	const uint64_t leads[] = { (uint64_t)code + RETURNED + 2 };

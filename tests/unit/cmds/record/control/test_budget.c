@@ -264,7 +264,10 @@ TEST(how_many_are_left_out)
 		{ MANY, 0, 0, 0.25, true, 6, 0.25 / 16 },
 		{ MANY / 2, 0, 0, 0.25, true, 0, 0.25 / 16 },
 		{ MANY / 2 + 1, 0, 0, 0.25, true, 2, 0.25 / 16 },
-		/* Each of these still costs a 128th of the program's own time. */
+		/*
+		 * If the hooks stay in the functions, each function that is left out costs a
+		 * 128th of the program's own time.
+		 */
 		{ MANY, 0, 0, 0.25, false, 6, (0.25 + 6.0 / 128) / 16 },
 		{ MANY + 1, 0, 0, 0, false, 3, 3.0 / 128 / 16 },
 	};

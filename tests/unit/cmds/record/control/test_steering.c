@@ -337,7 +337,10 @@ TEST_WITH(hooks, setup, test_recorder_teardown)
 	Dl_info library;
 
 	begin_traced(rec, &traced);
-	/* A program that has OCaml's texts, as this one does, is taken for an OCaml program. */
+	/*
+	 * This test program contains names of OCaml's run time, so it counts as an OCaml program,
+	 * which is not patched. So cmocka's library is patched.
+	 */
 	assert_true(dladdr((void *)_cmocka_run_group_tests, &library));
 	assert_non_null(realpath(library.dli_fname, traced.packet.m.path));
 	if (insns_open(&insns, isa_of(arch_elf_machine, 0), &err) < 0)

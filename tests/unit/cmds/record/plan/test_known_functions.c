@@ -343,7 +343,10 @@ TEST_WITH(ways_and_patches_agree, begin, end)
 	}
 }
 
-/* Finds a patch: the first one of a function that has no return address to put in. */
+/*
+ * Finds a function whose first patch has neither a place for a return address nor fixes. Returns
+ * the offset of this patch in the image.
+ */
 static size_t find_patch(const struct made *m, size_t *function)
 {
 	for (size_t i = 0; i < m->known.nr; i++) {

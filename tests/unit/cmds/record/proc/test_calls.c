@@ -327,7 +327,7 @@ TEST(what_fails_tells_of_what_is_there)
 	check_failed(move, PROC_LINK_FAILED, "", "", "");
 	move.from = given("");
 	check_failed(move, PROC_LINK_FAILED, "", "", "");
-	/* The place of the file is known from before the call. */
+	/* The place of the file was found before the call, and is not looked up again. */
 	move.from = given("link");
 	move.place = "/where/it/was";
 	check_failed(move, PROC_LINK_FAILED, "/where/it/was", "", "");

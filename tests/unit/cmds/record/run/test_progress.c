@@ -364,7 +364,7 @@ static void stop_printer(pid_t pid)
 
 static void check_shown(struct line *l, bool is_shown)
 {
-	/* A line of before is taken away. */
+	/* The terminal shows an earlier line. It is replaced, or erased. */
 	strcpy(fake.shown, "before");
 	tick(l);
 	if (is_shown)
@@ -389,7 +389,7 @@ TEST_WITH(a_program_that_prints_there_hides_the_line, setup, teardown)
 	check_shown(l, true);
 	end(l);
 
-	/* The line was asked for. */
+	/* The user has asked for the line. */
 	fake.device = makedev(1, 3);
 	l->opts.progress = OPTS_PROGRESS_ON;
 	begin(l, pid);
@@ -405,7 +405,7 @@ TEST_WITH(a_program_that_prints_there_hides_the_line, setup, teardown)
 	end(l);
 	l->t->rec.alive.program_ended = false;
 
-	/* There is no program (-p). */
+	/* The recorder has started no program (-p). */
 	begin(l, 0);
 	check_shown(l, true);
 	end(l);

@@ -247,8 +247,8 @@ TEST(in_the_way)
 }
 
 /*
- * Recordings of uftrace, whatever ended them. task.txt or info identifies them; a file whose name
- * only begins like that does not.
+ * A recording of uftrace may be incomplete. It is identified by the content of task.txt or info. A
+ * file with one of these names, but with other content, does not identify a recording.
  */
 TEST(recordings_of_others)
 {

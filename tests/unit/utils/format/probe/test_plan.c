@@ -453,7 +453,7 @@ TEST(steps_of_captures)
 		{ { { .op = CAPTURE_HEAD, .bytes = 1 }, { CAPTURE_WORD } }, false, 1 },
 		{ { { .op = CAPTURE_HEAD, .bytes = 1 } }, false },
 		{ { { .op = CAPTURE_WORD } }, false },
-		/* A container has two steps, those of its parts, and those of its shape. */
+		/* Two steps begin a container. The steps of its parts and of its shape follow. */
 		{ { { .op = CAPTURE_HEAD, .index = 5 }, { CAPTURE_BOX }, { .index = 3 } }, true },
 		{ { { .op = CAPTURE_HEAD, .index = 4 }, { CAPTURE_BOX }, { .index = 3 } }, false },
 		{ { { .op = CAPTURE_HEAD, .bytes = 1, .index = 4 },

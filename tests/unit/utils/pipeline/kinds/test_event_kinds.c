@@ -245,7 +245,7 @@ TEST(short_payloads)
 
 /* --- events.txt --- */
 
-/* Open a recording with this file. @data->growth tells whether it grows. */
+/* Open a recording whose events.txt has @lines. @grows: open it as a recording that grows. */
 static void begin_names(struct recording *rec, struct trace_data *data, const char *lines,
 			bool has_feature, bool grows)
 {
@@ -350,7 +350,7 @@ TEST(names_that_come_when_they_are_needed)
 		check(&kinds, 1000002, EVENT_OF_PROGRAM, grows ? "c:d" : "user_event:1000002");
 		assert_int_equal(kinds.nr, grows ? 3 : 1);
 		assert_ptr_equal(kinds.data, &data);
-		/* A file that is wrong has no names. */
+		/* A malformed file gives no names. */
 		recording_add_file(&rec, "events.txt", wrong, strlen(wrong));
 		check(&kinds, 1000003, EVENT_OF_PROGRAM, "user_event:1000003");
 		assert_int_equal(kinds.nr, grows ? 0 : 1);

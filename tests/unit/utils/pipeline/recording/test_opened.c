@@ -190,7 +190,7 @@ TEST(calls_that_are_noted)
 		/* Calls without a recorded entry are not opened, nor those around them. */
 		{ "b{.1", "c{.2", B },
 		{ "a{ c{.2", "d{.3", C },
-		/* After a loss, the next call tells how many are open. */
+		/* After a loss, the next record of a call tells how many calls are open. */
 		{ "a{ b{ c{ !", "d{.2", A " " B },
 		{ "a{ b{ c{ !", "d{.3", A " " B " " C },
 		{ "a{ b{ c{ !", "d{.5", A " " B " " C },

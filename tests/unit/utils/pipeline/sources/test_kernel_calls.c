@@ -242,7 +242,7 @@ TEST(back_on_the_cpu)
 	/* The CPU was not recorded: this number stands for an unknown CPU. */
 	CHECK("20:out 29:in65535 30:b{ 50:}b ", RECORDS(), LEAVES(20), IN(30, 'b', 0),
 	      OUT(50, 'b', 0));
-	/* After a loss only facts that are known are shown. */
+	/* A loss ends the open call. A later return to the CPU is shown at its own time. */
 	CHECK("20:out 29:in65535 30:b{ 35:}b 35:lost 40:in3 ", RECORDS(), LEAVES(20),
 	      IN(30, 'b', 0), LOSS(35), IS_BACK(40, 3));
 }

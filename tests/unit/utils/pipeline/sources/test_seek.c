@@ -237,7 +237,7 @@ static void compact_blocks(void **state)
 	assert_true(check(&(struct kind){ .block_bytes = PACKED_AT }) > NR_RECORDS * 16 / 2);
 	assert_true(check(&(struct kind){ .block_bytes = 2000, .lost = 100 }) >
 		    NR_RECORDS * 16 / 2);
-	/* Blocks are cut at other places than a recorder would. */
+	/* The blocks end at other places than the blocks of a recorder. */
 	check(&(struct kind){ .block_bytes = PACKED_AT, .args = 3, .points = 7 });
 }
 

@@ -309,7 +309,7 @@ TEST_WITH(payloads, setup, teardown)
 	recording_put(&rec, &file, now_ns += 10, record_data(RECORD_EXIT, 0, a));
 	recording_add_file(&rec, "100.dat", file.data, file.len);
 	check_records();
-	/* The inner function's ten calls were all within this call. */
+	/* All ten calls of function b were within the call of function a. */
 	assert_non_null(strstr(strbuf_str(&whole), "1 a at 1210, 210 110"));
 }
 

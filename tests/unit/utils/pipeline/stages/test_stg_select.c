@@ -69,7 +69,7 @@ TEST_WITH(calls_are_shown_to_a_depth, setup, NULL)
 	    "a{@1000.0 b{@1010.1 b}@1060.1 *@1070.1 !@1080.1 a}@1090.0 *@1100.0 ~@1110.1");
 	config.depth = 1;
 	run("a{ b{ b} *.1 *.0 a}", "a{@1000.0 *@1040.0 a}@1050.0");
-	/* The record of a call that was entered unseen states the depth. */
+	/* If the entry of a call was not recorded, the depth comes from the record of its end. */
 	config.depth = 2;
 	run("a}.0:2U a}.0:1U a}.0:2 a{.1:5", "a}@1010.0:1U a}@1020.0:2 a{@1030.1:5");
 }

@@ -194,7 +194,7 @@ TEST_WITH(nothing_to_show, setup, teardown)
 	assert_string_equal(replay(), "\n");
 }
 
-/* Events that are not shown have a header, too, as in uftrace. */
+/* If there are events, the header is printed even when all events are hidden, as in uftrace. */
 TEST_WITH(only_hidden_events, setup, teardown)
 {
 	recording_add_task(&shown.rec, 100, "**", 1000);

@@ -1,4 +1,4 @@
-/* Histograms: each value is known to less than one percent. */
+/* Histograms: the error of each value is less than one percent. */
 #include "tests/unit/lib/unit.h"
 
 #include "utils/view/report/hist.h"
@@ -53,7 +53,8 @@ static int compare(const void *a, const void *b)
 }
 
 /*
- * Values of all sizes are compared with the exact answer; so is a histogram merged from two halves.
+ * Two histograms of values of all sizes are merged. The percentiles of the result differ from the
+ * exact ones by at most one percent.
  */
 TEST(exact)
 {
