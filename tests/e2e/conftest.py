@@ -73,7 +73,8 @@ def pytest_runtest_call(item):
         pytest.fail(f"not done after {limit_s} s")
 
     if not is_main_thread():
-        # No other thread can end the test: the worker exits, and prints its stack.
+        # A signal handler cannot end a test in this thread. So after the limit, the worker prints
+        # the stacks of its threads, and exits.
         faulthandler.dump_traceback_later(limit_s, exit=True)
         yield
         faulthandler.cancel_dump_traceback_later()

@@ -1,8 +1,8 @@
 /*
  * Fuzz target: conversations of several processes with the recorder, over real sockets. The input
  * is a list of steps: which process sends which message. Most messages are well-formed, so that the
- * code after the checks of their bytes is reached. Orders, lies, repetitions and early ends occur,
- * too.
+ * code after the checks of their bytes is reached. Messages in a wrong order, lies, repetitions and
+ * early ends occur, too.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -814,7 +814,8 @@ def make_functions():
 
 
 def make_tracedat():
-    """Files of trace-cmd in all forms, with one page of records; and the part of such a file that is of one CPU."""
+    """Files of trace-cmd in all forms, each with one page of records. Also the pages of one CPU
+    alone: in compressed chunks, and as they are."""
     small = ["sched:sched_switch", "ftrace:funcgraph_entry"]
     for name, version, packing, big in (("v6", 6, "none", False), ("v6-big", 6, "none", True), ("v7", 7, "none", False),
                                         ("v7-zstd", 7, "zstd", False), ("v7-zlib", 7, "zlib", True)):

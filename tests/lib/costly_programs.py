@@ -165,7 +165,8 @@ def marks():
     header = image.header(".rela.dyn")
     known = image.content(".rela.dyn")
     named = next(i for i in range(1, 99) if image.content(".dynsym")[24 * i + 4] & 15 == 2)
-    # Only readers of section headers see these: the loader goes by DT_RELASZ.
+    # Only readers of section headers see the added relocations: the dynamic linker goes by
+    # DT_RELASZ.
     image.replace(".rela.dyn", known + b"".join(struct.pack("<QQq", header[3] + 8 * i, named << 32 | 6, 0) for i in range(60000)))
     image.done()
 

@@ -14,7 +14,7 @@ SKIP = 77
 
 # Paths of users' own trees. /usr, /etc, /proc, /dev, /tmp and similar paths exist everywhere.
 MACHINE_PATH = re.compile(r"/(?:home|root|work|Users)/\w+")
-# check-bare.sh makes a machine with these paths.
+# These files may name such paths: check-bare.sh makes a machine of its own.
 MAY_NAME_PATHS = {"misc/check-bare.sh", "tests/rules/sources.py"}
 
 # The kinds of files in the tree. Any other file was committed by mistake, as a recording.
@@ -67,7 +67,7 @@ def main():
     strangers = {path.relative_to(top).parts[0] for path in files} - TOP
     problems += [f"{name}: does not belong here" for name in sorted(strangers)]
 
-    # Sample programs of tests are not formatted: their layout is for compiling in odd ways.
+    # Sample programs of tests and benchmarks are not checked: they have a layout of their own.
     sources = [
         p for p in files if p.suffix in (".c", ".h") and "tests/e2e/src" not in str(p) and "tests/bench" not in str(p)
     ]

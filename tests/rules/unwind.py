@@ -90,8 +90,8 @@ def check(library):
     after = dict(zip(sorted(code), sorted(code)[1:]))
     nr = 0
     for start, end, rows in frames.frames:
-        # These stubs may be entered by a jump, with more on the stack than a return address, as at
-        # a signal.
+        # Some stubs are entered by a jump, as if by a signal. The stack then has more than a return
+        # address.
         outermost = frames.offset(start)
         address = start
         while address in code and address < end:

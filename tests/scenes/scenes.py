@@ -56,7 +56,7 @@ TRANSCRIPTS = HERE / "transcripts"
 LINES_MAX = 60
 # The numbers of epoll_wait(2) and epoll_pwait(2) on x86_64.
 EPOLL_WAITS = ("232", "281")
-# The version's line also names the features of the build.
+# The line with the version also names the features of the build.
 VERSION = r"utrail v\S+ \( .* \)"
 
 sys.path.insert(0, str(TREE / "tests/lib"))

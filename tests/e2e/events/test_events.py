@@ -80,7 +80,8 @@ def test_tree(name, variant):
     prog, exe = sample(name, variant)
     result = record(exe, "--no-libcall", *ALL)
     left_out = left_out_events(result.err)
-    # Compilers put some probes at places without room, as at the end of a block, after a call.
+    # Compilers put some probes at places that have no room for a jump, for example after a call at
+    # the end of a block.
     assert len(left_out) <= 1 and (not left_out or variant.opt != "O0")
     recording = Recording("uftrace.data")
     first = next(t for t in recording.tasks.values() if t.tid == t.pid and not t.ppid)

@@ -299,7 +299,7 @@ def test_c(sources, compiler, name):
 
 @pytest.mark.parametrize("compiler, name", itertools.product(("g++", "clang++"), CPP))
 def test_cpp(sources, compiler, name):
-    """All sources compile as C++, too, and link with C objects of another compiler."""
+    """main.c compiles as C++, too, and links with an object that gcc has compiled from C."""
     objects = compile_all(compiler, [f"-std={name}", "-DUSES_CPP", "-x", "c++"], "main.c", "queue.cc")
     link(compiler, objects + compile_all("gcc", ["-std=c99"], "timer.c"))
     assert logged() == C_EVENTS + CPP_EVENTS + END

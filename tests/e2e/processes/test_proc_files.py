@@ -267,8 +267,8 @@ def acts(all_events):
 
 
 def without_numbers(all_acts):
-    """The actions without numbers of inodes and processes: files without a name are named after
-    them."""
+    """The actions without numbers of inodes and processes, which differ in each run. The numbers
+    are parts of the names of files that have no other name."""
     same = Counter()
     for act, count in all_acts.items():
         same[tuple(re.sub(r"(#|/proc/)\d+", r"\1", word) if isinstance(word, str) else word for word in act)] += count

@@ -82,7 +82,7 @@ class Signatures:
 
 
 def split_args(text):
-    """The shown arguments, split at the commas outside of braces."""
+    """The shown arguments, split at the commas outside of braces and parentheses."""
     found, depth = [""], 0
     for c in text:
         depth += (c in "{(") - (c in "})")

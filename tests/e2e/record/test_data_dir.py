@@ -1,5 +1,5 @@
-"""The directory of `record`. Only recordings are deleted there: by the names of their files, never
-through links, and never while one is recorded."""
+"""The data directory of `record`. `record` deletes only files that have the names of files of a
+recording. It follows no links, and deletes no recording that is being made."""
 
 import os
 import shutil

@@ -146,8 +146,8 @@ int main(void)
 
 @pytest.mark.parametrize("options", [["--keep-returns=prog"], ["-e"], []], ids=lambda o: "".join(o) or "plain")
 def test_errno_stays(options):
-    """A system call looks for ends of calls that are estimated; the program's errno must not
-    change."""
+    """When the probe estimates the end of a call, it examines other pages of the stack by a system
+    call. The program's errno must not change."""
     with open("prog.c", "w") as file:
         file.write(ERRNO)
     subprocess.run(["gcc", "-O1", "prog.c", "-o", "prog"], check=True)

@@ -286,7 +286,7 @@ class TestOneSide:
 
 @pytest.mark.parametrize("options", ["-F second -T second@clear", "-F ^secon -T second@clear=filter", "-C fourth -C fourth@clear"])
 def test_a_cleared_filter_lets_everything_in(options):
-    """A filter that is cleared has no effect: no conditions are checked."""
+    """A trigger with `clear` cancels the filter of its function, so no call is left out."""
     exe = exe_of("filtered")
     record(exe)
     plain = replay("-f", "none")
@@ -637,7 +637,7 @@ class TestSymbolFolder:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_live(method):
-    """The filter of a recording is not applied again by live; options for showing still count."""
+    """live does not apply the filter of a recording again. Options for showing are applied."""
     text = utrail("live", "--no-event", "-f", "none", "-F", "second@depth=2", "-H", "third", exe_of("filtered", method))
     lines = [line.strip() for line in text.must().out.splitlines() if line.strip() != "done"]
     assert lines == ["second() {", "fourth();", "} /* second */"] * 2

@@ -80,14 +80,14 @@ def test_fork_in_a_kept_pid():
 
 @pytest.fixture
 def temp(tmp_path):
-    """The directory in which live makes its own, and which has nothing else."""
+    """An empty directory, in which live makes its data directory."""
     (tmp_path / "temp").mkdir()
     return tmp_path / "temp"
 
 
 def calls_of(text):
-    """The calls by name, without their ends: other tasks decide if these have a line of their
-    own."""
+    """The calls by name, without their ends: an end has a line of its own only when events of
+    another task come between."""
     return re.findall(r"(?m)\| +(\w+\(.*?\))", text)
 
 

@@ -671,8 +671,9 @@ def test_monitoring_tells_how_calls_end(tmp_path, python):
     assert shown == 2 * MONITORED_TREE
 
 
-# Places of a library that is not recorded are turned off by sys.monitoring.DISABLE. That is so for
-# our tool only: the program's own tool still gets them.
+# In the code of a library that is not recorded, the probe turns off single places by
+# sys.monitoring.DISABLE. They are off for the probe's tool only: a tool of the program still gets
+# the events of these places.
 PLACES = """\
 import sys
 TEXT = '''

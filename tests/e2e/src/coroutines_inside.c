@@ -1,7 +1,8 @@
 /*
- * Coroutines whose stacks are local variables. The variable belongs to a caller of the function
- * that resumes them, to another coroutine, or to a function that leaves its coroutine unfinished,
- * twice in the same place.
+ * Coroutines whose stacks are local variables. Such a variable belongs to a caller of the function
+ * that resumes the coroutine, or to another coroutine. It may also belong to a function that
+ * returns before its coroutine has ended. This function is called twice, and has its stack at the
+ * same place both times.
  * tree: main{make{}drive{leaf{}leaf{}leaf{}}leaf{}leave_one{make{}drive{leaf{}leaf{}}}leave_one{make{}drive{leaf{}leaf{}}}deeper{deeper{deeper{leaf{}}}}}
  * task: body{leaf{}nest{make{}drive{leaf{}leaf{}}leaf{}}
  * task: endless{leaf{}

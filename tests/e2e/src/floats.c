@@ -6,7 +6,7 @@
 
 #include "program.h"
 
-/* The operators are plain. clang would also call hooks for intrinsics that it has inlined. */
+/* Only plain operators are used: clang also calls hooks for intrinsics that it has inlined. */
 typedef double two_doubles __attribute__((vector_size(16)));
 
 LEAF(leaf)

@@ -19,7 +19,8 @@ READERS = ("report", "replay", "graph", "dump", "info")
 
 
 def said(command, directory):
-    """The reader's message about the end, in its output or on stderr; "" when there is none."""
+    """The reader's message that the recording is incomplete, in its output or on stderr; "" when
+    there is none."""
     result = utrail(command, "-d", directory).must()
     found = re.search(r"incomplete: .*", result.out + result.err)
     return found[0] if found else ""

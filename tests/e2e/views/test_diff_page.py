@@ -251,8 +251,9 @@ class TestDifference:
         assert js(browser, "return app.state.zoom") is None
 
     def test_flame_graph(self, browser, two):  # noqa: F811
-        """Boxes have the widths of the new recording and the colours of the change; a choice shows
-        one recording alone. Functions that are gone are named, and a click on one shows it."""
+        """The widths of boxes are those of the new recording, and their colours show the change.
+        The page lists the functions that only one recording has. A click on such a function shows
+        this recording alone, and so does a radio button."""
         open_diff(browser, "difference")
         assert browser.find_element("css selector", "[aria-selected=true]").text == "Flame graph"
         boxes = """views.draw(); return views.flame.boxes.filter((b) => b.node.func >= 0).map((b) =>

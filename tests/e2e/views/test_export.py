@@ -636,15 +636,15 @@ class TestOptions:
         assert result.status == 2 and "expected one of normal, html, csv" in result.err
 
 
-# The peer's own formats are compared without the scheduler's events: with them, begins and ends may
-# cross in its output.
+# The peer's own formats are compared for recordings without the scheduler's events. With such
+# events, the begins and ends in the peer's output may cross.
 
 
 def same_as_the_peer(text, theirs):
     if theirs:
         text = re.sub(r"uftrace v0.13 \(.*?\)", "TOOL", text)
-        # The peer leaves out the tid of a process' first thread, which speedscope mistakes for
-        # another one.
+        # The peer's lines have no tid for the first thread of a process. speedscope takes these
+        # lines for those of another thread.
         text = re.sub(r'("pid":(\d+)),"name"', r'\1,"tid":\2,"name"', text)
     else:
         text = re.sub(r"utrail v.*? \(.*?\)", "TOOL", text)

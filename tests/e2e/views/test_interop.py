@@ -277,7 +277,7 @@ KNOWN = [
     (".*", "spawn", "^graph --task", "the parent of what was spawned is left out by it"),
     ("ours|peers", ".*", "^graph.*--no-libcall", "it shows waiting in functions that are left out, elsewhere"),
     (".*", "end_exit", "^replay.*-Z", "exit() itself is left out there, and so main() is unfinished to it"),
-    # Calls that never returned have other times.
+    # The peer shows other times for calls that never returned.
     (".*", "end_exit|end_abort|longjmp", "^graph -t", "no time at all"),
     (".*", "end_exit|end_abort|longjmp", "^report.*(--task|--no-libcall|-D|-t)", "more time of its own than in all"),
     ("ours|peers", ".*", "--task", "pre-empted time is counted by halves"),

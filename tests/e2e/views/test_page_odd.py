@@ -243,7 +243,8 @@ class TestBack:
         second = browser.find_element("id", "range").get_attribute("value")
         button(browser, "Zoom to range").click()
         tab(browser, "Functions").click()
-        # The same change as a click on a row: the range may have no calls, and so no rows.
+        # This makes the change that a click on a row makes. The range may have no calls, and then
+        # there is no row for a click.
         js(browser, "app.change({ func: 'leaf' }, 'push')")
         zoom = js(browser, "return app.state.zoom")
         browser.back()

@@ -574,7 +574,8 @@ def test_replay_fields(workdir, options):
 
 
 def test_keys_while_it_is_read(workdir):
-    """Keys while a long recording is read: all calls at once, and q at any time."""
+    """Keys are obeyed while a long recording is read: T and R change the view, and q ends the
+    program."""
     (workdir / "many.c").write_text("""int leaf(int n) { return n + 1; }
         int main(void) { volatile int sum = 0; for (int i = 0; i < 3000000; i++) sum += leaf(i); return 0; }""")
     subprocess.run(["gcc", "-pg", "-O0", "-o", "many", "many.c"], check=True)

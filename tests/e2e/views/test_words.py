@@ -179,7 +179,7 @@ def test_options_of_peer(workdir, command):
             assert re.search(f"utrail: {instead.format(row[1], row[1])}\n", result.err), (words, result.err)
             if "yet" in result.err:
                 lacking.add(row[1])
-    # run-cmd is lacking since utrail's scripts read a recording that exists.
+    # utrail has no run-cmd, since its scripts only read recordings that exist.
     assert lacking == {"host", "run-cmd"}
 
 
@@ -265,8 +265,8 @@ DEBUG = [
 
 @pytest.mark.parametrize("words, domain, line", DEBUG, ids=[f"{row[0]} {row[1]} {i}" for i, row in enumerate(DEBUG)])
 def test_debug_domains(workdir, words, domain, line):
-    """A domain has its own messages on stderr, and none of other domains; without the option there
-    are none."""
+    """With --debug-domain, stderr has messages of the given domains, and none of others. Without
+    the option it has no such messages."""
     (workdir / "prog").symlink_to(build(program("plain"), PG))
     (workdir / "words").write_text("--no-event\n")
     utrail("record", "-d", "saved", "--no-event", "prog").must()

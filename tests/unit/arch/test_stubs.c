@@ -169,7 +169,7 @@ struct libcall probe_libcall(uint64_t *slot, uint64_t index, struct arch_regs *r
 }
 
 #define FLAGS_BEFORE  0xcd7 /* with the carry, direction and overflow flags set */
-#define FLAGS_COUNTED 0x8d7 /* the flags that a counting instruction leaves unchanged */
+#define FLAGS_COUNTED 0x8d7 /* without the direction flag, which is clear at each entry */
 
 /* The target of traced_point(), and the registers after its return. */
 uint64_t point_stub;
@@ -271,7 +271,8 @@ static void fill(struct registers *r)
 		r->general[i] = 0x1122334455667700ULL + i;
 
 	/*
-	 * The least content that the area needs: masked exceptions, as at the start of a program.
+	 * The area for XRSTOR needs at least control words that mask all exceptions, as they do at
+	 * the start of a program.
 	 */
 	const uint16_t x87_control = 0x37f;
 	const uint32_t mxcsr = 0x1f80;
@@ -346,8 +347,8 @@ static void check_skipped(void (*fn)(void))
 	check(fn);
 	assert_int_equal(seen_addr, 0);
 	/*
-	 * The conditions: a hook runs, frames must be ended, no call may be skipped, or the table
-	 * lacks the function.
+	 * The stub calls the probe in these cases: a hook runs, frames must be ended, the table has
+	 * another function at this place, or the table is empty.
 	 */
 	thread.busy = 1;
 	check(fn);

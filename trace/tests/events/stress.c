@@ -1,6 +1,7 @@
 /*
- * Threads of one or several processes log into one file that is rotated often, until they are
- * killed. Each thread marks each logged line in a byte of shared memory.
+ * Threads of one or several processes log into one file that is rotated often. The first KILLS
+ * processes are killed meanwhile. Each thread counts its logged lines in shared memory. At the end
+ * the program prints these counts.
  * usage: stress PREFIX ROTATE PROCESSES THREADS LINES KILLS SEED SIZE
  */
 #include <pthread.h>

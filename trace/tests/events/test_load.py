@@ -54,7 +54,8 @@ def test_killed_writers(tmp_path, seed, size):
 
 
 def test_a_torn_line_is_marked(tmp_path):
-    """The line of a killed writer ends where a page ends: the next log marks it."""
+    """A killed writer may leave a part of a line, which ends where a page ends. The part is marked
+    when the log is opened again."""
     time = b"2026-11-23 01:02:03.000004 "
     torn = (time + b"TORN " + b"x" * 5000)[:4096]
     whole = time + b"WHOLE y\n"

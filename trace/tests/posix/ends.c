@@ -451,8 +451,8 @@ POINT(log_of_a_child_is_flushed_although_its_parents_first_thread_has_ended)
 /* --- policies --- */
 
 /*
- * Check that the events of each thread are in order, and that the newest one is there. Older ones
- * may have been dropped, or the log was full.
+ * Check that the events of each thread are in order, and that the last event of the log is
+ * POSIX_TRACE_STOP. Events may be missing: older ones were dropped, or the log was full.
  */
 static void check_part(int fd)
 {

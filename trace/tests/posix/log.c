@@ -301,7 +301,7 @@ POINT(flush_of_a_stream_without_a_log_is_einval)
 	CHECK_IS(posix_trace_flush(4711), EINVAL);
 }
 
-/* Limits are per process, and the process ends with the point. */
+/* The limit holds for the whole process. It stays, since the process ends with the point. */
 static void limit_files(size_t bytes)
 {
 	struct rlimit limit = { bytes, bytes };

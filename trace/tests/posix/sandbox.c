@@ -87,7 +87,7 @@ POINT(sandbox_may_make_the_calls_of_all_threads)
 	CHECK_IS(posix_trace_flush(trid), 0);
 	CHECK(nr_by_main > nr_of_create);
 	CHECK_IS(posix_trace_shutdown(trid), 0);
-	/* At exit() LeakSanitizer has a process that calls wait4 with SIGSYS blocked. */
+	/* In exit(), LeakSanitizer would make a process that calls wait4 with SIGSYS blocked. */
 	_exit(0);
 }
 #endif

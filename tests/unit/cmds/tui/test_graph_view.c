@@ -1,6 +1,6 @@
 /*
- * Tests of cmds/tui/graph_view.c: lines, folds and moves through a call graph, and the state that a
- * second reading takes over.
+ * Tests of cmds/tui/graph_view.c: lines, folds and moves through a call graph. Folds and the cursor
+ * stay when the recording is read again.
  */
 #include "tests/unit/lib/unit.h"
 

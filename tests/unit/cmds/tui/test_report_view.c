@@ -1,4 +1,4 @@
-/* Tests of cmds/tui/report_view.c: the table as lines, its order, and the way to a function. */
+/* Tests of cmds/tui/report_view.c: the lines of the table, their order, and the search in them. */
 #include "tests/unit/lib/unit.h"
 
 #include "cmds/tui/report_view.h"

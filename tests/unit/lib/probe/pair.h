@@ -53,14 +53,14 @@ struct strbuf pair_file(const struct pair *pair, const char *name);
 struct strbuf pair_data(const struct pair *pair, int32_t tid);
 
 /*
- * Look at all rings, and check that <tid>.dat has one record for each of the data words @expected,
- * in order. Times never go back.
+ * Look at all rings. Check that <tid>.dat has one record for each of the data words @expected, in
+ * order, and that times never go back.
  */
 void pair_check_data(struct pair *pair, int32_t tid, const struct strbuf *expected);
 
 /*
  * From here on, @fn runs when this thread would sleep in a futex, and 10 ms pass on the probe's
- * clocks. NULL: the thread sleeps again.
+ * clocks. With NULL the thread really sleeps again.
  */
 void pair_when_waiting(void (*fn)(void *arg), void *arg);
 

@@ -46,7 +46,7 @@ static inline struct random_walk_step random_walk_step(const struct thread *t,
 	return step;
 }
 
-/* A set of states. random_walk_check() tells those apart that depend on planned.now. */
+/* The states of settled threads. random_walk_check() finds out which of them is the right one. */
 #define WALKS_SETTLED (1U << THREAD_JUDGED | 1U << THREAD_OUTSIDE | 1U << THREAD_OUT)
 
 static inline unsigned random_walk_next(enum thread_state state, enum thread_event what)
@@ -125,8 +125,8 @@ static inline void random_walk_check(struct random_walk_step step, const struct 
 }
 
 /*
- * All calls of @t are over: compare the records with those that @k expects. Nothing of this walk
- * remains for the next one.
+ * All calls of @t have ended. Compare the records with those that @k expects, and leave nothing of
+ * this walk for the next one.
  */
 static inline void random_walk_end(struct pair *pair, struct keeping *k, const struct thread *t)
 {

@@ -178,7 +178,7 @@ static void read_records(void)
 		assert_true(proc_scene.records[i].time_ns > proc_scene.records[i - 1].time_ns);
 }
 
-/* Skip the records of the execution of this program. */
+/* Skip the first records: they are about the execution of the test program itself. */
 static void skip_first_program(void)
 {
 	assert_true(proc_scene.nr && proc_scene.records[0].kind == PROC_EXEC);

@@ -85,7 +85,7 @@ int _dl_find_object(void *pc, struct dl_find_object *object)
 
 static ElfW(Phdr) segment(uint32_t type, uint32_t flags, uint64_t at, uint64_t bytes)
 {
-	/* The memory beyond the bytes of the file is larger. */
+	/* The segment takes 4 pages more in memory than in the file. */
 	return (ElfW(Phdr)){
 		.p_type = type,
 		.p_flags = flags,

@@ -509,12 +509,12 @@ TEST_WITH(a_stack_within_a_call_is_taken_up, begin_rooms, end_rooms)
 	made = go(r, LOW - 200 * KB, 1);
 	assert_ptr_not_equal(made, r->t);
 	assert_int_equal(made->is_exact, 1);
-	/* A third stack lies in a call of the second one. */
+	/* A third stack lies in the memory of a call on the second stack. */
 	go(r, LOW - 270 * KB, 2);
 	stacks_take_up(low + 50 * KB, low + 40 * KB, 10 * KB + 8);
 	within = go(r, LOW - 250 * KB, 1);
 	assert_ptr_not_equal(within, made);
-	/* Control goes back to the surrounding stack, by an announcement or by a call. */
+	/* The thread goes back to a surrounding stack: an announcement or a call shows that. */
 	stacks_take_up(low + 20 * KB, 0, 0);
 	assert_ptr_equal(self, made);
 	stacks_take_up(low + 49 * KB, low + 40 * KB, 10 * KB + 8);

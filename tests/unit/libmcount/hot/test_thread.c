@@ -686,7 +686,7 @@ TEST_WITH(a_state_that_a_fork_has_freed_is_taken_again, setup, teardown)
 	assert_int_equal(next->in_use, 1);
 	thread_begin_again(next);
 	assert_int_equal(next->in_use, 1);
-	/* No other thread gets that state. */
+	/* The state @next is not given to another thread. */
 	assert_ptr_not_equal(thread_take_state(), next);
 	t->top = t->frames;
 }

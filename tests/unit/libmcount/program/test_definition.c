@@ -18,7 +18,10 @@
 #name, (uint64_t)name \
 	}
 
-/* memcpy() and strlen() are chosen by the machine; memcpy() has an older version, too. */
+/*
+ * The C library has several memcpy() and strlen(), and chooses one for the CPU. memcpy() also has
+ * an older version.
+ */
 TEST(test_functions)
 {
 	const struct {

@@ -65,7 +65,7 @@ uint64_t fault_copy_careful(void *to, const void *from, uint64_t len)
 	return len;
 }
 
-/* As on the fast path, the thread has looked at its signal mask already. */
+/* The probe calls this function when the thread has looked at its signal mask already. */
 uint64_t arch_copy_guarded(void *to, const void *from, uint64_t len)
 {
 	return fault_copy_careful(to, from, len);

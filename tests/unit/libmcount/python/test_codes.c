@@ -1,6 +1,6 @@
 /*
- * Facts are kept in code objects. They are read from there without the interpreter, once that was
- * seen to work.
+ * The probe keeps facts in code objects. After it has checked the layout of code objects, it reads
+ * the facts without calling the interpreter.
  */
 #include "libmcount/python/codes.h"
 
@@ -147,8 +147,8 @@ TEST(test_code_of_frames)
 }
 
 /*
- * Another library uses places in code objects, too. Later code objects get no values, and are not
- * asked again. The effect is permanent, so this test is the last.
+ * Another library uses places in code objects, too. From then on the probe stores no facts in code
+ * objects. The effect is permanent, so this test is the last.
  */
 TEST(test_others_are_left_alone)
 {

@@ -52,7 +52,7 @@ TEST_WITH(on_and_off, setup, teardown)
 	signal_switches_obey(10, false);
 	assert_true(probe.is_on);
 	assert_true(probe.tracing);
-	/* If a signal switches on and off, it ends with off. */
+	/* If a signal switches recording both on and off, recording is off afterwards. */
 	probe.plan.signals_off |= BIT(10);
 	signal_switches_obey(10, false);
 	assert_false(probe.is_on);

@@ -11,7 +11,7 @@
 
 static struct arch_regs no_regs;
 
-/* The stack is part of the test's structure, further out than all called functions. */
+/* @stack has the slots of calls. It is further out than the frames of all called functions. */
 struct scene {
 	struct pair pair;
 	struct thread *t;

@@ -23,7 +23,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Returns the recording in a format. "a" has the argument and the return value of an int. */
+/* Returns the recording in a format. The function "a" takes an int and returns an int. */
 static const char *export_as(enum export_number number)
 {
 	const struct export_config config = { .tool = "", .shows_args = true, .threads = 1 };

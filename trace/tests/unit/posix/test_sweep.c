@@ -186,7 +186,10 @@ TEST_WITH(of_many_logs_the_newest_wait_for_an_hour, begin, end)
 			usleep(50000); /* the times of files are not exact */
 		make_left(nr);
 	}
-	/* The sweep may come late on a slow machine. The clock that was set back hides that. */
+	/*
+	 * On a slow machine, the logs may be old before the sweep. So the clock is set back by 1000
+	 * seconds.
+	 */
 	seconds_later = (uint64_t)-1000;
 	pxt_sweep(place);
 	for (unsigned nr = 0; nr < nr_all; nr++)

@@ -29,7 +29,7 @@ bool __wrap_pxt_inside_wait(int *tries)
 	return are_out;
 }
 
-/* A thread that maps a stream loses the CPU until it may go on. */
+/* While @is_slow is set, a thread that maps a stream waits, as if it had lost the CPU. */
 static _Atomic bool is_slow, is_in_the_middle;
 
 struct pxt_stream *__real_pxt_place_map_stream(int place, unsigned int number, size_t *bytes);

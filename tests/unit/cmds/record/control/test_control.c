@@ -296,7 +296,7 @@ TEST_WITH(nobody_is_waited_for_at_the_end, test_recorder_setup, test_recorder_te
 	connect_to_recorder(rec);
 	serve_all(rec);
 	assert_int_equal(nr_open(rec), 2);
-	/* The teardown closes the rest, and the sanitizer looks for leaks. */
+	/* The teardown closes the two connections. LeakSanitizer finds memory that is not freed. */
 }
 
 /* --- each message in each state --- */

@@ -83,7 +83,7 @@ struct traced {
 };
 
 static const uint8_t original[5] = { 1, 2, 3, 4, 5 };
-/* The bytes of OFTEN that a hook may replace. */
+/* The bytes of OFTEN where the hook is patched in. */
 static uint8_t code[5];
 
 static int repatch(void *arg, pid_t pid, const struct process_patches *patches, size_t *nr_left,

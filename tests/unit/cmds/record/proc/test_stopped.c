@@ -301,8 +301,8 @@ static pid_t make_parent(long number, void *arg, size_t size)
 			pause();
 	}
 	/*
-	 * Both processes call setpgid(): flags_in() ends the group, and the child may not have run
-	 * yet.
+	 * The child calls setpgid(), too. It may not have run yet when flags_in() kills the group,
+	 * so the group is also made here.
 	 */
 	setpgid(pid, pid);
 	return pid;

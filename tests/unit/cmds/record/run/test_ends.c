@@ -190,7 +190,7 @@ TEST_WITH(an_end_is_seen_without_the_loop, setup, teardown)
 	check_told(p, SIGTERM, BY_TERM);
 }
 
-/* The process exits, and its exit code is no signal. */
+/* The process exits with the number of SIGTERM. This is not reported as a signal. */
 TEST_WITH(an_exit_is_not_reported, setup, teardown)
 {
 	struct place *p = *state;

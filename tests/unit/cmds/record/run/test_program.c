@@ -171,7 +171,7 @@ TEST(processes_of_any_machine)
 	unlink("it");
 }
 
-/* A script has the facts of its interpreter, and its own name. */
+/* The facts about a script are those of its interpreter. The path is that of the script. */
 TEST(scripts)
 {
 	struct strbuf text cleanup_strbuf = { 0 };

@@ -365,7 +365,7 @@ TEST(test_child_without_a_probe)
 	end(&pair);
 }
 
-/* A thread that writes as fast as it can, and snapshots of it. */
+/* A thread that writes records as fast as it can, while snapshots are saved. */
 struct runner {
 	struct thread *t;
 	_Atomic bool stops;

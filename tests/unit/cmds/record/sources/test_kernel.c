@@ -259,7 +259,7 @@ TEST_WITH(what_it_is_told, setup, teardown)
 	check("events/sched/b/enable", "1");
 	check("tracing_on", "1");
 	assert_true(p->kernel.has_watermark);
-	/* Programs inherit no descriptor of the recorder, and the recorder waits for none. */
+	/* Programs inherit no descriptor of the recorder. The recorder never waits at the pipe. */
 	for (int i = 0; i < 2; i++) {
 		assert_true(fcntl(p->kernel.pipe[i], F_GETFD) & FD_CLOEXEC);
 		assert_true(fcntl(p->kernel.pipe[i], F_GETFL) & O_NONBLOCK);

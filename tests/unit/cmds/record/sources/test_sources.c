@@ -20,7 +20,7 @@ struct toy {
 	struct loop *loop;
 	int pipe[2];
 	int stream;
-	int fails; /* the result of its end: negative errno, or 0 */
+	int fails; /* the result of toy_finish(): 0 or a negative errno */
 	char letter;
 	char *ends;
 };

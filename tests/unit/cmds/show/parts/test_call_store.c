@@ -87,7 +87,7 @@ static void assert_same(const struct stored_call *a, const struct stored_call *b
 	assert_int_equal(a->is_open, b->is_open);
 }
 
-/* Check that each call is there when a pixel is a nanosecond. */
+/* Check that each call of the range is found when a pixel stands for one nanosecond. */
 static void check_exact(uint64_t from, uint64_t to)
 {
 	struct stored_call *wanted = calloc(nr_all, sizeof(*wanted));

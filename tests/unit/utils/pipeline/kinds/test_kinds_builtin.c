@@ -49,7 +49,7 @@ TEST(rates)
 	check(EVENT_ID_DIFF_PMU_CYCLE, 0, 6, 0, 2, "cycles=+0 instructions=+6",
 	      "cycles:d=0 instructions:d=0x6");
 	check(EVENT_ID_DIFF_PMU_CACHE, 0, 0, 0, 2, "refers=+0 misses=+0", "refers:d=0 misses:d=0");
-	/* A single number has no rate, either. */
+	/* An event that has only one of the two numbers has no rate, either. */
 	check(EVENT_ID_DIFF_PMU_CYCLE, 4, 6, 0, 1, "cycles=+4", "cycles:d=0x4");
 }
 

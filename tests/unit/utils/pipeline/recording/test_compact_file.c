@@ -129,8 +129,8 @@ TEST(any_range)
 }
 
 /*
- * One record replaces a damaged block, and reports the damage. All others are read, with any
- * buffer.
+ * One record replaces a damaged block, and reports the damage. All other blocks are read, with a
+ * buffer of any size.
  */
 TEST(damage)
 {

@@ -219,7 +219,7 @@ TEST_WITH(a_recording_that_is_renamed_is_noticed, setup, teardown)
 	assert_int_equal(rename(rec.dir, moved), 0);
 	assert_int_equal(data_check_name(&data, &err), -ESTALE);
 	assert_non_null(strstr(err.text, moved));
-	/* Another recording has the name. */
+	/* The name now belongs to another directory. */
 	assert_int_equal(mkdir(rec.dir, 0700), 0);
 	assert_int_equal(data_check_name(&data, NULL), -ESTALE);
 	assert_int_equal(rmdir(rec.dir), 0);

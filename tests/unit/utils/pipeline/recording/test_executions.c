@@ -89,7 +89,7 @@ TEST(a_tree)
 
 	put_exec(&file, 100, "/bin/make", WORDS("make\0"));
 	put_fork(&file, 100, 101, 101);
-	put_fork(&file, 101, 102, 101); /* 101 is a thread */
+	put_fork(&file, 101, 102, 101); /* 102 is a thread of 101 */
 	put_exec(&file, 101, "/bin/gcc", WORDS("gcc\0-c\0a.c"));
 	put_exec(&file, 101, "/bin/cc1", WORDS("cc1"));
 	put_fork(&file, 100, 103, 103);
@@ -107,8 +107,8 @@ TEST(a_tree)
 			       *cc1 = &got.all[3], *killed = &got.all[4], *again = &got.all[5];
 
 	/*
-	 * The first task is the one that executed the first program. The thread counts as a task,
-	 * too.
+	 * The first task is the one that executed the first program. The thread 102 counts as a
+	 * task, too.
 	 */
 	assert_int_equal(make->task, 2);
 	assert_int_equal(before->task, 3);

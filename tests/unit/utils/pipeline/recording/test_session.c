@@ -278,7 +278,10 @@ static void add_late(struct scene *s, uint64_t time_ns, uint64_t base, const cha
 	assert_int_equal(session_add_late(s->session, &line), 0);
 }
 
-/* A library counts from its loading on. At each address the library that was loaded last counts. */
+/*
+ * A library is found from the time on at which it was loaded. If several libraries have an address,
+ * the library that was loaded last is found.
+ */
 TEST(late_libraries)
 {
 	struct scene s;

@@ -388,7 +388,10 @@ TEST_WITH(tasks_that_stay_whole, setup, teardown)
 			lane->user.is_swapped = true;
 		if (i == 11)
 			pipe_.surveys[task.index].nr_calls = 1;
-		/* The program of a task may change, but not to itself. */
+		/*
+		 * From 12 on, only the sessions of the task differ. A task may have two sessions,
+		 * but not the same session twice.
+		 */
 		task.refs = i == 13 ? refs + 1 : refs;
 		task.nr_refs = i == 12 ? 3 : i == 14 ? 1 : 2;
 		if (i >= 12)

@@ -402,10 +402,10 @@ TEST(too_short_calls_are_dropped_at_their_end)
 	    "a{@1000.0=20/0 c{@1010.1=20/0 c}@1020.1=-20/20 d{@1030.1=20/0 a}@1050.0=100/99");
 	run(&s, "a{ b{ c{ c}=49/49 b}=49/0 a}=100/50",
 	    "a{@1000.0=20/0 b{@1010.1=50/0 c{@1020.2=50/0 a}@1050.0=100/99");
-	/* A call that has not ended counts, however short it is. */
+	/* A call that has not ended is shown, however short it is. */
 	run(&s, "a{ c{ c}=1/1F a}=2/1F",
 	    "a{@1000.0=20/0 c{@1010.1=20/0 c}@1020.1=1/1F a}@1030.0=2/1F");
-	/* Around a call that was shown, no call is too short. */
+	/* The callers of a shown call are shown, too, however short they are. */
 	run(&s, "a{ b{ c{ c}=50/50 b}=2/0 a}=3/1",
 	    "a{@1000.0=20/0 b{@1010.1=50/0 c{@1020.2=50/0 c}@1030.2=50/50 b}@1040.1=2/0 "
 	    "a}@1050.0=3/1");
