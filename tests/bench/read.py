@@ -18,7 +18,7 @@ from benchlib import METHODS, PEER, UTRAIL, Cost, clean, compile, factor, headin
 SEEK_TIMES = 6
 
 COMMANDS = [
-    # what, utrail's words, the peer's words, target
+    # the row's name, utrail's command, the peer's command, how many times faster utrail should be
     ("report", ["report"], ["report"], 6),
     ("replay", ["replay"], ["replay"], 7),
     ("graph", ["graph"], ["graph"], 6),

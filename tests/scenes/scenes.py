@@ -188,8 +188,8 @@ class Served:
         return self.answer()
 
     def is_attached(self, recorder):
-        """True when the recorder has attached, and waits in its main loop, for longer than it ever
-        waits before."""
+        """True when the recorder waits in its main loop: then it has attached. The main loop waits
+        for 10 ms or more, and all earlier waits are shorter."""
         try:
             words = Path(f"/proc/{recorder.pid}/syscall").read_text().split()
         except OSError:

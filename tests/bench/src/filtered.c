@@ -1,6 +1,6 @@
 /*
- * Calls a leaf in a loop, prints the time of one call, and calls another function once. Filters
- * name one or the other.
+ * Calls a leaf in a loop, prints the time of one call, and calls another function once. The
+ * benchmark has filters for the leaf, and filters for the other function.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -64,7 +64,7 @@ def test_child_of_another_libc(workdir):
     assert result.status == 0
     assert result.out.endswith("handled 1\n7\n")
     assert "1 process was not traced: its C library is not glibc" in result.err
-    # The program is also the one that the recorder starts itself.
+    # This time the recorder starts the program directly, and not a shell.
     result = utrail("record", "--force", other)
     assert (result.status, result.out) == (7, "handled 1\n")
     assert "its C library is not glibc" in result.err

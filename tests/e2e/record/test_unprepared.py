@@ -61,7 +61,7 @@ def tree(tid=None):
 
 
 def peer_agrees():
-    """The peer shows the same lines."""
+    """Check that the peer shows the same lines."""
     if not PEER:
         return
     options = ["replay", "-f", "none", "--no-event", "--no-libcall"]

@@ -212,7 +212,7 @@ def test_the_program_itself(workdir, part, note):
         path = workdir / f"{i:04}"
         archive.unpack(files, path)
         for command in rng.sample(COMMANDS, 2):
-            # "@" stands for a recording to compare with: this one.
+            # "@" stands for the recording to compare with. Each recording is compared with itself.
             options = [str(path) if word == "@" else word for word in command[1:]]
             result = utrail(command[0], "-d", path, *options, limit=30, preexec=limit_memory,
                             env=sanitizer_options())

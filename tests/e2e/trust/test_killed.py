@@ -36,7 +36,8 @@ PARTS = 4
 
 @pytest.fixture
 def quick_dir():
-    """A directory in memory: the kernel does not count waits for a disk."""
+    """A directory in memory, so that the recorder never waits for a disk. busy_ns() does not count
+    such waits."""
     top = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     path = tempfile.mkdtemp(prefix="killed-", dir=top)
     yield path

@@ -507,7 +507,7 @@ class TestPoints:
         path, notes = dump_and_notes(name, recording)
         assert re.fullmatch(rf"WARN: 4 events are left out of {name}: [^\n]+\n", notes.decode())
         assert self.NAME not in path.read_text()
-        # Differences of the chosen event alone are left out.
+        # If one kind of event is chosen, only its events are counted as left out.
         _, notes = dump_and_notes(name, recording, "--Event=diff:proc/statm")
         assert b"2 events are left out" in notes
         _, notes = dump_and_notes(name, recording, "--Event=linux:task-new")

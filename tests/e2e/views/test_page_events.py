@@ -34,7 +34,8 @@ def details(browser):  # noqa: F811
 @needs_browser
 class TestKinds:
     def test_kinds(self, browser):  # noqa: F811
-        """A check box for each kind, with a count; the address keeps the cleared ones."""
+        """Each kind has a check box and a count. The address of the page keeps the boxes that were
+        cleared."""
         record()
         open_page(browser, "data", "kinds")
         button(browser, "Events").click()

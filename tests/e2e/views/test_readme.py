@@ -1,4 +1,4 @@
-"""README's session shows what a user gets who types it."""
+"""Users who type the commands of the README's session get the output that is shown there."""
 
 import re
 

@@ -155,7 +155,7 @@ TEST(rules_know_their_option)
 	assert_string_equal(filter_as_typed(&opts.filters->entries[3]).option, "trigger");
 }
 
-/* The later one of these two options counts. */
+/* If both -t and -r are given, the later one counts. */
 TEST(time_filter_or_range)
 {
 	struct opts opts cleanup_opts;

@@ -1,6 +1,6 @@
 /*
- * Containers by value, by reference, and returned; and bytes that are no containers. The number
- * after each container shows that its own place was found.
+ * Containers by value, by reference, and returned; and bytes that are no containers. A number
+ * follows each container. It is shown right only if the place after the container was found.
  */
 #include <array>
 #include <cstring>

@@ -35,8 +35,8 @@ static int with_shared_memory(void)
 }
 
 /*
- * Forks by a system call past libc. This function has no hooks: a record of its return would report
- * the child to the recorder at once.
+ * Forks by syscall(3), and not by fork(3). This function has no hooks: a record of its return would
+ * report the child to the recorder at once.
  */
 __attribute__((no_instrument_function)) static pid_t raw_fork(unsigned long flags)
 {

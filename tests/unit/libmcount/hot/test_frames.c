@@ -480,8 +480,8 @@ TEST(test_library_calls)
 }
 
 /*
- * Some library calls look at their caller. If they would see the trampoline, the call goes to
- * another address; otherwise it does not.
+ * Some library functions look at their return address. Calls of these functions are led to
+ * caller_call() if the return address would be the trampoline.
  */
 TEST(test_library_calls_by_caller)
 {

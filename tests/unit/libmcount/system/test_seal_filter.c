@@ -340,7 +340,7 @@ TEST(each_result)
 	assert_false(seal_filter_allows(f.code, f.len, 7));
 }
 
-/* A filter whose first jumps all may lead to its last instruction. */
+/* Returns the verdict on a filter that begins with @nr jumps. Each may lead to the filter's end. */
 static bool allows_with_ways(unsigned nr, bool is_alike)
 {
 	struct sock_filter code[64] = { LOAD(args[0]) };

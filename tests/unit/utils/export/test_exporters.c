@@ -182,7 +182,7 @@ TEST_WITH(losses_only, setup, teardown)
 	assert_int_equal(count_of("\"base\":\"2000\",\"zero\":0,"), 1);
 }
 
-/* An event after all beginnings and ends of calls belongs to the time of its thread. */
+/* An event after all beginnings and ends of calls extends the time of its thread. */
 TEST_WITH(last_event_of_a_thread, setup, teardown)
 {
 	recording_add_task(&shown.rec, 100, "a{ *", 1000);

@@ -281,7 +281,10 @@ TEST_WITH(what_has_ended_or_failed_leaves_no_number, begin, NULL)
 	assert_int_equal(posix_trace_shutdown(make()), 0);
 }
 
-/* A signal handler that forks may return to code that searches the names. */
+/*
+ * True when a child maps its names at the address where its parent's were. The child may return
+ * from a signal handler to code that uses this address.
+ */
 static int has_names_at(void *arg)
 {
 	CHILD_CHECK(pxt_process.names == arg && pxt_process.names_pid != (uint32_t)getpid());

@@ -201,8 +201,9 @@ TEST(waiting_for_locks_is_not)
 }
 
 /*
- * The thread is used if no other can be called. A sanitizer's runtime has its own allocator, which
- * may wait for its locks in this way.
+ * The thread waits by syscall(3), where neither the allocator nor the dynamic linker waits. So it
+ * can be called, but only after a few looks for another thread. A sanitizer has an allocator of its
+ * own, which may wait by syscall(3).
  */
 TEST(waiting_past_the_c_librarys_locks_is)
 {

@@ -118,7 +118,7 @@ TEST(a_peer_that_is_gone_is_not_found)
 	}
 	close(fd);
 	close(listening);
-	/* The descriptor is no socket, so the number is used. */
+	/* The descriptor is not a socket, so the peer's pid is used. */
 	peer.pid = getpid();
 	fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	pidfd = peer_pidfd(fd, &peer);

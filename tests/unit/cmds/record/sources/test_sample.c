@@ -152,7 +152,7 @@ TEST(ends_belong_to_entries)
 	sample_free(sample);
 }
 
-/* An entry ends what is known of the deeper level. */
+/* At an ENTRY, the sample forgets the call that it knew on the next deeper level. */
 TEST(a_new_call_has_no_callees_yet)
 {
 	const struct record records[] = {

@@ -435,7 +435,7 @@ TEST(symbol_files_that_are_damaged)
 	assert_null(space_symbol(space, 0x7f0000));
 	assert_null(space_symbol_offset(space, 0x7f0000, &offset));
 	assert_int_equal(offset, 4711);
-	/* Other modules have their names. */
+	/* Functions of other modules are still found. */
 	assert_string_equal(space_func(space, 0x401000, &err)->name, "main");
 	assert_int_equal(space->nr_used, 1);
 	end(&s);

@@ -212,7 +212,7 @@ TEST(an_exit_with_nothing_open_repeats_the_last_outermost_call)
 	    "a{@1000.0 b{@1010.1 b}@1020.1=10/10 a}@1030.0=30/20 c}@1040.0:7=30/20U "
 	    "d}@1050.0:8=30/20U");
 	end(&s);
-	/* The last outermost call counts only if it is long enough. */
+	/* An outermost call that is too short for the time filter is not repeated. */
 	begin(&s);
 	s.config.time_filter_ns = 31;
 	run(&s, "a{ b{ b} a}@1031 a{ a} c}",

@@ -44,7 +44,7 @@ TEST_WITH(calls_outside_go_with_what_is_in_them, setup, NULL)
 	assert_int_equal(stage.depth, 2);
 	run("'c}.1 *.1:3 'b} 'e}", "*@1010.0O 'e}@1030.0");
 	assert_int_equal(stage.depth, 0);
-	/* A call of the program between them is kept, and changes nothing. */
+	/* A call of the program among calls of the kernel is kept, and changes nothing. */
 	run("'b{O a{ a} 'b} a{ 'b{ 'b} a}", "a{@1040.0 'b{@1050.1 'b}@1060.1 a}@1070.0");
 }
 

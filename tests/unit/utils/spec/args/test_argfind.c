@@ -5,7 +5,12 @@
 
 #include "utils/spec/args/argfind.h"
 
-/* A source that knows what the test says, and counts the questions. */
+/*
+ * A source of specifications.
+ *
+ * @args, @retval: the specifications that it has for the function; NULL: none
+ * @told: the result of a question. @asked: the flags of the last question
+ */
 struct source {
 	const char *args;
 	const char *retval;

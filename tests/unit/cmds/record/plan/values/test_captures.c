@@ -170,7 +170,7 @@ TEST_WITH(strings_of_the_module, setup, teardown)
 	assert_string_equal(captured("f", 'T', false, true), text);
 }
 
-/* The library that debug information names is used. */
+/* Debug information decides which C++ library has made a string: here it is libstdc++. */
 TEST_WITH(strings_that_are_known, setup, teardown)
 {
 	struct dwarf_param string = { { .kind = DWARF_STD_STRING, .bytes = 32 }, 5 };
