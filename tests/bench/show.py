@@ -83,7 +83,8 @@ def line(what, number, unit, target=None):
 
 
 def memory_of(browser):
-    """The memory of the page's objects and arrays, in MB."""
+    """The memory of the page's objects and arrays, and that of the largest renderer process, in
+    MB."""
     browser.execute("devtools", {"cmd": "HeapProfiler.collectGarbage", "params": {}})
     found = browser.execute("devtools", {"cmd": "Performance.getMetrics", "params": {}})["value"]["metrics"]
     rss = [int(re.search(r"VmRSS:\s+(\d+)", status)[1]) / 1000 for status in renderers()]

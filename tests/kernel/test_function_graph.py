@@ -286,9 +286,9 @@ def test_who_traces_already_is_left_alone(out):
 @pytest.mark.skipif(not PEER, reason="Debian's uftrace is not installed")
 @pytest.mark.parametrize("data", ["ours", "theirs"])
 def test_both_show_the_same(out, data):
-    """Both tools show the same calls. An end that the kernel has not recorded is missing in
-    uftrace's text, which goes on inside that call; utrail ends the call with its system call. When
-    an end is recorded late, uftrace shows the calls before it inside."""
+    """Both tools show the same calls. If the kernel has not recorded the end of a call, uftrace
+    shows no end, and shows the next calls inside of that call. utrail ends the call with its system
+    call. If an end is recorded late, uftrace shows the calls before that end inside of the call."""
     ours, theirs = (strip((out / f"{data}.by-{tool}").read_text()) for tool in ("utrail", "uftrace"))
     assert len(ours) > 100
     assert entered(ours) == entered(theirs)

@@ -90,7 +90,7 @@ def times(rec):
 
 
 def many_functions(rec):
-    """Blocks with as many functions as fit, and one record."""
+    """Blocks with as many functions as a block can have, and with 2 KB of records."""
     again(rec, block(plain(2048), 2048, functions=b"\x02" * 4000, nr_functions=4000))
 
 

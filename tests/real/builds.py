@@ -134,8 +134,8 @@ def check_clang(name, entries, folder):
     if not shutil.which("clang-check"):
         say("  clang-check is not there: not asked")
         return
-    # clang-check gets one file at a time: it remembers missing relative names, even for another
-    # directory.
+    # clang-check gets one file at a time. Otherwise it remembers the relative names that it did not
+    # find, even when the next file is compiled in another directory.
     for file in sorted({str(place_of(entry, "file")) for entry in entries}):
         done = subprocess.run(["clang-check", "-p", folder, file], env=ENVIRONMENT, capture_output=True, text=True)
         if done.returncode:

@@ -102,7 +102,7 @@ def tasks_of(data):
 # Ids of one recording are closer together than this, unless the kernel has begun again with small
 # ones.
 FAR_APART = 10000
-# Ids from here on are the recorder's, for stacks that the program has made.
+# From this id on, ids are made by the recorder, for stacks that the program has made.
 MADE = 5000000
 
 # Patterns for ids in their places: small numbers have other meanings, too.

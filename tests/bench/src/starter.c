@@ -1,4 +1,4 @@
-/* Executes a program so many times, one after the other: starter NUMBER PROGRAM */
+/* Runs a program NUMBER times, one run after the other: starter NUMBER PROGRAM */
 #include <spawn.h>
 #include <stdlib.h>
 #include <sys/wait.h>

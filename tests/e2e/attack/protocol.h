@@ -1,6 +1,6 @@
 /*
- * The hostile client's copy of utils/format/probe/control.h and ring.h, which can be changed in
- * order to lie. protocol_test.c compares the two: it does not compile when they differ.
+ * A copy of utils/format/probe/control.h and ring.h for the hostile client. The copy can be changed
+ * in order to lie. protocol_test.c does not compile when the copy differs from these headers.
  */
 #include <stdint.h>
 

@@ -224,8 +224,8 @@ def test_warnings():
 
 
 def test_place_that_cannot_be_recorded(workdir):
-    """A jump to the probe, and one to the place after it, prevent recording. The warning has the
-    function's name and the reason, once for all places of an event."""
+    """An event is not recorded if a jump leads to the instruction after its place. The warning has
+    the function's name and the reason, once for all places of an event."""
     Path("odd.c").write_text(
         """
         #include <sys/sdt.h>

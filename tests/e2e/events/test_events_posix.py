@@ -99,8 +99,8 @@ def test_views(workdir):
 
 
 def test_several(workdir):
-    """Events of several logs are merged by time, each log with its own ids. Other events in the
-    recording are exported with their text as data."""
+    """Events of several POSIX logs are merged by time, each log with its own ids. Events of other
+    kinds in the recording are exported with their text as data."""
     write("a.log", [(T + 2 * nr, 1, 2, 3, FIRST, 0, bytes([nr])) for nr in range(3)], ["one"])
     write("b.log", [(T + 2 * nr + 1, 1, 2, 4, FIRST, 0, bytes([nr])) for nr in range(3)], ["two"])
     utrail("events", "import", "-d", "data", "a.log", "b.log").must()

@@ -395,7 +395,7 @@ def test_containers(tmp_path, library, opt):
         assert f"}} = {result}; /* {call.split('(')[0]} */" in lines[at:], want
     wild = [line for line in lines[at:] if re.match(r"by_reference\(.*, 5\d\) {", line)]
     assert wild == [f"by_reference({what}, {50 + n}) {{" for what_of_three in range(3) for n, what in enumerate(WILD)]
-    # To one of the two libraries, bytes that are all ones are an empty deque.
+    # In one of the two libraries, a deque whose bytes are all ones is an empty one.
     wild = [line for line in lines[at:] if re.match(r"by_reference\(.*, 6[3-6]\) {", line)]
     assert [line.replace("deque{0}", "deque{?}") for line in wild] == [
         f"by_reference({what}{{?}}, {63 + n}) {{" for _ in range(3) for n, what in enumerate(["deque", "forward_list", "vector", "weak_ptr"])

@@ -74,8 +74,8 @@ def calls(data="uftrace.data"):
     for name in sorted(os.listdir(data)):
         if re.fullmatch(r"\d+\.dat", name):
             out = utrail("replay", "-d", data, "--tid", name[:-4], "-f", "none", "--no-event").must().out
-            # Functions of a stripped program are named by their addresses; a call with a switch in
-            # it has two lines.
+            # Functions of a stripped program are named by their addresses. A call in which the
+            # thread has lost its CPU has two lines.
             out = re.sub("<[0-9a-f]+>", "nameless", out)
             out = re.sub(r"\(\) {\n +} /\* \w+ \*/\n", "();\n", out)
             tasks.append([line for line in out.splitlines() if re.match("  ", line) and not re.search(r"\bread\b", line)])

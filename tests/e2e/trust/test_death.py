@@ -294,8 +294,8 @@ def test_killed_at_any_moment(start_anyhow, number):
 
 @pytest.mark.parametrize("part", range(4))
 def test_recorder_killed_at_each_system_call(workdir, note, part):
-    """A directory with `info` is a recording. One without it yet does not hinder other recordings.
-    The program ends as untraced."""
+    """A directory with `info` is a recording. A directory that has no `info` yet does not hinder
+    other recordings. The program ends as it does without being recorded."""
     run("gcc", "-O1", TOP / "tests/e2e/src/odd/kill_at.c", "-o", "kill_at").must()
     exe = build(program("plain"), VARIANTS[0])
     whole = run(exe).must().out

@@ -169,8 +169,8 @@ def test_daemon_is_waited_for_until_somebody_interrupts():
 
 @pytest.mark.parametrize("name", ["record", "record-keep-pid"])
 def test_program_that_ignores_interrupts(name):
-    """After two interrupts the recorder still waits, since the program may be ending by the second
-    one; but not for ever."""
+    """After two interrupts the recorder still waits, since the second one may be ending the
+    program. But the recorder does not wait for ever."""
     exe = exe_of("deaf")
     proc = start(UTRAIL, *COMMANDS[name], exe)
     pid = int(proc.stdout.readline())

@@ -54,7 +54,7 @@ def zsh(words):
     for name in ("zsh.txt", "zsh.txt.said"):
         Path(name).unlink(missing_ok=True)
     run("zsh", "-f", "-c", ZSH, "zsh", SCRIPTS, " ".join(words), Path("zsh.txt").resolve(), env=PATH).must()
-    # Errors in functions appear on the terminal, among the matches.
+    # Errors of the completion functions appear on the terminal, among the matches.
     said = Path("zsh.txt.said").read_text() if Path("zsh.txt.said").exists() else ""
     assert "bad option" not in said and "not found" not in said, said
     return Path("zsh.txt").read_text().split()[:-1]

@@ -1,5 +1,5 @@
-"""utrail show of recordings in parts: arguments, events, processes, sources and losses are those of
-the whole page."""
+"""Pages of utrail show that get a recording in parts. Their arguments, events, processes, sources
+and losses are those of a page that has the whole recording."""
 
 import json
 import subprocess

@@ -261,8 +261,8 @@ def test_damaged_package(tmp_path):
 
 
 def test_limit(tmp_path):
-    """The limit is for all bytes that are read: otherwise a small program could name a large file
-    in each of many units."""
+    """One limit counts the bytes of all files that are read. Otherwise a small program could name a
+    large file in each of many units."""
     exe = two_units(tmp_path)
     split = tmp_path / "src" / "two.dwo"
     os.truncate(split, 200 << 20)

@@ -1,5 +1,5 @@
-"""utrail tui and Debian's uftrace tui: the same keys give the same lines, with the cursor on the
-same one."""
+"""utrail tui and Debian's uftrace tui: the same keys give the same lines, and the cursor is on the
+same line."""
 
 import random
 

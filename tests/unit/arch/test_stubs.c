@@ -669,8 +669,9 @@ static unsigned nr_steps;
 static unsigned nr_bad;
 
 /*
- * A handler may jump out at any point, so a thread must never count as open without the frame whose
- * end closes it. Outside of hooks it has both, or neither.
+ * A signal handler may jump out of a stub at any instruction. So a thread must never be open
+ * without a frame, since the end of that frame closes it. Outside of hooks, a thread with a frame
+ * is open, too.
  */
 static void on_step(int sig)
 {

@@ -192,7 +192,7 @@ static void check_cancelled(struct waiter waiter)
 	CHECK_IS(atomic_load(&stream->nr_waiting), 0);
 }
 
-/* Check that no lock is held, no thread waits, and no event was lost. */
+/* Check that after a cancelled wait no lock is held, no thread waits, and no event is lost. */
 static void check_cancelling(bool has_time)
 {
 	trace_event_id_t id = open_id("x");

@@ -72,8 +72,8 @@ static void check_log(int fd, bool is_all)
 	CHECK_IS(pxt_log_open(&log, fd), 0);
 	while (pxt_log_next(&log, &event, number, sizeof(number)) == 1) {
 		/*
-		 * Events of threads that were writing when the stream stopped come after it, and so
-		 * do reports of events lost then.
+		 * Events of threads that were writing when the stream stopped come after the event
+		 * STOP. So do reports of events that were lost then.
 		 */
 		if (last_id != POSIX_TRACE_STOP ||
 		    (is_all && stream_policy != POSIX_TRACE_UNTIL_FULL))

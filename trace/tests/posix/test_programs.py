@@ -215,7 +215,7 @@ def test_functions(tmp_path):
 
 
 def test_choices_have_their_points():
-    """Each name that the man page gives is a point."""
+    """Each name that the man page has after "Tests:" is the name of a POINT() in these files."""
     points = {name for path in Path(__file__).parent.glob("*.c") for name in re.findall(r"^POINT(?:_WITH_ATTR)?\((\w+)\)", path.read_text(), re.M)}
     page = (TOP / "man/posix_trace.3.in").read_text().replace("\\:", "")
     named = [name for names in re.findall(r"^Tests:\n([a-z_0-9,\s]+)\.$", page, re.M) for name in re.split(r",\s", names)]

@@ -1,6 +1,6 @@
 /*
  * Pointers that lead nowhere, given to functions whose arguments are read as strings. The program
- * prints the strings that it saw itself.
+ * has signal handlers and faults of its own, and prints how it sees them.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -50,7 +50,7 @@ static void wild_pointers(void)
 	text(NULL, 0);
 }
 
-/* Passes strings of all lengths and alignments that run into an unmapped page. */
+/* Passes strings of all lengths and alignments that run into a page without access. */
 static void page_end(void)
 {
 	char *pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

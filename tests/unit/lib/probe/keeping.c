@@ -495,8 +495,8 @@ void keeping_check(const struct keeping *k, const struct strbuf *file)
 			fail_msg("record %zu of %zu is %#lx with %#lx, not %#lx with %#lx", i, nr,
 				 r->data, payload, expected[i].data, expected[i].payload);
 		/*
-		 * An ENTRY that was held back has an earlier time, so only the times of EXIT
-		 * records must rise.
+		 * An ENTRY that was held back can have an earlier time than the record before it,
+		 * so only the times of EXIT records must rise.
 		 */
 		if (record_type(r->data) == RECORD_EXIT) {
 			assert_true(r->time_ns >= last_ns);

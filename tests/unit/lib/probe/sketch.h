@@ -1,4 +1,4 @@
-/* Plans in few words, calls of eight functions under them, and their records. */
+/* Plans that are written as a few letters, calls of eight functions, and records of these calls. */
 #ifndef UTRAIL_TESTS_SKETCH_H
 #define UTRAIL_TESTS_SKETCH_H
 

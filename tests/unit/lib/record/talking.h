@@ -108,7 +108,7 @@ static inline int take_answer(int fd, struct control_welcome *welcome)
 	return type;
 }
 
-/* Hold a whole conversation: HELLO, and the answer. */
+/* Hold a whole conversation: HELLO, a module, and READY. Returns the type of the answer. */
 static inline int talk_once(struct recorder *rec, const struct control_hello *hello,
 			    struct control_welcome *welcome)
 {

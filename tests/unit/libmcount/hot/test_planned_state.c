@@ -211,7 +211,7 @@ TEST(what_a_jump_has_left_is_found_too)
 	assert_int_equal(*place(0), 0x500000);
 	leave(1);
 	assert_int_equal(*place(0), TRAMPOLINE);
-	/* The function may have been called by a jump itself. Then its slot stays as it is. */
+	/* If a jump has entered function 2 itself, its slot stays as it is. */
 	assert_int_equal(probe_entry(place(0), keeping_addr(2), &regs), 1);
 	assert_int_equal(*place(0), TRAMPOLINE);
 	assert_int_equal(probe_exit((uint64_t)place(0), &regs), TRAMPOLINE);

@@ -95,8 +95,8 @@ TEST(test_longest_record)
 }
 
 /*
- * The writer is woken for each segment as soon as half of the ring is full. No futex call is made
- * while it is awake.
+ * When half of the ring is full, the writer is woken for each further segment. While the writer is
+ * awake, no futex call is made.
  */
 TEST(test_wakes_writer)
 {

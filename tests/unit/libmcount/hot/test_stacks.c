@@ -82,7 +82,10 @@ TEST(a_switch_is_noticed)
 	enter(&s, s.low - 64);
 	enter(&s, s.low - 128);
 	assert_false(probe.follows_stacks);
-	/* The next call is further out, in memory that is not part of the same stack. */
+	/*
+	 * The next call is at a higher address. The memory before that address is not all mapped,
+	 * so the call is on another stack.
+	 */
 	enter(&s, s.high - 64);
 	assert_true(probe.follows_stacks);
 	/* From here on each stack has its own calls, which stay open while another stack runs. */

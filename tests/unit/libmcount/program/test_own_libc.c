@@ -323,7 +323,7 @@ TEST_WITH(slots_lead_to_the_version_that_was_needed, setup, NULL)
 	assert_int_equal(nr_protects, 0);
 }
 
-/* Each slot alone, if a library interposes its function. */
+/* Slots are set if a single one differs, as when a library interposes one function. */
 TEST_WITH(one_difference_is_enough, setup, NULL)
 {
 	for (unsigned i = 0; i < ARRAY_SIZE(bound); i++) {

@@ -508,7 +508,7 @@ TEST_WITH(events_of_code, setup, teardown)
 			expect_call(cases[i].name, cases[i].name ? &code : NULL,
 				    cases[i].has_result ? &result : NULL);
 		}
-		/* The program calls the function itself. */
+		/* A call by the program itself, with other arguments, is not recorded. */
 		take(cases[i].event, 4, &result, &result, &result);
 		expect_call(NULL, NULL, NULL);
 	}

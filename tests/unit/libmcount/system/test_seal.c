@@ -222,7 +222,7 @@ TEST_WITH(filters_that_cannot_be_read, setup, teardown)
 	munmap(memory, 3 * page);
 }
 
-/* Later this thread could not make its state. */
+/* After the seal a thread cannot make its state any more, so it makes the state before. */
 TEST_WITH(a_thread_begins_before_its_seal, setup, teardown)
 {
 	self = NULL;

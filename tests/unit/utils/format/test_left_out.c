@@ -58,7 +58,7 @@ TEST(what_is_no_line)
 		assert_false(left_out_decode(texts[i], &line));
 }
 
-/* The latest second whose nanoseconds all have a number, and words that are too long. */
+/* The latest time that a line can have, and words that are too long. */
 TEST(limits_of_a_line)
 {
 	static const struct {

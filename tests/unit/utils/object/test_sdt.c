@@ -7,7 +7,7 @@
 
 #define NOTES_BASE 0x3000
 
-/* Adds a note as <sys/sdt.h> makes it; @args may contain NULs. */
+/* Adds a note as <sys/sdt.h> makes it. @texts has @len bytes: several strings with their NULs. */
 static void add_note(struct strbuf *out, const char *owner, uint32_t type, const uint64_t words[3],
 		     const char *texts, size_t len)
 {

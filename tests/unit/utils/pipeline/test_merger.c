@@ -21,8 +21,10 @@ static struct pipeline_config config;
 static struct pipeline pipe_;
 
 /*
- * The events that a view has seen. @nr: those of the scheduler, by task; @last_ns: time of the last
- * one, of all tasks or of the present one
+ * The events that a view has seen.
+ *
+ * @nr: the number of events of the scheduler, by task
+ * @last_ns: the time of the last event. With PIPELINE_BY_TASK: of the present task; 0: none yet
  */
 struct seen {
 	size_t nr[NR_TASKS];

@@ -41,7 +41,7 @@ static int begin_all(void **state)
 	return trace_place_make(state) < 0 || chdir(trace_place_above) < 0 ? -1 : 0;
 }
 
-/* The name of an old file of @seconds_ago, with @micros microseconds. */
+/* The name of a file that was made @seconds_ago, with @micros as the microseconds of its time. */
 static const char *name_of(int64_t seconds_ago, unsigned micros)
 {
 	static char name[64];

@@ -142,8 +142,7 @@ IN_A_CHILD(a_thread_that_has_it_is_not_cancelled)
 }
 
 /*
- * Try the lock, and give it back if that succeeds. No signal may be blocked afterwards in either
- * case.
+ * Try the lock, and give it back if that succeeds. In both cases, no signal is blocked afterwards.
  */
 static void *try_it(void *arg)
 {

@@ -72,7 +72,10 @@ int __wrap_posix_fallocate64(int fd, off_t at, off_t len)
 	return __wrap_posix_fallocate(fd, at, len);
 }
 
-/* The lowest free number: a descriptor opened meanwhile and not closed changes it. */
+/*
+ * Returns the lowest free descriptor. If code between two calls opens a descriptor and does not
+ * close it, the second call returns another number.
+ */
 static int next_fd(void)
 {
 	int fd = dup(STDERR_FILENO);

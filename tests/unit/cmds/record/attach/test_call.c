@@ -431,7 +431,10 @@ TEST(signals_wait_until_a_call_is_over)
 	end(&w, pid);
 }
 
-/* A call ends with a signal for which the program has no handler. The program sees no signal. */
+/*
+ * The end of a call is reported by a signal for which the program has no handler. The program does
+ * not see this signal.
+ */
 TEST(a_call_is_told_by_a_signal_that_nobody_handles)
 {
 	static const int handled[][4] = {

@@ -565,7 +565,10 @@ TEST(places_that_are_left_alone)
 			 "than compilers put there");
 }
 
-/* Constructors are missing only in a file that has some, and that has patches. It is said once. */
+/*
+ * A complaint about constructors is made only for a library that has constructors and patches, and
+ * only once.
+ */
 TEST(constructors_that_were_not_recorded)
 {
 	char path[] = "/lib/libx.so";

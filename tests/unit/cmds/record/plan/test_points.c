@@ -512,7 +512,10 @@ TEST_WITH(a_probe_in_a_functions_patch_is_left_out, setup, teardown)
 	uint64_t first;
 	uint64_t second;
 
-	/* A patch reaches to the end of its jump, or of the moved bytes. */
+	/*
+	 * A patch reaches to the end of its jump, or to the end of the moved bytes, if that is
+	 * later.
+	 */
 	bind(l, BIAS);
 	first = patch_at(l, 0)->site;
 	second = patch_at(l, 1)->site;

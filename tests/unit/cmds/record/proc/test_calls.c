@@ -13,7 +13,7 @@
 #include "cmds/record/proc/calls.h"
 #include "tests/unit/lib/own_folder.h"
 
-/* With a file "file", a folder "dir", and "link", which leads to it. */
+/* Make a file, a folder, a link to each of them, and a link that leads nowhere. */
 static int begin(void **state)
 {
 	if (own_folder_make() < 0)

@@ -324,7 +324,7 @@ TEST_WITH(without_a_file_nothing_starts, begin, end)
 	check_nothing_left(free_fd, -ENOSPC);
 }
 
-/* Only @nr more descriptors can be opened. */
+/* Check whether processes can be recorded when only @nr more descriptors can be opened. */
 static void check_descriptors(int nr, const struct proc_way *way, bool is_enough)
 {
 	struct rlimit before, now;

@@ -184,7 +184,7 @@ TEST(the_first_error_is_returned)
 
 		assert_int_equal(sources_left_bytes(&sources), 800);
 		for (unsigned k = 0; k < 3; k++) {
-			/* The link of a source before it is added has no meaning. */
+			/* Before sources_add(), the link of a source has no meaning. */
 			list[k] = (struct result){
 				.source = { result_of_save, result_of_finish, &list[0].source },
 				.save = rows[i].results[k],

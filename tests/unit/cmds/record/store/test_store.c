@@ -1,6 +1,6 @@
 /*
- * A whole recording into a store that is no directory: no byte of it may get to the disk in another
- * way.
+ * A whole recording into a store that is no directory: the recorder writes no byte of it to the
+ * disk in another way.
  */
 #include <dirent.h>
 #include <errno.h>

@@ -223,7 +223,7 @@ static enum control_verdict take_from(unsigned *state, size_t len)
 	unsigned before = *state;
 	enum control_verdict verdict = control_take(&table, state, &taken, &packet, len);
 
-	/* Only a message that was taken reached its handler, and it changed the state. */
+	/* Only for a message that is taken, the handler is called and the state changes. */
 	assert_int_equal(taken, verdict == CONTROL_TAKEN ? len : 0);
 	assert_int_equal(*state, verdict == CONTROL_TAKEN ? SECOND : before);
 	return verdict;

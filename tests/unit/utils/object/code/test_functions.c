@@ -74,7 +74,7 @@ static void check(const struct sample *sample, const struct symtab *names, const
 	assert_string_equal(strbuf_str(&text), expected);
 }
 
-/* Four sections have the same bytes of the file. The bytes of one of them are read. */
+/* Four sections have the same bytes of the file. The bytes are read for one section only. */
 TEST(overlapping_sections)
 {
 	static char data[1U << 16];

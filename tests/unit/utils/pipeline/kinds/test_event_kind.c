@@ -76,7 +76,10 @@ TEST(texts_end_at_their_nul_or_with_their_bytes)
 	      "n=0xf8f7f6f5f4f3f2f1 m=0x84838281 k=0x8685 o=0x87 t=\"ab\"");
 }
 
-/* A number without a place is made by the row's own get(), so it is not shown here. */
+/*
+ * A number that takes no bytes of the payload gets its value from the kind's get(). This kind has
+ * no get() of its own, so the number is not shown.
+ */
 TEST(a_number_without_a_place_has_none)
 {
 	static const struct event_field fields[] = { { "a", FIELD_UINT }, { "b", FIELD_UINT, 1 } };

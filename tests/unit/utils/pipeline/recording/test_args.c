@@ -272,7 +272,10 @@ TEST_WITH(rows_of_tables, setup, teardown)
 	}
 }
 
-/* Only a number that our own table shows in octal, and the recording in hexadecimal, is changed. */
+/*
+ * If our own table shows a number in octal, and the recording shows it in hexadecimal, it is
+ * changed to octal. All other formats are those of the recording.
+ */
 TEST_WITH(modes_and_other_numbers, setup, teardown)
 {
 	static const struct {

@@ -147,10 +147,10 @@ TEST_WITH(a_pipe_is_used_by_who_has_one_end, setup, teardown)
 	check_uses("0 - #0 30-30 w30 o1\n");
 	assert_int_equal(descriptors_close(&files, child, 4, 4, 40), 0);
 	check_uses("0 - #0 30-30 w30 o1\n1 - #0 40-40 r40 o1\n");
-	/* When no ends are left, a close changes nothing. */
+	/* When a process closes its last end, the list of uses does not change. */
 	assert_int_equal(descriptors_close(&files, of, 4, 4, 50), 0);
 	check_uses("0 - #0 30-30 w30 o1\n1 - #0 40-40 r40 o1\n");
-	/* A copy of an end does not make it two ends. */
+	/* A process with two descriptors for the same end still has one end. */
 	assert_int_equal(descriptors_dup(&files, child, 3, 0, 60), 0);
 	assert_int_equal(descriptors_close(&files, child, 3, 3, 70), 0);
 	check_uses("0 - #0 30-30 w30 o1\n1 - #0 40-40 r40 o1\n");

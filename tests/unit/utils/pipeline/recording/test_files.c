@@ -261,8 +261,8 @@ TEST_WITH(what_is_left_at_the_end, setup, teardown)
 }
 
 /*
- * Names, uses and moved names are counted. Beyond the limit none is made. The error is another one
- * than for a lack of memory.
+ * Names, uses and moved names share a limit. When it is reached, no more of them are made.
+ * files_is_beyond() tells this from a lack of memory.
  */
 TEST_WITH(what_it_may_cost, setup, teardown)
 {

@@ -65,7 +65,7 @@ TEST(a_header_without_types)
 	assert_int_equal(formats.nr_places, 0);
 	assert_null(kernel_formats_find(&formats, 0));
 	assert_false(kernel_formats_have_calls(&formats));
-	/* The kernel has a new format instead of this one. */
+	/* A second header replaces the first one, and has a type. */
 	kernel_header_put_layout(&text, &layout);
 	put_type(&text, "events/ftrace/funcgraph_exit/format", 12, FUNC_FIELD);
 	assert_int_equal(kernel_formats_read(&formats, &text, NULL), 1);

@@ -108,7 +108,10 @@ static const char *name_at(struct scene *s, uint64_t addr, uint64_t time_ns)
 	const struct func *func = space_func(space, addr, NULL);
 
 	assert_non_null(func);
-	/* A second look-up comes from the cache, a third one passes it by. */
+	/*
+	 * The second look-up finds the function in the cache. The third one, space_symbol(), does
+	 * not use the cache.
+	 */
 	assert_ptr_equal(space_func(space, addr, NULL), func);
 	if (space_symbol(space, addr))
 		assert_ptr_equal(space_symbol(space, addr), func);

@@ -215,7 +215,7 @@ TEST(records_end_calls)
 
 TEST(clocks_that_differ)
 {
-	/* By the kernel's clock the call ends after the record, which was written later. */
+	/* By the kernel's clock the call ends after the record. In truth it has ended before. */
 	CHECK("100000:a{ 199999:}a | ", RECORDS(200000), IN(100000, 'a', 0), OUT(210000, 'a', 0));
 	/* The difference is larger than clocks can differ. */
 	CHECK("100000:a{ 200000:}a | ", RECORDS(200000), IN(100000, 'a', 0),

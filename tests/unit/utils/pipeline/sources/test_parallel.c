@@ -64,7 +64,7 @@ TEST_WITH(little_work, setup, teardown)
 	assert_int_equal(threads(2, 1000, 0), 1);
 }
 
-/* One thread reads a megabyte. There are no more threads than wanted. */
+/* There is a thread for each megabyte, and one more, but there are no more than wanted. */
 TEST_WITH(much_work, setup, teardown)
 {
 	assert_int_equal(threads(1, 3 * MB, 8), 4);

@@ -135,8 +135,8 @@ static void compare(const struct opened *found, const struct opened *all)
 }
 
 /*
- * Returns how many times the names were found without reading all records. In the other cases the
- * search must leave its result empty.
+ * Search the names at NR_TIMES times of a recording. Returns the number of searches that found them
+ * without reading all records. The other searches must leave their results empty.
  */
 static unsigned check(const struct way *way)
 {

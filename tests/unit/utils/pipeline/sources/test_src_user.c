@@ -221,7 +221,7 @@ TEST(as_many_as_were_asked_for)
 	end(&s);
 }
 
-/* Read from one record to another. */
+/* Only the records between two offsets of the file are read. */
 TEST(a_part_of_a_file)
 {
 	struct scene s;
@@ -581,8 +581,8 @@ TEST(a_descriptor_may_be_zero)
 }
 
 /*
- * A record whose payload cannot be complete is the cut end of the file, unless the file has room for
- * the longest payload after it.
+ * A record announces a payload that the file does not have. The record is the cut end of the file
+ * if fewer bytes follow than the longest payload takes. Otherwise it is damage.
  */
 TEST(damage_or_the_end_of_a_cut_file)
 {

@@ -307,7 +307,10 @@ TEST(functions_of_the_kernel)
 	}
 }
 
-/* Once a spec has matched, more functions are matched only if a spec clears actions. */
+/*
+ * If a spec clears actions, functions are matched even after each spec has matched one. Otherwise
+ * the first match of each spec is enough.
+ */
 TEST(specs_that_clear)
 {
 	struct scene s;

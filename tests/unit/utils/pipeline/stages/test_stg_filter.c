@@ -571,8 +571,8 @@ TEST(a_child_begins_with_a_call)
 }
 
 /*
- * Calls that a child begins within use no levels of its own calls. Among themselves they have the
- * same limit.
+ * A child begins within calls that its parent has open. They do not count for the limit of the
+ * child's own calls. Among the open calls, the limit is the same.
  */
 TEST(levels_count_from_the_first_own_call)
 {
@@ -586,7 +586,10 @@ TEST(levels_count_from_the_first_own_call)
 	    "a{@1000.0 b{@1010.1 d{@1030.3 a{@1040.4 a}@1070.4 d}@1080.3 a{@1100.2 b{@1110.3 "
 	    "b}@1140.3 a}@1150.2 b}@1160.1 a}@1170.0");
 	run(&s, "a{ b{ c{ c} b} a}", "a{@1000.0 b{@1010.1 b}@1040.1 a}@1050.0");
-	/* Two calls without names are levels around the one that is known. */
+	/*
+	 * The child begins within three calls, and only the third, c, is known. The two others
+	 * count as levels around c, so c is not shown.
+	 */
 	again(&s);
 	stg_filter_begin_within(&s.stage, 1);
 	run(&s, "c{.0:2 c}.0:2 a{.0:2 b{.1:3 c{.2:4 c}.2:4 b}.1:3 a}.0:2",
@@ -685,7 +688,7 @@ TEST(a_path_leads_to_calls_that_ask_for_it)
 	events_parse("c{.0", events, 8);
 	assert_int_equal(stg_filter(&s.stage, events, 1), 1);
 	assert_int_equal(events[0].self_ns, 0);
-	/* A caller whose entry was not recorded is not shown. */
+	/* A caller whose entry was not recorded is not in the path. */
 	events_parse("d{.1 b{.3 c{.4", events, 8);
 	assert_int_equal(stg_filter(&s.stage, events, 3), 3);
 	path = (const struct call_path *)(uintptr_t)events[2].self_ns;

@@ -54,7 +54,7 @@ TEST(test_without_names)
 	assert_int_equal(struct_defs_find(&defs, "vector")->fields[0].count, 4);
 }
 
-/* If two have the same key, the later one counts. */
+/* If two definitions have the same key, the later one counts. */
 TEST(test_several)
 {
 	struct struct_defs defs cleanup_struct_defs = { 0 };

@@ -207,7 +207,10 @@ TEST_WITH(only_hidden_events, setup, teardown)
 	assert_string_equal(replay(), "\n");
 }
 
-/* With -t, calls that are too short have no header, but events have one. */
+/*
+ * When -t hides all calls, replay prints no header. If the recording has events, too, it prints a
+ * header, even if the events are not shown.
+ */
 TEST_WITH(only_short_calls, setup, teardown)
 {
 	recording_add_task(&shown.rec, 100, "a{}", 1000);

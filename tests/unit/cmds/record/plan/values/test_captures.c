@@ -152,7 +152,7 @@ TEST_WITH(by_tables, setup, teardown)
 	settings.is_auto = true;
 	assert_string_equal(captured("strlen", 'P', false, false), "1,1: 6/2@1 1/8@0");
 	assert_string_equal(captured("no_such_function", 'P', false, false), "nothing");
-	/* Debug information goes before tables. */
+	/* If there is debug information, it is used instead of the tables. */
 	assert_string_equal(captured("strlen", 'T', true, false), "2,1: 1/8@1w 1/8@2 1/8@0w");
 }
 
