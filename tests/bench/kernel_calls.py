@@ -76,7 +76,7 @@ def record_word(kind, depth, address):
 
 
 def write_user(base, path, periods):
-    """Write a task's records: main(), and in it USER @periods times, some thousands at a time."""
+    """Write a task's records: main(), and inside of it the calls of USER, @periods times."""
     with open(path, "wb") as out:
         out.write(struct.pack("<QQ", base.start, record_word(0, 0, base.functions[MAIN])))
         for begin in range(0, periods, 50_000):

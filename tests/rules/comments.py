@@ -13,7 +13,7 @@ ROOMS = ("arch", "cmds", "libmcount", "utils/base", "utils/export", "utils/forma
          "utils/builddb", "utils/tracecmd", "utils/view", "trace/events", "trace/include",
          "trace/posix", "trace/posixlog", "trace/seam", "trace/text")
 NOT_YET = ()
-# Folders of tests and examples, whose words alone are checked.
+# Folders of tests and examples. Their words are checked, and the lengths of their lines are not.
 TESTS = ("tests/bench", "tests/e2e", "tests/fuzz", "tests/real", "tests/scenes", "tests/unit",
          "trace/examples", "trace/tests")
 

@@ -239,8 +239,8 @@ class Scenes:
         self.env = environment()
 
     def begin(self, words, cwd):
-        """Make cwd/d. Returns its output, and the tasks; None when this machine or build cannot
-        make it."""
+        """Make the recording cwd/d. Returns what record and the program print, and the tasks. The
+        first is None when this machine or build cannot make the recording."""
         if words[0].startswith("data:"):
             content = (TREE / "tests/data/corpus/datadir" / words[0][5:]).read_bytes()
             archive.unpack(archive.parse(content), cwd / "d")

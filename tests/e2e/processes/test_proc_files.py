@@ -540,8 +540,8 @@ def test_who_is_left_behind_ends_with_the_recording(workdir, options, way):  # n
 
 
 def test_a_call_that_waits_is_interrupted_as_alone(workdir):
-    """A process waits in open(2) of a FIFO without a writer: it is stopped, continued, and ended by
-    a signal, as untraced."""
+    """A process that waits in open(2) of a FIFO without a writer can be stopped, continued, and
+    ended by a signal, as a process that is not traced."""
     recorder = start("sh", "-c", "trap 'exit 5' USR1; echo $$; read line < fifo; echo read > out; exit 6")
     pid = int(recorder.stdout.readline())
     wait_until(lambda: open(f"/proc/{pid}/syscall").read().split()[0] in ("2", "257"))

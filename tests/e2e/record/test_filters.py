@@ -787,7 +787,7 @@ def numbers_of(lines, function):
 
 @pytest.fixture(scope="module", params=["pg", "fentry", "libc++"])
 def conditions(request, tmp_path_factory):
-    """The program, and its arguments in a recording without filters."""
+    """The program, and a recording of it that was made without filters and has arguments."""
     where = tmp_path_factory.mktemp("conditions")
     flags = {"pg": ["g++", "-pg"], "fentry": ["g++", "-pg", "-mfentry"], "libc++": ["clang++", "-stdlib=libc++", "-pg"]}
     compiler, *method = flags[request.param]
@@ -919,8 +919,8 @@ DEPTHS = {
 
 
 def test_depth_of_forked_child(tmp_path):
-    """The calls that a child begins in count for its depth as far as they are shown, whether
-    `record` or `replay` gets the filter."""
+    """A forked child begins inside of calls of its parent. If these calls are shown, they count for
+    the depth of the child's calls. The result is the same for filters of `record` and `replay`."""
     exe = build_forked(tmp_path)
     utrail("record", "--no-event", "-d", "all", exe).must()
     for options, expected in DEPTHS.items():

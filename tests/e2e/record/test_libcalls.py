@@ -303,8 +303,8 @@ FINDER_LAYOUTS = [("bfd", "lazy", "pg"), ("bfd", "now", "pg"), ("bfd", "noplt", 
 
 @pytest.mark.parametrize("linker, binding, method", [layout for layout in FINDER_LAYOUTS if layout[0] in LINKERS])
 def test_dlopen_and_dlsym_know_their_caller(finders, linker, binding, method):
-    """RTLD_NEXT and RUNPATH work as untraced, though the probe sees the returns of dlsym() and
-    dlopen()."""
+    """RTLD_NEXT and RUNPATH work as without the probe, though the probe sees the returns of dlsym()
+    and dlopen()."""
     flags = [f"-fuse-ld={linker}", *BINDINGS[binding]]
     # The library is compiled for tracing, so that its functions that end in a jump (a tail call)
     # have a frame.

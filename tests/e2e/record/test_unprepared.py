@@ -178,7 +178,7 @@ def test_found_out_once():
     assert look(file="./copy") == first
     assert look(file="./copy")[2]
     assert look() == first
-    # The answers are the same when the cache has no folder.
+    # A folder that all users may write to is not used.
     kept.chmod(0o777)
     assert look() == first
 

@@ -1,6 +1,7 @@
 /*
- * Functions that filters may let in, called so often that a call needs no look at its rule: in
- * chains, loops and each other, left by return, tail call, exception or jump; and in a handler.
+ * Functions that filters may let in. They are called so often that the probe no longer looks up
+ * their rules. They call each other, in chains and loops, and a signal handler calls them. They end
+ * by return, tail call, exception or longjmp().
  */
 #include <csetjmp>
 #include <csignal>

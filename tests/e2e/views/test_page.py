@@ -567,8 +567,8 @@ class TestSvg:
 
     @needs_browser
     def test_zoom_and_search(self, browser):
-        """In an SVG file, a click on a box zooms in, and Reset shows all again. Text that is typed is
-        searched for in the names of boxes."""
+        """In an SVG file, a click on a box zooms in, and Reset shows all again. Text that is typed
+        is searched for in the names of boxes."""
         utrail("record", "--no-event", "-d", "data", build(program("threads"), VARIANT))
         browser.get(dump("svg", "data").resolve().as_uri())
         widths = "return [...document.querySelectorAll('g')].map((g) => [g.dataset.name, g.getAttribute('visibility'), +g.querySelector('rect').getAttribute('width')])"

@@ -1072,7 +1072,7 @@ TEST(system_calls)
 	}
 }
 
-/* Overwrite all memory below the parent's frame, with the return address of vfork(). */
+/* Overwrite the stack below the parent's frame, where the return address of vfork() has been. */
 NOINLINE static void overwrite_stack(void)
 {
 	volatile char below[512];

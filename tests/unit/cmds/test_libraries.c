@@ -59,7 +59,7 @@ static size_t bytes_of_libraries(const struct strbuf *bytes)
 
 	int ret = libraries_of(own_file("/file"), &paths);
 
-	/* Each of these programs names a linker. Without libraries, it was not asked. */
+	/* Each of these programs names a linker. If there are no libraries, it was not run. */
 	assert_int_equal(ret, paths.len ? 0 : 1);
 	return paths.len;
 }

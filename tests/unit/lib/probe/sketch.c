@@ -126,7 +126,7 @@ void sketch_check_end(struct sketch_reader *r)
 	unsigned payloads_before = 0;
 	size_t ends_at = 0;
 
-	/* Under each plan function 0 ends as it began, with a payload. */
+	/* With each plan, the EXIT of function 0 has a payload, as its ENTRY has. */
 	while (r->at < r->file.len) {
 		unsigned before = r->payloads;
 

@@ -37,7 +37,7 @@ void proc_scene_prepare(void);
 int proc_scene_start(pid_t pid, struct uft_err *err);
 /*
  * Run @fn in a child that is traced from its first step on. The child's status is the result of
- * @fn. A tracer that traces only programs gets one that calls @fn.
+ * @fn. For a tracer that traces only programs, the child executes a program that calls @fn.
  */
 void proc_scene_trace(int (*fn)(void));
 /* Wait until all processes have ended. Returns the program's status. */

@@ -190,8 +190,8 @@ TEST(test_waits)
 }
 
 /*
- * The recorder does nothing for half a minute. From then on waiting takes no time, until there is
- * room again.
+ * The recorder does nothing for half a minute. After that the thread no longer waits for room in
+ * the ring, until there is room again.
  */
 TEST(test_gives_up)
 {

@@ -162,7 +162,7 @@ TEST_WITH(a_thread_without_a_ring_is_counted_and_left_alone, setup, teardown)
 	t = atomic_load(&probe_threads);
 	assert_int_equal(t->in_use, 0);
 	assert_int_equal(probe_entry(&stack[10], 0x400000, &no_regs), 0);
-	/* In a forked child it may have a ring of the parent's. */
+	/* In a forked child such a state may have a ring of the parent's. */
 	t->ring = (struct ring *)stack;
 	self = NULL;
 	assert_ptr_equal(thread_begin(), &probe_idle_thread);

@@ -88,7 +88,7 @@ static void one(unsigned depth, unsigned func)
 	sketch_leave(place(depth), func);
 }
 
-/* A thread had no need of memory for rules. It gets this memory while calls are open. */
+/* With the first plan, threads need no memory for rules. The second plan gives them this memory. */
 TEST(calls_were_alike)
 {
 	struct scene s;

@@ -786,7 +786,7 @@ TEST(without_a_handler_the_signal_ends_the_program)
 /* come_late() passes a signal with this si_code to the probe's handler. */
 static int late_code;
 
-/* Calls the probe's handler as for a signal that came before the program's last change. */
+/* Calls the probe's handler as for a signal that came before the program last set a handler. */
 static void come_late(int sig)
 {
 	siginfo_t info = { .si_signo = sig, .si_code = late_code };

@@ -763,7 +763,7 @@ TEST_WITH(views_that_want_only_ends, setup_open, teardown_open)
 	filters_deinit(&filters);
 }
 
-/* A limit of depth counts calls in the filter, if some calls are no levels. */
+/* The filter stage applies a limit of depth if some calls do not count as levels. */
 TEST_WITH(limits_that_need_the_filter, setup_open, teardown_open)
 {
 	recording_add_task(&rec_, 100, "a{}", 1000);

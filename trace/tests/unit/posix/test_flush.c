@@ -5,7 +5,7 @@
 #include "posix/posix.h"
 #include "tests/unit/lib/trace_place.h"
 
-/* A thread must do a step within this time, which is enough for a busy machine. */
+/* A thread must do a step within this number of milliseconds, also on a busy machine. */
 #define STEPS_MAX 20000
 
 static _Atomic bool is_about_to_sleep, may_sleep, sleeps_with_limit;

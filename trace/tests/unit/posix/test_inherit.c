@@ -117,8 +117,8 @@ TEST_WITH(others_do_not_come, begin, end)
 	struct pxt_registry *registry = trace_file_registry(place, (uint32_t)getpid(), start);
 
 	/*
-	 * Four streams are not inherited: one made later than the process, one with the number of
-	 * another, one that is not attached, one that is gone.
+	 * These streams are not inherited: 1 was made after the process, 2 does not have the serial
+	 * number that the registry has, 3 is not attached, and 4 does not exist.
 	 */
 	attach(registry, 1, 71, POSIX_TRACE_INHERITED, 4000);
 	attach(registry, 2, 72, POSIX_TRACE_INHERITED, 60000);

@@ -155,7 +155,10 @@ TEST_WITH(ends_of_functions, setup, teardown)
 	check(0, 0x9100 - 8, 0x1100, 0x1000, 0, false);
 }
 
-/* One function returns from the PLT here, and another call is inside of the library call. */
+/*
+ * The hooked function has called a library function, by the PLT: this call returns to 0x1050. The
+ * library function has called another one.
+ */
 TEST_WITH(library_calls, setup, teardown)
 {
 	frame(0x3010, true);

@@ -416,10 +416,10 @@ TEST_WITH(each_message_in_each_state, test_recorder_setup, test_recorder_teardow
 		{ CONTROL_SET_PLAN, CONTROL_ANSWER, "x44444" },
 		{ CONTROL_WORKING, 0, "x44444" },
 		{ CONTROL_WORKING, CONTROL_OPTIONAL, "x....." },
-		/* These messages are not built yet. */
+		/* The recorder does not implement these messages yet. */
 		{ CONTROL_ATTACH, 0, "x44444" },
 		{ CONTROL_DETACH, 0, "x44444" },
-		/* These messages come from an older version. */
+		/* The recorder does not know these types. */
 		{ 0, 0, "x44444" },
 		{ CONTROL_TESTS, 0, "x44444" },
 		{ CONTROL_TESTS, CONTROL_OPTIONAL, "x....." },

@@ -175,7 +175,7 @@ TEST_WITH(parts_are_written_as_one_piece, begin, end)
 	const struct iovec parts[] = { { "ab", 2 }, { "", 0 }, { "cdef", 4 }, { "g", 1 } };
 	int stream = store_open(STORE, "info");
 
-	/* Within the first part, at its end, and within the third. */
+	/* The first write ends within the first part, at its end, or within the third part. */
 	for (ssize_t first = 1; first <= 4; first++) {
 		nr_writes = 0;
 		writes[0] = first;

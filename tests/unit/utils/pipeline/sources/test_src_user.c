@@ -703,7 +703,7 @@ TEST(a_file_that_has_grown)
 	}
 }
 
-/* The buffer must have the longest payload, and the records before and after it. */
+/* The buffer must hold the longest payload, and the records before and after it. */
 TEST(when_a_buffer_is_filled)
 {
 	static const struct {

@@ -86,7 +86,7 @@ static void add(const char *text, enum argrules_about about)
 	assert_int_equal(argrules_parse(&rules, text, &source, NULL), 0);
 }
 
-/* Returns the captures of the function @name; with @debug debug information describes it. */
+/* Returns the captures of the function @name. If @debug, there is debug information about it. */
 static const char *captured(char *name, char type, bool debug, bool has_llvm)
 {
 	static char text[4096];
