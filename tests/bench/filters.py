@@ -22,8 +22,8 @@ DROPPED = [
 ]
 KEPT = [["-F", "leaf"], ["-F", "."], ["-T", "leaf@depth=3"], ["-F", "leaf@if:arg1!=12345"]]
 
-# The limit, relative to calls without a filter, for functions that the filter lets in and that call
-# themselves or each other.
+# Functions that call themselves or each other, and the filter that lets them in. The target is
+# relative to calls without a filter.
 LET_IN = {"recursion": ["-F", "recurse"], "tree": ["-F", "^tree"]}
 LET_IN_TARGET = 1.1
 

@@ -30,8 +30,8 @@ struct place {
 };
 
 /*
- * @entry: a breakpoint at the program's entry, when libraries are loaded. @stepping: the place
- * whose original instruction runs now, or -1
+ * @entry: the address of a breakpoint at the program's entry. The libraries are loaded before the
+ * program comes to it. @stepping: the place whose original instruction runs now, or -1
  */
 struct task {
 	pid_t pid;

@@ -171,7 +171,7 @@ struct libcall probe_libcall(uint64_t *slot, uint64_t index, struct arch_regs *r
 #define FLAGS_BEFORE  0xcd7 /* with the carry, direction and overflow flags set */
 #define FLAGS_COUNTED 0x8d7 /* without the direction flag, which is clear at each entry */
 
-/* The target of traced_point(), and the registers after its return. */
+/* The target of traced_point(), the flags after and before the event, and the red zone after it. */
 uint64_t point_stub;
 uint64_t point_flags;
 uint64_t point_flags_before = FLAGS_BEFORE;

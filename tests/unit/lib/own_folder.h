@@ -10,7 +10,10 @@
 
 static char top[PATH_MAX];
 
-/* The path of @name, which begins with a slash, in the folder; valid until three more calls. */
+/*
+ * Returns the path of @name, which begins with a slash, in the folder. The path is valid until the
+ * fourth call after this one.
+ */
 static inline const char *own_file(const char *name)
 {
 	static char paths[4][PATH_MAX + 64];

@@ -1,4 +1,4 @@
-/* A library with probes, with which the program is linked.
+/* A program that is linked with a library. Both have probes.
  *
  * shows: main{e:start lib_work{lib:begin lib_helper{lib:helper} lib:end} e:end}
  * lib: events/lib.c

@@ -214,10 +214,8 @@ QUIET static void witness(struct arena *arena, const char *dir)
 	_exit(0);
 }
 
-QUIET /* A fork by libc or syscall(3) is reported to the recorder, which would wait for the child.
-       */
-	QUIET static long
-	fork_unseen(void)
+/* A fork by libc or syscall(3) is reported to the recorder, which would wait for the child. */
+QUIET QUIET static long fork_unseen(void)
 {
 	long result;
 

@@ -25,7 +25,7 @@ static char words[1 << 15];
 static size_t words_len;
 static struct attached_thread *thread_list[2];
 
-/* Functions of the modules, in order of address. */
+/* The functions of libc, in order of address. */
 static const char *const libc_functions[] = { "dlopen", "dlclose", "dlerror", "dladdr1",
 					      "syscall" };
 

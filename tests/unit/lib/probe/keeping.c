@@ -352,7 +352,7 @@ static bool is_written_at_once(const struct keeping *k, const struct keeping_cal
 	       (!has(&k->plan, PLAN_OPT_IN_CALLER) || (c->flags & PLANNED_CALLER));
 }
 
-/* A depth limit may end the levels although there is room for more frames. */
+/* True when a limit of the depth may leave out calls although there is room for more frames. */
 static bool depth_counts(const struct keeping_plan *plan)
 {
 	for (unsigned i = 0; i < KEEPING_FUNCS; i++) {

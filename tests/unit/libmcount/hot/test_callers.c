@@ -244,7 +244,7 @@ TEST_WITH(the_largest_text_of_the_program_is_known, setup, teardown)
 	assert_true(callers_know(low));
 	assert_true(callers_know(low + 0x18ff));
 	assert_false(callers_know(low + 0x1900));
-	/* The first one of two that are equally large; memory beyond the file does not count. */
+	/* If two segments are equally large, the first one counts. Only bytes of the file count. */
 	file.segments[5].p_filesz = 0x1900;
 	file.segments[5].p_memsz = 0x10000;
 	callers_begin(false);

@@ -324,7 +324,7 @@ static int teardown(void **state)
 #define EVENTS	   0x300fUL /* PY_START, PY_RESUME, PY_RETURN, PY_YIELD, PY_UNWIND, PY_THROW */
 #define ALL_EVENTS (EVENTS | 0x18010UL) /* CALL, C_RETURN, C_RAISE */
 
-/* The probe has tool @number alone, and listens to @events. */
+/* Check that the probe has tool @number and no other tool, and listens to @events. */
 static void expect_tool(int number, unsigned long events)
 {
 	for (int i = 0; i < NR_TOOLS; i++) {

@@ -113,7 +113,10 @@ TEST(values_of_this_process)
 	bool is_same = false;
 
 	begin(&s);
-	/* The kernel may take pages from the process at any time, so it is read until both agree. */
+	/*
+	 * The kernel may take pages from the process at any time. So the test reads the file and
+	 * calls reads_take() until both have the same values.
+	 */
 	for (int i = 0; i < 1000 && !is_same; i++) {
 		unsigned long pages[3];
 		FILE *statm = fopen("/proc/self/statm", "r");

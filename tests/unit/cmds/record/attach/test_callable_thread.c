@@ -63,7 +63,7 @@ static void handle(int sig)
 		syscall(SYS_futex, &shared->gate, FUTEX_WAIT_BITSET, 0, NULL, NULL, 1);
 }
 
-/* A handler waits for bits: a signal has interrupted the thread. */
+/* A signal interrupts the thread. Its handler waits with FUTEX_WAIT_BITSET, as wait_for_bits(). */
 static void be_interrupted(void)
 {
 	signal(SIGUSR1, handle);

@@ -159,7 +159,7 @@ TEST_WITH(a_closed_descriptor_is_closed_once, setup, teardown)
 	loop_close_fd(&p->loop, &p->fds[2], &p->served[2]);
 	assert_int_equal(p->fds[2], -1);
 
-	/* The lowest descriptor is 0. */
+	/* Descriptor 0 is closed like all others. */
 	int before = fcntl(0, F_DUPFD_CLOEXEC, 10);
 	int zero = 0;
 

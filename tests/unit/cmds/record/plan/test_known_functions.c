@@ -405,7 +405,7 @@ TEST_WITH(patches_are_checked, begin, end)
 		image.data[at + PATCH_BYTES] = (char)(len - 1 - 4 + is_far);
 		assert_int_equal(is_taken(m, &image), !is_far);
 	}
-	/* No patch reaches beyond the last one. */
+	/* A function whose patches reach beyond the end of the list is refused. */
 	struct strbuf image = copy_of(m);
 
 	function_of(m, &image, function)->patches = m->known.patches_len;

@@ -320,7 +320,7 @@ TEST(what_fails_tells_of_what_is_there)
 	move.args[4] = AT_EMPTY_PATH;
 	move.from = given("");
 	check_failed(move, PROC_LINK_FAILED, top, own_file("/dir/new"), "");
-	/* A missing file, and an unreadable one. */
+	/* The name of a missing file, a name that cannot be read, and an empty name. */
 	move = (struct call_facts){ .id = SYSCALL_LINK, .from = given("none"), .to = given(NULL) };
 	check_failed(move, PROC_LINK_FAILED, "", "", "");
 	move.from = given(NULL);

@@ -190,7 +190,7 @@ TEST(test_the_task_itself)
 	check_place(&view, "/proc/self", "/proc/self");
 	assert_true(named_files_has(&view, "/proc/self/fd/77"));
 	assert_false(named_files_has(&view, "/proc/self/fd/78"));
-	/* The root may be known by the task only. */
+	/* If the view has no root, the root is read from the task. */
 	view.root = NULL;
 	check_target(&view, "me", own_file("/a/b"));
 	kill(view.tid, SIGKILL);

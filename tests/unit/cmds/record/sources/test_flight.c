@@ -501,8 +501,8 @@ TEST(test_lines_of_old_tasks_go)
 }
 
 /*
- * A thread has ended, and its earlier file and its line were removed, when a writer saves its ring
- * for the last time. The new file has a line, too.
+ * A thread has ended, and its file and its line were removed. Then a writer saves the ring of the
+ * thread for the last time. The new file has a line, too.
  */
 TEST(test_line_of_an_ended_thread_comes_again)
 {

@@ -165,7 +165,7 @@ static uint64_t run_interleaving(uint64_t seed, uint32_t flags, unsigned *nr_wai
 			for (size_t i = 0; i < NR_PRODUCERS; i++)
 				check_taken(&pair, now[i], everything);
 		} else if (nr < ARRAY_SIZE(producers)) {
-			expect_lost(*p); /* they are at the end of the file */
+			expect_lost(*p); /* the file ends with the number of lost records */
 			thread_give_back((*p)->t);
 			*p = &producers[nr++];
 			assert_true(producer_begin(*p));

@@ -264,7 +264,7 @@ static struct control_module *module(uint64_t start, uint64_t end)
 	return m;
 }
 
-/* Keeps one more module. If that fails, the test frees the packet. */
+/* Keep one more module. The process becomes the owner of the packet. */
 static void keep(struct pair *pair, struct process *proc, uint64_t start, uint64_t end)
 {
 	struct control_module *one = module(start, end);

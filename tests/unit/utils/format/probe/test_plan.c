@@ -117,7 +117,7 @@ TEST(larger_entries_are_cut)
 	free(image);
 	view.lists[PLAN_WATCHES].entry_bytes = sizeof(struct plan_watch) - 8;
 	assert_string_equal(open_view(&view), "a section's entries have a size that is not known");
-	/* Conditions have a known size, since texts are among them. */
+	/* Only one size of conditions is accepted, since some entries of the list are texts. */
 	view = (struct plan_view){ .lists[PLAN_CONDS] = { watches, 1, 24 } };
 	assert_string_equal(open_view(&view), "a section's entries have a size that is not known");
 }

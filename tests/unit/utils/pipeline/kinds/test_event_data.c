@@ -216,7 +216,7 @@ TEST_WITH(the_other_byte_order, setup, teardown)
 	expect_none(p, 40, 5);
 }
 
-/* A file that is not there, and one that no event has. */
+/* The file is not there, or the source does not look for it any more. */
 TEST_WITH(without_a_file, setup, teardown)
 {
 	struct place *p = *state;

@@ -512,7 +512,10 @@ TEST(long_files)
 	sources_end(&s);
 }
 
-/* The pages of several buffers are skipped after an event. Its bytes stay until the next read. */
+/*
+ * The pages of several buffers are skipped after an event. The event's bytes stay until the next
+ * read.
+ */
 TEST(many_pages_that_are_not_wanted)
 {
 	static const uint32_t about_333[] = { 333 };

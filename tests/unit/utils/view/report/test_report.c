@@ -86,8 +86,8 @@ static void add_deep_task(uint64_t entries, uint64_t exits)
 }
 
 /*
- * Calls deeper than 16 bits count. They are fast, too: the end of a call does not search all open
- * calls.
+ * Calls count even if their depth does not fit into 16 bits. Recursion is fast, too: the end of a
+ * call does not search all open calls.
  */
 TEST_WITH(deep_recursion, setup, teardown)
 {
