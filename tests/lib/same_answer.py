@@ -97,8 +97,8 @@ def stamp(ns):
 
 
 def elapsed(ns):
-    """A text of a duration a little longer than @ns. 0.13 reads only three digits on either side of
-    the point."""
+    """A text of a duration a little longer than @ns. uftrace 0.13 reads only three digits before
+    the point, and three after it."""
     return f"{ns // 1000 + 1}us" if ns < 999_000 else f"{ns / 1e6 + 0.001:.3f}ms"
 
 

@@ -680,8 +680,8 @@ static int act_edges(void)
 		text(edge, 'd');
 		text(edge - 4 - 1, 'e');
 		/*
-		 * The second fault comes while SIGSEGV is blocked. The third one comes when a
-		 * system call past libc has removed the handler.
+		 * The second fault comes while SIGSEGV is blocked. The third one comes after the
+		 * handler was removed by syscall(3), which the probe does not see.
 		 */
 		sigfillset(&all);
 		sigprocmask(SIG_BLOCK, &all, NULL);

@@ -178,8 +178,8 @@ def test_follow_reads_what_is_there():
 @pytest.mark.parametrize("uid", [0, 65533])
 @pytest.mark.parametrize("words", [["snapshot", "-d", "data"], ["control", "data", "off"], ["replay", "--follow", "-d", "data"]])
 def test_no_answer(words, uid, how, backlog):
-    """The owner's process listens without an answer, or none accepts: the command reports that
-    after two seconds."""
+    """A process of the owner accepts the connection and does not answer, or does not accept it. The
+    command reports this after two seconds."""
     if uid and os.geteuid() != 0:
         pytest.skip("needs root, to be another user")
     finished(uid)

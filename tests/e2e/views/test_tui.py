@@ -418,8 +418,8 @@ TALKS = """#include <stdio.h>
 
 @pytest.mark.parametrize("stays", [True, False])
 def test_live(workdir, stays):
-    """The screen follows the running program. The program's output appears when the screen is left,
-    before or after its end."""
+    """The screen follows the running program. The program's output appears when the screen is left.
+    This may be before the program ends, or later."""
     (workdir / "talk.c").write_text(TALKS)
     subprocess.run(["gcc", "-pg", "-O0", "-o", "talk", "talk.c"], check=True)
     with Screen(workdir, f"sh -c '{UTRAIL} live --tui ./talk; echo status $?; exec cat'", rows=60) as screen:

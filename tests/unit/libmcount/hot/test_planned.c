@@ -51,7 +51,7 @@ static void end(struct walk *w)
 	random_walk_end(&w->pair, &w->k, w->t);
 }
 
-/* Returns a value that no other call has. */
+/* Returns a value that it has never returned before, for an argument or a result. */
 static uint64_t fresh(struct walk *w)
 {
 	return w->next_value += 1 + keeping_random(&w->k, 2);

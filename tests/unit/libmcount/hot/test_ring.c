@@ -68,7 +68,8 @@ TEST(test_segments)
 }
 
 /*
- * The longest record that fits into a segment; and a longer one, which is lost, and counted later.
+ * The longest record that fits into a segment is written. A longer record is lost, and the loss is
+ * counted later.
  */
 TEST(test_longest_record)
 {

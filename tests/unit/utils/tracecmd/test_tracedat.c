@@ -396,7 +396,7 @@ TEST(several_pieces_of_a_text)
 	assert_string_equal(strbuf_str(&text), "abcd");
 }
 
-/* Unpack a page with a record, and holes. */
+/* Unpack to a page with one record. The rest of @out is zeros, like a hole of a file. */
 static int unpack_holes(const void *data, size_t len, void *out, size_t out_len)
 {
 	struct kernel_page_maker page;

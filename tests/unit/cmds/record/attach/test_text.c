@@ -349,7 +349,7 @@ TEST(test_stacks_of_handlers)
 	}
 }
 
-/* A jump whose own removal a thread prevents keeps its island. */
+/* If a thread prevents the removal of a jump, the jump's island stays, too. */
 TEST(test_needed_islands)
 {
 	const uint64_t leads[] = { (uint64_t)code + SHORT + 2, 0x202, 0x33 };

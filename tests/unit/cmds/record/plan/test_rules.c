@@ -189,7 +189,7 @@ TEST_WITH(numbers, setup, teardown)
 	cond_deinit(&cond);
 }
 
-/* Functions with equal conditions share one. A condition of a rule without filters is dropped. */
+/* Functions with equal conditions share one condition. A rule without filters has no condition. */
 TEST_WITH(shared, setup, teardown)
 {
 	struct made *made = *state;

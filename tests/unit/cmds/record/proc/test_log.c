@@ -120,7 +120,7 @@ TEST_WITH(records_are_gathered, setup, teardown)
 	assert_null(proc_log.store);
 }
 
-/* As many as 64 kB are gathered. */
+/* The buffer is written as soon as it has 64 kB or more. */
 TEST_WITH(a_full_buffer_is_written, setup, teardown)
 {
 	struct strbuf large cleanup_strbuf = { 0 };

@@ -151,7 +151,7 @@ TEST(messages)
 	longest[0] = '/';
 	longest[PATH_MAX] = '\0';
 	assert_string_equal(found(longest), "File name too long");
-	/* The longest name for which there is room is asked for. A step of it is too long. */
+	/* The longest name that fits into PATH_MAX. Its one component is too long. */
 	longest[PATH_MAX - 1] = '\0';
 	assert_string_equal(found(longest), "File name too long");
 	for (size_t i = 0; i < PATH_MAX - 1; i += 2)

@@ -112,7 +112,7 @@ int __wrap_mkdirat(int dir, const char *name, mode_t mode)
 	    "events: 2\n");
 	snprintf(path, sizeof(path), "%s/per_cpu/cpu0/trace_pipe_raw", instance);
 	assert_int_equal(mkfifo(path, 0600), 0);
-	/* The test also reads from the pipe, so that it has no end. */
+	/* The test keeps the FIFO open for writing, too. So the recorder never reads its end. */
 	cpu0 = open(path, O_RDWR | O_CLOEXEC);
 	assert_true(cpu0 >= 0);
 	return 0;

@@ -428,7 +428,10 @@ TEST(test_any_order)
 	}
 }
 
-/* After a line that is too long, the next line counts again. Lines may be longer than the buffer. */
+/*
+ * After a line that is too long, the next line is read as usual, even if the long line is longer
+ * than the buffer.
+ */
 TEST(test_long_and_many_lines)
 {
 	static const size_t lens[] = { FST_LOG_LINE_MAX + 1, 4 * FST_LOG_LINE_MAX,

@@ -161,7 +161,7 @@ TEST(names_that_come_later)
 		assert_false(event_choice_has(&choice, &event));
 		event = point(EVENT_ID_USER + 3);
 		assert_false(event_choice_has(&choice, &event));
-		/* No name at all. */
+		/* An event without a name, and one that the probe reads. */
 		event = point(EVENT_ID_USER + 4);
 		assert_false(event_choice_has(&choice, &event));
 		event = point(EVENT_ID_READ_STATM);

@@ -45,7 +45,7 @@ static void check(struct event_kinds *kinds, uint64_t id, enum event_origin orig
 	assert_int_equal(kind->origin, origin);
 }
 
-/* Some numbers have an owner, others have none. */
+/* Each number of an event has an origin and a name, even if events.txt has no line for it. */
 TEST(allotments)
 {
 	static const char lines[] = "EVENT: 2000001 far:away\nEVENT: 1000000 app:stop\n"

@@ -392,7 +392,7 @@ TEST(times_of_executions)
 	assert_true(got.all[2].is_over);
 	assert_int_equal(got.all[2].status, 2);
 	assert_int_equal(got.all[2].previous, 0);
-	/* The process has ended, so its number is that of another one. */
+	/* The process has ended, so its number now belongs to another process. */
 	assert_int_equal(got.all[3].previous, EXECUTION_NONE);
 	assert_int_equal(got.all[3].process, 3);
 	assert_int_equal(got.all[3].index, 1);

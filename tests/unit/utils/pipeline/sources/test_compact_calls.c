@@ -338,7 +338,7 @@ TEST_WITH(blocks_that_are_opened, setup, teardown)
 	compact_cursor_forget_names(cursor, (const struct addr_space *)&file);
 	assert_null(cursor->named[1].func);
 	assert_ptr_equal(cursor->space, &file);
-	/* A damaged block, and a head that was not found. */
+	/* The cursor opens no block whose head was not found, and no damaged block. */
 	file.places[0].has_head = false;
 	assert_false(compact_cursor_open(cursor, &file, fd, 0));
 	file.places[0].has_head = true;

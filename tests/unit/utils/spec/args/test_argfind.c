@@ -1,4 +1,4 @@
-/* The sources of a function's captured values, and their order. */
+/* The sources of a function's argument specifications, and the order in which they are asked. */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
