@@ -17,7 +17,7 @@ MACHINE_PATH = re.compile(r"/(?:home|root|work|Users)/\w+")
 # These files may name such paths: check-bare.sh makes a machine of its own.
 MAY_NAME_PATHS = {"misc/check-bare.sh", "tests/rules/sources.py"}
 
-# The kinds of files in the tree. Any other file was committed by mistake, as a recording.
+# The kinds of files in the tree. Any other file, for example a recording, was committed by mistake.
 TOP = {
     ".ci", ".clang-format", ".gitignore", "LICENSE", "NEWS", "README.md", "arch", "cmds", "doc", "libmcount",
     "CONTRIBUTING.md", "SECURITY.md", "meson.build", "meson_options.txt", "misc", "tests", "trace", "utils",

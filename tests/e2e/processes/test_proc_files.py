@@ -180,7 +180,8 @@ def split_args(text):
 
 
 class Strace:
-    """The lines of strace as our events would be: (event, the arguments that matter)."""
+    """The events that --proc should have for the lines of strace: (event, the arguments that
+    matter)."""
 
     def __init__(self, text):
         self.events = Counter()

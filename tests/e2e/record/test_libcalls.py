@@ -122,8 +122,8 @@ def test_threads_race_through_first_calls(libraries, binding):
 @pytest.mark.parametrize("args", [(), ("now",)], ids=["lazy", "now"])
 @pytest.mark.parametrize("is_linked", [True, False], ids=["linked", "opened"])
 def test_calls_between_libraries(libraries, is_linked, args):
-    """Calls between libraries are recorded with --nest-libcall only, and for libraries that are
-    opened late, too."""
+    """Calls between libraries are recorded only with --nest-libcall. This is true of libraries that
+    the program opens late, too."""
     exe = program("calls" if is_linked else "opens", "-pg", "-Wl,--no-as-needed")
     calls = 3 if is_linked else 10
     for options, expected in ((), 0), (("--nest-libcall",), calls), (("-l",), calls), (("--no-libcall",), 0):

@@ -240,8 +240,8 @@ def test_handlers_that_interrupt_the_probe(variant):
     # EXIT.
     assert recording.lost % 8 == 0
     assert seen + recording.lost // 8 == handled
-    # The number depends on the time that hooks wait for a writer without a CPU. Half is far below
-    # the number of a loaded machine.
+    # The number depends on the time that hooks wait for a writer without a CPU. A loaded machine
+    # still records far more than half.
     assert seen > handled // 2
     assert count(task, "inner") == 2 * seen
 

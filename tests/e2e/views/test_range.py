@@ -59,7 +59,7 @@ FORMS = {"plain": [], "compact": ["--compact"], "args": ["-a"], "compact-args": 
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory):
-    """Recordings of one program in four forms, and the plain directory of each."""
+    """Recordings of one program in four forms, and plain copies (plain-NAME) of compact ones."""
     top = tmp_path_factory.mktemp("range")
     (top / "mix.c").write_text(SOURCE)
     subprocess.run(["gcc", "-pg", "-g", "-O1", top / "mix.c", "-o", top / "mix", "-pthread"], check=True)

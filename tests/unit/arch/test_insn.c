@@ -139,7 +139,7 @@ static void *map_near(const void *near)
 
 static uint8_t *place;
 
-/* Call a function through a copy of the code before its site, from which it goes on. */
+/* Call a copy of a function: the code before its site, and then the moved code. */
 static int run_moved(const struct moved *m, const struct insn_code *code, int arg)
 {
 	size_t before = m->site - (const uint8_t *)m->fn;

@@ -306,7 +306,7 @@ static void check(void (*fn)(void))
 	assert_memory_equal(in->general, out->general, sizeof(in->general));
 	assert_int_equal(out->flags & 0x400, 0); /* DF */
 	/*
-	 * Compare x87 control, MXCSR, and the registers; the instruction pointers before them may
+	 * Compare x87 control, MXCSR, and the registers. The instruction pointers of the x87 may
 	 * differ.
 	 */
 	assert_memory_equal(in->vectors, out->vectors, 4);
@@ -732,7 +732,7 @@ TEST(opened)
 	self = NULL;
 }
 
-/* The call records nothing. */
+/* Check that a call of @fn records nothing. */
 static void check_quiet(void (*fn)(void))
 {
 	struct thread *t = prepare_fast();

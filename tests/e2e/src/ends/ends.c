@@ -72,7 +72,7 @@ int main(int argc, char **argv)
 	action.sa_mask = all;
 	for (unsigned i = 0; wanted && i < 4; i++)
 		sigaction(signals[i], &action, NULL);
-	/* Threads inherit the blocked signals, so the first one handles all of them. */
+	/* Threads inherit the blocked signals, so the main thread handles all signals. */
 	sigprocmask(SIG_BLOCK, &all, &before);
 	for (int i = atoi(argv[5]); i > 0; i--)
 		pthread_create(&thread, NULL, run, NULL);

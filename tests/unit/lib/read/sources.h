@@ -25,7 +25,7 @@ struct sources {
 void sources_begin(struct sources *s);
 /* Open the recording, and its sources of @kind. Returns their number, or the error of open(). */
 int sources_open(struct sources *s, const struct source_kind *kind, struct uft_err *err);
-/* Open the recording as one that grows, with the tasks that it has so far. */
+/* Open the recording. @grows: as one that grows, with the tasks that it has so far. */
 void sources_open_data(struct sources *s, bool grows);
 /* Close only the sources. */
 void sources_close(struct sources *s);

@@ -468,7 +468,10 @@ TEST(opted_in)
 		sketch_leave(place(0), 0);
 	}
 	assert_int_equal(s.t->calls[planned_place_of(SKETCH_ADDR(1))].call, -SKETCH_ADDR(1));
-	/* A function whose rule has more effects, and a call inside of another one. */
+	/*
+	 * The rule of function 4 has more effects. Then function 1 is called inside of a call of
+	 * function 1.
+	 */
 	one(0, 4);
 	sketch_call(place(0), 1);
 	assert_true(planned_is_open(s.t));
@@ -495,8 +498,8 @@ TEST(opted_in)
 }
 
 /*
- * A handler jumps out of the entry hook of an opted-in call when only the frame is there; or it
- * jumps out of the exit hook.
+ * A handler jumps out of the entry hook of an opted-in call, which has made the frame, but has not
+ * changed the thread's state. Or the handler jumps out of the exit hook.
  */
 TEST(opted_in_by_half)
 {

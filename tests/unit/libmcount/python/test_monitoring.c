@@ -194,7 +194,7 @@ static struct py_object *sim_call(struct py_object *o, const char *name, const c
 	return ret;
 }
 
-/* Function objects of the probe: their calls lead to the word with number 6. */
+/* Function objects of the probe. Their word 6 points to the code that a call of them runs. */
 static void *takers[200][8];
 static unsigned nr_takers;
 static void *const usual_call = &takers;

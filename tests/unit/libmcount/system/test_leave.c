@@ -278,7 +278,10 @@ TEST_WITH(return_addresses_are_put_back, setup, teardown)
 	t->frames[3].slot |= FRAME_EXPLICIT;
 	t->frames[4].data |= FRAME_UNSEEN;
 	t->frames[5].ret |= FRAME_KEPT;
-	/* The last slot belongs to a call that is over. In its place is one that cannot be read. */
+	/*
+	 * The frame of the last slot is above the top, so its call is over. The frame at the top
+	 * has a slot that cannot be read.
+	 */
 	t->frames[8] = (struct frame){ .slot = 8, .ret = 0x1008 };
 	t->frames[9] = (struct frame){ .slot = (uint64_t)&slots[7], .ret = 0x1007 };
 	t->top = &t->frames[8];

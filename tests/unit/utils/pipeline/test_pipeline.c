@@ -310,8 +310,8 @@ TEST_WITH(scheduler, setup, NULL)
 }
 
 /*
- * Only events of the scheduler have a CPU. Other events have no payload, not even one with the
- * length of a CPU's number.
+ * Only events of the scheduler have a CPU. The other events of this recording have no payload:
+ * their data_len, which shares its bytes with the number of the CPU, must be 0.
  */
 static int check_cpus(void *self, const struct event_span *span, struct uft_err *err)
 {

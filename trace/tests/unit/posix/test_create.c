@@ -266,7 +266,7 @@ TEST_WITH(without_a_folder_there_are_no_streams, begin, NULL)
 	close(fd);
 }
 
-/* Streams are made more often than there are numbers. */
+/* More streams are made, one after the other, than there are numbers for streams. */
 TEST_WITH(what_has_ended_or_failed_leaves_no_number, begin, NULL)
 {
 	trace_id_t trid;

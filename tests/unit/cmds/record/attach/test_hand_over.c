@@ -70,8 +70,8 @@ static const struct attach_thread *room(void)
 }
 
 /*
- * The threads are told one after the other. Threads without open calls, and ended ones, are left
- * out.
+ * The probe gets the open calls of one thread after the other. Threads without open calls, and
+ * threads that have ended, are left out.
  */
 TEST_WITH(each_thread, setup, teardown)
 {

@@ -60,8 +60,8 @@ TEST_WITH(nothing_to_leave, setup, NULL)
 }
 
 /*
- * The recorder was killed before it could tell the probe its handle. The dynamic linker still knows
- * the handle.
+ * dlopen(3) has returned a handle of the probe. The recorder was killed before it could pass this
+ * handle to the probe. The dynamic linker still knows the handle.
  */
 TEST_WITH(a_handle_that_nobody_was_told, setup, NULL)
 {

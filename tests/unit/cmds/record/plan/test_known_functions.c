@@ -439,7 +439,7 @@ TEST_WITH(another_file_is_not_this_one, begin, end)
 
 /* --- the cache --- */
 
-/* Returns the sum over one name, with the file @path. */
+/* Returns the checksum of names in the key of file @path, which has one symbol. */
 static uint64_t sum_of(const struct made *m, const char *path, uint64_t addr, uint64_t size,
 		       char type, const char *name)
 {

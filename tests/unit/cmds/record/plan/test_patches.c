@@ -582,7 +582,7 @@ TEST(constructors_that_were_not_recorded)
 	found->has_constructors = false;
 	found->packed.nr = 1;
 	patches_note_late(&patches, &known);
-	/* A program is loaded before its constructors run. */
+	/* The patches of a program are made before its constructors run. */
 	known.patches[!LIBRARY].has_constructors = true;
 	known.patches[!LIBRARY].packed.nr = 1;
 	patches_note_late(&patches, &known);

@@ -22,7 +22,7 @@ TEST(files_of_a_task)
 	assert_true(len > 1 && len < 17);
 	assert_int_equal(strlen(text), len);
 	assert_int_equal(text[len - 1], '\n');
-	/* The text is cut, with an end. */
+	/* The text is cut, and ends with a NUL. */
 	memset(whole, 'x', sizeof(whole));
 	assert_int_equal(paths_read_of(getpid(), "comm", whole, 5), 4);
 	assert_memory_equal(whole, text, 4);

@@ -79,7 +79,7 @@ TEST(in_front_of_a_move_the_place_is_known)
 
 	assert_true(stopped_begin(getpid(), &call));
 	assert_string_equal(strbuf_str(&call.path), own_file("/link"));
-	/* The file has another name when the call is over. */
+	/* The argument changes during the call. The place from before the call is recorded. */
 	call.args[1] = AT("another");
 	assert_int_equal(encode(&call, 0), PROC_RENAME);
 	check_text(0, own_file("/link"));

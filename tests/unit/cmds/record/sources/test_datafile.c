@@ -295,8 +295,8 @@ TEST(test_max_size)
 }
 
 /*
- * If a record is too long for the rest, the file is full: later records would leave a gap before
- * them.
+ * If a record does not fit into the rest of the limit, the file is full, even for shorter records:
+ * these would come after a gap.
  */
 TEST(test_max_size_stays_full)
 {

@@ -491,8 +491,8 @@ TEST(test_lines_of_old_tasks_go)
 	for (const char *at = strbuf_str(&text); (at = strstr(at, "TASK ")); at++)
 		nr++;
 	/*
-	 * The program's own line stays, ten lines of threads with a file, and the lines of later
-	 * threads.
+	 * These lines stay: the program's own, those of ten threads that have a file, and those of
+	 * later threads.
 	 */
 	assert_in_range(nr, 190, 220);
 	assert_true(pair.rec.writers.flight.nr_gone < 1000);

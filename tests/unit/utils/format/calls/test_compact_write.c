@@ -94,7 +94,7 @@ TEST_WITH(calls_that_nest, setup, teardown)
 	leave_at(7, 1, 0x1010);
 	leave_at(9, 0, 0x1000);
 	check("64: 64/4 2@0 0: 020116020808|804020");
-	/* The same calls come again, as expected. */
+	/* Calls that are repeated take fewer bytes. */
 	for (unsigned i = 0; i < 3; i++) {
 		enter_at(10 * i, 0, 0x1000);
 		enter_at(10 * i + 5, 1, 0x1010);

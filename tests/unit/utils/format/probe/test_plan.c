@@ -297,7 +297,7 @@ TEST(all_patches_are_looked_at)
 	assert_null(open_view(&s.view));
 	patches[2].len = PLAN_PATCH_CODE + 1;
 	assert_string_equal(open_view(&s.view), "a patch's code is too long");
-	/* The patch before it belongs to another module. */
+	/* The patch before an inner patch must belong to the same module. */
 	patches[2] = patches[1];
 	patches[2].load_bias = 8192;
 	assert_string_equal(open_view(&s.view), "a patch has none before it");

@@ -241,7 +241,7 @@ TEST_WITH(a_file_begins_anew, setup, teardown)
 	      "(deleted) #5 110-110 r110 w110 o1 SRW\n");
 }
 
-/* A file that is open under another name keeps its content. */
+/* A file that is truncated counts as a new file, unless it has a second name. */
 TEST_WITH(a_file_with_several_names_stays_the_same, setup, teardown)
 {
 	begin();

@@ -68,7 +68,7 @@ static const struct {
 	  FLOAT(4),
 	  "fparg1/32%xmm0,arg1/i%rdi,fparg2/64%xmm1",
 	  "retval/f32" },
-	/* A long double is on the stack, at an even word. */
+	/* A long double is on the stack, aligned to 16 bytes. */
 	{ { FLOAT(10), FLOAT(10), INT(4) },
 	  FLOAT(10),
 	  "fparg1/80%stack+1,fparg1/80%stack+3,arg1/i%rdi",
