@@ -43,8 +43,8 @@ def pytest_collection_modifyitems(config, items):
 
 
 def is_main_thread():
-    """False in another thread, which cannot set a signal's handler: a worker of xdist runs tests
-    there when execnet 1.9 finds the main one not waiting yet."""
+    """False in another thread: only the main thread can set a signal's handler. A worker of xdist
+    runs tests in another thread if its main thread is not waiting for work yet (execnet 1.9)."""
     return threading.current_thread() is threading.main_thread()
 
 

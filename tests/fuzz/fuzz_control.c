@@ -199,7 +199,7 @@ static void say_crash(int fd, const struct other *other, uint8_t how)
 	say(fd, CONTROL_CRASH, 0, &crash, sizeof(crash));
 }
 
-/* Declares one of a few events: with or without its format first, or with too few texts. */
+/* Declares one of a few events: with or without a common format, or with too few texts. */
 static void say_declare(int fd, uint8_t which)
 {
 	static const char *const texts[] = { "A\0%d", "B B:\n\0", "A\0%d\0%L", "\0%d" };

@@ -3,7 +3,7 @@ test's expectation.
 
     name{...}   a call and the calls inside it; without the last brace it never returned
     ~name       a return from a call without an entry, or whose entry another task has
-    |           entries go on further outside, though open calls have not returned (exec)
+    |           the next call is at an outer level, although open calls have not returned (exec)
     name*3{}    short for name{}name{}name{}, in expectations only
 
 Blanks mean nothing. Names are those of the source: in C++ as demangled by --demangle=simple.

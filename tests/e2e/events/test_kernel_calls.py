@@ -182,7 +182,8 @@ def test_time_off_the_cpu():
 
 
 def test_the_return_to_the_cpu_was_lost():
-    """With the return's record lost, the next return belongs to the next time off the CPU."""
+    """The record of a return to the CPU is lost. The next return belongs to the next time that the
+    task is off the CPU."""
     recording([(100, "+", SYSCALL, 0), (500, "+", READ, 1), (550, "-", READ, 1), (600, "-", SYSCALL, 0)], feat=68)
     Path("hand.data/perf-cpu0.dat").write_bytes(switch(200, 0x6000) + switch(560, 0x2000) + switch(570, 0))
     assert "/* linux:schedule (pre-empted) */\n    vfs_read.isra.0();\n    /* linux:schedule */" in tree()

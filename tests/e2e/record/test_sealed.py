@@ -115,8 +115,8 @@ def test_full_ring(workdir, build, way):
 
 @pytest.mark.skipif(os.uname().machine != "x86_64", reason="an instruction of x86_64")
 def test_past_libc(workdir):
-    """A program sets a filter by a syscall instruction, unseen by the probe. If that ends it, a
-    message says so."""
+    """A program sets a filter by a syscall instruction, which the probe does not see. If the filter
+    ends the program, a message says that utrail has not seen the filter."""
     exe = full(workdir, "cyg", "past-libc")
     assert status_of(full(workdir, "none", "past-libc")) == 3
     result = utrail("record", exe)

@@ -47,7 +47,7 @@ def compile_to(name, text, *options):
 
 
 def record(command, *options, err=""):
-    """Check that the program gives the same recorded and plain."""
+    """Check that the program has the same output and status with and without recording."""
     plain = run(*command)
     traced = utrail("record", *options, *command)
     assert (traced.status, traced.out) == (plain.status, plain.out), traced.err

@@ -149,8 +149,8 @@ def test_stranger_is_not_waited_for():
 
 
 def test_daemon_is_waited_for_until_somebody_interrupts():
-    """Processes that the program has left are recorded to their end. After the program's end, one
-    interrupt ends that."""
+    """Processes that the program leaves running are recorded until they end. After the program's
+    end, one SIGINT ends the recording."""
     exe = exe_of("left_behind")
     proc = start(UTRAIL, "record", exe, 300)
     status, out, err = finish(proc, "daemon")

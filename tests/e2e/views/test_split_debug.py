@@ -183,7 +183,8 @@ def test_what_is_no_such_file(tmp_path, what):
 
 
 def test_lines_beside_a_fifo(tmp_path):
-    """The skeletons have the source lines. libdw does not look for the files by itself."""
+    """The program itself has the source lines. libdw does not open a .dwo file by itself: it would
+    wait for this FIFO."""
     exe = two_units(tmp_path)
     utrail("record", "-d", tmp_path / "d", "-T", "one@callsite", exe).must()
     split = tmp_path / "src" / "two.dwo"
@@ -194,8 +195,8 @@ def test_lines_beside_a_fifo(tmp_path):
 
 
 def test_directory_that_depends_on_the_reader(tmp_path, monkeypatch):
-    """The compiler's directory /proc/self/cwd is the reader's, which another program's files may be
-    in."""
+    """The compiler's directory is given as /proc/self/cwd. For the process that reads the debug
+    information, this is its own directory, which may have files of another program."""
     src = tmp_path / "src"
     src.mkdir()
     for name, text in TWO.items():

@@ -15,7 +15,7 @@ TEST(ascii)
 	assert_int_equal(statusline_cut("abcde", 6), 5);
 }
 
-/* Each byte of other characters counts as a column, and no character is cut in two. */
+/* Each byte of a character outside of ASCII counts as a column. No character is cut in two. */
 TEST(other_characters)
 {
 	assert_int_equal(statusline_cut("\xc3\xa4x", 1), 0);

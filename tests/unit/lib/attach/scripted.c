@@ -40,7 +40,7 @@ static const char *const steps[] = {
 	[ATTACH_DOORS_OPEN] = "DOORS_OPEN", [ATTACH_DOORS_CLOSE] = "DOORS_CLOSE",
 };
 
-/* The memory that was opened last was that of a former program. */
+/* True if the memory that was opened last belongs to the program before an execve(2). */
 static bool was_former;
 
 void scripted_begin(void)

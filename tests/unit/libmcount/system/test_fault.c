@@ -326,7 +326,7 @@ static void *change_again_and_again(void *arg)
 	return NULL;
 }
 
-/* The kernel kills a child that waits for a thread of its parent. */
+/* A child that waits for a thread of its parent would never end. The limit of CPU time ends it. */
 static void be_a_child_that_changes(void)
 {
 	const struct rlimit limit = { 1, 1 };

@@ -194,7 +194,7 @@ static void *end_writing(void *argument)
 	return NULL;
 }
 
-/* Another process, which lives, writes the log, and fails after a while. */
+/* The log is being written by another process, which is alive and fails after a while. */
 TEST_WITH(who_opens_it_waits_while_it_is_written, begin, NULL)
 {
 	size_t bytes = PT_CELLS_OFFSET;

@@ -554,7 +554,7 @@ TEST_WITH(filters_keep_their_match, setup, test_recorder_teardown)
 	end_traced(rec, &traced);
 }
 
-/* Specs without an effect are dropped, so they do not count as present ones. */
+/* Specs that no longer have an effect are dropped. A filter that comes after them is checked. */
 TEST_WITH(filters_after_cleared_ones_are_new, setup, test_recorder_teardown)
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
@@ -573,7 +573,7 @@ TEST_WITH(filters_after_cleared_ones_are_new, setup, test_recorder_teardown)
 	end_traced(rec, &traced);
 }
 
-/* Filters from the start of the recording count as present ones, too. */
+/* Filters from the start of the recording are in force, too, and new filters are added to them. */
 TEST_WITH(filters_of_the_start, setup, test_recorder_teardown)
 {
 	struct test_recorder *t = *state;

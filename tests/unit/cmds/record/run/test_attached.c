@@ -108,7 +108,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Adds processes with these numbers that have reported themselves and run. */
+/* Adds @nr processes that have reported themselves and run. Their numbers begin with 101. */
 static void add_processes(struct place *p, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {

@@ -118,7 +118,7 @@ int __wrap_mkdirat(int dir, const char *name, mode_t mode)
 	return 0;
 }
 
-/* The instance goes with all files in it, as in the kernel. */
+/* Removes the instance with all files in it, as the kernel does. */
 int __wrap_unlinkat(int dir, const char *name, int flags)
 {
 	if (!strstr(name, "utrail-"))

@@ -52,8 +52,8 @@ static void make(struct elf_image *img, const struct sample *sample)
 }
 
 /*
- * Check "KIND:NAME@PLACE" of each function. The letters of kinds are w, s(hared), r(esolver) and x
- * (special).
+ * Check "KIND:NAME@PLACE" of each function. The letters of kinds are w(hole), s(hared), r(esolver)
+ * and x (special).
  */
 static void check(const struct sample *sample, const struct symtab *names, const char *expected)
 {
