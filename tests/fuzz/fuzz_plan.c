@@ -7,7 +7,7 @@
 #include "tests/fuzz/fuzz.h"
 #include "utils/format/probe/plan.h"
 
-/* Returns a copy of those entries that this build knows; the caller frees it. */
+/* Returns a copy of the entries, in the size that this build knows. The caller frees it. */
 static void *copy_of(const struct plan_view *view, enum plan_kind kind)
 {
 	size_t bytes = (size_t)view->lists[kind].nr * plan_entry_bytes(kind);

@@ -135,8 +135,8 @@ TID = re.compile(r"\[ *\d+\]")
 
 
 def fold_empty_calls(answer):
-    """Show a call without shown calls in one line, with the duration of its last line where that is
-    a column."""
+    """Fold the two lines of a call without shown inner calls into one line. If there is a column of
+    durations, the one line has the duration of the second."""
 
     def folded(match):
         first, last = match[2], match[5]

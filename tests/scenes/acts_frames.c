@@ -17,7 +17,10 @@ __attribute__((no_instrument_function)) static bool is_here(const void *address)
 	return (const char *)address >= __executable_start && (const char *)address < etext;
 }
 
-/* backtrace() finds only frames of this program, and as many as there is space for. */
+/*
+ * Returns the number of wrong results of backtrace(), which must find @size frames, all of this
+ * program.
+ */
 __attribute__((no_instrument_function)) static int count_wrong(int size)
 {
 	void *frames[FRAMES] = { 0 };

@@ -158,8 +158,8 @@ SysCloneFailed|
 
 
 def in_place(text):
-    """@text with names in the working directory, and the sizes that they have there; the size of a
-    name alone counts a slash."""
+    """Returns @text with the names as paths in the working directory, and with the sizes of these
+    paths. The sizes in @text have room for a slash already."""
     here = str(Path.cwd())
     text = re.sub(r"(?m)^(RF|RT|LF|LT|MT)\|", rf"\1|{here}/", text)
     return re.sub(r"((?:^|,|\|)(?:fname|targetname)size=)(\d+)", lambda size: f"{size[1]}{int(size[2]) + len(here)}", text)

@@ -372,7 +372,7 @@ CONTAINER_BUILDS = [("libstdc++", "-O0"), ("libstdc++", "-O2"), ("libc++", "-O0"
 
 
 def contained(tmp_path, library, *flags):
-    """The shown calls of the program, and the recording."""
+    """Compile the program. Returns the program, and the directory for a recording."""
     compiler, *more = STD_STRINGS[library]
     exe = build(tmp_path, "containers.cc", "-std=c++20", "-w", "-pg", "-g", *flags, *more, compiler=compiler)
     return exe, tmp_path / "data"

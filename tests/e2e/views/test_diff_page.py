@@ -131,7 +131,8 @@ class TestDifference:
         assert numbers(browser) == expected("-r", f"{end}ns~{2 * end}ns")
 
     def test_order(self, browser, two):  # noqa: F811
-        """A click on a heading sorts by it, a second click reverses the order."""
+        """A click on a heading sorts by the column, a second click reverses the order. A column of
+        changes has one order more, the first: by size, without regard to the sign."""
         open_diff(browser, "difference-order", "#view=functions")
         report = expected()
         for key in COLUMNS:

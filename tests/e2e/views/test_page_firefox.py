@@ -68,7 +68,8 @@ def test_difference(firefox):
     rows = wait_until(lambda: firefox.js(ROWS))
     shown = {row[0]: tuple(0 if cell == "–" else int(cell.replace(",", "")) for cell in row[9:]) for row in rows}
     assert shown == {row["name"]: tuple(row["call"].values()) for row in report}
-    # A function of both: the kernel may have pre-empted only one of the two.
+    # The test chooses a function of both recordings. An event, such as a pre-emption, may be in
+    # only one of them.
     firefox.js("[...document.querySelectorAll('#functions-table tbody button')].find(b => b.textContent == 'main').click()")
     assert firefox.text("[aria-selected=true]") == "Timeline"
     assert firefox.text("#details").startswith("Base:") and "New:" in firefox.text("#details")

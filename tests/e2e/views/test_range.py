@@ -71,7 +71,8 @@ def recorded(tmp_path_factory):
 
 
 def calls(path):
-    """All records of the files, by time: time, task, kind and name."""
+    """The ENTRY and EXIT records of all files, sorted by time: (time, tid, number of the record in
+    its file, kind, name)."""
     rec = Recording(path, has_payloads=True)
     return sorted(
         (record.time, task.tid, at, record.kind, record.name)

@@ -156,7 +156,7 @@ void library_function(void);
 uint64_t got_slot;
 static uint64_t seen_index;
 
-/* The content of r11 in library_function(): linkers may pass a value to the code that binds it. */
+/* The content of r11 in library_function(). A PLT may pass a value in r11 to the linker's code. */
 uint64_t r11_in_library;
 #define R11_BEFORE 0x5566778899aabbccULL
 

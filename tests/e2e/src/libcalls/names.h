@@ -10,7 +10,7 @@ int lib_nested(int n);
 int deep_one(int n);
 int deep_two(int n);
 
-/* Makes many functions, so that each has a first call. */
+/* Fifty functions, which have fifty first calls. FUNCTIONS() applies a macro to each name. */
 #define TEN(m, n)                                                                               \
 	m(f##n##0) m(f##n##1) m(f##n##2) m(f##n##3) m(f##n##4) m(f##n##5) m(f##n##6) m(f##n##7) \
 		m(f##n##8) m(f##n##9)

@@ -1,6 +1,6 @@
 /*
- * A thread tells the recorder of a library while another thread is still loading one. The recorder,
- * which is the parent, is stopped until that is so:
+ * A thread reports a library to the recorder while another thread is still loading one. The program
+ * stops the recorder, its parent, until its three threads have come so far:
  *   first   waits for the recorder's answer about its library
  *   second  has loaded its library, and waits until the first thread is done
  *   slow    is loading its library

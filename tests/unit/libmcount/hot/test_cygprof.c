@@ -52,7 +52,7 @@ static void end(struct walk *w)
 	random_walk_end(&w->pair, &w->k, w->t);
 }
 
-/* Between the hooks, the program does something. */
+/* Before some calls, records are taken from the ring, time passes, or a new plan comes. */
 static void go_on(struct walk *w)
 {
 	if (++w->nr_calls % 32 == 0)

@@ -466,7 +466,7 @@ TEST(nothing_is_recorded_while_the_probe_is_busy_or_off)
 	end(&s);
 }
 
-/* A condition that came later may read texts that the call was not asked for. */
+/* A condition of a later plan may read texts that no plan wanted at the call. They are unset. */
 TEST(texts_that_are_not_wanted_are_unset)
 {
 	static struct capture_text texts[CALLABLE_ARGS_MAX + 1];

@@ -1,4 +1,4 @@
-/* The interpreter's version tells the places in its objects. */
+/* The places of members in the interpreter's objects depend on its version. */
 #include "libmcount/python/layout.h"
 
 #include "tests/unit/lib/unit.h"

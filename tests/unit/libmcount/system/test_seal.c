@@ -74,7 +74,7 @@ TEST_WITH(a_filter_that_refuses_nothing, setup, teardown)
 	assert_true(seal_allows(SYS_mmap));
 	assert_true(seal_allows(SYS_socket));
 	assert_true(seal_allows(SYS_ioctl));
-	/* The probe has asked about its own calls only. */
+	/* With a filter, system calls that the probe does not make itself count as forbidden. */
 	assert_false(seal_allows(SYS_fork));
 	assert_false(seal_allows(SYS_execve));
 	assert_false(seal_allows(-1));

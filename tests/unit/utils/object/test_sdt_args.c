@@ -422,8 +422,8 @@ TEST(symbols)
 		find(table, ARRAY_SIZE(table), dynamic, ARRAY_SIZE(dynamic), all[i].text,
 		     all[i].means);
 	/*
-	 * Symbols of static variables are missing: a variable may have the same name as the only
-	 * symbol, so none is chosen.
+	 * If symbols of static variables are missing, a static variable may have the same name as
+	 * the only symbol. So no symbol is chosen.
 	 */
 	find(table + 1, ARRAY_SIZE(table) - 1, NULL, 0, all[0].text, "8 ?");
 	find(NULL, 0, dynamic, ARRAY_SIZE(dynamic), all[0].text, "8 ?");

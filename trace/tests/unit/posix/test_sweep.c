@@ -6,7 +6,7 @@
 
 static int place;
 static uint64_t start;
-/* The number of seconds that the sweep comes later than it seems. */
+/* The number of seconds by which the simulated clock is ahead of the real one. */
 static uint64_t seconds_later;
 
 uint64_t __real_pxt_clock_ns(clockid_t clock);

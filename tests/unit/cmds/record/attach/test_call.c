@@ -82,8 +82,8 @@ static void handle_all(const int *signals)
 }
 
 /*
- * Start a child with handlers for @signals (ends with 0) and SIGUSR2 blocked. With @is_poor the
- * kernel gives it no further memory.
+ * Start a child that blocks SIGUSR2, and has handlers for @signals, a list that ends with 0. With
+ * @is_poor the kernel gives it no further memory.
  */
 static pid_t start_with(const int *signals, bool is_poor)
 {

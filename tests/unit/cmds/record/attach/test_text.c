@@ -59,8 +59,8 @@ static size_t nr_zeros;
 static bool has_own_stack;
 
 /*
- * A child whose stack has words that lead into the code, like return addresses and addresses that a
- * signal handler has interrupted.
+ * A child whose stack has words that lead into the code, like return addresses, and addresses at
+ * which a signal has interrupted the code.
  */
 NOINLINE static void be_child(const uint64_t *leads, size_t nr)
 {

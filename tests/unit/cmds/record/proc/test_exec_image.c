@@ -52,7 +52,10 @@ static int end(void **state)
 	return rmdir(top);
 }
 
-/* Starts a child in @top that executes @name and waits. NULL: the default name */
+/*
+ * Start a child in @top that executes @name and waits. If @name is NULL, the child executes this
+ * test's own file.
+ */
 static pid_t run(const char *name, char *const args[])
 {
 	int pipes[2];

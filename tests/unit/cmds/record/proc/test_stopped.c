@@ -308,7 +308,10 @@ static pid_t make_parent(long number, void *arg, size_t size)
 	return pid;
 }
 
-/* Returns the flags when the child is in the call; 0 when it is never seen there. */
+/*
+ * Returns the flags of the call of clone(2) that the child @pid is in, or 0 if it is not seen in
+ * one. Ends the child. @is_seen: the child is expected to be in such a call, so look longer.
+ */
 static uint64_t flags_in(pid_t pid, bool is_seen)
 {
 	uint64_t flags = 0;

@@ -48,7 +48,7 @@ static bool is_there(const char *path)
 	return access(path, F_OK) == 0;
 }
 
-/* Makes the directory, as a recorder that is killed right afterwards. */
+/* Make the directory as a recorder does. It is as if the recorder was killed right afterwards. */
 static int make(const char *path)
 {
 	struct store_dir dir = STORE_DIR_CLOSED;

@@ -12,7 +12,7 @@
 #include "utils/format/header.h"
 #include "utils/pipeline/kinds/event_kinds.h"
 
-/* Check that each number has one row, by which it is found. */
+/* Check that the numbers of the rows rise, and that each row is found by its number. */
 static int is_rising(void *self, const struct event_kind *kind)
 {
 	uint64_t *last = self;
@@ -327,7 +327,7 @@ TEST(names_that_are_read)
 	}
 }
 
-/* In a growing recording, a number of a program may get its name later. */
+/* In a growing recording, the number of an event of the program may get its name later. */
 TEST(names_that_come_when_they_are_needed)
 {
 	static const char first[] = "EVENT: 1000001 a:b\n";

@@ -74,7 +74,7 @@ static void put_more(struct scene *s, uint64_t time_ns, enum record_type type, u
 	strbuf_add(&s->bytes, payload, len);
 }
 
-/* Writes the payload of an EVENT: its length, and that many bytes, padded. */
+/* Write an EVENT with its payload: the length, and that many bytes, padded. */
 static void put_event(struct scene *s, uint64_t time_ns, uint64_t id, const void *payload,
 		      size_t len)
 {
