@@ -1,4 +1,4 @@
-"""Makes the tools of tests/lib available, and boots the machine once for all tests."""
+"""Makes the tools of tests/lib available."""
 
 import sys
 from pathlib import Path

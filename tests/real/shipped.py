@@ -300,8 +300,8 @@ class Run:
         return max(few, min(rounds, few * BYTES_MAX // recorded))
 
     def most_rounds(self):
-        """The largest number of rounds: some programs get their work as words, whose length the
-        kernel limits (execve(2))."""
+        """The largest number of rounds: some programs get their work on the command line, whose
+        length the kernel limits (execve(2))."""
         bytes_each = sum(map(len, self.words(2))) - sum(map(len, self.words(1)))
         return WORDS_BYTES // bytes_each if bytes_each > 1 else 1 << 30
 

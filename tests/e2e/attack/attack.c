@@ -353,7 +353,7 @@ static void name_module(const char *arg)
 	tell("a module", talk(EXEC, getpid(), arg));
 }
 
-/* Sends many events, each with a name of its own. */
+/* Sends many modules, each with a name of its own. */
 static void name_many(const char *arg)
 {
 	char path[64];

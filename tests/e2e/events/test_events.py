@@ -136,7 +136,7 @@ def test_library_of_the_system():
 
 
 def test_handlers_between():
-    """An event in a handler that interrupts a hook is kept in a lane of its own until the hook is
+    """An event in a handler that interrupts a hook is kept in a place of its own until the hook is
     done."""
     _, exe = sample("alarms")
     plain = run(exe).must()

@@ -25,7 +25,7 @@ def build(tmp_path, source, *flags, compiler=None):
 def replay(data, *options, by=utrail):
     out = by("replay", "-d", data, "--no-pager", "-f", "none", "--no-event", *options, preempted=True).must().out
     if by is peer:
-        # The peer writes the line ends in strings with other than ASCII characters unchanged;
+        # In strings that have characters other than ASCII, the peer writes line ends unchanged.
         # utrail escapes them in all strings.
         out = re.sub(r'("[^"\n]*[^\x00-\x7f][^"\n]*)\n', r"\1\\n", out)
     return [line.strip() for line in out.splitlines() if line.strip()]

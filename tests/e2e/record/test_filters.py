@@ -962,8 +962,8 @@ def test_depth_of_forked_child_unknown(tmp_path):
 @pytest.mark.needs_peer
 @pytest.mark.parametrize("options", ["-N __cxa_atexit", "-N leaf", "-T leaf@hide"])
 def test_depth_of_forked_child_as_peer(options, tmp_path):
-    """The peer lets the child go on at the depth that its parent showed. These cases give the same
-    with the peer's rule and with ours."""
+    """The peer lets the child go on at the depth that its parent showed. In these cases, the text
+    is the same with the peer's rule and with ours."""
     exe = build_forked(tmp_path)
     utrail("record", "--no-event", exe).must()
     ours = utrail("replay", "-f", "none", *options.split()).must().out

@@ -128,7 +128,8 @@ def test_etrace(kind, workdir):
 
 
 def test_etrace_without_limit(workdir):
-    """--no-limit, which only import has, reads the text for a user who trusts it."""
+    """With --no-limit, import reads a text however much it costs, for a user who trusts the text.
+    Other commands do not have this option."""
     Path("text").write_bytes(costly_text.ETRACES["empty-arguments"]())
     status, text = check("events", "import", "--no-limit", "-d", "data", "text")
     assert status == 0, text[-2000:]

@@ -12,7 +12,7 @@
 
 #define SCRIPTED_PID 4711
 
-/* Addresses in the library. */
+/* The addresses of modules in the simulated process, and of places in them. */
 #define SCRIPTED_LIBC	     0x10000ULL
 #define SCRIPTED_LIBC_END    0x20000ULL
 #define SCRIPTED_LINKER	     0x20000ULL

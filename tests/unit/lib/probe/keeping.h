@@ -70,15 +70,17 @@ struct keeping {
 
 uint64_t keeping_random(struct keeping *k, uint64_t below);
 
-/* Put a random plan into @plan. Returns a memfd with its image, which the caller closes. */
+/* Put a random plan into @plan. */
 void keeping_choose(struct keeping *k, struct keeping_plan *plan);
+/* Returns a memfd with the image of the plan. The caller closes it. */
 int keeping_image(const struct keeping_plan *plan);
 
 /* Make the plan that lists all functions, and has no rules. */
 void keeping_plain(struct keeping_plan *plan);
 
-/* Begin with a first plan; replace it by another one. */
+/* Begin with a first plan. */
 void keeping_begin(struct keeping *k, uint64_t seed, uint32_t allowed);
+/* Replace the plan by another one. */
 void keeping_replace(struct keeping *k);
 
 /* Returns the event that stands for a call of @func in the table of libmcount/hot/state.h. */

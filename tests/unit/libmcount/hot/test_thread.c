@@ -476,7 +476,7 @@ TEST_WITH(calls_that_wait_for_the_next_hook_are_the_parents, setup, teardown)
 	assert_int_equal(t->has_aside_records, 0);
 }
 
-/* A call that -t holds back is the parent's, too. */
+/* A call of a handler belongs to the parent alone, even if -t has held it back until the fork. */
 TEST_WITH(calls_of_a_handler_that_are_held_back_are_the_parents, setup, teardown)
 {
 	static const uint64_t childs[][2] = { { RECORD_EXIT, HANDLER } };
@@ -673,7 +673,10 @@ TEST_WITH(no_handler_forks_while_a_child_is_reported, setup, teardown)
 	t->top = t->frames;
 }
 
-/* A handler has forked when a hook was about to make this state its thread's own. */
+/*
+ * A handler has forked when a hook was about to use a new state for its thread. The fork has freed
+ * that state in the child, and the hook takes it again.
+ */
 TEST_WITH(a_state_that_a_fork_has_freed_is_taken_again, setup, teardown)
 {
 	struct thread *t = with_a_call();

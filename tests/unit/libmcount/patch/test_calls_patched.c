@@ -147,7 +147,7 @@ TEST_WITH(a_found_site_knows_the_hook, setup, teardown)
 	assert_int_equal(site.flags, CALL_OF_PATCHED);
 	assert_ptr_equal(site.hook, function_at(3) - 4);
 	assert_int_equal(site.unpatched, ORIGINAL);
-	/* A function of the probe stands before the one that has the hook. */
+	/* The function is one of the probe's, and the next one of that name has the hook. */
 	behind.behind = function_at(5);
 	calls_find_patched(&behind, 1);
 	assert_int_equal(behind.flags, CALL_OF_PATCHED);

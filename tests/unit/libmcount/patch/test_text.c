@@ -145,7 +145,10 @@ TEST_WITH(not_by_the_descriptor, setup, teardown)
 	text_close(fd);
 }
 
-/* Without the descriptor, the pages become writable for a moment, and stay executable. */
+/*
+ * Without the descriptor of text_open(), the pages become writable for a moment, and stay
+ * executable.
+ */
 TEST_WITH(by_protection, setup, teardown)
 {
 	put(-1, 4092, 5, true);

@@ -76,7 +76,7 @@ TEST(a_process_begins_by_looking)
 	plan_update_obey(t);
 	check_quiet();
 	assert_int_equal(nr_asked, 0);
-	/* News end the skipping, until a thread has taken them. */
+	/* Stubs skip no calls while there are news that no thread has taken. */
 	arena->may_skip = 0;
 	arena->news = 1;
 	assert_false(probe_skips);

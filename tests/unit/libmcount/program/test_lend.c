@@ -61,7 +61,7 @@ TEST_WITH(a_child_has_calls_of_its_own, setup, teardown)
 	/* vfork(2) has returned in the child, too, to the address in the parent's frame. */
 	assert_int_equal(probe_exit((uint64_t)&stack[30], &no_regs), 0x7000 + 30);
 	call(20, 0x3000);
-	/* A call further out than the open one ends nothing. */
+	/* A call whose slot is above those of the open calls does not end these. */
 	call(45, 0x4000);
 	assert_int_equal(record_depth(lent->top->data), 1);
 	assert_ptr_equal(lent->top, lent->frames + 2);

@@ -1,7 +1,7 @@
 /*
- * CPython 3.11 has a flag for signals. The probe lowers it where the main thread cannot handle its
- * signal, and nowhere else. The interpreter is simulated, with its memory laid out as in that
- * version.
+ * CPython 3.11 has a flag for signals. The probe lowers the flag while the main thread cannot
+ * handle the signal, and at no other time. The interpreter is simulated, with its memory laid out
+ * as in that version.
  */
 #include "libmcount/python/breaker.h"
 

@@ -564,7 +564,10 @@ TEST_WITH(a_recorder_that_refuses_is_asked_again, setup, teardown)
 	assert_int_equal(name_address(ask()), 5);
 }
 
-/* Returns the number of attempts of two functions, in a child: they change the whole process. */
+/*
+ * Ask for two functions, in a child, since this changes the whole process. Returns ten times the
+ * number of attempts for the first function, plus the number of those for the second.
+ */
 static unsigned attempts_of_two(void)
 {
 	pid_t pid = fork();

@@ -237,8 +237,8 @@ TEST(each_thread_has_its_own)
 		tell();
 		assert_int_equal(nr_theirs, 1);
 		/*
-		 * Four functions of the program can be served with the probe's. A fifth one
-		 * replaces the probe's.
+		 * The probe's function can run before those of four Python threads. In a fifth
+		 * thread, the program's function runs alone.
 		 */
 		assert_int_equal(nr_ours, current < 4);
 	}

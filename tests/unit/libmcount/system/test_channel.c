@@ -302,7 +302,7 @@ TEST(signals_prolong_no_wait)
 	end(&talk);
 }
 
-/* Let the time of a stop pass, and interrupt *@arg system calls. */
+/* Interrupt *@arg system calls, and let time pass in each, as if the process were stopped. */
 static int interrupt_by_stop(void *arg)
 {
 	unsigned *nr = arg;

@@ -84,7 +84,10 @@ TEST_WITH(a_filter_that_refuses_nothing, setup, teardown)
 	assert_int_equal(probe.arena->threads_caged, 0);
 }
 
-/* Calls for threads, for conversations, and for values that may be missing. */
+/*
+ * One system call is refused. Threads may begin, and the probe may talk to the recorder, only if
+ * they do not need that call. Calls that read values are needed for neither.
+ */
 TEST_WITH(what_is_possible_without_a_call, setup, teardown)
 {
 	static const struct {

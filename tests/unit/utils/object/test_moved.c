@@ -125,7 +125,10 @@ static bool is_same_call(const struct code_site *site, struct moved *m, const st
 	jump = take(m);
 	if (was->target && !strstr(was->text, "[rip"))
 		return strcmp(jump.text, "jmp") == 0 && jump.target == was->target;
-	/* The jump uses the same register or memory. The stack is one word deeper. */
+	/*
+	 * The jump uses the same register or memory as the call. Only places on the stack have
+	 * other offsets, since the stack is one word deeper.
+	 */
 	if (strncmp(jump.text, "jmp ", 4) != 0 || jump.target != was->target)
 		return false;
 	return strstr(was->text, "[rsp") || strcmp(jump.text + 4, was->text + 5) == 0;

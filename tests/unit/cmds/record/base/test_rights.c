@@ -129,7 +129,7 @@ static gid_t file_gid(void)
 }
 
 /*
- * The rights include all groups of the peer, of whatever number. Afterwards this process has its
+ * The rights include all groups of the peer, however many they are. Afterwards this process has its
  * own groups again.
  */
 TEST(all_groups_of_the_peer_count)

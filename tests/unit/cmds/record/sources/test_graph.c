@@ -57,7 +57,7 @@ static int setup(void **state)
 		put(p, empty[i], "");
 	put(p, "available_tracers", "hwlat function_graph function nop\n");
 	put(p, "available_filter_functions", "do_read\ndo_write\ntest_read [test]\ndo_close\n");
-	/* Earlier limits of another program, which are longer than utrail's. */
+	/* Another program has chosen functions. Its texts are longer than those of utrail. */
 	put(p, "set_graph_function", "this_is_what_somebody_else_was_looking_for\n");
 	put(p, "set_graph_notrace", "this_is_what_somebody_else_was_not_looking_for\n");
 	*state = p;

@@ -782,7 +782,7 @@ TEST(missed_at_the_end_of_a_page)
 				assert_true(
 					page.missed ==
 					(long_size == 4 ? 0x07070707ULL : 0x0707070707070707ULL));
-			/* Without the first bit, no record was lost. */
+			/* Without the highest bit, no record was lost. */
 			kernel_page_end(&maker, 1U << 30);
 			kernel_page_open(&page, &maker.layout, maker.bytes, sizeof(maker.bytes),
 					 NULL);

@@ -418,7 +418,7 @@ TEST(automatons)
 		else
 			assert_string_equal(open_view(&s.view), no_text);
 	}
-	/* With more room, the place may be another one, but it stays a multiple of 8. */
+	/* With more entries, the automaton may begin at other multiples of 8, too. */
 	for (int64_t value = 0; value <= 24; value += 4) {
 		static struct plan_cond more[ARRAY_SIZE(conds) + 1];
 

@@ -232,7 +232,7 @@ TEST_WITH(symbols_of_another_folder_come_first, setup, teardown)
 	rmdir(other);
 }
 
-/* A file is read again if descriptors were short, unlike a damaged file. */
+/* If there was no descriptor for a file, it is read again later. A damaged file is not. */
 TEST_WITH(a_file_without_a_descriptor_is_read_again, setup, teardown)
 {
 	struct scene *s = *state;

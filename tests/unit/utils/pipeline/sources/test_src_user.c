@@ -30,7 +30,7 @@ TEST(the_next_time)
 	assert_int_equal(data_open(&data, rec.dir, DEMANGLE_SIMPLE, NULL), 0);
 	assert_int_equal(src_user_open(&src, &data, 100, &plan, NULL), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(times); i++) {
-		/* The source knows no time before its first record. */
+		/* Before the first record is read, the source does not know its time. */
 		if (i)
 			assert_int_equal(source_next_ns(&src.source), times[i]);
 		assert_int_equal(source_read(&src.source, &event, 1, UINT64_MAX, NULL), 1);

@@ -380,7 +380,7 @@ TEST(times_off_the_cpu)
 	/* The time of leaving the CPU is not known. */
 	run(&s, "^ ~ ^ ^",
 	    "^@1000.0(sched)UO ~@1010.0(sched)O ^@1020.0=10/10(sched)O ^@1030.0(sched)UO");
-	/* When no call is open, an EXIT repeats the time off the CPU. */
+	/* An EXIT without an open call has the duration of a time off the CPU before it. */
 	run(&s, "~ ^@1077 c}", "~@1000.0(sched)O ^@1077.0=77/77(sched)O c}@1087.0=77/77U");
 	s.config.time_filter_ns = 50;
 	run(&s, "~ ^@1049 c}", "~@1000.0(sched)O ^@1049.0=49/49(sched)O c}@1059.0=77/77U");
