@@ -13,7 +13,7 @@ import re
 import sys
 import tokenize
 
-# "spec" is no room of this tree: pages under that name are outside.
+# There is no folder "spec" in this tree. A path below it is of another repository, and is reported.
 ROOMS = ("arch", "cmds", "doc", "libmcount", "misc", "tests", "trace", "utils", "spec")
 # The project in trace/ names its files from its own top.
 OF_TRACE = ("doc", "events", "examples", "include", "library", "man", "posix", "posixlog", "seam", "tests", "text")

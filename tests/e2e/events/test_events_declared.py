@@ -192,8 +192,8 @@ def test_payloads_are_missing_or_damaged(shop):
 
 
 def test_events_alone(shop):
-    """`events list` counts the events; `events show` prints each, with --path the calls around it;
-    `events export` writes them in formats of other programs."""
+    """`events list` counts the events. `events show` prints each event, and with --path also the
+    calls around it. `events export` writes the events in formats of other programs."""
     record("--no-libcall", "--trace-include", "SOLD", shop)
     lines = utrail("events", "list").must().out.splitlines()
     assert [line.split() for line in lines if "trace:" in line] == [

@@ -368,8 +368,8 @@ def check_numbers(mine):
 
 
 def test_numbers_are_those_that_the_recorder_sees(workdir):
-    """The tasks of a pid namespace have the numbers that the recorder sees: from outside, and from
-    inside when it runs there, too."""
+    """The tasks of a pid namespace have the numbers that the recorder sees. The recorder runs
+    outside of the namespace at first, and then inside of it."""
     inside = ["unshare", "-pf", "--mount-proc"]
     if run(*inside, "true").status:
         pytest.skip("no pid namespaces here")

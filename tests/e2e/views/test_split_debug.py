@@ -312,7 +312,8 @@ def test_sections_without_bytes(tmp_path, what):
 
 
 def test_limit_of_packages(tmp_path):
-    """A large unit counts each time that a skeleton names it."""
+    """The limit of the size of a package counts a large unit once for each skeleton unit that names
+    it."""
     if not shutil.which("llvm-dwp"):
         pytest.skip("llvm-dwp is not installed")
     head = ".long 2f-1f\n1: .short 5\n.byte {type},8\n.long 0\n.quad 0x1234\n.uleb128 1\n"

@@ -45,7 +45,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* The probe is told of a filter that refuses system call @number only. */
+/* Tell the probe of a filter that refuses only the system call @number. */
 static void refuse(uint32_t number)
 {
 	struct sock_filter code[] = {

@@ -99,9 +99,10 @@ TEST_WITH(no_handle, setup, NULL)
 }
 
 /*
- * A thread is inside of the probe: all threads run, and the recorder looks again. After four looks
- * another thread makes the calls, since the first one may be inside. When no thread is inside any
- * more, the changes are undone once more: the thread may have made changes meanwhile.
+ * A thread is inside of the probe. The recorder lets all threads run for a while, and looks again.
+ * After four looks another thread makes the recorder's calls, since the first one may be inside.
+ * When no thread is inside any more, the changes are undone once more: a thread that was inside may
+ * have made changes.
  */
 TEST_WITH(somebody_is_within, setup, NULL)
 {

@@ -88,7 +88,7 @@ static void know(struct place *p, const char *path)
 	p->rec.planner.modules.first = m;
 }
 
-/* The recorder knows one file more, which has @bytes of code. */
+/* Make a file with @bytes of code, which the recorder then knows, too. */
 static void add_file(struct place *p, const char *name, uint64_t bytes)
 {
 	char path[PATH_MAX];

@@ -179,8 +179,8 @@ TEST(kinds_of_functions)
 }
 
 /*
- * Only library functions end the program, replace it, or return twice. Their names tell which of
- * these they do.
+ * A library function is known by its name to end the program, or to execute another one. Functions
+ * that return twice are known by their names, too, also if they are no library functions.
  */
 TEST(what_functions_do)
 {
