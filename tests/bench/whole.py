@@ -31,8 +31,8 @@ SHAPES = ["leaf", "chain", "tree", "recursion", "pointers", "threads"]
 FLOORS = {PLAIN: 1.7, "--compact": 1.4}
 REAL_OF_PEER = 0.25
 
-# Options, and True when uftrace has them. deep(), or the program's own most called function, takes
-# its place.
+# Options, and True when uftrace has them. {deep} stands for deep(), or in a real program for the
+# function that it calls most often.
 VARIANTS = {
     PLAIN: ("", True),
     "--compact": ("--compact", False),

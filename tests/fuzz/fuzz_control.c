@@ -214,9 +214,9 @@ static void say_declare(int fd, uint8_t which)
 }
 
 /*
- * Declares a function of a language without addresses. Most texts are well-formed, and the filters
- * know some of them; others are too few or too many. @how: bits 1 and 2 are the flags of the
- * function; the bits above them give its parameters and its line
+ * Declares a function of a language without addresses. Most functions have the two texts that they
+ * need, and the filters know some of these. Other functions have too few or too many texts. @how:
+ * bits 0 and 1 are the flags of the function; the bits above them give its parameters and its line
  */
 static void say_callable(int fd, uint8_t which, uint8_t how)
 {

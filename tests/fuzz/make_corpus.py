@@ -839,7 +839,8 @@ def made_tsc(big):
 
 
 def posix_log(policy, room, first, events):
-    """Returns an input of tests/fuzz/fuzz_posixlog.c: the header, a file that is not cut, and records that go round the room."""
+    """Returns an input of tests/fuzz/fuzz_posixlog.c: the header, two zeros (the file is not cut),
+    and the records. After the end of the room, records overwrite the first ones."""
     ring, last = bytearray(min(room, 4096)), 0
     for nr, length in enumerate(events):
         record = struct.pack("<IIQQQIIII", 48 + (length + 7) // 8 * 8, 0, 10**18 + nr, 0x401000, 0x7f00, 77, 65 if nr else 2, length, nr & 1)

@@ -83,9 +83,10 @@ def _libraries(program):
 
 
 def be_modest():
-    """Let others have more of the CPUs, but not nearly all: the machine's tests need minutes of CPU
-    time, and give up after an hour. When the scheduler groups by session (autogroup), a niceness
-    counts in its group only."""
+    """Leave more of the CPUs to other processes, but not nearly all: the tests in the machine need
+    minutes of CPU time, and give up after an hour. If the scheduler groups processes by session
+    (autogroup), the niceness of a process has an effect only within its group. So the group gets a
+    niceness, too."""
     os.nice(3)
     try:
         Path("/proc/self/autogroup").write_text("3")

@@ -408,7 +408,8 @@ def declared_few(rec, definitions, payload, nr=MANY):
 
 
 def declared_fields(rec):
-    """A format with a field in each two bytes, each of which is searched for among all."""
+    """A format that has a field in every two bytes: %25 is an encoded percent sign. The search for
+    a field looks at all fields."""
     declared_few(rec, ["fstrace e %00 " + "%25d" * 500000], struct.pack("<i", 1) * 16000, 20)
 
 

@@ -10,8 +10,8 @@ import sys
 
 MOST = 35
 ROOMS = ("arch", "cmds", "libmcount", "trace", "utils", "tests")
-# Sample programs and fuzz targets have a file each, and are found by their names. These are the
-# greatest numbers for both.
+# A sample program or a fuzz target is one file, which is found by its name. Their folders may have
+# these numbers of files.
 NOT_YET = {"tests/e2e/src": 80, "tests/fuzz": 45}
 # Inputs that programs have generated.
 DATA = "tests/data"

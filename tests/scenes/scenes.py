@@ -105,7 +105,7 @@ FAR_APART = 10000
 # From this id on, ids are made by the recorder, for stacks that the program has made.
 MADE = 5000000
 
-# Patterns for ids in their places: small numbers have other meanings, too.
+# Patterns of the text around an id. A small number elsewhere may have another meaning.
 AROUND_TID = [
     (r"(\[)", r"(?=\])"),
     (r"((?:^|[ /_]))", r"(?=\.dat)"),

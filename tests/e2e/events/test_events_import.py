@@ -88,7 +88,8 @@ def test_what_is_wrong(workdir):
 
 
 def test_nothing_to_import(workdir):
-    """A log without a line, or that is not there, makes no recording, and an existing one stays."""
+    """No recording is made from a missing file, or from a file without any line of a log. An
+    existing recording stays."""
     write("a.log", f"{TIME}42 A X=1")
     load("a.log")
     write("none.log", "no line")

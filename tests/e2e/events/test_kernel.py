@@ -554,7 +554,7 @@ def test_damaged_page_costs_that_page_only():
 
 @pytest.mark.parametrize("content", [b"", b"PAGE_SIZE: 17\n", b"\0" * 100], ids=["empty", "wrong", "zeros"])
 def test_damaged_header(content):
-    """A damaged header costs the kernel's events; the program's calls are shown."""
+    """If the header is damaged, the kernel's events are not shown. The program's calls are."""
     result = utrail("replay", "-d", handmade(good_pages(), header=content or b"\n"))
     assert result.status == 1
     assert re.match(r"utrail: cannot read 'hand.data/kernel_header': offset \d+: expected", result.err)

@@ -24,7 +24,7 @@ int main(void) { write(1, "runs", 4); return step() < 0; }
 
 
 def tree(recording):
-    """The names of the called functions, in order."""
+    """The names of functions in the records of calls and returns, in order."""
     return [record.name for record in next(iter(recording.tasks.values())).records]
 
 

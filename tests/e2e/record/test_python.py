@@ -1,6 +1,6 @@
 """Python programs: calls of functions in Python and in C, without a change of the program, its
-command line or its environment. A profile function tells of calls; the probe sets it in an audit
-hook when a program begins."""
+command line or its environment. When a program begins, the probe becomes a tool of sys.monitoring
+in an audit hook. Before Python 3.12 it sets a profile function instead."""
 
 import pstats
 import re

@@ -227,8 +227,8 @@ def test_program_arguments_are_its_own(workdir):
 
 
 def test_environment_and_streams_are_the_programs_own(workdir):
-    """The program gets its own environment (but for the preload), stdin, directory and signal
-    state."""
+    """The program has the same stdin and state of signals as without utrail. It also has the same
+    environment, except for LD_PRELOAD and variables of utrail."""
     script = "import sys; sys.stdout.write(sys.stdin.read().upper())"
     exe = build(program("plain"), VARIANTS[0])
     with open("input", "w") as f:

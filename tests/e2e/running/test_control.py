@@ -226,7 +226,7 @@ def test_a_change_counts_for_children(tmp_path):
     child = int(proc.stdout.readline())
     time.sleep(0.1)
     utrail("control", "uftrace.data", "on", "notrace", "other").must()
-    # The child may have no CPU for long.
+    # The child may get no CPU for a long time.
     wait_until(lambda: "round_" in utrail("report", f"--tid={child}", "-f", "call", "--no-libcall").out)
     assert utrail("control", str(child), "status").must().out.count("process: ") == 2
     out, err = proc.communicate(timeout=60)

@@ -221,7 +221,8 @@ int main(void) { return api(1) + real_impl(2) - 5; }
 @pytest.mark.parametrize("options", [["-F"], ["-A"], ["-T"], ["-P"]], ids=lambda words: words[0])
 @pytest.mark.parametrize("name", ["api", "real_impl", "_hidden"])
 def test_aliases_recorded(workdir, options, name):
-    """Each alias of a function finds it, and is the name that is shown, by the peer, too."""
+    """An option finds a function by each of its aliases. utrail and the peer show the alias that
+    the option has."""
     Path("prog.c").write_text(ALIASES)
     run("gcc", *([] if options == ["-P"] else ["-pg"]), "prog.c", "-o", "prog").must()
     spec = name + {"-A": "@arg1", "-T": "@depth=5"}.get(options[0], "")
@@ -234,8 +235,8 @@ def test_aliases_recorded(workdir, options, name):
 
 @pytest.mark.parametrize("options", ["-F api -A real_impl@arg1", "-F real_impl -A api@arg1 -R api@retval", "-F _hidden -A api@arg1"])
 def test_aliases_by_two_names(workdir, options):
-    """Two options name a function by two aliases: one has it recorded, one records arguments;
-    either name may be shown."""
+    """Two options name a function by two aliases: one option records the function, the other its
+    arguments. Either name may be shown."""
     Path("prog.c").write_text(ALIASES)
     run("gcc", "-pg", "prog.c", "-o", "prog").must()
     utrail("record", "--no-libcall", "--no-event", *options.split(), "./prog").must()

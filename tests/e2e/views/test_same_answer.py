@@ -15,7 +15,7 @@ from tools import peer, utrail
 
 pytestmark = pytest.mark.needs_peer
 
-# The number of lines that are shown of each difference.
+# The number of lines that a message shows of each difference.
 SHOWN = 12
 
 

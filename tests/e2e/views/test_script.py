@@ -586,8 +586,8 @@ def test_options_of_the_script_that_cannot_be(workdir, line, said):
 
 @pytest.mark.parametrize("command", ["record", "live"])
 def test_scripts_that_fail_while_recording(workdir, command):
-    """A script that fails does not harm the program, whose status counts, and the recording is
-    complete."""
+    """A script that fails does not harm the program, and the recording is complete. The exit status
+    is that of the program. If this is 0 and a function of the script has failed, it is 1."""
     good, bad = build(program("plain"), PG), build(program("recursion"), PG)
     raises = write("raises.py", "def uftrace_entry(ctx): nothing\n")
     broken = write("broken.py", "def x(:\n")

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""<trace.h> is for each C since C89 and each C++ since C++98, also after and before other headers, with all warnings.
+"""<trace.h> compiles without warnings in each C since C89 and in each C++ since C++98, before and
+after other headers.
 
 usage: header.py FOLDER COMPILER...
 """

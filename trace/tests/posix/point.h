@@ -67,7 +67,7 @@ struct seen {
 /* Helpers of the points; each fails the point on an error. */
 trace_id_t make_stream(const trace_attr_t *attr);
 trace_id_t make_running(const trace_attr_t *attr);
-/* A stream with @policy that takes at least @nr_small events without data, and few more. */
+/* Make a stream with @policy that has room for @nr_small events without data, and a few more. */
 trace_id_t make_small(int policy, size_t nr_small);
 void small_attr(trace_attr_t *attr, int policy, size_t nr_small);
 trace_event_id_t open_id(const char *name);

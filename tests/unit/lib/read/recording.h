@@ -44,8 +44,8 @@ void recording_deinit(struct recording *rec);
 void recording_add_task(struct recording *rec, int32_t tid, const char *tree, uint64_t start_ns);
 
 /*
- * Replace <tid>.dat (or the bytes that it was made of) by <tid>.cdat, with blocks that stand for
- * @block_bytes.
+ * Rename <tid>.dat to <tid>.kept, and make <tid>.cdat of its records. Each block stands for
+ * @block_bytes of records.
  */
 void recording_pack(struct recording *rec, int32_t tid, size_t block_bytes);
 

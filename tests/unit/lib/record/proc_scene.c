@@ -133,8 +133,8 @@ static void wait_for(int fd)
 }
 
 /*
- * The CPU of a task comes before a record of that task, with the same time. Check it; it is not
- * kept here.
+ * A record with the CPU of a task comes before another record of this task, and has the same time.
+ * Check the record with the CPU. It is not among the records of proc_scene.
  */
 static void check_place(const struct proc_record *place, const struct proc_record *record)
 {

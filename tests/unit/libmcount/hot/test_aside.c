@@ -323,7 +323,7 @@ TEST_WITH(a_child_writes_no_records_of_its_parent, setup, teardown)
 	      5);
 }
 
-/* The ring has room for no more records: each record of the aside that is lost counts. */
+/* The ring has no room for more records. Each lost record of the aside is counted. */
 TEST_WITH(records_without_room_are_counted, setup, teardown)
 {
 	uint64_t lost;

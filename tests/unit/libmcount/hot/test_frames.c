@@ -55,7 +55,7 @@ static void expect(struct scene *s, enum record_type type, unsigned depth, uint6
 	strbuf_add(&s->expected, &data, sizeof(data));
 }
 
-/* Compare all records so far with the expected ones, in order. Times never go back. */
+/* Compare all records so far with the expected ones, in order. Their times must not decrease. */
 static void check(struct scene *s)
 {
 	pair_check_data(&s->pair, s->t->ring->tid, &s->expected);

@@ -107,7 +107,7 @@ TEST(a_call_that_is_not_recorded_has_its_caller)
 	assert_int_equal(seen_b, 1);
 	assert_int_equal(module_of(seen_return).base, module_of((void *)module_of).base);
 	assert_true(module_of(seen_return).is_code);
-	/* The program's caller is found by its own code, not by the code that the probe returns to. */
+	/* Without a caller, the function would return to other code, which is the probe's own. */
 	const void *of_nobody;
 
 	caller_pretend((void *)look_at_it, text, 0, NULL, 0);

@@ -335,7 +335,7 @@ TEST(libraries_are_left_out_with_no_libcall)
 	go(1000, 0, false);
 }
 
-/* Calls beyond the depth limit are open, too: the calls in them, and their ends, are found. */
+/* Calls beyond the depth limit are kept, too, so that calls in them and their ends are known. */
 TEST(calls_within_a_depth)
 {
 	go(3, OWN, true);

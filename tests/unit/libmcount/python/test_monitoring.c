@@ -47,7 +47,7 @@ static struct tool {
 static int nr_held;	   /* references that were handed out */
 static bool is_raised;	   /* an error is pending */
 static unsigned nr_uses;   /* calls of Python's own use_tool_id() */
-static const char *absent; /* what the interpreter does not have */
+static const char *absent; /* the name of a function or object that the interpreter lacks */
 static int fails_after;	   /* registrations that succeed; -1: all */
 
 static struct py_object *raise_error(void)

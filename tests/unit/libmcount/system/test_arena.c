@@ -196,7 +196,7 @@ static int be_forked_halfway(const struct fork_halfway *f)
 	return own[0] == 'x' ? 0 : 3;
 }
 
-/* The second call comes when the first piece is unmapped already. */
+/* Before the second munmap(2), the parent has unmapped the first piece already. */
 static int fork_at_second_call(void *arg)
 {
 	struct fork_halfway *f = arg;

@@ -559,7 +559,7 @@ static int child_says(int (*fn)(int), int sig)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/* The number of the changes of the signal mask before the one at which on_signal() is set. */
+/* The number of changes of the signal mask that come before the program sets on_signal(). */
 static unsigned nr_before;
 
 static int set_in_between(void *arg)

@@ -358,7 +358,7 @@ TEST(as_many_ways_as_there_is_room_for)
 	/* The last of these jumps has one way only. */
 	assert_true(allows_with_ways(33, false));
 	assert_false(allows_with_ways(34, false));
-	/* A jump whose ways are the same is not followed twice. */
+	/* A jump whose two ways lead to the same place is followed once. */
 	assert_true(allows_with_ways(60, true));
 }
 

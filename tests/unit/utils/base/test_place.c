@@ -127,7 +127,7 @@ TEST(links_of_two_strangers)
 	assert_int_equal(find("two/link", name), 0);
 	make_link("../two/link", "one/link", STRANGER);
 	assert_int_equal(find("one/link", name), -EACCES);
-	/* A link of root's in between makes no difference. */
+	/* A link of root's on the way makes no difference: the links of other users decide. */
 	make_link("../two/link", "own/to-two", 0);
 	assert_int_equal(find("own/to-two", name), 0);
 	make_link("../own/to-two", "one/through-own", STRANGER);

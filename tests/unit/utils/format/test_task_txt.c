@@ -179,7 +179,7 @@ TEST(parts_of_lines)
 	}
 }
 
-/* Blank lines do not count. A wrong last line is the end if it has no newline. */
+/* Blank lines are skipped. A wrong last line without a newline is taken for the end of the file. */
 TEST(lines_of_files)
 {
 	static const struct {

@@ -294,7 +294,7 @@ TEST_WITH(scheduler, setup, NULL)
 	recording_run(&rec, &config, &out);
 	assert_string_equal(strbuf_str(&out), "100:a{~^b{}}");
 
-	/* Events before the damage count. So do all other files. */
+	/* Events before the damage are read, and so are all other files. */
 	strbuf_reset(&out);
 	strbuf_addchars(&perf, '\0', 24);
 	recording_add_file(&rec, "perf-cpu0.dat", perf.data, perf.len);
@@ -680,7 +680,7 @@ TEST_WITH(ranges_from_the_last_event, setup_open, teardown_open)
 	close_pipe();
 }
 
-/* The first record, and the first time, from which elapsed times count. */
+/* The time from which elapsed times count, and the time of the first record. */
 TEST_WITH(first_times, setup_open, teardown_open)
 {
 	static const struct {

@@ -43,8 +43,8 @@ static int next_fd(void)
 }
 
 /*
- * Returns the pid of the process that has the lock on file @of; 0: none has. The process with the
- * lock must not call this.
+ * Returns the pid of the process that has the lock on file @of, or 0 when no process has it. The
+ * process with the lock must not call this function.
  */
 static pid_t owner_of_lock(const char *of)
 {

@@ -95,7 +95,7 @@ static void end(pid_t pid)
 	waitpid(pid, NULL, 0);
 }
 
-/* Check that the name is refused, since several processes have it; the error says @text. */
+/* Check that the name leads to no process, or to several ones, and that the error says @text. */
 static void check_refused(const char *name, int code, const char *text)
 {
 	struct uft_err err = { 0 };
@@ -122,7 +122,10 @@ TEST(test_name)
 	end(pid);
 }
 
-/* A server that forks all the time is found by its name; one whose child stays is ambiguous. */
+/*
+ * A server that forks children of the same name all the time is found by its name. Another process
+ * of this name makes the name ambiguous.
+ */
 TEST(test_children)
 {
 	char name[16];
@@ -340,7 +343,7 @@ TEST(test_strictly_confined)
 	end_confined(pid);
 }
 
-/* The recorder's socket does not exist in that name space. */
+/* In another network name space, the recorder's socket does not exist. */
 TEST(test_another_network)
 {
 	int ready[2];

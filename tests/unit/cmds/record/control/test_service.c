@@ -441,7 +441,7 @@ TEST_WITH(where_another_listens, test_recorder_setup, test_recorder_teardown)
 	assert_null(svc.clients);
 	assert_int_equal(svc.pause_fd, -1);
 	loop_close_fd(&t->rec.loop, &svc.service_fd, &svc.served);
-	/* Without that trouble there is no file. */
+	/* The service of the recorder has had no trouble, so it has made no file. */
 	assert_string_equal(t->rec.service.trouble.text, "");
 	assert_string_equal(t->rec.service.secret, "");
 }

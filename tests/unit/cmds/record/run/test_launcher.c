@@ -184,7 +184,7 @@ TEST_WITH(names_decide, setup, teardown)
 	}
 }
 
-/* The list begins with the newest file. */
+/* The largest library is neither the first nor the last in the recorder's list of files. */
 TEST_WITH(the_largest_library_is_named, setup, teardown)
 {
 	static const char BIG[] = " has 4 kB of code, its library 'libbig.so' has 9 MB: "

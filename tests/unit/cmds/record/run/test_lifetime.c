@@ -294,7 +294,7 @@ TEST_WITH(a_hangup_is_passed_on, setup, teardown)
 
 /*
  * A signal of the terminal's keys comes from the kernel, and the program gets it from there. So the
- * recorder passes on only the second signal. Signals are read in the order of their numbers.
+ * recorder passes on only SIGTERM. It reads signals in the order of their numbers, SIGINT first.
  */
 TEST_WITH(a_signal_of_the_terminal_is_not_passed_on, setup, teardown)
 {

@@ -407,7 +407,7 @@ TEST(test_a_ring_without_a_task)
 	assert_false(room.sink->payloads.is_open);
 	assert_int_equal(room.pair.rec.writers.records_lost, 2);
 
-	/* The program has put it right. */
+	/* Now the ring has a possible number of a task. */
 	const struct record expected[] = { lost(2), entry(1), entry(2) };
 
 	room.r->tid = TID;

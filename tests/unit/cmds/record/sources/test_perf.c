@@ -226,7 +226,7 @@ static void say(unsigned cpu, const char *text)
 	write_ring(cpu, text, strlen(text));
 }
 
-/* Wakes the reader of that CPU's ring. */
+/* Wake the reader of the ring of @cpu. */
 static void wake(unsigned cpu)
 {
 	assert_int_equal(write(played.cpus[cpu].pipe[1], "", 1), 1);

@@ -95,7 +95,7 @@ TEST_WITH(stacks_in_use_stay, setup, teardown)
 	assert_int_equal(p->tasks.tids[0], 5000000);
 	assert_int_equal(p->tasks.tids[1], 5000002);
 
-	/* A second release changes nothing, nor does that of a number that is no new id. */
+	/* A second release changes nothing. Nor does the release of an id that is not in use. */
 	tasks_release(&p->tasks, 5000001);
 	tasks_release(&p->tasks, 5000003);
 	tasks_release(&p->tasks, 4200002);

@@ -120,8 +120,8 @@ TEST(short_ranges_have_all_calls)
 }
 
 /*
- * Check that every long call is there, and that a pixel of a depth is empty only if no call is in
- * it.
+ * Check that all calls of at least one pixel are found. For each shorter call, a call of its depth
+ * must be found in the same pixel, or in a neighbouring one.
  */
 static void check_picture(uint64_t from, uint64_t to, uint64_t width)
 {

@@ -1,6 +1,6 @@
 /*
- * Payloads of events, which are in a file beside the records. Each is read with its event, in small
- * pieces and after a pause. Damaged files give no payloads.
+ * Payloads of events, which are in a file beside the records. Each payload is read with its event.
+ * The file is read in small pieces, also when it has grown. Damaged files have no payloads.
  */
 #include "tests/unit/lib/unit.h"
 

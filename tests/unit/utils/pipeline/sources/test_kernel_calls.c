@@ -309,7 +309,10 @@ TEST(calls_around_a_record)
 {
 	CHECK("199000:a{ 199999:}a | ", RECORDS(200000), IN(199000, 'a', 0), OUT(201000, 'a', 0));
 	CHECK("| 200000:a{ 201001:}a ", RECORDS(200000), IN(199000, 'a', 0), OUT(201001, 'a', 0));
-	/* Only the end of this call, or of one around it, counts. */
+	/*
+	 * The end of a call, or of a call around it, decides if the call is moved. The ends of
+	 * calls inside it do not.
+	 */
 	CHECK("| 200000:a{ 200000:b{ 200000:}b 290000:}a ", RECORDS(200000), IN(199000, 'a', 0),
 	      IN(199100, 'b', 1), OUT(199200, 'b', 1), OUT(290000, 'a', 0));
 	CHECK("199000:a{ 199100:b{ 199200:}b 199999:}a | ", RECORDS(200000), IN(199000, 'a', 0),

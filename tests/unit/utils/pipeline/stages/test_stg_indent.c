@@ -61,7 +61,7 @@ TEST(calls_are_counted_again)
 	    "c}@1000.0:2 b}@1010.0:1 a}@1020.0 a}@1030.0 b{@1040.3:0");
 }
 
-/* A task that begins within calls is indented by as many levels as may be shown. */
+/* A task that begins within open calls is indented by the number of those calls that are shown. */
 TEST(a_task_that_begins_within_calls_begins_as_deep)
 {
 	struct scene s;

@@ -337,7 +337,10 @@ static void check_values(struct place *p, const char *name, uint32_t nr_args, ui
 		strbuf_deinit(&lists[i]);
 }
 
-/* Values that the user has named. A missing one refers to text 0, which is never set. */
+/*
+ * The rules name arguments. An argument that the function lacks refers to text 0, which is never
+ * set.
+ */
 TEST_WITH(named_values_are_chosen, setup, teardown)
 {
 	static const char args[] = "^f@arg2,arg1;^g@arg3;^h@arg2,fparg1,arg1";

@@ -21,8 +21,8 @@ static const char *const ops[] = {
 };
 
 /*
- * Returns "OP BYTES@INDEX" for each step, with "~NARROW" when some of the bytes do not count. Zeros
- * have no source.
+ * Returns "OP BYTES@INDEX" for each step. "~NARROW" follows when only some of the bytes are valid.
+ * Zeros have no source, and so no index.
  */
 static const char *text_of(const struct strbuf *steps, size_t from)
 {
