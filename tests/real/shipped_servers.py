@@ -213,8 +213,7 @@ class Trial:
             return None
 
     def attach(self, load):
-        """Attach to the server and all its children, and detach, during the load, until this was
-        done twice for each."""
+        """Attach to the busiest process of the server, and detach, twice during the load."""
         while self.times < 2 and load.poll() is None:
             target = self.busiest()
             result = subprocess.run([str(UTRAIL), "record", "-P", ".", "--no-libcall", "-p", str(target), "--for", "0.3s", "-d",

@@ -15,7 +15,7 @@ import tokenize
 
 # There is no folder "spec" in this tree. A path below it is of another repository, and is reported.
 ROOMS = ("arch", "cmds", "doc", "libmcount", "misc", "tests", "trace", "utils", "spec")
-# The project in trace/ names its files from its own top.
+# In the project in trace/, the paths of its own files are relative to trace/.
 OF_TRACE = ("doc", "events", "examples", "include", "library", "man", "posix", "posixlog", "seam", "tests", "text")
 C_LIKE = (".c", ".cc", ".h", ".S", ".proto", ".rs")
 HASH = (".build", ".sh", ".bpf", ".txt")

@@ -39,7 +39,7 @@ def from_inside(*args, options=(), status=42):
 
 
 class Recording:
-    """A running recorder, whose program waits until the end of the block."""
+    """A running recorder, whose program waits until the end of the `with` block."""
 
     def __init__(self, *options, command=("./victim",), **kw):
         self.args = [str(UTRAIL), "record", "-d", "data", *options, *command]

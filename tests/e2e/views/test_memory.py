@@ -29,7 +29,7 @@ def perf_file(events, cpu):
 
 
 def kernel_file(events, cpu):
-    """A file of the kernel's pages, equal except for times."""
+    """A file of pages of the kernel, which are equal except for their times."""
     number = kernel.event_ids()["syscalls:sys_enter_clock_nanosleep"]
     page = kernel.Page(0)
     for i in range(PAGE_EVENTS):

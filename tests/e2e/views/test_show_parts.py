@@ -48,8 +48,8 @@ def state_of(server):
 
 
 def decode_all(data):
-    """By task: [(start, duration, self, path of functions, text)], [(time, kind, text)], in the
-    bytes that answers.c writes."""
+    """Decode the bytes that answers.c writes. Returns by task: [(start, duration, self, path of
+    functions, text)], [(time, kind, text)]."""
     tasks, at = {}, 0
     while at < len(data):
         task, n, nodes, marks, has_texts, _ = struct.unpack_from("<6I", data, at)

@@ -878,7 +878,7 @@ TEST(walk_from_entry)
 	assert_in_range(walked[3], walk_from_entry, (uint64_t)walk_from_entry + 512);
 }
 
-/* Write the sleds as they are when patched. */
+/* traced_xray() and traced_xray_tail() have the code of XRay's sleds after they were patched. */
 TEST(xray)
 {
 	replace = false;

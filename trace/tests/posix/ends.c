@@ -696,7 +696,7 @@ POINT(children_that_execute_and_end_end_nothing_of_the_parents)
 	check_log(fd, true);
 }
 
-/* A process that adopts orphans could wait for the keeper. */
+/* If a process that adopts orphans became the keeper's parent, it might wait for the keeper. */
 POINT(process_that_adopts_orphans_has_no_child_of_ours)
 {
 	int fd = make_file(), status;

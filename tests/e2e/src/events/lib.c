@@ -1,4 +1,4 @@
-/* A library with probes, one of them with a semaphore. */
+/* A library whose probes have semaphores. lib:end is reached only if its semaphore is set. */
 #define _SDT_HAS_SEMAPHORES 1
 #include "part.h"
 

@@ -554,7 +554,7 @@ TEST(opted_in_settled)
 }
 
 /*
- * A handler that interrupts a hook has the hook's plan. The plan is kept until the handler has
+ * A handler that interrupts a hook uses the hook's plan. The plan is kept until the handler has
  * ended.
  */
 TEST(in_a_handler)

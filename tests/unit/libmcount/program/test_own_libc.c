@@ -222,7 +222,7 @@ static void begin_ours(void)
 	add_slot(&ours->rela[5], 5, PLAIN);
 	add_slot(&ours->plt[0], 6, MISSING);
 	add_slot(&ours->plt[1], 7, MPROTECT);
-	/* Not within the table's size. */
+	/* This entry is beyond the size of the table (DT_PLTRELSZ). */
 	add_slot(&ours->plt[2], 8, ONE);
 	begin_versions(ours);
 	memcpy(simulated_dynamic, dynamic, sizeof(dynamic));

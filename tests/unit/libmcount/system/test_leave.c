@@ -298,7 +298,10 @@ TEST_WITH(return_addresses_are_put_back, setup, teardown)
 	end_thread(t);
 }
 
-/* Only hooks that are called at both ends of a function need it: its calls have explicit frames. */
+/*
+ * Only functions whose hooks are called at both ends are looked for. The calls of these functions
+ * have explicit frames.
+ */
 TEST_WITH(functions_with_open_calls, setup, teardown)
 {
 	static const uint64_t all[] = {

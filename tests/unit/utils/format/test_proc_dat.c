@@ -227,7 +227,7 @@ TEST(heads_at_their_borders)
 		int32_t tid;
 		int32_t pid;
 		uint32_t len;
-		ssize_t ret; /* with a head and 16 bytes */
+		ssize_t ret; /* the result for a head and 16 bytes after it */
 		size_t wanted;
 	} rows[] = {
 		{ 1, 1, 0, 24, 24 },

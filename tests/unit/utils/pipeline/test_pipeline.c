@@ -934,7 +934,7 @@ TEST_WITH(starts_of_ranges, setup_open, teardown_open)
 		{ 0, true, true, true, true, true, true },
 		{ 0, true, true, false, true, false, false },
 		{ 0, true, false, true, false, false, false },
-		/* The calls that the task begins in cannot be found without its first record. */
+		/* Without the task's first record, the calls around the task cannot be found. */
 		{ 2, true, true, true, false, false, false },
 	};
 

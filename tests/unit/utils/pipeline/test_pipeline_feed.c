@@ -98,7 +98,8 @@ TEST_WITH(tasks_with_records_have_lanes, setup, teardown)
 }
 
 /*
- * A task that has only calls of the kernel has no events. A task that has only events has no calls.
+ * Task 102 has no records, but three events in the feed. All, two or none of these are of calls of
+ * the kernel. The task has a lane if it has events of a kind that is shown.
  */
 TEST_WITH(tasks_without_records, setup, teardown)
 {

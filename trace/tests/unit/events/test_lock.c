@@ -95,7 +95,10 @@ IN_A_CHILD(signals_wait_but_for_those_of_faults)
 	return 0;
 }
 
-/* A program that waits for such signals by sigwait(3) blocks them, and has no handlers. */
+/*
+ * A program may wait for the signal of a fault by sigwait(3). Then it blocks this signal, and has
+ * no handler for it.
+ */
 IN_A_CHILD(a_signal_that_the_program_has_blocked_stays_blocked)
 {
 	struct fst_held held;

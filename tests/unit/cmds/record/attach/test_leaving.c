@@ -253,7 +253,7 @@ TEST_WITH(program_counters, setup, NULL)
 	assert_false(is_within_at(0x70010));
 	assert_true(is_within_at(0x80000));
 	assert_false(is_within_at(0x80001));
-	/* An ended thread is not inside. */
+	/* A thread that has ended is not inside of the probe. */
 	assert_true(is_within_at(SCRIPTED_PROBE_CODE));
 	scripted.threads[1].is_gone = true;
 	assert_false(is_within_at(SCRIPTED_PROBE_CODE));

@@ -378,7 +378,7 @@ TEST_WITH(hooks, setup, test_recorder_teardown)
 	/* A rule with the same text replaces the earlier one. */
 	assert_int_equal(t->patches.nr, 2);
 
-	/* A module whose file cannot be known, and one without text, have no places. */
+	/* A module whose file cannot be found, and a module without text, have no sites. */
 	union {
 		struct control_module m;
 		char bytes[sizeof(struct control_module) + PATH_MAX];

@@ -507,7 +507,7 @@ TEST(rules_that_name_files)
 	}
 }
 
-/* Only a function that begins exactly there counts. */
+/* A function is found only by the address at which it begins. */
 TEST(functions_by_their_start)
 {
 	struct symbol list[] = { { .addr = 0x10, .size = 0x10, .type = 'T', .name = "one" },
@@ -543,7 +543,7 @@ static void check_complaints(size_t nr_short, size_t nr_unknown, const char *fir
 	patching_find(p);
 	assert_int_equal(p->patches.complaints.len, expected.len);
 	assert_memory_equal(p->patches.complaints.data, expected.data, expected.len);
-	/* A file that is known is not searched, and not complained of, again. */
+	/* A file that is known is not searched again, and its complaints are not repeated. */
 	patching_find(p);
 	assert_int_equal(p->patches.complaints.len, expected.len);
 	teardown((void **)&p);

@@ -62,7 +62,8 @@ TEST(table_has_zeros)
 }
 
 /*
- * This request is the largest: sanitizers end programs that ask for impossible amounts of memory.
+ * SIZE_MAX is refused before memory is allocated. Other numbers that are too large are not tested,
+ * since sanitizers end programs that ask for impossible amounts of memory.
  */
 TEST(no_row_behind_the_last_number)
 {

@@ -156,7 +156,7 @@ TEST(shortest_records)
 
 		assert_int_equal(perf_record_decode(copy, len, false, &rec, NULL), len);
 		assert_int_equal(rec.type, rows[i].expected);
-		/* A record of no kind has the task of its trailer. */
+		/* If the type is not known, the task and the time come from the trailer. */
 		if (rec.type == PERF_REC_OTHER) {
 			assert_int_equal(rec.pid, 100);
 			assert_int_equal(rec.tid, 101);

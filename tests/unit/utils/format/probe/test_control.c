@@ -74,7 +74,7 @@ static enum control_verdict check_module(const char *bytes, size_t nr)
 	return control_check(&control_module_shape, &packet, len);
 }
 
-/* A path ends at the end of the message. */
+/* A path ends with a NUL, which is the last byte of the message. */
 TEST(modules)
 {
 	assert_int_equal(check_module("", 0), CONTROL_MALFORMED);

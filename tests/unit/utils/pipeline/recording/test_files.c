@@ -324,7 +324,7 @@ TEST(reads_and_writes_of_a_use)
 	}
 }
 
-/* A file that is left is shown, unless its name is hidden. */
+/* A file that exists at the end of the recording is shown, unless its name is hidden. */
 TEST_WITH(what_is_shown, setup, teardown)
 {
 	uint32_t a = content("/a");

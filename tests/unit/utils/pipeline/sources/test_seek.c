@@ -460,7 +460,7 @@ static void the_last_record_before_damage(void **state)
 
 		put_even(&s, rows[i].nr, 0);
 		memcpy(record, s.bytes.data + 16 * (rows[i].nr - 1), sizeof(record));
-		/* After the damage there is so much that the file does not seem to be cut. */
+		/* So many bytes follow the damage that the file does not seem to be cut. */
 		for (size_t k = 0; k < 100; k++)
 			strbuf_add(&s.bytes, record, sizeof(record));
 		memset(s.bytes.data + 16 * rows[i].damaged, 0xff, 16);

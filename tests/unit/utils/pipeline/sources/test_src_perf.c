@@ -30,7 +30,7 @@ static void put(struct strbuf *out, uint32_t type, const void *body, size_t len,
 	strbuf_add(out, bytes, 8 + len + 16);
 }
 
-/* Write PERF_RECORD_COMM, PERF_RECORD_FORK or PERF_RECORD_EXIT. */
+/* Write PERF_RECORD_COMM. */
 static void put_name(struct strbuf *out, int32_t pid, int32_t tid, const char *name,
 		     uint64_t time_ns)
 {
@@ -42,6 +42,7 @@ static void put_name(struct strbuf *out, int32_t pid, int32_t tid, const char *n
 	put(out, 3, body, sizeof(body), pid, tid, time_ns);
 }
 
+/* Write PERF_RECORD_FORK or PERF_RECORD_EXIT. */
 static void put_task(struct strbuf *out, uint32_t type, int32_t pid, int32_t ppid, int32_t tid,
 		     int32_t ptid, uint64_t time_ns)
 {

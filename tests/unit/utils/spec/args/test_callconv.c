@@ -89,7 +89,7 @@ static const struct {
 	  NONE,
 	  "arg1/i%rdi,arg2/i%rsi,arg3/i%rdx,arg4/i%rcx,arg5/i%r8,arg1/t16:s%stack+1,arg7/i%r9",
 	  "" },
-	/* A result in memory takes the first register. */
+	/* The address of a result in memory is in the first register. */
 	{ { INT(4) }, STRUCT(40, MEMORY, NONE), "arg1/i%rsi", "retval/t40:s" },
 	{ { INT(4) }, STD_STRING, "arg1/i%rsi", "retval/S" },
 	{ { INT(4) }, OWNER(8), "arg1/i%rsi", "retval/t8:o" },
