@@ -28,7 +28,7 @@ def read_edges(top):
     for path in (path for room in ROOMS for path in sorted((top / room).rglob("*.[chS]"))):
         name = path.relative_to(top).with_suffix("").as_posix()
         included = (INCLUDE.match(line) for line in path.read_text().splitlines())
-        # The project in trace/ names its files from its own top.
+        # In the project in trace/, the paths of its own files are relative to trace/.
         before = "trace/" if name.startswith("trace/") else ""
         targets = {before + match[1] for match in included if match}
         edges.setdefault(name, set()).update(targets - {name})

@@ -253,8 +253,8 @@ def test_cut_off(version, packing):
 
 
 def test_damaged_chunk():
-    """One chunk is damaged. The pages of the other chunks are read, and a loss replaces the pages of
-    the damaged chunk."""
+    """One chunk is damaged. The pages of the other chunks are read, and a loss replaces the pages
+    of the damaged chunk."""
     need("zlib")
     whole = bytearray(tracedat.File([long_buffer()], 7, "zlib").make())
     at = [m.start() for m in re.finditer(rb"\x78\x9c", bytes(whole))]

@@ -51,7 +51,7 @@ def is_quiet():
 
 @contextmanager
 def running(*options, variant=PG, argument=""):
-    """The recorder and its program, which ends with the block."""
+    """The recorder and its program, which ends at the end of the `with` block."""
     exe = build(program("control/budget"), variant)
     command = [UTRAIL, "record", "--no-libcall", "--no-event", "--overhead=20%", *options, exe, argument]
     proc = subprocess.Popen(

@@ -355,7 +355,7 @@ TEST_WITH(about_to_enter, setup, NULL)
 	assert_true(is_about_to_at(in_libc));
 	set_register(regs, entered, SYS_clone);
 	assert_false(is_about_to_at(in_libc));
-	/* An ended thread calls nothing. */
+	/* A thread that has ended is not about to make a call. */
 	set_register(regs, entered, SYS_futex);
 	scripted.threads[1].is_gone = true;
 	assert_false(is_about_to_at(in_libc));

@@ -137,7 +137,10 @@ static bool is_in(const struct child *c, size_t i)
 	return memcmp(there, changes[i].after, 5) == 0;
 }
 
-/* Patches go in and out again where the bytes are as expected; elsewhere nothing is written. */
+/*
+ * Patches are put in, and taken out again, where the bytes are as expected. Nothing is written
+ * where other bytes are found.
+ */
 TEST(test_in_and_out)
 {
 	struct child c;
