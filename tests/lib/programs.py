@@ -142,8 +142,8 @@ class Program:
     only:    words of variants for which it can be built
     xfail:   the reason why the tree comes out wrong; the test fails when it comes out right
 
-    A directive with words in brackets, tree[cyg], holds for variants that have all of these words and
-    goes before the one without.
+    A directive with words in brackets, tree[cyg], holds for variants that have all of these words.
+    For these variants it is used instead of the directive without brackets.
     """
 
     path: Path

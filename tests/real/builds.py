@@ -117,8 +117,8 @@ def check_objects(name, entries, top):
 
 
 def check_again(name, entries):
-    """Check that each entry's command makes the same object again. Objects are made one by one, in
-    the database's order: no target may need some of them."""
+    """Check that each entry's command makes the same object again. Only one object at a time is
+    deleted, so all others are there for commands that need them."""
     for entry in entries:
         if "output" not in entry:
             continue

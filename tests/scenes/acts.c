@@ -691,7 +691,7 @@ static int act_edges(void)
 	return 0;
 }
 
-/* The program's own handlers of signals that the probe handles, too. They print their arguments. */
+/* The program has handlers of its own for signals that the probe handles, too. */
 FN void on_segv(int sig)
 {
 	inner();

@@ -178,7 +178,7 @@ def failures(directory="uftrace.data"):
 
 
 def lines_of(text):
-    """The lines without their heads, from the first failure to the last."""
+    """The lines about renames, links, mounts and failed forks, without their heads."""
     data = [line.split("!", 1)[1] for line in text.splitlines() if "!" in line]
     words = "RenameF", "Rename2F", "RenameT", "LinkF", "LinkatF", "LinkT", "Mount", "Umount", "SysCloneFailed", "RF|", "RT|", "LF|", "LT|", "MS|", "MT|", "MX|"
     kept = [line for i, line in enumerate(data)

@@ -191,7 +191,7 @@ def test_those_of_uftrace(workdir):
 @pytest.mark.parametrize("options", [[], ["--keep-pid"], ["--flight=1m"]])
 def test_in_use(waits, options):
     """A second recording renames the first one's directory, and the first recorder goes on there. A
-    third one does not delete it."""
+    third recording does not delete that directory."""
     with Started(waits, *options) as first:
         first.wait_until_it_runs()
         utrail("record", plain()).must()

@@ -14,8 +14,8 @@ FN void walk(void)
 	int foreign = 0;
 
 	/*
-	 * It skips its own return address, which the recorder replaces to see the end of the
-	 * function.
+	 * This function skips its own return address, which the probe replaces to see the end of
+	 * the function.
 	 */
 	frame = *frame;
 	for (int i = 0; i < 2; i++) {

@@ -190,7 +190,8 @@ def test_no_answer(words, uid, how, backlog):
 
 @pytest.mark.parametrize("option,words", [("--flight=1m", ["snapshot", "-d", "data"]), ("-g", ["control", "data", "off"])])
 def test_a_taken_name(option, words):
-    """The recorder reports the taken name, and commands find it by the file in its directory."""
+    """If another process has taken the recorder's name, the recorder reports this. Commands find
+    the recorder by the file in its directory."""
     grabber, recorder = record_with_taken_name(option)
     try:
         wait_until(lambda: Path("data/.control").exists() or recorder.poll() is not None)

@@ -349,7 +349,7 @@ def wait_until(condition, what):
 
 
 def is_closed(log):
-    """posixlog/log.h: is_closed of the header"""
+    """True when the header of the log has the flag is_closed (posixlog/log.h)."""
     return log.read_bytes()[40:44] == b"\1\0\0\0"
 
 

@@ -262,7 +262,10 @@ TEST_WITH(the_largest_text_of_the_program_is_known, setup, teardown)
 
 TEST_WITH(a_kept_piece_is_cut_out, setup, teardown)
 {
-	/* Places in a range of 0x1900 bytes, of which one piece remains. */
+	/*
+	 * A kept piece from @start to @end is cut out of a range of 0x1900 bytes. The larger piece
+	 * of the rest remains: @bytes at @low.
+	 */
 	static const struct {
 		int64_t start, end;
 		uint64_t low, bytes;

@@ -595,7 +595,10 @@ TEST_WITH(a_child_that_is_cut_off_leaves_the_ring, setup, teardown)
 	seal.is_on = false;
 }
 
-/* A new thread of a forked child may have a record, and report the child, before the first one. */
+/*
+ * A new thread of a forked child may write a record, and report the child, before the child's first
+ * thread does.
+ */
 TEST_WITH(a_child_that_another_thread_has_reported_gets_a_ring, setup, teardown)
 {
 	struct thread *t = with_a_call();

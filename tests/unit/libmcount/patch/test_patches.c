@@ -86,7 +86,7 @@ static struct plan_patch *add(unsigned at, unsigned what, uint8_t bytes)
 	return plan;
 }
 
-/* Returns the number of failures. */
+/* Adopt the patches of all plans. Returns the number of places at which this has failed. */
 static uint32_t adopt(enum patches_text text)
 {
 	uint32_t failed = pair.proc->arena->points_failed;

@@ -205,8 +205,8 @@ static void call_what_is_left_out(struct scene *s)
 }
 
 /*
- * The same with -finstrument-functions. When a left-out function returns, its exit is not taken for
- * the exit of a recorded call of the same function around it.
+ * With -finstrument-functions, a function is left out inside of a recorded call of itself. When the
+ * inner call returns, its exit is not taken for the exit of the recorded call.
  */
 TEST(left_out_inside_of_itself)
 {

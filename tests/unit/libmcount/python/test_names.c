@@ -340,7 +340,7 @@ TEST_WITH(the_name_of_a_module_with_many_variables, setup, teardown)
 	assert_int_equal(look("<string>"), NAME_KNOWN | NAME_OWN);
 }
 
-/* Code with these attributes; NULL and 0: it has no such attribute. */
+/* Make a code object with these attributes. NULL: it has no such attribute. */
 static struct object *new_code(const char *qualname, const char *name)
 {
 	struct object *code = new_object(NULL, 0);

@@ -184,7 +184,10 @@ TEST(test_what_is_inside)
 	assert_string_equal(text_of("frozenset({()})", 97), "frozenset({()})");
 }
 
-/* The module is searched among the first 64 items of a class. Nothing else than a text is one. */
+/*
+ * The module is searched among the first 64 items of a class. Only a text is taken for the name of
+ * a module.
+ */
 TEST(test_modules_of_classes)
 {
 	if (!begin())

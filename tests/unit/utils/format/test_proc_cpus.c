@@ -97,7 +97,7 @@ TEST(a_thread_that_becomes_a_program_gives_its_number_up)
 	proc_cpus_deinit(&cpus);
 }
 
-/* A damaged record of a fork or an exec forgets no CPU. */
+/* If the record of a fork or an exec is damaged, the CPU of the task stays known. */
 TEST(what_is_no_fork_forgets_nothing)
 {
 	static const struct {

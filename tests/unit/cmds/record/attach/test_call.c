@@ -224,7 +224,7 @@ TEST(a_system_call_leaves_no_frame_of_a_handler)
 	pid_t pid = start();
 	struct attached w = ATTACHED_CLOSED;
 	struct attached_thread *t = stop_it(&w, pid);
-	/* The child has a copy of this stack, on which earlier tests may have left the word. */
+	/* The child has a copy of this stack. Earlier tests may have left the word on the stack. */
 	size_t before = words_below(&w, t, w.return_gadget);
 	int64_t result = 0;
 

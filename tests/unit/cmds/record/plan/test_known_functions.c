@@ -203,7 +203,7 @@ static struct strbuf copy_of(const struct made *m)
 	return image;
 }
 
-/* True when the image is taken with a checksum of its own. */
+/* Give the image a correct checksum. Returns true when the image is then taken. */
 static bool is_taken(const struct made *m, struct strbuf *image)
 {
 	struct known_functions known cleanup_known_functions = { 0 };

@@ -367,7 +367,7 @@ TEST(only_what_is_wanted_is_made_known)
 	drop(&h);
 }
 
-/* A place has no text of its own if another patch covers it, unless it has a short jump. */
+/* A place that another patch covers has no text of its own, unless the place has a short jump. */
 TEST(what_has_no_text_is_no_place)
 {
 	static const struct control_module module = { .load_bias = BIAS };

@@ -290,7 +290,7 @@ TEST(test_steps)
 	check_target(&view, "/proc/self/cwd", "");
 }
 
-/* A root's name that is the beginning of another name is not the root of that directory. */
+/* /a is not the root of a file below /ab, although "/ab" begins with "/a". */
 TEST(test_alike_roots)
 {
 	char root[PATH_MAX];

@@ -201,7 +201,7 @@ TEST(monsters)
 	assert_string_equal(strbuf_str(&out), twice);
 }
 
-/* Identifiers in Punycode are decoded on the heap: a sanitizer finds text that is lost. */
+/* Identifiers in Punycode are decoded on the heap: a sanitizer finds memory that is not freed. */
 TEST(long_names_in_punycode)
 {
 	static const struct {

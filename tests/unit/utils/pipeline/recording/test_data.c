@@ -250,7 +250,7 @@ TEST(paths_of_files)
 	}
 }
 
-/* The largest size is that of the file; a longer file is refused. */
+/* A file may have the largest size that the caller allows. A longer file is refused. */
 TEST_WITH(sizes_of_files, setup, teardown)
 {
 	struct strbuf content cleanup_strbuf = { 0 };

@@ -140,7 +140,7 @@ TEST_WITH(without_a_recording_of_processes_there_is_nothing, setup, teardown)
 	executions_deinit(&executions);
 }
 
-/* Acts on files make this true; other acts do not. */
+/* Acts on files make has_events true. Other acts do not. */
 TEST_WITH(whether_the_recording_tells_of_files, setup, teardown)
 {
 	static const struct {

@@ -411,7 +411,7 @@ static void count_piece(void *arg, struct piece *piece)
 	piece_destroy(piece);
 }
 
-/* The bytes that are split off are a limit. The rest stays in the last piece. */
+/* Pieces are split off until they have the wanted bytes. The last piece has the task's rest. */
 TEST_WITH(a_part_is_split, setup, teardown)
 {
 	static const struct {
