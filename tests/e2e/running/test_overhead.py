@@ -34,8 +34,8 @@ def sizes():
 
 
 def is_quiet():
-    """True when no call of the function that was left out first was recorded for a while. (The amount
-    of other records depends on the machine's speed.)"""
+    """Waits for a while. Returns True when no call of the function that was left out first was
+    recorded meanwhile. (The amount of other records depends on the machine's speed.)"""
     in_page = int(lines("function")[0][3], 16) & 0xFFF
     before = sizes()
     time.sleep(0.4)

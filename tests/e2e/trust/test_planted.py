@@ -40,7 +40,7 @@ USERS = {"root": (), "another": NOBODY}
 
 @pytest.fixture
 def places(tmp_path, request):
-    """The stranger's directory, and one of the victim."""
+    """The sticky directory, a directory of the victim, and a private one inside of that."""
     user = request.getfixturevalue("user")
     if why_not_as_nobody():
         pytest.skip(why_not_as_nobody())
@@ -66,7 +66,7 @@ def places(tmp_path, request):
 
 
 def plant(thing, path, private):
-    """Make @thing at @path as the stranger, or make it as root and give it away."""
+    """Make @thing at @path, and give it to the stranger, unless it is a hard link."""
     if thing == "link":
         os.symlink(private / "file", path)
     elif thing == "dangling":

@@ -1,6 +1,6 @@
 /*
- * Prints its pid, forks when it is told to and prints the pid of the child. Both make calls until
- * their input ends.
+ * Prints its pid, and makes calls until it reads a line. Then it forks and prints the pid of the
+ * child. Parent and child make calls until their input ends.
  */
 #include <poll.h>
 #include <sys/wait.h>

@@ -176,8 +176,8 @@ TEST_WITH(half_of_the_room_is_kept_for_handlers, setup, teardown)
 }
 
 /*
- * The interrupted hook has read its clock at 100 ns. A record of the handler that is older gets
- * this time. A newer one makes the hook's own time newer.
+ * The interrupted hook has read its clock at 100 ns. An earlier record of the handler gets this
+ * time. After a later record, the hook's last time is that of the record.
  */
 TEST_WITH(times_do_not_go_back, setup, teardown)
 {

@@ -166,7 +166,7 @@ static void *put_rivals(void *arg)
 	return (void *)nr_bad;
 }
 
-/* Threads that need the same place do not mix their words. */
+/* Several threads write to the same places of the table. No slot gets another slot's address. */
 TEST(addresses_of_several_threads_are_each_the_right_one)
 {
 	pthread_t writers[WRITERS];

@@ -503,7 +503,7 @@ static name_facts ask(void)
 	return names_ask_native(&fn);
 }
 
-/* A range of numbers with a rule is asked for once. */
+/* The recorder is asked once for the rule of each range of numbers. */
 TEST_WITH(rules_for_ranges_of_numbers, setup, teardown)
 {
 	static const struct {

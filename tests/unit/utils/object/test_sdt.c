@@ -95,7 +95,7 @@ TEST(cut_notes)
 	for (size_t len = 1; len < notes.len; len++) {
 		int ret = load(notes.data, len, NOTES_BASE, &text);
 
-		/* A rest that is shorter than a header is no note. Any other cut is an error. */
+		/* Fewer bytes than a header has are no note. Any other cut is an error. */
 		assert_true(ret == 0 || ret == -EINVAL);
 		if (ret < 0)
 			assert_non_null(strstr(strbuf_str(&text), "the note at "));

@@ -533,7 +533,7 @@ TEST(what_there_is_of_each_task)
 		{ 50, 100, EVENT_POINT, EVENT_ID_TASK_NEW },
 		{ 55, 101, EVENT_POINT, EVENT_ID_TASK_EXIT },
 		{ 60, 101, EVENT_SCHED_OUT },
-		/* Another event of the task shows that it is on the CPU. */
+		/* The task has another event, so it is on the CPU, and SCHED_IN is no return. */
 		{ 61, 101, EVENT_POINT, EVENT_ID_TASK_EXIT },
 		{ 62, 101, EVENT_SCHED_IN },
 		{ 70, 101, EVENT_EXIT },

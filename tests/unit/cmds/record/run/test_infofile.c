@@ -132,7 +132,7 @@ TEST_WITH(the_id_of_the_build, setup, teardown)
 	assert_string_equal(info.build_id, hex);
 }
 
-/* A deleted program has the name by which it was called. */
+/* If the program's file is missing, the info file has the path by which the program was called. */
 TEST_WITH(without_a_file, setup, teardown)
 {
 	struct place *p = *state;

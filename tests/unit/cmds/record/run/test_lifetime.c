@@ -91,7 +91,7 @@ TEST_WITH(its_status, setup, teardown)
 	assert_int_equal(end.given_up, 0);
 	assert_false(end.has_left_rest);
 	assert_true(end.usage.ru_maxrss > 0);
-	/* The program is no child of this process any longer. */
+	/* The recorder has waited for the program, so the program is no child any more. */
 	assert_int_equal(waitpid(pid, NULL, WNOHANG), -1);
 	assert_int_equal(errno, ECHILD);
 }

@@ -269,7 +269,7 @@ TEST(test_writers_flush)
 	while (atomic_load(&p.t->ring->tail) != p.t->ring->head)
 		usleep(1000);
 	check_file(&pair, p.tid, &p.expected);
-	/* All writers have passed that time, and the reader is told of it. */
+	/* Readers learn that the files are complete up to that time. */
 	while (writers_complete_ns(&pair.rec.writers) < after_ns)
 		usleep(1000);
 	assert_true(writers_complete_ns(&pair.rec.writers) < settings_now_ns(&pair.settings));

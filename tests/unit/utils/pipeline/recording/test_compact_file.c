@@ -155,8 +155,8 @@ TEST(damage)
 }
 
 /*
- * After a damaged head the next one is searched at each place. The blocks before and after are
- * read.
+ * After a damaged head the next head is searched for at each byte. The blocks before and after the
+ * damaged one are read.
  */
 TEST(damaged_heads)
 {

@@ -265,14 +265,14 @@ TEST(lost_records)
 	kernel_page_begin(&page, 1000, 8, false);
 	kernel_page_record(&page, 0, PLAIN, 100, NULL, 0);
 	put_page(&bytes, &page, 0);
-	/* The number of lost records is stored. */
+	/* This page has the number of lost records. */
 	kernel_page_begin(&page, 2000, 8, false);
 	kernel_page_record(&page, 0, PLAIN, 100, NULL, 0);
 	kernel_page_record(&page, 0, PLAIN, 100, NULL, 0);
 	kernel_page_end(&page, missed_bit | stored_bit);
 	put_u64(page.bytes + page.used, 5, false);
 	strbuf_add(&bytes, page.bytes, sizeof(page.bytes));
-	/* The number of lost records is unknown. */
+	/* This page tells only that records were lost. */
 	kernel_page_begin(&page, 3000, 8, false);
 	kernel_page_record(&page, 0, PLAIN, 100, NULL, 0);
 	put_page(&bytes, &page, missed_bit);
