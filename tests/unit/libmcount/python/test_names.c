@@ -292,7 +292,7 @@ TEST_WITH(functions_of_the_program_and_of_libraries, setup, teardown)
 		const char *code_file, *module, *module_file;
 		bool is_own;
 	} cases[] = {
-		{ "/home/a.py", "mod", NULL, true },
+		{ "/mine/a.py", "mod", NULL, true },
 		{ "/usr/lib/python3.11/json.py", "mod", NULL, false },
 		{ "/usr/lib/python2/json.py", "mod", NULL, true },
 		{ "/opt/site-packages/a.py", "mod", NULL, false },
@@ -301,12 +301,12 @@ TEST_WITH(functions_of_the_program_and_of_libraries, setup, teardown)
 		{ "<frozer os>", "mod", NULL, true },
 		{ "<froze", "mod", NULL, true },
 		{ NULL, "mod", NULL, true },
-		{ "<string>", "mod", "/home/a.py", true },
+		{ "<string>", "mod", "/mine/a.py", true },
 		{ "<string>", "mod", "/usr/lib/python3/a.py", false },
-		{ "/home/a.py", "mod", "/usr/lib/python3/a.py", true },
-		{ "/home/a.py", "namedtuple_P", NULL, true },
+		{ "/mine/a.py", "mod", "/usr/lib/python3/a.py", true },
+		{ "/mine/a.py", "namedtuple_P", NULL, true },
 		{ "<string>", "namedtuple_P", NULL, false },
-		{ "<string>", "namedtuple_P", "/home/a.py", true },
+		{ "<string>", "namedtuple_P", "/mine/a.py", true },
 		{ "<string>", "namedtuple", NULL, true },
 		{ "<string>", "namedtuple.P", NULL, true },
 		{ "<string>", NULL, NULL, true },
@@ -330,7 +330,7 @@ TEST_WITH(the_name_of_a_module_with_many_variables, setup, teardown)
 	for (unsigned place = 62; place <= 64; place++) {
 		nr_objects = nr_globals = 0;
 		while (nr_globals < place)
-			add_global("other", "/home/a.py");
+			add_global("other", "/mine/a.py");
 		add_global("__file__", "/usr/lib/python3/a.py");
 		assert_int_equal(look("<string>"), NAME_KNOWN | (place < 64 ? 0 : NAME_OWN));
 	}
@@ -345,7 +345,7 @@ static struct object *new_code(const char *qualname, const char *name)
 {
 	struct object *code = new_object(NULL, 0);
 
-	set(code, "co_filename", new_object("/home/a.py", 0));
+	set(code, "co_filename", new_object("/mine/a.py", 0));
 	set(code, "co_qualname", qualname ? new_object(qualname, 0) : NULL);
 	set(code, "co_name", name ? new_object(name, 0) : NULL);
 	return code;
@@ -418,7 +418,7 @@ TEST_WITH(facts_of_code, setup, teardown)
 		set(code, "co_kwonlyargcount", new_object(NULL, cases[i].keywords));
 		facts = names_ask_code(&code->base, i % 2 ? NAME_KNOWN : NAME_KNOWN | NAME_OWN);
 		expect_request(0, "mod.f", 0);
-		assert_string_equal(requests[0].file, "/home/a.py");
+		assert_string_equal(requests[0].file, "/mine/a.py");
 		assert_int_equal(requests[0].line, cases[i].told_line);
 		assert_int_equal(requests[0].nr_args, cases[i].nr_args);
 		assert_int_equal(requests[0].is_native, 0);
