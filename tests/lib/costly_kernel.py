@@ -38,7 +38,7 @@ def kernel_wide_fields(rec):
 
 
 def kernel_dynamic_arrays(rec):
-    """Arrays of 64 KB, whose lengths are in each record."""
+    """Hundreds of arrays in each record. All of them are the same 3,800 bytes of the record."""
     fields = "".join(field(f"__data_loc unsigned int[] f{k}", 4) for k in range(300))
     records(rec, event_format(NUMBER, fields, '"%d", REC->x'), lambda i: (NUMBER, struct.pack("<I", 3800 << 16 | 12) + bytes(3800)), 100)
 

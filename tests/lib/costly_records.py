@@ -84,13 +84,13 @@ def line(number, name, size=16):
 
 
 def long_name(rec):
-    """A name of 1 MB, which many calls have."""
+    """Many calls of a function whose name has 1 MB."""
     rec.symbols([line(0, "x" * (1 << 20))])
     calls(rec, 20000, 1)
 
 
 def long_name_escaped(rec):
-    """A name of 1 MB whose bytes need escaping, which many calls have."""
+    """Many calls of a function whose name has 1 MB of bytes that need escaping."""
     rec.symbols([line(0, "\x01" * (1 << 20))])
     calls(rec, MANY, 1)
 

@@ -92,8 +92,8 @@ def without_function(ours, theirs):
 
 
 def threads_of_processes(answer):
-    """Events of Chrome's format as in 0.13, whose `pid` is utrail's `tid`, and which has no names
-    of processes."""
+    """utrail's events in Chrome's format, changed to those of uftrace 0.13: there `pid` is the tid,
+    and processes have no names."""
     text = re.sub(r'"pid":\d+,"tid":(\d+)', r'"pid":\1', answer.out)
     return with_lines(answer, [line for line in text.splitlines() if '"process_name"' not in line])
 

@@ -1,5 +1,5 @@
 """The real programs that are recorded: the ways to build each, its own tests, and the lines of
-their output that count."""
+their output that must be the same."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -121,7 +121,7 @@ def ends():
 
 
 def bound():
-    """The bound methods that a C function calls change while it runs."""
+    """A C function calls key(), which makes new bound methods each time."""
     kept = []
 
     def key(n):

@@ -242,7 +242,8 @@ def of_bear(top):
 
 
 def test_against_bear(tmp_path):
-    """Sources that only utrail or only bear has: the table gives the reason for each line."""
+    """Some sources are found only by utrail, or only by bear. For these lines the table has the
+    reason."""
     if not shutil.which("bear"):
         pytest.skip("bear is not installed")
     if os.environ.get("UTRAIL_TEST_MATRIX") != "full":

@@ -600,7 +600,7 @@ def test_same_as_peer(tmp_path, options):
             peers = [line.replace(theirs, mine) for line in peers]
     loose = lambda lines: [PEER_FLOATS.sub(r"\1", line) for line in folded(lines)]
     assert loose(ours) == loose(ascending(peers))
-    # Each tool shows the other's recording like its owner.
+    # Both tools show a recording in the same way, whichever of them has made it.
     assert folded(replay(tmp_path / "ours")) == folded(ascending(replay(tmp_path / "ours", by=peer)))
     assert replay(tmp_path / "peers") == ascending(replay(tmp_path / "peers", by=peer))
 

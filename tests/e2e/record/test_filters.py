@@ -383,7 +383,7 @@ class TestEvents:
         assert lines[lines.index("} /* second */") - 1].startswith(f"/* diff:{what} (")
 
     def test_a_number_that_falls(self):
-        """The difference has its sign: 0.13 shows a number of 20 digits."""
+        """A negative difference is shown with a minus. uftrace 0.13 shows a number of 20 digits."""
         Path("p.c").write_text(
             "#include <sys/mman.h>\n"
             "static void *p;\n"

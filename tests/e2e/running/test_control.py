@@ -255,7 +255,7 @@ def test_status(start):
     for line in ("recording: on", "steerable: yes", "filter: worker", "depth: 1024", "time: 1ns", "changes: 0", "lost: 0 records"):
         assert line in text.splitlines()
     wait_until(lambda: not re.search(r"^written: 0 bytes", running.control("status"), re.M))
-    # The recorder's own number names the recording, too.
+    # The pid of the recorder names the recording, too.
     assert utrail("control", str(running.proc.pid), "status").must().out.startswith("recording: on\n")
     running.end()
 

@@ -208,7 +208,8 @@ def test_follow_ends_with_a_killed_recorder():
 
 @pytest.mark.parametrize("how", ["another", "none"])
 def test_follow_ends_when_the_recording_is_renamed(how):
-    """The name then leads to another recording, or nowhere. Its files are not read."""
+    """After the recording is renamed, its old name leads to another recording, or nowhere. replay
+    reads no files of the other recording."""
     with recording_that_lasts("--no-event"):
         viewer = subprocess.Popen(
             [UTRAIL, "replay", "--follow", "-f", "none"], env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True

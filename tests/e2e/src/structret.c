@@ -61,6 +61,6 @@ FN long sum_large(struct large l)
 
 int main(void)
 {
-	/* The sum is nine times 2 + 3, which is 45. */
+	/* The sum is 9 * (2 + 3), which is 45. */
 	return (int)sum_large(large(floats(mixed(small(2))))) - 3;
 }

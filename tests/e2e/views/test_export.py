@@ -648,7 +648,7 @@ def same_as_the_peer(text, theirs):
         text = re.sub(r'("pid":(\d+)),"name"', r'\1,"tid":\2,"name"', text)
     else:
         text = re.sub(r"utrail v.*? \(.*?\)", "TOOL", text)
-    # The peer names a process for each thread, although there is none.
+    # The peer writes the name of a process for each thread, although a thread is no process.
     return [line for line in text.splitlines() if '"ph":"M"' not in line]
 
 
@@ -796,7 +796,8 @@ class TestRange:
         assert counts == {**self.COUNTS, "nap_10ms": 1, "usleep": 3, "quick": 2, "__cxa_atexit": 1}
 
     def test_off_the_cpu(self):
-        """A task that waits at an edge of the range waits up to the edge, or from there on."""
+        """If a task waits at an edge of the range, the wait is shown up to the edge, or from there
+        on."""
         utrail("record", "-d", "data", build(program("sleeps"), VARIANT)).must()
         lines = [json.loads(line) for line in dump("jsonl", "data").read_text().splitlines()]
         waits = [(line["ts"], line["dur"]) for line in lines if line.get("name") == "linux:schedule"]

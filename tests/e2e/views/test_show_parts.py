@@ -1,5 +1,5 @@
-"""utrail show of recordings in parts: the server's answers agree with the whole page, report and
-graph; a recording that grows is followed."""
+"""utrail show, when the page gets a recording in parts: the server's answers agree with the whole
+page, report and graph. A recording that grows is followed."""
 
 import contextlib
 import json

@@ -235,7 +235,10 @@ TEST_WITH(a_table_that_is_not_the_mapped_one, make_linker, remove_linker)
 	assert_true(bytes_of_libraries(&bytes) > 0);
 }
 
-/* The linker maps segments at their addresses, and could be made to replace its own code. */
+/*
+ * The linker maps the segments of a program at their addresses. A segment in an odd place could
+ * replace the linker's own code, so the linker is not run for such a program.
+ */
 TEST_WITH(segments_in_odd_places, make_linker, remove_linker)
 {
 	struct strbuf bytes cleanup_strbuf = { 0 };

@@ -127,7 +127,8 @@ def test_place(tmp_path):
 
 
 def test_iterator_is_asked_once(tmp_path):
-    """The log and the recorder get the result of one walk."""
+    """The callback that yields the texts is called for one list, which the log and the recorder
+    get."""
     lines, notes = run(tmp_path, """
 left = [create_string_buffer(b"x,"), create_string_buffer(b"y")]
 keep = list(left)

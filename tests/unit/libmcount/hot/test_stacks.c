@@ -538,7 +538,7 @@ TEST_WITH(a_stack_within_a_call_is_taken_up, begin_rooms, end_rooms)
 }
 
 /*
- * A context states where its stack is. The statement counts if the stack pointer lies in that
+ * A context states where its stack is. The probe believes this if the stack pointer lies in that
  * place, and no surrounding call does.
  */
 TEST_WITH(a_context_that_says_nothing_of_its_stack, begin_rooms, end_rooms)

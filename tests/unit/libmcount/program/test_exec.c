@@ -192,7 +192,7 @@ TEST_WITH(names_of_the_library_and_counts_of_filters, setup, teardown)
 	check(by_execve, envp, "A=B\n" PRELOAD "\n" SOCKET ":00010\n");
 }
 
-/* The errors of the functions come back. */
+/* The probe's functions return the errors of libc's functions. */
 TEST_WITH(programs_that_are_not_there, setup, teardown)
 {
 	char *envp[] = { "A=B", NULL };

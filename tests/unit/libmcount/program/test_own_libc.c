@@ -381,7 +381,7 @@ TEST_WITH(memory_that_stays_read_only, setup, NULL)
 	expect_slots(none);
 	assert_int_equal(nr_protects, 1);
 
-	/* Without mprotect() of the C library, or of ours. */
+	/* The C library does not define mprotect(), or our module has no reference to it. */
 	setup(NULL);
 	libc.symbols[8].st_shndx = SHN_UNDEF;
 	expect_nothing();

@@ -127,7 +127,7 @@ TEST(in_memory)
 	assert_int_equal(read_one(&point, o), 0x0605);
 	o.value = -2ULL;
 	assert_int_equal(read_one(&point, o), 0x8483);
-	/* Without registers the address is that of a variable. */
+	/* Without registers the address is constant, as that of a variable. */
 	o = (struct plan_operand){ .kind = PLAN_OPERAND_MEMORY,
 				   .bytes = 1,
 				   .base = NONE,

@@ -177,7 +177,7 @@ TEST_WITH(other_notes_stand_in_front_and_behind, setup, NULL)
 	check(2);
 }
 
-/* mold has one segment for all notes, with the largest alignment. */
+/* The linker mold makes one segment for all notes, which has their largest alignment. */
 TEST_WITH(notes_of_other_alignments_are_no_obstacle, setup, NULL)
 {
 	add_note("GNU", 4, 5, 12, 8);

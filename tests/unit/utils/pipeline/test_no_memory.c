@@ -76,7 +76,7 @@ static void check(const struct recording *rec, const struct pipeline_config *con
 	struct strbuf out cleanup_strbuf = { 0 };
 	unsigned nr_failed = 0;
 
-	/* The writer is not tested here, so it gets all its memory now. */
+	/* The buffer of the output is not tested here, so it gets all its memory now. */
 	assert_true(strbuf_grow(&out, 4096));
 	failing = 0;
 	assert_int_equal(read_all(rec, config, &out, NULL), 0);

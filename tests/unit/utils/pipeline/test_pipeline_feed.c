@@ -602,7 +602,7 @@ TEST_WITH(lanes_that_are_attached, setup, teardown)
 		assert_ptr_equal(lane->queued.source.task, lane->task);
 		assert_int_equal(lane->queued.at, 0);
 		assert_int_equal(lane->queued.end, 7);
-		/* Its place is kept when the same feed has moved or has more events. */
+		/* The lane keeps its place in the queue if the feed moves or gets more events. */
 		lane->queued.at = 3;
 		queues[1].nr = 8;
 		lane_attach(lane, &feed);

@@ -298,7 +298,7 @@ TEST_WITH(nobody_waits_for_a_lock, prepare, finish)
 	assert_int_equal(fst_door_open(&recorder), 0);
 	FSTRACE(calls, go_within, &ret);
 	assert_int_equal(ret, -EAGAIN);
-	/* The recorder is gone even so: it gets no event. */
+	/* Although the door could not be closed at once, the recorder gets no event. */
 	seen.nr_begun = 0;
 	FSTRACE(event, 7);
 	assert_int_equal(seen.nr_begun, 0);

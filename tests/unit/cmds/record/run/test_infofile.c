@@ -116,7 +116,7 @@ TEST_WITH(at_the_beginning, setup, teardown)
 	free(exe);
 }
 
-/* Linkers give a program an id by default, or on request. */
+/* A program has an id if its linker makes one by default, or was asked for one. */
 TEST_WITH(the_id_of_the_build, setup, teardown)
 {
 	struct place *p = *state;

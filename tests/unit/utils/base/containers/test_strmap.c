@@ -65,7 +65,10 @@ TEST(hashes_of_bytes)
 	}
 }
 
-/* Flipped highest bits of a word change other bits of the hash for each seed. */
+/*
+ * Flipping the highest bits of two words changes the hash. The two changes must not cancel each
+ * other, whatever the seed is.
+ */
 TEST(differences_of_hashes_depend_on_the_seed)
 {
 	uint64_t plain[2] = { 0 };

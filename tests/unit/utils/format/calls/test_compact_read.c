@@ -393,7 +393,7 @@ TEST_WITH(damage_ends_a_block, setup, teardown)
 /* The limit of a varint: a count of words that is the most, and one that is too large. */
 TEST_WITH(counts_of_words, setup, teardown)
 {
-	/* The block has 131072 bytes at most, and so no more words. */
+	/* A block stands for 131072 bytes at most, so it cannot have as many words. */
 	check("07 80 80 08 02 01", 1, 16, "damaged");
 	check("03 80 80 08", 0, 0, "damaged");
 	check("03 81 80 08", 0, 0, "damaged");

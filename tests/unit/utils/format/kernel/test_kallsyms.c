@@ -1,4 +1,4 @@
-/* kallsyms: the lines of functions, their sizes, and the name that counts if there are several. */
+/* kallsyms: the lines of functions, their sizes, and the choice among several names of one. */
 #include "tests/unit/lib/unit.h"
 
 #include "utils/format/kernel/kallsyms.h"

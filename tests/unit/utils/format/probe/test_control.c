@@ -271,8 +271,8 @@ TEST(errors_name_what_they_are_about)
 }
 
 /*
- * The version of another message is accepted only with the secret, which has the same place in all
- * versions.
+ * If a HELLO has another version, this version is believed only if the message has the secret. The
+ * secret is at the same place in all versions.
  */
 TEST(other_versions)
 {

@@ -352,7 +352,7 @@ TEST_WITH(definitions_of_enums, setup, teardown)
 	assert_null(arg_book_enum(&data.args, func_of(PLAIN), "none"));
 }
 
-/* A definition counts if it has the size of the value. */
+/* A definition is used only if it has the size of the value. */
 TEST_WITH(definitions_of_structs, setup, teardown)
 {
 	static const struct {

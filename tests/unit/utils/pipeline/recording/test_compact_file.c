@@ -264,7 +264,7 @@ TEST(files_that_grow)
 	end(&s);
 }
 
-/* A result is whole when it ends at the end of a block, or of the range. */
+/* The result of a read is whole if it ends at the end of a block, or at the end of the range. */
 TEST(ends_of_records)
 {
 	static const size_t rooms[] = {

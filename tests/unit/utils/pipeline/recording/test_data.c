@@ -302,7 +302,7 @@ TEST_WITH(compact_files_grow, setup, teardown)
 	assert_int_equal(data_task(&data, 101)->data_bytes, 96);
 	assert_int_equal(data_task(&data, 100)->data_bytes, 32);
 	assert_null(data_task(&data, 100)->compact);
-	/* The file of a task that has blocks is not looked at. */
+	/* If a task has a file of blocks, its .dat file is not looked at. */
 	recording_add_file(&rec, "101.dat", "", 0);
 	data_measure_files(&data);
 	assert_int_equal(data_task(&data, 101)->data_bytes, 96);

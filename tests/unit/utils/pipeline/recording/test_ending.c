@@ -102,7 +102,10 @@ TEST_WITH(words_of_the_recorder, setup, teardown)
 	}
 }
 
-/* A whole file has a multiple of 8 bytes. Only a recorder that says how it ended is believed. */
+/*
+ * A file is cut if its size is not a multiple of 8 bytes. This is reported only if the recorder has
+ * written how it ended, and if the recording does not grow.
+ */
 TEST_WITH(files_that_are_cut, setup, teardown)
 {
 	data.info.state = INFO_STATE_ENDED;

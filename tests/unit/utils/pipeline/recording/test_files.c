@@ -335,7 +335,7 @@ TEST_WITH(what_is_shown, setup, teardown)
 	files.names[name("/a")].is_hidden = true;
 	assert_false(files_is_shown(&files, a));
 	assert_true(files_is_left(&files, a));
-	/* The name that counts is the last one. */
+	/* If a file has several names, the newest name decides if the file is shown. */
 	assert_int_equal(files_link(&files, name("/a"), name("/b")), 0);
 	assert_true(files_is_shown(&files, a));
 	files_unlink(&files, name("/a"));

@@ -217,7 +217,7 @@ TEST_WITH(symbols_of_another_folder_come_first, setup, teardown)
 	assert_int_equal(module_load(&s->set, b, NULL), 0);
 	assert_string_equal(symtab_find(&b->symtab, 0x1000)->name, "lib");
 	assert_ptr_equal(b->sym_dir, s->dir);
-	/* Only in the other folder, a file counts whatever path it names. */
+	/* A file that names another path is used only if it is in the other folder. */
 	add_file(s, "alien.sym", "# path name: /other/alien\n1000 10 T alien\n");
 	c = module_set_get(&s->set, "/x/alien", "");
 	assert_int_equal(module_load(&s->set, c, NULL), 0);

@@ -178,7 +178,7 @@ TEST_WITH(damage_behind_good_sums, setup, teardown)
 	assert_string_equal(strbuf_str(&out), "a{ b{ b} b{ b} b{ b} a} c{ d{ d} d{ d} d{ d} c} ");
 }
 
-/* Change a byte of block @nr, which its checksum tells. */
+/* Change a byte of block @nr, so that the checksum of the block is wrong. */
 static void break_block(unsigned nr)
 {
 	struct strbuf file cleanup_strbuf = { 0 };

@@ -195,8 +195,9 @@ TEST(ends_that_are_missing)
 }
 
 /*
- * An interrupt comes after a function has returned, before the kernel has written the record of
- * that. The interrupt has the depth of the function, which was already counted down.
+ * An interrupt comes after a function has returned, and before the kernel has written the record of
+ * the return. The kernel has decreased the depth already, so the interrupt has the depth of the
+ * function.
  */
 TEST(end_behind_an_interrupt)
 {

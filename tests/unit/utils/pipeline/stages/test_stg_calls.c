@@ -314,7 +314,7 @@ TEST(what_was_lost_in_a_stack_that_was_seeded)
 	struct scene s;
 
 	begin(&s);
-	/* All open calls were entered unseen, and so are those that come with the loss. */
+	/* All open calls were entered unseen, and so were the calls that opened during the loss. */
 	run(&s, "b}.1 ! d{.3", "b}@1000.0:1URI !@1010.0 d{@1020.0:3");
 	assert_int_equal(s.calls.nr_seeded, 3);
 	again(&s);
