@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""The cost of one event of the program (-E): the time over the bare loop, compared with the peer's
-in the same run. The peer records no arguments.
+"""The cost of one event of the program (-E): the time above that of the bare loop. It is compared
+with the peer's cost in the same run. The peer records no arguments.
 
 usage: events.py [EVENTS [RUNS]]
 """

@@ -18,7 +18,7 @@ from pathlib import Path
 from benchlib import UTRAIL, scratch
 from page import TOP, need_browser, open_browser
 
-# The longest time from a step of the zoom to a picture of the server's calls.
+# The longest time from a step of the zoom until the page shows the calls that the server sends.
 ZOOM = """
 const done = arguments[0], { app, recording, views } = utrail, { supplier } = recording, times = [];
 const settled = () => new Promise((resolve) => {

@@ -13,8 +13,7 @@ EXAMPLES = ["fstrace_shop", "posix_self"]
 
 
 def tracked():
-    """The files that `git archive` would take of trace/, in their present state; without git, all
-    files there."""
+    """The files in trace/ that git knows, as they are now; without git, all files there."""
     done = subprocess.run(["git", "-C", TOP, "ls-files", "-z", "trace"], capture_output=True, text=True)
     names = [name for name in done.stdout.split("\0") if name and (TOP / name).exists()]
     return names or [str(path.relative_to(TOP)) for path in (TOP / "trace").rglob("*") if path.is_file()]

@@ -239,8 +239,8 @@ def replay_footer(text):
 
 
 def whole_operators(text):
-    """The text with two pairs of brackets for a call operator, `operator()()`: the name's own pair
-    is not that of a call."""
+    """The text with `operator()()` for calls of call operators: one pair of brackets belongs to the
+    name, and one to the call."""
     return re.sub(r"\boperator\(\)(?=;| \{)", "operator()()", text)
 
 

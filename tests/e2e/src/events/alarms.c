@@ -1,4 +1,4 @@
-/* Signal handlers with events interrupt code with events, and the probe's hooks between. */
+/* Signal handlers that have events interrupt code that has events, and the probe's hooks in it. */
 #include <signal.h>
 #include <stdio.h>
 #include <sys/time.h>

@@ -479,7 +479,7 @@ TEST(who_is_not_seen_to_return_has_returned_meanwhile)
 	first_ns = expect_entry(&s, 1, 1);
 	assert_in_range(expect_exit(&s, 1, 1), first_ns + UNIT, first_ns + UNIT * 3 / 2);
 	first_ns = expect_entry(&s, 1, 2);
-	/* The next call comes from further out. */
+	/* The slot of the next call is above that of the open call, so the open call has ended. */
 	pass(&s, 4);
 	call(1, 3);
 	assert_in_range(expect_exit(&s, 1, 2), first_ns + 2 * UNIT, first_ns + UNIT * 5 / 2);

@@ -12,8 +12,8 @@
 #define ADDR(n)	   (0x400000UL + 16 * (n))
 
 /*
- * The stack is part of the test's structure, further out than all called functions. The optimizer
- * must not know that.
+ * The stack is part of the test's structure. It lies above the frames of all called functions. The
+ * optimizer must not know that.
  */
 struct scene {
 	struct pair pair;

@@ -11,7 +11,7 @@
 
 static struct arch_regs no_regs;
 
-/* @stack has the slots of calls. It is further out than the frames of all called functions. */
+/* @stack has the slots of calls. It lies above the frames of all called functions. */
 struct scene {
 	struct pair pair;
 	struct thread *t;

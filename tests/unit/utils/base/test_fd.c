@@ -103,7 +103,10 @@ TEST(close_from)
 
 TEST_GROUP(make_dir, remove_dir)
 
-/* A name that a stranger has chosen opens no device, no file of the kernel, and no other place. */
+/*
+ * A name that a stranger has chosen opens no directory, no device, no file of the kernel, and no
+ * empty file. Links that /proc has for a process are not followed.
+ */
 TEST(names_of_strangers)
 {
 	int fd;

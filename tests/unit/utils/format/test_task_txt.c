@@ -110,7 +110,7 @@ TEST(bad_lines)
 	}
 }
 
-/* Each part of each kind of line is needed. The message has the form of that kind. */
+/* Each part of each kind of line is needed. The message shows the form of that kind of line. */
 TEST(parts_of_lines)
 {
 	static const char sess[] =

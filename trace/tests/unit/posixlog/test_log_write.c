@@ -79,7 +79,7 @@ static void go_on(int fd)
 	assert_int_equal(pxt_log_sync(&other), 0);
 }
 
-/* Count the records, and check that the last one is the newest. */
+/* Count the records. Check that none is missing between them, and that the newest one is there. */
 static uint32_t check(int fd)
 {
 	static unsigned char data[DATA_MAX];

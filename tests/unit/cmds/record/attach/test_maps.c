@@ -1,6 +1,6 @@
 /*
- * Unit tests of cmds/record/attach/maps.c: lines of this process, and modules made by hand in a
- * file that stands for the memory.
+ * Unit tests of cmds/record/attach/maps.c: lines of /proc/self/maps, and modules made by hand in a
+ * file that stands for the memory of a process.
  */
 #include "tests/unit/lib/unit.h"
 

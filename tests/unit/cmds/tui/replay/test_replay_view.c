@@ -112,7 +112,7 @@ TEST_WITH(tasks, setup, teardown)
 	assert_string_equal(view.view.ops->func_at(&view.view, view.view.cursor)->name, "a");
 }
 
-/* Adds more lines than a page has, so that the lines of each page can be compared in all ways. */
+/* Adds more lines than a page has, so that the view reads several pages. */
 static void add_many(void)
 {
 	struct strbuf calls = { 0 };

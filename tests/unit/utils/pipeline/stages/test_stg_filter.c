@@ -455,7 +455,7 @@ TEST(the_stack_follows_the_depth_of_events)
 	run(&s, "! e{.4 e}.4 f}.3 c}.2", "!@1000.0 e{@1010.4 e}@1020.4 f}@1030.3 c}@1040.2");
 	run(&s, "b}.1 a}.0", "b}@1000.1");
 	assert_int_equal(s.stage.now.in, 0);
-	/* An EXIT further out ends all calls within it. */
+	/* The EXIT of an outer call also ends all calls within that call. */
 	run(&s, "a{ b{ c{ a}.0 d{.0 d}.0", "b{@1010.1 c{@1020.2");
 	end(&s);
 }
@@ -602,7 +602,7 @@ TEST(levels_count_from_the_first_own_call)
 	end(&s);
 }
 
-/* An EXIT further out ends the calls within it, too. */
+/* The EXIT of an outer call also ends all calls within that call. */
 TEST(a_child_that_lost_records)
 {
 	struct task task = { 0 };
