@@ -164,7 +164,7 @@ static void drop_piece(void *arg, struct piece *piece)
 	piece_destroy(piece);
 }
 
-/* lane_split() makes pieces until there is no memory. When it has failed, there is no last piece. */
+/* lane_split() makes pieces until there is no memory. After an error there is no last piece. */
 TEST(a_split)
 {
 	struct pipeline_config config;
