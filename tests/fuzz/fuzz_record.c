@@ -10,7 +10,7 @@
 
 #define BATCH 64
 
-/* The content read from a file, as one number. */
+/* The content that was read from a file: a sum over its events, their number, and the result. */
 struct digest {
 	uint64_t sum;
 	size_t nr;

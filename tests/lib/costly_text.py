@@ -75,7 +75,7 @@ def program(task, number, name="p"):
 
 
 def etrace_tasks():
-    """Forks of forks, each of which opens files."""
+    """A chain of forked children, each of which opens a file and forks the next one."""
     out = program(100, 1)
     for i in range(MANY):
         out += line(100 + i, 100 + 2 * i, f"SchedFork|pid={101 + i | 1 << 22}")
@@ -137,8 +137,8 @@ def etrace_cpus():
 
 
 def etrace_same_tid():
-    """Tasks with equal numbers in their lower halves, each a child of the one before, in reverse
-    order of time."""
+    """Tasks whose numbers have the same lower 22 bits. Each is a child of the one before, in
+    reverse order of time."""
     return "".join(f"0: {100 | i << 22},0,1,{9 * MANY - 2 * i}!SchedFork|pid={100 | (i + 1) << 22}\n" for i in range(1, 3 * MANY)).encode()
 
 

@@ -371,8 +371,8 @@ CLONE_THREAD = 0x10000
 
 
 class Execution:
-    """An entry of the JSON in the description: a process from one exec to the next one. @files: the
-    way in which each path was used."""
+    """An entry of the JSON that the description defines: a process from one exec to the next one.
+    @files: the way in which each path was used."""
 
     def __init__(self, upid, index, parent, program=None, cwd=None, args=()):
         self.upid, self.index, self.parent = upid, index, parent

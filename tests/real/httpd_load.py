@@ -30,7 +30,7 @@ results = Counter()
 
 
 def ask(port, request):
-    """The answer's first line, and a digest of its body."""
+    """The answer's first line, and the length and a digest of its body."""
     with socket.create_connection(("127.0.0.1", port), timeout=60) as client:
         client.sendall("\r\n".join((f"{request} HTTP/1.0", *HEADERS, "", "")).encode())
         answer = b"".join(iter(lambda: client.recv(1 << 16), b""))

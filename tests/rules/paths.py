@@ -29,7 +29,7 @@ def path_of(rooms):
 
 PATH, PATH_OF_TRACE = path_of(ROOMS), path_of(OF_TRACE)
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
-# Titles after a path: , "A", or , "A" and "B".
+# The titles of sections after a path, in the form: PATH, "A" or in the form: PATH, "A" and "B".
 TITLES = re.compile(r',\s+"([^"]{1,80})"(?:\s+and\s+"([^"]{1,80})")?')
 NUMBERED = re.compile(r",? sections? \d")
 C_COMMENT = re.compile(r"""("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')|(/\*.*?\*/|//[^\n]*)""", re.S)

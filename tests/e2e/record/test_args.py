@@ -170,7 +170,7 @@ def test_values_of_known_functions(tmp_path, compiler):
     utrail("record", "--no-event", "-d", data, "-A", "open@arg1/s,arg2/x,arg3/c", exe, cwd=tmp_path).must()
     assert re.search(r'open\("/dev/zero", 0, \'', "\n".join(replay(data)))
     if shutil.which("uftrace"):
-        # The peer shows the mode in hexadecimal, but it shows it.
+        # The peer shows the mode, too, but in hexadecimal.
         utrail("record", "--no-event", "-d", data, "-a", exe, cwd=tmp_path).must()
         assert any(line.startswith('open("made", O_TRUNC|O_CREAT|O_RDWR, 0x1a0)') for line in replay(data, by=peer))
 

@@ -159,7 +159,7 @@ def other_pythons():
 
 def plain_name(name):
     """The last part of a name in cProfile's tables and in ours, without modules and classes.
-    cProfile shows a method in C that a class wraps as a function."""
+    cProfile shows a method in C that a class wraps as "<function NAME at ADDRESS>"."""
     name = re.sub(r"^<function (\S+) at 0x\w+>$", r"\1", name)
     return re.sub(r"<built-in method (\S+?)( of .*)?>|<method '(\S+)' of '\S+' objects>", r"\1\3", name).rpartition(".")[2]
 

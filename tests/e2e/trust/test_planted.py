@@ -155,7 +155,7 @@ def test_own_dangling_link_is_followed(tmp_path):
 
 
 def test_owner_is_kept(tmp_path):
-    """When root writes to a user's file, the user keeps it."""
+    """A user's file still belongs to this user after root has written to it."""
     if os.geteuid() != 0:
         pytest.skip("needs root to make files of another user")
     os.chdir(tmp_path)

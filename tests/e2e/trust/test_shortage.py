@@ -19,8 +19,8 @@ each_method = pytest.mark.parametrize("variant", VARIANTS, ids=str)
 
 
 def calls_and_losses(result, directory="uftrace.data"):
-    """(records of calls in the files, records that `record` reports as lost). LOST records count no
-    more than those."""
+    """The number of records of calls in the files, and of records that `record` reports as lost.
+    LOST records must not tell of more lost records."""
     recording = Recording(directory)
     written = sum(r.kind in (ENTRY, EXIT) for t in recording.tasks.values() for r in t.records)
     told = sum(r.addr for t in recording.tasks.values() for r in t.records if r.kind == LOST)

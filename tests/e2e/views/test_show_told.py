@@ -236,7 +236,7 @@ def test_lost_records(browser):  # noqa: F811
 
 @needs_browser
 def test_one_that_grows(browser, tmp_path):  # noqa: F811
-    """The page gets the arguments of calls that came meanwhile."""
+    """A page that is open gets the arguments of new calls, too."""
     (tmp_path / "waits.c").write_text("#include <unistd.h>\nint f(int n) { return n; }\n"
                                       "int main(void) { char c; f(1); read(0, &c, 1); for (int i = 2; i < 90; i++) f(i); return 0; }\n")
     run("gcc", "-g", "-pg", "-O0", "-o", tmp_path / "waits", tmp_path / "waits.c").must()

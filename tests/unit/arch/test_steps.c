@@ -11,7 +11,7 @@
 #include "arch/x86_64/steps.h"
 #include "utils/object/code/code.h"
 
-/* The C library, which is there wherever there is a probe, and other installed libraries. */
+/* The C library, and files that are checked if they are installed. */
 static const char *const libraries[] = {
 	"/usr/lib/x86_64-linux-gnu/libc.so.6",
 	"/usr/lib/x86_64-linux-gnu/libm.so.6",

@@ -434,7 +434,7 @@ POINT(log_of_a_child_is_flushed_although_its_parents_first_thread_has_ended)
 	pid_t pid;
 
 #ifdef __SANITIZE_THREAD__
-	return; /* the sanitizer allows no new threads in a child of several threads */
+	return; /* the sanitizer allows no new threads in a child of a threaded process */
 #endif
 	pid = make_child();
 	if (pid == 0) {
@@ -610,7 +610,7 @@ POINT(log_without_a_keeper_is_finished_by_who_opens_it_while_another_program_run
 	check_log(fd, true);
 }
 
-/* The stream's number is free while its log waits. */
+/* A log that no keeper has finished waits for a process that opens it. Its stream has no number. */
 POINT(log_without_a_keeper_waits_for_who_opens_it_and_takes_no_number)
 {
 	int fds[8], status;

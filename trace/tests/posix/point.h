@@ -79,7 +79,7 @@ void expect(trace_id_t trid, trace_event_id_t id, struct seen *seen);
 void expect_started(trace_id_t trid, trace_event_id_t id, struct seen *seen);
 void expect_nothing(trace_id_t trid);
 struct posix_trace_status_info status_of(trace_id_t trid);
-/* Record @nr events of type @id, with their numbers from @first on as data. */
+/* Record @nr events of type @id. Their data are numbers: @first, @first + 1, and so on. */
 void write_numbers(trace_event_id_t id, int first, int nr);
 int number_of(const struct seen *seen);
 /* Returns a descriptor of a new file for a log. The file has no name. */

@@ -1,4 +1,4 @@
-/* Functions with room for hooks: in the program, in a linked library, in one that is loaded. */
+/* Functions with room for hooks: in the program, in a linked library, in a dlopened library. */
 #include <dlfcn.h>
 #include <stdio.h>
 

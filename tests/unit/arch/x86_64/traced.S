@@ -212,8 +212,8 @@ FUNCTION trash_registers
 END trash_registers
 
 /*
- * void trash_vectors(void *): change the vectors that every x86_64 has, as libc's string functions
- * do.
+ * void trash_vectors(void *): change the vector registers that every x86_64 has, as libc's string
+ * functions do.
  */
 FUNCTION trash_vectors
 	pcmpeqd	%xmm0, %xmm0

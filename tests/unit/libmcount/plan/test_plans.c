@@ -162,7 +162,7 @@ TEST(left_out)
 	end(&s, "0(2()3()3(2())2()2())");
 }
 
-/* Calls the hooks of @func as compilers do. */
+/* Calls the hooks of @func as compiled code does. */
 NOINLINE static void hooked(struct scene *s, unsigned func, void (*body)(struct scene *s))
 {
 	__cyg_profile_func_enter((void *)SKETCH_ADDR(func), __builtin_return_address(0));

@@ -354,7 +354,7 @@ static int add_patches(const struct plan_view *view)
 	return ret;
 }
 
-/* An image of patches has nothing else. They are not put in while another thread has the lock. */
+/* A plan with patches has nothing else. No patch is put in while another thread has the lock. */
 TEST_WITH(patches_come_alone, setup, teardown)
 {
 	const struct plan_func func = { FUNC(1), PLAN_NO_RULE, PLAN_NO_CAPTURE };

@@ -171,7 +171,7 @@ TEST_WITH(no_environment, setup, teardown)
 
 /*
  * In LD_PRELOAD, the name of the library ends at a blank or at a colon. UTRAIL_SOCKET tells an
- * executed program the number of its filters.
+ * executed program the number of system call filters that it begins with.
  */
 TEST_WITH(names_of_the_library_and_counts_of_filters, setup, teardown)
 {

@@ -218,7 +218,7 @@ static unsigned count_fds(void)
 	return nr;
 }
 
-/* Descriptors of skipped or late messages are closed in the program. */
+/* Descriptors that come with skipped or late messages are closed in the program. */
 TEST(no_descriptor_is_left)
 {
 	unsigned before = count_fds();

@@ -507,7 +507,7 @@ TEST(chains)
 		expect_int(30 + i);
 	check(steps, 2, &object);
 
-	/* A count is not stored in boxes of these kinds. */
+	/* BOX_LINKS is for objects without a stored count. */
 	steps[0] = (struct box_step){
 		.op = BOX_LINKS, .limit = 9, .skip = 1, .a = 8, .b = 8, .c = 24
 	};

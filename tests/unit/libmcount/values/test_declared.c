@@ -277,7 +277,7 @@ TEST_WITH(nothing_is_recorded_when_nobody_records, setup, teardown)
 	assert_false(s->r->emit(EVENT, "x", 1));
 	assert_int_equal(s->r->begin(EVENT, &place), 0);
 	probe.tracing = true;
-	probe.plain = false; /* the thread has no memory for rules */
+	probe.plain = false; /* there are rules, and the thread has no memory for them */
 	assert_false(s->r->emit(EVENT, "x", 1));
 	assert_int_equal(s->r->begin(EVENT, &place), 0);
 	assert_int_equal(s->t->busy, 0);

@@ -37,7 +37,7 @@ TEST_WITH(terminal, NULL, teardown)
 	assert_string_equal(
 		with(MEDIUM_TERMINAL, "gr\xc3\xb6\xc3\x9f \xe2\x82\xac \xf0\x9f\x98\x80"),
 		"gr\xc3\xb6\xc3\x9f \xe2\x82\xac \xf0\x9f\x98\x80");
-	/* Characters of C1, alone and in UTF-8; and their neighbours, which are shown. */
+	/* Control characters from 0x80 to 0x9f, as a byte and in UTF-8. The next one is shown. */
 	assert_string_equal(with(MEDIUM_TERMINAL, "\x9b"
 						  "1m"),
 			    "\\x9b1m");

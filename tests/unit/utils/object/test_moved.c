@@ -163,8 +163,8 @@ static bool is_same(const struct code_site *site, struct moved *m, const struct 
 }
 
 /*
- * Find the new place of each instruction, so that jumps between them can be compared. The order
- * stays; each has the length of its new form.
+ * Find the new place of each instruction, so that jumps between instructions can be compared. The
+ * instructions keep their order, and each has the length of its new form.
  */
 static void find_places(const struct code *code, const struct code_site *site, struct moved *m)
 {

@@ -165,7 +165,7 @@ TEST(test_in_and_out)
 
 /*
  * A thread in the bytes to be patched keeps a patch out. So does a return address, or a similar
- * word, on a stack. A word may lead to the first byte.
+ * word, on a stack. A word that leads to the first byte does not keep a patch out.
  */
 TEST(test_threads_in_the_way)
 {

@@ -462,7 +462,7 @@ TEST_WITH(two_that_cost_too_much, test_recorder_setup, test_recorder_teardown)
 	end_traced(t, &traced);
 }
 
-/* A function stays when the user names it by a filter's rule, or may have named it. */
+/* A function is not left out for its cost if a rule of a filter names it, or may have named it. */
 TEST_WITH(what_the_user_has_named_stays, test_recorder_setup, test_recorder_teardown)
 {
 	struct test_recorder *t = *state;

@@ -78,7 +78,7 @@ TEST(inside_of_anothers_jump)
 }
 
 /*
- * Two patches that would replace the same bytes exclude each other, unless they are in two modules.
+ * Two patches that need the same bytes exclude each other, unless they are in different modules.
  */
 TEST(room)
 {

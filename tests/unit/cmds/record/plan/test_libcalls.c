@@ -1,4 +1,4 @@
-/* The selection of recorded library calls, and their recording. */
+/* The selection of library calls that are recorded, and their call sites in files. */
 #include "tests/unit/lib/unit.h"
 
 #include <dlfcn.h>

@@ -1,5 +1,5 @@
 /*
- * `record -p`: the attached processes, the end of the recording, and leaving all of them. The
+ * `record -p`: processes are found and attached to, and are left when the recording ends. The
  * processes are simulated.
  */
 #include "tests/unit/lib/record/recorder.h"

@@ -111,7 +111,7 @@ TEST_WITH(environment, setup, teardown)
 	unsetenv("HOME_OF_TEST");
 }
 
-/* The program gets the limits and signals that it would have had without utrail. */
+/* The program gets the limits that it would have had without utrail. */
 TEST_WITH(limits, setup, teardown)
 {
 	launch.file_number.rlim_cur = 77;
@@ -120,8 +120,8 @@ TEST_WITH(limits, setup, teardown)
 }
 
 /*
- * Returns the value after @key in the /proc/PID/status of a launched cat(1); a shell would change
- * some of it.
+ * Returns the value after @key in the /proc/PID/status of a launched cp(1). A shell would change
+ * some of these values.
  */
 static uint64_t status_of(const char *key)
 {

@@ -438,7 +438,7 @@ TEST_WITH(so_does_any_recorded_process, setup, teardown)
 	stop_printer(other);
 }
 
-/* The number of a plain file's device is 0. */
+/* A plain file does not stand for a device: its st_rdev is 0. */
 TEST_WITH(a_plain_file_is_no_terminal, setup, teardown)
 {
 	struct line *l = *state;

@@ -338,7 +338,7 @@ TEST(test_few_descriptors)
 	begin(&room, 0);
 	getrlimit(RLIMIT_NOFILE, &before);
 
-	/* The limit allows two more descriptors. The next one is not below half of the limit. */
+	/* The limit allows two more descriptors, whose numbers are not below half of the limit. */
 	int next = dup(room.pair.dir_fd);
 	struct rlimit limit = { next + 2, before.rlim_max };
 

@@ -169,7 +169,7 @@ TEST(a_new_call_has_no_callees_yet)
 	sample_free(sample);
 }
 
-/* A sample has SAMPLE_LEVELS levels. Deeper entries are counted, but have no calls in the sample. */
+/* A sample has SAMPLE_LEVELS levels. Deeper entries are counted, and their calls are left out. */
 TEST(levels_have_a_limit)
 {
 	const struct record records[] = {

@@ -23,7 +23,7 @@ struct place {
 	struct tracefs_state state;
 };
 
-/* The simulated content of /proc/self/mounts. */
+/* The path of the file that is read in place of /proc/self/mounts. */
 static const char *mounts;
 
 FILE *__wrap_setmntent(const char *path, const char *type);
@@ -125,8 +125,8 @@ TEST_WITH(all_is_put_back, setup, teardown)
 
 		check(p, files[i].name, files[i].before);
 		/*
-		 * Other programs have changed the files since. Lists have a line of theirs. Single
-		 * values are empty: a plain file would keep the end of its longer text.
+		 * Other programs have changed the files since. They have added a line to lists.
+		 * Single values are empty, since a plain file would keep the end of a longer value.
 		 */
 		put(p, files[i].name, is_list ? "somebody_who_was_not_there\n" : "");
 	}

@@ -371,7 +371,7 @@ TEST(test_hostile_headers)
 	}
 }
 
-/* The parts of each append to a file of records, and the store's own functions. */
+/* The number of parts of each append to a file of records, and the store's own functions. */
 static struct {
 	int nr_parts[8];
 	unsigned nr;
@@ -729,7 +729,10 @@ TEST(test_no_room_for_payloads)
 	pair_close(&pair);
 }
 
-/* A program may name any ring as the second ring of another. It damages only its own files. */
+/*
+ * A program may name any of its rings as the second ring of another one. This damages no other
+ * program's files.
+ */
 TEST(test_hostile_payloads)
 {
 	struct producer p[NR_PRODUCERS];
@@ -764,7 +767,7 @@ TEST(test_hostile_payloads)
 
 /*
  * A task has several ended rings, since its number was used again. The oldest ring is taken first,
- * whatever its slot is.
+ * wherever it is in the arena.
  */
 TEST(test_ended_rings_in_order)
 {

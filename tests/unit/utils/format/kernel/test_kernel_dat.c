@@ -317,7 +317,7 @@ TEST(types_of_events)
 	}
 }
 
-/* Only calls of the tracer have a layout: an event of another system may have the same name. */
+/* Only the events of the system "ftrace" are calls. Another system may have events of that name. */
 TEST(types_of_calls)
 {
 	static const char format[] = "ID: 9\n\tfield:x func;\toffset:8;\tsize:8;\n";

@@ -131,7 +131,7 @@ TEST(cut_and_wrong)
 	assert_string_not_equal(err.text, "");
 }
 
-/* The least bytes of each kind of record. A shorter one is of no kind. */
+/* The least number of bytes of each kind of record. A shorter record has no known kind. */
 TEST(shortest_records)
 {
 	static const struct {

@@ -9,7 +9,7 @@
 #include "utils/format/header.h"
 #include "utils/pipeline/sources/seek.h"
 
-/* In files below half a megabyte, times are not searched. */
+/* Files are longer than half a megabyte: shorter ones are read from the start, without a search. */
 #define NR_RECORDS 150000
 #define NR_TIMES   15
 #define START_NS   50000000000000

@@ -668,7 +668,7 @@ TEST(next_times_without_a_record)
 	end(&s);
 }
 
-/* After the end of a file that has grown, reading goes on, but not after damage. */
+/* A source at the end of its file goes on when the file has grown, but not after damage. */
 TEST(a_file_that_has_grown)
 {
 	for (unsigned damaged = 0; damaged < 2; damaged++) {

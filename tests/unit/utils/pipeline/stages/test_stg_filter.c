@@ -595,7 +595,7 @@ TEST(levels_count_from_the_first_own_call)
 	run(&s, "c{.0:2 c}.0:2 a{.0:2 b{.1:3 c{.2:4 c}.2:4 b}.1:3 a}.0:2",
 	    "a{@1020.0:2 b{@1030.1:3 b}@1060.1:3 a}@1070.0:2");
 	end(&s);
-	/* A limit that a rule sets in such a call counts for the child's own calls, too. */
+	/* A limit that a rule sets in an inherited call counts for the child's own calls, too. */
 	begin(&s, NULL, "a@depth=2");
 	stg_filter_begin_within(&s.stage, 2);
 	run(&s, "a{ b{ c{ c} b} a}", "a{@1000.0 b{@1010.1 b}@1040.1 a}@1050.0");

@@ -184,7 +184,7 @@ TEST(table)
 	assert_null(autoargs_find("no_such_function"));
 }
 
-/* uftrace 0.13 refuses recordings with formats that it does not know. */
+/* uftrace 0.13 does not know the octal format, and refuses recordings with unknown formats. */
 TEST(written_without_octal)
 {
 	struct strbuf out cleanup_strbuf = { 0 };

@@ -39,7 +39,7 @@ TEST(test_good)
 	assert_null(struct_defs_find(&defs, "box"));
 }
 
-/* Numbers of 128 bits, and pairs, are defined by parts that have no name. */
+/* Numbers of 128 bits, pairs and vectors are defined by parts that have no name. */
 TEST(test_without_names)
 {
 	static const char *const good[] = { "wide 16 @0/i16", "quad 16 @0/f16",
