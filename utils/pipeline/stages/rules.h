@@ -12,8 +12,9 @@
  * @filters: NULL: there are none
  * @has_locations: some filter is about source files
  * @actions: the enum trigger_flags that count; other actions are ignored
- * @uses: the flags (enum trigger_flags) of the specs that match a function of the recording. The
- *        flags in FILTERS_OPT_IN are those of all specs. In a growing recording, all flags are
+ * @uses: the flags (enum trigger_flags) of the specs that match a function of the recording. Flags
+ *        in FILTERS_OPT_IN are also taken from specs that match no function. In a growing
+ *        recording, the same holds for every flag
  * @tables: one for each reader (session.h), so that no reader waits for another
  */
 struct func_rules {

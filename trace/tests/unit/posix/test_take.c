@@ -7,7 +7,7 @@ static struct test_stream stream;
 static struct pxt_handle handle;
 static unsigned char buffer[512];
 static bool is_dead;
-/* After this number of the next looks at an event, each time another reader takes the event. */
+/* The number of events that another reader will still take, each right after it was looked at. */
 static int nr_steals;
 
 bool __wrap_pxt_process_is_dead(pid_t pid);
