@@ -108,7 +108,7 @@ class Screen:
         return self.wait_until(lambda lines: any(text in line for line in lines), repr(text))
 
     def wait_until(self, holds, missing="the lines that are waited for"):
-        """Wait until @holds is true of the lines. Returns them. @missing: what the error names."""
+        """Wait until @holds is true of the lines. Returns the lines. @missing: for the error."""
         end = time.monotonic() + PATIENCE_S
         while time.monotonic() < end:
             lines = self.lines()

@@ -1,6 +1,6 @@
 /*
- * Calls a leaf in a loop and prints the time of one call in nanoseconds: the least that tracing a
- * call costs.
+ * Calls a leaf in a loop, and prints the time of one call in nanoseconds. Tracing a call costs the
+ * least in such a loop.
  */
 #include <stdio.h>
 #include <stdlib.h>

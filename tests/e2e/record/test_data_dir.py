@@ -119,7 +119,8 @@ def test_files_of_the_user(workdir, name):
 
 
 def test_what_is_no_file(workdir):
-    """Directories, links and pipes that have the names of files of recordings."""
+    """An old recording is not removed if it has a directory, link or pipe that is named like a file
+    of recordings. The FIFO of uftrace is an exception."""
     utrail("record", plain()).must()
     utrail("record", plain()).must()
     old = workdir / "uftrace.data.old"

@@ -136,7 +136,7 @@ def unexpected(err):
 
 def record_briefly(pid, *args):
     """Record a program for a short time, without an unexpected message. A busy machine may give the
-    program no CPU for so long: then it is recorded once more."""
+    program no CPU during this time: then it is recorded once more."""
 
     def record_once():
         result = record(pid, *args).must()

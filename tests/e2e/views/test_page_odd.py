@@ -285,7 +285,7 @@ class TestKeysAlone:
         run("gcc", "-pg", "-O0", "-pthread", "-o", "threads", "threads.c").must()
         utrail("record", "--no-libcall", "--no-event", "-d", "data", "./threads").must()
         open_page(browser, "data", "keys-alone")
-        # Each task gets a row of its own.
+        # Let all tasks last until the end, so that each one has a row of its own.
         js(browser, "for (const task of recording.tasks) task.info.end = recording.last; views.draw()")
         settled = "return new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))"
         browser.find_element("id", "timeline-scroller").send_keys("")

@@ -144,7 +144,7 @@ def write(name, text=None):
 
 @pytest.fixture(autouse=True)
 def languages(request):
-    """The language of the test, which is skipped if this build or this machine lacks it."""
+    """Skip a test if this utrail cannot run scripts in the test's language."""
     known = utrail("--version").out.split()
     for word in ("py", "lua"):
         if request.node.name.endswith(f"{word}]") and LANGUAGES[word] not in known:
@@ -478,7 +478,7 @@ WANTED = {"py": "UFTRACE_FUNCS = ['^main$']\n", "lua": "UFTRACE_FUNCS = {'^main$
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("what", ["plain", "threads", "recursion"])
 def test_batches(workdir, what, language):
-    """Batches have the same calls in the same order, and a script may keep them."""
+    """Batches have the calls that uftrace_exit() gets, in this order. A script may keep batches."""
     utrail("record", "-d", "data", build(program(what), PG))
     for words in ([], ["-D", "2"]):
         script = write(f"s.{language}", BATCHES[language])

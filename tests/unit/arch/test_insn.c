@@ -58,7 +58,7 @@ FUNCTION(begins, "", "endbr64; lea 5(%rdi), %eax; ret")
 FUNCTION(uses_red_zone, "mov %edi, -8(%rsp)", "nop; mov -8(%rsp), %eax; add %eax, %eax; ret")
 FUNCTION(wide, "mov %edi, %eax", "nop; movabs $0x1122334455667788, %rcx; add %ecx, %eax; ret")
 
-/* Instructions that have no long form of their own. */
+/* Instructions that need a special form when they are moved. */
 FUNCTION(loops,
 	 "mov %edi, %ecx; and $7, %ecx; inc %ecx; xor %eax, %eax; jmp 2f; 1: add $3, %eax; ret; 2:",
 	 "nop; add $5, %eax; loop 1b; sub $9, %eax; ret")

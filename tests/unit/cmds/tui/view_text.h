@@ -7,8 +7,8 @@
 #include "utils/base/sink.h"
 
 /*
- * Appends all lines to @out and returns its text. "> " is before the cursor's line, two blanks are
- * before each other line.
+ * Empties @out, writes all lines to it, and returns its text. "> " is before the cursor's line, two
+ * blanks are before each other line.
  */
 static inline const char *view_text(struct tui_view *view, struct strbuf *out)
 {

@@ -10,7 +10,7 @@
 
 /*
  * @rec: has task 100; files are added between sources_begin() and sources_open()
- * @context: has all of its pointers; may be changed before sources_open()
+ * @context: all of its pointers are set; it may be changed before sources_open()
  */
 struct sources {
 	struct recording rec;

@@ -160,7 +160,7 @@ TEST(some_do_not_ask)
 	stop();
 }
 
-/* Another thread is adding modules, so the next call looks again. */
+/* While another thread has the lock of modules, the plan stays. The next call looks again. */
 TEST(who_cannot_look_now_looks_again)
 {
 	start(PLAN_STEERABLE);

@@ -149,7 +149,7 @@ static void find_rivals(void)
 	}
 }
 
-/* Returns the number of addresses that were found for another slot. */
+/* Puts the address of each slot, and gets it again. Returns how often another address was found. */
 static void *put_rivals(void *arg)
 {
 	uintptr_t first = (uintptr_t)arg;

@@ -413,7 +413,7 @@ static void let_go(struct py_object *o)
 {
 }
 
-/* A call beyond the table's room is counted if it would be recorded in a smaller depth. */
+/* A call beyond the table's room is counted if it would be recorded at a smaller depth. */
 TEST(calls_beyond_the_room_are_counted)
 {
 	struct scene s;

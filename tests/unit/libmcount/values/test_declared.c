@@ -222,7 +222,7 @@ TEST_WITH(events_without_room_are_counted, setup, teardown)
 	assert_int_equal(s->t->ring->lost, 2);
 }
 
-/* All rings are taken. The thread is counted once, and its calls are recorded as usual. */
+/* All rings are taken: a thread without a second ring is counted once. Its calls are recorded. */
 TEST_WITH(a_thread_may_have_no_second_ring, setup, teardown)
 {
 	struct scene *s = *state;

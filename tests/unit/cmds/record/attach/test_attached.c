@@ -29,7 +29,7 @@
  * Memory that child and test share.
  *
  * @turns: rounds of each thread that computes
- * @bad: a thread has found its vectors changed
+ * @bad: a thread has found its vector registers changed
  */
 struct shared {
 	_Atomic int is_ready;

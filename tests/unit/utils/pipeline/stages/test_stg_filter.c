@@ -185,8 +185,8 @@ TEST(callers)
 	    "a{@1000.0=-1/0 b{@1010.1=-1/0 c{@1020.2 d{@1030.3=-1/0 d}@1040.3 c}@1050.2 b}@1060.1 "
 	    "a}@1070.0");
 	/*
-	 * A call beyond the depth limit counts as a level that is not shown. The calls that lead to
-	 * it are shown.
+	 * The chosen call is beyond the depth limit: it counts as a level that is not shown. Its
+	 * callers within the limit are shown.
 	 */
 	s.filter.base.depth = 1;
 	again(&s);

@@ -207,7 +207,7 @@ TEST(many_calls_may_wait)
 		assert_int_equal(stg_time(&stage, events, 20, out), 0);
 	}
 	assert_int_equal(stg_time_room(&stage, 0), 400);
-	/* Each task that ends is followed by a new one. */
+	/* When a new call comes, the first call that waits has become long enough, and passes. */
 	for (unsigned i = 0; i < 300; i++) {
 		events[0] =
 			(struct event){ .type = EVENT_ENTRY, .depth = 20, .time_ns = 1001000 + i };
