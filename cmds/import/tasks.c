@@ -56,7 +56,7 @@ static uint64_t key_of(const struct fst_origin *origin, size_t log)
 
 /*
  * Chooses the number of the task. It is the number of the thread or process if that is free.
- * Otherwise it is a number that no task of Linux has.
+ * Otherwise it is a number that no task of Linux has, or 0 when none of these is left.
  */
 static int32_t choose_tid(struct import_tasks *tasks, const struct fst_origin *origin)
 {

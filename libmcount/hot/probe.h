@@ -159,7 +159,7 @@ _Static_assert(offsetof(struct thread, frames) ==
 		       offsetof(struct thread, last) + sizeof(struct frame),
 	       "the frame in front of frames[0]");
 
-/* Counts all open -finstrument-functions calls of @t as calls with frames from now on. */
+/* Forgets the open -finstrument-functions calls of @t that have no frame. */
 static inline void cyg_forget(struct thread *t)
 {
 	t->cyg_skipped = t->cyg_again = t->cyg_deep = 0;

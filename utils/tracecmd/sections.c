@@ -16,7 +16,10 @@
 static const char header_page[] = "header_page";
 static const char header_event[] = "header_event";
 
-/* True for a name that may be part of a path, without hidden characters. */
+/*
+ * True for a name of visible ASCII characters without '/' and ':'. Only such a name is accepted for
+ * a system or an event.
+ */
 static bool is_name(const char *name)
 {
 	if (!*name)

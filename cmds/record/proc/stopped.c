@@ -117,7 +117,8 @@ static uint64_t clone_flags(pid_t tid, enum syscall_id id, uint64_t arg)
 }
 
 /*
- * Read the results that the system call has left in memory. Returns false when they cannot be read.
+ * Read facts that only the memory of the task has: the descriptors that pipe(2) has made, or the
+ * flags and the mode of openat2(2). Returns false when the descriptors cannot be read.
  */
 static bool read_memory(pid_t tid, const struct traced_call *call, uint64_t out[2])
 {

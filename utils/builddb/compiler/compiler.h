@@ -5,8 +5,8 @@
 #include <stdbool.h>
 
 /*
- * A driver (gcc, clang++-14, arm-linux-gnueabihf-g++) takes sources and runs all steps. gcc's
- * drivers run a compiler proper (cc1, cc1plus) for each source, which makes assembly.
+ * A driver (gcc, clang++-14, arm-linux-gnueabihf-g++) takes sources and runs all steps. For each
+ * source, gcc's drivers run a compiler proper (cc1, cc1plus), which makes assembly.
  */
 enum compiler_kind {
 	COMPILER_NONE,
