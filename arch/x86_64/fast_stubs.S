@@ -239,8 +239,8 @@
 
 /*
  * Makes the decision of frames_make_way(), by the flags of the comparison with the slot of the
- * innermost frame. Goes to \on if the function of that frame is still open, since that function has
- * called the new one by a jump.
+ * innermost frame. Goes to \on if the function of that frame has called the new function by a jump
+ * (a tail call). The frame then stays open.
  */
 	.macro FAST_TAIL_CALL slot, on, other
 	jne	\other

@@ -91,7 +91,10 @@ void lend_begin(struct thread *lent)
 {
 	if (!lent)
 		return;
-	/* A signal handler has forked since lend_prepare(), and the ring was that of its parent. */
+	/*
+	 * This process was forked by a signal handler after lend_prepare(), so the ring of @lent
+	 * was that of the parent process.
+	 */
 	if (!lent->ring) {
 		self = &probe_idle_thread;
 		return;

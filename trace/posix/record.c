@@ -123,7 +123,10 @@ static void put_in_stream(struct pxt_view *view, struct pxt_stream *stream, stru
 	if (error == -ENOSPC)
 		error = put_over_cleared(view, stream, event, data);
 	if (!error) {
-		/* Cleared records and new ones fill the stream, so it should be flushed. */
+		/*
+		 * The stream had no room until a record from before the last clearing was dropped,
+		 * so it should be flushed.
+		 */
 		if (view->policy == POSIX_TRACE_FLUSH)
 			pxt_want_flush(stream);
 		return;

@@ -112,8 +112,9 @@ static bool is_past_locks(const struct locks *locks, const struct mapping *code,
  * True when the thread may be in a signal handler. The mask of the thread does not show this,
  * because a handler with SA_NODEFER and an empty mask blocks no signal. The list of handlers does
  * not show it either, because a handler with SA_RESETHAND is not installed any more while it runs.
- * The frame of an ended handler may still be on the stack, in a variable that was not written to
- * since. Such a thread is not used until it leaves the function of this variable.
+ * The result is also true for a while after a handler has ended: the bytes of its frame may lie in
+ * a variable on the stack to which the program has not written since. Such a thread is not used
+ * until it leaves the function that has this variable.
  */
 static bool is_in_handler(const struct attached *w, const struct maps *maps,
 			  const struct attached_thread *t)

@@ -78,8 +78,8 @@ static void add_abi(struct proc_filter *filter, const struct syscall_abi *abi)
 	}
 	/*
 	 * System calls that make processes are watched, too, because their failures are recorded.
-	 * Also, children inherit the filter, and need a tracer that answers it. So calls for
-	 * children without a tracer are changed (untraced.h).
+	 * Also, children inherit the filter, and need a tracer that answers it. So a call that
+	 * would make a child without a tracer is changed (untraced.h).
 	 */
 	for (enum syscall_id id = SYSCALL_CLONE; id <= SYSCALL_CLONE3; id++) {
 		add_unless(filter, abi->numbers[id], 1);

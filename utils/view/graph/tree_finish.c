@@ -23,7 +23,7 @@ static int merge_fork_calls(struct tree *tree, const struct tree *from)
 }
 
 /*
- * Take the names from calls without a recorded entry, so that merging trees does not unite them
+ * Remove the names of calls without a recorded entry, so that merging trees does not unite them
  * with other calls. merge_unseen() gives the names back.
  */
 static void hide_names(struct tree *from, const struct func **names)

@@ -3,7 +3,10 @@ import { parseRange, parseZoom, rangeText } from "../model/range_text.js";
 
 /** @typedef {"timeline" | "flame" | "functions" | "processes"} ViewName */
 /** @typedef {"start" | "name" | "calls" | "cpu"} TaskOrder */
-/** @typedef {"base" | "difference" | "new"} Shown of two recordings, in the flame graph */
+/**
+ * The choice of what the flame graph of two recordings shows.
+ * @typedef {"base" | "difference" | "new"} Shown
+ */
 
 /** @type {ViewName[]} */
 export const VIEWS = ["timeline", "flame", "functions", "processes"];
