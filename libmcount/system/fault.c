@@ -123,8 +123,8 @@ static struct sigaction kernel_action(int sig, const struct sigaction *act)
 }
 
 /*
- * The thread that holds this lock is changing an action, or beginning or ceasing to watch signals.
- * So the kernel's action of a watched signal comes from the program's newest one.
+ * A thread holds this lock while it changes an action, or begins or ceases to watch signals. So the
+ * kernel's action of a watched signal is always made from the action that the program has set last.
  */
 static atomic_flag change_lock = ATOMIC_FLAG_INIT;
 
@@ -529,7 +529,7 @@ static void begin_watch(int sig, uint64_t follow)
 		change_locked(sig, &act);
 }
 
-/* From now on the probe's handler is set even if the program has none. */
+/* From now on @sig has the probe's handler, even if the program has no handler for @sig. */
 static void end_follow(int sig)
 {
 	struct sigaction act = *current_of(&dispositions[sig]);

@@ -497,7 +497,7 @@ uint32_t plan_entry_bytes(enum plan_kind kind);
 /* Copy the entries of @kind to the array @to. */
 void plan_copy(const struct plan_view *view, enum plan_kind kind, void *to);
 
-/* Returns a list of entries that have the size of this build. */
+/* Returns a list of @nr entries. Each has the size that an entry of @kind has in this build. */
 static inline struct plan_list plan_list(enum plan_kind kind, const void *entries, uint32_t nr)
 {
 	return (struct plan_list){ entries, nr, plan_entry_bytes(kind) };

@@ -52,7 +52,7 @@ void dwarf_splits_deinit(struct dwarf_splits *splits);
  *
  * @die: the entry of the unit; lives until dwarf_split_close()
  * @info_bytes: size of its section .debug_info
- * @file: the file of the unit; closed when the package has the unit
+ * @file: the file of the unit; not open if the package has the unit
  * @elf: made of sections of that file and of the module, with @names
  */
 struct dwarf_split {

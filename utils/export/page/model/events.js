@@ -7,7 +7,10 @@ import { lowerBound } from "./task.js";
  * @property {number} count
  */
 
-/** @typedef {{ task: import("./task.js").Task, at: number }} PointOf an event, by its place in the task */
+/**
+ * An event: its task, and its index in the arrays of the task's events.
+ * @typedef {{ task: import("./task.js").Task, at: number }} PointOf
+ */
 
 /**
  * Returns the index of the shown event that is nearest to a time, or -1 if its distance is more
