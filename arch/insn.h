@@ -57,9 +57,9 @@ enum insn_flow {
 	INSN_CALL,	    /* the one at the named address, and later mostly the next one */
 	INSN_CALL_ANYWHERE, /* a call of an address that is in a register or in memory */
 	INSN_JUMP,	    /* the one at the named address */
-	INSN_JUMP_ANYWHERE, /* the one whose address is in a register or in memory */
+	INSN_JUMP_ANYWHERE, /* the instruction whose address is in a register or in memory */
 	INSN_RETURN,
-	INSN_END, /* none: the program never continues after it */
+	INSN_END, /* none: the program never continues after INSN_END */
 };
 
 /*

@@ -1,4 +1,4 @@
-// The second sample program of README's session, for arguments: g++ -g -O1 -pg shop.cc -o shop
+// The sample program of README's example with arguments. To compile: g++ -g -O1 -pg shop.cc -o shop
 #include <cstdio>
 #include <string>
 #include <unistd.h>

@@ -269,8 +269,8 @@ void planned_leave_top(struct thread *t, const struct arch_regs *regs);
 
 /*
  * HOT, for PLAN_ESTIMATE and FRAME_KEPT: returns are not seen, but the next call shows that some
- * calls have returned. The end of such a call is estimated to be halfway between the last record
- * and now.
+ * calls have returned. The end of a call that has returned is estimated to be halfway between the
+ * last record and now.
  */
 void planned_begin_estimate(struct thread *t);
 void planned_end_estimate(struct thread *t);

@@ -322,8 +322,9 @@ static inline bool planned_fast_leave_held(struct thread *t, const struct frame 
 	uint64_t now_ns;
 
 	/*
-	 * With -C, the ENTRY of this call would have been written if the call had called a function
-	 * of -C. So the call is dropped, and its time is not needed.
+	 * With -C, a call of a function of -C writes the ENTRY records of all calls around it. The
+	 * ENTRY of this call is not written, so the call has called no function of -C. It is
+	 * dropped without a look at its time.
 	 */
 	if (!p->has_caller) {
 		if (unlikely(!fast_clock(t, &now_ns)) || now_ns - f->time_ns > p->now.threshold_ns)

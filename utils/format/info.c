@@ -20,7 +20,7 @@ typedef bool (*get_fn)(struct info *info, const struct info_line *line, struct t
  * @bit: the item to which the line belongs; 0: none
  * @put, @get: write and parse the text after the prefix
  * @offset: the offset of the field in struct info
- * @lines: the N of a "lines=N" line; 0: the number of lines of ARG_SPEC
+ * @lines: the N of a "lines=N" line; 0: N is the number of lines of ARG_SPEC
  * @names: the names of a pair of numbers
  */
 struct info_line {

@@ -333,7 +333,10 @@ static bool make_place(struct control *ctl, const struct peer *peer)
 {
 	if (talk_count_peer(&ctl->talks.strangers, peer->pid) >= TALKS_OF_PEER_MAX)
 		return false;
-	/* @max may be lower, because believed conversations need descriptors, too. */
+	/*
+	 * talks.max may be below STRANGERS_MAX, because believed conversations need descriptors,
+	 * too.
+	 */
 	if (ctl->talks.strangers.nr >= MIN(ctl->talks.max, (unsigned)STRANGERS_MAX))
 		talk_drop(ctl, ctl->talks.strangers.oldest);
 	return true;

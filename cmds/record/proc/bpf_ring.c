@@ -261,7 +261,10 @@ static void see_exec(struct bpf_ring *ring, const struct wire_record *record,
 		ring->nr_broken++;
 		return;
 	}
-	/* The exec has ended the first thread without a record. Its number stays in use. */
+	/*
+	 * If the exec has ended the first thread, this end gets no record, because the thread that
+	 * has called exec now has the number of the first thread.
+	 */
 	leader_forget(ring, record->pid);
 	b->time_ns = time_of(ring, record);
 	b->old_tid = record->value;

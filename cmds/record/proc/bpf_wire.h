@@ -102,7 +102,11 @@ struct wire_mark {
 	 * namespace, which is read when the task runs
 	 */
 	uint32_t level;
-	uint32_t waits; /* the task acts for the recorder until it executes the program */
+	/*
+	 * 1: the task is the recorder's child and has not executed the program yet. Until then its
+	 * acts are not recorded
+	 */
+	uint32_t waits;
 	uint32_t id;
 	uint32_t unused;
 	uint64_t args[6];

@@ -17,10 +17,11 @@ struct processes;
  * reported itself, because the child uses the same page for its own notes. Only the control thread
  * reads the list. The struct starts as { 0 }.
  *
- * @nr_ended: the number of ended processes in the list. When it exceeds @look_at, all are checked
- * @reads_failed and the members after it: sums over the notes (struct arena) of processes that have
- *         left the list. After notes_close() they are sums over all processes. @reads_failed is
- *         not a sum, but has the bits of all these notes
+ * @nr_ended: the number of ended processes in the list. When it exceeds @look_at, the whole list is
+ *         checked for processes that can leave it
+ * @reads_failed: all bits that are set in the notes (struct arena) of processes that have left the
+ *         list. After notes_close(), all processes have left it
+ * @points_failed and the members after it: sums over the notes of the same processes
  */
 struct notes {
 	struct process *first;

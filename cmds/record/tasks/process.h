@@ -92,8 +92,9 @@ struct process {
 	uint32_t plan_generation; /* the generation of the plan that the process was given last */
 	bool has_declared;	  /* it has declared events, or its parent had before the fork */
 	/*
-	 * The generation of left-out functions whose hooks were taken out of the process' text, and
-	 * the number of attempts to reach the next generation (control/overhead_hooks.h)
+	 * The last generation of the plan whose left-out functions have lost their hooks in this
+	 * process, or for which the attempts to take out the hooks were given up; and the number
+	 * of attempts for the next generation (control/overhead_hooks.h)
 	 */
 	uint32_t left_out_generation;
 	uint32_t left_out_tries;

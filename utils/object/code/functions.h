@@ -24,8 +24,13 @@ enum function_kind {
 	 * by calls (code_func.is_framed)
 	 */
 	FUNCTION_SPECIAL,
-	FUNCTION_COPIED, /* the program's run time copies it (own_frames.h); set by callers */
-	FUNCTION_NEEDED, /* the probe calls it; set by callers */
+	/*
+	 * functions_find() does not set these two kinds, but its callers may set them. COPIED: the
+	 * program's run time copies the function (own_frames.h). NEEDED: the probe calls the
+	 * function
+	 */
+	FUNCTION_COPIED,
+	FUNCTION_NEEDED,
 	FUNCTION_KINDS
 };
 

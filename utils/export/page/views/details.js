@@ -1,4 +1,4 @@
-/** The line at the bottom: the selected call. */
+/** The line at the bottom: details of the selected call, event or process. */
 import { byId, element } from "../ui/element.js";
 import { timeText } from "../model/text.js";
 import { innermostAt } from "../model/events.js";
