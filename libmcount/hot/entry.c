@@ -205,7 +205,7 @@ void entry_setjmp_returns(struct thread *t, uint64_t env, uint64_t sp, uint64_t 
 		put_instant(t, &env, call->addr, &regs, &regs);
 }
 
-/* Records setjmp(3) at its first return. */
+/* Records a call of setjmp(3) when it is entered, with the result 0 of its first return. */
 static void put_setjmp(struct thread *t, const uint64_t *slot, uint64_t addr,
 		       const struct arch_regs *regs)
 {

@@ -51,7 +51,7 @@ static inline bool planned_has_room(const struct thread *t, const struct capture
 /* The flags of rules that only opt in, or set limits for the call and the calls within it. */
 #define PLANNED_FAST_RULES ((uint32_t)(PLAN_FILTER | PLAN_DEPTH | PLAN_TIME | PLAN_SIZE))
 
-/* Opts in a call, by PLAN_FILTER. */
+/* Updates @s for a call whose rule has PLAN_FILTER, which opts the call in. */
 static inline void planned_opt_in(const struct planned *p, struct selection *s)
 {
 	s->in++;

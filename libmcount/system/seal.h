@@ -15,9 +15,9 @@ void seal_all(void);
 
 /*
  * COLD, among the first functions of the probe that run. True when this process has more than
- * @expected filters, the number with which the recorder's programs begin. If there is a /proc, but
- * the number cannot be read, the result is true, too. Makes only system calls that the dynamic
- * linker has just made.
+ * @expected seccomp filters. Programs that the recorder starts begin with @expected filters. If
+ * there is a /proc, but the number of filters cannot be read, the result is true, too. Makes only
+ * system calls that the dynamic linker has just made.
  */
 bool seal_was_before(unsigned expected);
 

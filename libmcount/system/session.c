@@ -90,8 +90,8 @@ static bool has_address_space(void)
 extern const char *gnu_get_libc_version(void) __attribute__((weak));
 
 /*
- * Defined by Valgrind's preloaded library. Valgrind's backtraces would end at a replaced return
- * address, so reports would differ.
+ * Defined by Valgrind's preloaded library. Under Valgrind the probe does nothing. Otherwise
+ * Valgrind's backtraces would end at a replaced return address, and its reports would differ.
  */
 extern void _vgnU_freeres(void) __attribute__((weak));
 

@@ -144,7 +144,10 @@ void pxt_want_look(struct pxt_stream *stream)
 	pxt_futex_wake(&stream->wants_flush);
 }
 
-/* The first thread may have ended after the flusher began, and before the handle was found. */
+/*
+ * pxt_flushers_first_ended() wakes only flushers of handles that it can find. If it was called
+ * before the handle could be found, the flusher is woken here.
+ */
 void pxt_flusher_published(struct pxt_handle *handle)
 {
 	if (handle->flusher && atomic_load(&first_has_ended))

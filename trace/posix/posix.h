@@ -303,7 +303,7 @@ void pxt_sweep(int place);
  * and exec. Called with the folder's lock.
  */
 void pxt_inherit(int place, struct pxt_registry *registry, pid_t pid, uint64_t start);
-/* Map the registry of a process' parent. Returns NULL if the parent has no registry. */
+/* Map the registry of the parent of process @pid. Returns NULL if the parent has no registry. */
 struct pxt_registry *pxt_parent_registry(int place, pid_t pid);
 /* Close the streams that this process made before its exec. It cannot control them any more. */
 void pxt_close_own(int place, uint32_t pid, uint64_t start);

@@ -72,7 +72,7 @@ struct opt_row {
 /*
  * @next: index in @argv of the next word; the caller sets it to 1
  * @ended: "--" was found: the words after it are no options
- * @given: by index of @rows: true when the option was given; may be NULL
+ * @given: given[i] is true when the option in rows[i] was given; may be NULL
  * @cmds: bits of commands; of several options with the same letter, the one for these commands
  *         counts, or else the first one
  * @last, @last_text: the last option whose argument was a word of its own, and that word; NULL:

@@ -55,7 +55,8 @@ struct called {
  *
  * @first: for each function, 1 + the index of its first slot in the sample; 0: it has no slot
  * @next: for each slot, 1 + the index of the next slot of the same function; 0: it is the last
- * @by_sym: by the symbol's address in memory, 1 + the index of the function (as a pointer)
+ * @by_sym: the key is a pointer to the function's struct symbol. The value is 1 + the index of the
+ *          function, cast to a pointer
  */
 struct candidates {
 	struct called *called;

@@ -149,7 +149,7 @@ static struct process *begin_process(struct control *ctl, struct conversation *t
 	 */
 	if (pidfd == -ESRCH || (pidfd >= 0 && peer_has_ended(pidfd, 0)))
 		return NULL;
-	/* The records of an image that exec has replaced come first in the file. */
+	/* Write the records of an image that exec has replaced before those of the new image. */
 	if (former)
 		process_retire(ctl->processes, former);
 	if (talk->hello.kind == CONTROL_EXEC)

@@ -439,8 +439,8 @@ static void tick(struct tracing *t, bool is_wanted)
 
 /*
  * Waits for any tracee. Returns -1 when no tracee is left, or when the thread must end. The thread
- * looks at @is_stopped only here. After its end the tracees go on untraced. If they have a filter,
- * the kernel kills them (FILTER_OPTIONS).
+ * looks at @is_stopped only here. When the thread has ended, tracees without a seccomp filter go on
+ * untraced. The kernel kills tracees that have a filter (FILTER_OPTIONS).
  */
 static pid_t wait_for_any(struct tracing *t, int *status, struct rusage *usage)
 {

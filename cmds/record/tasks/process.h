@@ -82,8 +82,8 @@ struct process {
 	uint32_t segment_bytes;
 	struct ring_sink *sinks;
 	struct arena *notes; /* see notes.h */
-	/* the number of reported modules; by enum plan_kind, the number of entries in the plans */
-	uint32_t nr_modules;
+	uint32_t nr_modules; /* the number of reported modules */
+	/* planned[kind] is the number of entries of this kind in all plans of the process */
 	uint64_t planned[PLAN_KINDS];
 	struct control_module **modules; /* heap copies, kept only when plans may change */
 	size_t nr_kept_modules;

@@ -25,9 +25,9 @@ enum replay_line_kind {
 /*
  * A line.
  *
- * @text: its offset in the page's text
+ * @text: the offset of the line's text in the text of the page
  * @total_ns: the duration, for leaves and exits
- * @depth: the number of calls around it
+ * @depth: the number of calls around the line
  */
 struct replay_line {
 	const struct task *task;

@@ -57,7 +57,7 @@ struct func {
  * @growing_bytes: the size that a growing symbol file (utils/format/callables.h) had when it was
  *                 read
  * @damage: the negative errno of a symbol file that cannot be read; 0: none
- * @why: its message, on the heap; NULL: there is no message
+ * @why: the message about the damage, on the heap; NULL: there is no message
  * @sym_name: name of the symbol file in @sym_dir; NULL: there is none
  */
 struct module {

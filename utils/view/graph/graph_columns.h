@@ -27,8 +27,8 @@ extern const struct graph_table graph_func_table;
 extern const struct graph_table graph_task_table;
 
 /*
- * Add all calls of @func below @root to @sum, as one node for each name that these functions have.
- * A call within another call of @func is not added twice. Returns 0 or -ENOMEM.
+ * Add all calls below @root of functions that have the name @func to @sum. Calls of one function
+ * become one node. A call within another such call is not added twice. Returns 0 or -ENOMEM.
  */
 int graph_add_calls(struct tree *sum, struct tree_node *root, const char *func);
 
