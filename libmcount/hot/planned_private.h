@@ -29,8 +29,8 @@ static inline bool has_args_room(struct planned *p)
 /*
  * HOT: does slow work, such as making room for a record with all payloads, before arguments are
  * captured. The slow work and the capturing both need room on the program's stack, which may be
- * small. So a call must not need both at the same time (doc/internals/hot-path.md, "Arguments"). Does
- * nothing in a forked child that has not reported itself.
+ * small. So a call must not need both at the same time (doc/internals/hot-path.md, "Arguments").
+ * Does nothing in a forked child that has not reported itself.
  */
 static inline void planned_prepare(struct thread *t)
 {
