@@ -85,7 +85,10 @@ static bool find_dynamic(const struct elf_file *file, GElf_Phdr *table)
 	GElf_Phdr segment;
 	unsigned nr = 0;
 
-	/* With this number, libelf takes the real one from a place that no linker looks at. */
+	/*
+	 * PN_XNUM means that another place in the file has the number of segments. libelf reads
+	 * this place, but no dynamic linker does.
+	 */
 	if (file->head.e_phnum == PN_XNUM)
 		return false;
 	for (size_t i = 0; elf_next_segment(file, &i, &segment);) {

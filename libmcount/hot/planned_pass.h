@@ -139,7 +139,7 @@ static inline void planned_open(struct thread *t, const struct planned_frame *pf
 		return;
 	/*
 	 * The fast paths count from the depth of the innermost record. So the innermost call, if
-	 * any, must have an ENTRY, and its depth must fit.
+	 * any, must have an ENTRY. The depth of this ENTRY must be one less than now->level.
 	 */
 	if ((t->top > t->frames && pf->flags != (PLANNED_RECORD | PLANNED_WRITTEN)) ||
 	    ((record_depth(t->top->data) + 1) & RECORD_DEPTH_MAX) != now->level)

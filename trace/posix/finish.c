@@ -226,7 +226,10 @@ static uint64_t progress_of(const struct pxt_log_part *part)
 	return slot->begin + slot->pending + slot->taken;
 }
 
-/* Waits while another process completes the log, however long the log's rest is. */
+/*
+ * Waits while another process completes the log, but at most for WAIT_NS. The wait also ends when
+ * the other process has made no progress for patience_ns().
+ */
 static void wait_for_keeper(const struct pxt_log_part *part)
 {
 	const struct timespec step = { 0, STEP_NS };

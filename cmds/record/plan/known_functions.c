@@ -33,7 +33,8 @@ struct image_head {
 };
 
 /*
- * A patch. @nr_fixes bytes and @len bytes of code follow. Addresses are relative to the function.
+ * A patch. insn_code.fixes (@nr_fixes bytes) and the code (@len bytes) follow. Addresses are
+ * relative to the function.
  */
 struct image_patch {
 	int32_t site;

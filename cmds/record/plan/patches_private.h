@@ -47,8 +47,9 @@ enum patch_choice finding_choose(struct finding *f, const struct symbol *sym, bo
 				 const char *why_not);
 
 /*
- * True when a place of kind @what in the function @sym (or NULL) must be patched.
+ * True when a place of kind @what in the function @sym must be patched.
  *
+ * @sym: NULL: the function has no name
  * @choice: the choice of the rules
  */
 bool finding_wants(const struct finding *f, unsigned what, const struct symbol *sym,

@@ -127,7 +127,7 @@ enum box_op {
 	BOX_DEQUE,
 	/*
 	 * @a, @b, @c: offsets of the table's address, of the first element's index, and of the
-	 *     number (libc++); @d: bytes of an element
+	 *     number of elements (libc++); @d: bytes of an element
 	 */
 	BOX_COUNTED_DEQUE,
 	/*

@@ -101,8 +101,8 @@ enum control_flags {
  * @version: CONTROL_VERSION of the sender
  * @flags: receivers ignore unknown bits
  * @len: bytes of the whole message, and of its packet
- * @seq: the number of the message, which begins with 1: each end counts its own messages on a
- *       connection
+ * @seq: each end numbers the messages that it sends on a connection, from 1 on. Answers and WORKING
+ *       instead have the number of the message to which they belong
  */
 struct control_header {
 	uint16_t magic;

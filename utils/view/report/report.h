@@ -63,8 +63,8 @@ struct report {
 	struct column_choice columns;
 	uint8_t keys
 		/*
-		 * A number below the table's @nr_keys is a row of its @keys. Any other number,
-		 * minus that @nr_keys, is an index in @key_counters.
+		 * A number below report_table.nr_keys is an index in report_table.keys. Any other
+		 * number is report_table.nr_keys plus an index in @key_counters.
 		 */
 		[SORT_KEYS_MAX];
 	size_t nr_keys;
