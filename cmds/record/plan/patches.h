@@ -179,7 +179,7 @@ void process_patches_add(struct process_patches *patches, const struct known_mod
 /* Like process_patches_add(), but only for patches of functions that are left out. */
 void process_patches_add_left_out(struct process_patches *patches, struct known_module *known,
 				  const struct control_module *module, bool is_program);
-/* Sort the lists. Returns 0, or -ENOMEM if an earlier call had no memory to add its patches. */
+/* Sort the lists. Returns 0, or -ENOMEM if memory was short when the patches were added. */
 int process_patches_sort(struct process_patches *patches);
 
 /*

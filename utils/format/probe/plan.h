@@ -27,9 +27,9 @@ enum plan_flags {
 	PLAN_STACKS = 1U << 7,	     /* the program has functions that switch stacks */
 	PLAN_ESTIMATE = 1U << 5,     /* -e: no return slot is touched; with PLAN_SELECTIVE */
 	/*
-	 * Each of the next three names a flag of rules (enum plan_rule_flags) in its comment. A
-	 * call is recorded only if a rule with that flag lets it in. The process may have no such
-	 * rule. Then no call is recorded
+	 * Each of the next three flags is about rules with the flag in its comment (enum
+	 * plan_rule_flags). A call is recorded only if a rule of this kind lets it in. If the
+	 * process has no such rule, no call is recorded
 	 */
 	PLAN_OPT_IN_FILTER = 1U << 8,	 /* PLAN_FILTER */
 	PLAN_OPT_IN_CALLER = 1U << 9,	 /* PLAN_CALLER */

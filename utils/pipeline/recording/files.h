@@ -1,4 +1,4 @@
-/* The contents of files that each execution has read and written, with times. */
+/* The files that each execution has used, and the times of its reading and writing. */
 #ifndef UTRAIL_PIPELINE_FILES_H
 #define UTRAIL_PIPELINE_FILES_H
 

@@ -4,7 +4,7 @@
  * @typedef {object} SourceFile utils/export/page/sources.h
  * @property {string} file its name
  * @property {string} [why] the reason why its text is missing
- * @property {[number, ...string[]][]} [runs] of lines: the first one's number, and the lines
+ * @property {[number, ...string[]][]} [runs] runs of lines: the number of the first line, then the lines
  * @property {number[]} [ends] the first and the last line of each function
  */
 
