@@ -179,7 +179,7 @@ static int run_command(const struct opts *opts, struct pager *pager, struct uft_
 	if (ret < 0)
 		return ret;
 	/*
-	 * There is no pager with --follow, for the pages of `dump`, and when --format names the
+	 * There is no pager with --follow, for HTML pages of `dump`, or when --format names the
 	 * format of an exporter.
 	 */
 	if (cmd->uses_pager && !opts->follow && opts->format < OPTS_FORMAT_EXPORT &&

@@ -339,8 +339,8 @@ static int parse_file_words(struct opts *opts, const char *path, struct line *fi
 }
 
 /*
- * Parses the words of a script and of --opt-file first, and then the words of the command line
- * again. So the command line overrides the other words.
+ * Parses the options that stand in a script or in the file of --opt-file, and then the command line
+ * again. So the command line overrides the options of the files.
  */
 static int parse_with_former(struct opts *opts, struct line *line, struct uft_err *err)
 {

@@ -390,8 +390,8 @@ static int move_insns(struct insns *insns, const struct insn_text *text, uint64_
 }
 
 /*
- * Adjusts the jumps that lead to moved code. Their displacements do not depend on the place of that
- * code, so they are removed from the fixes.
+ * Adjusts the jumps that lead from moved code to moved code. The displacement of such a jump does
+ * not depend on the new place of the code, so the jump is removed from the fixes.
  */
 static void turn_inwards(struct move *m, uint64_t until)
 {

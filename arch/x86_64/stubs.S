@@ -449,7 +449,7 @@ END arch_libcall
  *	 8         the event's id
  *	 16        the address of the jump in the program
  *	 24 .. 151 red zone
- *	 152       the target of the program's stack pointer
+ *	 152       the program's stack: its stack pointer has this address
  *
  * Unwinders see a program that a signal has interrupted at the jump. The C function is
  * probe_point(event, stack pointer).

@@ -45,7 +45,7 @@ struct tui_growth {
 
 /*
  * @reading: the recording for graph and report; complete when @has_tree
- * @next: takes the place of @reading when it is complete
+ * @next: the reading that replaces @reading when @next is complete
  * @waiting: the view while the user waits for a reading
  * @wanted, @wanted_func: the command (enum tui_command) that waits for a reading, and the function
  *         of the command

@@ -1,4 +1,4 @@
-/* The sample program of README's session: gcc -pg shop.c -o shop */
+/* The sample program of README's first example. To compile: gcc -pg shop.c -o shop */
 #include <stdio.h>
 #include <unistd.h>
 

@@ -408,8 +408,9 @@ static void leave_all_rings(void)
 }
 
 /*
- * Gives up the state of another thread, or of a stack or child to which a hook of this thread was
- * about to switch. The hook may go on with the state, but must not write to the parent's ring.
+ * In a forked child, gives up a state that is not the current state of this thread: that of another
+ * thread, or of a stack or child to which a hook of this thread was about to switch. The hook may
+ * go on with the state, but must not write to the ring of the process that forked.
  */
 static void give_up_other(struct thread *other)
 {

@@ -21,7 +21,8 @@
  *        plans_add_patches() take it while they hold the module lock
  * @retired: plans that were replaced and may still be in use
  * @serial: the serial of the newest plan
- * @spawn: the C library's posix_spawn(3); NULL in an attached probe, whose process calls it itself
+ * @spawn: the C library's posix_spawn(3). NULL in an attached probe: the process calls the C
+ *         library directly, and not the probe's posix_spawn() (exec.c)
  */
 static struct {
 	pthread_mutex_t lock;

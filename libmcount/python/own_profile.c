@@ -142,8 +142,8 @@ static bool ends_setting(int event, const struct py_object *arg)
 }
 
 /*
- * True when the program has set a profile function. If sys.setprofile() then replaces it by a new
- * one, Python tells the new one that this call of sys.setprofile() has ended.
+ * True when the program has set a profile function. If sys.setprofile() replaces this function,
+ * Python calls the new function for the end of that call of sys.setprofile().
  */
 static bool has_own(void)
 {

@@ -120,7 +120,7 @@ static uint32_t declare_now(const char *id, const char *format, const char *comm
 	return 0;
 }
 
-/* COLD. declare_now(), counted as a long call. */
+/* COLD. Calls declare_now(). Meanwhile undo_enter() counts the thread as inside of the probe. */
 static uint32_t declare_event(const char *id, const char *format, const char *common)
 {
 	undo_enter();

@@ -90,7 +90,7 @@ struct pxt_thread *pxt_inside_new(void)
 	return thread;
 }
 
-/* Called in a forked child. The child has only this thread, so all other words are free. */
+/* Called in a forked child, which has only this thread. Frees the words of all other threads. */
 void pxt_inside_in_child(void)
 {
 	uint32_t nr = atomic_load(&nr_used);

@@ -15,7 +15,7 @@
  * registry.
  */
 static struct pxt_registry unknown = { .attached = { [0 ... PT_ATTACHED_WORDS - 1] = ~0ul } };
-/* The registry of a process that cannot have one, and is not traced. */
+/* Stands for the registry in a process that cannot have a registry, and so is not traced. */
 static struct pxt_registry none;
 
 struct pxt_process pxt_process = { .registry = &unknown };

@@ -483,7 +483,7 @@ static PyObject *import_script(struct runner *run, const char *path, const char 
 	return module;
 }
 
-/* Returns an attribute, or NULL without an exception. */
+/* Returns an attribute, or NULL if there is none. Clears the exception that Python then raises. */
 static PyObject *find_attribute(struct runner *run, PyObject *module, const char *name)
 {
 	PyObject *o = run->py.PyObject_GetAttrString(module, name);

@@ -1,4 +1,4 @@
-/* Finds modules with code whose return addresses are not replaced (see callers.h). */
+/* Finds code to which calls return directly (see callers.h). */
 #include "cmds/record/plan/callers.h"
 
 #include <string.h>

@@ -55,8 +55,8 @@ bool points_are_wanted(const struct event_rules *rules)
 		const struct event_rule *rule = &rules->rules[i];
 
 		/*
-		 * A rule "linux:..." requests no static probes. The rule ".*" matches static
-		 * probes, as well as "linux:...".
+		 * A rule "linux:..." requests no static probes. The rule ".*" requests both
+		 * static probes and events "linux:...".
 		 */
 		if (rule->origin == EVENT_OF_PROGRAM &&
 		    (!event_rule_linux(rule) || event_rule_matches(rule, EVENT_OF_PROGRAM, "a:b")))

@@ -133,8 +133,9 @@ static int note_name(struct reading *reading, const char *name)
 }
 
 /*
- * True when the task has ended. Its names can then not be resolved, so the file is not recorded.
- * Readers read the file when they make the build database.
+ * True when the task has ended. The names in its arguments can then not be resolved, so the
+ * response file is not recorded. Readers look for the file itself when they make the build
+ * database.
  */
 static bool has_gone(const struct view *view)
 {

@@ -171,7 +171,8 @@ static void get_most_calls(struct reading *r)
 
 /*
  * Read the time between the previous record and a call. @first is the first byte of the call's
- * token, which is before @in. Returns the end of the time, or NULL if the block is damaged.
+ * token, which is before @in. Returns the address after the bytes of the time, or NULL if the block
+ * is damaged.
  */
 static const uint8_t *get_delta(const uint8_t *in, const uint8_t *end, unsigned first,
 				uint64_t *delta)

@@ -23,7 +23,7 @@ struct search {
 	unsigned nr_read;
 };
 
-/* Returns the fewest calls that are open around any of the events, or @least if that is smaller. */
+/* Returns the smallest number of calls open around one of @events, or @least if that is smaller. */
 static size_t fewest_open(const struct event *events, ssize_t nr, size_t least)
 {
 	for (ssize_t i = 0; i < nr; i++) {

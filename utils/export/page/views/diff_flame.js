@@ -77,7 +77,8 @@ export class DiffFlameView extends FlameView {
 		showSide(tree, side);
 		this.measured = null;
 		this.side = side;
-		// Only a node that has calls in the recording that gives the widths can fill the width.
+		// The widths are those of one recording. A node without calls in this recording has no
+		// width, so it cannot fill the window.
 		while (this.root && !this.root.calls && this.root.parent) this.root = this.at = this.root.parent;
 		this.#showOnly(tree);
 		return tree;
