@@ -104,7 +104,7 @@ static bool take_prefixes(struct scan *s)
 			s->has_f3 = true;
 			break;
 		default:
-			/* segments, a short address, lock */
+			/* the prefixes of segments, of a 32-bit address, and of a lock */
 			if (!byte || !strchr("\x26\x2e\x36\x3e\x64\x65\x67\xf0", byte))
 				return true;
 		}

@@ -13,7 +13,10 @@
  */
 void aside_give_up(struct thread *t);
 
-/* SLOW. Empties the aside of @t, which another thread may have left in the middle of a hook. */
+/*
+ * SLOW, when a new thread takes the state @t. Empties the aside: the thread that had this state
+ * before may have ended in the middle of a hook.
+ */
 void aside_forget(struct thread *t);
 
 /*

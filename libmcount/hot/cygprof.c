@@ -135,7 +135,7 @@ static bool is_left_out_exit(struct thread *t, uint64_t sp, uint64_t fn)
 	if (!t->planned || !t->planned->plan || !planned_is_left_out(t, fn))
 		return false;
 	while (f->slot < sp)
-		f--; /* the loop ends at thread.last */
+		f--; /* ends at thread.last at the latest, whose slot is above all others */
 	for (; f->slot == sp; f--) {
 		if (is_of(f, fn))
 			return false;

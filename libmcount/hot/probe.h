@@ -243,7 +243,7 @@ struct probe {
 
 	const struct control_page *control;
 	const _Atomic uint32_t *news;
-	uint32_t nr_writers; /* the value in @control at the beginning */
+	uint32_t nr_writers; /* a copy of control->nr_writers, from the start */
 	bool is_finished;    /* this process has asked to end the recording of all processes */
 	/* the arena's header, always at this address. arena.h maps the rest when it is needed */
 	struct arena *arena;

@@ -24,8 +24,8 @@ extern __thread uint8_t fault_state __attribute__((tls_model("initial-exec")));
 #define MASK_BIT(sig) (1ULL << ((sig)-1))
 
 /*
- * FAULT_GUARDED while the probe's handlers are reliable. After that the value is not in enum
- * fault_state.
+ * FAULT_GUARDED while the probe's handlers are reliable. fault_withdraw() stores UINT8_MAX, which
+ * no thread has in fault_state.
  */
 extern uint8_t fault_guarded __attribute__((visibility("hidden")));
 

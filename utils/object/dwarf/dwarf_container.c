@@ -146,7 +146,7 @@ static bool begin_node(struct shaping *s)
 	return ++s->nr <= SHAPE_NODES_MAX && s->out.len < SHAPE_TEXT;
 }
 
-/* Write a node of a shape without children: a number, a text, or a struct. */
+/* Write a node that has no children in the shape: a number, a text, or a struct. */
 static bool put_scalar(struct shaping *s, Dwarf_Die *die, uint32_t offset)
 {
 	struct dwarf_type type;
