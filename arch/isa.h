@@ -28,7 +28,7 @@ struct isa_arg_regs {
  * The procedure linkage table, as written by linkers.
  *
  * @skip: the size of its first, special entry; 0: the first entry is like the others
- * @skip_mold: the value of @skip for programs that mold(1) has linked; 0: that is @skip, too
+ * @skip_mold: the value of @skip for programs that mold(1) has linked; 0: the same as @skip
  * @jump_slot, @glob_dat: relocations of slots for calls. @glob_dat is 0 if calls without a PLT are
  *                        not supported
  */

@@ -85,7 +85,7 @@ void reader_warn_kernel(const struct opts *opts, const struct trace_data *data,
  */
 size_t reader_threads(const struct opts *opts);
 
-/* Returns the settings of exporters that options choose; all others are off. */
+/* Returns settings for an exporter, as @opts choose them. Settings without an option are off. */
 struct export_config reader_export_config(const struct opts *opts);
 
 /*

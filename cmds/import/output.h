@@ -32,7 +32,7 @@ void import_output_close(struct import_output *out);
 /*
  * Write the tasks and the definitions. Call it after all events were written.
  *
- * @programs: the programs of the @nr_logs logs, by the member @log of a task
+ * @programs: the programs of the @nr_logs logs. The member @log of a task is the index
  * @last_ns: the time of the last record
  */
 int import_output_finish(struct import_output *out, const struct import_tasks *tasks,

@@ -18,7 +18,7 @@
  * A log that is open.
  *
  * @has_event: @event is the next event
- * @data: the data of that event, for the log that posix_logs_next() has returned
+ * @data: the data of that event
  */
 struct posix_log {
 	const char *path;

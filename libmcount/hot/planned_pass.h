@@ -120,7 +120,7 @@ static inline void planned_note_pass(struct planned *p, uint64_t addr)
 /*
  * Makes @t open or ready, if possible, after a call has begun or ended.
  *
- * @pf: of the innermost frame
+ * @pf: belongs to the innermost frame
  */
 static inline void planned_open(struct thread *t, const struct planned_frame *pf)
 {

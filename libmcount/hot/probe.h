@@ -113,7 +113,7 @@ struct thread {
 	uint64_t alone_slot; /* the return slot of a call that the stubs left alone, see stubs.S */
 	uint64_t threshold_ns;
 	uint64_t fit_ns;       /* length of the next interval between two fits of the clock */
-	struct frame *cut;     /* the call whose nested calls were too deep; with @cut_ns */
+	struct frame *cut;     /* the call whose nested calls were too deep; see @cut_ns */
 	uint64_t cut_ns;       /* the time of @cut, since another call may have that frame by now */
 	uint64_t high;	       /* the highest slot that was seen; used with @low */
 	struct thread *home;   /* when @is_made: the own state of the thread that runs here */
@@ -134,7 +134,7 @@ struct thread {
 	_Atomic uint32_t is_parked; /* with @is_made: no thread runs on this stack */
 	_Atomic uint32_t in_use;    /* 0: its thread has ended, and another thread may take it */
 	/* -finstrument-functions: numbers of open calls within @top without a frame (cygprof.c) */
-	uint32_t cyg_again; /* calls of the function of @top, left alone by filters */
+	uint32_t cyg_again; /* calls of the function of @top that filters exclude */
 	uint32_t cyg_deep;  /* calls of the function of @top among @cyg_skipped */
 	/* the state for payloads of events (declared.h); NULL before the first such event */
 	struct thread *payloads;

@@ -182,8 +182,10 @@ static inline const struct planned_place *state_calls(const struct planned *p,
 }
 
 /*
- * True for the states of a thread with a plan in which each frame has its struct planned_frame. In
- * the states from THREAD_READY on, a frame that a stub has pushed has none.
+ * @state: the state of a thread that has a plan
+ *
+ * True when each frame of the thread has its struct planned_frame in this state. In the states from
+ * THREAD_READY on, a frame that a stub has pushed has none.
  */
 static inline bool state_is_settled(enum thread_state state)
 {

@@ -376,7 +376,7 @@ static struct sigaction simple_action(int sig, __sighandler_t handler, int flags
 	return act;
 }
 
-/* The work of signal(2) and its relatives. libc's own do not call the sigaction() above. */
+/* The work of signal(2) and its relatives. Those of libc do not call the sigaction() above. */
 static __sighandler_t simple_change(int sig, __sighandler_t handler, int flags)
 {
 	struct sigaction act = simple_action(sig, handler, flags);

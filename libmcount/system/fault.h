@@ -35,8 +35,9 @@ extern uint8_t fault_guarded __attribute__((visibility("hidden")));
  */
 void fault_withdraw(void);
 /*
- * COLD, at the start. Finds the next sigaction(2) without calling it, since dlsym(3) could wait for
- * a lock later. A program's own sigaction(2) may not be ready before its constructors have run.
+ * COLD, at the start. Finds the definition of sigaction(2) that follows the probe's own, since
+ * dlsym(3) could wait for a lock later. Does not call it: a program's own sigaction(2) may not be
+ * ready before its constructors have run.
  */
 void fault_find_functions(void);
 

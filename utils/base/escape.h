@@ -23,7 +23,7 @@ enum medium {
 	MEDIUM_HTML,	 /* also XML: one line, between tags or in a quoted attribute */
 	MEDIUM_JSON,	 /* in a string: hidden characters as \uNNNN, \n, \t; bad bytes as U+FFFD */
 	MEDIUM_SCRIPT,	 /* like MEDIUM_JSON, within a script element of a page */
-	MEDIUM_CSV,	 /* a whole cell: quoted if needed, and no formula for a spreadsheet */
+	MEDIUM_CSV,	 /* a whole cell: quoted if needed, and never a formula of a spreadsheet */
 	MEDIUM_DOT,	 /* inside a quoted string of graphviz */
 	MEDIUM_MERMAID,	 /* inside a quoted label of mermaid, in a page */
 	MEDIUM_CALLGRIND, /* a name up to the end of the line */

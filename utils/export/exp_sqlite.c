@@ -87,8 +87,8 @@ struct open_call {
 
 /*
  * @fd: the file of the database, which has no name any more
- * @calls, @payloads: the calls of @task, the innermost last, and their arguments
- * @known: by function id
+ * @calls, @payloads: the open calls of @task, the innermost last, and their arguments
+ * @known: the functions that the exporter knows; the index is the function id
  * @is_range: only a time range is exported, so calls that are open at its end count as finished
  */
 struct sqlite_export {

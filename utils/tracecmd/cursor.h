@@ -11,7 +11,7 @@
 /*
  * The range [@at, @end) is unread: offsets in @bytes, or in the file @fd if @bytes is NULL.
  *
- * @start: for messages: offset in the file of the packed section that became @bytes
+ * @start: the offset in the file at which the packed form of @bytes begins; used in messages
  */
 struct tracedat_cursor {
 	int fd;

@@ -87,8 +87,8 @@ static void add_orphan(struct processes *procs, pid_t pid, struct process *paren
 	int pidfd cleanup_fd = syscall(SYS_pidfd_open, pid, 0);
 
 	/*
-	 * Another process could have got the number between the two calls. If the process of the
-	 * descriptor is still alive after its maps were read, they are its own.
+	 * Another process could have got the number before find_mapped() reads the maps. If the
+	 * process of the descriptor is still alive after that, the maps are its own.
 	 */
 	if (pidfd < 0 || !find_mapped(pid, parent, parent->next_noting) || peer_has_ended(pidfd, 0))
 		return;

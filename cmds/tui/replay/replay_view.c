@@ -23,7 +23,10 @@ static struct replay_view *replay_of(const struct tui_view *view)
 }
 
 /*
- * --- folds. A "shown" number counts the lines of the view, others count those of the recording ---
+ * --- folds ---
+ *
+ * @shown is the number of a line in the view, where folds hide lines. @line is the number of a line
+ * when nothing is folded.
  */
 
 /*

@@ -87,8 +87,8 @@ enum box_place {      /* @narrow of CAPTURE_BOX */
 enum box_op {
 	BOX_BYTES,	     /* @a: offset, @b: bytes */
 	BOX_STRING,	     /* @a: offset of the pointer to a C string */
-	BOX_STD_STRING,	     /* @a: offset */
-	BOX_STD_STRING_LLVM, /* @a: offset */
+	BOX_STD_STRING,	     /* @a: offset of the std::string (libstdc++) */
+	BOX_STD_STRING_LLVM, /* @a: offset of the std::string (libc++) */
 	BOX_TEXT,	     /* @a: offset of the pointer, @b: offset of the length */
 	/*
 	 * @a, @b: offsets of the pointers to the first element and past the last one; @c: bytes of

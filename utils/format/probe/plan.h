@@ -25,7 +25,7 @@ enum plan_flags {
 	PLAN_WATCH_CPU = 1U << 4,    /* -W cpu */
 	PLAN_CRASH_REPORT = 1U << 6, /* --crash-report: CONTROL_CRASH is sent */
 	PLAN_STACKS = 1U << 7,	     /* the program has functions that switch stacks */
-	PLAN_ESTIMATE = 1U << 5,     /* -e: no return slot is touched; with PLAN_SELECTIVE */
+	PLAN_ESTIMATE = 1U << 5,     /* -e: no return slot is touched. Used with PLAN_SELECTIVE */
 	/*
 	 * Each of the next three flags is about rules with the flag in its comment (enum
 	 * plan_rule_flags). A call is recorded only if a rule of this kind lets it in. If the
@@ -38,7 +38,7 @@ enum plan_flags {
 	PLAN_STEERABLE = 1U << 11,
 	/* Return addresses into memory without a module's file are replaced, too */
 	PLAN_REPLACE_ANY = 1U << 13,
-	PLAN_LEAVES_OUT = 1U << 12,    /* rules may be PLAN_LEFT_OUT; with PLAN_STEERABLE */
+	PLAN_LEAVES_OUT = 1U << 12,    /* rules may be PLAN_LEFT_OUT. Used with PLAN_STEERABLE */
 	PLAN_TELLS_DEPTH = 1U << 14,   /* calls beyond plan.max_stack are counted: ring.too_deep */
 	PLAN_NO_LIBCALLS = 1U << 15,   /* --no-libcall; for Python only */
 	PLAN_NEST_LIBCALLS = 1U << 16, /* --nest-libcall; for Python only */
@@ -392,7 +392,7 @@ _Static_assert(sizeof(struct plan_callers) == 16, "plan_callers is laid out with
 
 #define PLAN_WATCHES_MAX 8
 
-/* A watched variable: its address, and its size of 1 to 8 bytes. */
+/* A watched variable of this process: its address, and its size of 1 to 8 bytes. */
 struct plan_watch {
 	uint64_t addr;
 	uint32_t bytes;
@@ -420,7 +420,7 @@ struct plan {
 	int32_t clock_id;     /* clockid_t */
 	uint32_t depth;	      /* -D: the number of levels that are recorded */
 	uint32_t max_stack;   /* the number of levels that get frames at all */
-	uint32_t size_filter; /* -Z: minimum size of functions in bytes; with PLAN_SELECTIVE */
+	uint32_t size_filter; /* -Z: minimum size of functions in bytes. Used with PLAN_SELECTIVE */
 	uint64_t signals_on;
 	uint64_t signals_off;
 	uint64_t signals_finish;
@@ -445,8 +445,8 @@ enum plan_kind {
 	PLAN_RULES = 5,	   /* struct plan_rule */
 	PLAN_CONDS = 6,	   /* struct plan_cond, with texts and automatons among them */
 	PLAN_STEPS = 7,	   /* struct capture_step, with struct box_step among them */
-	PLAN_WATCHES = 8, /* struct plan_watch: -W var:NAME, in this process. With PLAN_SELECTIVE */
-	PLAN_COUNTERS = 9,  /* struct plan_counter: those of `read=`. With PLAN_SELECTIVE */
+	PLAN_WATCHES = 8, /* struct plan_watch: -W var:NAME. Used with PLAN_SELECTIVE */
+	PLAN_COUNTERS = 9,  /* struct plan_counter: those of `read=`. Used with PLAN_SELECTIVE */
 	PLAN_OPERANDS = 10, /* struct plan_operand: arguments of events */
 	PLAN_CALLERS = 11,  /* struct plan_callers */
 	PLAN_KINDS

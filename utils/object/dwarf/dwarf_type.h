@@ -61,11 +61,11 @@ bool dwarf_next(struct dwarf_loader *loader, Dwarf_Die *child);
 const char *dwarf_keep_text(struct dwarf_loader *loader, const char *text, size_t len);
 
 /*
- * Returns the key of the definition of struct, class or union @die, which is made at the first use.
- * Returns NULL when no field can be shown, or when memory is short.
+ * Returns the key of the definition of @die, a struct, class or union. The definition is made when
+ * it is first needed. Returns NULL when no field can be shown, or when memory is short.
  *
- * @name: its name without template arguments, or NULL
- * @bytes: its size
+ * @name: the name of @die without template arguments, or NULL
+ * @bytes: the size of @die
  */
 const char *dwarf_struct_fields(struct dwarf_loader *loader, Dwarf_Die *die, const char *name,
 				uint32_t bytes);

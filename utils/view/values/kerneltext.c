@@ -12,7 +12,7 @@ struct known_fields {
 };
 
 /*
- * @known: by index in formats->types
+ * @known: an element for each element of formats->types
  * @room: see kernelfields_room()
  * @steps: see kernelfields_put()
  */

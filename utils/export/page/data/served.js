@@ -131,7 +131,7 @@ export function decodeCalls(bytes) {
 /**
  * Makes the flame graph from nodes in the order of a walk, callers first.
  * @param {[depth: number, name: string, calls: number, total: number][]} nodes
- * @param {(name: string) => number} numberOf a function
+ * @param {(name: string) => number} numberOf returns the number of the function with this name
  * @param {(func: number) => boolean} isLeftOut
  */
 export function growTree(nodes, numberOf, isLeftOut) {

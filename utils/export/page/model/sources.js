@@ -18,7 +18,7 @@
 
 export class Sources {
 	/**
-	 * @param {number[]} places function, file, line, and so on
+	 * @param {number[]} places three numbers for each place: function, file and line
 	 * @param {SourceFile[]} files
 	 */
 	constructor(places, files) {

@@ -2,7 +2,7 @@
 import { lowerBound } from "./task.js";
 
 /**
- * @typedef {object} NodeSums by node of the task's tree
+ * @typedef {object} NodeSums arrays with an element for each node of the task's tree
  * @property {Float64Array} calls
  * @property {Float64Array} total the total time; of recursive calls, only that of the outermost
  * call

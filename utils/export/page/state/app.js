@@ -87,7 +87,7 @@ export class App {
 	 */
 	tell(what) { for (const listener of this.shared.listeners) listener(what); }
 
-	/** By kind of events: 1 if they are not shown. */
+	/** An array with an element for each kind of events: 1 if this kind is not shown. */
 	get hiddenKinds() {
 		const { hiddenKinds } = this.state, { kinds } = this.recording;
 		if (hiddenKinds !== this.hiddenOf || kinds !== this.kindsOf) {
