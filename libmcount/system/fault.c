@@ -478,10 +478,12 @@ void fault_forget_mask(void)
 }
 
 /*
- * Functions that change this thread's signal mask, or that run handlers with another mask. So do
- * siglongjmp(3), setcontext(3) and swapcontext(3) (longjmp.c, contexts.c). Other functions are not
- * noticed: ppoll(2), pselect(2), epoll_pwait(2), sigpause(3), sigblock(3), sigsetmask(3). Some of
- * them may be called between fork and exec, where dlsym(3) might wait for ever.
+ * Defines a function that changes this thread's signal mask, or runs handlers with another mask.
+ * longjmp.c and contexts.c do the same for siglongjmp(3), setcontext(3) and swapcontext(3).
+ *
+ * The probe does not notice ppoll(2), pselect(2), epoll_pwait(2), sigpause(3), sigblock(3) and
+ * sigsetmask(3). A program may call some of these between fork and exec, where the dlsym(3) of an
+ * interposed function might wait for ever.
  */
 #define INTERPOSE_MASK(type, name, params, args)             \
 	EXPORTED type name params;                           \
