@@ -682,7 +682,10 @@ static void copy_looking(struct copy *c)
 
 		c->len = len;
 		c->result = len ? copy_now(c) : 0;
-		/* A string without its end goes on in unreadable memory. */
+		/*
+		 * If the readable bytes have no NUL, the string goes on in unreadable memory. The
+		 * result then says that the copy has failed after these bytes.
+		 */
 		if (is_string && c->result == (int64_t)len)
 			c->result = -1 - c->result;
 		return;

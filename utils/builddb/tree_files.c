@@ -111,7 +111,7 @@ static void put_file(struct sink *sink, const struct files *files, const struct 
 /*
  * Add a use to @all, which has one use for all opens, renames and links of a name.
  *
- * @by_name: the index in @all plus one
+ * @by_name: the key is a name. The value is the index of the name's use in @all, plus one
  */
 static bool add_use(const struct file_use *use, struct intmap *by_name, struct file_use **all,
 		    size_t *nr)

@@ -18,7 +18,8 @@
 #define POLICY_FLUSH 3 /* POSIX_TRACE_FLUSH */
 
 /*
- * @ids: the index in @names plus 1, stored as a pointer, by name; @nr_ids: the number of names
+ * @ids: the key is a name. The value is the index of the name in @names plus 1, stored as a pointer
+ * @nr_ids: the number of names
  * @made: the event that is written next; @data: its data, which is borrowed or in @text
  */
 struct posix_export {

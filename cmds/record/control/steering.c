@@ -105,10 +105,10 @@ static int check_spec(const struct spec *spec, struct uft_err *err)
 }
 
 /*
- * The specs that a change adds. In the list of filters, those of an option come after the earlier
- * specs of this option, about which the user has already got warnings.
+ * Finds the specs that a change adds, in a walk through the list of filters. For each option, the
+ * list has first the earlier specs, about which the user has already got warnings.
  *
- * @left: for each option, the number of earlier specs that are not passed yet
+ * @left: left[option] is the number of earlier specs that the walk has not passed yet
  */
 struct new_specs {
 	size_t left[SPEC_OPTIONS];

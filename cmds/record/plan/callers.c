@@ -32,8 +32,8 @@ bool callers_are_named(const char *names, const char *path, bool is_program)
 }
 
 /*
- * Finds the code of the module's file whose run time finds its frames by return addresses. Each
- * file is searched only once.
+ * Finds code in the module's file that needs original return addresses on the stack, because a
+ * language's run time finds the frames of this code by them. Each file is searched only once.
  */
 static void find_own_frames(struct known_module *known)
 {

@@ -104,7 +104,10 @@ static void dir_close(struct store *store, int stream)
 	close(stream);
 }
 
-/* A recording of thousands of tasks may need more files than the process may have open. */
+/*
+ * True when the file of @stream may stay open. A recording of thousands of tasks may need more
+ * files than the process may have open.
+ */
 static bool dir_may_stay_open(struct store *store, int stream)
 {
 	return stream < sysconf(_SC_OPEN_MAX) / 2;

@@ -125,7 +125,10 @@ static inline struct ring *process_payloads(const struct process *proc, uint32_t
 								   : NULL;
 }
 
-/* Returns the number of rings in use. All rings from this index on have no records. */
+/*
+ * Returns the number of rings that have ever been in use. Rings whose index is this number or more
+ * have no records.
+ */
 static inline uint32_t process_rings_in_use(const struct process *proc)
 {
 	uint32_t high = atomic_load_explicit(&proc->arena->high_water, memory_order_acquire);

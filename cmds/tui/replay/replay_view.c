@@ -485,9 +485,14 @@ static void sort_folds(struct replay_view *view)
 	view->nr_folds = nr;
 }
 
-/* The calls that are open during a walk through the lines below a call. */
+/*
+ * The calls that are open during a walk through the lines below a call.
+ *
+ * @lines: lines[depth] is the line at which the open call of this depth was entered; 0: no call is
+ *         open. The depth is counted from the call below which the walk is
+ */
 struct open_lines {
-	uint64_t *lines; /* lines of their entries, by depth relative to the call around them */
+	uint64_t *lines;
 	size_t nr;
 };
 

@@ -45,9 +45,10 @@ struct etrace_variable {
  * Starts with etrace_writer_open() and ends with etrace_writer_close().
  *
  * @cwd: the directory of the first program
- * @upids: by tid, the index plus one in @tasks of the task that has the tid now
+ * @upids: the key is a tid. The value is the index plus one in @tasks of the task that has this tid
+ *         now
  * @cpus: the CPU of each task
- * @opens: by tid, the task's last open (struct etrace_open)
+ * @opens: the key is a tid. The value is the task's last open (struct etrace_open)
  * @hidden: descriptors whose opens were left out
  * @nr_closed: number of descriptors that calls of close_range(2) have closed
  * @variables: the environments of all programs, which are written at the end

@@ -1,6 +1,6 @@
 /*
- * Finds code whose run time finds its frames by return addresses. The probe must not replace these
- * addresses on the stack.
+ * Finds code of languages whose run time finds the frames of this code by return addresses. The
+ * probe must not replace these addresses on the stack.
  */
 #ifndef UTRAIL_OBJECT_OWN_FRAMES_H
 #define UTRAIL_OBJECT_OWN_FRAMES_H
@@ -9,8 +9,8 @@
 #include "utils/object/code/code.h"
 
 /*
- * A range of code whose run time finds its frames by return addresses. Addresses are the file's
- * own.
+ * A range of code. A run time finds the frames of this code by return addresses. @start and @end
+ * are the file's own addresses.
  *
  * @why: the reason, a static string
  * @is_copied: the run time copies or moves the code, so it must not be patched

@@ -81,7 +81,10 @@ bool dwarf_alt_open(struct dwarf_alt *alt, Dwarf *dwarf)
 	alt->dwarf = dwarf_begin_elf(open_elf(alt, name, id, id_bytes), DWARF_C_READ, NULL);
 	if (!alt->dwarf)
 		return false;
-	/* The file may name another one, which libdw would open. So it gets itself for that. */
+	/*
+	 * The alternate file may itself name an alternate file, which libdw would open. To prevent
+	 * this, the file is set as its own alternate file.
+	 */
 	dwarf_setalt(alt->dwarf, alt->dwarf);
 	dwarf_setalt(dwarf, alt->dwarf);
 	return true;

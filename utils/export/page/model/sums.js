@@ -74,11 +74,11 @@ class RangeSummer {
 			(begin < 0 || task.end(inner) <= task.start[begin]);
 		this.knowsOpen = isInnerFirst ? !isOff(inner) : begin < 0 || !isOff(begin);
 		this.first = isInnerFirst ? task.end(inner) : begin < 0 ? Infinity : task.start[begin];
-		/** By depth: the node of the open call, or -1 if the call is not counted. */
+		/** stack[depth] is the node of the open call, or -1 if the call is not counted. */
 		this.stack = this.open.map((i) => (this.knowsOpen && task.end(i) <= to ? task.ctx[i] : -1));
 		/** The number of calls in the stack that were open at the range's beginning. */
 		this.seeded = this.open.length;
-		/** By function: the number of calls in the stack that began in the range. */
+		/** inside[func] is the number of calls of func in the stack that began in the range. */
 		this.inside = new Int32Array(isWait.length);
 		this.last = this.#lastEvent(from, open);
 	}

@@ -51,7 +51,7 @@ export class Task {
 			nr: 1, func: Int32Array.of(-1), parent: Int32Array.of(-1), depth: Int32Array.of(-1),
 		};
 		this.sums = new Sums(1);
-		/** By node: 1 if no node above has the same function. */
+		/** isOuter[node] is 1 if no node above has the same function. */
 		this.isOuter = Uint8Array.of(0);
 		/**
 		 * Self times of calls in a recording in parts, in which callees may be missing.
@@ -62,8 +62,8 @@ export class Task {
 		this.pointText = /** @type {Uint32Array | Float64Array} */ (new Uint32Array(0));
 		this.pointKind = new Uint32Array(0);
 		/**
-		 * In a recording in parts: by event, a number that the task's other events at the
-		 * same time do not have (KINDS in served.js).
+		 * Is set in a recording in parts. pointDepth[i] is a number of event i that the task's
+		 * other events at the same time do not have (KINDS in served.js).
 		 */
 		this.pointDepth = new Uint32Array(0);
 		/** the time in calls and on the CPU, in ns */
