@@ -438,14 +438,14 @@ _Static_assert(sizeof(struct plan) == 80, "plan is laid out without holes");
  * code that uses it.
  */
 enum plan_kind {
-	PLAN_SETTINGS = 1, /* one struct plan; without it, the image is an addition to the plan */
-	PLAN_FUNCS = 2,	   /* struct plan_func, sorted by start; they do not overlap */
-	PLAN_CALLS = 3,	   /* struct plan_call_site, sorted by module */
-	PLAN_PATCHES = 4,  /* struct plan_patch, sorted by module */
-	PLAN_RULES = 5,	   /* struct plan_rule */
-	PLAN_CONDS = 6,	   /* struct plan_cond, with texts and automatons among them */
-	PLAN_STEPS = 7,	   /* struct capture_step, with struct box_step among them */
-	PLAN_WATCHES = 8, /* struct plan_watch: -W var:NAME. Used with PLAN_SELECTIVE */
+	PLAN_SETTINGS = 1,  /* one struct plan; without it, the image is an addition to the plan */
+	PLAN_FUNCS = 2,	    /* struct plan_func, sorted by start; they do not overlap */
+	PLAN_CALLS = 3,	    /* struct plan_call_site, sorted by module */
+	PLAN_PATCHES = 4,   /* struct plan_patch, sorted by module */
+	PLAN_RULES = 5,	    /* struct plan_rule */
+	PLAN_CONDS = 6,	    /* struct plan_cond, with texts and automatons among them */
+	PLAN_STEPS = 7,	    /* struct capture_step, with struct box_step among them */
+	PLAN_WATCHES = 8,   /* struct plan_watch: -W var:NAME. Used with PLAN_SELECTIVE */
 	PLAN_COUNTERS = 9,  /* struct plan_counter: those of `read=`. Used with PLAN_SELECTIVE */
 	PLAN_OPERANDS = 10, /* struct plan_operand: arguments of events */
 	PLAN_CALLERS = 11,  /* struct plan_callers */
