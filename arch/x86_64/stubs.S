@@ -45,7 +45,7 @@
 	jb	\is
 	.endm
 
-/* Leaves the stub of a call that has its frame. */
+/* Leaves the stub after the call has got its frame. */
 	.macro FAST_ENTERED
 	cmpw	$1, THREAD_HAS_ASIDE_RECORDS(%rcx) /* sets the carry if there are none */
 	jae	.Lentered_with_aside

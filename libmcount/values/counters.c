@@ -18,7 +18,7 @@
  */
 struct open_counter {
 	int fd;
-	uint32_t leader; /* the leader of this counter's group, by its number in the set */
+	uint32_t leader; /* the number, in the set, of the leader of this counter's group */
 	uint64_t id;
 };
 

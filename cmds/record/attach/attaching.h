@@ -61,8 +61,9 @@ int attaching_find_libc(struct attaching *a, struct uft_err *err);
 bool attaching_is_starting(struct attaching *a);
 
 /*
- * attaching_find_probe() finds the functions of the probe. Both functions return false when the
- * process has no probe. attaching_find_probe() also does so when the probe lacks these functions.
+ * attaching_find_probe() sets @attach_fn and @leave_fn. It returns false when the process has no
+ * probe, or when the probe lacks one of these functions. attaching_has_probe() returns false only
+ * when the process has no probe.
  */
 bool attaching_find_probe(struct attaching *a);
 bool attaching_has_probe(const struct attaching *a);

@@ -206,7 +206,10 @@ enum plan_call {
 	 * call has the same slot, the entry with PLAN_CALL_HOOK comes before that call's entry
 	 */
 	PLAN_CALL_HOOK = 1U << 4,
-	/* With NO_RETURN_HOOK: vfork(2). The probe's own function may replace its return slot. */
+	/*
+	 * With NO_RETURN_HOOK: the function is vfork(2). NO_RETURN_HOOK does not apply if the call
+	 * leads to the probe's own vfork()
+	 */
 	PLAN_CALL_VFORK = 1U << 5,
 };
 

@@ -40,7 +40,7 @@ static bool is_entered_late(const struct kernel_calls *calls, const struct queue
 
 /*
  * Returns the time at which @next is due. If the clocks have put @next on the wrong side of the
- * next record, it is the time of that record, or a nanosecond earlier.
+ * task's next record, the result is the time of that record, or a nanosecond earlier.
  */
 static uint64_t due_ns(const struct kernel_calls *calls, const struct queued *next)
 {
