@@ -19,7 +19,7 @@
  * @RUNTIME_HOLDER: the thread that has the GIL, or had it last
  * @RUNTIME_IS_HELD: not 0 while a thread has the GIL
  * @INTERPRETER_LIMIT: the value that Py_GetRecursionLimit() returns
- * @INTERPRETER_FLAG: the flag (breaker.h), which a signal raises, or one of these reasons:
+ * @INTERPRETER_FLAG: the flag (breaker.h). A signal raises it, and so do the next two reasons:
  * @INTERPRETER_DROP: not 0 when a thread waits for the GIL
  * @INTERPRETER_RAISE: not 0 when a thread is to raise an exception
  */

@@ -9,8 +9,8 @@
 extern pthread_mutex_t module_lock;
 
 /*
- * SLOW. Keeps other threads from telling the recorder of modules, and from adding modules to the
- * plan. Returns false when another thread is doing so.
+ * SLOW. Takes the lock. Until module_unlock(), no other thread tells the recorder of modules, or
+ * adds modules to the plan. Returns false when another thread has the lock.
  */
 bool module_try_lock(void);
 void module_unlock(void);

@@ -48,7 +48,7 @@ static bool take_thread(struct pxt_thread *thread, uint32_t old, uint32_t tid)
 }
 
 /*
- * A thread keeps its word until it ends. After that another thread detects the end and takes the
+ * A thread has the same word until it ends. After that another thread detects the end and takes the
  * word.
  */
 static struct pxt_thread *find_word(void)

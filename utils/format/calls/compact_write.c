@@ -355,8 +355,8 @@ static INLINE const uint8_t *put_calls_at(struct compact_coder *coder, uint8_t *
 			uint64_t last = top;
 
 			/*
-			 * Without an open call, @top is 0. The expected word is even then, and
-			 * @data is odd.
+			 * Without an open call, @top is 0. The word that is then expected is an
+			 * even number, and @data is odd.
 			 */
 			if (unlikely(data != coder->funcs[top] + (level << RECORD_DEPTH_SHIFT) + 1))
 				break;

@@ -98,7 +98,7 @@ struct file_use {
 	uint32_t what; /* FILE_... */
 };
 
-/* The first and the last use of an execution. */
+/* The uses of files by an execution are a list: the indexes of its first and last element. */
 struct files_of_execution {
 	uint32_t first_use;
 	uint32_t last_use;

@@ -60,7 +60,7 @@ export class Search {
 		this.tasks = new Set(recording.tasks.filter((task) => String(task.tid) === this.text));
 		this.named = recording.tasks.filter((task) => is && is(task.name)).length;
 		this.calls = 0;
-		/** Matching events by kind. */
+		/** The number of matching events of each kind. */
 		this.perKind = new Float64Array(recording.kinds.length);
 		this.executions = 0;
 		if (this.text) this.#count();
