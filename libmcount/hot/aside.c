@@ -24,7 +24,7 @@
  * The progress of aside_flush(). A handler may jump out of aside_flush(); the next aside_flush()
  * goes on from the mark.
  *
- * @at: the records before @at are in the thread's ring. NULL: no record is
+ * @at: the records before @at are in the thread's ring. NULL: no record is in the ring yet
  * @from: the ring's position before the move of the record at @at. If the ring has another
  *        position, the record has been moved
  */

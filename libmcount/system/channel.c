@@ -27,8 +27,8 @@
 #define WORKING_MAX_S 600
 
 /*
- * At most this time of a wait that a signal interrupts is counted. If program and recorder were
- * stopped together, a wait takes long although the recorder is not stuck.
+ * The longest time that a wait counts when a signal has interrupted it. If program and recorder
+ * were stopped together, a wait takes long although the recorder is not stuck.
  */
 #define STEP_MAX_NS 1000000000ULL
 

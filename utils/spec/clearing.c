@@ -65,8 +65,8 @@ static bool has_same_pattern(const struct spec *a, const struct spec *b)
 
 /*
  * True when spec @index can be left out, because a later spec with the same pattern clears its
- * actions. The later spec must also clear the actions of earlier specs that spec @index clears or
- * replaces. If it did not, these actions would apply again without spec @index.
+ * actions. Spec @index may itself clear or replace actions of earlier specs. Then the later spec
+ * must clear these actions, too. If it did not, they would apply again without spec @index.
  */
 static bool is_taken_away(const struct filters *filters, const bool *gone, size_t index)
 {

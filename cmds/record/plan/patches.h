@@ -105,7 +105,8 @@ static inline bool module_patches_has_any(const struct module_patches *patches)
 void module_patches_unpack(struct module_patches *patches);
 
 /*
- * Find the patches of @known, as a program or as a library. After the first call it does nothing.
+ * Find the patches of @known, as a program or as a library. A module that was searched before, with
+ * the same @is_program, is not searched again.
  */
 void patches_find(struct patches *patches, const struct record_settings *settings,
 		  struct known_module *known, bool is_program);

@@ -59,7 +59,8 @@ struct open_call {
 /*
  * A place at which a pass can begin.
  *
- * @tops: the innermost open calls, by task->index below @nr_tops; NULL for the first mark
+ * @tops: the innermost open call of each task. The index is task->index. Tasks whose index is
+ *         @nr_tops or more have no open call. NULL for the first mark
  * @line_ns: times of the tasks' last lines, by task->index, for the field "delta"; NULL if the
  *         field is not shown
  */

@@ -73,11 +73,11 @@ enum attach_step {
 	 */
 	ATTACH_CODES = 10,
 	/*
-	 * While other threads are stopped outside of the probe and its code: find functions with
-	 * open calls that announce their ends (XRay).
+	 * While other threads are stopped outside of the probe and its code: find the functions
+	 * that have open calls, among functions that announce their ends (XRay).
 	 *
-	 * - The buffer has addresses of functions. Those of the found functions become 0. The third
-	 *   argument is their number
+	 * - The buffer has addresses of functions, and the third argument is the number of these
+	 *   addresses. The address of each found function becomes 0
 	 * - Returns 0 or -errno. It is -EAGAIN if a thread is within a hook
 	 */
 	ATTACH_OPEN_ANNOUNCED = 11,

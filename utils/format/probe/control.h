@@ -30,7 +30,7 @@
  *                                      <-    DECLARED
  *  when a language's function is called for the first time (libmcount/python):
  *  HELLO, CALLABLE                     ->
- *                                      <-    CALLABLE_IS + descriptor (plan), if it is wanted
+ *                                      <-    CALLABLE_IS + descriptor (plan), on request
  *  at any time after HELLO:
  *  STATUS                              ->
  *                                      <-    STATUS_IS

@@ -24,7 +24,8 @@ struct func_rules {
 	uint32_t actions;
 	uint32_t uses;
 	struct rule_table {
-		const struct trigger **by_func; /* by func->id below @nr; NULL: not looked up yet */
+		/* The index is func->id. @nr is the number of elements. NULL: not looked up yet */
+		const struct trigger **by_func;
 		size_t nr;
 	} tables[READERS_MAX];
 };
