@@ -279,8 +279,8 @@ static int move_direct(struct move *m)
 }
 
 /*
- * Writes the instruction at @bytes, whose operand is relative to the stack pointer, for a place
- * after a push: the operand is one word further away.
+ * Writes a copy of the instruction at @bytes, whose operand is relative to the stack pointer. The
+ * copy runs after a push, so its operand is one word further away.
  */
 static int put_above(struct move *m, const uint8_t *bytes, unsigned modrm_at)
 {

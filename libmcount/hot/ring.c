@@ -17,7 +17,8 @@
 
 /*
  * When the ring is full, the thread waits for the writer. If the recorder is stopped, or idle for
- * WAIT_NS, records are dropped and counted until there is room. If it is gone, the recording ends.
+ * WAIT_NS, records are dropped and counted until there is room. If the recorder has ended, the
+ * recording ends.
  */
 #define WAIT_STEP_NS 10000000
 #define LOOK_NS	     1000000000ULL /* the time between two looks at the recorder's state */

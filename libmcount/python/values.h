@@ -20,8 +20,9 @@ void values_begin(void);
 bool values_can_be_had(void);
 
 /*
- * With the GIL. Write the texts of a call's wanted arguments at their numbers from 1 on; all others
- * become "<unset>". No code of the program runs, no error is raised, and a pending error stays.
+ * With the GIL. Write the text of each wanted argument of a call to @texts. The index is the number
+ * of the argument, counted from 1. All other elements of @texts become "<unset>". No code of the
+ * program runs, no error is raised, and a pending error stays.
  */
 void values_of_call(const struct valued_call *call,
 		    struct capture_text texts[CALLABLE_ARGS_MAX + 1]);

@@ -351,7 +351,7 @@ static bool has_item(const struct strbuf *list, const char *item)
 	return false;
 }
 
-/* Add a name to @ignored, unless it is there: an option may have been given often. */
+/* Add a name to @ignored, unless it is there already: an option may be given several times. */
 static void add_ignored(struct strbuf *ignored, const char *dashes, const char *name,
 			const char *what)
 {

@@ -19,7 +19,7 @@
 #define HELD_BYTES    (24UL << 20)
 /* With this number of lanes or more, their buffers get a pool of their own. */
 #define MANY_LANES    32
-/* A growing recording divides EVENTS_BYTES by this number of tasks. */
+/* In a growing recording, the batch of a lane has EVENTS_BYTES divided by this number. */
 #define GROWING_TASKS 64
 
 void pipeline_config_init(struct pipeline_config *config)

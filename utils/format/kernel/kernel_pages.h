@@ -27,8 +27,8 @@ struct kernel_pages {
 /*
  * Add @rec with a new time and task.
  *
- * @time_ns: an earlier time than that of the last record is raised to it
- * @missed: the number of records that were lost before it; UINT64_MAX: unknown
+ * @time_ns: if it is earlier than the time of the last record, that time is written instead
+ * @missed: the number of records that were lost before @rec; UINT64_MAX: unknown
  *
  * Returns 0, -EMSGSIZE if the record is left out because it is too short, or too large for a page,
  * -ENOMEM, or the error of pages->write.
