@@ -251,8 +251,8 @@ static struct thread *make_stack(uint64_t slot)
 }
 
 /*
- * True when @t is the stack of a child that runs in this memory, as posix_spawn(3) makes it. The
- * parent waits until the child has left that stack.
+ * True when @t is the stack of a child that runs in this memory, for example of a child that
+ * posix_spawn(3) has made. The parent waits until the child has left that stack.
  */
 static bool is_of_child(const struct thread *t)
 {

@@ -163,8 +163,9 @@ static int report_module(struct dl_phdr_info *info, size_t size, void *arg)
 	    strncmp(info->dlpi_name, "linux-vdso", 10) == 0 || is_known(id))
 		return 0;
 	/*
-	 * The thread that loads the module reports it after that. If that dlopen(3) began before
-	 * the probe was attached, or is libc's own, the next dlopen(3) of the program reports it.
+	 * Skip a module that a thread is still loading: this thread reports it later. If the
+	 * thread's dlopen(3) began before the probe was attached, or is libc's own, the next
+	 * dlopen(3) of the program reports the module.
 	 */
 	if (!loaded_is_complete(info)) {
 		report->has_skipped = true;

@@ -138,7 +138,7 @@ static void put_std_string(struct capture_run *run, uint64_t object, bool is_llv
 {
 	uint64_t words[STRING_WORDS];
 	uint32_t bytes = string_bytes(is_llvm);
-	struct string_text text = { 0, 1 }; /* the string cannot be read */
+	struct string_text text = { 0, 1 }; /* for a string that cannot be read */
 
 	if (!object) {
 		put_null(run);

@@ -218,7 +218,7 @@ static int find_mcount_nops(struct finder *f)
 			ret = add_nops(f, func, func + pad_at(f, func), false);
 		}
 	}
-	/* A place may have a call of the hook. A place without nops is not counted as unknown. */
+	/* A place may have a call of the hook instead of nops. Such a place is not counted. */
 	for (size_t i = 0; ret == 0 && i < list.nr; i++) {
 		const struct code_func *func = code_func_at(&f->code, list.addrs[i]);
 

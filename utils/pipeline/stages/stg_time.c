@@ -55,7 +55,8 @@ static uint64_t threshold_of(const struct stg_time *stage, const struct event *o
 }
 
 /*
- * Returns the time at which the call or time off the CPU of @opening will have lasted long enough.
+ * Returns the time at which the call that begins with @opening, or the time off the CPU, will have
+ * lasted long enough.
  */
 static uint64_t due_ns(const struct stg_time *stage, const struct event *opening)
 {
