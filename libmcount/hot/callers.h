@@ -16,8 +16,10 @@
  * is such code. If a return address is not replaced, the end of the call is estimated (FRAME_KEPT
  * in probe.h).
  *
- * @low, @bytes: the largest range of the program's text into which return addresses may be replaced
- * @pages: other pages of such text, by page number. The stubs look here after @low
+ * @low, @bytes: the largest range of the program's text. Return addresses in this range may be
+ *               replaced
+ * @pages: numbers of other pages in which return addresses may be replaced. The index is the number
+ *         modulo CALLERS_PAGES. The stubs look here if an address is not in the range at @low
  */
 #define CALLERS_PAGE_SHIFT 12
 #define CALLERS_PAGES	   1024

@@ -31,7 +31,7 @@ struct reported_module {
 };
 
 /*
- * module_lock protects this.
+ * The reports of modules to the recorder. module_lock protects this struct.
  *
  * @known: the modules that were reported
  * @adds: dlpi_adds at the last look; while it stays the same, no module was loaded

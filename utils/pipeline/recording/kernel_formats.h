@@ -15,7 +15,8 @@
  *
  * @text: the content of the file, into which the other members point
  * @types: the kinds of events, sorted by number
- * @places: by number below @nr_places: 1 + the index of the event's type; 0: unknown
+ * @places: places[number] is 1 + the index in @types of the event with this number; 0: unknown. The
+ *          number is below @nr_places
  * @damage: why kernel_formats_load() cannot use the file, if it is damaged
  */
 struct kernel_formats {
