@@ -86,7 +86,7 @@ struct frame {
 struct thread {
 	uint16_t busy;
 	uint16_t has_aside_records; /* the aside may have records, or @leaves_ring is set */
-	uint32_t cyg_skipped;	    /* -finstrument-functions: open calls that got no room */
+	uint32_t cyg_skipped;	    /* -finstrument-functions: open calls that got no frame */
 	char *at;
 	char *end;
 	struct frame *top;

@@ -125,7 +125,8 @@ static int write_parts(int fd, const struct iovec *parts, int nr)
 #define TMP_FLAGS (O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
 
 /*
- * Opens and empties the temporary file @tmp. Returns -EINVAL if it is not ours, or has other links.
+ * Opens and empties the temporary file @tmp. Returns -EINVAL on failure, and also if @tmp is not a
+ * regular file, is not ours, or has other links.
  */
 static int reuse_tmp(int dir_fd, const char *tmp)
 {
@@ -140,7 +141,7 @@ static int reuse_tmp(int dir_fd, const char *tmp)
 
 /*
  * Open a temporary file. The temporary file of `info` exists from the beginning, and marks the
- * directory as a recording. If a file of another user has the name, that file is removed.
+ * directory as a recording. If a file has the name, but reuse_tmp() refuses it, it is removed.
  */
 static int open_tmp(int dir_fd, const char *tmp, mode_t mode)
 {
