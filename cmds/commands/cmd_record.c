@@ -422,7 +422,10 @@ static void find_patches(struct run *run, struct recorder *rec)
 		patches_find(&rec->planner.patches, &run->settings, known, /* is_program= */ true);
 }
 
-/* Warns that another process has the recorder's socket name, if users may want to send requests. */
+/*
+ * Warns that the recorder has no socket for requests, or that the socket does not have its usual
+ * name. Gives no warning if users do not want to send requests.
+ */
 static void warn_about_door(const struct run *run, const struct recorder *rec)
 {
 	if (rec->service.trouble.code && (run->settings.has_agent || run->settings.flight_bytes))

@@ -560,8 +560,8 @@ void libcall_hook(const struct plan_call_site *sites, uint32_t nr, bool finds);
 void libcall_find_patched(void);
 
 /*
- * COLD, before dlclose(3). Forgets the patched functions of unbound library calls, since the
- * modules of these functions may be unloaded.
+ * COLD, before dlclose(3). If an unbound library call would lead to a patched function, forgets
+ * that function, since its module may be unloaded.
  */
 void libcall_before_dlclose(void);
 

@@ -113,7 +113,7 @@ int pxt_flush(struct pxt_handle *handle)
 
 	pthread_mutex_lock(&flusher->turn);
 	atomic_store(&flusher->is_flushing, 1);
-	/* A request for a look stays. */
+	/* Only the request to flush is taken: PT_WANTS_LOOK stays set. */
 	atomic_fetch_and(&atomic_load(&handle->view->stream)->wants_flush,
 			 ~(uint32_t)PT_WANTS_FLUSH);
 	pxt_put_if_room(handle->view, PT_FLUSH_START);

@@ -65,8 +65,8 @@ static size_t last_name(const struct strbuf *path, size_t keep)
 }
 
 /*
- * Writes a line for each node with a count, callers first. Returns false when the text would become
- * too long.
+ * Writes a line for each node whose count is not 0, callers first. Returns false when the text
+ * would become too long.
  *
  * @path: the text that precedes the names
  * @divisor: the argument of @count

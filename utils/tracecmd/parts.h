@@ -39,8 +39,8 @@ enum tracedat_id {
 };
 
 /*
- * Read the content of the section @id, from HEADER_INFO to CMDLINES. Versions 6 and 7 of the file
- * have the same content.
+ * Read the content of a section. @id is one of the ids from TRACEDAT_HEADER_INFO to
+ * TRACEDAT_CMDLINES. These sections have the same content in versions 6 and 7 of the file.
  */
 int tracedat_read_section(struct tracedat *file, enum tracedat_id id, struct tracedat_cursor *in,
 			  struct uft_err *err);

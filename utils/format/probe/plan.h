@@ -234,8 +234,8 @@ enum plan_hook {
 #define PLAN_NO_RELOC UINT32_MAX
 
 /*
- * One library call of one module. It has its GOT slot, and the address that represents the call in
- * records. The entries are sorted by module.
+ * A library function that a module calls. The entry has the GOT slot of the calls, and the address
+ * that represents them in records. The entries are sorted by module.
  */
 struct plan_call_site {
 	uint64_t load_bias; /* the module's load bias, which identifies it */

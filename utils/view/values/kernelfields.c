@@ -115,7 +115,7 @@ static bool op_has_risk(const struct tep_print_arg_op *op, unsigned depth)
 	return has_risk(op->left, depth) || has_risk(op->right, depth);
 }
 
-/* True when a number of the record may be used as an index or a divisor. */
+/* True when the library might use a number of the record as an index or a divisor. */
 static bool has_risk(const struct tep_print_arg *arg, unsigned depth)
 {
 	if (!arg)
