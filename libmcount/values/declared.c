@@ -141,7 +141,10 @@ static int choose_declared(uint32_t event, const char *id)
 
 /* --- choices that change --- */
 
-/* A process has few copies of libutrail-trace: one in each plugin that was linked with it. */
+/*
+ * The most watchers: each copy of libutrail-trace has one. A process has few copies, one in each
+ * plugin that was linked with the library.
+ */
 #define WATCHERS_MAX 16
 
 static _Atomic(bool (*)(void)) watchers[WATCHERS_MAX];

@@ -1,4 +1,4 @@
-/* A process image begins with the inherited streams of its parent, and none of its own. */
+/* A process image begins with streams that it inherits from its parent, and none of its own. */
 #include "posix/keeper.h"
 
 #include <stdio.h>

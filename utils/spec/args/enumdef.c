@@ -99,7 +99,10 @@ static int compare_value(const void *a, const void *b)
 
 	if (x->value != y->value)
 		return x->value < y->value ? 1 : -1;
-	/* The names of an enum are in one text, in the order of their definition. */
+	/*
+	 * Names of one value stay in the order of their definition. All names of an enum are in one
+	 * text, in this order.
+	 */
 	return (x->name > y->name) - (x->name < y->name);
 }
 
