@@ -60,9 +60,12 @@ struct disposition {
 	_Atomic uint32_t current;
 };
 
-/* By signal: the program's action. Unused pages of this array cost nothing. */
+/* dispositions[sig] is the program's action for signal sig. Unused pages of it cost nothing. */
 static struct disposition dispositions[_NSIG];
-/* By signal: the signals that were taken out of its action's mask. Bit 0: SIGSEGV, bit 1: SIGBUS */
+/*
+ * stripped[sig] has the signals that were taken out of the mask of the action for signal sig. Bit 0
+ * is SIGSEGV, bit 1 is SIGBUS.
+ */
 static _Atomic uint8_t stripped[_NSIG];
 
 static bool is_watched(int sig)

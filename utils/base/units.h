@@ -28,7 +28,8 @@ int parse_time(const char *text, uint64_t *time_ns, struct uft_err *err);
 
 /*
  * Write a time in the form of parse_time(), in the largest unit up to s in which it is at least 1:
- * "1ms", "1.5us", "999ns". Digits after the third are cut: uftrace accepts no more.
+ * "1ms", "1.5us", "999ns". At most three digits follow the point, since uftrace accepts no more.
+ * The digits after them are cut.
  */
 void format_time(uint64_t time_ns, struct strbuf *out);
 

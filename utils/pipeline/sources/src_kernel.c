@@ -209,7 +209,7 @@ static inline int next_record(struct src_kernel *src)
 
 	if (ret >= 0)
 		return ret;
-	/* In a truncated page the last record is usually incomplete. */
+	/* The error is noted only for a whole page: a truncated page often ends within a record. */
 	if (src->len - src->at >= page_bytes(src))
 		note_damage(src, &src->why);
 	err_clear(&src->why);
