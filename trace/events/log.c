@@ -217,8 +217,8 @@ static void log_line_of(const struct fstrace_event_impl *impl, const struct fst_
 }
 
 /*
- * Emits a copy of the payload. This is done if the event also goes to the log, if the event calls
- * functions of the program, or if the recorder has no place for the payload.
+ * Emits a copy of the payload. This is done if the event also goes to the log, if its format is not
+ * plain (text/format.h), or if the recorder has no place for the payload.
  */
 __attribute__((noinline)) static void emit_to_ring(const struct fstrace_event_impl *impl,
 						   const struct fst_recorded *recorded,

@@ -38,8 +38,8 @@
 #define STACK_BYTES (256ul << 10)
 
 /*
- * Makes a process by clone(), which ThreadSanitizer replaces: another thread may hold a lock of the
- * sanitizer, and its clone() gives the child no such lock. The child has a copy of the stack.
+ * Makes a process by ThreadSanitizer's own clone(). Another thread may hold a lock of the sanitizer
+ * at this moment. In a child of this clone() the lock is free. The child has a copy of the stack.
  */
 static pid_t make_sanitized(int exit_signal, int (*run)(void *), void *argument)
 {

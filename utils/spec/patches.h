@@ -79,7 +79,7 @@ enum patch_choice {
 };
 
 /*
- * Returns the choice of the last matching rule. Sets has_name, has_match and why_not of every
+ * Returns the choice of the last matching rule. Updates has_name, has_match and why_not of every
  * matching rule.
  */
 enum patch_choice patch_rules_choose(struct patch_rules *rules,
