@@ -51,7 +51,7 @@ enum syscall_id {
  * @audit_arch: AUDIT_ARCH_*, as in the kernel's data for filters and tracers
  * @mask: the bits of a number that identify the system call. Numbers of x32 programs are those of
  *        x86_64 with one more bit
- * @numbers: by enum syscall_id; negative: the ABI has no such system call
+ * @numbers: the index is enum syscall_id; negative: the ABI has no such system call
  */
 struct syscall_abi {
 	uint32_t audit_arch;

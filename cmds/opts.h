@@ -160,7 +160,7 @@ struct opts {
 	 * options about functions and about actions at their calls: as the user typed them, and
 	 * parsed
 	 */
-	char *specs[SPEC_OPTIONS];  /* on the heap; by enum spec_option; separated by ';' */
+	char *specs[SPEC_OPTIONS];  /* one for each option, on the heap; specs separated by ';' */
 	struct strbuf filter_marks; /* a SPEC_MARK_* for each spec of -F or -N, up to the last -N */
 	int match;		    /* enum pattern_match */
 	struct filters *filters;    /* on the heap */

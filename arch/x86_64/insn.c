@@ -130,8 +130,8 @@ static unsigned starts_before(struct insns *insns, const struct insn_text *text,
  * Code that is moved. Two decoders must agree on its instructions: steps.c and capstone.
  *
  * @step, @at: the current instruction
- * @moved_to: by byte after out->from: 1 + the offset in out->bytes of the instruction that began
- *            there; 0: none
+ * @moved_to: an element for each byte from out->from on: 1 + the offset in out->bytes of the
+ *            instruction that began at this byte; 0: none
  */
 struct move {
 	struct insns *insns;

@@ -36,7 +36,7 @@ enum msg_domain {
  *
  * @file: the file that the lines are written to; NULL is stderr
  * @level: number of -v options, for all domains
- * @levels: by domain, from --debug-domain
+ * @levels: the level of each domain, from --debug-domain
  * @has_color: warnings are printed in colour
  * @is_muted: no warnings are printed
  */

@@ -313,7 +313,10 @@ NOINLINE static void enter_passing(struct thread *t, uint64_t sp, uint64_t fn, u
 		guard_leave_fast(t);
 }
 
-/* HOT: notes the call, or ends frames that the call has left. Then leaves the call alone. */
+/*
+ * HOT: notes a call that gets no frame. If frames must be ended first, or the function may be
+ * recorded by now, enter_guarded() handles the call.
+ */
 NOINLINE static void enter_left_alone(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
 {
 	guard_take(t);

@@ -238,7 +238,7 @@ struct probe {
 	_Atomic uint32_t forked;
 	pid_t pid;
 	struct live_plan *live;
-	struct call_site *calls; /* by index; see libcall.c */
+	struct call_site *calls; /* library calls by their indexes (libcall.c) */
 	struct plan plan;
 
 	const struct control_page *control;

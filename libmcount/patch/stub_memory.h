@@ -23,9 +23,10 @@
  *
  * @mark: MARK of stub_memory.c, written last
  * @bytes: the size of the whole memory
- * @cells: by enum arch_hook: the address of the hook, or of @pass. Only their page is writable
+ * @cells: for each enum arch_hook, the address of the hook or of @pass. Only the page of the cells
+ *         is writable
  * @pass: code that does nothing, in place of any hook
- * @gates: by enum arch_hook: code that jumps to the address in the cell
+ * @gates: for each enum arch_hook, code that jumps to the address in the cell
  */
 struct stub_memory {
 	_Atomic uint64_t mark;

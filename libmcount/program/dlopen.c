@@ -1,4 +1,4 @@
-/* dlopen(3), interposed, since the recorder must know of modules that are loaded late. */
+/* Replaces dlopen(3), since the recorder must know of modules that are loaded late. */
 #include <dlfcn.h>
 
 #include "libmcount/program/caller.h"

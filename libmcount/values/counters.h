@@ -20,7 +20,7 @@ enum counter_set {
  * One reading of a set.
  *
  * @got: bits of the counters that could be read
- * @idle_ns: by counter: the time in which the processor had no room for it. Two values with
+ * @idle_ns: for each counter, the time in which the processor had no room for it. Two values with
  *           different idle times must not be subtracted
  */
 struct counter_values {

@@ -68,10 +68,10 @@ static const char *const statements[] = {
 };
 
 /*
- * A function that the exporter knows, by function id.
+ * A function that the exporter knows. It is an element of an array whose index is the function id.
  *
  * @is_put: the function is in the table of functions
- * @nr_open: by count_id: the number of open calls of all functions that have this count_id
+ * @nr_open: the number of open calls of all functions whose count_id is the index of this element
  */
 struct known_func {
 	bool is_put;

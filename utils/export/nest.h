@@ -27,7 +27,7 @@ struct nest_task {
 	bool is_done;
 };
 
-/* @tasks: by task->index. Starts with nest_init() and ends with nest_deinit(). */
+/* Starts with nest_init() and ends with nest_deinit(). @tasks: the index is task->index */
 struct nest {
 	struct nest_task *tasks;
 	size_t nr;

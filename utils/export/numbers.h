@@ -15,8 +15,8 @@
 /*
  * Starts as zeros and ends with func_numbers_deinit().
  *
- * @funcs: by number
- * @by_id: the numbers plus one, by function id
+ * @funcs: the function of each number
+ * @by_id: the number of each function plus one; the index is func->id
  */
 struct func_numbers {
 	const struct func **funcs;
@@ -44,8 +44,8 @@ static inline uint32_t func_number(struct func_numbers *numbers, const struct fu
 /*
  * Starts as zeros and ends with text_numbers_deinit().
  *
- * @texts: by number
- * @by_text: the numbers, plus one
+ * @texts: the text of each number
+ * @by_text: maps from a text to its number plus one
  */
 struct text_numbers {
 	char **texts;

@@ -86,7 +86,7 @@ struct stray;
  * Starts as { 0 }, ends with merger_close().
  *
  * @next: the time of the next event of each source
- * @queues: by task->index
+ * @queues: the queue of each task; the index is task->index
  * @keeps_all: the queues of tasks that come later are wanted, too
  * @strays: events of tasks that a growing recording has not announced yet
  * @complete_ns: the queues have all events up to this time; UINT64_MAX: all events of the files

@@ -163,13 +163,13 @@ struct lane {
  * @kinds: the kinds of sources of all tasks, up to NULL
  * @nr_sources: the number of files that the sources of @kinds have open at a time
  * @feed: open in a growing recording, and while the pipeline runs
- * @surveys: by task->index; NULL in a growing recording
+ * @surveys: an element for each task (task->index); NULL in a growing recording
  * @window_bytes: the most memory for the queued events of tasks that are merged by time, or of one
  *                task that streams
  * @held_bytes: the most memory for queued events of tasks that come one after the other
  * @kernel: the number of events that the kernel has lost, in the files read so far
  * @ext: extern.dat; NULL: there is none
- * @at_fork: [@nr_at_fork], by task->index: the state of the parent's filter at the fork of a child
+ * @at_fork: for each of the first @nr_at_fork tasks, the state of its parent's filter at the fork
  *           (forks.h); NULL: none
  * @start_ns, @stop_ns: the time range, by the recording's clock
  * @first_ns: the first time of the recording, from which "elapsed" counts
@@ -208,7 +208,7 @@ struct pipeline {
 	uint64_t known_ns;
 	bool has_late_entries;
 	size_t batch;
-	int *open_fds; /* by task->index; kept from find_first_time() until the lanes open */
+	int *open_fds; /* of each task; kept from find_first_time() until the lanes open */
 	size_t nr_open_fds;
 	struct blocks event_blocks;
 	struct blocks buffer_blocks;

@@ -48,7 +48,7 @@ static const ssize_t context_sizes[CONTEXT_NR] = { 5, 6, 6, 7 };
 
 /*
  * @has_locale: the environment sets a locale, which tells the encoding of text
- * @functions: by enum script_function; NULL: the script does not have it
+ * @functions: the index is enum script_function; NULL: the script does not have it
  * @contexts: the last context of each kind, reused unless the script has kept it
  * @tid_object: the Python object of @tid, the last tid
  * @names: functions' names for batches; NULL before the first batch

@@ -90,7 +90,7 @@ struct script_point {
 
 /*
  * @runner: the language's own state
- * @has: by enum script_function: the script has the function
+ * @has: true for each enum script_function that the script has
  * @wanted: patterns of SCRIPT_WANTED; NULL: all calls are wanted
  * @nr_failed: calls of the script's functions that ended with an exception
  * @batch: NULL unless the script takes batches

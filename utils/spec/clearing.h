@@ -27,7 +27,7 @@ bool *clearing_find_gone(const struct filters *filters);
 /*
  * Write the specs of @filters as text, without those of clearing_find_gone(). Returns 0 or -ENOMEM.
  *
- * @specs: by option, on the heap; NULL: the option has no specs
+ * @specs: the texts of all options, on the heap; NULL: the option has no specs
  */
 int clearing_texts(const struct filters *filters, char *specs[SPEC_OPTIONS]);
 

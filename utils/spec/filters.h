@@ -24,8 +24,8 @@ struct filter_entry {
  * Starts as { 0 } and ends with filters_deinit().
  *
  * @entries: in the order in which they take effect
- * @exact: by plain name, the index + 1 of the first entry of a chain
- * @next: by index of an entry, the index + 1 of the chain's next entry with the same name; or 0
+ * @exact: maps from a plain name to the index + 1 of the first entry of a chain
+ * @next: for each entry, the index + 1 of the chain's next entry, which has the same name; or 0
  * @patterns: indexes of the entries without a plain name, ascending
  * @clears: some spec removes actions of earlier specs
  * @counters: the counters of all `read=`, in the order of their bits in trigger.read
@@ -51,7 +51,7 @@ int filters_add(struct filters *filters, enum spec_option option, enum pattern_m
 /*
  * Parse the specs of all options. Returns 0, or a negative error with @err.
  *
- * @specs: by option, separated by ';'; NULL: none
+ * @specs: the specs of each option, separated by ';'; NULL: none
  * @option: gets the faulty option, or SPEC_OPTIONS when no option is at fault
  */
 int filters_make(struct filters *filters, char *const specs[SPEC_OPTIONS], enum pattern_match match,

@@ -39,7 +39,8 @@ enum steer_flags {
  * A change to a running recording. A member counts only with its flag. Starts as { 0 } and ends
  * with steer_change_deinit().
  *
- * @specs: by enum spec_option: added specs, separated by ';', in the form of options; may be empty
+ * @specs: for each enum spec_option, the added specs in the form of the option, separated by ';';
+ *         may be empty
  * @patches: added rules, in the form of -P
  * @trace_include, @trace_exclude: new values of the options of these names
  * @match: enum pattern_match of the added specs

@@ -27,7 +27,7 @@ struct dump {
 	const struct dump_config *config;
 	struct trace_data *data;
 	struct pipeline pipe;	/* used for its range, filters and tasks, but not run */
-	struct intmap selected; /* by tid: the selected tasks */
+	struct intmap selected; /* maps from a tid to a selected task */
 	struct event_texts texts;
 	struct sink *sink;
 	struct uft_err *broken;

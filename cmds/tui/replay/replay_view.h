@@ -28,7 +28,7 @@ struct replay_view {
 	struct slow_func {
 		uint64_t calls;
 		uint64_t total_ns;
-	} * funcs; /* by the function ids of @tree */
+	} * funcs; /* the index is the id of a function of @tree */
 	size_t nr_funcs;
 };
 

@@ -63,8 +63,9 @@ enum escape {
 #define WORD_MASK	(~(WORD_DEPTH_MASK | RECORD_MORE | RECORD_TYPE_MASK))
 
 /*
- * @contexts: by context(): the symbols of TOKEN_LIKELY (low half) and TOKEN_UNLIKELY (high half)
- * @funcs: by a function's number: the second word of its records; the first entry is unused
+ * @contexts: the symbols of TOKEN_LIKELY (low half) and TOKEN_UNLIKELY (high half). The index is
+ *            context()
+ * @funcs: the second word of a function's records. The index is the function's number, from 1 on
  * @stack: the functions of open calls, beginning with entry 1; 0: unknown. Entry 0 means that no
  *         call is open
  * @slots: only for writing: the numbers of functions, by a hash of @funcs

@@ -23,8 +23,8 @@ enum automaton_flags {
  * @first_at_start: more positions that may begin a match at the start of the text
  * @last: positions that may end a match
  * @last_at_end: more positions that may end a match at the end of the text
- * @follow: by position: the positions that may follow it
- * @takes: by byte: the positions that match the byte
+ * @follow: for each position, the positions that may follow it
+ * @takes: for each value of a byte, the positions that match it
  */
 struct automaton {
 	uint64_t first;

@@ -85,7 +85,7 @@ enum box_place {      /* @narrow of CAPTURE_BOX */
 #define BOX_PARTS_BYTES 16
 
 enum box_op {
-	BOX_BYTES,	     /* @a: offset, @b: bytes */
+	BOX_BYTES,	     /* @a: offset of the bytes, @b: their number */
 	BOX_STRING,	     /* @a: offset of the pointer to a C string */
 	BOX_STD_STRING,	     /* @a: offset of the std::string (libstdc++) */
 	BOX_STD_STRING_LLVM, /* @a: offset of the std::string (libc++) */
@@ -98,7 +98,7 @@ enum box_op {
 	BOX_COUNTED,  /* @a, @b: offsets of pointer and number; @c: bytes of an element */
 	BOX_FIXED,    /* @a: offset of the pointer, @b: the number; @c: bytes of an element */
 	BOX_ARRAY,    /* @a: offset of the first element, @b: the number; @c: bytes of an element */
-	BOX_MEMBERS,  /* @a: offset, @b: number of children */
+	BOX_MEMBERS,  /* @a: offset of the object with the members, @b: number of children */
 	BOX_OPTIONAL, /* @a: offset of the flag, @b: its bytes */
 	BOX_FOLLOW,   /* @a: offset of the pointer */
 	BOX_VARIANT,  /* @a: offset of the index, @b: its bytes, @c: number of children */

@@ -31,7 +31,7 @@ struct func_args {
  * @args_alike, @retval_alike: maps from a demangled name, which is on the heap, to a specification
  *                             in the tables
  * @enums: enums of the tables; enums of debug information are in the modules
- * @funcs: by func->id; NULL: not looked up yet; &no_args: no values
+ * @funcs: the index is func->id; NULL: not looked up yet; &no_args: no values
  */
 struct arg_book {
 	struct module_set *modules;

@@ -245,8 +245,8 @@ static size_t count_refs(const struct task *task, uint64_t time_ns)
 /*
  * The search for inherited sessions. A task has its inherited session before its own first session.
  *
- * @first: the inherited session, by task->index; NULL: unknown
- * @is_known: by task->index: @first was searched, or is being searched
+ * @first: the inherited session of each task (task->index); NULL: unknown
+ * @is_known: true for each task whose @first was searched, or is being searched
  * @path: the tasks whose @first is being searched; room for all
  */
 struct heritage {

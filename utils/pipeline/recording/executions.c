@@ -12,7 +12,7 @@
 #include "utils/pipeline/recording/proc_file.h"
 
 /*
- * @running: by pid: 1 + the index of its newest execution
+ * @running: maps from a pid to 1 + the index of its newest execution
  * @cpus: the CPU of each task
  * @nr_tasks: the number of tasks, including the creator of the first program
  */

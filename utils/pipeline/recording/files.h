@@ -107,7 +107,7 @@ struct files_of_execution {
 /*
  * Starts as { 0 }, ends with files_deinit().
  *
- * @of: by index of the execution, which is below @nr_of
+ * @of: one for each of the first @nr_of executions
  * @has_events: the recording has acts on files; else only the executed programs are known
  * @by_path: names by path; indexes plus one
  * @by_place: uses by execution and name; indexes plus one

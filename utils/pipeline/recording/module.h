@@ -71,7 +71,7 @@ struct module {
 	uint64_t growing_bytes;
 	int damage;
 	char *why;
-	struct func **funcs; /* by symbol; NULL until first used */
+	struct func **funcs; /* the function of each symbol; NULL until first used */
 	char *sym_name;
 	const char *sym_dir; /* the folder of the symbol file; borrowed */
 	bool has_debug;	     /* true after a search for the .dbg file */
@@ -96,7 +96,7 @@ struct module_set {
 	struct strmap by_path; /* the newest module of each path */
 	struct module *kernel; /* the kernel; NULL: none of its functions was called */
 	pthread_mutex_t lock;  /* protects all members while several threads read */
-	struct func **funcs;   /* by id */
+	struct func **funcs;   /* the index is func->id */
 	size_t nr_funcs;
 };
 

@@ -47,7 +47,7 @@ struct session {
 	char *exename;
 	struct module_set *set;
 	struct module_map map;
-	struct module **modules; /* by map entry */
+	struct module **modules; /* the module of each entry of @map */
 	struct late_module *late;
 	size_t nr_late;
 	struct addr_space **spaces;

@@ -52,7 +52,7 @@ struct filter_switch {
  * @hides_libcalls: stg_select drops library calls, so they are not levels
  * @wants_paths: the view shows call paths; there is one thread
  * @collects: this is a first run, which finds @outcomes and @switches
- * @outcomes: by task->index, the results of conditions on return values, in the order of calls
+ * @outcomes: for each task, the results of conditions on return values, in the order of calls
  * @switches: trace_on and trace_off of all tasks, sorted by time after the first run
  */
 struct call_filter {

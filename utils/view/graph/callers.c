@@ -36,7 +36,7 @@ static int compare_pairs(const void *a, const void *b)
 struct collector {
 	struct callers *callers;
 	size_t cap;
-	uint32_t *open; /* by function id: the number of its calls around the current node */
+	uint32_t *open; /* for each function id, the number of its calls around the current node */
 	size_t nr_open;
 	bool of_counter; /* add up a counter, not times */
 };

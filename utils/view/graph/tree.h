@@ -118,17 +118,17 @@ struct tree_unseen {
  * @wants_counters: with @kinds: nodes have the growth of counters
  * @counts_outside: time off the CPU outside of functions is counted, too
  * @counts_inherited: a call of the parent is counted again for a forked child that returns from it
- * @roots: by session, in the order of data->sessions, and one more for recordings without sessions
+ * @roots: one for each of data->sessions, and one more for recordings without sessions
  * @children: forked tasks by parent and time
- * @forks: by task->index of the child; NULL before the first fork
+ * @forks: the index is task->index of the child; NULL before the first fork
  * @pids: during tree_finish(): processes whose tasks have been added
  * @slots: a hash table of all nodes, by parent and function; @nr_slots is a power of two
- * @names: by name, the function that represents all functions with this name
+ * @names: maps from a name to the function that represents all functions with this name
  * @canon: the representing function, by the id of each represented function
  * @kinds: POINTs become calls that take no time, of functions with the names of the events; NULL:
  *         POINTs are left out, and counted in @nr_dropped
  * @point_funcs: the functions of POINTs, by the ids of the events
- * @parked: by task->index: the position in the tree where a task goes on with its next part; NULL
+ * @parked: for each task, the position in the tree where the task goes on with its next part; NULL
  *         before the first part
  */
 struct tree {

@@ -51,7 +51,7 @@ struct replay_task {
 };
 
 /*
- * @tasks: by task->index
+ * @tasks: one for each task; the index is task->index
  * @has_sites: a call site was seen
  * @rules: the rules with color or backtrace, or NULL
  * @is_plain: the columns are the default ones, in no colour

@@ -73,8 +73,8 @@ struct task_stats {
  * @wants_cpus: note the CPUs on which functions ran
  * @wants_hist: note the distribution of the times of calls
  * @counts_outside: count time off the CPU outside of functions, too
- * @rows: by function id
- * @tasks: by task->index
+ * @rows: one for each function; the index is func->id
+ * @tasks: one for each task; the index is task->index
  */
 struct aggregate {
 	const struct pipeline *pipe;

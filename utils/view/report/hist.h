@@ -15,8 +15,8 @@
 /*
  * Starts as { 0 }, ends with hist_deinit().
  *
- * @powers: by power of two, the number of values in each of its steps, or NULL; @powers[0] has a
- *         step for each value below HIST_STEPS
+ * @powers: for each power of two, the number of values in each of its steps, or NULL; @powers[0]
+ *         has a step for each value below HIST_STEPS
  * @min, @max: exact; valid when @nr is not 0
  */
 struct hist {

@@ -29,7 +29,7 @@ int report_func_pairs(const struct tree *tree, const char *name, enum report_fun
  * The distribution of the calls of one function, and its slowest calls.
  *
  * @slow: the slowest call first
- * @is_it: by function id: 1 if the function has the name, 2 if it has another name, 0 if unknown
+ * @is_it: for each function, 1 if it has the name, 2 if it has another name, 0 if this is unknown
  */
 struct calls_of_func {
 	const char *name;

@@ -47,12 +47,12 @@ export class Search {
 		this.matcher = this.text ? makeMatcher(this.text) : null;
 		this.isWrong = Boolean(this.text) && !this.matcher;
 		const is = this.matcher;
-		/** By number of a function or program: 1 if its name matches. */
+		/** For each function or program, 1 if its name matches. */
 		this.funcs = Uint8Array.from(recording.names, (name) => (is && is(name) ? 1 : 0));
 		this.hasFuncs = this.funcs.includes(1);
 		/**
-		 * By number of a text, counted from 1: 1 if the text matches. Null until look() is
-		 * complete, or if no text matches.
+		 * For each text, whose number counts from 1: 1 if the text matches. Null until look()
+		 * is complete, or if no text matches.
 		 * @type {Uint8Array | null}
 		 */
 		this.texts = null;
@@ -150,7 +150,7 @@ export class Search {
 	get isOn() { return Boolean(this.text) && !this.isWrong; }
 
 	/**
-	 * Returns an array by node of a task: 1 if its calls match.
+	 * Returns an array that has, for each node of a task, 1 if its calls match.
 	 * @param {import("./task.js").Task} task
 	 */
 	nodes(task) {

@@ -53,7 +53,7 @@ class RangeSummer {
 	/**
 	 * @param {import("./task.js").Task} task
 	 * @param {import("./recording.js").Range} range
-	 * @param {Uint8Array} isWait by function
+	 * @param {Uint8Array} isWait for each function, 1 if its calls are waits
 	 */
 	constructor(task, { from, to }, isWait) {
 		this.task = task;

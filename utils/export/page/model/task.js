@@ -12,7 +12,7 @@
  * @property {string} name
  */
 
-/** By node: the number of calls, their total time, and the longest time. */
+/** For each node, the number of calls, their total time, and the longest time. */
 export class Sums {
 	/** @param {number} nr of nodes */
 	constructor(nr) {
@@ -72,7 +72,7 @@ export class Task {
 
 	/**
 	 * @param {import("../data/decode.js").TaskArrays} arrays
-	 * @param {Uint8Array} isWait by function
+	 * @param {Uint8Array} isWait for each function, 1 if its calls are waits
 	 */
 	fill(arrays, isWait) {
 		const { open, ...rest } = arrays;

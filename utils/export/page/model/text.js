@@ -52,7 +52,7 @@ export const percent = (part, all) => `${(100 * part / (all || 1)).toFixed(2)} %
 export const changeText = (ns) => `${Math.round(ns) > 0 ? "+" : ""}${timeText(ns)}`;
 
 /**
- * "+12.34 %"
+ * Returns a text such as "+12.34 %".
  * @param {number} more in percent
  */
 export function percentText(more) {
