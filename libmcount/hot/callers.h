@@ -16,10 +16,11 @@
  * is such code. If a return address is not replaced, the end of the call is estimated (FRAME_KEPT
  * in probe.h).
  *
- * @low, @bytes: the largest range of the program's text. Return addresses in this range may be
- *               replaced
- * @pages: numbers of other pages in which return addresses may be replaced. The index is the number
- *         modulo CALLERS_PAGES. The stubs look here if an address is not in the range at @low
+ * @low, @bytes: the largest range of the program's text. Return addresses that lead into this range
+ *               may be replaced
+ * @pages: numbers of other pages. Return addresses that lead into these pages may be replaced, too.
+ *         The index is the page's number modulo CALLERS_PAGES. The stubs look here if an address is
+ *         not in the range at @low
  */
 #define CALLERS_PAGE_SHIFT 12
 #define CALLERS_PAGES	   1024

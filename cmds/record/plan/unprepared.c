@@ -463,7 +463,7 @@ static size_t add_around(const struct finding_all *all, size_t index, size_t nex
 
 /*
  * Examines the refused functions again, together with their neighbours. A function that gets an
- * island is passed to the callback @fn again.
+ * island is passed to all->fn again.
  */
 static int find_islands(struct finding_all *all)
 {

@@ -126,8 +126,8 @@ static inline struct ring *process_payloads(const struct process *proc, uint32_t
 }
 
 /*
- * Returns the number of rings that have ever been in use. Rings whose index is this number or more
- * have no records.
+ * Returns the number of rings that may be in use. Rings whose index is this number or more have no
+ * records.
  */
 static inline uint32_t process_rings_in_use(const struct process *proc)
 {
