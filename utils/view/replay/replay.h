@@ -51,11 +51,7 @@ struct replay_task {
 };
 
 /*
-<<<<<<< Updated upstream
  * @tasks: one for each task; the index is task->index
-=======
- * @tasks: the index is task->index
->>>>>>> Stashed changes
  * @has_sites: a call site was seen
  * @rules: the rules with color or backtrace, or NULL
  * @is_plain: the columns are the default ones, in no colour
