@@ -231,8 +231,8 @@ static bool get_room(struct thread *t, uint64_t position)
 }
 
 /*
- * Flight recording: stores the number of bytes before the segment that begins at @next, if @head is
- * in another segment.
+ * Flight recording: stores in segment_before[] the number of bytes that the thread has filled
+ * before the segment that begins at @next. Does nothing if @head is in this segment.
  */
 static void note_bytes_before(struct ring *r, uint64_t head, uint64_t next)
 {

@@ -85,7 +85,7 @@ void planner_forget(struct planner *planner);
 
 void plan_binder_deinit(struct plan_binder *binder);
 
-/* True when library calls of module @path are recorded. */
+/* True when the calls that the module @path makes into libraries are recorded. */
 bool plan_has_calls(const struct record_settings *settings, const char *path, bool is_program);
 
 /* Returns a memfd with the image of @plan, or -1 when there are no entries or memory is short. */

@@ -176,8 +176,8 @@ void orphans_look(struct processes *procs)
 {
 	/*
 	 * A child may fork and end during a look, so the look is repeated when forks were noted
-	 * meanwhile. The program writes the notes, and could cause looks for ever. So their number
-	 * is limited.
+	 * meanwhile. The program writes the notes, and could cause looks for ever. So the number of
+	 * looks is limited.
 	 */
 	for (int i = 0; i < LOOKS_MAX; i++) {
 		wait_for_newborns(procs);

@@ -127,8 +127,9 @@ struct arena_forks {
  * @finish_wanted: if 1, this process wants the whole recording to end (control_page.finished)
  * @reads_failed: the enum plan_read bits of values that some thread cannot read
  * @points_failed: the number of patches of functions and events that could not be made
- * @news: PLAN_STEERABLE: if 1, the control page tells the end, or another plan. The process sets it
- *        to 0 before it looks at the control page (libmcount/plan/plan_update.h)
+ * @news: PLAN_STEERABLE: if 1, the control page announces the end of the recording, or another
+ *        plan. The process sets @news to 0 before it looks at the control page
+ *        (libmcount/plan/plan_update.h)
  * @seals: filters of system calls (seccomp) that the process has put on itself; the probe makes no
  *         system call that they forbid
  *
