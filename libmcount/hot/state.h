@@ -36,7 +36,7 @@ enum thread_event {
 	CALL_LEFT_OUT,	/* a call that is left out; its nested calls are not */
 	CALL_UNRULED,	/* a call of a function without a rule */
 	CALL_TOO_DEEP,	/* a call of a function without a rule, deeper than -D */
-	CALL_RULED,	/* a call of a function with any other rule */
+	CALL_RULED,	/* a call of a function whose rule has other effects than those above */
 	RETURN_OPT_IN,	/* the return of the call by which a ready thread became open */
 	RETURN_OPT_OUT, /* the return of the call by which an open thread became barred */
 	RETURN_SETTLED, /* the return of the call in which the thread became ready or open */

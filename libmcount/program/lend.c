@@ -1,4 +1,4 @@
-/* States for children that run in the memory of their parent (see lend.h). */
+/* Thread states for children that run in the memory of their parent (see lend.h). */
 #include "libmcount/program/lend.h"
 
 #include "libmcount/hot/frames.h"

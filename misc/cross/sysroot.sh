@@ -58,7 +58,7 @@ fetch() {
 	apt-get -q $options update &&
 		apt-get -q -y $options --no-install-recommends --download-only install $packages
 }
-# While a mirror is updated, its files differ from its lists. Once an update took days.
+# While a mirror is updated, its files differ from its lists. One update took days.
 tries=3
 until fetch; do
 	tries=$((tries - 1))

@@ -2,7 +2,7 @@
 #include "utils/export/export.h"
 #include "utils/view/values/titles.h"
 
-/* Write a value in a comment that takes one line. */
+/* Write a value in quotes, and end the line. The value is a part of a comment of the graph. */
 static void put_value(struct export *ex, const char *value)
 {
 	sink_lit(ex->sink, "\"");

@@ -76,7 +76,7 @@ void talk_free_modules(struct control *ctl, struct conversation *talk);
 /* End the conversation, and free it. */
 void talk_end(struct control *ctl, struct conversation *talk);
 
-/* End the conversation because others need its place. */
+/* End the conversation because another conversation needs its place. */
 void talk_drop(struct control *ctl, struct conversation *talk);
 
 /* Returns the number of conversations in @list with process @pid. */

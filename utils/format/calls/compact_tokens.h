@@ -17,7 +17,7 @@
 /* The two low bits of a token's first byte. */
 enum token {
 	TOKEN_LIKELY,	/* the symbol that came last in this context */
-	TOKEN_UNLIKELY, /* the last different symbol before the likely one */
+	TOKEN_UNLIKELY, /* the last symbol in this context that differs from the likely one */
 	TOKEN_NUMBER,	/* the number of the symbol follows */
 	TOKEN_ESCAPE,	/* not a call: see enum escape */
 };

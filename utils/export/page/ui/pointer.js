@@ -79,7 +79,7 @@ export function followPointer(over, app, on, above) {
 		}
 		const step = dx / over.clientWidth * (drag.to - drag.from);
 		app.setZoom({ from: drag.from - step, to: drag.to - step });
-		// By finger, the browser itself scrolls (touch-action in style.css).
+		// When a finger is dragged, the browser itself scrolls (touch-action in style.css).
 		if (event.pointerType !== "touch") on.scrollBy(old.clientY - event.clientY);
 	};
 	const onEnd = (/** @type {PointerEvent} */ event) => {
