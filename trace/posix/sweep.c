@@ -18,8 +18,8 @@
 #define LEFT_SECONDS_MANY 10
 
 /*
- * The age of a log: since the time @since_ns, the log has waited for a process that opens it. If two
- * logs have the same time, the one with the greater inode number counts as newer.
+ * The age of a log. Since the time @since_ns, the log has waited for a process that opens it. If
+ * two logs have the same time, the one with the greater inode number counts as newer.
  */
 struct age {
 	uint64_t since_ns;
