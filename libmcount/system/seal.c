@@ -139,8 +139,9 @@ static void prepare_seal(const struct numbers *forbidden)
 		atomic_fetch_add(&probe.arena->threads_caged, 1);
 	}
 	/*
-	 * A forked child that has not reported itself needs all system calls in to_talk[] to report itself. Without
-	 * them it cannot be recorded, since it must not use its parent's arena.
+	 * A forked child that has not reported itself needs all system calls in to_talk[] for its
+	 * report. Without them the child cannot be recorded, since it must not use its parent's
+	 * arena.
 	 */
 	if (atomic_load(&probe.forked) && !allows_all(forbidden, to_talk, ARRAY_SIZE(to_talk)))
 		session_cut_off();

@@ -72,7 +72,7 @@ static inline struct pxt_log_part *pxt_log_part_of(const struct pxt_view *view)
  *
  * @taken: the stream's records before this position are in the log
  * @settled: the length of the log with these records
- * @has_stop: enum pxt_stop, in which only these records of the stream count
+ * @has_stop: enum pxt_stop. Records of the stream that are not in the log do not count
  * @owner: the process whose unfinished records will never be finished; 0: none
  */
 struct pxt_drain {

@@ -15,8 +15,8 @@
 #define ASKED_MAX (ATTACHED_ARGS_BYTES / sizeof(uint64_t))
 
 /*
- * Set the entries of @funcs that have an open call to 0. Returns 0, -EAGAIN when a thread is in a
- * hook, or -EINVAL when the probe does not know the open calls.
+ * Write 0 over each entry of @funcs whose function has an open call. Returns 0, -EAGAIN when a
+ * thread is in a hook, or -EINVAL when the probe does not know the open calls.
  */
 static int find_open_calls(struct attaching *a, uint64_t *funcs, size_t nr, struct uft_err *err)
 {

@@ -11,8 +11,8 @@
 #include "cmds/record/base/peer.h"
 
 /*
- * Recordings do not use the numbers of other namespaces, because processes in different namespaces
- * may have equal numbers. All functions read /proc, so they only find living processes.
+ * Recordings use only numbers of the recorder's pid namespace, because processes in different
+ * namespaces may have equal numbers. All functions read /proc, so they only find living processes.
  */
 
 /*

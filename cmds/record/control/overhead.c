@@ -19,7 +19,7 @@
 /* The time between two looks. It is short, because some programs make many calls from the start. */
 #define LOOK_MS 30
 
-/* After a change, the rings still have calls from before the change for this time. */
+/* The time after a change during which the rings still have calls from before the change. */
 #define SETTLE_NS (60 * NSEC_PER_MSEC)
 
 /*

@@ -46,7 +46,7 @@ static int add_value(struct enum_def *def, const char *name, int64_t value)
 }
 
 /*
- * Parse "= 4" at @at, which may be absent. Returns the text after it, or NULL when the number is
+ * Parse an optional "= 4" at @at. Returns the text after it, or NULL when the number is
  * invalid.
  */
 static char *parse_number(char *at, int64_t *value)
