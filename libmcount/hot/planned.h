@@ -310,7 +310,7 @@ bool planned_needs(const struct thread *t, const struct live_plan *plan, const v
 
 /*
  * SLOW. Copies the data of the frames of @from, and the selection inside of them, to @to, which has
- * the same frames. @from writes the ENTRYs of the frames.
+ * the same frames. @to will not write the ENTRYs of these frames: this is left to @from.
  */
 void planned_copy(struct thread *to, struct thread *from);
 

@@ -11,9 +11,9 @@
 #define PLANS_RETIRED_MAX 256
 
 /*
- * COLD, and plans_replace() SLOW: a hook calls it with the module lock (plan_update.c). Make the
- * image in memfd @fd the plan. They return 0, -EINVAL for a bad image, -ENOMEM, or the error of
- * mmap(2).
+ * These functions are COLD. plans_replace() is also SLOW: a hook calls it with the module lock
+ * (plan_update.c). They take a plan, or a part of it, from the image in memfd @fd. They return 0,
+ * -EINVAL for a bad image, -ENOMEM, or the error of mmap(2).
  *
  *   plans_begin     sets the process up by the first plan: probe.plan and all that depends on it
  *   plans_extend    adds functions with their rules and captures, library calls and points (dlopen)

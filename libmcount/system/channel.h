@@ -49,8 +49,9 @@ bool channel_has_recorder(void);
 
 /*
  * True when no recorder listens at probe.address any more in the network namespace of this process.
- * If the process has left the recorder's, this is true of a living recorder, too. A lack of
- * descriptors, for example, does not count. No message is sent, and the function does not wait.
+ * If the process has left the network namespace of the recorder, the result is also true while the
+ * recorder lives. On any other failure, such as a lack of descriptors, the result is false. No
+ * message is sent, and the function does not wait.
  */
 bool channel_recorder_has_ended(void);
 

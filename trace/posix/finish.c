@@ -206,7 +206,10 @@ struct opening {
 	struct stat st;
 };
 
-/* Returns the time for which another process may go on without progress; 0: there is none. */
+/*
+ * Returns the time for which the process that completes the log may make no progress, or 0 when no
+ * such process lives.
+ */
 static uint64_t patience_ns(const struct pxt_log_part *part)
 {
 	uint32_t finisher = atomic_load(&part->finisher);

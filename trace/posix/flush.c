@@ -205,7 +205,7 @@ static void *flush_when_asked(void *argument)
 	struct pxt_stream *stream = atomic_load(&handle->view->stream);
 
 	while (!atomic_load(&handle->flusher->is_ending)) {
-		/* The look follows if no flush is wanted. */
+		/* A wanted flush comes first. A later round checks if only flushers are left. */
 		if (atomic_fetch_and(&stream->wants_flush, PT_WANTS_FLUSH) & PT_WANTS_FLUSH)
 			pxt_flush(handle);
 		else if (must_look() && are_last())

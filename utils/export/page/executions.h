@@ -9,9 +9,9 @@
 #include "utils/pipeline/pipeline.h"
 
 /*
- * Append JSON objects separated by commas, parents before their children. Executions beyond
- * @max_bytes are left out; *@nr_left gets the number of executions that were left out. Returns 0,
- * or a negative errno with @err.
+ * Append the executions as JSON objects separated by commas, parents before their children.
+ * Executions beyond @max_bytes are left out, and *@nr_left gets the number of these. Returns 0, or
+ * a negative errno with @err.
  */
 int executions_put(struct strbuf *out, const struct pipeline *pipe, size_t max_bytes,
 		   size_t *nr_left, struct uft_err *err);

@@ -65,8 +65,8 @@ int sites_prepare_near(const struct code *code, struct insns *insns, const struc
 int sites_prepare(const struct code *code, struct insns *insns, struct code_site *sites, size_t nr);
 
 /*
- * Like sites_prepare(). @leads: references that leads_find() has found to these places, and maybe
- * to others.
+ * Like sites_prepare(). @leads: the references to the sites that leads_find() has found, and maybe
+ * references to other places.
  */
 int sites_prepare_with(const struct code *code, struct insns *insns, const struct leads *leads,
 		       struct code_site *sites, size_t nr);
