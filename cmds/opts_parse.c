@@ -102,7 +102,10 @@ static int check_proc(const struct opts *opts, struct uft_err *err)
 	return 0;
 }
 
-/* Before the program is started, reports a script that cannot run. */
+/*
+ * Checks that a recording can run the script, and that no option excludes --script. This is checked
+ * before the program is started.
+ */
 static int check_script(const struct opts *opts, struct uft_err *err)
 {
 	if (opts->script && (opts->cmd->bit & (CMD_RECORD | CMD_LIVE))) {
@@ -386,7 +389,7 @@ static int take_default_opts(struct opts *opts, const struct words *words, const
 	opts->time_filter_ns = 0;
 	opts->range = (struct time_range){ 0 };
 	ret = optparse_run_recorded(&parse, opts, &ignored, err);
-	/* The time of the user is kept even if it is 0 (`-t 0`). */
+	/* The threshold that the user has given is kept even if it is 0 (`-t 0`). */
 	if (opts_has_given(opts, "time-filter") || time_range_is_set(&range)) {
 		opts->time_filter_ns = time_filter_ns;
 		opts->range = range;

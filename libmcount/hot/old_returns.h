@@ -1,4 +1,4 @@
-/* Return addresses of frames that were given up. Their calls may return through us after all. */
+/* Return addresses of frames that were given up. Their calls may still return to the trampoline. */
 #ifndef UTRAIL_LIBMCOUNT_OLD_RETURNS_H
 #define UTRAIL_LIBMCOUNT_OLD_RETURNS_H
 

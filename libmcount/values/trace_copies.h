@@ -8,9 +8,9 @@
 #include <stdint.h>
 
 /*
- * Makes each loaded copy record the events that the program declares or has declared. May wait for
- * the recorder. Returns the number of copies, or -EAGAIN when a lock is held and the function must
- * be called again.
+ * Makes each loaded copy of libutrail-trace record the events that the program declares or has
+ * declared. May wait for the recorder. Returns the number of copies, or -EAGAIN when a lock is held
+ * and the function must be called again.
  */
 int64_t trace_copies_open(void);
 

@@ -119,7 +119,8 @@ struct proc_act {
 };
 
 /*
- * Append a record in the byte order of this machine. It has its head, and @rec->data with padding.
+ * Append a record in the byte order of this machine: the head of the record, and then @rec->data
+ * with padding.
  */
 void proc_record_encode(const struct proc_record *rec, struct strbuf *out);
 

@@ -67,7 +67,7 @@ static ssize_t write_from(int fd, const struct iovec *parts, int nr, size_t at)
 	return writev(fd, rest, nr_rest);
 }
 
-/* Appends all parts. On a full disk, the part that was written is cut off again. */
+/* Appends all parts. If that fails, the bytes that were already written are cut off again. */
 static int dir_append(struct store *store, int stream, const struct iovec *parts, int nr)
 {
 	size_t len = iovec_bytes(parts, nr);

@@ -60,15 +60,15 @@ static bool has_unmatched(const struct filters *filters, bool is_kernel)
 }
 
 /*
- * True when one more match can have an effect. Only the first match of a spec has an effect, unless
- * some spec clears actions.
+ * True when a match with one more function can change @filters. Only the first match of a spec
+ * changes them (has_match), unless some spec clears actions.
  */
 static bool wants_more(const struct filters *filters, bool is_kernel)
 {
 	return filters->clears || has_unmatched(filters, is_kernel);
 }
 
-/* Match the functions of a module, until no further match can have an effect. */
+/* Match the functions of a module, until no further match can change the filters. */
 static int match_module(struct func_rules *rules, struct module_set *set, struct module *mod,
 			struct uft_err *err)
 {

@@ -94,8 +94,8 @@ static int move_children(struct tree *tree, struct tree_node *into, struct tree_
 }
 
 /*
- * Move all nodes below @from below @into, and remove @from. If @into lacks a node, the node moves
- * with its descendants, without a copy.
+ * Move all descendants of @from to the subtree of @into, and remove @from. If @into lacks a node,
+ * the node moves with its descendants, without a copy.
  */
 static int absorb(struct tree *tree, struct tree_node *into, struct tree_node *from)
 {
