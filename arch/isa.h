@@ -49,8 +49,8 @@ struct isa_plt {
  * @long_double_words: the size of a long double on the stack in words; 0: long doubles are passed
  *                     in another, unsupported way
  * @knows_floats: floating point arguments of up to eight bytes are in @floats, then on the stack
- * @floats_then_ints: with @knows_floats: they are in @floats, then in the rest of @ints, then on
- *                    the stack
+ * @floats_then_ints: with @knows_floats: these arguments are in @floats, then in the rest of @ints,
+ *                    then on the stack
  * @knows_structs: structs are passed by classes of their words (psABI x86_64, 3.2.3); false: their
  *                 places are unknown
  * @insns: functions for its machine code (arch/insn.h); NULL: not supported

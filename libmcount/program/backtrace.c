@@ -17,8 +17,8 @@
  * of the return trampoline for each slot. These frames are removed, and so are the frames of the
  * functions in this file.
  *
- * Signal handlers may call both functions. The functions allocate only by mmap(2). They take no
- * lock but the dynamic linker's, and that only at the first _Unwind_Backtrace().
+ * Signal handlers may call both functions. The functions allocate only by mmap(2). The only lock
+ * that they take is that of the dynamic linker, at the first _Unwind_Backtrace().
  */
 EXPORTED int backtrace(void **addresses, int size);
 EXPORTED _Unwind_Reason_Code _Unwind_Backtrace(_Unwind_Trace_Fn visit, void *arg);

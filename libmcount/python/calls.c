@@ -319,8 +319,8 @@ static bool leave_code(struct thread *t, struct py_object *code, uint64_t key,
 
 /*
  * Handles the beginning of a call of a function in C. Returns false when the call is left alone.
- * The key is the definition, since from 3.12 on the events of a call and of its return may have
- * different function objects.
+ * The key of the call is the function's definition, since from 3.12 on the events of a call and of
+ * its return may have different function objects.
  */
 static bool enter_native(struct thread *t, const struct py_c_function *fn, struct py_object *code)
 {

@@ -14,8 +14,8 @@
 /*
  * The shared file of one program. Starts as DWARF_ALT_CLOSED and ends with dwarf_alt_close().
  *
- * @file: the file; closed when the program has none, or names another than debug_file_open_shared()
- *        opens
+ * @file: the file; closed when the program has none, or names another file than the one that
+ *        debug_file_open_shared() opens
  * @elf, @dwarf: the debug information of the file, or empty debug information
  */
 struct dwarf_alt {
