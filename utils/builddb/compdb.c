@@ -365,8 +365,9 @@ static void note_unread(struct compdb *db, struct reading *reading)
 }
 
 /*
- * Add the entries of an execution. Returns 0, a negative errno, or 1 when its child processes must
- * be ignored: they compile for it (the compiler that a wrapper runs, or the compiler proper).
+ * Add the entries of an execution. Returns 0, a negative errno, or 1 when the child processes of
+ * the execution must be ignored, because they do its work. Such a child is the compiler that a
+ * wrapper runs, or the compiler proper.
  */
 static int add_command(struct compdb *db, struct reading *reading)
 {

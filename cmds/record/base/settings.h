@@ -1,6 +1,7 @@
 /*
- * The settings of a recording, made from the options. After its start only the rules in @patches
- * change (control/steering_patches.h).
+ * The settings of a recording, made from the options. After the start of the recording only the
+ * rules in @patches change (control/steering_patches.h). Other settings change in a copy
+ * (struct steering).
  */
 #ifndef UTRAIL_CMDS_RECORD_BASE_SETTINGS_H
 #define UTRAIL_CMDS_RECORD_BASE_SETTINGS_H
