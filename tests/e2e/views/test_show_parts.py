@@ -91,7 +91,7 @@ def narrow(server, state):
 
 
 def ended(directory):
-    """By task: {function: calls}, as report counts them."""
+    """Returns {function: number of calls} of all tasks together, as report counts them."""
     rows = json.loads(utrail("report", "-d", directory, "--format=json", preempted=True).must().out)
     return {row["name"]: row["call"] for row in rows}
 

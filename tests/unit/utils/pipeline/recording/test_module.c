@@ -158,7 +158,10 @@ TEST_WITH(a_file_that_cannot_be_read_is_told, setup, teardown)
 	assert_false(mod->is_loaded);
 }
 
-/* A damaged file may be large. So it is read once, although some callers ignore the error. */
+/*
+ * A damaged file may be large. So it is read only once, even if a caller ignores the error and asks
+ * for the module again.
+ */
 TEST_WITH(a_file_that_cannot_be_read_is_read_once, setup, teardown)
 {
 	struct uft_err first = { 0 }, second = { 0 };
