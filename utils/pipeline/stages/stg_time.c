@@ -55,8 +55,8 @@ static uint64_t threshold_of(const struct stg_time *stage, const struct event *o
 }
 
 /*
- * @opening begins a call, or a time off the CPU. Returns the moment from which on it has lasted long
- * enough.
+ * @opening begins a call, or a time off the CPU. Returns the moment from which on it has lasted
+ * long enough.
  */
 static uint64_t due_ns(const struct stg_time *stage, const struct event *opening)
 {
