@@ -58,7 +58,8 @@ fetch() {
 	apt-get -q $options update &&
 		apt-get -q -y $options --no-install-recommends --download-only install $packages
 }
-# While a mirror is updated, its files differ from its lists. One update took days.
+# While a mirror is updated, its files differ from its lists. An update may take days, so the script
+# gives up after three tries.
 tries=3
 until fetch; do
 	tries=$((tries - 1))
