@@ -550,7 +550,7 @@ bool planned_enter_explicit(struct thread *t, uint64_t sp, uint64_t ret, uint64_
 
 	if (!has_frame_for(t, addr))
 		return false;
-	/* The thread knows the plan in force: planned_is_unwanted() has looked for another one. */
+	/* The caller has called planned_is_unwanted(), which takes up a newer plan. */
 	if (push_or_settle(t, sp, ret, addr, regs))
 		return true;
 	if (regs)

@@ -51,8 +51,8 @@ export class Search {
 		this.funcs = Uint8Array.from(recording.names, (name) => (is && is(name) ? 1 : 0));
 		this.hasFuncs = this.funcs.includes(1);
 		/**
-		 * For each text, whose number counts from 1: 1 if the text matches. Null until look()
-		 * is complete, or if no text matches.
+		 * texts[N] is 1 if the text with the number N matches; the first text has the number 1.
+		 * Null until look() is complete, or if no text matches.
 		 * @type {Uint8Array | null}
 		 */
 		this.texts = null;
