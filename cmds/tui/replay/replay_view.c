@@ -22,12 +22,7 @@ static struct replay_view *replay_of(const struct tui_view *view)
 	return (struct replay_view *)view;
 }
 
-/*
- * --- folds ---
- *
- * @shown is the number of a line in the view, where folds hide lines. @line is the number of a line
- * when nothing is folded.
- */
+/* --- folds: @shown counts the lines of the view, @line also those that folds hide --- */
 
 /*
  * Returns the first fold at or after @fold whose line is after @end. The folds before it are
@@ -486,10 +481,8 @@ static void sort_folds(struct replay_view *view)
 }
 
 /*
- * The calls that are open during a walk through the lines below a call.
- *
- * @lines: lines[depth] is the line at which the open call of this depth was entered; 0: no call is
- *         open. The depth is counted from the call below which the walk is
+ * The calls that are open during a walk through the lines below a call. lines[depth] is the line at
+ * which a call was entered; 0: no call is open. The depth is counted from the call of the walk.
  */
 struct open_lines {
 	uint64_t *lines;
