@@ -300,6 +300,18 @@ TEST_WITH(functions_by_their_distances, setup, teardown)
 	}
 }
 
+/* Opens a block of @tokens in hex, with one function. @body: the block's memory, which is zeros */
+static void open_tokens(struct compact_block *block, const char *tokens, uint8_t *body)
+{
+	struct compact_head head = { .raw_len = 16, .nr_funcs = 1 };
+
+	head.tokens_len = parse_hex(tokens, body);
+	head.body_len = head.tokens_len + 1;
+	body[head.tokens_len] = 0x20;
+	head.sum = compact_sum(body, head.body_len);
+	assert_true(compact_block_open(block, coder, &head, body));
+}
+
 /*
  * compact_block_next_ns() skips escapes that are not records. It changes nothing else in the state,
  * so a second call returns the same time.
@@ -323,15 +335,10 @@ TEST_WITH(the_next_time, setup, teardown)
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		uint8_t body[64 + COMPACT_SLACK] = { 0 };
-		struct compact_head head = { .raw_len = 16, .nr_funcs = 1 };
 		struct compact_block block;
 		struct compact_call call;
 
-		head.tokens_len = parse_hex(rows[i].tokens, body);
-		head.body_len = head.tokens_len + 1;
-		body[head.tokens_len] = 0x20;
-		head.sum = compact_sum(body, head.body_len);
-		assert_true(compact_block_open(&block, coder, &head, body));
+		open_tokens(&block, rows[i].tokens, body);
 		assert_int_equal(compact_block_next_ns(&block), rows[i].next_ns);
 		assert_int_equal(compact_block_next_ns(&block), rows[i].next_ns);
 		if (!rows[i].next_ns)
@@ -371,15 +378,10 @@ TEST_WITH(damage_ends_a_block, setup, teardown)
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		uint8_t body[64 + COMPACT_SLACK] = { 0 };
-		struct compact_head head = { .raw_len = 16, .nr_funcs = 1 };
 		struct compact_block block;
 		struct compact_call call;
 
-		head.tokens_len = parse_hex(rows[i].tokens, body);
-		head.body_len = head.tokens_len + 1;
-		body[head.tokens_len] = 0x20;
-		head.sum = compact_sum(body, head.body_len);
-		assert_true(compact_block_open(&block, coder, &head, body));
+		open_tokens(&block, rows[i].tokens, body);
 		assert_int_equal(compact_block_other(&block, UINT64_MAX, &call), rows[i].first);
 		assert_int_equal(compact_block_other(&block, UINT64_MAX, &call), rows[i].second);
 		if (rows[i].second != COMPACT_WRONG)
