@@ -369,6 +369,28 @@ TEST(test_tracer_dies_at_second_stop)
 	stop(pid);
 }
 
+/* Waits until process @pid has the letter @state in /proc. */
+static void await_state(pid_t pid, char state)
+{
+	char path[64], text[512];
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	for (int i = 0; i < 10000; i++) {
+		int fd = open(path, O_RDONLY | O_CLOEXEC);
+		ssize_t n = read(fd, text, sizeof(text) - 1);
+
+		text[n > 0 ? n : 0] = '\0';
+		close(fd);
+
+		const char *end = strrchr(text, ')');
+
+		if (end && end[2] == state)
+			return;
+		usleep(1000);
+	}
+	_exit(1);
+}
+
 /* The number of waits for a stop before the tracer dies. */
 static int waits_left;
 
@@ -378,18 +400,9 @@ static int waits_left;
  */
 static void die_at_stop(void *arg)
 {
-	char path[64], text[512] = "";
-
 	if (waits_left-- > 0)
 		return;
-	snprintf(path, sizeof(path), "/proc/%d/stat", *(const pid_t *)arg);
-	for (int i = 0; i < 1000 && !strstr(text, ") t "); i++) {
-		int fd = open(path, O_RDONLY);
-		ssize_t n = read(fd, text, sizeof(text) - 1);
-
-		text[n > 0 ? n : 0] = '\0';
-		close(fd);
-	}
+	await_state(*(const pid_t *)arg, 't');
 	kill(getpid(), SIGKILL);
 }
 
@@ -448,28 +461,6 @@ static void be_waiter(void)
 	atomic_store(&shared->slept_ms, 1);
 	for (;;)
 		pause();
-}
-
-/* Waits until process @pid has the letter @state in /proc. */
-static void await_state(pid_t pid, char state)
-{
-	char path[64], text[512];
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	for (int i = 0; i < 10000; i++) {
-		int fd = open(path, O_RDONLY | O_CLOEXEC);
-		ssize_t n = read(fd, text, sizeof(text) - 1);
-
-		text[n > 0 ? n : 0] = '\0';
-		close(fd);
-
-		const char *end = strrchr(text, ')');
-
-		if (end && end[2] == state)
-			return;
-		usleep(1000);
-	}
-	_exit(1);
 }
 
 /* The tracer's number of calls of waitpid() until it dies; 0: it does not die. */
