@@ -246,7 +246,7 @@ static void describe_losses(const struct run *run, struct recorder *rec, struct 
 	info->write_error = -atomic_load(&run->store->error);
 }
 
-/* Writes the status into the space that the first `info` has for it. This needs no disk space. */
+/* Overwrites the last line of `info` with the status. This works on a full disk, too. */
 static int write_state(const struct run *run, const struct info *info)
 {
 	struct strbuf line cleanup_strbuf = { 0 };

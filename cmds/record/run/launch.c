@@ -217,8 +217,8 @@ static int open_pipes(struct pipes *pipes)
 }
 
 /*
- * Called in the recorder. Keeps the recorder's ends of the pipes, and closes the other ends. After
- * an error (@ret) closes all ends.
+ * Called in the recorder. Keeps the recorder's ends of the pipes, and closes the other ends. If
+ * @ret is an error, closes all ends.
  */
 static int keep_ends(const struct launch *launch, struct pipes *pipes, int ret,
 		     struct launched *child, struct uft_err *err)

@@ -18,7 +18,7 @@
  *           needs none
  * @fixed_addresses: switch off address space randomisation
  * @no_binding: the dynamic linker looks up library functions at each call (ld.so(8), LD_BIND_NOT)
- * @ignores_children: the program ignores SIGCHLD, because utrail was started in this way
+ * @ignores_children: the program ignores SIGCHLD, because utrail was started with SIGCHLD ignored
  * @filter: a filter of system calls for the program and all its descendants (proc/filter.h); NULL:
  *          none
  * @mask: the signal mask with which the program begins
@@ -57,7 +57,7 @@ int launch_prepare(const struct launch *launch, struct launched *child, struct u
 
 /*
  * Let the process execute the program. Returns 0, or a negative errno when the program cannot be
- * executed. The process has then ended, and its status was taken.
+ * executed. After a failure the process has ended, and its status was collected.
  */
 int launch_go(const struct launch *launch, struct launched *child, struct uft_err *err);
 
@@ -79,8 +79,8 @@ int launch_change_places(const struct launch *launch, struct launched *program,
 			 struct uft_err *err);
 
 /*
- * Called in the recorder: release the program, which gets the address of @launch. Returns 0, or a
- * negative errno when the program cannot be executed.
+ * Called in the recorder: let the program start, and pass it the string @launch->address. Returns
+ * 0, or a negative errno when the program cannot be executed.
  */
 int launch_release(const struct launch *launch, struct launched *program, struct uft_err *err);
 

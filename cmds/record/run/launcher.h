@@ -1,6 +1,6 @@
 /*
  * Launchers. A launcher is a program of a few kilobytes whose code is in a library of many
- * megabytes. With -P . little of such a program is recorded.
+ * megabytes. The option `-P .` records little of such a program.
  */
 #ifndef UTRAIL_CMDS_RECORD_RUN_LAUNCHER_H
 #define UTRAIL_CMDS_RECORD_RUN_LAUNCHER_H

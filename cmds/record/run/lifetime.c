@@ -98,7 +98,7 @@ static void reap_program(void *arg)
 }
 
 /*
- * Sends the signal by the descriptor, because another process may have the program's number by now.
+ * Sends the signal through the pidfd, because another process may have the program's pid by now.
  */
 static void pass_on(const struct lifetime *life, int sig)
 {
@@ -183,7 +183,7 @@ static void serve_signals(struct served *served, uint32_t epoll_events)
 
 	while (read(life->signal_fd, &info, sizeof(info)) == sizeof(info)) {
 		/*
-		 * This comes first, since an interrupt has another effect after the program's end.
+		 * First learn if the program has ended: an interrupt then has a different effect.
 		 */
 		reap_program(life);
 		if (info.ssi_signo == SIGCHLD)
@@ -215,8 +215,8 @@ static int watch_signals(struct lifetime *life, struct uft_err *err)
 }
 
 /*
- * Watches for the program's end, which is seen by a pidfd. A program that is a child of the
- * recorder also sends SIGCHLD at its end, so it needs no pidfd.
+ * Watches for the program's end by a pidfd. Without a pidfd, SIGCHLD alone reports the end of a
+ * program that is a child of the recorder.
  */
 static int watch_program(struct lifetime *life, struct uft_err *err)
 {

@@ -53,8 +53,8 @@ static int check_elf(const char *name, const struct object_program *facts, const
 }
 
 /*
- * The maximum number of scripts of which each is the interpreter of the one before. It is the
- * kernel's limit (its fs/exec.c).
+ * The maximum length of a chain of scripts in which each is the interpreter of the one before it.
+ * The kernel has this limit, too (fs/exec.c).
  */
 #define SCRIPTS_MAX 5
 
@@ -85,8 +85,8 @@ static int use_interpreter(struct record_program *program, bool *is_python, stru
 	}
 	*is_python |= program->facts.runs_python;
 	/*
-	 * A script that is itself named like Python may start the interpreter in a child. So the
-	 * name is sufficient.
+	 * An interpreter named Python may be a script that starts the real Python as a child. So
+	 * the name is sufficient.
 	 */
 	program->facts.runs_python = *is_python;
 	return 0;

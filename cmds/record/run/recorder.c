@@ -233,7 +233,7 @@ static int choose_events(void *arg, pid_t pid, const struct attach_choice *choic
 	return ret < 0 ? ret : attach_choose(pid, &how, choices, nr, err);
 }
 
-/* Pass the parts of other rooms to each room that needs them. */
+/* Give each part of the recorder pointers to the other parts that it uses. */
 static void put_together(struct recorder *rec)
 {
 	const struct record_settings *settings = rec->settings;

@@ -76,7 +76,7 @@ int recorder_open(struct recorder *rec, const struct record_settings *settings, 
  * @status: the wait(2) status. RECORDER_STATUS_UNKNOWN when the program still runs, or is not a
  *          child of the recorder
  * @given_up: the signal that has ended the wait for a running program, otherwise 0
- * @has_left_rest: as in struct alive: processes that the program left still run
+ * @has_left_rest: processes that the program left still run (see struct alive)
  * @has_stayed: an attached process could not be restored to its former state
  * @traceme: a process that has asked the recorder to be its tracer
  * @usage: the resources that the program has used
@@ -103,8 +103,8 @@ void recorder_signals(const struct record_settings *settings, sigset_t *set);
 int recorder_run(struct recorder *rec, pid_t child, struct recorder_end *end, struct uft_err *err);
 
 /*
- * For attach_how.wait: serve the loop for a moment. A thread that does a call for the recorder may
- * send requests to the recorder meanwhile. @arg: the struct recorder
+ * For attach_how.wait: handle requests to the recorder for a moment. A thread that makes a call for
+ * the recorder may send requests before the call returns. @arg: the struct recorder
  */
 void recorder_serve_a_moment(void *arg);
 

@@ -188,8 +188,8 @@ static int copy_segments(struct saving *s, uint64_t budget)
 
 		s->bytes = 0;
 		/*
-		 * A thread never gets so far in its ring. If the head is above INT64_MAX, the
-		 * program has overwritten the head.
+		 * If the head is above INT64_MAX, the program has overwritten it, because no thread
+		 * writes so many bytes.
 		 */
 		if (head > INT64_MAX)
 			return 0;
@@ -209,7 +209,7 @@ static int copy_ring(struct saving *s, uint64_t budget)
 }
 
 /*
- * Writes a LOST record with the number of earlier records, and then the copy.
+ * Writes a LOST record with the number of records older than the copy, and then the copy.
  *
  * @bytes_beside: the size of the task's payload file
  */
@@ -269,8 +269,8 @@ static int save_task(struct writers *writers, struct saving *s, struct saving *b
 			tasks_announce(writers->tasks, s->proc, tid, s->ring->start_ns);
 	}
 	/*
-	 * A payload is older than its record. So the payloads are copied after the records, and no
-	 * record that was copied lacks its payload.
+	 * A thread writes a payload before its record. So the payloads of all copied records are
+	 * already in the ring when the payloads are copied.
 	 */
 	if (beside->ring)
 		store_note_error(writers->store, save_payloads(writers, beside, tid, share));

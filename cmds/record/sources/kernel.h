@@ -17,8 +17,8 @@ struct kernel_cpu;
 
 /*
  * The recorder's instance of the kernel's tracing (Documentation/trace/ftrace.rst, "Instances"). An
- * own instance does not affect other tracing. If the kernel can trace calls only in the global
- * instance, the recorder uses the global instance.
+ * instance of its own does not affect other tracing. If the kernel can trace calls only in the
+ * global instance, the recorder uses the global instance.
  *
  * @is_everybodys: the instance is the global one
  * @has_graph: calls are traced
