@@ -7,9 +7,9 @@
 #include "utils/base/err.h"
 
 /*
- * The functions of the library that are used, under their names without "MHD_". The library is not
- * linked: it needs GnuTLS and seven more libraries, and with them each start of utrail would take
- * three times the instructions.
+ * The functions of libmicrohttpd that we use, under their names without "MHD_". The library is not
+ * linked: it needs GnuTLS and seven more libraries, and loading these would triple the instructions
+ * of each start of utrail.
  */
 struct mhd {
 	__typeof__(MHD_start_daemon) *start_daemon;

@@ -30,8 +30,8 @@ void ask_end_when(bool (*is_ended)(void));
 
 /*
  * Send a request to the recorder of @dir and wait for the answer. The wait ends when the recorder
- * gives no sign of life for two seconds. A recorder of another user than root and the caller has
- * only two seconds for its answer.
+ * gives no sign of life for two seconds. A recorder that belongs neither to root nor to the caller
+ * has only two seconds for its answer.
  *
  * Returns 0 on success, -ETIMEDOUT, or -ENOTCONN when there is no recorder. Returns -EPIPE when the
  * recorder ended without an answer or refused the caller. Returns -EPERM when another process

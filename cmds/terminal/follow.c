@@ -76,8 +76,8 @@ static int read_tasks(const struct follow *follow, struct request_answer *answer
 
 /*
  * Looks at the recording once. The time in a recorder's answer is used only by the next look, after
- * task.txt was read again. Before, task.txt may lack the line of a session to which entries up to
- * that time belong.
+ * task.txt was read again. Until it is read again, task.txt may lack the line of a session to which
+ * entries up to that time belong.
  */
 static int look_once(struct follow *follow, struct uft_err *err)
 {
@@ -95,7 +95,7 @@ static int look_once(struct follow *follow, struct uft_err *err)
 	follow->complete_ns = follow->answer_ns;
 	follow->answer_ns = MAX(follow->answer_ns, answer.complete_ns);
 	/*
-	 * `utrail control` may end the holding back of entries while the program runs. Entries
+	 * While the program runs, `utrail control` may let it no longer hold back entries. Entries
 	 * that are held back at that moment may still be recorded late.
 	 */
 	follow->has_late_entries |= answer.holds_back != 0;

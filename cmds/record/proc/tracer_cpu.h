@@ -31,7 +31,7 @@ struct tracer_cpu_place {
 	unsigned nr_stops;
 };
 
-/* Prepare the calling thread. Only this thread may call tracer_cpu_stop(), at each stop. */
+/* Prepare the calling thread. Only this thread may call tracer_cpu_stop(). */
 void tracer_cpu_init(struct tracer_cpu *near);
 
 /*

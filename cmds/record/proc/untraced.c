@@ -10,8 +10,9 @@
 #include "arch/syscalls.h"
 
 /*
- * The maximum size of a struct clone_args, in bytes. The struct of every kernel is smaller, but the
- * kernel also takes a larger one if the rest is 0. It refuses sizes above a page (clone(2), E2BIG).
+ * The maximum size of a struct clone_args, in bytes. The struct that a kernel knows is smaller. The
+ * kernel accepts a longer struct of at most a page if the bytes after the known ones are 0
+ * (clone(2), E2BIG).
  */
 #define ARGS_MAX 4096UL
 

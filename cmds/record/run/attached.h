@@ -11,8 +11,8 @@
 int attached_find(struct run *run, struct uft_err *err);
 
 /*
- * Find patches in the files that the processes have mapped now, so that no thread waits for this
- * later. Call it after recorder_open().
+ * Find patches in the files that the processes have mapped now, so that no thread must wait for the
+ * search later. Call it after recorder_open().
  */
 void attached_find_patches(struct run *run, struct recorder *rec);
 

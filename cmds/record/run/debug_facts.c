@@ -136,7 +136,7 @@ static void tell_modules(struct run *run, const struct recorder *rec)
 				  "estimated: %s",
 				  m->path, m->callers_why);
 		/*
-		 * A module without a symbol file has no records. It is reported at a higher level.
+		 * A module without a symbol file has no records, so only debug level 2 reports it.
 		 */
 		if (msg_wants(msg, MSG_SYMBOL, m->is_saved ? 1 : 2))
 			tell_symbols(msg, &run->settings, m);

@@ -7,7 +7,7 @@
 /* Report the facts that are known before the program is started. */
 void debug_facts_before_run(const struct run *run);
 
-/* Report the facts that are known when all records were taken. */
+/* Report the facts that are known after all records have been taken from the rings. */
 void debug_facts_after_run(struct run *run, const struct recorder *rec);
 
 #endif

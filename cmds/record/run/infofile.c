@@ -317,8 +317,8 @@ int infofile_default_opts(const struct run *run, struct uft_err *err)
 	struct strbuf text cleanup_strbuf = { 0 };
 
 	/*
-	 * Most acts of processes are outside of functions. Readers show such acts only with
-	 * --event-full.
+	 * Most events that --proc records are outside of functions. Readers show these events only
+	 * with --event-full.
 	 */
 	if (run->settings.proc_way)
 		strbuf_addstr(&text, "--event-full\n");

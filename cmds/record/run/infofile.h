@@ -13,7 +13,7 @@ int infofile_begin(const struct run *run, struct uft_err *err);
 /* Write the complete `info`, after the end. Returns 0, or a negative error with @err. */
 int infofile_finish(const struct run *run, struct recorder *rec, struct uft_err *err);
 
-/* Returns the command line in shell syntax, on the heap, or NULL without memory. */
+/* Returns the command line in shell syntax, on the heap, or NULL when memory is short. */
 char *infofile_command_line(const struct opts *opts);
 
 /*

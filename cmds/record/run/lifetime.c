@@ -241,7 +241,7 @@ static int watch_program(struct lifetime *life, struct uft_err *err)
 
 	if (ret < 0 && ret != -ESRCH && !life->is_parent)
 		return err_set_errno(err, ret, "cannot watch the program");
-	/* The program may have stopped or ended before its signals were watched. */
+	/* The program may have stopped or ended before the recorder watched it. */
 	let_go(life);
 	reap_program(life);
 	return 0;

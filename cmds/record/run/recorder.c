@@ -327,7 +327,7 @@ static void put_together(struct recorder *rec)
 		    &rec->processes);
 }
 
-/* Passes the page to all parts that use it. Call it after make_control_page(). */
+/* Passes the control page to all parts that use it. Call it after make_control_page(). */
 static void share_control_page(struct recorder *rec)
 {
 	rec->processes.control = rec->control;

@@ -1,4 +1,4 @@
-/* A run of `record`, and the data that its steps pass on. */
+/* One execution of `record`, and the data that its steps pass on. */
 #ifndef UTRAIL_CMDS_RECORD_RUN_RUN_H
 #define UTRAIL_CMDS_RECORD_RUN_RUN_H
 
@@ -30,7 +30,7 @@ struct run {
 	struct store *store; /* the store that is used: @dir or @compact */
 	struct timespec started;
 	uint64_t elapsed_ns;
-	/* the duration of taking the remaining records after the program's end */
+	/* the time that was spent on the remaining records after the program's end */
 	uint64_t stop_ns;
 	struct recorder_end end;
 	struct launch launch;

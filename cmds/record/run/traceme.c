@@ -81,7 +81,7 @@ void traceme_let_go(struct traceme *seen)
 		    !stop.si_pid)
 			return;
 		if (stop.si_code == CLD_TRAPPED) {
-			/* If the stop has an event, another thread has seized the child. */
+			/* If the stop has a ptrace event, another thread has seized the child. */
 			if (stop.si_status >> 8 || !let_go(seen, stop.si_pid))
 				return;
 		} else {

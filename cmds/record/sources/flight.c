@@ -14,7 +14,9 @@
 
 #define NAME_SIZE 32
 
-/* The minimum number of removed files for which task.txt is written again without their tasks. */
+/*
+ * When so many files have been removed, task.txt is written again without the tasks of these files.
+ */
 #define FLIGHT_GONE_MAX 1000
 
 void flight_init(struct flight *flight)
@@ -134,9 +136,7 @@ static bool copy_segment(struct saving *s, uint64_t position, uint64_t head)
 	return true;
 }
 
-/*
- * Returns the number of segments that are kept of a ring within @budget bytes. It is at least one.
- */
+/* Returns the number of segments of a ring that fit in @budget bytes. It is at least one. */
 static uint64_t nr_segments_within(const struct process *proc, uint64_t budget)
 {
 	uint64_t nr = MIN(budget / proc->segment_bytes, (uint64_t)proc->nr_segments);

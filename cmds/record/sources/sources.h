@@ -43,7 +43,7 @@ void sources_add(struct sources *sources, struct source *source);
 int sources_save(struct sources *sources);
 int sources_finish(struct sources *sources);
 
-/* The maximum bytes of events that are kept of each CPU, enough for 50,000 context switches. */
+/* The maximum size in bytes of the events kept for a CPU. 50,000 context switches fit in it. */
 #define SOURCE_KEPT_BYTES_MAX (2ULL << 20)
 
 /*

@@ -19,8 +19,9 @@
 #define FLUSH_INTERVAL_NS    100000000
 #define FOLLOWED_INTERVAL_NS 40000000
 /*
- * The longest time between two looks of a writer if a program forbids system calls. Such a program
- * may be unable to wake a writer, and loses records when its ring is full.
+ * The longest time between two looks of a writer at the rings if a program has forbidden itself
+ * system calls (seccomp(2)). Such a program may be unable to wake a writer, and loses records when
+ * its ring is full.
  */
 #define SEALED_INTERVAL_NS   1000000
 /*
@@ -61,7 +62,7 @@ static uint32_t segment_used(const struct process *proc, const struct ring *r, u
 /*
  * One of the rings of a task.
  *
- * @of: the first ring of the task, which has the number of the task
+ * @of: the first ring of the task, which has the tid of the task
  * @tail: the tail of @ring, which is stored in @sink
  * @append: writes bytes of @ring, from several segments at once
  */

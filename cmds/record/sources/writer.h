@@ -68,8 +68,8 @@ uint64_t writer_look(struct writers *writers, unsigned index, bool everything);
 uint64_t writers_complete_ns(const struct writers *writers);
 
 /*
- * Control thread. The progress, for display only. A value that changes while the sums are made may
- * be counted twice.
+ * The progress, for display only. The control thread makes it. A value that changes while the sums
+ * are made may be counted twice.
  *
  * @calls: 0 unless writers.counts_calls was set from the beginning
  * @bytes: the number of bytes that store_may_take() has counted and store_took() has corrected
@@ -90,8 +90,9 @@ void writers_sum(const struct writers *writers, struct writers_sum *sum);
 void writer_drain_all(struct writers *writers, struct process *proc);
 
 /*
- * Control thread. Child @pid has executed another program. Write its records, which are in the
- * memory of its parent, to its file now. In a flight recording this does nothing.
+ * Called by the control thread when child @pid has executed another program. Writes the records of
+ * the child, which are in the memory of its parent, to the file of the child. In a flight recording
+ * this does nothing.
  */
 void writer_drain_child(struct writers *writers, pid_t pid);
 

@@ -86,7 +86,10 @@ static void work_give(struct store_compact *compact, struct compact_work *work)
 	pthread_mutex_unlock(&compact->lock);
 }
 
-/* Make room for one more block after the @len bytes of @work->out. Returns false without memory. */
+/*
+ * Make room for one more block after the @len bytes of @work->out. Returns false when memory is
+ * short.
+ */
 static bool work_grow(struct compact_work *work, size_t len)
 {
 	size_t cap = len + compact_bound(COMPACT_RAW_MAX);

@@ -2,8 +2,9 @@
  * Makes a data directory, and handles a former directory of the same name (see dir.h).
  *
  * A recorder locks its directory with flock(2) from start to end. The lock stays when the directory
- * is renamed. A directory belongs to the recorder that holds its lock. Between the making of a
- * directory and the lock, another recorder may rename the directory. Its maker then begins again.
+ * is renamed. A directory belongs to the recorder that holds its lock. Another recorder may rename
+ * a new directory before its recorder has locked it. The recorder of this directory then begins
+ * again.
  *
  * Only recordings are renamed, and only files that have the name of a recording's file are deleted.
  * Links are not followed, and nothing is deleted before everything has been checked.

@@ -69,7 +69,7 @@ void notes_warn_about_events(const struct notes *notes, const struct msg *msg)
 /* True when child @pid does not need the page of its parent: it has reported itself, or is gone. */
 static bool is_settled(struct processes *procs, const struct process *parent, pid_t pid)
 {
-	/* A process in another pid namespace has another number in the recorder's namespace. */
+	/* A process in another pid namespace has another pid in the recorder's namespace. */
 	bool is_ours = pid > 0 && parent->pid == parent->os_pid;
 	const struct process *known = is_ours ? process_find_os(procs, pid)
 					      : process_find_child(procs, parent, pid);
@@ -147,7 +147,7 @@ bool notes_has_newborns(const struct processes *procs)
 void notes_finish_all(struct processes *procs)
 {
 	atomic_store(&procs->control->finished, 1);
-	/* Wake the thread that has requested the end, and waits for this in probe_finish(). */
+	/* Wake the thread that has requested the end, and waits in probe_finish(). */
 	syscall(SYS_futex, &procs->control->finished, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 

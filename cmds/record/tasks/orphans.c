@@ -87,8 +87,8 @@ static void add_orphan(struct processes *procs, pid_t pid, struct process *paren
 	int pidfd cleanup_fd = syscall(SYS_pidfd_open, pid, 0);
 
 	/*
-	 * Another process could have got the number before find_mapped() reads the maps. If the
-	 * process of the descriptor is still alive after that, the maps are its own.
+	 * Another process could have got the pid before find_mapped() reads the maps. If the
+	 * process of the pidfd is still alive after that, the maps are its own.
 	 */
 	if (pidfd < 0 || !find_mapped(pid, parent, parent->next_noting) || peer_has_ended(pidfd, 0))
 		return;
@@ -126,8 +126,8 @@ static bool is_known(struct processes *procs, const struct process *proc, pid_t 
 }
 
 /*
- * Looks at the children in the page of @parent. Returns false when a child is noted with its number
- * in another namespace.
+ * Looks at the children in the page of @parent. Returns false when a child is noted with its pid in
+ * another pid namespace.
  */
 static bool look_at(struct processes *procs, struct process *parent)
 {

@@ -137,8 +137,9 @@ struct process *process_find_child(struct processes *procs, const struct process
 }
 
 /*
- * Adds the process to the indexes. Without memory for that, later reports of the process and of its
- * forked children are refused, or the recording names another process as the children's parent.
+ * Adds the process to the indexes. If memory is too short for that, later reports of the process
+ * and of its forked children are refused, or the recording names another process as the children's
+ * parent.
  */
 static void index_process(struct processes *procs, struct process *proc)
 {

@@ -92,12 +92,11 @@ struct process {
 	uint32_t plan_generation; /* the generation of the plan that the process was given last */
 	bool has_declared;	  /* it has declared events, or its parent had before the fork */
 	/*
-	 * The last generation of the plan whose left-out functions have lost their hooks in this
-	 * process, or for which the attempts to take out the hooks were given up; and the number
-	 * of attempts for the next generation (control/overhead_hooks.h)
+	 * The generation of the plan up to which the hooks of left-out functions were taken out of
+	 * this process, or the attempts were given up (control/overhead_hooks.h)
 	 */
 	uint32_t left_out_generation;
-	uint32_t left_out_tries;
+	uint32_t left_out_tries; /* the number of attempts for the next generation */
 	struct process *next;	     /* in processes.first */
 	struct process *next_noting; /* in processes.notes */
 	struct process *next_live;   /* in processes.live */
@@ -192,8 +191,8 @@ void process_publish(struct processes *procs, struct process *proc);
 /*
  * For plans that may change: keep the @nr modules that @proc has loaded. A module replaces kept
  * modules at its addresses. The caller's pointers to the kept modules become NULL. If a module
- * cannot be kept, because of a limit or without memory, it and the modules after it are missing in
- * later plans.
+ * cannot be kept, because of a limit or for lack of memory, it and the modules after it are missing
+ * in later plans.
  */
 void process_keep_modules(struct processes *procs, struct process *proc,
 			  struct control_module **modules, size_t nr);

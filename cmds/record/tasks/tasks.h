@@ -62,9 +62,9 @@ void tasks_close(struct tasks *tasks);
 
 /*
  * Returns the id for the records of a ring that claims to be task @tid of @proc. The id is the
- * task's number in the recorder's namespace, or 0 when there can be no id. If the task is not known
- * to be a thread of @proc, it gets a new id. So no process can add to the records of another
- * process. Call tasks_release() when the ring is not in use any more.
+ * task's tid in the recorder's namespace, or 0 when there can be no id. If the task is not known to
+ * be a thread of @proc, it gets a new id. So no process can add to the records of another process.
+ * Call tasks_release() when the ring is not in use any more.
  */
 int32_t tasks_claim(struct tasks *tasks, struct process *proc, int32_t tid);
 

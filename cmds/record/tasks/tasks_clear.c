@@ -141,7 +141,9 @@ static int replace_log(struct tasks *tasks, const struct log *log)
 		       : store_publish_parts(tasks->store, "task.txt", &part, 1, &tasks->stream);
 }
 
-/* Forgets the owners of ended tasks that are not in @kept. Without memory, all owners stay. */
+/*
+ * Forgets the owners of ended tasks that are not in @kept. When memory is short, all owners stay.
+ */
 static void forget_owners(struct tasks *tasks, const int32_t *kept, size_t nr_kept)
 {
 	struct intmap owners = { 0 };
@@ -161,8 +163,8 @@ static void forget_owners(struct tasks *tasks, const int32_t *kept, size_t nr_ke
 }
 
 /*
- * Notes which processes have no FORK line any more. Their next announcement writes it again.
- * Without memory, no process is noted.
+ * Notes which processes have no FORK line any more. Their next announcement writes the line again.
+ * When memory is short, no process is noted.
  */
 static void forget_forks(struct tasks *tasks, const struct log *log)
 {

@@ -15,14 +15,14 @@
 /* The largest width that is accepted. No screen has more pixels. */
 #define WIDTH_MAX	 16384
 /*
- * The most calls of a single task in an answer, and the most calls of all its tasks together. More
- * of them could not be seen.
+ * The maximum number of calls in an answer, for a single task and for all tasks together. More
+ * calls could not be seen on a screen.
  */
 #define TASK_CALLS_MAX	 250000
 #define ANSWER_CALLS_MAX 1000000
 /*
- * The most events in an answer, for all its tasks together. Each pixel has at most one mark for
- * each kind of event.
+ * The maximum number of events in an answer, for all tasks together. Each pixel has at most one
+ * mark for each kind of event.
  */
 #define ANSWER_MARKS_MAX 200000
 /* The most texts in an answer. */
@@ -292,8 +292,8 @@ static int search_task(const struct index *index, size_t number, const struct pa
 		.nr_wanted = search->kinds ? index->nr_kinds : contexts->nr,
 		.at_ns = search->at_ns,
 		/*
-		 * Calls with the time of the place are ordered by task: those of later tasks come
-		 * after the place, and those of earlier tasks before it.
+		 * Calls that begin at the time of the place are ordered by task: those of later
+		 * tasks come after the place, and those of earlier tasks before it.
 		 */
 		.depth = number == search->task	 ? search->depth
 			 : number > search->task ? -1

@@ -77,8 +77,8 @@ void answer_processes(struct index *index, struct strbuf *out);
 void answer_sources(struct index *index, struct strbuf *out);
 
 /*
- * Makes sums (answer_functions(), answer_tree()) end before they are complete. Starts as zeros. The
- * owner initializes and destroys @lock.
+ * Ends the work on sums (answer_functions(), answer_tree()) before they are complete. Starts as
+ * zeros. The owner initializes and destroys @lock.
  *
  * @lock: protects the other members
  * @pipe: the pipeline of the sum that is being made, or NULL
@@ -96,8 +96,8 @@ struct sums_stop {
 void sums_begin(struct sums_stop *stop);
 
 /*
- * Make the sum that is being made end soon with -ECANCELED. With @stops_all, all later sums end in
- * the same way. May be called from any thread.
+ * Stop the work on the present sum, which then soon ends with -ECANCELED. With @stops_all, all
+ * later sums end in the same way. May be called from any thread.
  */
 void sums_stop(struct sums_stop *stop, bool stops_all);
 

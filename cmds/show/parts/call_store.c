@@ -14,14 +14,14 @@
 #include "utils/base/fd.h"
 
 /*
- * The number of cells of a sum, and the most calls in a sum. A sum that would have more calls gets
- * fewer and longer cells.
+ * The number of cells of a sum, and the maximum number of calls in a sum. A sum that would have
+ * more calls gets fewer and longer cells.
  */
 #define SUM_CELLS      128
 #define SUM_CALLS_MAX  8192
 /*
- * The most bytes of a call in a block. A call has its end, duration, time in nested calls, node,
- * depth and text.
+ * The maximum number of bytes of a call in a block. A call has its end, duration, time in nested
+ * calls, node, depth and text.
  */
 #define CALL_BYTES_MAX (10 + 10 + 10 + 5 + 3 + 10)
 

@@ -99,7 +99,7 @@ struct store_level {
  *
  * @last: calls that are not in a block yet
  * @crossing: for each complete block, its first call, and those of its calls that were open when
- *         the first one ended; they are few
+ *         this first call ended; they are few
  * @open: calls that have not ended
  */
 struct call_store {
@@ -120,8 +120,8 @@ void call_store_deinit(struct call_store *store);
 int call_store_add(struct call_store *store, const struct stored_call *call);
 
 /*
- * True when the page should be told of new calls, which is so for 512 of every 4096 calls. Call it
- * after each span of some hundred calls.
+ * True when the page should be told of new calls. This is true during 512 of every 4096 calls, so
+ * call the function after each span of some hundred calls.
  */
 static inline bool call_store_is_fresh(const struct call_store *store)
 {

@@ -16,15 +16,15 @@
 #include "utils/base/workers.h"
 
 /*
- * The most calls of a page that has all calls. More of them would take seconds, and much memory of
- * the browser.
+ * The maximum number of calls in a page that has all calls. More calls would take seconds, and much
+ * memory of the browser.
  */
 #define WHOLE_CALLS_MAX 10000000
 /* The number of bytes in the two records of a call. */
 #define CALL_RECORDS	32
 /*
- * The least number of seconds before a recording that grows is read again. At most half of the time
- * is spent on reading.
+ * The minimum number of seconds before a recording that grows is read again. At most half of the
+ * time is spent on reading.
  */
 #define GROW_S		2
 
