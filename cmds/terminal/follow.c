@@ -179,8 +179,8 @@ int follow_run(struct follow *follow, struct pipeline *pipe, const struct follow
 		if (ret < 0 || follow->complete_ns == UINT64_MAX)
 			return ret;
 		/*
-		 * If Ctrl-C has stopped @pipe, one more run ends its lanes, as at the end of the
-		 * files.
+		 * If Ctrl-C has stopped @pipe, run it once more. It then ends its lanes, as at the
+		 * end of the files.
 		 */
 		if (atomic_load(&pipe->is_stopped))
 			return pipeline_follow(pipe, follow->complete_ns, view, err);

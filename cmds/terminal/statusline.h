@@ -36,8 +36,8 @@ void statusline_hold(void);
 void statusline_release(void);
 
 /*
- * Remove the line for good if stdout is a terminal, too, or leads to one through a pager. Call it
- * before output goes to stdout.
+ * Remove the line for good if stdout is a terminal, or a pager shows the output (@is_paged). Call
+ * it before output goes to stdout.
  */
 void statusline_before_output(bool is_paged);
 

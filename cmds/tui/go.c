@@ -198,8 +198,8 @@ static int make_replay(struct tui *tui, struct uft_err *err)
 	const struct replay_config shown = {
 		.color = opts->color_mode,
 		/*
-		 * NULL, which means the default fields, is not used. With a time range there is one
-		 * more default field, and a pass that begins at a mark has a time range.
+		 * NULL would mean the default fields. With a time range these include one more
+		 * field, and a pass that begins at a mark has a time range.
 		 */
 		.fields = tui->replay_fields ? tui->replay_fields : REPLAY_FIELDS,
 		.merges_leaves = true,

@@ -18,7 +18,10 @@
  * error.
  */
 #define GRAPH_ITEMS    (GRAPH_GAP - 1)
-/* The most lines for all paths to a function. Long paths are cut when there are many of them. */
+/*
+ * The maximum number of lines for all paths to a function. Long paths are cut when there are many
+ * of them.
+ */
 #define PATH_ITEMS_MAX ((size_t)2 << 20)
 
 static struct graph_view *graph_of(const struct tui_view *view)

@@ -12,7 +12,7 @@
 #define LOOK_NS	      300000000ULL
 /*
  * The pause before graph and report are read again, as a multiple of the time that reading takes.
- * It is at least REST_LEAST_NS.
+ * The pause is at least REST_LEAST_NS.
  */
 #define REST_FACTOR   10
 #define REST_LEAST_NS 1000000000ULL
@@ -68,7 +68,7 @@ void grow_close_calls(struct tui *tui)
 	tui->wanted_func = NULL;
 }
 
-/* The lines stay that are shown already. */
+/* Ends the growth of the replay. Its present lines stay on the screen. */
 static int end_replay(struct tui *tui, struct uft_err *err)
 {
 	tui->calls.grows = false;

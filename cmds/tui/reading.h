@@ -55,8 +55,8 @@ int reading_run_tree(struct tui_reading *reading, struct uft_err *err);
 int reading_add_up(struct tui_reading *reading, const struct report *report, struct uft_err *err);
 
 /*
- * Make the reading end as if there were no more records. Called from another thread than the
- * reading one.
+ * Make the reading end as if there were no more records. Called from a thread other than the one
+ * that reads.
  */
 void reading_stop(struct tui_reading *reading);
 

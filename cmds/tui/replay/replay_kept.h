@@ -58,7 +58,8 @@ int replay_kept_start(struct replay_kept *kept, const struct replay_source *sour
 /*
  * Returns the number of lines that are in the file by now.
  *
- * @is_done: gets true when the records that are complete by now have no more lines
+ * @is_done: set to true when the thread has ended. In this case all lines of the complete records
+ *         are in the file, or @err has the failure
  */
 uint64_t replay_kept_look(struct replay_kept *kept, bool *is_done, struct uft_err *err);
 

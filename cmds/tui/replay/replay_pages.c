@@ -25,7 +25,7 @@ static int end_if_enough(struct replay_pass *pass, void *self)
 	return is_enough(self) ? PASS_IS_DONE : 0;
 }
 
-/* Drops the pages that reach line @from, because lines may be missing at their end. */
+/* Drops the pages that end at line @from or later, because lines may be missing at their end. */
 static void drop_pages(struct replay_pages *pages, uint64_t from)
 {
 	for (size_t i = 0; i < REPLAY_PAGES; i++) {

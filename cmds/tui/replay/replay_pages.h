@@ -92,8 +92,8 @@ const struct replay_line *replay_pages_line(struct replay_pages *pages, uint64_t
 					    const struct replay_page **page);
 
 /*
- * A call was entered at line @number: find the line at which it returns. If it does not return,
- * this is the last known line. Returns 0, or a negative error with @err.
+ * A call was entered at line @number: find the line at which it returns. If the call does not
+ * return, @end gets the last known line. Returns 0, or a negative error with @err.
  */
 int replay_pages_end_of(struct replay_pages *pages, uint64_t number, uint64_t *end,
 			struct uft_err *err);

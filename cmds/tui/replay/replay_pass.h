@@ -152,7 +152,7 @@ int replay_pass_begin(struct replay_pass *pass, const struct replay_mark *mark,
 
 /*
  * Run the pass. If the recording grows, the pass ends at @source->until_ns. Returns 1 when all was
- * read, 0 when the pass has stopped before, or a negative error with @err.
+ * read, 0 when the pass has stopped earlier, or a negative error with @err.
  *
  * @is_last: no more events are expected for now, so a call that waits for its return is shown at
  *         once

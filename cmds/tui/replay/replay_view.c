@@ -12,7 +12,7 @@
  * milliseconds.
  */
 #define WORK_LINES  (8ULL * PAGE_LINES)
-/* The most calls that one key press folds. */
+/* The maximum number of calls that one key press folds. */
 #define FOLDS_MAX   50000
 /* A call is slow when it took this many times the average time of its function. */
 #define SLOW_FACTOR 4
