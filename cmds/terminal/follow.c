@@ -95,7 +95,7 @@ static int look_once(struct follow *follow, struct uft_err *err)
 	follow->complete_ns = follow->answer_ns;
 	follow->answer_ns = MAX(follow->answer_ns, answer.complete_ns);
 	/*
-	 * While the program runs, `utrail control` may let it no longer hold back entries. Entries
+	 * While the program runs, `utrail control` may tell it to hold back no entries. Entries
 	 * that are held back at that moment may still be recorded late.
 	 */
 	follow->has_late_entries |= answer.holds_back != 0;
