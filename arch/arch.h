@@ -17,7 +17,8 @@
  *   (libmcount/hot/probe.h)
  * - arch/<isa>/host.c: arch_init(), arch_has_invariant_counter(), arch_has_shadow_stack()
  *
- * Decoders and writers of code that can run on any host do not belong in these files.
+ * Code that only decodes or writes machine code can run on any host. It does not belong in these
+ * files.
  */
 
 #if defined(__x86_64__)
@@ -27,8 +28,8 @@
 #endif
 
 /*
- * Returns the CPU's counter. The read is not ordered against the instructions around it. It takes
- * about 7 ns on x86_64 (rdtsc).
+ * Returns the value of the CPU's time counter (x86_64: rdtsc, about 7 ns). The CPU may read the
+ * counter before or after the instructions around the read.
  */
 static inline uint64_t arch_counter_read(void);
 
@@ -46,7 +47,7 @@ static inline uint64_t arch_context_sp(const ucontext_t *context);
 bool arch_has_invariant_counter(void);
 
 /*
- * Normal context. True when the CPU compares return addresses with a shadow stack. In this case no
+ * COLD. True when the CPU compares return addresses with a shadow stack. In this case no
  * return address may be replaced.
  */
 bool arch_has_shadow_stack(void);
@@ -62,7 +63,7 @@ extern const unsigned arch_elf_machine;
 extern const unsigned arch_elf_class;
 
 /*
- * Normal context. Detects the CPU's features. It is called once, before any stub can call the
+ * COLD. Detects the CPU's features. It is called once, before any stub can call the
  * probe.
  */
 void arch_init(void);
@@ -143,7 +144,7 @@ bool arch_write_short_jump(uint8_t jump[ARCH_SHORT_JUMP_BYTES], uint64_t from, u
 /*
  * Writes the beginning of the stub of event @event (below 2^31), for code at @site. The stub is
  * executed in place, calls the address in @cell, and changes no register, no flag and nothing on
- * the stack. Code of the program follows.
+ * the stack. After it the caller writes the instructions of the program that the stub replaces.
  *
  * @code: ARCH_POINT_STUB_BYTES
  * @cell: the address of a word within 2 GiB of @code
@@ -186,7 +187,7 @@ bool arch_move_distance(uint8_t *at, int64_t moved);
  *
  * @through: the return address that @fn sees: a return instruction of the caller's module
  *           (arch_find_return())
- * @lazy: the value for code that binds a library call (arch_pass_site())
+ * @lazy: the value that code which binds library calls expects in a register (arch_pass_site())
  */
 void *arch_call_returning_through(void *fn, const void *a, uint64_t b, const void *through,
 				  uint64_t lazy);

@@ -20,8 +20,8 @@ struct isa;
 struct insns;
 
 /*
- * Opens a disassembler for the code of @isa (NULL: a machine that is not in the table). Returns 0,
- * -ENOSYS when this build cannot read such code, or its library is not installed, or -ENOMEM.
+ * Opens a disassembler for the code of @isa (NULL: an unknown machine). Returns 0 or -ENOMEM. The
+ * result is -ENOSYS when this build cannot read such code, or when capstone is not installed.
  */
 int insns_open(struct insns **out, const struct isa *isa, struct uft_err *err);
 
@@ -65,8 +65,8 @@ enum insn_flow {
 /*
  * One instruction.
  *
- * @names: with @has_name: the address that the instruction states by the distance from its own
- *         end: the target of a jump or call, or the address of data
+ * @names: if @has_name is set: the address of the target or data to which the instruction refers.
+ *         The instruction has the distance from its own end to this address
  * @name_at: the offset of the displacement in the instruction
  * @is_address: the instruction computes the address, and does not access it (x86_64: `lea`)
  * @is_padding: compilers put such instructions between functions; they do nothing, or are never
@@ -118,9 +118,9 @@ enum insn_refusal {
  *
  * @taken: the number of bytes of the original instructions at @from
  * @fixes: offsets in @bytes of displacements of 4 bytes. If @bytes are placed at another address
- *         than @from, the difference (@from minus that address) must be added to each
+ *         than @from, add @from minus that address to each displacement
  * @ret_at: when the last instruction is a call: the offset of the low half of the return address
- *          that @bytes pushes. The high half follows after INSN_RET_HIGH bytes. 0: no call
+ *          that @bytes pushes. The high half is INSN_RET_HIGH bytes further on. 0: there is no call
  * @ret: the return address, to which insn_load_at() adds a load address
  * @ends: code after @bytes would never be reached
  * @refusal: enum insn_refusal, set when insns_move(), insns_move_all() or insns_go_on() returns

@@ -40,7 +40,7 @@ struct operand {
 
 /*
  * Parses the untrusted @text[@len] as an operand of a program of @isa (may be NULL). Returns false
- * when the text is not an operand, or an ambiguous one. In this case @out is undefined.
+ * when the text is not an operand, or is ambiguous. In this case @out is undefined.
  */
 bool operand_parse(const struct isa *isa, const char *text, size_t len, struct operand *out);
 

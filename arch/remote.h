@@ -72,9 +72,9 @@ long arch_remote_system_call(const struct arch_remote *r, uint64_t args[4]);
 bool arch_remote_restart(struct arch_remote *r);
 
 /*
- * Finds the code by which a thread of the process can make a system call before any code is put
- * into the process. Stores the offsets of two pieces of the executable @code[@len]. Returns false
- * when one of them is missing.
+ * Finds two pieces of code in the executable @code[@len], and stores their offsets. By them a
+ * thread of the process can make system calls before the recorder has put code into the process.
+ * Returns false when one of the pieces is missing.
  *
  * @call: instructions that make a system call and return
  * @handler_return: the instructions to which signal handlers return
@@ -144,8 +144,8 @@ uint64_t arch_remote_sigframe_pc(const uint64_t *words, size_t nr);
 uint64_t arch_remote_sigframe_sp(const uint64_t *words, size_t nr);
 
 /*
- * False when @words[0], on a stack, cannot be the program counter of a signal handler's context.
- * This is so when the @nr words lack the registers that the kernel saves next to it.
+ * False when @words[0], on a stack, cannot be the program counter of a signal handler's context:
+ * the words after it cannot be the registers that the kernel saves next to a program counter.
  */
 bool arch_remote_may_be_interrupted(const uint64_t *words, size_t nr);
 

@@ -63,8 +63,8 @@ struct syscall_abi {
 extern const struct syscall_abi syscall_abis[];
 
 /*
- * True when @number stands for system call @id in any ABI. This function is for processes of an
- * unknown ABI, in which the number may stand for another system call.
+ * True when @number stands for system call @id in at least one ABI. This function is for processes
+ * whose ABI is unknown. In the ABI of the process, the number may stand for another system call.
  */
 bool syscall_may_be(uint64_t number, enum syscall_id id);
 

@@ -17,8 +17,8 @@ int arg_opts_parse(const struct opts *opts, struct argrules *rules, struct uft_e
  * Write the value of the key argspec or retspec of `info`, in the form of uftrace. It has the
  * @rules about @about, or is "" when there are none.
  *
- * @has_callables: write each rule that has values about @about and no module a second time, in the
- *         form for functions without addresses (utils/format/callables.h)
+ * @has_callables: if a rule has values about @about and names no module, write it also in the form
+ *         for functions without addresses (utils/format/callables.h)
  */
 void arg_opts_put(const struct argrules *rules, enum argrules_about about, bool has_callables,
 		  struct strbuf *out);

@@ -22,8 +22,8 @@ enum cmd_status {
  * @name: the word on the command line
  * @args: the words after the options, for the usage line; NULL when there are none
  * @help: one phrase, for the list of commands
- * @bit: the bits of the option table whose rows the command takes. `script --record` has two bits,
- *       and all other commands have one
+ * @bit: the command takes the rows of the option table that have one of these bits. `script
+ *       --record` has two bits, and all other commands have one
  * @needs_program: the rest of the command line is a program that the command runs
  * @may_read: without a program, the command reads a recording
  * @keeps_rest: the first word that is no option and all words after it belong to another program

@@ -50,7 +50,7 @@ struct debug_facts_module {
 
 /*
  * Begin to count. Returns false when the facts are not wanted, or when there is not enough memory.
- * After false, the caller neither adds modules nor calls debug_facts_filters_end().
+ * In these cases the caller neither adds modules nor calls debug_facts_filters_end().
  */
 bool debug_facts_filters_begin(struct debug_facts_filters *facts, const struct opts *opts);
 void debug_facts_filters_add(struct debug_facts_filters *facts,
@@ -62,7 +62,7 @@ void debug_facts_filters_end(struct debug_facts_filters *facts);
 /*
  * debug_facts_data_opened(): print the facts about a recording that was opened.
  * debug_facts_data_shown(): print the facts that are known after all of it was shown.
- * @took_ns: the time that opening it took, or 0 when unknown
+ * @took_ns: the time that opening the recording took, or 0 when unknown
  */
 void debug_facts_data_opened(const struct opts *opts, const struct trace_data *data,
 			     uint64_t took_ns);

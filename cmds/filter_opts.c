@@ -39,7 +39,7 @@ static int of_option(const char *name, int ret, struct uft_err *err)
 	return ret;
 }
 
-/* Parses a regular expression about ids of events that the program declares. */
+/* Parses a regular expression for the ids of events that the program declares. */
 static int parse_ids(const char *name, const char *text, struct pattern *out, struct uft_err *err)
 {
 	return text ? of_option(name, pattern_init_regex(out, text, strlen(text), err), err) : 0;

@@ -24,8 +24,8 @@ void func_names_add(struct func_names *names, const struct symtab *symbols)
 }
 
 /*
- * True when this command does not take the option of @entry. In this case opts_warn_unused() has a
- * warning about the option.
+ * True when this command does not take the option of @entry. In this case opts_warn_unused() warns
+ * about the option.
  */
 static bool means_nothing(const struct opts *opts, const struct filter_entry *entry)
 {
@@ -141,8 +141,8 @@ static bool all_is_out(const struct filters *filters, uint32_t kinds)
 }
 
 /*
- * The most warnings that are printed. A few lines are enough to show that a long list of names is
- * outdated.
+ * At most this many warnings are printed. A few lines are enough to show that a long list of names
+ * is outdated.
  */
 #define WARNINGS_MAX 8
 

@@ -3,10 +3,10 @@
  * ENTRYs are written, there is room for frame and record, and the clock needs no new fit. The
  * macros also handle calls that are left alone, too deep, or held back by -t. In any other case the
  * stub calls libmcount/hot/entry.c and exit.c. libmcount/hot/fast.h contains the common case in C,
- * and explains the lines.
+ * and explains its steps.
  *
- * The macros use five registers and make no call. For a call and its return they take 101
- * instructions, and 20 that save and restore registers.
+ * The macros use five registers and make no call. For a call and its return they execute 101
+ * instructions, and 20 more that save and restore registers.
  */
 #ifndef UTRAIL_ARCH_X86_64_FAST_STUBS_H
 #define UTRAIL_ARCH_X86_64_FAST_STUBS_H
@@ -174,8 +174,9 @@
 
 /*
  * Makes the frame after the one at %rdi, for a call that begins at the time %rax. Sets %rdi to the
- * new frame and %rax to its data word; overwrites %rdx. The bits below the address are those of the
- * caller's frame, one level deeper. They may wrap (state_limit_alike() in libmcount/hot/state.h).
+ * new frame and %rax to its data word; overwrites %rdx. The bits below the address in the data word
+ * are the caller's, with the depth plus one. The sum may wrap (state_limit_alike() in
+ * libmcount/hot/state.h).
  */
 	.macro FAST_FRAME slot, addr
 	movq	\slot, %rdx

@@ -232,8 +232,8 @@ static int put_same(struct move *m, const uint8_t *bytes, unsigned len)
 }
 
 /*
- * loop and jrcxz have no long form. So a long jump becomes their target, and a short jump skips the
- * long one if they do not jump.
+ * loop and jrcxz have no long form. So the copy jumps to a long jump, which leads to the target. If
+ * the copy does not jump, a short jump after it skips the long one.
  */
 static bool put_short_only(struct move *m)
 {
@@ -253,7 +253,7 @@ static int move_direct(struct move *m)
 	bool is_byte = step->len - step->name_at == 1;
 	bool good;
 
-	/* The longest form below is a call. It has 18 bytes up to the end of its distance. */
+	/* The longest form below is a call. It has 18 bytes up to the end of its displacement. */
 	if (!is_near(out, step->names, 0) || !is_near(out, step->names, 2 * INSN_CODE_MAX))
 		return refuse_move(m, INSN_TOO_FAR);
 	if (step->flow == INSN_CALL) {
@@ -432,8 +432,8 @@ static int move_all(struct insns *insns, const struct insn_text *text, uint64_t 
 		if (m.step.flow == INSN_CALL || m.step.flow == INSN_CALL_ANYWHERE)
 			return refuse_move(&m, INSN_RETURNS_INTO);
 		/*
-		 * Only jumps into the range are adjusted. An instruction that takes or reads an
-		 * address in the range would find the old code.
+		 * Only jumps into the range are adjusted. Other instructions that refer to the
+		 * range, for example to read bytes of it, would find the old code.
 		 */
 		if (m.step.has_name && m.step.names >= from && m.step.names < until) {
 			if (m.step.flow != INSN_JUMP && m.step.flow != INSN_BRANCH)

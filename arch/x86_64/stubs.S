@@ -291,9 +291,9 @@ END __fentry__
  *				return f->ret
  *	 return 0
  *
- * Slots fall from frame to frame, up to a sentinel above all. If several frames have one slot (tail
- * calls), the outermost frame holds the program's address. Offsets in the expression are one byte
- * long.
+ * Inner frames have lower slots. The outermost frame is a sentinel, whose slot is higher than all
+ * others. If several frames have one slot (tail calls), the outermost of them holds the program's
+ * address. Offsets in the expression are one byte long.
  *
  * A walk meets two frames: that of the trampoline, and that of arch_return_caller. libgcc tells
  * frames apart by their CFAs, so the two CFAs must differ. libunwind takes the CFA of a frame as

@@ -10,7 +10,7 @@
 #include "utils/base/units.h"
 #include "utils/pipeline/pipeline.h"
 
-/* The facts that one run through the recording finds. */
+/* The facts that are found when the recording is read once. */
 struct found {
 	bool has_any;
 	uint64_t longest_ns; /* the longest duration of a call that has ended */
@@ -71,8 +71,8 @@ struct members {
  * @is_given: returns true when @opts has the option; NULL: the option is given when the first of
  *         @takes differs from its value in without_narrowings()
  * @name, @add_name: the option as the user types it, as a constant or by a function
- * @why, @add_why: a sentence that explains why the option left nothing; @all: the facts of a run
- *         without any such option
+ * @why, @add_why: a sentence that explains why the option left nothing; @all: the facts that are
+ *         found without any such option
  */
 struct narrowing {
 	struct members takes[2];
@@ -265,7 +265,7 @@ void no_result_add_options(const struct opts *opts, struct strbuf *out)
 	}
 }
 
-/* Adds a sentence for each option that alone leaves nothing to show. */
+/* Adds a sentence for each option that leaves nothing to show even without the other options. */
 static void add_reasons(const struct opts *opts, struct trace_data *data, struct strbuf *out)
 {
 	const struct opts everything = without_narrowings(opts);

@@ -12,7 +12,7 @@ struct pipeline;
 struct trace_data;
 
 /*
- * Print why the view of @pipe had nothing to show, after its run. Prints nothing if @pipe was
+ * Print why the view of @pipe, which has ended, had nothing to show. Prints nothing if @pipe was
  * stopped, or if a file was damaged. Reads the recording again: once without the options that leave
  * something out, and once with each of them alone.
  */

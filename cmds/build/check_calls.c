@@ -57,8 +57,8 @@ static bool is_equal(const char *a, const char *b)
 }
 
 /*
- * Takes ownership of @event. Returns 0 or -ENOMEM. A required member that is NULL counts as a lack
- * of memory.
+ * Takes ownership of @event. Returns 0 or -ENOMEM. If a required member is NULL, its allocation has
+ * failed, and the result is -ENOMEM, too.
  */
 static int add_event(struct check_events *events, struct check_event *event)
 {

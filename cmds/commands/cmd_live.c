@@ -477,8 +477,8 @@ static int wait_for(pid_t pid, const sigset_t *signals, struct uft_err *err)
 }
 
 /*
- * Lets a child do the work. The parent removes the files afterwards, so none stays even after
- * Ctrl-C or a crash.
+ * Lets a child do the work. The parent removes the files afterwards, so no file remains, even after
+ * Ctrl-C or a crash of the child.
  */
 static int live_in_temp_dir(const struct opts *opts, struct uft_err *err)
 {

@@ -59,7 +59,7 @@ static void choose_perf(const struct opts *opts, struct record_settings *setting
 	settings->use_tasks = wants_all || (wanted & EVENT_LINUX_TASKS);
 	settings->use_names = wants_all || (wanted & EVENT_LINUX_NAMES);
 	settings->use_switches = wants_all || (wanted & EVENT_LINUX_SCHED);
-	/* With -C or -L, waits in calls that are left out would be shown in recorded calls. */
+	/* -C and -L leave calls out. If such a call waits, a recorded call would show the wait. */
 	if (!opts->use_sched || opts->specs[SPEC_CALLER] || opts->specs[SPEC_LOCATION])
 		settings->use_switches = false;
 }
@@ -537,7 +537,7 @@ static void print_times(const struct run *run)
 	print_seconds("user time", timeval_ns(run->end.usage.ru_utime));
 }
 
-/* Warns about -finstrument-functions: hooks of this kind get an address, but no registers. */
+/* Warns that hooks of -finstrument-functions cannot record arguments: they get no registers. */
 static void warn_about_method(const struct run *run)
 {
 	const struct object_program *facts = &run->program.facts;

@@ -9,7 +9,7 @@
 #include "utils/base/cleanup.h"
 #include "utils/format/fstrace/line.h"
 
-/* The most problems of one file that are reported. More of them would tell nothing new. */
+/* At most this many problems of one file are reported. More of them would tell nothing new. */
 #define PROBLEMS_SHOWN 20
 
 /* In the messages, lines and bytes of a log are counted from 1, as editors do. */

@@ -9,7 +9,7 @@
  * (SDT), and the events that it and its libraries declare. Returns CMD_DONE, or a negative error
  * with @err.
  *
- * With --Event, print only events that the option names, and among them the static probes of the
+ * With --Event, print only the events that the option names. These may also be static probes of the
  * program's libraries.
  */
 int list_events(const struct opts *opts, struct uft_err *err);
