@@ -52,8 +52,8 @@ static void mark_unpatch(const struct strbuf *marks, struct patch_rules *rules)
 }
 
 /*
- * @marks has a byte for each spec of --filter and --notrace, up to the last one of --notrace. These
- * specs are the first of @filters.
+ * @marks has a byte for each spec of --filter and --notrace, up to the last one of --notrace. The
+ * byte is SPEC_MARK_NEGATED for --notrace. These specs are the first of @filters.
  */
 static void mark_notrace(const struct strbuf *marks, struct filters *filters)
 {

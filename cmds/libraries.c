@@ -171,8 +171,8 @@ enum linker {
 };
 
 /*
- * Finds the segment that names the linker. The kernel takes the first one, too, and does not look
- * at sections, which a program need not have.
+ * Finds the first segment that names the linker. The kernel uses this segment, too. Sections are
+ * not searched, because a program need not have them.
  */
 static bool find_interp(const struct elf_file *file, GElf_Phdr *interp)
 {

@@ -121,8 +121,8 @@ int list_functions(const struct opts *opts, const char *path, struct uft_err *er
 	size_t nr = list_names(opts, path, &symbols, &text);
 
 	/*
-	 * A filter with "clear" removes earlier filters. Only the second pass knows which filters
-	 * have an effect.
+	 * A filter with "clear" removes earlier filters. The first listing finds out which filters
+	 * remain in effect for any function, so only the second one is right.
 	 */
 	if (opts->filters->clears)
 		nr = list_names(opts, path, &symbols, &text);

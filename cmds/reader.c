@@ -151,7 +151,7 @@ static int has_bytes(void *self, const char *name, uint32_t cpu)
 	return stat(path, &st) == 0 && st.st_size > 0 ? -EEXIST : 0;
 }
 
-/* True when a file "<prefix><cpu>.dat" exists that is not empty. */
+/* True when a file "<prefix><cpu>.dat" exists and is not empty. */
 static bool has_cpu_files(const struct trace_data *data, const char *prefix)
 {
 	return cpu_files_each(data->dir, prefix, has_bytes, (void *)data, NULL) == -EEXIST;

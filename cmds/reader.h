@@ -48,8 +48,8 @@ int reader_open_records_of(struct trace_data *data, const struct opts *opts, con
 
 /*
  * Returns 0 when the recording has records of tasks, or other events that the options show. Other
- * events count only if the recording does not grow. Returns CMD_NO_DATA with @err when it has none.
- * For the view of `live`, @err stays empty, because its recorder has already warned.
+ * events count only if the recording does not grow. Returns CMD_NO_DATA with @err in all other
+ * cases. For the view of `live`, @err stays empty, because the recorder has already warned.
  */
 int reader_check_records(const struct trace_data *data, const struct opts *opts,
 			 struct uft_err *err);

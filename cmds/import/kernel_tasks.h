@@ -18,9 +18,9 @@ struct kernel_trace_task {
 };
 
 /*
- * The tasks. Starts as { 0 } except for @max and ends with kernel_trace_tasks_deinit().
+ * The tasks. Starts as { 0 } with @max set, and ends with kernel_trace_tasks_deinit().
  *
- * @max: the most tasks that are kept; IMPORT_TASKS_MAX is a limit, too
+ * @max: the maximum number of tasks; IMPORT_TASKS_MAX is a limit, too
  * @names: pointers to the names in @text, by the number of the task
  */
 struct kernel_trace_tasks {

@@ -539,9 +539,9 @@ static void tell_damage(const struct kernel_trace *kt)
 }
 
 /*
- * Without --no-limit, the most tasks are TASKS_MIN, and one more for each BYTES_PER_TASK bytes of
- * the input. There are never more than IMPORT_TASKS_MAX tasks. The limits are needed because each
- * task becomes a file.
+ * Without --no-limit, the maximum number of tasks is TASKS_MIN plus one for each BYTES_PER_TASK
+ * bytes of the input. In all cases it is at most IMPORT_TASKS_MAX. The limits are needed because
+ * each task becomes a file.
  */
 #define TASKS_MIN      4096
 #define BYTES_PER_TASK 16

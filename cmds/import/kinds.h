@@ -38,8 +38,8 @@ struct import_kinds {
 
 /*
  * Returns the event of @line, and notes its keys. Returns NULL when there is not enough memory, or
- * when there is no room: there are too many events, or their names and keys are too long in all.
- * @is_full tells whether there is no room.
+ * when there is no room: there are too many events, or their names and keys are too long in total.
+ * @is_full is set to true when there is no room, and to false when there is not enough memory.
  */
 struct import_kind *import_kinds_get(struct import_kinds *kinds, const struct fst_line *line,
 				     bool *is_full);

@@ -11,7 +11,7 @@
 #include "utils/base/containers/strbuf.h"
 #include "utils/format/event_data.h"
 
-/* The most bytes of an event's data that fit into a payload together with its other members. */
+/* An event's data may have this many bytes, to fit into a payload with the other members. */
 #define POSIX_DATA_MAX (EVENT_DATA_MAX - sizeof(struct event_posix) - sizeof(uint32_t))
 
 /*

@@ -73,8 +73,8 @@ int import_tasks_know(struct import_tasks *tasks, int32_t pid, int32_t tid);
 /*
  * Returns the task that writes lines of @origin, and adds it if it is new. If @origin has no
  * process number, the task belongs to one log; @log is the index of the log. Returns NULL when
- * there is not enough memory, or when there are too many tasks. @is_full tells whether there are
- * too many.
+ * there is not enough memory, or when there are too many tasks. @is_full is set to true when there
+ * are too many, and to false in all other cases.
  */
 struct import_task *import_tasks_get(struct import_tasks *tasks, const struct fst_origin *origin,
 				     size_t log, bool *is_full);

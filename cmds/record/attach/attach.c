@@ -277,9 +277,9 @@ static int begin_loaded(struct attaching *a, const struct attach_how *how, uint6
 }
 
 /*
- * Unloads the probe after the failure @ret. If the recorder could not stop all threads, it has let
- * all of them go. It then stops one thread again, which makes the calls. After -ETIMEDOUT a thread
- * is still in a call, so the probe stays. @handle: 0: dlopen(3) has not returned a handle
+ * Unloads the probe after the failure @ret. If no thread is stopped any more, one thread is stopped
+ * again. It makes the calls that unload the probe. After -ETIMEDOUT a thread is still in a call,
+ * so the probe stays. @handle: 0: dlopen(3) has not returned a handle
  */
 static int unload_probe(struct attaching *a, uint64_t handle, int ret, struct uft_err *err)
 {

@@ -73,8 +73,9 @@ void attached_close(struct attached *w);
 int attached_stop(struct attached *w, struct uft_err *err);
 
 /*
- * Stop one thread of the process. Returns 0 or a negative errno, -ESRCH when it has ended, -EBUSY
- * when it does not stop. After an error all threads are let go, and *@thread is not valid.
+ * Stop one thread of the process. Returns 0, -ESRCH when the thread has ended, -EBUSY when it does
+ * not stop, or another negative errno. After an error all threads are let go, and *@thread is not
+ * valid.
  */
 int attached_stop_thread(struct attached *w, pid_t tid, struct attached_thread **thread,
 			 struct uft_err *err);
@@ -82,7 +83,7 @@ int attached_stop_thread(struct attached *w, pid_t tid, struct attached_thread *
 /* Detach from all threads, and let them go on. */
 void attached_let_go(struct attached *w);
 
-/* Detach from all threads but @thread, and let them go on. @thread stays stopped. */
+/* Detach from all threads except @thread, and let them go on. @thread stays stopped. */
 void attached_let_others_go(struct attached *w, const struct attached_thread *thread);
 
 /*
@@ -94,7 +95,7 @@ size_t attached_write(const struct attached *w, uint64_t address, const void *fr
 
 /*
  * Make the stopped thread execute single instructions until it is outside of [@start, @end).
- * Returns 0, or -EBUSY when the thread does not get out, as in a loop or a system call.
+ * Returns 0, or -EBUSY when the thread does not get out, for example of a loop or a system call.
  */
 int attached_step_out(struct attached *w, struct attached_thread *t, uint64_t start, uint64_t end);
 

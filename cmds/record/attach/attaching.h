@@ -1,4 +1,4 @@
-/* Data and functions for a process that is attached to, or left (see attach.h). */
+/* Data and functions to attach to a process, and to leave it (see attach.h). */
 #ifndef UTRAIL_CMDS_RECORD_ATTACH_ATTACHING_H
 #define UTRAIL_CMDS_RECORD_ATTACH_ATTACHING_H
 
