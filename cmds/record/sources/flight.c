@@ -14,9 +14,7 @@
 
 #define NAME_SIZE 32
 
-/*
- * When so many files have been removed, task.txt is written again without the tasks of these files.
- */
+/* At least this many files must be removed before task.txt is written again without their tasks. */
 #define FLIGHT_GONE_MAX 1000
 
 void flight_init(struct flight *flight)
