@@ -12,7 +12,7 @@ static bool begins_with(const uint8_t *at, uint64_t left, const char *bytes, uns
 
 /*
  * Returns the length of a nop with an operand, as clang (-fpatchable-function-entry) and gcc
- * (-mnop-mcount) write it. Up to eight prefixes (66 and cs) may precede it.
+ * (-mnop-mcount) write it. The length includes up to eight prefixes (66 and cs).
  */
 static unsigned long_nop(const uint8_t *at, uint64_t left)
 {

@@ -477,7 +477,7 @@ END arch_point
  *	 16        the event's id
  *	 24        the address of the jump in the program
  *	 32 .. 159 red zone
- *	 160       the target of the program's stack pointer
+ *	 160       the program's stack: its stack pointer has this address
  *
  * The C function is probe_point_args(struct arch_point *).
  */
@@ -515,7 +515,7 @@ END arch_point_args
  *	             19 bytes before: the distance of the return slot from the program's stack
  *	             pointer (32 bits)
  *	 8 .. 135  red zone
- *	 136       the target of the program's stack pointer
+ *	 136       the program's stack: its stack pointer has this address
  *
  * Unwinders see a program that a signal has interrupted at the jump.
  */
