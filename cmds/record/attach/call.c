@@ -199,9 +199,9 @@ int attached_syscall(struct attached *w, struct attached_thread *t, long nr, con
 	if (ret == 0)
 		ret = put_back(w, t, &mask);
 	/*
-	 * The return address and the context after it look like the frame of a signal handler. If
-	 * the thread uses more of its stack later, a search would find them (callable_thread.c). So
-	 * the address is cleared.
+	 * The return address and the context after it look like the frame of a signal handler. When
+	 * the stack has grown over them, a search for such frames would find them
+	 * (callable_thread.c). So the address is cleared.
 	 */
 	if (ret == 0)
 		attached_write(w, context - sizeof(no_word), &no_word, sizeof(no_word));
@@ -283,7 +283,7 @@ static bool is_fault(int sig)
 	       sig == SIGTRAP || sig == SIGSYS || sig == SIGABRT;
 }
 
-/* Chooses a signal without a handler that is ignored by default. Returns 0 when there is none. */
+/* Chooses a signal that has no handler and is ignored by default. Returns 0 when there is none. */
 static int choose_signal(const struct attached *w)
 {
 	static const int ignored[] = { SIGURG, SIGWINCH, SIGCONT, SIGCHLD };
@@ -364,7 +364,7 @@ int attached_call(struct attached *w, struct attached_thread *t, uint64_t fn,
 	if (ret == -EFAULT) {
 		/*
 		 * If the recorder dies before put_back() has restored the registers, the thread
-		 * goes directly to the end of the code, which restores them.
+		 * runs only the end of the code in w->room. This end restores the registers.
 		 */
 		arch_remote_begin_call(regs, w->room, w->context, 0, args, told_by);
 		arch_remote_set_pc(regs, w->room + ARCH_REMOTE_CODE_END);

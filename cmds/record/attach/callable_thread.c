@@ -143,7 +143,7 @@ static bool is_quiet(const struct attached *w, const struct maps *maps, const st
 	if (maps_is_named(code->path, callable_thread_libc_names))
 		return false;
 
-	/* The names of a module are found from its first mapping. */
+	/* maps_symbol() takes the address of a module's first mapping. */
 	const struct mapping *first = code;
 
 	while (first > maps->lines && strcmp(first[-1].path, code->path) == 0)
@@ -152,8 +152,8 @@ static bool is_quiet(const struct attached *w, const struct maps *maps, const st
 }
 
 /*
- * The number of looks at the first thread only. It already has an arena of the allocator. Another
- * thread might first make an arena, which would then stay.
+ * The number of looks at the first thread only. This thread already has an arena of the allocator.
+ * A call in another thread might make a new arena, which would then stay in the process.
  */
 #define LOOKS_AT_FIRST 40
 

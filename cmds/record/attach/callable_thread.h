@@ -6,9 +6,9 @@
 #include "cmds/record/attach/attached.h"
 
 /*
- * Stop a thread that can call dlopen(3) without a deadlock. It waits for an event, or runs code
- * outside of the C library, the dynamic linker and other allocators. Returns -EBUSY after some
- * seconds without success.
+ * Stop a thread that can call dlopen(3) without a deadlock. Such a thread waits for an event, or
+ * runs code outside of the C library, the dynamic linker and any other allocator. Returns -EBUSY
+ * after some seconds without success.
  *
  * @thread: gets the thread, which belongs to @w, or NULL when none is stopped
  */

@@ -10,7 +10,7 @@
  * call @leave_fn, which is the address of utrail_leave(). Returns 0, or a negative errno with a
  * text when @thread did not return.
  *
- * @msg: gets a message with -v about threads whose calls are unknown. Their depth begins at 0
+ * @msg: gets, with -v, a message about threads whose calls are unknown. Their depth begins at 0
  */
 int hand_over_calls(struct attached *w, struct unwinder *u, struct attached_thread *thread,
 		    uint64_t leave_fn, const struct msg *msg, struct uft_err *err);

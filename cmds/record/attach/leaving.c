@@ -114,7 +114,7 @@ bool attaching_is_anybody_about_to_enter(const struct attaching *a)
 
 /*
  * The time that the process runs between two looks. It is EMPTY_WAIT_US, plus EMPTY_WAITS times the
- * duration of the last look, which is long if there are many changes.
+ * duration of the last look. A look takes long if it has to undo many changes of the text.
  */
 #define EMPTY_WAIT_US 2000
 #define EMPTY_WAITS   4
@@ -138,8 +138,8 @@ static int wait_until_empty(struct attaching *a, struct uft_err *err)
 
 		began_ns = clock_now_ns(CLOCK_MONOTONIC);
 		/*
-		 * After some looks another thread is chosen for the calls. The thread that was
-		 * chosen first may be in the probe itself, and wait for the recorder's answer.
+		 * After some looks the calls are made by another thread. The first thread may be
+		 * inside the probe, where it waits for an answer of the recorder.
 		 */
 		if (i >= SAME_TRIES) {
 			attached_let_go(&a->w);

@@ -189,8 +189,8 @@ uint64_t maps_symbol(const struct attached *w, uint64_t base, const char *name)
 		return 0;
 
 	/*
-	 * The dynamic section does not contain the number of symbols. Linkers put the names
-	 * directly after the symbols.
+	 * The dynamic section does not contain the number of symbols. But linkers put the names
+	 * directly after the symbols, so the names show the end of the symbols.
 	 */
 	size_t nr = MIN((dynamic.strings - dynamic.symbols) / sizeof(Elf64_Sym),
 			(uint64_t)SYMBOLS_MAX);

@@ -27,7 +27,7 @@ void open_calls_deinit(struct open_calls *calls)
 }
 
 /*
- * Returns the hooks of the module that contains @pc, or NULL if there are none, or without memory.
+ * Returns the hooks of the module that contains @pc, or NULL if there are none or memory is short.
  */
 static const struct hooked *hooks_at(struct open_calls *calls, struct unwinder *u, uint64_t pc,
 				     uint64_t *bias)
@@ -66,7 +66,7 @@ static bool is_seen_call(struct open_calls *calls, struct unwinder *u, const str
 {
 	/*
 	 * If a call is the last instruction of a function, its return address is in the next
-	 * function.
+	 * function. So look at the byte before the return address.
 	 */
 	uint64_t at = f->is_interrupted ? f->pc : f->pc - 1;
 	uint64_t bias, start;

@@ -34,7 +34,7 @@ static int list_known(const struct text *text, struct strbuf *sites)
 
 /*
  * Lists the patches that the probe does not know. Patches that belong together are listed together.
- * Such a group ends with a patch that is not silent.
+ * Such a group ends with the first patch that does not have PLAN_PATCH_SILENT.
  */
 static int list_missing(const struct strbuf *all, const struct strbuf *known, struct strbuf *out)
 {
@@ -97,7 +97,7 @@ static int make_image(const struct strbuf *missing, struct strbuf *image)
 
 /*
  * Send the probe those patches of @all that it does not know, and read its list of changes into
- * a->text. Returns -EAGAIN when the probe cannot take the patches now, or in this thread.
+ * a->text. Returns -EAGAIN when the probe cannot take the patches now or in this thread.
  */
 static int meet(struct attaching *a, const struct strbuf *all, struct uft_err *err)
 {
@@ -249,7 +249,7 @@ static int change_text(struct attaching *a, struct attach_patches *job, struct u
 
 	job->nr_left = count_left(a, &in, true) + nr_left_in;
 	/*
-	 * Hooks at ends stay while a hook at a start is left, because more calls may begin there.
+	 * More calls may begin at hooks that are still at starts. So the hooks at ends stay, too.
 	 */
 	if (ret == 0 && !nr_left_in)
 		ret = attaching_take_ends_out(a, job->patches, &ends, err);

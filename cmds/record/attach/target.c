@@ -23,8 +23,8 @@
 #define NAMED_MAX 12 /* the maximum number of processes that a message lists */
 
 /*
- * The recorder waits at most a second for children of the program that still have its name
- * (find_by_name()).
+ * A child has the name of its parent until it executes another program. The recorder waits at most
+ * a second for such children (find_by_name()).
  */
 #define CHILD_LOOKS   100
 #define CHILD_WAIT_US 10000
@@ -135,8 +135,8 @@ static int refuse_named(const struct named *named, const char *name, struct uft_
 }
 
 /*
- * Find the only process with this name. A child has the name of its parent until it executes a
- * program. So the search waits for short-lived children to end.
+ * Find the only process with this name. If a child has it, too, the search waits until the child
+ * executes another program or ends.
  */
 static pid_t find_by_name(const char *name, struct uft_err *err)
 {

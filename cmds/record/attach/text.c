@@ -125,8 +125,8 @@ static bool may_return_to(const struct look *look, uint64_t address, const struc
 }
 
 /*
- * Block the change if words[0] is a return address in its range. words[0] is a return address if a
- * call instruction ends there, or if a signal has interrupted the thread there.
+ * Block the change if words[0] is a return address in its range. An address is a return address if
+ * a call instruction ends at it, or if a signal has interrupted the thread at it.
  */
 static void block_word(struct look *look, const uint64_t *words, size_t nr)
 {
@@ -233,8 +233,8 @@ static bool holds_bytes(const struct attached *w, const struct attach_change *c,
 }
 
 /*
- * True when the change lies within one page of code. The kernel writes pages one by one, and is
- * interrupted between two pages if the recorder is killed.
+ * True when the change lies within one page of code. The kernel writes pages one by one. A change
+ * across two pages would be half made if the recorder is killed between them.
  */
 static bool can_be_made(const struct maps *maps, const struct attach_change *c)
 {
@@ -270,8 +270,8 @@ static void add_range(struct look *look, const struct text *text, size_t index, 
 {
 	const struct attach_change *c = &text->changes[index];
 	/*
-	 * A thread at the first byte has not executed any of the bytes. So it only prevents the
-	 * removal of an island, whose bytes are not code afterwards.
+	 * A thread at the first byte can execute the new bytes as well as the old ones. But after
+	 * the removal of an island the bytes are not code, so there the first byte counts, too.
 	 */
 	uint64_t first = is_out && (c->flags & ATTACH_CHANGE_ISLAND) ? 0 : 1;
 	uint64_t len = is_out ? c->len : c->clear;
@@ -287,8 +287,8 @@ bool text_is_in(const struct attached *w, const struct attach_change *c)
 }
 
 /*
- * Reports to the probe whether the change is out. When a module is loaded again, the probe makes
- * all changes in it that are not out.
+ * Tells the probe whether the change is taken out of the text. When a module is loaded again, the
+ * probe makes only those changes in it that were not taken out.
  */
 static void tell_probe(const struct attached *w, const struct attach_change *c, uint8_t is_out)
 {

@@ -54,8 +54,8 @@ static bool is_mapped(const struct unwinder *u, int fd, uint64_t start)
 }
 
 /*
- * Open the file of the module, whose path is valid in the process' mount namespace. If the module
- * is the program, its file may be deleted, and is opened by /proc/PID/exe.
+ * Open the file of the module. @path is valid in the mount namespace of the process. If the path
+ * leads to no such file, try /proc/PID/exe: the module may be a program whose file is deleted.
  */
 static int open_module(const struct unwinder *u, const char *path, uint64_t start)
 {
@@ -96,7 +96,7 @@ static int find_elf(Dwfl_Module *module, void **arg, const char *name, Dwarf_Add
 	return u && !*elf ? open_module(u, name, start) : -1;
 }
 
-/* Finds no separate file, because the call frame information is in the module itself. */
+/* Reports no file of debug information. The module itself has the call frame information. */
 static int find_no_debuginfo(Dwfl_Module *module, void **arg, const char *name, Dwarf_Addr start,
 			     const char *file_name, const char *link, GElf_Word crc,
 			     char **debug_name)

@@ -47,8 +47,8 @@ void unwinder_close(struct unwinder *u);
 
 /*
  * Find the open calls of @thread, innermost first. Returns their number, or -ENOENT with a text
- * when some are unknown. The list is valid until the next call. It comes from the memory of the
- * process, so it is not trusted.
+ * when some are unknown. The list is valid until this function is called again. It comes from the
+ * memory of the process, so callers must not trust it.
  */
 int unwind_thread(struct unwinder *u, const struct attached_thread *thread,
 		  const struct unwind_frame **frames, struct uft_err *err);

@@ -5,9 +5,9 @@
 #include <stdbool.h>
 
 /*
- * A recording goes on until the program has ended, and also all traced processes that the program
- * left running. An interrupt is a signal that asks the recorder to end. The first interrupt is left
- * to the program.
+ * A recording goes on until two conditions hold: the program has ended, and so have all traced
+ * processes that it left running. An interrupt is a signal that asks the recorder to end. At the
+ * first interrupt, the recorder lets the program decide whether it ends.
  *
  * - After a second interrupt, or after an interrupt that follows the program's end, the recorder
  *   does not wait for processes that the program left running.
@@ -60,8 +60,8 @@ void alive_tick(struct alive *a);
  * The work that alive_run() leaves to its caller. The callbacks report their findings with the
  * functions above.
  *
- * @serve: serve events. With @waits, wait for the first event. A tick is an event, while
- *         alive_wants_ticks(). Returns the number of events, or a negative errno
+ * @serve: serve events. With @waits, wait for the first event. While alive_wants_ticks() is true, a
+ *         tick counts as an event. Returns the number of events, or a negative errno
  * @look: look for unknown processes that were left running
  * @reap: check whether the program has ended
  */

@@ -29,9 +29,9 @@ pid_t numbers_of_thread(pid_t os_pid, pid_t tid);
 pid_t numbers_of_child(pid_t os_pid, pid_t pid);
 
 /*
- * numbers_list() lists the threads of process @os_pid, or all processes for 0. Returns NULL with
- * errno; the caller closes the list. numbers_next() returns the next number of the list, or 0 at
- * its end.
+ * numbers_list() lists the threads of process @os_pid, or all processes if @os_pid is 0. The caller
+ * closes the list. On failure, numbers_list() sets errno and returns NULL. numbers_next() returns
+ * the next number of the list, or 0 at its end.
  */
 DIR *numbers_list(pid_t os_pid);
 pid_t numbers_next(DIR *list);

@@ -102,9 +102,9 @@ static bool has_more_than_its_user(const struct ids *ids)
 }
 
 /*
- * A process may name files and execute a setuid program before the recorder opens these files. So a
- * peer never gets the rights of another user than the one that has connected, unless root has
- * connected.
+ * A process may name files and execute a setuid program before the recorder opens these files. So
+ * the files are opened with the rights of the user that has connected. Only for a peer that has
+ * connected as root, the present ids of the process count.
  */
 static int enter_rights(pid_t pid, const struct peer *known, struct rights *before)
 {

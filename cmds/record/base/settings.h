@@ -47,8 +47,8 @@ enum proc_way_choice {
 };
 
 /*
- * All settings of a recording. The parser of options (opts.h) fills those members whose options
- * only recordings have. cmd_record fills the other members. The strings belong to the options.
+ * All settings of a recording. If only recordings have an option, the parser of options
+ * (opts.h) fills its member. cmd_record fills the other members. The strings belong to the options.
  */
 struct record_settings {
 	const char *data_dir;

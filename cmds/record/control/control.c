@@ -22,8 +22,8 @@
 
 /*
  * Limits that are far above the needs of probes. A process has one conversation at a time, seldom
- * two, and each takes a few milliseconds. If a peer sends nothing, its place is only taken away
- * when others need it.
+ * two, and each takes a few milliseconds. If a peer sends nothing, its connection is closed only
+ * when a new connection would exceed a limit.
  */
 #define STRANGERS_MAX	  256 /* connections that have sent no HELLO yet */
 #define TALKS_OF_PEER_MAX 8
@@ -54,8 +54,8 @@ static struct process *find_token(const struct control *ctl,
 }
 
 /*
- * True when the peer was given this token, or is a forked child of the process that was given it.
- * In the second case the child has not reported itself yet.
+ * True when the token of HELLO was given to the peer, or to a process that has forked the peer. In
+ * the second case the peer has not reported itself yet.
  */
 static bool has_token(struct control *ctl, struct conversation *talk)
 {

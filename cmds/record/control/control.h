@@ -47,7 +47,7 @@ struct talks {
 	/* the number of conversations whose HELLO had the protocol version @other_version */
 	unsigned nr_other_version;
 	unsigned other_version;
-	/* conversations that one side has ended with ERROR, at a message that it does not accept */
+	/* conversations that one side has ended with ERROR after a message that it refused */
 	unsigned nr_refused;
 };
 
@@ -60,8 +60,8 @@ struct talks {
  * @socket_name: the name with which probes find the recorder
  * @secret: the proof that a process is a probe of this recording
  * @address: @socket_name and @secret in one text, for the program's environment
- * @working_ms: the interval of messages to the process of @served: they say that the recorder is
- *              working
+ * @working_ms: the time between two messages which tell the process of @served that the recorder
+ *              is working
  * @served: the conversation of the process that waits for the recorder's work, or NULL
  * @told_ms: the time of the last message to @served, or the time when the work began
  * @declined: the number of processes that had too little address space for tracing

@@ -302,8 +302,8 @@ static void add_calls(struct candidates *c, const struct called *f, const struct
 #define SEEN_LEAST 4
 
 /*
- * Subtract @calls of functions that are already left out. A writer that had no CPU takes such calls
- * late. They are no reason to leave out more functions.
+ * Subtract @calls calls. They belong to functions that are already left out. A writer that had no
+ * CPU takes such calls late. They are no reason to leave out more functions.
  */
 static void forget_calls(struct overhead *o, double calls)
 {
@@ -445,8 +445,8 @@ static void leave_out(struct overhead *o, const struct candidates *c, size_t nr)
 }
 
 /*
- * Returns the number of calls for which a call in the sample stands. Some calls found no place in
- * the sample. They are assumed to be of the same functions.
+ * Returns the number of recorded calls for each call in the sample. Some calls found no room in the
+ * sample. They are assumed to be calls of the same functions.
  */
 static double calls_for_one(const struct overhead *o)
 {
@@ -493,8 +493,8 @@ static void serve_timer(struct served *served, uint32_t epoll_events)
 	uint64_t nr;
 
 	/*
-	 * The loop also runs while hooks are taken out. This look is then skipped, and the next
-	 * look measures the whole time since the last one.
+	 * The event loop also runs while hooks are taken out. A look is skipped at this time. The
+	 * next look measures the whole time since the last one that was made.
 	 */
 	if (read(o->timer_fd, &nr, sizeof(nr)) != sizeof(nr) || !service_hold(o->service))
 		return;

@@ -23,7 +23,7 @@
 /* The pause before accepting connections again when no file descriptor is free. */
 #define PAUSE_NS 20000000
 
-/* @is_parked: the client came while another client was served. The loop does not wait for it */
+/* @is_parked: the client came while another was served. The event loop does not wait for it now */
 struct client {
 	struct served served;
 	int fd;
@@ -226,7 +226,7 @@ static void serve_alone(struct service *svc, struct client *client)
 	}
 	if (is_request) {
 		/*
-		 * The loop may be served during the answer. This client must not be served again.
+		 * The event loop may run during the answer. It must not serve this client again.
 		 */
 		loop_remove(svc->loop, client->fd, &client->served);
 		answer.error = serve_request(svc, &request, &words, &answer, &text);
@@ -285,7 +285,7 @@ static void serve_client(struct served *served, uint32_t epoll_events)
 		serve_alone(svc, client);
 		return;
 	}
-	/* The loop is served during long answers, so clients are served one by one. */
+	/* The event loop runs during long answers. But clients are served one by one. */
 	if (!service_hold(svc)) {
 		park(svc, client);
 		return;

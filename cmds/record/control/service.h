@@ -49,8 +49,8 @@ struct service {
 void service_listen(struct service *svc);
 
 /*
- * Prevent clients from changing the settings until service_release(), even while the loop is
- * served. Returns false when another change is being made.
+ * Prevent clients from changing the settings until service_release(), even while the event loop
+ * runs. Returns false when another change is being made.
  */
 bool service_hold(struct service *svc);
 void service_release(struct service *svc);

@@ -166,8 +166,8 @@ void steering_offer_names(const struct steering *steer, const struct process *pr
 }
 
 /*
- * Warns the client about an action that only triggers can have, as `record` does. For actions about
- * arguments and results it does not suggest a trigger, because check_spec() refuses such triggers.
+ * Warns the client about an action that only triggers can have, and suggests a trigger. No trigger
+ * is suggested for arguments and results, because check_spec() refuses such triggers.
  */
 static void warn_ignored(const struct filter_entry *entry, struct strbuf *out)
 {

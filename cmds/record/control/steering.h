@@ -31,9 +31,9 @@ struct steering_ids {
  * @plan: the settings that all processes get
  * @repatch: puts hooks into the process @pid and takes hooks out. @nr_left gets the number of sites
  *           that stay unchanged. Returns 0, -ESRCH when the process has ended, or another negative
- *           errno with a text. Serves the loop meanwhile
+ *           errno with a text. Runs the event loop meanwhile
  * @choose: tells the process @pid the declared events to record. Returns the same values as
- *          @repatch, and serves the loop, too
+ *          @repatch, and runs the event loop, too
  * @now: the settings in force. The planner uses them, too
  * @filters, @specs: the filters of @now and their specs, after they were first changed
  * @is_on: calls are recorded as @now requires. Otherwise no call is recorded
@@ -74,9 +74,9 @@ void steering_end(struct steering *steer);
 
 /*
  * Check the whole @change, and then put it into force. Processes apply it from their next call on.
- * If hooks or declared events cannot be changed in a process, only this part is taken back. Returns
- * 0, or a negative error with a text: -EOPNOTSUPP when the recording cannot be steered, -ERR_USAGE
- * for a wrong spec.
+ * If hooks or declared events of a process cannot be changed, only this part of the change is
+ * undone. Returns 0, or a negative error with a text: -EOPNOTSUPP when the recording cannot be
+ * steered, -ERR_USAGE for a wrong spec.
  *
  * @out: gets lines for the user. A warning begins with STEER_WARNING
  */

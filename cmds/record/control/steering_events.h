@@ -8,7 +8,7 @@
 #include "cmds/record/control/steering.h"
 
 /*
- * A change to the choice of events that is being made. The struct starts as { 0 } and ends with
+ * A change of the chosen events, while it is being made. The struct starts as { 0 } and ends with
  * rechoosing_undo() or rechoosing_write().
  *
  * @before: the choice that was in force before

@@ -10,8 +10,8 @@
 /* --- rules --- */
 
 /*
- * Saves the names of functions that may now be recorded, for readers. The next plans are bound
- * again, because the functions in them have changed.
+ * Saves the names of functions that may now be recorded, for readers. The planner must find the
+ * functions of its plans again, because more functions have names now.
  */
 static int save_names(struct steering *steer, const struct known_module *known, struct uft_err *err)
 {

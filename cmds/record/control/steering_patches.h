@@ -1,6 +1,6 @@
 /*
- * Puts hooks into recorded processes, and takes hooks out. It is the part of a change (steering.h)
- * that concerns hooks.
+ * Puts hooks into recorded processes, and takes hooks out. This is one part of a change of settings
+ * (steering.h).
  */
 #ifndef UTRAIL_CMDS_RECORD_CONTROL_STEERING_PATCHES_H
 #define UTRAIL_CMDS_RECORD_CONTROL_STEERING_PATCHES_H
@@ -8,7 +8,7 @@
 #include "cmds/record/control/steering.h"
 
 /*
- * A change of hooks that is being made. The struct starts as { 0 }, which is no change.
+ * A change of hooks, while it is being made. The struct starts as { 0 }, which is no change.
  *
  * @rules: the added rules, for repatching_undo()
  */

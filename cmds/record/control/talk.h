@@ -7,8 +7,9 @@
 
 /*
  * The state of a conversation. HELLO is believed if only a process of this recording can have sent
- * it. STATUS is answered in each state but the first. A message that the picture does not have ends
- * the conversation, unless its type is unknown, it is optional, and HELLO was believed.
+ * it. STATUS is answered in each state but the first. If HELLO was believed, an optional message of
+ * an unknown type is skipped. Any other message that the picture does not have ends the
+ * conversation.
  *
  *   STRANGER --HELLO--> REPORTING --MODULE--> REPORTING --READY--> SERVED
  *                 |---> ENDING --CRASH--> over

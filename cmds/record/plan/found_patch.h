@@ -8,9 +8,9 @@
 #include "utils/object/code/sites.h"
 
 /*
- * @patch: the patch with the addresses in the file. load_bias and the members about code are not
- *         set
- * @code: the code of the stub. @from is the site. @len is 0 if there is no code
+ * @patch: the patch. Its addresses are those in the file. load_bias and the members about code are
+ *         not set
+ * @code: the code of the stub. code.from is the site. code.len is 0 if there is no code
  * @func: the start of the function that is patched; 0: the patch is for an event
  * @is_out: the patch is possible, but must not be made
  */
@@ -35,7 +35,7 @@ static inline bool found_patch_is_function(const struct found_patch *found)
  * Append the patches for a site to @found: an island and a patch before the site, if the site needs
  * them, and the patch at the site.
  *
- * @site: a site that can have its jump
+ * @site: a site at which a jump may be written
  * @patch: describes the work of the site's stub
  */
 void found_patch_add_site(struct strbuf *found, const struct code_site *site,

@@ -57,7 +57,7 @@ bool functions_cache_key(const struct elf_file *file, const char *path, const st
 	key->size = st.st_size;
 	key->mtime_ns = timespec_ns(&st.st_mtim);
 	key->ctime_ns = timespec_ns(&st.st_ctim);
-	/* The file's name is a part of the sum: the loader and the C library are known by it. */
+	/* The sum has the file's name, because the loader and the C library are known by it. */
 	key->names = add_text_to_sum(sum_of_names(names), path_base(path));
 	key->maker_size = maker.st_size;
 	key->maker_mtime_ns = timespec_ns(&maker.st_mtim);

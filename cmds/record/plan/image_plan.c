@@ -67,8 +67,8 @@ void image_plan_make(struct planner *planner, struct plan plan,
 	} else
 		plan_make_functions(planner, modules, nr, out);
 	/*
-	 * A later spec may clear a filter. The functions that filters still opt in are only known
-	 * after all functions were bound.
+	 * A later spec may clear a filter. All functions have now been matched with the specs, so
+	 * it is known which filters still opt in functions. Set these flags again.
 	 */
 	if (!planner->is_off && settings->filters->clears) {
 		plan.flags &= ~OPT_IN_ALL;

@@ -105,7 +105,7 @@ static const struct special_call special_calls[] = {
 	NO_RETURN_HOOK("getcontext"),
 	NO_RETURN_HOOK("swapcontext"),
 	NO_RETURN_HOOK("setcontext"),
-	/* These functions work on the module that contains their return address. */
+	/* These functions find the module of their caller by their return address. */
 	BY_CALLER("dlopen"),
 	NO_RETURN_HOOK("dlmopen"),
 	BY_CALLER("dlsym"),
@@ -142,8 +142,8 @@ bool libcall_is_nested_module(const char *path)
 }
 
 /*
- * The functions that the probe replaces. Unless @by_any is set, only calls through a PLT are
- * changed. Other calls may have the address in a register while the probe is removed.
+ * The functions that the probe replaces. Calls through a PLT are changed. Other calls are changed
+ * only if @by_any is set: a register may hold their address while the probe is removed.
  */
 static const struct {
 	const char *name;
@@ -244,8 +244,8 @@ void module_links_deinit(struct module_links *links)
 }
 
 /*
- * The age that the last change of a file must have. After it, the times of the file identify its
- * content. A change within one tick of the kernel's clock may leave the times unchanged.
+ * If the last change of a file is older than this, the times of the file identify its content. Two
+ * changes within one tick of the kernel's clock may leave equal times.
  */
 #define SETTLED_NS NSEC_PER_SEC
 

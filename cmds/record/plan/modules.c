@@ -92,8 +92,8 @@ int symbols_load(const struct record_settings *settings, const char *path, const
 
 	if (settings->syms_dir) {
 		/*
-		 * The directory is read with the recorder's own rights, since the user has named
-		 * it, not the program.
+		 * The user has named the directory, not the program. So it is read with the
+		 * recorder's own rights.
 		 */
 		struct rights paused cleanup_rights_pause = rights_pause();
 

@@ -184,8 +184,8 @@ void process_patches_add_left_out(struct process_patches *patches, struct known_
 int process_patches_sort(struct process_patches *patches);
 
 /*
- * Keep only the wanted patches in @all, for a process that only loses hooks. The other patches are
- * not needed there, because the probe already knows the hooks that are in the text. Call it after
+ * Keep only the wanted patches in @all. They are enough for a process that only loses hooks: its
+ * probe already knows the hooks that are taken out. Call this function after
  * process_patches_sort().
  */
 void process_patches_keep_wanted(struct process_patches *patches);

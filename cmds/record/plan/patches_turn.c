@@ -16,7 +16,7 @@
 #include "utils/base/path.h"
 #include "utils/object/prepared.h"
 
-/* A function that cannot be patched, by its start, and the reason. */
+/* The start of a function that cannot be patched, and the reason. */
 struct patch_refusal {
 	uint64_t func;
 	char why[SITE_REASON_MAX];

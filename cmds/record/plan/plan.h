@@ -78,8 +78,8 @@ void plan_make_functions(struct planner *planner, struct control_module *const *
 			 struct plan_entries *out);
 
 /*
- * Forget all bindings. Call it after settings about functions have changed. The modules are bound
- * again for the next plan.
+ * Forget the functions that options choose. Call this function after settings about functions have
+ * changed. The next plan applies the options to all modules again.
  */
 void planner_forget(struct planner *planner);
 

@@ -333,8 +333,8 @@ static void bind_one(const struct known_module *known, const struct found_patch 
 }
 
 /*
- * Add each group of related static probes, or nothing of the group. A group that shares bytes with
- * a patch of a function is left out, because sites_prepare() did not know that patch.
+ * Add groups of related static probes, each as a whole. A group that shares bytes with a patch of a
+ * function is left out, because sites_prepare() did not know that patch.
  */
 static void bind_groups(struct points *points, const struct known_module *known, uint64_t bias,
 			struct strbuf *out, struct strbuf *operands)

@@ -42,8 +42,8 @@ void rule_set_deinit(struct rule_set *set);
 uint32_t rule_set_add(struct rule_set *set, const struct trigger *trigger);
 
 /*
- * If @filters first opt in a function and later take it out, add a rule that no function has. The
- * rule makes the plan opt in, so nothing is recorded if no other function is opted in.
+ * If @filters first opt in a function and later take it out, add a rule that no function has. It
+ * opts in, so the plan leaves out all functions that are not opted in, even if none is.
  */
 void rule_set_note_opted_in(struct rule_set *set, struct filters *filters,
 			    const struct filter_subject *subject);

@@ -235,8 +235,8 @@ static void add_function(struct strbuf *found, const struct function *function,
 	struct plan_patch patch = { .what = PATCH_ENTRY, .addr = site->addr + PLAN_PATCH_JUMP };
 
 	/*
-	 * The address in records is after the jump, like the return address of a call. If the
-	 * function ends there, it is the start of the function.
+	 * Records have the address after the jump, like the return address of a call. If the
+	 * function ends with the jump, they have the start of the function.
 	 */
 	if (patch.addr >= function->end)
 		patch.addr = function->start;

@@ -24,8 +24,8 @@ const char *callable_items_of(struct callable_items *items, uint32_t nr)
 }
 
 /*
- * Chooses the values for -a. They are all parameters and the result, as far as @about requests
- * them.
+ * Chooses the values for -a: each parameter, and the result. Omits those that @about does not
+ * request.
  */
 static int ask_callable(void *self, int about, struct argfound *found)
 {
@@ -52,7 +52,7 @@ static void add_text_step(struct strbuf *steps, uint32_t index)
 	strbuf_add(steps, &step, sizeof(step));
 }
 
-/* Makes the capture program. A missing argument refers to text number 0, which is never set. */
+/* Makes the capture program. For an argument that @c lacks, it takes text 0, which is never set. */
 static bool add_steps(struct callable *c, const struct argfound *found, struct strbuf *steps)
 {
 	const struct capture_step head = {

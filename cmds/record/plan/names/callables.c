@@ -421,9 +421,9 @@ const struct callable *callables_add(struct callables *all, const char *name, co
 	uintptr_t known;
 
 	/*
-	 * Functions that differ only in the number of arguments are usually one function. If an
-	 * option needs values of calls or has conditions, each number of arguments of a function
-	 * that is written in Python is a function of its own.
+	 * Functions that differ only in their number of arguments usually count as one. Functions
+	 * that are written in Python count as different ones if an option needs values of calls or
+	 * has conditions.
 	 */
 	if (is_native || !(capture_is_wanted(&all->settings->captures) ||
 			   filters_have_conditions(all->settings->filters)))
