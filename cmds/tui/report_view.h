@@ -1,4 +1,4 @@
-/* Shows the functions of a recording with their numbers, sorted by one column at a time. */
+/* Shows the functions of a recording with counts and times, sorted by one column at a time. */
 #ifndef UTRAIL_CMDS_TUI_REPORT_VIEW_H
 #define UTRAIL_CMDS_TUI_REPORT_VIEW_H
 
@@ -23,7 +23,7 @@ struct report_view {
 };
 
 /*
- * Make the view of @view->agg. Call it after report_prepare() with @config, and after the reading.
+ * Make the view of @view->agg, after report_prepare() with @config and after all calls were read.
  * If @config has no sort keys, and the column of the default key is not shown, the first column is
  * the key. Returns 0, -ERR_USAGE or -ENOMEM with @err.
  */

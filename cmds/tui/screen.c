@@ -29,18 +29,18 @@
 #define ESCAPE_MS	 25
 /* A signal that has come just before a wait for a key is noticed after at most this time. */
 #define LOOK_MS		 500
-/* The most times in a row that the terminal may be readable without having input. */
+/* The terminal has disappeared if it is readable without input more often than this in a row. */
 #define EMPTY_READS_MAX	 50
 #define PAIR_BAR	 8
-/* The most keys that are kept while something takes long. */
+/* The most keys that are kept for later when the user types during a long operation. */
 #define TYPED_MAX	 64
 #define RESTORE_BYTES	 256
 #define SIGNAL_STACK	 (64 * 1024)
 #define REPLACEMENT_CHAR '?'
 
 /*
- * The state of the screen. It includes everything that signal handlers need, because they may only
- * call write(2) and tcsetattr(3).
+ * The state of the screen. It has ready data for signal handlers, which may not ask ncurses: they
+ * may only call write(2) and tcsetattr(3).
  */
 static struct {
 	bool is_open;
@@ -331,7 +331,7 @@ void screen_put(size_t row, size_t column, size_t width, const char *text, size_
 		enum screen_look look)
 {
 	const struct screen_size size = screen_size();
-	size_t at = 0; /* number of columns that the text takes up to the next character */
+	size_t at = 0; /* number of columns before the next character of @text */
 	short base_pair;
 	const attr_t base = look_attrs(look, &base_pair);
 	attr_t attrs = 0;
@@ -471,7 +471,7 @@ bool screen_is_interrupted(void)
 	return caught_signal;
 }
 
-/* Returns a key that was kept while something took long, or a key that is available now. */
+/* Returns a key that was kept during a long operation, or a key that is available now. */
 static int next_key(void)
 {
 	int key = the.typed[0];

@@ -12,8 +12,8 @@
 #include "cmds/tui/view.h"
 
 /*
- * The recording, opened a second time for the replay, because another thread may be reading the
- * first one.
+ * The recording as the replay opens it. The replay does not share the data of @reading (below),
+ * because another thread may be using them.
  *
  * @grows: a recorder writes it; @follow tells the time up to which it is complete
  * @left: the number of checks that still follow after its files have stopped growing
@@ -31,7 +31,7 @@ struct tui_calls {
  *
  * @grows: a recorder is writing it
  * @is_stale: its files have records that @reading lacks
- * @stamp, @looked_ns: stamp of its files (growth.h) and time of the last look
+ * @stamp, @looked_ns: stamp of its files (growth.h), and the time when it was last compared
  * @read_ns, @took_ns: the time when @reading was complete, and the time that reading took
  */
 struct tui_growth {

@@ -36,8 +36,8 @@ struct aside_mark {
 /*
  * @first: in a forked child: the records before this one are those of the parent, which moves them
  *         to its own ring. NULL: all records are of this process
- * @marks: only the mark at index @mark counts. A new mark is written to the other place, and then
- *         one store changes @mark
+ * @marks: only the mark at index @mark counts. A new mark is written to the other element, and
+ *         then one store changes @mark
  */
 struct aside {
 	struct ring ring;
@@ -123,7 +123,7 @@ static void begin_aside(void *arg)
 	aside->is_aside = 1;
 	aside->threshold_ns = t->threshold_ns;
 	aside_reset(aside);
-	/* If a handler has interrupted this function and made an aside, that one stays. */
+	/* If a handler has interrupted this function and made an aside, its aside stays. */
 	__atomic_compare_exchange_n(&t->aside, &none, aside, false, __ATOMIC_RELAXED,
 				    __ATOMIC_RELAXED);
 }
@@ -153,8 +153,8 @@ struct thread *aside_enter(struct thread *t)
 }
 
 /*
- * Moves one record of the aside to the ring. Its depth there is its depth in the aside, added to
- * the depth of the interrupted hook's thread.
+ * Moves one record of the aside to the ring. The record's depth in the ring is its depth in the
+ * aside plus the depth of the interrupted hook's thread.
  */
 static void move_record(struct thread *t, const struct record *r)
 {
@@ -190,8 +190,8 @@ static void set_mark(struct aside *aside, const char *at, uint64_t from)
 }
 
 /*
- * Writes the ENTRYs that were held back for the calls around the handler. Their times are earlier
- * than those of the aside's records, so they come first in the ring.
+ * Writes the ENTRYs that were held back for the calls that the handler has interrupted. These
+ * ENTRYs are older than the aside's records, so they come first in the ring.
  */
 static void write_held_back(struct thread *t)
 {
@@ -210,8 +210,8 @@ static const char *skip_parents(const struct aside *aside, const char *at)
 }
 
 /*
- * In a forked child: leaves the ring that the interrupted hook has used. Records that were moved to
- * it meanwhile are moved once more.
+ * In a forked child: leaves the parent's ring, which the interrupted hook has used. Records that
+ * were moved to the parent's ring since the fork will be moved again, to the child's ring.
  */
 static void leave_ring(struct thread *t)
 {
@@ -246,7 +246,7 @@ static const char *move_records(struct thread *t, struct aside *aside)
 		 * only, and no new segment may begin.
 		 */
 		hot_reserve(t, emit_ring_bytes(at));
-		/* A handler may have forked, and the room may be that of the child. */
+		/* If a handler has forked meanwhile, the child skips the parent's records. */
 		if (unlikely(at < aside->first))
 			continue;
 		set_mark(aside, at, ring_position(t));
@@ -284,8 +284,8 @@ static bool empty_at(struct thread *t, const char *at)
 }
 
 /*
- * aside_flush() needs no slow_call(), since libc's syscall() touches no vector register. A
- * handler's stack may be too small for a slow_call().
+ * slow_call() saves the vector registers, and may need more stack than a handler has. aside_flush()
+ * does without it, since libc's syscall() touches no vector register.
  */
 void aside_flush(struct thread *t)
 {

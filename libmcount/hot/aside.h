@@ -21,7 +21,7 @@ void aside_forget(struct thread *t);
 
 /*
  * COLD, in a forked child. The records and counts of handlers that are in the aside of @t belong to
- * the parent, which writes them. The child writes later ones.
+ * the parent, which writes them. The child writes only later records and counts.
  */
 void aside_after_fork(struct thread *t);
 

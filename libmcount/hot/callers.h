@@ -9,12 +9,12 @@
 #include "utils/format/probe/plan.h"
 
 /*
- * A run time that generates code gives up at an unknown return address on the stack. So the probe
- * replaces a return address only if it lies in the text of a loaded module, or anywhere with
- * PLAN_REPLACE_ANY. A return address is not replaced if it lies in code that PLAN_CALLERS names.
- * Outside of the range at @low, a return address is also not replaced if any other byte of its page
- * is such code. If a return address is not replaced, the end of the call is estimated (FRAME_KEPT
- * in probe.h).
+ * A language's run time that generates code gives up at an unknown return address on the stack. So
+ * the probe replaces a return address only if it lies in the text of a loaded module, or anywhere
+ * with PLAN_REPLACE_ANY. It keeps a return address that lies in code that PLAN_CALLERS names.
+ * Outside of the range at @low, it also keeps a return address if any other byte of its page is
+ * code that PLAN_CALLERS names. If a return address is kept, the end of the call is estimated
+ * (FRAME_KEPT in probe.h).
  *
  * @low, @bytes: the largest range of the program's text. Return addresses that lead into this range
  *               may be replaced

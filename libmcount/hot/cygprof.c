@@ -22,15 +22,15 @@ EXPORTED void __cyg_profile_func_exit(void *fn, void *caller);
 static bool is_of(const struct frame *f, uint64_t fn)
 {
 	/*
-	 * The shift keeps all bits of record_addr(), which are compared with the low bits of @fn.
+	 * The last shift drops the bits of f->data that are not of the function's address.
 	 */
 	return (f->data ^ fn << RECORD_ADDR_SHIFT) >> RECORD_ADDR_SHIFT == 0;
 }
 
 /*
- * Ends the frames that were left without their exits before @fn was called with stack pointer @sp.
- * A frame at @sp whose return address is @caller stays open, since @fn is inlined into the function
- * of that frame.
+ * Ends the frames of functions that a jump has left without their exit hooks, when @fn is entered
+ * with stack pointer @sp. A frame at @sp whose return address is @caller stays open: @fn is inlined
+ * into the frame's function.
  */
 static void leave_jumped_out(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
 {
@@ -46,9 +46,9 @@ static void leave_jumped_out(struct thread *t, uint64_t sp, uint64_t fn, uint64_
 }
 
 /*
- * Calls that filters leave alone have no frame. @cyg_again counts such calls of the innermost
- * frame's function. Their exits cannot be recognised by the stack pointer, since an exit hook may
- * be called by a jump.
+ * Calls that filters leave alone are not recorded, and have no frame. @cyg_again counts such calls
+ * of the innermost frame's function. The stack pointer does not identify their exits, since a
+ * function may jump to its exit hook.
  */
 static inline void note_unwanted(struct thread *t, uint64_t fn)
 {
@@ -88,8 +88,8 @@ static inline bool may_be_of(const struct frame *f, uint64_t fn)
 }
 
 /*
- * HOT: true when a call or exit that is left alone changes nothing. In this case the hook needs no
- * guard.
+ * HOT: true when the entry or exit of a call that filters leave alone changes nothing in @t. In
+ * this case the hook needs no guard.
  */
 static inline bool goes_by(const struct thread *t, uint64_t sp, uint64_t fn)
 {
@@ -135,7 +135,7 @@ static bool is_left_out_exit(struct thread *t, uint64_t sp, uint64_t fn)
 	if (!t->planned || !t->planned->plan || !planned_is_left_out(t, fn))
 		return false;
 	while (f->slot < sp)
-		f--; /* ends at thread.last at the latest, whose slot is above all others */
+		f--; /* stops at thread.last at the latest, since its slot is above all others */
 	for (; f->slot == sp; f--) {
 		if (is_of(f, fn))
 			return false;
@@ -168,7 +168,7 @@ static bool enter_planned(struct thread *t, uint64_t sp, uint64_t fn, uint64_t c
 /*
  * Counts a call that has got no frame: no frame is left, there is no room for its record, or the
  * thread cannot get a struct planned. While filters skip calls (planned_skips()), the call is
- * counted like one that they leave alone, since was_unwanted() judges its exit.
+ * counted like one that filters leave alone, since was_unwanted() judges its exit.
  */
 static void note_skipped(struct thread *t, uint64_t fn)
 {
@@ -250,7 +250,7 @@ NOINLINE static void exit_unguarded(uint64_t sp, uint64_t fn)
 {
 	struct thread *t = guard_return();
 
-	/* Without a state, the probe has not seen the matching entry either. */
+	/* A thread without a state has not recorded the entry, so its exit is not recorded. */
 	if (t)
 		exit_guarded(t, sp, fn);
 }
@@ -368,8 +368,8 @@ void __cyg_profile_func_enter(void *fn, void *caller)
 
 /*
  * HOT: true when the exit at @sp may belong to another call than the innermost one. An @sp far
- * above the frame is on another stack. A lower @sp is that of a nested call, or comes from
- * alloca(3).
+ * above the frame is on another stack. An @sp below the frame is that of a nested call, or that of
+ * a function that has called alloca(3).
  */
 static inline bool is_far(const struct thread *t, uint64_t sp)
 {

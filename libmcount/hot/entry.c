@@ -1,6 +1,6 @@
 /*
- * Entries of functions whose stubs know the return slot. The code decides about the call, pushes
- * its frame and replaces the return address.
+ * Entries of functions whose stubs know the return slot. A hook decides whether to record the call,
+ * pushes its frame and replaces the return address.
  */
 #include "libmcount/program/caller.h"
 #include "libmcount/patch/calls_patched.h"
@@ -169,8 +169,8 @@ static inline void put_instant(struct thread *t, const uint64_t *slot, uint64_t 
 }
 
 /*
- * Calls of setjmp(3) by their buffers, for the second return. If two threads write one entry at the
- * same time, @env or @sp does not fit the other members, and the call is lost.
+ * The latest calls of setjmp(3), found by their buffers when they return a second time. If two
+ * threads write one element at a time, its @env or @sp is wrong, and the second return is lost.
  */
 static struct setjmp_call {
 	_Atomic uint64_t env;

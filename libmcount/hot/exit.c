@@ -33,8 +33,8 @@ NOINLINE static uint64_t exit_unguarded(uint64_t slot, const struct arch_regs *r
 	struct thread *t = guard_return();
 
 	/*
-	 * Without a state the thread is not traced any more, or one of its frames returns inside of
-	 * one of its hooks. Only the return address is needed.
+	 * @t is NULL when the thread is not traced any more, or when a frame returns while the
+	 * thread is in a hook. Only the return address is needed.
 	 */
 	return t ? exit_guarded(t, slot, regs) : frames_find_return(slot);
 }

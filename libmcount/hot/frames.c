@@ -57,8 +57,8 @@ void frames_write_entries(struct thread *t, struct frame *f)
 }
 
 /*
- * True when the slot of @f has the trampoline's address because of @f itself. A function that is
- * called by a jump shares the slot of its caller's frame.
+ * True when the hook that pushed @f has put the trampoline's address into the slot of @f. For a
+ * function that is called by a jump, its caller's hook has done so: both frames have one slot.
  */
 static bool owns_slot(const struct frame *f)
 {
@@ -257,8 +257,8 @@ void frames_end_tail_call(struct thread *t, uint64_t *slot)
 }
 
 /*
- * Finds the frame whose function has moved its return address to @slot, mostly past arguments that
- * it pops. Returns NULL when no near frame fits.
+ * Finds the frame whose function has moved its return address to @slot. A function that pops its
+ * arguments does so. Returns NULL when no frame with a slot near @slot fits.
  */
 static struct frame *find_moved(const struct thread *t, uint64_t slot)
 {

@@ -83,8 +83,8 @@ void frames_unhook(struct thread *t);
 void frames_restore(struct thread *t);
 
 /*
- * Ends the innermost calls with FRAME_KEPT, or with PLAN_ESTIMATE all calls, when the thread or the
- * process ends. The times of their ends are estimated.
+ * Called when the thread or the process ends. Ends the innermost calls with FRAME_KEPT. With
+ * PLAN_ESTIMATE, ends all calls. The times of their ends are estimated.
  */
 void frames_close_estimated(struct thread *t);
 
@@ -114,9 +114,9 @@ static inline uint64_t frame_return(const struct frame *f)
 void frames_leave_returned(struct thread *t, const uint64_t *slot);
 
 /*
- * HOT, rarely, when all calls are alike. Stops the stubs' fast paths at an innermost frame with
- * FRAME_KEPT, since the next call must check whether that frame has returned. Lets them go on if
- * the innermost frame has no FRAME_KEPT.
+ * HOT, rarely, when all calls are alike. If the innermost frame has FRAME_KEPT, stops the use of
+ * the stubs' fast paths, since the next call must check whether the frame has returned. If not,
+ * allows their use again.
  */
 void frames_narrow(struct thread *t);
 

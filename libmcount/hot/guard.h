@@ -6,9 +6,9 @@
 #include "libmcount/hot/hot.h"
 
 /*
- * HOT, rarely. Called for a call inside of a hook of @t, mostly that of a signal handler that has
- * interrupted the hook. Returns the aside of @t with its guard set, or NULL when the call is to be
- * left alone.
+ * HOT, rarely. Called for a call inside of a hook of @t, usually a call of a signal handler that
+ * has interrupted the hook. Returns the aside of @t with its guard set, or NULL when the call is
+ * not recorded.
  */
 struct thread *aside_enter(struct thread *t);
 
@@ -20,7 +20,7 @@ void aside_flush(struct thread *t);
 
 /*
  * HOT: finds the state that a call belongs to, which is the thread's own or its aside. Sets the
- * state's guard and returns the state, or NULL when the call is to be left alone.
+ * state's guard and returns the state, or NULL when the call is not recorded.
  */
 static inline struct thread *guard_enter(void)
 {

@@ -48,7 +48,7 @@ enum planned_flags {
 
 /*
  * The data of a frame that the stubs must not pop, while the thread is open or barred. In other
- * cases struct planned_frame has @before in its place.
+ * states of the thread, struct planned_frame has @before in place of this struct.
  *
  * @began_ns: frame.time_ns of the frame for which planned_frame.result was stored. If the frame now
  *            has another time, that result belongs to an earlier frame with the same index
@@ -142,11 +142,11 @@ struct watch_state {
  * @taking: the plan that planned_take_up() is about to make @plan
  * @is_simple: the plan only has filters and arguments, so planned_fast.h may be used; false in an
  *             aside
- * @has_filter, @has_caller, @has_location: PLAN_OPT_IN_FILTER, _CALLER, _LOCATION: only such rules
- *                                          let calls in
+ * @has_filter, @has_caller, @has_location: the plan has PLAN_OPT_IN_FILTER, _CALLER or _LOCATION:
+ *                                          only calls that such rules opt in are recorded
  * @has_left_out: there is a rule with PLAN_LEFT_OUT
- * @depth_counts: there may be frames for more levels than are recorded, so it matters which call
- *                was the last to set @now.depth
+ * @depth_counts: calls may be nested deeper than the plan's limit of depth, so it matters which
+ *                call has set @now.depth last
  * @has_watch: there is anything to watch
  * @has_noted: the tables of calls have an entry, or once had one
  * @has_opted_in: a call was made that would have opened a ready thread
@@ -159,8 +159,8 @@ struct watch_state {
  * @readings: the values that were read at the entry of each frame; NULL until there are any
  * @estimate_ns: with PLAN_ESTIMATE or FRAME_KEPT: the time of the end of calls that are found to
  *               have returned; 0: now
- * @args: payloads of ENTRYs that are not written yet; NULL until there is a payload. Untouched room
- *        costs nothing
+ * @args: payloads of ENTRYs that are not written yet; NULL until there is a payload. Pages that are
+ *        not written to take no memory
  */
 struct planned {
 	struct selection now;
@@ -292,7 +292,7 @@ bool planned_make(struct thread *t);
 
 /*
  * HOT, rarely. Makes @t use the plan in force for later calls. Open calls end by the plan under
- * which they began. planned.now becomes the selection inside of the open calls under the new plan.
+ * which they began. planned.now becomes the selection that the new plan has inside of those calls.
  */
 void planned_take_up(struct thread *t);
 

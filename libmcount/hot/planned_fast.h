@@ -1,6 +1,6 @@
 /*
- * The common cases of calls that are not all alike (planned.h). The function has no rule, or its
- * rule only opts it in or out or sets limits. Its values may be captured.
+ * The common cases of calls that are not all alike (planned.h). In these cases the called function
+ * has no rule, or its rule only opts it in or out or sets limits. Its values may be captured.
  */
 #ifndef UTRAIL_LIBMCOUNT_PLANNED_FAST_H
 #define UTRAIL_LIBMCOUNT_PLANNED_FAST_H
@@ -14,8 +14,8 @@
 
 /*
  * HOT. These functions do the whole work and return true, or return false in an uncommon case. When
- * they return false, they have changed neither frames nor records nor the selection. Only
- * has_opted_in may be set. The functions are for threads that are not open (planned_pass.h).
+ * they return false, frames, records and the selection are unchanged, but they may have set
+ * planned.has_opted_in. The functions are for threads that are not open (planned_pass.h).
  */
 
 static inline struct planned_frame *planned_frame_of(const struct thread *t, const struct frame *f)
@@ -30,8 +30,8 @@ static inline struct planned_known *planned_known_of(struct planned *p, uint64_t
 }
 
 /*
- * True when the decision about the next call depends only on the function that is called. While
- * the recorder has news, probe_skips is false, and so is the result.
+ * True when the decision about the next call depends only on the function that is called. The
+ * result is false, as is probe_skips, while the recorder has a new plan or ends the recording.
  */
 static inline bool planned_is_simple(const struct thread *t)
 {
@@ -60,7 +60,7 @@ static inline void planned_opt_in(const struct planned *p, struct selection *s)
 
 /*
  * True when an open thread records calls of @func (may be NULL) as if it had no rule. In an open
- * thread a rule that only opts in changes nothing, unless the depth counts.
+ * thread a rule that only opts in changes nothing, unless planned.depth_counts is true.
  */
 static inline bool planned_is_alike(const struct planned *p, const struct live_func *func)
 {

@@ -35,8 +35,8 @@
  * While no open call is opted in, a thread may be ready: the next call of a function whose rule
  * only opts it in opens the thread. Everything is prepared as for an open thread, but thread->calls
  * is planned.skip_outside, and planned.now.in is 0. The call that opens the thread gets the frame
- * thread->admitted, before thread->calls and planned.now.in change. A handler that jumps out may
- * leave the frame without these changes, but never these changes without the frame.
+ * thread->admitted, before thread->calls and planned.now.in change. So if a handler jumps out in
+ * between, there is only a frame without these changes.
  */
 #define OPEN_OUT      0
 #define OPEN_TOO_DEEP 1

@@ -12,8 +12,8 @@
 #include "libmcount/values/watch.h"
 
 /*
- * SLOW, for slow_call(). These functions allocate the memory in which a struct planned keeps
- * payloads that wait, and readings.
+ * SLOW, for slow_call(). These functions allocate the memory in which a struct planned keeps its
+ * payloads (@args) and readings.
  */
 void planned_make_args(void *planned);
 void planned_make_readings(void *planned);
@@ -87,8 +87,8 @@ uint64_t planned_own_return(const struct frame *f);
 void planned_show_returns(struct thread *t, const struct frame *f, bool shows);
 
 /*
- * Write the ENTRY, or the EXIT, of @f with its payloads. When there is no room, they count lost
- * records, and planned_put_entry() returns false.
+ * Write the ENTRY, or the EXIT, of @f with its payloads. When there is no room, lost records are
+ * counted, and planned_put_entry() returns false.
  */
 bool planned_put_entry(struct thread *t, const struct frame *f, const struct planned_frame *pf);
 void planned_put_exit(struct thread *t, const struct frame *f, const struct planned_frame *pf,

@@ -199,8 +199,8 @@ void planned_close(struct thread *t)
 		}
 	}
 	/*
-	 * A signal handler may jump out for good here. In that case frames undo their changes once
-	 * too often, which does no harm.
+	 * If a signal handler jumps out for good here, p->now lacks the changes of the frames.
+	 * Each frame undoes its change at its end nevertheless, which does no harm.
 	 */
 	guard_barrier();
 	state_set(t, p, THREAD_OPEN, THREAD_JUDGED);

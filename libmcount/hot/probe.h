@@ -18,7 +18,7 @@
 #include "utils/format/probe/ring.h"
 
 /*
- * Words that head a function's comment:
+ * Words at the beginning of a function's comment:
  *
  *   HOT   runs on every call of the traced program. Does not wait or allocate memory, and uses no
  *         lock, no libc, no errno and no vector register. See doc/internals/hot-path.md.
@@ -77,8 +77,8 @@ struct frame {
  * @admitted: the frame that the stubs push to open a ready thread (planned_pass.h); NULL: none
  * @held_limit: with -t: the stubs push frames up to this one and hold their ENTRYs back. Frames
  *              above it are pushed and popped by C code. NULL: the stubs hold no ENTRY back
- * @limit: no frame is pushed above this one: the smaller of -D and --max-stack, or with @planned
- *         --max-stack
+ * @limit: no frame is pushed above this one. It allows the smaller number of -D and --max-stack;
+ *         with @planned, that of --max-stack
  * @written: the innermost frame whose ENTRY is in the ring. Not used with @planned, whose frames
  *           have flags
  * @position: @at + @position is the ring position of @at
@@ -114,7 +114,7 @@ struct thread {
 	uint64_t threshold_ns;
 	uint64_t fit_ns;       /* length of the next interval between two fits of the clock */
 	struct frame *cut;     /* the call whose nested calls were too deep; see @cut_ns */
-	uint64_t cut_ns;       /* the time of @cut, since another call may have that frame by now */
+	uint64_t cut_ns;       /* when @cut was entered: another call may use the frame now */
 	uint64_t high;	       /* the highest slot that was seen; used with @low */
 	struct thread *home;   /* when @is_made: the own state of the thread that runs here */
 	struct thread *around; /* with @is_exact: the stack that the thread left for this one */
@@ -133,7 +133,7 @@ struct thread {
 	uint32_t is_exact;
 	_Atomic uint32_t is_parked; /* with @is_made: no thread runs on this stack */
 	_Atomic uint32_t in_use;    /* 0: its thread has ended, and another thread may take it */
-	/* -finstrument-functions: numbers of open calls within @top without a frame (cygprof.c) */
+	/* -finstrument-functions: numbers of open calls that have no frame (cygprof.c) */
 	uint32_t cyg_again; /* calls of the function of @top that filters exclude */
 	uint32_t cyg_deep;  /* calls of the function of @top among @cyg_skipped */
 	/* the state for payloads of events (declared.h); NULL before the first such event */
@@ -152,7 +152,7 @@ struct thread {
 	/* open Python calls, for libmcount/python/calls_fast.h; NULL until there are any */
 	uint64_t *python_calls;
 	uint32_t nr_python_calls;
-	struct frame last; /* its slot is above all others, so loops over a made stack end here */
+	struct frame last; /* its slot is above all others, so searches of frames end here */
 	struct frame frames[];
 };
 _Static_assert(offsetof(struct thread, frames) ==
@@ -201,8 +201,8 @@ struct call_site {
 struct live_plan;
 
 /*
- * The process. The probe keeps no open descriptors but those of counters, since the program may
- * close or replace any descriptor. So each message to the recorder makes a new connection.
+ * The process. The program may close or replace any descriptor. So only the probe's counters keep
+ * descriptors open, and each message to the recorder makes a new connection.
  *
  * @ready: a recorder is there and the hooks may work. Stored last (release), loaded first
  * @plain: all calls are recorded alike, so that the common case is one test
@@ -378,8 +378,8 @@ struct libcall {
 struct libcall probe_libcall(uint64_t *slot, uint64_t index, struct arch_regs *regs);
 
 /*
- * COLD. Called when the setjmp(3) with buffer @env in the innermost function of @t returns once
- * more, with stack pointer @sp. The guard is set.
+ * COLD. Called when a call of setjmp(3) with buffer @env returns again, with stack pointer @sp. The
+ * innermost function of @t has made that call. The guard is set.
  */
 void entry_setjmp_returns(struct thread *t, uint64_t env, uint64_t sp, uint64_t value);
 
@@ -448,7 +448,7 @@ void thread_cut_off(_Atomic uint32_t *counter);
 
 /*
  * COLD. Called before a clone(2) with @flags. Stops tracing this thread if the new thread would
- * share its state while both run: with CLONE_VM, and without CLONE_SETTLS and CLONE_VFORK.
+ * share its state while both run: @flags has CLONE_VM, but no CLONE_SETTLS or CLONE_VFORK.
  */
 void thread_before_sharing(uint64_t flags);
 
@@ -480,8 +480,8 @@ void prctl_before(int option, unsigned long first, unsigned long second);
 long probe_syscall_failed(long result);
 
 /*
- * SLOW. Returns a state that is ready for records, but has no ring yet, or NULL when there is no
- * memory or the process is not traced. No thread's self points to the state.
+ * SLOW. Returns a state that is ready for records, but has no ring yet. No thread's self points to
+ * the state. Returns NULL when there is no memory or the process is not traced.
  */
 struct thread *thread_take_state(void);
 

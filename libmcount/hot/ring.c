@@ -232,7 +232,7 @@ static bool get_room(struct thread *t, uint64_t position)
 
 /*
  * Flight recording: stores in segment_before[] the number of bytes that the thread has filled
- * before the segment that begins at @next. Does nothing if @head is in this segment.
+ * before the segment that begins at @next. Does nothing if @head is in that segment.
  */
 static void note_bytes_before(struct ring *r, uint64_t head, uint64_t next)
 {
@@ -276,7 +276,7 @@ static uint64_t publish_head(struct thread *t)
 	return head;
 }
 
-/* Makes both @at and @end NULL if one of them is: else their difference would count as room. */
+/* If @at or @end is NULL, makes both NULL, since their difference would count as room. */
 void ring_settle(struct thread *t)
 {
 	if (!t->at || !t->end)
@@ -310,8 +310,8 @@ static bool next_segment(struct thread *t, uint32_t len)
 	/* This store also publishes segment_used[] and segment_before[]. */
 	atomic_store_explicit(&r->head, next, memory_order_release);
 	/*
-	 * Flight recording: the next records overwrite records that the writer may be copying. The
-	 * writer must not see the new records without the new head.
+	 * Flight recording: the next records overwrite records that the writer may be copying. A
+	 * writer that sees new records must see the new head, too.
 	 */
 	atomic_thread_fence(memory_order_seq_cst);
 	use_segment(t, next);
@@ -346,7 +346,7 @@ static void put_lost(struct thread *t, uint64_t untold)
 
 	/*
 	 * If there is no memory for a new page of the ring, the kernel may end the process in
-	 * put_record(). Then the recorder itself reports the losses that count as not told.
+	 * put_record(). Then the recorder reports the losses that @lost_told does not contain.
 	 */
 	guard_barrier();
 	add_alone(&t->ring->lost_told, untold);

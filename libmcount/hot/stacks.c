@@ -138,7 +138,7 @@ static bool goes_on(struct thread *t, uint64_t slot)
 	return true;
 }
 
-/* Takes over a stack that no thread runs. False when another thread was faster. */
+/* Takes over a stack on which no thread runs. Returns false when another thread was faster. */
 static bool take_parked_stack(struct thread *t)
 {
 	uint32_t parked = 1;

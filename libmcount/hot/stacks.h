@@ -6,14 +6,14 @@
 
 /*
  * A stack that the program has made has a thread state, a ring and a task id of its own
- * (RING_FIRST_STACK_TID and above). Any thread may switch to the stack later. The probe sees a
- * switch only at the next call or return, by its slot.
+ * (RING_FIRST_STACK_TID and above). Any thread may switch to the stack later. The probe notices a
+ * switch only at the next call or return, whose slot lies on another stack.
  *
- * Only the range of calls is known for a stack: @low and @high of its state. Inside of that
- * range, a call above the innermost frame means that the program has jumped out of frames. For a
- * slot outside of the range, the kernel is asked whether all memory in between is mapped, as within
- * one stack. All this is done only with probe.follows_stacks. This flag is set when the program
- * imports a function that switches stacks, or when it has switched stacks.
+ * The probe knows only the range of the calls on a stack: @low and @high of its state. Inside of
+ * that range, a call above the innermost frame means that the program has jumped out of frames. For
+ * a slot outside of the range, the probe asks the kernel whether all memory in between is mapped,
+ * as within one stack. All this is done only with probe.follows_stacks. This flag is set when the
+ * program imports a function that switches stacks, or when it has switched stacks.
  */
 
 /* HOT: true when a call with @slot may be on another stack than the calls before it. */

@@ -8,21 +8,21 @@
 #include "libmcount/hot/planned.h"
 
 /*
- * No member stores the state of a thread. state_set() sets the words that stubs compare with
- * (fast_limit, fast_base, drop_limit, held_limit, admitted, calls of struct thread), and state_of()
- * derives the state from these words. A stub that changes @calls has thereby changed the state.
+ * No member stores the state of a thread. state_set() sets the members of struct thread that stubs
+ * compare with: @fast_limit, @fast_base, @drop_limit, @held_limit, @admitted and @calls. state_of()
+ * derives the state from them. A stub that changes @calls has thereby changed the state.
  *
  * A thread without a plan is ALIKE or HELD. A thread with a plan is settled (JUDGED, OUTSIDE or
  * OUT) while each frame has its struct planned_frame. planned_pass.h explains the other states.
  */
 enum thread_state {
-	THREAD_ALIKE,	/* each call up to -D gets a frame, and an ENTRY when it begins */
-	THREAD_HELD,	/* -t: each call up to -D gets a frame, which holds its ENTRY back */
+	THREAD_ALIKE,	/* each call not deeper than -D gets a frame, and an ENTRY when it begins */
+	THREAD_HELD,	/* -t: as ALIKE, but the ENTRY is held back */
 	THREAD_JUDGED,	/* C code decides about each call, by its rule */
 	THREAD_OUTSIDE, /* no open call is opted in: functions without a rule are left alone */
 	THREAD_OUT,	/* an open call is opted out: all calls are left alone */
-	THREAD_READY,	/* OUTSIDE, and a call that is opted in makes it OPEN */
-	THREAD_OPEN,	/* calls without a rule are recorded as if there were no plan */
+	THREAD_READY,	/* as OUTSIDE, but a call that is opted in makes the thread OPEN */
+	THREAD_OPEN,	/* functions without a rule are recorded as if there were no plan */
 	THREAD_BARRED,	/* OPEN, but in a call that is opted out: all calls are left alone */
 	/* only in the table: JUDGED, OUTSIDE or OUT, as planned.now says */
 	THREAD_SETTLED,
@@ -66,7 +66,7 @@ struct thread_transition {
  * For pairs that are not listed, the action is DO_JUDGE, or the pair cannot occur.
  *
  * Stubs cannot handle some calls (news, a full segment). Before such a call, planned_settle()
- * settles a thread in any state but ALIKE and HELD.
+ * settles the thread, unless its state is ALIKE or HELD.
  */
 static const struct thread_transition thread_transitions[THREAD_SETTLED][NR_THREAD_EVENTS] = {
 	[THREAD_ALIKE] = {
@@ -192,7 +192,7 @@ static inline bool state_is_settled(enum thread_state state)
 	return state < THREAD_READY;
 }
 
-/* Sets the limits with which the stubs handle no frame. */
+/* Sets the limits so that the stubs handle no frame. */
 static inline void state_limit_none(struct thread *t)
 {
 	t->fast_limit = t->frames;

@@ -380,8 +380,8 @@ static int go_to_previous(struct replay_view *view)
 /*
  * Called by walk_children() for each direct nested call.
  *
- * @line, @end: the numbers of the lines of its entry and of its return
- * @returns: the line of its return
+ * @line, @end: the numbers of the lines on which the nested call is entered and returns
+ * @returns: the line at number @end, on which the nested call returns
  */
 typedef int (*each_child)(struct replay_view *view, uint64_t line, uint64_t end,
 			  const struct replay_line *returns, void *self);
@@ -481,8 +481,8 @@ static void sort_folds(struct replay_view *view)
 }
 
 /*
- * The calls that are open during a walk through the lines below a call. lines[depth] is the line at
- * which a call was entered; 0: no call is open. The depth is counted from the call of the walk.
+ * The calls that are open during a walk through the lines below an outer call. lines[depth] is the
+ * line at which the open call of that depth was entered, or 0. The outer call has depth 0.
  */
 struct open_lines {
 	uint64_t *lines;
@@ -490,8 +490,8 @@ struct open_lines {
 };
 
 /*
- * Takes line number @at, which comes after the entry of @call and belongs to the same task. Returns
- * 1 at the end of @call, 0 before its end, or a negative errno.
+ * Adds a fold when a call below @call returns on @line. The line has number @at, is below the entry
+ * of @call, and is of the same task. Returns 1 at the end of @call, 0 before, or a negative errno.
  */
 static int fold_by_line(struct replay_view *view, const struct replay_line *call,
 			const struct replay_line *line, uint64_t at, struct open_lines *open)
