@@ -249,7 +249,7 @@ static int change_text(struct attaching *a, struct attach_patches *job, struct u
 
 	job->nr_left = count_left(a, &in, true) + nr_left_in;
 	/*
-	 * More calls may begin at hooks that are still at starts. So the hooks at ends stay, too.
+	 * As long as starts of functions have hooks, more calls may begin. So hooks at ends stay.
 	 */
 	if (ret == 0 && !nr_left_in)
 		ret = attaching_take_ends_out(a, job->patches, &ends, err);

@@ -135,8 +135,8 @@ static int refuse_named(const struct named *named, const char *name, struct uft_
 }
 
 /*
- * Find the only process with this name. If a child has it, too, the search waits until the child
- * executes another program or ends.
+ * Find the only process with this name. If a child still has its parent's name, the search waits
+ * until the child executes another program or ends.
  */
 static pid_t find_by_name(const char *name, struct uft_err *err)
 {

@@ -234,7 +234,7 @@ static bool holds_bytes(const struct attached *w, const struct attach_change *c,
 
 /*
  * True when the change lies within one page of code. The kernel writes pages one by one. A change
- * across two pages would be half made if the recorder is killed between them.
+ * across two pages stays half made if the recorder is killed between them.
  */
 static bool can_be_made(const struct maps *maps, const struct attach_change *c)
 {
@@ -270,8 +270,8 @@ static void add_range(struct look *look, const struct text *text, size_t index, 
 {
 	const struct attach_change *c = &text->changes[index];
 	/*
-	 * A thread at the first byte can execute the new bytes as well as the old ones. But after
-	 * the removal of an island the bytes are not code, so there the first byte counts, too.
+	 * A thread at the first byte can execute the new bytes as well as the old ones. Only the
+	 * removal of an island leaves no code. So a thread at the first byte prevents the removal.
 	 */
 	uint64_t first = is_out && (c->flags & ATTACH_CHANGE_ISLAND) ? 0 : 1;
 	uint64_t len = is_out ? c->len : c->clear;

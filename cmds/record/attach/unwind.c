@@ -54,8 +54,8 @@ static bool is_mapped(const struct unwinder *u, int fd, uint64_t start)
 }
 
 /*
- * Open the file of the module. @path is valid in the mount namespace of the process. If the path
- * leads to no such file, try /proc/PID/exe: the module may be a program whose file is deleted.
+ * Open the file of the module. @path is valid in the mount namespace of the process. If @path does
+ * not lead to that file, try /proc/PID/exe: the program's file may be deleted.
  */
 static int open_module(const struct unwinder *u, const char *path, uint64_t start)
 {

@@ -5,9 +5,9 @@
 #include <stdbool.h>
 
 /*
- * A recording goes on until two conditions hold: the program has ended, and so have all traced
- * processes that it left running. An interrupt is a signal that asks the recorder to end. At the
- * first interrupt, the recorder lets the program decide whether it ends.
+ * A recording goes on until the program, and all traced processes that it left running, have ended.
+ * An interrupt is a signal that asks the recorder to end. After the first interrupt, the recorder
+ * still waits until the program ends by itself.
  *
  * - After a second interrupt, or after an interrupt that follows the program's end, the recorder
  *   does not wait for processes that the program left running.

@@ -302,7 +302,7 @@ static void add_calls(struct candidates *c, const struct called *f, const struct
 #define SEEN_LEAST 4
 
 /*
- * Subtract @calls calls. They belong to functions that are already left out. A writer that had no
+ * Subtract @calls, the number of calls whose functions are already left out. A writer that had no
  * CPU takes such calls late. They are no reason to leave out more functions.
  */
 static void forget_calls(struct overhead *o, double calls)
@@ -493,8 +493,8 @@ static void serve_timer(struct served *served, uint32_t epoll_events)
 	uint64_t nr;
 
 	/*
-	 * The event loop also runs while hooks are taken out. A look is skipped at this time. The
-	 * next look measures the whole time since the last one that was made.
+	 * The event loop also runs while hooks are taken out. A look that is due meanwhile is
+	 * skipped. The next look then measures the whole time since the last one.
 	 */
 	if (read(o->timer_fd, &nr, sizeof(nr)) != sizeof(nr) || !service_hold(o->service))
 		return;

@@ -285,7 +285,7 @@ static void serve_client(struct served *served, uint32_t epoll_events)
 		serve_alone(svc, client);
 		return;
 	}
-	/* The event loop runs during long answers. But clients are served one by one. */
+	/* The event loop runs during long answers, so another client may be served now. */
 	if (!service_hold(svc)) {
 		park(svc, client);
 		return;

@@ -143,7 +143,7 @@ bool libcall_is_nested_module(const char *path)
 
 /*
  * The functions that the probe replaces. Calls through a PLT are changed. Other calls are changed
- * only if @by_any is set: a register may hold their address while the probe is removed.
+ * only if @by_any is set: they may have the address in a register while the probe is removed.
  */
 static const struct {
 	const char *name;

@@ -128,7 +128,7 @@ static void see_exit(struct bpf_ring *ring, const struct wire_record *record)
 	leader->ended |= is_early;
 	leader->was_last |= is_last;
 	if (leader->ended && leader->was_last) {
-		/* The first thread and the last thread may have ended on different CPUs. */
+		/* The first thread may have ended on another CPU, so the record has no CPU. */
 		if (record->tid != record->pid)
 			ring->log->cpu = PROC_CPU_UNKNOWN;
 		write_exit(ring, record, record->pid, leader->status);
@@ -262,8 +262,8 @@ static void see_exec(struct bpf_ring *ring, const struct wire_record *record,
 		return;
 	}
 	/*
-	 * If the exec has ended the first thread, this end gets no record, because the thread that
-	 * has called exec now has the number of the first thread.
+	 * If the exec has ended the first thread, do not record the end of that thread. Its number
+	 * now belongs to the thread that has called exec.
 	 */
 	leader_forget(ring, record->pid);
 	b->time_ns = time_of(ring, record);

@@ -1,6 +1,6 @@
 /*
- * The records in the ring of the eBPF program. No other program reads them, since the eBPF program
- * and the recorder come from the same build.
+ * The records in the ring of the eBPF program. Only the recorder of the same build reads them, so
+ * their format may change.
  */
 #ifndef UTRAIL_CMDS_RECORD_PROC_BPF_WIRE_H
 #define UTRAIL_CMDS_RECORD_PROC_BPF_WIRE_H

@@ -24,7 +24,7 @@ static void read_args(pid_t pid, struct strbuf *out)
 {
 	char path[64];
 
-	/* A process may have replaced its arguments by longer ones than execve(2) permits. */
+	/* Limit the size, because a process can make its arguments longer after execve(2). */
 	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
 	if (file_read_all(path, PROC_TEXT_MAX, out, NULL) < 0)
 		strbuf_reset(out);

@@ -110,7 +110,7 @@ static int open_from(const struct view *view, const char *name, int flags)
 
 /* --- names that lead through procfs, one step after the other --- */
 
-/* The most links that are followed for one name, as in the kernel. */
+/* The maximum number of links that are followed for one name. The kernel has the same limit. */
 #define LINKS_MAX     40
 /* The inode of the root directory of every procfs. */
 #define PROC_ROOT_INO 1

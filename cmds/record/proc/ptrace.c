@@ -51,8 +51,8 @@
 #define WAKE_AGAIN_NS 1000000
 
 /*
- * Held children are checked at intervals of HELD_LOOK_NS. After HELD_MAX_NS a child goes on in any
- * case, because its parent was probably killed.
+ * A new child is held until its parent has reported it. Held children are checked at intervals of
+ * HELD_LOOK_NS. After HELD_MAX_NS a child goes on in any case: its parent was probably killed.
  */
 #define HELD_LOOK_NS 20000000
 #define HELD_MAX_NS  1000000000

@@ -134,8 +134,7 @@ static int note_name(struct reading *reading, const char *name)
 
 /*
  * True when the task has ended. The names in its arguments can then not be resolved, so the
- * response file is not recorded. Readers look for the file itself when they make the build
- * database.
+ * response file is not recorded. When readers make the build database, they look for that file.
  */
 static bool has_gone(const struct view *view)
 {

@@ -60,7 +60,7 @@ static void keep_to(struct tracer_cpu *near, int cpu)
 	}
 	/*
 	 * If this fails, another program has changed the allowed CPUs, or changes are forbidden.
-	 * The thread then stays unchanged.
+	 * The thread is then not moved any more.
 	 */
 	near->is_off = sched_setaffinity(0, sizeof(set), &set) < 0;
 	near->cpu = cpu;

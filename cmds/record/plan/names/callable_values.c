@@ -52,7 +52,7 @@ static void add_text_step(struct strbuf *steps, uint32_t index)
 	strbuf_add(steps, &step, sizeof(step));
 }
 
-/* Makes the capture program. For an argument that @c lacks, it takes text 0, which is never set. */
+/* Makes the capture program. A missing argument gets the step of text 0, which is never set. */
 static bool add_steps(struct callable *c, const struct argfound *found, struct strbuf *steps)
 {
 	const struct capture_step head = {

@@ -421,9 +421,9 @@ const struct callable *callables_add(struct callables *all, const char *name, co
 	uintptr_t known;
 
 	/*
-	 * Functions that differ only in their number of arguments usually count as one. Functions
-	 * that are written in Python count as different ones if an option needs values of calls or
-	 * has conditions.
+	 * Functions that differ only in their number of arguments usually count as one. But
+	 * functions that are written in Python count as different ones if an option needs values
+	 * of calls or has conditions.
 	 */
 	if (is_native || !(capture_is_wanted(&all->settings->captures) ||
 			   filters_have_conditions(all->settings->filters)))

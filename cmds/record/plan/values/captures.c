@@ -40,7 +40,10 @@ static void move_specs(struct argspecs *to, struct argspecs *from)
 	*from = (struct argspecs){ 0 };
 }
 
-/* The total bytes of a call's boxes. A box has captured elements of one container. */
+/*
+ * The maximum size of all boxes of a call, so that the payload fits into its record. A box has the
+ * captured elements of one container.
+ */
 #define BOXES_BYTES   800U
 /*
  * The minimum size of a box. If a call has too many boxes even of this size, its payload does not
