@@ -319,7 +319,7 @@ void thread_cut_off(_Atomic uint32_t *counter)
 	if (t == &probe_idle_thread || !probe.tracing)
 		return;
 	thread_leave_alone();
-	self = &probe_idle_thread; /* also in a thread that had no call so far */
+	self = &probe_idle_thread; /* even if the thread has made no call yet */
 	atomic_fetch_add(counter, 1);
 }
 
@@ -427,8 +427,8 @@ void thread_after_fork(void)
 
 	fault_after_fork();
 	/*
-	 * If the parent was waiting for the recorder's message to begin, the message will not come
-	 * to this child, so it begins by itself.
+	 * If the parent was waiting for the recorder's message that starts the recording, this
+	 * child will not get the message. So the child starts to record by itself.
 	 */
 	if (session_is_waiting())
 		session_go();

@@ -21,7 +21,7 @@
  * A slot that is not bound yet leads to the dynamic linker. At the first call the linker would
  * overwrite the address of our stub. The linker finds the slot by a relocation in the table at
  * DT_JMPREL. So the module gets a copy of that table, in which the relocations of hooked slots
- * point to the sites' targets. Binding works, and fails, as without the probe.
+ * point to the sites' targets. Binding works or fails as it would without the probe.
  */
 
 /*
@@ -338,7 +338,7 @@ static void hook_module(const struct plan_call_site *sites, uint32_t nr, uint32_
 		    relocs[sites[i].reloc].r_offset + m.bias == sites[i].slot)
 			relocs[sites[i].reloc].r_offset = (uint64_t)&site->target - m.bias;
 	}
-	/* The linker must know the new places before calls come to the stubs. */
+	/* The linker must have the new relocations before calls come to the stubs. */
 	if (relocs)
 		publish_relocations(&m, jmprel, relocs);
 	for (uint32_t i = 0; i < nr; i++) {

@@ -11,7 +11,7 @@
  * The part of a struct plan_patch that is still needed after its stub was written.
  *
  * @leads_to: the address of the stub, or of the gate to the hook; unused for PATCH_NOP
- * @is_raised: the semaphore is raised
+ * @is_raised: the patch has raised its @semaphore
  * @is_out: the text must not have the patch now; the recorder writes @is_out together with the text
  * @to_function: bytes from @site to its function's address in records; INT16_MIN: too far
  */
@@ -83,7 +83,7 @@ bool patch_is_there(const struct dl_phdr_info *info, const struct patch *patch);
 
 /*
  * True when the module in @info has the address of @module, and has text at the site of the first
- * patch of @module. A module that was loaded there later may have this, too.
+ * patch of @module. Another module, loaded there later, may meet both conditions.
  */
 bool patched_module_is_at(const struct dl_phdr_info *info, const struct patched_module *module);
 

@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * COLD. Opens a descriptor for text_write(), which also accepts the -1 of a failure. The caller
- * closes the descriptor with text_close().
+ * COLD. Returns a descriptor for text_write(), or -1 on failure. text_write() accepts -1, too. The
+ * caller closes the descriptor with text_close().
  */
 int text_open(void);
 void text_close(int fd);

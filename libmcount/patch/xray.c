@@ -56,7 +56,7 @@ NOINLINE static void exit_unguarded(uint64_t slot, const struct arch_regs *regs)
 {
 	struct thread *t = guard_return();
 
-	/* Without a state, the probe has not seen the beginning of the call either. */
+	/* A thread without a state has not recorded the entry, so its exit is not recorded. */
 	if (t)
 		exit_guarded(t, slot, regs);
 }

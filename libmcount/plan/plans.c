@@ -292,8 +292,8 @@ static bool operands_read_memory(const struct plan_operand *operands, uint32_t n
 }
 
 /*
- * True when the patches can be used in the mapping, without a copy. This is so if the recorder has
- * the version of the probe.
+ * True when the patches can be used in the mapping, without a copy. This is so if the recorder and
+ * the probe have the same version.
  */
 static bool can_stay(const struct plan_list *patches)
 {
@@ -339,7 +339,7 @@ static void add_places(const struct plan_view *view, enum patches_text text,
 		      nr_copied ? NULL : file);
 	libcall_find_patched();
 	/*
-	 * Children of posix_spawn(3) run libc's functions in this memory, on stacks of their own.
+	 * Children of posix_spawn(3) run patched functions of libc here, on stacks of their own.
 	 */
 	if (plans.spawn && patches_are_around(plans.spawn))
 		probe.follows_stacks = true;
@@ -347,8 +347,8 @@ static void add_places(const struct plan_view *view, enum patches_text text,
 }
 
 /*
- * Finds functions that later plans need. dlsym(3) waits for the dynamic linker's lock. Later,
- * another thread may hold it, and wait for module_lock.
+ * Finds functions that later plans need. Later the probe must not call dlsym(3), which waits for
+ * the dynamic linker's lock: another thread may hold that lock while it waits for module_lock.
  */
 static void find_functions(void)
 {

@@ -18,7 +18,7 @@
  *   plans_begin     sets the process up by the first plan: probe.plan and all that depends on it
  *   plans_extend    adds functions with their rules and captures, library calls and points (dlopen)
  *   plans_replace   replaces functions, rules, captures, watches, and settings that are not fixed.
- *                   Library calls and points are only added. After it probe.plain is false.
+ *                   Library calls and points are only added. After the call probe.plain is false.
  *                   Returns -EINVAL when a fixed setting differs, and -EBUSY when
  *                   PLANS_RETIRED_MAX replaced plans are still in use
  */

@@ -42,7 +42,7 @@ void *caller_pretend(void *fn, const void *a, uint64_t b, const void *caller, ui
 
 	if (dl_iterate_phdr(find_segment, &s))
 		through = arch_find_return(caller, s.end);
-	/* If the caller is not in any module, its calls count as calls of the probe. */
+	/* If the caller's module has no return instruction, @fn is called as from the probe. */
 	if (!through)
 		through = arch_find_return(arch_return_trampoline, (const void *)UINT64_MAX);
 	return arch_call_returning_through(fn, a, b, through, lazy);

@@ -2,8 +2,8 @@
  * swapcontext(3) and setcontext(3), interposed. From their argument the probe learns to which stack
  * the program switches. Both functions change the signal mask.
  *
- * A context that ends goes on with its uc_link without these functions. The change of the mask is
- * not noticed then.
+ * When a context ends, libc switches to its uc_link without a call of these functions. Then the
+ * probe does not notice that the mask changes.
  */
 #include <ucontext.h>
 

@@ -1,6 +1,6 @@
 /*
  * execve(2) and its relatives, interposed, so that the executed program is recorded even if the
- * caller has made its environment.
+ * caller passes an environment of its own making.
  */
 #include <alloca.h>
 #include <errno.h>
@@ -81,8 +81,8 @@ static bool begins_with(const char *var, const char *name, size_t len)
 }
 
 /*
- * Returns the caller's LD_PRELOAD. If it lacks the probe's library, the result has the library
- * before the rest. @room has space for both.
+ * Returns the caller's LD_PRELOAD. If it lacks the probe's library, the result has that library
+ * first, and then the caller's libraries. @room has space for all of them.
  */
 static char *merge_preload(char *var, char *room)
 {

@@ -57,8 +57,8 @@ static const struct {
 };
 
 /*
- * _dl_find_object() takes no lock. It finds a module from the end of its relocation until it is
- * unloaded.
+ * _dl_find_object() takes no lock. It finds a module after the module has been relocated, and until
+ * the module is unloaded.
  */
 #ifdef DLFO_STRUCT_HAS_EH_DBASE
 extern int _dl_find_object(void *pc, struct dl_find_object *out) __attribute__((weak));

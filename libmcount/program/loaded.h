@@ -27,8 +27,8 @@ struct loaded {
 /*
  * False for a module that another thread is loading or unloading. dl_iterate_phdr(3) shows a module
  * before it is relocated: its slots may be read-only or have no addresses yet, its code must not be
- * called yet, and it goes away if it cannot be loaded. With a glibc before 2.35 it is not known
- * that a module is being loaded, and the result is true.
+ * called yet, and it goes away if it cannot be loaded. A glibc before 2.35 does not show that a
+ * module is being loaded, so the result is true.
  */
 bool loaded_is_complete(const struct dl_phdr_info *info);
 
