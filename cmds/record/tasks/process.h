@@ -96,7 +96,7 @@ struct process {
 	 * this process, or the attempts were given up (control/overhead_hooks.h)
 	 */
 	uint32_t left_out_generation;
-	uint32_t left_out_tries; /* the number of attempts for the next generation */
+	uint32_t left_out_tries;     /* the number of attempts for the next generation */
 	struct process *next;	     /* in processes.first */
 	struct process *next_noting; /* in processes.notes */
 	struct process *next_live;   /* in processes.live */
