@@ -247,7 +247,7 @@ enum sled_kind {
 	SLED_ENTRY_WITH_ARGS = 3
 };
 
-#define SLED_RELATIVE 2 /* from this version on, an address is relative to its own place */
+#define SLED_RELATIVE 2 /* from this version on, each address is relative to its own position */
 
 static int add_sled(struct finder *f, const struct sled *sled)
 {
@@ -271,7 +271,7 @@ static int add_sled(struct finder *f, const struct sled *sled)
 		bytes = at ? f->set->tail_sled(at, left) : 0;
 		break;
 	default:
-		return 0; /* an event of the program, which only its own handler knows */
+		return 0; /* an event of the program: only the program's own handler knows it */
 	}
 	if (!bytes) {
 		f->out->nr_unknown++;

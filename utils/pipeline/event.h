@@ -35,7 +35,7 @@ enum event_flag {
 	EVENT_OUTSIDE = 1U << 5,
 	/*
 	 * The call was open when the task began. With opens_inherited, ENTRYs of such calls are
-	 * inserted, and have the flag, except at depth 0. An EXIT has the flag only if it is the
+	 * inserted; those at a depth above 0 have the flag. An EXIT has the flag only if it is the
 	 * task's first record of a call
 	 */
 	EVENT_INHERITED = 1U << 6,
@@ -99,8 +99,8 @@ static inline uint64_t time_abs(uint64_t ns)
 }
 
 /*
- * The approximate number of events in a batch. It makes the work per batch negligible, and a batch
- * still fits into the first-level cache.
+ * The approximate number of events in a batch. So many events make the fixed work per batch
+ * negligible, and still fit into the first-level cache.
  */
 #define EVENT_BATCH 512
 

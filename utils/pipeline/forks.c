@@ -13,8 +13,8 @@
  *
  * @call: the state of the filter at the task's last fork(2), if @has_call. It is kept until the
  *        child begins, which may be after fork(2) has returned in the parent
- * @children: the children of all processes, sorted by time; those of this task before @at have got
- *            their states
+ * @children: the forked children of all tasks, sorted by time. Before index @at, the children of
+ *            this task have got their states
  */
 struct parent {
 	struct pipeline *pipe;

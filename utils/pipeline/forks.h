@@ -8,8 +8,8 @@
  * For each forked child, find the state that its parent's filter had at the fork, by reading the
  * parents' records once more. lane_open() takes the states from pipe->at_fork.
  *
- * - If the parent's first thread has not forked the child, the child still gets the state of that
- *   thread. stg_filter() drops it if it has another depth than the child's first record.
+ * - If another thread of the parent than the first has forked the child, the child still gets the
+ *   first thread's state. stg_filter() drops a state whose depth is not that of the first record.
  * - No states are needed for a time range with a beginning: the children's first records are not
  *   read.
  * - A growing recording is not supported.

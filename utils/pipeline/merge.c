@@ -12,7 +12,8 @@
  * @cap: the number of slots. It is odd, so each node has two children or none
  * @barrier_ns: events after this time must wait, because a lane of a growing recording holds back
  *              an earlier event
- * @is_running: the last event came from the lane that is now at the top, which may have a long run
+ * @is_running: the last event came from the lane that is now at the top, so its next events may
+ *              come first, too
  */
 struct merge {
 	struct pipeline *pipe;
@@ -96,8 +97,8 @@ static int next_time(struct merge *merge, struct lane *lane, uint64_t *time_ns, 
 }
 
 /*
- * Show a run of events of the lane at the top. The run is longer than one event only if the lane
- * was at the top before, because it takes time to find the length of a run.
+ * Show a run of events of the lane at the top. Finding the length of a run takes time. So a lane
+ * that was not at the top before shows one event only.
  */
 static int take_run(struct merge *merge, const struct view *view, struct uft_err *err)
 {

@@ -272,7 +272,7 @@ static ssize_t take_run(struct merger *feed, const struct run *run)
 
 /*
  * Returns the time up to which all events are known, after the events of [@first_ns, @last_ns] were
- * read. Files may still have events shortly before @last_ns.
+ * read. The time shortly before @last_ns is left out: the files may still have events of it.
  */
 static uint64_t find_complete(uint64_t first_ns, uint64_t last_ns)
 {
@@ -327,8 +327,8 @@ int merger_fill(struct merger *feed, size_t max_bytes, struct uft_err *err)
 		/* In the first fill, the span begins with the first event, not at time 0. */
 		first_ns = first_ns ? first_ns : begin_ns;
 		/*
-		 * A source may still deliver events from its next event on. So the events that
-		 * were read are complete only up to that time.
+		 * Before the earliest time of a source's next event, no source has more events.
+		 * After this time, events may still be missing.
 		 */
 		if (end_ns > next_ns)
 			end_ns = next_ns - (next_ns > 0);

@@ -37,7 +37,7 @@ bool pipeline_selects(const struct pipeline_config *config, const struct task *t
 	return config->nr_tids == 0;
 }
 
-/* True when a call is shown only after its end, or an event in it, was read. */
+/* True when a call is held back until its end, or an event within it, was read. */
 static bool holds_back(const struct pipeline *pipe)
 {
 	if (!pipe->is_filtered)
@@ -190,7 +190,7 @@ static int open_lanes(struct pipeline *pipe, struct uft_err *err)
 	return 0;
 }
 
-/* Returns the time of a task's first event in other files, or UINT64_MAX. */
+/* Returns the time of a task's first event outside of its <tid>.dat, or UINT64_MAX. */
 static uint64_t first_in_survey(const struct pipeline *pipe, size_t task)
 {
 	return pipe->surveys ? pipe->surveys[task].first_ns : UINT64_MAX;

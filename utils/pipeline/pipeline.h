@@ -71,12 +71,12 @@ struct view_resume {
 };
 
 /*
- * The receiver of events. A negative errno (with @err) from any function ends the run.
+ * The receiver of events. A negative errno (with @err) from any function ends pipeline_run().
  *
- * @events: gets a run of events of one task, which are valid during the call only
+ * @events: gets successive events of one task, which are valid during the call only
  * @resume: called before the events of a part of @at->task. The parts come in any order, and each
  *          part goes to one of the views of the run. NULL: the view needs whole tasks
- * @mixed: gets events of tasks that alternate, in order; NULL: @events gets them in short runs
+ * @mixed: gets events of tasks that alternate, in order; NULL: @events gets a few at a time
  * @in_parts: the view also accepts tasks in windows of time: the first window of each task, then
  *            the second window of each task, and so on
  */
@@ -113,7 +113,8 @@ enum lane_state {
  * @raw: the events before the duration filter, if the lane @holds_back calls; else NULL
  * @opened: with opens_at_start: the calls that are open before the range
  * @has_events: read_events() has found events in the range, which may be hidden later
- * @has_passed: if the lane @holds_back calls: a call has passed stg_time, or there was a point
+ * @has_passed: if the lane @holds_back calls: a call has passed stg_time, or an EVENT_POINT was
+ *              read
  * @has_begun: with opens_inherited: the first record was read
  * @is_cut: the task goes on after the range
  * @goes_on: the task goes on after the lane's end (split.h)
@@ -173,7 +174,7 @@ struct lane {
  *           (forks.h); NULL: none
  * @start_ns, @stop_ns: the time range, by the recording's clock
  * @first_ns: the first time of the recording, from which "elapsed" counts
- * @limit_ns: nothing later is read: UINT64_MAX, unless the recording grows
+ * @limit_ns: nothing later is read; UINT64_MAX unless the recording grows
  * @known_ns: growing recording: all events up to this time have been in the queues. When @known_ns
  *            reaches @first_ns, @first_ns is final
  * @has_late_entries: growing recording: the entry of a call may be recorded after events in the

@@ -13,9 +13,9 @@
 #define FULL_OPTIONS (DMGL_PARAMS | DMGL_ANSI)
 
 /*
- * Limited output of libiberty: a short name can stand for gigabytes. Only a longjmp() out of the
- * callback stops libiberty. libiberty then has nothing on the heap, except at a Rust identifier in
- * Punycode (add_rust_piece()).
+ * Limited output of libiberty: a short mangled name can have gigabytes of output. Only a longjmp()
+ * out of the callback stops libiberty. During the callback libiberty has nothing on the heap,
+ * except at a Rust identifier in Punycode (add_rust_piece()).
  */
 struct printer {
 	struct strbuf *out;
@@ -135,8 +135,8 @@ static size_t prefix_length(const char *name)
 }
 
 /*
- * True when the @len bytes at @text are a suffix that compilers add, without its number (".part").
- * @has_number: a number follows.
+ * True when the @len bytes at @text are a suffix that compilers add, such as ".part". A number that
+ * belongs to the suffix follows these bytes when @has_number.
  */
 static bool is_clone_word(const char *text, size_t len, bool has_number)
 {
@@ -176,7 +176,7 @@ static size_t last_ending(const char *name, size_t len)
 		end = len;
 	for (word = end; word && name[word - 1] != '.'; word--)
 		;
-	/* A name that consists of a suffix is a normal name. */
+	/* A name that looks like a suffix, with nothing before it, has no suffix. */
 	return word > 1 && is_clone_word(name + word - 1, end - word + 1, has_number) ? word - 1
 										      : len;
 }
@@ -233,8 +233,8 @@ static void add_rust_names(const char *shown, struct strbuf *out)
 	const char *inside = strstr(path, "::");
 
 	/*
-	 * Without the crate, the name must still have a scope: "main" of a crate must not match
-	 * other functions "main".
+	 * Add the name without its crate only if a scope remains: "crate::main" must not become
+	 * "main", which other functions are called, too.
 	 */
 	if (inside && strstr(inside + 2, "::") && !memchr(path, '<', inside - path))
 		add_name(out, inside + 2, strlen(inside + 2));

@@ -13,8 +13,9 @@
 
 /*
  * @at: the next byte; it never goes back
- * @start, @last: where the name, and the part that was written last, begin in @out
- * @mute: above 0, names are skipped and not written
+ * @start: offset of the name in @out
+ * @last: offset in @out of the part that was written last
+ * @mute: while it is above 0, names are skipped and not written
  */
 struct skim {
 	const char *at;
@@ -377,9 +378,9 @@ static bool skip_expr(struct skim *s)
 }
 
 /*
- * Write the name of a constructor or destructor: @prefix, and the last part of the name so far. The
- * text that an abbreviation stands for was written at once, but may have two parts, such as
- * "std::allocator".
+ * Write the name of a constructor or destructor: @prefix, and the last part of the name so far. If
+ * an abbreviation was written last, its text may have two parts, such as "std::allocator". Only the
+ * second part is written again.
  */
 static bool put_class_again(struct skim *s, const char *prefix)
 {

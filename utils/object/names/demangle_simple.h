@@ -12,7 +12,7 @@
 /*
  * Append the simple form (demangle.h) of @mangled, which begins with "_Z" (Itanium C++ ABI, 5.1
  * "External Names"). Returns false for a malformed name, and for one whose form is longer than
- * DEMANGLED_MAX. It then leaves invalid text after the old content of @out.
+ * DEMANGLED_MAX. After a failure, invalid text follows the old content of @out.
  *
  * Types, template arguments and expressions are skipped: this takes a tenth of the time of full
  * demangling. Unlike libiberty, it can read "sr3std...", which clang writes for every std::vector.

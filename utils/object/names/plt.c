@@ -153,8 +153,8 @@ static bool is_function(const GElf_Sym *sym)
 }
 
 /*
- * Add imported functions that are called through the GOT. Such a call has no stub, so the address
- * of its relocation entry stands for it.
+ * Add imported functions that are called through the GOT. Such a function has no PLT entry, so it
+ * gets the address of its relocation entry.
  */
 static int add_got_calls(const struct isa_plt *machine, const struct elf_section *relocs,
 			 struct elf_symbols *symbols, struct plt_entries *out)
@@ -202,8 +202,8 @@ int plt_entries_load(const struct elf_file *file, struct plt_entries *out)
 }
 
 /*
- * True for a function whose call through the GOT does not prove -fno-plt: functions of start files,
- * helpers of compilers, and hooks are called so in any program.
+ * True for a function that any program may call through the GOT, also without -fno-plt: start files
+ * and compilers add such calls (helpers, mcount()).
  */
 static bool is_no_proof(const char *name)
 {
@@ -246,8 +246,8 @@ static uint64_t *proving_slots(const struct plt_entries *plt, size_t *nr)
 
 /*
  * True when code calls or jumps through a library function's GOT slot (x86: ff 15, ff 25, 32-bit
- * distance). A slot that code only reads does not count: the code takes the function's address,
- * which must not change.
+ * distance). A slot that code only reads does not count: that code takes the function's address
+ * rather than calls the function.
  */
 static bool has_call_through_got(const struct elf_file *file, const struct plt_entries *plt)
 {

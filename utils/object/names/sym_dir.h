@@ -20,15 +20,16 @@ struct sym_query {
 };
 
 /*
- * True when a file with this header belongs to the module. Known build-ids decide; otherwise the
- * paths must be equal, except with @query->any_path, or when the header has no path.
+ * True when a file with this header belongs to the module. If both build-ids are known, they
+ * decide. If not, any path is right with @query->any_path or when the header has no path; in all
+ * other cases the paths must be equal.
  */
 bool sym_head_is_of(const struct sym_file_head *head, const struct sym_query *query);
 
 /*
  * Read the symbols of a module from @dir into the empty @out (doc/formats/symbols.md, "Names of the
- * files"). Returns 1 on success, 0 without a file, or a negative error with @err for an unreadable
- * file or directory.
+ * files"). Returns 1 on success, 0 when @dir has no file of the module, or a negative error with
+ * @err for an unreadable file or directory.
  *
  * @name: gets the file's name, for free(3); may be NULL
  */

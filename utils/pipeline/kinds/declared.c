@@ -349,8 +349,8 @@ struct declared_event *declared_events_find(const struct declared_events *declar
 /* --- payloads --- */
 
 /*
- * Find the value of directive @index, counted over both formats. *@is_cut becomes true if the value
- * was truncated.
+ * Find the value of directive @index. The directives of @event->common count first, then those of
+ * @event->format. *@is_cut becomes true if the value was truncated.
  */
 static bool find_value(const struct declared_event *event, struct fst_bytes from, size_t index,
 		       struct fst_value *value, bool *is_cut)

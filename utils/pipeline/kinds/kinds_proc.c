@@ -62,8 +62,8 @@ static bool same_text(const struct text *a, const struct text *b)
 }
 
 /*
- * Get a field of an exec. A program that is no script has no interpreter, and an exec by the leader
- * has no thread.
+ * Get a field of an exec. The interpreter is missing if the program is no script. The thread is
+ * missing if the leader has called exec.
  */
 static bool get_exec(const struct event_kind *kind, const struct event_context *context,
 		     size_t index, struct event_value *out)

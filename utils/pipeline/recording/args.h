@@ -24,10 +24,10 @@ struct func_args {
  * the user are used first, then those of debug information (.dbg), then the tables of library
  * functions.
  *
- * @has_specs: there are rules, or specifications are looked up for all functions; otherwise there
+ * @has_specs: there are rules, or specifications are looked up for all functions; if false, there
  *             are no values, and arg_book_find() changes nothing, so several threads may call it
- * @args_auto, @retval_auto: maps from a function's name to its specification in the tables. Both
- *                           texts are in @tables
+ * @args_auto, @retval_auto: maps from a function's name to its specification in the tables. Names
+ *                           and specifications are texts in @tables
  * @args_alike, @retval_alike: maps from a demangled name, which is on the heap, to a specification
  *                             in the tables
  * @enums: enums of the tables; enums of debug information are in the modules

@@ -211,7 +211,7 @@ static size_t block_room(const struct compact_place *place)
 	return MAX((size_t)place->raw_len, sizeof(struct record));
 }
 
-/* Read a part of a block. The block is longer than @room, or begins before the offset. */
+/* Read a part of a block. The block is longer than @room, or begins before the wanted offset. */
 static ssize_t read_part(struct reader *reader, const struct compact_place *place, uint8_t *buf,
 			 size_t room, uint64_t end)
 {
@@ -243,7 +243,7 @@ static ssize_t read_part(struct reader *reader, const struct compact_place *plac
 
 /*
  * Decode as many whole blocks as there is room for. The first block may begin read->skip bytes
- * before the offset.
+ * before the wanted offset.
  */
 static ssize_t read_blocks(struct reader *reader, const struct compact_place *place, uint8_t *buf,
 			   size_t room, uint64_t end)

@@ -20,7 +20,7 @@
  * The state of a growing recording. Tasks must not move in memory, because pipelines and views
  * point to them. So address space is reserved for as many tasks as Linux can have.
  *
- * @dir_fd: the directory; no other directory gets its inode while it is open; or negative
+ * @dir_fd: the open directory, or negative. While it is open, no other directory gets its inode
  * @offset: the bytes of task.txt that were read
  * @lines: lines that were read and not applied; the last line may be incomplete
  * @by_tid: index of the task plus one, 0: none; also in reserved address space

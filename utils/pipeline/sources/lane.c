@@ -499,7 +499,7 @@ static ssize_t finish_lane(struct lane *lane)
 	return nr;
 }
 
-/* True when the @events have a point. Points have no duration, so -t lets them pass. */
+/* True when @events include an EVENT_POINT. It has no duration, so -t lets it pass. */
 static bool has_point(const struct event *events, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
