@@ -191,7 +191,7 @@ static inline __attribute__((always_inline)) int claim_cells(const struct pxt_vi
 		int ahead = rounds_ahead(view, word, head);
 
 		if (ahead == 0) {
-			/* If a thread has claimed this place, move the head for it. */
+			/* Another thread has claimed this cell. Move the head past its record. */
 			if (is_count(view, count_of(word)))
 				atomic_compare_exchange_strong(&stream->head, &head,
 							       head + count_of(word));
@@ -327,7 +327,7 @@ bool pxt_ring_skip_of(const struct pxt_view *view, uint64_t at, pid_t pid)
 	       pxt_ring_take(view, at, count_of(reserved));
 }
 
-/* Counts a lost event. A gap is reported to the reader once, with the time of its first event. */
+/* Counts a lost event. A gap is reported to the reader once, with the time of the first loss. */
 void pxt_note_lost(struct pxt_stream *stream, uint64_t at, uint64_t time_ns)
 {
 	uint64_t none = 0;

@@ -277,7 +277,7 @@ static void look_at_logs(const char *name, void *argument)
 		look_at_left(name, argument);
 }
 
-/* Looks at files of names. This comes last, because by then all users of names are known. */
+/* Looks at a file that holds names. It is called last, when all users of names are known. */
 static void look_again(const char *name, void *argument)
 {
 	if (name[0] == 'n' && name[1] == '-')

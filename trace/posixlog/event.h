@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Ids of events, which are also bits of a set: system events, the unnamed event, named events. */
+/* Ids of system events, the unnamed event and named events. An id is also a bit of a set. */
 enum {
 	PT_ERROR = 1,
 	PT_START,

@@ -134,7 +134,7 @@ int pxt_log_writer_resume(struct pxt_log_writer *writer, int fd, unsigned char *
  * pxt_log_writer_resume(). The bytes are untrusted, so the log ends before the first invalid
  * record.
  *
- * @begin: records up to this place are in the file
+ * @begin: the records before this position are in the file
  * @nr_pending: the bytes after @begin that are in writer->buffer
  */
 int pxt_log_recover(struct pxt_log_writer *writer, uint64_t begin, size_t nr_pending);

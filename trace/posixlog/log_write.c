@@ -275,8 +275,8 @@ int pxt_log_add_name(struct pxt_log_writer *writer, uint32_t id, const char *tex
 }
 
 /*
- * The mark of a complete log is a write of its own. A reader may see only a part of a header that
- * is being written, and must not see the mark before the rest.
+ * The mark of a complete log is written last and alone. A reader may see only a part of a header
+ * that is being written, and must not see the mark before the rest.
  */
 int pxt_log_sync(struct pxt_log_writer *writer)
 {

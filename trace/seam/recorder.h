@@ -13,12 +13,12 @@
 #define UTRAIL_TRACE_ABI 1
 
 /*
- * The recorder.
+ * The functions of the probe that the library calls. In this header "the recorder" is the probe.
  *
  * @size: the size of this struct in bytes. Later versions with the same @abi only append members
  * @declare: declares an event. Returns its number, or 0 if the event cannot be recorded. @common is
- *           NULL, or a format whose values come before those of @format. The function may wait for
- *           the recorder, and signal handlers must not call it
+ *           NULL, or a format whose values come before those of @format. The function may block,
+ *           and signal handlers must not call it
  * @choose: returns the user's choice for an event. A negative number switches the event off, and a
  *          positive one switches it on. If the result is 0, the program chooses
  * @emit: records an event of the calling thread at the present time. @payload has the values of the
@@ -59,8 +59,8 @@ const struct utrail_trace_recorder *utrail_trace_recorder(uint32_t abi);
 #pragma GCC visibility pop
 
 /*
- * The door: a recorder that attaches to a running program finds the copies of libutrail-trace by an
- * ELF note in their modules. strip(1) does not remove this note, and it does not depend on exported
+ * The door: a probe that comes into a running program finds the copies of libutrail-trace by an ELF
+ * note in their modules. strip(1) does not remove this note, and it does not depend on exported
  * symbols. The note exists only on x86_64, because utrail can attach only there.
  *
  * The name of the note is "utrail", and its type is 1. Its descriptor is a struct

@@ -216,7 +216,7 @@ bool fst_take_cut_text(struct fst_bytes *from, enum fst_kind kind, struct fst_va
 	struct fst_bytes rest = *from;
 	uint32_t len;
 
-	/* A network address is not cut, since its part would look like a different address. */
+	/* A network address is not cut, since a part of it would look like a different address. */
 	if (fst_form_of(kind) != FST_FORM_TEXT || kind == FST_ADDRESS || !take_u32(&rest, &len) ||
 	    len == FST_NULL || rest.at == rest.end)
 		return false;

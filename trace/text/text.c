@@ -23,7 +23,7 @@ void fst_text_free(struct fst_text *text)
 		munmap(text->base, text->room);
 }
 
-/* Makes room for @more bytes. malloc() is not used, since a signal may have interrupted it. */
+/* Makes room for @more bytes. A signal handler may call it, so malloc() is not used. */
 static bool grow_text(struct fst_text *text, size_t more)
 {
 	size_t room = text->room < 16384 ? 16384 : text->room;
@@ -111,7 +111,7 @@ void fst_put_double(struct fst_text *text, double value)
 	int len = snprintf(digits, sizeof(digits), "%.17g", value);
 	bool was_point = false;
 
-	/* Bytes that are not in this list are the decimal point of the program's locale. */
+	/* Bytes that are not in "0123456789+-aefin" are the decimal point of the locale. */
 	for (int i = 0; i < len && i < (int)sizeof(digits); i++) {
 		bool is_known = digits[i] != '.' && strchr("0123456789+-aefin", digits[i]);
 
@@ -123,7 +123,7 @@ void fst_put_double(struct fst_text *text, double value)
 	}
 }
 
-/* A bit for each byte that is not encoded. */
+/* A bit is set for each byte that URL encoding leaves as it is. */
 static const uint32_t literal_bytes[8] = {
 	0, 0x53ffe004, /* " - . / 0-9 < > */
 	0xd7fffffe,    /* A-Z \ ^ _ */

@@ -10,8 +10,8 @@
 #define ERR_TEXT_MAX 1024
 
 /*
- * A code outside errno: words of the user are wrong (an unknown option, field or sort key, a number
- * out of range). The command exits with status 2 instead of 1.
+ * A code outside errno, for mistakes of the user: an unknown option, field or sort key, or a number
+ * out of range. The command exits with status 2 instead of 1.
  */
 #define ERR_USAGE 1000
 

@@ -45,7 +45,7 @@ static size_t next_char(const char *text, size_t len, uint32_t *code)
 }
 
 /*
- * True for hidden characters (see escape.h). All of them have a \uNNNN, as they are below 0x10000.
+ * True for hidden characters (see escape.h). All are below 0x10000: four digits (\uNNNN) suffice.
  */
 static bool is_hidden(uint32_t code)
 {
@@ -194,7 +194,7 @@ static void put_cell(struct strbuf *out, const char *text, size_t len)
 		strbuf_addch(out, '"');
 }
 
-/* Escape the parenthesis of "(12)" at the start, which would refer to an earlier name. */
+/* At the start of a name, "(12)" would refer to an earlier name. So its parenthesis is escaped. */
 static void put_callgrind(struct strbuf *out, const char *text, size_t len)
 {
 	const struct language *lang = &languages[MEDIUM_CALLGRIND];

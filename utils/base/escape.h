@@ -44,7 +44,8 @@ bool escape_addstr(struct strbuf *out, enum medium medium, const char *text);
 bool escape_quoted(struct strbuf *out, const char *text);
 
 /*
- * True when @text needs no escaping. The check is fast: it is false for some texts that need none.
+ * True when @text surely needs no escaping. The check is simple, to be fast, so the result is also
+ * false for some texts that need none.
  */
 bool escape_is_plain(enum medium medium, const char *text, size_t len);
 

@@ -11,7 +11,7 @@
  * A function of a library.
  *
  * @name: its symbol
- * @offset: the place of its pointer in the table of library_load(), in bytes
+ * @offset: the offset in bytes of its pointer in the table of library_load()
  */
 struct library_function {
 	const char *name;

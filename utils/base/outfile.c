@@ -183,8 +183,8 @@ int outfile_check(const char *path, struct uft_err *err)
 }
 
 /*
- * Refuse a file with several names in a directory that other users may write to: one of them may
- * have linked an unrelated file there.
+ * Refuse a file that has several names (hard links) if other users may write to its directory. They
+ * may have linked an unrelated file to this name.
  */
 static int check_names(const struct place *place, const char *path, struct uft_err *err)
 {

@@ -32,8 +32,8 @@ struct outfile {
  * rules of place_find().
  *
  * A regular or new file is written under a random name in the directory, then renamed. It keeps
- * mode, owner and group of a replaced file. But if @mode has rights for the owner only, so has the
- * file. A new file gets @mode without the bits of the umask.
+ * mode, owner and group of a replaced file. But if @mode gives rights only to the owner, the group
+ * and others get none. A new file gets @mode without the bits of the umask.
  *
  * A device, a pipe, and a file whose owner or group we cannot give to a new file are written in
  * place. A file that a link of procfs names (as for /dev/stdout) is appended to. A block device, a
@@ -65,9 +65,9 @@ int outfile_check(const char *path, struct uft_err *err);
 
 /*
  * Open @path for appending. A new file gets @mode without the bits of the umask. Returns the
- * descriptor, or a negative error with @err. This function refuses the same links, pipes and owners
- * as outfile_open(). If others may write to the directory, it also refuses a file with several
- * names.
+ * descriptor, or a negative errno and fills @err. This function refuses the same links, pipes and
+ * owners as outfile_open(). If others may write to the directory, it also refuses a file with
+ * several names.
  */
 int outfile_append(const char *path, mode_t mode, struct uft_err *err);
 

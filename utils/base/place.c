@@ -158,8 +158,8 @@ static int follow_link(struct place *place, struct walk *walk, int link_fd, cons
 }
 
 /*
- * Check that @owner, the owner of the file or of the directory of a new file, is also the owner of
- * the link that leads there.
+ * Check that @owner also owns the link that leads to the file. @owner is the owner of the file, or
+ * of the directory if the file is new.
  */
 static int check_end(uid_t owner, const struct walk *walk, struct uft_err *err)
 {

@@ -126,14 +126,14 @@ static int add_db_entry(struct compdb *db, struct strbuf *entry, struct strbuf *
 
 	int ret = make_room(db);
 
-	/* The map borrows the key of the first entry with this key. */
+	/* If an older entry has this key, the map keeps the text of that key. */
 	if (ret == 0)
 		ret = strmap_put(&db->by_key, same ? db->keys[same - 1] : key->data,
 				 (void *)(uintptr_t)(db->nr + 1));
 	if (ret < 0)
 		return ret;
 	if (same) {
-		/* The new entry takes over the text that the map borrows. */
+		/* This text belongs to the new entry from now on. */
 		db->keys[db->nr] = db->keys[same - 1];
 		db->keys[same - 1] = NULL;
 	} else {
@@ -321,8 +321,8 @@ static int read_response(struct arguments_source *source, const char *name, size
 	int ret = responses_get(db->responses, reading->at, name, max, text, &why);
 
 	/*
-	 * If the recorder has not read the file, or the process had ended before, read the file as
-	 * it is now.
+	 * If the recorder has not read the file, or could not because the process had ended, read
+	 * the file as it is now.
 	 */
 	if (ret == -ENOENT && (!why || why == -ESRCH))
 		ret = arguments_read_file(reading->execution->cwd, name, max, text);

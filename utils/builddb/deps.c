@@ -241,8 +241,8 @@ static void mark_made(const struct rules *rules, const struct made *made, size_t
 }
 
 /*
- * Write one rule for all outputs of the same executions. A copy of a directory, for example, has
- * one rule instead of one for each file.
+ * Write one rule for all outputs of the same executions. For example, cp(1) that copies a directory
+ * gets one rule for all its files.
  */
 static int put_rule(struct rules *rules, const struct made *made, size_t nr_made)
 {

@@ -39,7 +39,7 @@ int deps_used_by(const struct executions *executions, struct files *files, uint3
 
 /*
  * Write the files that one execution has written and another one has only read, as comments in a
- * makefile. The read may be earlier.
+ * makefile. The read may be earlier than the write.
  */
 void deps_read_again(const struct executions *executions, const struct files *files,
 		     struct sink *sink);

@@ -15,8 +15,8 @@
 uint64_t hash_seed(void);
 
 /*
- * Returns 32 bits. Each of them depends on all bits of @bits, and on the lowest 33 bits of @seed or
- * more.
+ * Returns 32 bits. Each of them depends on all bits of @bits, and on at least the lowest 33 bits of
+ * @seed.
  */
 static inline uint32_t hash_fold(uint64_t bits, uint64_t seed)
 {

@@ -36,8 +36,8 @@ static char take_byte(struct text *text)
 }
 
 /*
- * Append the text up to the closing @quote to @word, and move past the quote. Returns false without
- * a closing quote.
+ * Append the text up to the closing @quote to @word, and move past the quote. Returns false if
+ * there is no closing quote.
  */
 static bool take_quoted(struct text *text, char quote, struct strbuf *word)
 {
@@ -107,8 +107,8 @@ static bool is_plain(const char *word)
 				    "-_./,:=@%+";
 
 	/*
-	 * `~`, `#` and `^` are not plain: the first two are special at the start of a word, `^` in
-	 * old shells.
+	 * The list lacks `~` and `#`, which are special at the start of a word, and `^`, which is
+	 * special in old shells.
 	 */
 	return *word && strspn(word, plain) == strlen(word);
 }

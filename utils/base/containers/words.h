@@ -19,11 +19,12 @@ struct words {
 };
 
 /*
- * Append the words of @text, separated by blanks and ends of lines. Returns 0, -EINVAL with the
- * line of a quote without end, or -ENOMEM.
+ * Append the words of @text, separated by blanks and ends of lines. Returns 0, -EINVAL if a quote
+ * is not closed (@err names its line), or -ENOMEM.
  *
  * 'single' and "double" quotes join words, and `#` at the start of a word begins a comment. `\`
- * escapes the next character; within double quotes only `"` and `\`, within single quotes nothing.
+ * escapes the next character. Within double quotes it escapes only `"` and `\`, and within single
+ * quotes it is an ordinary character.
  */
 int words_add(struct words *words, const char *text, struct uft_err *err);
 

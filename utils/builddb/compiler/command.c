@@ -53,7 +53,7 @@ static void drop_launchers(struct words *argv)
 	}
 }
 
-/* Returns the kind of compiler that argv[0], or else the name of the program's file, stands for. */
+/* Finds the kind of compiler by argv[0], or else by the name of the program's file. */
 static enum compiler_kind kind_of(const struct execution *execution, const struct words *argv)
 {
 	if (argv->nr > 1 && compiler_name_words(argv->words[0], argv->words[1]) > 1)

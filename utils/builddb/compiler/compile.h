@@ -57,16 +57,16 @@ struct compile {
 
 /*
  * Parse the command line @argv, which begins with the compiler's name. The caller has already
- * replaced response files by their words. @argv must outlive @compile. Returns 0 or -ENOMEM. Ends
- * with compile_deinit().
+ * replaced response files by their words. @argv must outlive @compile. Returns 0 or -ENOMEM. Call
+ * compile_deinit() in any case.
  */
 int compile_parse(struct compile *compile, enum compiler_kind kind, const struct words *argv);
 void compile_deinit(struct compile *compile);
 #define cleanup_compile cleanup(compile_deinit)
 
 /*
- * Append to @out the words of a command that compiles nothing but the source @source (an index of
- * @argv), at most to an object. Returns 0 or -ENOMEM.
+ * Append to @out the words of a command that compiles only the source @source (an index of @argv),
+ * and does not link. Returns 0 or -ENOMEM.
  */
 int compile_of_one(const struct compile *compile, const struct words *argv, size_t source,
 		   struct words *out);

@@ -255,7 +255,7 @@ static const char *const nvcc_with_word[] = {
 
 /*
  * A fast comparison: each word of a command is compared with all options. Most of these differ in
- * the second letter, and so need no call.
+ * the second letter, and need no strcmp().
  */
 static bool is_one_of(const char *const words[], size_t nr, const char *word)
 {

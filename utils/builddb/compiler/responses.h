@@ -46,8 +46,8 @@ void responses_deinit(struct responses *responses);
  * have the file or its text, -EFBIG when the file has more than @max bytes, or -ENOMEM.
  *
  * @responses: may be NULL
- * @why: if the recording names the file: gets 0, or the reason why its text is missing: the
- *         recorder's error, or -EFBIG (RESPONSES_MAX)
+ * @why: gets 0, or the reason why the file's text is missing: the recorder's error, or -EFBIG
+ *         (RESPONSES_MAX). It does not change if the recording does not name the file
  */
 int responses_get(const struct responses *responses, size_t at, const char *name, size_t max,
 		  struct strbuf *text, int *why);

@@ -289,8 +289,8 @@ void etrace_event_end_half(struct etrace_reader *reader, struct etrace_task *tas
 /* --- any event --- */
 
 /*
- * If a mount fails, the next event of its task says so. If the next event is another one, the mount
- * has succeeded.
+ * If a mount fails, the next event of its task reports the failure. Any other next event means that
+ * the mount has succeeded.
  */
 static void settle_mount(struct etrace_task *task)
 {

@@ -49,8 +49,8 @@ struct etrace_event {
  * @upid: the unique number that the text gives to the task
  * @half, @half_ns, @half_flags, @half_has_flags, @half_text: the first half of an act, which waits
  *         for the event with the result; ETRACE_NOTHING: none waits
- * @variables: the places of its environment's variables in etrace_reader.variables, as size_t
- * @variable_at: the last of these places
+ * @variables: the offsets in etrace_reader.variables of its environment's variables, each a size_t
+ * @variable_at: the last of these offsets
  * @first_ns: time of its first line
  * @exec_ns: time of its first exec; 0: none
  * @last: index plus one of its last record
