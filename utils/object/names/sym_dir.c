@@ -62,8 +62,8 @@ static int try_file(const char *dir, const char *name, const struct sym_query *q
 }
 
 /*
- * True for "<basename>-<4 hex>.sym": the second and later modules with the same basename
- * have such names.
+ * True for "<basename>-<4 hex>.sym": the second and later modules with the same basename have
+ * such names.
  */
 static bool is_numbered(const char *name, const char *basename)
 {

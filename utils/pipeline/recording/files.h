@@ -1,4 +1,4 @@
-/* The files that each execution has used, and the times of its reading and writing. */
+/* The files that each execution has used, and the times at which it read and wrote them. */
 #ifndef UTRAIL_PIPELINE_FILES_H
 #define UTRAIL_PIPELINE_FILES_H
 

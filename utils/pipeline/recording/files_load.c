@@ -13,7 +13,7 @@
 #include "utils/format/proc_dat.h"
 #include "utils/pipeline/recording/descriptors.h"
 
-/* Values of Linux that libc defines only under conditions, or with other numbers. */
+/* Flags of the kernel that libc does not always define, or defines with other numbers. */
 #define ACCESS_MASK   3U
 #define OPEN_TRUNC    01000U
 #define OPEN_CREAT    0100U

@@ -37,7 +37,7 @@ struct left_funcs {
 void left_funcs_deinit(struct left_funcs *left);
 #define cleanup_left_funcs cleanup(left_funcs_deinit)
 
-/* Read the file of @data, if there is one. Invalid lines and unknown functions are skipped. */
+/* Read the list in @data, if there is one. Invalid lines and unknown functions are skipped. */
 int left_funcs_read(struct trace_data *data, struct left_funcs *left, struct uft_err *err);
 
 /*

@@ -39,8 +39,8 @@ static bool is_entered_late(const struct kernel_calls *calls, const struct queue
 }
 
 /*
- * Returns the time at which @next is due. If the clocks have put @next on the wrong side of the
- * task's next record, the result is the time of that record, or a nanosecond earlier.
+ * Returns the time at which @next is due. If inexact clocks have put @next before or after the
+ * task's next record by mistake, the result is the time of that record, or a nanosecond earlier.
  */
 static uint64_t due_ns(const struct kernel_calls *calls, const struct queued *next)
 {

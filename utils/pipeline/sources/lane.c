@@ -375,8 +375,8 @@ static bool is_out_behind(const struct lane *lane, const struct event *events, s
 }
 
 /*
- * Drop events outside of the time range. With opens_at_start, a time off the CPU that goes beyond
- * the end of the range ends there.
+ * Drop events outside of the time range. With opens_at_start, if the task is off the CPU when the
+ * range ends, a SCHED_IN is added.
  */
 static size_t cut_range(struct lane *lane, struct event *events, size_t nr)
 {

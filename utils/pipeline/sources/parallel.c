@@ -103,9 +103,9 @@ static struct piece *take_piece(struct crew *crew)
  * Returns the number of a large lane's @bytes that are split off for other threads. The thread that
  * splits them reads the rest.
  *
- * For the only large lane, the number is such that all threads end together, if splitting a byte
- * takes a third of the time of reading it. If there are several large lanes, the number is @bytes,
- * and the thread keeps only the last piece.
+ * If there is only one large lane, the number lets all threads end together, provided that
+ * splitting a byte takes a third of the time of reading it. If there are several large lanes, the
+ * number is @bytes, and the thread keeps only the last piece.
  */
 static uint64_t bytes_for_others(const struct crew *crew, uint64_t bytes)
 {

@@ -24,12 +24,12 @@
 /* The number of samples before the found position whose order is checked. */
 #define SAMPLES	      64
 /*
- * Recordings are taken to be shorter than this. Bytes of a payload that look like a record rarely
- * have a time within it.
+ * Every recording is assumed to be shorter. Bytes of a payload that look like a record rarely have
+ * a time within these limits.
  */
 #define LONGEST_NS    (365ULL * 86400 * 1000000000)
 #define READ_AT_ONCE  32
-/* The most compact blocks in a row that have no call, and so no time. */
+/* At most so many blocks in a row of a compact file may have no call, and so no time. */
 #define TIMELESS_MOST 64
 
 /*

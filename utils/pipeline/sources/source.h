@@ -41,8 +41,8 @@ struct source_ops {
 	 *   MERGER_LATE_NS.
 	 *
 	 * Returns the number of events, 0 if the next event is later or there is none now, or a
-	 * negative errno with @err, after all events before the error. -EBADMSG means damage: the
-	 * caller goes on with the other sources. Other errors end the run.
+	 * negative errno with @err. Events before an error are returned first. -EBADMSG means
+	 * damage: the caller goes on with the other sources. Other errors end the run.
 	 */
 	ssize_t (*read)(struct source *src, struct event *events, size_t max, uint64_t until_ns,
 			struct uft_err *err);

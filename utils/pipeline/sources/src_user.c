@@ -608,10 +608,7 @@ bool src_user_wants_refill(const struct src_user *src)
 		return true;
 	if (src->is_whole)
 		return !src->file_ended && src->len - src->at < sizeof(struct record);
-	/*
-	 * The buffer may have less than the next record with its payload, although the file has
-	 * more.
-	 */
+	/* The buffer may end within the next record or its payload, although the file goes on. */
 	return !src->file_ended &&
 	       src->len - src->at < sizeof(struct record) * 2 + PAYLOAD_MAX_BYTES;
 }

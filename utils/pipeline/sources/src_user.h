@@ -227,7 +227,7 @@ void src_user_release(struct src_user *src);
  * are read, which is at least 1, and none later than @until_ns.
  *
  * Returns the number of records, 0 if the next record is later or there is none (@src->at_end), or
- * a negative errno, after all records before the damaged or unreadable position.
+ * a negative errno. Records before a damaged or unreadable position are returned first.
  */
 ssize_t src_user_read(struct src_user *src, struct event *events, size_t max, uint64_t until_ns,
 		      struct uft_err *err);

@@ -31,7 +31,7 @@ enum stage_wants {
 /* The times off the CPU that are shown. */
 enum stage_sched {
 	STAGE_SCHED_NONE,
-	STAGE_SCHED_WILLING, /* without times for which the kernel took the CPU away */
+	STAGE_SCHED_WILLING, /* without times off the CPU that began with a preemption */
 	STAGE_SCHED_ALL,
 };
 
