@@ -8,8 +8,8 @@
 
 /*
  * Indexes in Lua's registry. The script's functions get their contexts as tables. Functions in Lua
- * make the tables for uftrace_entry, uftrace_exit and uftrace_batch. This is much faster than to
- * make them through Lua's interface for C.
+ * make the tables for uftrace_entry, uftrace_exit and uftrace_batch. This is much faster than
+ * making them through Lua's interface for C.
  */
 enum place {
 	PLACE_FUNCTIONS = 1,
@@ -26,8 +26,8 @@ enum place {
 	"address = address, name = name, " last " = " last " })"
 
 /*
- * Lua code that returns a function. The function passes a batch to the script. Columns are arrays
- * of C, which the script may keep. Columns and names begin with element 0.
+ * Lua code that returns a function. The function passes a batch to the script. Columns are C
+ * arrays, which the script may keep. Columns and names begin with element 0.
  */
 #define MAKE_BATCH                                                                          \
 	"local ffi = require('ffi')\n"                                                      \
@@ -76,7 +76,7 @@ static void push_value(struct runner *run, const struct script_value *value)
 	case SCRIPT_FLOAT:
 		run->lua.lua_pushnumber(run->L, value->f);
 		break;
-	/* Numbers of 128 bits are texts, since a Lua number cannot hold them. */
+	/* Numbers of 128 bits become strings, since a Lua number cannot hold them. */
 	default:
 		run->lua.lua_pushlstring(run->L, value->text, value->len);
 		break;

@@ -35,7 +35,7 @@ enum key {
 	KEY_NR,
 };
 
-/* Kinds of contexts. All contexts of a kind have the same keys, context_sizes[] of them. */
+/* Kinds of contexts. Contexts of a kind have the same keys. context_sizes[] has their number. */
 enum context {
 	CONTEXT_ENTRY,
 	CONTEXT_ENTRY_ARGS,
@@ -483,7 +483,7 @@ static PyObject *import_script(struct runner *run, const char *path, const char 
 	return module;
 }
 
-/* Returns an attribute, or NULL if there is none. Clears the exception that Python then raises. */
+/* Returns an attribute, or NULL if there is none. Clears Python's exception in that case. */
 static PyObject *find_attribute(struct runner *run, PyObject *module, const char *name)
 {
 	PyObject *o = run->py.PyObject_GetAttrString(module, name);

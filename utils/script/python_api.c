@@ -11,7 +11,7 @@
 
 /*
  * The versions 3.x that are searched for: from the first one whose stable interface has all
- * functions up to an arbitrary limit.
+ * functions that are used here, up to an arbitrary limit.
  */
 #define MINOR_FIRST 7
 #define MINOR_LAST  30

@@ -90,7 +90,7 @@ void script_close(struct script *script)
 	*script = (struct script){ 0 };
 }
 
-/* Take options from the comments and empty lines that the script begins with. */
+/* Take options from the comments at the script's beginning. Empty lines may be among them. */
 static void take_options(const char *line, const char *comment, struct strbuf *out)
 {
 	while (line && (*line == '\n' || strncmp(line, comment, strlen(comment)) == 0)) {
@@ -266,7 +266,7 @@ static void hand_point(struct script *script, const struct task *task, const str
 		.data = &script->text,
 	};
 
-	/* While a program is recorded, events may come before their names and formats. */
+	/* A script gets no events while recording: their names and formats may still be unknown. */
 	if (!script->has[SCRIPT_EVENT] || script->config->is_recording)
 		return;
 	strbuf_reset(&script->name);

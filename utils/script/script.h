@@ -1,6 +1,7 @@
 /*
  * A view that passes every call and event to functions of a user's script
- * (doc/man/utrail-script.1.in). Names and values are not escaped, and may come from a stranger.
+ * (doc/man/utrail-script.1.in). Names and values are not escaped, and may come from a recording of
+ * another user.
  */
 #ifndef UTRAIL_SCRIPT_SCRIPT_H
 #define UTRAIL_SCRIPT_SCRIPT_H
@@ -37,7 +38,7 @@ extern const char *const script_function_names[SCRIPT_FUNCTIONS];
 /*
  * @version: the tool's version, for the script
  * @path: the path of the script
- * @args, @nr_args: the words after the options, or the recorded program's words
+ * @args, @nr_args: the words after the options, or the words of the recorded command line
  * @is_recording: the calls come from a program that is being recorded, and there are no events
  * @tell: escapes a line and prints it on stderr; gets @self
  */

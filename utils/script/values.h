@@ -12,7 +12,7 @@
 enum script_value_kind {
 	SCRIPT_SIGNED,
 	SCRIPT_UNSIGNED,
-	SCRIPT_WIDE, /* 128 bits: @text has perhaps a sign, and hexadecimal digits after "0x" */
+	SCRIPT_WIDE, /* 128 bits: @text has a sign or none, then "0x", then hexadecimal digits */
 	SCRIPT_FLOAT,
 	SCRIPT_TEXT,
 };
@@ -44,8 +44,8 @@ void script_values_deinit(struct script_values *values);
 
 /*
  * Read the values of an ENTRY or EXIT. Returns false when the event has no payload, or the types
- * are unknown. The values are valid as long as the event is, or until this function is
- * called again.
+ * are unknown. The values are valid until the event becomes invalid, or until this
+ * function is called again.
  */
 bool script_values_read(struct script_values *values, struct trace_data *data,
 			const struct event *event);

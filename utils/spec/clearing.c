@@ -17,8 +17,9 @@ void clearing_note(struct filters *filters, const struct filter_subject *subject
 
 		/*
 		 * Store only new bits. func_rules_init() has matched all functions of a recording
-		 * before threads read it in parallel, so these threads find all bits set, and do
-		 * not write. But `show` opens recordings in several threads, with the same filters.
+		 * before threads read it in parallel. So these threads find all bits set, and do
+		 * not write. But threads of `show` may write at the same time: they open recordings
+		 * with the same filters.
 		 */
 		if (flags & ~__atomic_load_n(&entry->in_force, __ATOMIC_RELAXED))
 			__atomic_fetch_or(&entry->in_force, flags, __ATOMIC_RELAXED);

@@ -19,8 +19,8 @@ uint32_t clearing_left(const struct filters *filters, const struct filter_entry 
 
 /*
  * Find the specs that have no effect: a later spec with the same pattern clears them, or they clear
- * nothing any more. Returns a list that is true for these specs, by index, or NULL without memory.
- * The caller frees the list.
+ * nothing any more. Returns an array with true at the indexes of these specs, or NULL when memory
+ * is short. The caller frees the array.
  */
 bool *clearing_find_gone(const struct filters *filters);
 

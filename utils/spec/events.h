@@ -33,7 +33,7 @@ struct event_rules {
 };
 
 /*
- * Parse items "NAME[@kernel]", which ';' separates (doc/facts/language.md, "Events"). @match tells
+ * Parse items "NAME[@kernel]", separated by ';' (doc/facts/language.md, "Events"). @match tells
  * how NAME is read. Returns 0, -ENOMEM, or -ERR_USAGE with the column and the error.
  */
 int event_rules_parse(const char *text, enum pattern_match match, struct event_rules *out,

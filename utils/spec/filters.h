@@ -42,7 +42,7 @@ struct filters {
 };
 
 /*
- * Add the specs in @text, which ';' separates. Calls must be made in this order of @option: filter,
+ * Add the specs in @text, separated by ';'. Calls must be made in this order of @option: filter,
  * trigger, argument, retval, caller, hide, location.
  */
 int filters_add(struct filters *filters, enum spec_option option, enum pattern_match match,

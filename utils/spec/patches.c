@@ -25,7 +25,7 @@ static int parse_one(struct patch_rules *out, enum pattern_match match, const ch
 		len--;
 	}
 
-	/* Names may have an '@', so the last one separates. */
+	/* Names may have an '@', so the last one precedes the module. */
 	const char *module = memrchr(at, '@', len);
 	size_t name_len = module ? (size_t)(module - at) : len;
 

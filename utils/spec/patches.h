@@ -46,7 +46,7 @@ struct patch_rules {
 };
 
 /*
- * Parse rules "[!]FUNC[@MODULE]", which ';' separates (doc/facts/language.md, "Patches"). @match
+ * Parse rules "[!]FUNC[@MODULE]", separated by ';' (doc/facts/language.md, "Patches"). @match
  * tells how FUNC is read. Returns 0, -ENOMEM, or -ERR_USAGE with the column and the error.
  */
 int patch_rules_parse(const char *text, enum pattern_match match, struct patch_rules *out,

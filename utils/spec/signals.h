@@ -15,7 +15,8 @@ struct signal_switches {
 
 /*
  * Parse "SIG@ACTION{;SIG@ACTION}" (doc/facts/language.md, "Signals"). The last ACTION for a signal
- * counts. Returns 0, -ENOMEM, or -ERR_USAGE with the column and the error; then @out is unchanged.
+ * counts. Returns 0, -ENOMEM, or -ERR_USAGE with the column and the error. After an
+ * error, @out is unchanged.
  *
  * SIG is a name with or without "SIG", a number, RTMIN+n or RTMAX-n; ACTION is trace_on, trace_off
  * or finish.

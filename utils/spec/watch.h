@@ -19,7 +19,7 @@ struct watch_spec {
 };
 
 /*
- * Parse items "cpu" and "var:NAME", which ';' separates. Returns 0, -ENOMEM, or -ERR_USAGE with the
+ * Parse items "cpu" and "var:NAME", separated by ';'. Returns 0, -ENOMEM, or -ERR_USAGE with the
  * column and the error.
  */
 int watch_spec_parse(const char *text, struct watch_spec *out, struct uft_err *err);

@@ -121,7 +121,7 @@ static int read_tsc(struct tracedat *file, struct tracedat_cursor *in, struct uf
 	return 0;
 }
 
-/* Read an option that has the same meaning in both versions. Other options are ignored. */
+/* Read an option with the same meaning in versions 6 and 7. Other options are ignored. */
 static int read_option(struct tracedat *file, unsigned id, struct tracedat_cursor *in,
 		       struct uft_err *err)
 {

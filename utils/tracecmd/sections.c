@@ -32,8 +32,8 @@ static bool is_name(const char *name)
 }
 
 /*
- * Read the next @len bytes to @content. They are the file @name, and are added to the files of
- * @file. If @name is NULL, the bytes are only read.
+ * Read the next @len bytes, a file of tracefs, to @content. Append them as the file @name to
+ * file->files. If @name is NULL, the bytes are only read.
  */
 static int take_file(struct tracedat *file, const char *name, struct tracedat_cursor *in,
 		     uint64_t len, struct strbuf *content, struct uft_err *err)
@@ -151,7 +151,7 @@ static int read_systems(struct tracedat *file, struct tracedat_cursor *in, struc
 	return ret;
 }
 
-/* Read a file. A number of @len_bytes before the file is its length. */
+/* Read the length of a file, a number of @len_bytes bytes, and then the file itself. */
 static int read_blob(struct tracedat_cursor *in, size_t len_bytes, size_t max, struct strbuf *to,
 		     struct uft_err *err)
 {

@@ -89,7 +89,7 @@ static void put_decimal(const struct decimal *d, struct strbuf *out)
 
 void put_extended(uint64_t fraction, uint16_t head, struct strbuf *out)
 {
-	/* The exponent 0 counts as 1. The fraction then has no leading one. */
+	/* If the exponent is 0, it counts as 1, and the fraction has no leading one. */
 	int shift = MAX(head & EXPONENT, 1) - EXPONENT_BIAS;
 	struct decimal d = { .nr = 0 };
 	uint32_t words[3];

@@ -202,7 +202,7 @@ static struct pending_call *innermost(const struct stg_calls *calls)
 static int leave_call(struct stg_calls *calls, struct event *event, struct uft_err *err)
 {
 	if (unlikely(calls->nr == 0)) {
-		/* As in uftrace, the times of the last outermost call are shown again. */
+		/* As in uftrace, this EXIT gets the times of the last outermost call. */
 		event->flags |= EVENT_UNPAIRED;
 		event->total_ns = calls->outermost_total_ns;
 		event->self_ns = calls->outermost_self_ns;
@@ -228,8 +228,8 @@ static int leave_call(struct stg_calls *calls, struct event *event, struct uft_e
 		event->flags |= EVENT_RECURSIVE;
 	}
 	/*
-	 * A frame without a recorded entry has address 0. In a damaged file, an EXIT may have
-	 * address 0, too, so @func is checked.
+	 * A frame without a recorded entry has address 0 and no function. @func is checked because
+	 * an EXIT of a damaged file may have address 0, too.
 	 */
 	if (unlikely(frame->addr != event->addr || !func)) {
 		if (!func && frame->child_ns > event->total_ns)

@@ -25,7 +25,7 @@ static inline void enter_func(const struct stg_calls *calls, struct pending_call
 /*
  * The frames of stg_calls, in registers during a loop.
  *
- * @next, @end: the slot of the next frame, and the end of the slots
+ * @next, @end: the element of the array for the next frame, and the end of the array
  * @least: with this number of frames or fewer, stg_calls() must handle an EXIT
  */
 struct open_calls {
@@ -65,8 +65,8 @@ static inline bool enter_fast(struct open_calls *at, const struct stg_calls *cal
 
 /*
  * Returns the part of a call's time that is not self time of its caller. If the function is too
- * small to be shown, the call's own self time counts as the caller's. If the call is too short, the
- * result is 0.
+ * small to be shown, the call's own self time counts as the caller's. If a time filter drops the
+ * call, all of its time is self time of the caller, and the result is 0.
  */
 static inline uint64_t foreign_time(const struct stage_config *config, const struct func *func,
 				    uint64_t total_ns, uint64_t child_ns)

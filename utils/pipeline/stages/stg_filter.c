@@ -104,7 +104,7 @@ static bool set_depth(struct stg_filter *stage, size_t depth)
 	return true;
 }
 
-/* True when the call of @frame is a level of the shown calls. */
+/* True when the call of @frame counts in the depth of shown calls. */
 static bool is_level(const struct stg_filter *stage, const struct filter_frame *frame)
 {
 	if (stage->filter->hides_libcalls && frame->func && frame->func->is_libcall)
@@ -180,8 +180,9 @@ static void leave_inherited(struct stg_filter *stage, size_t depth)
 }
 
 /*
- * Apply the switches of other tasks that come before an event at @now_ns. Events of one time are in
- * the order of their tasks. reach_switch() applies the task's own switches.
+ * Apply the switches of other tasks that come before an event at @now_ns. Events that
+ * have the same time are in the order of their tasks. reach_switch() applies the task's own
+ * switches.
  */
 static inline void look_at_switches(struct stg_filter *stage, uint64_t now_ns)
 {
@@ -260,8 +261,8 @@ static uint32_t obey_trigger(struct stg_filter *stage, const struct trigger *tri
 }
 
 /*
- * Find out if the filter part of a call's trigger applies. A first run over the calls collects the
- * results of conditions on return values, and the second run uses these results.
+ * Find out if the filter part of a call's trigger applies. A first pass over the calls collects
+ * the results of conditions on return values, and a second pass uses these results.
  */
 static int ask_condition(struct stg_filter *stage, const struct trigger *trigger,
 			 const struct event *event, struct filter_frame *frame, bool *holds)
@@ -350,8 +351,8 @@ static int decide_shown(struct stg_filter *stage, const struct trigger *trigger,
 }
 
 /*
- * Returns the least duration of a call that is shown, or UINT64_MAX if the call is shown only for
- * an event in it.
+ * Returns the least duration of a call that is shown, or UINT64_MAX if the call is shown only
+ * when a call or event in it is shown.
  */
 static uint64_t threshold_of(const struct stg_filter *stage, uint32_t flags)
 {
@@ -417,7 +418,7 @@ static int on_entry(struct stg_filter *stage, struct event *event)
 	return (frame.flags & (FRAME_SHOWN | FRAME_MARK)) != 0;
 }
 
-/* Calls without names may be around the first call that has a name. Subtract their levels. */
+/* Calls without names may be around the first call that has a name. They use up levels of -D. */
 static void take_unknown_levels(struct stg_filter *stage, const struct event *event)
 {
 	uint32_t unknown = event->indent > event->depth ? event->indent - event->depth : 0;

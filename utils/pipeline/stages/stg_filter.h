@@ -31,7 +31,8 @@ struct selection {
 
 /*
  * A trace_on or trace_off. @task: task->index of the task that has reached it. @nth: its number in
- * the order in which switches were found; switches of one task at one time are sorted by it
+ * the order in which switches were found; switches of one task that have the same time are sorted
+ * by @nth
  */
 struct filter_switch {
 	uint64_t time_ns;
@@ -49,11 +50,11 @@ struct filter_switch {
  * @wants_cpus: as in stage_config
  * @counts_off: while tracing is switched off, calls are passed on with EVENT_OFF, so that their
  *              depth counts
- * @hides_libcalls: stg_select drops library calls, so they are not levels
- * @wants_paths: the view shows call paths; there is one thread
- * @collects: this is a first run, which finds @outcomes and @switches
+ * @hides_libcalls: stg_select drops library calls, so they do not count in the depth
+ * @wants_paths: the view shows call paths, and one thread handles all tasks
+ * @collects: this is the first pass, which finds @outcomes and @switches
  * @outcomes: for each task, the results of conditions on return values, in the order of calls
- * @switches: trace_on and trace_off of all tasks, sorted by time after the first run
+ * @switches: trace_on and trace_off of all tasks, sorted by time after the first pass
  */
 struct call_filter {
 	struct func_rules rules;

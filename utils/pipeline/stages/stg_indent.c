@@ -1,4 +1,4 @@
-/* Stage: counts the depth that is shown. Only calls count that no other stage has dropped. */
+/* Stage: counts the depth that is shown. A call that another stage has dropped does not count. */
 #include "utils/pipeline/stages/stage.h"
 #include "utils/pipeline/stages/stg_filter.h"
 

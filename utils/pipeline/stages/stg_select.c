@@ -1,4 +1,4 @@
-/* Stage: drops calls that are too deep, too small or library calls, and unwanted events. */
+/* Stage: drops calls that are too deep or too small, library calls, and unwanted events. */
 #include "utils/pipeline/kinds/event_kind.h"
 #include "utils/pipeline/stages/stage.h"
 

@@ -55,8 +55,8 @@ static uint64_t threshold_of(const struct stg_time *stage, const struct event *o
 }
 
 /*
- * @opening begins a call, or a time off the CPU. Returns the moment from which on it has lasted
- * long enough.
+ * @opening begins a call, or a time off the CPU. Returns the time at which it has lasted
+ * long enough to be shown.
  */
 static uint64_t due_ns(const struct stg_time *stage, const struct event *opening)
 {
@@ -111,7 +111,7 @@ static bool is_closing(const struct event *event)
 	return event->type == EVENT_EXIT || event->type == EVENT_SCHED_IN;
 }
 
-/* If all calls have one threshold: find the first held call that is still too short. */
+/* Find the first held call that is still too short. All calls must have the same threshold. */
 static size_t first_short(const struct stg_time *stage, uint64_t now_ns)
 {
 	size_t i = stage->at;
@@ -202,8 +202,8 @@ static bool is_asked_for(const struct event *event)
 }
 
 /*
- * Take one event. It is written to @out, after the held events that it releases, unless it must
- * wait.
+ * Take one event. The held events that it releases are written to @out. The event itself follows
+ * them, or is held, or is dropped with its call.
  */
 static ssize_t pass_in_time(struct stg_time *stage, const struct event *event, struct event *out)
 {

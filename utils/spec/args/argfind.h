@@ -34,7 +34,7 @@ typedef int (*argfind_fn)(void *self, int about, struct argfound *found);
 /*
  * @is_auto: look up all functions, even those without a rule (-a)
  * @debug, @table: sources that are asked in this order, with @self; or NULL
- * @has_texts: the values are texts, whatever format the rules have (utils/format/callables.h)
+ * @has_texts: the values are texts, even if rules ask for other formats (utils/format/callables.h)
  */
 struct argfind {
 	const struct argrules *rules;

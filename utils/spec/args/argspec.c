@@ -396,8 +396,8 @@ static void put_format(const struct argspec *spec, unsigned word_bytes, struct s
 		break;
 	default:
 		/*
-		 * A value of the size of a word needs no text, unless it has a format or is in a
-		 * floating-point register.
+		 * "/FORMAT" is left out for a value of the size of a word that has no format. A
+		 * value in a floating-point register always needs it.
 		 */
 		if (type.format == ARG_AUTO && type.size == word_bytes &&
 		    spec->kind != ARG_KIND_FLOAT)

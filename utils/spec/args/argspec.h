@@ -112,7 +112,7 @@ static inline bool argspec_is_text(const struct argspec *spec)
 
 /*
  * Add a specification, which the list owns afterwards. It replaces an older specification for the
- * same value, unless only the older one is exact. Returns 0 or -ENOMEM.
+ * same value. But if only the older one is exact, the new one is dropped. Returns 0 or -ENOMEM.
  */
 int argspecs_add(struct argspecs *list, struct argspec *spec);
 
@@ -123,7 +123,7 @@ int argspecs_append(struct argspecs *list, struct argspec *spec);
 int argspecs_add_copy(struct argspecs *list, const struct argspec *from);
 
 /*
- * Parse items that ',' separates ("arg1/s,arg2%rsi"), and add them to @list. Errors are those of
+ * Parse items separated by ',' ("arg1/s,arg2%rsi"), and add them to @list. Errors are those of
  * argspec_parse(). After an error, @list has the items before it.
  */
 int argspecs_parse(const char *text, size_t len, unsigned word_bytes, struct argspecs *list,

@@ -11,7 +11,7 @@
 #include "utils/base/containers/strbuf.h"
 
 /*
- * @args, @retval: items of utils/spec/args/argspec.h, which ',' separates; NULL: none, or unknown
+ * @args, @retval: items of utils/spec/args/argspec.h, separated by ','; NULL: none, or unknown
  */
 struct autoargs {
 	const char *name; /* as in the symbol table */

@@ -152,7 +152,7 @@ static struct arg_type format_of(const struct isa *isa, const struct dwarf_type 
 	}
 }
 
-/* Set the members that follow from the type, which are all but the place. Returns 0 or -ENOMEM. */
+/* Set the members that follow from the type: all except the place. Returns 0 or -ENOMEM. */
 static int begin_spec(const struct isa *isa, const struct dwarf_type *type, enum arg_kind kind,
 		      struct argspec *spec)
 {
@@ -233,7 +233,7 @@ static int add_param(struct allocation *a, const struct dwarf_param *param, enum
 	}
 	/*
 	 * For a value in a register, the index is its number among the floating-point arguments, or
-	 * among all others. For a value on the stack, it is the number of the word, which
+	 * among all other arguments. For a value on the stack, it is the number of the word, which
 	 * take_place() has set.
 	 */
 	unsigned number = is_float ? ++a->nr_float : ++a->nr_int;

@@ -38,8 +38,8 @@ enum cond_op {
  * @index: number of the argument, counted from 1; 0 for retval
  * @bytes: size of the compared number: 1, 2, 4 or 8; 10 for a float of 80 bits
  * @is_signed: the compared integer is signed
- * @number, @real, @text: the value to compare with, of the type COND_INT, COND_FLOAT and
- *         COND_STRING
+ * @number, @real, @text: the value to compare with; the type COND_INT, COND_FLOAT or
+ *         COND_STRING tells which of them is used
  * @is_object: the argument of a COND_STRING is a std::string (/S)
  * @starts_alternative: the comparison is the first one after `||`
  */

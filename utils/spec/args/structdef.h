@@ -33,7 +33,8 @@ struct struct_field {
 };
 
 /*
- * @key: name of the struct, or "_anon"; further structs of a name have "#2" and so on at the end
+ * @key: name of the struct, or "_anon"; further structs of the same name have "#2" and so on at the
+ *         end
  * @shape: shape of a container, whose bytes are a box (utils/spec/args/shape.h); NULL: a struct
  *         with fields
  */

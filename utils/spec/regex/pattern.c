@@ -28,8 +28,8 @@ static bool is_plain(const char *text)
 }
 
 /*
- * True when the character before @next may be optional: "a+?" means "(a+)?". The numbers of an
- * interval are not read, so any "{" counts.
+ * True when operators at @next may make the character before them optional, as in "a?" or "a+?".
+ * ("a+?" means "(a+)?".) The numbers of an interval are not read, so any "{" counts.
  */
 static bool is_optional(const char *next)
 {
@@ -38,8 +38,8 @@ static bool is_optional(const char *next)
 }
 
 /*
- * Finds the longest run of ordinary characters that every match contains, for a fast first search
- * of names. Patterns with alternatives, groups, escapes or named classes get no run.
+ * Find the longest sequence of ordinary characters that every match contains, for a fast first
+ * search of names. None is found for patterns with alternatives, groups, escapes or named classes.
  */
 static void find_literal(struct pattern *p)
 {

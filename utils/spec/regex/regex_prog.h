@@ -28,8 +28,8 @@ enum regex_look {
 };
 
 /*
- * @to: for jumps and splits, the distance from this node; for sets, an index. All nodes but jumps
- *      and splits go on at the next node
+ * @to: for jumps and splits, the distance from this node; for sets, an index. All nodes except
+ *      jumps and splits go on only at the next node
  */
 struct regex_node {
 	uint8_t op;

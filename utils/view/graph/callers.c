@@ -71,7 +71,7 @@ static size_t fold(struct call_pair *pairs, size_t nr)
 	return kept;
 }
 
-/* A full table is folded before it grows, since many nodes may have only few different pairs. */
+/* Merge equal pairs of a full table before it grows. Many nodes may have few different pairs. */
 static int make_room(struct collector *c)
 {
 	if (c->callers->nr < c->cap)

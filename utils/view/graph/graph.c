@@ -134,7 +134,7 @@ static int show_program(const struct graph *graph, const struct session *session
 	return put_tree(graph, root, name, sink);
 }
 
-/* The calls of the functions of one name, without those within another such call. */
+/* The calls of the functions that have one name. A call within another one is left out. */
 struct occurrences {
 	struct tree_node **nodes;
 	size_t nr;

@@ -10,7 +10,7 @@
 
 /*
  * @func: show only the calls of this function, and the paths to them; NULL: show whole programs
- * @depth: the limit of levels; 0: none
+ * @depth: the limit of levels; 0: no limit
  * @source: modules for source lines; NULL: show no source lines
  */
 struct graph_config {
@@ -31,7 +31,7 @@ struct graph {
 /* Returns 0, or -ERR_USAGE for an unknown field, with a message that has the known fields. */
 int graph_init(struct graph *graph, const struct graph_config *config, struct uft_err *err);
 
-/* Ask @tree for the numbers that the chosen columns need. Call this before the run. */
+/* Ask @tree for the numbers that the chosen columns need. Call this before @tree gets events. */
 void graph_prepare(const struct graph *graph, struct tree *tree);
 
 /*
@@ -55,8 +55,8 @@ struct task_times {
 };
 
 /*
- * The view for is_by_task, which shows each task below the task that began it. @times: by
- * task->index
+ * The view for graph_config.is_by_task. It shows each task below the task that began it. The index
+ * in @times is task->index.
  */
 struct graph_tasks {
 	const struct pipeline *pipe;

@@ -102,8 +102,8 @@ int tree_resume(void *self, const struct view_resume *at, struct uft_err *err)
 }
 
 /*
- * Do the work that is due before @event. If children were announced, note their places. If the task
- * has begun its next program, go to the root of that program.
+ * Handle what has happened before @event. If forked children were announced, note the call in which
+ * the task is now. If the task has begun its next program, go to the root of that program.
  */
 static int on_special(struct tree *tree, const struct event *event)
 {
@@ -180,8 +180,8 @@ static inline void add_times(struct tree *tree, struct tree_node *node, const st
 }
 
 /*
- * HOT: returns the child of @top for @func. The last child that was called is @top->last. The first
- * guess is the sibling that was called next after an earlier call of that child: its @after.
+ * HOT: returns the child of @top for @func. The first guess comes from the child that was called
+ * last, @top->last. Its @after is the sibling that was called next after an earlier call of it.
  */
 static inline struct tree_node *next_child(struct tree *tree, struct tree_node *top,
 					   const struct func *func)
@@ -247,7 +247,7 @@ static inline int enter_node(struct tree *tree, const struct event *event)
 	return 0;
 }
 
-/* Name a call without a recorded entry by its return. */
+/* Take the function of a call without a recorded entry from its return. */
 static void name_unseen(struct tree *tree, struct tree_node *node, const struct event *event)
 {
 	node->func = tree_canon(tree, event->func);

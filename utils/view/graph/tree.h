@@ -166,7 +166,7 @@ int tree_init(struct tree *tree, const struct pipeline *pipe, struct uft_err *er
 void tree_deinit(struct tree *tree);
 #define cleanup_tree cleanup(tree_deinit)
 
-/* Configure the pipeline, before it is opened, for the needs of a tree. */
+/* Configure a pipeline for the needs of a tree. The pipeline is opened afterwards. */
 void tree_configure(struct pipeline_config *config);
 
 /* The events function of struct view; @self is the struct tree. */

@@ -1,4 +1,4 @@
-/* Call trees: merge the parts, and sort the nodes after the last event (see tree.h). */
+/* Call trees: after the last event, merge the parts, and sort the nodes (see tree.h). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

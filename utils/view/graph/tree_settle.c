@@ -166,7 +166,7 @@ static struct tree_node *guess_child(const struct tree_node *parent, const struc
 /*
  * Find the places of a forked child's inherited calls. The first choice is the call that the parent
  * process had open at the same depth at the fork. Both calls must have the same caller, and the
- * same name unless the inherited call has none. Otherwise, a call with a name is searched by that
+ * same name if the inherited call has a name. If this fails, a call with a name is looked up by its
  * name, and the place of a call without a name is guessed.
  *
  * @into: @into[i + 1] is the place of the call at depth i, or NULL

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Makes C source from a script that stands in pictures: embed.py picture.js out.c."""
+"""Makes C source from the script that pictures contain: embed.py picture.js out.c."""
 
 import re
 import sys

@@ -87,8 +87,8 @@ static void put_box(const struct drawing *d, const struct tree_node *node,
 }
 
 /*
- * Returns the value that corresponds to the width of @node. The sum of children that ran at the
- * same time may be larger than the node's own value.
+ * Returns the value that corresponds to the width of @node. The width has room for all
+ * children. The sum of children that ran at the same time may be larger than the node's own value.
  */
 static uint64_t to_share(const struct svg_style *style, const struct tree_node *node)
 {

@@ -78,9 +78,9 @@ struct replay {
 	struct strbuf pending_data;
 	bool has_pending;
 	/*
-	 * A line of extern.dat that waits for the next event of any task, and gets the cells of
-	 * this task. If another such line or the end comes first, it gets the cells of the last
-	 * task.
+	 * A line of extern.dat that waits for the next event, and gets the cells of that event's
+	 * task. If another line of extern.dat, or the end, comes first, the waiting line gets the
+	 * cells of the last task.
 	 */
 	struct event ext;
 	struct strbuf ext_data;
@@ -120,14 +120,14 @@ void replay_show_pending(struct replay *replay);
 int replay_grow(struct replay *replay, struct uft_err *err);
 
 /*
- * Prepare for a pause before the next events: give all lines to the sink's writer. If a call waits
- * that was entered before @since_ns, it gets a line of its own.
+ * Prepare for a pause before the next events: give all lines to the sink's writer. If the waiting
+ * event is a call that was entered before @since_ns, it gets a line of its own.
  */
 int replay_pause(struct replay *replay, uint64_t since_ns);
 
 /*
- * Call this after the run. It shows the event that waits and the calls that never returned. If the
- * output is HTML, it writes the end of the page.
+ * Call this after the last event. It shows the event that waits and the calls that never returned.
+ * If the output is HTML, it writes the end of the page.
  */
 void replay_finish(struct replay *replay);
 

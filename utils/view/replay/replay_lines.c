@@ -12,7 +12,7 @@
 
 _Static_assert(FUNC_TEXT_SLACK >= COPY_OVER_SLACK, "names are copied with copy_over()");
 
-/* The limit of the indentation, because a sink takes only so many bytes at once. */
+/* The limit of the indentation, because a sink takes at most SINK_ROOM_MAX bytes at once. */
 #define INDENT_MAX_BYTES 1024UL
 /* Room after the indentation for the text of a line. Longer names are written separately. */
 #define NAME_ROOM	 (SINK_ROOM_MAX / 4)

@@ -11,9 +11,9 @@ void replay_show_header(struct replay *replay);
 void replay_show_single(struct replay *replay, const struct task *task, const struct event *event);
 
 /*
- * Show on one line a call without shown callees, or a time off the CPU.
+ * Show a call without shown callees, or a time off the CPU, on one line.
  *
- * @first, @second: the events of its begin and of its end
+ * @first, @second: the events at its beginning and at its end
  */
 void replay_show_pair(struct replay *replay, const struct task *task, const struct event *first,
 		      const struct event *second);

@@ -34,7 +34,7 @@ struct counter_sums {
 	uint64_t calls[COUNTERS_MAX];
 };
 
-/* The numbers of the calls of one function, or of one name. */
+/* Statistics of the calls of one function, or of all functions with one name. */
 struct call_stats {
 	uint64_t calls;
 	uint64_t total_ns; /* the time of outermost calls only, so that recursion counts once */
@@ -110,8 +110,8 @@ int aggregate_run(struct aggregate *agg, struct pipeline *pipe, size_t threads,
 		  struct uft_err *err);
 
 /*
- * Call this after the run. It drops functions without calls, unites functions with the same name,
- * and sorts agg->rows by name. Returns 0 or -ENOMEM.
+ * Call this after the last event. It drops functions without calls, unites functions with the same
+ * name, and sorts agg->rows by name. Returns 0 or -ENOMEM.
  */
 int aggregate_by_name(struct aggregate *agg);
 

@@ -81,12 +81,12 @@ void report_deinit(struct report *report);
 
 /*
  * Ask for the data that the chosen columns and keys need. Call report_configure() before the
- * pipeline is opened, and report_prepare() before the run.
+ * pipeline is opened, and report_prepare() before its first event.
  */
 void report_configure(const struct report *report, struct pipeline_config *config);
 void report_prepare(const struct report *report, struct aggregate *agg);
 
-/* Call this after the run. Returns 0, or a negative errno with @err. */
+/* Call this after the last event. Returns 0, or a negative errno with @err. */
 int report_show(struct report *report, struct aggregate *agg, struct sink *sink,
 		struct uft_err *err);
 

@@ -94,8 +94,8 @@ struct report_rows {
 };
 
 /*
- * Call this after the run. Returns 0, or a negative errno with @err. Even after an error, @rows
- * ends with report_rows_deinit().
+ * Call this after the last event. Returns 0, or a negative errno with @err. Even after an error,
+ * @rows ends with report_rows_deinit().
  */
 int report_rows_make(struct report *report, struct aggregate *agg, struct report_rows *rows,
 		     struct uft_err *err);
