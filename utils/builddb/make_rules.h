@@ -30,11 +30,11 @@ struct make_rules {
 
 /*
  * Add the rules of @text. Its paths are relative to @dir, until a line of @text names another
- * directory. Variables and recipes are skipped. A pattern, such as %.o, is taken as a path itself.
+ * directory. Variables and recipes are skipped. A pattern, such as %.o, is treated as a path.
  * Returns 0 or -ENOMEM.
  *
- * @text: a file of -MD, or the output of `make -pn`, which may include the output of makes that
- *         make has run ("Entering directory", "Leaving directory")
+ * @text: a file of -MD, or the output of `make -pn`, which may include the output of nested
+ *         makes ("Entering directory", "Leaving directory")
  */
 int make_rules_parse(struct make_rules *declared, const char *dir, const char *text);
 void make_rules_deinit(struct make_rules *declared);

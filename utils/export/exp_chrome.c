@@ -139,7 +139,7 @@ static int put_edge(struct export *ex, const struct task_text *task, uint64_t ti
 	return 0;
 }
 
-/* Write an edge with arguments or a return value after the name. */
+/* Write the beginning or end of a call, with arguments or a return value after the name. */
 static int put_edge_with_payload(struct export *ex, const struct task *task,
 				 const struct event *event, const struct nest_edge *edge)
 {
@@ -211,8 +211,8 @@ static int put_chrome_events(struct export *ex, const struct event_span *span, s
 }
 
 /*
- * Write the part that both edges of an execution share. "id2" gets the number execution.process,
- * because the pid may be reused by another process.
+ * Write the members that the beginning and the end of an execution share. "id2" gets the number
+ * execution.process, because the pid may be reused by another process.
  */
 static void put_execution_edge(struct export *ex, const struct exec_slice *slice, bool is_begin)
 {

@@ -133,7 +133,7 @@ static int show_point(struct export *ex, const struct task *task, const struct e
 	return end_line(ex, lines);
 }
 
-/* The members that all of these exporters have in common. */
+/* The members that all exporters of this file have in common. */
 #define LINES_MEMBERS(begin_of, point_of)                                                     \
 	.state_bytes = sizeof(struct lines), .configure = configure_lines, .begin = begin_of, \
 	.events = put_listed_events, .deinit = deinit_lines, .point = point_of

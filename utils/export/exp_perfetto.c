@@ -12,7 +12,7 @@
 #include "utils/view/texts.h"
 #include "utils/view/values/titles.h"
 
-/* The most nested slices. Trace processors keep 512 levels, and close wrong slices beyond that. */
+/* The largest depth of slices. Trace processors close wrong slices if there are over 512 levels. */
 #define DEPTH_MAX 500
 
 #define CLOCK_ID_REALTIME  1
@@ -319,8 +319,8 @@ static void add_annotation(struct perfetto *p, const char *name, const char *tex
 }
 
 /*
- * The slow path: write an edge with arguments or a return value. Defines the name if it is not
- * defined yet.
+ * The slow path: write the beginning or end of a call, with the arguments or the return value if
+ * there are any. Defines the name if it is not defined yet.
  */
 static void write_edge(struct export *ex, const struct nest_task *open, const struct event *event,
 		       const struct nest_edge *edge)

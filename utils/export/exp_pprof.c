@@ -184,8 +184,8 @@ static size_t count_samples(const struct tree *tree)
 }
 
 /*
- * Store the growth of the tree's current counter in each function itself, without callees, at every
- * @step-th place of @own.
+ * For each node, store the growth of the tree's current counter without callees. The values go to
+ * every @step-th element of @own.
  */
 static void note_own(const struct tree *tree, uint64_t *own, size_t step)
 {

@@ -115,7 +115,7 @@ static int failed(struct sqlite_export *s, struct uft_err *err)
 		       s->db ? sqlite3_errmsg(s->db) : "no memory");
 }
 
-/* Report the error @ret of this file. -EIO is an error of SQLite, which has the text. */
+/* Report @ret, an error of this exporter. If it is -EIO, SQLite has the text of the error. */
 static int report_error(struct sqlite_export *s, int ret, struct uft_err *err)
 {
 	if (ret == -ENOMEM || s->nest.is_oom || strbuf_oom(&s->text))

@@ -59,8 +59,8 @@ static bool begin_edge(struct nest *nest, struct nest_task *task, const struct f
 }
 
 /*
- * End one open call if more than @depth calls are open. Calls without a recorded entry have no
- * edge, so they are skipped. Returns false when no edge is left.
+ * Remove the innermost calls until the end of one is in @edge, or until only @depth calls are left.
+ * A call whose entry was not recorded has no end. Returns false if no end is in @edge.
  */
 static bool end_down_to(struct nest_task *task, size_t depth, struct nest_edge *edge)
 {

@@ -67,7 +67,7 @@ bool nest_repair(struct nest *nest, struct nest_task *task, const struct event *
  *	while (nest_next(nest, task, event, &edge))
  *		...
  *
- * An end always belongs to the innermost open call or wait. Without memory, sets nest->is_oom.
+ * An end always belongs to the innermost open call or wait. Sets nest->is_oom when memory is short.
  */
 static inline bool nest_next(struct nest *nest, struct nest_task *task, const struct event *event,
 			     struct nest_edge *edge)

@@ -54,7 +54,7 @@ struct etrace_variable {
  * @variables: the environments of all programs, which are written at the end
  * @has_files: file events were recorded
  * @nr_out: number of events that cannot be written, because the format does not have them
- * @broken: the damage of the file, up to which all records are written
+ * @broken: the first damage of the file. All records before it are written
  */
 struct etrace_writer {
 	struct proc_file file;

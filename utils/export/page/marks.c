@@ -34,7 +34,7 @@ void mark_put(struct event_texts *texts, const struct task *task, const struct e
 	event_put_data(texts, task, event, &data);
 	strbuf_addstr(text, strbuf_str(kind));
 	if (data.len) {
-		/* The callers keep texts as C strings, so a byte of zero is escaped here. */
+		/* The callers keep texts as C strings, so a zero byte is escaped here. */
 		strbuf_addstr(text, " (");
 		escape_add(text, MEDIUM_TERMINAL, strbuf_str(&data), data.len);
 		strbuf_addstr(text, ")");

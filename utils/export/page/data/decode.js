@@ -155,7 +155,7 @@ export class TaskDecoder {
 
 /**
  * Decodes a block of texts. Returns the bytes of all texts, and the offset of each text. The last
- * offset is the end.
+ * offset is the end of the last text.
  * @param {Uint8Array} block
  */
 export function decodeTexts(block) {

@@ -427,7 +427,7 @@ export class Supplier {
 	}
 
 	/**
-	 * Returns the answer to a request, or undefined before the answer.
+	 * Returns the answer to a request, or undefined until it has arrived.
 	 * @param {string} question
 	 */
 	#ask(question) {
@@ -455,8 +455,8 @@ export class Supplier {
 	}
 
 	/**
-	 * Finds the next or the previous call of some functions, counted from a place. Without a
-	 * place, finds the first or the last call.
+	 * Finds the next call of some functions after @from, or the previous one before it. If
+	 * @from is null, finds the first or the last call.
 	 * @param {number[]} funcs or kinds of events
 	 * @param {{ task: number, start: number, depth: number } | null} from
 	 * @param {1 | -1} step
@@ -492,7 +492,7 @@ export class Supplier {
 	}
 
 	/**
-	 * Returns the rows of `report -r` for a range, or undefined before the answer.
+	 * Returns the rows of `report -r` for a range, or undefined until they have arrived.
 	 * @param {Range | null} part
 	 * @returns {FunctionRow[] | undefined}
 	 */

@@ -14,7 +14,7 @@ export const SIDES = ["base", "pair"];
 const noSums = () => ({ calls: 0, total: 0, self: 0 });
 
 /**
- * Gives both recordings the scale from their beginning to the end of the longer one.
+ * Gives both recordings the same scale, from their beginning to the end of the longer one.
  * @param {import("./recording.js").Recording[]} recordings that begin at the same time
  */
 export function shareScale(recordings) {
@@ -97,7 +97,7 @@ export class DiffNode extends FlameNode {
 export function eachNode(root, visit) {
 	const waiting = [root];
 	for (let node = waiting.pop(); node; node = waiting.pop())
-		// One push() of all would have too many arguments for a function with many callees.
+		// In push(...node.below), many callees would be too many arguments.
 		if (visit(node) !== false) for (const child of node.below) waiting.push(child);
 }
 

@@ -17,8 +17,8 @@
 /** @typedef {{ i: number, from: number, to: number }} PathPart */
 
 /**
- * Executions as bars, which do not overlap in a row. A process is in a row below its parent. Bars
- * are drawn from this class as from a task, because both have the same members.
+ * Executions as bars, which do not overlap in a row. A process is in a row below its parent. A
+ * Lanes object has the same members as a task, so it is drawn in the same way.
  */
 export class Lanes {
 	/** @param {number} n */

@@ -104,7 +104,7 @@ export class Recording {
 		 */
 		this.supplier = null;
 		/**
-		 * The number of calls of each function, in a recording in parts.
+		 * The number of calls of each function, if a server sends the recording in parts.
 		 * @type {number[]}
 		 */
 		this.functionCalls = [];
@@ -148,7 +148,7 @@ export class Recording {
 	}
 
 	/**
-	 * Adds the data that was read since grow() was called last, for a recording in parts.
+	 * Adds the data that the server has read since the last call of grow().
 	 * @param {import("../data/served.js").ReadingState} state with all functions
 	 */
 	grow({ base, zero, tasks, functions, calls, kinds, lost, leftOut }) {

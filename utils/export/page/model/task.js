@@ -39,7 +39,7 @@ export class Task {
 		this.dur = new Float64Array(0);
 		this.ctx = new Uint32Array(0);
 		/**
-		 * Numbers of texts. In a recording in parts they may be larger than 32 bits.
+		 * Numbers of texts. If they come from a server, they may be larger than 32 bits.
 		 * @type {Uint32Array | Float64Array | null}
 		 */
 		this.text = null;
@@ -54,7 +54,7 @@ export class Task {
 		/** isOuter[node] is 1 if no node above has the same function. */
 		this.isOuter = Uint8Array.of(0);
 		/**
-		 * Self times of calls in a recording in parts, in which callees may be missing.
+		 * Self times of calls, if a server sends only some calls: callees may be missing.
 		 * @type {Float64Array | null}
 		 */
 		this.selfTimes = null;
@@ -62,8 +62,8 @@ export class Task {
 		this.pointText = /** @type {Uint32Array | Float64Array} */ (new Uint32Array(0));
 		this.pointKind = new Uint32Array(0);
 		/**
-		 * Is set in a recording in parts. pointDepth[i] is a number of event i that the task's
-		 * other events at the same time do not have (KINDS in served.js).
+		 * Is set if a server sends events. pointDepth[i] is a number of event i that other
+		 * events of the task at the same time do not have (KINDS in served.js).
 		 */
 		this.pointDepth = new Uint32Array(0);
 		/** the time in calls and on the CPU, in ns */
