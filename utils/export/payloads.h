@@ -29,7 +29,7 @@ void payloads_deinit(struct payloads *payloads);
 int payloads_put(struct payloads *payloads, size_t depth, const struct strbuf *text);
 
 /*
- * Returns the arguments of the call at @depth, which ends, or NULL. The caller frees them. Deeper
+ * Returns the arguments of the call that ends at @depth, or NULL. The caller frees them. Deeper
  * arguments are dropped.
  */
 char *payloads_take(struct payloads *payloads, size_t depth);

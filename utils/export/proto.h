@@ -19,8 +19,8 @@ static inline uint8_t *put_varint(uint8_t *to, uint64_t v)
 }
 
 /*
- * Append a number of any type but zigzag. A negative number must have 64 bits (int64_t) before it
- * is cast to @v.
+ * Append a number of any type except zigzag. A negative number must have 64 bits (int64_t) before
+ * it is cast to @v.
  */
 void proto_add_uint(struct strbuf *out, unsigned field, uint64_t v);
 /* Append bytes or a string, which must be valid UTF-8 (see MEDIUM_BINARY). */

@@ -33,8 +33,8 @@ static inline uint64_t get_u64(const void *p, bool big)
 }
 
 /*
- * Returns the integer of the @size bytes at @p. If there are more than 8 bytes, the 8 lowest ones
- * are used.
+ * Returns the integer of the @size bytes at @p. If there are more than 8 bytes, the 8 least
+ * significant bytes are used.
  */
 static inline uint64_t get_uint(const uint8_t *p, size_t size, bool big)
 {

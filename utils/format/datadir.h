@@ -24,7 +24,7 @@
  */
 bool datadir_has_name(const char *name);
 
-/* True when only the recording's user may read the file @name. */
+/* True when only the owner of the recording may read the file @name. */
 bool datadir_is_private(const char *name);
 
 /* Returns the tid in the name "<tid>.dat", or "<tid>.cdat". Returns 0 for other names. */

@@ -6,7 +6,7 @@
 
 /*
  * Ranges of numbers. Each name in this list is the first number of its range. A file may have any
- * number. A number without a name is shown as the number.
+ * number. An event without a name is shown as its number.
  *
  * @EVENT_ID_KERNEL: tracepoints, by the recorded kernel's numbers in kernel_header
  * @EVENT_ID_BUILTIN: events that the probe makes itself: values that it reads or watches, and call

@@ -1,4 +1,4 @@
-/* `task.txt`: the log of sessions, tasks, forks and late libraries, one line each. */
+/* `task.txt`: the log of sessions, tasks, forks and dlopened libraries, one line each. */
 #ifndef UTRAIL_FORMAT_TASK_TXT_H
 #define UTRAIL_FORMAT_TASK_TXT_H
 

@@ -37,7 +37,7 @@ struct elf_file {
  */
 int elf_file_open(struct elf_file *file, const char *path, struct uft_err *err);
 
-/* Like elf_file_open(), for a name that another file has (file_open_strange()). */
+/* Like elf_file_open(), for a path that comes from another file (file_open_strange()). */
 int elf_file_open_strange(struct elf_file *file, const char *path);
 
 /* Open an ELF file in memory, which must outlive @file. Returns 0 or -ENOEXEC. */

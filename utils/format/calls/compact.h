@@ -17,7 +17,7 @@
 #define COMPACT_HEAD_BYTES 48
 /* The most functions that a block numbers. */
 #define COMPACT_FUNCS_MAX  4000
-/* The number of bytes after a body that must be readable. */
+/* This number of bytes after a body must be readable, too. */
 #define COMPACT_SLACK	   16
 
 /*
@@ -28,8 +28,8 @@
  * @raw_len: bytes of <tid>.dat that the block represents
  * @body_len: the bytes after the header: @tokens_len bytes of tokens, and then the functions
  * @nr_records: the number of records, including LOST records
- * @nr_funcs: number of functions that the block numbers
- * @depth: the number of calls that are open at the start of the block, by its first record
+ * @nr_funcs: number of functions that have numbers in the block
+ * @depth: the number of calls that are open at the start of the block, as its first record tells
  * @least: at least this number of these calls stays open until the end of the block
  * @is_cut: the block ends within a record
  * @sum: compact_sum() of the body

@@ -2,7 +2,7 @@
 #include "utils/format/bytes.h"
 #include "utils/format/calls/compact_step.h"
 
-/* Read a varint that ends before @end. Returns NULL when it does not end there, or is too long. */
+/* Read a varint. Returns NULL when the varint does not end before @end, or is too long. */
 static const uint8_t *get_varint(const uint8_t *in, const uint8_t *end, uint64_t *value)
 {
 	*value = 0;
@@ -70,7 +70,7 @@ static bool get_number(struct compact_block *block, uint32_t *number)
 	return *number <= block->coder->nr_funcs;
 }
 
-/* Execute an escape that has no bytes of records, after its token was read. */
+/* Execute an escape that has no bytes of records. Its token has been read. */
 static bool obey_escape(struct compact_block *block, enum escape kind)
 {
 	struct compact_coder *coder = block->coder;
@@ -95,7 +95,7 @@ static bool obey_escape(struct compact_block *block, enum escape kind)
 	}
 }
 
-/* Execute an escape of any kind, after its token was read. */
+/* Execute an escape of any kind. Its token has been read. */
 static bool obey_any(struct reading *r, enum escape kind)
 {
 	struct compact_block *block = &r->block;
@@ -290,8 +290,8 @@ static enum compact_found spoil(struct compact_block *block)
 }
 
 /*
- * Execute the next escapes, up to one that stands for records. Returns the kind of the item after
- * them. If this item is a call, the call was not read yet.
+ * Execute the escapes that come next, and stop before an escape that stands for records. Returns
+ * the kind of the item after the executed escapes. If this item is a call, it is not read yet.
  */
 static enum compact_found obey_all(struct compact_block *block)
 {

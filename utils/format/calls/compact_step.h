@@ -65,7 +65,7 @@ static inline void compact_state_put(const struct compact_state *state, struct c
 }
 
 /*
- * HOT: read the next token, if it is a call with a short delta that is not later than @until_ns.
+ * HOT: read the next token, if it is a call with a short delta, and not later than @until_ns.
  *
  * @end: the end of the tokens
  *

@@ -39,7 +39,7 @@ static inline enum token token_of(unsigned first)
 	return first & ((1U << TOKEN_BITS) - 1);
 }
 
-/* A function's number below this takes one byte, and a larger one takes two bytes. */
+/* A function's number below this takes one byte, and any other number takes two bytes. */
 #define NUMBER_SHORT 224
 
 enum escape {

@@ -16,8 +16,8 @@
 #define SUFFIX ".log"
 
 /*
- * libutrail-trace puts this stamp between the prefix and the suffix of an old file. Each '0' is a
- * digit.
+ * libutrail-trace puts this stamp between the prefix and the suffix of an old file's name. Each
+ * '0' stands for a digit.
  */
 static const char stamp_shape[] = "-0000-00-00T00:00:00.000000";
 

@@ -38,7 +38,7 @@ struct fst_log {
 /*
  * A line, valid until the next call of fst_log_next().
  *
- * @path, @number: its file, and its number in the file, which begins with 1
+ * @path, @number: its file, and its number in the file, from 1 on
  * @wrong: the error, at the byte @wrong_at; NULL: the line is valid
  * @parts: the parts of a valid line
  */

@@ -8,7 +8,7 @@
 #include "utils/base/compiler.h"
 #include "utils/format/text.h"
 
-/* Linux's KSYM_NAME_LEN. Longer names are truncated, because many records may show them. */
+/* Linux's KSYM_NAME_LEN. Longer names are truncated. */
 #define NAME_MAX_BYTES 512
 
 /* Parse "<address> <type> <name>", then a tab and the module. */

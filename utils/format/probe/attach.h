@@ -36,8 +36,8 @@ enum attach_step {
 	 */
 	ATTACH_WITHDRAW = 1,
 	/*
-	 * While other threads are stopped: returns 0 when no thread is in a hook or in a long call
-	 * of the probe, and no return slot leads to the probe
+	 * While other threads are stopped: returns the number of threads in a hook or in a long
+	 * call of the probe, plus the number of return slots that led to the probe
 	 */
 	ATTACH_COUNT = 2,
 	ATTACH_GIVE_BACK = 3, /* after ATTACH_COUNT: free all memory */

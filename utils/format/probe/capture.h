@@ -24,8 +24,8 @@ enum capture_op {
 	CAPTURE_STACK,	    /* @bytes from word @index above the return address, counted from 1 */
 	CAPTURE_POINTED,    /* @bytes that the word points to */
 	CAPTURE_STRING,	    /* the C string that the word points to */
-	CAPTURE_STD_STRING, /* the std::string of libstdc++ that the word points to */
-	CAPTURE_STD_STRING_LLVM, /* the std::string of LLVM's library that the word points to */
+	CAPTURE_STD_STRING, /* the std::string (libstdc++) that the word points to */
+	CAPTURE_STD_STRING_LLVM, /* the std::string (LLVM's library) that the word points to */
 	CAPTURE_TEXT,  /* capture_text @index of the array that the first word points to */
 	CAPTURE_ZEROS, /* @bytes of zeros: the value is not available */
 	CAPTURE_BOX,   /* @bytes for the contents of a container: see below */
@@ -103,14 +103,14 @@ enum box_op {
 	BOX_FOLLOW,   /* @a: offset of the pointer */
 	BOX_VARIANT,  /* @a: offset of the index, @b: its bytes, @c: number of children */
 	/*
-	 * @a: offset of the first node's address. @b: offset of the number. @c, @d: offsets, in a
-	 *     node, of the next node's address and of the value
+	 * @a: offset of the first node's address. @b: offset of the number of elements.
+	 * @c, @d: offsets, in a node, of the next node's address and of the value
 	 */
 	BOX_CHAIN,
 	BOX_TREE, /* like BOX_CHAIN; @c, @e, @f: offsets, in a node, of left, right, parent */
 	/*
-	 * A chain without a number. @a: offset of the first node's address. @b, @c: offsets, in a
-	 * node, of the next node's address and of the value
+	 * A chain that does not store its length. @a: offset of the first node's address. @b, @c:
+	 * offsets, in a node, of the next node's address and of the value
 	 */
 	BOX_LINKS,
 	/*

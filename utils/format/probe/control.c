@@ -47,7 +47,7 @@ static bool callable_is_is_valid(const void *message, size_t len)
 	return m->addr < CALLABLES_END && !(m->values >> CALLABLE_VALUE_BITS);
 }
 
-/* Check for two or three texts, and nothing after them. */
+/* True when the message has two or three texts, and nothing after them. */
 static bool declare_is_valid(const void *message, size_t len)
 {
 	const struct control_declare *m = message;

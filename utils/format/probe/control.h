@@ -34,7 +34,7 @@
  *  at any time after HELLO:
  *  STATUS                              ->
  *                                      <-    STATUS_IS
- *  while READY is being worked at, about once a second:
+ *  while the recorder works on READY, about once a second:
  *                                      <-    WORKING (optional)
  *
  * - HELLO is the first message of each connection. A packet has one message.
@@ -238,7 +238,7 @@ struct control_declared {
 };
 
 /*
- * A function of a language without addresses.
+ * A function of a language whose functions have no addresses, such as Python.
  *
  * @line: the first line of its source, counted from 1; 0: it has no source
  * @is_native: it is written in C, so readers take it for a library call
@@ -319,8 +319,8 @@ struct control_status_is {
 };
 
 /*
- * WORKING has CONTROL_OPTIONAL, and the @seq of the message that is being processed. The waiting
- * end restarts its timeout.
+ * WORKING has CONTROL_OPTIONAL, and the @seq of the message that is being processed. The
+ * receiver restarts its timeout.
  */
 struct control_working {
 	struct control_header h;

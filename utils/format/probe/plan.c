@@ -60,8 +60,8 @@ void plan_copy(const struct plan_view *view, enum plan_kind kind, void *to)
 /* --- references between entries --- */
 
 /*
- * Count the steps of a container. Returns 0 if they are invalid, or more than the @left remaining
- * ones.
+ * Count the steps of a container. Returns 0 if the steps are invalid, or if there are more than
+ * @left.
  */
 static uint64_t box_steps(const struct capture_step *step, uint64_t left)
 {

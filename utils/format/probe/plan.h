@@ -18,7 +18,7 @@ enum plan_flags {
 	PLAN_DROP = 1U << 1,	  /* --when-full=drop: a full ring loses records, without waiting */
 	PLAN_FLIGHT = 1U << 2,	  /* --flight: a full ring forgets its oldest segment */
 	/*
-	 * Calls are not all recorded in the same way, because functions have rules, or there is a
+	 * Not all calls are recorded in the same way, because functions have rules, or there is a
 	 * watch
 	 */
 	PLAN_SELECTIVE = 1U << 3,
@@ -44,8 +44,8 @@ enum plan_flags {
 	PLAN_NEST_LIBCALLS = 1U << 16, /* --nest-libcall; for Python only */
 	/*
 	 * --patch applies to functions of the program itself, or of libpython. In a Python
-	 * interpreter, the probe then sets no profile function: while one is set, the interpreter
-	 * calls other functions of its own than without it
+	 * interpreter, the probe then sets no profile function, because it would change the
+	 * functions that the interpreter itself calls
 	 */
 	PLAN_PATCHES_PROGRAM = 1U << 17,
 	PLAN_PATCHES_LIBPYTHON = 1U << 18,
@@ -167,7 +167,7 @@ _Static_assert(sizeof(struct plan_rule) == 32, "plan_rule is laid out without ho
 
 /*
  * One function: [start, end) in the process' address space. A function without a rule is in the
- * list for its captured values, or for its size.
+ * list because of its captured values, or because of its size.
  */
 struct plan_func {
 	uint64_t start;
@@ -309,8 +309,8 @@ enum plan_patch_flags {
  * PATCH_EVENT and PATCH_ENTRY have a stub within 2 GiB of @site. It has the hook and then @code,
  * which runs the replaced instructions and continues in the program.
  *
- * @semaphore: the address of a 16-bit counter, which must be nonzero if the program is to come to
- *             @site; 0: none
+ * @semaphore: the address of a 16-bit counter. The program comes to @site only while the counter
+ *             is not 0; 0: none
  * @addr: the address of the function in records, which is inside of the function; not used by
  *        PATCH_EVENT and PATCH_NOP
  * @event: PATCH_EVENT: the event's id in records

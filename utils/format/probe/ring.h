@@ -135,8 +135,8 @@ struct arena_forks {
  *
  * Counts of data that are missing, though the recording looks complete:
  *
- * @threads_caged: threads that were traced until system calls or the counter were forbidden, and
- *                 threads that inherited this from them
+ * @threads_caged: threads that were traced until system calls or reading the CPU's counter were
+ *                 forbidden, and threads that inherited this from them
  * @threads_shared: threads that were traced until another thread shared their thread-local storage
  * @children_cut_off: forked children that could not reach the recorder
  * @threads_sealed: threads that were never traced, because @seals forbade tracing before it could

@@ -69,8 +69,8 @@ static uint64_t take_uleb128(struct cursor *c)
 }
 
 /*
- * Decode a pointer in one of the encodings that compilers use on this machine. Any other encoding
- * is a failure.
+ * Decode a pointer in one of the encodings that compilers use on this machine. For any other
+ * encoding, c->failed becomes true.
  */
 static uint64_t take_pointer(struct cursor *c, uint8_t encoding)
 {
@@ -383,10 +383,10 @@ static int order_funcs(struct code_func *funcs, size_t nr)
 }
 
 /*
- * Sort functions, and drop each function that begins within an earlier one. The earlier one then
- * extends to the later end of the two, and gets the table of the dropped one if it has none. If
- * both begin at one address, the earlier one also gets the facts about frames that the dropped one
- * has, and the name of the dropped one if it has no name itself.
+ * Sort functions, and drop each function that begins within an earlier function. If the dropped
+ * function ends later, the earlier function is extended to this end. A table that the earlier
+ * function lacks is taken from the dropped function. If both begin at one address, facts about
+ * frames and a missing name are taken from the dropped function, too.
  */
 static int sort_funcs(struct code *code)
 {

@@ -65,8 +65,8 @@ struct code_start {
 };
 
 /*
- * True for functions that use their return address, or are entered, in a special way. @name may be
- * NULL.
+ * True when a function uses its return address in a special way, or is entered in a special way.
+ * @name may be NULL.
  */
 bool code_is_special(const char *name);
 

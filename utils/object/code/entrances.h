@@ -50,8 +50,8 @@ enum lead {
  *
  * @is_padding: @site need not be part of a function
  * @entry: the start of the function whose first relevant instruction is @site; 0: none. Other code
- *         may lead to @site and @entry. Jumps of the function itself must not lead there, because
- *         they would become new calls
+ *         may lead to @site and @entry. A jump of the function itself must lead to neither,
+ *         because it would become a new call
  * @why_not, @refusal: the reason why no jump may be written here, as a static string (or NULL), and
  *         as enum site_refusal
  * @led_to: enum lead for each byte, beginning at @site - WINDOW_BEFORE

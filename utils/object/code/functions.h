@@ -19,7 +19,7 @@ enum function_kind {
 	 */
 	FUNCTION_RESOLVER,
 	/*
-	 * A function that uses its return address, or is entered, in a special way:
+	 * A function that uses its return address in a special way, or is entered in a special way.
 	 * code_is_special() knows its name, or call frame information shows that it is not entered
 	 * by calls (code_func.is_framed)
 	 */
@@ -66,9 +66,9 @@ void functions_deinit(struct functions *functions);
 
 /*
  * Find all functions of @code by call frame information, symbols and direct calls. New functions
- * are added to @code. @out has no parts of functions: "f.cold", and code without a name to which
+ * are added to @code. @out has no parts of functions: "f.cold", and unnamed code to which
  * only conditional jumps lead. It also lacks the program's entry point, functions of start files,
- * code that the linker has made, and code without a name that calls do not enter. Returns 0 or
+ * code that the linker has made, and unnamed code that calls do not enter. Returns 0 or
  * -ENOMEM.
  *
  * @names: symbols from elsewhere, relative to the file's map start, or NULL

@@ -19,7 +19,7 @@ enum hooked_by {
 const struct hook_code *hooked_code_of(const struct elf_file *file);
 
 /*
- * hooked_named() returns the kind of hook that the function of @entry is, hooked_called() the kind
+ * hooked_named() returns the kind of the hook that @entry names. hooked_called() returns the kind
  * of the hook to which @call leads.
  */
 enum hooked_by hooked_named(const struct plt_entry *entry);

@@ -10,7 +10,7 @@
 
 #define V8     "it is builtin code of V8, which finds its frames by return addresses"
 #define BLOB   "_embedded_blob_code_"
-#define MARKER "embedded_blob_code" /* exported C++ functions have it in their names, too */
+#define MARKER "embedded_blob_code" /* names of exported C++ functions contain this text, too */
 
 /*
  * The least length of code without call frame information: a shorter gap between functions may be
@@ -117,8 +117,8 @@ static int add_all_gaps(const struct code *code, struct strbuf *out)
 
 /*
  * An engine like LuaJIT throws errors with an unwinder of its own. The unwinder uses the positions
- * of frames (_Unwind_GetCFA()). A position is wrong when the return address of a frame further in
- * was replaced.
+ * of frames (_Unwind_GetCFA()). A position is wrong when the return address of an inner frame was
+ * replaced.
  */
 #define UNWINDS "it has an unwinder of its own"
 

@@ -29,11 +29,11 @@ struct own_frames {
  * in @file to @out, each as a struct own_frames. Returns 0 or -ENOMEM. These ranges are found:
  *
  * - all code of languages with a run time of their own (runtimes.h)
- * - builtin functions of V8, which its compiler makes when the file is built; in a stripped
+ * - builtin functions of V8, which V8's compiler makes when the file is built; in a stripped
  *   library, each 16 KiB or more of code without call frame information
- * - code with an unwinder of its own, as LuaJIT's interpreter: a personality routine without tables
+ * - code with an unwinder of its own (LuaJIT's interpreter): a personality routine without tables
  * - libraries that copy pieces of stacks: those whose code moves stack pointer and frame pointer by
- *   one distance, as greenlet, and Ruby's continuation.so. Sections above 1 MiB are not searched
+ *   the same distance (greenlet), and Ruby's continuation.so. Sections above 1 MiB are not searched
  *
  * In a file with V8, only the builtin functions of V8 are searched.
  *

@@ -10,7 +10,7 @@
  *
  * - by build-id below /usr/lib/debug/.build-id
  * - by .gnu_debuglink beside @path, in .debug/ and below /usr/lib/debug. If both files have a
- *   build-id, the two must be equal. Otherwise the CRC must match
+ *   build-id, the two must be equal. If one file has none, the CRC must match
  */
 bool debug_file_open(const struct elf_file *file, const char *path, struct elf_file *debug);
 
@@ -23,7 +23,7 @@ bool debug_file_open_or_fetch(const struct elf_file *file, const char *path,
 
 /*
  * Open the file @name of debug information that programs share, which has the build-id of @bytes
- * bytes at @id. It is found by build-id as above, or by an absolute name. A file with such a name
+ * bytes at @id. It is found by build-id as above, or by an absolute name. A file found by its name
  * is opened by file_open_strange(): a stranger's program may name a file that does something when
  * it is opened. Relative names are refused.
  */

@@ -441,7 +441,7 @@ static bool put_tuple(struct shaping *s, Dwarf_Die *die, uint32_t offset, unsign
 	find_leaves(s->loader, die, 0, BASES_MAX, &leaves);
 	while (leaves.seen >> nr)
 		nr++;
-	/* An element may be missing: some libraries have no base class for an empty one. */
+	/* An element may be missing: some libraries have no base class for an empty element. */
 	if (nr == 0 || nr > MEMBERS_MAX || leaves.seen != (1U << nr) - 1)
 		return false;
 	strbuf_addf(&s->out, "m%u.%u:tuple;", offset, nr);

@@ -304,7 +304,7 @@ static bool has_member(struct dwarf_loader *loader, Dwarf_Die *die, const char *
 	return false;
 }
 
-/* True when @die is in namespace @wanted. The last sibling that begins before @die contains it. */
+/* True when @die is in namespace @wanted. On each level, the last entry before @die contains it. */
 static bool is_in_namespace(struct dwarf_loader *loader, Dwarf_Die *die, const char *wanted)
 {
 	Dwarf_Die at;
@@ -589,8 +589,8 @@ static void define_vector(struct dwarf_loader *loader, Dwarf_Die *die, struct dw
 }
 
 /*
- * Make the type of a vector, which is passed in one vector register. Vectors below eight bytes are
- * passed like integers.
+ * Make the type of a vector, which is passed in one vector register. Vectors of less than eight
+ * bytes are passed like integers.
  */
 static void make_vector(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf_type *type)
 {

@@ -20,7 +20,7 @@
  * @skeleton: the skeleton of the split unit that is read; NULL: the unit is not split
  * @is_gnu_c: the unit that is read was compiled by gcc, and its source is in C
  * @nesting: nesting of the struct that is being defined
- * @shapeless: above 0, no shapes are made: they would need the struct that is being defined
+ * @shapeless: if above 0, no shapes are made: they would need the struct that is being defined
  * @steps, @text_bytes: entries that may still be read, and bytes of names that may be kept
  * @is_too_much: @steps or @text_bytes was used up, and reading has ended
  */
@@ -190,7 +190,7 @@ bool dwarf_is_vector(Dwarf_Die *die);
 /* Returns the size of a vector, computed from its elements. */
 uint32_t dwarf_vector_bytes(struct dwarf_loader *loader, Dwarf_Die *die);
 
-/* True for a vector, and for a struct that contains nothing but one. */
+/* True for a vector, and for a struct that contains only a vector. */
 bool dwarf_is_one_vector(struct dwarf_loader *loader, Dwarf_Die *die);
 
 /* Returns the alignment of a type, at most 64; 1 when it is unknown. */

@@ -8,7 +8,7 @@ export const AXIS = 26;
 const FONT = '12px system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif';
 /** The approximate width of a letter: texts are too many to measure. */
 const LETTER = 6.6;
-/** The strength of a bar that the search has not found, and of the text on it. */
+/** The opacity of a bar that the search has not found, and of the text on it. */
 const DIM_BAR = 0.28, DIM_TEXT = 0.7;
 
 /** @typedef {CanvasRenderingContext2D} Graphics */

@@ -1,7 +1,7 @@
 /** Elements of the page. All text is inserted as text: texts of a recording are never HTML. */
 
 /**
- * Returns the element of the page with an id, which must exist.
+ * Returns the page's element that has this id. The element must exist.
  * @param {string} id
  * @returns {HTMLElement}
  */
@@ -24,8 +24,8 @@ export const canvasById = (id) => /** @type {HTMLCanvasElement} */ (byId(id));
 export const inputById = (id) => /** @type {HTMLInputElement} */ (byId(id));
 
 /**
- * Makes an element. An attribute that is a function is a listener ("click"); true is an empty
- * attribute.
+ * Makes an element. An attribute whose value is a function is a listener ("click"). An attribute
+ * whose value is true is written without a value.
  * @param {string} tag
  * @param {Record<string, string | number | boolean | ((event: any) => void)>} attributes
  * @param {(Node | string)[]} children
@@ -69,7 +69,7 @@ export function makeTable(caption, heads, rows) {
 const EDGE = 8;
 
 /**
- * Moves a menu so that it does not exceed the window's left edge.
+ * Moves a menu so that it does not reach beyond the window's left edge.
  * @param {HTMLElement} menu
  */
 export function keepInWindow(menu) {

@@ -1,6 +1,6 @@
 /** Mouse, pen and fingers on a picture whose width is time. */
 
-/** A pointer that moves less than this number of pixels is a click. */
+/** A press is a click when the pointer moves less than this number of pixels. */
 const CLICK = 4;
 
 /**
@@ -49,8 +49,8 @@ export function followPointer(over, app, on, above) {
 	};
 	const onDown = (/** @type {PointerEvent} */ event) => {
 		down.set(event.pointerId, event);
-		// On a button, the pointer is only captured once it drags, so that the button gets
-		// its click.
+		// A pointer that is pressed on a button is not captured before it drags. So the button
+		// gets its click.
 		if (event.target === over) capture(event);
 		hasMoved = down.size > 1;
 		if (down.size === 2) spread = spreadOf();

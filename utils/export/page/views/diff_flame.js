@@ -7,7 +7,7 @@ import { FlameView } from "./flame.js";
 
 /** The smallest change that has a colour. */
 const LEAST_CHANGE = 0.01;
-/** The limit of listed paths that only one recording has. The remaining paths are only counted. */
+/** The greatest number of listed paths that only one recording has. Other paths are counted. */
 const MOST_NAMED = 8;
 
 /** @typedef {import("../model/difference.js").DiffNode} DiffNode */

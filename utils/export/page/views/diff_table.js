@@ -92,7 +92,7 @@ export class DiffTable {
 
 	#sorted() {
 		const { search: { isOn, matcher }, apps, state } = this.app, rows = this.find();
-		// A click on a row searches its name, but then the other rows are still listed.
+		// A search for a name limits the list, except when a click on a row started the search.
 		const isNamed = isOn && state.search !== exactly(state.func) && apps.some(({ search }) => search.hasFuncs);
 		const shown = rows.filter((row) => !isNamed || !matcher || matcher(row.name));
 		const column = DIFF_COLUMNS.find(({ key }) => key === this.column), sign = this.order === "up" ? 1 : -1;

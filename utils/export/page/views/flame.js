@@ -109,7 +109,7 @@ export class FlameView {
 		const { recording, state } = this.app;
 		if (recording.supplier) {
 			const tree = recording.supplier.flame(state.part, state.hasWaits);
-			// Without an answer, ask again at the next drawing.
+			// If the supplier has no answer yet, ask it again at the next drawing.
 			if (!tree) this.key = "";
 			return tree || new FlameNode(-1, null);
 		}

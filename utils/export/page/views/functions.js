@@ -1,4 +1,4 @@
-/** The table of functions, and the details of the chosen one. */
+/** The table of functions, and the details of the chosen function. */
 import { byId, element, makeTable } from "../ui/element.js";
 import { count, groups, percent, timeText } from "../model/text.js";
 import { functionRows, relatives, sumTasks } from "../model/functions.js";

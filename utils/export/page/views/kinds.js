@@ -52,7 +52,7 @@ export function setUpKinds() {
 		const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
 		if (step) inputs[(at + step + inputs.length) % inputs.length].focus();
 		if (event.key === "Escape") { open(false); button.focus(); }
-		// Other keys are for the boxes, and not for the pictures.
+		// The pictures listen to keys, too. Keys that are pressed in the list do not reach them.
 		if (step || event.key === "Escape") event.preventDefault();
 		event.stopPropagation();
 	});

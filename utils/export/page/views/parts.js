@@ -139,7 +139,7 @@ function keepEvent(app) {
 }
 
 /**
- * Shows the view of processes if there are no calls: a build without probes has only processes.
+ * Shows the view of processes if there are no calls, as in a recording of a build without probes.
  * @param {import("../state/app.js").App} app
  */
 function showProcesses(app) {
@@ -184,7 +184,7 @@ export async function serveParts(app, timeline, progress, showTitle) {
 		if (recording.fills.length !== recording.names.length) readColors([recording]);
 		showTitle();
 		showProcesses(app);
-		// The calls of functions are counted when all was read, and again when the
+		// The calls of functions are counted when all is read, and again when the
 		// recording has grown.
 		const isOld = app.search.funcs.length !== recording.names.length || (isNew && supplier.isDone);
 		if (app.state.search && isOld) app.lookFor();

@@ -105,8 +105,8 @@ export class ProcessesView {
 	}
 
 	/**
-	 * Draws the number of processes that worked at each time. The area up to the number of
-	 * slots is shaded.
+	 * Draws the number of processes that worked at each time. The area between this number and
+	 * the number of jobs that could run at once is shaded.
 	 * @param {CanvasRenderingContext2D} g
 	 * @param {number} width
 	 */
