@@ -12,8 +12,8 @@
 EXPORTED int prctl(int option, ...);
 
 /*
- * True for strict seccomp (seccomp(2)), and for PR_SET_TSC with PR_TSC_SIGSEGV. After these, a hook
- * would make a forbidden call or read the counter, which kills the program.
+ * True for strict seccomp (seccomp(2)), and for PR_SET_TSC with PR_TSC_SIGSEGV. With these settings
+ * a hook would kill the program by a forbidden system call, or by a read of the counter.
  */
 static bool forbids_hooks(int option, unsigned long arg)
 {
@@ -40,7 +40,7 @@ int prctl(int option, ...)
 	unsigned long args[4];
 	va_list ap;
 
-	/* All four arguments are passed on even if the caller gave fewer, as libc does. */
+	/* Like libc's prctl(), passes on all four arguments even if the caller gave fewer. */
 	va_start(ap, option);
 	for (int i = 0; i < 4; i++)
 		args[i] = va_arg(ap, unsigned long);

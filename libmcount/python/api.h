@@ -28,7 +28,7 @@ struct py_method_def {
 /*
  * PyTypeObject, cpython/object.h, up to the last member that is needed.
  *
- * @methods: the methods that the type itself defines in C, or NULL; the last has no name
+ * @methods: the methods that the type itself defines in C, or NULL; the end has a NULL name
  * @parent: the type that this one extends (tp_base), or NULL
  */
 struct py_type {
@@ -74,7 +74,7 @@ typedef int py_profile(struct py_object *self, struct py_frame *frame, int event
 typedef int py_audit(const char *event, struct py_object *args, void *data);
 
 /*
- * @code_index, @code_get, @code_set: for the probe's own place in each code object (PEP 523)
+ * @code_index, @code_get, @code_set: for the probe's extra value of each code object (PEP 523)
  * @call_method: calls a method with values of C, converted by a format of Py_BuildValue()
  * @vectorcall_of: returns the function that a call of an object leads to; NULL before 3.11
  * @frame_back: returns a reference to the frame that has called @frame, or NULL

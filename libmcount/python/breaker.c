@@ -70,8 +70,8 @@ static bool has_gil(void)
 }
 
 /*
- * Called after the program's signal handler. In the main thread without the GIL, it lowers the
- * flag. Other threads store a reason before they raise the flag, so the reasons are read last.
+ * Called after the program's signal handler. Lowers the flag if this is the main thread and it
+ * lacks the GIL. Other threads store a reason, then raise the flag, so the reasons are read last.
  */
 static void lower_after_handler(void)
 {
@@ -83,7 +83,7 @@ static void lower_after_handler(void)
 		set_flag(1);
 }
 
-/* True if all members with known values are at their places. This thread must have the GIL. */
+/* True if the offsets lead to the values that are expected. This thread must have the GIL. */
 static bool are_places_right(const struct py_thread *thread)
 {
 	int flag = int_at(interpreter, INTERPRETER_FLAG);

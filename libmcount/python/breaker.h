@@ -13,10 +13,10 @@
 
 /*
  * COLD, with the GIL, once. In Python 3.11, the probe from now on lowers the flag described above
- * while the main thread cannot handle signals. The interpreter raises the flag when the main thread
- * has the GIL. Returns false when the flag is not found, or when the probe must not replace signal
- * handlers. In these cases the caller must not set a profile function. In other versions of Python,
- * does nothing and returns true.
+ * while the main thread cannot handle signals. When the main thread gets the GIL, the interpreter
+ * raises the flag again. Returns false when the flag is not found, or when the probe must not
+ * replace signal handlers. In these cases the caller must not set a profile function. In other
+ * versions of Python, does nothing and returns true.
  */
 bool breaker_begin(void);
 

@@ -78,7 +78,7 @@ static bool record_enter(struct thread *t, uint64_t key, uint64_t addr,
 	return has_frame;
 }
 
-/* Counts a call for which there is no place among the open calls, if the plan records it. */
+/* Counts a call for which the list of open calls has no room, if the plan records the call. */
 NOINLINE static void count_unkept(struct thread *t, uint64_t addr)
 {
 	guard_take(t);
@@ -120,7 +120,7 @@ NOINLINE static void record_valued_leave(struct thread *t, uint64_t key, struct 
 /* --- open calls --- */
 
 /*
- * The number of innermost open calls among which an ending call is searched. Under a profile
+ * The number of innermost open calls that are searched for an ending call. Under a profile
  * function of the program, inner calls may end unseen.
  */
 #define LOOK_BACK 64U
@@ -176,8 +176,8 @@ static bool is_called_by_own(const struct thread *t)
 
 /*
  * True when the frame around @frame runs one of the program's own functions. @frame is NULL for the
- * running frame. If a function in C runs between the two frames, the function that has called it
- * counts.
+ * running frame. Functions in C have no frame. So if one called @frame, the frame around @frame is
+ * that of the Python function which called the function in C.
  */
 NOINLINE static bool is_inside_own_frame(struct py_frame *frame)
 {
@@ -194,7 +194,7 @@ NOINLINE static bool is_inside_own_frame(struct py_frame *frame)
 
 /*
  * Python libraries are treated like C libraries: a call that the program makes is recorded. Among
- * the calls inside of it, only calls of the program's own functions are recorded.
+ * the calls that the library then makes, only calls of the program's own functions are recorded.
  */
 static bool is_recorded(const struct thread *t, name_facts facts, struct py_frame *frame)
 {
@@ -318,9 +318,9 @@ static bool leave_code(struct thread *t, struct py_object *code, uint64_t key,
 }
 
 /*
- * Handles the beginning of a call of a function in C. Returns false when the call is left alone.
- * The key of the call is the function's definition, since from 3.12 on the events of a call and of
- * its return may have different function objects.
+ * Handles the beginning of a call of a function in C. Returns false when
+ * fast_leaves_alone() is true. The key of the call is the function's definition, since from 3.12 on
+ * the events of a call and of its return may have different function objects.
  */
 static bool enter_native(struct thread *t, const struct py_c_function *fn, struct py_object *code)
 {

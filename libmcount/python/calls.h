@@ -19,7 +19,7 @@ int calls_take_event(struct py_object *self, struct py_frame *frame, int event,
 /*
  * With the GIL: events of sys.monitoring, except the common cases (calls_fast.h).
  * calls_begin_code(): a call of @code begins or goes on. calls_end_code(): a call of @code ends or
- * yields. False: the interpreter need not report events of this place again.
+ * yields. False: the interpreter need not report events of this place in @code again.
  *
  * @result: the returned or yielded object, or NULL
  */

@@ -30,7 +30,7 @@ _Static_assert(CALL_IS_OWN == NAME_OWN, "facts are compared with it");
 /*
  * FAST_DONE: the event is done
  * FAST_NOT: nothing has changed
- * FAST_OTHER: nothing has changed, and the call may be one that is left alone
+ * FAST_OTHER: nothing has changed, and fast_leaves_alone() may be true for the call
  * FAST_GUARDED: only the guard was set
  * FAST_ASIDE: the event is done, but the guard is still set, since the aside has records
  */
@@ -152,8 +152,8 @@ static INLINE enum fast_call fast_end(uint64_t key)
 
 /*
  * HOT, with the GIL: true for calls that are neither recorded nor counted as open. With
- * --no-libcall these are calls of functions in C and of libraries' code, else calls of functions in
- * C by a library's @code. Code without facts counts as the program's own.
+ * --no-libcall these are calls of functions in C and of libraries' code. Without it they are calls
+ * of functions in C that a library's @code makes. Code without facts counts as the program's own.
  */
 static inline bool fast_leaves_alone(struct py_object *code, bool is_native)
 {

@@ -4,8 +4,8 @@
 struct py_codes python_codes;
 
 /*
- * The number of the probe's place in code objects. It must be 0: with a higher number, the
- * interpreter would call functions of the modules that have the lower numbers (see has_others()).
+ * The index of the probe's extra value in code objects. It must be 0: with a higher index, the
+ * interpreter would call functions of the modules that have the lower ones (see has_others()).
  */
 static intptr_t code_index = -1;
 
@@ -40,7 +40,7 @@ struct py_object *codes_ask_frame(struct py_frame *frame)
 }
 
 /*
- * True when another module has a place in code objects, too. The probe must not store values then.
+ * True when another module has extra values in code objects, too. Then the probe must store none.
  * The other module has registered a function that frees its values. If the probe stored a value,
  * the interpreter would call this function with NULL when the code is freed.
  */
@@ -63,8 +63,8 @@ static bool has_others(struct py_object *code, bool is_of_main)
 }
 
 /*
- * Puts facts into the probe's place of @code. When the first facts are put into a code object, also
- * checks that the layout finds them in this object.
+ * Stores facts as the probe's extra value of @code. If they are the first facts in that code
+ * object, also checks that the layout finds them.
  */
 static bool put_facts(struct py_object *code, name_facts facts)
 {
@@ -82,7 +82,7 @@ static bool put_facts(struct py_object *code, name_facts facts)
 
 /*
  * Keeps @facts, which have changed, in @code. In an interpreter other than the first, the probe
- * must first get its place in code objects.
+ * must first get an index for its extra values.
  */
 static void keep_facts(struct py_object *code, name_facts facts)
 {

@@ -1,6 +1,6 @@
 /*
- * Facts about Python's code objects. Each code object keeps its own facts, in the place for extra
- * values that the interpreter has given to the probe.
+ * Facts about Python's code objects. Each code object keeps its own facts, as the extra value that
+ * the interpreter lets the probe attach to code objects (PEP 523).
  */
 #ifndef UTRAIL_LIBMCOUNT_PYTHON_CODES_H
 #define UTRAIL_LIBMCOUNT_PYTHON_CODES_H
@@ -26,8 +26,8 @@ struct py_codes {
 extern struct py_codes python_codes;
 
 /*
- * COLD, with the GIL, once. Gets the probe's place in code objects. Returns false when the place is
- * not the first one, which the probe needs (codes.c).
+ * COLD, with the GIL, once. Gets the index of the probe's extra values in code objects. Returns
+ * false when it is not 0, the only index that the probe can use (codes.c).
  */
 bool codes_begin(void);
 

@@ -1,7 +1,7 @@
 /*
- * Calls by sys.monitoring (monitoring.h). A tool of sys.monitoring needs no frame objects, and
- * leaves the program's profile functions alone. Python has room for six tools, so the program can
- * have its own.
+ * Records the calls that sys.monitoring reports (monitoring.h). A tool of sys.monitoring needs no
+ * frame objects, and leaves the program's profile functions alone. Python has room for six tools,
+ * so the program can have its own.
  */
 #include "libmcount/python/monitoring.h"
 
@@ -25,15 +25,15 @@ static const struct py_type *code_type;
 typedef struct py_object *py_vectorcall(struct py_object *callable, struct py_object *const *args,
 					size_t nr_args, struct py_object *names);
 
-/* False when the program itself calls our function object, found by gc.get_objects(). */
+/* False when the program itself calls our function object. gc.get_objects() can find it. */
 static bool is_event(struct py_object *const *args, size_t nr_args, size_t nr)
 {
 	return (uint32_t)nr_args >= nr && likely(args[0]->type == code_type);
 }
 
 /*
- * The answer that switches an event off for its place in the code, until sys.monitoring is told to
- * restart events.
+ * Callbacks return this object to switch their event off at one place in the code. The event stays
+ * off until sys.monitoring is told to restart events.
  */
 static struct py_object *disable;
 
@@ -51,7 +51,7 @@ NOINLINE static struct py_object *take_guarded(struct py_object *const *args, sl
 	return slowly(args);
 }
 
-/* Does the remaining work of an event, by the result of its fast path. */
+/* Does the remaining work of an event. @how: the result of its fast path. */
 static inline struct py_object *finish(enum fast_call how, struct py_object *const *args,
 				       slow_taker *slowly)
 {
@@ -262,7 +262,7 @@ static bool has_worked(struct py_object *result)
 
 #define TOOL_NAME "utrail"
 
-/* Set while the probe asks for tools: it sees its own tool, and the program does not. */
+/* Set while the probe calls get_tool(). Only then does get_tool() return the probe's own tool. */
 static __thread bool sees_ours __attribute__((tls_model("initial-exec")));
 
 static bool is_our_name(struct py_object *name)
@@ -318,7 +318,7 @@ static bool register_takers(struct py_object *monitoring, int tool)
 
 /*
  * Gives the tool's number back. If the program has audit hooks, the callbacks stay registered, but
- * are not called any more. Python tells audit hooks when a callback is removed.
+ * are not called any more: Python would tell the audit hooks that a callback is removed.
  */
 static void leave_tool(struct py_object *monitoring, int tool)
 {

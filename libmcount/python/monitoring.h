@@ -1,4 +1,4 @@
-/* Events of calls by sys.monitoring (PEP 669), which Python has from 3.12 on. */
+/* Calls that sys.monitoring (PEP 669) reports. Python has this module from 3.12 on. */
 #ifndef UTRAIL_LIBMCOUNT_PYTHON_MONITORING_H
 #define UTRAIL_LIBMCOUNT_PYTHON_MONITORING_H
 

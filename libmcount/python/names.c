@@ -27,7 +27,10 @@ struct description {
 
 /* --- the conversation --- */
 
-/* A bit for each range of numbers whose rule is in the plan. Children inherit bits and plan. */
+/*
+ * A bit for each range of function numbers, set when the plan has the rule for the range. A child
+ * inherits the bits and the plan.
+ */
 #define RANGES_MAX 65536U
 
 static _Atomic uint64_t planned_ranges[RANGES_MAX / 64];
@@ -81,7 +84,7 @@ static bool add_range(struct channel *ch, const struct description *d,
 	return has_plan;
 }
 
-/* The recorder is asked several times, since it refuses some requests when there are very many. */
+/* The number of attempts to ask the recorder, which refuses some requests when it gets many. */
 #define ATTEMPTS 8
 #define SLOW_NS	 1000000000ULL
 
@@ -188,8 +191,8 @@ static void note_program(const char *file)
 #define GLOBALS_LOOKED_AT 64
 
 /*
- * Returns the value of key @wanted, or NULL. The dictionary is not asked for the key, since keys of
- * the program may run code of the program to compare themselves.
+ * Returns the value of key @wanted, or NULL. The dictionary is not asked for the key: it would
+ * compare keys of the program, and that may run code of the program.
  */
 static struct py_object *global_of(struct py_object *globals, const char *wanted)
 {
@@ -361,7 +364,7 @@ static const struct py_type *definer_of(const struct py_type *type, const struct
 }
 
 /*
- * Names a method after the type that defines it, or otherwise after the type of its object.
+ * Names a method after the type that defines it, or, if none does, after the type of its object.
  * Attributes are not read, since that would run metaclasses and descriptors of the program.
  */
 static void name_method(struct description *d, const struct py_c_function *fn)

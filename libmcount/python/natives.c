@@ -1,6 +1,6 @@
 /*
  * Facts about functions that are written in C (see natives.h). A function is known by its
- * definition: all its objects and bound methods share that.
+ * definition: all its objects and bound methods share the definition.
  */
 #include "libmcount/python/natives.h"
 

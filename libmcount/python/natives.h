@@ -38,7 +38,7 @@ static inline uint64_t native_place(uintptr_t def, uint64_t mask)
 
 /*
  * HOT, with the GIL. Returns the facts about the function that @def defines, or 0 if they are not
- * in the first place where they may be. Calls no other function.
+ * in the entry where a search for @def begins. Calls no other function.
  */
 static inline name_facts natives_known_facts(const struct py_method_def *def)
 {

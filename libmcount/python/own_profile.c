@@ -1,7 +1,7 @@
 /*
- * The program's own profile functions (own_profile.h). A thread has one C function for events, with
- * one object. The probe replaces the C function, leaves the object, and calls the program's C
- * function after its own.
+ * The program's own profile functions (own_profile.h). A thread has one C function for events, and
+ * one object that this function gets. The probe replaces the C function, leaves the object, and
+ * calls the program's C function after its own.
  */
 #include "libmcount/python/own_profile.h"
 
@@ -33,7 +33,8 @@ bool own_profile_is_free(struct py_thread *t)
  * The program's profile functions, by Python thread. One system thread may run Python threads of
  * several interpreters.
  *
- * @skips: skip the next event if it ends sys.setprofile(): the program does not expect it
+ * @skips: skip the next event if it is the return of sys.setprofile(): the program does not expect
+ *         this event
  */
 #define AFTER_MAX 4
 
@@ -79,8 +80,8 @@ static void put_ours_before(struct py_thread *t, py_profile *function, bool skip
 	if (!b)
 		b = after_of(NULL);
 	/*
-	 * All places may be taken by other interpreters. In this interpreter, the program's profile
-	 * function then runs without the probe's function.
+	 * Other interpreters may have taken all of after[]. In this interpreter, the program's
+	 * profile function then runs without the probe's function.
 	 */
 	if (!b)
 		return;

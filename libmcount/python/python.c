@@ -59,7 +59,7 @@ static bool is_of_program(const void *function)
 
 /*
  * True when functions of the interpreter will be patched. In this case the probe does not listen to
- * events: that would change the interpreter's own calls, which are to be recorded.
+ * events. Listening would change the interpreter's own calls, which are to be recorded.
  */
 static bool is_patched(void)
 {
@@ -151,8 +151,8 @@ static bool is_interpreter_itself(void)
 }
 
 /*
- * Adds the audit hook as soon as the interpreter has a thread. The interpreter allocates memory for
- * the hook. Before it makes a thread, it chooses its allocator (PYTHONMALLOC, -X dev).
+ * Adds the audit hook as soon as the interpreter has a thread. By then the interpreter has chosen
+ * its allocator (PYTHONMALLOC, -X dev), with which it allocates memory for the hook.
  */
 static void begin_hearing(void)
 {

@@ -8,7 +8,7 @@
 #include "utils/base/compiler.h"
 #include "utils/base/utf8.h"
 
-/* The interpreter's types, and functions for their values, which run no Python code. */
+/* The interpreter's types, and functions for their values. They run no Python code. */
 static struct {
 	struct py_type *of_int, *of_float, *of_bool, *of_str, *of_bytes;
 	struct py_type *of_list, *of_tuple, *of_dict, *of_set, *of_frozenset, *of_cell;
@@ -231,7 +231,7 @@ static char choose_quote(struct py_object *o, intptr_t len)
 {
 	bool has_single = false;
 
-	/* The characters after ARGBLOB_STRING_MAX are not shown, so they do not count. */
+	/* Characters after ARGBLOB_STRING_MAX are not shown, so the quote need not suit them. */
 	for (intptr_t i = 0; i < MIN(len, (intptr_t)ARGBLOB_STRING_MAX); i++) {
 		uint32_t c = api.str_char(o, i);
 

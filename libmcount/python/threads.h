@@ -44,8 +44,8 @@ static inline bool threads_are_known(void)
 }
 
 /*
- * With the GIL, at the end of a function that may have made a thread: listen to new threads. A
- * thread that Python has just made has not run yet.
+ * With the GIL, at the end of a function that may have made a thread: listen to new threads. No
+ * call is missed, since a thread that Python has just made has not run yet.
  */
 static inline void threads_look(void)
 {

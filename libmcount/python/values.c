@@ -76,9 +76,9 @@ static struct py_object *value_in_cell(struct py_object *code, struct py_object 
 #define KIND_CELL 0x40 /* CO_FAST_CELL: pycore_code.h */
 
 /*
- * True when variable @nr of code of 3.11 and later is used by inner functions. Its cell is in the
- * variable's place. A cell in that place is no proof, since the program may pass a cell as an
- * argument.
+ * True when variable @nr of code of 3.11 and later is used by inner functions. Then the
+ * variable's place has a cell. But a cell there is no proof of such use: the program may pass a
+ * cell as an argument.
  */
 static bool has_cell(struct py_object *code, unsigned nr)
 {

@@ -66,8 +66,8 @@ bool arena_adopt(int fd)
 {
 	struct stat st;
 	/*
-	 * Other threads of a forked child may write to the header at any moment: the new header
-	 * replaces the old one in place.
+	 * Other threads of a forked child may write to the header at any moment. So the new
+	 * header is mapped over the old one, at the same address.
 	 */
 	struct arena *old = probe.arena;
 

@@ -27,8 +27,8 @@
 #define WORKING_MAX_S 600
 
 /*
- * The longest time that a wait counts when a signal has interrupted it. If program and recorder
- * were stopped together, a wait takes long although the recorder is not stuck.
+ * A wait that a signal has interrupted counts as at most this time. While program and recorder are
+ * stopped together, time passes although the recorder is not stuck.
  */
 #define STEP_MAX_NS 1000000000ULL
 
@@ -75,9 +75,9 @@ void channel_close(struct channel *ch)
 }
 
 /*
- * Raises the program's limit of descriptors until the conversation ends. If that exceeds the hard
- * limit, this limit is raised, too. Only a privileged program may do so: in others false is
- * returned.
+ * Raises the program's limit of descriptors until the conversation ends. If the new limit exceeds
+ * the hard limit, raises the hard limit, too. Returns false if the program lacks the privilege for
+ * that.
  */
 static bool raise_limit(struct channel *ch)
 {
@@ -313,7 +313,7 @@ static size_t receive(struct channel *ch, void *packet, size_t size)
 
 	/*
 	 * When the recorder closes the connection before it has read all messages, ECONNRESET is
-	 * reported once. Its own last message can be received after that.
+	 * reported once. After that, the recorder's last message can be received.
 	 */
 	do {
 		n = own_syscall(SYS_recvmsg, ch->socket, &msg, MSG_CMSG_CLOEXEC | MSG_TRUNC);

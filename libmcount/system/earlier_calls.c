@@ -124,7 +124,7 @@ static void push_all(struct thread *t, struct walk *walk, struct attach_thread *
 {
 	for (uint32_t i = 0; i < note->nr && push_unseen_call(t, walk, &note->calls[i]); i++)
 		;
-	/* The note must not be used again, since another thread may have the same number later. */
+	/* The note must not be used again, since another thread may get the same tid later. */
 	note->tid = 0;
 }
 

@@ -45,7 +45,7 @@ static const int watched_signals[] = { SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL 
 
 static _Atomic uint64_t watched; /* a bit for each signal with the probe's handler */
 
-/* A bit for each watched signal that gets the probe's handler only if the program has one. */
+/* A bit for each watched signal that has the probe's handler only if the program handles it. */
 static _Atomic uint64_t followed;
 static void (*after_handler)(void);
 
@@ -233,7 +233,7 @@ static void pass_on(int sig, siginfo_t *info, void *context)
 	if (has_handler(&act)) {
 		if (act.sa_flags & SA_RESETHAND)
 			reset_handler(sig, place);
-		/* The program's handler runs with a signal mask of its own. */
+		/* The program's handler runs with a signal mask that the probe has not read. */
 		fault_state = FAULT_UNKNOWN;
 		act.sa_sigaction(sig, info, context);
 		fault_state = FAULT_UNKNOWN;
@@ -338,7 +338,7 @@ static int change_borrowed(int sig, const struct sigaction *act, struct sigactio
  * replaced @act. Returns 0, or -1 with errno.
  *
  * @act: the action that was set; NULL: none
- * @old: an action that the kernel has told; NULL: none
+ * @old: the action that the kernel has returned; NULL: none
  */
 static int change_again(int sig, const struct sigaction *act, struct sigaction *old)
 {
@@ -484,8 +484,8 @@ void fault_forget_mask(void)
  * Defines a function that changes this thread's signal mask, or runs handlers with another mask.
  * longjmp.c and contexts.c do the same for siglongjmp(3), setcontext(3) and swapcontext(3).
  *
- * The probe does not notice ppoll(2), pselect(2), epoll_pwait(2), sigpause(3), sigblock(3) and
- * sigsetmask(3). A program may call some of these between fork and exec, where the dlsym(3) of an
+ * The probe does not interpose ppoll(2), pselect(2), epoll_pwait(2), sigpause(3), sigblock(3) and
+ * sigsetmask(3): a program may call some of these between fork and exec, where the dlsym(3) of an
  * interposed function might wait for ever.
  */
 #define INTERPOSE_MASK(type, name, params, args)             \

@@ -69,7 +69,7 @@ void fault_after_fork(void);
 /* Any context. Called before this thread's signal mask changes by a jump or a switch of stacks. */
 void fault_forget_mask(void);
 
-/* HOT, rarely. Sets fault_state by the effect that a fault in this thread would have. */
+/* HOT, rarely. Finds out what a fault in this thread would do, and sets fault_state. */
 void fault_look(void);
 
 /* The work of fault_copy() and fault_copy_string() in a thread that is not FAULT_GUARDED. */
@@ -107,8 +107,8 @@ static inline int64_t fault_copy_string(void *to, const void *from, uint64_t max
 }
 
 /*
- * COLD, defined in libmcount/python. Called when the program sets or reads a signal handler, since
- * interpreters do so when they begin.
+ * COLD, defined in libmcount/python. Called when the program sets or reads a signal handler. An
+ * interpreter does so when it starts; the function then begins to listen to it.
  */
 void fault_before_handler(void);
 

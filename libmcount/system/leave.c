@@ -35,7 +35,7 @@ static uint64_t own_handle;
 /* --- the steps --- */
 
 /*
- * Makes a slot that leads to the probe lead to the address that it would have without the probe
+ * If a slot leads to the probe, stores in it the address that it would have without the probe
  * (undo_note_slot()). A slot that other code has changed in the meantime is left as it is.
  */
 static void undo_slot(struct undo *undo, void *arg)

@@ -36,7 +36,7 @@ struct reported_module {
  * @known: the modules that were reported
  * @adds: dlpi_adds at the last look; while it stays the same, no module was loaded
  * @failed_ns: the time of the last report if it has failed, otherwise 0
- * @pause_ns: the time after @failed_ns for which nothing is repeated
+ * @pause_ns: the time after @failed_ns in which no report is repeated
  * @has_skipped: a module was not reported, since a thread was still loading it
  * @has_callables: the module of a Python interpreter's functions is to be reported
  */
@@ -163,7 +163,7 @@ static int report_module(struct dl_phdr_info *info, size_t size, void *arg)
 	    strncmp(info->dlpi_name, "linux-vdso", 10) == 0 || is_known(id))
 		return 0;
 	/*
-	 * Skip a module that a thread is still loading: this thread reports it later. If the
+	 * Skip a module that a thread is still loading: the loading thread reports it later. If the
 	 * thread's dlopen(3) began before the probe was attached, or is libc's own, the next
 	 * dlopen(3) of the program reports the module.
 	 */

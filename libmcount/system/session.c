@@ -90,8 +90,8 @@ static bool has_address_space(void)
 extern const char *gnu_get_libc_version(void) __attribute__((weak));
 
 /*
- * Defined by Valgrind's preloaded library. Under Valgrind the probe does nothing. Otherwise
- * Valgrind's backtraces would end at a replaced return address, and its reports would differ.
+ * Defined by Valgrind's preloaded library. Under Valgrind the probe does nothing: replaced
+ * return addresses would cut Valgrind's backtraces short, and thereby change its reports.
  */
 extern void _vgnU_freeres(void) __attribute__((weak));
 
@@ -130,8 +130,8 @@ void probe_stop(void)
 }
 
 /*
- * The longest wait for a slow recorder, 0.1 seconds. Until the recorder has ended the recording,
- * other processes may still record.
+ * The longest wait until the recorder has ended the recording, 0.1 seconds. During the wait, other
+ * processes may still record.
  */
 #define FINISH_STEPS   10
 #define FINISH_STEP_NS 10000000
@@ -256,8 +256,8 @@ static void begin_sanitizer(void)
 }
 
 /*
- * COLD. Runs before all other constructors (-z initfirst): their calls need a plan. The C library
- * has not set `environ` yet. It will set the same value.
+ * COLD. Runs before all other constructors (-z initfirst): their calls need a plan. If the C
+ * library has not set `environ` yet, sets it to the value that the C library will store.
  */
 __attribute__((constructor)) static void session_begin(int argc, char **argv, char **envp)
 {

@@ -14,8 +14,8 @@
 /*
  * HOT: writes the arguments of the capture program at @head to @to, which has CAPTURE_ROOM bytes.
  * Returns the payload's length, a multiple of 8, or 0 when there is no payload or it would be too
- * long. Makes no system call while the thread is FAULT_GUARDED (fault.h), which it never is in an
- * attached probe.
+ * long. Makes no system call while the thread is FAULT_GUARDED (fault.h). In an attached probe no
+ * thread is FAULT_GUARDED.
  *
  * @slot: the return slot
  */
@@ -35,7 +35,7 @@ uint32_t capture_retval(const struct capture_step *head, const struct arch_regs 
 uint32_t capture_text(const struct capture_step *step, const struct arch_regs *regs,
 		      const uint64_t *slot, uint8_t *to);
 
-/* Returns the value in the low bytes of a register, by the @narrow of its step. */
+/* Returns the value in the low bytes of a register. @narrow: its size and sign, from the step. */
 static inline uint64_t capture_widen(uint64_t word, uint8_t narrow)
 {
 	unsigned bytes = narrow & ~(CAPTURE_SIGNED | CAPTURE_WIDE);

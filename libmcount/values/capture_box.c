@@ -5,7 +5,8 @@
 
 /*
  * @to, @len, @bytes: the memory of the box, its written bytes, and all its bytes
- * @looks: the number of elements that may still be read: elements of nested sequences multiply
+ * @looks: the number of elements that may still be read. It is limited, since nested sequences
+ *         multiply the elements
  */
 struct box {
 	uint8_t *to;

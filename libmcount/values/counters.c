@@ -130,7 +130,7 @@ static int open_one(const struct plan_counter *counter, int leader, bool user_on
 			       PERF_FORMAT_TOTAL_TIME_RUNNING,
 	};
 
-	/* A counter that could not be checked and closed again is not opened. */
+	/* Without these calls the probe could not check the counter, or close it again. */
 	if (!seal_allows(SYS_close) || !seal_allows(SYS_ioctl))
 		return -1;
 	return own_syscall(SYS_perf_event_open, &attr, 0, -1, leader, PERF_FLAG_FD_CLOEXEC);

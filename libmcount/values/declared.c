@@ -142,8 +142,8 @@ static int choose_declared(uint32_t event, const char *id)
 /* --- choices that change --- */
 
 /*
- * The most watchers: each copy of libutrail-trace has one. A process has few copies, one in each
- * plugin that was linked with the library.
+ * The largest number of watchers. Each copy of libutrail-trace has one. A process has few copies,
+ * one in each plugin that was linked with the library.
  */
 #define WATCHERS_MAX 16
 
@@ -343,8 +343,8 @@ static bool put_declared_event(uint32_t event, const void *payload, size_t len)
 }
 
 /*
- * The least number of bytes of a place. Most payloads are shorter. With a small number little room
- * is wasted at the end of a segment.
+ * The least room of a struct utrail_trace_place, in bytes. Most payloads are shorter. Since the
+ * number is small, little room is wasted at the end of a segment.
  */
 #define PLACE_MIN 256
 

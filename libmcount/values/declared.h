@@ -15,7 +15,7 @@
  * there is no room. The loss is counted.
  *
  * The payload goes through thread->payloads, a state without frames, into the second ring of @t
- * (utils/format/probe/ring.h). Both are made at the thread's first event.
+ * (utils/format/probe/ring.h). State and ring are made at the thread's first event.
  */
 bool declared_record(struct thread *t, uint32_t id, const void *payload, uint64_t len);
 

@@ -33,12 +33,12 @@ static inline bool emit_record(struct thread *t, uint64_t time_ns, uint64_t data
 void emit_event(struct thread *t, uint64_t time_ns, uint32_t id, const void *payload, uint16_t len);
 
 /*
- * Returns the total bytes of the record at @at in an aside's buffer. With RECORD_MORE, eight bytes
- * with the payload's length and the payload follow the record.
+ * Returns the total bytes of the record at @at in an aside's buffer. With RECORD_MORE, the
+ * payload follows the record, after eight bytes with the payload's length.
  */
 uint32_t emit_aside_bytes(const char *at);
 
-/* Returns the bytes that emit_from_aside() needs in the ring of calls. */
+/* Returns how many bytes emit_from_aside() needs in the ring of calls. */
 uint32_t emit_ring_bytes(const char *at);
 
 /* HOT, rarely: copy the aside's record at @at to the ring of @t, with another data word. */

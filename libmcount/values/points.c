@@ -7,9 +7,9 @@
 #include "libmcount/hot/stacks.h"
 
 /*
- * True when recording is on, no open call is opted out, and an open call is opted in if the plan
- * opts in (-F). -L, -C and the limits of depth, time and size do not count. Under a plan with
- * rules, false until the thread has a struct planned.
+ * True when recording is on and no filter keeps out an open call. With -F, a function that -F names
+ * must be open, too. -L, -C and the limits of depth, time and size are not looked at. Under a plan
+ * with rules, false until the thread has a struct planned.
  */
 static inline bool is_wanted(struct thread *t)
 {

@@ -43,8 +43,8 @@ static inline const struct utrail_trace_recorder *fst_find_recorder(void)
  * Attach the recorder, and declare all events of the program to it while the program's threads run.
  * Returns 0, or -EAGAIN when it must be called again.
  *
- * @door: its functions lead to the recorder. After the recorder has detached, all but end() lead to
- *        functions that do nothing. Never freed
+ * @door: its functions lead to the recorder. After the recorder has detached, they lead to
+ *        functions that do nothing, except end(), which stays. Never freed
  */
 int fst_recorded_came(const struct utrail_trace_recorder *door); /* under the lock of threads */
 int pxt_recorded_came(const struct utrail_trace_recorder *door);

@@ -1,6 +1,6 @@
 /*
- * Turns an event into a line. Meanwhile threads wait for each other only when functions of the
- * program are called (%I, %J). The line is written by file.c, which may wait, too.
+ * Turns an event into a line. Here threads wait for each other only to call functions of the
+ * program (%I, %J). Then file.c writes the line, and may wait, too.
  */
 #include "events/trace.h"
 

@@ -1,9 +1,9 @@
 /*
  * Repairs the lines of writers that were killed. The kernel copies a record page by page, so the
  * line of a killed writer ends at a multiple of the page size, without a newline. The line of the
- * next writer follows at once. So a line is torn if it has no newline before such a place, and a
- * time or the end of the file follows. The end of the torn line is replaced by " (torn)\n", or by a
- * newline alone if the line is too short for that text. No byte is moved.
+ * next writer follows at once. So a line is torn if a page ends without a newline, and the time of
+ * a new line, or the end of the file, follows. The end of the torn line is replaced by
+ * " (torn)\n", or by a newline alone if the line is too short for that text. No byte is moved.
  */
 #include "events/trace.h"
 

@@ -61,7 +61,7 @@ struct fstrace_event_impl {
 struct fst_shared {
 	/*
 	 * (number of the current file) << FST_PLACE_BITS | number of bytes that writers have
-	 * allotted in the file. A writer adds the length of its record. The value before the
+	 * reserved in the file. A writer adds the length of its record. The value before the
 	 * addition tells the writer whether the record still goes into this file.
 	 */
 	_Atomic uint64_t place;
@@ -127,8 +127,8 @@ void fst_recorded_end(fstrace_t *trace);
 void fst_recorded_declare(struct fstrace_event_impl *impl);
 void fst_recorded_free(struct fstrace_event_impl *impl);
 /*
- * HOT: write the record directly into the recorder's place. Both formats must be plain. Returns
- * false when there is no place, or too little room. The caller then emits a copy.
+ * HOT: write the record directly into the recorder's place. recorded->is_plain must be true.
+ * Returns false when there is no place, or too little room. The caller then emits a copy.
  */
 bool fst_recorded_write(const struct fstrace_event_impl *impl, const struct fst_recorded *recorded,
 			const struct fst_spot *spot, struct fst_values *values);

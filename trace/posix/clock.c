@@ -18,10 +18,10 @@
 #endif
 
 /*
- * A fit is made of two readings that are at least FIT_FIRST_NS apart, and is used for at most
- * FIT_LAST_NS. A reading has an error of about 10 ns. If a fit were used for longer, the times of
- * processes that share a stream would visibly differ, since the kernel changes the speed of its
- * clock.
+ * A fit is the line through two readings of counter and clock. They are at least FIT_FIRST_NS
+ * apart, each with an error of about 10 ns. A fit is used for at most FIT_LAST_NS. After that, the
+ * times of processes that share a stream would visibly differ, since the kernel changes the speed
+ * of its clock.
  */
 #define FIT_FIRST_NS 1000000
 #define FIT_LAST_NS  10000000

@@ -31,8 +31,8 @@ static void settle_log(struct pxt_drain *drain, uint64_t taken)
 }
 
 /*
- * Called when the buffer has been written to the file, and before it is used again. A record that
- * is being added does not count yet.
+ * Called when the buffer has been written to the file, and before it is used again. Notes that the
+ * file has all records that were complete. A record that is just being added is left out.
  */
 static void buffer_was_written(void *argument)
 {
@@ -173,7 +173,7 @@ static bool skip_unfinished(struct pxt_handle *handle, struct pxt_drain *drain, 
 		return true;
 	if (!is_last && !atomic_load(&handle->is_closing))
 		return false;
-	/* If the record cannot be skipped, it was just finished, or its cell is nonsense. */
+	/* If the record cannot be skipped, it was just finished, or its cell is invalid. */
 	if (++*waits > WAITS_MAX)
 		return is_last &&
 		       (pxt_ring_skip_of(handle->view, tail, 0) || *waits == WAITS_MAX + 1);
@@ -288,7 +288,7 @@ void pxt_drain_end_full(struct pxt_handle *handle, struct pxt_drain *drain)
 	int is_automatic = 1;
 
 	if (!drain->writer.header.status.is_log_overrun) {
-		/* The previous writer may have appended the STOP, and was killed since. */
+		/* The previous writer may have appended the STOP before it was killed. */
 		bool has_stop = drain->owner && drain->has_stop;
 
 		if (!has_stop && !pxt_log_append(&drain->writer, &event, &is_automatic, true))

@@ -32,7 +32,7 @@ static int append_stop(struct pxt_handle *handle, struct pxt_drain *drain)
 	int error;
 
 	/*
-	 * The previous writer may have appended the STOP, and was killed since. If the stream runs
+	 * The previous writer may have appended the STOP before it was killed. If the stream runs
 	 * again after a STOP of the owner, the log needs another STOP. The log may lack the START
 	 * in between, because a filter may leave it out.
 	 */

@@ -242,8 +242,9 @@ static void free_flusher(struct pxt_handle *handle)
 }
 
 /*
- * A signal handler that has forked may return to a flush. The descriptor keeps its number, so that
- * this flush does not write to a file that the program opens meanwhile.
+ * If a signal handler has forked, the child may go on with the flush that the handler interrupted.
+ * The descriptor keeps its number, so that this flush does not write to a file that the program
+ * opens meanwhile.
  */
 void pxt_flusher_forget(struct pxt_handle *handle)
 {

@@ -72,7 +72,7 @@ void pxt_close_own(int place, uint32_t pid, uint64_t start)
 			continue;
 		if (stream->owner_pid == pid && stream->owner_start == start) {
 			pxt_close_stream(stream);
-			/* The keeper, or the process that opens the log, completes it. */
+			/* The keeper, or the process that opens the log, completes the log. */
 			pxt_left_name(left, nr, stream->serial);
 			if (!pxt_unfinished(stream, bytes) ||
 			    renameat(place, name, place, left) < 0)

@@ -120,7 +120,7 @@ static void close_from_to(unsigned int first, unsigned int last)
 		syscall(SYS_close, fd);
 }
 
-/* Closes all descriptors but @fds, of which the last ones may be -1. */
+/* Closes all descriptors except @fds. The last elements of @fds may be -1. */
 static void close_others(const int fds[3])
 {
 	unsigned int from = 0, best;
@@ -142,8 +142,8 @@ static void close_others(const int fds[3])
 }
 
 /*
- * Gives all signals their default action. The action of the kernel's struct is SIG_DFL if all bytes
- * are 0. Signals 32 to SIGRTMIN - 1 are those of the C library, which signal() leaves alone.
+ * Gives all signals their default action. If all bytes of the kernel's struct are 0, its action is
+ * SIG_DFL. Signals 32 to SIGRTMIN - 1 are those of the C library, which signal() leaves alone.
  */
 static void reset_signals(void)
 {
@@ -166,7 +166,7 @@ static void leave_program(const int fds[3])
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, NULL);
-	/* signal() and prctl() of sanitizers wait for locks that another thread may have held. */
+	/* Sanitizers' signal() and prctl() would wait for locks that other threads have held. */
 	reset_signals();
 	setrlimit(RLIMIT_CORE, &none);
 	syscall(SYS_prctl, PR_SET_NAME, NAME);
@@ -382,7 +382,7 @@ void pxt_keeper_start(struct pxt_keeper *keeper, const struct pxt_keeping *keepi
 	keeper->ino = st.st_ino;
 }
 
-/* Reaps a keeper that is a child. It ends as soon as it gets the lock. */
+/* Reaps a keeper that is a child. The keeper ends as soon as it gets the lock. */
 static void reap(pid_t pid)
 {
 	const struct timespec step = { 0, 1000000 };

@@ -72,7 +72,7 @@ static inline struct pxt_log_part *pxt_log_part_of(const struct pxt_view *view)
  *
  * @taken: the stream's records before this position are in the log
  * @settled: the length of the log with these records
- * @has_stop: enum pxt_stop. Records of the stream that are not in the log do not count
+ * @has_stop: enum pxt_stop, which ignores records of the stream that are not in the log yet
  * @owner: the process whose unfinished records will never be finished; 0: none
  */
 struct pxt_drain {
@@ -90,7 +90,7 @@ struct pxt_drain {
  * 0 or a negative errno. -EXFULL means that the log has no room for the next record.
  */
 void pxt_drain_begin(struct pxt_drain *drain, struct pxt_log_part *part, uint64_t taken);
-/* Called after a STOP was appended, which comes from no record of the stream. */
+/* Called after the log got a STOP that is not a record of the stream. */
 void pxt_drain_note_stop(struct pxt_drain *drain);
 int pxt_drain_until(struct pxt_handle *handle, struct pxt_drain *drain, uint64_t head);
 int pxt_drain_last_gap(struct pxt_handle *handle, struct pxt_drain *drain);

@@ -406,7 +406,7 @@ struct pxt_thread {
 extern __thread struct pxt_thread *pxt_thread PXT_TLS;
 /*
  * If this thread has no struct of its own, it adds itself to a counter of a view when it enters the
- * stream (pxt_view_user()). This is the number of the counters to which it has added itself.
+ * stream (pxt_view_user()). pxt_nr_counted is the number of counters that it is added to now.
  */
 extern __thread volatile uint32_t pxt_nr_counted PXT_TLS;
 
@@ -509,7 +509,7 @@ static inline void pxt_inside_leave(const struct pxt_inside *inside)
 /*
  * ring.c: records in cells. pxt_ring_put() is signal-safe. It returns 0 on success, -ENOSPC if the
  * ring is full, or -EBUSY if many tries to claim cells have failed. If another thread was faster,
- * the thread waits for a moment, and stores a later time in @event.
+ * the calling thread waits for a moment, and stores a later time in @event.
  */
 uint32_t pxt_cells_of(uint32_t len);
 int pxt_ring_put(struct pxt_view *view, struct pxt_event *event, const void *data);

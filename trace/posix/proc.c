@@ -126,8 +126,8 @@ static bool is_dead(pid_t pid)
 	if (kill(pid, 0) < 0)
 		return errno == ESRCH;
 	/*
-	 * kill() succeeds for a zombie, too, so the state is read. If /proc is missing, the state
-	 * is unknown.
+	 * kill() succeeds for a zombie, too, so the state is read. If /proc is missing, the
+	 * process counts as alive.
 	 */
 	return pxt_process_start(pid, &start) < 0 && access("/proc/self/stat", F_OK) == 0;
 }

@@ -120,8 +120,8 @@ static void take_over(struct pxt_registry *registry)
 
 /*
  * Moves the names of a forked child to the address of its parent's names. If a signal handler has
- * forked, it may return to code that searches the names. In the rare case that the move fails, the
- * parent's names stay mapped.
+ * forked, the child goes on with the interrupted code, which may search the names. In the rare case
+ * that the move fails, the parent's names stay mapped.
  */
 static void set_names(struct pxt_names *names)
 {
@@ -266,8 +266,9 @@ static void watch_thread(void)
 
 /*
  * Called in a forked child, which has only this thread. Gives up the parent's registry, and the
- * streams that are not inherited. A signal handler that has forked may return to code that uses
- * this memory. The code finds zeros there, and the child does not record the interrupted event.
+ * streams that are not inherited. If a signal handler has forked, the child may go on with
+ * interrupted code that uses this memory. The code finds zeros there, and the child does not record
+ * the interrupted event.
  */
 static void in_child(void)
 {

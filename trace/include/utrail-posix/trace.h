@@ -122,7 +122,7 @@ struct posix_trace_event_info {
 	int posix_truncation_status;
 };
 
-/* An extension of the standard: the data of UTRAIL_TRACE_FUNCTION_ENTRY and _EXIT. */
+/* Not in the standard: the data of UTRAIL_TRACE_FUNCTION_ENTRY and _EXIT. */
 struct utrail_trace_function {
 	void *function;
 	void *call_site;
@@ -137,7 +137,7 @@ struct posix_trace_status_info {
 	int posix_log_overrun_status;
 	int posix_log_full_status;
 	/*
-	 * An extension of the standard: the number of events lost since the stream was made or
+	 * Not in the standard: the number of events lost since the stream was made or
 	 * cleared.
 	 */
 	unsigned long posix_stream_lost_events;
