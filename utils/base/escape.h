@@ -11,8 +11,8 @@
  * The languages of our output.
  *
  * Each byte of a hidden character is shown as \xNN, unless a row below says otherwise. A backslash
- * of the text is shown as a backslash, so a text "\x1b" looks like the hidden byte. This does not
- * happen in demangled names, which have no backslash.
+ * of the text is not escaped, so the four characters "\x1b" look like the hidden byte. Demangled
+ * names have no backslash, so they are not ambiguous.
  *
  * "Hidden" characters have no visible form: control characters (C0, DEL, C1), marks that change the
  * direction of writing, separators of lines and paragraphs, U+FFFE, U+FFFF, and bytes that are not

@@ -41,8 +41,8 @@ struct opt_word {
  * @name: long name without dashes
  * @letter: short form; 0: none
  * @arg: name of the argument in help texts; NULL: the option takes none
- * @without: the argument when the user gives none; an explicit argument must be in the same word,
- *         after a '=' or after the letter. NULL: an argument is required
+ * @without: the argument if the user gives none; NULL: an argument is required. If @without is set,
+ *         an argument must be in the same word as the option, after a '=' or after the letter
  * @help: one phrase without a full stop, for --help, the man pages and completion
  * @group: heading in help texts; the owner of the table defines the values
  * @cmds: bits of the commands that accept the option; the owner of the table defines the bits

@@ -1,4 +1,4 @@
-/* The directory and the last name of a path. Links of other users are not trusted on the way. */
+/* Finds the directory and the last name of a path, without trust in links of other users. */
 #ifndef UTRAIL_BASE_PLACE_H
 #define UTRAIL_BASE_PLACE_H
 

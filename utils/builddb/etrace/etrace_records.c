@@ -153,7 +153,7 @@ static int put_payload(struct etrace_reader *reader, const struct etrace_record 
 
 /*
  * If earlier records do not imply the CPU of @record, write a CPU record to @payload and return 1.
- * Otherwise return 0, or -ENOMEM.
+ * If they do, return 0. Returns -ENOMEM when memory is short.
  */
 static int put_cpu(struct etrace_reader *reader, const struct etrace_record *record,
 		   struct strbuf *payload)
