@@ -33,8 +33,8 @@ int hist_add(struct hist *hist, uint64_t value);
 int hist_merge(struct hist *to, const struct hist *from);
 
 /*
- * Returns, accurate to one percent, the smallest of the added values such that @permille of a
- * thousand values are not above it (nearest rank). Returns 0 if there are no values.
+ * Returns a percentile by nearest rank: the smallest value that is equal to or larger than
+ * @permille / 1000 of all values. Its error is below one percent. Returns 0 if there are no values.
  *
  * @permille: 0 for the minimum, 1000 for the maximum, which are exact; 999 for 99.9 %
  */

@@ -199,7 +199,7 @@ static void put_cpu_mask(const struct report_row *row, const struct report_layou
 	put_centred(text, layout->nr_mask_groups * 8, sink);
 }
 
-/* Write "0-3/5", cut with "..." at the end of the column. */
+/* Write CPUs as in "0-3/5". A text that is wider than the column ends with "...". */
 static void make_list(const struct call_stats *stats, char text[static CPU_LIST_MAX + 1])
 {
 	char whole[CPU_LIST_MAX + 16] = "";

@@ -53,8 +53,8 @@ struct report_cells {
 };
 
 /*
- * @total_name, @self_name: a short name for this key, which is valid only with --avg-total, or
- *                          only with --avg-self; NULL: none
+ * @total_name: a short name for this key, valid only with --avg-total; NULL: none
+ * @self_name: a short name for this key, valid only with --avg-self; NULL: none
  */
 struct report_key {
 	const char *name;

@@ -65,14 +65,14 @@ int report_diff_init(struct report_diff *diff, const struct diff_config *config,
 
 /*
  * Ask for the data that @diff needs. Call report_diff_configure() before the pipelines are opened,
- * and report_diff_prepare() before the runs.
+ * and report_diff_prepare() before their first events.
  */
 void report_diff_configure(const struct report_diff *diff, struct pipeline_config *config);
 void report_diff_prepare(const struct report_diff *diff, struct aggregate *agg);
 
 /*
- * Call this after the runs. @aggs[0] is the base. It is compared with the average of the other
- * recordings, the pairs. Returns 0, or a negative errno with @err.
+ * Call this after the last events. @aggs[0] is the base. It is compared with the average of the
+ * other recordings, the pairs. Returns 0, or a negative errno with @err.
  */
 int report_diff_show(const struct report_diff *diff, struct aggregate *aggs, size_t nr,
 		     struct sink *sink, struct uft_err *err);

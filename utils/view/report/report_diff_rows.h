@@ -16,7 +16,7 @@ struct counter_side {
 	uint64_t calls;
 };
 
-/* The numbers of a function in one recording, or in several together. */
+/* Statistics of a function in one recording, or sums over several recordings. */
 struct side {
 	struct call_stats stats;
 	uint64_t size;

@@ -9,7 +9,8 @@
 
 /*
  * @color: the colours of strings, symbols and enums. It also tells whether text is escaped for HTML
- *         or for a terminal. Exporters use COLOR_MODE_OFF, with which it is escaped for a terminal.
+ *         or for a terminal. With COLOR_MODE_OFF, which exporters use, text is escaped for a
+ *         terminal.
  */
 struct argtext {
 	struct trace_data *data;

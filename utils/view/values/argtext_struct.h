@@ -43,7 +43,7 @@ struct boxed_fields {
 };
 
 /*
- * Append a value that is a number in the language, but a struct here, such as a number of 128 bits.
+ * Append a number whose type is described as a struct, such as a number of 128 bits.
  * Returns false for other values.
  */
 bool argtext_put_plain(struct subject *s, const struct argspec *spec, const struct arg_value *value,

@@ -32,7 +32,7 @@ void kernelfields_destroy(struct kernelfields *fields);
 
 /*
  * Returns a zeroed buffer for kernelfields_put(), which is larger than any offset in a record can
- * be. Returns NULL when memory is short. It ends with free(3).
+ * be. Returns NULL when memory is short. The caller frees the buffer with free(3).
  */
 uint8_t *kernelfields_room(void);
 

@@ -13,7 +13,7 @@
  * field is invalid, when @format has more than 32 KiB, or when memory is short.
  *
  * @has_print: becomes false when the line "print fmt" is malformed, or uses an unknown field or
- *         function. The text of the line is empty in the copy then
+ *         function. In this case, the text of the line is empty in the copy
  */
 bool kernelformat_clean(struct text format, struct strbuf *out, bool *has_print);
 

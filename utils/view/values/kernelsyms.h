@@ -8,7 +8,7 @@ struct kernelsyms;
 
 /*
  * Returns the symbols of the recording @dir, which are read on demand. Returns NULL when memory is
- * short, which the other functions accept. Not thread-safe. @dir must outlive the symbols.
+ * short. The other functions accept this NULL. Not thread-safe. @dir must outlive the symbols.
  */
 struct kernelsyms *kernelsyms_create(const char *dir);
 void kernelsyms_destroy(struct kernelsyms *syms);
