@@ -61,7 +61,7 @@ static bool copy_bytes(struct reading *r, uint64_t len)
 	return true;
 }
 
-/* Read the number of a function, or 0. Returns false if no function has that number. */
+/* Read 0 or the number of a function. Returns false if the number is too large. */
 static bool get_number(struct compact_block *block, uint32_t *number)
 {
 	*number = *block->in++;

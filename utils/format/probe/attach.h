@@ -153,7 +153,7 @@ enum attach_state {
 #define ATTACH_CHANGE_MAX 16
 
 enum attach_change_flags {
-	/* The change jumps to the previous change, which must be present as long as this change */
+	/* The change jumps to the previous change, which must stay while this change is present */
 	ATTACH_CHANGE_ON_FORMER = 1,
 	ATTACH_CHANGE_ISLAND = 2, /* without the change, no thread comes to attach_change.site */
 	ATTACH_CHANGE_EVENT = 4,  /* the change is not about a function */

@@ -26,7 +26,7 @@ enum capture_op {
 	CAPTURE_STRING,	    /* the C string that the word points to */
 	CAPTURE_STD_STRING, /* the std::string (libstdc++) that the word points to */
 	CAPTURE_STD_STRING_LLVM, /* the std::string (LLVM's library) that the word points to */
-	CAPTURE_TEXT,  /* capture_text @index of the array that the first word points to */
+	CAPTURE_TEXT,  /* text @index in the array (capture_text) that the first word points to */
 	CAPTURE_ZEROS, /* @bytes of zeros: the value is not available */
 	CAPTURE_BOX,   /* @bytes for the contents of a container: see below */
 };

@@ -13,7 +13,7 @@
 
 /*
  *  probe                                     recorder
- *  HELLO (who, why, the secret)        ->
+ *  HELLO (process, kind, secret)       ->
  *  MODULE, once per loaded object      ->
  *  READY                               ->
  *                                      <-    WELCOME + descriptors (control page, arena, plan)

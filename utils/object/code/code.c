@@ -119,7 +119,7 @@ static bool is_in_memory(Elf_Scn *scn, GElf_Shdr *head)
 	       !(head->sh_flags & SHF_TLS) && head->sh_type != SHT_NOBITS && head->sh_size;
 }
 
-/* Add a section. Its bytes are read as they are: nothing needs the conversion of libelf. */
+/* Add a section. Its bytes are read as they are, without a conversion by libelf. */
 static int add_section(struct code *code, Elf_Scn *scn, const GElf_Shdr *head, const char *name)
 {
 	static const char *const glue[] = { ".init", ".fini", ".plt", ".plt.got", ".plt.sec" };

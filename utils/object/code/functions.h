@@ -9,7 +9,7 @@
 enum function_kind {
 	FUNCTION_WHOLE,
 	/*
-	 * A function that is not only entered by calls: it is within another function, or the code
+	 * A function that is entered not only by calls: it is within another function, or the code
 	 * before it continues into it
 	 */
 	FUNCTION_SHARED,

@@ -146,7 +146,7 @@ static bool begin_node(struct shaping *s)
 	return ++s->nr <= SHAPE_NODES_MAX && s->out.len < SHAPE_TEXT;
 }
 
-/* Write a node that has no children in the shape: a number, a text, or a struct. */
+/* Write a childless node of the shape: a number, a text, or a struct. */
 static bool put_scalar(struct shaping *s, Dwarf_Die *die, uint32_t offset)
 {
 	struct dwarf_type type;
@@ -297,8 +297,8 @@ static bool put_bits(struct shaping *s, Dwarf_Die *die, const struct dwarf_layou
 }
 
 /*
- * An iterator of libstdc++ has its position in the table of blocks at this offset. In all known
- * versions it is the last member.
+ * The offset of the member of libstdc++'s iterator that points into the table of blocks. In all
+ * known versions it is the last member.
  */
 #define ITERATOR_SLOT 24
 
