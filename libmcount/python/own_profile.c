@@ -107,7 +107,7 @@ static void look_at_thread(bool skips)
 
 /*
  * The number of calls of sys.setprofile() that this thread is in. Such a call may run code of the
- * program; meanwhile the probe sets nothing.
+ * program. Until it ends, the probe sets no profile function.
  */
 static __thread unsigned nr_setting __attribute__((tls_model("initial-exec")));
 

@@ -63,8 +63,8 @@ void threads_see_this(void)
 }
 
 /*
- * Finds the place of an interpreter's first thread by the layout. The place is used only if it has
- * the thread that the interpreter's own function returns.
+ * Finds the pointer to an interpreter's first thread, at the offset that the layout gives. It is
+ * used only if it leads to the thread that the interpreter's own function returns.
  */
 static void find_first(void)
 {

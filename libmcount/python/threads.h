@@ -7,7 +7,7 @@
 
 /*
  * @main: the interpreter that began first; others come and go
- * @newest: the latest known thread of @main, which is the first of the list
+ * @newest: the first thread of the list of @main at the last look
  * @newest_id: the highest number of a thread that threads_join_new() has met; numbers only grow
  * @has_hooks: the program has audit hooks, which run when a profile function is set. So the probe
  *             sets no more profile functions

@@ -49,8 +49,8 @@ static intptr_t place_of(struct py_object *names, const struct py_object *name)
 
 /*
  * Before 3.11: returns the value of parameter @nr from its cell, or NULL. A parameter that inner
- * functions use has a cell. The cell is after the variables, at the place that the parameter's name
- * has among the code's names of cells.
+ * functions use has a cell. The cells come after the variables, in the order of the code's names
+ * of cells.
  */
 static struct py_object *value_in_cell(struct py_object *code, struct py_object **locals,
 				       unsigned nr)

@@ -13,8 +13,8 @@
 
 /*
  * An arena is gigabytes of address space, which the program may limit at any moment. So only the
- * header is mapped at first. Rings are mapped when threads need them: first one, then as many more
- * as are mapped.
+ * header is mapped at first. Rings are mapped when threads need them: first one, then each time as
+ * many more as are already mapped.
  *
  * mremap(2) with an old size of 0 maps shared memory once more, for any length, so no descriptor is
  * kept. Each piece of rings is mapped together with the page before it: the header, or the last

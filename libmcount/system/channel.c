@@ -192,8 +192,8 @@ static long now_s(void)
 }
 
 /*
- * The waits for one packet, which signals may interrupt. The time limit of the socket begins anew
- * with each wait, so a timer of the program could prolong the time for ever.
+ * The time of all waits for one packet. When a signal has interrupted a wait, the socket's time
+ * limit begins anew. Without this struct, a timer of the program could prolong the time for ever.
  *
  * @begin_ns: the beginning of the present wait
  * @waited_ns: the time of the earlier waits

@@ -9,8 +9,8 @@
 
 /*
  * Called in a signal handler, in the thread that has got @sig: SIGSEGV, SIGBUS, SIGABRT, SIGFPE or
- * SIGILL without a handler of the program, or a signal that --signal named before a change of the
- * plan. Takes no lock of libc, and allocates nothing.
+ * SIGILL without a handler of the program, or a signal that --signal named until the plan was
+ * changed. Takes no lock of libc, and allocates nothing.
  */
 void crash_note(int sig, const siginfo_t *info);
 

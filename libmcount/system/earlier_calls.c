@@ -99,7 +99,7 @@ static bool is_open(struct walk *walk, const struct attach_call *call)
 
 /*
  * Pushes a frame for @call, unless it is a library call that gets no frame. Returns false when
- * there is no room for a frame, or when neither @call nor any call inside of it is still open.
+ * there is no room for a frame, or when @call and all calls inside of it have returned.
  */
 static bool push_unseen_call(struct thread *t, struct walk *walk, const struct attach_call *call)
 {

@@ -8,9 +8,10 @@
 #include "libmcount/hot/probe.h"
 
 /*
- * HOT, at an event with stack pointer @sp. Returns the event's state with the guard set, for
- * guard_leave(). Returns NULL and sets no guard when recording is off, when filters keep out calls
- * at this point, or when the thread has no state for the event (guard_enter()).
+ * HOT, at an event with stack pointer @sp. Sets the guard, and returns the thread state for the
+ * event. The caller must call guard_leave() later. Returns NULL and sets no guard when recording is
+ * off, when filters keep out calls here, or when the thread has no state for the event
+ * (guard_enter()).
  */
 struct thread *point_begin(uint64_t sp);
 

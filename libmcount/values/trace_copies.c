@@ -20,7 +20,7 @@ struct trace_copies {
 
 /*
  * True when the bytes lie in a segment with @flags of the module. The address comes from an ELF
- * note of the module, which may be wrong.
+ * note of the module, and the note may be wrong.
  */
 static bool lies_within(const struct dl_phdr_info *info, uint64_t address, uint64_t bytes,
 			uint32_t flags)

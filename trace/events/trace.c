@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 /*
- * A chunk of events, in memory that child processes share, so that a choice of an event holds for
- * all of them. Each of them may add events, so nr_used of the page is shared, too.
+ * A chunk of events. Child processes share its page, so a choice of an event holds in all of them.
+ * The page also has nr_used, since each of the processes may add events.
  */
 struct fst_chunk {
 	struct fst_chunk *next; /* the next chunk of this process */

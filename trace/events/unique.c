@@ -7,8 +7,8 @@ static _Atomic uint64_t counter;
 
 /*
  * A number is the pid times a million, plus the low 18 bits of the count, plus a large step for
- * each 2^18 numbers. Therefore blocks of numbers, and the first numbers of processes, are far
- * apart.
+ * each 2^18 numbers. Therefore these blocks of numbers are far apart, and so are the first
+ * numbers of processes.
  */
 uint64_t fstrace_get_unique_id(void)
 {

@@ -64,7 +64,8 @@ void pxt_stop(struct pxt_view *view, const void *address)
 /*
  * Flushes the stream before the STOP is recorded. Otherwise fast writers could leave no room for
  * the STOP. The function first waits for writing threads, since an unfinished record holds later
- * records back. If this process is killed meanwhile, its successor at the log adds the STOP.
+ * records back. If this process is killed first, the process that completes the log adds the
+ * STOP.
  */
 void pxt_stop_for_good(struct pxt_handle *handle, const void *address)
 {

@@ -207,8 +207,8 @@ struct opening {
 };
 
 /*
- * Returns the time for which the process that completes the log may make no progress, or 0 when no
- * such process lives.
+ * Returns how long to wait for progress of the process that completes the log, or 0 when no such
+ * process lives.
  */
 static uint64_t patience_ns(const struct pxt_log_part *part)
 {

@@ -1,7 +1,7 @@
 /*
  * Records entries and exits of functions as system events, for streams that ask for them
- * (utrail_trace_attr_setfunctions()). In the shared library the two functions also have the names
- * that -finstrument-functions calls (library/meson.build). In the static library these names would
+ * (utrail_trace_attr_setfunctions()). Only in the shared library, both functions have the names
+ * that -finstrument-functions calls, too (library/meson.build). In a static library they would
  * take precedence over the probe's functions, and the probe would see no calls.
  */
 #include "posix/posix.h"

@@ -32,8 +32,8 @@ struct pxt_log_slot {
 };
 
 /*
- * The part of a stream for its log, which follows the cells. Any process of the user may write to
- * this part. Therefore a process may use its data to decide where to look, but never where to
+ * The part of a stream after its cells, with data about its log. Any process of the user may write
+ * to this part. Therefore a process may use its data to decide where to look, but never where to
  * write.
  *
  * @dev, @ino: of the log's file

@@ -67,8 +67,8 @@ static void stop_full(struct pxt_stream *stream, const struct pxt_event *event)
 }
 
 /*
- * Puts the event in the place of records that posix_trace_clear() has cleared, but could not remove
- * since another thread was writing a record. Returns -ENOSPC if there are no such records.
+ * Puts the event in the place of cleared records, which posix_trace_clear() could not remove while
+ * another thread was writing a record. Returns -ENOSPC if there are no cleared records.
  */
 static int put_over_cleared(struct pxt_view *view, struct pxt_stream *stream,
 			    struct pxt_event *event, const void *data)

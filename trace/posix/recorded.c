@@ -83,7 +83,7 @@ int pxt_recorded_came(const struct utrail_trace_recorder *door)
 
 /*
  * Removes the numbers that a former recorder has given. Another thread may store such a number
- * during this call. It then has no effect (door.c), and is removed when the next recorder comes.
+ * during this call. Such a number has no effect (door.c).
  */
 void pxt_recorded_went(void)
 {
