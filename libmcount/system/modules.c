@@ -251,7 +251,7 @@ void modules_after_fork(void)
 
 /*
  * Reports new modules, and takes up the plan that the recorder makes for them. If this fails, the
- * recorder may not know them, and they are reported again later.
+ * recorder may not know the modules, and they are reported again later.
  */
 static void report_new(uint64_t begin_ns)
 {

@@ -12,7 +12,7 @@ void capture_box(const struct box_step *steps, uint32_t nr_steps, uint64_t objec
 		 uint32_t bytes);
 
 /*
- * The text of the std::string at @object, by the object's first words. In libstdc++ they are the
+ * The text of a std::string, found through the object's first words. In libstdc++ they are the
  * text's address and its length. libc++ on little-endian machines has two forms. If bit 0 is set,
  * the words are capacity, length and address. Otherwise the first byte is twice the length, and the
  * text follows it.

@@ -22,7 +22,7 @@
 
 /*
  * The consumers of an event. Their bits are in memory that child processes share, so that a choice
- * holds for all of them. The flag that programs check is set when an event has any consumer.
+ * holds in all processes. The flag that programs check is set when an event has any consumer.
  */
 enum fst_consumer {
 	FST_TO_TEXT = 1U << 0, /* a line of the log is written */
@@ -141,8 +141,8 @@ void fst_choose(struct fstrace_event_impl *impl, bool wants_text);
 /* file.c: write one record, by one write(). If that fails, the record is lost without a report. */
 void fst_file_write(fstrace_t *trace, const char *bytes, size_t len);
 /*
- * Repair PREFIX.log, and rename it to an old file. Returns 0, also if there is no such file, or -1
- * with errno set.
+ * Repair PREFIX.log, and rename it to an old file. Does nothing if there is no such file. Returns
+ * 0, or -1 with errno set.
  */
 int fst_file_set_aside(const char *prefix);
 /* Open the file again after the program has closed the descriptor. */

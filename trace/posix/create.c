@@ -156,8 +156,8 @@ static int make_view(struct making *making, const struct pxt_registry *registry)
 /*
  * Starts the keeper, for the case that this process ends without shutting the stream down. If there
  * is no keeper, the process that opens the log completes it and frees the memory. Without a log, or
- * if no process opens it in time (sweep.c), a later pxt_sweep() frees the memory: when a process
- * makes a stream, ends a stream for another process, or ends.
+ * if no process opens it in time, pxt_sweep() frees the memory (sweep.c). It is called when a
+ * process makes a stream, ends a stream for another process, or ends.
  */
 static void start_keeper(struct making *making)
 {

@@ -156,11 +156,11 @@ static int append_stop(struct pxt_handle *handle, struct pxt_drain *drain)
 }
 
 /*
- * Skips the unfinished record at the tail if its writer is dead. When the stream ends, the function
- * waits for other writers, but at most WAITS_MAX times: a writer may be stopped, and a dead writer
- * seems to live if a new process has its pid. The last flush then skips the record: the stream does
- * not run any more, so no other record gets these cells. Returns true if the caller must look at
- * the tail again.
+ * Skips the unfinished record at the tail if its writer is dead. A stopped writer may never finish,
+ * and a dead writer seems to live if a new process has its pid. So when the stream ends, the
+ * function waits for a writer at most WAITS_MAX times. After that the last flush skips the record:
+ * the stream does not run any more, so no other record gets these cells. Returns true if the caller
+ * must look at the tail again.
  */
 static bool skip_unfinished(struct pxt_handle *handle, struct pxt_drain *drain, uint64_t tail,
 			    int *waits)

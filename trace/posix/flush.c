@@ -128,7 +128,7 @@ int pxt_flush(struct pxt_handle *handle)
 
 /*
  * Set when the first thread has left by pthread_exit(). The process should end with the program's
- * last thread, and flushers do not count as such.
+ * last thread, although flushers still run.
  */
 static _Atomic uint32_t first_has_ended;
 static _Atomic uint32_t first_is_unwatched;

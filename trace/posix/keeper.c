@@ -55,8 +55,8 @@ static pid_t make_sanitized(int exit_signal, int (*run)(void *), void *argument)
 }
 
 /*
- * Makes a process that calls @run, which does not return. fork() would run the program's handlers.
- * If @exit_signal is 0, the program's wait() does not see the process.
+ * Makes a process that calls @run, which does not return. fork() is not used, since it would run
+ * handlers of the program. If @exit_signal is 0, the program's wait() does not see the process.
  */
 static pid_t make_process(int exit_signal, int (*run)(void *), void *argument)
 {
@@ -324,8 +324,8 @@ static bool adopts_orphans(void)
 }
 
 /*
- * Runs in the first child. Unless this child becomes the keeper, it makes the keeper and exits, so
- * that the keeper's parent is no process of the program.
+ * Runs in the first child. Either this child becomes the keeper, or it makes the keeper and exits,
+ * so that the keeper's parent is no process of the program.
  */
 static int __attribute__((noreturn)) begin_keeper(void *argument)
 {

@@ -375,8 +375,8 @@ void pxt_view_detach(struct pxt_registry *registry, unsigned int number, uint32_
  *
  * @base_counter, @base_ns: the counter and the clock at one moment
  * @scale: nanoseconds per tick, with 32 fractional bits
- * @limit: the number of ticks for which the fit is valid. It is 0 if there is no fit, or while the
- *         fit is being changed
+ * @limit: the number of ticks for which the values are valid; 0: there are none, or they are being
+ *         changed
  */
 struct pxt_fit {
 	uint64_t base_counter;
