@@ -650,8 +650,8 @@ static void drop_func(struct script *script, struct script_func *func)
 }
 
 /*
- * End Python, which flushes the script's output. The result of Py_FinalizeEx() is ignored: a pipe
- * without a reader is no failure of the script.
+ * End Python, which flushes the script's output. Py_FinalizeEx() fails when the output is a pipe
+ * without a reader. Its result is ignored, because this is no failure of the script.
  */
 static void close_python(struct script *script)
 {

@@ -66,8 +66,8 @@ static bool has_same_pattern(const struct spec *a, const struct spec *b)
 
 /*
  * True when spec @index can be left out, because a later spec with the same pattern clears its
- * actions. Spec @index may itself clear or replace actions of earlier specs. Then the later spec
- * must clear these actions, too. If it did not, they would apply again without spec @index.
+ * actions. If spec @index itself clears or replaces actions of earlier specs, the later spec must
+ * clear these actions, too. Otherwise they would apply again without spec @index.
  */
 static bool is_taken_away(const struct filters *filters, const bool *gone, size_t index)
 {
@@ -85,8 +85,7 @@ static bool is_taken_away(const struct filters *filters, const bool *gone, size_
 }
 
 /*
- * True when spec @index does nothing but clear, and the specs before it that it could clear are
- * gone.
+ * True when spec @index only clears actions, and the earlier specs that it could clear are gone.
  */
 static bool is_idle(const struct filters *filters, const bool *gone, size_t index)
 {

@@ -61,7 +61,7 @@ int filters_make(struct filters *filters, char *const specs[SPEC_OPTIONS], enum 
  * Like filters_make(), but the specs of @before come first in each option. Their patterns keep the
  * kinds of matching that they have in @before.
  *
- * @gone: true for each spec of @before that is left out, by index; not used if @before is empty
+ * @gone: gone[i] is true if spec i of @before is left out; not used if @before is empty
  */
 int filters_make_after(struct filters *filters, const struct filters *before, const bool *gone,
 		       char *const specs[SPEC_OPTIONS], enum pattern_match match,

@@ -66,7 +66,7 @@ void steer_change_deinit(struct steer_change *change);
 #define cleanup_steer_change cleanup(steer_change_deinit)
 
 /*
- * @arg: form of its argument, for help texts; NULL: it takes none
+ * @arg: form of the word's argument, for help texts; NULL: the word takes none
  * @flag: enum steer_flags that the word sets
  * @take: applies the word with its argument, if it has one; NULL: the word only sets @flag
  */

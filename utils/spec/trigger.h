@@ -92,8 +92,8 @@ struct spec {
 };
 
 /*
- * The option that a spec belongs to: it decides which actions are accepted, and which one is
- * implied.
+ * The option that a spec belongs to. The option decides which actions are accepted, and which
+ * action is implied.
  */
 enum spec_option {
 	SPEC_FILTER,   /* -F: filter, or notrace with `!` in front */

@@ -13,8 +13,8 @@
 #include "utils/base/err.h"
 
 /*
- * The limit of memory for kallsyms, saved_cmdlines, and a chunk of pages for each CPU of each
- * buffer that is read at the same time. Formats have a limit of their own
+ * The limit of memory for kallsyms, saved_cmdlines, and chunks of pages. Each CPU of the buffers
+ * that are read together needs one chunk. Formats have a limit of their own
  * (TRACEDAT_FILES_MAX_BYTES).
  */
 #define TRACEDAT_MEMORY_MAX_BYTES (256UL << 20)

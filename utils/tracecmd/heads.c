@@ -468,7 +468,7 @@ static int read_v7_buffer(struct tracedat *file, struct tracedat_cursor *option,
 	if (ret < 0)
 		return ret;
 	/*
-	 * The error of a section that extends beyond a truncated file is ignored: add_cpu() checks
+	 * The error of a section that extends beyond the file's end is ignored: add_cpu() checks
 	 * the part of each CPU.
 	 */
 	in = cursor_at(file, offset);

@@ -45,10 +45,10 @@ int tracedat_stream_open(struct tracedat_stream *stream, struct tracedat *file,
 void tracedat_stream_close(struct tracedat_stream *stream);
 
 /*
- * Get the next record, with its raw time; it is valid until the next call. Returns 1 on success, 0
- * after the last record, or a negative error with @err when the file cannot be read. Damage is
- * noted in @stream->file, and counts as lost records before the next record. Losses after the last
- * record are not returned.
+ * Get the next record, with its raw time. The record is valid until the next call. Returns 1 on
+ * success, 0 after the last record, or a negative error with @err when the file cannot be read.
+ * Damage is noted in @stream->file, and counts as lost records before the next record. Losses after
+ * the last record are not returned.
  *
  * @missed: gets the number of records lost before the record
  */

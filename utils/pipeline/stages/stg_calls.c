@@ -358,8 +358,8 @@ static int handle(struct stg_calls *calls, struct event *event, struct uft_err *
 }
 
 /*
- * HOT: find a function that was called before. Returns NULL if it was not, and handle() must be
- * called.
+ * HOT: find a function that was called before. Returns NULL when handle() must be called, because
+ * the function is not known yet.
  */
 static inline const struct func *known_func(const struct stg_calls *calls,
 					    const struct addr_space *space, uint64_t addr)

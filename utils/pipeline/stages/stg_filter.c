@@ -129,8 +129,8 @@ static int count_levels(struct stg_filter *stage)
 }
 
 /*
- * Let -D count from the task's own first call. The calls that were open when the task began are not
- * levels.
+ * Let -D count from the task's own first call. The calls that were open when the task began do not
+ * count.
  */
 static void give_levels_back(const struct stg_filter *stage, struct selection *selection)
 {
@@ -180,9 +180,8 @@ static void leave_inherited(struct stg_filter *stage, size_t depth)
 }
 
 /*
- * Apply the switches of other tasks that come before an event at @now_ns. Events that
- * have the same time are in the order of their tasks. reach_switch() applies the task's own
- * switches.
+ * Apply each trace_on and trace_off of other tasks that comes before an event at @now_ns. Events
+ * that have the same time are in the order of their tasks. For the task's own, see reach_switch().
  */
 static inline void look_at_switches(struct stg_filter *stage, uint64_t now_ns)
 {

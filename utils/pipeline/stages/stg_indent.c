@@ -15,7 +15,7 @@ static size_t nr_unseen(const struct stg_calls *calls, const struct event *event
 
 /*
  * Set the depth of a task. At its first call, it is the number of shown calls that are already
- * open. After LOST, it is the depth of the record.
+ * open. After LOST, it is the depth that the next record has.
  */
 static void resync_depth(struct stg_indent *stage, const struct event *event)
 {

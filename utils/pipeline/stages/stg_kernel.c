@@ -7,8 +7,8 @@ static bool is_kernel(const struct event *event)
 }
 
 /*
- * True for an event of a kernel's call that is outside of the program's functions, or within such a
- * call. Counts the open calls of this kind in stage->depth.
+ * True when @event is the ENTRY or EXIT of a call of the kernel outside of the program's functions,
+ * or lies within this call. stage->depth is the number of open calls of this kind.
  */
 static bool is_in_outside(struct stg_kernel *stage, const struct event *event)
 {

@@ -11,8 +11,8 @@ void argfound_deinit(struct argfound *found)
 }
 
 /*
- * Look up the subjects @missing with @fn. Returns the subjects that are still missing, or a
- * negative errno.
+ * Look up the subjects @missing (enum argrules_about) with @fn. Returns the subjects that are still
+ * missing, or a negative errno.
  */
 static int get_missing(const struct argfind *find, argfind_fn fn, int missing,
 		       struct argfound *found, int *from)
@@ -27,7 +27,7 @@ static int get_missing(const struct argfind *find, argfind_fn fn, int missing,
 
 /*
  * Change all specifications into specifications of texts. Drop those that name a register, a word
- * of the stack or a floating-point argument, since texts are in none of them.
+ * of the stack or a floating-point argument, because these places hold no texts.
  */
 static void make_texts(struct argspecs *list)
 {

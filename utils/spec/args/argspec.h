@@ -101,7 +101,7 @@ int argspec_parse(const char *text, size_t len, unsigned word_bytes, struct args
 void argspec_deinit(struct argspec *spec);
 
 /*
- * True for argN without a place, and for all results. These specifications are also used for
+ * True for argN without %LOCATION, and for every retval. These specifications are also used for
  * functions whose values are texts (argfind.has_texts).
  */
 static inline bool argspec_is_text(const struct argspec *spec)

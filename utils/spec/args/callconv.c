@@ -103,8 +103,7 @@ static bool is_long_double(const struct dwarf_type *type)
 }
 
 /*
- * True when the place of a value of this type is known, and so are the places of the values after
- * it.
+ * True when the places of a value of this type, and of all values after it, are known.
  */
 static bool is_known(const struct isa *isa, const struct dwarf_type *type)
 {

@@ -151,8 +151,8 @@ bool shape_parse(struct shape *shape, const char *text)
 #define TEXT_BYTES 24
 
 /*
- * Returns the size of node @index in a box. Afterwards *@index is the node after it and its
- * descendants.
+ * Returns the size of node @index in a box. Afterwards *@index is the node that follows this
+ * node and all its descendants.
  */
 static uint64_t bytes_of(const struct shape *shape, size_t *index, unsigned elements)
 {
