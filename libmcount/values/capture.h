@@ -6,8 +6,8 @@
 #include "utils/format/probe/capture.h"
 
 /*
- * The bytes that a capture program may write to. They are more than the longest payload, since
- * stores of whole words go beyond the end of a value.
+ * The number of bytes that a capture program may write. It is more than the longest payload has,
+ * since stores of whole words go beyond the end of a value.
  */
 #define CAPTURE_ROOM (ARGBLOB_MAX_BYTES + 128)
 
