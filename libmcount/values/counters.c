@@ -13,8 +13,8 @@
 #include "utils/base/compiler.h"
 
 /*
- * A counter that a thread has opened. Its descriptor stays open, unlike others of the probe: a counter
- * counts from its opening on. @id: the kernel's number of the counter
+ * A counter that a thread has opened. Its descriptor stays open, unlike others of the probe: a
+ * counter counts from its opening on. @id: the kernel's number of the counter
  */
 struct open_counter {
 	int fd;
