@@ -10,11 +10,11 @@
 #include "libmcount/hot/state.h"
 
 /*
- * A thread can be open while no open call is opted out and no ENTRY is held back. Under a plan that
- * opts in, an open call must be opted in, too. In an open thread, a function without a rule is
- * recorded as if there were no plan: thread->calls is planned.pass, and the fast paths push and pop
- * frames as without a plan. The fast paths test probe_skips, which is false while the recorder has
- * news (plan_update.h).
+ * A thread can be open while no open call is opted out and no ENTRY is held back. If the plan opts
+ * functions in, a thread can be open only within a call that is opted in. In an open thread, a
+ * function without a rule is recorded as if there were no plan: thread->calls is planned.pass, and
+ * the fast paths push and pop frames as without a plan. The fast paths test probe_skips, which is
+ * false while the recorder has news (plan_update.h).
  *
  * A frame of a fast path has no struct planned_frame. planned.open_base is the innermost frame with
  * such a struct. The number of frames above it tells what their structs would contain.
