@@ -284,8 +284,8 @@ static int put_left_out(struct trace_data *data, struct sink *sink, struct uft_e
 }
 
 /*
- * Read from the perf files the names of tasks, and the times when tasks are first seen. *@out
- * becomes an array, in which a task has the index task->index. The caller frees it with free(3).
+ * Read the names of tasks, and the times when tasks are first seen, from the perf files. *@out
+ * becomes an array, whose index is task->index. The caller frees the array with free(3).
  */
 static int survey_perf(struct trace_data *data, struct survey **out, struct uft_err *broken,
 		       struct uft_err *err)

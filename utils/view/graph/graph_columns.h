@@ -27,8 +27,9 @@ extern const struct graph_table graph_func_table;
 extern const struct graph_table graph_task_table;
 
 /*
- * Add all calls below @root of functions that have the name @func to @sum. Calls of one function
- * become one node. A call within another such call is not added twice. Returns 0 or -ENOMEM.
+ * Find the calls below @root whose functions have the name @func, and add them to @sum. Calls of
+ * one function become one node. A call within another of these calls counts only as a part of that
+ * call. Returns 0 or -ENOMEM.
  */
 int graph_add_calls(struct tree *sum, struct tree_node *root, const char *func);
 

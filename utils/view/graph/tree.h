@@ -210,8 +210,8 @@ int tree_sort(struct tree_node *root);
 int tree_sort_by(struct tree_node *root, int (*compare)(const void *a, const void *b));
 
 /*
- * Add copies of all nodes below @from below @to. Afterwards, @last of each old node points to the
- * copy of this node, and is no hint any more. Returns 0 or -ENOMEM.
+ * Copy all nodes below @from, and add the copies below @to. Afterwards, @last of each old node
+ * points to the copy of this node, and is no hint any more. Returns 0 or -ENOMEM.
  */
 int tree_add_below(struct tree *tree, struct tree_node *to, struct tree_node *from);
 

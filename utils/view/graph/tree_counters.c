@@ -23,8 +23,8 @@ void tree_counters_find(struct tree_counters *counters, const struct event_kinds
 }
 
 /*
- * Finish the value of @node, and add it to the value of its parent. A call that was open when
- * the counter was first read may have a smaller value than its callees.
+ * Finish the value of @node, and add it to the value of its parent. If a call was open when the
+ * counter was first read, its callees may have a larger value, which is used instead.
  */
 static void add_to_parent(struct tree_node *node, uint32_t number)
 {

@@ -141,8 +141,8 @@ static struct tree_node *find_child(const struct tree_node *parent, const struct
 }
 
 /*
- * Guess the node of an inherited call that has no name, and from which the parent process has
- * returned. It is the callee of @parent whose first call began last, but not after @until_ns.
+ * Guess the node of an inherited call that has no name. The parent process has returned from this
+ * call. The guess is the callee of @parent whose first call began last, but not after @until_ns.
  *
  * @callee: a function that the guessed node must have called, or NULL
  */
@@ -294,7 +294,7 @@ static struct tree_node *find_fork_call(const struct tree *tree, const struct tr
 
 /*
  * Returns the parent's innermost open call at the fork (or at the child's announcement), or the
- * root. Returns NULL if the task is not a fork, or if its parent is unknown.
+ * root. Returns NULL if the task was not forked, or if its parent is unknown.
  */
 static struct tree_node *find_fork(const struct tree *tree, const struct tree_unseen *unseen,
 				   size_t nr)

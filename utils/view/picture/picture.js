@@ -49,7 +49,7 @@
 	}
 
 	// Mark the boxes whose names have @text, and show the part of the width that they cover. A
-	// box above another matching box adds nothing.
+	// box above another matching box adds no width.
 	function find(text) {
 		const wanted = text.trim().toLowerCase(), matches = [];
 		for (const box of boxes) {

@@ -22,8 +22,8 @@ struct place {
 };
 
 /*
- * @all: the sum of the values of all roots. @height: if it is 0, it is unknown, and nothing is
- *       drawn
+ * @all: the sum of the values of all roots
+ * @height: 0: the height is unknown, and nothing is drawn
  */
 struct drawing {
 	const struct svg_style *style;

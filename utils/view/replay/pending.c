@@ -1,4 +1,4 @@
-/* Entries that wait for their end (see pending.h). */
+/* A table of beginnings that wait for their ends (see pending.h). */
 #include "utils/view/replay/pending.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /*
- * Entries that have begun and wait for their end. Their key is a string of any bytes. Their memory
- * has a limit.
+ * A table of beginnings that wait for their ends, for example of requests that wait for replies. A
+ * beginning and its end have the same key, a string of any bytes. The table's memory has a limit.
  */
 #ifndef UTRAIL_VIEW_PENDING_H
 #define UTRAIL_VIEW_PENDING_H

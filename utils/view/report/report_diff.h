@@ -42,8 +42,8 @@ struct diff_config {
 /*
  * Starts with report_diff_init(). It owns no memory.
  *
- * @keys: the sort keys: numbers of fields, one number for the name, and then indices in
- *        @key_counters
+ * @keys: each sort key is the number of a field, or DIFF_FIELD_KEYS for the name. Larger keys are
+ *        DIFF_FIELD_KEYS + 1 plus an index in @key_counters
  */
 struct report_diff {
 	struct diff_config config;

@@ -194,7 +194,7 @@ static void put_cell(const struct report_diff *diff, const struct diff_field *fi
 }
 
 /*
- * The column per call has the short title "per call", because it follows the counter's own column.
+ * A counter's average has only the title "per call", because it follows the counter's own column.
  */
 static void put_title(const struct report_diff *diff, const struct diff_field *field,
 		      char title[static TITLE_BYTES])

@@ -106,8 +106,8 @@ static bool put_field(struct subject *s, const struct struct_field *field, const
 	if (field->is_boxed)
 		strbuf_addstr(out, "{...}");
 	/*
-	 * A vector is a struct that has one array without a name. The braces of the struct are
-	 * enough.
+	 * A vector is a struct that has one array without a name. The array has no braces of its
+	 * own: those of the struct are shown.
 	 */
 	else if (field->count && !*field->name)
 		put_elements(s, field, value.data, out);

@@ -12,8 +12,8 @@
 struct kerneltext;
 
 /*
- * True for an event that lists of events show. This is any POINT, except sites of calls, and except
- * events of tasks and of the scheduler (EVENT_ID_LINUX), which each task has.
+ * True when @event is shown in a list of events. Such a list has every POINT except sites of calls.
+ * It leaves out events of tasks and of the scheduler (EVENT_ID_LINUX), too: each task has them.
  */
 static inline bool event_is_listed(const struct event *event)
 {

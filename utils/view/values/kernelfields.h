@@ -31,8 +31,8 @@ struct kernelfields *kernelfields_create(const struct kernel_event_type *type,
 void kernelfields_destroy(struct kernelfields *fields);
 
 /*
- * Returns a zeroed buffer for kernelfields_put(), which is larger than any offset in a record can
- * be. Returns NULL when memory is short. The caller frees the buffer with free(3).
+ * Returns a zeroed buffer for kernelfields_put(). Its size is above any offset that a record can
+ * have. Returns NULL when memory is short. The caller frees the buffer with free(3).
  */
 uint8_t *kernelfields_room(void);
 

@@ -99,8 +99,8 @@ static bool read_field(struct text line, struct text *declaration)
 }
 
 /*
- * True when the format has a field with this name. @is_dynamic: the field must be one whose length
- * is in each record
+ * True when the format has a field with this name. @is_dynamic: the length of the field must also
+ * be in each record
  */
 static bool has_field(const struct reading *r, struct text name, bool is_dynamic)
 {

@@ -14,8 +14,8 @@ struct kernelsyms *kernelsyms_create(const char *dir);
 void kernelsyms_destroy(struct kernelsyms *syms);
 
 /*
- * Returns the function that contains @addr, with its start in *@start, or NULL when it is unknown.
- * The text is valid as long as @syms.
+ * Returns the name of the function that contains @addr, or NULL when the function is unknown.
+ * *@start becomes the start of the function. The name is valid as long as @syms.
  */
 const char *kernelsyms_find(struct kernelsyms *syms, uint64_t addr, uint64_t *start);
 

@@ -27,8 +27,8 @@ char *put_time_color(char *to, uint64_t ns, enum color_mode mode);
 char *put_timestamp(char *to, uint64_t ns);
 
 /*
- * Write @ns, which is less than a second, as microseconds: "uuuuuu.nnn". One more byte is
- * overwritten.
+ * Write @ns, which is less than a second, as microseconds: "uuuuuu.nnn". The byte after
+ * the text is overwritten, too.
  */
 char *put_millionths(char *to, uint32_t ns);
 /* Write "." and three digits. One more byte is overwritten. */
