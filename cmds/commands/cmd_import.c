@@ -20,7 +20,7 @@ static int check_import(const struct opts *opts, struct uft_err *err)
 const struct cmd cmd_import = {
 	.name = "import",
 	.args = "FILE",
-	.help = "make a recording of a trace.dat of trace-cmd, or add it to one",
+	.help = "make a recording from a trace.dat file, or add the file to a recording",
 	.bit = CMD_IMPORT,
 	.check = check_import,
 	.run = kernel_trace_import,
