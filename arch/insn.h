@@ -1,5 +1,6 @@
 /*
- * Machine instructions (with capstone): finds the targets of code, and moves code to other places.
+ * Machine instructions (with capstone): finds the addresses to which instructions refer, and moves
+ * code to other addresses.
  */
 #ifndef UTRAIL_ARCH_INSN_H
 #define UTRAIL_ARCH_INSN_H
@@ -54,7 +55,7 @@ unsigned insns_before(struct insns *insns, const struct insn_text *text, uint64_
 enum insn_flow {
 	INSN_PLAIN,	    /* the next instruction */
 	INSN_BRANCH,	    /* the next instruction, or the one at the named address */
-	INSN_CALL,	    /* the one at the named address; after its return mostly the next one */
+	INSN_CALL,	    /* the one at the named address; when it returns, the next one */
 	INSN_CALL_ANYWHERE, /* a call of an address that is in a register or in memory */
 	INSN_JUMP,	    /* the one at the named address */
 	INSN_JUMP_ANYWHERE, /* the instruction whose address is in a register or in memory */
@@ -153,7 +154,7 @@ int insns_move(struct insns *insns, const struct insn_text *text, uint64_t from,
 /*
  * Moves all of [@from, @until) of @text. Jumps inside of the range lead to the moved code. So the
  * program enters the old range only at its first byte, unless code outside of the range refers to
- * other bytes of the range. Returns 0, or -EXDEV with the reason in @err, also when the range
+ * other bytes of the range. Returns 0, or -EXDEV with the reason in @err, for example if the range
  * contains a call.
  */
 int insns_move_all(struct insns *insns, const struct insn_text *text, uint64_t from, uint64_t until,

@@ -72,7 +72,7 @@ long arch_remote_system_call(const struct arch_remote *r, uint64_t args[4]);
 bool arch_remote_restart(struct arch_remote *r);
 
 /*
- * Finds two pieces of code in the executable @code[@len], and stores their offsets. By them a
+ * Finds two pieces of code in the executable @code[@len], and stores their offsets. With them, a
  * thread of the process can make system calls before the recorder has put code into the process.
  * Returns false when one of the pieces is missing.
  *
@@ -103,9 +103,9 @@ void arch_remote_put_context(void *memory, uint64_t at, const struct arch_remote
 long arch_remote_number_in_code(const uint8_t code[ARCH_REMOTE_NUMBER_BYTES]);
 
 /*
- * Makes @r begin a system call by the instructions at @call. The thread then continues in the
- * context at @context, even if the recorder dies. The word below @context must contain the return
- * address of signal handlers.
+ * Makes @r begin a system call by the instructions at @call. After the call, the thread continues
+ * in the context at @context, even if the recorder has died. The word below @context must contain
+ * the return address of signal handlers.
  */
 void arch_remote_begin_syscall(struct arch_remote *r, uint64_t call, uint64_t context, long nr,
 			       const uint64_t args[6]);
@@ -150,8 +150,8 @@ uint64_t arch_remote_sigframe_sp(const uint64_t *words, size_t nr);
 bool arch_remote_may_be_interrupted(const uint64_t *words, size_t nr);
 
 /*
- * False when @code does not end with a call instruction. In this case the address after it is not a
- * return address.
+ * False when @code does not end with a call instruction. In this case the address after @code is
+ * not a return address.
  */
 #define ARCH_REMOTE_CALL_BYTES 7
 bool arch_remote_may_end_call(const uint8_t code[ARCH_REMOTE_CALL_BYTES]);

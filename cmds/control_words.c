@@ -10,7 +10,9 @@
 #include "utils/base/escape.h"
 #include "utils/spec/steer.h"
 
-/* The recorder may take long to answer, because it searches the functions of a large program. */
+/*
+ * The recorder may take long to answer, because it may have to search all functions of a program.
+ */
 #define ANSWER_TIMEOUT_MS 60000
 
 /*

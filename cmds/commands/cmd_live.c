@@ -173,8 +173,8 @@ static void ignore_interrupts(void)
 }
 
 /*
- * Records the program. Returns true when there is a recording to view. After that, interrupts are
- * meant for the view. @status gets the program's exit status, or that of an error.
+ * Records the program. Returns true when there is a recording to view. In this case, later
+ * interrupts end the view. @status gets the program's exit status, or that of an error.
  */
 static bool record_first(const struct opts *opts, char *data_dir, int *status, struct uft_err *err)
 {

@@ -31,7 +31,10 @@ void statusline_close(void);
 void statusline_show(const char *text);
 void statusline_hide(void);
 
-/* Between these two calls, another line may be written to stderr in place of the status line. */
+/*
+ * Between statusline_hold() and statusline_release(), the caller may write another line to stderr,
+ * in place of the status line.
+ */
 void statusline_hold(void);
 void statusline_release(void);
 

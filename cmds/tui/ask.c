@@ -12,8 +12,8 @@
 #define WORD_BYTES 128
 
 /*
- * Shows @list in place of the view, until a key is pressed that does not move in the list. Returns
- * that key.
+ * Shows @list in place of the view. The keys that move the cursor work in the list. Returns the
+ * first other key that the user presses.
  */
 static int wait_in_list(struct tui *tui, struct list_view *list)
 {

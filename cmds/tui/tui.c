@@ -163,7 +163,7 @@ int tui_do(struct tui *tui, int command, const struct func *func, struct uft_err
 	if (wait_for(tui, command, &ret, err))
 		return ret;
 
-	/* These commands use lines that may not have numbers yet. */
+	/* These commands may need calls that have not been read yet. */
 	if (command == TUI_END || command == TUI_SEARCH || command == TUI_NEXT_MATCH)
 		ret = go_to_know_all(tui, err);
 	if (ret < 0 || view_do_move(tui->view, command, draw_rows()))

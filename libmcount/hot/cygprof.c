@@ -21,9 +21,7 @@ EXPORTED void __cyg_profile_func_exit(void *fn, void *caller);
 
 static bool is_of(const struct frame *f, uint64_t fn)
 {
-	/*
-	 * The last shift drops the bits of f->data that are not of the function's address.
-	 */
+	/* The last shift drops the bits of f->data that do not belong to the function's address. */
 	return (f->data ^ fn << RECORD_ADDR_SHIFT) >> RECORD_ADDR_SHIFT == 0;
 }
 
@@ -135,7 +133,7 @@ static bool is_left_out_exit(struct thread *t, uint64_t sp, uint64_t fn)
 	if (!t->planned || !t->planned->plan || !planned_is_left_out(t, fn))
 		return false;
 	while (f->slot < sp)
-		f--; /* stops at thread.last at the latest, since its slot is above all others */
+		f--; /* the loop stops at thread.last at the latest: its slot is above all others */
 	for (; f->slot == sp; f--) {
 		if (is_of(f, fn))
 			return false;
@@ -256,9 +254,9 @@ NOINLINE static void exit_unguarded(uint64_t sp, uint64_t fn)
 }
 
 /*
- * HOT: enters calls that thread->calls does not contain. The guard is set, and no frame is inside
- * of @sp. This function and enter_rule_open() need more registers than the hook, so they are not
- * inline.
+ * HOT: enters calls that thread->calls does not contain. The guard is set, and no open frame has a
+ * slot below @sp. This function and enter_rule_open() need more registers than the hook, so they
+ * are not inline.
  */
 NOINLINE static void enter_rule(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
 {

@@ -7,9 +7,9 @@
 #define PROBES 8
 
 /*
- * @slot is BEING_WRITTEN while a thread writes @ret, so that no reader takes @ret for the address
- * of another slot, and no other thread writes to this place. If a signal handler jumps out of the
- * writer, or a child is forked meanwhile, the place stays unused.
+ * @slot is BEING_WRITTEN while a thread writes @ret, so that no reader takes @ret for the return
+ * address of another slot, and no other thread writes to this entry. If a signal handler jumps out
+ * of the writer, or a child is forked meanwhile, the entry stays unused.
  */
 #define BEING_WRITTEN 1
 
@@ -19,8 +19,8 @@ static struct grave {
 } graves[GRAVES];
 
 /*
- * Returns the @i-th place for @slot. Fibonacci hashing gives the first place, and the others follow
- * it.
+ * Returns the @i-th entry in which @slot may be. Fibonacci hashing gives the first entry, and the
+ * others follow it.
  */
 static struct grave *find_grave(uint64_t slot, unsigned i)
 {

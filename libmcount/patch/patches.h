@@ -39,7 +39,7 @@ bool patches_are_around(const void *function);
 
 /*
  * COLD, after a dlopen(). Puts patches in again, if a module was closed and is loaded again at the
- * same address. Such a module has its own code again.
+ * same address. The newly loaded code has no patches.
  */
 void patches_look_again(void);
 
@@ -50,7 +50,7 @@ void patches_look_again(void);
  */
 
 /*
- * Changes the cells of all stubs so that calls do not come to the probe any more, and lowers the
+ * Makes all stubs continue without the probe, so that no call comes to it any more. Lowers the
  * semaphores that patches have raised.
  */
 void patches_pass(void);

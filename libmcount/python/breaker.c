@@ -71,7 +71,8 @@ static bool has_gil(void)
 
 /*
  * Called after the program's signal handler. Lowers the flag if this is the main thread and it
- * lacks the GIL. Other threads store a reason, then raise the flag, so the reasons are read last.
+ * lacks the GIL. Other threads store a reason before they raise the flag. So this function lowers
+ * the flag before it reads the reasons.
  */
 static void lower_after_handler(void)
 {

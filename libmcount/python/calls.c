@@ -120,8 +120,8 @@ NOINLINE static void record_valued_leave(struct thread *t, uint64_t key, struct 
 /* --- open calls --- */
 
 /*
- * The number of innermost open calls that are searched for an ending call. Under a profile
- * function of the program, inner calls may end unseen.
+ * The number of innermost open calls that are searched for an ending call. While a profile function
+ * of the program is set, the probe may miss the ends of inner calls.
  */
 #define LOOK_BACK 64U
 
@@ -170,14 +170,14 @@ static bool is_called_by_own(const struct thread *t)
 {
 	uint32_t nr = t->nr_python_calls;
 
-	/* If no call is open before __main__ begins, the interpreter is still starting. */
+	/* If no call is open, the caller is __main__, or the interpreter before __main__ begins. */
 	return nr ? t->python_calls[nr - 1] & CALL_IS_OWN : names_have_main;
 }
 
 /*
  * True when the frame around @frame runs one of the program's own functions. @frame is NULL for the
- * running frame. Functions in C have no frame. So if one called @frame, the frame around @frame is
- * that of the Python function which called the function in C.
+ * running frame. Functions in C have no frame. So if a function in C called the function of @frame,
+ * the frame around @frame is that of the Python function which called into C.
  */
 NOINLINE static bool is_inside_own_frame(struct py_frame *frame)
 {

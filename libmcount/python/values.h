@@ -13,7 +13,7 @@ struct valued_call {
 	uint64_t values;
 };
 
-/* COLD, with the GIL, once. Finds out whether values can be read, and prepares for it. */
+/* COLD, with the GIL, once. Finds out whether values can be read, and prepares their reading. */
 void values_begin(void);
 
 /* True when values can be read: the interpreter's frames have a known form. */

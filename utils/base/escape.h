@@ -19,7 +19,7 @@
  * UTF-8.
  */
 enum medium {
-	MEDIUM_TERMINAL, /* one line, also of a file of plain text */
+	MEDIUM_TERMINAL, /* one line, on a terminal or in a file of plain text */
 	MEDIUM_HTML,	 /* also XML: one line, between tags or in a quoted attribute */
 	MEDIUM_JSON,	 /* in a string: hidden characters as \uNNNN, \n, \t; bad bytes as U+FFFD */
 	MEDIUM_SCRIPT,	 /* like MEDIUM_JSON, within a script element of a page */

@@ -13,7 +13,7 @@
 #include "utils/builddb/compiler/command.h"
 #include "utils/builddb/compiler/compile.h"
 
-/* The costs of opening a file and of processing a word, in bytes. */
+/* The costs of opening a file and of processing a word. The cost of reading a byte is 1. */
 #define FILE_COST 1024U
 #define WORD_COST 8U
 
@@ -75,7 +75,7 @@ static bool put_entry(struct strbuf *out, const char *directory, const char *fil
 
 /*
  * Write the key of an entry. Newlines separate its parts. If a part itself has a newline, two
- * entries may have one key, and one of them is lost.
+ * entries may have the same key, and one of them is lost.
  */
 static void put_key(struct strbuf *out, const char *directory, const char *file, const char *output,
 		    const struct words *argv)

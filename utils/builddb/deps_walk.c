@@ -7,7 +7,10 @@
 #include "utils/base/compiler.h"
 #include "utils/base/containers/vec.h"
 
-/* The cost of a use, and the cost of putting a node into the heap and removing it. */
+/*
+ * The costs for files_spend(): of one step along a use of a file, and of putting a node into the
+ * heap and removing it.
+ */
 #define FOLLOW_COST 2
 #define HEAP_COST   16
 

@@ -18,8 +18,8 @@
 
 /*
  * Append a name. Characters that separate names, and newlines, are replaced. If the name ends in a
- * blank and a number, this blank is replaced, too, because readers would take the number for the
- * count.
+ * blank and a number, this blank is replaced, too, because tools that read the line would take the
+ * number for the count.
  */
 static void put_name(struct strbuf *out, const char *name)
 {

@@ -103,7 +103,9 @@ static void put_payload(struct export *ex, const struct task *task, const struct
 	struct payloads *open = &j->open[task->index];
 	char *arguments cleanup_free = open->nr ? payloads_take(open, event->indent) : NULL;
 
-	/* Without a recorded beginning of this call, the arguments are those of another call. */
+	/*
+	 * If the beginning of this call was not recorded, the arguments are those of another call.
+	 */
 	if (unlikely(arguments != NULL) && !(event->flags & EVENT_UNPAIRED))
 		put_member(ex, "arguments", arguments, strlen(arguments));
 	strbuf_reset(&j->text);

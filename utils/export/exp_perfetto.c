@@ -12,7 +12,10 @@
 #include "utils/view/texts.h"
 #include "utils/view/values/titles.h"
 
-/* The largest depth of slices. Trace processors close wrong slices if there are over 512 levels. */
+/*
+ * The largest depth of slices. Perfetto's trace processor closes the wrong slices if there are over
+ * 512 levels.
+ */
 #define DEPTH_MAX 500
 
 #define CLOCK_ID_REALTIME  1
@@ -172,7 +175,10 @@ static void begin_packet(struct perfetto *p, uint64_t time_ns)
 	proto_add_uint(&p->packet, PACKET_SEQUENCE_ID, p->sequence);
 }
 
-/* Begin a packet that names its clock itself, without the default of its sequence. */
+/*
+ * Begin a packet with a clock id of its own. The packet does not use the default clock of its
+ * sequence.
+ */
 static void begin_clock_packet(struct perfetto *p, uint64_t time_ns)
 {
 	begin_packet(p, time_ns);

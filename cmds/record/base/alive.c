@@ -78,8 +78,8 @@ int alive_run(struct alive *a, const struct alive_ops *ops, void *arg)
 
 		if (step == STEP_LOOK) {
 			/*
-			 * The flag is set before the look. If the look finds a process, alive_add()
-			 * clears the flag, and there will be another look.
+			 * The flag is set before the search for processes. If the search finds one,
+			 * alive_add() clears the flag, and there will be another search.
 			 */
 			a->has_looked = true;
 			ops->look(arg);

@@ -57,7 +57,7 @@ bool functions_cache_key(const struct elf_file *file, const char *path, const st
 	key->size = st.st_size;
 	key->mtime_ns = timespec_ns(&st.st_mtim);
 	key->ctime_ns = timespec_ns(&st.st_ctim);
-	/* The sum has the file's name, because the loader and the C library are known by it. */
+	/* Include the file's name, because the loader and the C library are recognized by it. */
 	key->names = add_text_to_sum(sum_of_names(names), path_base(path));
 	key->maker_size = maker.st_size;
 	key->maker_mtime_ns = timespec_ns(&maker.st_mtim);
@@ -96,7 +96,7 @@ void functions_cache_save(const struct elf_file *file, const struct functions_ke
 	struct stat st;
 	char name[64];
 
-	/* Nothing is stored if another process may have written to the file during the reading. */
+	/* Store nothing if another process may have changed the file while the recorder read it. */
 	if (dir < 0 || !is_settled(key) || fstat(file->fd, &st) < 0 ||
 	    timespec_ns(&st.st_mtim) != key->mtime_ns ||
 	    timespec_ns(&st.st_ctim) != key->ctime_ns || (uint64_t)st.st_size != key->size)

@@ -55,7 +55,10 @@ enum patch_choice finding_choose(struct finding *f, const struct symbol *sym, bo
 bool finding_wants(const struct finding *f, unsigned what, const struct symbol *sym,
 		   enum patch_choice choice);
 
-/* True when the file may be searched. An unprepared file is searched only if a rule requests it. */
+/*
+ * True when the file may be searched. A file without hooks, and without room for hooks, is searched
+ * only if a rule requests it.
+ */
 bool finding_may_be(const struct record_settings *settings, const struct known_module *known,
 		    bool is_program);
 
@@ -68,9 +71,9 @@ struct found_patch found_patch_of_prepared(const struct prepared_site *site);
 const struct symbol *finding_symbol(const struct symtab *symbols, uint64_t at);
 
 /*
- * Find the facts about an unprepared file, in the cache or in the file. Then name the functions
- * that are missing in f->symbols. If f->why_not is set afterwards, there are no facts. Returns 0 or
- * a negative errno. -ENOSYS has an error text.
+ * Find the facts about an unprepared file, in the cache or in the file. Then add a symbol to
+ * f->known->unnamed for each function that is missing in f->symbols. If f->why_not is set
+ * afterwards, there are no facts. Returns 0 or a negative errno. -ENOSYS has an error text.
  */
 int finding_known(struct finding *f, const struct elf_file *file, struct known_functions *known,
 		  struct uft_err *err);

@@ -107,7 +107,7 @@ static uint64_t merge_key_of(const struct saving *s)
 }
 
 /*
- * Copy the segment at @position into the room, directly below the newer segments that were already
+ * Copy the segment at @position into s->room, directly before the newer segments that were already
  * copied. Returns false when the segment is damaged, or was overwritten meanwhile. If it was
  * overwritten, so were all older segments.
  */

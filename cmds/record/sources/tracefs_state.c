@@ -112,7 +112,7 @@ static void free_all(struct saved saved[static ARRAY_SIZE(files)])
 		free(saved[i].text);
 }
 
-/* --- the keeper. Its parent has threads, so it only makes system calls --- */
+/* --- the keeper (see tracefs_state.h): calls only async-signal-safe functions --- */
 
 static void write_line(int fd, const char *at, size_t len)
 {
@@ -256,7 +256,7 @@ int tracefs_state_keep(struct tracefs_state *state, int tracefs_fd, struct uft_e
 
 	for (size_t i = 0; ret == 0 && i < ARRAY_SIZE(files); i++)
 		ret = save(tracefs_fd, i, &saved[i], err);
-	/* If another user is tracing calls, each would get the calls of the other. */
+	/* If another program is tracing calls, both programs would get all these calls. */
 	if (ret == 0 && saved[0].text && strcmp(saved[0].text, "nop\n") != 0)
 		ret = err_set(err, -EBUSY,
 			      "another program is tracing with '%.*s' (current_tracer in tracefs)",

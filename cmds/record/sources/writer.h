@@ -68,8 +68,8 @@ uint64_t writer_look(struct writers *writers, unsigned index, bool everything);
 uint64_t writers_complete_ns(const struct writers *writers);
 
 /*
- * The progress, for display only. The control thread makes it. A value that changes while the sums
- * are made may be counted twice.
+ * The progress, for display only. The control thread computes it. A value that changes while the
+ * control thread adds it up may be counted twice.
  *
  * @calls: 0 unless writers.counts_calls was set from the beginning
  * @bytes: the number of bytes that store_may_take() has counted and store_took() has corrected

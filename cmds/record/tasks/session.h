@@ -15,10 +15,11 @@
 /*
  * A process image, with its session id.
  *
- * @map: the map of the image's modules. Only the control thread changes the map. Other threads may
- *       save the map after the image's process was published. So the map does not change from then
- *       until the image is announced
- * @stack: the line of the stack in the map, after the announcement. Under tasks.lock
+ * @map: the map of the image's modules. Only the control thread changes the map. After
+ *       process_publish() of the image's process, other threads may save the map. So the map does
+ *       not change from that call until the image is announced
+ * @stack: the address range of the stack, from the announcement on. It becomes a line of the map
+ *         file. Under tasks.lock
  * @announced: the map and the SESS and TASK lines are written, because the image has its first
  *             record, or has loaded a library late. Under tasks.lock
  */
@@ -68,13 +69,15 @@ int image_save_late(struct sessions *sessions, struct image *s, const struct con
 void image_identify_modules(struct sessions *sessions, struct image *s);
 
 /*
- * Note the line of the stack in /proc/PID/maps of process @os_pid, which runs the image. The usual
- * addresses are noted if @pidfd is negative or shows that the process has ended, or if the maps
- * have no such line or cannot be read.
+ * Set s->stack to the address range that /proc/PID/maps shows for the stack of process @os_pid,
+ * which runs the image. The usual range is taken if @pidfd is negative or shows that the process
+ * has ended, or if the file has no line for the stack or cannot be read.
  */
 void image_note_stack(struct image *s, pid_t os_pid, int pidfd);
 
-/* Write the map and the line of the stack to the map file. Other threads may read @s meanwhile. */
+/*
+ * Write the map, and the range of the stack, to the map file. Other threads may read @s meanwhile.
+ */
 int image_save_map(const struct image *s, struct store *store, struct uft_err *err);
 
 /* Write the symbol files of the modules that can have records. */

@@ -212,7 +212,7 @@ int utrail_trace_attr_getfunctions(const trace_attr_t *__restrict, int *__restri
 int utrail_trace_attr_setfunctions(trace_attr_t *, int);
 /*
  * Record the entry or exit of a function. Programs that are compiled with -finstrument-functions
- * and linked with the shared library call these.
+ * and linked with the shared library call these two functions.
  */
 void utrail_trace_function_entry(void *, void *);
 void utrail_trace_function_exit(void *, void *);

@@ -23,8 +23,8 @@ struct response_file {
 };
 
 /*
- * Returns a copy of a text, which may have NULs, with a NUL after it. Returns NULL when memory is
- * short.
+ * Returns a copy of a text, with a NUL after it. The text itself may have NULs, too. Returns NULL
+ * when memory is short.
  */
 static char *copy_of(const struct text *text)
 {

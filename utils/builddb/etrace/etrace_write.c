@@ -9,7 +9,10 @@
 #include "utils/base/containers/vec.h"
 #include "utils/format/proc_dat.h"
 
-/* A upid has the tid in the lower bits, and above them the task's index plus one. */
+/*
+ * The text identifies a task by its upid. The upid has the tid in the lower bits, and above them
+ * the task's index plus one.
+ */
 #define TID_BITS 22
 
 /*
@@ -122,7 +125,7 @@ static bool is_same_open(const struct etrace_open *last, const struct proc_act *
 	       last->flags == act->numbers[1] && last->mode == act->numbers[2];
 }
 
-/* Returns 1 when the task's previous open was the same, 0 when it was not, or -ENOMEM. */
+/* Returns 1 when the task's previous open was equal to @act, 0 when it was not, or -ENOMEM. */
 static int is_repeated(struct etrace_writer *writer, int32_t tid, const struct proc_act *act)
 {
 	struct etrace_open *last = intmap_get(&writer->opens, (uint32_t)tid);
@@ -220,7 +223,7 @@ static int put_pipe(struct etrace_writer *writer, int32_t pid, const struct proc
 
 /*
  * Write the old path of a rename or link. @act->numbers[1] tells that the call has flags, even if
- * they are 0; earlier versions of utrail did not record it.
+ * these are 0. It is always 0 in recordings of earlier versions of utrail.
  */
 static void put_source(struct etrace_lines *lines, const struct proc_act *act, bool is_link)
 {

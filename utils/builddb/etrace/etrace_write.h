@@ -30,8 +30,8 @@ struct etrace_choice {
 };
 
 /*
- * The limit of the sum of descriptors that calls of close_range(2) in a recording close. Each child
- * inherits its parent's descriptors, and may close all of them with one call.
+ * The largest number of descriptors that all calls of close_range(2) in a recording may close. Each
+ * child inherits its parent's descriptors, and may close all of them with one call.
  */
 #define ETRACE_CLOSED_MAX 10000000UL
 
@@ -45,8 +45,8 @@ struct etrace_variable {
  * Starts with etrace_writer_open() and ends with etrace_writer_close().
  *
  * @cwd: the directory of the first program
- * @upids: the key is a tid. The value is the index plus one in @tasks of the task that has this tid
- *         now
+ * @upids: the key is a tid. The value is the index of an element of @tasks, plus one. The element
+ *         is the task that has this tid now
  * @cpus: the CPU of each task
  * @opens: the key is a tid. The value is the task's last open (struct etrace_open)
  * @hidden: descriptors whose opens were left out

@@ -22,7 +22,7 @@ struct compact_call {
 enum compact_found {
 	COMPACT_CALL,  /* a call, which was read */
 	COMPACT_LATER, /* a call that is later than requested, and was not read */
-	COMPACT_BYTES, /* records that compact_block_rest() must read, with the rest of the block */
+	COMPACT_BYTES, /* other records: compact_block_rest() must decode the rest of the block */
 	COMPACT_END,
 	COMPACT_WRONG, /* the block is damaged, and has no more calls */
 };

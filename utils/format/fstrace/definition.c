@@ -23,7 +23,7 @@ void fst_definition_word(struct strbuf *out, const char *word)
 
 void fst_definition_name(struct strbuf *out, const char *id)
 {
-	/* Names of POSIX Trace begin with a provider of their own. */
+	/* Ids of POSIX Trace already begin with a provider, "posix:". All others get "trace:". */
 	if (strncmp(id, "posix:", 6) != 0)
 		strbuf_addstr(out, "trace:");
 	for (const char *c = id; *c && out->len < NAME_BYTES_MAX; c++)

@@ -51,8 +51,8 @@ void fst_origin_find(const char *body, size_t len, struct fst_origin *origin)
 }
 
 /*
- * Find the end of a value of %F or %e. It ends at a blank, or at the first byte of the format's
- * text after it.
+ * Find the end of a value of %F or %e. The value ends at a blank. It also ends at the first byte of
+ * the literal text @behind, if the format has such text after the directive.
  */
 static size_t word_end(const char *body, size_t len, size_t at, const struct fst_piece *behind)
 {

@@ -234,7 +234,7 @@ static void add_rust_names(const char *shown, struct strbuf *out)
 
 	/*
 	 * Add the name without its crate only if a scope remains: "crate::main" must not become
-	 * "main", which other functions are called, too.
+	 * "main", because other functions have this name, too.
 	 */
 	if (inside && strstr(inside + 2, "::") && !memchr(path, '<', inside - path))
 		add_name(out, inside + 2, strlen(inside + 2));

@@ -17,7 +17,7 @@ struct plt_layout {
 	uint64_t end;
 };
 
-/* Returns the PLT of the file's machine, or NULL when the machine is unknown. */
+/* Returns the form of PLT entries on the file's machine, or NULL when the machine is unknown. */
 static const struct isa_plt *find_machine(const struct elf_file *file)
 {
 	const struct isa *isa = isa_of(file->head.e_machine, 0);
@@ -202,8 +202,8 @@ int plt_entries_load(const struct elf_file *file, struct plt_entries *out)
 }
 
 /*
- * True for a function that any program may call through the GOT, also without -fno-plt: start files
- * and compilers add such calls (helpers, mcount()).
+ * True for a function that any program may call through the GOT, even if it is built without
+ * -fno-plt: start files and compilers add such calls (helpers, mcount()).
  */
 static bool is_no_proof(const char *name)
 {

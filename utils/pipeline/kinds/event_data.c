@@ -143,7 +143,10 @@ static bool peek_entry(struct event_data_source *src, struct event_data *entry)
 	return have(src, bytes_of(entry));
 }
 
-/* At most this many entries of one time are searched: entries without a record may come first. */
+/*
+ * At most this many entries with the same time are searched. Entries that have no record may come
+ * first.
+ */
 #define SAME_TIME_MAX 16
 
 /* Find the entry of @id among the next entries of @time_ns, and buffer it completely. */

@@ -41,8 +41,8 @@ static bool has_clear_sessions(const struct task *task)
 }
 
 /*
- * True when the task has calls of the kernel. A position in the file of records does not tell which
- * of them are open.
+ * True when the task has calls of the kernel. Their records are in other files. So a position in
+ * the task's file does not tell which of them are open.
  */
 static bool has_kernel_calls(const struct lane *lane)
 {
@@ -88,7 +88,7 @@ static void skim(struct lane *lane, uint64_t until_ns, uint64_t offset)
 
 /*
  * HOT: skip calls in a block that is read call by call. Returns the number of skipped calls.
- * *@is_read becomes true if a call of another kind was read into *@odd.
+ * *@is_read becomes true if a call that cannot be skipped was read into *@odd.
  */
 static size_t skim_calls(struct stg_calls *calls, struct compact_cursor *cursor,
 			 struct compact_state *at, size_t max, uint64_t until_ns,

@@ -1,7 +1,7 @@
 /*
  * Matching of regular expressions (see regex.h). The search follows all paths through the nodes at
- * once, byte by byte. A cached set of nodes knows the set that follows each byte. So a byte costs
- * one look-up if it has followed the same set before.
+ * once, byte by byte. A cached set of nodes has pointers to the next sets, one for each byte that
+ * has already occurred after it. Such a byte then costs one look-up.
  */
 #include "utils/spec/regex/regex.h"
 
@@ -188,7 +188,7 @@ void regex_destroy(struct regex *re)
 static void begin_set(struct regex *re)
 {
 	re->nr = 0;
-	/* When the number wraps around, old marks could be equal to it. */
+	/* After re->mark wraps around, old marks could be equal to it. */
 	if (++re->mark == 0) {
 		memset(re->marks, 0, re->prog.nr * sizeof(*re->marks));
 		re->mark = 1;
@@ -455,8 +455,9 @@ size_t regex_steps(const struct regex *re)
 size_t regex_steps_per_byte(const struct regex *re)
 {
 	/*
-	 * For one byte, each node is examined at most once in the set. It is also reached at most
-	 * once before the byte, and once after it. The look-up of the state is one more step.
+	 * A byte costs at most three steps for each node. The node is examined once as a member of
+	 * the set, and reached once before the byte and once after it. The look-up of the state is
+	 * one more step.
 	 */
 	return 3 * (size_t)re->prog.nr + 1;
 }

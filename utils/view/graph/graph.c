@@ -134,7 +134,10 @@ static int show_program(const struct graph *graph, const struct session *session
 	return put_tree(graph, root, name, sink);
 }
 
-/* The calls of the functions that have one name. A call within another one is left out. */
+/*
+ * The calls of all functions that have the same name. A call is left out if it began while another
+ * of these calls was open.
+ */
 struct occurrences {
 	struct tree_node **nodes;
 	size_t nr;

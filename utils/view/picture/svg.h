@@ -1,4 +1,7 @@
-/* Flame graphs as pictures (SVG). Any number that the nodes of call trees have can be the width. */
+/*
+ * Flame graphs as pictures (SVG). The width of a box can be any number that nodes of call trees
+ * have.
+ */
 #ifndef UTRAIL_VIEW_SVG_H
 #define UTRAIL_VIEW_SVG_H
 

@@ -34,8 +34,8 @@ void argtext_put_value(struct subject *s, const struct argspec *spec, const stru
 		       struct strbuf *out);
 
 /*
- * Appends boxed fields. Each call of @put appends one, or returns false when there is no further
- * field.
+ * Appends boxed fields (struct_field.is_boxed). Each call of @put appends one field. It returns
+ * false when there is no further field.
  */
 struct boxed_fields {
 	bool (*put)(void *self, struct strbuf *out);

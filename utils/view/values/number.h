@@ -6,7 +6,9 @@
 
 #include "utils/base/color.h"
 
-/* All functions here write to @to without a NUL, and return the end of the text. */
+/*
+ * All functions here write text to @to, without a NUL at its end, and return the end of the text.
+ */
 
 /* Write the number right-aligned in @width columns, or in up to 20 columns if it is longer. */
 char *put_dec(char *to, uint64_t v, unsigned width);

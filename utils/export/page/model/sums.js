@@ -173,7 +173,7 @@ class RangeSummer {
 		for (let i = this.begin; i < this.stop; i++) {
 			const node = task.ctx[i], f = func[node], end = task.start[i] + task.dur[i];
 			this.#leave(depth[node]);
-			// Time off the CPU counts only if the thread comes back within the range.
+			// Time off the CPU counts only if the thread gets the CPU back within the range.
 			if (end > to && isWait[f]) continue;
 			// Time off the CPU in unknown calls is not counted.
 			if (isWait[f] && !this.knowsOpen && depth[node] === this.seeded) continue;
@@ -186,8 +186,8 @@ class RangeSummer {
 }
 
 /**
- * Returns the first place in a row for which a condition is true. It must be true for all later
- * places, too.
+ * Returns the first index of a row for which a condition is true. The condition must be true for
+ * all later indexes, too.
  * @param {Uint32Array} row
  * @param {(i: number) => boolean} is
  */
