@@ -73,8 +73,8 @@ END vfork
 	.set	own_vfork, vfork
 
 /*
- * Makes the system call %rax, whose child runs on this stack. Its arguments, at most four, are in
- * their registers.
+ * Makes the system call whose number is in %rax. Its arguments, at most four, are in their
+ * registers. The child that the call makes runs on this stack.
  */
 	.type	lend_and_call, @function
 	.balign	16

@@ -44,9 +44,8 @@ bool patches_are_around(const void *function);
 void patches_look_again(void);
 
 /*
- * For a process that is attached to (utils/format/probe/attach.h). The recorder makes a stopped
- * thread call the functions below. All other threads are stopped, too, except during
- * patches_pass().
+ * A recorder that attaches to a process (utils/format/probe/attach.h) makes one stopped thread call
+ * the functions below. All other threads are stopped, too, except during patches_pass().
  */
 
 /*

@@ -8,8 +8,8 @@
 #include "utils/base/containers/vec.h"
 
 /*
- * The costs for files_spend(): of one step along a use of a file, and of putting a node into the
- * heap and removing it.
+ * Costs for files_spend(): of a step to another node, and of putting a node into the heap and
+ * removing it.
  */
 #define FOLLOW_COST 2
 #define HEAP_COST   16
@@ -102,8 +102,8 @@ static struct deps_step pop_deps_step(struct deps_walk *walk)
 }
 
 /*
- * Walk to @node from a node that is visited at @ns. The use that joins them lasts from @begin_ns to
- * @end_ns.
+ * Walk to @node from a node that is visited at @ns. The two nodes are connected by a use of a file,
+ * or as parent and child, from @begin_ns to @end_ns.
  */
 static int walk_use(struct deps_walk *walk, uint32_t node, uint64_t ns, uint64_t begin_ns,
 		    uint64_t end_ns)

@@ -151,8 +151,8 @@ void export_configure(const struct exporter *exporter, struct pipeline_config *s
 	else
 		tree_configure(stages);
 	/*
-	 * Exporters of call trees do not need inherited calls: the tree itself places the calls of
-	 * a forked child below the fork in its parent.
+	 * Exporters of call trees do not need the open calls that a forked child inherits: the tree
+	 * itself places the child's calls below the fork in the parent.
 	 */
 	stages->stages.opens_inherited = exporter->events;
 	if (time_range_is_set(&stages->range)) {

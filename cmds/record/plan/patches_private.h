@@ -47,7 +47,7 @@ enum patch_choice finding_choose(struct finding *f, const struct symbol *sym, bo
 				 const char *why_not);
 
 /*
- * True when a place of kind @what in the function @sym must be patched.
+ * True when a site of kind @what in the function @sym must be patched.
  *
  * @sym: NULL: the function has no name
  * @choice: the choice of the rules

@@ -38,7 +38,9 @@ static void forget_file(struct flight *flight, size_t i)
 		(flight->nr - i) * sizeof(*flight->files));
 }
 
-/* Note the newest file, and remove the oldest files until all together fit --max-size. */
+/*
+ * Note the newest file, and remove the oldest files until all files together fit into --max-size.
+ */
 static void note_file(struct writers *writers, int32_t tid, uint64_t bytes)
 {
 	struct flight *flight = &writers->flight;

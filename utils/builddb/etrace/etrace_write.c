@@ -452,7 +452,7 @@ static bool are_same(const struct etrace_variable *a, const struct etrace_variab
 	return a->upid == b->upid && strcmp(a->text, b->text) == 0;
 }
 
-/* Write each variable after the numbers of the tasks that have it. */
+/* For each variable, write first the numbers of the tasks that have it, and then the variable. */
 static void put_environments(struct etrace_writer *writer)
 {
 	const struct etrace_variable *all = writer->variables;

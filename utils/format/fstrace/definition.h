@@ -5,8 +5,8 @@
 #include "utils/base/containers/strbuf.h"
 
 /*
- * The most bytes of all names and definitions that a recorder writes. Imports and readers accept
- * twice as many.
+ * The largest number of bytes of all names and definitions that a recorder writes. Imports and
+ * readers accept twice as many.
  */
 #define FST_DEFINITIONS_MAX (8UL << 20)
 

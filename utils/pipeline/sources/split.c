@@ -28,8 +28,8 @@ void piece_destroy(struct piece *piece)
 }
 
 /*
- * False when the task executes its own program again. From then on, not all stages have the same
- * open calls.
+ * False when the task begins the same session again, by an exec of its own program. From then on,
+ * the stages do not agree on the open calls.
  */
 static bool has_clear_sessions(const struct task *task)
 {
