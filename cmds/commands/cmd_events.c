@@ -24,8 +24,8 @@
  * @options: options that belong to this word only
  * @check: checks arguments that only this word understands; may be NULL
  * @run: reads the files on the command line; may be NULL
- * @choose: chooses the writer for the recording, which is read when the command line names no
- *         files; may be NULL
+ * @choose: chooses the writer for the recording; may be NULL. The recording is read when the
+ *         command line names no files
  */
 struct events_word {
 	const char *name;

@@ -95,8 +95,8 @@ static size_t find_commands(struct browser_command *commands, const char *addres
 }
 
 /*
- * Gives up the terminal, signals and descriptors of the command. Called in the child. A browser
- * that kept the descriptors would keep the port open after the end of the command.
+ * Gives up the terminal, signals and descriptors of utrail. Called in the child. A browser that
+ * kept the descriptors would keep the port open after the end of utrail.
  */
 static void leave_terminal(void)
 {

@@ -53,8 +53,8 @@ int follow_open_records(struct follow *follow, bool *grows, struct trace_data *d
 			const struct opts *opts, struct uft_err *err);
 
 /*
- * Check once whether the recording has grown. Sets follow->complete_ns and the tasks of its data to
- * the present state. Does not wait. Returns 0, -ESTALE when the recording has been renamed or
+ * Check once whether the recording has grown. Updates follow->complete_ns and the tasks in
+ * follow->data. Does not wait. Returns 0, -ESTALE when the recording has been renamed or
  * removed, or another negative error, with @err.
  */
 int follow_look(struct follow *follow, struct uft_err *err);

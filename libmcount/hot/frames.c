@@ -257,8 +257,8 @@ void frames_end_tail_call(struct thread *t, uint64_t *slot)
 }
 
 /*
- * Finds the frame whose function has moved its return address to @slot. A function that pops its
- * arguments does so. Returns NULL when no frame with a slot near @slot fits.
+ * Finds the frame whose function has moved its return address to @slot, because the function pops
+ * its own arguments. Returns NULL when no frame with a slot near @slot fits.
  */
 static struct frame *find_moved(const struct thread *t, uint64_t slot)
 {

@@ -199,8 +199,8 @@ void planned_close(struct thread *t)
 		}
 	}
 	/*
-	 * If a signal handler jumps out for good here, p->now lacks the changes of the frames.
-	 * Each frame undoes its change at its end nevertheless, which does no harm.
+	 * If a signal handler jumps out of this function for good, p->now lacks the frames'
+	 * changes. Each frame still undoes its change when the frame ends. This does no harm.
 	 */
 	guard_barrier();
 	state_set(t, p, THREAD_OPEN, THREAD_JUDGED);
@@ -217,7 +217,7 @@ static void forget_known(struct planned *p)
 		p->known[i].addr = 0;
 }
 
-/* A store to an unused page would make the kernel give memory to it. */
+/* A word that is zero is not stored to: a store to an unused page makes the kernel allocate it. */
 static void forget_word(uint64_t *word)
 {
 	if (__atomic_load_n(word, __ATOMIC_RELAXED))
@@ -325,10 +325,10 @@ void planned_take_up(struct thread *t)
 }
 
 /*
- * planned_take_up() moves a plan from @taking to @plan. After the next plan has come, only frames
- * may still need it. The places are checked in the same order, so that no move is missed. The frame
- * after @top is checked, too, since a thread uses the data of a frame for a moment after it has
- * popped the frame.
+ * planned_take_up() moves a plan from @taking to @plan. When the next plan replaces it there, only
+ * frames may still need it. The function checks @taking, @plan and the frames in this order, so
+ * that it misses no move. It checks the frame after @top, too, since a thread uses the data of a
+ * frame for a moment after it has popped the frame.
  */
 bool planned_needs(const struct thread *t, const struct live_plan *plan, const void *end)
 {

@@ -77,8 +77,8 @@ struct frame {
  * @admitted: the frame that the stubs push to open a ready thread (planned_pass.h); NULL: none
  * @held_limit: with -t: the stubs push frames up to this one and hold their ENTRYs back. Frames
  *              above it are pushed and popped by C code. NULL: the stubs hold no ENTRY back
- * @limit: no frame is pushed above this one. It allows the smaller number of -D and --max-stack;
- *         with @planned, that of --max-stack
+ * @limit: no frame is pushed above this one. It allows as many frames as the smaller of -D and
+ *         --max-stack; with @planned, as many as --max-stack
  * @written: the innermost frame whose ENTRY is in the ring. Not used with @planned, whose frames
  *           have flags
  * @position: @at + @position is the ring position of @at
@@ -104,7 +104,7 @@ struct thread {
 	uint64_t refit_ticks; /* ticks from the base until a new fit is needed; 0: always */
 	uint64_t last_ns;
 	uint64_t position;
-	uint64_t low; /* a slot below this one may be on another stack (stacks.h); 0: not checked */
+	uint64_t low; /* a slot below @low may be on another stack (stacks.h); 0: not checked */
 	struct thread *next; /* in probe_threads */
 	struct frame *limit;
 	struct frame *drop_limit;
@@ -117,7 +117,7 @@ struct thread {
 	uint64_t cut_ns;       /* when @cut was entered: another call may use the frame now */
 	uint64_t high;	       /* the highest slot that was seen; used with @low */
 	struct thread *home;   /* when @is_made: the own state of the thread that runs here */
-	struct thread *around; /* with @is_exact: the stack that the thread left for this one */
+	struct thread *around; /* with @is_exact: the state of the stack that the thread left */
 	uint64_t stalled_tail; /* the ring's tail + 1 when a wait for room was in vain; 0: never */
 	uint32_t end_rounds;   /* how often the thread-end destructor was called */
 	/* NULL until a handler that has interrupted a hook makes a call, or records an event */
@@ -132,7 +132,7 @@ struct thread {
 	 */
 	uint32_t is_exact;
 	_Atomic uint32_t is_parked; /* with @is_made: no thread runs on this stack */
-	_Atomic uint32_t in_use;    /* 0: its thread has ended, and another thread may take it */
+	_Atomic uint32_t in_use;    /* 0: its thread has ended, and a new one may take the state */
 	/* -finstrument-functions: numbers of open calls that have no frame (cygprof.c) */
 	uint32_t cyg_again; /* calls of the function of @top that filters exclude */
 	uint32_t cyg_deep;  /* calls of the function of @top among @cyg_skipped */
@@ -216,7 +216,7 @@ struct live_plan;
  *
  * The states, in the order in which a process goes through them; @is_on matters in the third only:
  *
- *	!ready				no recorder, or it is not known yet: hooks do nothing
+ *	!ready				the probe knows no recorder, or none yet: hooks do nothing
  *	ready, tracing, plain		each call is recorded
  *	ready, tracing, !plain		rules say which calls are recorded, while @is_on
  *	ready, !tracing			--trace=off without rules, or the recording has ended
@@ -340,8 +340,8 @@ uint32_t probe_entry_framed(uint64_t *slot, uint64_t addr, const struct arch_reg
 			    uint64_t *other);
 
 /*
- * The largest distance between a return slot and its copy. The alignment of the stack and the copy
- * itself lie between them.
+ * The largest distance between a return slot and its copy. The distance is the padding that aligns
+ * the stack, plus the size of the copy.
  */
 #define REALIGN_MAX 4096
 
@@ -471,8 +471,8 @@ enum probe_child {
 uint32_t probe_syscall(long number, uint64_t first, uint64_t second, uint64_t third);
 
 /*
- * COLD. Prepares the probe for a prctl(2) with these arguments, which may forbid what the hooks
- * need.
+ * COLD. Prepares the probe for a prctl(2) with these arguments. The system call may forbid
+ * operations that the hooks need.
  */
 void prctl_before(int option, unsigned long first, unsigned long second);
 
@@ -492,8 +492,8 @@ struct thread *thread_take_state(void);
 void thread_give_back(struct thread *t);
 
 /*
- * SLOW, in a forked child. Takes the state @arg again, which thread_after_fork() has given up, and
- * which is this thread's self now.
+ * SLOW, in a forked child. Takes the state @arg again, which thread_after_fork() has given up.
+ * @arg is this thread's self now.
  */
 void thread_begin_again(void *arg);
 
@@ -541,8 +541,8 @@ void session_report_fork(struct thread *t);
 bool ring_make_room(struct thread *t, uint32_t len);
 
 /*
- * COLD. Undoes a half-done change after a handler has jumped out of a hook of @t for good, perhaps
- * out of ring_make_room().
+ * COLD. Repairs t->at and t->end, which ring_make_room() may have changed only in part. Called
+ * after a handler has jumped out of a hook of @t for good.
  */
 void ring_settle(struct thread *t);
 

@@ -13,8 +13,8 @@
 static const uint8_t begins[] = { 0, 4, 5, 9 };
 
 /*
- * The functions of library calls, with their patches. This is an open hash table that is at most
- * half full.
+ * The functions to which library calls lead, with their patches. This is an open hash table that
+ * is at most half full.
  */
 struct functions {
 	struct entry {
@@ -60,7 +60,7 @@ static bool functions_init(struct functions *f, const struct call_site *sites, u
 	return true;
 }
 
-/* True when @patch records calls of its function, and the text shows whether it is in place. */
+/* True when @patch records calls of its function, and the code shows whether @patch is in place. */
 static bool is_entrance(const struct patch *patch)
 {
 	switch (patch->what) {

@@ -7,7 +7,7 @@
 /*
  * A child of vfork(2) has its parent's `self`. So the parent makes a state with a ring for the
  * child, and `self` points to that state until the child executes a program or ends. The calls that
- * are open in the parent are open in the child, too. Only vfork(2) itself ends in the child.
+ * are open in the parent are open in the child, too. In the child, only vfork(2) returns.
  *
  * Only the parent takes memory and rings, so a child that is killed leaves nothing half done.
  */

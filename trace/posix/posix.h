@@ -87,7 +87,7 @@ enum pxt_run {
 enum pxt_wants {
 	PT_WANTS_NOTHING = 0,
 	PT_WANTS_FLUSH = 1,
-	PT_WANTS_LOOK = 2, /* the thread that flushes is to check whether it should end */
+	PT_WANTS_LOOK = 2, /* the flushing thread is to check whether to end */
 };
 
 /*
@@ -282,8 +282,8 @@ struct pxt_stream *pxt_place_map_stream(int place, unsigned int number, size_t *
  */
 void *pxt_place_map_valid(int place, char kind, uint64_t number, uint64_t start, size_t bytes);
 /*
- * True when @fd still refers to the given file. The program may have closed the descriptor, and
- * opened another file that has the same number.
+ * True when @fd still refers to the given file. The program may have closed the descriptor. Another
+ * file may have got its number.
  */
 bool pxt_is_file(int fd, dev_t dev, ino_t ino);
 /* Open the file of @fd again, for reading and writing. Returns -1 on failure. */
@@ -406,7 +406,7 @@ struct pxt_thread {
 extern __thread struct pxt_thread *pxt_thread PXT_TLS;
 /*
  * If this thread has no struct of its own, it adds itself to a counter of a view when it enters the
- * stream (pxt_view_user()). pxt_nr_counted is the number of counters that it is added to now.
+ * stream (pxt_view_user()). pxt_nr_counted is the number of counters to which it has added itself.
  */
 extern __thread volatile uint32_t pxt_nr_counted PXT_TLS;
 
@@ -508,8 +508,8 @@ static inline void pxt_inside_leave(const struct pxt_inside *inside)
 
 /*
  * ring.c: records in cells. pxt_ring_put() is signal-safe. It returns 0 on success, -ENOSPC if the
- * ring is full, or -EBUSY if many tries to claim cells have failed. If another thread was faster,
- * the calling thread waits for a moment, and stores a later time in @event.
+ * ring is full, or -EBUSY if many tries to claim cells have failed. If another thread claims the
+ * cells first, the calling thread waits for a moment, and stores a later time in @event.
  */
 uint32_t pxt_cells_of(uint32_t len);
 int pxt_ring_put(struct pxt_view *view, struct pxt_event *event, const void *data);
@@ -551,7 +551,7 @@ static inline uint32_t pxt_data_room(const struct pxt_view *view)
 /* record.c */
 void pxt_record(uint32_t id, const void *data, size_t len, const void *address);
 /*
- * Record a system event of this process, also when the stream does not run. An event that the
+ * Record a system event of this process, even when the stream does not run. An event that the
  * filter drops is not recorded.
  */
 void pxt_put_system(struct pxt_view *view, uint32_t id, const void *data, uint32_t len,

@@ -80,7 +80,7 @@ struct info {
 	int32_t perf_event_paranoid; /* SYSCTL */
 	int32_t kptr_restrict;
 
-	/* The following items have no bit in the mask, since other readers do not know them. */
+	/* The following items have no bit in the mask, since uftrace does not know them. */
 	char *too_deep;	    /* number of calls left out for their depth, as text; NULL: none */
 	char *kept_returns; /* modules whose return addresses were not replaced, and why */
 	char *cut_events;   /* the number of the program's events whose data were cut, as text */

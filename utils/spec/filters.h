@@ -9,8 +9,8 @@
 /*
  * @is_notrace: the spec is from --notrace
  * @has_match: a function has matched the spec so far
- * @in_force: enum trigger_flags that some function has from this spec, because no later spec has
- *         cleared them; filters_match() sets them only if one of the specs has the action clear
+ * @in_force: the enum trigger_flags of this spec that at least one function still has: later specs
+ *         may clear them. filters_match() sets @in_force only if some spec has the action clear
  */
 struct filter_entry {
 	struct spec spec;

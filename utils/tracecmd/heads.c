@@ -257,9 +257,9 @@ static int read_v6_cpus(struct tracedat *file, struct tracedat_buffer *buffer, u
 
 /*
  * Read the option that tells the place of an instance's table of records. The table has the form of
- * the top instance's table. Its bytes are reserved: otherwise all options could name one table,
- * which would be read thousands of times. A damaged option must reserve no bytes, because there may
- * be records at the place that it names.
+ * the top instance's table. The bytes of the table are reserved, so that no other option can name
+ * them. Without this, one table could be read thousands of times. A damaged option must reserve no
+ * bytes, because there may be records at the place that it names.
  */
 static int read_v6_instance(struct tracedat *file, uint32_t nr_cpus, struct tracedat_cursor *in,
 			    struct uft_err *err)

@@ -55,8 +55,8 @@ static int take_rights(uid_t uid, gid_t gid, const gid_t *groups, int nr_groups,
 	if (!before->groups)
 		return -ENOMEM;
 	/*
-	 * A user namespace may forbid to change groups (user_namespaces(7)). Then no process in it
-	 * can have other groups than the recorder.
+	 * A user namespace may forbid setgroups(2) (user_namespaces(7)). In this case, all
+	 * processes in the namespace have the groups of the recorder.
 	 */
 	before->has_groups = set_groups(nr_groups, groups) == 0;
 	before->uid = file_uid();
@@ -103,8 +103,8 @@ static bool has_more_than_its_user(const struct ids *ids)
 
 /*
  * A process may name files and execute a setuid program before the recorder opens these files. So
- * the files are opened with the rights of the user that has connected. Only for a peer that has
- * connected as root, the present ids of the process count.
+ * the files are opened with the rights of the user that has connected. If root has connected, the
+ * present ids of the process count instead.
  */
 static int enter_rights(pid_t pid, const struct peer *known, struct rights *before)
 {

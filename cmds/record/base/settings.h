@@ -22,7 +22,7 @@
 struct debuginfo;
 
 /*
- * The values that are captured of calls (plan/values/captures.h).
+ * Settings for the values that are captured at calls (plan/values/captures.h).
  *
  * @rules: -A, -R, -T
  * @is_auto: -a
@@ -47,8 +47,8 @@ enum proc_way_choice {
 };
 
 /*
- * All settings of a recording. If only recordings have an option, the parser of options
- * (opts.h) fills its member. cmd_record fills the other members. The strings belong to the options.
+ * All settings of a recording. The parser of options (opts.h) fills the members for options that
+ * only recordings have. cmd_record fills the other members. The strings belong to the options.
  */
 struct record_settings {
 	const char *data_dir;
@@ -97,7 +97,7 @@ struct record_settings {
 	bool traces_environment; /* --proc-env */
 	/*
 	 * for `build`: no library is preloaded. The recorder does not wait long for processes that
-	 * outlive the program, if they can run without it
+	 * outlive the program, if they can run without the recorder
 	 */
 	bool without_probe;
 	bool uses_cache; /* facts about files are cached (off with --no-cache) */
@@ -108,7 +108,10 @@ struct record_settings {
 	bool reports_crashes;
 	bool use_libcalls; /* record calls that the program makes into libraries */
 	bool attaches;	   /* -p: attach to running processes, and leave them at the end */
-	/* attach even if a system call filter of the process may end the process because of that */
+	/*
+	 * --force: run a program even if nothing in it can be traced. Attach even if a system call
+	 * filter (seccomp(2)) may end the process because of the probe's system calls
+	 */
 	bool force;
 	bool nest_libcalls; /* record calls that libraries make into each other */
 	/* record the calls that Python's interpreter makes into libraries (--force, -P) */

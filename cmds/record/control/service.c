@@ -137,7 +137,7 @@ static int serve_words(struct service *svc, const struct strbuf *words, struct s
 }
 
 /*
- * Returns 0 if @text is the number of the recorder or of a process that is being recorded.
+ * Returns 0 if @text is the pid of the recorder or of a process that is being recorded.
  * Otherwise returns -ESRCH.
  */
 static int find_pid(struct service *svc, const char *text)

@@ -6,9 +6,9 @@
 #include "cmds/record/control/control.h"
 
 /*
- * The state of a conversation. HELLO is believed if only a process of this recording can have sent
- * it. STATUS is answered in each state but the first. If HELLO was believed, an optional message of
- * an unknown type is skipped. Any other message that the picture does not have ends the
+ * The state of a conversation. A HELLO is believed if it must come from a process of this
+ * recording. STATUS is answered in each state but the first. If HELLO was believed, an optional
+ * message of an unknown type is skipped. Any other message that is not in the picture ends the
  * conversation.
  *
  *   STRANGER --HELLO--> REPORTING --MODULE--> REPORTING --READY--> SERVED
@@ -84,8 +84,8 @@ void talk_drop(struct control *ctl, struct conversation *talk);
 unsigned talk_count_peer(const struct talk_list *list, pid_t pid);
 
 /*
- * Returns the number of the peer's thread @tid in the recorder's namespace. @tid is the number in
- * the peer's namespace. If there is no such thread, returns the number of the peer.
+ * Returns the tid that the peer's thread @tid has in the recorder's pid namespace. @tid is the
+ * thread's tid in the peer's namespace. If there is no such thread, returns the peer's pid.
  */
 pid_t talk_number(const struct conversation *talk, pid_t tid);
 

@@ -37,7 +37,7 @@ void proc_log_gather(struct proc_log *log)
 	log->gathers = true;
 }
 
-/* Writes and empties @log->records. If memory was short, the last record is missing in them. */
+/* Writes and empties @log->records. If memory was short, the last record is missing. */
 static void write_records(struct proc_log *log)
 {
 	struct strbuf *records = &log->records;

@@ -14,8 +14,8 @@
  */
 #define STOPS_PER_QUESTION 16
 /*
- * The thread moves to a CPU after STOPS_TO_MOVE stops in a row on that CPU. It is no longer bound
- * to its CPU after STOPS_TO_LEAVE stops in a row on other CPUs.
+ * The tracing thread moves to a CPU when STOPS_TO_MOVE stops in a row were on that CPU. It is no
+ * longer bound to its CPU when STOPS_TO_LEAVE stops in a row were on other CPUs.
  */
 #define STOPS_TO_MOVE	   4
 #define STOPS_TO_LEAVE	   32

@@ -94,7 +94,7 @@ static int number_task(struct etrace_reader *reader, struct etrace_task *task, i
 	return intmap_put(&reader->by_tid, (uint32_t)task->tid, task);
 }
 
-/* Give a thread that executes another program the number of its process. */
+/* When a thread executes another program, set the thread's id to the id of its process. */
 static int become_leader(struct etrace_reader *reader, struct etrace_task *task)
 {
 	task->tid = task->pid;

@@ -68,7 +68,7 @@ struct ring {
 	 */
 	_Atomic uint64_t head;
 	_Atomic uint64_t lost;	    /* number of dropped records, mostly for lack of room */
-	_Atomic uint64_t lost_told; /* the part of @lost that LOST records in the ring tell */
+	_Atomic uint64_t lost_told; /* the part of @lost that LOST records in the ring report */
 	_Atomic uint32_t waiting;   /* 1 while the producer sleeps on @room */
 	uint32_t index;		    /* the ring's number, for the owning process only */
 	/*
@@ -118,9 +118,9 @@ struct arena_forks {
 
 /*
  * The first page of the arena. The process can write to the page, so the recorder does not trust
- * its content. The recorder knows the shape of the arena itself. The probe reads the shape from
- * this page, and checks it once (arena_adopt()). A process that changes the shape harms only
- * itself.
+ * its content. The recorder keeps the shape of the arena in its own memory. The probe reads the
+ * shape from this page, and checks it once (arena_adopt()). A process that changes the shape harms
+ * only itself.
  *
  * @may_skip: PLAN_STEERABLE: if 1, entry stubs may skip the code that reads @news. The recorder
  *            clears it when it sets @news. The process sets it when it has the newest plan

@@ -38,8 +38,8 @@ struct code_table {
  * @has_frames: call frame information states its start
  * @is_framed: call frame information shows that the function is not entered by a call: a signal
  *         enters it, a frame exists at its start, or it never returns
- * @has_own_unwinder: the function's personality routine uses no tables; such a routine belongs to
- *         the program, because routines of compilers use tables
+ * @has_own_unwinder: the function's personality routine uses no tables, so it is the program's own:
+ *         the routines of compilers use tables
  * @is_guessed: its end is unknown; it extends to the next function
  */
 struct code_func {

@@ -30,12 +30,12 @@ struct own_frames {
  *
  * - all code of languages with a run time of their own (runtimes.h)
  * - builtin functions of V8, which V8's compiler makes when the file is built; in a stripped
- *   library, each 16 KiB or more of code without call frame information
+ *   library, each stretch of 16 KiB or more of code without call frame information
  * - code with an unwinder of its own (LuaJIT's interpreter): a personality routine without tables
  * - libraries that copy pieces of stacks: those whose code moves stack pointer and frame pointer by
  *   the same distance (greenlet), and Ruby's continuation.so. Sections above 1 MiB are not searched
  *
- * In a file with V8, only the builtin functions of V8 are searched.
+ * In a file with V8, only the ranges of V8's builtin functions are appended.
  *
  * @code: the code of the file; NULL: it is loaded when needed
  */

@@ -328,7 +328,10 @@ static bool put_deque(struct shaping *s, Dwarf_Die *die, const struct dwarf_layo
 	return put_type(s, &element, 0, nesting);
 }
 
-/* Write the shape of a smart pointer, or of a plain pointer when its target has no shape. */
+/*
+ * Write the shape of a smart pointer. If the type of its target has no shape, write the shape of a
+ * plain pointer.
+ */
 static bool put_pointer(struct shaping *s, Dwarf_Die *die, const struct dwarf_layout *layout,
 			uint32_t offset, unsigned nesting)
 {

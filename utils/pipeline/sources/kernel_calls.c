@@ -18,8 +18,9 @@ static const struct queued *next_queued(const struct kernel_calls *calls)
 }
 
 /*
- * True when the record is within the outermost call that @next begins, and nearer to the beginning
- * of the call than to its end. The task has really written such a record before the call.
+ * True when the task's record of @record_ns is within the outermost call that @next begins, and
+ * nearer to the beginning of the call than to its end. The task has then written the record before
+ * the call, and only inexact clocks put it within the call.
  */
 static bool is_entered_late(const struct kernel_calls *calls, const struct queued *next,
 			    uint64_t record_ns)
@@ -151,8 +152,8 @@ static bool is_sched(const struct queued *next)
 }
 
 /*
- * Find the CPU of the task's next SCHED_IN, if the queue has it already. The search stops at a
- * loss, after which the next SCHED_IN may be a later one.
+ * Find the CPU of the task's next SCHED_IN, if the queue has it already. The search stops at lost
+ * events, because the next SCHED_IN may be one of them.
  */
 static uint16_t cpu_of_return(const struct kernel_calls *calls)
 {

@@ -42,7 +42,7 @@ struct source_ops {
 	 *
 	 * Returns the number of events, 0 if the next event is later or there is none now, or a
 	 * negative errno with @err. Events before an error are returned first. -EBADMSG means
-	 * damage: the caller goes on with the other sources. Other errors end the run.
+	 * damage: the caller goes on with the other sources. Other errors end all reading.
 	 */
 	ssize_t (*read)(struct source *src, struct event *events, size_t max, uint64_t until_ns,
 			struct uft_err *err);
@@ -73,7 +73,7 @@ struct source_ops {
  *
  * @task: the task of the events that read() has written; NULL: it is unknown
  * @tid, @other_tid: for a growing recording, if @task is NULL: the events will belong to the task
- *                   @tid if it is announced, or else to the task @other_tid; 0: none
+ *                   @tid if task.txt gets that task, or else to the task @other_tid; 0: none
  */
 struct source {
 	const struct source_ops *ops;

@@ -10,7 +10,7 @@
 /*
  * The found specifications. Starts as { 0 } and ends with argfound_deinit().
  *
- * @retval: only the first one counts
+ * @retval: only its first specification counts
  * @from_debug, @from_table: enum argrules_about: subjects whose specifications come from debug
  *         information, or from a table of functions; the others come from rules
  */

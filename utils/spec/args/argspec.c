@@ -396,8 +396,8 @@ static void put_format(const struct argspec *spec, unsigned word_bytes, struct s
 		break;
 	default:
 		/*
-		 * "/FORMAT" is left out for a value of the size of a word that has no format. A
-		 * value in a floating-point register always needs it.
+		 * "/FORMAT" is left out for a value without a format that has the size of a word.
+		 * A value in a floating-point register always needs "/FORMAT".
 		 */
 		if (type.format == ARG_AUTO && type.size == word_bytes &&
 		    spec->kind != ARG_KIND_FLOAT)

@@ -52,7 +52,10 @@ static void add_text_step(struct strbuf *steps, uint32_t index)
 	strbuf_add(steps, &step, sizeof(step));
 }
 
-/* Makes the capture program. A missing argument gets the step of text 0, which is never set. */
+/*
+ * Makes the capture program. If @c has no argument of an index, the step takes text 0, which is
+ * "<unset>" at a call. At a return, text 0 is the result.
+ */
 static bool add_steps(struct callable *c, const struct argfound *found, struct strbuf *steps)
 {
 	const struct capture_step head = {

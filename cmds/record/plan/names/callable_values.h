@@ -6,7 +6,7 @@
 #include "utils/format/callables.h"
 
 /*
- * Choose the values to record of calls of @c, by the user's rules. Sets @c->values and @c->told,
+ * Choose the values to record at calls of @c, by the user's rules. Sets @c->values and @c->told,
  * and writes the capture program to the empty @steps. Returns false when no value is recorded.
  */
 bool callable_values_choose(const struct capture_settings *settings, struct callable *c,

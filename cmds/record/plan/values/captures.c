@@ -132,7 +132,10 @@ bool captures_llvm_strings(const struct symtab *symbols)
 	return false;
 }
 
-/* A user's /S does not name a library. In this module it means the strings of LLVM's library. */
+/*
+ * A user's "/S" (std::string) does not name a C++ library. In the module of @list, it means the
+ * strings of LLVM's library.
+ */
 static void choose_strings(struct argspecs *list)
 {
 	for (size_t i = 0; i < list->nr; i++) {

@@ -7,7 +7,7 @@ import { FlameView } from "./flame.js";
 
 /** The smallest change that has a colour. */
 const LEAST_CHANGE = 0.01;
-/** The greatest number of listed paths that only one recording has. Other paths are counted. */
+/** At most this number of the paths that only one recording has is listed; the rest is counted. */
 const MOST_NAMED = 8;
 
 /** @typedef {import("../model/difference.js").DiffNode} DiffNode */
