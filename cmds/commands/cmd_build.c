@@ -298,10 +298,10 @@ static int make_build_recording(const struct opts *opts, struct uft_err *err)
 }
 
 /*
- * Returns an error, and runs no command, if the output cannot be made or the earlier entries cannot
- * be read. Otherwise returns the exit status of the build's command, or an error if the command
- * could not be recorded. If the status is 0, or if there is no command, returns the result of
- * writing the output.
+ * Check the output and read the earlier entries. If this fails, no command runs. Then run the
+ * command of the build, if there is one, and write the output. Returns an error if the checks or
+ * the recording fail. Otherwise returns the exit status of the command if it is not 0, or else the
+ * result of writing the output.
  */
 static int run_build(const struct opts *opts, struct uft_err *err)
 {

@@ -49,7 +49,10 @@ static unsigned default_writers(void)
 	return cpus > 4 ? (cpus + 3) / 4 : 1;
 }
 
-/* Chooses the events of perf. Without --Event these are events of tasks, names and switches. */
+/*
+ * Chooses the events of perf. Without --Event all three kinds are used: starts and ends of tasks,
+ * their names, and context switches.
+ */
 static void choose_perf(const struct opts *opts, struct record_settings *settings)
 {
 	const struct event_rules *events = &opts->events;
@@ -452,8 +455,8 @@ static int run_program(struct run *run, struct recorder *rec, struct uft_err *er
 		warn_about_door(run, rec);
 
 	/*
-	 * The first `info` is written after the files of recorder_open(), because readers take a
-	 * directory with an `info` for a recording.
+	 * The first `info` is written after the files of recorder_open(), because readers treat
+	 * each directory that has an `info` as a recording.
 	 */
 	if (ret == 0)
 		ret = infofile_begin(run, err);

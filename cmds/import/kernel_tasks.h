@@ -40,8 +40,8 @@ struct kernel_trace_tasks {
 int kernel_trace_tasks_name(struct kernel_trace_tasks *tasks, struct text cmdlines);
 
 /*
- * Enter the task @tid of a record on CPU @cpu. Returns 0, -ENOMEM, or -E2BIG when there are too
- * many tasks.
+ * Note the task @tid, which has made a record on CPU @cpu. Returns 0, -ENOMEM, or -E2BIG when there
+ * are too many tasks.
  *
  * @tid: 0 is the idle task of the CPU
  * @number: gets the task's number in the recording

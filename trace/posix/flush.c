@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The time after which a flusher checks again if only flushers are left. */
+/* The time after which a flusher checks again whether only flushers are left in the process. */
 #define LOOK_NS 100000000
 
 /*
@@ -127,8 +127,8 @@ int pxt_flush(struct pxt_handle *handle)
 }
 
 /*
- * Set when the first thread has left by pthread_exit(). The process should end with the program's
- * last thread, although flushers still run.
+ * Set when the first thread has left by pthread_exit(). The process should end with the last thread
+ * of the program itself, so the flushers must end then, too.
  */
 static _Atomic uint32_t first_has_ended;
 static _Atomic uint32_t first_is_unwatched;

@@ -11,8 +11,9 @@
 #define NAMES_MAX 1024
 
 /*
- * The time for which a log without a keeper stays in memory until a process opens it. For all logs
- * but the TRACE_SYS_MAX newest ones the time is shorter, so that the logs do not fill the memory.
+ * A log without a keeper waits in memory for a process that opens it. It is removed after this
+ * time. The TRACE_SYS_MAX newest logs stay for LEFT_SECONDS. Older logs stay only for
+ * LEFT_SECONDS_MANY, so that they do not fill the memory.
  */
 #define LEFT_SECONDS	  3600
 #define LEFT_SECONDS_MANY 10
@@ -27,7 +28,8 @@ struct age {
 };
 
 /*
- * The names that living processes and streams use.
+ * The files of names that living processes and streams use. A file of names is known by the process
+ * that made it: its pid and its start time.
  *
  * @newest, @nr_newest: the ages of the newest logs that wait until a process opens them. The age of
  *                      the newest log is first
@@ -261,9 +263,9 @@ static void look_at_name(const char *name, void *argument)
 }
 
 /*
- * Notes the age of an unfinished log that has no keeper. The ages of all logs are noted before the
- * first log is removed. So the result does not depend on the order of the files in the folder. At
- * this time the files of ended streams have been renamed already.
+ * Notes the age of an unfinished log that has no keeper. The files of ended streams have been
+ * renamed before. The ages of all logs are noted before the first log is removed, so the result
+ * does not depend on the order of the files in the folder.
  */
 static void look_at_ages(const char *name, void *argument)
 {
@@ -277,7 +279,7 @@ static void look_at_logs(const char *name, void *argument)
 		look_at_left(name, argument);
 }
 
-/* Looks at a file that holds names. It is called last, when all users of names are known. */
+/* Looks at a file that holds names. These files come last, when all users of names are known. */
 static void look_again(const char *name, void *argument)
 {
 	if (name[0] == 'n' && name[1] == '-')

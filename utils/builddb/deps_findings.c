@@ -22,13 +22,15 @@ struct run {
 };
 
 /*
- * @following: by execution: the next execution of the same process, plus one
- * @last_ns: by content: the time when it was last closed after a write
+ * The search for equal runs. "By execution" and "by content" tell the index of an array.
+ *
+ * @following: by execution: 1 + the next execution of the same process
+ * @last_ns: by content: the time when a file with this content was last closed after a write
  * @is_again: by execution: its run equals an earlier run
  * @steps_left: the limit of work; 0: some runs are not compared
  * @in_run: by execution: number of the last run that has it
  * @written, @counted: by content: number of the last run that has written it, or that has counted
- *         it as an input
+ *                     it as an input
  */
 struct findings {
 	const struct executions *executions;
@@ -238,7 +240,7 @@ static void list_runs(struct findings *find)
 	qsort(find->runs, find->nr_runs, sizeof(*find->runs), by_command);
 }
 
-/* Returns how many runs from index @first on are equal to the run at @first, which is included. */
+/* Returns the number of equal runs from index @first on, including the run at @first. */
 static size_t count_same(const struct findings *find, size_t first)
 {
 	const struct execution *all = find->executions->all;
@@ -253,8 +255,8 @@ static size_t count_same(const struct findings *find, size_t first)
 }
 
 /*
- * True when the execution is within a run that is itself reported, because it equals an earlier
- * run.
+ * True when the execution is part of a larger run that equals an earlier run. The larger run is
+ * reported instead.
  */
 static bool is_within_another(const struct findings *find, size_t execution)
 {

@@ -8,8 +8,8 @@
 
 /*
  * Write an array with an object for each execution. Keys of one letter are those of etrace
- * (utrail-build(1)); other keys are whole words. Bytes that are not UTF-8 become U+FFFD
- * (sink.has_broken).
+ * (utrail-build(1)); other keys are whole words. Bytes that are not UTF-8 become U+FFFD, and
+ * sink.has_broken becomes true.
  *
  * @files: the uses of files, or NULL when they are unknown
  */

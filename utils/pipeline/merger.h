@@ -11,8 +11,8 @@
 
 /*
  * A file has the events of one CPU, but consumers need the events of one task. So merger_fill() and
- * the consumers alternate: merger_fill() reads all files by time until the queues are full, and the
- * consumers take all events up to complete_ns.
+ * the consumers alternate. merger_fill() reads all files in the order of time until the queues are
+ * full. The consumers then take all events up to complete_ns.
  */
 
 /*
@@ -27,7 +27,7 @@
  * @data: the payload, on the heap; NULL: none
  * @data_len: the length of the payload. Without a payload, it is the CPU or 0, as in struct event
  * @depth: ENTRY, EXIT: the depth of the record
- * @source: the index of its source in the merger; events of one time are ordered by it
+ * @source: the index of the event's source in the merger. It orders events with the same time
  */
 struct queued {
 	uint64_t time_ns;
@@ -49,7 +49,7 @@ struct queued {
  * @is_wanted: the events of the task are kept
  * @is_unsorted: an event is earlier than the one before it
  *
- * For the search for the task's first return to the CPU, in a growing recording:
+ * In a growing recording, these members are used to find the task's first return to a CPU:
  *
  * @is_off: the task was off the CPU at @looked_ns
  * @looked_ns: the time up to which events were searched

@@ -17,7 +17,7 @@
 /* The memory for events that are not records (window_bytes, held_bytes of struct pipeline). */
 #define WINDOW_BYTES  (2UL << 20)
 #define HELD_BYTES    (24UL << 20)
-/* With this number of lanes or more, their buffers get a pool of their own. */
+/* With this number of lanes or more, the lanes take their buffers from pools (struct blocks). */
 #define MANY_LANES    32
 /* In a growing recording, the batch of a lane has EVENTS_BYTES divided by this number. */
 #define GROWING_TASKS 64
@@ -229,7 +229,7 @@ static int find_first_time(struct pipeline *pipe, struct uft_err *err)
 		/* Damage is reported later, when the file is read for the view. */
 		if (src_user_read(&src, &event, 1, UINT64_MAX, NULL) == 1) {
 			task->first_ns = event.time_ns;
-			/* A file with only losses has no time. */
+			/* If all records of a file are losses, its first record has no time. */
 			if (event.type == EVENT_LOST && !event.time_ns) {
 				has_losses = true;
 				first_other_ns = MIN(first_other_ns, first_in_survey(pipe, i));
@@ -250,7 +250,7 @@ uint64_t pipeline_first_record_ns(const struct pipeline *pipe)
 {
 	uint64_t first_ns = UINT64_MAX;
 
-	/* A file with only losses has no time. */
+	/* A task whose records are all losses has no time: its first_ns is 0. */
 	for (size_t i = 0; i < pipe->data->nr_tasks; i++) {
 		if (pipe->data->tasks[i].first_ns)
 			first_ns = MIN(first_ns, pipe->data->tasks[i].first_ns);
@@ -259,8 +259,8 @@ uint64_t pipeline_first_record_ns(const struct pipeline *pipe)
 }
 
 /*
- * Find the first return to the CPU of @queue's task, up to @known_ns. Lanes may remove the
- * SCHED_OUT from the queue before the SCHED_IN comes, so queue->is_off remembers it.
+ * Find the first return of @queue's task to a CPU, up to @known_ns. Lanes may remove the SCHED_OUT
+ * from the queue before the SCHED_IN comes, so queue->is_off remembers the SCHED_OUT.
  */
 static void look_for_return(struct queue *queue, uint64_t known_ns)
 {
@@ -422,8 +422,8 @@ static int look_ahead(struct pipeline *pipe, struct uft_err *err)
 }
 
 /*
- * Find the time of the last record of all tasks. If no task has records, it is the time of the last
- * event.
+ * Returns the time of the last record of all tasks, or the time of the last event if no task has
+ * records.
  */
 static uint64_t find_last_time(const struct pipeline *pipe)
 {
@@ -480,8 +480,8 @@ static int open_growing(struct pipeline *pipe, struct uft_err *err)
 			       "cannot follow a recording with trace_on or trace_off: their effect "
 			       "is known only at the end");
 	/*
-	 * look_ahead() is not called for a growing recording. So there is no room for the results
-	 * of conditions.
+	 * look_ahead() allocates the memory for the results of conditions. It is not called for a
+	 * growing recording.
 	 */
 	if (ret == 0 && pipe->is_filtered && has_retval_condition(pipe->config.stages.filters))
 		return err_set(err, -ERR_USAGE,

@@ -13,8 +13,8 @@ struct nearest;
 #define COUNTERS_TOO_MANY  "at most 8 counters are read by name in one recording"
 
 /*
- * @name: the name in recordings, which is never an alias. If the user has given the code of a
- *        processor's event, the name is this code in lower case, without leading zeros
+ * @name: the name in recordings, which is never an alias. If the user gave an event of the
+ *        processor by its code, the name is this code, in lower case and without leading zeros
  * @type, @config: members of struct perf_event_attr
  */
 struct counter {

@@ -23,7 +23,8 @@
 #include "utils/base/containers/vec.h"
 
 /*
- * The time within which a thread must stop. It needs microseconds unless the kernel cannot wake it.
+ * The time within which a thread must stop. Usually a thread stops within microseconds, but the
+ * kernel cannot wake every thread.
  */
 #define STOP_PATIENCE_MS 2000
 
@@ -121,7 +122,10 @@ size_t attached_write(const struct attached *w, uint64_t address, const void *fr
 	return n < 0 ? 0 : n;
 }
 
-/* Some machines have only mmap2. It counts the offset in pages, which makes no difference for 0. */
+/*
+ * Some machines have only mmap2. It counts the offset in pages, which makes no difference for the
+ * offset 0.
+ */
 #ifdef SYS_mmap
 #define CALL_MMAP SYS_mmap
 #else
@@ -226,8 +230,8 @@ static int await_stop(const struct attached *w, struct attached_thread *t, uint6
 
 	/*
 	 * If the stop has interrupted a system call that must be restarted, set the registers for
-	 * this now, and not when the thread is let go. So the call does not fail if the recorder
-	 * dies before that.
+	 * the restart now, rather than when the thread is let go. So the system call does not fail
+	 * if the recorder dies before it lets the thread go.
 	 */
 	if (ret == 0 && arch_remote_restart(&t->regs))
 		ret = world_set_regs(t->tid, &t->regs);
@@ -412,7 +416,7 @@ void attached_let_go(struct attached *w)
 
 /* --- bytes that change --- */
 
-/* The maximum number of instructions with which a thread may leave a range of bytes. */
+/* The maximum number of instructions that a thread may execute to leave a range of bytes. */
 #define STEPS_MAX 256
 
 int attached_step_out(struct attached *w, struct attached_thread *t, uint64_t start, uint64_t end)

@@ -25,8 +25,8 @@ int text_read(struct text *text, const struct attached *w, uint64_t address, uin
  * thread within the bytes of a change first executes instructions until it is outside. Each change
  * is made by one write, so a recorder that is killed leaves no half change.
  *
- * Both return the number of changes that threads prevent: they stay in the bytes of the change, or
- * will return to these bytes. Changes that can never be made are not counted.
+ * Both functions return the number of changes that were prevented by threads that stay in the bytes
+ * of the change, or will return to these bytes. Changes that can never be made are not counted.
  */
 size_t text_put_in(struct text *text, struct attached *w, const struct maps *maps);
 size_t text_take_out(struct text *text, struct attached *w, const struct maps *maps);

@@ -371,8 +371,8 @@ static void begin_talk(struct control *ctl, int fd)
 		talk_end(ctl, talk);
 	else
 		/*
-		 * In most cases HELLO has already arrived, and the client is then no stranger any
-		 * more.
+		 * In most cases HELLO has already arrived. Once it is served, the client does not
+		 * count as a stranger.
 		 */
 		serve_packets(ctl, talk);
 }

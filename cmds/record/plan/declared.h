@@ -1,6 +1,7 @@
 /*
- * Events with values. They are events that programs declare (libutrail-trace), and static probes
- * with arguments. Keeps their numbers and definitions, and the user's choice of declared events.
+ * Events with values: events that programs declare (libutrail-trace), and static probes with
+ * arguments. This module keeps their numbers and definitions, and the user's choice of declared
+ * events.
  */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_DECLARED_H
 #define UTRAIL_CMDS_RECORD_PLAN_DECLARED_H
@@ -14,7 +15,7 @@
 #include "utils/base/containers/strmap.h"
 
 /*
- * The declared events of all processes. The struct starts with declared_init(). Only the control
+ * The declared events of all processes. declared_init() prepares the struct. Only the control
  * thread uses it.
  *
  * @points: gives numbers to the events, and has their names
@@ -71,7 +72,7 @@ int declared_choice(struct declared *declared, const char *id);
 bool declared_have(const struct declared *declared, const struct pattern *pattern);
 
 /*
- * At the end, warn of options without effect, and of events that are not recorded.
+ * At the end of the recording, warn of options without effect, and of events that are not recorded.
  *
  * @nr_untold: the number of events that processes could not report
  */

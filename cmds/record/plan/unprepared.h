@@ -23,7 +23,8 @@ struct unprepared {
  * Find the functions of @file, whose path is @path. @file and @names must stay valid until
  * unprepared_close(). Returns 0, -ENOMEM, or -ENOSYS when this build cannot read machine code.
  *
- * @names: names that the file lacks, relative to the start of its mapping, or NULL
+ * @names: symbols that @file itself lacks, or NULL. Their addresses are relative to the start of
+ *         the mapping of @file
  */
 int unprepared_open(struct unprepared *out, const struct elf_file *file, const char *path,
 		    const struct symtab *names, struct uft_err *err);

@@ -19,13 +19,14 @@
 #define FLUSH_INTERVAL_NS    100000000
 #define FOLLOWED_INTERVAL_NS 40000000
 /*
- * The longest time between two looks of a writer at the rings if a program has forbidden itself
- * system calls (seccomp(2)). Such a program may be unable to wake a writer, and loses records when
- * its ring is full.
+ * A program that has forbidden itself system calls (seccomp(2)) may be unable to wake a writer. It
+ * loses records when its ring is full. So while such a program runs, each writer looks at the rings
+ * at least this often.
  */
 #define SEALED_INTERVAL_NS   1000000
 /*
- * The time for which a thread may lose the CPU between reading the clock and committing the record.
+ * A thread may lose the CPU for this long between reading the clock for a record and committing the
+ * record.
  */
 #define COMMIT_SLACK_NS	     20000000
 
@@ -150,8 +151,8 @@ static uint64_t drain_segments(struct writers *writers, struct process *proc,
 }
 
 /*
- * Empties both rings of a task. A payload is committed before its record. So when a record is in
- * its file, its payload follows at the latest when a writer next looks with @everything.
+ * Take the bytes of both rings of a task. A payload is committed before its record. So when a
+ * record has been taken, its payload is taken no later than by the next call with @everything.
  */
 static uint64_t drain_ring(struct writers *writers, struct process *proc, uint32_t index,
 			   bool everything)
@@ -230,9 +231,9 @@ struct ended_ring {
 _Static_assert(offsetof(struct ended_ring, start_ns) == 0, "ordered by order_u64()");
 
 /*
- * Close the rings of ended threads. Only ring @first and every @step-th ring after it are looked
- * at. The oldest of them is closed first, because in flight recordings later files may replace
- * earlier ones.
+ * Close the rings of ended threads. This looks only at ring @first and every @step-th ring after
+ * it. The ring of the thread that began first is closed first, because in flight recordings later
+ * files may replace earlier ones.
  */
 static void close_ended_rings(struct writers *writers, struct process *proc, uint32_t first,
 			      uint32_t step)
@@ -406,8 +407,8 @@ static void *writer_main(void *arg)
 			timeout.tv_nsec = MIN(timeout.tv_nsec, (long)SEALED_INTERVAL_NS);
 
 		/*
-		 * Pairs with the producer in ring_wake_writer(). Either the producer sees that this
-		 * thread sleeps, or this thread sees the producer's records.
+		 * This store pairs with ring_wake_writer() in the producer. Either the producer
+		 * sees that this thread sleeps, or this thread sees the producer's records.
 		 */
 		atomic_store(sleeping, 1);
 		if (writer_look(writers, index, false) == 0)

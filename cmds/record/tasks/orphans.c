@@ -26,9 +26,9 @@ static bool is_memory(const struct process *proc, dev_t dev, ino_t ino)
 }
 
 /*
- * Returns a process of the list of notes whose memory @pid has mapped. Only processes from @first
- * up to, but not including, @end are searched. Returns NULL when there is none, or when the maps of
- * @pid cannot be read.
+ * Search the list procs->notes from @first up to, but not including, @end. Returns the process
+ * whose arena (process.memory) is mapped by @pid, too. Returns NULL when there is none, or when the
+ * maps of @pid cannot be read.
  */
 static struct process *find_mapped(pid_t pid, struct process *first, const struct process *end)
 {
@@ -108,8 +108,8 @@ static void add_orphan(struct processes *procs, pid_t pid, struct process *paren
 }
 
 /*
- * Wait for forks that have begun, since a program may end before its child is noted. A failed fork
- * never notes a child, so the wait is limited.
+ * Wait for forks that have begun, because a program may end before its child is noted. A failed
+ * fork never notes a child, so the wait is limited.
  */
 static void wait_for_newborns(const struct processes *procs)
 {

@@ -92,8 +92,8 @@ struct process {
 	uint32_t plan_generation; /* the generation of the plan that the process was given last */
 	bool has_declared;	  /* it has declared events, or its parent had before the fork */
 	/*
-	 * The generation of the plan up to which the hooks of left-out functions were taken out of
-	 * this process, or the attempts were given up (control/overhead_hooks.h)
+	 * For plans up to this generation, the recorder has removed the hooks of left-out functions
+	 * from this process, or has given up its attempts (control/overhead_hooks.h)
 	 */
 	uint32_t left_out_generation;
 	uint32_t left_out_tries;     /* the number of attempts for the next generation */

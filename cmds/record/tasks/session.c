@@ -254,8 +254,9 @@ static bool is_free(const struct module_map *map, const struct control_module *m
 }
 
 /*
- * Add to the map a module that was loaded late, unless its addresses are already in use. uftrace
- * only uses argument specifications of modules in the map.
+ * Save the symbols of a module that was loaded late. If values are captured, also add the module to
+ * the map, unless its addresses are already in use. uftrace uses argument specifications only for
+ * modules in the map.
  */
 int image_save_late(struct sessions *sessions, struct image *s, const struct control_module *m,
 		    struct uft_err *err)

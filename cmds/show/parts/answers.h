@@ -14,8 +14,8 @@
 void answer_page(const struct index *index, struct strbuf *out);
 
 /*
- * Write JSON: the progress of reading, and the tasks and functions that are known by now. After all
- * is read, it also has the number of calls of each function.
+ * Write JSON: the progress of reading, and the tasks and functions that are known by now. When the
+ * whole recording has been read, the JSON also has the number of calls of each function.
  *
  * @generation: changes each time the recording is read again
  * @known: the number of the first function to write
@@ -70,8 +70,9 @@ int answer_search(struct index *index, const struct part_search *search, struct 
 int answer_texts(struct index *index, const char *numbers, struct strbuf *out);
 
 /*
- * answer_processes(): write JSON with the executions, in the form that a page with all calls has.
- * answer_sources(): write JSON with the members of sources_put(), after everything was read.
+ * answer_processes(): write JSON with the executions, in the form of a page that has all calls.
+ * answer_sources(): write a JSON object. When the whole recording has been read, the object has the
+ * members that sources_put() writes.
  */
 void answer_processes(struct index *index, struct strbuf *out);
 void answer_sources(struct index *index, struct strbuf *out);
@@ -102,8 +103,8 @@ void sums_begin(struct sums_stop *stop);
 void sums_stop(struct sums_stop *stop, bool stops_all);
 
 /*
- * Returns the part of the recording that was read for the sum that is being made, from 0 to 1.
- * Returns -1 when nothing is read for a sum. May be called from any thread.
+ * Returns the progress of the present sum: the part of the recording that has been read for it,
+ * from 0 to 1. Returns -1 when nothing is read for a sum. May be called from any thread.
  */
 double sums_progress(struct sums_stop *stop);
 

@@ -1,4 +1,4 @@
-/* A map from strings to pointers, for tables that files may make arbitrarily long. */
+/* A map from strings to pointers, for tables whose length depends on the contents of a file. */
 #ifndef UTRAIL_BASE_STRMAP_H
 #define UTRAIL_BASE_STRMAP_H
 

@@ -201,7 +201,8 @@ static void add_ends(const struct source_file *file, const struct source_text *t
 }
 
 /*
- * Append the lines of all functions. Functions whose lines overlap or are adjacent share one run.
+ * Append the lines of all functions. Functions whose lines overlap or are adjacent share one run of
+ * lines.
  */
 static void add_runs(struct sources *sources, const struct source_file *file,
 		     const struct source_text *text, struct strbuf *json)

@@ -22,10 +22,10 @@ bool debug_file_open_or_fetch(const struct elf_file *file, const char *path,
 			      struct elf_file *debug);
 
 /*
- * Open the file @name of debug information that programs share, which has the build-id of @bytes
- * bytes at @id. It is found by build-id as above, or by an absolute name. A file found by its name
- * is opened by file_open_strange(): a stranger's program may name a file that does something when
- * it is opened. Relative names are refused.
+ * Open the file @name of debug information that several programs share. Its build-id is the @bytes
+ * bytes at @id. The file is found by this build-id, like other debug files, or by @name if it is an
+ * absolute name. Relative names are refused. A file found by its name is opened by
+ * file_open_strange(): a stranger's program may name a file that does something when it is opened.
  */
 bool debug_file_open_shared(const char *name, const uint8_t *id, size_t bytes,
 			    struct elf_file *debug);

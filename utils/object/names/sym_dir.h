@@ -21,8 +21,8 @@ struct sym_query {
 
 /*
  * True when a file with this header belongs to the module. If both build-ids are known, they
- * decide. If not, any path is right with @query->any_path or when the header has no path; in all
- * other cases the paths must be equal.
+ * decide. If not, the paths must be equal, except that any path matches when @query->any_path is
+ * set or the header has no path.
  */
 bool sym_head_is_of(const struct sym_file_head *head, const struct sym_query *query);
 

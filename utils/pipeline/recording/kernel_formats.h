@@ -30,8 +30,9 @@ struct kernel_formats {
 };
 
 /*
- * Read kernel_header of the directory @dir, unless it was read already. A damaged file is reported
- * in @broken by each call, and counts as missing. One thread at a time may call this function.
+ * Read kernel_header of the directory @dir, unless it was read already. A damaged file counts as
+ * missing, and each call of this function reports it in @broken. One thread at a time may call this
+ * function.
  *
  * Returns 1 on success, 0 if there is no file, or a negative errno with @err if it cannot be read.
  */

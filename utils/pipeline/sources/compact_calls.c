@@ -165,7 +165,10 @@ ssize_t compact_calls(struct stg_calls *calls, struct compact_cursor *cursor, ui
 		    (!is_read && compact_odd_call(block, &state, until_ns, &call) != COMPACT_CALL))
 			break;
 		if (unlikely(call.number == 0)) {
-			/* No encoder writes such a call, so the rest of the block is not read. */
+			/*
+			 * No encoder writes a call with the number 0, so the rest of the block is
+			 * not read.
+			 */
 			state.in = block->end + 1;
 			break;
 		}

@@ -23,7 +23,7 @@ struct search {
 	unsigned nr_read;
 };
 
-/* Returns the smallest number of calls open around one of @events, or @least if that is smaller. */
+/* Returns the smallest number of calls that are open around any of @events, but at most @least. */
 static size_t fewest_open(const struct event *events, ssize_t nr, size_t least)
 {
 	for (ssize_t i = 0; i < nr; i++) {
@@ -109,8 +109,8 @@ static bool search_blocks(struct search *search, const struct compact_place *pla
 }
 
 /*
- * True when no call is open at the beginning of the task. Otherwise, only later returns tell which
- * calls are open at the beginning.
+ * True when no call is open at the beginning of the task. If calls are open there, the search
+ * fails, because only later returns tell which calls these are.
  */
 static bool begins_outside(struct src_user *probe)
 {

@@ -25,7 +25,7 @@ struct stg_filter;
 enum stage_wants {
 	STAGE_WANTS_CALLS,  /* ENTRY and EXIT */
 	STAGE_WANTS_DEPTHS, /* ENTRY and EXIT, with the depths that stg_indent counts */
-	STAGE_WANTS_ENDS,   /* EXIT and SCHED_* without depths, for a view that adds up */
+	STAGE_WANTS_ENDS,   /* EXIT and SCHED_* without depths, for a view of sums */
 };
 
 /* The times off the CPU that are shown. */
@@ -62,8 +62,8 @@ struct stage_config {
 void stage_config_init(struct stage_config *config);
 
 /*
- * If the CPU of @event is wanted, make @event an EVENT_ON_CPU, and return true. The caller, a stage
- * that would drop the event, keeps it.
+ * For a stage that would drop @event. If the CPU of @event is wanted, make @event an EVENT_ON_CPU,
+ * and return true: the stage must keep it.
  */
 static inline bool stage_keeps_cpu(bool wants_cpus, struct event *event)
 {
@@ -211,8 +211,8 @@ static inline size_t stg_time_room(const struct stg_time *stage, size_t nr)
 /* Process a batch, and write the events that pass to @out. Returns their number, or -ENOMEM. */
 ssize_t stg_time(struct stg_time *stage, const struct event *events, size_t nr, struct event *out);
 /*
- * For a growing recording that has no event until @now_ns: release the held calls that have lasted
- * long enough. They are written to @out, which has room for stg_time_room() events.
+ * For a growing recording that has no more events up to @now_ns: release the held calls that have
+ * lasted long enough. They are written to @out, which has room for stg_time_room() events.
  *
  * stg_time_waits_since() returns the start of the first held call. It returns UINT64_MAX if no call
  * is held, or if the first one can be released only by an event or a call in it.
@@ -221,9 +221,9 @@ ssize_t stg_time_due(struct stg_time *stage, uint64_t now_ns, struct event *out)
 uint64_t stg_time_waits_since(const struct stg_time *stage);
 
 /*
- * At the end: release the held calls, which have not returned. If calls have thresholds of their
- * own, release them up to the innermost one whose threshold is not UINT64_MAX. @out has room for
- * stg_time_room() events.
+ * At the end: release the held calls, which have not returned. A call whose own threshold is
+ * UINT64_MAX is released only if a call in it is released. @out has room for stg_time_room()
+ * events.
  */
 ssize_t stg_time_finish(struct stg_time *stage, struct event *out);
 void stg_time_deinit(struct stg_time *stage);

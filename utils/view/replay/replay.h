@@ -51,7 +51,9 @@ struct replay_task {
 };
 
 /*
- * @tasks: one for each task; the index is task->index
+ * The state of the view.
+ *
+ * @tasks: the state of each task; the index is task->index
  * @has_sites: a call site was seen
  * @rules: the rules with color or backtrace, or NULL
  * @is_plain: the columns are the default ones, in no colour
@@ -64,7 +66,7 @@ struct replay {
 	struct sink *sink;
 	struct event_texts texts;
 	struct argtext args;
-	struct strbuf text; /* text of arguments; used for one line after the other */
+	struct strbuf text; /* text of arguments; each line uses this buffer again */
 	struct replay_task *tasks;
 	size_t nr_tasks; /* number of elements in @tasks */
 	bool has_sites;

@@ -14,7 +14,7 @@ void report_put_time(uint64_t ns, enum color_mode color, struct sink *sink);
  */
 bool hist_powers(const struct hist *hist, unsigned *first, unsigned *last);
 
-/* Returns the lower or the upper bound of the values that hist_count_power() counts. */
+/* Return the lower (from) and the upper (to) bound of the values that hist_count_power() counts. */
 uint64_t hist_power_from(unsigned power);
 uint64_t hist_power_to(unsigned power);
 

@@ -22,13 +22,13 @@
 #define RECORD_MAX	 65536
 #define ROOM_BYTES	 (4 * 65536)
 #define TREE_DEPTH_MAX	 4000
-/* The limit of the number of digits that a width in a format may have. */
+/* The maximum number of digits of a width in a format. */
 #define WIDTH_DIGITS_MAX 3
 
 /*
  * The limit of work: each byte of a record adds this number of steps. Later records may use the
- * steps that are left. A few bytes may stand for a field of 64 KB, or for thousands of arguments.
- * Records of Linux take at most 5 steps a byte.
+ * steps that are left. A few bytes of a record may stand for a field of 64 KB, or for thousands of
+ * arguments. Records of Linux take at most 5 steps for each byte.
  */
 #define STEPS_PER_BYTE	  32
 /* The steps for an element of an array, when fields are shown one by one. */

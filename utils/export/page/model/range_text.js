@@ -6,7 +6,7 @@ const RANGE_UNITS = new Map([
 ]);
 
 /**
- * Returns a side of a range, in ns since base, or null if the text is not a time.
+ * Returns one end of a range, in ns since base, or null if the text is not a time.
  * @param {string} text
  * @param {{ base: string, zero: number }} meta
  */
@@ -40,7 +40,7 @@ export function parseRange(text, { first, last, meta }) {
 
 /** The narrowest visible range, in ns. */
 export const LEAST_SEEN = 20;
-/** The visible range may exceed the recording by this part on both sides. */
+/** The visible range may exceed each end of the recording by this part of its length. */
 const MARGIN = 0.02;
 
 /**

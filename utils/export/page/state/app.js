@@ -9,8 +9,8 @@ import { nextPoint } from "../model/events.js";
 /** @typedef {[task: BarTask, index: number]} Bar a call, or an execution */
 
 /**
- * The time from a change without "push", such as zooming, until the page's address is changed, too,
- * in ms.
+ * A time in ms. After a change without "push", such as zooming, the page's address is changed this
+ * much later.
  */
 const SETTLE_MS = 250;
 
@@ -162,7 +162,7 @@ export class App {
 
 	/**
 	 * @param {number} factor below 1: closer
-	 * @param {number} [at] the time whose place stays the same
+	 * @param {number} [at] the time that stays at its place on the screen
 	 */
 	zoomBy(factor, at = (this.zoom.from + this.zoom.to) / 2) {
 		const { from, to } = this.zoom;

@@ -38,7 +38,7 @@ export const lettersIn = (width) => Math.floor((width - 6) / LETTER);
  * @param {string} text
  * @param {number} x
  * @param {number} y
- * @param {number} width available for it, at which the text is cut
+ * @param {number} width the room for the text; longer text is cut
  * @param {string} color
  */
 export function drawLabel(g, text, x, y, width, color) {
