@@ -17,7 +17,8 @@ enum cmd_status {
 };
 
 /*
- * A sub-command: "const struct cmd cmd_<name>". All but cmd_script_record are listed in cmds/cmd.c.
+ * A sub-command: "const struct cmd cmd_<name>". cmds/cmd.c lists all commands except
+ * cmd_script_record.
  *
  * @name: the word on the command line
  * @args: the words after the options, for the usage line; NULL when there are none
@@ -26,7 +27,8 @@ enum cmd_status {
  *       --record` has two bits, and all other commands have one
  * @needs_program: the rest of the command line is a program that the command runs
  * @may_read: without a program, the command reads a recording
- * @keeps_rest: the first word that is no option and all words after it belong to another program
+ * @keeps_rest: the first word that is not an option, and all words after it, are for another
+ *              program
  * @reads_data: the options in default.opts of the data directory apply
  * @uses_pager: stdout goes through the pager when it is a terminal
  * @check: checks the words that only this command understands. Runs before all other work. Returns

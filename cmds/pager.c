@@ -76,8 +76,8 @@ static NORETURN void run_pager(const char *command, int input)
 {
 	dup2(input, STDIN_FILENO);
 	/*
-	 * The options are those of git. They make less end at once when all of the output fits on
-	 * the screen, keep colours, and leave the output on the screen.
+	 * git sets the same options for less(1): the pager ends at once when all of the output fits
+	 * on the screen, keeps colours, and leaves the output on the screen.
 	 */
 	setenv("LESS", "FRX", 0);
 	execl("/bin/sh", "sh", "-c", command, (char *)NULL);

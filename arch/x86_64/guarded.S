@@ -110,7 +110,7 @@ HIDDEN_FUNCTION arch_read_vector
 	jne	8f
 	movups	%xmm7, (%rdi)
 	ret
-	/* xmm8 to xmm15 may have arguments of static probes, but never of functions. */
+	/* xmm8 to xmm15 can hold arguments of static probes, but no arguments of functions. */
 	.irp	reg, 8, 9, 10, 11, 12, 13, 14
 8:	cmpl	$\reg, %esi
 	jne	8f

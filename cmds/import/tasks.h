@@ -12,7 +12,7 @@
  * A task of the logs.
  *
  * @origin: its process and thread, as the lines name them
- * @log: the index of the log with its first line
+ * @log: the index of the log that has the task's first line
  * @is_new_process: it is the recording's first task of this process, so the process needs a session
  * @records, @payloads: bytes that are to be written to <tid>.dat and <tid>.evt
  * @is_written: its files exist

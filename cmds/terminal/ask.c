@@ -23,7 +23,7 @@
 
 /*
  * The longest silence of a recorder at work. If the silence is longer, the recorder is suspended
- * (SIGSTOP), or another process has its name.
+ * (SIGSTOP), or another process listens at the recorder's address.
  */
 #define SILENCE_MS 2000
 
@@ -141,7 +141,7 @@ void ask_end_when(bool (*is_ended)(void))
 
 /*
  * Returns 0 when there is something to read, -ETIMEDOUT, or -EPIPE when the user ends the command.
- * Other signals, such as SIGCONT after Ctrl-Z and fg, do not end the wait.
+ * Signals that do not end the command, such as SIGCONT after Ctrl-Z and fg, do not end the wait.
  */
 static int wait_for_answer(int fd, int timeout_ms)
 {

@@ -473,8 +473,8 @@ int graph_view_program(struct graph_view *view, const struct tree_node *root, co
 }
 
 /*
- * Adds the callers of @call in @whole, up to the program or the limit. All lines show the numbers
- * of @call.
+ * Adds the callers of @call in @whole, up to the program or the limit. All lines show the times and
+ * the count of @call.
  */
 static int add_path(struct graph_view *view, uint32_t section, const struct graph_view *whole,
 		    uint32_t call, size_t room)
@@ -589,7 +589,7 @@ static uint32_t scan_siblings(const struct graph_view *view, uint32_t from, uint
  * Returns the child of @parent that corresponds to @item of another view, or nr_items. The search
  * begins at @guess.
  *
- * @parent: an item; nr_items: the sections are searched
+ * @parent: the index of an item, or nr_items to search the sections
  */
 static uint32_t find_like(const struct graph_view *view, uint32_t parent, uint32_t *guess,
 			  const struct graph_item *item)
@@ -608,9 +608,9 @@ static uint32_t find_like(const struct graph_view *view, uint32_t parent, uint32
 }
 
 /*
- * Gives the items of @view the folds of @before.
+ * Folds the items of @view that are folded in @before.
  *
- * @now: gets, for each item of @before, the same item of @view, or nr_items
+ * @now: gets, for each item of @before, the index of the same item in @view, or nr_items
  */
 static void carry_folds(struct graph_view *view, const struct graph_view *before, uint32_t *now,
 			uint32_t *guesses)

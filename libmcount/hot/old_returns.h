@@ -5,12 +5,12 @@
 #include <stdint.h>
 
 /*
- * A frame that counts as abandoned gets its return address back into its slot. The program may have
- * copied the trampoline's address from the slot before (swapcontext(3) in a tail call, coroutines).
- * A return to the copied address finds the true address in this table.
+ * When a frame counts as abandoned, the probe writes the true return address back to its slot. The
+ * program may already have copied the trampoline's address from the slot (swapcontext(3) in a tail
+ * call, coroutines). A return to the copied address finds the true address in this table.
  *
- * The table has a fixed size, and a newer slot replaces an older one. Its functions are
- * signal-safe.
+ * The table has a fixed size, and a newer slot replaces an older one. Signal handlers may call the
+ * functions below.
  */
 
 /* Stores the address at which the frame with @slot continues. */

@@ -333,8 +333,8 @@ NOINLINE static uint32_t enter_prepared(struct thread *t, uint64_t *slot, uint64
 }
 
 /*
- * HOT: opens a ready thread at the call of a function whose rule only opts in. At the next call the
- * stub finds the function.
+ * HOT: opens a ready thread at the call of a function whose rule only opts in. It also adds the
+ * function to the stub's table, so that the stub opens the thread at a later call.
  */
 NOINLINE static bool admit_call(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
 {
@@ -352,8 +352,8 @@ NOINLINE static bool admit_call(struct thread *t, uint64_t slot, uint64_t ret, u
 
 /*
  * HOT: pushes the frame of a call in an open thread for which planned_may_pass() is true. Called
- * when the stub cannot do so: it does not know the function, a jump has left frames, there is no
- * room, or the clock needs a new fit.
+ * when the stub cannot push the frame: the stub does not know the function, a jump has left frames,
+ * there is no room, or the clock needs a new fit.
  */
 NOINLINE static bool push_passing(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
 {
@@ -363,8 +363,8 @@ NOINLINE static bool push_passing(struct thread *t, uint64_t slot, uint64_t ret,
 	    (!is_known && !planned_may_pass(t->planned, find_func(t->planned, addr))))
 		return false;
 	/*
-	 * Making room may close an open thread, when a fork must be reported or the recording ends.
-	 * A call that is too deep needs no room.
+	 * While room is made, a fork may be reported, or the recording may end. Afterwards the
+	 * thread may not be open any more. A call that is too deep needs no room.
 	 */
 	if (t->top >= t->fast_limit || !hot_reserve(t, sizeof(struct record)) ||
 	    t->top >= t->fast_limit)
@@ -391,7 +391,7 @@ static inline bool push_unsettled(struct thread *t, uint64_t slot, uint64_t ret,
 }
 
 /*
- * Pushes the frame of a call. If it returns false, the thread is settled, and the caller must
+ * Pushes the frame of a call. If the result is false, the thread is settled, and the caller must
  * handle the call.
  */
 static inline bool push_or_settle(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr,
@@ -406,8 +406,8 @@ static inline bool push_or_settle(struct thread *t, uint64_t slot, uint64_t ret,
 }
 
 /*
- * Pushes the frame of a call about which only the selection decides, in any state of the thread.
- * Returns false and pushes nothing for other calls.
+ * Pushes the frame of a call in a common case, in any state of the thread. Returns false and pushes
+ * nothing when another function must handle the call.
  */
 static inline bool push_simple(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr,
 			       const struct arch_regs *regs)

@@ -26,7 +26,7 @@
  *
  * - A call whose values are captured, if planned_is_alike() is true for its function
  *   (planned_fast_capture()). If its return value is captured, its frame has a struct open_frame
- *   and is thread->fast_base. Because of that the return comes to planned_leave_open().
+ *   and is thread->fast_base. Therefore its return is handled by planned_leave_open().
  * - A call of a function whose rule only opts it out. The call has a frame whose time is OPEN_OUT,
  *   and the thread is barred until that call ends.
  * - A call that is too deep. With -finstrument-functions the call has a frame whose time is
@@ -35,8 +35,8 @@
  * While no open call is opted in, a thread may be ready: the next call of a function whose rule
  * only opts it in opens the thread. Everything is prepared as for an open thread, but thread->calls
  * is planned.skip_outside, and planned.now.in is 0. The call that opens the thread gets the frame
- * thread->admitted, before thread->calls and planned.now.in change. So if a handler jumps out in
- * between, there is only a frame without these changes.
+ * thread->admitted, before thread->calls and planned.now.in change. If a signal handler jumps out
+ * in between, the thread has only an additional frame.
  */
 #define OPEN_OUT      0
 #define OPEN_TOO_DEEP 1

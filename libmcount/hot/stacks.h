@@ -12,8 +12,8 @@
  * The probe knows only the range of the calls on a stack: @low and @high of its state. Inside of
  * that range, a call above the innermost frame means that the program has jumped out of frames. For
  * a slot outside of the range, the probe asks the kernel whether all memory in between is mapped,
- * as within one stack. All this is done only with probe.follows_stacks. This flag is set when the
- * program imports a function that switches stacks, or when it has switched stacks.
+ * as it is within one stack. All this is done only with probe.follows_stacks. This flag is set when
+ * the program imports a function that switches stacks, or when it has switched stacks.
  */
 
 /* HOT: true when a call with @slot may be on another stack than the calls before it. */
@@ -42,9 +42,9 @@ struct thread *stacks_find(struct thread *t, uint64_t sp);
 
 /*
  * COLD. Called when the program announces that this thread goes on at @sp, on a stack of @bytes
- * that begins at @low. If that stack is a local variable of a call, the calls on the two stacks
- * cannot be told apart by their slots, so the stack is taken up at once. Other stacks are taken up
- * at their next call.
+ * that begins at @low. If that stack lies within another stack, as a local variable of a call,
+ * slots do not tell on which of the two stacks a call is. So the probe switches to that stack's
+ * state at once. For other stacks it does so at their next call.
  */
 void stacks_take_up(uint64_t sp, uint64_t low, uint64_t bytes);
 

@@ -1,8 +1,8 @@
 /*
- * dlopen(3) and dlsym(3) act for the module of their caller ($ORIGIN, RUNPATH, RTLD_NEXT), which
- * they know by their return address. If they returned to the probe, their results would differ. So
- * both functions return to a return instruction in the caller's module, and that instruction
- * returns to the probe.
+ * The results of dlopen(3) and dlsym(3) depend on the caller's module ($ORIGIN, RUNPATH,
+ * RTLD_NEXT). They find this module by their return address. If they returned to the probe, their
+ * results would differ. So both functions return to a return instruction in the caller's module,
+ * and that instruction returns to the probe.
  */
 #include "libmcount/program/caller.h"
 
@@ -42,7 +42,9 @@ void *caller_pretend(void *fn, const void *a, uint64_t b, const void *caller, ui
 
 	if (dl_iterate_phdr(find_segment, &s))
 		through = arch_find_return(caller, s.end);
-	/* If the caller's module has no return instruction, @fn is called as from the probe. */
+	/*
+	 * If the caller's module has no return instruction, @fn returns through one of the probe.
+	 */
 	if (!through)
 		through = arch_find_return(arch_return_trampoline, (const void *)UINT64_MAX);
 	return arch_call_returning_through(fn, a, b, through, lazy);

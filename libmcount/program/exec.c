@@ -15,9 +15,9 @@
 #include "utils/format/probe/control.h"
 
 /*
- * The probe's variables are added to an environment that the caller makes for the new program, but
- * not to @environ, as under uftrace. If a program has removed them from its own environment
- * (clearenv(3)), they stay removed.
+ * If the caller has made an environment for the new program, the probe's variables are added to it.
+ * They are not added to @environ. So if a program has removed them from its own environment
+ * (clearenv(3)), they stay removed. uftrace does the same.
  *
  * These functions may run in the child of a vfork(2), on a small stack, or in a signal handler.
  * Therefore they allocate nothing and take no lock. An environment that does not fit is passed on

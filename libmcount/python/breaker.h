@@ -12,7 +12,7 @@
 #include <stdbool.h>
 
 /*
- * COLD, with the GIL, once. In Python 3.11, the probe from now on lowers the flag described above
+ * COLD, with the GIL, once. In Python 3.11, from now on the probe lowers the "eval breaker" flag
  * while the main thread cannot handle signals. When the main thread gets the GIL, the interpreter
  * raises the flag again. Returns false when the flag is not found, or when the probe must not
  * replace signal handlers. In these cases the caller must not set a profile function. In other

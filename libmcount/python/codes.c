@@ -5,7 +5,7 @@ struct py_codes python_codes;
 
 /*
  * The index of the probe's extra value in code objects. It must be 0: with a higher index, the
- * interpreter would call functions of the modules that have the lower ones (see has_others()).
+ * interpreter would call functions of the modules that have lower indexes (see has_others()).
  */
 static intptr_t code_index = -1;
 

@@ -13,7 +13,7 @@
  *             sets no more profile functions
  * @is_monitored: the probe listens by sys.monitoring, and sets no profile functions
  * @is_setting: the probe is setting a profile function or a tool
- * @first: the place of the first thread in the list of @main; NULL: it is not known
+ * @first: points to the pointer to the first thread in @main; NULL: it is not known
  */
 struct python_threads {
 	struct py_interpreter *main;

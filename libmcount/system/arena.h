@@ -16,14 +16,14 @@ void arena_drop(void);
 
 /*
  * SLOW. Claims a free ring. Returns NULL when no mapped ring is free and no more can be mapped: all
- * are mapped, there is no address space, or a filter forbids it (seal.h).
+ * are mapped, there is no address space, or a seccomp filter forbids the system call (seal.h).
  */
 struct ring *arena_claim_ring(void);
 
 /*
  * COLD, in a forked child. Replaces the parent's @ring by private memory at the same address, so
- * that an interrupted hook can go on. All its records count as taken. If there is no memory, @ring
- * stays the parent's.
+ * that an interrupted hook can go on. All its records count as taken. If there is no memory, the
+ * child keeps the parent's @ring.
  */
 void arena_replace_ring(struct ring *ring);
 

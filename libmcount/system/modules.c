@@ -156,8 +156,9 @@ static int report_module(struct dl_phdr_info *info, size_t size, void *arg)
 		m->has_text |= ph->p_flags & PF_X;
 	}
 	/*
-	 * These are not reported: the vDSO, which has no file; a module without segments, which has
-	 * no addresses; an attached probe, whose path only this process may see.
+	 * The vDSO is not reported, because it has no file. A module without segments is not
+	 * reported, because it has no addresses. An attached probe is not reported, because perhaps
+	 * only this process sees its path.
 	 */
 	if (!end || (probe.is_attached && info->dlpi_addr == (uint64_t)__ehdr_start) ||
 	    strncmp(info->dlpi_name, "linux-vdso", 10) == 0 || is_known(id))

@@ -180,8 +180,8 @@ static int64_t begin_being_recorded(const char *address)
 
 	channel_init(&ch);
 	/*
-	 * This system call is made before own_libc_bind(). A library that interposes libc therefore
-	 * gets it, like a call of the program.
+	 * arch_has_shadow_stack() calls libc's syscall(2), and comes before own_libc_bind(). So a
+	 * library that interposes syscall(2) sees the call, as it sees the program's calls.
 	 */
 	bool has_shadow_stack = arch_has_shadow_stack();
 
@@ -206,7 +206,8 @@ static int64_t begin_being_recorded(const char *address)
 	is_waiting = probe.is_attached;
 	/*
 	 * An attached probe begins at session_go(). Before that, the recorder patches the code, and
-	 * tells the probe of the open calls. A probe that will leave installs no signal handlers.
+	 * tells the probe of the open calls. An attached probe can be removed again, so it installs
+	 * no signal handlers here.
 	 */
 	if (probe.is_attached)
 		return ATTACH_DONE;
@@ -228,8 +229,8 @@ static int64_t begin_being_recorded(const char *address)
 
 /*
  * Each library calls __gmon_start__() at its start, since the C library's start files have this
- * call. The probe runs before the program, so its call must not reach the function of a program
- * with -pg.
+ * call. The probe starts before the program, so the probe's call must not reach the
+ * __gmon_start__() of a program that was built with -pg.
  */
 __attribute__((visibility("hidden"))) void __gmon_start__(void);
 void __gmon_start__(void)
@@ -242,8 +243,8 @@ void __tsan_init(void) __attribute__((weak));
 void __msan_init(void) __attribute__((weak));
 
 /*
- * Initialises the sanitizer: until then its libc functions would crash. The sanitizer's own
- * initialisation, which runs later, does no harm.
+ * Initialises the sanitizer, because the sanitizer's versions of libc functions crash before that.
+ * The sanitizer's own initialisation, which runs later, does no harm.
  */
 static void begin_sanitizer(void)
 {
@@ -332,8 +333,9 @@ static bool report_and_take_ring(struct thread *t)
 	uint32_t pending = FORK_PENDING;
 	uint64_t mask;
 	/*
-	 * If a signal handler jumped out of the report, all later hooks would wait for its end. If
-	 * a handler forked after the report, its child would take a ring of this process.
+	 * If a signal handler jumped out of the report, all later hooks would wait for the end of
+	 * the report. If a handler forked after the report, the handler's child would take a ring
+	 * of this process. So no handler may run here.
 	 */
 	bool is_quiet = own_quiet_begin(&mask);
 

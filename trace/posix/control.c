@@ -16,7 +16,7 @@ static void begin_running(struct pxt_view *view, const void *address)
 
 /*
  * Restarts a full stream that has been read or flushed, unless posix_trace_stop() has stopped it.
- * Events between the stop and the restart are lost, and counted.
+ * Events that come while the stream is stopped are lost, and counted.
  */
 void pxt_restart(struct pxt_view *view)
 {
@@ -63,9 +63,9 @@ void pxt_stop(struct pxt_view *view, const void *address)
 
 /*
  * Flushes the stream before the STOP is recorded. Otherwise fast writers could leave no room for
- * the STOP. The function first waits for writing threads, since an unfinished record holds later
- * records back. If this process is killed first, the process that completes the log adds the
- * STOP.
+ * the STOP. The function first waits for threads that are writing, since records after an
+ * unfinished one cannot be flushed. If this process is killed first, the process that completes the
+ * log adds the STOP.
  */
 void pxt_stop_for_good(struct pxt_handle *handle, const void *address)
 {

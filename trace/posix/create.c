@@ -74,7 +74,10 @@ static uint64_t count_cells(const struct pxt_attr *attr)
 	return nr;
 }
 
-/* Chooses a free number. The folder is locked, so no other process can take the number. */
+/*
+ * Chooses a free number for the stream. The folder is locked, so no other process can take the
+ * number.
+ */
 static int find_number(struct making *making)
 {
 	char name[64];
@@ -154,10 +157,10 @@ static int make_view(struct making *making, const struct pxt_registry *registry)
 }
 
 /*
- * Starts the keeper, for the case that this process ends without shutting the stream down. If there
- * is no keeper, the process that opens the log completes it and frees the memory. Without a log, or
- * if no process opens it in time, pxt_sweep() frees the memory (sweep.c). It is called when a
- * process makes a stream, ends a stream for another process, or ends.
+ * Starts the keeper, which finishes the stream if this process ends without doing so. If there is
+ * no keeper, the process that opens the log completes it and frees the memory. Without a log, or if
+ * no process opens it in time, pxt_sweep() frees the memory (sweep.c). It is called when a process
+ * makes a stream, ends a stream for another process, or ends.
  */
 static void start_keeper(struct making *making)
 {
@@ -305,7 +308,7 @@ static void remove_stream(struct pxt_handle *handle)
 	if (handle->view != &handle->own_view)
 		atomic_fetch_and(&registry->attached[handle->number / PT_ATTACHED_BITS],
 				 ~(1ul << handle->number % PT_ATTACHED_BITS));
-	/* The file is removed last, since another stream can then get the same number. */
+	/* The file is removed last: without this file, another stream can get the same number. */
 	pxt_view_drop(handle->view);
 	if (place < 0)
 		return;

@@ -4,8 +4,8 @@
  *
  * A writer claims cells by one change of the first cell's word, which holds the pid of the writer
  * and the number of cells. After that change any process can move @head past the record. Moving
- * @tail past a record releases its cells, which never happens while the record is being written.
- * See doc/posix-trace.md, "Cells".
+ * @tail past a record releases the record's cells. This never happens while the record is being
+ * written. See doc/posix-trace.md, "Cells".
  */
 #include "posix/posix.h"
 
@@ -13,8 +13,9 @@
 #include <string.h>
 
 /*
- * A word consists of the round, the state, the number of cells, and the pid of the writer. The
- * first round has the number 1, and cells that were never used have round 0.
+ * The word of a cell consists of the round, the state, the number of cells of the record, and the
+ * pid of the writer. The round counts the passes through the ring, from 1. Cells that were never
+ * used have round 0.
  */
 #define PID_BITS   22
 #define COUNT_BITS 14
@@ -157,9 +158,9 @@ static inline void pause_cpu(void)
 }
 
 /*
- * Called once for an event if its thread has lost a race. The thread waits, and the other thread
- * writes meanwhile. If both threads alternated at each event, moving cache lines would take most of
- * their time.
+ * Called when the thread of @event has lost a race for cells, at most once per event. The thread
+ * waits, and the other thread writes meanwhile. If both threads alternated at each event, moving
+ * cache lines would take most of their time.
  */
 static __attribute__((noinline, cold)) void give_way(const struct pxt_view *view,
 						     struct pxt_event *event)
@@ -307,8 +308,8 @@ static bool is_unfinished(const struct pxt_view *view, uint64_t word, uint64_t a
 }
 
 /*
- * The process may have committed its record before it died. So the word is read again after the
- * process is known to be dead, because a dead process cannot change it any more.
+ * The writer may have committed its record before it died. So the cell's word is read again after
+ * the writer is known to be dead: a dead process cannot change the word any more.
  */
 bool pxt_ring_skip_dead(const struct pxt_view *view, uint64_t at)
 {

@@ -1,7 +1,7 @@
 /*
- * The interface between libutrail-trace and the probe, which records a program's events. Both
- * include this header, and each works without the other. The probe includes no other header of this
- * project.
+ * The interface between the library libutrail-trace and the probe, which records a program's
+ * events. The library and the probe include this header, and each works without the other. The
+ * probe includes no other header of the library.
  */
 #ifndef UTRAIL_TRACE_SEAM_RECORDER_H
 #define UTRAIL_TRACE_SEAM_RECORDER_H
@@ -32,9 +32,9 @@
  *         instead
  * @end: records the first @len bytes of @place, or nothing if @len exceeds the room of @place
  * @watch: with @is_on, asks for calls of @fn; without it, ends these calls. The recorder calls @fn
- *         whenever the answers of @choose may have changed, in any thread that is in a system call.
- *         @fn returns false if a thread holds a lock that @fn needs. @watch returns false if there
- *         are too many functions
+ *         whenever the answers of @choose may have changed. The calling thread may be any thread
+ *         that is in a system call. @fn returns false if a thread holds a lock that @fn needs.
+ *         @watch returns false if there are too many functions
  */
 struct utrail_trace_place {
 	void *at;
@@ -59,9 +59,9 @@ const struct utrail_trace_recorder *utrail_trace_recorder(uint32_t abi);
 #pragma GCC visibility pop
 
 /*
- * The door: a probe that comes into a running program finds the copies of libutrail-trace by an ELF
- * note in their modules. strip(1) does not remove this note, and it does not depend on exported
- * symbols. The note exists only on x86_64, because utrail can attach only there.
+ * The door: a probe that is attached to a running program finds the copies of libutrail-trace by an
+ * ELF note in their modules. strip(1) does not remove this note, and modules need not export any
+ * symbol for it. The note exists only on x86_64, because utrail can attach only there.
  *
  * The name of the note is "utrail", and its type is 1. Its descriptor is a struct
  * utrail_trace_door, whose members are offsets from the beginning of the descriptor.
@@ -82,10 +82,10 @@ struct utrail_trace_door {
 typedef int utrail_door_open_fn(const struct utrail_trace_recorder *recorder);
 
 /*
- * Stop all threads from entering the recorder. Threads that have entered it may still be there, and
- * a thread that has called begin still calls end. Returns 0 on success, or -EAGAIN if any thread
- * holds a lock of the library. After -EAGAIN no thread enters the recorder either, but the events
- * that the recorder has chosen stay switched on.
+ * Stop all threads from entering the recorder. Threads that have entered it before may still run in
+ * it, and a thread that has called @begin still calls @end. Returns 0 on success, or -EAGAIN if any
+ * thread holds a lock of the library. After -EAGAIN no thread enters the recorder either, but the
+ * events that the recorder has chosen stay switched on.
  */
 typedef int utrail_door_close_fn(void);
 

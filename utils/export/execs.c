@@ -33,8 +33,8 @@ static void set_end(struct exec_slice *slice, const struct pipeline *pipe)
 /*
  * Make the slices.
  *
- * @numbers: room for one number for each execution: the number of its slice, or else of its nearest
- *           ancestor's slice
+ * @numbers: gets for each execution the number of its slice. An execution without a slice gets the
+ *           number of its nearest ancestor's slice
  * @has_shown: a flag for each process, which is false at first
  */
 static void choose_executions(struct exec_slices *slices, const struct pipeline *pipe,

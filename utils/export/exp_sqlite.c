@@ -124,7 +124,8 @@ static int report_error(struct sqlite_export *s, int ret, struct uft_err *err)
 }
 
 /*
- * Make the database in a new directory, because SQLite opens files of predictable names next to it.
+ * Make the database in a new directory. SQLite opens files with predictable names next to the
+ * database, and other users must not be able to make these files.
  */
 static int open_file(struct sqlite_export *s, struct uft_err *err)
 {
@@ -397,8 +398,8 @@ static int put_end(struct sqlite_export *s, const struct event *event, const str
 	bool is_finished = s->is_range || !is_exit || !(event->flags & EVENT_UNFINISHED);
 
 	/*
-	 * An event that is the end of the call itself has the self time that report shows. This
-	 * time also excludes callees that are not shown.
+	 * If @event is the end of the call itself, it has the self time that report shows. This
+	 * self time also excludes callees that are not shown.
 	 */
 	return put_call(s, func, is_finished, is_own ? event->self_ns : rest_ns(s), retval);
 }

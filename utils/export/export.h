@@ -29,8 +29,8 @@
 					row(sqlite, "sqlite") row(svg, "svg")
 
 /*
- * The exporter of pages for `dump`. Other commands accept its word in --format, too, and write
- * their text as a page.
+ * The exporter of pages for `dump`. Other commands accept --format=html, too, and write their text
+ * as a page.
  */
 #define PAGE_EXPORTER(row) row(html, "html")
 

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* The name of the module in maps, and of its symbol file. It is the same as with uftrace. */
+/* The name of the module in maps, and of its symbol file. uftrace uses the same name. */
 #define CALLABLES_MODULE "python.fake"
 
 /*
@@ -96,7 +96,7 @@ static inline bool python_is_name(const char *path)
 	if (strncmp(name, "python", 6) != 0)
 		return false;
 	/*
-	 * strspn(3) is not used, because the probe, which uses this function, may call few
+	 * strspn(3) is not used, because the probe, which uses this function, may call only a few
 	 * functions of libc.
 	 */
 	end = name + 6;

@@ -65,7 +65,7 @@ void dbg_deinit(struct dbg *dbg);
 
 /* Append a function. Its strings are borrowed. Returns 0 or -ENOMEM. */
 int dbg_add_func(struct dbg *dbg, const struct dbg_func *func);
-/* Add a call that was inlined into the function that was added last. */
+/* Add an inlined call to the function that dbg_add_func() has appended last. */
 int dbg_add_inline(struct dbg *dbg, const struct dbg_inline *call);
 int dbg_add_enum(struct dbg *dbg, const char *definition);
 int dbg_add_struct(struct dbg *dbg, const char *definition);

@@ -5,8 +5,8 @@
 #include <stdint.h>
 
 /*
- * Ranges of numbers. Each name in this list is the first number of its range. A file may have any
- * number. An event without a name is shown as its number.
+ * Ranges of numbers. Each name in this list is the first number of its range. A file may contain
+ * numbers that have no name. Readers show these events by number.
  *
  * @EVENT_ID_KERNEL: tracepoints, by the recorded kernel's numbers in kernel_header
  * @EVENT_ID_BUILTIN: events that the probe makes itself: values that it reads or watches, and call

@@ -11,7 +11,8 @@
  * SystemTap defines the format: section .note.stapsdt, notes of type 3 named "stapsdt".
  *
  * @provider, @name: on the heap, never empty, without control characters
- * @args: places of the arguments in assembler syntax ("4@%eax -8@8(%rsp)"); "": no arguments
+ * @args: the arguments' sizes and locations in assembler syntax ("4@%eax -8@8(%rsp)"); "": no
+ *        arguments
  * @pc: address of the `nop` in the file
  * @semaphore: address in the file of a 16-bit counter, or 0 if the static probe has none. While the
  *         counter is 0, the program may skip the place

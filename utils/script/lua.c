@@ -287,8 +287,8 @@ static int set_surroundings(struct runner *run, const struct script_config *conf
 }
 
 /*
- * Push a global variable and return its type, even if the script has made reads of undefined
- * variables an error.
+ * Push a global variable and return its type, even if the script has code that fails when an
+ * undefined variable is read.
  */
 static int push_global(struct runner *run, const char *name)
 {

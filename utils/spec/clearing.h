@@ -18,16 +18,16 @@ void clearing_note(struct filters *filters, const struct filter_subject *subject
 uint32_t clearing_left(const struct filters *filters, const struct filter_entry *entry);
 
 /*
- * Find the specs that have no effect: a later spec with the same pattern clears them, or they clear
- * nothing any more. Returns an array with true at the indexes of these specs, or NULL when memory
- * is short. The caller frees the array.
+ * Find the specs that have no effect: specs that a later spec with the same pattern clears, and
+ * specs that have nothing left to clear. Returns an array with true at the indexes of these specs,
+ * or NULL when memory is short. The caller frees the array.
  */
 bool *clearing_find_gone(const struct filters *filters);
 
 /*
  * Write the specs of @filters as text, without those of clearing_find_gone(). Returns 0 or -ENOMEM.
  *
- * @specs: the texts of all options, on the heap; NULL: the option has no specs
+ * @specs: gets one text for each option, on the heap, or NULL for an option without specs
  */
 int clearing_texts(const struct filters *filters, char *specs[SPEC_OPTIONS]);
 

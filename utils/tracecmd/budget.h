@@ -1,7 +1,7 @@
 /*
  * Limits for reading a trace.dat: unpacked bytes, and memory. The records of CPUs, the tables of
  * instances in version 6, and the sections of version 7 except those of buffers, must not overlap.
- * So each of them is read once.
+ * So no byte of the file is read for two of them.
  */
 #ifndef UTRAIL_TRACECMD_BUDGET_H
 #define UTRAIL_TRACECMD_BUDGET_H

@@ -12,8 +12,8 @@
  * An open call.
  *
  * @pc: the address at which the function goes on
- * @sp: the stack pointer at @pc. The return address of the nested call is stored below, at a fixed
- *      distance
+ * @sp: the stack pointer at @pc. The return address of the nested call is stored at a fixed
+ *      distance below @sp
  * @is_interrupted: @pc is not a return address. The thread was stopped there, or got a signal there
  */
 struct unwind_frame {

@@ -20,7 +20,7 @@
  *
  * @has_llvm_strings: captures_llvm_strings() of the functions' module
  * @has_texts: the set is for one function of Python, whose arguments are texts (CAPTURE_TEXT)
- * @nr_texts: with @has_texts: the number of its arguments that conditions can read
+ * @nr_texts: with @has_texts, the number of arguments that conditions can read
  * @slots: a hash table with open addressing. An entry is an index in @rules plus 1
  */
 struct rule_set {
@@ -37,7 +37,7 @@ void rule_set_deinit(struct rule_set *set);
 
 /*
  * Returns the index of the rule for @trigger. Returns PLAN_NO_RULE when the trigger is only for
- * readers, or without memory.
+ * readers, or when memory is short.
  */
 uint32_t rule_set_add(struct rule_set *set, const struct trigger *trigger);
 

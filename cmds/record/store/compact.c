@@ -103,8 +103,8 @@ static bool work_grow(struct compact_work *work, size_t len)
 }
 
 /*
- * Encode @part as blocks, and append them to the @out_len bytes of @work->out. Returns the number
- * of bytes that @work->out has then, or -ENOMEM.
+ * Encode @part as blocks, and append them to the @out_len bytes of @work->out. Returns the new
+ * number of bytes in @work->out, or -ENOMEM.
  */
 static ssize_t encode(struct compact_work *work, int32_t tid, const struct iovec *part,
 		      size_t out_len)

@@ -9,7 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A node. @last: the child that was called last, a good guess for the next call; or 0 */
+/*
+ * A node. @last: the child that was called last, which the next call probably calls again; 0: none
+ */
 struct context {
 	uint32_t func; /* a number that the caller has given */
 	uint32_t parent;

@@ -217,10 +217,7 @@ static int begin_call(struct reading *r, const struct func *func)
 	return 0;
 }
 
-/*
- * Ends the calls that are open at the end of a task because they did not return. The lock must be
- * held.
- */
+/* At the end of a task, ends the calls that have not returned. The lock must be held. */
 static int end_task_calls(struct reading *r)
 {
 	int ret = 0;

@@ -23,8 +23,8 @@
 /* The number of bytes in the two records of a call. */
 #define CALL_RECORDS	32
 /*
- * The minimum number of seconds before a recording that grows is read again. At most half of the
- * time is spent on reading.
+ * The seconds from the beginning of one reading of a growing recording to the next. Twice the time
+ * that the first reading took is added. So reading takes less than half of the time.
  */
 #define GROW_S		2
 
@@ -322,7 +322,7 @@ static void *run_watch(void *self)
 }
 
 /*
- * Begins to watch the connection. If that fails, the sum is made to its end even when the browser
+ * Begins to watch the connection. If watching fails, the sum is completed even when the browser
  * closes the connection.
  */
 static void begin_watch(struct watch *watch)

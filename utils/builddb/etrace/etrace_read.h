@@ -24,7 +24,7 @@
  *
  * @row: NULL: no event has begun
  * @line, @cpu: line and CPU where the event begins
- * @texts: the event's texts, and last its @nr_args arguments with NULs between them
+ * @texts: the event's texts. The last one has the @nr_args arguments, with NULs between them
  * @open: the text to which lines with Cont are added, with @nr_parts parts so far
  * @is_wrong: a fault of the event was reported, and its remaining lines are skipped
  */
@@ -94,7 +94,7 @@ struct etrace_record {
 /*
  * Starts as { .note = ..., .self = ... }, ends with etrace_reader_deinit().
  *
- * @note: reports a fault: the line's number, from 1; the byte in the line, from 0
+ * @note: reports a fault. Its line is counted from 1, and its byte in the line from 0
  * @line: number of lines so far
  * @named: tasks that were named since the last variable; the next variable belongs to them
  * @is_in_variable: a variable has begun at @variable_at of @variables, and the next line may
@@ -137,7 +137,7 @@ void etrace_reader_take(struct etrace_reader *reader, const char *line, size_t l
 int etrace_reader_end(struct etrace_reader *reader);
 
 /*
- * Call it after etrace_reader_end(): get the next record by time, with its payload in @payload.
+ * Get the next record by time, with its payload in @payload. Call this after etrace_reader_end().
  * Returns 1 on success, 0 after the last record, or -ENOMEM.
  *
  * A task's tid is the lowest 22 bits of its upid. If these bits are 0, or another task has that tid

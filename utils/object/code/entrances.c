@@ -136,7 +136,7 @@ static void look_between(struct search *s, uint64_t start, uint64_t end)
 	}
 }
 
-/* Returns the end of the code before function @index, in its section. */
+/* Returns the end of the function before function @index, or the start of @sec if that is later. */
 static uint64_t end_before(const struct code *code, size_t index, const struct code_section *sec)
 {
 	return index ? MAX(code->funcs[index - 1].end, sec->start) : sec->start;
@@ -231,8 +231,8 @@ _Static_assert(offsetof(struct lead_place, site) == 0 && offsetof(struct lead_no
 	       "ordered by order_u64()");
 
 /*
- * True when place @i is at a function's start and has @addr as its site or entry, and a jump at the
- * previous place does not overwrite @addr. Most references to such an address are calls.
+ * True when s->places[@i] is at the start of a function, its site or entry is @addr, and a jump at
+ * the place before it does not overwrite @addr. Most references to such an address are calls.
  */
 static bool is_entry(const struct scan *s, size_t i, uint64_t addr)
 {
@@ -243,8 +243,9 @@ static bool is_entry(const struct scan *s, size_t i, uint64_t addr)
 }
 
 /*
- * Keep a reference to @addr from code or data, if @addr is near a place. References to the entry of
- * a function are left out, unless a jump at the previous place overwrites this entry (is_entry()).
+ * Keep a reference to @addr from code or data, if @addr is near one of s->places. A reference to
+ * the entry of a function is kept only if a jump at the place before it overwrites this entry
+ * (is_entry()).
  */
 static void scan_note(uint64_t addr, void *arg)
 {

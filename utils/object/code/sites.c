@@ -328,7 +328,7 @@ static size_t try_island(struct group *g, const struct window *window, uint64_t 
  * Finds a place for the jump, at the site or a little before it. Returns the number of sites that
  * the jump serves, or 0 with the reason in @v.
  *
- * @islands: NULL: the jump is a long one
+ * @islands: the islands that a short jump can use; NULL for a long jump
  */
 static size_t find_jump(struct group *g, const struct window *window, const struct islands *islands,
 			size_t nr, struct verdict *v)

@@ -19,8 +19,9 @@
 #define INLINED_MAX 256
 
 /*
- * The most entries that are read, and the most bytes of names that are kept: a number per byte of
- * debug information, plus a constant. The output of compilers needs at most a tenth of this.
+ * The limits of the entries that are read, and of the bytes of names that are kept. Each limit is a
+ * number per byte of debug information, plus a constant. The output of compilers needs at most a
+ * tenth of this.
  */
 #define STEPS_PER_BYTE	4
 #define STEPS_MORE	(64U << 10)
@@ -29,7 +30,9 @@
 /* The limits of a compressed section are higher by this factor. */
 #define COMPRESSED_MORE 8
 
-/* Find the entry that has the directory of the sources: that of the unit, or of its skeleton. */
+/*
+ * Find the entry that has the directory of the sources: the unit's entry, or that of its skeleton.
+ */
 static bool unit_of(struct dwarf_loader *loader, Dwarf_CU *unit, Dwarf_Die *die)
 {
 	if (loader->skeleton)
@@ -215,7 +218,7 @@ static void add_func(struct dwarf_loader *loader, Dwarf_Die *die)
 	dwarf_type_of(loader, die, &func.result);
 	/*
 	 * A pair of long doubles is returned in st(0) and st(1), of which the probe records only
-	 * st(0). So the result has a name, and no fields.
+	 * st(0). So such a result has only the name of its type, and no fields.
 	 */
 	if (func.result.kind == DWARF_STRUCT && func.result.classes[0] == DWARF_CLASS_X87 &&
 	    func.result.bytes > 16) {
@@ -252,8 +255,8 @@ static void walk_entries(struct dwarf_loader *loader, Dwarf_Die *die, int nestin
 }
 
 /*
- * Forget all facts that are found by an address in memory, before another file is loaded at these
- * addresses.
+ * Forget all facts whose keys are addresses in memory, because another file may be loaded at the
+ * same addresses.
  */
 static void forget_places(struct dwarf_loader *loader)
 {

@@ -13,12 +13,15 @@
 
 #define DELETED " (deleted)"
 
-/* The most directories of a name: a damaged file must not cost much more than its size. */
+/*
+ * The number of a path's directories that are kept. The limit keeps a damaged file from taking much
+ * memory.
+ */
 #define DIRECTORIES_MAX 64
 
 /*
- * The approximate bytes of a name in addition to its text, and of a use. Both include their map
- * entries.
+ * The approximate memory of a name without its text, and of a use, in bytes. Both numbers include
+ * the entry in the map.
  */
 #define NAME_BYTES 150
 #define USE_BYTES  200
@@ -85,7 +88,7 @@ static uint32_t find_name(const struct files *files, const char *path)
 	return at ? at - 1 : FILES_NONE;
 }
 
-/* Add a name without a place in the tree of directories. */
+/* Add a name. It is not in the tree of directories yet. */
 static uint32_t add_name(struct files *files, const char *path)
 {
 	uint64_t bytes = NAME_BYTES + strlen(path);
@@ -234,7 +237,7 @@ static void link_use(struct files *files, uint32_t at)
 uint32_t files_use(struct files *files, size_t execution, uint32_t name, uint32_t content,
 		   uint64_t now_ns)
 {
-	/* Pipes have no names at first. The key of their uses has the content instead. */
+	/* A pipe may have no name yet. In this case the key has the content instead of the name. */
 	uint64_t place = (uint64_t)execution << 32 | (name == FILES_NONE ? content : name);
 	uint64_t key = name == FILES_NONE ? ~place : place;
 	size_t found = (uintptr_t)intmap_get(&files->by_place, key);

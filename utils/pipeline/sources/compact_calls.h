@@ -15,7 +15,7 @@
 
 /*
  * Read the next calls, at most @max and none later than @until_ns, and write their events to
- * @events. The events are as after stg_calls().
+ * @events. The events are those that stg_calls() would make.
  *
  * @last_ns: the time of the record before the first call
  *
@@ -26,8 +26,8 @@ ssize_t compact_calls(struct stg_calls *calls, struct compact_cursor *cursor, ui
 		      struct event *events, size_t max, uint64_t until_ns, struct uft_err *err);
 
 /*
- * Make the event of @call. It equals the event that event_of_record() makes from a record of the
- * call without payload. @last_ns: the time of the record before it.
+ * Make the event of @call. It equals the event that event_of_record() makes from the call's record
+ * if that has no payload. @last_ns: the time of the record before it.
  */
 struct compact_call;
 void compact_call_event(const struct compact_coder *coder, const struct compact_call *call,

@@ -18,15 +18,16 @@ struct func_args;
 
 /*
  * One block is open at a time. Its calls can be read one by one up to the first LOST record, the
- * first event, or the first payload whose length differs from its specification. From there on, the
- * block must be read as bytes.
+ * first event, or the first payload whose length differs from the length in its specification. From
+ * there on, the block must be read as bytes.
  *
  * @at: offset of the block in the file
  * @raw_end: the end of the block's unpacked bytes, as an offset in <tid>.dat; 0: no block is open
- * @payload_bytes: bytes of payloads of the calls that src_user_took() has not counted yet
+ * @payload_bytes: the number of payload bytes that were read, but not yet counted by
+ *                 src_user_took()
  * @bytes: body of the block
- * @named: functions in @space by their numbers in the block; @func is NULL if the function was not
- *         called yet, @args if they were not looked up yet
+ * @named: the functions of @space, indexed by their numbers in the block. @func is NULL until the
+ *         function is called, and @args is NULL until it is looked up
  */
 struct compact_cursor {
 	struct compact_block block;

@@ -9,11 +9,11 @@
 #include "utils/pipeline/pipeline.h"
 
 /*
- * A part of a task's file, with the state that reading has at @start_offset.
+ * A part of a task's file, with the state of the reader at @start_offset.
  *
  * @end_offset: the offset at which the piece ends; UINT64_MAX: the end of the file
  * @other_at, @other_end: the piece's part of the lane's queue
- * @calls: its frames and its counts of open calls belong to the piece
+ * @calls: the state of pairing calls; the piece owns its frames and its counts of open calls
  * @lane: the lane of the whole task
  * @path: the calls that are open at the beginning and that stages show, the outermost first
  * @record_ns: the time of the record before the piece

@@ -9,8 +9,8 @@
 #define ARGCOND_TERMS_MAX 64
 
 /*
- * Returns the terms of @cond that hold, as bits by the indexes of the terms. At an ENTRY, they are
- * terms on arguments; at an EXIT, terms on the return value. No term holds for a value that was not
+ * Returns a bit mask: bit N is set when term N of @cond holds. At an ENTRY, only terms on arguments
+ * are tested; at an EXIT, only terms on the return value. No term holds for a value that was not
  * recorded.
  */
 uint64_t argcond_look(struct trace_data *data, const struct cond *cond, const struct event *event);

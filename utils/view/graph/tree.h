@@ -115,7 +115,7 @@ struct tree_unseen {
 
 /*
  * @wants_details: set it before the first event
- * @wants_counters: with @kinds: nodes have the growth of counters
+ * @wants_counters: nodes also have the growth of counters; only used with @kinds
  * @counts_outside: time off the CPU outside of functions is counted, too
  * @counts_inherited: a call of the parent is counted again for a forked child that returns from it
  * @roots: one for each of data->sessions, and one more for recordings without sessions

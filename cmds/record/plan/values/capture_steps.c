@@ -58,7 +58,8 @@ static void put_parts(struct strbuf *steps, const struct argspec *spec)
 			put_step(steps, CAPTURE_WORD, bytes < WORD ? bytes : WORD,
 				 reg - own_isa()->ints.first + first);
 		/*
-		 * If the user's spec has more bytes than the register, the missing bytes are zeros.
+		 * If the user's spec asks for more bytes than the register has, the missing bytes
+		 * are zeros.
 		 */
 		if (!is_vector_register(reg) && bytes > WORD)
 			put_step(steps, CAPTURE_ZEROS, bytes - WORD, 0);

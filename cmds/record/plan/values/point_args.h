@@ -17,7 +17,7 @@ struct found_operand {
 /*
  * Append the operands of a probe in @file to @found, a list of struct found_operand, and append
  * their types to @types, separated by blanks. At most PLAN_OPERANDS_MAX operands are appended.
- * Returns the number of arguments in @args. There must be at least one.
+ * @args must have at least one argument. Returns the number of arguments in @args.
  */
 size_t point_args_find(const struct elf_file *file, const char *args, struct strbuf *found,
 		       struct strbuf *types);
