@@ -167,7 +167,7 @@ static void show_progress(const struct read_progress *progress)
 	statusline_show(strbuf_str(&text));
 }
 
-/* Waits for the signal in a thread, and shows the progress from time to time. */
+/* Runs in its own thread. Waits for an interrupt, and shows the progress from time to time. */
 static void *wait_and_show(void *arg)
 {
 	struct read_progress *progress = arg;

@@ -12,8 +12,8 @@
 #define TEMPLATE_MAX (1U << 20)
 
 /*
- * Writes text for roff. Dashes are written so that they can be copied, and no line becomes a
- * request by accident.
+ * Writes text for roff. Escapes dashes, so that readers can copy them from the page, and
+ * backslashes and quotes, so that roff does not interpret them.
  */
 static void add_roff(const char *text, struct strbuf *out)
 {
@@ -112,8 +112,8 @@ static void add_argument_kind(const struct opt_row *row, struct strbuf *out)
 		size_t len = strlen(kinds[i].arg);
 
 		/*
-		 * This matches "FUNC[@...]" and "KEY,...", but neither "FILE[@hide]", which is a
-		 * path, nor "PATHS".
+		 * "FUNC[@...]" and "KEY,..." match. "FILE[@hide]" does not, because it is a path.
+		 * Nor does "PATHS", because it only begins with "PATH".
 		 */
 		if (strncmp(row->arg, kinds[i].arg, len) == 0 &&
 		    (!row->arg[len] || strchr("@,[", row->arg[len])) &&
@@ -132,8 +132,8 @@ static void add_bash_words(const struct opt_row *row, struct strbuf *out)
 }
 
 /*
- * Writes @text at a place within a shell's single quotes. For a quote in @text, the quoted part is
- * ended, an escaped quote is written, and another quoted part is begun.
+ * Writes @text for use within a shell's single quotes. A quote in @text ends the quoted part. It
+ * is written with a backslash, and another quoted part begins after it.
  * @special: the characters that need a backslash
  */
 static void add_quoted(const char *text, const char *special, struct strbuf *out)

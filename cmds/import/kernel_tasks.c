@@ -124,7 +124,7 @@ static int put_session(const struct kernel_trace_task *task, const char *name,
 	if (strmap_put(sessions, name, (void *)task) < 0)
 		return err_set_errno(err, -ENOMEM, "cannot write 'task.txt'");
 	snprintf(map, sizeof(map), "sid-%s.map", line.sid);
-	/* uftrace wants a map file, even an empty one. */
+	/* uftrace needs a map file, but the file may be empty. */
 	return store_publish(store, map, "", 0, err);
 }
 

@@ -145,8 +145,8 @@ static int open_shown(const struct shelf *shelf, struct shown *shown)
 }
 
 /*
- * Begins to read the recording in parts if this is better. Returns 0, or a negative errno with
- * shown->failure. shown->lock must be held.
+ * Begins to read the recording in parts if parts_are_better(), for example if it is too large for
+ * one page. Returns 0, or a negative errno with shown->failure. shown->lock must be held.
  */
 static int open_parts(const struct shelf *shelf, struct shown *shown)
 {

@@ -127,8 +127,8 @@ static inline uint64_t frame_addr(const struct frame *f)
 }
 
 /*
- * The data word of the EXIT of @f. If the entry of the call was not seen, the EXIT is the only
- * record of the call.
+ * The data word of the EXIT record of @f. It is the same whether the recording has seen the entry
+ * of the call (FRAME_UNSEEN) or not.
  */
 static inline uint64_t frame_exit(const struct frame *f)
 {

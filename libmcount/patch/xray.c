@@ -1,6 +1,6 @@
 /*
- * Sleds of clang's XRay. A function announces its beginning and its ends, and no return address is
- * replaced.
+ * The hooks that the sleds of clang's XRay call. A function has sleds at its entry and its exits,
+ * so no return address is replaced.
  */
 #include "libmcount/hot/fast.h"
 #include "libmcount/hot/frames.h"
@@ -9,8 +9,8 @@
 #include "libmcount/hot/stacks.h"
 
 /*
- * HOT. A frame is identified by the return slot, which both hooks know. The frame's slot is odd
- * (FRAME_EXPLICIT).
+ * HOT. Both hooks know the slot of the return address, which identifies the frame. The frame keeps
+ * this address with its lowest bit set (FRAME_EXPLICIT).
  */
 
 /* Handles all calls outside of the common case. The guard is set. */
@@ -56,7 +56,7 @@ NOINLINE static void exit_unguarded(uint64_t slot, const struct arch_regs *regs)
 {
 	struct thread *t = guard_return();
 
-	/* A thread without a state has not recorded the entry, so its exit is not recorded. */
+	/* A thread without a struct thread has recorded no entry, so it records no exit. */
 	if (t)
 		exit_guarded(t, slot, regs);
 }

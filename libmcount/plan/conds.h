@@ -5,8 +5,8 @@
 #include "libmcount/hot/probe.h"
 
 /*
- * HOT: true when the @nr comparisons of a rule hold. They are in groups, and all comparisons of at
- * least one group must hold.
+ * HOT: true when the condition of a rule holds. The condition has @nr comparisons, in groups. All
+ * comparisons of at least one group must hold.
  *
  * @slot: the return slot
  * @regs: NULL (-finstrument-functions): no comparison holds

@@ -6,9 +6,9 @@
 static _Atomic uint64_t counter;
 
 /*
- * A number is the pid times a million, plus the low 18 bits of the count, plus a large step for
- * each 2^18 numbers. Therefore these blocks of numbers are far apart, and so are the first
- * numbers of processes.
+ * An id is the pid times a million, plus the low 18 bits of the counter. After each 2^18 ids, a
+ * large number is added, too. So the first 2^18 ids of two processes never overlap, and their later
+ * ids hardly ever do.
  */
 uint64_t fstrace_get_unique_id(void)
 {

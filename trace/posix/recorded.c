@@ -1,5 +1,5 @@
 /*
- * Sends events to the recorder, if there is one: the probe in this process (seam/recorder.h). Their
+ * Sends events to the recorder, if this process has one (the probe, see seam/recorder.h). Their
  * names in a recording are "posix:NAME". Streams get the same events from record.c.
  */
 #include "posix/posix.h"
@@ -93,8 +93,8 @@ void pxt_recorded_went(void)
 }
 
 /*
- * Emits a copy of the data. The payload begins with the length of all data, so readers see it when
- * bytes are missing: the recorder cuts payloads that no record has room for.
+ * Emits a copy of the data. The recorder cuts a payload that is too long for a record. The payload
+ * begins with the length of all data, so readers notice that bytes are missing.
  */
 __attribute__((noinline)) static void emit_copy(const struct utrail_trace_recorder *to,
 						uint32_t number, const void *data, size_t len)
@@ -118,7 +118,7 @@ static void put_recorded(uint32_t id, const void *data, size_t len)
 	struct fst_text payload;
 	int found;
 
-	/* The choice is read each time, since the user may change it while the program runs. */
+	/* Ask at each event, since the user may choose other events while the program runs. */
 	if (!number || to->choose(number, "posix") < 0)
 		return;
 	found = to->begin(number, &place);

@@ -1,4 +1,4 @@
-/* Numbers of 128 bits, for sums of squares. They also work on machines without such a type. */
+/* Numbers of 128 bits, for sums of squares. The machine need not have a type of this size. */
 #ifndef UTRAIL_BASE_WIDE_H
 #define UTRAIL_BASE_WIDE_H
 

@@ -84,8 +84,8 @@ int attaching_leave(struct attaching *a, enum attach_step step, uint64_t *result
 		    struct uft_err *err);
 
 /*
- * Add to the error @ret that the probe stays in process @pid for this reason, and tell how the user
- * gets the probe out later.
+ * Put into @err that the probe stays in process @pid, with the error @ret and the earlier text of
+ * @err as the reason. The text also tells the user how to take the probe out later.
  */
 void attaching_say_stays(pid_t pid, int ret, struct uft_err *err);
 
@@ -115,9 +115,9 @@ bool attaching_is_anybody_within(struct attaching *a);
 bool attaching_is_anybody_about_to_enter(const struct attaching *a);
 
 /*
- * Take the hooks at the ends of functions (@text) out of the process, if their functions have no
- * open call. The other hooks stay in @text. The hooks at the starts of all functions in @text must
- * already be out.
+ * Take the hooks in @text, which are at the ends of functions, out of the process. A hook whose
+ * function has an open call stays in the process and in @text. The hooks at the starts of these
+ * functions must already be out.
  *
  * @patches: its list @ends has all hooks in @text
  */

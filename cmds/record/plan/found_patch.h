@@ -72,11 +72,11 @@ void found_index_deinit(struct found_index *index);
 
 /*
  * Add to the index the patches that were appended to @found since the last call. @found is a list
- * of struct found_patch. Without memory the index becomes empty.
+ * of struct found_patch. If memory runs out, the index becomes empty.
  */
 void found_index_update(struct found_index *index, const struct strbuf *found);
 
-/* Returns the first of the @nr entries whose functions start in [@start, @end). */
+/* Returns the first entry whose function starts in [@start, @end). @nr gets their number. */
 const struct found_index_entry *found_index_range(const struct found_index *index, uint64_t start,
 						  uint64_t end, size_t *nr);
 

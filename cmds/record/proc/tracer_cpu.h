@@ -8,8 +8,8 @@
 
 /*
  * The CPU of the tracing thread. Each stop switches twice between threads. The switches are several
- * times as fast on one CPU, so the tracing thread stays on the CPU of its last tracees. If these
- * run on many CPUs, the scheduler chooses the CPU.
+ * times as fast on one CPU, so the tracing thread stays on the CPU of its last tracees. If its
+ * tracees run on many CPUs, the scheduler chooses the CPU.
  *
  * @allowed: the CPUs that the thread may use
  * @cpu: the CPU that the thread is bound to; negative: none

@@ -23,7 +23,7 @@
 
 /*
  * The number of segments of a ring in a flight recording. One segment is always about to be
- * overwritten, so the others should be many.
+ * overwritten, so it should be a small part of the ring.
  */
 #define FLIGHT_SEGMENTS 32
 

@@ -139,8 +139,8 @@ extern const struct event_rows event_rows_extra __attribute__((weak));
 extern const struct event_kind event_kinds_counter[2];
 
 /*
- * Returns the name of the counter if @kind is the difference of a counter, or else NULL. *@index
- * becomes the counter's index among the recording's counters.
+ * If events of @kind have differences of a counter, returns the counter's name, and sets *@index to
+ * its index among the recording's counters. Returns NULL for other kinds.
  */
 const char *event_kind_counter(const struct event_kind *kind, size_t *index);
 

@@ -5,8 +5,8 @@
 #include "utils/pipeline/sources/source.h"
 
 /*
- * Opens one source, if proc.dat exists. It ends at the first damage. Tasks that are missing in
- * task.txt are newcomers, and tasks get the names of their programs. Payloads are cut to UINT16_MAX
+ * Opens one source, if proc.dat exists. The source ends where the file is damaged. It adds tasks
+ * that task.txt lacks, and gives tasks the names of their programs. Payloads are cut to UINT16_MAX
  * bytes.
  */
 extern const struct source_kind src_proc_kind;

@@ -20,8 +20,8 @@ static double load_real(const struct arg_value *value, bool is_big)
 	}
 	if (value->len == 10) {
 		/*
-		 * Sign and exponent follow a mantissa with its leading one (Intel SDM volume 1,
-		 * 4.2.2).
+		 * A mantissa of 64 bits, which includes the leading one, comes before the exponent
+		 * and the sign (Intel SDM volume 1, 4.2.2).
 		 */
 		int exponent = (value->data[8] | (value->data[9] & 0x7f) << 8) - 16383 - 63;
 		double magnitude = __builtin_ldexp((double)bits, exponent);

@@ -214,8 +214,8 @@ static bool put_retval(struct replay *replay, const struct task *task, const str
 }
 
 /*
- * Keep the call site that @event tells, for the line of the task's next call. Returns false when
- * @event tells no call site.
+ * If @event has a call site, keep the site for the line of the task's next call. Returns false when
+ * @event has none.
  */
 static bool note_site(struct replay *replay, const struct task *task, const struct event *event)
 {
@@ -238,8 +238,8 @@ static uint64_t take_site(struct replay *replay, const struct task *task, const 
 	uint64_t addr = state->site;
 
 	/*
-	 * As in uftrace, the last site belongs to @entry if the site's time is at most 1 ns
-	 * earlier. An older site may belong to a call that was left out.
+	 * As in uftrace, the last site belongs to @entry if its time is at most 1 ns before that of
+	 * @entry. An older site may belong to a call that was left out.
 	 */
 	if (entry->time_ns - state->site_ns > 1)
 		addr = 0;
@@ -403,7 +403,7 @@ static void renew_green(struct replay *replay, enum color color)
 
 /*
  * Write a line that has only a comment. Its colour includes the end of the line, as in uftrace.
- * @data: NULL: none
+ * @data: the text in parentheses after the name; NULL: none
  */
 static void show_note(struct replay *replay, const struct replay_row *row, unsigned indent,
 		      enum color color, const struct strbuf *name, const struct strbuf *data)

@@ -23,7 +23,7 @@ static void put_number(uint64_t v, unsigned width, struct sink *sink)
 	sink_done(sink, put_dec(to, v, width));
 }
 
-/* Define the functions of a number: its cell, its csv text, and its order (largest first). */
+/* Define the functions of a column: cell, csv text, and order of rows (largest first). */
 #define TIME_COLUMN(id, value)                                                                 \
 	static void put_##id(const struct report_row *row, const struct report_layout *layout, \
 			     struct sink *sink)                                                \

@@ -54,14 +54,14 @@ export function diffRows(base, pair) {
 }
 
 /**
- * Returns the increase in percent of the base, or null when the base or the pair is 0.
+ * Returns the increase from @base to @pair in percent of @base, or null when one of them is 0.
  * @param {number} base
  * @param {number} pair
  */
 export const percentMore = (base, pair) =>
 	(base === 0 || pair === 0 ? null : (pair - base) * 100 / Math.abs(base));
 
-/** A path of calls in both recordings. Its width is taken from one of them (showSide()). */
+/** A path of calls in one or both recordings. One of them gives its width (showSide()). */
 export class DiffNode extends FlameNode {
 	/**
 	 * @param {number} func the number of its name; -1: all

@@ -8,7 +8,7 @@ export const ROW = 18, HEAD = 24;
 const GAP = 8;
 /** Short threads share lines only in a process with more threads than this. */
 const MANY = 12;
-/** A thread is short when it exists for less than this part of the recording. */
+/** A thread is short when it exists for less than this fraction of the recording. */
 const SHORT = 0.1;
 
 /**
