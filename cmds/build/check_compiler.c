@@ -101,7 +101,7 @@ static bool is_compiler(const char *name)
 
 /*
  * Finds the program @name in $PATH. Relative directories in $PATH are skipped, because the compiler
- * runs in the entry's directory and not in the working directory.
+ * runs in the directory of the build database's entry, not in the working directory.
  */
 static bool find_in_path(const char *name, char out[static PATH_MAX])
 {

@@ -8,8 +8,8 @@
 #include "utils/view/replay/replay.h"
 
 /*
- * Warns of arguments whose types are unknown. They are left out of the output, which must not look
- * as if the calls had no arguments.
+ * Warns of arguments whose types are unknown. The output leaves them out. Without the warning, the
+ * calls would seem to have no arguments.
  */
 static void note_unknown_payload(const struct opts *opts, const struct pipeline *pipe)
 {

@@ -136,7 +136,7 @@ static int take_result(struct tui *tui, struct uft_err *err)
 			return go_take_reading(tui, next, err);
 		/*
 		 * The new reading has failed, because the recording is being written now, or does
-		 * not exist any more. So the former reading stays.
+		 * not exist any more. So the views keep the events that were read before.
 		 */
 		err_clear(err);
 		reading_close(next);

@@ -9,11 +9,11 @@
 #include "utils/format/probe/plan.h"
 
 /*
- * A language's run time that generates code gives up at an unknown return address on the stack. So
- * the probe replaces a return address only if it lies in the text of a loaded module, or anywhere
- * with PLAN_REPLACE_ANY. It keeps a return address that lies in code that PLAN_CALLERS names.
- * Outside of the range at @low, it also keeps a return address if any other byte of its page is
- * code that PLAN_CALLERS names. If a return address is kept, the end of the call is estimated
+ * Some run times generate code, and fail when an unknown return address is on the stack. So the
+ * probe replaces a return address only if it lies in the text of a loaded module. With
+ * PLAN_REPLACE_ANY it may lie anywhere. A return address in code that PLAN_CALLERS names is kept.
+ * Outside of the range at @low, a return address is also kept if another byte of its page is code
+ * that PLAN_CALLERS names. If a return address is kept, the end of the call is estimated
  * (FRAME_KEPT in probe.h).
  *
  * @low, @bytes: the largest range of the program's text. Return addresses that lead into this range
@@ -43,8 +43,8 @@ static inline bool callers_know(uint64_t ret)
 }
 
 /*
- * HOT, rarely: true when return address @ret may be replaced. Called for an address that
- * callers_know() does not know.
+ * HOT, rarely: true when return address @ret may be replaced. Called only if
+ * callers_know() returns false.
  */
 bool callers_look_up(uint64_t ret);
 
@@ -54,14 +54,14 @@ static inline bool callers_may_replace(uint64_t ret)
 }
 
 /*
- * COLD. Finds the largest piece of the program's own text, when the first plan has come. Other text
- * is looked up when a call begins whose return address lies in it.
+ * COLD. Called when the first plan has come. Finds the largest piece of the program's own text. For
+ * a return address that lies elsewhere, callers_look_up() is called.
  *
  * @is_any: return addresses outside of modules may be replaced, too
  */
 void callers_begin(bool is_any);
 
-/* COLD. Return addresses into these pieces of code are not replaced from now on. */
+/* COLD. From now on, return addresses that lead into the code of @list are not replaced. */
 void callers_keep(const struct plan_callers *list, uint32_t nr);
 
 /* COLD. Forgets the known pages after modules were loaded or unloaded. */

@@ -30,15 +30,15 @@ void frames_mark_depth(struct thread *t, uint64_t time_ns);
 
 /*
  * SLOW in effect (a few system calls), but callable from hot functions. Ends the frames with lower
- * addresses than @address, which the running code has left without returning. Each frame gets its
- * EXIT, and its slot gets its own return address back.
+ * addresses than @address: the running code has left them without returning. Each frame gets its
+ * EXIT, and its true return address is put back into its slot.
  */
 void frames_leave_inside(struct thread *t, uint64_t address);
 
 /*
  * Called when a function with return slot @slot begins. Ends the frames below @slot as
- * frames_leave_inside() does, and also the older frames with slot @slot. Only the frames of
- * functions that called this one by a tail call stay open.
+ * frames_leave_inside() does, and also the older frames with slot @slot. But if the function was
+ * called by a tail call, its callers' frames with slot @slot stay open.
  */
 void frames_make_way(struct thread *t, uint64_t *slot);
 
@@ -70,14 +70,16 @@ uint64_t frames_leave_slot(struct thread *t, uint64_t slot, const struct arch_re
 uint64_t frames_find_return(uint64_t slot);
 
 /*
- * Ends the innermost frames with @slot, and puts the slot's own address back. Their function has
- * jumped (a tail call) to a function whose return must not come through the trampoline.
+ * Ends the innermost frames with @slot, and puts the true return address back into @slot. The
+ * function of these frames has jumped (a tail call) to a function that must return directly, and
+ * not through the trampoline.
  */
 void frames_end_tail_call(struct thread *t, uint64_t *slot);
 
 /*
- * COLD. Put the true return addresses of all open frames of @t back, when the thread ends.
- * frames_restore() writes no EXIT: the calls go on in the parent of this forked child.
+ * COLD. frames_unhook() puts the true return addresses of all open frames of @t back when @t ends.
+ * frames_restore() does the same in a forked child, but writes no EXIT: the calls go on in the
+ * parent.
  */
 void frames_unhook(struct thread *t);
 void frames_restore(struct thread *t);
@@ -115,8 +117,8 @@ void frames_leave_returned(struct thread *t, const uint64_t *slot);
 
 /*
  * HOT, rarely, when all calls are alike. If the innermost frame has FRAME_KEPT, stops the use of
- * the stubs' fast paths, since the next call must check whether the frame has returned. If not,
- * allows their use again.
+ * the stubs' fast paths, since the next call must check whether the frame has returned. If it has
+ * no FRAME_KEPT, allows the fast paths again.
  */
 void frames_narrow(struct thread *t);
 

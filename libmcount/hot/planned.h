@@ -1,6 +1,6 @@
 /*
- * Calls that are not all alike. Each function may have a rule, and each thread has a filter state
- * that the rules change.
+ * Calls that are not all treated alike. Each function may have a rule, and each thread has a filter
+ * state that the rules change.
  */
 #ifndef UTRAIL_LIBMCOUNT_PLANNED_H
 #define UTRAIL_LIBMCOUNT_PLANNED_H
@@ -83,8 +83,8 @@ struct planned_frame {
 };
 
 /*
- * The result of looking up a function by its address. With it, calls cost the same for any number
- * of functions.
+ * A cached result of looking up a function by its address. Because of the cache, the cost of a call
+ * does not depend on the number of functions.
  */
 struct planned_known {
 	uint64_t addr;
@@ -108,7 +108,7 @@ struct planned_known {
  *
  * @call: the address of a function that is recorded as if there were no plan. The address is
  *        negated if the call also opens the thread
- * @alone: the address of a function whose calls are left alone
+ * @alone: the address of a function whose calls get no frame and no record
  */
 struct planned_place {
 	uint64_t call;
@@ -159,8 +159,8 @@ struct watch_state {
  * @readings: the values that were read at the entry of each frame; NULL until there are any
  * @estimate_ns: with PLAN_ESTIMATE or FRAME_KEPT: the time of the end of calls that are found to
  *               have returned; 0: now
- * @args: payloads of ENTRYs that are not written yet; NULL until there is a payload. Pages that are
- *        not written to take no memory
+ * @args: payloads of ENTRYs that are not written yet; NULL until there is a payload. Unused pages
+ *        take no memory
  */
 struct planned {
 	struct selection now;

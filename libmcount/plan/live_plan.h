@@ -25,8 +25,8 @@ struct live_func {
  *
  * @bytes: the size of the whole memory
  * @serial: a number that is unique among the plans of the process
- * @era: the era of the plan that this plan extends, or else its own serial. In an era no function's
- *       rule changes
+ * @era: a number shared by successive plans in which no function's rule has changed: the serial of
+ *       the first of these plans
  * @older: the next plan in the list of replaced plans that may still be in use
  * @has_depths: there is a rule with PLAN_DEPTH
  * @funcs: sorted by start

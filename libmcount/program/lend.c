@@ -31,7 +31,7 @@ static void copy_frames(struct thread *lent, const struct thread *t, uint64_t sl
 	lent->top = lent->written = lent->frames + nr;
 }
 
-/* Takes a state for a child of @t. Returns NULL when there is no state or no ring. */
+/* Takes a state for a child of @t. Returns NULL when no state or no ring is free. */
 static struct thread *take_state_with_ring(struct thread *t)
 {
 	uint64_t mask;
@@ -92,8 +92,8 @@ void lend_begin(struct thread *lent)
 	if (!lent)
 		return;
 	/*
-	 * This process was forked by a signal handler after lend_prepare(), so the ring of @lent
-	 * was that of the parent process.
+	 * Without a ring, a signal handler has forked this process after lend_prepare(): the ring
+	 * belongs to the parent process. This process then records nothing.
 	 */
 	if (!lent->ring) {
 		self = &probe_idle_thread;

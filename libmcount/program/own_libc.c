@@ -113,8 +113,8 @@ static void visit_relocations(const struct loaded *ours, const struct loaded *li
 		if (!index || (only && !loaded_is_same(name, only)))
 			continue;
 		/*
-		 * If the probe defines the function, too, that definition is called. It calls
-		 * libc's function in turn.
+		 * If the probe defines the function, too, the probe's definition is called, which
+		 * calls libc's function in turn.
 		 */
 		if (sym->st_shndx != SHN_UNDEF && ELF64_ST_TYPE(sym->st_info) == STT_FUNC)
 			function = (void *)(ours->base + sym->st_value);
@@ -125,7 +125,7 @@ static void visit_relocations(const struct loaded *ours, const struct loaded *li
 	}
 }
 
-/* Visits all functions, or with @only just the function of that name. */
+/* Calls @fn for each function that the probe calls, or only for the function named @only. */
 static void visit_all(const struct loaded *ours, const struct loaded *libc, const char *only,
 		      visit_fn *fn, void *arg)
 {

@@ -21,8 +21,8 @@
  * program's action. The probe's handler calls the program's with the same arguments, or lets the
  * signal end the program (SIG_DFL). SIG_IGN is left to the kernel.
  *
- * Handlers of other signals run with SIGSEGV and SIGBUS unblocked: the probe's reads in them may
- * fault.
+ * Handlers of other signals run with SIGSEGV and SIGBUS unblocked, because the probe may read bad
+ * memory while such a handler runs.
  */
 
 __thread uint8_t fault_state __attribute__((tls_model("initial-exec")));
@@ -63,8 +63,8 @@ struct disposition {
 /* dispositions[sig] is the program's action for signal sig. Unused pages of it cost nothing. */
 static struct disposition dispositions[_NSIG];
 /*
- * stripped[sig] has the signals that were taken out of the mask of the action for signal sig. Bit 0
- * is SIGSEGV, bit 1 is SIGBUS.
+ * Bit 0 of stripped[sig] is set when SIGSEGV was taken out of the signal mask of the program's
+ * action for signal sig. Bit 1 means the same for SIGBUS.
  */
 static _Atomic uint8_t stripped[_NSIG];
 
@@ -184,7 +184,7 @@ static int change(int sig, const struct sigaction *act, struct sigaction *old)
 	return ret;
 }
 
-/* The work of SA_RESETHAND, unless the program has set another action after the one at @place. */
+/* Sets SIG_DFL for SA_RESETHAND, unless the program has changed the action at @place since. */
 static void reset_handler(int sig, uint32_t place)
 {
 	const struct sigaction normal = { .sa_handler = SIG_DFL };
@@ -210,9 +210,8 @@ static bool is_fault(int sig, const siginfo_t *info)
 }
 
 /*
- * True when signal @sig, for which the program has no handler any more, does not end the program:
- * the program has begun to ignore the signal since it came, or --signal names it. The kernel ends a
- * program at a fault even if the program ignores the signal.
+ * True when the program survives signal @sig, for which it has no handler: it ignores the signal by
+ * now, or --signal names the signal. A fault ends even a program that ignores the signal.
  */
 static bool is_harmless(int sig, const siginfo_t *info, const struct sigaction *act)
 {
@@ -333,9 +332,9 @@ static int change_borrowed(int sig, const struct sigaction *act, struct sigactio
 }
 
 /*
- * Called after the kernel was asked about signal @sig, which was not watched before. If the signal
- * is watched now, @act is set once more, since the probe's handler may be missing, or may have
- * replaced @act. Returns 0, or -1 with errno.
+ * Called after the kernel was asked about signal @sig, which was not watched before. If another
+ * thread has begun to watch the signal meanwhile, @act is set once more: either @act has replaced
+ * the probe's handler, or the handler has replaced @act. Returns 0, or -1 with errno.
  *
  * @act: the action that was set; NULL: none
  * @old: the action that the kernel has returned; NULL: none
@@ -543,7 +542,7 @@ static void end_follow(int sig)
 	change_locked(sig, &act);
 }
 
-/* True for SIGKILL, SIGSTOP and libc's own signals, whose actions do not change. */
+/* True for SIGKILL, SIGSTOP and libc's own signals, whose actions cannot be changed. */
 static bool is_fixed(int sig)
 {
 	struct sigaction act;
@@ -618,7 +617,7 @@ void fault_withdraw(void)
 	unlock_changes(quiet);
 }
 
-/* Asks the kernel, since the C library's sigaction(2) may be a recorded function. */
+/* Asks the kernel directly, since the C library's sigaction(2) may be a recorded function. */
 static bool has_our_handler(int sig)
 {
 	struct {

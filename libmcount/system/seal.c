@@ -26,7 +26,7 @@ static const uint16_t to_handle[] = { SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_
 
 /*
  * System calls that the probe, or libc for it, makes to talk with the recorder and to obey its
- * orders. A program is recorded from its beginning only if it allows all of them.
+ * orders. A program is recorded from its beginning only if its filters allow all these calls.
  */
 static const uint16_t to_talk[] = {
 	SYS_socket,	   SYS_connect,	       SYS_sendto,	 SYS_recvmsg,
@@ -215,7 +215,7 @@ static unsigned find_number(const char *status, const char *name)
 
 unsigned seal_count_filters(const char *status)
 {
-	/* Kernels before Linux 5.9 tell only whether there are filters. */
+	/* Kernels before Linux 5.9 tell only whether there are filters, not their number. */
 	if (strstr(status, "\nSeccomp_filters:"))
 		return find_number(status, "\nSeccomp_filters:");
 	return find_number(status, "\nSeccomp:") != 0;

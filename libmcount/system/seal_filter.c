@@ -1,4 +1,4 @@
-/* Runs a filter step by step, for one system call (see seal_filter.h). */
+/* Runs a seccomp filter step by step, for one system call (see seal_filter.h). */
 #include "libmcount/system/seal_filter.h"
 
 #include <linux/seccomp.h>

@@ -90,7 +90,7 @@ static bool put_c_string(struct box *box, uint64_t address)
 
 	if (!address)
 		return put_text(box, (uint64_t)ARGBLOB_NULL, ARGBLOB_NULL_LEN);
-	/* One more byte than a text may have is read: put_text() cuts a text that has this byte. */
+	/* Read one byte more than the limit: put_text() cuts a text that exceeds the limit. */
 	len = fault_copy_string(text, (const void *)address, ARGBLOB_STRING_MAX + 1);
 	return len >= 0 && put_text(box, (uint64_t)text, len);
 }
@@ -220,7 +220,7 @@ static bool next_element(struct cursor *cursor)
 	}
 }
 
-/* Counts the nodes of a list that has no member with their number. */
+/* Counts the nodes of a list that does not store the number of its nodes. */
 static bool count_links(const struct box_step *step, uint64_t node, uint64_t *number)
 {
 	for (*number = 0; node; ++*number) {

@@ -137,8 +137,8 @@ void fstrace_select(fstrace_t *trace, int (*cb)(void *data, const char *id), voi
 void fstrace_select_safe(fstrace_t *trace, int (*cb)(void *data, const char *id), void *data);
 /*
  * Enable the events that match @include_re and do not match @exclude_re, and disable all others.
- * Both are POSIX extended regular expressions, or NULL. Returns false and changes nothing when an
- * expression is wrong.
+ * Both are POSIX extended regular expressions. NULL matches no event. Returns false and changes
+ * nothing when an expression is wrong.
  */
 bool fstrace_select_regex(fstrace_t *trace, const char *include_re, const char *exclude_re);
 void fstrace_select_event(fstrace_event_t *event, int selection);
@@ -190,7 +190,7 @@ void fstrace_specify(fstrace_event_spec_t *spec, fstrace_event_t **variable, cha
 void fstrace_declare_globals(fstrace_t *trace);
 
 /*
- * Return a number as text, for %I. The text is valid until the next of these calls in this thread.
+ * Return a number as text, for %I. The text is valid until this thread calls one of them again.
  */
 const char *fstrace_signed_repr(int64_t value);
 const char *fstrace_unsigned_repr(uint64_t value);

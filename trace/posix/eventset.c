@@ -34,8 +34,8 @@ int posix_trace_eventset_empty(trace_event_set_t *set)
 }
 
 /*
- * There is no system event without a process (WOPID). The set of all events includes events that
- * are not named yet.
+ * POSIX_TRACE_WOPID_EVENTS makes an empty set, because all system events have a process.
+ * POSIX_TRACE_ALL_EVENTS includes events that are not named yet.
  */
 int posix_trace_eventset_fill(trace_event_set_t *set, int what)
 {

@@ -223,7 +223,7 @@ int pxt_place_lock_soon(int place)
 }
 
 /*
- * flock() is necessary: a child that was forked meanwhile has a copy of the descriptor, and close()
+ * LOCK_UN is necessary: a child that was forked meanwhile has a copy of the descriptor, and close()
  * alone would leave the lock to the child.
  */
 void pxt_place_unlock(int lock)
@@ -314,8 +314,8 @@ static int allocate_file(int fd, size_t bytes)
 }
 
 /*
- * Creates a file, which replaces a file of the same name. All its memory is allocated at once. So a
- * process that writes to the file later is not killed for lack of memory.
+ * Creates a file, which replaces a file of the same name. All memory of the new file is allocated
+ * now, so a process that writes to the file later is not killed for lack of memory.
  */
 void *pxt_place_make(int place, const char *name, size_t bytes, int *error)
 {
@@ -338,7 +338,7 @@ void *pxt_place_make(int place, const char *name, size_t bytes, int *error)
 	return memory;
 }
 
-/* The path in /proc is good even if the file was renamed. */
+/* Opens the file of @fd through /proc, so it is found even if it was renamed. */
 int pxt_open_again(int fd)
 {
 	char path[32];

@@ -13,8 +13,8 @@
 int fd_write_all(int fd, const void *data, size_t len);
 
 /*
- * Read @len bytes. Returns their number, which is smaller at the end of the file, or a negative
- * errno.
+ * Read @len bytes. Returns the number of bytes read, which is less than @len only at the end of the
+ * file, or a negative errno.
  */
 ssize_t fd_read_full(int fd, void *data, size_t len);
 

@@ -27,7 +27,7 @@
  *  extern.dat             src_extern                           /
  *
  * The stages of a lane: stg_calls > stg_kernel > stg_filter > stg_select > stg_time > stg_indent.
- * All src_* have the interface of source.h. A source holds only a part of its file.
+ * All src_* have the interface of source.h. A source has only a part of its file in memory.
  *
  * If tasks are merged by time, the feed holds the events of a window of time. If tasks come one
  * after the other, the feed holds all events of some tasks.
@@ -102,7 +102,7 @@ enum lane_state {
  * One task's sources and stages.
  *
  * @kernel: if the lane @has_kernel_calls: nests the calls of the kernel that come from @queued
- * @others: the other sources; at equal times, records come before their events
+ * @others: the other sources; at equal times, records come before events of these sources
  * @feed: the merger that fills @queued; NULL: there is none
  * @own_feed: @feed, if it belongs to this lane only; on the heap
  * @streams: the lane has more events than may be held at a time
@@ -246,7 +246,7 @@ uint64_t pipeline_first_record_ns(const struct pipeline *pipe);
 
 /*
  * Send further events of a growing recording (data_open_growing()), up to @until_ns. All files must
- * be complete up to this time, which never decreases; UINT64_MAX is the end.
+ * be complete up to this time, which never decreases. UINT64_MAX: the recording has ended.
  */
 int pipeline_follow(struct pipeline *pipe, uint64_t until_ns, const struct view *view,
 		    struct uft_err *err);
@@ -261,8 +261,8 @@ size_t pipeline_threads(const struct pipeline *pipe, size_t wanted);
  * Like pipeline_run(), with @nr threads, at most pipeline_threads(), and a view for each. The
  * caller then merges the views, in any order.
  *
- * Each task goes to one view. But if the views have resume, a task that is a large part of the work
- * is divided among all of them.
+ * Each task goes to one view. But if the views have a resume function, a task that is a large part
+ * of the work is divided among all views.
  */
 int pipeline_run_parallel(struct pipeline *pipe, const struct view *views, size_t nr,
 			  struct uft_err *err);
@@ -297,7 +297,7 @@ size_t lane_read(struct lane *lane, struct event *events, size_t max);
 /* Returns the time of the next event that is not a record, or UINT64_MAX if there is none. */
 uint64_t lane_next_other_ns(const struct lane *lane);
 
-/* Returns the time up to which all events are known, or UINT64_MAX if all events are. */
+/* Returns the time up to which all events are known, or UINT64_MAX if none are missing. */
 uint64_t lane_limit_ns(const struct lane *lane);
 
 /*
@@ -331,8 +331,8 @@ bool pipeline_has_lane(const struct pipeline *pipe, const struct task *task);
 struct src_user_plan pipeline_plan(const struct pipeline *pipe, size_t nr_tasks);
 
 /*
- * Connect the lane to @feed, after the lane or the queues have moved. With NULL, disconnect the
- * lane.
+ * Connect the lane to @feed, after the lane or the queues have moved in memory. With NULL,
+ * disconnect the lane.
  */
 void lane_attach(struct lane *lane, struct merger *feed);
 
@@ -341,13 +341,13 @@ void lane_attach(struct lane *lane, struct merger *feed);
  * until @held_bytes are used. The queues keep their events until pipeline_drop_group(). Streaming
  * lanes get their events later.
  *
- * Returns the index after the last lane, or a negative errno with @err.
+ * Returns the index of the lane after the group, or a negative errno with @err.
  */
 ssize_t pipeline_load_group(struct pipeline *pipe, size_t first, struct uft_err *err);
 void pipeline_drop_group(struct pipeline *pipe, size_t first, size_t end);
 
 /*
- * Run all lanes that have other events than records, window by window, so that each file is read
+ * Run all lanes that have events of other sources, window by window, so that each file is read
  * only once. pipeline_load_group() then skips these lanes.
  *
  * Does nothing if there are no calls of the kernel, if the events fit into @held_bytes, or if @view

@@ -1,6 +1,7 @@
 /*
- * Finds code to which calls return directly. The calls that this code makes are recorded, but the
- * return addresses into this code are not replaced (doc/internals/unprepared.md, "Returns").
+ * Finds code to which calls must return directly, and not through the probe. The calls that this
+ * code makes are recorded, but the return addresses into this code are not replaced
+ * (doc/internals/unprepared.md, "Returns").
  */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_CALLERS_H
 #define UTRAIL_CMDS_RECORD_PLAN_CALLERS_H
@@ -20,8 +21,9 @@ bool callers_are_named(const char *names, const char *path, bool is_program);
 bool callers_have_word(const char *names, const char *word);
 
 /*
- * Append to @out the ranges of code to which calls return directly. The ranges are found in the
- * file of @known. Each is a struct plan_callers with addresses in @module.
+ * Append to @out the ranges of code to which calls must return directly, and not through the probe.
+ * The ranges are found in the file of @known. Each is a struct plan_callers with addresses in
+ * @module.
  */
 void callers_bind(const struct record_settings *settings, struct known_module *known,
 		  const struct control_module *module, bool is_program, struct strbuf *out);

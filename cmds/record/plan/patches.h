@@ -149,7 +149,7 @@ void patches_bind(const struct known_module *known, const struct control_module 
 /*
  * The possible patches and the wanted patches of a process. The struct starts as { 0 }.
  *
- * @all: a list of struct plan_patch. In a group of patches that belong together, all but the last
+ * @all: a list of struct plan_patch. The patches of a group, except for the last one of the group,
  *       have PLAN_PATCH_SILENT
  * @sites: the sites of all patches that change text, as sorted uint64_t
  * @wanted: the sites of patches that must be in the text, as sorted uint64_t

@@ -64,14 +64,14 @@ int replay_pages_init(struct replay_pages *pages, const struct replay_source *so
 void replay_pages_deinit(struct replay_pages *pages);
 
 /*
- * Show the fields @fields, a text like the argument of -f. It must stay valid. Lines are numbered
- * again if all lines must be made again. Returns 0, or a negative error with @err.
+ * Show the fields @fields, a text like the argument of -f. The text must stay valid. Lines are
+ * numbered again if all lines must be made again. Returns 0, or a negative error with @err.
  */
 int replay_pages_show(struct replay_pages *pages, const char *fields, struct uft_err *err);
 
 /*
- * Number about @more further lines, or fewer at the end of the recording. Returns 0, or a negative
- * error with @err.
+ * Read on, and number about @more further lines, or fewer at the end of the recording. Returns 0,
+ * or a negative error with @err.
  */
 int replay_pages_extend(struct replay_pages *pages, uint64_t more, struct uft_err *err);
 

@@ -13,23 +13,23 @@
 #define MARGIN_BYTES  (128U << 10)
 #define SMALL_BYTES   (4 * MARGIN_BYTES)
 /*
- * The number of records in a row that make a position certain. It is more than a payload can
- * imitate.
+ * If ROW_RECORDS records follow a position, a record begins at this position. The bytes of a
+ * payload are too few to look like as many records.
  */
 #define ROW_RECORDS   (PAYLOAD_MAX_BYTES / sizeof(struct record) + 16)
 #define ROW_BUFFER    (16U << 10)
 /* When no row of records is found, the search is repeated STEP_BYTES nearer to the beginning. */
 #define STEP_BYTES    (64U << 10)
 #define STEPS	      3
-/* The number of samples before the found position whose order is checked. */
+/* The number of positions before the found one at which times are read, to check their order. */
 #define SAMPLES	      64
 /*
- * Every recording is assumed to be shorter. Bytes of a payload that look like a record rarely have
- * a time within these limits.
+ * Every recording is assumed to be shorter than LONGEST_NS. Bytes of a payload that look like a
+ * record rarely have a time within this range.
  */
 #define LONGEST_NS    (365ULL * 86400 * 1000000000)
 #define READ_AT_ONCE  32
-/* At most so many blocks in a row of a compact file may have no call, and so no time. */
+/* The most blocks of a compact file that are searched for one with a call, and so with a time. */
 #define TIMELESS_MOST 64
 
 /*
@@ -190,7 +190,7 @@ static uint64_t halve(struct seeker *seeker, uint64_t time_ns)
 	return low.offset;
 }
 
-/* Check by samples that times before @spot are in order. */
+/* True when SAMPLES records before @spot have times in ascending order. */
 static bool has_order(struct seeker *seeker, const struct spot *spot)
 {
 	uint64_t last_ns = seeker->first_ns;
@@ -275,7 +275,7 @@ static size_t halve_blocks(struct seeker *seeker, uint64_t time_ns)
 	return low;
 }
 
-/* Check by samples that times before block @nr are in order. The block begins at @until_ns. */
+/* True when SAMPLES blocks before block @nr, which begins at @until_ns, have ascending times. */
 static bool have_blocks_order(struct seeker *seeker, size_t nr, uint64_t until_ns)
 {
 	uint64_t last_ns = seeker->first_ns;
@@ -316,7 +316,7 @@ bool seek_time(struct src_user *src, uint64_t time_ns)
 	struct spot spot;
 	bool is_found;
 
-	/* The clock of the time of day may be set back, and SAMPLES may miss a small step. */
+	/* Do not search if the clock is the time of day: SAMPLES may miss that it was set back. */
 	if (!task || !task->first_ns || clock_is_time_of_day(task->first_ns) ||
 	    time_ns <= task->first_ns || task->data_bytes < SMALL_BYTES ||
 	    !open_seeker(&seeker, src))

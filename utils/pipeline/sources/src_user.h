@@ -223,8 +223,8 @@ int src_user_take_fd(struct src_user *src);
 void src_user_release(struct src_user *src);
 
 /*
- * Decode records with their payloads to @events, as event_of_record() does. At most @max records
- * are read, which is at least 1, and none later than @until_ns.
+ * Decode records with their payloads to @events, as event_of_record() does. Reads at most @max
+ * records (1 or more), and none later than @until_ns.
  *
  * Returns the number of records, 0 if the next record is later or there is none (@src->at_end), or
  * a negative errno. Records before a damaged or unreadable position are returned first.

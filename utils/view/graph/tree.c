@@ -180,8 +180,8 @@ static inline void add_times(struct tree *tree, struct tree_node *node, const st
 }
 
 /*
- * HOT: returns the child of @top for @func. The first guess comes from the child that was called
- * last, @top->last. Its @after is the sibling that was called next after an earlier call of it.
+ * HOT: returns the child of @top for @func. @top->last is the child that was called last. The first
+ * guess is the child that was called after an earlier call of @top->last.
  */
 static inline struct tree_node *next_child(struct tree *tree, struct tree_node *top,
 					   const struct func *func)
@@ -272,9 +272,9 @@ static int add_wait(struct tree *tree, struct tree_node *parent, const struct ev
 }
 
 /*
- * Count the wait up to the end of a call. Because the clocks of calls and of the scheduler's events
- * differ, a call may seem to end off the CPU. If out_event.total_ns is not 0, the wait was already
- * counted.
+ * A call seems to end while its task is off the CPU, because the clocks of calls and of the
+ * scheduler's events differ. Count the wait up to the end of the call. If out_event.total_ns is not
+ * 0, the wait was already counted.
  */
 static __attribute__((noinline)) int cut_wait(struct tree *tree, const struct event *event)
 {

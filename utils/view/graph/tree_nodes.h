@@ -24,17 +24,17 @@ struct tree_node *tree_enlist(struct tree *tree, struct tree_node *parent, struc
 int tree_find_children(struct tree *tree);
 
 /*
- * Returns the time when the next child of @parent was announced, at @from_ns or later. Returns
- * UINT64_MAX if there is none.
+ * Returns the earliest time, from @from_ns on, at which a child process of @parent was announced.
+ * Returns UINT64_MAX if there is none.
  */
 uint64_t tree_next_fork_ns(const struct tree *tree, const struct task *parent, uint64_t from_ns);
 
 /*
- * Store the task's current position as the place where the children that were announced up to
- * @time_ns began. Returns 0 or -ENOMEM.
+ * Store the call in which the current task (tree->at) is, for the child processes that were
+ * announced up to @time_ns: they were forked in this call. Returns 0 or -ENOMEM.
  *
- * A recording does not tell which thread of a process has forked. So each thread notes its
- * position, and the position of the first thread has priority.
+ * A recording does not tell which thread of a process has forked. So this function is called for
+ * each thread, and the call of the process's first thread has priority.
  */
 int tree_note_forks(struct tree *tree, uint64_t time_ns);
 
@@ -48,8 +48,8 @@ int tree_merge_forks(struct tree *tree, const struct tree *from);
 int tree_no_room(int code, struct uft_err *err);
 
 /*
- * Move calls without recorded entries to their places. Called after the last event. Returns 0 or
- * -ENOMEM.
+ * Move calls without recorded entries to the nodes to which they belong. Called after the last
+ * event. Returns 0 or -ENOMEM.
  */
 int tree_settle(struct tree *tree);
 

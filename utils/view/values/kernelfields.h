@@ -19,7 +19,7 @@ bool kernelfields_are_built_in(void);
 struct kernelfields;
 
 /*
- * Read the format of @type. Returns NULL when the format is not safe for the library, or when
+ * Read the format of @type. Returns NULL when the format is not safe for libtraceevent, or when
  * memory is short.
  *
  * @layout: the layout of the recorded machine

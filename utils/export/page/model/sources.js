@@ -29,7 +29,7 @@ export class Sources {
 	}
 
 	/**
-	 * Returns "FILE:LINE", or "" if that was not recorded.
+	 * Returns "FILE:LINE" of a function, or "" if its line was not recorded.
 	 * @param {number} func
 	 */
 	place(func) {

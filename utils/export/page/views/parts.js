@@ -85,8 +85,8 @@ class Sought {
 		const { app } = this, { start, dur } = place, { from, to } = app.zoom, width = to - from;
 		this.place = place;
 		if (app.state.view !== "timeline") app.change({ view: "timeline" }, "push");
-		// Like App.reveal(), but the range always changes a little, so that the call is
-		// requested.
+		// Like App.reveal(), but always changes the range a little, because a new range
+		// makes the page request its calls.
 		if (dur > width || dur < width / 400) app.setZoom({ from: start - dur * 2, to: start + dur * 3 + 20 });
 		else app.setZoom({ from: start + dur / 2 - width / 2, to: start + dur / 2 + width / 2 });
 		this.find();
@@ -122,8 +122,8 @@ function keepSelected(app, timeline) {
 
 /**
  * Returns a function, which is called when tasks have got new arrays. It selects the event that was
- * selected before. If many events are at one place, new arrays have only some of them, so the event
- * is added if it is missing.
+ * selected before. If many events have almost the same time, new arrays have only some of them, so the
+ * event is added if it is missing.
  * @param {import("../state/app.js").App} app
  */
 function keepEvent(app) {
@@ -152,8 +152,8 @@ function showProcesses(app) {
 }
 
 /**
- * Follows the server while it reads the recording. Resolves when the server has read all of it, and
- * then watches whether the recording grows.
+ * Shows what the server has read so far. The promise resolves when the server has read the whole
+ * recording. From then on, the page watches whether the recording grows.
  * @param {import("../state/app.js").App} app
  * @param {import("./timeline.js").Timeline} timeline
  * @param {HTMLProgressElement} progress
@@ -184,8 +184,8 @@ export async function serveParts(app, timeline, progress, showTitle) {
 		if (recording.fills.length !== recording.names.length) readColors([recording]);
 		showTitle();
 		showProcesses(app);
-		// The calls of functions are counted when all is read, and again when the
-		// recording has grown.
+		// The calls of functions are counted when the whole recording is read, and
+		// again when it has grown.
 		const isOld = app.search.funcs.length !== recording.names.length || (isNew && supplier.isDone);
 		if (app.state.search && isOld) app.lookFor();
 		app.tell("state");

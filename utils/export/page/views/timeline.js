@@ -320,7 +320,7 @@ export class Timeline {
 		else this.app.select(call || null);
 	}
 
-	/** Shows the tip again, with the texts that were received since. */
+	/** Shows the tip again, with the texts that were received since then. */
 	renewTip() { if (this.pointer) this.#hover(this.pointer); }
 
 	/** @param {PointerEvent} event */
