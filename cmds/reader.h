@@ -9,8 +9,8 @@
 #include "utils/base/sink.h"
 
 /*
- * Returns the data directory that the options name. If the default directory is missing, returns
- * "." if it is a recording, or else `ftrace.dir` if it exists.
+ * Returns the data directory that the options name. If the default directory is to be read but does
+ * not exist, returns "." if it is a recording, or `ftrace.dir` if it exists.
  */
 const char *reader_data_dir(const struct opts *opts);
 

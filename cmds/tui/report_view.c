@@ -93,7 +93,10 @@ static bool has_word(struct tui_view *base, size_t line, const char *word)
 	return view_word_is_in(func_at(base, line)->name, word);
 }
 
-/* Returns the index of the column that is the present sort key, or -1 when it is not shown. */
+/*
+ * Returns the index of the column by which the rows are sorted, or -1 when this column is not
+ * shown.
+ */
 static int find_sorted(const struct report_view *view)
 {
 	const struct report_table *table = report_table_of(&view->report.config);

@@ -238,7 +238,7 @@ static inline void enter_instant(uint64_t *slot, const struct call_site *site,
 
 /*
  * HOT. Handles a call with PLAN_CALL_LANDING, which is not recorded itself. Ends the frames of all
- * calls inside of the calling function, since an exception has ended these calls.
+ * calls inside of the calling function, because an exception has ended these calls.
  */
 static inline void land(uint64_t *slot)
 {

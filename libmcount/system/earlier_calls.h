@@ -21,8 +21,8 @@ struct thread;
 int64_t earlier_calls_note(const void *from, uint64_t bytes);
 
 /*
- * SLOW. Pushes the frames of this thread's earlier calls. Its state @t has no frames yet. Earlier
- * calls that have returned are left out, with all calls inside of them.
+ * SLOW. Pushes the frames of this thread's earlier calls. The thread's state @t has no frames yet.
+ * Earlier calls that have returned are left out, with all calls inside of them.
  */
 void earlier_calls_begin(struct thread *t);
 

@@ -135,8 +135,8 @@ static _Atomic uint32_t first_is_unwatched;
 static _Atomic uint32_t nr_flushers;
 
 /*
- * Requests a check whether the flusher should end. The bit changes the word of the futex, so that a
- * flusher that is about to sleep does not miss the request.
+ * Requests a check whether the flusher should end. PT_WANTS_LOOK changes the word of the futex, so
+ * that a flusher that is about to sleep does not miss the request.
  */
 void pxt_want_look(struct pxt_stream *stream)
 {
@@ -242,9 +242,9 @@ static void free_flusher(struct pxt_handle *handle)
 }
 
 /*
- * If a signal handler has forked, the child may go on with the flush that the handler interrupted.
- * The descriptor keeps its number, so that this flush does not write to a file that the program
- * opens meanwhile.
+ * Closes the log in a forked child. If a signal handler has forked, the child may go on with the
+ * flush that the handler interrupted. Then /dev/null replaces the log. So this flush does not write
+ * to a file that the program opens meanwhile with the same descriptor number.
  */
 void pxt_flusher_forget(struct pxt_handle *handle)
 {

@@ -20,8 +20,8 @@ static void queue_gap(struct pxt_handle *handle, uint64_t resumed_ns)
 }
 
 /*
- * Queues OVERFLOW and RESUME if there is a gap before the record @event. The caller has taken this
- * record already, so that no writer can drop it during the call.
+ * Queues OVERFLOW and RESUME if there is a gap before the record @event. The caller has already
+ * taken this record, so no writer can drop the record while this function runs.
  */
 static void tell_gap(struct pxt_handle *handle, uint64_t at, const struct pxt_event *event)
 {

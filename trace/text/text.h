@@ -1,7 +1,7 @@
 /*
  * Composes the text of one line of an fstrace log, value by value. Signal handlers may call all
- * functions, which use no malloc() and no lock. The text does not depend on the locale. A short
- * line is stored on the stack, and a longer one gets its own pages.
+ * functions, because the functions use no malloc() and no lock. The text does not depend on the
+ * locale. A short line is stored on the stack, and a longer one gets its own pages.
  */
 #ifndef UTRAIL_FSTRACE_TEXT_H
 #define UTRAIL_FSTRACE_TEXT_H

@@ -28,9 +28,9 @@ struct run {
  * @last_ns: by content: the time when a file with this content was last closed after a write
  * @is_again: by execution: its run equals an earlier run
  * @steps_left: the limit of work; 0: some runs are not compared
- * @in_run: by execution: number of the last run that has it
- * @written, @counted: by content: number of the last run that has written it, or that has counted
- *                     it as an input
+ * @in_run: by execution: number of the last run that includes the execution
+ * @written, @counted: by content: number of the last run that has written the content, or that has
+ *                     counted it as an input
  */
 struct findings {
 	const struct executions *executions;

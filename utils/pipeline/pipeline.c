@@ -129,10 +129,12 @@ static void keep_open_fd(struct pipeline *pipe, struct src_user *src)
 }
 
 /*
- * Skip the records before the time range, unless they are needed to find the calls that are open at
- * its beginning. They are needed if the task has calls of the kernel, or if opens_inherited is set
- * and opens_at_start is not. With opens_at_start, they are needed in a plain file, and in a compact
- * file if seek_opened() fails.
+ * Skip the records before the time range. They are read if they are needed to find the calls that
+ * are open when the range begins:
+ *
+ * - if the task has calls of the kernel
+ * - with opens_inherited, but without opens_at_start
+ * - with opens_at_start, if the file is plain, or seek_opened() fails for a compact file
  */
 static void seek_start(struct lane *lane)
 {
@@ -305,8 +307,8 @@ static void note_first_sched(struct pipeline *pipe)
 	 TRIGGER_BACKTRACE | TRIGGER_LOCATIONS)
 
 /*
- * Prepare stg_filter. If it is needed, it also does the work of other stages that decide about
- * single calls.
+ * Prepare stg_filter. If the options need stg_filter, it also does the work of other stages that
+ * decide about single calls.
  */
 static int prepare_filter(struct pipeline *pipe, struct uft_err *err)
 {
@@ -320,7 +322,7 @@ static int prepare_filter(struct pipeline *pipe, struct uft_err *err)
 	filter->uses = filter->rules.uses;
 	filter->data = pipe->data;
 	/*
-	 * Some calls are no levels of depth: those of small functions (--size-filter), and those
+	 * Some calls do not count in the depth: those of small functions (--size-filter), and those
 	 * that were open when the task began. Only stg_filter counts depth in this way.
 	 */
 	pipe->is_filtered = (filter->uses & STAGE_ACTIONS) ||

@@ -41,8 +41,8 @@ static uint32_t actions_of(const struct spec *spec)
 }
 
 /*
- * Returns the actions of spec @index, and those of earlier specs that it clears or replaces.
- * Earlier specs that are gone do not count.
+ * Returns the actions of spec @index, and the actions of earlier specs that spec @index clears or
+ * replaces. Earlier specs that are gone do not count.
  */
 static uint32_t touched_by(const struct filters *filters, const bool *gone, size_t index)
 {

@@ -50,8 +50,8 @@ static void release_producer(struct ring *r)
 }
 
 /*
- * Returns the end of the records in a segment that the producer has left. Returns 0 when the
- * program has written an invalid value.
+ * Returns the offset at which the records end in a segment, after the producer has gone on to the
+ * next segment. Returns 0 when the program has written an invalid value.
  */
 static uint32_t segment_used(const struct process *proc, const struct ring *r, uint64_t segment)
 {

@@ -56,8 +56,9 @@ struct ring_sink {
  * @parent: the process that forked this process. NULL for an image after exec, or when unknown. The
  *          parent's struct lives as long as the recorder
  * @pidfd: readable when the process has ended. -1 after the end was seen
- * @arena: NULL after everything was taken from it. The program can write to it, so its content is
- *         not trusted. Its shape is in @nr_rings, @nr_segments and @segment_bytes
+ * @arena: NULL after the recorder has taken everything from the arena. The program can write to the
+ *         arena, so its content is not trusted. Its shape is in @nr_rings, @nr_segments and
+ *         @segment_bytes
  */
 struct process {
 	struct served served; /* of @pidfd */

@@ -30,8 +30,8 @@ struct part_range {
 };
 
 /*
- * Write binary data: the calls of a range that can be seen on @width pixels. Returns 0 or a
- * negative errno.
+ * Write binary data: the calls of a range, for @width pixels. If calls of one depth are shorter
+ * than a pixel, only the longest call of each pixel is written. Returns 0 or a negative errno.
  *
  * @tasks: numbers of tasks, separated by commas
  */
@@ -78,8 +78,8 @@ void answer_processes(struct index *index, struct strbuf *out);
 void answer_sources(struct index *index, struct strbuf *out);
 
 /*
- * Ends the work on sums (answer_functions(), answer_tree()) before they are complete. Starts as
- * zeros. The owner initializes and destroys @lock.
+ * A request to end the work on sums (answer_functions(), answer_tree()) before they are complete.
+ * The struct starts as zeros. The owner initializes and destroys @lock.
  *
  * @lock: protects the other members
  * @pipe: the pipeline of the sum that is being made, or NULL

@@ -222,7 +222,8 @@ static int take_proc_record(struct loading *load, const struct proc_record *rec)
 }
 
 /*
- * Add the CPU of the record's task to the places of execution @at, if it differs from the last one.
+ * If the CPU of the record's task differs from the last place of execution @at, add the CPU to the
+ * places of the execution.
  */
 static int note_place(struct loading *load, const struct proc_record *rec, size_t at)
 {

@@ -35,7 +35,8 @@ static size_t fewest_open(const struct event *events, ssize_t nr, size_t least)
 
 /*
  * Apply the calls of a block to @opened. *@least becomes the number of calls that are open all
- * through the block, or SIZE_MAX if it has no calls.
+ * through the block, or SIZE_MAX if the block has no calls. Returns false if the block is damaged,
+ * if too many blocks were read, or if memory is short.
  */
 static bool follow_block(struct search *search, const struct compact_place *place,
 			 struct opened *opened, size_t *least)

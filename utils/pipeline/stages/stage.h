@@ -31,7 +31,7 @@ enum stage_wants {
 /* The times off the CPU that are shown. */
 enum stage_sched {
 	STAGE_SCHED_NONE,
-	STAGE_SCHED_WILLING, /* without times off the CPU that began with a preemption */
+	STAGE_SCHED_WILLING, /* without those that began with a preemption */
 	STAGE_SCHED_ALL,
 };
 
@@ -93,8 +93,8 @@ struct pending_call {
  *
  * @reader: the number of the thread (session.h)
  * @changes_ns: the next time when addresses change their meaning (exec, dlopen)
- * @frames: the open calls are [0, @nr); the first @nr_seeded have no recorded entry, and are not
- *          levels of depth
+ * @frames: the open calls are [0, @nr). The first @nr_seeded calls have no recorded entry, and do
+ *          not count in the depth
  * @out_ns: the time when the task left the CPU, if it @is_out
  * @has_first: there was a call or an event of the scheduler
  * @has_record: there was a call
@@ -231,9 +231,10 @@ void stg_time_deinit(struct stg_time *stage);
 /*
  * stg_indent: counts the depth again, over the remaining calls.
  *
- * @calls, @filter: those of the same lane
+ * @calls, @filter: these stages of the same lane
  * @exec_ns: the time when the task executes another program
- * @starts_at_margin: calls without a recorded entry, which filters do not know, are not levels
+ * @starts_at_margin: calls without a recorded entry, which filters do not know, do not count in the
+ *                    depth
  * @drops_off: drop events with EVENT_OFF; false: there are none
  * @drops_margin: drop events outside of shown calls, as with --size-filter in uftrace
  */

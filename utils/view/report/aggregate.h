@@ -26,8 +26,8 @@ struct time_stats {
 };
 
 /*
- * For each counter, in the order of their ids: the sum of its growth during calls, and the number
- * of these calls. Calls whose growth is unknown do not count.
+ * For each counter, in the order of the counters' ids: the sum of its growth during calls, and the
+ * number of these calls. Calls whose growth is unknown do not count.
  */
 struct counter_sums {
 	uint64_t sums[COUNTERS_MAX];

@@ -70,8 +70,8 @@ static int add_debug(struct dbg *dbg, const struct callable *c, struct callable_
 
 /*
  * Write the symbol at once, for readers that read during the recording. An end mark follows the
- * symbol. Without it, the next function, which may not be written yet, would have this symbol's
- * name.
+ * symbol. The symbol of the next function may not be written yet. Without the mark, readers would
+ * give that function the name of this symbol.
  */
 static int append_symbol(struct callables *all, const struct callable *c)
 {
