@@ -1,6 +1,6 @@
 /*
- * `utrail import`: make a recording from the kernel's records of trace-cmd, or add them to a
- * recording.
+ * `utrail import`: make a recording from kernel records that trace-cmd has written, or add them to
+ * a recording.
  */
 #include "cmds/cmd.h"
 #include "cmds/import/kernel_trace.h"

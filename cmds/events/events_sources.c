@@ -239,7 +239,7 @@ static void count_uses(struct tally *tally, const struct check_entry *entry,
 	}
 }
 
-/* True when the compiler has failed for a reason other than wrong arguments of uses. */
+/* True when the compiler has failed for a reason other than wrong arguments of events. */
 static bool is_broken(const struct check_calls *calls, const struct strbuf *messages)
 {
 	char *all cleanup_free = strdup(strbuf_str(messages));

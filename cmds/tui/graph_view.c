@@ -392,7 +392,10 @@ static int act_on(struct graph_view *view, uint32_t *at, enum tui_act act)
 {
 	switch (act) {
 	case TUI_FOLD:
-		/* The program itself is not folded, because nothing else would be left to see. */
+		/*
+		 * The program itself cannot be folded, because only its own line would be left to
+		 * see.
+		 */
 		view->items[*at].is_folded ^= view->items[*at].func && is_below(view, *at);
 		return 0;
 	case TUI_FOLD_CHILDREN:

@@ -55,8 +55,8 @@ void stacks_take_up(uint64_t sp, uint64_t low, uint64_t bytes);
 void stacks_go_home(void);
 
 /*
- * COLD, in a forked child. The frames of other stacks get their return addresses back. The present
- * stack becomes the thread's own.
+ * COLD, in a forked child. Writes the return addresses of the frames on other stacks back to their
+ * slots. The present stack becomes the thread's own.
  */
 void stacks_after_fork(void);
 

@@ -11,7 +11,7 @@
  */
 bool arena_adopt(int fd);
 
-/* COLD. Unmap the whole arena, when no thread writes to a ring any more. */
+/* COLD. Unmap the whole arena. Call this only after all threads have stopped writing to rings. */
 void arena_drop(void);
 
 /*

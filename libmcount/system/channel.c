@@ -27,8 +27,8 @@
 #define WORKING_MAX_S 600
 
 /*
- * A wait that a signal has interrupted counts as at most this time. While program and recorder are
- * stopped together, time passes although the recorder is not stuck.
+ * The time that an interrupted wait counts at most. While the program and the recorder are stopped
+ * together (Ctrl-Z), time passes, but the recorder is not stuck.
  */
 #define STEP_MAX_NS 1000000000ULL
 

@@ -33,8 +33,8 @@ static inline bool emit_record(struct thread *t, uint64_t time_ns, uint64_t data
 void emit_event(struct thread *t, uint64_t time_ns, uint32_t id, const void *payload, uint16_t len);
 
 /*
- * Returns the total bytes of the record at @at in an aside's buffer. With RECORD_MORE, the
- * payload follows the record, after eight bytes with the payload's length.
+ * Returns the total number of bytes of the record at @at in an aside's buffer. With RECORD_MORE,
+ * the payload follows the record, after eight bytes with the payload's length.
  */
 uint32_t emit_aside_bytes(const char *at);
 

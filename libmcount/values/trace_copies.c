@@ -114,7 +114,7 @@ void trace_copies_after_dlopen(void)
 {
 	if (!probe.is_attached)
 		return;
-	/* -EAGAIN: the module has started a thread, which is declaring an event. */
+	/* -EAGAIN: the module has started a thread that is declaring an event. Try again. */
 	for (int i = 0; trace_copies_open() == -EAGAIN && i < TRIES; i++)
 		sched_yield();
 }

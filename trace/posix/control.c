@@ -50,7 +50,9 @@ static void put_stop(struct pxt_view *view, const void *address)
 	int is_automatic = 0;
 
 	pxt_put_system(view, PT_STOP, &is_automatic, sizeof(is_automatic), address);
-	/* The stream must not restart, even if it had no room for the STOP. */
+	/*
+	 * A full stream restarts later. This stream must not, even if it had no room for the STOP.
+	 */
 	atomic_fetch_and(&atomic_load(&view->stream)->run,
 			 ~(uint32_t)(PT_RUNS | PT_RESTARTS | PT_IS_STOPPING));
 }

@@ -44,7 +44,7 @@ int tracedat_take_u64(struct tracedat_cursor *in, uint64_t *value, struct uft_er
 
 /*
  * Append @len bytes to @to. Returns 0, -EFBIG when @to would have more than @max bytes, -ENOMEM, or
- * errors of tracedat_take().
+ * an error of tracedat_take().
  */
 int tracedat_take_blob(struct tracedat_cursor *in, uint64_t len, size_t max, struct strbuf *to,
 		       struct uft_err *err);
@@ -53,8 +53,8 @@ int tracedat_take_blob(struct tracedat_cursor *in, uint64_t len, size_t max, str
 int tracedat_take_text(struct tracedat_cursor *in, char *to, size_t size, struct uft_err *err);
 
 /*
- * Skip @len bytes, which must be equal to @word. Returns -EBADMSG when they are not, or errors of
- * tracedat_take().
+ * Skip @len bytes, which must be equal to @word. Returns 0, -EBADMSG when they differ, or an error
+ * of tracedat_take().
  */
 int tracedat_take_word(struct tracedat_cursor *in, const void *word, size_t len,
 		       struct uft_err *err);

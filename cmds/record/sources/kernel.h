@@ -1,5 +1,5 @@
 /*
- * Records events in the kernel for the traced tasks. They are tracepoints (-E
+ * Records events in the kernel for the traced tasks. The events are tracepoints (-E
  * 'system:event@kernel') and calls of kernel functions (-k).
  */
 #ifndef UTRAIL_CMDS_RECORD_SOURCES_KERNEL_H

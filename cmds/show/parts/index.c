@@ -133,8 +133,8 @@ static int count_call(struct index *index, uint32_t func)
 }
 
 /*
- * Stores the text of the innermost call, such as "(1, 2) = 3". @number gets the text's number, or
- * 0.
+ * Stores the text of the innermost call, such as "(1, 2) = 3". @number gets the text's number, or 0
+ * if the call has no text.
  *
  * @event: the end of the call; NULL: the call does not return
  */
@@ -350,7 +350,7 @@ static int take_point(struct reading *r, const struct event *event)
 	return ret < 0 ? ret : call_store_add(&r->index->tasks[r->at].points, &point);
 }
 
-/* Takes a span. The lock must be held. Other threads can get it between two spans. */
+/* Takes a span. The lock must be held. Other threads can get the lock between two spans. */
 static int take_span(struct reading *r, const struct event_span *span)
 {
 	struct nest_task *open = &r->nest.tasks[span->task->index];

@@ -173,7 +173,7 @@ static void reply_state(struct parts *parts, const struct server_query *query,
 		pthread_rwlock_unlock(&parts->lock);
 	}
 	pthread_rwlock_rdlock(&parts->lock);
-	/* When the recording is read again, its functions get other numbers. */
+	/* Functions have other numbers in another reading, so all of them are sent again. */
 	uint64_t known = server_query_number(query, "generation", 0) == parts->generation
 				 ? server_query_number(query, "known", 0)
 				 : 0;

@@ -389,8 +389,8 @@ static const char *add_variable(struct etrace_reader *reader, const struct text 
 }
 
 /*
- * Take a line of an environment, which belongs to no task. A variable may be in parts. The number
- * of its first part need not be 0.
+ * Take a line of an environment. It is not part of an event. Lines with UPID name the tasks that
+ * have the next variable. A variable may be in parts. The number of its first part need not be 0.
  */
 static void take_environment(struct etrace_reader *reader, struct line *line)
 {

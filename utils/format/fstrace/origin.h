@@ -29,7 +29,7 @@ void fst_origin_find(const char *body, size_t len, struct fst_origin *origin);
 
 /*
  * Find the origin with the common format. Its directives have no arguments (fst_format_is_bare()).
- * Returns NULL on success, or the error, which is at the byte *@wrong_at of @body.
+ * Returns NULL on success, or the text of an error. The error is at byte *@wrong_at of @body.
  */
 const char *fst_origin_by_format(const struct fst_format *format, const char *body, size_t len,
 				 struct fst_origin *origin, size_t *wrong_at);

@@ -293,7 +293,7 @@ static void scan_part(struct scan *s, const struct code_section *sec, uint64_t s
 	s->func = UINT32_MAX;
 }
 
-#define REST_OF_FAR 4 /* bytes after the first byte of a jump by a distance of 32 bits */
+#define REST_OF_FAR 4 /* bytes after the opcode of a jump with a 32-bit distance */
 
 /*
  * Search function @index, and the code between the previous function and it. References of the

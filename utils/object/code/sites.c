@@ -83,7 +83,7 @@ static int check_moved(struct verdict *v, int ret)
 	return ret;
 }
 
-/* Check that, after the end of the function, the jump overwrites nothing but padding. */
+/* Check that all bytes that the jump overwrites after the end of the function are padding. */
 static int check_behind(const struct group *g, struct verdict *v)
 {
 	const struct code_section *sec = code_section_at(g->code, g->func->start);

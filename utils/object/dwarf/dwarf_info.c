@@ -375,8 +375,8 @@ static int say_missing(const struct dwarf_splits *splits, const char *path, stru
 }
 
 /*
- * True when the file has debug information. Tools that strip it may leave a section without bytes,
- * which does not count.
+ * True when the file has debug information. Tools that strip debug information may leave a section
+ * without bytes. Such a section does not count.
  */
 static bool has_info(const struct elf_file *file, struct elf_section *sec)
 {

@@ -64,7 +64,7 @@ static bool is_deleted(const char *path)
 
 /*
  * Find the kind of a file by its path. GMfifo* is the jobserver of GNU make: bytes that pass
- * through it do not make a file depend on another.
+ * through it do not make one file depend on another.
  */
 static enum content_kind kind_of(const char *path)
 {

@@ -312,7 +312,10 @@ static const struct func *find_or_make(struct addr_space *space, uint64_t addr, 
 		return NULL;
 	if (found.func)
 		return found.func;
-	/* Each space makes its own function "<hex>". Views that add up by name combine them. */
+	/*
+	 * Each address space makes its own function "<hex>". Views that add up by name combine
+	 * them.
+	 */
 	return module_set_add_unknown(space->session->set, addr, found.mod);
 }
 

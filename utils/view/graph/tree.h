@@ -1,5 +1,6 @@
 /*
- * Calls added up by call path: a tree of callers and callees, one for each program of a recording.
+ * Trees of callers and callees, one for each program of a recording. Calls with the same call path
+ * are added up.
  */
 #ifndef UTRAIL_VIEW_TREE_H
 #define UTRAIL_VIEW_TREE_H
@@ -82,9 +83,7 @@ struct tree_fork {
 	bool is_main;	       /* @top is a call of the parent's first thread */
 };
 
-/*
- * A call of fork(2), from which a child may return, too. @pid: the process that has called fork(2)
- */
+/* A call of fork(2). It may return in the child, too. @pid: the process that has called fork(2) */
 struct tree_fork_call {
 	int32_t pid;
 	uint64_t time_ns;
