@@ -18,7 +18,7 @@ extern char **environ;
 
 /*
  * Directories of the system. Each user may put files into the stores of Nix and Guix, so linkers in
- * them are not run.
+ * these stores are not run.
  */
 static const char *const linker_dirs[] = {
 	"/lib/",       "/lib32/",     "/lib64/",      "/libx32/",	 "/usr/lib/",
@@ -141,7 +141,7 @@ static bool is_mapped_once(const struct elf_file *file, const GElf_Phdr *table)
 
 /*
  * True when the dynamic linker, run with --list, runs no code that the program chooses. Even with
- * --list it loads the libraries that DT_AUDIT and DT_DEPAUDIT name, and runs their code.
+ * --list it would load the libraries that DT_AUDIT and DT_DEPAUDIT name, and run their code.
  */
 static bool runs_no_code(const struct elf_file *file)
 {

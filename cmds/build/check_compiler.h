@@ -10,12 +10,12 @@
 #include "cmds/build/check_db.h"
 
 /*
- * The command that preprocesses the source of an entry, and the command that checks the
- * preprocessed text. The first one names the source and writes to standard output; the second one
- * reads standard input.
+ * The command that preprocesses the source of an entry of compile_commands.json, and the command
+ * that checks the preprocessed text. The first one names the source and writes to standard output;
+ * the second one reads standard input.
  *
- * A file of entries may come from a stranger. So no shell runs, the compiler is searched only in
- * $PATH, and only listed options are taken. No listed option writes files or loads code.
+ * The file may come from a stranger. So no shell runs, the compiler is searched only in $PATH, and
+ * only listed options are taken. No listed option writes files or loads code.
  *
  * @is_source: false for assembler and other languages, which are not checked
  */

@@ -57,8 +57,8 @@ void frames_write_entries(struct thread *t, struct frame *f)
 }
 
 /*
- * True when the hook that pushed @f has put the trampoline's address into the slot of @f. For a
- * function that is called by a jump, its caller's hook has done so: both frames have one slot.
+ * True when the hook that pushed @f has put the trampoline's address into the slot of @f. If a
+ * jump has entered the function, the caller's hook has put it there: both frames have one slot.
  */
 static bool owns_slot(const struct frame *f)
 {

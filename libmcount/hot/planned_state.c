@@ -79,7 +79,7 @@ bool planned_make(struct thread *t)
 
 	if (!p)
 		return false;
-	/* frames[0] counts as written, so that a search for ENTRYs to write ends there. */
+	/* frames[0] counts as written, so that a search for ENTRYs to write ends at frames[0]. */
 	p->frames[0].flags = PLANNED_WRITTEN;
 	__atomic_store_n(&t->planned, p, __ATOMIC_RELEASE);
 	return true;
@@ -262,8 +262,8 @@ static bool watches_same(const struct live_plan *a, const struct live_plan *b)
 }
 
 /*
- * Sets the members that follow from a plan. The caller stores planned.plan after that, so that a
- * thread with the plan finds them valid.
+ * Sets the members that follow from a plan. The caller stores planned.plan afterwards, so that
+ * these members are valid when the thread has the plan.
  */
 static void prepare_plan(struct planned *p, const struct live_plan *plan)
 {

@@ -181,8 +181,8 @@ _Static_assert(__builtin_offsetof(struct thread, low) < 128, "hot lines are two"
  * @unbound: the first value of @target
  * @function: the function that the call is, or will be, bound to; 0: unknown
  * @behind: the next definition of the name, if @function is one of the probe's
- * @hook: with CALL_OF_PATCHED: the address of a byte of the function. The byte is @unpatched while
- *        the hook is not in place
+ * @hook: with CALL_OF_PATCHED: the address of a byte of the function. The byte has the value
+ *        @unpatched while the hook is not in place
  */
 struct call_site {
 	uint64_t target;
@@ -201,8 +201,9 @@ struct call_site {
 struct live_plan;
 
 /*
- * The process. The program may close or replace any descriptor. So only the probe's counters keep
- * descriptors open, and each message to the recorder makes a new connection.
+ * The process. The program may close or replace any descriptor. So the probe keeps only the
+ * descriptors of performance counters open, and makes a new connection for each message to the
+ * recorder.
  *
  * @ready: a recorder is there and the hooks may work. Stored last (release), loaded first
  * @plain: all calls are recorded alike, so that the common case is one test
@@ -214,9 +215,9 @@ struct live_plan;
  *        Its -D and -t are for calls while @plain is set; other calls use planned.plan
  * @forked: enum fork_state. A forked child reports itself with its first record
  *
- * The states, in the order in which a process goes through them; @is_on matters in the third only:
+ * The states, in the order in which a process enters them; @is_on matters only in the third state:
  *
- *	!ready				the probe knows no recorder, or none yet: hooks do nothing
+ *	!ready				the probe does not know a recorder (yet): hooks do nothing
  *	ready, tracing, plain		each call is recorded
  *	ready, tracing, !plain		rules say which calls are recorded, while @is_on
  *	ready, !tracing			--trace=off without rules, or the recording has ended

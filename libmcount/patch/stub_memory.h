@@ -17,7 +17,7 @@
  * The stub memory of one module. Stubs and gates jump through cells, since the probe may be too far
  * away for a jump.
  *
- * The memory stays mapped after the first patch leads there, since a thread may run in it at any
+ * The memory stays mapped after the first patch leads to it, since a thread may run in it at any
  * time. A probe that leaves a process makes the cells lead to @pass. The next probe takes the
  * memory over if it would write the same bytes.
  *

@@ -14,7 +14,7 @@
 
 /*
  * COLD, before the child is made. Returns the state with which the child begins, or NULL when the
- * child is not recorded. The parent passes it to lend_end().
+ * child is not recorded. The parent passes the state to lend_end().
  *
  * @slot: the return slot of the function that returns in both processes; 0: there is none
  */

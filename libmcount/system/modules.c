@@ -251,8 +251,8 @@ void modules_after_fork(void)
 }
 
 /*
- * Reports new modules, and takes up the plan that the recorder makes for them. If this fails, the
- * recorder may not know the modules, and they are reported again later.
+ * Reports new modules to the recorder, and takes up the plan that the recorder makes for them. If
+ * this fails, the recorder may not know the modules, and they are reported again later.
  */
 static void report_new(uint64_t begin_ns)
 {

@@ -596,7 +596,7 @@ struct pxt_keeper {
  * @number, @view, @attr: the number and view of the stream, and its attributes when it was made
  * @names: the names of the traced process
  * @reads: the lock for taking events
- * @controls: the lock for changing the stream, which a thread takes after @reads
+ * @controls: the lock for changing the stream. A thread that needs both locks takes @reads first
  * @at: the position up to which a stream with a log was read
  * @queue, @nr_queued: the OVERFLOW and RESUME events that are read before @held
  * @held: a record that was taken but not read yet. Its data is in @buffer

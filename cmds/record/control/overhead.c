@@ -293,8 +293,8 @@ static void add_calls(struct candidates *c, const struct called *f, const struct
 }
 
 /*
- * The assumed mean duration of a function's calls, if the sample has the end of none of them. Such
- * calls are long: they end after the part of the records that is read (LOOK_AT_PART).
+ * The assumed mean duration of a function's calls, if no call of the function ends in the sample.
+ * Such calls are long: they end after the part of the records that is read (LOOK_AT_PART).
  */
 #define LONG_NS 100000.0
 

@@ -21,8 +21,8 @@ enum talk_state {
 	TALK_OVER = CONTROL_OVER,
 	TALK_STRANGER, /* the peer has not sent HELLO yet */
 	/*
-	 * the peer reports modules. It is a new image, a forked child, or a process that has loaded
-	 * more modules
+	 * the peer reports modules. The peer is a new image, a forked child, or a process that has
+	 * loaded more modules
 	 */
 	TALK_REPORTING,
 	TALK_ENDING,	/* the peer is about to die */

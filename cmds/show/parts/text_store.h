@@ -11,8 +11,8 @@
 /* The most bytes of a text; a longer text is cut. */
 #define TEXT_BYTES_MAX	60000
 /*
- * The longest text that is recognised when it occurs again, and the number of recent texts that are
- * remembered for this.
+ * The maximum length of a text that is recognised when it occurs again, and the number of recent
+ * texts that are compared with a new text.
  */
 #define TEXT_SLOT_BYTES 48
 #define TEXT_SLOTS	4096
@@ -46,8 +46,8 @@ int text_store_add(struct text_store *store, const char *text, uint64_t *number)
 
 /*
  * Append the text @number to @out. Returns 0, -ENOENT when there is no such text, or another
- * negative errno when reading fails. For a number that was never given to a text, at most
- * TEXT_BYTES_MAX bytes of other texts may be appended.
+ * negative errno when reading fails. Not every wrong @number is
+ * noticed. In this case at most TEXT_BYTES_MAX bytes of other texts are appended.
  */
 int text_store_get(const struct text_store *store, uint64_t number, struct strbuf *out);
 

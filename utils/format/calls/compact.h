@@ -72,8 +72,8 @@ size_t compact_bound(size_t raw_len);
  * @out: has room for compact_bound(COMPACT_RAW_MAX)
  * @out_len: becomes the length of the block
  *
- * Returns the number of bytes of @raw that the block has. It is less than @len when the block is
- * full. It can be 0 only with @has_more.
+ * Returns the number of bytes of @raw that the block represents. It is less than @len when the
+ * block is full. It can be 0 only with @has_more.
  */
 size_t compact_encode(struct compact_coder *coder, int32_t tid, const uint8_t *raw, size_t len,
 		      bool has_more, uint8_t *out, size_t *out_len);

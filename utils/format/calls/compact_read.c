@@ -150,7 +150,7 @@ static inline bool get_payload_call(struct reading *r, struct compact_state *sta
 
 /*
  * HOT: decode calls without payload or with a short one. The loop stops at a long payload or any
- * other escape, at a long delta, and at a token that may extend beyond the end.
+ * other escape, at a long delta, and at a token that may extend beyond the end of the tokens.
  */
 static void get_most_calls(struct reading *r)
 {

@@ -13,7 +13,7 @@
  *
  * A ring has one producer, the thread that owns it, and one consumer, a writer of the recorder.
  *
- * - Positions (head, tail) count bytes since the ring was taken into use, and never wrap. The
+ * - Positions (head, tail) count bytes since the ring came into use, and never wrap. The
  *   offset of a byte is its position modulo the data size.
  * - A record never crosses the end of a segment. When the next record does not fit, the producer
  *   stores the filled length in segment_used[], and goes on in the next segment.
@@ -123,7 +123,8 @@ struct arena_forks {
  * only itself.
  *
  * @may_skip: PLAN_STEERABLE: if 1, entry stubs may skip the code that reads @news. The recorder
- *            clears it when it sets @news. The process sets it when it has the newest plan
+ *            clears @may_skip when it sets @news. The process sets @may_skip when it has the
+ *            newest plan
  * @finish_wanted: if 1, this process wants the whole recording to end (control_page.finished)
  * @reads_failed: the enum plan_read bits of values that some thread cannot read
  * @points_failed: the number of patches of functions and events that could not be made
@@ -136,7 +137,7 @@ struct arena_forks {
  * Counts of data that are missing, though the recording looks complete:
  *
  * @threads_caged: threads that were traced until system calls or reading the CPU's counter were
- *                 forbidden, and threads that inherited this from them
+ *                 forbidden, and threads that inherited this ban
  * @threads_shared: threads that were traced until another thread shared their thread-local storage
  * @children_cut_off: forked children that could not reach the recorder
  * @threads_sealed: threads that were never traced, because @seals forbade tracing before it could

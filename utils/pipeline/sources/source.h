@@ -37,8 +37,8 @@ struct source_ops {
 	 * 1, and none later than @until_ns.
 	 *
 	 * - Their @data belongs to the source, and is valid until the next call.
-	 * - Times go backwards only in damaged files, and in a CPU's files by at most
-	 *   MERGER_LATE_NS.
+	 * - Times go backwards only in damaged files, or by at most MERGER_LATE_NS in the
+	 *   files of a CPU.
 	 *
 	 * Returns the number of events, 0 if the next event is later or there is none now, or a
 	 * negative errno with @err. Events before an error are returned first. -EBADMSG means

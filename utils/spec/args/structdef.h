@@ -60,7 +60,7 @@ void struct_defs_deinit(struct struct_defs *defs);
 
 /*
  * Add "KEY BYTES FIELD,FIELD,..." or "KEY BYTES =SHAPE". Returns 0, -ENOMEM, or -EINVAL for an
- * invalid text, from which nothing is added.
+ * invalid text. In the case of -EINVAL nothing is added.
  *
  * FIELD is NAME@OFFSET/TYPE. TYPE is a letter and a number of bytes: i u (integers), f (16: IEEE
  * 754's binary128), c, p, e (then ":ENUM"), t (a struct, then ":KEY" if its fields are defined), b

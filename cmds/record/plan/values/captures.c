@@ -41,8 +41,8 @@ static void move_specs(struct argspecs *to, struct argspecs *from)
 }
 
 /*
- * The maximum size of all boxes of a call, so that the payload fits into its record. A box has the
- * captured elements of one container.
+ * The maximum total size of the boxes of a call, so that the payload fits into its record. A box
+ * has the captured elements of one container.
  */
 #define BOXES_BYTES   800U
 /*
