@@ -17,10 +17,11 @@
  * false while the recorder has news (plan_update.h).
  *
  * A frame of a fast path has no struct planned_frame. planned.open_base is the innermost frame with
- * such a struct. The number of frames above it tells what their structs would contain.
- * planned.now is the selection inside of planned.open_base. Before other code uses these frames,
- * planned_settle() completes them, and the thread is not open any more. Each return of a completed
- * frame takes the slow path, so no common case may settle a thread.
+ * such a struct. From the number of the frames above it, the probe can compute their missing
+ * structs. planned.now is the selection inside of planned.open_base. Before other code uses these
+ * frames, planned_settle() completes them, and the thread is not open any more. Each return of a
+ * completed frame takes the slow path. Therefore the code for common cases must not settle a
+ * thread.
  *
  * An open thread stays open at these calls:
  *

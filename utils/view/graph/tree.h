@@ -97,8 +97,8 @@ struct tree_fork_call {
 #define TREE_UNSEEN_MAX (1U << 20)
 
 /*
- * A call whose entry was not recorded, because it began before the first event of @task, or because
- * records were lost. Only its return tells its name.
+ * A call whose entry was not recorded. Either the call began before the first event of @task, or
+ * records were lost. Only the return tells the function's name.
  *
  * @depth: the number of calls around it
  * @generation: the number of forks that led to its task; tree_finish() sets it
