@@ -66,7 +66,7 @@ static bool is_landing_pad(const uint8_t *at, uint64_t left)
 
 /*
  * Returns the length of an endbr64, or of an rdssp (f3 0f 1e /1) or incssp (f3 0f ae /5) of a
- * register, which capstone does not know. Returns 0 for other instructions.
+ * register. Capstone does not know these instructions. Returns 0 for other instructions.
  */
 static unsigned known_length(const uint8_t *at, uint64_t left)
 {

@@ -355,7 +355,7 @@ void planned_end(struct thread *t)
 {
 	struct planned *p = t->planned;
 
-	/* In a forked child, the thread of this state may have been inside of a hook. */
+	/* In a forked child, the thread of this state may have set these members in a hook. */
 	p->estimate_ns = 0;
 	p->frames[1].result = NULL;
 	__atomic_store_n(&p->taking, NULL, __ATOMIC_RELEASE);

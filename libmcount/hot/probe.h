@@ -555,8 +555,8 @@ void ring_settle(struct thread *t);
 void libcall_hook(const struct plan_call_site *sites, uint32_t nr, bool finds);
 
 /*
- * COLD, after functions were patched. From now on a library call that leads to such a function is
- * recorded by the function's own hook alone, and not a second time (calls_patched.h).
+ * COLD, after functions were patched. From now on, a library call of a patched function is recorded
+ * only once: by the hook of the function, and not by the stub of the call (calls_patched.h).
  */
 void libcall_find_patched(void);
 

@@ -457,8 +457,8 @@ static inline uint64_t pxt_now_ns(void)
 }
 
 /*
- * @user: the counter that is used if the thread has no struct of its own
- * @turn: odd when the thread was already inside
+ * @user: the counter that is used if the thread has no struct of its own; else NULL
+ * @turn: thread->turn before the entry; odd when the thread was already in a stream
  */
 struct pxt_inside {
 	struct pxt_thread *thread;
@@ -523,7 +523,7 @@ int pxt_ring_peek(const struct pxt_view *view, uint64_t at, struct pxt_event *ev
 		  uint32_t *nr_cells);
 /* Take the record at @at. Returns false if another thread has taken it already. */
 bool pxt_ring_take(const struct pxt_view *view, uint64_t at, uint32_t nr_cells);
-/* Skip the record at @at if it is unfinished and its writer has died. Returns true if so. */
+/* Skip the record at @at if it is unfinished and its writer has died. True when it was skipped. */
 bool pxt_ring_skip_dead(const struct pxt_view *view, uint64_t at);
 /*
  * Skip the record at @at of a stream that has ended, or is being ended, if the record is

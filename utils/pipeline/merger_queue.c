@@ -120,7 +120,7 @@ static int sort_queued(struct queued *events, size_t nr)
 
 /*
  * Sort events by insertion, which is fast because most events are near their place. Returns false
- * if the work was given up as too slow.
+ * after too many moves, when another way of sorting is faster.
  */
 static bool insert(struct queued *events, size_t nr)
 {

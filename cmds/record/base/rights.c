@@ -43,8 +43,8 @@ static gid_t *own_groups(int *nr)
 }
 
 /*
- * The number of ids in the lines "Uid:" and "Gid:" of /proc/PID/status: the real, the effective and
- * the saved id, and the id with which files are opened.
+ * The number of ids in each of the lines "Uid:" and "Gid:" of /proc/PID/status: the real, the
+ * effective and the saved id, and the id with which files are opened.
  */
 #define NR_IDS 4
 

@@ -187,7 +187,7 @@ static int open_entry(const struct walk *walk, const char *name, bool keeps_link
 
 	int fd = openat(walk->at, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 
-	/* The kernel follows links such as /proc/<pid>/exe, whose text is not a path. */
+	/* Let the kernel follow links such as /proc/<pid>/exe, because their text is not a path. */
 	if (fd >= 0 && !keeps_link && is_link(fd) && is_on_proc(fd) && !is_top_of_proc(walk->at)) {
 		close(fd);
 		fd = openat(walk->at, name, O_PATH | O_CLOEXEC);

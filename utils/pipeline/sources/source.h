@@ -120,8 +120,8 @@ struct kernel_losses {
  * Facts that sources of all tasks need.
  *
  * @broken: the first damaged file is reported here; the other files are still read
- * @newcomers: gets tasks that are missing in task.txt, by tid; NULL: not needed
- * @takes_notes: fill in @losses and the names of tasks; only the first reader of a file does so
+ * @newcomers: gets tasks that are missing from task.txt, by tid; NULL: not needed
+ * @takes_notes: fill in @losses and the names of tasks; true only for the first reader of a file
  * @wants_points: events other than calls and times off the CPU are shown
  */
 struct source_context {
