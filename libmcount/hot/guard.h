@@ -46,8 +46,8 @@ static inline void guard_leave(struct thread *t)
 }
 
 /*
- * HOT: does the work of guard_leave() as the last action of a hook. The rare case is in another
- * function, so that the hook needs no prologue.
+ * HOT: does the work of guard_leave() as the last action of a hook. If the aside has records,
+ * another function writes them, so that the hook needs no prologue.
  */
 static inline void guard_leave_fast(struct thread *t)
 {

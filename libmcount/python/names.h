@@ -38,7 +38,7 @@ static inline uint64_t name_values(name_facts facts)
 /* Set when the program itself, the module __main__, has begun to run. */
 extern bool names_have_main;
 
-/* COLD, with the GIL. Returns facts about the running code that need no recorder. */
+/* COLD, with the GIL. Returns facts about the running code, without asking the recorder. */
 name_facts names_look(struct py_object *code);
 
 /*

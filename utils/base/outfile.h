@@ -1,5 +1,5 @@
 /*
- * Output files that a user names. A file is created under a secret name and renamed when complete,
+ * Output files that a user names. A file is created under a random name and renamed when complete,
  * or written in place.
  */
 #ifndef UTRAIL_BASE_OUTFILE_H

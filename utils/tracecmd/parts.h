@@ -12,14 +12,14 @@
 #define TRACEDAT_CPUS_MAX	    65536
 #define TRACEDAT_EVENTS_MAX	    65536
 /*
- * The most bytes of the formats, of kallsyms, and of saved_cmdlines. Readers of recordings refuse a
- * larger kernel_header, which has the formats.
+ * The maximum sizes of the formats, of kallsyms, and of saved_cmdlines. The formats are stored in
+ * kernel_header, and readers of recordings refuse a larger kernel_header.
  */
 #define TRACEDAT_FILES_MAX_BYTES    (64UL << 20)
 #define TRACEDAT_KALLSYMS_MAX_BYTES (64UL << 20)
 #define TRACEDAT_CMDLINES_MAX_BYTES (64UL << 20)
 
-/* Numbers of options, and of the sections that they describe. */
+/* The ids of options, and of the sections that the options describe. */
 enum tracedat_id {
 	TRACEDAT_DONE = 0,
 	TRACEDAT_DATE = 1,

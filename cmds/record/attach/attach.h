@@ -33,10 +33,10 @@ struct attach_how {
 int attach_begin(pid_t pid, const struct attach_how *how, struct uft_err *err);
 
 /*
- * Take the probe out. Returns 0, -ESRCH when the process has ended or has no probe, -EBUSY when no
- * thread could be made to do this or a thread still runs code of the probe, or another negative
- * errno with a text. After errors other than -ESRCH the probe stays loaded, records nothing without
- * the recorder, and is unloaded by the next attach. The text says so.
+ * Take the probe out. Returns 0 or a negative errno with a text. -ESRCH: the process has ended or
+ * has no probe. -EBUSY: no thread could be made to do this, or a thread still runs code of the
+ * probe. After errors other than -ESRCH the probe stays loaded, records nothing without the
+ * recorder, and is unloaded by the next attach. The text says so.
  */
 int attach_end(pid_t pid, const struct attach_how *how, struct uft_err *err);
 

@@ -350,8 +350,8 @@ void process_retire(struct processes *procs, struct process *proc)
 	take_from_writers(procs, proc);
 	procs->drain(procs->drain_arg, proc);
 	/*
-	 * Children that have not reported themselves request plans in the name of their parent.
-	 * They need the modules.
+	 * Keep the modules if there are children that have not reported themselves. They request
+	 * plans in the name of their parent.
 	 */
 	if (!atomic_load(&proc->arena->forks.nr))
 		forget_modules(procs, proc);

@@ -235,8 +235,8 @@ static const char *end_half(struct etrace_reader *reader, struct etrace_task *ta
 }
 
 /*
- * Add a failed act, whose errno is unknown. If a rename or link has no first half, it has failed
- * because its file did not exist.
+ * Add a failed act, whose errno is unknown. If the log has no event with the first half of a rename
+ * or link, the act has failed because its file did not exist.
  */
 static const char *fail_half(struct etrace_reader *reader, struct etrace_task *task,
 			     const struct step *step)

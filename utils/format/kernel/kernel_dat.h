@@ -124,7 +124,7 @@ struct kernel_page {
  * One record.
  *
  * @data: struct trace_entry (include/linux/trace_events.h), and then the fields of the event
- * @start: the record in the page: the words with its type, time and length, which @data follows
+ * @start: the record in the page: first the words with its type, time and length, and then @data
  */
 struct kernel_record {
 	uint64_t time_ns;

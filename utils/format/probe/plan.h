@@ -174,7 +174,7 @@ struct plan_func {
 	uint64_t end;
 	uint32_t rule; /* the index of its rule, or PLAN_NO_RULE */
 	/*
-	 * The index of the CAPTURE_HEAD of its capture program among the steps, or PLAN_NO_CAPTURE
+	 * The index of the step CAPTURE_HEAD that begins its capture program, or PLAN_NO_CAPTURE
 	 */
 	uint32_t capture;
 };
@@ -201,8 +201,8 @@ enum plan_call {
 	 */
 	PLAN_CALL_BY_CALLER = 1U << 3,
 	/*
-	 * This is not a recorded call. The slot must point to a function of the probe. The flags
-	 * have the enum plan_hook of this function from bit PLAN_CALL_HOOK_SHIFT. If a recorded
+	 * This is not a recorded call. The slot must point to a function of the probe. The bits of
+	 * the flags from PLAN_CALL_HOOK_SHIFT on are this function's enum plan_hook. If a recorded
 	 * call has the same slot, the entry with PLAN_CALL_HOOK comes before that call's entry
 	 */
 	PLAN_CALL_HOOK = 1U << 4,
@@ -511,9 +511,9 @@ uint64_t plan_image_bytes(const struct plan_view *view);
 void plan_image_put(const struct plan_view *view, void *to);
 
 /*
- * For callers that write the image in pieces. The functions return the size of the head, write the
- * head, and return the offset of the list of @kind (0: the list is empty). The caller leaves zeros
- * in the gaps between lists.
+ * For callers that write the image in pieces. plan_image_head_bytes() returns the size of the head,
+ * and plan_image_place() the offset of the list of @kind (0: the list is empty). The caller leaves
+ * zeros in the gaps between lists.
  */
 uint64_t plan_image_head_bytes(const struct plan_view *view);
 void plan_image_put_head(const struct plan_view *view, void *to);

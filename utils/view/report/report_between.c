@@ -185,8 +185,8 @@ static bool put_field(const struct report_between *between, int field,
 	if (field < 0 || !event_kind_get(kind, context, field, &value))
 		return false;
 	/*
-	 * Write arguments of static probes without leading zeros, whose number depends on the size
-	 * of the argument. So equal values of different sizes match.
+	 * Leave out the leading zeros in arguments of static probes, so that equal values of
+	 * different sizes match.
 	 */
 	if (value.type == FIELD_HEX && kind->declared && kind->declared->types)
 		value.type = FIELD_UINT;
