@@ -58,7 +58,8 @@ void frames_write_entries(struct thread *t, struct frame *f)
 
 /*
  * True when the hook that pushed @f has put the trampoline's address into the slot of @f. If a
- * jump has entered the function, the caller's hook has put it there: both frames have one slot.
+ * jump has entered the function, the caller's hook has put the address there: both frames have
+ * the same slot.
  */
 static bool owns_slot(const struct frame *f)
 {

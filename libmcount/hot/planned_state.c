@@ -325,10 +325,10 @@ void planned_take_up(struct thread *t)
 }
 
 /*
- * planned_take_up() moves a plan from @taking to @plan. When the next plan replaces it there, only
- * frames may still need it. The function checks @taking, @plan and the frames in this order, so
- * that it misses no move. It checks the frame after @top, too, since a thread uses the data of a
- * frame for a moment after it has popped the frame.
+ * planned_take_up() moves a plan from @taking to @plan. After the next plan has replaced a plan
+ * in @plan, only frames may still need the replaced plan. The function checks @taking, @plan and
+ * the frames in this order, so that it misses no move. It checks the frame after @top, too, since a
+ * thread uses the data of a frame for a moment after it has popped the frame.
  */
 bool planned_needs(const struct thread *t, const struct live_plan *plan, const void *end)
 {

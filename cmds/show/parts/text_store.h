@@ -46,8 +46,8 @@ int text_store_add(struct text_store *store, const char *text, uint64_t *number)
 
 /*
  * Append the text @number to @out. Returns 0, -ENOENT when there is no such text, or another
- * negative errno when reading fails. Not every wrong @number is
- * noticed. In this case at most TEXT_BYTES_MAX bytes of other texts are appended.
+ * negative errno when reading fails. The function does not notice every wrong @number: in the worst
+ * case it appends TEXT_BYTES_MAX bytes of other texts.
  */
 int text_store_get(const struct text_store *store, uint64_t number, struct strbuf *out);
 

@@ -53,8 +53,8 @@ static void add_text_step(struct strbuf *steps, uint32_t index)
 }
 
 /*
- * Makes the capture program. If @c has no argument of an index, the step takes text 0, which is
- * "<unset>" at a call. At a return, text 0 is the result.
+ * Makes the capture program. For an index that no argument of @c has, the step takes text 0, which
+ * is "<unset>" at a call. At a return, text 0 is the result.
  */
 static bool add_steps(struct callable *c, const struct argfound *found, struct strbuf *steps)
 {

@@ -133,8 +133,8 @@ bool captures_llvm_strings(const struct symtab *symbols)
 }
 
 /*
- * A user's "/S" (std::string) does not name a C++ library. In the module of @list, it means the
- * strings of LLVM's library.
+ * A user's "/S" (std::string) does not name a C++ library. The module of the captured function uses
+ * LLVM's library, so make "/S" mean the strings of LLVM's library.
  */
 static void choose_strings(struct argspecs *list)
 {
