@@ -8,11 +8,12 @@
 /*
  * Append to @paths the paths of the libraries of the program @path, each with its NUL. The dynamic
  * linker is one of them. It is run with --list (ld.so(8)). Returns 0, or a negative errno when the
- * linker cannot be run. Returns 1, and appends nothing, when the program names a linker that is not
- * run: it is not in a library directory of the system, or might run code of the program.
+ * linker cannot be run. Returns 1, and appends nothing, when the linker that the program names is
+ * not run: it is not in a library directory of the system, or the program's headers would make it
+ * run code of the program.
  *
- * The linker only maps the program and its libraries. Headers of the program that would make it run
- * code are refused; those of its libraries are not checked. The file must not change meanwhile.
+ * With --list, the linker only maps the program and its libraries. The headers of the libraries are
+ * not checked. The file @path must not change during the call.
  */
 int libraries_of(const char *path, struct strbuf *paths);
 

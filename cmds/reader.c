@@ -255,7 +255,7 @@ void reader_pipeline_config(const struct opts *opts, struct pipeline_config *con
 	config->stages.actions = opts->view_actions;
 	config->stages.show_libcalls = opts->show_libcalls;
 	config->stages.show_events = opts->use_events || opts->events.nr;
-	/* `live` has recorded only the chosen events, so no event must be left out here. */
+	/* The recorder of `live` has already left out all events that are not chosen. */
 	config->stages.events = !opts_is_of_live(opts) ? &opts->events : NULL;
 	config->stages.sched = !opts->use_sched		 ? STAGE_SCHED_NONE
 			       : opts->use_sched_preempt ? STAGE_SCHED_ALL
@@ -303,7 +303,10 @@ void reader_warn_kernel(const struct opts *opts, const struct trace_data *data,
 	bool is_one = kernel->lost == 1 && !kernel->has_more_lost;
 	char number[48] = "";
 
-	/* The kernel states the number of lost events if there was room for the number. */
+	/*
+	 * The kernel can tell the number of lost events only if it has room for the number in its
+	 * buffer.
+	 */
 	if (kernel->lost)
 		snprintf(number, sizeof(number), "%s%llu ",
 			 kernel->has_more_lost ? "more than " : "",

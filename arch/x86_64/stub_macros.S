@@ -73,7 +73,10 @@
 	sahf
 	.endm
 
-/* Saves the flags, and registers as SAVE_CALLER_SAVED does, which makes a struct arch_regs. */
+/*
+ * Saves the flags, and the registers that SAVE_CALLER_SAVED saves. Then %rsp points to a struct
+ * arch_regs.
+ */
 	.macro SAVE_WITH_FLAGS
 	leaq	-8(%rsp), %rsp
 	.cfi_adjust_cfa_offset 8

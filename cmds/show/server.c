@@ -23,7 +23,7 @@
 #define CONNECTIONS_MAX 512
 /*
  * Strangers are connections that have not shown the token. When there are more than STRANGERS_MAX,
- * the oldest one is cut off. Each is cut off after STRANGER_S seconds.
+ * the server closes the oldest one. It closes every stranger after STRANGER_S seconds.
  */
 #define STRANGERS_MAX	64
 #define STRANGER_S	5
@@ -35,9 +35,9 @@
 /*
  * A connection from a browser.
  *
- * @number: counts connections in the order in which they came
+ * @number: the serial number of the connection
  * @is_known: the connection has shown the token
- * @is_cut: its socket was shut down
+ * @is_cut: the server has shut down the socket
  */
 struct visitor {
 	int fd;
@@ -70,8 +70,8 @@ int server_listen(unsigned port, struct gate *gate, struct uft_err *err)
 	int on = 1;
 
 	/*
-	 * Old connections of a former server may still wait for their end. They must not keep the
-	 * port from this server.
+	 * Closed connections of an earlier server may still occupy this port (TIME_WAIT). With
+	 * SO_REUSEADDR this server can use the port nevertheless.
 	 */
 	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0 ||
 	    bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
@@ -211,7 +211,7 @@ static enum MHD_Result note_header(void *self, enum MHD_ValueKind kind, const ch
 
 /*
  * Adds the headers that all answers have. They forbid browsers to cache the answer, to guess its
- * type, to show it in a frame, and to tell others the address.
+ * type, to show it in a frame, and to send its address to other servers.
  */
 static void add_headers(struct MHD_Response *response, const char *type)
 {
@@ -223,7 +223,7 @@ static void add_headers(struct MHD_Response *response, const char *type)
 	mhd.add_response_header(response, "X-Frame-Options", "DENY");
 	mhd.add_response_header(response, "Referrer-Policy", "no-referrer");
 	mhd.add_response_header(response, "Cross-Origin-Resource-Policy", "same-origin");
-	/* A page states the rest of its policy itself, with checksums of its scripts. */
+	/* An HTML page contains the rest of its policy, with the checksums of its scripts. */
 	mhd.add_response_header(response, "Content-Security-Policy",
 				is_page ? "frame-ancestors 'none'; base-uri 'none'; "
 					  "form-action 'none'"
@@ -253,7 +253,7 @@ static enum MHD_Result send_word(struct MHD_Connection *connection, unsigned sta
 	struct MHD_Response *response = mhd.create_response_from_buffer(strlen(text), (void *)text,
 									MHD_RESPMEM_PERSISTENT);
 
-	/* The connection ends after a refusal, because a refused browser does not need it. */
+	/* Close the connection after a refusal: the browser does not need it any more. */
 	if (response && status != MHD_HTTP_SEE_OTHER)
 		mhd.add_response_header(response, "Connection", "close");
 	if (response && status == MHD_HTTP_METHOD_NOT_ALLOWED)
@@ -300,8 +300,8 @@ static enum MHD_Result redirect(struct server *server, struct MHD_Connection *co
 }
 
 /*
- * Takes a request. Called when the head of the request is complete, before its body. Bodies are not
- * read: the connection ends.
+ * Takes a request. Called when the head of the request is complete, before its body. The body is
+ * never read. After the answer to a request with a body, the library closes the connection.
  */
 static enum MHD_Result take_request(void *self, struct MHD_Connection *connection, const char *path,
 				    const char *method, const char *version, const char *upload,

@@ -1,6 +1,6 @@
 /*
  * Prints messages for the user that are not part of the output: warnings and debug messages. They
- * go to stderr or to the log file. Only lists go to stdout.
+ * go to stderr or to the log file. Only msg_list() prints on stdout.
  */
 #ifndef UTRAIL_CMDS_MSG_H
 #define UTRAIL_CMDS_MSG_H
@@ -53,7 +53,7 @@ void msg_warn(const struct msg *msg, const char *fmt, ...) PRINTF_FORMAT(2, 3);
 
 /*
  * Print "WARN: NUMBER text" about a fault that occurred @nr times. Prints nothing when @nr is 0.
- * @fmt may have parts {one|many} without conversions. The first form is used when @nr is 1.
+ * @fmt may have parts {one|many}, which must not contain "%". The first form is used when @nr is 1.
  */
 void msg_warn_nr(const struct msg *msg, uint64_t nr, const char *fmt, ...) PRINTF_FORMAT(3, 4);
 
@@ -61,7 +61,8 @@ void msg_warn_nr(const struct msg *msg, uint64_t nr, const char *fmt, ...) PRINT
 void msg_line(const struct msg *msg, const char *fmt, ...) PRINTF_FORMAT(2, 3);
 
 /*
- * Print a warning of several lines. Foreign text in it must already be escaped (MEDIUM_TERMINAL).
+ * Print a warning of several lines. The caller has escaped all names in it that come from other
+ * programs or files (MEDIUM_TERMINAL).
  */
 void msg_warn_lines(const struct msg *msg, const struct strbuf *text);
 

@@ -53,8 +53,8 @@ static int make_program(struct tui *tui, struct uft_err *err)
 	struct tui_reading *reading = tui->reading;
 
 	/*
-	 * A present session with calls stays. Otherwise the first session with calls is chosen, or
-	 * the first session if none has calls.
+	 * If the present session has calls, it stays. Otherwise choose the first session that has
+	 * calls, or the first session if none has calls.
 	 */
 	for (size_t i = 0; !has_calls(tui, tui->session) && i < reading->tree.nr_roots; i++)
 		tui->session = has_calls(tui, i) ? i : 0;
@@ -198,8 +198,8 @@ static int make_replay(struct tui *tui, struct uft_err *err)
 	const struct replay_config shown = {
 		.color = opts->color_mode,
 		/*
-		 * NULL would mean the default fields. With a time range these include one more
-		 * field, and a pass that begins at a mark has a time range.
+		 * The fields are never NULL. With NULL, a pass with a time range would have one
+		 * field more than others. A pass that begins at a mark has a time range.
 		 */
 		.fields = tui->replay_fields ? tui->replay_fields : REPLAY_FIELDS,
 		.merges_leaves = true,

@@ -137,8 +137,8 @@ void callers_forget(void)
 }
 
 /*
- * Cuts @kept out of the range that the stubs look at first. The larger of the two remaining pieces
- * becomes the range.
+ * Cuts @kept out of the range at callers.low, which the stubs check first. The larger of the two
+ * remaining pieces becomes the range.
  */
 static void cut(const struct plan_callers *kept)
 {

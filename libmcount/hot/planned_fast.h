@@ -1,6 +1,7 @@
 /*
- * The common cases of calls that are not all alike (planned.h). In these cases the called function
- * has no rule, or its rule only opts it in or out or sets limits. Its values may be captured.
+ * The common cases of calls for which the plan has rules (planned.h). In these cases the called
+ * function has no rule, or its rule only opts it in or out or sets limits. The call's arguments and
+ * result may be recorded.
  */
 #ifndef UTRAIL_LIBMCOUNT_PLANNED_FAST_H
 #define UTRAIL_LIBMCOUNT_PLANNED_FAST_H
@@ -13,9 +14,10 @@
 #include "libmcount/plan/plan_update.h"
 
 /*
- * HOT. These functions do the whole work and return true, or return false in an uncommon case. When
- * they return false, frames, records and the selection are unchanged, but they may have set
- * planned.has_opted_in. The functions are for threads that are not open (planned_pass.h).
+ * HOT. The functions planned_fast_*() that return bool do the whole work and return true, or return
+ * false in an uncommon case. After false, frames, records and the selection are unchanged, but
+ * planned.has_opted_in may be set. These functions are for threads that are not open
+ * (planned_pass.h).
  */
 
 static inline struct planned_frame *planned_frame_of(const struct thread *t, const struct frame *f)
@@ -30,8 +32,8 @@ static inline struct planned_known *planned_known_of(struct planned *p, uint64_t
 }
 
 /*
- * True when the decision about the next call depends only on the function that is called. The
- * result is false, as is probe_skips, while the recorder has a new plan or ends the recording.
+ * True when the decision about the next call depends only on the function that is called. While the
+ * recorder has a new plan or ends the recording, probe_skips is false, and so is the result.
  */
 static inline bool planned_is_simple(const struct thread *t)
 {
@@ -68,8 +70,8 @@ static inline bool planned_is_alike(const struct planned *p, const struct live_f
 }
 
 /*
- * True when planned_is_alike() is true and no value is captured. The stubs record such calls after
- * the first one.
+ * True when planned_is_alike() is true and no value is captured. A hook handles a thread's first
+ * call of such a function. The stubs record its later calls.
  */
 static inline bool planned_may_pass(const struct planned *p, const struct live_func *func)
 {
@@ -90,8 +92,8 @@ static inline void planned_limit(struct selection *s, const struct plan_rule *ru
 }
 
 /*
- * Pushes a frame. Its @pf keeps planned.now for the end of the frame. The push comes before any
- * change of planned.now, since a signal handler may jump out.
+ * Pushes a frame. Its @pf keeps planned.now, which is restored when the call ends. The push comes
+ * before any change of planned.now, because a signal handler may leave this function by longjmp().
  */
 static inline void planned_push(struct thread *t, struct planned_frame *pf, uint64_t slot,
 				uint64_t ret, uint64_t data, uint64_t now_ns,
@@ -125,8 +127,8 @@ static inline struct planned_frame *planned_next_frame(const struct thread *t)
 }
 
 /*
- * True when a call with @rule passes -L and is not left out. This is decided for each call alone,
- * since its nested calls may be in other source files.
+ * True when a call with @rule is not left out, and its source file is chosen by the option -L, if
+ * any. This is decided for each call alone, because its nested calls may be in other source files.
  */
 static inline bool planned_is_placed(const struct planned *p, const struct plan_rule *rule)
 {
@@ -192,7 +194,7 @@ static inline void planned_put_quick_entry(struct thread *t, uint64_t slot, uint
 	hot_commit(t, put_record(t->at, now_ns, data | (len ? RECORD_MORE : 0)) + len);
 }
 
-/* @pf: belongs to @f. When this function returns, @pf does not need the plan of @result any more */
+/* Afterwards @pf does not refer to @result, so its plan may be freed. @pf: belongs to @f */
 static inline void planned_put_quick_exit(struct thread *t, const struct frame *f,
 					  struct planned_frame *pf, uint64_t now_ns,
 					  const struct capture_step *result,
@@ -322,9 +324,9 @@ static inline bool planned_fast_leave_held(struct thread *t, const struct frame 
 	uint64_t now_ns;
 
 	/*
-	 * With -C, a call of a function of -C writes the ENTRY records of all calls around it. The
-	 * ENTRY of this call is not written, so the call has called no function of -C. It is
-	 * dropped without a look at its time.
+	 * With the option -C, a call of a function of -C writes the ENTRY records of all calls
+	 * around it. The ENTRY of this call is not written, so the call has called no function of
+	 * -C. It is dropped, even if it has taken long.
 	 */
 	if (!p->has_caller) {
 		if (unlikely(!fast_clock(t, &now_ns)) || now_ns - f->time_ns > p->now.threshold_ns)

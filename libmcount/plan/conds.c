@@ -219,8 +219,8 @@ static bool mixed_holds(const struct plan_cond *cond, int64_t integer, uint64_t 
 }
 
 /*
- * Compares the double whose bits are @bits. If @cond is for an integer, the result is false when
- * that integer is unsigned, has less than 64 bits, or is to be compared by PLAN_AND.
+ * True when the double with the bits @bits meets @cond. If @cond is for an integer, the result is
+ * false when that integer is unsigned, has less than 64 bits, or is to be compared by PLAN_AND.
  */
 static bool real_holds(const struct plan_cond *cond, uint64_t bits)
 {
@@ -231,8 +231,8 @@ static bool real_holds(const struct plan_cond *cond, uint64_t bits)
 }
 
 /*
- * Compares the text of a Python value as a number. If the text is not a number, all comparisons are
- * false.
+ * True when the text of a Python value, as a number, meets @cond. If the text is not a number, the
+ * result is false.
  */
 static bool number_holds(const struct plan_cond *cond, const struct subject *s)
 {

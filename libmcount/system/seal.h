@@ -14,7 +14,7 @@ void seal_before_filter(uint64_t program);
 void seal_all(void);
 
 /*
- * COLD, among the first functions of the probe that run. True when this process has more than
+ * COLD. One of the first functions of the probe that run. True when this process has more than
  * @expected seccomp filters. Programs that the recorder starts begin with @expected filters. If
  * there is a /proc, but the number of filters cannot be read, the result is true, too. Makes only
  * system calls that the dynamic linker has just made.

@@ -13,12 +13,12 @@
 #include "utils/base/compiler.h"
 
 /*
- * A counter that a thread has opened. Its descriptor stays open, unlike others of the probe: a
- * counter counts from its opening on. @id: the kernel's number of the counter
+ * A counter that a thread has opened. It counts from its opening on, so its descriptor stays open.
+ * The probe keeps no other descriptors. @id: the kernel's number of the counter
  */
 struct open_counter {
 	int fd;
-	uint32_t leader; /* the number, in the set, of the leader of this counter's group */
+	uint32_t leader; /* the leader of this counter's group, as an index in the set */
 	uint64_t id;
 };
 

@@ -305,8 +305,8 @@ static bool get_state(struct info *info, const struct info_line *line, struct te
 }
 
 /*
- * The lines in the order of the file. A prefix that begins with another prefix comes before that
- * prefix.
+ * The lines in the order of the file. If a line's prefix begins with the whole prefix of another
+ * line, it comes before that line, so that it is compared first.
  */
 static const struct info_line info_lines[] = {
 	FIELD_LINE("exename:", INFO_EXE_NAME, put_string, get_string, exename),
@@ -398,8 +398,8 @@ int info_set_meminfo(struct info *info, uint64_t free_kb, uint64_t total_kb)
 }
 
 /*
- * True when the line must be written. A line with an item is written if the item is present. A line
- * without an item is written if its own value is present. A line of ARG_SPEC needs both.
+ * True when the line must be written. A line with a bit of info->mask is written if that bit is
+ * set. A line without a bit is written if its own value is present. A line of ARG_SPEC needs both.
  */
 static bool line_is_wanted(const struct info *info, const struct info_line *line)
 {

@@ -64,7 +64,7 @@ int symtab_add_all(struct symtab *tab, const struct symtab *from);
 
 /*
  * Sort by address and keep one symbol per address, as uftrace does (doc/formats/symbols.md, "Which
- * symbols"). Other names of functions become aliases. Returns 0 or -ENOMEM.
+ * symbols"). Further names of a function become aliases. Returns 0 or -ENOMEM.
  */
 int symtab_sort(struct symtab *tab);
 

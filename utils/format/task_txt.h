@@ -50,9 +50,8 @@ void task_line_encode(const struct task_line *line, struct strbuf *out);
 int task_line_decode(struct text in, struct task_line *line, struct uft_err *err);
 
 /*
- * Take the next line of a file, after blank lines. An invalid last line without newline counts as
- * the end of the file, because a recorder that was killed leaves such a line.
- *
+ * Take the next line of a file. Blank lines are skipped. An invalid last line without newline
+ * counts as the end of the file, because a recorder that was killed leaves such a line.
  * Returns 1 with @line, 0 at the end, or a negative errno when a line is invalid.
  */
 int task_txt_next(struct text *in, struct task_line *line, struct uft_err *err);

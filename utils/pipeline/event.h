@@ -99,8 +99,8 @@ static inline uint64_t time_abs(uint64_t ns)
 }
 
 /*
- * The approximate number of events in a batch. So many events make the fixed work per batch
- * negligible, and still fit into the first-level cache.
+ * The approximate number of events in a batch. It is large enough that the fixed work per batch is
+ * negligible. The events of a batch still fit into the first-level cache.
  */
 #define EVENT_BATCH 512
 

@@ -199,7 +199,10 @@ void script_tell(const struct script *script, const char *text);
  */
 void script_tell_not_callable(const struct script *script, int function);
 
-/* Count a call of a script's function that ended with an exception. The caller has printed it. */
+/*
+ * Count a call of a script's function that ended with an exception. The caller has printed the
+ * exception.
+ */
 void script_failed(struct script *script);
 
 #endif

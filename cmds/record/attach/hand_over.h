@@ -7,8 +7,8 @@
 
 /*
  * Pass the open calls of all threads to the probe. All threads must be stopped. @thread is made to
- * call @leave_fn, which is the address of utrail_leave(). Returns 0, or a negative errno with a
- * text when @thread did not return.
+ * call @leave_fn, which is the address of utrail_leave(). Returns 0. If a call in @thread did not
+ * return, returns a negative errno, and sets @err.
  *
  * @msg: gets, with -v, a message about threads whose calls are unknown. Their depth begins at 0
  */

@@ -14,8 +14,9 @@
 pid_t target_find(const char *text, struct uft_err *err);
 
 /*
- * Check whether the probe can be put into process @pid. The process is not changed. Returns 0, or a
- * negative errno with a text that has the reason and a remedy.
+ * Check whether the probe can be put into process @pid. The process is not changed. Returns 0. If
+ * the probe cannot be put into it, returns a negative errno, and @err tells the reason and a
+ * remedy.
  *
  * @force: accept a process even if its filter of system calls (seccomp(2)) may end it because of
  *         the probe's calls

@@ -11,13 +11,13 @@
  *
  * - After a second interrupt, or after an interrupt that follows the program's end, the recorder
  *   does not wait for processes that the program left running.
- * - After the second interrupt the program has ALIVE_TICKS to end. After the third interrupt it has
- *   ALIVE_FINAL_TICKS.
- * - If @leaves_rest is set before the start, processes that the program left running have
- *   ALIVE_REST_TICKS to end.
+ * - The recorder waits for the program at most ALIVE_TICKS after the second interrupt, and at most
+ *   ALIVE_FINAL_TICKS after the third one.
+ * - If @leaves_rest is set before the start, the recorder waits at most ALIVE_REST_TICKS for
+ *   processes that the program left running.
  *
  * Other code may set @leaves_rest before the start. It may read @nr_followed, and after alive_run()
- * @has_left_rest. All else is private to alive.c. The struct starts as { 0 }.
+ * @has_left_rest. All other members are private to alive.c. The struct starts as { 0 }.
  */
 struct alive {
 	unsigned nr_followed;
@@ -25,18 +25,18 @@ struct alive {
 	unsigned ticks;	      /* ticks since the second interrupt */
 	unsigned final_ticks; /* ticks since the third interrupt */
 	unsigned rest_ticks;  /* ticks since the program's end */
-	unsigned last_rounds; /* rounds that served events while no process was waited for */
+	unsigned last_rounds; /* rounds of serving events at the end */
 	bool leaves_rest;
 	bool program_ended;
 	bool is_alone;	    /* do not wait for processes that the program left running */
-	bool has_left_rest; /* the wait for these processes has taken too long and was ended */
-	/* unknown processes were looked for after the last known process had ended */
+	bool has_left_rest; /* processes left running still ran after ALIVE_REST_TICKS */
+	/* the recorder has looked for unknown processes since the last known process was added */
 	bool has_looked;
 };
 
 #define ALIVE_TICK_MS	  100
-#define ALIVE_TICKS	  50 /* ticks that the program may take after a second interrupt */
-#define ALIVE_FINAL_TICKS 10 /* ticks that the program may take after a third interrupt */
+#define ALIVE_TICKS	  50 /* ticks that the program may still run after the second interrupt */
+#define ALIVE_FINAL_TICKS 10 /* ticks that the program may still run after the third interrupt */
 #define ALIVE_REST_TICKS  20 /* ticks that processes left running may take, with @leaves_rest */
 #define ALIVE_LAST_ROUNDS 16
 
@@ -45,11 +45,15 @@ void alive_add(struct alive *a);
 void alive_remove(struct alive *a);
 
 /*
- * Note the end of the program. If it is a child of the recorder, its exit status was already taken.
+ * Note the end of the program. If it is a child of the recorder, the caller has already called
+ * wait4().
  */
 void alive_program_ended(struct alive *a);
 
-/* Handle an interrupt. Returns true when the program still runs and must be told about it. */
+/*
+ * Handle an interrupt. Returns true when the program still runs. The caller then passes on an
+ * interrupt that was sent only to the recorder.
+ */
 bool alive_interrupt(struct alive *a);
 
 /* alive_wants_ticks() is true when ticks must be counted now. alive_tick() counts a tick. */
@@ -57,8 +61,8 @@ bool alive_wants_ticks(const struct alive *a);
 void alive_tick(struct alive *a);
 
 /*
- * The work that alive_run() leaves to its caller. The callbacks report their findings with the
- * functions above.
+ * The work that alive_run() leaves to its caller. The callbacks report results with alive_add(),
+ * alive_remove() and alive_program_ended().
  *
  * @serve: serve events. With @waits, wait for the first event. While alive_wants_ticks() is true, a
  *         tick counts as an event. Returns the number of events, or a negative errno

@@ -21,7 +21,7 @@ struct rechoosing {
 
 /*
  * Put the new choice into force for events that are declared later. Returns 0, or a negative error
- * with a text. After an error nothing has changed.
+ * with its text in @err. After an error nothing has changed.
  */
 int rechoosing_choose(struct rechoosing *r, struct steering *steer,
 		      const struct steer_change *change, struct uft_err *err);
@@ -30,8 +30,9 @@ int rechoosing_choose(struct rechoosing *r, struct steering *steer,
 void rechoosing_undo(struct rechoosing *r, struct steering *steer);
 
 /*
- * Inform all processes that have declared events. Returns 0, or a negative error with a text when a
- * process cannot be informed. After an error, the processes get their former choice where possible.
+ * Tell the new choice to all processes that have declared events. If a process cannot be told,
+ * restores the former choice in all processes where this is possible. Returns 0, or a negative
+ * error with its text in @err.
  */
 int rechoosing_write(struct rechoosing *r, struct steering *steer, struct strbuf *out,
 		     struct uft_err *err);

@@ -10,7 +10,9 @@
 
 #include "cmds/record/proc/shapes.h"
 
-/* The stops of our filter report this number plus the number of the call in enum syscall_id. */
+/*
+ * Our filter passes this number, plus the call's enum syscall_id, to the tracer (SECCOMP_RET_DATA).
+ */
 #define OURS	  0x5500U
 #define OURS_MASK 0xff00U
 
@@ -29,7 +31,9 @@ static void add_load(struct proc_filter *filter, uint32_t offset)
 	add_filter_insn(filter, BPF_LD | BPF_W | BPF_ABS, offset, 0, 0);
 }
 
-/* Adds a check: the filter skips the next @nr instructions unless the value is @value. */
+/*
+ * Adds a check: the filter skips the next @nr instructions unless the number loaded last is @value.
+ */
 static void add_unless(struct proc_filter *filter, uint32_t value, uint8_t nr)
 {
 	add_filter_insn(filter, BPF_JMP | BPF_JEQ | BPF_K, value, 0, nr);
@@ -78,8 +82,8 @@ static void add_abi(struct proc_filter *filter, const struct syscall_abi *abi)
 	}
 	/*
 	 * System calls that make processes are watched, too, because their failures are recorded.
-	 * Also, children inherit the filter, and need a tracer that answers it. So a call that
-	 * would make a child without a tracer is changed (untraced.h).
+	 * Also, a child inherits the filter, and its watched calls fail if it has no tracer. So the
+	 * recorder changes a call that would make an untraced child (untraced.h).
 	 */
 	for (enum syscall_id id = SYSCALL_CLONE; id <= SYSCALL_CLONE3; id++) {
 		add_unless(filter, abi->numbers[id], 1);

@@ -32,7 +32,8 @@
 #include "utils/format/proc_dat.h"
 
 /*
- * The events to report. Processes without a seccomp filter go on when the recorder is killed.
+ * The events that ptrace(2) reports for all tracees. PTRACE_O_EXITKILL is not one of the options,
+ * so tracees without a seccomp filter go on when the recorder is killed.
  */
 #define OPTIONS \
 	(PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC)
@@ -174,8 +175,8 @@ static void see_responses(struct tracing *t, pid_t pid, const struct exec_image 
 }
 
 /*
- * Notes an execve(2). The thread that calls it becomes the leader of its process. If the thread had
- * another number before, that number is gone, and no end is ever reported for it.
+ * Notes an execve(2). The kernel makes the thread that calls it the leader of the process, and
+ * gives it the leader's thread ID. The end of its former thread ID is never reported.
  */
 static void see_exec(struct tracing *t, struct tracee *leader)
 {

@@ -16,7 +16,8 @@
  * rights of @user, or of process @view->tid if @user is NULL. Only the texts of @execution are
  * used.
  *
- * @user: the process and its real user and group at the execution. NULL: the process is stopped
+ * @user: the process, and the real user and group that it had at the execution. NULL is possible
+ *        only when the process is stopped
  */
 void response_files_write(struct proc_log *log, const struct view *view, const struct peer *user,
 			  const struct execution *execution);

@@ -1,6 +1,6 @@
 /*
  * Changes system calls that make children without a tracer (CLONE_UNTRACED). Such a child would
- * have the filter of system calls, but no tracer to answer it.
+ * inherit the filter of system calls, and the calls that the filter reports would fail.
  */
 #ifndef UTRAIL_CMDS_RECORD_PROC_UNTRACED_H
 #define UTRAIL_CMDS_RECORD_PROC_UNTRACED_H

@@ -104,7 +104,8 @@ static void tell_symbols(const struct msg *msg, const struct record_settings *se
 }
 
 /*
- * Report the patched functions of an unprepared file, and the reasons why others are not patched.
+ * Report how many functions are patched in a file that was not compiled for tracing, and why others
+ * are not patched.
  */
 static void tell_patches(const struct msg *msg, const struct known_module *m)
 {

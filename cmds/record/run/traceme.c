@@ -30,8 +30,8 @@ static uint64_t start_stack(pid_t tid)
 }
 
 /*
- * True for the SIGTRAP with which the kernel reports an exec to a tracer. It comes before the first
- * instruction of the program, and only with a tracer.
+ * True for the SIGTRAP with which the kernel reports an exec to a tracer. A traced process gets it
+ * before the first instruction of the new program. A process without a tracer does not get it.
  */
 static bool tells_exec(pid_t tid, const siginfo_t *info)
 {
@@ -69,8 +69,8 @@ static bool let_go(struct traceme *seen, pid_t tid)
 }
 
 /*
- * waitid() may first report a tracee of another thread. When that tracee goes on, it causes a
- * SIGCHLD, and this function is called again.
+ * If the first child that waitid() reports is traced by another thread, this function returns. It
+ * is called again when that child goes on, because this causes a SIGCHLD.
  */
 void traceme_let_go(struct traceme *seen)
 {
@@ -86,8 +86,8 @@ void traceme_let_go(struct traceme *seen)
 				return;
 		} else {
 			/*
-			 * An untraced child was stopped, for example by Ctrl-Z. The report of its
-			 * stop is taken, so that the next waitid() does not return it again.
+			 * An untraced child was stopped, for example by Ctrl-Z. Take the report of
+			 * its stop, so that the next waitid() does not return it again.
 			 */
 			waitid(P_PID, stop.si_pid, &stop, WSTOPPED | WNOHANG | __WALL);
 		}

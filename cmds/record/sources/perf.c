@@ -128,8 +128,8 @@ static int drain_perf_ring(struct perf_cpu *cpu)
 }
 
 /*
- * Serves a ring. It is no longer watched after the end of its tasks, because the kernel would then
- * report EPOLLHUP again and again.
+ * Serves a ring. When the traced tasks have ended, stop waiting for the ring's descriptor: the
+ * kernel would report EPOLLHUP for it again and again.
  */
 static void serve_cpu(struct served *served, uint32_t epoll_events)
 {

@@ -153,7 +153,7 @@ void notes_finish_all(struct processes *procs)
 
 void notes_tell_news(struct process *proc)
 {
-	/* @may_skip is cleared last. A thread that sees this change also sees the news. */
+	/* @may_skip is cleared last. A thread that sees this change also sees that @news is set. */
 	atomic_store(&proc->arena->news, 1);
 	atomic_store(&proc->arena->may_skip, 0);
 }

@@ -1,7 +1,8 @@
 /*
  * Stores a task's calls in blocks of a nameless file, for quick searches by time. Each block has a
- * sum, and levels of further sums are above these. A sum leaves out calls that are too short to be
- * seen (doc/internals/show.md, "Recordings in parts").
+ * sum, which is a short list of its calls. Each sum of a higher level covers several sums of the
+ * level below. A sum leaves out calls that are too short to be seen (doc/internals/show.md,
+ * "Recordings in parts").
  */
 #ifndef UTRAIL_CMDS_SHOW_CALL_STORE_H
 #define UTRAIL_CMDS_SHOW_CALL_STORE_H
@@ -16,7 +17,8 @@
  *
  * @self_ns: the part of the call's time that was not spent in nested calls
  * @text: the number of the text of the call's arguments, or of the event (text_store.h); 0: none
- * @node: for a call, a number in the task's contexts; for an event, its kind
+ * @node: for a call, the number of its node in the tree of contexts (contexts.h); for an event, its
+ *        kind
  * @depth: for an event, a number made from its kind that also distinguishes events of one kind at
  *         one time (INDEX_KINDS_MAX)
  * @is_open: the call did not return; its end is the last known time
@@ -64,16 +66,17 @@ int call_file_append(struct call_file *file, const void *bytes, size_t nr, uint6
 
 /* The number of calls in a block. */
 #define STORE_BLOCK_CALLS 65536
-/* The number of blocks, or of sums of one level, from which a sum of the next level is made. */
+/* The number of blocks, or of sums of one level, that a sum of the next level covers. */
 #define STORE_GROUP	  16
 #define STORE_LEVELS	  8
 #define STORE_NODE_BITS	  256
 
 /*
- * A sum: the calls that began and ended between @from_ns and @to_ns.
+ * A sum: a short list of the calls that began and ended between @from_ns and @to_ns. This time is
+ * divided into cells of @cell_ns.
  *
- * @cell_ns: the length of a cell; of all shorter calls that began in one cell at one depth, only
- *         the longest is kept
+ * @list: calls of @cell_ns or longer. From shorter calls that began in one cell at one depth, the
+ *        list has only the longest
  * @offset, @bytes: a block's place in the file
  * @nodes: for a block, a bit for each node of its calls, modulo STORE_NODE_BITS
  */
@@ -120,8 +123,8 @@ void call_store_deinit(struct call_store *store);
 int call_store_add(struct call_store *store, const struct stored_call *call);
 
 /*
- * True when the page should be told of new calls. This is true during 512 of every 4096 calls, so
- * call the function after each span of some hundred calls.
+ * True when the page should be told of new calls: for the first 512 of every 4096 added calls. So
+ * call this function at least once per 512 added calls.
  */
 static inline bool call_store_is_fresh(const struct call_store *store)
 {
@@ -140,12 +143,12 @@ int call_store_find(const struct call_store *store, uint64_t from_ns, uint64_t t
 		    uint64_t pixel_ns, size_t most, struct call_list *out);
 
 /*
- * A search for the next call after a place, or for the last call before it. Only calls of chosen
- * nodes are searched. Places are ordered by start time, then by depth.
+ * A search for the next call after a position, or for the last call before it. A position is a
+ * start time and a depth, in this order. Only calls of chosen nodes are searched.
  *
  * @wanted: an array by node, not 0 for nodes whose calls are searched
- * @depth: the depth of the place; -1: before all calls that begin at @at_ns; INT_MAX: after all of
- *         them
+ * @depth: the depth of the position; -1: before all calls that begin at @at_ns; INT_MAX: after all
+ *         of them
  */
 struct store_search {
 	const uint8_t *wanted;

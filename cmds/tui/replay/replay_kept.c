@@ -21,8 +21,8 @@
 #define FLUSH_NS 50000000ULL
 
 /*
- * Opens a temporary file. The first directories usually have much room, while /tmp may be in
- * memory.
+ * Opens a temporary file in the first directory of a list that allows it. The list ends with /tmp,
+ * because /tmp may be in memory.
  */
 static int open_file(struct uft_err *err)
 {

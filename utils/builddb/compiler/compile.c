@@ -456,9 +456,9 @@ static bool belongs(const struct compile *compile, size_t at, size_t source)
 		return !links;
 	case ROLE_LANGUAGE:
 		/*
-		 * The option applies to the files after it. clangd moves the source to the end of
-		 * the command. So if the command had several sources, an option that was after
-		 * this source is removed.
+		 * The language applies to the files after the option. clangd moves the source to
+		 * the end of the command, after this option. So if the command has several sources,
+		 * keep the option only for the sources after it.
 		 */
 		return at < source || compile->nr_sources == 1;
 	default:

@@ -5,7 +5,8 @@
 #include <stddef.h>
 
 /*
- * @page_head ends within the Content-Security-Policy, to which permitted connections may be added.
+ * @page_head ends inside the Content-Security-Policy, so that more permitted addresses can follow
+ *         it.
  */
 extern const char page_head[];
 extern const size_t page_head_len;

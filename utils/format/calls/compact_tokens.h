@@ -23,9 +23,9 @@ enum token {
 };
 
 /*
- * The other bits of a token's first byte: enum escape, or the time since the previous record. From
- * DELTA_SHORT to DELTA_VARINT - 1, the time is DELTA_SHORT + (bits - DELTA_SHORT) * 256 + the next
- * byte.
+ * The other bits of a token's first byte: enum escape, or the time since the previous record. If
+ * their value is from DELTA_SHORT to DELTA_VARINT - 1, a second byte follows, and the time is
+ * DELTA_SHORT + (value - DELTA_SHORT) * 256 + the second byte.
  */
 #define TOKEN_BITS     2
 #define DELTA_SHORT    48 /* smaller values are the time in nanoseconds */
@@ -39,7 +39,7 @@ static inline enum token token_of(unsigned first)
 	return first & ((1U << TOKEN_BITS) - 1);
 }
 
-/* A function's number below this takes one byte, and any other number takes two bytes. */
+/* A function's number takes one byte if it is below NUMBER_SHORT, and two bytes otherwise. */
 #define NUMBER_SHORT 224
 
 enum escape {
@@ -66,8 +66,8 @@ enum escape {
  * @contexts: the symbols of TOKEN_LIKELY (low half) and TOKEN_UNLIKELY (high half). The index is
  *            context()
  * @funcs: the second word of a function's records. The index is the function's number, from 1 on
- * @stack: the functions of open calls, beginning with entry 1; 0: unknown. Entry 0 means that no
- *         call is open
+ * @stack: the functions of open calls, beginning with entry 1; 0: unknown. Entry 0 is always 0, and
+ *         becomes @top when no call is open
  * @slots: only for writing: the numbers of functions, by a hash of @funcs
  * @depth: number of open calls
  * @top: the function of the innermost open call

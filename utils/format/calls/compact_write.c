@@ -62,8 +62,8 @@ static inline bool is_call(uint64_t data)
 
 /*
  * @is_whole: the end of the payload was found
- * @may_hide_record: a word was taken for a part of the payload, but may begin a record. The time of
- *                   this record would be before the call
+ * @may_hide_record: one of the words may in fact begin a record. It was counted as payload, because
+ *                   the record's time would be before the time of the call
  */
 struct payload_look {
 	bool is_whole;
@@ -71,8 +71,8 @@ struct payload_look {
 };
 
 /*
- * Count the words of the payload at @raw. It ends before a likely record of @after_ns or later, or
- * at the end of the bytes.
+ * Count the words of the payload at @raw. The payload ends before the first word that seems to
+ * begin a record of @after_ns or later, or else at the end of the bytes.
  */
 static size_t payload_words(const uint8_t *raw, size_t len, uint64_t after_ns,
 			    struct payload_look *look)
@@ -104,7 +104,7 @@ struct writing {
 
 /*
  * Update the data for the header after calls were written. @time_ns: the time of the first of these
- * calls. @least: the fewest calls that were open around one of them
+ * calls. @least: the lowest number of open calls before, between or after them
  */
 static void note_call(struct writing *w, uint64_t time_ns, uint32_t least)
 {
@@ -307,7 +307,10 @@ static uint32_t number_of_call(struct compact_coder *coder, uint64_t word)
 	return number_of(coder, word);
 }
 
-/* HOT: write the token of @symbol, and note the symbol in *@learned, its context. */
+/*
+ * HOT: write the token of @symbol, and store the symbol in *@learned, the last symbols of its
+ * context.
+ */
 static INLINE uint8_t *put_symbol(uint8_t *out, uint32_t *learned, uint32_t symbol, uint64_t delta)
 {
 	uint32_t both = *learned;
@@ -323,7 +326,7 @@ static INLINE uint8_t *put_symbol(uint8_t *out, uint32_t *learned, uint32_t symb
 /*
  * HOT: write the calls without payload at @raw, up to the first record of another kind, or to @end.
  *
- * @least: becomes the fewest calls that were open
+ * @least: becomes the lowest number of open calls
  * @is_deep: more calls are open than the depth of a record can tell (RECORD_DEPTH_MAX)
  *
  * Returns the first record that was not written. The number of a function comes from the record,
@@ -355,8 +358,8 @@ static INLINE const uint8_t *put_calls_at(struct compact_coder *coder, uint8_t *
 			uint64_t last = top;
 
 			/*
-			 * Without an open call, @top is 0. The word that is then expected is an
-			 * even number, and @data is odd.
+			 * If no call is open, @top is 0, and the comparison always fails: funcs[0]
+			 * makes the expected word even, and @data is odd.
 			 */
 			if (unlikely(data != coder->funcs[top] + (level << RECORD_DEPTH_SHIFT) + 1))
 				break;
@@ -435,7 +438,10 @@ size_t compact_encode(struct compact_coder *coder, int32_t tid, const uint8_t *r
 	size_t done = 0;
 
 	begin_coder(coder);
-	/* An empty slot has the number 0. The word of an ENTRY is even, so it is never funcs[0]. */
+	/*
+	 * An empty slot has the number 0. The word of an ENTRY is even, so it never equals
+	 * funcs[0].
+	 */
 	coder->funcs[0] = 1;
 	memset(coder->slots, 0, sizeof(coder->slots));
 	for (;;) {

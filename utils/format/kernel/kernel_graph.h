@@ -26,8 +26,8 @@ struct kernel_field {
  * The fields of a call's record.
  *
  * @depth: kernels differ in its size and offset, and some do not have it
- * @plain_bytes: the least length of a record that has both fields, if the address has 64 bits and
- *               the depth 32 bits; 0: the fields have other sizes
+ * @plain_bytes: the least length of a record that has an address of 64 bits and a depth of 32 bits;
+ *               0: these fields have other sizes
  */
 struct kernel_graph {
 	enum kernel_graph_kind kind;

@@ -43,9 +43,9 @@ enum request_type {
 	REQUEST_PROGRESS = 3,
 	REQUEST_CONTROL = 4, /* obey the words of utils/spec/steer.h */
 	/*
-	 * The @error of the answer is 0 if the process with the number in the text is recorded, or
-	 * is this recorder. Otherwise, it is -ESRCH. The answer comes even while another answer is
-	 * pending
+	 * The text of the request is the pid of a process. The @error of the answer is 0 if that
+	 * process is recorded, or is this recorder. Otherwise, it is -ESRCH. The answer comes even
+	 * while another answer is pending
 	 */
 	REQUEST_HAS_PID = 5,
 	/*

@@ -107,8 +107,8 @@ struct code {
 };
 
 /*
- * Returns the number of threads that are useful for @nr functions, and the number of functions of a
- * piece of work.
+ * code_threads() returns the number of threads that are useful for @nr functions.
+ * code_piece() returns the number of functions that a thread takes at a time.
  */
 unsigned code_threads(const struct code *code, size_t nr);
 size_t code_piece(const struct code *code);
@@ -160,8 +160,8 @@ const struct code_func *code_func_from(const struct code *code, uint64_t addr, s
 uint64_t code_next_start(const struct code *code, uint64_t addr);
 
 /*
- * Call @fn with each address in @func at which an exception may be caught. Returns false when the
- * table is damaged, or its kind is unknown.
+ * Call @fn with each address in @func at which the program may go on after an exception. Returns
+ * false when the function's exception table is damaged, or has an unknown form.
  */
 bool code_landings(const struct code *code, const struct code_func *func,
 		   void (*fn)(uint64_t addr, void *arg), void *arg);

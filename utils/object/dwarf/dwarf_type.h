@@ -12,15 +12,15 @@
 /*
  * @enums: the enums seen so far, by name
  * @structs: the definitions made so far, by key
- * @keys: keys of definitions, by the struct's place in debug information
- * @container_keys, @box_keys: keys of the struct's shape as a container, and of its shape as a
- *         struct with containers; by the same places
- * @types: the types of structs, by the same places; on the heap
- * @boxed: keys of structs with containers or strings in them
+ * @keys: the keys of the definitions of structs, by the struct's address in the debug information
+ * @container_keys, @box_keys: the keys of the shapes of containers, and of structs that have
+ *         containers; by the same addresses (utils/spec/args/shape.h)
+ * @types: the types of structs, by the same addresses; on the heap
+ * @boxed: the keys of structs that have containers or strings in them
  * @skeleton: the skeleton of the split unit that is read; NULL: the unit is not split
  * @is_gnu_c: the unit that is read was compiled by gcc, and its source is in C
- * @nesting: nesting of the struct that is being defined
- * @shapeless: if above 0, no shapes are made: they would need the struct that is being defined
+ * @nesting: the number of definitions that have begun and are not complete
+ * @shapeless: if above 0, no shapes are made: they would need a definition that is not complete
  * @steps, @text_bytes: entries that may still be read, and bytes of names that may be kept
  * @is_too_much: @steps or @text_bytes was used up, and reading has ended
  */
@@ -70,14 +70,17 @@ const char *dwarf_keep_text(struct dwarf_loader *loader, const char *text, size_
 const char *dwarf_struct_fields(struct dwarf_loader *loader, Dwarf_Die *die, const char *name,
 				uint32_t bytes);
 
-/* A boxed field, 'b' in the definition of a struct (utils/spec/args/structdef.h). */
+/*
+ * A field that is a container, a string, or a struct with such fields. Its type is 'b' in the
+ * definition of a struct (utils/spec/args/structdef.h).
+ */
 struct dwarf_boxed_field {
 	Dwarf_Die type;
 	uint32_t offset;
 };
 
 /*
- * Find the first @max boxed fields of struct @die, which has @bytes, in the order of its
+ * Find the first @max boxed fields of struct @die, whose size is @bytes, in the order of its
  * definition. Returns the number of all its boxed fields.
  */
 unsigned dwarf_boxed_fields(struct dwarf_loader *loader, Dwarf_Die *die, uint32_t bytes,
@@ -92,8 +95,9 @@ bool dwarf_is_class(Dwarf_Die *die);
 bool dwarf_is_container(Dwarf_Die *die);
 
 /*
- * Find the shape of a container of the C++ library (utils/spec/args/shape.h), and the key of its
- * definition. Returns NULL when @die is not a container, or its layout is unknown.
+ * Returns the shape of a container of the C++ library (utils/spec/args/shape.h), and sets @key to
+ * the key of the shape's definition. Returns NULL when @die is not a container, or its layout is
+ * unknown.
  */
 const char *dwarf_container_shape(struct dwarf_loader *loader, Dwarf_Die *die, const char **key);
 
@@ -130,10 +134,10 @@ bool dwarf_is_float(unsigned encoding);
 bool dwarf_is_x87(Dwarf_Die *die);
 
 /*
- * Find the classes of the first 16 bytes of type @die (psABI x86_64, 3.2.3). @classes starts as
- * DWARF_CLASS_NONE.
- * For a struct, dwarf_settle_classes() afterwards applies the rules about both classes together
- * ("post merger cleanup").
+ * Find the argument classes (INTEGER, SSE, ...) of the first 16 bytes of type @die, 8 bytes each
+ * (psABI x86_64, 3.2.3). The caller first sets @classes to DWARF_CLASS_NONE.
+ * For a struct, the caller then calls dwarf_settle_classes(). It applies the rules about both
+ * classes together ("post merger cleanup").
  */
 void dwarf_classify(struct dwarf_loader *loader, Dwarf_Die *die, uint8_t classes[2]);
 void dwarf_settle_classes(uint8_t classes[2]);
@@ -149,7 +153,7 @@ uint32_t dwarf_array_elements(struct dwarf_loader *loader, Dwarf_Die *array, uin
  * lowest bit. dwarf_member_bits() returns false when @member is no bit-field, or its place is
  * unknown.
  *
- * @base: offset of the struct that has @member
+ * @base: added to the offset of @member; not 0 when its struct is a part of another struct
  */
 struct dwarf_bits {
 	uint32_t offset;
@@ -160,8 +164,10 @@ struct dwarf_bits {
 bool dwarf_member_bits(Dwarf_Die *member, uint32_t base, struct dwarf_bits *bits);
 
 /*
- * Returns the displayed name of a source: relative to the directory of the compiler, if the file is
- * below it. @unit: the entry that has this directory; NULL: unknown.
+ * Returns the name with which a source file is displayed: relative to the directory of the
+ * compiler, if the file is below that directory.
+ *
+ * @unit: the compilation unit that names the directory; NULL: the directory is unknown
  */
 const char *dwarf_shown_file(Dwarf_Die *unit, const char *file);
 
@@ -184,7 +190,10 @@ bool dwarf_member_offset(Dwarf_Die *member, uint32_t *offset);
 void dwarf_type_of_die(struct dwarf_loader *loader, Dwarf_Die *type_die, struct dwarf_type *type);
 void dwarf_type_of(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf_type *type);
 
-/* True for an array that the processor has in one register: __m128, or a type with vector_size. */
+/*
+ * True for an array that fits into one register of the processor: __m128, or a type with
+ * vector_size.
+ */
 bool dwarf_is_vector(Dwarf_Die *die);
 
 /* Returns the size of a vector, computed from its elements. */

@@ -19,8 +19,9 @@
 
 #define DEFS_MAX_BYTES	  (16UL << 20)
 /*
- * The limits of a format. A longer format is cut, and "..." follows. Without the limits, a format
- * could cost too much: it is in the text of each event, and a search for a field goes through it.
+ * The limits of a format. A longer format is cut, and "..." follows. The limits bound the work:
+ * each line of a log contains the text of the format, and a search for a field reads the whole
+ * format.
  */
 #define PIECES_MAX	  256U
 #define LITERAL_MAX_BYTES 1024U
@@ -125,7 +126,10 @@ static const char *usual_name(enum fst_kind kind)
 	return kind < ARRAY_SIZE(names) ? names[kind] : NULL;
 }
 
-/* Make a unique name for a field: its "KEY", a word for the directive's kind, or a number. */
+/*
+ * Make a unique name for a field: the word before its "=" in the format, a word for the directive's
+ * kind, or "arg" and a number.
+ */
 static char *name_field(const struct declared_event *event, const struct fst_piece *before,
 			enum fst_kind kind)
 {
@@ -349,8 +353,8 @@ struct declared_event *declared_events_find(const struct declared_events *declar
 /* --- payloads --- */
 
 /*
- * Find the value of directive @index. The directives of @event->common count first, then those of
- * @event->format. *@is_cut becomes true if the value was truncated.
+ * Find the value of directive @index. The numbers begin with the directives of @event->common, and
+ * go on with those of @event->format. *@is_cut becomes true if the value was truncated.
  */
 static bool find_value(const struct declared_event *event, struct fst_bytes from, size_t index,
 		       struct fst_value *value, bool *is_cut)
@@ -421,7 +425,7 @@ static bool get_field(const struct event_kind *kind, const struct event_context 
 	return true;
 }
 
-/* Write the text that follows the name in a line of a log. */
+/* Write the text that follows the event's name in a line of a log. */
 static void put_text(const struct event_kind *kind, const struct event_context *context,
 		     struct strbuf *out)
 {

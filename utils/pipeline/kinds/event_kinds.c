@@ -20,8 +20,8 @@
 #define NAME_MAX_BYTES	      1024U
 
 /*
- * Add an event with the properties of its range of ids. It takes ownership of @name, which is on
- * the heap.
+ * Add an event with the properties of its range of ids. The function takes ownership of @name,
+ * which is on the heap.
  */
 static int take_name(struct event_kinds *kinds, uint64_t id, char *name)
 {

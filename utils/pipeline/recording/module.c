@@ -180,15 +180,17 @@ static int make_funcs(struct module *mod, struct uft_err *err)
 	return mod->funcs ? 0 : err_set_errno(err, -ENOMEM, "cannot read '%s.sym'", mod->basename);
 }
 
-/* True for an error that may be gone at the next call, since memory or descriptors were short. */
+/*
+ * True for an error that may not occur at the next call, because memory or descriptors were short.
+ */
 static bool is_passing(int ret)
 {
 	return ret == -ENOMEM || ret == -EMFILE || ret == -ENFILE;
 }
 
 /*
- * Keep the error @ret of a symbol file, or 0. Many callers ignore errors, and would read a large
- * damaged file again for each call that they show.
+ * Keep the error @ret of a symbol file, or 0. Many callers ignore errors. Without the kept error,
+ * each of their calls would read the large damaged file again.
  */
 static void keep_damage(struct module *mod, int ret, const struct uft_err *why)
 {
@@ -258,7 +260,7 @@ bool module_has_grown(struct module_set *set, struct module *mod, struct uft_err
 	mod->sym_name = NULL;
 	if (module_load(set, mod, err) == 0 && mod->funcs && funcs)
 		take_funcs(mod, &old->symtab, funcs);
-	/* After an error the file is read again when it has grown more. */
+	/* After an error, the file is read again only when it has grown further. */
 	mod->is_loaded = true;
 	free(funcs);
 	return mod->symtab.nr != 0;

@@ -10,8 +10,8 @@
 #define FIRST_BATCH 32
 
 /*
- * Store the error of a damaged file in pipe->broken. Other tasks go on. After a damaged block of a
- * compact file, the file's own task goes on, too.
+ * Store the error of a damaged file in pipe->broken. The files of other tasks are still read. After
+ * a damaged block of a compact file, the rest of the file is read, too.
  */
 static void note_damage(struct pipeline *pipe, const struct uft_err *why)
 {
@@ -21,8 +21,8 @@ static void note_damage(struct pipeline *pipe, const struct uft_err *why)
 }
 
 /*
- * The source, other than the records, that has the next event. Up to @until_ns, its events come
- * before those of the other sources.
+ * The source that has the next event; the task's records are not considered here. Up to @until_ns,
+ * the events of this source come before those of all other sources.
  */
 struct next_other {
 	struct source *src;
@@ -55,7 +55,8 @@ uint64_t lane_next_other_ns(const struct lane *lane)
 }
 
 /*
- * True when an event of @other_ns may be taken, because no earlier records can come into the file.
+ * True when an event of @other_ns may be taken: no record with an earlier time can be added to the
+ * task's file.
  */
 static bool is_due(const struct lane *lane, uint64_t limit_ns, uint64_t other_ns)
 {
@@ -79,15 +80,18 @@ static ssize_t take_others(struct lane *lane, const struct next_other *next, uin
 	uint64_t until_ns = MIN(next->until_ns, limit_ns);
 
 	until_ns = MIN(until_ns, record_ns - (record_ns > 0));
-	/* With late entries, one event is taken at a time, because is_due() must see each. */
+	/*
+	 * With has_late_entries, one event is taken at a time, because is_due() must check each of
+	 * them.
+	 */
 	if (lane->pipe->has_late_entries)
 		until_ns = next->time_ns;
 	return source_read(next->src, events, max, MAX(until_ns, next->time_ns), err);
 }
 
 /*
- * Read the records before *@other, the next event of another source. Open calls of the kernel must
- * end before these records, since a task within such a call writes no records.
+ * Read the records before *@other, the next event of another source. First add the ends of kernel
+ * calls that are still open: a task in such a call writes no records, so the calls have ended.
  */
 static ssize_t read_records(struct lane *lane, struct next_other *other, uint64_t limit_ns,
 			    struct event *events, size_t max, struct uft_err *err)
@@ -95,7 +99,10 @@ static ssize_t read_records(struct lane *lane, struct next_other *other, uint64_
 	struct source *user = &lane->user.source;
 	ssize_t n = 0;
 
-	/* The kernel's calls need the next record's time, so the record must be in the buffer. */
+	/*
+	 * Fill the buffer. The open calls of the kernel end before the next record, so its time
+	 * must be known.
+	 */
 	if (lane->has_kernel_calls && !lane->user.at_end)
 		n = source_read(user, events, max, 0, err);
 	*other = find_other(lane);
@@ -138,8 +145,8 @@ size_t lane_read(struct lane *lane, struct event *events, size_t max)
 			note_damage(lane->pipe, &why);
 		nr += n;
 		/*
-		 * A further read that refills the buffer of the source would move the payloads of
-		 * these events.
+		 * Stop if the next read would refill the buffer of the source, because that moves
+		 * the payloads of these events.
 		 */
 		if (n && (other.time_ns == UINT64_MAX || src_user_wants_refill(&lane->user)))
 			break;
@@ -158,7 +165,7 @@ size_t lane_read(struct lane *lane, struct event *events, size_t max)
 		if (n < 0 || (n == 0 && lane->queued.at == queued_at))
 			break;
 		nr += n;
-		/* If read_calls() can read the next records, they are left to it. */
+		/* Leave the next records to read_calls() if it can read them. */
 		if (nr && src_user_is_by_calls(&lane->user))
 			break;
 	}
@@ -184,8 +191,8 @@ static bool takes_calls(const struct lane *lane)
 
 /*
  * Read the next calls, up to an event of another kind, and do the work of stg_calls() for them.
- * Payloads stay in the block until the next read. Returns the number of events; if it is 0,
- * lane_read() must be called.
+ * Payloads stay in the block until the next read. Returns the number of events. Returns 0 when only
+ * lane_read() can read the next event.
  */
 static ssize_t read_calls(struct lane *lane, struct event *events, struct uft_err *err)
 {
@@ -282,7 +289,7 @@ static int make_room(struct lane *lane, size_t nr)
 	return 0;
 }
 
-/* Make room for @room events in the buffer of raw_events(), which has @nr events. */
+/* Make room for @room events in the buffer that raw_events() returns. It contains @nr events. */
 static int make_raw_room(struct lane *lane, size_t nr, size_t room)
 {
 	return lane->holds_back ? replace_events(lane, &lane->raw, nr, room)
@@ -313,8 +320,8 @@ static bool is_cut_off(struct lane *lane, const struct event *event, bool is_bef
 }
 
 /*
- * With opens_at_start: replace the events before the range by the calls that are open after them.
- * Returns the new number of events, or -ENOMEM.
+ * With opens_at_start: replace the events before the range by ENTRYs of the calls that are open at
+ * its beginning. Returns the new number of events, or -ENOMEM.
  */
 static ssize_t open_range(struct lane *lane, size_t nr)
 {
@@ -343,8 +350,8 @@ static ssize_t open_range(struct lane *lane, size_t nr)
 }
 
 /*
- * Follow the calls before the range. As many as possible are read directly from records, without
- * making events.
+ * Note the calls before the range that are still open. As many records as possible are read without
+ * making events of them.
  */
 static int skim_to_range(struct lane *lane)
 {
@@ -375,8 +382,8 @@ static bool is_out_behind(const struct lane *lane, const struct event *events, s
 }
 
 /*
- * Drop events outside of the time range. With opens_at_start, if the task is off the CPU when the
- * range ends, a SCHED_IN is added.
+ * Drop events outside of the time range. With opens_at_start, a task may be off the CPU at the end
+ * of the range. Then add a SCHED_IN at that time, so that its SCHED_OUT has an end.
  */
 static size_t cut_range(struct lane *lane, struct event *events, size_t nr)
 {
@@ -406,8 +413,8 @@ static size_t cut_range(struct lane *lane, struct event *events, size_t nr)
 }
 
 /*
- * With opens_inherited: find the calls that were open when the task began, and put their ENTRYs in
- * front of the first @nr events. Returns the new number of events, or -ENOMEM.
+ * With opens_inherited: find the open calls that the task has inherited from its parent, and put
+ * their ENTRYs in front of the first @nr events. Returns the new number of events, or -ENOMEM.
  */
 static ssize_t open_inherited(struct lane *lane, size_t nr)
 {
@@ -434,8 +441,8 @@ static ssize_t open_inherited(struct lane *lane, size_t nr)
 				events[i].flags = EVENT_INHERITED;
 		}
 		/*
-		 * If the task begins before the range, open_range() inserts these calls at the
-		 * beginning of the range.
+		 * These ENTRYs are read only if the task begins within the range. Otherwise
+		 * open_range() replaces them by ENTRYs at the beginning of the range.
 		 */
 		if (start_ns >= lane->pipe->start_ns)
 			stg_filter_begin_within(&lane->filter, more);

@@ -144,7 +144,7 @@ static void note_first_record(struct stg_calls *calls, struct event *event)
 
 /*
  * Set the number of frames to the record's depth, after LOST and at a task's first event. If the
- * first event is one of the scheduler, the number is not set, as in uftrace.
+ * first event comes from the scheduler, the number is not set, as in uftrace.
  */
 static bool resync_frames(struct stg_calls *calls, struct event *event)
 {
@@ -315,7 +315,10 @@ static void on_other(struct stg_calls *calls, struct event *event)
 		event->flags |= EVENT_OUTSIDE;
 }
 
-/* If the time range has a beginning, the open calls are unknown until the first record. */
+/*
+ * If the user has given the start of a time range, the open calls are unknown until the first
+ * record.
+ */
 static bool may_be_inside(const struct stg_calls *calls)
 {
 	return calls->config->starts_inside && !calls->has_record;

@@ -1,6 +1,6 @@
 /*
- * HOT: pairs entries with exits of records (stg_calls.c) and blocks (compact_calls.c), one call at
- * a time. skim_fast() only finds the open calls (split.c).
+ * HOT: pairs ENTRYs with EXITs, one call at a time. They come from records (stg_calls.c) or from
+ * compact blocks (compact_calls.c). skim_fast() only finds the open calls (split.c).
  */
 #ifndef UTRAIL_PIPELINE_STG_CALLS_FAST_H
 #define UTRAIL_PIPELINE_STG_CALLS_FAST_H
@@ -79,7 +79,7 @@ static inline uint64_t foreign_time(const struct stage_config *config, const str
 /*
  * Add the time of @event, an ended call or time off the CPU, to the call around it.
  *
- * @parent: that call; NULL: @event is outermost
+ * @parent: the call around @event; NULL: @event is outermost
  * @child_ns: time of the calls in @event
  */
 static inline void count_time(struct stg_calls *calls, struct pending_call *parent,

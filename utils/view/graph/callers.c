@@ -36,7 +36,7 @@ static int compare_pairs(const void *a, const void *b)
 struct collector {
 	struct callers *callers;
 	size_t cap;
-	uint32_t *open; /* for each function id, the number of its calls around the current node */
+	uint32_t *open; /* open calls of each function at the current node, by function id */
 	size_t nr_open;
 	bool of_counter; /* add up a counter, not times */
 };
@@ -71,7 +71,10 @@ static size_t fold(struct call_pair *pairs, size_t nr)
 	return kept;
 }
 
-/* Merge equal pairs of a full table before it grows. Many nodes may have few different pairs. */
+/*
+ * When the table is full, merge equal pairs before it grows: many nodes often have few different
+ * pairs.
+ */
 static int make_room(struct collector *c)
 {
 	if (c->callers->nr < c->cap)

@@ -9,7 +9,10 @@
 #include "utils/spec/args/shape.h"
 #include "utils/pipeline/recording/data.h"
 
-/* Those bytes of a captured container (a box, capture.h) that are not shown yet. May be invalid. */
+/*
+ * Those bytes of a captured container (a box, capture.h) that are not shown yet. They may be
+ * invalid.
+ */
 struct box {
 	struct subject *s;
 	const struct shape *shape;
@@ -203,7 +206,10 @@ static bool put_boxed_field(void *self, struct strbuf *out)
 	return put_node(fields->box, index, out);
 }
 
-/* Write a struct without its name: only its fields in braces, with the contents of boxed fields. */
+/*
+ * Write a struct without its name: only its fields in braces, with the contents of its containers
+ * and strings.
+ */
 static bool put_struct(struct box *box, size_t index, struct strbuf *out)
 {
 	const struct shape_node *node = &box->shape->nodes[index];

@@ -7,7 +7,7 @@ import { Sources } from "../model/sources.js";
  * about the growth of a recording.
  */
 const SOON_MS = 150, LATER_MS = 2000;
-/** The time in ms before each request about the progress of a sum. */
+/** The time in ms before each request about the server's progress in summing up calls. */
 const PROGRESS_MS = 250;
 /** The number of texts in a request, and the number of texts that are kept. */
 const TEXTS_ASKED = 64, TEXTS_KEPT = 5000;
@@ -194,8 +194,8 @@ export class Supplier {
 		/** Called when texts were received. */
 		this.onText = () => {};
 		/**
-		 * Called with the part of a sum that is done, from 0 to 1, or with null if no sum
-		 * is computed.
+		 * Called with the server's progress in summing up calls, from 0 to 1, or with null
+		 * if it computes no sum.
 		 * @type {(part: number | null) => void}
 		 */
 		this.onProgress = () => {};
@@ -215,7 +215,10 @@ export class Supplier {
 		 * @type {Map<string, number>}
 		 */
 		this.numbers = new Map();
-		/** The visible part that the arrays of tasks have, and the part that is wanted. */
+		/**
+		 * The range for which the arrays of tasks have calls, and the range that is wanted,
+		 * each as a text.
+		 */
 		this.has = "";
 		this.asked = "";
 		this.isAsking = false;
@@ -227,7 +230,7 @@ export class Supplier {
 		 */
 		this.answers = new Map();
 		/**
-		 * The controllers that cancel requests without an answer yet.
+		 * For each request that is not answered yet, the controller that can cancel it.
 		 * @type {Map<string, AbortController>}
 		 */
 		this.waiting = new Map();
@@ -303,7 +306,7 @@ export class Supplier {
 			if (!this.numbers.has(name)) this.numbers.set(name, from + i);
 		});
 		recording.grow({ ...state, functions: (isNew ? [] : recording.names).concat(state.functions) });
-		// Numbers of programs follow those of functions, so they have changed.
+		// Programs are numbered after the functions, which have new numbers now.
 		if (isNew && recording.lanes.n) this.#setExecutions(recording.meta.executions);
 		return true;
 	}
@@ -352,7 +355,7 @@ export class Supplier {
 		try {
 			const reply = await this.#fetch(`texts?generation=${generation}&of=${asked.join(",")}`);
 			if (reply.ok) texts = await reply.json();
-		} catch { /* Without an answer there are no texts. */ }
+		} catch { /* The texts of a failed request are empty. */ }
 		if (this.texts.size > TEXTS_KEPT) this.texts.clear();
 		if (generation === this.generation) asked.forEach((number, i) => this.texts.set(number, texts[i] || ""));
 		this.isAskingTexts = false;
@@ -360,7 +363,7 @@ export class Supplier {
 		if (this.wantedTexts.size && !this.isAskingTexts) this.#askTexts();
 	}
 
-	/** Reports the progress of a sum until it is complete. */
+	/** Reports the server's progress in summing up calls, until no sum is missing. */
 	async #followSums() {
 		if (this.isFollowing) return;
 		this.isFollowing = true;
@@ -442,7 +445,7 @@ export class Supplier {
 		this.waiting.set(question, stop);
 		this.#followSums();
 		this.#fetch(question, stop.signal).then(async (reply) => {
-			// Status 503: the server ends, so the sum is not complete.
+			// Status 503: the server ends, so the answer is not complete.
 			if (reply.status === 503) throw new Error(reply.statusText);
 			this.answers.set(question, reply.ok ? await reply.json() : []);
 		}).catch(() => this.answers.delete(question)).finally(() => {

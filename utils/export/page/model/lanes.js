@@ -36,8 +36,8 @@ export class Lanes {
 		/** @type {Process[]} */
 		this.processes = [];
 		/**
-		 * @type {{ time: number, nr: number }[]} numbers of working processes, each with
-		 * the time from which it holds
+		 * @type {{ time: number, nr: number }[]} from each time up to the next one, the
+		 * number of working processes
 		 */
 		this.levels = [];
 		/** @type {PathPart[]} */

@@ -39,7 +39,7 @@ export class Task {
 		this.dur = new Float64Array(0);
 		this.ctx = new Uint32Array(0);
 		/**
-		 * Numbers of texts. If they come from a server, they may be larger than 32 bits.
+		 * Numbers of texts. Numbers that come from a server may need more than 32 bits.
 		 * @type {Uint32Array | Float64Array | null}
 		 */
 		this.text = null;
@@ -54,7 +54,8 @@ export class Task {
 		/** isOuter[node] is 1 if no node above has the same function. */
 		this.isOuter = Uint8Array.of(0);
 		/**
-		 * Self times of calls, if a server sends only some calls: callees may be missing.
+		 * Self times of calls, if a server sends the calls. It may leave out callees, so
+		 * the page cannot compute these times itself.
 		 * @type {Float64Array | null}
 		 */
 		this.selfTimes = null;
@@ -62,8 +63,8 @@ export class Task {
 		this.pointText = /** @type {Uint32Array | Float64Array} */ (new Uint32Array(0));
 		this.pointKind = new Uint32Array(0);
 		/**
-		 * Is set if a server sends events. pointDepth[i] is a number of event i that other
-		 * events of the task at the same time do not have (KINDS in served.js).
+		 * Is set if a server sends events. pointDepth[i] is a number that distinguishes
+		 * event i from the task's other events at the same time (KINDS in served.js).
 		 */
 		this.pointDepth = new Uint32Array(0);
 		/** the time in calls and on the CPU, in ns */
@@ -163,15 +164,15 @@ export function lowerBound(values, value) {
 }
 
 /**
- * Returns the first place in a row whose call has a number above i.
+ * Returns the first index in a row whose call has a number above i.
  * @param {Uint32Array} row
  * @param {number} i
  */
 function firstFrom(row, i) { return lowerBound(row, i + 1); }
 
 /**
- * Returns the place in a row of the first call that ends after a time. The search begins at the
- * place low.
+ * Returns the index in a row of the first call that ends after a time. The search begins at the
+ * index low.
  * @param {{ start: Float64Array, dur: Float64Array }} task
  * @param {Uint32Array} row
  * @param {number} time
@@ -179,7 +180,7 @@ function firstFrom(row, i) { return lowerBound(row, i + 1); }
  */
 export function firstEnding(task, row, time, low) {
 	let high = row.length, step = 1;
-	// The place is often near low, so the step begins small and is doubled.
+	// The index is often near low, so the step begins small and is doubled.
 	while (low + step < high && task.start[row[low + step]] + task.dur[row[low + step]] <= time)
 		step *= 2;
 	high = Math.min(high, low + step + 1);
