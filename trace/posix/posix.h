@@ -258,7 +258,7 @@ void pxt_futex_wake(_Atomic uint32_t *word);
 /* place.c: the folder of shared files. An int result is a descriptor, or a negative errno. */
 int pxt_place_open(void);
 int pxt_place_open_existing(void);
-/* Returns the error number, above 0, for a pxt_join() that has failed. */
+/* Called after pxt_join() has failed. Returns the likely reason as a positive errno. */
 int pxt_place_error(void);
 int pxt_place_lock(int place);
 /* Returns -EWOULDBLOCK if another process has the lock. */
@@ -390,7 +390,7 @@ struct pxt_fit {
  *
  * @turn: odd while the thread is in a stream. Signal handlers that interrupt the thread in a stream
  *        do not change @turn
- * @tid: the thread's number
+ * @tid: the thread's id (gettid(2))
  * @last_ns: the time of the thread's last event. Later events of the thread have no earlier time
  */
 struct pxt_thread {
