@@ -66,7 +66,7 @@ void frames_leave_explicit(struct thread *t, uint64_t ret);
  */
 uint64_t frames_leave_slot(struct thread *t, uint64_t slot, const struct arch_regs *regs);
 
-/* Returns the address at which the frame with @slot continues, in any thread. Records nothing. */
+/* Returns the true return address of the frame with @slot, in any thread. Records nothing. */
 uint64_t frames_find_return(uint64_t slot);
 
 /*

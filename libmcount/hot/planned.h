@@ -19,7 +19,7 @@ struct reading;
  * The state that decides about the next call. A frame keeps the state that was in force before its
  * call.
  *
- * @threshold_ns: a call is kept if it takes longer
+ * @threshold_ns: a call is kept if it takes longer than this
  * @size: a call is kept if its function has this many bytes or more
  * @in, @out: the numbers of open calls of functions with PLAN_FILTER, and with PLAN_NOTRACE
  * @depth: the number of levels that may still be recorded
@@ -47,7 +47,7 @@ enum planned_flags {
 };
 
 /*
- * The data of a frame that the stubs must not pop, while the thread is open or barred. In other
+ * While the thread is open or barred: the data of a frame that the stubs must not pop. In other
  * states of the thread, struct planned_frame has @before in place of this struct.
  *
  * @began_ns: frame.time_ns of the frame for which planned_frame.result was stored. If the frame now
@@ -104,7 +104,7 @@ struct planned_known {
  *                          planned_may_pass() is true, and those that are left out (PLAN_LEFT_OUT)
  *   planned_no_calls       any other state: no function, so each call is looked at
  *
- * C code puts a function into the table at its first call. An empty place has the address 0.
+ * C code puts a function into the table at its first call. In an empty entry both addresses are 0.
  *
  * @call: the address of a function that is recorded as if there were no plan. The address is
  *        negated if the call also opens the thread
@@ -147,7 +147,7 @@ struct watch_state {
  * @has_left_out: there is a rule with PLAN_LEFT_OUT
  * @depth_counts: calls may be nested deeper than the plan's limit of depth, so it matters which
  *                call has set @now.depth last
- * @has_watch: there is anything to watch
+ * @has_watch: there is something to watch
  * @has_noted: the tables of calls have an entry, or once had one
  * @has_opted_in: a call was made that would have opened a ready thread
  * @has_steps: an entered call may have values to capture at its end
@@ -228,8 +228,8 @@ bool planned_is_left_out(struct thread *t, uint64_t addr);
 
 /*
  * HOT: enters a call of a function that was compiled with -finstrument-functions, or of a function
- * that Python calls. planned_is_unwanted() is false for the call. Returns false when no frame is
- * left, or when the thread has no struct planned and cannot get one.
+ * that Python calls. Only for calls for which planned_is_unwanted() is false. Returns false when no
+ * frame is left, or when the thread has no struct planned and cannot get one.
  *
  * @regs: registers to capture values from; NULL: nothing is captured
  */

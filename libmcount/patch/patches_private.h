@@ -13,7 +13,8 @@
  * @leads_to: the address of the stub, or of the gate to the hook; unused for PATCH_NOP
  * @is_raised: the patch has raised its @semaphore
  * @is_out: the text must not have the patch now; the recorder writes @is_out together with the text
- * @to_function: bytes from @site to its function's address in records; INT16_MIN: too far
+ * @to_function: the bytes from @site to the address of its function, as records have it; INT16_MIN:
+ *               too many
  */
 struct patch {
 	uint64_t site;

@@ -21,7 +21,7 @@ struct live_func {
 
 /*
  * A generation of the plan. It has memory of its own, which does not change after probe.live points
- * to it. See doc/internals/plans.md for the threads that may read it, and for its end.
+ * to it. doc/internals/plans.md tells which threads may read it, and when it is freed.
  *
  * @bytes: the size of the whole memory
  * @serial: a number that is unique among the plans of the process

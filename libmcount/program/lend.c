@@ -92,7 +92,7 @@ void lend_begin(struct thread *lent)
 	if (!lent)
 		return;
 	/*
-	 * Without a ring, a signal handler has forked this process after lend_prepare(): the ring
+	 * @lent has no ring if a signal handler forked this process after lend_prepare(): the ring
 	 * belongs to the parent process. This process then records nothing.
 	 */
 	if (!lent->ring) {

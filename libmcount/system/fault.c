@@ -210,8 +210,8 @@ static bool is_fault(int sig, const siginfo_t *info)
 }
 
 /*
- * True when the program survives signal @sig, for which it has no handler: it ignores the signal by
- * now, or --signal names the signal. A fault ends even a program that ignores the signal.
+ * True when the program survives signal @sig, for which it has no handler: the program now ignores
+ * the signal, or --signal names it. A fault ends even a program that ignores the signal.
  */
 static bool is_harmless(int sig, const siginfo_t *info, const struct sigaction *act)
 {
@@ -241,8 +241,8 @@ static void pass_on(int sig, siginfo_t *info, void *context)
 		return;
 	}
 	/*
-	 * If the signal is watched only for the program's handler, the program had a handler when
-	 * the signal came, and has removed the handler since then.
+	 * A followed signal comes here only if the program had a handler for it. The program has
+	 * removed its handler since the signal came.
 	 */
 	if (is_followed(sig)) {
 		if (act.sa_handler == SIG_DFL)
@@ -617,7 +617,7 @@ void fault_withdraw(void)
 	unlock_changes(quiet);
 }
 
-/* Asks the kernel directly, since the C library's sigaction(2) may be a recorded function. */
+/* Asks the kernel by a system call, since libc's sigaction() may be a recorded function. */
 static bool has_our_handler(int sig)
 {
 	struct {

@@ -66,8 +66,8 @@ static bool allows_all(const struct numbers *forbidden, const uint16_t *numbers,
 }
 
 /*
- * Takes allowed @numbers out of @forbidden. A call that an earlier filter forbids stays in
- * @forbidden, and so does a number that is in none of the arrays above.
+ * Removes from @forbidden those of @numbers that @program allows. Calls that an earlier filter
+ * forbids stay in @forbidden. So do numbers that are in none of the arrays above.
  */
 static void judge_numbers(struct numbers *forbidden, const struct sock_fprog *program,
 			  const uint16_t *numbers, unsigned nr)
@@ -94,8 +94,8 @@ static struct numbers judge_all(const struct sock_fprog *program)
 }
 
 /*
- * The address in the environment tells executed programs the number of system call filters with
- * which they start (control_address_filters()). Adds 1 to this number for the new filter.
+ * Executed programs get the recorder's address in the environment. It contains the number of system
+ * call filters with which they start (control_address_filters()). Adds 1 for the new filter.
  */
 static void expect_one_more(void)
 {
@@ -222,9 +222,9 @@ unsigned seal_count_filters(const char *status)
 }
 
 /*
- * Makes room in @status, whose @len bytes fill it: drops the lines before those about filters. If
- * there is no such line yet, only the last bytes stay, since they may be its beginning. Returns the
- * number of bytes that stay.
+ * Makes room in @status, which is full with @len bytes. Drops the lines before the first line about
+ * filters. If there is no line about filters yet, keeps only the last bytes, since they may be the
+ * beginning of this line. Returns the number of bytes that are kept.
  */
 static size_t drop_other_lines(char *status, size_t len)
 {

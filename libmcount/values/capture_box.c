@@ -4,7 +4,7 @@
 #include "libmcount/system/fault.h"
 
 /*
- * @to, @len, @bytes: the memory of the box, its written bytes, and all its bytes
+ * @to, @len, @bytes: the memory of the box, the number of bytes written to it, and its size
  * @looks: the number of elements that may still be read. It is limited, since nested sequences
  *         multiply the elements
  */
@@ -164,7 +164,7 @@ static bool climb_tree(const struct box_step *step, uint64_t *node)
 
 	/*
 	 * The next node is the leftmost node of the right subtree. Without a right subtree, it is
-	 * the nearest ancestor that has this node in its left subtree.
+	 * the nearest ancestor that has *@node in its left subtree.
 	 */
 	if (!read_word(*node + step->e, &right))
 		return false;

@@ -298,7 +298,7 @@ void pxt_block_signals(sigset_t *before)
 /*
  * Allocates the memory of a file. If a signal is pending, tmpfs of older kernels gives all of the
  * memory back and returns EINTR. Signals are blocked, since a timer of the program may interrupt
- * each attempt. The C library does not block its own signals, so EINTR is still possible.
+ * each attempt. The C library keeps its own signals unblocked, so the loop still handles EINTR.
  */
 static int allocate_file(int fd, size_t bytes)
 {

@@ -205,8 +205,8 @@ static int by_addr_and_name(const void *a, const void *b)
 }
 
 /*
- * Sort the aliases. Keep one of several equal aliases. Drop those of addresses without a function,
- * and those that are the function's own name or another variant of it (is_same_to_people()).
+ * Sort aliases. Keep one of several equal aliases. Drop an alias if its address has no function,
+ * or if it is the function's name or a variant of this name (is_same_to_people()).
  */
 static void sort_aliases(struct symtab *tab)
 {

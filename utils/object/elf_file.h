@@ -125,8 +125,8 @@ bool elf_section_is_loaded(const struct elf_loaded *loaded, uint16_t index);
 /*
  * A symbol section with its string table.
  *
- * @data: the entries; NULL: the entries are read on demand from @fd, in which the first one is at
- *         offset @at
+ * @data: the entries; NULL: the entries are read on demand from @fd. The first entry is at offset
+ *         @at in the file
  * @ahead: the @nr_ahead entries that were read last, of which the first has the index @first
  */
 struct elf_symbols {

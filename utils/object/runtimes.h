@@ -5,9 +5,9 @@
 #include "utils/object/elf_file.h"
 
 /*
- * Returns the reason why functions of @file must not be redirected, as a static string, or NULL if
- * there is none. Go, OCaml and Haskell (GHC) have their own stacks or calls. Stripped files are
- * recognised, too.
+ * Returns a static text with the reason why functions of @file must not be redirected, or NULL if
+ * they may be. Go, OCaml and Haskell (GHC) have their own stacks or calling conventions. Stripped
+ * files of these languages are recognised, too.
  */
 const char *object_foreign_runtime(const struct elf_file *file);
 

@@ -76,7 +76,8 @@ struct view_resume {
  * @events: gets successive events of one task, which are valid during the call only
  * @resume: called before the events of a part of @at->task. The parts come in any order, and each
  *          part goes to one of the views of the run. NULL: the view needs whole tasks
- * @mixed: gets events of tasks that alternate, in order; NULL: @events gets a few at a time
+ * @mixed: gets events of tasks that alternate, in the order of time. NULL: @events gets the events
+ *         of these tasks, only a few of a task at a time
  * @in_parts: the view also accepts tasks in windows of time: the first window of each task, then
  *            the second window of each task, and so on
  */
@@ -101,7 +102,7 @@ enum lane_state {
 /*
  * One task's sources and stages.
  *
- * @kernel: if the lane @has_kernel_calls: nests the calls of the kernel that come from @queued
+ * @kernel: nests the calls of the kernel that come from @queued, if the lane @has_kernel_calls
  * @others: the other sources; at equal times, records come before events of these sources
  * @feed: the merger that fills @queued; NULL: there is none
  * @own_feed: @feed, if it belongs to this lane only; on the heap
@@ -160,7 +161,7 @@ struct lane {
 
 /*
  * @config: the given configuration. If the pipeline @is_filtered, stg_filter does the work of
- *          time_filter_ns, size_filter, depth and is_off, so these have their defaults there
+ *          time_filter_ns, size_filter, depth and is_off, so these four are set to their defaults
  * @kinds: the kinds of sources of all tasks, up to NULL
  * @nr_sources: the number of files that the sources of @kinds have open at a time
  * @feed: open in a growing recording, and while the pipeline runs

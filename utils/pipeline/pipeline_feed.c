@@ -321,8 +321,8 @@ int pipeline_next_window(struct pipeline *pipe, struct uft_err *err)
 /* --- merged by task, one window of time after the other --- */
 
 /*
- * Choose the lanes to run in windows. Returns false if no lane is chosen, because all events fit
- * into memory, or because there are no calls of the kernel.
+ * Choose the lanes to run in windows. Returns false if no lane is chosen: all events fit into
+ * memory, or there are no calls of the kernel.
  */
 static bool choose_windows(struct pipeline *pipe)
 {

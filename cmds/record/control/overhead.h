@@ -17,7 +17,7 @@
  * The state of --overhead. Only the control thread uses it. Members above the empty line are set
  * before overhead_begin().
  *
- * @timer, @timer_fd: the timer for looks
+ * @timer, @timer_fd: the timer of the regular measurements, which are called looks
  * @taken: the sample that was taken from the writers at the last look
  * @time: measurements since the last look that found at least BUDGET_CPU_MIN_NS of CPU time
  * @calls: the number of all calls that writers have taken

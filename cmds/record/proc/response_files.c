@@ -133,7 +133,7 @@ static int note_name(struct reading *reading, const char *name)
 }
 
 /*
- * True when the task has ended. The names in its arguments can then not be resolved, so the
+ * True when the task has ended. The names in its arguments cannot be resolved any more, so the
  * response file is not recorded. When readers make the build database, they look for that file.
  */
 static bool has_gone(const struct view *view)

@@ -1,6 +1,6 @@
 /*
  * Keeps all lines that pass the filters, in a file without a name. A line depends on all calls
- * before it, so one pass makes all lines. It runs in a thread of its own.
+ * before it, so one pass makes all lines. The pass has a thread of its own.
  */
 #ifndef UTRAIL_CMDS_TUI_REPLAY_KEPT_H
 #define UTRAIL_CMDS_TUI_REPLAY_KEPT_H

@@ -105,8 +105,8 @@ int replay_pages_end_of(struct replay_pages *pages, uint64_t number, uint64_t *e
 uint64_t replay_pages_at_time(const struct replay_pages *pages, uint64_t time_ns);
 
 /*
- * Returns the line at which the caller of the call at line @number was entered, or @number if there
- * is none.
+ * Returns the line at which the caller of the call at line @number was entered. Returns @number if
+ * the call has no caller.
  */
 uint64_t replay_pages_caller_of(struct replay_pages *pages, uint64_t number);
 

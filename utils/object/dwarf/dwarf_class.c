@@ -1,6 +1,6 @@
 /*
- * The classes of the first 16 bytes of types, which tell how the psABI passes them (see
- * dwarf_type.h).
+ * The classes of the first 16 bytes of a type. They tell how values of the type are passed (psABI,
+ * see dwarf_type.h).
  */
 #include "utils/object/dwarf/dwarf_type.h"
 
@@ -128,8 +128,8 @@ static void classify(struct dwarf_loader *loader, Dwarf_Die *die, uint32_t offse
 	if (nesting > NESTING_MAX || !dwarf_peel(&type))
 		return;
 	/*
-	 * A struct with a flexible array member is passed in memory by clang, and by gcc in C++.
-	 * gcc passes it in registers in C. The psABI has no rule for it.
+	 * clang passes a struct with a flexible array member in memory. gcc does this only in C++:
+	 * in C it passes the struct in registers. The psABI has no rule for such structs.
 	 */
 	if (dwarf_tag(&type) == DW_TAG_array_type && !loader->is_gnu_c &&
 	    is_flexible(loader, &type)) {

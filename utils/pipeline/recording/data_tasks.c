@@ -247,7 +247,7 @@ static size_t count_refs(const struct task *task, uint64_t time_ns)
  *
  * @first: the inherited session of each task (task->index); NULL: unknown
  * @is_known: true for each task whose @first was searched, or is being searched
- * @path: the tasks whose @first is being searched; room for all
+ * @path: the tasks whose @first is being searched; room for all tasks
  */
 struct heritage {
 	struct session **first;

@@ -29,7 +29,7 @@ static bool is_plain(const char *text)
 
 /*
  * True when operators at @next may make the character before them optional, as in "a?" or "a+?".
- * ("a+?" means "(a+)?".) The numbers of an interval are not read, so any "{" counts.
+ * ("a+?" means "(a+)?".) Any "{" counts, because intervals such as "{0,2}" are not read.
  */
 static bool is_optional(const char *next)
 {

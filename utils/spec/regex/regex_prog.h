@@ -13,7 +13,7 @@ enum regex_op {
 	REGEX_ANY,
 	REGEX_LOOK,  /* takes no byte; goes on only if enum regex_look @value holds */
 	REGEX_JUMP,  /* goes on at the node @to nodes further */
-	REGEX_SPLIT, /* goes on at the next node, and also where REGEX_JUMP would */
+	REGEX_SPLIT, /* goes on at two nodes: the next one, and the node @to nodes further */
 	REGEX_MATCH,
 };
 

@@ -103,8 +103,8 @@ class Sought {
 }
 
 /**
- * Returns a function, which is called when tasks have got new arrays. It selects the call that was
- * selected before, if the new arrays have this call.
+ * Returns a function to be called when tasks have got new arrays. The returned function selects the
+ * call that was selected before, if the new arrays have this call.
  * @param {import("../state/app.js").App} app
  * @param {import("./timeline.js").Timeline} timeline
  */
@@ -121,9 +121,9 @@ function keepSelected(app, timeline) {
 }
 
 /**
- * Returns a function, which is called when tasks have got new arrays. It selects the event that was
- * selected before. If many events have almost the same time, new arrays have only some of them, so the
- * event is added if it is missing.
+ * Returns a function to be called when tasks have got new arrays. The returned function selects the
+ * event that was selected before. If many events have almost the same time, new arrays have only
+ * some of them, so the event is added if it is missing.
  * @param {import("../state/app.js").App} app
  */
 function keepEvent(app) {
