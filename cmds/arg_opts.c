@@ -109,7 +109,7 @@ void arg_opts_put(const struct argrules *rules, enum argrules_about about, bool 
 			continue;
 		if (out->len)
 			strbuf_addch(out, ';');
-		/* The user's own text is kept when the rule is about @about and nothing else. */
+		/* Keep the user's text if the rule is not about arguments and results at once. */
 		if (rule->about == about)
 			strbuf_addstr(out, rule->text);
 		else

@@ -14,11 +14,12 @@
 int arg_opts_parse(const struct opts *opts, struct argrules *rules, struct uft_err *err);
 
 /*
- * Write the value of the key argspec or retspec of `info`, in the form of uftrace. It has the
- * @rules about @about, or is "" when there are none.
+ * Write the value of the key argspec or retspec of `info`, in the form of uftrace. It has those of
+ * the @rules that record arguments or results, or is "" when there are none.
  *
- * @has_callables: if a rule has values about @about and names no module, write it also in the form
- *         for functions without addresses (utils/format/callables.h)
+ * @about: selects the key: ARGRULES_ARGS or ARGRULES_RETVAL
+ * @has_callables: write rules that name no module also in the form for functions without addresses
+ *         (utils/format/callables.h)
  */
 void arg_opts_put(const struct argrules *rules, enum argrules_about about, bool has_callables,
 		  struct strbuf *out);

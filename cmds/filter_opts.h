@@ -1,6 +1,6 @@
 /*
- * The options that choose functions, -F and its relatives. They are collected as text, and parsed
- * when all options are known.
+ * The options that choose functions, such as -F. They are collected as text, and parsed when all
+ * options are known.
  */
 #ifndef UTRAIL_CMDS_FILTER_OPTS_H
 #define UTRAIL_CMDS_FILTER_OPTS_H
@@ -26,7 +26,7 @@ void filter_opts_free(struct opts *opts);
 int filter_opts_check_recording(const struct opts *opts, struct uft_err *err);
 
 /*
- * A spec as the user typed it. For "option '--notrace': 'memcpy'", @option is "notrace" and @text
+ * A spec as the user typed it. If the user typed "--notrace memcpy", @option is "notrace" and @text
  * is "memcpy", although the spec is stored as "!memcpy".
  */
 struct typed_spec {

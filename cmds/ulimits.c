@@ -36,8 +36,8 @@ static void *run_there(void *arg)
 	pthread_sigmask(SIG_SETMASK, &call->mask, NULL);
 	call->result = call->fn(call->argc, call->argv);
 	/*
-	 * When call->fn has forked, the child has only this thread. If the thread returned, the
-	 * child would end with the status 0 instead of the result.
+	 * A child that call->fn has forked has only this thread, so the child must exit here. If
+	 * the thread returned, the child would end with the status 0 instead of the result.
 	 */
 	if (getpid() != call->pid)
 		exit(call->result);

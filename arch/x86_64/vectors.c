@@ -18,8 +18,8 @@ bool arch_leaves_vectors(void (*fn)(void *arg), void *arg)
 		return false;
 	arch_vectors_around(fn, arg, before, after);
 	/*
-	 * The header between the two parts may differ from call to call: it tells which components
-	 * are in their initial state.
+	 * The header is not compared. It tells which components are in their initial state, and may
+	 * differ although the registers are equal.
 	 */
 	return memcmp(before, after, XSAVE_HEADER) == 0 &&
 	       memcmp(before + XSAVE_LEGACY, after + XSAVE_LEGACY,

@@ -600,7 +600,7 @@ int kernel_trace_import(const struct opts *opts, struct uft_err *err)
 
 	if (ret < 0) {
 		/*
-		 * The new files must not stay in a recording that existed before the import. (A new
+		 * After a failure, no new files may stay in a recording that existed before. (A new
 		 * directory is not a recording yet, because it has no `info`.)
 		 */
 		if (kt.out.nr_cpus)

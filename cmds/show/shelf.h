@@ -1,6 +1,6 @@
 /*
  * The recordings that `utrail show` can show: the recording that the options name, and recordings
- * beside it.
+ * in the same folder.
  */
 #ifndef UTRAIL_CMDS_SHOW_SHELF_H
 #define UTRAIL_CMDS_SHOW_SHELF_H
@@ -22,8 +22,8 @@
  * @is_open: @data is open
  * @page: a nameless file with @page_bytes, the whole page; -1: not made yet
  * @failure: the reason why the recording cannot be shown
- * @parts: the recording in parts, which has another page; NULL: it is not read in parts, or reading
- *         has not begun
+ * @parts: the recording, if the page gets it in parts instead of as a whole; NULL: it is not read
+ *         in parts, or reading has not begun
  */
 struct shown {
 	char *dir;

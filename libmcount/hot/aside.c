@@ -324,8 +324,8 @@ void aside_give_up(struct thread *t)
 		return;
 	planned_end_estimate(aside);
 	/*
-	 * The handler may have interrupted aside_flush() when all records were moved already. In
-	 * that case no later code would empty the aside.
+	 * The handler may have interrupted aside_flush() when all records were moved already. The
+	 * aside is emptied here in that case, because no later code would do it.
 	 */
 	if (!t->has_aside_records) {
 		aside_reset(aside);

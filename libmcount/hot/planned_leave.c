@@ -1,4 +1,4 @@
-/* Records and returns of calls that are not all alike (see planned.h). */
+/* Records and returns of calls under a plan with rules for functions (see planned.h). */
 #include "libmcount/hot/planned_private.h"
 
 #include "libmcount/values/capture.h"
@@ -47,7 +47,7 @@ void planned_write_entries(struct thread *t, struct frame *f)
 
 		if (!(pf->flags & PLANNED_RECORD) || (pf->flags & PLANNED_OFF))
 			continue;
-		/* If there is no room for its ENTRY, a call gets no EXIT, either. */
+		/* If the ring has no room for a call's ENTRY, the call gets no EXIT, either. */
 		if (!planned_put_entry(t, g, pf)) {
 			pf->flags &= ~PLANNED_RECORD;
 			continue;

@@ -64,8 +64,8 @@ static bool make_change(struct patch *patch, struct attach_change *change)
 	change->out_at = (uint64_t)&patch->is_out;
 	memcpy(change->before, patch->original, change->len);
 	/*
-	 * An island is a silent patch in padding. It has no code of its own, and leads to the stub
-	 * of another patch. No thread runs in the padding before the island is written.
+	 * A silent patch that clears nothing is an island: a long jump in padding, to the stub of
+	 * another patch. No thread runs in the padding before the island is written.
 	 */
 	if (patch->flags & PLAN_PATCH_SHORT)
 		change->flags |= ATTACH_CHANGE_ON_FORMER;

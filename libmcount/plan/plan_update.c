@@ -29,8 +29,8 @@ __asm__(".globl probe_skips\n"
 	".set probe_skips, steer_page + " TEXT_OF(ARENA_MAY_SKIP) "\n");
 
 /*
- * probe.news of a forked child that has no arena yet. The child looks for a new plan at each call.
- * The word in the arena belongs to its parent.
+ * A forked child without an arena of its own sets probe.news to this word, because the word in the
+ * arena belongs to its parent. So the child looks for a new plan at each call.
  */
 static const _Atomic uint32_t always = 1;
 
@@ -98,9 +98,9 @@ static void get_plan(uint32_t newest)
 }
 
 /*
- * The recorder first writes the generation in its page, then @news and the word for skipping. So
- * either this thread sees the new generation, or the recorder's words replace those that this
- * thread has written.
+ * The recorder first writes the generation, and then arena.news and probe_skips. This thread writes
+ * these two words first, and then reads the generation. So either it sees the new generation, or
+ * the recorder overwrites the two words afterwards.
  */
 static void look_for_plan(void)
 {
@@ -127,7 +127,7 @@ static void look_alone(void *arg)
 {
 	uint32_t idle = 0;
 	uint64_t mask;
-	/* If a handler jumped out of this block, no thread would ask again. */
+	/* Signals are blocked: is_asking would stay 1 if a signal handler jumped out of here. */
 	bool is_quiet = own_quiet_begin(&mask);
 
 	if (is_quiet && atomic_compare_exchange_strong(&steer.is_asking, &idle, 1)) {

@@ -8,9 +8,9 @@
 
 /*
  * The probe has no thread and no descriptor for news. Therefore the recorder writes a word that
- * calls under a plan read anyway: arena.news, or control_page.finished without PLAN_STEERABLE. The
- * recorder also clears probe_skips, for the entry stubs. After that, one thread asks for the plan
- * (doc/internals/plans.md, "Who asks for a plan").
+ * calls under a plan read anyway. The word is arena.news, or control_page.finished if the plan
+ * lacks PLAN_STEERABLE. The recorder also clears probe_skips, for the entry stubs. After that, one
+ * thread asks for the plan (doc/internals/plans.md, "Who asks for a plan").
  */
 
 struct planned;
@@ -32,7 +32,7 @@ void plan_update_obey(struct thread *t);
 
 /*
  * HOT, rarely. Empties @noted, a new entry in a table of calls to skip, if the plan has changed.
- * The table may have been emptied before the entry was written.
+ * The new plan may have emptied the table before the entry was written.
  */
 void plan_update_check_skip(const struct planned *p, uint64_t *noted);
 

@@ -10,7 +10,7 @@
 #include "utils/base/compiler.h"
 
 /*
- * @layout: of frames and code; each part is used only after it was seen to be right
+ * @layout: the layout of frames and code objects; each part is checked before it is used
  * @reads_frames: the code of a frame is where the layout says
  * @reads_extra: the values that are attached to code objects are where the layout says
  * @inherited: the facts that a library's function takes from its caller: NAME_OWN, or 0 when
@@ -27,7 +27,7 @@ extern struct py_codes python_codes;
 
 /*
  * COLD, with the GIL, once. Gets the index of the probe's extra values in code objects. Returns
- * false when it is not 0, the only index that the probe can use (codes.c).
+ * false when the index is not 0. The probe can use no other index than 0 (codes.c).
  */
 bool codes_begin(void);
 

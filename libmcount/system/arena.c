@@ -12,9 +12,9 @@
 #include "libmcount/system/own_syscall.h"
 
 /*
- * An arena is gigabytes of address space, which the program may limit at any moment. So only the
- * header is mapped at first. Rings are mapped when threads need them: first one, then each time as
- * many more as are already mapped.
+ * An arena needs gigabytes of address space, and the program may lower its RLIMIT_AS at any moment.
+ * So only the header is mapped at first. Rings are mapped when threads need them: first one ring,
+ * and then each time as many more as are already mapped.
  *
  * mremap(2) with an old size of 0 maps shared memory once more, for any length, so no descriptor is
  * kept. Each piece of rings is mapped together with the page before it: the header, or the last
@@ -51,8 +51,8 @@ static void unmap_rings(void *at, uint64_t bytes)
 }
 
 /*
- * The pieces are forgotten first. Otherwise a child that another thread forks meanwhile would unmap
- * these addresses once more, although the child may have other memory there.
+ * The list is emptied before the rings are unmapped. Otherwise a child that another thread forks
+ * meanwhile would unmap these addresses again, although it may have other memory there.
  */
 static void unmap_all(struct arena *a)
 {
@@ -173,7 +173,7 @@ static bool grow_beyond(uint32_t seen)
 {
 	uint32_t idle = 0;
 	uint64_t mask;
-	/* If a signal handler jumped out of this block, other threads would wait for ever. */
+	/* Signals are blocked. If a handler jumped out, other threads would wait for ever. */
 	bool is_quiet = own_quiet_begin(&mask);
 	bool is_ours = atomic_compare_exchange_strong(&is_growing, &idle, 1);
 

@@ -9,11 +9,11 @@
 #include <unistd.h>
 
 /*
- * A filter may end the program for a system call of the probe. So the probe reads each filter first
- * (seal_before_filter()), and makes only calls that the filter allows with any arguments. It
- * makes them by own_syscall(), or asks seal_allows() first. In a conversation with the recorder,
- * libc makes some of the calls. So the probe asks seal_may_talk() once before a conversation
- * (doc/internals/hot-path.md, "Sealed programs").
+ * A seccomp filter of the program may kill it for a system call of the probe. So the probe reads
+ * each filter first (seal_before_filter()), and makes only calls that the filter allows with any
+ * arguments. It makes them by own_syscall(), or asks seal_allows() first. In a conversation with
+ * the recorder, libc makes some of the calls. So the probe asks seal_may_talk() once before a
+ * conversation (doc/internals/hot-path.md, "Sealed programs").
  */
 #define SEAL_NUMBERS 512
 

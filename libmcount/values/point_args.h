@@ -1,4 +1,4 @@
-/* Reads the arguments of events of the program (static probes) from where the program has them. */
+/* Reads the arguments of the program's events (static probes) from registers and memory. */
 #ifndef UTRAIL_LIBMCOUNT_POINT_ARGS_H
 #define UTRAIL_LIBMCOUNT_POINT_ARGS_H
 
@@ -7,8 +7,8 @@
 
 /*
  * HOT. Writes the payload of an event (utils/format/event_data.h), with the values at @point.
- * Returns the number of its bytes. The guard must be set, and the vector registers must be those of
- * the program.
+ * Returns the number of its bytes. The guard must be set, and the vector registers must still have
+ * the values of the program.
  */
 uint64_t point_args_read(const struct point_operands *operands, const struct arch_point *point,
 			 uint64_t payload[1 + PLAN_OPERANDS_MAX]);

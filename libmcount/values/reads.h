@@ -1,4 +1,4 @@
-/* Triggers read these values of the process at entry and exit: memory, page faults, counters. */
+/* Values that triggers read at entry and exit of functions: memory, page faults, counters. */
 #ifndef UTRAIL_LIBMCOUNT_READS_H
 #define UTRAIL_LIBMCOUNT_READS_H
 
@@ -8,7 +8,7 @@
 /*
  * One reading, in the order of enum plan_read.
  *
- * @got: enum plan_read bits of the values that could be read, without counters by name
+ * @got: enum plan_read bits of the values that could be read; @named has no bits here
  * @statm: size, resident, shared, in KB
  * @page_faults: major, minor
  * @pmu: cycles and instructions, cache references and misses, branches and misses

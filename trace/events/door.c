@@ -11,7 +11,7 @@
 #define INTERNAL __attribute__((used, visibility("hidden")))
 
 /*
- * The code of a recorder is unmapped when the recorder detaches, while threads may be anywhere.
+ * The code of a recorder is unmapped when the recorder detaches. Threads may still execute it.
  * Therefore threads call the recorder by a jump: one instruction that reads its target from
  * fst_door_cells. Before the recorder detaches, it looks for threads that have executed this
  * instruction and have not returned.
@@ -109,8 +109,8 @@ INTERNAL int fst_door_open(const struct utrail_trace_recorder *recorder)
 	if (!fst_try_lock_threads(&held))
 		return -EAGAIN;
 	/*
-	 * If an earlier recorder could not lock the threads when it detached, the events still have
-	 * its numbers.
+	 * Remove the numbers that an earlier recorder gave to the events. They are still there if
+	 * that recorder could not lock the threads when it detached.
 	 */
 	fst_recorded_went();
 	/*

@@ -59,7 +59,7 @@ static int rename_new(const char *from, const char *to)
 	return rename(from, to);
 }
 
-/* Tries again if there is already a file with the current microsecond in its name. */
+/* Renames the log. Tries again if the new name, which has the current microsecond, exists. */
 int fst_file_set_aside(const char *prefix)
 {
 	struct fst_text from;

@@ -1,4 +1,4 @@
-/* Detects streams whose owner is gone, and closes them for further events. Signal-safe. */
+/* Detects streams whose owner is gone, and closes them, so no more events enter. Signal-safe. */
 #include "posix/keeper.h"
 
 #include <errno.h>
@@ -47,8 +47,8 @@ struct looking {
 };
 
 /*
- * Clears has_changed if the thread with the number @name has the mapping. /proc accepts the number
- * of a thread like that of a process. A thread that has ended has no memory.
+ * Clears has_changed if the thread with the number @name has the mapping at looking->at, or if that
+ * is unknown. /proc/TID works like /proc/PID. A thread that has ended has no mappings.
  */
 static void look_at_thread(const char *name, void *argument)
 {

@@ -1,4 +1,4 @@
-/* A process image begins with streams that it inherits from its parent, and none of its own. */
+/* A new process image owns no streams yet. It inherits the streams of its parent. */
 #include "posix/keeper.h"
 
 #include <stdio.h>

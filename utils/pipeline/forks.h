@@ -8,10 +8,10 @@
  * For each forked child, find the state that its parent's filter had at the fork, by reading the
  * parents' records once more. lane_open() takes the states from pipe->at_fork.
  *
- * - If another thread of the parent than the first has forked the child, the child still gets the
- *   first thread's state. stg_filter() drops a state whose depth is not that of the first record.
- * - No states are needed for a time range with a beginning: the children's first records are not
- *   read.
+ * - The child gets the state of the parent's first thread, even if another thread has forked it.
+ *   stg_filter() drops a state whose depth is not that of the child's first record.
+ * - If the time range has a beginning, no states are needed, because the children's first records
+ *   are not read.
  * - A growing recording is not supported.
  *
  * Returns 0, or a negative errno with @err.

@@ -11,7 +11,7 @@
 
 #define SCRIPT_MAX_BYTES (16UL << 20)
 #define MODULE_NAME	 "utrail_script"
-/* The value of a string that is not UTF-8, as with uftrace. */
+/* The text that replaces a string that is not UTF-8, as in uftrace. */
 #define INVALID		 "<invalid value>"
 
 /* Keys of contexts, the dicts that the script's functions get. */

@@ -30,17 +30,17 @@ struct rights {
 int rights_enter_as(pid_t pid, struct rights *before);
 
 /*
- * Like rights_enter_as(), for a peer, or for its user if the process cannot be looked up. If the
- * peer was not root when it connected, the rights are those of the peer's user at that time. This
- * is so even if the process has executed a setuid program since.
+ * Like rights_enter_as(), for the process @peer at the other end of a socket, or for its user if
+ * the process cannot be looked up. If the peer was not root when it connected, the rights are those
+ * of its user at that time, even if the peer has executed a setuid program since.
  */
 int rights_enter(const struct peer *peer, struct rights *before);
 void rights_leave(struct rights *before);
 
 /*
  * For code between rights_enter() and rights_leave() that opens files of the recorder, for example
- * in the data directory. The thread has the recorder's own rights until rights_resume(). At other
- * times these functions change nothing.
+ * in the data directory. The thread has the recorder's own rights until rights_resume(). In other
+ * code, rights_pause() and rights_resume() change nothing.
  */
 struct rights rights_pause(void);
 void rights_resume(struct rights *paused);

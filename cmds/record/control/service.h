@@ -19,7 +19,7 @@ struct client;
  *
  * @program_fd: a pidfd of the program, when the program exists
  * @service_fd: the socket; -1: no request can come
- * @pause_fd: the timer of a pause without accepting, which begins when no descriptor is free
+ * @pause_fd: a timer. When no descriptor is free, no connection is accepted until it expires
  * @secret: the secret in the file REQUEST_DOOR_NAME; "" when the socket has its usual name
  * @trouble: the reason why there is no socket, or why it does not have its usual name
  * @is_busy: a client is being served, or service_hold() holds the recording. Other clients wait,

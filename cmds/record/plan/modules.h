@@ -79,10 +79,10 @@ struct known_module {
 };
 
 /*
- * All modules. The list starts with the newest module. No module is removed before the end. Only
- * the control thread uses them. The struct starts as { 0 }.
+ * All modules. The list starts with the newest module. Modules stay in the list until the recording
+ * ends. Only the control thread uses them. The struct starts as { 0 }.
  *
- * @reads_as_peer: set after rights_enter(). Only files that the peer may read are then used
+ * @reads_as_peer: set after rights_enter(): only files that the traced process may read are used
  * @nr_left_out: the number of requests for files beyond KNOWN_MODULES_MAX. Each request for such a
  *               file counts
  */
@@ -97,9 +97,9 @@ void known_modules_deinit(struct known_modules *modules);
 
 /*
  * Returns the facts about the file @path, which many processes may share. Returns NULL when @path
- * is not absolute, when the peer has no right to read the file (@reads_as_peer), when there are too
- * many files, or without memory. A file that cannot be read has facts, too, but is not
- * instrumented.
+ * is not absolute, when there are too many files, or when memory is short. Returns NULL also when
+ * @reads_as_peer is set and the traced process may not read the file. Any other file that cannot be
+ * read has facts, too, but is not instrumented.
  */
 struct known_module *known_module_get(struct known_modules *modules, const char *path);
 

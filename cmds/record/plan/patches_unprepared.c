@@ -42,8 +42,8 @@ static int add_name(struct symtab *to, const struct finding *f, const struct kno
 }
 
 /*
- * Adds the functions that have no symbol to the symbols of the module, with made-up names if they
- * have none.
+ * Adds the functions that have no symbol to the symbols of the module. A function whose name is
+ * unknown gets a made-up name.
  */
 static int add_names(struct finding *f, const struct known_functions *known)
 {

@@ -121,7 +121,7 @@ static void leave_to_probe(struct functions *functions)
 	}
 }
 
-/* Leaves out the functions of a run time that is linked into the program. */
+/* Leaves out the functions of a language's run time that is linked into the program. */
 static int leave_to_run_time(const struct code *code, struct functions *functions)
 {
 	struct strbuf pieces cleanup_strbuf = { 0 };
@@ -207,7 +207,7 @@ const char *unprepared_way_text(unsigned way)
 	}
 }
 
-/* Returns the site at the entry of a function. A landing pad for indirect jumps stays before it. */
+/* Returns the site at the entry of a function. The site is after a landing pad (endbr64). */
 static struct code_site entry_of(const struct unprepared *u, const struct function *function)
 {
 	struct code_site site = { .addr = function->start, .entry = function->start };
@@ -280,8 +280,8 @@ struct finder {
 };
 
 /*
- * The search in all functions. Each thread searches a piece of them. The results are taken in the
- * order of functions, so they do not depend on the number of threads.
+ * The search for sites at the entries of all functions. Each thread searches a range of functions.
+ * The results are taken in the order of functions, so the number of threads does not matter.
  *
  * @places: for each function that can have a jump, the addresses of its site and of its entry
  * @refused: the indexes of functions that have no patch yet
@@ -374,8 +374,8 @@ static void find_piece(void *arg, unsigned index)
 	bool is_over = false;
 
 	/*
-	 * The next function after the piece is examined, too: if it is very close, the last
-	 * function of the piece may be refused.
+	 * The first function after this thread's range is examined, too. If it is very close,
+	 * the last function of the range may have no room for a jump.
 	 */
 	for (size_t i = finder->first; i < all->nr && !is_over; i++) {
 		const struct function *function = function_at(all, i);

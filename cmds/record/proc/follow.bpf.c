@@ -110,8 +110,8 @@ INLINE void end(struct scratch *s, const struct wire_mark *mark)
 		flags = BPF_RB_FORCE_WAKEUP;
 	s->record.time_ns = bpf_ktime_get_ns();
 	/*
-	 * The kernel may have run another eBPF program of this file in between. @s then has the
-	 * record of that program, and the record of this program is lost.
+	 * The kernel may have run another eBPF program of this file since this record was begun. In
+	 * that case @s has the record of the other program, and this record is lost.
 	 */
 	if (s->record.tid != mark->tid ||
 	    bpf_ringbuf_output(&ring, &s->record, sizeof(s->record) + size, flags) < 0)

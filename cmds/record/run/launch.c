@@ -335,7 +335,7 @@ int launch_release(const struct launch *launch, struct launched *program, struct
 
 	snprintf(release.address, sizeof(release.address), "%s", launch->address);
 
-	/* The write fails if another process has killed the process that waits for this byte. */
+	/* The process that waits for this message may have been killed. Then write(2) fails. */
 	struct sigaction ignore = { .sa_handler = SIG_IGN }, before;
 
 	sigaction(SIGPIPE, &ignore, &before);

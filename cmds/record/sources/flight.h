@@ -19,7 +19,7 @@ struct writers;
  * The saved files. The list starts with the oldest. When all together exceed the part of --max-size
  * that is for tasks (sources_left_bytes()), the oldest are removed. Protected by @lock.
  *
- * @nr_gone: the number of files that were removed since task.txt was last cleared of their tasks
+ * @nr_gone: the number of removed files whose tasks are still in task.txt
  */
 struct flight {
 	pthread_mutex_t lock;
@@ -39,8 +39,8 @@ void flight_deinit(struct flight *flight);
 /*
  * Write the content of ring @index of @proc to <tid>.dat, and replace an earlier snapshot. The
  * thread of the ring may run meanwhile, but no writer may give the ring to another thread. If
- * earlier records are missing, the file begins with a LOST record that has their number. A failed
- * write is noted in the store.
+ * earlier records are missing, the file begins with a LOST record, which tells how many are
+ * missing. A failed write is noted in the store.
  *
  * @nr_tasks: the number of tasks that are saved together, and share --max-size
  */

@@ -14,8 +14,8 @@
 #include "utils/base/fd.h"
 
 /*
- * The number of cells of a sum, and the maximum number of calls in a sum. A sum that would have
- * more calls gets fewer and longer cells.
+ * A sum is a shorter list of calls. It divides its time into cells. It keeps one short call of each
+ * cell and depth. A sum of more than SUM_CALLS_MAX calls gets fewer and longer cells.
  */
 #define SUM_CELLS      128
 #define SUM_CALLS_MAX  8192
@@ -92,9 +92,9 @@ int call_file_append(struct call_file *file, const void *bytes, size_t nr, uint6
 }
 
 /*
- * Leaves out calls that are too short to be seen.
+ * Leaves out calls that are too short to be seen. Time is divided into cells of @cell_ns.
  *
- * @kept: the longest short call of the present cell for each depth, if @is_there
+ * @kept: for each depth, the longest of the short calls in the present cell, if @is_there
  */
 struct thinner {
 	uint64_t cell_ns;
@@ -173,14 +173,14 @@ static int sum_up(struct store_sum *sum, const struct call_list *lists, size_t n
 		}
 		if (thin_end(&thinner) < 0)
 			return -ENOMEM;
-		/* Damaged data may have times that are so far apart that doubling overflows. */
+		/* In damaged data, times may be so far apart that doubling cell_ns overflows. */
 		if (sum->list.nr <= SUM_CALLS_MAX || sum->cell_ns > sum->to_ns - sum->from_ns ||
 		    sum->cell_ns > UINT64_MAX / 2)
 			break;
 		sum->list.nr = 0;
 	}
 
-	/* The list stays as long as the store, so it gets no more memory than it needs. */
+	/* The list is kept until the store is freed, so it is cut to the size that it needs. */
 	void *calls = realloc(sum->list.calls, (sum->list.nr + 1) * sizeof(*sum->list.calls));
 
 	if (calls)
@@ -370,8 +370,8 @@ void call_store_deinit(struct call_store *store)
 /*
  * A search for the calls of a range.
  *
- * @most: the search is useless when it makes the list longer than this; calls that were in the list
- *         before the search count, too
+ * @most: the maximum number of calls in the list, with those before the search; if the search finds
+ *         more, its result is useless
  */
 struct finding {
 	const struct call_store *store;
@@ -502,8 +502,8 @@ int call_store_find(const struct call_store *store, uint64_t from_ns, uint64_t t
 }
 
 /*
- * True when @call is after the place, or before the place in a backward search. The call at the
- * place itself does not count.
+ * True when @call comes after the call where the search starts, or before that call in a backward
+ * search. False for the call where the search starts.
  */
 static bool is_beyond(const struct store_search *search, const struct stored_call *call)
 {

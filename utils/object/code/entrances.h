@@ -1,4 +1,4 @@
-/* Finds the places of a file that jump into bytes which a patch will overwrite. */
+/* Finds instructions and data of a file that refer to bytes which a patch will overwrite. */
 #ifndef UTRAIL_OBJECT_ENTRANCES_H
 #define UTRAIL_OBJECT_ENTRANCES_H
 
@@ -7,7 +7,7 @@
 
 #define WINDOW_BYTES 5 /* length of a jump that reaches 2 GiB */
 
-#define WINDOW_BEFORE 24 /* the largest distance from a jump to the site after it */
+#define WINDOW_BEFORE 24 /* the largest number of bytes from a jump to the site after it */
 #define WINDOW_BEHIND 64 /* the number of examined bytes that begin at the site */
 
 /* The reasons why no jump can be written for a site (sites.h). */
@@ -42,16 +42,15 @@ enum lead {
 };
 
 /*
- * The surroundings of a place in the code. A jump that is written to @site, or before it,
- * overwrites at most WINDOW_BYTES. References (enum lead) may lead only to the first of these
- * bytes.
+ * The bytes around a site. A jump that is written to @site, or before it, overwrites at most
+ * WINDOW_BYTES. References (enum lead) may lead only to the first of these overwritten bytes.
  *
  * The caller sets @site, @is_padding and @entry.
  *
  * @is_padding: @site need not be part of a function
- * @entry: the start of the function whose first relevant instruction is @site; 0: none. Other code
- *         may lead to @site and @entry. A jump of the function itself must lead to neither,
- *         because it would become a new call
+ * @entry: the start of the function if @site is its first instruction, or follows a landing pad
+ *         there; 0: neither. Other code may lead to @site and @entry. A jump of the function itself
+ *         must not lead to them, because it would become a new call
  * @why_not, @refusal: the reason why no jump may be written here, as a static string (or NULL), and
  *         as enum site_refusal
  * @led_to: enum lead for each byte, beginning at @site - WINDOW_BEFORE
@@ -126,8 +125,8 @@ void windows_fill(const struct code *code, struct insns *insns, const struct lea
  * Fill in the @nr windows, which are sorted by site: leads_find() and windows_fill() in one.
  * Returns 0 or -ENOMEM. These references are found:
  *
- * - jumps and calls by a distance. Functions around a window are read by instruction; elsewhere,
- *   any four bytes count as a distance
+ * - relative jumps and calls. Functions around a window are decoded instruction by instruction.
+ *   Elsewhere, any four bytes count as a distance
  * - tables of distances (switch). A table may begin at each aligned address that an instruction
  *   computes. It ends at the next such address, or at an entry that does not lead to code
  * - tables of addresses: aligned words of data, and relocations that make an address

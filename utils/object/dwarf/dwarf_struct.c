@@ -69,7 +69,7 @@ static bool put_type(const struct dwarf_type *type, struct strbuf *out)
 	return true;
 }
 
-/* Find the type of a field. clang only declares strings, so their sizes are set here. */
+/* Find the type of a field. DWARF of clang often lacks the size of std::string; it is set here. */
 static void type_of_field(struct making *m, Dwarf_Die *die, struct dwarf_type *type)
 {
 	dwarf_type_of(m->loader, die, type);

@@ -565,8 +565,8 @@ static void classify_struct(struct dwarf_loader *loader, Dwarf_Die *die, struct 
 }
 
 /*
- * Define the elements of a vector, if they are numbers. Vectors of more than 16 bytes get no
- * definition, since the probe records only a part of them.
+ * Define a vector by its elements, if they are numbers. Vectors of more than 16 bytes get no
+ * definition, because the probe records only a part of their bytes.
  */
 static void define_vector(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf_type *type)
 {

@@ -396,7 +396,7 @@ static bool put_class_again(struct skim *s, const char *prefix)
 	return put_scope(s, strbuf_str(&again), again.len);
 }
 
-/* Take "l <types> E [number] _" or "t [number] _", the part after 'U'. */
+/* Parse "l <types> E [number] _" or "t [number] _", the part after 'U'. */
 static bool skim_unnamed(struct skim *s)
 {
 	char text[32];
@@ -440,7 +440,7 @@ static bool skim_ctor_or_dtor(struct skim *s, const char *prefix)
 	return put_class_again(s, prefix) && (!is_inherited || skip_type(s));
 }
 
-/* Take one part of a name with its tags and template arguments. */
+/* Parse one part of a name with its tags and template arguments. */
 static bool skim_unqualified(struct skim *s)
 {
 	bool ok;
@@ -478,7 +478,7 @@ static bool put_abbreviation(struct skim *s, char letter)
 	return put_text(s, names[(unsigned char)letter]);
 }
 
-/* Take one part of "N ... E". */
+/* Parse one part of "N ... E". */
 static bool skim_prefix(struct skim *s)
 {
 	if (take_prefix(s, "S")) {
@@ -495,7 +495,7 @@ static bool skim_prefix(struct skim *s)
 	return skim_unqualified(s);
 }
 
-/* Take "<function> E <name in it>", the part after 'Z'. */
+/* Parse "<function> E <name in the function>", the part after 'Z'. */
 static bool skim_local(struct skim *s)
 {
 	if (!skim_name(s) || !skip_until_end(s, skip_type))
@@ -546,7 +546,7 @@ static bool skip_call_offset(struct skim *s)
 	return take_prefix(s, "v") && skip_offset(s) && skip_offset(s);
 }
 
-/* Take the name of a class. */
+/* Parse the name of a class. */
 static bool skim_class(struct skim *s)
 {
 	if (s->at[0] == 'S' && islower((unsigned char)s->at[1]) && s->at[1] != 't') {
@@ -557,8 +557,8 @@ static bool skim_class(struct skim *s)
 }
 
 /*
- * Take a name. For an object that the compiler generates (a vtable, a guard), write the kind of the
- * object before the name of its class or variable.
+ * Parse a name. For an object that the compiler generates (a vtable, a guard), write the kind of
+ * the object before the name of its class or variable.
  */
 static bool skim_special(struct skim *s, bool *is_special)
 {

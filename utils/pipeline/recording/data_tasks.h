@@ -11,12 +11,12 @@
  */
 int data_load_tasks(struct trace_data *data, struct uft_err *err);
 
-/* Returns the tid of the task that a line other than DLOPEN is about. */
+/* Returns the tid of the task that a line of task.txt describes. The line must not be DLOPEN. */
 int32_t task_line_tid(const struct task_line *line);
 
 /*
- * Apply a line other than DLOPEN, whose task must exist. A new session is added to @sessions, the
- * map of all sessions by id. Returns 0 or -ENOMEM.
+ * Apply a line of task.txt that is not DLOPEN. Its task must exist. A new session is added to
+ * @sessions, the map of all sessions by id. Returns 0 or -ENOMEM.
  */
 int data_apply_line(struct trace_data *data, const struct task_line *line, struct strmap *sessions);
 

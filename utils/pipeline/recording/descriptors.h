@@ -11,7 +11,7 @@
 #include "utils/base/containers/intmap.h"
 #include "utils/pipeline/recording/files.h"
 
-/* An open descriptor. @use: the use of the file that it belongs to; FILES_NONE for a pipe */
+/* An open descriptor. @use: the use of a file to which it belongs; FILES_NONE for a pipe */
 struct descriptor {
 	uint32_t fd;
 	uint32_t content;
@@ -68,7 +68,7 @@ struct descriptors_of *descriptors_get(struct descriptors *descriptors, int32_t 
 int descriptors_put(struct files *files, struct descriptors_of *of, const struct descriptor *new,
 		    uint64_t now_ns);
 
-/* Like descriptors_put(), but also count a use of the file under @name by the execution. */
+/* Like descriptors_put(), but first begin a use of the file @name by the execution. */
 int descriptors_add(struct files *files, struct descriptors_of *of, const struct descriptor *new,
 		    uint32_t name, uint64_t now_ns);
 int descriptors_close(struct files *files, struct descriptors_of *of, uint32_t first, uint32_t last,
@@ -84,7 +84,7 @@ int descriptors_fork(struct files *files, struct descriptors *descriptors,
 void descriptors_exec(struct descriptors_of *of, size_t execution, uint64_t now_ns);
 uint32_t descriptors_before(const struct descriptors_of *of, uint32_t fd);
 
-/* Begin an execution's uses of pipes, after records have told all its descriptors. */
+/* Begin an execution's uses of pipes. Call it when the records of its descriptors were read. */
 int descriptors_settle(struct files *files, struct descriptors_of *of);
 int descriptors_settle_all(struct files *files, struct descriptors *descriptors);
 

@@ -15,8 +15,8 @@
  * An execution: a process from one execve(2) to the next, or to its end. The time before the first
  * execve(2) is an execution, too, with the texts of the parent's execution.
  *
- * Indexes are EXECUTION_NONE when there is none, and unknown texts are "". Paths are as in
- * proc.dat.
+ * The index of an execution that does not exist is EXECUTION_NONE. Unknown texts are "". Paths are
+ * as in proc.dat.
  *
  * @start_ns, @end_ns: times of the recording's clock; if the end was not recorded, @end_ns is the
  *                     last time of the file
@@ -63,8 +63,8 @@ struct execution {
 };
 
 /*
- * The CPU that a thread of an execution had from @time_ns. @next: the next place of this execution,
- * or EXECUTION_NONE
+ * The CPU that a thread of an execution had from @time_ns. @next: the index in executions.places of
+ * the execution's next CPU, or EXECUTION_NONE
  */
 struct execution_place {
 	uint64_t time_ns;
@@ -88,8 +88,8 @@ struct executions {
 
 /*
  * Read the executions of the data directory @dir. Damage is reported in @broken, and the records
- * before it count. Returns 0, -ENOENT when acts of processes were not recorded, or another negative
- * errno with @err.
+ * before it are used. Returns 0, -ENOENT when acts of processes were not recorded, or another
+ * negative errno with @err.
  */
 int executions_load(struct executions *executions, const char *dir, bool is_big_endian,
 		    struct uft_err *broken, struct uft_err *err);

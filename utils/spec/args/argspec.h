@@ -45,12 +45,12 @@ enum arg_how {
  * @fields: key of the struct's definition (utils/spec/args/structdef.h) in debug information, on
  *         the heap, or NULL
  *
- * The members below come from debug information, and only recording uses them. But
- * argfind_function() sets ARG_HOW_TEXT, which readers use, too.
+ * The members below come from debug information, and only recording uses them. There is one
+ * exception: argfind_function() sets @how to ARG_HOW_TEXT, and readers use this value.
  *
  * @narrow: the number of valid bytes of the value, with the bits CAPTURE_SIGNED and CAPTURE_WIDE
  *         (utils/format/probe/capture.h); 0: all bytes are valid
- * @how: the kind of content of the place
+ * @how: the kind of content of the register or memory
  * @shape: shape of a container (utils/spec/args/shape.h), on the heap
  * @object_bytes: size of the container; @type has the size of its box (utils/spec/args/shape.h)
  * @elements: the number of elements to record

@@ -17,9 +17,9 @@
 #define LARGE_CHANGE_NS 100000
 
 /*
- * Each node of the combined tree refers to the same call in both recordings. @last is its node in
- * the base (the first recording), and @after its node in the pair (the second recording). NULL: the
- * recording has no such call.
+ * A node of the combined tree stands for one call in both recordings. Its field @last points to the
+ * call's node in the base (the first recording), and @after to the call's node in the pair (the
+ * second recording). A pointer is NULL when that recording does not have the call.
  */
 static const struct tree_node *base_of(const struct tree_node *node)
 {

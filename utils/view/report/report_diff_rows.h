@@ -42,7 +42,7 @@ enum field_kind {
 
 /*
  * @value: returns the number of one side, or NAN when it is unknown
- * @counter: for the field of a counter: the index in side.counters
+ * @counter: the index in side.counters, if the field shows a counter
  */
 struct diff_field {
 	struct column column;
@@ -79,7 +79,7 @@ struct diff_table {
 };
 
 /*
- * Find the counters of the recordings, and set the fields of @table, which ends with
+ * Find the counters of the recordings, and set the fields of @table. The caller frees @table with
  * diff_table_deinit(). Returns 0, -ERR_USAGE when a sort key is a counter that no recording has, or
  * -ENOMEM.
  */

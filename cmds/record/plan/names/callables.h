@@ -49,16 +49,16 @@ struct callable_range {
 };
 
 /*
- * The functions of all processes. Functions with the same name, file and line have one number. If
- * an option needs values of calls or has conditions, functions in Python must also have the same
- * number of arguments. Only the control thread uses the struct.
+ * The functions of all processes. Functions with the same name, file and line share one number. If
+ * an option needs values of calls or has conditions, functions in Python share a number only if
+ * they also have equally many arguments. Only the control thread uses the struct.
  *
  * @next: the next number for a function without a rule, at least 1
  * @lowest: the lowest number of all ranges that functions can join, or could join until the filters
  *          changed. New ranges get lower numbers
- * @nr_told: the number of functions whose debug information was written for their values
+ * @nr_told: the number of functions with debug information in the recording; it describes values
  * @nr_refused: the number of functions without a number, for lack of numbers or memory
- * @has_vain_conditions: a filter needs an argument (if:) that is unknown
+ * @has_vain_conditions: a condition (if:) of a filter needs an argument that is unknown
  * @error: the first error of writing a file
  */
 struct callables {
@@ -105,7 +105,7 @@ void callables_bind_anew(struct callables *all);
 /* Write the final form of the files. Call it after the recording. */
 void callables_finish(struct callables *all);
 
-/* At the end, warn about functions and values that are missing. */
+/* Warn about functions and values that the recording lacks. Call it after the recording. */
 void callables_warn(const struct callables *all, const struct msg *msg);
 
 #endif

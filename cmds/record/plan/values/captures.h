@@ -1,6 +1,6 @@
 /*
- * Chooses the values to capture of a function's calls, and makes capture programs. The choice
- * depends on the user's rules, debug information and tables.
+ * Chooses which arguments and results of a function are captured, and makes capture programs. The
+ * choice depends on the user's rules, debug information and tables.
  */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_CAPTURES_H
 #define UTRAIL_CMDS_RECORD_PLAN_CAPTURES_H
@@ -42,7 +42,7 @@ bool captures_llvm_strings(const struct symtab *symbols);
 
 /*
  * Append the capture program of the function to @steps. Returns the index of the capture program.
- * Returns PLAN_NO_CAPTURE when there is nothing to capture, or without memory.
+ * Returns PLAN_NO_CAPTURE when there is nothing to capture, or memory is short.
  */
 uint32_t captures_add(const struct capture_settings *settings,
 		      const struct capture_subject *subject, struct strbuf *steps);

@@ -18,7 +18,7 @@ import { lowerBound } from "./task.js";
  * @param {import("./task.js").Task} task
  * @param {number} time
  * @param {number} slack
- * @param {Uint8Array} hidden by kind
+ * @param {Uint8Array} hidden has a number for each kind of events, 0: the events are shown
  */
 export function nearestPoint({ pointTime, pointKind }, time, slack, hidden) {
 	const first = lowerBound(pointTime, time);
