@@ -13,12 +13,12 @@ struct pager {
 };
 
 /*
- * Redirect stdout to $PAGER, /usr/bin/pager or less. Does nothing when stdout is not a terminal,
+ * Redirect stdout to $PAGER, /usr/bin/pager or less(1). Does nothing when stdout is not a terminal,
  * with --no-pager, when $PAGER is empty or `cat`, or when no pager exists.
  */
 void pager_open(struct pager *pager, const struct opts *opts);
 
-/* True when a pager uses the terminal, or waits for the first output to show. */
+/* True when a pager uses the terminal, or will use it from the first output on. */
 bool pager_is_open(void);
 
 /* Flush stdout, close it, and wait until the user has left the pager. */

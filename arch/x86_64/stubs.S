@@ -57,7 +57,7 @@
 
 /* Leaves a stub after a C function, whose result in %eax is not 0 if it replaced the return slot. */
 	.macro LEAVE_ENTRY
-	negl	%eax /* sets the carry, too, unless it is 0 */
+	negl	%eax /* sets the carry unless %eax is 0 */
 	RESTORE_CALLER_SAVED
 	jnz	.Lresume
 	ret
@@ -222,14 +222,14 @@ END __fentry__
 	.cfi_endproc
 
 /*
- * The call has opened the thread. Functions around it have no frames, and return by `ret`, which is
- * predicted only if the CPU's return stack has their calls. If a skipped function is still open,
+ * The call has opened the thread. The functions around it were skipped: they have no frames, and
+ * their `ret` is predicted only if the CPU's return stack has their calls. If one of them is open,
  * the stub therefore leaves by `ret`, and the trampoline leaves by a jump. In this case only the
  * `ret` of the called function is mispredicted. If no skipped function is open, the stub leaves
  * like the other stubs, and nothing is mispredicted.
  *
  * The skipped function that was called last counts as open if its return slot is above that of the
- * call. This function may be main(), which stays open, so it counts for four calls at most. The
+ * call. This function may be main(), which stays open, so it counts as open for four calls only. The
  * lowest bits of THREAD_ALONE_SLOT count these calls.
  */
 	.cfi_startproc
@@ -346,7 +346,7 @@ END arch_return_caller
 	HIDDEN arch_return_trampoline
 	.type	arch_return_trampoline, @function
 arch_return_trampoline:
-	pushq	%rax /* makes the return slot, which gets the address to go on at */
+	pushq	%rax /* makes room for the address at which execution continues */
 	.cfi_undefined %rip
 	.cfi_adjust_cfa_offset 8
 	SAVE_FAST
@@ -359,8 +359,8 @@ arch_return_trampoline:
 	jmp	.Lresume
 /*
  * The stack holds the trampoline's address, and above it the address at which execution continues.
- * The latter address is read after it has been removed from the stack: it is in the red zone, and
- * no signal handler writes into the red zone.
+ * The address of continuation is read after it has been removed from the stack. It is then in the
+ * red zone, into which no signal handler writes.
  *
  * The carry flag is set on the way into a function, and clear on the way out. One jump for both
  * ways would have too many targets to be predicted, which would cost 3 ns per call.
@@ -542,7 +542,7 @@ HIDDEN_FUNCTION arch_entry, INTERRUPTED 136, RESUMES_AT_JUMP
 	RESTORE_WITH_FLAGS
 	jmp	.Lresume
 	.cfi_restore_state
-/* Leaves a call alone under the conditions under which FAST_LOOK_UP does so. */
+/* Leaves a call alone in the same cases as FAST_LOOK_UP. */
 .Lmaybe_unwanted:
 	FAST_SELF %r11, .Lwanted
 	movq	THREAD_TOP(%r11), %rdx

@@ -14,8 +14,8 @@ long seal_refuse(void)
 }
 
 /*
- * rt_sigprocmask(2) copies the set at @address before it finds that "how" is invalid. Programs'
- * filters allow this call.
+ * rt_sigprocmask(2) copies the set at @address before it refuses the invalid "how" with EINVAL. The
+ * seccomp filters of programs allow this system call.
  */
 bool own_is_readable(uint64_t address)
 {

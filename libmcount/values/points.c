@@ -8,8 +8,8 @@
 
 /*
  * True when recording is on and no filter keeps out an open call. With -F, a function that -F names
- * must be open, too. -L, -C and the limits of depth, time and size are not looked at. Under a plan
- * with rules, false until the thread has a struct planned.
+ * must be open, too. -L, -C and the limits of depth, time and size are not checked. If the plan has
+ * rules, the result is false until the thread has a struct planned.
  */
 static inline bool is_wanted(struct thread *t)
 {

@@ -1,4 +1,4 @@
-/* Sends events to a recorder: the probe, if it is in this process (seam/recorder.h). */
+/* Sends events to the recorder, if this process has one (the probe, see seam/recorder.h). */
 #include "events/door.h"
 #include "events/trace.h"
 

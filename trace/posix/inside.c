@@ -1,8 +1,8 @@
 /*
  * Tracks the threads that are inside of a stream. When there are none, the stream's memory can be
  * unmapped. A thread sets a mark in its own word by a plain store. The thread that waits to unmap
- * the memory sees this store because it calls membarrier(2). Without membarrier(2) the view's
- * counters are used.
+ * the memory sees this store because it calls membarrier(2). Without membarrier(2),
+ * counters in the stream's view (struct pxt_view) are used instead of words.
  */
 #include "posix/posix.h"
 

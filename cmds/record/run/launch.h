@@ -22,7 +22,7 @@
  * @filter: a filter of system calls for the program and all its descendants (proc/filter.h); NULL:
  *          none
  * @mask: the signal mask with which the program begins
- * @file_size, @file_number: the limits on files with which the program begins
+ * @file_size, @file_number: RLIMIT_FSIZE and RLIMIT_NOFILE, with which the program begins
  */
 struct launch {
 	const char *path;

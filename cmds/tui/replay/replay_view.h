@@ -33,7 +33,7 @@ struct replay_view {
 };
 
 /*
- * Make the first screen. Returns the values of replay_pages_init().
+ * Make the first screen. Returns the same values as replay_pages_init().
  *
  * @stops: returns true when the user has pressed a key and does not want to wait; may be NULL
  */

@@ -1,6 +1,6 @@
 /*
  * The open descriptors of processes. An etrace log has a line for each descriptor that
- * close_range(2) closes. The record of the call has only the range, so this table is needed.
+ * close_range(2) closes. Our recording has only the range, so this table is needed.
  */
 #ifndef UTRAIL_BUILDDB_ETRACE_FDS_H
 #define UTRAIL_BUILDDB_ETRACE_FDS_H

@@ -14,7 +14,7 @@
 #define EIGHTBYTE 8U
 
 /*
- * The number of skipped bytes that count as one step: skipping bytes between entries is work, too.
+ * The loader may take a limited number of steps. Skipping this many bytes counts as a step, too.
  */
 #define BYTES_PER_STEP 16
 /* The most bytes of the definition of an enum. The output of compilers needs far fewer. */
@@ -142,8 +142,8 @@ bool dwarf_is_float(unsigned encoding)
 }
 
 /*
- * The name decides, since the size is not enough: a long double of x87 takes 16 bytes in memory (12
- * on i386), and a float of 128 bits takes 16 bytes, too.
+ * The type is recognised by its name. Its size is not enough: a long double of x87 takes 16 bytes
+ * in memory (12 on i386), and a float of 128 bits takes 16 bytes, too.
  */
 bool dwarf_is_x87(Dwarf_Die *die)
 {
@@ -164,7 +164,7 @@ bool dwarf_member_offset(Dwarf_Die *member, uint32_t *offset)
 	*offset = 0;
 	if (dwarf_attr_integrate(member, DW_AT_data_member_location, &attr)) {
 		/*
-		 * This fails for a virtual base, whose offset is computed at run time. A class
+		 * The call fails for a virtual base, whose offset is computed at run time. A class
 		 * with a virtual base is never passed by value.
 		 */
 		if (dwarf_formudata(&attr, &word) < 0)
@@ -329,7 +329,7 @@ static bool is_in_namespace(struct dwarf_loader *loader, Dwarf_Die *die, const c
 
 /*
  * Find the kind of a class. Strings are recognised by the members that libmcount/values/capture.c
- * reads. clang only declares strings, so their namespace tells the library.
+ * reads. clang declares strings without members, so they are recognised by their namespace.
  */
 static enum dwarf_kind kind_of_class(struct dwarf_loader *loader, Dwarf_Die *die)
 {
