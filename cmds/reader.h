@@ -15,7 +15,7 @@
 const char *reader_data_dir(const struct opts *opts);
 
 /*
- * Open the data directory of the options. If opening takes long, a line on the terminal says this
+ * Open the data directory of the options. If opening takes long, a line on the terminal says so
  * until reading begins (read_progress.h). Returns 0, or CMD_NO_DATA with @err. If the directory of
  * --with-syms cannot be read, returns a negative errno with @err.
  */
@@ -28,7 +28,7 @@ int reader_open_data(struct trace_data *data, const struct opts *opts, struct uf
 void reader_close_data(struct trace_data *data, const struct opts *opts);
 
 /*
- * Open a recording that is still being made, like reader_open_data(). @data has no tasks yet, even
+ * Like reader_open_data(), for a recording that is still being made. @data has no tasks yet, even
  * if the recording has some.
  */
 int reader_open_growing(struct trace_data *data, const struct opts *opts, struct uft_err *err);

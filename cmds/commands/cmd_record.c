@@ -252,7 +252,7 @@ static void warn_about_losses(const struct run *run, struct recorder *rec)
 	warn_about_limits(run, rec);
 	if (atomic_load(&rec->store->is_full))
 		msg_warn(msg, "the recording reached its --max-size; later calls are not in it");
-	/* A larger buffer does not help if writing has failed, or --max-size was reached. */
+	/* If writing has failed, or --max-size was reached, a larger buffer would not help. */
 	msg_warn_nr(msg, lost, "{record was|records were} lost%s",
 		    write_error || atomic_load(&rec->store->is_full)
 			    ? ""
@@ -409,7 +409,7 @@ static int finish_run(struct run *run, struct recorder *rec, int ret)
 	return ret;
 }
 
-/* Finds the functions to patch. If this were done after the start, the program would wait. */
+/* Finds the functions to patch before the program starts, so that the program does not wait. */
 static void find_patches(struct run *run, struct recorder *rec)
 {
 	char path[PATH_MAX];

@@ -11,7 +11,10 @@
 #include "utils/base/containers/strbuf.h"
 #include "utils/format/event_data.h"
 
-/* An event's data may have this many bytes, to fit into a payload with the other members. */
+/*
+ * The maximum size of an event's data, in bytes. The data must fit into a payload with the other
+ * members.
+ */
 #define POSIX_DATA_MAX (EVENT_DATA_MAX - sizeof(struct event_posix) - sizeof(uint32_t))
 
 /*

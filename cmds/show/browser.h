@@ -7,7 +7,7 @@
 #include "utils/base/containers/strbuf.h"
 
 /*
- * A command that opens an address.
+ * A command that opens a web address.
  *
  * @args: its argv on the heap, which ends with NULL; the strings are in @words
  */

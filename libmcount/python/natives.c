@@ -73,7 +73,10 @@ static void keep_native(const struct py_method_def *def, name_facts facts)
 	uint32_t idle = 0;
 	struct native_table *in;
 
-	/* If another thread is changing the table, the facts will be asked for again. */
+	/*
+	 * If another thread is changing the table, the facts are not kept. The next call asks for
+	 * them again.
+	 */
 	if (!atomic_compare_exchange_strong(&is_changing, &idle, 1))
 		return;
 	in = table_with_room();

@@ -1,6 +1,6 @@
 /*
- * Turns an event into a line. Here threads wait for each other only to call functions of the
- * program (%I, %J). Then file.c writes the line, and may wait, too.
+ * Turns an event into a line, which file.c writes. In this file, threads wait for each other only
+ * to call functions of the program (%I, %J). In file.c, they may also wait to write.
  */
 #include "events/trace.h"
 

@@ -253,7 +253,7 @@ void pxt_flusher_forget(struct pxt_handle *handle)
 
 	if (!flusher || check_file(flusher) < 0)
 		return;
-	/* If no flush was interrupted, nothing is opened, since a sandbox may forbid it. */
+	/* If no flush was interrupted, /dev/null is not opened, because a sandbox may forbid it. */
 	if (pthread_mutex_trylock(&flusher->turn) == 0) {
 		close(flusher->fd);
 		pthread_mutex_unlock(&flusher->turn);

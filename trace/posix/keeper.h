@@ -86,8 +86,8 @@ struct pxt_drain {
 };
 
 /*
- * drain.c. The functions are called with the lock handle->reads. Functions that move records return
- * 0 or a negative errno. -EXFULL means that the log has no room for the next record.
+ * drain.c. The caller holds the lock handle->reads. Functions that move records return 0 or a
+ * negative errno. -EXFULL means that the log has no room for the next record.
  */
 void pxt_drain_begin(struct pxt_drain *drain, struct pxt_log_part *part, uint64_t taken);
 /* Called after the log got a STOP that is not a record of the stream. */

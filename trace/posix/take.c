@@ -1,4 +1,4 @@
-/* Takes the next event of a stream. It comes from the cells, or is about the stream itself. */
+/* Takes the next event of a stream: one from the stream's cells, or one about the stream itself. */
 #include "posix/posix.h"
 
 #include <errno.h>

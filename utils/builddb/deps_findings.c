@@ -58,8 +58,8 @@ struct findings {
 #define STEPS_FIRST 1000000
 
 /*
- * Equal runs. @execution: the first of them; @nr, @took_ns: the number and time of the other runs,
- * except those that is_within_another() finds
+ * Equal runs. @execution: the first of them; @nr, @took_ns: the number and the total time of the
+ * other runs, except those that is_within_another() finds
  */
 struct repeat {
 	uint64_t took_ns;

@@ -23,7 +23,7 @@ static inline uint8_t *put_varint(uint8_t *to, uint64_t v)
  * it is cast to @v.
  */
 void proto_add_uint(struct strbuf *out, unsigned field, uint64_t v);
-/* Append bytes or a string, which must be valid UTF-8 (see MEDIUM_BINARY). */
+/* Append bytes, or a string in valid UTF-8 (see MEDIUM_BINARY). */
 void proto_add_bytes(struct strbuf *out, unsigned field, const void *data, size_t len);
 void proto_add_str(struct strbuf *out, unsigned field, const char *text);
 /* Append a message within a message. */

@@ -74,7 +74,9 @@ int lane_open(struct lane *lane, struct pipeline *pipe, struct task *task,
 	if (ret == 0 && task->index < pipe->nr_at_fork &&
 	    stg_filter_inherit(&lane->filter, &pipe->at_fork[task->index], task) < 0)
 		ret = err_set_errno(err, -ENOMEM, "cannot filter calls");
-	/* A task without records is at its end. In a growing recording, it may get some later. */
+	/*
+	 * A task without records is at its end. In a growing recording, it may get records later.
+	 */
 	lane->user.at_end = !task->data_bytes;
 	return ret;
 }

@@ -36,7 +36,10 @@
 #define ACCEPTS_AT_ONCE 64
 #define PACKETS_AT_ONCE 1024
 
-/* The pause before accepting connections again when no file descriptor is free. */
+/*
+ * When no file descriptor is free, the recorder waits this long before it accepts connections
+ * again.
+ */
 #define PAUSE_NS 20000000
 
 /* --- HELLO --- */

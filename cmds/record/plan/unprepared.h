@@ -56,10 +56,13 @@ struct unprepared_verdict {
 	char why_not[SITE_REASON_MAX];
 };
 
-/* Returns a text that describes the way, or the reason why a function cannot be patched. */
+/*
+ * Returns a text that describes the way in which a function is patched, or the reason why it cannot
+ * be patched.
+ */
 const char *unprepared_way_text(unsigned way);
 
-/* Returns the address of main(), which is found in the first instructions of the program, or 0. */
+/* Find main() in the first instructions of the program. Returns the address of main(), or 0. */
 uint64_t unprepared_main(const struct unprepared *unprepared);
 
 /*

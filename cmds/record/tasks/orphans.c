@@ -121,13 +121,13 @@ static void wait_for_newborns(const struct processes *procs)
 
 static bool is_known(struct processes *procs, const struct process *proc, pid_t pid)
 {
-	/* The recorder itself has mapped the page, too, but is not a child. */
+	/* The recorder itself has mapped the page of notes, too, but is not a child. */
 	return pid == getpid() || (proc && proc->pidfd >= 0) || is_watched(procs, pid);
 }
 
 /*
- * Looks at the children in the page of @parent. Returns false when a child is noted with its pid in
- * another pid namespace.
+ * Looks at the children that are noted in the page of @parent (notes.h). Returns false when a child
+ * is noted with its pid in another pid namespace.
  */
 static bool look_at(struct processes *procs, struct process *parent)
 {

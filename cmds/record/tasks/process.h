@@ -66,7 +66,7 @@ struct process {
 	pid_t pid;
 	pid_t ppid;
 	pid_t os_pid;	  /* its number in the recorder's pid namespace */
-	struct peer peer; /* its rights are needed to read a file that the process has named */
+	struct peer peer; /* the rights for reading files that the process names */
 	uint64_t time_ns;
 	bool is_fork;
 	bool announced; /* the FORK line of the process is written; under tasks.lock */
@@ -90,7 +90,7 @@ struct process {
 	size_t nr_kept_modules;
 	size_t cap_kept_modules;
 	uint64_t cpu_ns;	  /* its CPU time at the last look (control/overhead.h) */
-	uint32_t plan_generation; /* the generation of the plan that the process was given last */
+	uint32_t plan_generation; /* the generation of the newest plan that the process has */
 	bool has_declared;	  /* it has declared events, or its parent had before the fork */
 	/*
 	 * For plans up to this generation, the recorder has removed the hooks of left-out functions
@@ -113,8 +113,8 @@ static inline struct ring *process_ring(const struct process *proc, uint32_t ind
 }
 
 /*
- * Returns the ring that has the payloads for the records in ring @index, or NULL. Its number is
- * checked, because the program may write any number.
+ * Returns the ring that has the payloads for the records in ring @index, or NULL. The number of the
+ * returned ring is checked, because the program may have written an invalid number.
  */
 static inline struct ring *process_payloads(const struct process *proc, uint32_t index)
 {

@@ -27,7 +27,7 @@ void strmap_deinit(struct strmap *map);
 /* Returns the value of @key, or NULL when the map does not have this key. */
 void *strmap_get(const struct strmap *map, const char *key);
 
-/* Set the value of @key, which must live as long as the map. Returns 0 or -ENOMEM. */
+/* Set the value of @key. The key must live as long as the map. Returns 0 or -ENOMEM. */
 int strmap_put(struct strmap *map, const char *key, void *value);
 
 #endif

@@ -37,14 +37,14 @@ struct kernel_graph {
 };
 
 /*
- * Parse the @format file of the event @event of the system "ftrace". Returns false if the event is
- * not a call, or has no address of a function.
+ * Parse @format, the text of the format file of the event @event of the system "ftrace". Returns
+ * false if the event is not a call, or has no address of a function.
  */
 bool kernel_graph_of(struct text event, struct text format, struct kernel_graph *graph);
 
 /*
- * All addresses of the kernel have this bit, and none of a program has it. Addresses of 32-bit
- * kernels get the bit when they are read.
+ * All addresses of the kernel have this bit, and no address of a program has it. Addresses of
+ * 32-bit kernels get the bit when they are read.
  */
 #define KERNEL_ADDR_BIT (1ULL << 63)
 

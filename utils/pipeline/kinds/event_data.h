@@ -51,7 +51,7 @@ static inline bool event_data_is_much(const struct event_data_source *src)
 	return src->lent_bytes > 1 << 20;
 }
 
-/* Take back the memory of all payloads. No event may point to it any more. */
+/* Take back the memory of all payloads. Call this when no event points to the memory any more. */
 void event_data_return(struct event_data_source *src);
 
 /*

@@ -12,6 +12,8 @@
 #include "utils/pipeline/recording/proc_file.h"
 
 /*
+ * The state of loading executions.
+ *
  * @running: maps from a pid to 1 + the index of its newest execution
  * @cpus: the CPU of each task
  * @nr_tasks: the number of tasks, including the creator of the first program
@@ -37,8 +39,8 @@ static size_t find_running(const struct loading *load, int32_t pid)
 }
 
 /*
- * Append a copy of @made, which begins now and has no children and places yet. Returns its index,
- * or EXECUTION_NONE when memory is short.
+ * Append a copy of @made. The copy begins now, and has no children or places yet. Returns its
+ * index, or EXECUTION_NONE when memory is short.
  */
 static size_t append_execution(struct loading *load, const struct execution *made)
 {
@@ -190,7 +192,7 @@ static int take_exec(struct loading *load, const struct proc_record *rec)
 	return 0;
 }
 
-/* Take the end of a task. The process ends with its leader, whose end is recorded last. */
+/* Handle the end of a task. The process ends with its leader, whose end is recorded last. */
 static int take_exit(struct loading *load, const struct proc_record *rec)
 {
 	size_t at = find_running(load, rec->pid);

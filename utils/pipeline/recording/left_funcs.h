@@ -1,4 +1,4 @@
-/* Functions that record --overhead has left out of a recording, each from a certain time on. */
+/* Functions that `record --overhead` has left out of a recording, each from a certain time on. */
 #ifndef UTRAIL_PIPELINE_LEFT_FUNCS_H
 #define UTRAIL_PIPELINE_LEFT_FUNCS_H
 

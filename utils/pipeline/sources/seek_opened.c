@@ -6,7 +6,7 @@
 #include "utils/pipeline/recording/compact_file.h"
 
 #define READ_AT_ONCE 64
-/* The most blocks that are read. Without this limit, some files would be read completely. */
+/* The maximum number of blocks to read. Without this limit, some files would be read completely. */
 #define BLOCKS_MOST  64
 
 /*

@@ -202,13 +202,19 @@ struct stg_time {
 	size_t cap;
 };
 
-/* Returns the room that stg_time() needs in @out for @nr events. */
+/*
+ * Returns the number of events for which @out of stg_time() must have room, for a batch of @nr
+ * events.
+ */
 static inline size_t stg_time_room(const struct stg_time *stage, size_t nr)
 {
 	return stage->nr - stage->at + nr;
 }
 
-/* Process a batch, and write the events that pass to @out. Returns their number, or -ENOMEM. */
+/*
+ * Process a batch, and write to @out the events that pass the threshold. Returns their number, or
+ * -ENOMEM.
+ */
 ssize_t stg_time(struct stg_time *stage, const struct event *events, size_t nr, struct event *out);
 /*
  * For a growing recording that has no more events up to @now_ns: release the held calls that have

@@ -118,7 +118,10 @@ bool replay_joins(const struct replay *replay, const struct task *task, const st
 /* Show the event that waits, if there is any, on a line of its own. */
 void replay_show_pending(struct replay *replay);
 
-/* Make room for new tasks, before their events. Returns 0 or -ENOMEM with @err. */
+/*
+ * Make room for new tasks. Call this before the view gets events of these tasks. Returns 0 or
+ * -ENOMEM with @err.
+ */
 int replay_grow(struct replay *replay, struct uft_err *err);
 
 /*

@@ -100,8 +100,8 @@ int aggregate_events(void *self, const struct event_span *span, struct uft_err *
 int aggregate_resume(void *self, const struct view_resume *at, struct uft_err *err);
 
 /*
- * Add all numbers of @from, which got other events of the same recording. Only aggregate_deinit()
- * may be called for @from afterwards.
+ * Add all numbers of @from to @agg. @from got other events of the same recording. Only
+ * aggregate_deinit() may be called for @from afterwards.
  */
 int aggregate_merge(struct aggregate *agg, struct aggregate *from, struct uft_err *err);
 
