@@ -228,7 +228,7 @@ bool planned_is_left_out(struct thread *t, uint64_t addr);
 
 /*
  * HOT: enters a call of a function that was compiled with -finstrument-functions, or of a function
- * that Python calls. Only for calls for which planned_is_unwanted() is false. Returns false when no
+ * that Python calls. Called only when planned_is_unwanted() is false. Returns false when no
  * frame is left, or when the thread has no struct planned and cannot get one.
  *
  * @regs: registers to capture values from; NULL: nothing is captured

@@ -184,7 +184,7 @@ static int change(int sig, const struct sigaction *act, struct sigaction *old)
 	return ret;
 }
 
-/* Sets SIG_DFL for SA_RESETHAND, unless the program has changed the action at @place since. */
+/* Sets SIG_DFL, for SA_RESETHAND, unless the program has replaced the action at @place. */
 static void reset_handler(int sig, uint32_t place)
 {
 	const struct sigaction normal = { .sa_handler = SIG_DFL };

@@ -66,8 +66,8 @@ static bool allows_all(const struct numbers *forbidden, const uint16_t *numbers,
 }
 
 /*
- * Removes from @forbidden those of @numbers that @program allows. Calls that an earlier filter
- * forbids stay in @forbidden. So do numbers that are in none of the arrays above.
+ * Removes from @forbidden those of @numbers that the filter @program allows. Calls that an earlier
+ * filter forbids stay in @forbidden. So do numbers that are in none of the arrays above.
  */
 static void judge_numbers(struct numbers *forbidden, const struct sock_fprog *program,
 			  const uint16_t *numbers, unsigned nr)
@@ -94,8 +94,9 @@ static struct numbers judge_all(const struct sock_fprog *program)
 }
 
 /*
- * Executed programs get the recorder's address in the environment. It contains the number of system
- * call filters with which they start (control_address_filters()). Adds 1 for the new filter.
+ * Executed programs get the recorder's address in the environment. This address also contains the
+ * number of system call filters with which they start (control_address_filters()). Adds 1 to the
+ * number for the new filter.
  */
 static void expect_one_more(void)
 {

@@ -190,7 +190,8 @@ void fstrace_specify(fstrace_event_spec_t *spec, fstrace_event_t **variable, cha
 void fstrace_declare_globals(fstrace_t *trace);
 
 /*
- * Return a number as text, for %I. The text is valid until this thread calls one of them again.
+ * Return a number as text, for %I. The text is valid until this thread calls one of these functions
+ * again.
  */
 const char *fstrace_signed_repr(int64_t value);
 const char *fstrace_unsigned_repr(uint64_t value);

@@ -338,7 +338,7 @@ void *pxt_place_make(int place, const char *name, size_t bytes, int *error)
 	return memory;
 }
 
-/* Opens the file of @fd through /proc, so it is found even if it was renamed. */
+/* Opens the file of @fd again, through /proc. This works even if the file was renamed. */
 int pxt_open_again(int fd)
 {
 	char path[32];

@@ -348,8 +348,8 @@ ssize_t pipeline_load_group(struct pipeline *pipe, size_t first, struct uft_err 
 void pipeline_drop_group(struct pipeline *pipe, size_t first, size_t end);
 
 /*
- * Run all lanes that have events of other sources, window by window, so that each file is read
- * only once. pipeline_load_group() then skips these lanes.
+ * Run all lanes that also have events that are not records, window by window, so that each file is
+ * read only once. pipeline_load_group() then skips these lanes.
  *
  * Does nothing if there are no calls of the kernel, if the events fit into @held_bytes, or if @view
  * does not accept tasks in parts. Returns 0, or a negative errno with @err.

@@ -29,7 +29,7 @@ struct etrace_lines {
 	uint64_t next_ns;
 };
 
-/* Begin lines of @upid on @cpu at @time_ns, or a little later: each line needs a later time. */
+/* Begin lines of @upid on @cpu at @time_ns, or after the last line if this is later. */
 void etrace_begin(struct etrace_lines *lines, uint64_t upid, int cpu, uint64_t time_ns);
 
 /* Write a line. */

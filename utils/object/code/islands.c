@@ -59,7 +59,7 @@ static bool has_room(const struct code *code, struct insns *insns, const struct 
 	       does_end(code, insns, func);
 }
 
-/* Add windows for the padding after the functions around @site, unless it is in @windows. */
+/* Add windows for the padding after functions around @site, unless @windows has the padding. */
 static int add_around(const struct code *code, struct insns *insns, uint64_t site,
 		      struct window **windows, size_t *nr)
 {

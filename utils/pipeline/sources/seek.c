@@ -14,7 +14,7 @@
 #define SMALL_BYTES   (4 * MARGIN_BYTES)
 /*
  * If ROW_RECORDS records follow a position, a record begins at this position. The bytes of a
- * payload are too few to look like as many records.
+ * payload are too few to look like ROW_RECORDS records.
  */
 #define ROW_RECORDS   (PAYLOAD_MAX_BYTES / sizeof(struct record) + 16)
 #define ROW_BUFFER    (16U << 10)

@@ -44,7 +44,7 @@ uint8_t *kernelfields_room(void);
  *
  * @room: the buffer from kernelfields_room(), which is zeroed again
  * @steps: the work that is left for all records. A record adds steps for its bytes, and takes steps
- *         for its text. When too few steps are left, the line only says this
+ *         for its text. When too few steps are left, the line says only this
  */
 void kernelfields_put(const struct kernelfields *fields, uint8_t *room, const uint8_t *data,
 		      size_t len, uint64_t *steps, struct strbuf *out);
