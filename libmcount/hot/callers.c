@@ -16,7 +16,7 @@ struct callers callers;
  * @kept: pieces of code. A return address that lies in one of them is not replaced. If there are
  *        more than KEPT_MAX pieces, only return addresses in the range at callers.low are replaced
  * @strangers: pages. A return address that lies in one of them is not replaced until
- *             callers_forget(). The index comes from the page number
+ *             callers_forget(). The index is the page's number modulo CALLERS_PAGES
  */
 static struct {
 	bool is_any;

@@ -62,7 +62,7 @@ static inline void planned_opt_in(const struct planned *p, struct selection *s)
 
 /*
  * True when an open thread records calls of @func (may be NULL) as if it had no rule. In an open
- * thread a rule that only opts in changes nothing, unless planned.depth_counts is true.
+ * thread, a rule that only opts in has an effect only if planned.depth_counts is true.
  */
 static inline bool planned_is_alike(const struct planned *p, const struct live_func *func)
 {
@@ -127,8 +127,8 @@ static inline struct planned_frame *planned_next_frame(const struct thread *t)
 }
 
 /*
- * True when a call with @rule is not left out, and its source file is chosen by the option -L, if
- * any. This is decided for each call alone, because its nested calls may be in other source files.
+ * True when a call with @rule is not left out. With the option -L, the option must also choose the
+ * call's source file. Each call is judged alone, because nested calls may be in other source files.
  */
 static inline bool planned_is_placed(const struct planned *p, const struct plan_rule *rule)
 {
@@ -324,9 +324,9 @@ static inline bool planned_fast_leave_held(struct thread *t, const struct frame 
 	uint64_t now_ns;
 
 	/*
-	 * With the option -C, a call of a function of -C writes the ENTRY records of all calls
-	 * around it. The ENTRY of this call is not written, so the call has called no function of
-	 * -C. It is dropped, even if it has taken long.
+	 * With the option -C, a call of a function that -C names writes the ENTRY records of all
+	 * calls around it. The ENTRY of this call is not written, so the call has called no such
+	 * function. The call is dropped, even if it has taken long.
 	 */
 	if (!p->has_caller) {
 		if (unlikely(!fast_clock(t, &now_ns)) || now_ns - f->time_ns > p->now.threshold_ns)

@@ -25,7 +25,7 @@ struct open_counter {
 /*
  * The counters of one thread, in memory that is kept for later threads.
  *
- * @generation: the generation (below) in which the counters were opened
+ * @generation: the value of the variable `generation` when the counters were opened
  */
 struct thread_counters {
 	struct thread_counters *next;

@@ -31,8 +31,8 @@ struct workers_job {
  * Call @job->fn with each index below @nr, each in a thread of its own. The calling thread makes
  * the first call. Returns after all calls. The new threads block all signals.
  *
- * If a thread cannot be created, the calling thread makes its call. It also makes all calls whose
- * index is 64 or more.
+ * If a thread cannot be created, the calling thread makes the call of that thread. The calling
+ * thread also makes all calls whose index is 64 or more.
  */
 void workers_run(unsigned nr, const struct workers_job *job);
 

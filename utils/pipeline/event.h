@@ -35,8 +35,8 @@ enum event_flag {
 	EVENT_OUTSIDE = 1U << 5,
 	/*
 	 * The call was open when the task began. With opens_inherited, ENTRYs of such calls are
-	 * inserted; those at a depth above 0 have the flag. An EXIT has the flag only if it is the
-	 * task's first record of a call
+	 * inserted. An inserted ENTRY has the flag if its depth is above 0. An EXIT has the flag
+	 * only if it is the task's first record of a call
 	 */
 	EVENT_INHERITED = 1U << 6,
 	/* ENTRY, EXIT: filters have hidden the call, and it only counts as a level of depth */

@@ -82,8 +82,8 @@ static void add_abi(struct proc_filter *filter, const struct syscall_abi *abi)
 	}
 	/*
 	 * System calls that make processes are watched, too, because their failures are recorded.
-	 * Also, a child inherits the filter, and its watched calls fail if it has no tracer. So the
-	 * recorder changes a call that would make an untraced child (untraced.h).
+	 * Also, a child inherits the filter. If the child has no tracer, its watched calls fail. So
+	 * the recorder changes a call that would make such a child (untraced.h).
 	 */
 	for (enum syscall_id id = SYSCALL_CLONE; id <= SYSCALL_CLONE3; id++) {
 		add_unless(filter, abi->numbers[id], 1);

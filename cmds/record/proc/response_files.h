@@ -11,10 +11,10 @@
 #include "utils/pipeline/recording/executions.h"
 
 /*
- * If @execution is a compiler's, write a PROC_RESPONSE record for each response file in its
- * arguments, and for each one that such a file names. Only regular files are opened, with the
- * rights of @user, or of process @view->tid if @user is NULL. Only the texts of @execution are
- * used.
+ * If @execution is the execution of a compiler, write a PROC_RESPONSE record for each response file
+ * that its arguments name, and for each one that is named in such a file. Only regular files are
+ * opened, with the rights of @user, or of process @view->tid if @user is NULL. Only the texts of
+ * @execution are used.
  *
  * @user: the process, and the real user and group that it had at the execution. NULL is possible
  *        only when the process is stopped

@@ -17,11 +17,11 @@ int attached_find(struct run *run, struct uft_err *err);
 void attached_find_patches(struct run *run, struct recorder *rec);
 
 /*
- * Attach to all processes, and record until they have ended, a signal asks for the end, the time of
- * --for is over, --max-size is reached, or a `finish` action or `utrail control` ends the
- * recording. Then leave them, and those of their children that have reported themselves. If one
- * process cannot be attached to, all are left. Changes that stay in a process are reported. Call it
- * after recorder_open().
+ * Attach to all processes, and record. The recording ends when all processes have ended, a signal
+ * asks for the end, the time of --for is over, or --max-size is reached. A `finish` action and
+ * `utrail control` can end it, too. Then leave the processes, and those of their children that have
+ * reported themselves. If one process cannot be attached to, all are left. Changes that stay in a
+ * process are reported. Call it after recorder_open().
  */
 int attached_run(struct run *run, struct recorder *rec, struct uft_err *err);
 

@@ -45,7 +45,7 @@ void call_list_deinit(struct call_list *list);
  * A file without a name that several stores share.
  *
  * @fd: the descriptor, or -1 when no file was needed yet
- * @max_bytes: a quarter of the free room at the time when the file was made, if that is known
+ * @max_bytes: a quarter of the room that was free when the file was made; UINT64_MAX: unknown
  */
 struct call_file {
 	int fd;

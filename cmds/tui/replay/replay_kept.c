@@ -15,8 +15,8 @@
 #include "utils/base/workers.h"
 
 /*
- * The time after which lines are written to the file, where the view finds them, even if they are
- * fewer than PAGE_LINES.
+ * The time after which lines are written to the file even if there are fewer than PAGE_LINES. The
+ * view can show them only from the file.
  */
 #define FLUSH_NS 50000000ULL
 

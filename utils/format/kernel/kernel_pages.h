@@ -7,8 +7,8 @@
 /*
  * Starts as { .layout = ..., .write = ..., .self = ... }, ends with kernel_pages_deinit().
  *
- * @write: takes a page that is full, is before lost records, or is the last one. It returns 0, or a
- *         negative errno to stop
+ * @write: takes a page that is full, ends before lost records, or is the last one. It returns 0, or
+ *         a negative errno to stop
  * @page: the page that is being built, on the heap. It is filled up to @used; if @used is 0, no
  *        page has begun
  * @last_ns: the time of the last record

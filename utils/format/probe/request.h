@@ -35,8 +35,8 @@ enum request_type {
 	REQUEST_SAVE = 1, /* flight recording: save the content of the rings to the directory */
 	/*
 	 * While the program runs, the answer comes as soon as the recorder has finished other work,
-	 * such as another request. After the program's end there is no answer: the recorder only
-	 * closes the connection when it ends
+	 * such as another request. After the program's end there is no answer: the connection is
+	 * closed when the recorder ends
 	 */
 	REQUEST_IS_RUNNING = 2,
 	/* Tell the time up to which the files are complete; from now on, flush them often */

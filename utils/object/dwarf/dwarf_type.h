@@ -80,8 +80,9 @@ struct dwarf_boxed_field {
 };
 
 /*
- * Find the first @max boxed fields of struct @die, whose size is @bytes, in the order of its
- * definition. Returns the number of all its boxed fields.
+ * Find the first @max fields of struct @die that are containers, strings, or structs with such
+ * fields, in the order of its definition. @bytes is the size of the struct. Returns the number of
+ * all such fields.
  */
 unsigned dwarf_boxed_fields(struct dwarf_loader *loader, Dwarf_Die *die, uint32_t bytes,
 			    struct dwarf_boxed_field *fields, unsigned max);

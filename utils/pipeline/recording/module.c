@@ -190,7 +190,7 @@ static bool is_passing(int ret)
 
 /*
  * Keep the error @ret of a symbol file, or 0. Many callers ignore errors. Without the kept error,
- * each of their calls would read the large damaged file again.
+ * each of their calls would read a large damaged file again.
  */
 static void keep_damage(struct module *mod, int ret, const struct uft_err *why)
 {

@@ -90,8 +90,9 @@ static ssize_t take_others(struct lane *lane, const struct next_other *next, uin
 }
 
 /*
- * Read the records before *@other, the next event of another source. First add the ends of kernel
- * calls that are still open: a task in such a call writes no records, so the calls have ended.
+ * Read the records before the next event of the other sources, and describe that event in *@other.
+ * First add the ends of kernel calls that are still open: a task in such a call writes no records,
+ * so the calls have ended.
  */
 static ssize_t read_records(struct lane *lane, struct next_other *other, uint64_t limit_ns,
 			    struct event *events, size_t max, struct uft_err *err)

@@ -13,8 +13,8 @@ extern const struct source_kind src_kernel_kind;
 
 /*
  * Find the task of a record. It is the task that has made the record, or else the task that is
- * woken or comes on the CPU. Returns NULL if the recording has neither of them, or if a tracer made
- * the record.
+ * woken or gets the CPU. Returns NULL if the recording has neither task, or if a tracer made the
+ * record.
  */
 const struct task *src_kernel_task(const struct trace_data *data, const struct kernel_record *rec);
 

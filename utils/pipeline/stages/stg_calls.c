@@ -131,7 +131,7 @@ static int change_space(struct stg_calls *calls, struct event *event, struct uft
 }
 
 /*
- * Store the number of calls around the task's first record. There may be some in a forked child, in
+ * Store the number of calls around the task's first record. It may be above 0 in a forked child, in
  * a time range, and in a recording that begins late.
  */
 static void note_first_record(struct stg_calls *calls, struct event *event)

@@ -251,8 +251,8 @@ static int add_event(struct aggregate *agg, const struct event_span *span,
 
 /*
  * HOT: add calls, up to the first event that is not an ENTRY or EXIT of a function with a row.
- * Returns the number of events before it. A CPU cannot predict the order of ENTRY and EXIT, so
- * masks replace branches.
+ * Returns the number of events before that event. A CPU cannot predict the order of ENTRY and EXIT,
+ * so masks replace branches.
  */
 static size_t add_plain_calls(struct aggregate *agg, const struct event_span *span)
 {

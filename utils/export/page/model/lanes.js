@@ -205,8 +205,8 @@ function findPath(made) {
 }
 
 /**
- * Returns the time during which fewer processes worked than there are slots, and the sum of the
- * idle times of all slots.
+ * Returns the time during which fewer than lanes.slots processes worked, and the sum of the idle
+ * times of all slots. A slot is room for one process, as with `make -j`.
  * @param {Lanes} lanes
  * @param {number} from
  * @param {number} to
