@@ -27,7 +27,7 @@ static int show_waiting(struct tui *tui)
 			      "the graph comes when all calls are added up", NULL);
 }
 
-/* Drops the recording that is being read as a replacement for the present one. */
+/* Gives up the reading of a recording that was to replace the present one. */
 static void drop_next(struct tui *tui)
 {
 	if (!tui->next)
@@ -122,7 +122,7 @@ int wait_for_report(struct tui *tui, struct uft_err *err)
 	return ret == 0 ? wait_silently(tui, err) : ret;
 }
 
-/* Takes the result of the thread, which has ended, and makes views from it. */
+/* Takes the result of the reading thread, which has ended, and makes views from it. */
 static int take_result(struct tui *tui, struct uft_err *err)
 {
 	struct tui_reading *next = tui->next;

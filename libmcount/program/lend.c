@@ -61,7 +61,7 @@ static void make_lent_state(void *arg)
 	*lent = NULL;
 	if (!made)
 		return;
-	/* With 0 any stack counts as this state's own, and the child's stack is not checked. */
+	/* With low 0, any stack counts as this state's own, so the child's stack is not checked. */
 	made->low = 0;
 	made->last_ns = t->last_ns;
 	*lent = made;

@@ -152,8 +152,8 @@ static void bind(void **slot, void *function, void *arg)
 }
 
 /*
- * Returns the size of the part of the probe's module that is read-only after loading (RELRO), in
- * whole pages.
+ * Returns the number of bytes in the whole pages of the probe's module that are read-only after
+ * loading (RELRO). *@start gets the address of the first of these pages.
  */
 static size_t sealed_part(const struct loaded *ours, void **start)
 {

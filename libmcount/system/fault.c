@@ -30,7 +30,7 @@ __thread uint8_t fault_state __attribute__((tls_model("initial-exec")));
 uint8_t fault_guarded = FAULT_GUARDED;
 
 /*
- * is_unblocked: this thread is reading, although the program blocks SIGSEGV or SIGBUS
+ * is_unblocked: this thread has unblocked SIGSEGV and SIGBUS for a guarded read of the probe
  * came_early: the signals that came during that read; bit 0: SIGSEGV, bit 1: SIGBUS
  */
 static __thread bool is_unblocked __attribute__((tls_model("initial-exec")));

@@ -33,9 +33,9 @@ typedef struct fstrace_event_spec {
 } fstrace_event_spec_t;
 
 /*
- * Open a log in PREFIX.log. The file is created at the first event. A file that has become larger
- * than @rotate_size is renamed, and a new file begins. A negative size turns this off. Returns NULL
- * with errno set on failure.
+ * Open a log in PREFIX.log. The file is created at the first event. When it has more than
+ * @rotate_size bytes, it is renamed, and a new file begins. If @rotate_size is negative, no file is
+ * renamed. Returns NULL with errno set on failure.
  */
 fstrace_t *fstrace_open(const char *prefix, ssize_t rotate_size);
 /* Log to a stream. fstrace_close() does not close it. */
@@ -260,7 +260,7 @@ struct trace_iterator_of_<T, typename trace_void_<typename T::const_iterator>::t
 /*
  * Logs the strings or numbers from one iterator to another, for %J: FSTRACE(EVENT,
  * TraceIterator<T>::trace, &iterator). T is the type of the iterators, or of their container. C++17
- * deduces it.
+ * deduces T.
  */
 template <typename T> class TraceIterator
 {

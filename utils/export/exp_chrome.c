@@ -250,8 +250,8 @@ static void put_execution_args(struct export *ex, const struct exec_slice *slice
 }
 
 /*
- * Writes each execution as an async slice. Slices on the thread's track could cross, because calls
- * of a thread may continue after the end of a program.
+ * Writes each execution as an async slice. On the thread's track, it could cross the slices of
+ * calls, because calls of a thread may continue after the end of a program.
  */
 static int put_executions(struct export *ex, struct uft_err *err)
 {

@@ -1,6 +1,6 @@
 /*
- * Finds functions that can be patched, and makes the patches of a plan. Such a function has room
- * for a hook, or calls a hook, or is unprepared.
+ * Finds functions that can be patched, and makes the patches of a plan. The compiler has left room
+ * for a hook in such a function, or has added a call of a hook, or neither (unprepared).
  */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_PATCHES_H
 #define UTRAIL_CMDS_RECORD_PLAN_PATCHES_H

@@ -172,8 +172,8 @@ void response_files_write(struct proc_log *log, const struct view *view, const s
 	if (!may_have_some(execution))
 		return;
 	/*
-	 * Without memory, nothing is recorded. Readers then read the response files when they make
-	 * the build database, and report missing ones.
+	 * When memory is short, nothing is recorded. In this case readers read the response files
+	 * when they make the build database, and report missing ones.
 	 */
 	if (compiler_command(execution, &argv, &kind) == 0 && kind != COMPILER_NONE)
 		arguments_expand_from(&argv, &reading.source, &read);

@@ -15,7 +15,7 @@ enum hooked_by {
 	HOOKED_BY_STACK, /* -finstrument-functions */
 };
 
-/* Returns the code of hooks for the machine of the file, or NULL when it is unknown. */
+/* Returns the code of hooks for the machine of the file, or NULL when the machine is unknown. */
 const struct hook_code *hooked_code_of(const struct elf_file *file);
 
 /*

@@ -358,8 +358,8 @@ static uint64_t near_end(struct seeker *seeker)
 }
 
 /*
- * Find the time of the last record, reading from @offset. Returns 0 if there is none. In a damaged
- * file, the result is 0, or with @offset 0 the time of the last record before the damage.
+ * Find the time of the last record, reading from @offset. Returns 0 if there is none, or if the
+ * file is damaged. But with @offset 0, returns the time of the last record before the damage.
  */
 static uint64_t read_to_end(struct src_user *src, uint64_t offset)
 {

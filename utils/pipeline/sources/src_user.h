@@ -139,8 +139,8 @@ static inline void src_user_plain_put(const struct plain_records *records, struc
 }
 
 /*
- * Read the next record, without taking it. Returns false if there is none, or if the record is not
- * a call without payload.
+ * Read the next record, without taking it. Returns false if there is none, if the record is not a
+ * call, or if it has a payload.
  */
 static inline bool plain_record_next(const struct plain_records *records, struct record *rec)
 {

@@ -107,7 +107,7 @@ export class TaskDecoder {
 		return this.nr === this.start.length && this.nrPoints === this.pointTime.length;
 	}
 
-	/** Returns for each depth its calls in the order of time. They are drawn in one row. */
+	/** Returns the calls of each depth in the order of time. Each depth is drawn as one row. */
 	#rows() {
 		const rows = this.perDepth.map((count) => new Uint32Array(count));
 		const filled = new Uint32Array(rows.length), { ctx, tree } = this;
@@ -119,7 +119,7 @@ export class TaskDecoder {
 	}
 
 	/**
-	 * Returns for each node the number of its calls, their total time, and the longest time.
+	 * Returns for each node the number of its calls, their total time, and the time of the longest.
 	 */
 	#sums() {
 		const { nr } = this.tree, { ctx, dur } = this;

@@ -17,7 +17,7 @@ import { describe } from "./details.js";
 const NEAR = 200;
 
 /**
- * Returns the key of a heading, which changes with the threads of its line.
+ * Returns the key of a heading. The key changes when the heading's line gets other threads.
  * @param {import("../model/layout.js").Strip} strip
  */
 const ownName = ({ key, tasks }) => `${key}: ${tasks.map((task) => task.tid).join()}`;
@@ -320,7 +320,7 @@ export class Timeline {
 		else this.app.select(call || null);
 	}
 
-	/** Shows the tip again, with the texts that were received since then. */
+	/** Shows the tip again, with texts that were received after it was shown. */
 	renewTip() { if (this.pointer) this.#hover(this.pointer); }
 
 	/** @param {PointerEvent} event */
