@@ -64,8 +64,8 @@
 	.endm
 
 /*
- * A hook at the beginning of a function. The part of the hook that calls C functions is not in this
- * macro: each hook has its own after the macro, at .L\name\()_slow.
+ * A hook at the beginning of a function. The part that calls C functions is not in this macro. Each
+ * hook has this part after the macro, at .L\name\()_slow.
  *
  * MAY_BE_\name jumps to its label if a word other than \slot may be the return slot. IS_\name has
  * the same purpose, and is slower and more precise. These are the operands of the return slot:

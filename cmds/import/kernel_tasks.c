@@ -90,8 +90,8 @@ int kernel_trace_tasks_see(struct kernel_trace_tasks *tasks, int32_t tid, uint32
 	if (!task)
 		return add_kernel_task(tasks, wanted, tid, cpu, time_ns);
 	/*
-	 * CPUs are read one after the other, so a record that is read later may have an earlier
-	 * time.
+	 * The records of one CPU are read after those of another CPU, so a record that is read
+	 * later may have an earlier time.
 	 */
 	task->first_ns = MIN(task->first_ns, time_ns);
 	tasks->last = task;

@@ -1,6 +1,6 @@
 /*
- * Declares two events, and calls FSTRACE() for both. A pattern chooses one of them, so the log has
- * only this event.
+ * Declares two events, and calls FSTRACE() for both. A pattern chooses one of them, and the log has
+ * only the chosen event.
  *
  *     cc fstrace_shop.c $(pkg-config --cflags --libs utrail-trace) -o fstrace_shop
  *     ./fstrace_shop /tmp/shop && cat /tmp/shop.log

@@ -67,7 +67,7 @@ int outfile_check(const char *path, struct uft_err *err);
  * Open @path for appending. A new file gets @mode without the bits of the umask. Returns the
  * descriptor, or a negative errno and fills @err. This function refuses the same links, pipes and
  * owners as outfile_open(). If others may write to the directory, it also refuses a file with
- * several names.
+ * several hard links.
  */
 int outfile_append(const char *path, mode_t mode, struct uft_err *err);
 

@@ -14,15 +14,15 @@
 unsigned long long tree_process_number(const struct execution *execution);
 
 /*
- * The limit of the elements that all arrays of tree_readers_json() have together. An element takes
+ * The maximum number of elements in all arrays of tree_readers_json() together. An element takes
  * some 25 bytes of JSON.
  */
 #define TREE_READERS_MAX 4000000UL
 
 /*
- * Returns an upper limit of the elements that all arrays of tree_readers_json() have together. For
- * each pipe, multiply the number of executions that can write to it by the number of those that can
- * read from it. The result is the sum of these products.
+ * Returns an upper limit of the number of elements in all arrays of tree_readers_json() together.
+ * A pipe counts as the number of executions that can write to it, times the number of executions
+ * that can read from it.
  */
 uint64_t tree_count_readers(const struct files *files);
 

@@ -237,8 +237,8 @@ struct filter_entry *filter_walk_next(struct filter_walk *walk)
 
 		if (matches_spec(&entry->spec, walk->subject)) {
 			/*
-			 * Store only a new mark. func_rules_init() has matched the functions of a
-			 * recording before threads read it in parallel, so these threads find the
+			 * Do not store a mark again. func_rules_init() has matched the functions of
+			 * a recording before threads read it in parallel. So these threads find the
 			 * mark set, and do not write.
 			 */
 			if (!entry->has_match)

@@ -69,8 +69,8 @@ bool attaching_find_probe(struct attaching *a);
 bool attaching_has_probe(const struct attaching *a);
 
 /*
- * attaching_begin_calls() stops a thread that can make calls, and maps memory for them.
- * attaching_end_calls() undoes both. Call it after success and after failure.
+ * attaching_begin_calls() stops a thread that can make calls, and maps memory for the calls.
+ * attaching_end_calls() undoes both. Call it even if attaching_begin_calls() has failed.
  */
 int attaching_begin_calls(struct attaching *a, struct uft_err *err);
 void attaching_end_calls(struct attaching *a);

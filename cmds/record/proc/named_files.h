@@ -11,8 +11,8 @@
  * The view in which a task resolves names.
  *
  * @base: the directory of relative names; "": unknown
- * @dirfd: a descriptor of @base in the task, or AT_FDCWD. It is used when the path is not
- *         sufficient
+ * @dirfd: a descriptor of @base in the task, or AT_FDCWD. It is used when a file cannot be opened
+ *         by its whole path, for example because the path is too long
  * @root: the root of the task. If it is NULL, /proc/<tid>/root is used: the caller has not read the
  *        root, or the task is in another mount namespace
  * @is_late: the task has gone on since it gave the name, so files may have moved

@@ -44,7 +44,7 @@ static void choose_ring(const struct record_settings *settings, struct process *
 
 /*
  * If address space is limited (ulimit -v), the number of rings is repeatedly divided by this number
- * until the arena fits. The large divisor leaves address space for other uses.
+ * until the arena fits. A divisor above 2 leaves more address space for other uses.
  */
 #define ARENA_PART_OF_LIMITED 4
 #define ARENA_RINGS_LEAST     4

@@ -38,9 +38,9 @@ struct indexed_task {
 };
 
 /*
- * The limits of the number of kinds, and of the number of events of one kind at the same time. The
- * last kind stands for all further kinds. An event's depth is its kind, plus INDEX_KINDS_MAX for
- * each earlier event of the kind at that time.
+ * The maximum numbers of kinds of events, and of events of one kind at the same time. The last kind
+ * stands for all further kinds. An event's depth is its kind, plus INDEX_KINDS_MAX for each earlier
+ * event of the kind at that time.
  */
 #define INDEX_KINDS_MAX	    4096
 #define INDEX_AT_ONCE	    16
@@ -50,8 +50,8 @@ struct indexed_task {
 /*
  * The index. Starts with index_start() and ends with index_stop().
  *
- * @nr_waiting: the number of threads that wait for the lock; the reading thread then lets them have
- *         it
+ * @nr_waiting: the number of threads that wait for the lock; if there are any, the reading thread
+ *         releases it
  * @lock: protects all members after it
  * @tasks: tasks with calls or events, in the order of reading
  * @names: names of @nr_names functions, by number, each with its NUL

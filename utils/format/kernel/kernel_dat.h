@@ -61,7 +61,7 @@ void kernel_header_put_layout(struct strbuf *out, const struct kernel_layout *la
 void kernel_header_put_file(struct strbuf *out, const char *name, const char *content, size_t len);
 
 /*
- * A tracepoint, from a file "events/<system>/<event>/format".
+ * A kind of event, mostly a tracepoint, from a file "events/<system>/<event>/format".
  *
  * @format: the content of the file
  * @id: its number, with which its records begin

@@ -27,8 +27,8 @@ enum plan_flags {
 	PLAN_STACKS = 1U << 7,	     /* the program has functions that switch stacks */
 	PLAN_ESTIMATE = 1U << 5,     /* -e: no return slot is touched. Used with PLAN_SELECTIVE */
 	/*
-	 * Each of the next three flags is about rules with the flag in its comment (enum
-	 * plan_rule_flags). A call is recorded only if a rule of this kind lets it in. If the
+	 * The comment of each of the next three flags names a flag of rules (enum
+	 * plan_rule_flags). A call is recorded only if a rule with that flag lets it in. If the
 	 * process has no such rule, no call is recorded
 	 */
 	PLAN_OPT_IN_FILTER = 1U << 8,	 /* PLAN_FILTER */
@@ -44,8 +44,8 @@ enum plan_flags {
 	PLAN_NEST_LIBCALLS = 1U << 16, /* --nest-libcall; for Python only */
 	/*
 	 * --patch applies to functions of the program itself, or of libpython. In a Python
-	 * interpreter, the probe then sets no profile function, because it would change the
-	 * functions that the interpreter itself calls
+	 * interpreter, the probe then sets no profile function, because with a profile function
+	 * the interpreter itself calls other functions
 	 */
 	PLAN_PATCHES_PROGRAM = 1U << 17,
 	PLAN_PATCHES_LIBPYTHON = 1U << 18,
@@ -367,9 +367,9 @@ enum plan_operand_flags {
 #define PLAN_OPERANDS_MAX 16 /* the most arguments of an event */
 
 /*
- * One argument of PATCH_EVENT. The arguments of an event are consecutive, and in their order.
+ * One argument of PATCH_EVENT. The list has the arguments of an event together and in order.
  *
- * @bytes: the bytes of the value: 1, 2, 4 or 8. The value is widened to 64 bits by its sign
+ * @bytes: the size of the value: 1, 2, 4 or 8. The value is widened to 64 bits by its sign
  *         (PLAN_OPERAND_SIGNED) or with zeros
  * @base, @index: DWARF numbers of general registers, or PLAN_NO_REGISTER. For a vector register,
  *                @base is its number, counted from 0

@@ -33,8 +33,8 @@ static double load_real(const struct arg_value *value, bool is_big)
 }
 
 /*
- * True when @term is about the value of @spec. @place: the number of @spec among the specs of its
- * kind, which is its index if the value is on the stack
+ * True when @term is about the value of @spec.
+ * @place: the number of @spec among the specs of its kind; used as index of a value on the stack
  */
 static bool is_meant(const struct argspec *spec, const struct cond_term *term, unsigned place)
 {
@@ -74,7 +74,7 @@ static bool read_text_real(const struct arg_value *value, double *real)
 }
 
 /*
- * True when the operator of @term holds for @order, the result of a comparison, which is below,
+ * True when the operator of @term holds for the result @order of a comparison. @order is below,
  * equal to or above 0.
  */
 static bool order_holds(const struct cond_term *term, int order)

@@ -1,4 +1,4 @@
-/* The values in the payload of an ENTRY or EXIT, one after the other, and as integers. */
+/* Reads the values in the payload of an ENTRY or EXIT, and makes integers of them. */
 #ifndef UTRAIL_VIEW_ARGVALUES_H
 #define UTRAIL_VIEW_ARGVALUES_H
 
