@@ -263,8 +263,8 @@ static void heritage_deinit(struct heritage *h)
 }
 
 /*
- * Find the session that @task's origin had when the task began. It may be the origin's inherited
- * session. Each task is processed once, since origins may form cycles.
+ * Find the session that the origin of @task (task_origin()) had when the task began. It may be the
+ * origin's inherited session. Each task is processed once, since origins may form cycles.
  */
 static void inherit_first_session(const struct trace_data *data, const struct task *task,
 				  struct heritage *h)
