@@ -14,10 +14,10 @@
 int arg_opts_parse(const struct opts *opts, struct argrules *rules, struct uft_err *err);
 
 /*
- * Write the value of the key argspec or retspec of `info`, in the form of uftrace. It has those of
- * the @rules that record arguments or results, or is "" when there are none.
+ * Write the value of a key of `info`, in the form of uftrace. The key argspec has the @rules for
+ * arguments, and retspec those for results. The value is "" when there are no such rules.
  *
- * @about: selects the key: ARGRULES_ARGS or ARGRULES_RETVAL
+ * @about: selects the key: ARGRULES_ARGS for argspec, or ARGRULES_RETVAL for retspec
  * @has_callables: write rules that name no module also in the form for functions without addresses
  *         (utils/format/callables.h)
  */

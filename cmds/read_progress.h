@@ -38,8 +38,8 @@ struct read_progress {
 
 /*
  * Call it before the recording @dir is opened. After a second, a line on stderr says "opening
- * '...'", if stderr is a terminal and the command shows progress. `live` shows no line: its program
- * may have left an incomplete one.
+ * '...'", if stderr is a terminal and the command shows progress. `live` shows no line, because the
+ * recorded program may have left an incomplete line on the terminal.
  *
  * The line stays until read_progress_opened(), read_progress_begin() or the first output to that
  * terminal.
@@ -69,15 +69,14 @@ void read_progress_begin(struct read_progress *progress, const struct opts *opts
 int read_progress_end(struct read_progress *progress, const struct opts *opts, int status);
 
 /*
- * End the reading of a recording that is compared with others. It returns the same as
- * read_progress_end(), but its warning says that parts of recordings are not compared. After
- * STATUS_INTERRUPTED the command shows nothing.
+ * Like read_progress_end(), for a recording that is compared with others. The warning says that
+ * parts of recordings are not compared. After STATUS_INTERRUPTED the command shows nothing.
  */
 int read_progress_end_compared(struct read_progress *progress, const struct opts *opts, int status);
 
 /*
- * Append the remaining time, estimated from the time that was used until now, such as ", about 12 s
- * left". Appends nothing when it is unknown.
+ * Append the remaining time, for example ", about 12 s left". The estimate depends on the time that
+ * was used until now. Appends nothing when the remaining time is unknown.
  *
  * @done, @all: bytes
  * @took_ns: the time for @done bytes

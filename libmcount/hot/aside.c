@@ -13,7 +13,7 @@
 /*
  * A signal handler may interrupt a hook. The handler's calls may touch neither the thread's frames
  * nor its ring. They use a second thread state instead, the aside. Its "ring" is a private buffer.
- * The interrupted hook moves the aside's records to the ring at its end.
+ * When the interrupted hook ends, it moves the aside's records to the ring.
  *
  * An aside has no aside: calls of a handler that interrupts a hook on the aside are counted as
  * lost.
@@ -34,8 +34,8 @@ struct aside_mark {
 };
 
 /*
- * @first: in a forked child: the records before this one are those of the parent, which moves them
- *         to its own ring. NULL: all records are of this process
+ * @first: the first record of this process. In a forked child, the records before it belong to the
+ *         parent, which moves them to its own ring. NULL: all records are of this process
  * @marks: only the mark at index @mark counts. A new mark is written to the other element, and
  *         then one store changes @mark
  */

@@ -175,7 +175,7 @@ void planned_leave_unseen(struct thread *t)
 
 /*
  * Ends a call that the fast paths have pushed but could not end: calls inside of it were left by a
- * jump, there was no room, or the clock needed a new fit. The thread stays open.
+ * jump, the ring had no room, or the clock needed a new fit. The thread stays open.
  */
 static bool leave_passing(struct thread *t)
 {

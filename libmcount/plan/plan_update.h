@@ -38,7 +38,7 @@ void plan_update_check_skip(const struct planned *p, uint64_t *noted);
 
 /*
  * COLD, after the first plan has come; SLOW in a forked child, after it has got an arena of its
- * own. From now on new plans reach this process, if it is steerable.
+ * own. After this call new plans reach the process, if it is steerable.
  */
 void plan_update_begin(void);
 

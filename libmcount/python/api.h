@@ -28,7 +28,7 @@ struct py_method_def {
 /*
  * PyTypeObject, cpython/object.h, up to the last member that is needed.
  *
- * @methods: the methods that the type itself defines in C, or NULL; the end has a NULL name
+ * @methods: the methods that the type itself defines in C, or NULL; the last entry has no name
  * @parent: the type that this one extends (tp_base), or NULL
  */
 struct py_type {

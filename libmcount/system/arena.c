@@ -14,7 +14,7 @@
 /*
  * An arena needs gigabytes of address space, and the program may lower its RLIMIT_AS at any moment.
  * So only the header is mapped at first. Rings are mapped when threads need them: first one ring,
- * and then each time as many more as are already mapped.
+ * and then as many more as are already mapped, so their number doubles each time.
  *
  * mremap(2) with an old size of 0 maps shared memory once more, for any length, so no descriptor is
  * kept. Each piece of rings is mapped together with the page before it: the header, or the last

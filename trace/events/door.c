@@ -11,7 +11,7 @@
 #define INTERNAL __attribute__((used, visibility("hidden")))
 
 /*
- * The code of a recorder is unmapped when the recorder detaches. Threads may still execute it.
+ * The code of a recorder is unmapped when it detaches. No thread may execute this code any more.
  * Therefore threads call the recorder by a jump: one instruction that reads its target from
  * fst_door_cells. Before the recorder detaches, it looks for threads that have executed this
  * instruction and have not returned.
@@ -114,8 +114,8 @@ INTERNAL int fst_door_open(const struct utrail_trace_recorder *recorder)
 	 */
 	fst_recorded_went();
 	/*
-	 * END comes first, since a thread that has called begin() must call end() of the same
-	 * recorder.
+	 * The cell END is set first, since a thread that has called begin() must call end() of the
+	 * same recorder.
 	 */
 	atomic_store(&fst_door_cells[END], (const void *)recorder->end);
 	atomic_store(&fst_door_cells[DECLARE], (const void *)recorder->declare);

@@ -18,7 +18,7 @@ static gid_t owner_gid = -1;
 
 /*
  * Renews the mutex in a forked child. The thread that may hold it does not exist in the child. The
- * mutex is recursive, so that a handler of a fault may log.
+ * mutex is recursive, so that the signal handler of a fault may log.
  */
 static void renew_mutex(void)
 {

@@ -16,7 +16,7 @@ struct pxt_registry *pxt_parent_registry(int place, pid_t pid)
 				   sizeof(struct pxt_registry));
 }
 
-/* Returns the latest time at which a process with this start time, in ticks, can have begun. */
+/* Returns the latest time at which a process can have begun whose start time is @start ticks. */
 static uint64_t latest_begin_ns(uint64_t start)
 {
 	uint64_t per_second = (uint64_t)sysconf(_SC_CLK_TCK);

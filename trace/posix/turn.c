@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The holder usually needs microseconds, and more if it waits for a file or has lost its CPU. */
+/* The lock is usually held for microseconds, but longer if its holder waits for a file or a CPU. */
 #define YIELDS_MAX 100
 #define SLEEPS_MAX 2000
 

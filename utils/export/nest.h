@@ -1,6 +1,6 @@
 /*
- * Pairs the begin of each call with its end, for formats in which no begin or end may be missing,
- * and calls must be nested.
+ * Pairs the beginning of each call with its end. It is used for formats in which neither may be
+ * missing, and calls must be nested.
  */
 #ifndef UTRAIL_EXPORT_NEST_H
 #define UTRAIL_EXPORT_NEST_H

@@ -94,10 +94,10 @@ struct tracedat {
 
 /*
  * Read everything except the records. Damaged parts are noted and left out. Returns 0, or a
- * negative error with @err: -EINVAL when @path is no trace.dat of these versions or is packed by an
- * unknown method, -EDQUOT when reading it costs more than @limit, -EBADMSG when damage hides the
- * place of its records, -EFBIG when a part of version 6 is too large, -ENOSYS when this build
- * cannot unpack it, -ENOMEM, or an error of open(2) or read(2).
+ * negative error with @err: -EINVAL when @path is no trace.dat of version 6 or 7 or is packed by an
+ * unknown method, -EDQUOT when reading the file costs more than @limit, -EBADMSG when damage hides
+ * the offset of the records, -EFBIG when a part of version 6 is too large, -ENOSYS when this build
+ * cannot unpack the file, -ENOMEM, or an error of open(2) or read(2).
  *
  * @file must be closed after an error, too.
  */

@@ -22,10 +22,10 @@ struct rights {
 };
 
 /*
- * Open files with the rights of process @pid, until rights_leave(@before). A recorder without root
- * keeps its own rights. Returns 0 or a negative errno: -ESRCH when the process is gone, -EPERM when
- * its real user is not root and it runs a setuid or setgid program. After an error nothing is
- * changed, and the caller must not open files that the process names.
+ * Give this thread the rights of process @pid for files, until rights_leave(@before). If the
+ * recorder is not root, it keeps its own rights. Returns 0 or a negative errno: -ESRCH when the
+ * process is gone, -EPERM when it runs a setuid or setgid program and its real user is not root.
+ * After an error nothing is changed, and the caller must not open files that the process names.
  */
 int rights_enter_as(pid_t pid, struct rights *before);
 

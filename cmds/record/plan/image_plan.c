@@ -68,7 +68,7 @@ void image_plan_make(struct planner *planner, struct plan plan,
 		plan_make_functions(planner, modules, nr, out);
 	/*
 	 * A later spec may clear a filter. All functions have now been matched with the specs, so
-	 * it is known which filters still opt in functions. Set these flags again.
+	 * it is known which filters still opt in functions. Set the flags OPT_IN_ALL accordingly.
 	 */
 	if (!planner->is_off && settings->filters->clears) {
 		plan.flags &= ~OPT_IN_ALL;

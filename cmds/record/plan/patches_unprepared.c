@@ -111,7 +111,7 @@ static void choose_functions(struct finding *f, const struct known_functions *kn
 }
 
 /*
- * Reports to the rules which functions they match, and the reasons why functions cannot be patched.
+ * Notes in each rule which functions it matches, and the reasons why functions cannot be patched.
  * Rules that take functions out can match any function that is FUNCTION_WHOLE.
  */
 static void note_matches(struct finding *f, const struct known_functions *known, const bool *chosen)

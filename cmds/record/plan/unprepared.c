@@ -443,8 +443,8 @@ static int find_pieces(struct finding_all *all)
 
 /*
  * Adds to @around the refused function, and all functions that begin less than SITES_APART bytes
- * before or after it. The jump of such a neighbour could overlap an island of the function, or both
- * could need the same island. Returns the index after the last of them.
+ * before or after it. The jump of a neighbour could overlap an island of the refused function, or
+ * both could need the same island. Returns the index after the last added function.
  */
 static size_t add_around(const struct finding_all *all, size_t index, size_t next, uint32_t *around,
 			 size_t *nr)

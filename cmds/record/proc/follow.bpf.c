@@ -704,7 +704,7 @@ int see_call(uint64_t *ctx)
 	return 0;
 }
 
-/* Copies to the record the results that the call has left in memory, or the flags of a clone. */
+/* Puts into the record the results that the call has left in memory, or the flags of clone(2). */
 INLINE void put_memory(struct scratch *s, const struct wire_mark *mark, uint32_t id)
 {
 	if (id == SYSCALL_OPENAT2)

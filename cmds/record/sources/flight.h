@@ -16,7 +16,7 @@ struct writers;
 #define FLIGHT_BYTES_MIN (128ULL << 10)
 
 /*
- * The saved files. The list starts with the oldest. When all together exceed the part of --max-size
+ * The saved files. The list starts with the oldest. When the files exceed the part of --max-size
  * that is for tasks (sources_left_bytes()), the oldest are removed. Protected by @lock.
  *
  * @nr_gone: the number of removed files whose tasks are still in task.txt

@@ -12,11 +12,11 @@
 
 /*
  * The kernel has one function_graph tracer for all users. A helper process, the keeper, has the
- * former settings of the tracer. It writes them back when the recorder releases them or dies. The
- * struct starts as TRACEFS_STATE_NONE.
+ * former settings of the tracer. The keeper writes the settings back when the recorder does not
+ * need the tracer any more, or dies. The struct starts as TRACEFS_STATE_NONE.
  *
  * @pipe: the keeper writes the settings back when the recorder closes this pipe
- * @done: gets a byte when the keeper is ready. The keeper closes it when it ends
+ * @done: gets a byte when the keeper is ready, and is closed when the keeper ends
  */
 struct tracefs_state {
 	int pipe;

@@ -402,7 +402,7 @@ static void find_in_list(struct finding *f, const struct call_list *list)
 
 /*
  * Finds calls in a sum. If the cells of the sum are longer than a pixel, the search continues in
- * the sums or the block below it.
+ * the sums, or in the block, from which this sum was made.
  */
 static int find_in_sum(struct finding *f, size_t level, size_t i)
 {

@@ -100,7 +100,7 @@ int text_store_get(const struct text_store *store, uint64_t number, struct strbu
 	if (got != (ssize_t)len)
 		return got < 0 ? got : -ENOENT;
 	text[len] = '\0';
-	/* A stored text has no NUL, so a NUL shows that the number was never given to a text. */
+	/* The bytes have a NUL only if no text has this number. The result ends at the NUL. */
 	strbuf_addstr(out, text);
 	return strbuf_oom(out) ? -ENOMEM : 0;
 }

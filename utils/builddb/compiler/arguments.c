@@ -13,8 +13,8 @@
 #include "utils/base/containers/vec.h"
 
 /*
- * The largest number of response files of one command, and of their bytes together. Limits are
- * needed because each file may name the next one many times. Unreadable files count, too.
+ * The limits of the response files of one command: their number, and the sum of their bytes. They
+ * are needed because each file may name the next one many times. Unreadable files count, too.
  */
 #define FILES_MAX 2000
 #define BYTES_MAX (4UL << 20)

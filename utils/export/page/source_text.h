@@ -39,7 +39,7 @@ struct source_asker {
 
 /*
  * Read the file @path. Returns NULL on success, or the reason why the file is not shown, as a
- * literal that continues "it ".
+ * string literal to be written after "it ", for example "cannot be read".
  */
 const char *source_text_read(struct source_text *source, const char *path,
 			     const struct source_asker *asker);

@@ -115,8 +115,8 @@ int leads_find(const struct code *code, struct insns *insns, const struct lead_p
 	       size_t nr, struct leads *out);
 
 /*
- * Fill in the @nr windows, which must be sorted by site. Their places must be among those for which
- * leads_find() has found @leads. Each thread needs its own @insns.
+ * Fill in the @nr windows, which must be sorted by site. leads_find() must have found @leads for
+ * places that include the sites of all these windows. Each thread needs its own @insns.
  */
 void windows_fill(const struct code *code, struct insns *insns, const struct leads *leads,
 		  struct window *windows, size_t nr);

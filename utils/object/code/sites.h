@@ -16,9 +16,9 @@ const char *site_refusal_text(enum site_refusal refusal);
  * A place for a jump: the first byte of an instruction. The caller sets @addr and @entry.
  *
  * @addr: the file's own address of the place
- * @entry: start of the function whose first movable instruction is at @addr (after a mark for
- *         indirect jumps); 0: @addr is not at the start of a function. Jumps within the function to
- *         @addr are no calls, and never take the written jump
+ * @entry: start of the function, if @addr is its first instruction or follows a landing pad there;
+ *         0: @addr is not at the start of a function. Jumps within the function to @addr are no
+ *         calls, and never take the written jump
  * @is_inner: the jump of the previous site overwrites this site, which has no jump of its own. The
  *         code of the previous site ends where the code of this site begins
  * @is_loop: jumps at the start of the function lead back to the site, and were moved with the

@@ -14,8 +14,8 @@
 /* The most bytes of an unpacked section per byte of its file. */
 #define UNPACKED_PER_BYTE 16
 /*
- * The most columns of a package's table. It has at most one for each kind of section, and version 2
- * of GNU has the most kinds.
+ * The most columns of a package's table. A table has at most one column for each kind of section,
+ * and version 2 of GNU has the most kinds.
  */
 #define COLUMNS_MAX	  8
 

@@ -15,7 +15,8 @@
  * DEMANGLED_MAX. After a failure, invalid text follows the old content of @out.
  *
  * Types, template arguments and expressions are skipped: this takes a tenth of the time of full
- * demangling. Unlike libiberty, it can read "sr3std...", which clang writes for every std::vector.
+ * demangling. Unlike libiberty, this function accepts "sr3std...", which clang writes for every
+ * std::vector.
  */
 bool demangle_simple(const char *mangled, struct strbuf *out);
 

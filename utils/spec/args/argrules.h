@@ -59,9 +59,9 @@ struct argrules_source {
 };
 
 /*
- * Add the rules of @text. They are separated by ';'. Returns 0 or -ENOMEM. For an invalid rule,
- * returns -EINVAL, or -ERR_USAGE for an invalid pattern, with a text that names the rule and the
- * error.
+ * Add the rules of @text. They are separated by ';'. Returns 0, -ENOMEM, -ERR_USAGE when a rule has
+ * an invalid pattern, or -EINVAL when a rule is invalid otherwise. The text of the last two errors
+ * names the rule and the error.
  */
 int argrules_parse(struct argrules *rules, const char *text, const struct argrules_source *source,
 		   struct uft_err *err);

@@ -112,7 +112,8 @@ static inline bool argspec_is_text(const struct argspec *spec)
 
 /*
  * Add a specification, which the list owns afterwards. It replaces an older specification for the
- * same value. But if only the older one is exact, the new one is dropped. Returns 0 or -ENOMEM.
+ * same value. But if only the older one has @is_exact, the new one is dropped. Returns 0 or
+ * -ENOMEM.
  */
 int argspecs_add(struct argspecs *list, struct argspec *spec);
 

@@ -84,8 +84,8 @@ void callables_init(struct callables *all, const struct record_settings *setting
 void callables_deinit(struct callables *all);
 
 /*
- * Returns the function with this name, file and line, and makes it if it is new. Returns NULL when
- * it cannot be recorded.
+ * Returns the function with this name, file and line. A new function is added to @all first.
+ * Returns NULL when the function cannot be recorded.
  */
 const struct callable *callables_add(struct callables *all, const char *name, const char *file,
 				     uint32_t line, uint32_t nr_args, bool is_native);

@@ -53,8 +53,8 @@ export function placeOf(task, { time, kind, depth, text }) {
 }
 
 /**
- * Returns the next wanted event after another event, or (step -1) the previous one before it, in
- * the order of time. The search wraps around.
+ * Returns the wanted event that follows another event in the order of time, or the one that comes
+ * before it if step is -1. The search wraps around.
  * @param {import("./task.js").Task[]} tasks
  * @param {PointOf | null} from
  * @param {1 | -1} step
