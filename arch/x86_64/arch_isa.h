@@ -118,9 +118,9 @@ static inline struct arch_regs arch_regs_of(uint64_t first, uint64_t second, uin
 }
 
 /*
- * Adds two arguments for caller_call() to the two that the program has passed in registers: @site,
- * and the value for the code that binds the call. In mold's PLT this value is the index of the
- * relocation, in %r11.
+ * Adds two arguments for caller_call() to the two that the program has passed in registers: @site
+ * and %r11. In mold's PLT %r11 has the index of the relocation, which the code that binds the call
+ * needs.
  */
 static inline void arch_pass_site(struct arch_regs *regs, const void *site)
 {

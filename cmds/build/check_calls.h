@@ -25,8 +25,8 @@ struct check_event {
 };
 
 /*
- * Events by their expression, without its blanks. Starts as { 0 } and ends with
- * check_events_deinit().
+ * A set of events. @map finds an event by its expression, without the blanks in it. The struct
+ * starts as { 0 } and ends with check_events_deinit().
  */
 struct check_events {
 	struct strmap map;
@@ -83,7 +83,7 @@ int check_calls_collect(const struct strbuf *text, struct check_calls *calls,
  *
  * @global: events that any source declares by fstrace_declare(). They apply only to variables that
  *         this source declares extern, to members of structures ("a.b"), and to elements of arrays
- *         ("a[1]"): a parameter could have the name of an unrelated event
+ *         ("a[1]"). Another name may be a parameter that has the name of an unrelated event
  */
 int check_calls_rewrite(const struct strbuf *text, struct check_calls *calls,
 			const struct check_events *global);

@@ -49,8 +49,8 @@ int ask_recorder(const char *dir, enum request_type type, int timeout_ms,
 bool ask_is_recorded(const char *dir);
 
 /*
- * Make the name that a recorder of @dir has, even if there is no recorder. Returns 0 or a negative
- * errno.
+ * Make the name that a recorder of @dir has, or would have if there were one. Returns 0 or a
+ * negative errno.
  */
 int ask_name_of_dir(const char *dir, struct recorder_name *name);
 
@@ -79,8 +79,8 @@ int ask_failed(int ret, const char *what, const char *whom, struct uft_err *err)
 /*
  * Wait until the recorder of @dir has finished its work, but at most ten seconds. This is needed
  * because with --keep-pid the shell may continue before the recording is complete. Returns at once
- * when there is no recorder. If the program still runs, returns when the recorder has answered. The
- * recorder may have to finish another request before it answers.
+ * when there is no recorder. If the program still runs, the recorder answers the request, and the
+ * function returns. The recorder may have to finish another request before it answers.
  */
 void ask_wait_for_end(const char *dir);
 

@@ -132,7 +132,7 @@ int go_sessions(struct tui *tui, struct uft_err *err);
 int go_to_know_all(struct tui *tui, struct uft_err *err);
 /* Returns the settings of the report, with the fields that the user has chosen. */
 struct report_config go_report_config(const struct tui *tui);
-/* Make the report from the sums that the job has made. */
+/* Make the report from the sums that the background thread has made (job.h). */
 int go_take_report(struct tui *tui, struct uft_err *err);
 /*
  * Returns the enum tui_command that the user has chosen with Enter in the list of sessions, or -1.
@@ -182,7 +182,8 @@ void grow_close_calls(struct tui *tui);
 /* --- tui.c --- */
 
 /*
- * Run an enum tui_command. Returns 0, or a negative error with @err, or the values of go_replay().
+ * Run @command (enum tui_command). Returns 0, a negative error, or CMD_NO_DATA; the last two set
+ * @err.
  *
  * @func: the function of the cursor's line, or NULL
  */

@@ -12,8 +12,8 @@
 #include "libmcount/values/watch.h"
 
 /*
- * SLOW, for slow_call(). These functions allocate the memory in which a struct planned keeps its
- * payloads (@args) and readings.
+ * These functions are SLOW, so they are called by slow_call(). They allocate the memory in which a
+ * struct planned keeps its payloads (@args) and readings.
  */
 void planned_make_args(void *planned);
 void planned_make_readings(void *planned);
@@ -80,9 +80,9 @@ void planned_take_reading(void *take);
 uint64_t planned_own_return(const struct frame *f);
 
 /*
- * For `recover`. With @shows, at the start of @f: puts the program's own return addresses back into
- * the slots of the callers of @f, so that code inside of @f can walk the stack by itself. Without
- * @shows, at the end of @f: replaces these addresses again.
+ * For the trigger `recover`. With @shows, at the start of @f: puts the program's own return
+ * addresses back into the slots of the callers of @f, so that code inside of @f can walk the stack
+ * by itself. Without @shows, at the end of @f: replaces these addresses again.
  */
 void planned_show_returns(struct thread *t, const struct frame *f, bool shows);
 

@@ -62,7 +62,7 @@ static void *map_at(uint64_t addr, const struct wanted *w)
 static bool write_code(const struct wanted *w, struct stub_memory *to, const struct stub_memory *as)
 {
 	arch_write_pass(to->pass);
-	/* The distance from a gate to its cell is the same in @to and in @as. */
+	/* A gate contains the distance to its cell, which is the same in @to and in @as. */
 	for (unsigned i = 0; i < ARCH_HOOKS; i++)
 		arch_write_gate(to->gates[i], (const uint64_t *)&to->cells[i]);
 	return w->write(to, as, w->arg);

@@ -1,6 +1,6 @@
 /*
- * The plan in force. It is made from an image (utils/format/probe/plan.h), in the form that hooks
- * use. Another plan can replace it while threads run.
+ * The plan in force, in the form that hooks use. It is made from the memfd that the recorder sends
+ * (utils/format/probe/plan.h). Another plan can replace it while threads run.
  */
 #ifndef UTRAIL_LIBMCOUNT_PLANS_H
 #define UTRAIL_LIBMCOUNT_PLANS_H
@@ -15,7 +15,7 @@
  * (plan_update.c). They take a plan, or a part of it, from the image in memfd @fd. They return 0,
  * -EINVAL for a bad image, -ENOMEM, or the error of mmap(2).
  *
- *   plans_begin     sets the process up by the first plan: probe.plan and all that depends on it
+ *   plans_begin     takes the first plan: sets probe.plan and all that depends on it
  *   plans_extend    adds functions with their rules and captures, library calls and points (dlopen)
  *   plans_replace   replaces functions, rules, captures, watches, and settings that are not fixed.
  *                   Library calls and points are only added. After the call probe.plain is false.
@@ -28,8 +28,8 @@ int plans_replace(int fd);
 
 /*
  * COLD, in a thread that the recorder has stopped (utils/format/probe/attach.h, ATTACH_ADOPT).
- * Makes stubs for an image that contains only patches. The text does not change. Returns -EAGAIN
- * while a thread is adding modules.
+ * Makes stubs for an image of a plan that contains only patches. Does not change the program's
+ * code. Returns -EAGAIN while a thread is adding modules.
  */
 int plans_add_patches(const void *image, uint64_t bytes);
 

@@ -13,8 +13,8 @@
 
 /*
  * libasan replaces functions. It ends the program if a library before it may define some of these
- * functions, too. The probe does precede libasan, but the probe's functions call those of libasan.
- * So dl_iterate_phdr() shows the probe to libasan as the last module.
+ * functions, too. The probe is such a library, but does no harm: its functions call those of
+ * libasan. So dl_iterate_phdr() shows the probe to libasan as the last module.
  */
 typedef int visit_fn(struct dl_phdr_info *info, size_t size, void *arg);
 typedef int iterate_fn(visit_fn *visit, void *arg);
@@ -81,7 +81,8 @@ int dl_iterate_phdr(visit_fn *visit, void *arg)
 {
 	static void *cache;
 	/*
-	 * The latest caller that is not in libasan. Unwinders call often, and from the same place.
+	 * The latest caller that is not in libasan. It needs no search, which helps unwinders:
+	 * they call often, and from the same address.
 	 */
 	static _Atomic uint64_t other;
 	iterate_fn *next = interposed(&cache, "dl_iterate_phdr");

@@ -44,7 +44,7 @@ void fault_find_functions(void);
 /*
  * COLD. Lets a fault in a read of the program's memory come to the probe's handler. This function
  * and the two below do nothing when the probe must not replace the program's handlers: when it is
- * attached, or after fault_withdraw(). Reads are slower then.
+ * attached, or after fault_withdraw(). Without the probe's handler, reads are slower.
  */
 void fault_guard_begin(void);
 
@@ -108,7 +108,7 @@ static inline int64_t fault_copy_string(void *to, const void *from, uint64_t max
 
 /*
  * COLD, defined in libmcount/python. Called when the program sets or reads a signal handler. An
- * interpreter does so when it starts; the function then begins to listen to it.
+ * interpreter does so when it starts; the function then begins to listen to the interpreter.
  */
 void fault_before_handler(void);
 

@@ -35,7 +35,7 @@ static uint64_t own_handle;
 /* --- the steps --- */
 
 /*
- * If a slot leads to the probe, stores in it the address that it would have without the probe
+ * If a slot leads to the probe, stores the address that the slot would have without the probe
  * (undo_note_slot()). A slot that other code has changed in the meantime is left as it is.
  */
 static void undo_slot(struct undo *undo, void *arg)
@@ -117,8 +117,8 @@ static int64_t withdraw(uint64_t *ranges, uint64_t room)
 }
 
 /*
- * Returns a sum: the threads inside of hooks, the threads inside of long calls (undo_enter()), and
- * the slots that still led to the trampoline.
+ * Returns the sum of three numbers: the threads inside of hooks, the threads inside of long calls
+ * (undo_enter()), and the slots that led to the trampoline until now.
  */
 static int64_t count_inside(void)
 {
@@ -255,7 +255,7 @@ int64_t utrail_attach(const char *address, uint64_t handle)
 
 	if (probe.address[0])
 		return ATTACH_BUSY;
-	/* If the recorder is killed at this point, the next one must not unload this code. */
+	/* If the recorder is killed at this point, the next recorder must not unload this code. */
 	undo_enter();
 	own_handle = handle;
 	probe.is_attached = true;

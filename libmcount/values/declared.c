@@ -209,7 +209,7 @@ static void begin_payloads(void *arg)
 	struct begin_payloads *b = arg;
 	struct thread *t = b->t;
 	uint64_t mask;
-	/* If a signal handler jumped out of this block, the ring would never be used again. */
+	/* Block signals. If a handler jumped out of this block, the ring would stay unused. */
 	bool is_quiet = own_quiet_begin(&mask);
 	struct thread *p = t->payloads ? t->payloads : make_writer(t);
 	/* In a forked child, the free rings are the parent's until the hook has ended. */
@@ -280,7 +280,7 @@ static bool write_entry(struct thread *t, struct event_data *entry, uint64_t tim
 			const void *payload)
 {
 	uint32_t bytes = sizeof(*entry) + ALIGN_UP(entry->len, 8U);
-	/* A call of hot_reserve() may report a forked child, and give it a ring. */
+	/* Reserve the record first: hot_reserve() gives a new forked child the ring of @t. */
 	char *at = hot_reserve(t, sizeof(struct record));
 	struct thread *p = likely(at) ? payloads_of(t) : NULL;
 	char *data = likely(p) ? hot_reserve(p, bytes) : NULL;
@@ -431,8 +431,8 @@ const struct utrail_trace_recorder *declared_recorder(void)
 const struct utrail_trace_recorder *utrail_trace_recorder(uint32_t abi)
 {
 	/*
-	 * An attached probe will leave again, but the library would keep this answer. So an
-	 * attached probe comes through the doors instead (trace_copies.h).
+	 * The library keeps this result forever, but an attached probe leaves again. So an
+	 * attached probe itself connects to the library (trace_copies.h).
 	 */
 	return abi == UTRAIL_TRACE_ABI && probe.ready && !probe.is_attached ? declared_recorder()
 									    : NULL;

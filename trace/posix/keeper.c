@@ -143,7 +143,7 @@ static void close_others(const int fds[3])
 
 /*
  * Gives all signals their default action. If all bytes of the kernel's struct are 0, its action is
- * SIG_DFL. Signals 32 to SIGRTMIN - 1 are those of the C library, which signal() leaves alone.
+ * SIG_DFL. Signals 32 to SIGRTMIN - 1 belong to the C library and are left alone.
  */
 static void reset_signals(void)
 {
@@ -166,7 +166,10 @@ static void leave_program(const int fds[3])
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, NULL);
-	/* Sanitizers' signal() and prctl() would wait for locks that other threads have held. */
+	/*
+	 * Use system calls: the functions signal() and prctl() of a sanitizer could wait for a lock
+	 * that another thread held at the fork.
+	 */
 	reset_signals();
 	setrlimit(RLIMIT_CORE, &none);
 	syscall(SYS_prctl, PR_SET_NAME, NAME);
@@ -176,8 +179,8 @@ static void leave_program(const int fds[3])
 }
 
 /*
- * Replaces the arguments, which ps shows. If no zero byte ends them, ps shows more bytes. See
- * fields 48, 49 and 51 of "stat" in proc(5).
+ * Replaces the arguments, which ps shows. Their last byte must be 0: otherwise ps takes the bytes
+ * after them as arguments, too. See fields 48, 49 and 51 of "stat" in proc(5).
  */
 static void rename_arguments(void)
 {
@@ -227,8 +230,8 @@ static bool is_done(const struct pxt_keeping *keeping, const struct pxt_log_part
 }
 
 /*
- * Waits until the owner has ended. Returns false when there is nothing to do. The owner holds a
- * lock on the file @lock. The release of the lock does not prove that the owner has ended, since
+ * Waits until the owner has ended. Returns false when the keeper has nothing to do. The owner holds
+ * a lock on the file @lock. The release of the lock does not prove that the owner has ended, since
  * the program may have closed all descriptors.
  */
 static bool wait_for_owner(const struct pxt_keeping *keeping, const struct pxt_log_part *part,
@@ -312,8 +315,8 @@ static int __attribute__((noreturn, noinline)) keep_stream(void *argument)
 }
 
 /*
- * True when this process adopts orphans. If such a process adopted the keeper, its wait() would see
- * the keeper. So its keeper stays a direct child without an exit signal, which wait() ignores.
+ * True when this process adopts orphans. If this process adopted the keeper, wait() would see the
+ * keeper. So the keeper then stays a direct child without an exit signal, which wait() ignores.
  */
 static bool adopts_orphans(void)
 {
@@ -348,7 +351,7 @@ static bool has_begun(pid_t pid)
 	return status == 0;
 }
 
-/* Makes the keeper. Returns its pid if it is a child, 0 if it is not, or -1 on failure. */
+/* Makes the keeper. Returns its pid if this process is its parent, 0 if not, or -1 on failure. */
 static pid_t fork_keeper(const struct pxt_keeping *keeping, struct pxt_log_part *part, int lock)
 {
 	struct beginning beginning = { keeping, part, lock, adopts_orphans() };

@@ -22,8 +22,8 @@ struct pxt_process pxt_process = { .registry = &unknown };
 
 static struct pxt_turn joining;
 /*
- * By number: the streams that a forked child inherits. The child sets these marks at the fork, and
- * clears them when it has attached the streams.
+ * inherited[i] is true when a forked child inherits stream i. The child sets these flags at the
+ * fork, and clears them when it has attached the streams.
  */
 static bool inherited[TRACE_SYS_MAX];
 static bool was_forked;
@@ -34,8 +34,8 @@ struct pxt_names *pxt_names_map(int place, uint32_t pid, uint64_t start)
 }
 
 /*
- * Copies the names that the process @pid has from its parent. If @pid is another process than this
- * one, its names are found through the registry of its parent.
+ * Copies the names that the process @pid inherits from its parent. If @pid is another process than
+ * this one, its names are found through the registry of its parent.
  */
 static void copy_parents_names(int place, struct pxt_names *names, pid_t pid)
 {
@@ -119,9 +119,9 @@ static void take_over(struct pxt_registry *registry)
 }
 
 /*
- * Moves the names of a forked child to the address of its parent's names. If a signal handler has
- * forked, the child goes on with the interrupted code, which may search the names. In the rare case
- * that the move fails, the parent's names stay mapped.
+ * Moves the names of a forked child to the address of its parent's names. This is needed when a
+ * signal handler has forked: the interrupted code, with which the child goes on, may be searching
+ * the names at that address. If the move fails, which is rare, the parent's names stay mapped.
  */
 static void set_names(struct pxt_names *names)
 {
@@ -267,8 +267,8 @@ static void watch_thread(void)
 /*
  * Called in a forked child, which has only this thread. Gives up the parent's registry, and the
  * streams that are not inherited. If a signal handler has forked, the child may go on with
- * interrupted code that uses this memory. The code finds zeros there, and the child does not record
- * the interrupted event.
+ * interrupted code that uses their memory. The code then finds zeros in this memory, and the child
+ * does not record the interrupted event.
  */
 static void in_child(void)
 {
@@ -364,7 +364,7 @@ __attribute__((destructor)) static void end(void)
 	char name[64];
 	int place, lock;
 
-	/* This copy of the library may belong to a plugin that is unloaded. */
+	/* The key's destructor is code of this library, which may be unloaded now with a plugin. */
 	if (has_first_thread)
 		pthread_key_delete(first_thread);
 	has_first_thread = false;
@@ -379,7 +379,8 @@ __attribute__((destructor)) static void end(void)
 	pxt_place_name(name, 'p', (uint64_t)getpid(), pxt_process.start);
 	unlinkat(place, name, 0);
 	/*
-	 * Do not wait for the lock. Its holder sweeps, too, and may be a process that was stopped.
+	 * Do not wait for the lock: a stopped process may hold it. The holder of the lock sweeps,
+	 * too.
 	 */
 	lock = pxt_place_try_lock(place);
 	if (lock >= 0) {

@@ -15,8 +15,8 @@
 struct deps_step;
 
 /*
- * At any time, an execution depends on all contents that it has read until then, and a content on
- * all executions that have written to it until then. A forked child depends on its parent up to the
+ * At any time, an execution depends on all contents that it has read so far. A content depends on
+ * all executions that have written to it so far. A forked child depends on its parent up to the
  * fork. A program that execve(2) starts depends on nothing that its process did before.
  *
  * A walk visits each content and execution once, at the time from which it can reach the most. A
@@ -27,8 +27,8 @@ struct deps_step;
  * @stops_at_files: the walk does not continue from a file that exists at the end of the recording
  *         (files_is_left()), unless the walk begins at this file
  * @reached, @nr_reached: the contents, in the order in which they were reached
- * @seen: for each content, and after all contents for each execution: the number of the last round
- *         (@round) that has visited it
+ * @seen: the number of the last round (@round) that has visited a content or an execution. The
+ *         elements for the executions follow those for the contents
  */
 struct deps_walk {
 	const struct executions *executions;

@@ -162,7 +162,7 @@ static bool take_directory(struct parser *parser, const char *line, int *ret)
 	return true;
 }
 
-/* Get a line, joined with the next line if it ends with a backslash. Returns the text after it. */
+/* Get a line, with the next line appended if a backslash joins them. Returns the rest of @text. */
 static const char *next_line(const char *text, struct strbuf *line)
 {
 	strbuf_reset(line);

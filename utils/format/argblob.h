@@ -32,8 +32,8 @@ enum arg_format {
 };
 
 /*
- * @size: the bytes of the value. For a string, it is the size of the pointer to it, which is not
- *        recorded
+ * @size: the bytes of the value. For a string, @size is that of a pointer, although the pointer is
+ *        not recorded
  */
 struct arg_type {
 	uint8_t format; /* enum arg_format */
@@ -43,7 +43,8 @@ struct arg_type {
 /*
  * A string is its length in 16 bits, then its bytes without NUL. A C string or std::string of
  * ARGBLOB_STRING_MAX bytes or more is cut to this length, and ends in ARGBLOB_STRING_CUT. In a box
- * (capture.h), only a longer string is cut. NULL is the invalid text ARGBLOB_NULL.
+ * (capture.h), a string of just ARGBLOB_STRING_MAX bytes is not cut. NULL is the invalid text
+ * ARGBLOB_NULL.
  *
  * The probe makes texts of Python's values. Such a text is also cut only if it is longer than the
  * limit. The limit is lower if the call has many arguments. A text that is cut may be a few bytes
@@ -72,8 +73,8 @@ static inline bool arg_value_is_null(const struct arg_value *value)
 }
 
 /*
- * Returns the number of bytes that a value has in a payload, with its padding. For a string, it is
- * the number that an empty string has.
+ * Returns the number of bytes that a value has in a payload, with its padding. A string is counted
+ * as if it were empty.
  */
 static inline uint32_t argblob_value_bytes(struct arg_type type)
 {

@@ -10,8 +10,8 @@
  *   time   nanoseconds of the recording's clock (0 for LOST)
  *   data   bits 0-1 type, 2 more, 3-5 magic, 6-15 depth, 16-63 address
  *
- * - address: inside the function (ENTRY, EXIT), an event id (EVENT), the number of lost records
- *   (LOST)
+ * - address: an address inside the function (ENTRY, EXIT), an event id (EVENT), or the number of
+ *   lost records (LOST)
  * - more: a payload follows the record, padded to 8 bytes
  */
 struct record {

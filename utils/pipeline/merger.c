@@ -15,8 +15,9 @@
 #define READ_AT_ONCE 128
 
 /*
- * Calls of one source are read together, even if they are up to this much later than the next event
- * of another source. A larger number would make reading faster, but more queues would be unsorted.
+ * Calls of the kernel from one source are read together, even if they are up to this time later
+ * than the next event of another source. A larger time would make reading faster, but leave more
+ * queues unsorted.
  */
 #define AHEAD_NS 100000
 
@@ -108,7 +109,7 @@ void merger_close(struct merger *feed)
 	*feed = (struct merger){ 0 };
 }
 
-/* A run of events of one source: either calls of the kernel, or other events. */
+/* Consecutive events of one source: either calls of the kernel, or other events. */
 struct run {
 	const struct source *from;
 	size_t index;
@@ -119,8 +120,8 @@ struct run {
 };
 
 /*
- * Find the source with the earliest event, and the time at which its run ends. Returns the index of
- * the source, or -1 if there are no events.
+ * Find the source with the earliest event, and the time *@until_ns up to which its events precede
+ * those of all other sources. Returns the index of the source, or -1 if there are no events.
  */
 static ssize_t find_first(const struct merger *feed, uint64_t *until_ns)
 {
@@ -140,7 +141,7 @@ static ssize_t find_first(const struct merger *feed, uint64_t *until_ns)
 			*until_ns = MIN(*until_ns, next_ns);
 		}
 	}
-	/* The run has at least the next event of its source. */
+	/* The first event is read even if an event of another source has the same time. */
 	*until_ns = MAX(*until_ns, first_ns);
 	return first;
 }
@@ -155,7 +156,8 @@ static size_t read_calls(struct source *src, struct run *run, uint64_t until_ns)
 }
 
 /*
- * Read the next events by time. Returns 1 on success, 0 at the end, or a negative errno with @err.
+ * Read the next events of the source with the earliest event. Returns 1 on success, 0 at the end,
+ * or a negative errno with @err.
  */
 static int read_run(struct merger *feed, struct run *run, struct uft_err *err)
 {
@@ -272,15 +274,16 @@ static ssize_t take_run(struct merger *feed, const struct run *run)
 
 /*
  * Returns the time up to which all events are known, after the events of [@first_ns, @last_ns] were
- * read. The time shortly before @last_ns is left out: the files may still have events of it.
+ * read. This time is a little before @last_ns, because the files may still have earlier events
+ * than the last one that was read.
  */
 static uint64_t find_complete(uint64_t first_ns, uint64_t last_ns)
 {
 	uint64_t span_ns = last_ns - first_ns;
 
 	/*
-	 * If all events in memory have the same time, the memory is full of them, and consumers
-	 * must take them now.
+	 * Memory is full. If all events in memory have the same time, consumers must take them
+	 * now to make room.
 	 */
 	if (span_ns == 0)
 		return last_ns;

@@ -110,7 +110,7 @@ static int next_window(struct pipeline *pipe, uint64_t until_ns, struct uft_err 
 		return ret;
 	/*
 	 * The first time is final when all events up to it are known. It is 0 as long as there are
-	 * only losses without a time.
+	 * only LOST records, which have no time.
 	 */
 	bool is_settled = pipe->first_ns && pipe->first_ns <= pipe->known_ns;
 

@@ -112,9 +112,9 @@ static bool is_past_locks(const struct locks *locks, const struct mapping *code,
  * True when the thread may be in a signal handler. The mask of the thread does not show this,
  * because a handler with SA_NODEFER and an empty mask blocks no signal. The list of handlers does
  * not show it either, because a handler with SA_RESETHAND is not installed any more while it runs.
- * The result is also true for a while after a handler has ended: the bytes of its frame may lie in
- * a variable on the stack to which the program has not written since. Such a thread is not used
- * until it leaves the function that has this variable.
+ * The result may also be true after a handler has ended, because the bytes of its frame remain on
+ * the stack until the program overwrites them. They may lie in an unused variable of a function.
+ * The thread is then not used until it leaves that function.
  */
 static bool is_in_handler(const struct attached *w, const struct maps *maps,
 			  const struct attached_thread *t)
@@ -164,8 +164,8 @@ static bool is_quiet(const struct attached *w, const struct maps *maps, const st
 #define LOOKS_WITHOUT_LOCKS 4
 
 /*
- * Looks once at the first thread, or at each thread with @at_all. Returns 1 with *@thread when a
- * thread can make calls, 0 when no thread can, or a negative errno.
+ * Looks once at the first thread. With @at_all, looks at all threads. Returns 1 with *@thread when
+ * a thread can make calls, 0 when no thread can, or a negative errno.
  */
 static int look_for_quiet(struct attached *w, const struct maps *maps, const struct locks *locks,
 			  bool at_all, struct attached_thread **thread)

@@ -1,6 +1,6 @@
 /*
- * Makes the whole plan of an image. The first plan is made at its start, and later ones when the
- * recording is steered.
+ * Makes the whole plan of an image. The first plan is made when the image starts, and later plans
+ * when the recording is steered.
  */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_IMAGE_PLAN_H
 #define UTRAIL_CMDS_RECORD_PLAN_IMAGE_PLAN_H

@@ -73,7 +73,7 @@ enum patch_choice finding_choose(struct finding *f, const struct symbol *sym, bo
 	return patch_rules_choose(f->settings->patches, &subject);
 }
 
-/* If no rule of -P puts hooks in, each function with compiled-in room for a hook gets a hook. */
+/* If no rule of -P inserts hooks, each function with compiled-in room for a hook gets a hook. */
 bool finding_wants(const struct finding *f, unsigned what, const struct symbol *sym,
 		   enum patch_choice choice)
 {
@@ -118,9 +118,9 @@ static void add_found(struct finding *f, const struct prepared_site *site)
 }
 
 /*
- * If there is a rule that applies to no function yet, matches the rules with all functions of the
- * file. So patches_warn() can tell a function that has no room for a hook from a name that does not
- * exist. If nothing in the file can be patched, the file gets a warning, and these rules get none.
+ * Matches the rules with all functions of the file, if a rule applies to no function yet. So
+ * patches_warn() can tell a function that has no room for a hook from a name that does not exist.
+ * If nothing in the file can be patched, the file gets a warning, and these rules get none.
  */
 static void note_names(struct finding *f)
 {
@@ -166,7 +166,7 @@ static int find_prepared(struct finding *f, const struct elf_file *file)
 	return ret;
 }
 
-/* True when the file has more constructors than frame_dummy(), which linkers put first. */
+/* True when the file has other constructors than frame_dummy(), which most files have. */
 static bool has_constructors(const struct elf_file *file)
 {
 	struct elf_section sec;

@@ -51,7 +51,7 @@ uint64_t settings_smallest_size(const struct record_settings *settings)
 /*
  * A module whose functions are being bound to options.
  *
- * @listed_below: functions smaller than this are listed, so that the probe can distinguish them
+ * @listed_below: the plan lists functions of fewer bytes, so that the probe can distinguish them
  * @out: gets the functions of the module, relative to its start
  */
 struct binding {
@@ -136,7 +136,7 @@ static bool looks_at_strings(const struct record_settings *settings)
 	return false;
 }
 
-#define BIND_TICKS 256 /* the number of symbols that are demangled and matched between two ticks */
+#define BIND_TICKS 256 /* the number of symbols that are matched between two calls of tick() */
 
 static void bind_module(struct binding *b)
 {

@@ -68,7 +68,7 @@ static bool grow_slots(struct rule_set *set)
 	return true;
 }
 
-/* Returns the index of @rule, which is added if it is new. Returns PLAN_NO_RULE without memory. */
+/* Find @rule, or add it. Returns its index, or PLAN_NO_RULE when memory is short. */
 static uint32_t rule_index(struct rule_set *set, const struct plan_rule *rule)
 {
 	if (2 * (nr_rules(set) + 1) > set->nr_slots && !grow_slots(set))

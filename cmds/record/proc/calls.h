@@ -28,14 +28,14 @@ struct given_name {
  * A system call that has returned. Only close(2) is recorded before it runs.
  *
  * @result: the return value. A negative value is the error of a failed call
- * @out: the results of the call in memory: the ends of a pipe(2), the flags and mode of openat2(2),
- *       or the flags of clone(2)
+ * @out: more data of the call: the ends of a pipe(2), the flags and mode of openat2(2), or the
+ *       flags of clone(2)
  * @file: the opened file
- * @from, @to: the names in the arguments that call_shapes has as from and to. For mount(2) @to is
- *             the type
- * @text: the text in the argument that call_shapes has as text, or the new name of a task. NULL: it
- *        could not be read
- * @place: the place of @from before the call. NULL: the place must be looked up
+ * @from, @to: the names in the arguments whose numbers are @from and @to in call_shapes. For
+ *             mount(2), @to is the type of the file system
+ * @text: the text in the argument whose number is @text in call_shapes, or the new name of a task.
+ *        NULL: it could not be read
+ * @place: the path of @from before the call. NULL: the path must be looked up
  */
 struct call_facts {
 	enum syscall_id id;
@@ -50,10 +50,10 @@ struct call_facts {
 };
 
 /*
- * Returns the directory to which the relative name in a system call is relative. It is a
- * descriptor, or AT_FDCWD.
+ * Returns the descriptor of the directory from which a system call looks up a relative name, or
+ * AT_FDCWD.
  *
- * @arg: the number of the directory's argument in call_shapes; negative: none
+ * @arg: the number of the argument that has the directory (call_shapes); negative: there is none
  */
 int call_directory(const uint64_t args[6], int arg);
 
@@ -64,7 +64,7 @@ int call_directory(const uint64_t args[6], int arg);
 bool call_moves_source(enum syscall_id id);
 
 /*
- * Find the place of the file that the system call acts on, and write it to @out. Earlier content of
+ * Find the path of the file that the system call acts on, and write it to @out. Earlier content of
  * @out is dropped.
  */
 void call_source(const struct call_facts *facts, struct strbuf *out);

@@ -15,8 +15,8 @@
 struct proc_way;
 
 /*
- * The source of proc.dat. The thread of the tracer writes @log from start to stop. Only the control
- * thread uses the other members.
+ * The source of proc.dat. Between start() and stop() of the tracer, the tracer's thread writes
+ * @log. Only the control thread uses the other members.
  *
  * @way: the tracer, or NULL when none was chosen
  * @own: the data of the tracer

@@ -14,7 +14,7 @@
  * argument. For a directory it means the working directory.
  *
  * @from_dir, @from: the file that the system call acts on
- * @to_dir, @to: the name that the system call makes. For mount(2) @to is the type
+ * @to_dir, @to: the name that the system call makes. For mount(2) @to is the type of file system
  * @text: a string that is not a file name
  * @flags: the flags
  * @choice: the call is watched only if this argument is one of @choices; negative: always

@@ -125,8 +125,8 @@ static int write_parts(int fd, const struct iovec *parts, int nr)
 #define TMP_FLAGS (O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
 
 /*
- * Opens and empties the temporary file @tmp. Returns -EINVAL on failure, and also if @tmp is not a
- * regular file, is not ours, or has other links.
+ * Opens and empties the existing temporary file @tmp. Returns its descriptor, or -EINVAL on
+ * failure. It is a failure when @tmp is not a regular file, is another user's, or has other links.
  */
 static int reuse_tmp(int dir_fd, const char *tmp)
 {
@@ -141,7 +141,7 @@ static int reuse_tmp(int dir_fd, const char *tmp)
 
 /*
  * Open a temporary file. The temporary file of `info` exists from the beginning, and marks the
- * directory as a recording. If a file has the name, but reuse_tmp() refuses it, it is removed.
+ * directory as a recording. An existing file that reuse_tmp() refuses is removed.
  */
 static int open_tmp(int dir_fd, const char *tmp, mode_t mode)
 {
@@ -295,8 +295,8 @@ void store_dir_give_to_user(const struct store_dir *dir)
 
 	for (struct dirent *e = list ? readdir(list) : NULL; e; e = readdir(list)) {
 		/*
-		 * The entry ".." is not ours. A file that cannot be given away stays root's, and
-		 * root can give it away later.
+		 * The entry ".." is not in the recording. When fchownat(2) fails, the file stays
+		 * root's, and root can change its owner later.
 		 */
 		if (strcmp(e->d_name, "..") != 0)
 			(void)!fchownat(dir->fd, e->d_name, user, group, AT_SYMLINK_NOFOLLOW);

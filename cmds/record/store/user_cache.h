@@ -17,15 +17,15 @@
 
 /*
  * Open "utrail" in $XDG_CACHE_HOME, or in ~/.cache, and make it when it is missing. Returns a
- * descriptor, or a negative value when there is no cache. There is no cache for one of these
- * reasons:
+ * descriptor, or a negative value when there is no cache. There is no cache in each of these
+ * cases:
  *
  * - The recorder has more rights than its user (setuid), or uses the rights of another user at the
  *   moment (rights_enter()).
- * - $XDG_CACHE_HOME is not an absolute path. If it is empty or not set, $HOME counts instead.
+ * - $XDG_CACHE_HOME is not an absolute path. If it is empty or not set, $HOME is checked instead.
  * - The directory "utrail", the directory around it, or $HOME (if it is used) belongs to another
  *   user.
- * - Others may write to the directory "utrail".
+ * - Other users may write to the directory "utrail".
  */
 int user_cache_open(void);
 

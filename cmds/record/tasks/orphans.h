@@ -23,7 +23,7 @@ struct memory_id {
 
 /*
  * Watch the living children in the notes of all processes (notes.h). A program may write any number
- * into its notes, so a process is watched only if it has mapped the memory of these notes. If a
+ * into its notes, so a child is watched only if it has mapped the memory of these notes. If a
  * child does not know its pid in the recorder's namespace, all processes in lower pid namespaces
  * are searched.
  */

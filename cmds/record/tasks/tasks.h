@@ -81,7 +81,7 @@ int32_t tasks_claim_child(struct tasks *tasks, struct process *proc, int32_t tid
  */
 void tasks_release(struct tasks *tasks, int32_t tid);
 
-/* Write the lines of a task, its process and its session to task.txt, before its first records. */
+/* Write the lines of a task, its process and its session, before the first records of the task. */
 void tasks_announce(struct tasks *tasks, struct process *proc, int32_t tid, uint64_t time_ns);
 void tasks_announce_child(struct tasks *tasks, struct process *proc, int32_t tid, uint64_t time_ns);
 

@@ -14,8 +14,8 @@ enum function_kind {
 	 */
 	FUNCTION_SHARED,
 	/*
-	 * A function that the loader calls to choose another function, at a time when no other code
-	 * may run (STT_GNU_IFUNC)
+	 * A function that the loader calls to choose another function (STT_GNU_IFUNC). No hook may
+	 * run at this time, because the loader is still relocating modules
 	 */
 	FUNCTION_RESOLVER,
 	/*

@@ -1,7 +1,7 @@
 /*
  * The debug information that several programs share, in a file of its own that dwz(1) makes. The
- * section .gnu_debugaltlink of a program has the name of the file. libdw would open any file with
- * this name, also a FIFO, and would wait for it.
+ * section .gnu_debugaltlink of a program has the name of the file. This code opens the file itself,
+ * because libdw would open any file with this name. It could be a FIFO, and libdw would wait.
  */
 #ifndef UTRAIL_OBJECT_DWARF_ALT_H
 #define UTRAIL_OBJECT_DWARF_ALT_H
@@ -32,7 +32,7 @@ struct dwarf_alt {
 /*
  * Give the file to @dwarf, if its program names one. Call this before anything is read from @dwarf.
  * If the file is refused, references to it lead nowhere. Returns false when memory is short.
- * @dwarf must be ended first, and @alt be closed after that.
+ * Later end @dwarf before you close @alt.
  */
 bool dwarf_alt_open(struct dwarf_alt *alt, Dwarf *dwarf);
 void dwarf_alt_close(struct dwarf_alt *alt);

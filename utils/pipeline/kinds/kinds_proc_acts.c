@@ -105,8 +105,8 @@ static struct text error_of(const struct proc_act *act)
 }
 
 /*
- * Get a field of an act. Flags of 0 are left out. If a close is of one descriptor only, its "last"
- * is left out, too. Variables of the environment are separated by NULs.
+ * Get a field of an act. Flags of 0 are left out. The field "last" is left out when close(2) has
+ * closed only one descriptor. Variables of the environment are separated by NULs.
  */
 static bool get_act(const struct event_kind *kind, const struct event_context *context,
 		    size_t index, struct event_value *out)

@@ -33,8 +33,8 @@ struct loading {
 };
 
 /*
- * Find the name of a path. Returns FILES_NONE if the path is empty, or after an error, which is in
- * *@ret.
+ * Find the path @text in files->names, or add it. Returns its index. Returns FILES_NONE if the path
+ * is empty, or after an error, which is stored in *@ret.
  */
 static uint32_t name_of(struct loading *load, const struct text *text, int *ret)
 {
@@ -79,8 +79,8 @@ static int show_use(struct loading *load, size_t at, uint32_t name, uint32_t con
 }
 
 /*
- * Find the content that an open(2) opens. It is the current content of the name, unless the open
- * has truncated or created the file.
+ * Find the content that an open(2) opens. If the call has truncated or created the file, this is a
+ * new content as a rule. Otherwise it is the current content of the name.
  */
 static uint32_t opened_content(struct loading *load, uint32_t name, uint32_t flags, bool writes)
 {

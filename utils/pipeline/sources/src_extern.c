@@ -26,7 +26,7 @@ struct held_line {
 };
 
 /*
- * @buf: [@at, @len) was read and is not taken yet
+ * @buf: the bytes [@at, @len) were read, but no line was taken from them yet
  * @nr_lines: number of lines taken
  * @file_ended: the rest of the file is in the buffer
  * @is_within: the buffer begins in the middle of a line that did not fit

@@ -123,8 +123,8 @@ static size_t first_short(const struct stg_time *stage, uint64_t now_ns)
 }
 
 /*
- * Returns the index after the last held call that reaches its own threshold, and after the events
- * in it. stage->due_ns becomes the time of the next search.
+ * Find the last held call that reaches its own threshold. Returns the index after this call and the
+ * events in it. stage->due_ns becomes the time of the next search.
  */
 static size_t behind_long(struct stg_time *stage, uint64_t now_ns)
 {

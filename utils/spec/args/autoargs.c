@@ -128,8 +128,8 @@ size_t autoargs_count(const char *name, const uint64_t *values, size_t nr)
 }
 
 /*
- * Write a row with hexadecimal formats instead of octal ones, which uftrace 0.13 refuses. Our
- * readers use autoargs_find(), and so know the octal formats.
+ * Write a row for uftrace. Octal formats become hexadecimal, because uftrace 0.13 refuses octal
+ * ones. Our readers take the octal formats from autoargs_find().
  */
 static void put_row(const char *name, const char *items, struct strbuf *out)
 {

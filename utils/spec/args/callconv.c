@@ -10,7 +10,7 @@
 /*
  * The registers and words of the stack that are taken so far.
  *
- * @nr_int, @nr_float: the last N of argN and of fpargN
+ * @nr_int, @nr_float: the numbers N of the last argN and of the last fpargN
  */
 struct allocation {
 	const struct isa *isa;
