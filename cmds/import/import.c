@@ -242,7 +242,7 @@ static struct log_source *earliest_source(struct import *im, uint64_t *until_ns)
 }
 
 /*
- * Reads the first line of each source. If there is any, opens or makes the output directory.
+ * Reads the first line of each source. If there is any line, opens or makes the output directory.
  */
 static int begin_sources(struct import *im, struct uft_err *err)
 {

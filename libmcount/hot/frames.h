@@ -129,8 +129,8 @@ static inline uint64_t frame_addr(const struct frame *f)
 }
 
 /*
- * The data word of the EXIT record of @f. It is the same whether the recording has seen the entry
- * of the call (FRAME_UNSEEN) or not.
+ * The data word of the EXIT record of @f. Readers cannot see in it whether the call was open before
+ * the recording began (FRAME_UNSEEN).
  */
 static inline uint64_t frame_exit(const struct frame *f)
 {

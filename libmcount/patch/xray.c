@@ -9,8 +9,8 @@
 #include "libmcount/hot/stacks.h"
 
 /*
- * HOT. Both hooks know the slot of the return address, which identifies the frame. The frame keeps
- * this address with its lowest bit set (FRAME_EXPLICIT).
+ * HOT. Both hooks know the return slot. Its address, with the lowest bit set (FRAME_EXPLICIT),
+ * identifies the frame.
  */
 
 /* Handles all calls outside of the common case. The guard is set. */

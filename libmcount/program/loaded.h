@@ -49,8 +49,8 @@ struct loaded_name {
 };
 
 /*
- * Returns the number of the symbol @wanted whose version @accepts accepts, or 0 when there is none.
- * @m must have the symbols, the names and the hash table.
+ * Returns the number of the symbol with the name @wanted and a version that @accepts() allows, or 0
+ * when there is none. @m must have the symbols, the names and the hash table.
  */
 typedef bool loaded_accepts(const struct loaded *m, uint32_t index, const void *arg);
 uint32_t loaded_find(const struct loaded *m, const struct loaded_name *wanted,

@@ -10,7 +10,7 @@
 
 #if defined(__x86_64__) && defined(__LP64__)
 #define FST_HAS_DOOR  1
-/* Makes the linker take door.c from the static library, although no call leads to it. */
+/* Makes the linker take door.c from the static library, although no file calls its functions. */
 #define FST_TAKE_DOOR static const void *const taken_door __attribute__((used)) = fst_door_open
 #else
 #define FST_HAS_DOOR  0

@@ -119,7 +119,7 @@ typedef int (*replay_pass_look)(struct replay_pass *pass, void *self);
  * @line: the number of the next line
  * @first: lines before this number are dropped
  * @end: the pass ends at this number
- * @look: may be NULL
+ * @look: called before each event (see above); may be NULL
  * @stacks: open calls, by task->index
  * @waits: the event that replay holds back
  * @counted: the number of bytes in the sink whose lines were counted

@@ -83,7 +83,7 @@ struct kernel_event_type {
 
 /*
  * Find the tracepoint that @file describes. Returns false when @file is not the format of a
- * tracepoint, or does not tell its id.
+ * tracepoint, or does not contain its id.
  */
 bool kernel_event_type_of(const struct kernel_file *file, struct kernel_event_type *type);
 
@@ -95,8 +95,8 @@ bool kernel_format_find_field(struct text format, const char *name, uint32_t *of
 			      uint32_t *size);
 
 /*
- * Returns the long_size according to @content, the file events/header_page, or 0 if the file does
- * not tell it.
+ * Returns the value long_size in @content, the file events/header_page, or 0 if the file does not
+ * contain it.
  */
 uint32_t kernel_header_page_long(struct text content);
 

@@ -189,8 +189,8 @@ enum plan_call {
 	 */
 	PLAN_CALL_NO_RETURN_HOOK = 1U << 0,
 	/*
-	 * The call is not recorded, but tells the state of the stack. An exception was caught
-	 * (__cxa_begin_catch), so the calls inside of the calling function are over.
+	 * The call is not recorded, but shows that an exception was caught (__cxa_begin_catch).
+	 * So the calls inside of the calling function are over.
 	 */
 	PLAN_CALL_LANDING = 1U << 1,
 	/* With NO_RETURN_HOOK: setjmp(3). It returns 0, and returns again by longjmp(3). */
@@ -290,8 +290,8 @@ enum plan_patch_flags {
 	 */
 	PLAN_PATCH_SHORT = 1U << 2,
 	/*
-	 * PATCH_ENTRY: the site has a call of the function. It becomes a call of the stub, whose
-	 * code jumps to the function.
+	 * PATCH_ENTRY: the site is a call of the function. This call becomes a call of the stub,
+	 * whose code jumps to the function.
 	 */
 	PLAN_PATCH_BY_CALLER = 1U << 3,
 };

@@ -27,8 +27,8 @@ enum event_field_type {
 /*
  * A field of an event.
  *
- * @size: its bytes in the payload, which follow those of the previous fields. 0: a text up to the
- *        end of the payload, or a value that the kind's get() makes
+ * @size: the number of its bytes in the payload, after those of the previous fields. 0: a text up
+ *        to the end of the payload, or a value that the kind's get() makes
  * @unit: text after the number; NULL: none
  * @place: a number whose meaning the kind's get() defines
  */

@@ -46,7 +46,7 @@ static struct filter_subject make_subject(const struct func_rules *rules, struct
 
 /*
  * True when a spec has matched nothing yet. @is_kernel: look only at specs about functions of the
- * kernel; otherwise only at specs about other functions.
+ * kernel; false: look only at the other specs.
  */
 static bool has_unmatched(const struct filters *filters, bool is_kernel)
 {

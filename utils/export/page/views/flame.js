@@ -129,7 +129,7 @@ export class FlameView {
 	}
 
 	/**
-	 * Returns the name by which state.func tells the function from others of the same name.
+	 * Returns the value of state.func. Functions of the same name have different values.
 	 * @param {FlameNode} node of a function
 	 */
 	keyOf(node) { return this.app.recording.keys[node.func]; }
