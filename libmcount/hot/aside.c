@@ -123,7 +123,7 @@ static void begin_aside(void *arg)
 	aside->is_aside = 1;
 	aside->threshold_ns = t->threshold_ns;
 	aside_reset(aside);
-	/* If a handler has interrupted this function and made an aside, its aside stays. */
+	/* If a handler has interrupted this function and made an aside, that aside is used. */
 	__atomic_compare_exchange_n(&t->aside, &none, aside, false, __ATOMIC_RELAXED,
 				    __ATOMIC_RELAXED);
 }
@@ -167,7 +167,7 @@ static void move_record(struct thread *t, const struct record *r)
 	if (record_type(r->data) == RECORD_EVENT)
 		data = record_data(RECORD_EVENT, 0, record_addr(r->data));
 
-	/* The interrupted hook may have read its clock after the handler read its own. */
+	/* The interrupted hook may have written a later time. Times in a ring never decrease. */
 	if (r->time_ns > t->last_ns)
 		t->last_ns = r->time_ns;
 	if (!emit_from_aside(t, (const char *)r, t->last_ns, data))
@@ -223,7 +223,7 @@ static void leave_ring(struct thread *t)
 	thread_leave_ring(t);
 }
 
-/* Moves all records, also those that handlers add during the move. Returns their end. */
+/* Moves all records, also those that handlers add meanwhile. Returns the end of the records. */
 static const char *move_records(struct thread *t, struct aside *aside)
 {
 	const struct aside_mark *mark = &aside->marks[aside->mark];
@@ -232,7 +232,7 @@ static const char *move_records(struct thread *t, struct aside *aside)
 	if (mark->at && at < t->aside->at && ring_position(t) != mark->from)
 		at += emit_aside_bytes(at);
 	for (;;) {
-		/* If a handler has forked, the child's records wait for a ring of its own. */
+		/* In a child that a handler has forked, the records go to the child's own ring. */
 		if (unlikely(t->leaves_ring)) {
 			leave_ring(t);
 			at = aside->records;

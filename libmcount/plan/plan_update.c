@@ -13,7 +13,7 @@
 
 /*
  * A second mapping of the arena's header, at an address that the stubs know. The recorder clears
- * probe_skips in this mapping. Without steering the memory is an ordinary page.
+ * probe_skips, a byte of the header. If the plan is not steerable, this is an ordinary page.
  */
 union {
 	struct arena header;

@@ -29,7 +29,7 @@ static struct known_module *module_of(const struct overhead *o, const struct pro
 
 /*
  * True when the hook is in the text of the process, or when the process cannot be read. False when
- * only the site cannot be read, because the process has then unloaded the module.
+ * only the site cannot be read: the process has unloaded the module.
  */
 static bool is_hooked(int memory, const struct plan_patch *patch)
 {
@@ -60,7 +60,7 @@ static size_t look_at_module(int memory, struct known_module *known, const struc
 	for (size_t i = 0; i < patches.all.len / sizeof(*list); i++) {
 		/*
 		 * @addr is inside of the function that the patch records. A patch that records no
-		 * function has no @addr. It is looked up by its site.
+		 * function has no @addr. Such a patch is looked up by its site.
 		 */
 		uint64_t at = list[i].addr ? list[i].addr : list[i].site;
 		struct module_left_out *left = known_left_out_at(known, at - m->start);

@@ -14,8 +14,9 @@
 #include "utils/base/fd.h"
 
 /*
- * A sum is a shorter list of calls. It divides its time into cells. It keeps one short call of each
- * cell and depth. A sum of more than SUM_CALLS_MAX calls gets fewer and longer cells.
+ * A sum is a list of calls without most of the short ones. Its range of time is divided into cells.
+ * The sum keeps one short call of each cell and depth. If it would have more than SUM_CALLS_MAX
+ * calls, it gets fewer and longer cells.
  */
 #define SUM_CELLS      128
 #define SUM_CALLS_MAX  8192

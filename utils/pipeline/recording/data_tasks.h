@@ -27,8 +27,8 @@ int data_apply_dlopen(const struct task_line *line, const struct strmap *session
 int task_add_ref(struct task *task, uint64_t start_ns, struct session *session);
 
 /*
- * Find the process that has forked @task, or the leader of the thread @task. Returns NULL if it is
- * unknown.
+ * Find the process that has forked @task or, if @task is a thread, the leader of its process.
+ * Returns NULL if the result is unknown.
  */
 const struct task *task_origin(const struct trace_data *data, const struct task *task);
 

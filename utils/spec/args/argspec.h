@@ -125,7 +125,7 @@ int argspecs_add_copy(struct argspecs *list, const struct argspec *from);
 
 /*
  * Parse items separated by ',' ("arg1/s,arg2%rsi"), and add them to @list. Errors are those of
- * argspec_parse(). After an error, @list has the items before it.
+ * argspec_parse(). After an error, @list has the items before the wrong one.
  */
 int argspecs_parse(const char *text, size_t len, unsigned word_bytes, struct argspecs *list,
 		   struct uft_err *err);

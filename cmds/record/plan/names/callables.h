@@ -1,6 +1,6 @@
 /*
- * The functions of languages whose functions have no addresses (utils/format/callables.h). Gives
- * them numbers, writes their symbol file, and applies the filters to them.
+ * Functions that have no addresses, such as those of Python (utils/format/callables.h). This part
+ * of the recorder gives them numbers, writes their symbol file, and applies the filters to them.
  */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_NAMES_CALLABLES_H
 #define UTRAIL_CMDS_RECORD_PLAN_NAMES_CALLABLES_H
@@ -18,9 +18,9 @@
 /*
  * A function. All its strings are in the memory of @key.
  *
- * @range: the number of its range in callables.ranges, at least 1; 0: the function has no rule
- * @values: the values to record of its calls
- * @told: the values that its debug information describes (enum argrules_about)
+ * @range: the function's index in callables.ranges plus 1; 0: the function has no rule
+ * @values: the arguments and results to record
+ * @told: the values that the function's debug information describes (enum argrules_about)
  */
 struct callable {
 	char *key;
