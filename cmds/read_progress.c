@@ -183,7 +183,7 @@ static void *wait_and_show(void *arg)
 		if (atomic_load(&progress->is_done))
 			break;
 		if (sig == SIGINT && atomic_load(&progress->is_interrupted)) {
-			/* Printing may take long, too, so a second interrupt ends the program. */
+			/* Printing may take long after the first interrupt. A second one ends it. */
 			pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 			raise(SIGINT);
 		} else if (sig == SIGINT) {

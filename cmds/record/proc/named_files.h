@@ -26,8 +26,8 @@ struct view {
 };
 
 /*
- * Make an absolute path from @name, as the task gave it, and the base directory. Links and dots
- * stay. This function and the functions below empty @out first.
+ * Make an absolute path from the base directory and @name, as the task gave it. Links, "." and ".."
+ * are not resolved. This function and the functions below empty @out first.
  */
 void named_files_given(const struct view *view, const char *name, struct strbuf *out);
 
