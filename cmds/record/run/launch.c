@@ -335,7 +335,7 @@ int launch_release(const struct launch *launch, struct launched *program, struct
 
 	snprintf(release.address, sizeof(release.address), "%s", launch->address);
 
-	/* The process that waits for this message may be dead. SIGPIPE must not end the recorder. */
+	/* The process that waits for this message may be dead. Ignore SIGPIPE in this case. */
 	struct sigaction ignore = { .sa_handler = SIG_IGN }, before;
 
 	sigaction(SIGPIPE, &ignore, &before);
