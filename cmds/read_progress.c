@@ -183,7 +183,7 @@ static void *wait_and_show(void *arg)
 		if (atomic_load(&progress->is_done))
 			break;
 		if (sig == SIGINT && atomic_load(&progress->is_interrupted)) {
-			/* Printing may take long after the first interrupt. A second one ends it. */
+			/* Printing may take long, so let a second interrupt end the program. */
 			pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 			raise(SIGINT);
 		} else if (sig == SIGINT) {
