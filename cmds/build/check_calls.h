@@ -83,7 +83,7 @@ int check_calls_collect(const struct strbuf *text, struct check_calls *calls,
  *
  * @global: events that any source declares by fstrace_declare(). They apply only to variables that
  *         this source declares extern, to members of structures ("a.b"), and to elements of arrays
- *         ("a[1]"). Another name may be a parameter that has the name of an unrelated event
+ *         ("a[1]"). They do not apply to parameters, which may have the names of unrelated events
  */
 int check_calls_rewrite(const struct strbuf *text, struct check_calls *calls,
 			const struct check_events *global);

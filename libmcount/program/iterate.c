@@ -81,8 +81,8 @@ int dl_iterate_phdr(visit_fn *visit, void *arg)
 {
 	static void *cache;
 	/*
-	 * The latest caller that is not in libasan. It needs no search, which helps unwinders:
-	 * they call often, and from the same address.
+	 * The latest caller that is not in libasan. It is not searched for again. Unwinders call
+	 * often, and from the same address.
 	 */
 	static _Atomic uint64_t other;
 	iterate_fn *next = interposed(&cache, "dl_iterate_phdr");

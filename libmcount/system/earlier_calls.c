@@ -74,7 +74,7 @@ void earlier_calls_drop(void)
  * The part of the stack in which calls of the recorder's list may still be open.
  *
  * @low: this thread's stack pointer: calls below it have returned
- * @high: the return slot of the previous call in the list, which contains the next one
+ * @high: the return slot of the previous call in the list. The next call is inside of that call
  * @page: an address in the last page that was found to be readable
  */
 struct walk {

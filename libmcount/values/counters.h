@@ -35,8 +35,8 @@ void counters_choose(const struct plan_counter *counters, uint32_t nr);
 
 /*
  * SLOW. Reads a set of counters of this thread. The first reading opens the counters, and returns
- * bits of those that cannot be opened. Later readings return 0. Without memory, each reading
- * returns the bits of all counters.
+ * the bits of those that cannot be opened. Later readings return 0. When memory is short, each
+ * reading returns the bits of all counters.
  */
 uint32_t counters_read(enum counter_set set, struct counter_values *out);
 

@@ -280,7 +280,7 @@ static bool write_entry(struct thread *t, struct event_data *entry, uint64_t tim
 			const void *payload)
 {
 	uint32_t bytes = sizeof(*entry) + ALIGN_UP(entry->len, 8U);
-	/* Reserve the record first: hot_reserve() gives a new forked child the ring of @t. */
+	/* Reserve the record first: in a forked child, this call gives @t its ring. */
 	char *at = hot_reserve(t, sizeof(struct record));
 	struct thread *p = likely(at) ? payloads_of(t) : NULL;
 	char *data = likely(p) ? hot_reserve(p, bytes) : NULL;

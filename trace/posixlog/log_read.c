@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 /*
- * Reads @len bytes. Returns -EINVAL if the file has fewer, since it must have all that its header
- * states.
+ * Reads @len bytes. Returns -EINVAL if the file has fewer, since a log must have all bytes that its
+ * header states.
  */
 static int read_at(int fd, void *to, size_t len, uint64_t at)
 {

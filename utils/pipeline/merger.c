@@ -330,8 +330,8 @@ int merger_fill(struct merger *feed, size_t max_bytes, struct uft_err *err)
 		/* In the first fill, the span begins with the first event, not at time 0. */
 		first_ns = first_ns ? first_ns : begin_ns;
 		/*
-		 * Before the earliest time of a source's next event, no source has more events.
-		 * After this time, events may still be missing.
+		 * next_ns is the time of the earliest event that was not read yet. All events
+		 * before this time are known, but later ones may be missing.
 		 */
 		if (end_ns > next_ns)
 			end_ns = next_ns - (next_ns > 0);

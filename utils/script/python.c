@@ -587,8 +587,8 @@ static void put_word(struct runner *run, PyObject *dict, const char *key, const 
 }
 
 /*
- * Make the embedded Python write UTF-8. The program python3 does so by itself if no locale is set
- * (PEP 540).
+ * Make the embedded Python write UTF-8. Called if no locale is set. In this case the program
+ * python3 writes UTF-8 by itself (PEP 540), but an embedded Python does not.
  */
 static void write_utf8(struct runner *run)
 {

@@ -13,7 +13,7 @@
 #include "utils/base/compiler.h"
 
 const char *const callable_thread_libc_names[] = { "libc.so.", "libc-2.", NULL };
-/* Before glibc 2.34, the dynamic linker waits for locks in a separate library of threads. */
+/* Before glibc 2.34, the code that waits for the dynamic linker's locks is in libpthread. */
 const char *const callable_thread_threads_names[] = { "libpthread.so.", "libpthread-2.", NULL };
 const char *const callable_thread_linker_names[] = { "ld-linux", "ld-2.", NULL };
 
@@ -29,8 +29,8 @@ const char *const callable_thread_probe_names[] = { CALLABLE_THREAD_PROBE,
 #define LOOK_WAIT_US 5000
 
 /*
- * False for a FUTEX_WAIT without a timeout. Threads wait in this way for a lock of the allocator or
- * of the dynamic linker.
+ * False when the system call is a FUTEX_WAIT without a timeout, with which threads wait for a lock
+ * of the allocator or of the dynamic linker. True for any other system call.
  */
 static bool waits_for_events(long nr, const uint64_t args[4])
 {

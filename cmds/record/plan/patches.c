@@ -166,7 +166,7 @@ static int find_prepared(struct finding *f, const struct elf_file *file)
 	return ret;
 }
 
-/* True when the file has other constructors than frame_dummy(), which most files have. */
+/* True when the file has other constructors than frame_dummy() of the start files. */
 static bool has_constructors(const struct elf_file *file)
 {
 	struct elf_section sec;
@@ -317,7 +317,7 @@ static void bind_packed(const struct packed_patches *packed, uint64_t bias, stru
 		known_function_add_patches(&packed->known, i, &found);
 		bind_found(&found, bias, out);
 	}
-	/* Without memory the whole plan fails, because an incomplete plan is not used. */
+	/* When memory is short, the whole plan fails, because an incomplete plan is not used. */
 	out->oom |= found.oom;
 }
 

@@ -1,7 +1,7 @@
 /*
  * The debug information that several programs share, in a file of its own that dwz(1) makes. The
- * section .gnu_debugaltlink of a program has the name of the file. This code opens the file itself,
- * because libdw would open any file with this name. It could be a FIFO, and libdw would wait.
+ * section .gnu_debugaltlink of a program has the name of the file. libdw would open any file with
+ * this name, and would wait if the file is a FIFO. So the functions below open the file themselves.
  */
 #ifndef UTRAIL_OBJECT_DWARF_ALT_H
 #define UTRAIL_OBJECT_DWARF_ALT_H

@@ -296,7 +296,10 @@ int callconv_specs(const struct isa *isa, const struct dwarf_func *func, enum ca
 	    (is_string_object(result) || (result->kind == DWARF_STRUCT &&
 					  (result->is_by_reference || is_in_memory(isa, result)))))
 		a.int_regs++;
-	/* If the place of the result is unknown, so are the places of the arguments. */
+	/*
+	 * A result whose place is unknown may be in memory. So the places of the arguments are
+	 * unknown, too.
+	 */
 	if (!is_known(isa, result))
 		return ret;
 	for (uint32_t i = 0; ret == 0 && i < func->nr_params; i++) {
