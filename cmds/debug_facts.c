@@ -41,10 +41,7 @@ bool debug_facts_filters_begin(struct debug_facts_filters *facts, const struct o
 	return facts->found != NULL;
 }
 
-/*
- * @in_module: the number of matches in this module for each entry of the filters, by the index of
- * the entry
- */
+/* @in_module: for each entry of the filters, by its index, the number of matches in this module */
 static void match_symbol(struct debug_facts_filters *facts, const struct debug_facts_module *module,
 			 const struct symbol *sym, size_t *in_module)
 {

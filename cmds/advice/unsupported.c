@@ -1,4 +1,4 @@
-/* Refuses options that uftrace has and utrail has not (see unsupported.h). */
+/* Refuses options of uftrace that utrail does not have (see unsupported.h). */
 #include "cmds/advice/unsupported.h"
 
 #include <stddef.h>

@@ -15,7 +15,7 @@ static int make_secret(char secret[GATE_SECRET_BYTES], struct uft_err *err)
 {
 	unsigned char random[(GATE_SECRET_BYTES - 1) / 2];
 
-	/* The kernel provides so few bytes either completely or not at all. */
+	/* getrandom(2) fills a buffer of up to 256 bytes either completely or not at all. */
 	if (getrandom(random, sizeof(random), 0) != sizeof(random))
 		return err_set_errno(err, errno ? -errno : -EIO, "cannot make a secret");
 	for (size_t i = 0; i < sizeof(random); i++)

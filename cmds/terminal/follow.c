@@ -11,8 +11,8 @@
 /* The pause between two checks of the recording. */
 #define REST_NS 30000000
 /*
- * On a terminal, a call that has not returned after this time is shown as one that was entered. It
- * may never return.
+ * On a terminal, the entry of a call is shown if the call has not returned after this time, in
+ * nanoseconds. The call may never return.
  */
 #define OPEN_NS 200000000
 
@@ -75,9 +75,8 @@ static int read_tasks(const struct follow *follow, struct request_answer *answer
 }
 
 /*
- * Looks at the recording once. The time in a recorder's answer is used only by the next look, after
- * task.txt was read again. Until it is read again, task.txt may lack the line of a session to which
- * entries up to that time belong.
+ * Looks at the recording once. The recorder's answer contains a time. Only the next look uses this
+ * time, because the present task.txt may still lack a session whose calls began before this time.
  */
 static int look_once(struct follow *follow, struct uft_err *err)
 {
@@ -103,8 +102,9 @@ static int look_once(struct follow *follow, struct uft_err *err)
 }
 
 /*
- * The recorder and most files are found by the name of the directory. If another recording has the
- * name meanwhile, the answers and the files are its own, and nothing of them may be shown.
+ * The recorder and most files are found by the name of the directory. If another recording has
+ * taken this name meanwhile, the answers and the files are those of the other recording, and must
+ * not be shown.
  */
 int follow_look(struct follow *follow, struct uft_err *err)
 {
@@ -144,8 +144,8 @@ static int open_growing(struct follow *follow, struct trace_data *data, const st
 }
 
 /*
- * Open calls that began before the returned time are shown as entered. In a pipe or a file, no open
- * call is shown in this way.
+ * Calls that began before the returned time are shown although they are still open. If the output
+ * goes to a pipe or a file, no open call is shown.
  */
 static uint64_t open_since_ns(const struct follow *follow)
 {

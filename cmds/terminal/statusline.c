@@ -78,8 +78,8 @@ static bool put_on_terminal(const char *text, size_t len)
 	if (!has_room())
 		return false;
 	/*
-	 * The process may come into the background between the check and the write. While SIGTTOU
-	 * is blocked, the write then does not stop the process.
+	 * The process may move to the background between the check and the write. SIGTTOU is
+	 * blocked, so that such a write does not stop the process.
 	 */
 	sigemptyset(&set);
 	sigaddset(&set, SIGTTOU);

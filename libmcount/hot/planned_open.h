@@ -1,4 +1,4 @@
-/* Common calls in an open thread that the stubs do not handle. */
+/* Fast paths for common calls that the stubs do not handle, in a thread whose state is open. */
 #ifndef UTRAIL_LIBMCOUNT_PLANNED_OPEN_H
 #define UTRAIL_LIBMCOUNT_PLANNED_OPEN_H
 
@@ -44,7 +44,10 @@ static inline bool planned_fast_capture(struct thread *t, uint64_t slot, uint64_
 	return true;
 }
 
-/* Ends a call that planned_fast_capture() has pushed, if its return value is captured. */
+/*
+ * Ends the innermost call if planned_fast_capture() has pushed it and captures its return value.
+ * Returns false when nothing was done.
+ */
 static inline bool planned_leave_captured(struct thread *t, const struct arch_regs *regs)
 {
 	const struct frame *f = t->top;

@@ -94,7 +94,7 @@ static bool has_stalled(const struct thread *t)
 static char state_elsewhere(void)
 {
 	uint64_t mask;
-	/* If a handler jumped out of this block, the program would have one more open file. */
+	/* No signal handler may run in this block: if it jumped out, the file would stay open. */
 	bool is_quiet = own_quiet_begin(&mask);
 	char state = seal_may_talk() && channel_recorder_has_ended() ? 0 : '?';
 
@@ -217,13 +217,16 @@ static bool wait_for_room(struct thread *t, uint64_t position)
 }
 
 /*
- * Called when the ring is full. Waits for the writer to make room, or returns false so that records
- * are lost.
+ * Called when the ring is full. Waits for the writer to make room. Returns false when there is no
+ * room yet and records must be dropped.
  */
 static bool get_room(struct thread *t, uint64_t position)
 {
 	ring_wake_writer(t->ring);
-	/* If the program has forbidden itself the system call to wait, records are lost. */
+	/*
+	 * If the program has forbidden itself futex(2), the thread cannot wait, and records are
+	 * lost.
+	 */
 	if (!(probe.plan.flags & PLAN_DROP) && seal_allows(SYS_futex))
 		return wait_for_room(t, position);
 	t->stalled_tail = atomic_load_explicit(&t->ring->tail, memory_order_acquire) + 1;
@@ -345,8 +348,9 @@ static void put_lost(struct thread *t, uint64_t untold)
 	char *end = put_record(t->at, 0, record_data(RECORD_LOST, 0, untold));
 
 	/*
-	 * If there is no memory for a new page of the ring, the kernel may end the process in
-	 * put_record(). Then the recorder reports the losses that @lost_told does not contain.
+	 * put_record() may touch a new page of the ring. If there is no memory for it, the kernel
+	 * may end the process. So @lost_told changes only afterwards: the recorder can still report
+	 * the losses.
 	 */
 	guard_barrier();
 	add_alone(&t->ring->lost_told, untold);

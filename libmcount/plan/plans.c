@@ -275,8 +275,8 @@ static void publish_plan(struct live_plan *plan)
 	old->older = plans.retired;
 	plans.retired = old;
 	/*
-	 * If the stubs leave all calls of a thread alone, the thread never comes to the code that
-	 * takes up the new plan.
+	 * The stubs may pass all calls of a thread without a hook. The thread would then never come
+	 * to the hook that takes up the new plan.
 	 */
 	planned_forget_calls();
 	reclaim();
@@ -339,7 +339,8 @@ static void add_places(const struct plan_view *view, enum patches_text text,
 		      nr_copied ? NULL : file);
 	libcall_find_patched();
 	/*
-	 * Children of posix_spawn(3) run patched functions of libc here, on stacks of their own.
+	 * The C library's posix_spawn(3) has patches. The children that it makes come to them on
+	 * stacks of their own.
 	 */
 	if (plans.spawn && patches_are_around(plans.spawn))
 		probe.follows_stacks = true;
@@ -362,7 +363,7 @@ static void begin_plan(const struct plan *settings)
 	probe.plan = *settings;
 	probe.is_on = !(settings->flags & PLAN_TRACE_OFF);
 	probe.follows_stacks = settings->flags & PLAN_STACKS;
-	/* If there are no rules, no trigger will switch recording on. */
+	/* With rules, a trigger may switch recording on later. */
 	probe.tracing = probe.is_on || (settings->flags & PLAN_SELECTIVE);
 	probe.plain = probe.tracing && !(settings->flags & PLAN_SELECTIVE);
 	probe_skips = (settings->flags & PLAN_SELECTIVE) && !(settings->flags & PLAN_ESTIMATE);
@@ -371,8 +372,8 @@ static void begin_plan(const struct plan *settings)
 }
 
 /*
- * Sets the process up anew, except for what its first plan has fixed. Threads that began without
- * rules get their struct planned at their next call. Their open calls were recorded.
+ * Sets the process up anew, except for what its first plan has fixed. A thread that began without
+ * rules gets its struct planned at its next call. All calls that it has open then were recorded.
  */
 static void turn_plan(const struct plan *settings)
 {
@@ -522,7 +523,9 @@ int plans_add_patches(const void *image, uint64_t bytes)
 	struct plan_view view;
 	int ret;
 
-	/* A thread that was stopped at any point, perhaps this one, may hold one of the locks. */
+	/*
+	 * The calling thread, or another one, may have been stopped while it held one of the locks.
+	 */
 	if (!module_try_lock())
 		return -EAGAIN;
 	if (pthread_mutex_trylock(&plans.lock) == 0) {

@@ -34,7 +34,10 @@ OWN_NAME(dlopen);
 
 EXPORTED int dlclose(void *handle);
 
-/* After dlclose(3), the former addresses of the module's code may belong to no module. */
+/*
+ * After dlclose(3), the addresses of the module's code may belong to no module, or later to another
+ * one. So callers_forget() drops what the probe knows about these pages.
+ */
 int dlclose(void *handle)
 {
 	static void *next;

@@ -13,7 +13,7 @@ EXPORTED int prctl(int option, ...);
 
 /*
  * True for strict seccomp (seccomp(2)), and for PR_SET_TSC with PR_TSC_SIGSEGV. With these settings
- * a hook would kill the program by a forbidden system call, or by a read of the counter.
+ * a hook would kill the program by a forbidden system call, or by a read of the time-stamp counter.
  */
 static bool forbids_hooks(int option, unsigned long arg)
 {

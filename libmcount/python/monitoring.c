@@ -1,7 +1,7 @@
 /*
  * Records the calls that sys.monitoring reports (monitoring.h). A tool of sys.monitoring needs no
  * frame objects, and leaves the program's profile functions alone. Python has room for six tools,
- * so the program can have its own.
+ * so the program can have tools of its own.
  */
 #include "libmcount/python/monitoring.h"
 
@@ -127,8 +127,8 @@ struct py_method_descriptor {
 };
 
 /*
- * Returns the definition of the function in C that a call event is about, and the object that it is
- * called for. NULL when the event is about another callable.
+ * Returns the definition of the function in C that a call event is about. *@object gets the object
+ * whose method is called. Returns NULL when the event is about another callable.
  */
 static inline const struct py_method_def *find_native(struct py_object *const *args,
 						      struct py_object **object)
@@ -438,8 +438,8 @@ static struct py_method_def *find_definition(struct py_object *monitoring, const
 }
 
 /*
- * Puts the probe's functions in place of those by which the program sees tools. This is done once
- * for all interpreters, which share these definitions.
+ * Replaces the functions of sys.monitoring that show tools to the program with functions of the
+ * probe. This is done once for all interpreters, which share these definitions.
  */
 static void stand_before_tools(struct py_object *monitoring)
 {

@@ -231,7 +231,10 @@ static char choose_quote(struct py_object *o, intptr_t len)
 {
 	bool has_single = false;
 
-	/* Characters after ARGBLOB_STRING_MAX are not shown, so the quote need not suit them. */
+	/*
+	 * Characters after ARGBLOB_STRING_MAX are not shown, so they do not affect the choice of
+	 * quotes.
+	 */
 	for (intptr_t i = 0; i < MIN(len, (intptr_t)ARGBLOB_STRING_MAX); i++) {
 		uint32_t c = api.str_char(o, i);
 

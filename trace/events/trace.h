@@ -11,7 +11,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-/* The library exports the functions of fstrace.h, but no others that this file declares. */
+/* The library exports only the functions of fstrace.h. The others of this file are internal. */
 #pragma GCC visibility push(default)
 #include "include/fstrace.h"
 #pragma GCC visibility pop
@@ -105,7 +105,10 @@ struct fst_spot {
 	int error; /* errno at the call of the macro */
 };
 
-/* A va_list that can be passed on by its address. On some machines a va_list is an array. */
+/*
+ * A va_list in a struct, since the address of a va_list parameter has another type on machines
+ * where va_list is an array.
+ */
 struct fst_values {
 	va_list list;
 };
@@ -120,15 +123,16 @@ void fst_add_values(struct fst_text *payload, const struct fst_format *common,
 /*
  * recorded.c: find the recorder of this process for a new log. Each event is declared to the
  * recorder, and is declared again after a change of the common format. fst_recorded_declare() is
- * called under the lock of threads, and fst_recorded_end() without it.
+ * called with fst_lock_threads() held, and fst_recorded_end() without.
  */
 void fst_recorded_begin(fstrace_t *trace);
 void fst_recorded_end(fstrace_t *trace);
 void fst_recorded_declare(struct fstrace_event_impl *impl);
 void fst_recorded_free(struct fstrace_event_impl *impl);
 /*
- * HOT: write the record directly into the recorder's place. recorded->is_plain must be true.
- * Returns false when there is no place, or too little room. The caller then emits a copy.
+ * HOT: write the record directly into memory that the recorder provides. recorded->is_plain must be
+ * true. Returns false when the recorder provides no memory, or too little. The caller then emits a
+ * copy.
  */
 bool fst_recorded_write(const struct fstrace_event_impl *impl, const struct fst_recorded *recorded,
 			const struct fst_spot *spot, struct fst_values *values);
@@ -141,8 +145,8 @@ void fst_choose(struct fstrace_event_impl *impl, bool wants_text);
 /* file.c: write one record, by one write(). If that fails, the record is lost without a report. */
 void fst_file_write(fstrace_t *trace, const char *bytes, size_t len);
 /*
- * Repair PREFIX.log, and rename it to an old file. Does nothing if there is no such file. Returns
- * 0, or -1 with errno set.
+ * Repair PREFIX.log, and rename it, which makes it one of the old files. Does nothing if there is
+ * no such file. Returns 0, or -1 with errno set.
  */
 int fst_file_set_aside(const char *prefix);
 /* Open the file again after the program has closed the descriptor. */
@@ -163,8 +167,8 @@ void fst_limits_repair(const char *prefix, size_t nr);
 #define FST_PATH_MAX 4096 /* bytes of the longest path, with the NUL */
 
 /*
- * lock.c: the lock for rare operations. It excludes all threads and all processes of the log. While
- * it is held, all signals are blocked except those of faults, and the thread is not cancelled.
+ * lock.c: the lock for rare operations. One thread at a time holds it, among all processes of the
+ * log. The holder blocks all signals except those of faults, and cannot be cancelled.
  */
 struct fst_held {
 	sigset_t before;
@@ -172,7 +176,7 @@ struct fst_held {
 };
 void fst_lock(struct fst_held *held);
 void fst_unlock(struct fst_held *held);
-/* The lock of threads, in this process only. Functions that run under this lock must not log. */
+/* A lock among the threads of this process only. A thread that holds this lock must not log. */
 void fst_lock_threads(struct fst_held *held);
 void fst_unlock_threads(struct fst_held *held);
 /* Returns false when a thread has the lock, perhaps this thread. */

@@ -124,8 +124,8 @@ static void put_in_stream(struct pxt_view *view, struct pxt_stream *stream, stru
 		error = put_over_cleared(view, stream, event, data);
 	if (!error) {
 		/*
-		 * The stream had no room until a record from before the last clearing was dropped,
-		 * so it should be flushed.
+		 * The stream was full: the event replaced a record that was cleared. So the stream
+		 * should be flushed.
 		 */
 		if (view->policy == POSIX_TRACE_FLUSH)
 			pxt_want_flush(stream);
@@ -236,7 +236,10 @@ static enum recorded record_number(unsigned int number, uint32_t serial, struct 
 				PT_IS_CLOSED))
 			recorded = IS_CLOSED;
 	} else {
-		/* The stream is looked at after the serial, also on CPUs that reorder loads. */
+		/*
+		 * The second load of the stream must come after the load of the serial, also on
+		 * CPUs that reorder loads.
+		 */
 		atomic_thread_fence(memory_order_acquire);
 		if (atomic_load(&view->stream))
 			recorded = IS_OTHER; /* it was mapped after the first look */

@@ -67,7 +67,7 @@ void pxt_view_drop(struct pxt_view *view)
 		munmap(stream, view->map_bytes);
 }
 
-/* If there is no memory for the zeros, the old memory stays mapped. */
+/* Replaces the memory with zeros. If the kernel has no memory for them, the old content stays. */
 void pxt_forget_memory(void *memory, size_t bytes)
 {
 	mmap(memory, bytes, PROT_READ | PROT_WRITE,
@@ -116,8 +116,8 @@ static void map_number(struct pxt_view *view, unsigned int number, uint32_t seri
 }
 
 /*
- * Signal-safe. One thread maps the stream, and others wait for it, unless they are signal handlers
- * that have interrupted the mapping. Returns false if the stream is not mapped.
+ * Signal-safe. One thread maps the stream, and other threads wait for it. A signal handler that has
+ * interrupted the mapping does not wait. Returns false if the stream is not mapped.
  */
 bool pxt_view_map(unsigned int number, uint32_t serial)
 {

@@ -8,9 +8,9 @@
 #include "posixlog/event.h"
 
 /*
- * A file has three parts: the header, in a page of its own; PT_NR_NAMED names by id, at
- * PT_LOG_NAMES; and the records, at PT_LOG_DATA. A name ends with a zero byte, and is empty if the
- * id has none. Numbers are in the byte order of the machine that writes.
+ * A file has three parts: the header, in a page of its own; PT_NR_NAMED names, one for each id, at
+ * PT_LOG_NAMES; and the records, at PT_LOG_DATA. A name ends with a zero byte. It is empty if the
+ * id has no name. Numbers are in the byte order of the machine that writes.
  *
  * @room: the number of bytes for records. In a log that loops, byte N of the records is at N modulo
  *        @room
@@ -67,7 +67,7 @@ struct pxt_log {
 	uint64_t at;
 };
 
-/* Returns 0 or a negative errno. This is -EINVAL if the file is not a log, or is damaged. */
+/* Returns 0, -EINVAL if the file is not a log or is damaged, or another negative errno. */
 int pxt_log_open(struct pxt_log *log, int fd);
 /*
  * Read the next event, and at most @room bytes of its data. Returns 1 on success, 0 at the end of
@@ -140,7 +140,8 @@ int pxt_log_writer_resume(struct pxt_log_writer *writer, int fd, unsigned char *
 int pxt_log_recover(struct pxt_log_writer *writer, uint64_t begin, size_t nr_pending);
 /*
  * Append an event. Returns -EXFULL if the log must not lose records and has no room for the event.
- * A part of the room is reserved for a last STOP. Only an event with @is_last uses that part.
+ * A part of the room is reserved for a STOP event at the end. Only an event with @is_last uses that
+ * part.
  */
 int pxt_log_append(struct pxt_log_writer *writer, const struct pxt_event *event, const void *data,
 		   bool is_last);

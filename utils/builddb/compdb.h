@@ -24,8 +24,8 @@
  * @nr_left: number of entries that are not NULL
  * @nr_not_text: number of entries that are left out because they are not UTF-8, as JSON must be
  * @has_assemblers: commands of as, nasm and yasm have entries, too
- * @leaves_out_gone: leave out sources that are not files now; unless @is_build_temporary, also
- *         sources below /tmp, which configure makes
+ * @leaves_out_gone: leave out sources that do not exist any longer, and sources below /tmp, which
+ *         configure makes (these are kept if @is_build_temporary is set)
  * @nr_gone: number of sources that @leaves_out_gone left out
  * @is_build_temporary: the build began below /tmp
  * @responses: response files as they were when their compilers began; NULL: read the files now

@@ -320,8 +320,8 @@ static void put_thread(struct export *ex)
 }
 
 /*
- * Write the thread. Calls that are still open end when a call or a wait of the task last began or
- * ended.
+ * Write the thread. A call that is still open gets an end: the time at which a call or a wait of
+ * the task last began or ended.
  */
 static int end_thread(struct export *ex)
 {

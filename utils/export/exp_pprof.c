@@ -184,8 +184,8 @@ static size_t count_samples(const struct tree *tree)
 }
 
 /*
- * For each node, store the growth of the tree's current counter without callees. The values go to
- * every @step-th element of @own.
+ * For each node, store the increase of the tree's current counter in the node itself, without its
+ * callees. The values go to every @step-th element of @own.
  */
 static void note_own(const struct tree *tree, uint64_t *own, size_t step)
 {

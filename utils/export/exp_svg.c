@@ -1,4 +1,4 @@
-/* Exporter: a flame graph as a picture (SVG) that zooms and searches by itself. */
+/* Exporter: a flame graph as a picture (SVG), with a script in it for zooming and searching. */
 #include <string.h>
 
 #include "utils/export/export.h"
@@ -11,7 +11,7 @@ static uint64_t value(const struct tree_node *node)
 	return tree_positive(node->total_ns);
 }
 
-/* Write the colour that the name also has in the page (utils/export/page/ui/colors.js). */
+/* Write the colour of a function's name. It is the colour in the HTML page too (ui/colors.js). */
 static void put_color(const struct tree_node *node, struct sink *sink)
 {
 	const char *name = node->func->name;

@@ -7,7 +7,9 @@
 
 /* --- the text --- */
 
-/* Parse a type, "-4@" or "8f@". Returns the text after the type, or NULL when there is none. */
+/*
+ * Parse a type such as "-4@" or "8f@". Returns the text after the type, or NULL when there is none.
+ */
 static const char *take_type(const char *at, struct sdt_arg *arg)
 {
 	bool is_signed = *at == '-';
@@ -52,8 +54,9 @@ static const char *find_end(const char *at)
 }
 
 /*
- * True when the value can be read. These values cannot: a constant as a float, a value that is
- * larger than the named part of its register, and an integer in a vector register.
+ * True when the value can be read. These values cannot be read: a constant of a floating-point
+ * type, a value that is larger than the named part of its register, and an integer in a vector
+ * register.
  */
 static bool has_value(const struct sdt_arg *arg)
 {

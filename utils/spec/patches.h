@@ -100,8 +100,8 @@ enum patch_choice patch_rules_choose_since(const struct patch_rules *rules,
 bool patch_rules_have(const struct patch_rules *rules, bool takes_out);
 
 /*
- * True when a rule about the file with the base name @module inserts hooks; with @takes_out,
- * removes hooks. Rules that were added while the program ran count, too.
+ * True when a rule about the file with the base name @module inserts hooks or, if @takes_out is
+ * true, removes hooks. Rules that were added while the program ran count, too.
  */
 bool patch_rules_are_about(const struct patch_rules *rules, const char *module, bool is_program,
 			   bool takes_out);

@@ -128,7 +128,10 @@ int attaching_open(struct attaching **a, pid_t pid, const struct attach_how *how
 	*a = attaching_make(pid, how, err);
 	int ret = *a ? attaching_find_libc(*a, err) : err->code;
 
-	/* A program that was executed meanwhile may have another C library. It has no probe. */
+	/*
+	 * The process may have executed another program meanwhile, with another C library and no
+	 * probe.
+	 */
 	if (ret == -ENOEXEC && *a && !attaching_has_probe(*a)) {
 		err_clear(err);
 		ret = 0;

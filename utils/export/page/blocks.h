@@ -32,8 +32,8 @@ void block_deinit(struct block *block);
 void block_add(struct block *block, unsigned column, uint64_t number);
 
 /*
- * Write the block if it has rows, and empty it. Returns 0, or -ENOMEM if there was not enough
- * memory at any time.
+ * Write the block if it has rows, and empty it. Returns 0, or -ENOMEM if memory ran out now or
+ * while the block was filled.
  *
  * @kind: "calls", "points" or "texts"
  * @task: the number of the task in the page

@@ -12,8 +12,8 @@
  *   utrail_leave(enum attach_step, address of a buffer, number of pairs that fit into it)
  *       -> depends on the step
  *
- * The buffer is in the process, and has the step's data. A pair has the start and the end of a
- * range of code.
+ * The buffer is memory of the process, and holds the step's data. A pair has the start and the end
+ * of a range of code.
  */
 #define ATTACH_FUNCTION "utrail_attach"
 #define LEAVE_FUNCTION	"utrail_leave"
@@ -77,7 +77,7 @@ enum attach_step {
 	 * that have open calls, among functions that announce their ends (XRay).
 	 *
 	 * - The buffer has addresses of functions, and the third argument is the number of these
-	 *   addresses. The address of each found function becomes 0
+	 *   addresses. In the buffer, 0 replaces the address of each function that was found
 	 * - Returns 0 or -errno. It is -EAGAIN if a thread is within a hook
 	 */
 	ATTACH_OPEN_ANNOUNCED = 11,

@@ -23,7 +23,7 @@ struct event_kinds {
 	struct declared_events declared;
 };
 
-/* Read events.txt, if there is one, and events.def. Events of the kernel are those of @data. */
+/* Read events.txt, if there is one, and events.def. The types of kernel events come from @data. */
 int event_kinds_load(struct event_kinds *kinds, const struct trace_data *data, struct uft_err *err);
 void event_kinds_deinit(struct event_kinds *kinds);
 

@@ -22,7 +22,7 @@ struct session_ref {
 	struct session *session;
 };
 
-/* A name that a task had from @start_ns, by prctl or exec. The text is on the heap. */
+/* A name that a task got at @start_ns, by prctl or exec. The text is on the heap. */
 struct task_name {
 	uint64_t start_ns;
 	char *name;
@@ -158,8 +158,9 @@ void task_list_sort_by_time(struct task_list *list);
 struct task *task_list_get(struct task_list *list, int32_t tid);
 
 /*
- * Add the tasks to @data, which is not a growing recording. They get its first session, if it has
- * any. Pointers to tasks become invalid, and all tasks lose their names. Returns 0 or -ENOMEM.
+ * Add the tasks to @data, which is not a growing recording. The tasks get the first session of
+ * @data, if there is one. Pointers to tasks become invalid, and all tasks lose their names. Returns
+ * 0 or -ENOMEM.
  */
 int data_add_tasks(struct trace_data *data, const struct task_list *list);
 
@@ -192,8 +193,8 @@ struct task_place {
 };
 
 /*
- * Find the meaning of addresses of @task at @time_ns. @reader: see session_space(). Returns 0,
- * -ENODATA when the recording has no session for the task, or -ENOMEM.
+ * Find the session and the address space of @task at @time_ns. @reader: see session_space().
+ * Returns 0, -ENODATA when the recording has no session for the task, or -ENOMEM.
  */
 int task_place_at(const struct task *task, unsigned reader, uint64_t time_ns,
 		  struct task_place *place, struct uft_err *err);

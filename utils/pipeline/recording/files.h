@@ -64,8 +64,8 @@ struct file_content {
 };
 
 /*
- * Bits of file_use.what, for listings of opened files. Such a listing has the uses with FILE_SHOWN,
- * and shows them as reading or writing by the next two bits.
+ * Bits of file_use.what, for listings of opened files. Such a listing has the uses with FILE_SHOWN.
+ * The next two bits tell whether it shows that the file was read, or written.
  */
 enum {
 	FILE_SHOWN = 1,
@@ -161,7 +161,7 @@ bool files_is_shown(const struct files *files, uint32_t content);
 
 /*
  * The functions below are for readers of records. They fail with -ENOMEM, or with -EDQUOT when the
- * cost exceeds the limit. Functions without a negative result return FILES_NONE in both cases.
+ * cost exceeds the limit. Functions that return an index return FILES_NONE in both cases.
  */
 
 /* Add @steps to the cost of reading. Returns 0, or -EDQUOT when the cost exceeds the limit. */
@@ -181,8 +181,8 @@ uint32_t files_name(struct files *files, const char *path);
 uint32_t files_content(struct files *files, uint32_t name);
 
 /*
- * Add a content, and give it the name @name. The content that has had the name loses it. With
- * FILES_NONE, the new content has no name.
+ * Add a content, and give it the name @name. The content that has had the name loses it. If @name
+ * is FILES_NONE, the new content has no name.
  */
 uint32_t files_new_content(struct files *files, uint32_t name, enum content_kind kind);
 

@@ -37,7 +37,7 @@ static int collect_types(struct kernel_formats *formats)
 	formats->places = calloc(formats->nr_places, sizeof(*formats->places));
 	if (!formats->places)
 		return -ENOMEM;
-	/* The loop runs backwards, because the first of several formats with one number counts. */
+	/* If formats have the same number, the first of them counts. So the loop runs backwards. */
 	for (size_t i = formats->nr_types; i-- > 0;)
 		formats->places[formats->types[i].id] = i + 1;
 	return 1;

@@ -192,7 +192,8 @@ void src_user_limit(struct src_user *src, uint64_t start, uint64_t end, uint64_t
 
 /*
  * Get a buffer. The buffer for the first records of a task is small, since the task may have to
- * wait for many others. Later, it gets a large one, usually from a task that has ended.
+ * wait for many other tasks. Later, the task gets a large buffer, usually from a task that has
+ * ended.
  */
 static bool get_buffer(struct src_user *src)
 {
@@ -219,8 +220,8 @@ static void note_damaged_block(struct src_user *src, uint64_t at)
 }
 
 /*
- * Returns the time at which the blocks from @offset on begin, or 0 if the heads of the next ones do
- * not tell it.
+ * Returns the time at which the blocks from @offset on begin, or 0 if the heads of the first of
+ * them tell no time.
  */
 static uint64_t time_of_blocks(const struct src_user *src, uint64_t offset)
 {
@@ -355,7 +356,10 @@ static int refill_user(struct src_user *src, struct uft_err *err)
 /* True when @next could be the record directly after the ENTRY or EXIT @rec. */
 static bool can_follow(const struct record *rec, const struct record *next)
 {
-	/* A year. No call takes longer, and few arguments look like a time within the year. */
+	/*
+	 * A year. The next record comes sooner. Bytes that are no record rarely have a time in this
+	 * year.
+	 */
 	const uint64_t longest_ns = 365ULL * 86400 * 1000000000;
 	unsigned depth = record_depth(rec->data);
 	unsigned next_depth = record_depth(next->data);
@@ -707,7 +711,7 @@ ssize_t src_user_read(struct src_user *src, struct event *events, size_t max, ui
 		return 0;
 	/*
 	 * The buffer is filled only here, because decoded events point into it. A block that ends
-	 * within a record may be so small that the next one is needed, too.
+	 * within a record may be so small that the next block is needed, too.
 	 */
 	while (src_user_wants_refill(src)) {
 		int ret = refill_user(src, err);

@@ -461,7 +461,7 @@ static bool is_shown_unseen(struct stg_filter *stage, const struct event *event)
 	return !event->func->sym || event->func->sym->size >= filter->base.size;
 }
 
-/* For views without entries: true when the call is not dropped for its duration. */
+/* For views without entries: false when the call is too short to be shown. */
 static bool is_long_enough(const struct filter_frame *frame, const struct event *event)
 {
 	return (frame->flags & FRAME_HAS_KEPT) ||
@@ -561,8 +561,8 @@ static int pass_event(struct stg_filter *stage, struct event *event)
 	if (ret <= 0 || stage->is_on)
 		return ret;
 	/*
-	 * Tracing is switched off, so the event is not shown. With @counts_off a call is passed on
-	 * all the same, so that its depth counts.
+	 * Tracing is switched off, so the event is not shown. If @counts_off is set, a call is
+	 * still passed on, since its depth counts.
 	 */
 	event->flags |= EVENT_OFF;
 	return event->type <= EVENT_EXIT && stage->filter->counts_off;

@@ -52,8 +52,8 @@ int calls_of_func_events(void *self, const struct event_span *span, struct uft_e
 void calls_of_func_deinit(struct calls_of_func *calls);
 
 /*
- * Show the number of calls for each power of two of their times. Returns -ENOENT when there was no
- * call.
+ * Show the number of calls for each range of times. A range ends at twice the time of its start.
+ * Returns -ENOENT when there was no call.
  */
 int report_histogram(const struct calls_of_func *calls, enum color_mode color, struct sink *sink,
 		     struct uft_err *err);

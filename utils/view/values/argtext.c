@@ -11,12 +11,12 @@
 
 /* The limit of the text of a call's arguments. As in uftrace, further arguments are left out. */
 #define ARGS_TEXT_MAX	1024
-/* The limit of the text of the fields of all structs among a call's arguments. */
+/* The most bytes of text for the fields of all structs among a call's arguments. */
 #define FIELDS_TEXT_MAX 256
 /*
- * The limit of the number of fields of all structs, and of nodes of all containers, among a call's
- * arguments. Long containers reach it. A struct reaches it only if it is invalid: valid fields have
- * text, and reach FIELDS_TEXT_MAX first.
+ * The most fields of structs and nodes of containers, in sum, among a call's arguments. Long
+ * containers reach this limit. A valid struct does not: each of its fields has text, so
+ * FIELDS_TEXT_MAX is reached first.
  */
 #define FIELDS_MAX	256
 /* Larger unsigned numbers are shown in hexadecimal digits. */
@@ -309,8 +309,8 @@ static void put_enum(const struct subject *s, const struct argspec *spec,
 	int64_t v = load_signed(s, value);
 
 	/*
-	 * Enums have 32 bits in C, so this may be a negative value in a register. But if the enum
-	 * has a name for the positive value, the positive value is shown.
+	 * Enums have 32 bits in C, so @v may be a negative value in a register. But if the enum has
+	 * a name for the positive value, the positive value is shown.
 	 */
 	if (v > INT32_MAX && v <= UINT32_MAX && !(def && enum_def_name(def, v)))
 		v = (int32_t)v;
@@ -382,7 +382,10 @@ static void put_values(struct subject *s, struct strbuf *out)
 		if (i)
 			strbuf_addstr(out, ", ");
 		argtext_put_value(s, spec, &value, out);
-		/* Text is cut only between arguments, because it may have colours. */
+		/*
+		 * Text is cut only between arguments, since a cut elsewhere could divide a colour's
+		 * escape sequence.
+		 */
 		if (out->len - start > ARGS_TEXT_MAX)
 			return;
 	}

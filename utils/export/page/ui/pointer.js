@@ -4,7 +4,7 @@
 const CLICK = 4;
 
 /**
- * Listens to the pointer: the wheel and a pinch zoom, a drag moves the picture, and a drag with
+ * Listens to the pointer: the wheel or a pinch zooms the picture, a drag moves it, and a drag with
  * shift chooses a range.
  * @param {HTMLElement} over
  * @param {import("../state/app.js").App} app

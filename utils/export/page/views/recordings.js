@@ -13,7 +13,7 @@ export async function offerRecordings() {
 	list.replaceChildren(...names.map((name, number) => element("option", { value: number }, name)));
 	list.selectedIndex = shownNumber();
 	list.hidden = false;
-	// A browser that comes back to this page would still show the choice that led away from it.
+	// When the user comes back to this page, select this page again in the list.
 	addEventListener("pageshow", () => { list.selectedIndex = shownNumber(); });
 	list.addEventListener("change", () => location.assign(`../${list.selectedIndex}/`));
 }
