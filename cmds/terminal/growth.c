@@ -1,4 +1,4 @@
-/* Makes the stamp that shows growth of a recording (see growth.h). */
+/* Makes the stamp that shows whether a recording has grown (see growth.h). */
 #include "cmds/terminal/growth.h"
 
 #include <dirent.h>

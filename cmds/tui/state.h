@@ -107,7 +107,7 @@ size_t draw_rows(void);
 void draw_all(struct tui *tui);
 /* Draw the whole screen with @text in the last line, where the user types. */
 void draw_prompt(struct tui *tui, const char *text);
-/* Set the text of the last line until the next key. */
+/* Show @text in the last line until the user presses a key. */
 void draw_note(struct tui *tui, const char *text);
 
 /*

@@ -28,8 +28,8 @@ static inline uint64_t hot_clock(struct thread *t)
 	uint64_t ns;
 
 	/*
-	 * Without a fit the counter is not read. Reading the counter may take as long as reading
-	 * the kernel's clock.
+	 * If fit_ticks is 0, clock_refit() finds the time, so the counter is not read here. Reading
+	 * it may take as long as reading the kernel's clock.
 	 */
 	if (likely(fit_ticks))
 		ticks = arch_counter_read() - t->base_counter;

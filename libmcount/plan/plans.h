@@ -51,7 +51,7 @@ unsigned plans_reclaim(void);
 /* COLD, in a forked child. Makes the lock of the plans free. */
 void plans_after_fork(void);
 
-/* COLD. Unmaps all plans, when no thread uses one any more. */
+/* COLD. Unmaps all plans. Call this function when no thread uses a plan any more. */
 void plans_drop(void);
 
 #endif

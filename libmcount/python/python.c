@@ -32,7 +32,7 @@ static struct {
 	bool has_failed;
 } python;
 
-/* True for an interpreter with a GIL. In a build without it, objects have another header. */
+/* True for an interpreter with a GIL. In a build without a GIL, objects have another header. */
 static bool is_known_kind(void)
 {
 	return !strstr(py.version(), "free-threading");

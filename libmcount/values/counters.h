@@ -43,7 +43,7 @@ uint32_t counters_read(enum counter_set set, struct counter_values *out);
 /* COLD, when this thread ends: close its counters. */
 void counters_end(void);
 
-/* COLD, when the recording ends and no thread reads any more: close the counters of all threads. */
+/* COLD. Closes the counters of all threads at the recording's end, when no thread reads them. */
 void counters_drop(void);
 
 /* COLD, in a forked child: forget the counters of the parent's threads. */

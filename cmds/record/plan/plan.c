@@ -29,7 +29,7 @@ void plan_give_memory_back(void)
 #endif
 }
 
-/* Returns the smallest size that an option names, or the greatest (@greatest). */
+/* Returns the smallest size that an option names. With @greatest, returns the greatest size. */
 static uint64_t extreme_size(const struct record_settings *settings, bool greatest)
 {
 	uint64_t size = settings->size_filter;

@@ -69,8 +69,8 @@ extern const struct proc_way proc_by_ptrace;
 extern const struct proc_way proc_by_bpf;
 
 /*
- * Choose the tracer. Call it before the program's process is made. "auto" chooses eBPF if more than
- * a few processes are expected. Returns 0 or a negative errno.
+ * Choose the tracer. Call this function before the program's process is made. "auto" chooses eBPF
+ * if more than a few processes are expected. Returns 0 or a negative errno.
  *
  * @note: gets the reason when eBPF is not permitted
  */
@@ -96,7 +96,7 @@ bool proc_tells_end(const struct proc *proc);
 /* Get the status and usage of the ended program. Returns false when they are not known yet. */
 bool proc_program_end(struct proc *proc, int *status, struct rusage *usage);
 
-/* Forget a chosen tracer that was never opened. It may be called at any time. */
+/* Forget the chosen tracer if proc_open() is not called. Does nothing when none is chosen. */
 void proc_forget(struct proc *proc);
 
 /* --- for the tracers, on any thread --- */

@@ -1,6 +1,6 @@
 /*
- * Files in the user's cache directory. None of them is essential: a file that is missing, damaged,
- * or another user's is made again.
+ * Files in the user's cache directory. None of them is essential: a file is made again if it is
+ * missing or damaged, or belongs to another user.
  */
 #ifndef UTRAIL_CMDS_RECORD_STORE_USER_CACHE_H
 #define UTRAIL_CMDS_RECORD_STORE_USER_CACHE_H

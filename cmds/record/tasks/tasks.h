@@ -94,7 +94,7 @@ bool tasks_is_forgotten(struct tasks *tasks, int32_t tid);
 /* Note that @nr calls of task @tid were too deep to be recorded. */
 void tasks_note_too_deep(struct tasks *tasks, int32_t tid, uint64_t nr);
 
-/* Write the line for a library that @proc has loaded late. */
+/* Write the line for a library that @proc has loaded after its start. */
 void tasks_dlopen(struct tasks *tasks, const struct process *proc, const struct control_module *m);
 
 /*

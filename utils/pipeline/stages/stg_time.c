@@ -72,7 +72,7 @@ static int hold_event(struct stg_time *stage, const struct event *event)
 
 	if (stage->nr == stage->cap && !make_room(stage))
 		return -ENOMEM;
-	/* The payload is copied: the source reuses its memory before the event is released. */
+	/* Copy the payload: the source reuses the payload's memory before the event is released. */
 	if (copy.data) {
 		void *data = malloc(copy.data_len ? copy.data_len : 1);
 

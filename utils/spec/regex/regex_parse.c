@@ -220,7 +220,7 @@ static void add_escaped_class(struct parse *p, char letter)
 	add_set(p, &set);
 }
 
-/* An element in brackets: a byte, or a class of bytes, which cannot end a range. */
+/* An element in brackets: a byte or a class of bytes. A class cannot end a range. */
 struct element {
 	uint8_t byte;
 	bool is_class;

@@ -37,7 +37,7 @@ const makeRow = (func, name) =>
 	({ func, name, total: 0, self: 0, calls: 0, average: 0, longest: 0 });
 
 /**
- * Returns the functions that were called, in no order.
+ * Returns the functions that were called, in no particular order.
  * @param {import("./recording.js").Recording} recording
  * @param {TaskSums} all
  */
