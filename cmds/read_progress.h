@@ -47,8 +47,8 @@ struct read_progress {
 void read_progress_opening(const struct opts *opts, const char *dir);
 
 /*
- * Remove the line. Call this function after the recording was opened, or could not be opened. The
- * call does no harm when there is no line.
+ * Remove the line of read_progress_opening(), if it is shown. Call this function after the
+ * recording was opened, or could not be opened.
  */
 void read_progress_opened(void);
 

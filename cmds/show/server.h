@@ -68,8 +68,8 @@ struct server;
 int server_listen(unsigned port, struct gate *gate, struct uft_err *err);
 
 /*
- * Serve requests in new threads until server_stop(). Takes ownership of @fd, which comes from
- * server_listen(), even on failure. Returns NULL with @err on failure.
+ * Serve requests in new threads until server_stop(). @fd comes from server_listen(). This function
+ * takes ownership of @fd, even on failure. Returns NULL with @err on failure.
  */
 struct server *server_start(int fd, struct gate *gate, server_answer *answer, void *self,
 			    struct uft_err *err);

@@ -285,7 +285,7 @@ static bool empty_at(struct thread *t, const char *at)
 
 /*
  * slow_call() saves the vector registers, and may need more stack than a handler has. aside_flush()
- * does without it, since libc's syscall() touches no vector register.
+ * does not need slow_call(), since libc's syscall() touches no vector register.
  */
 void aside_flush(struct thread *t)
 {

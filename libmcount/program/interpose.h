@@ -24,7 +24,7 @@ static inline void *interposed(void **cache, const char *name)
 	return fn;
 }
 
-/* The work of most interposed functions when there is no next definition. */
+/* Most interposed functions call this when there is no next definition: they fail with ENOSYS. */
 static inline int interpose_fail(void)
 {
 	errno = ENOSYS;

@@ -34,7 +34,7 @@ static inline bool seal_allows(long number)
 		 1U << number % 8);
 }
 
-/* Any context. True when a file may be opened, read and closed again. */
+/* Any context. True when the seccomp filters allow opening, reading and closing a file. */
 static inline bool seal_allows_file(void)
 {
 	return seal_allows(SYS_openat) && seal_allows(SYS_read) && seal_allows(SYS_close);
@@ -67,8 +67,8 @@ bool own_is_readable(uint64_t address);
 long own_read_file(const char *path, char *to, size_t size);
 
 /*
- * Keeps signal handlers from running in this thread until own_quiet_end(@mask). Returns false when
- * the system call for that is forbidden. Both functions may change errno.
+ * Blocks the signals of this thread until own_quiet_end(@mask). Returns false when a seccomp filter
+ * forbids the system call for that. Both functions may change errno.
  */
 bool own_quiet_begin(uint64_t *mask);
 void own_quiet_end(uint64_t mask);

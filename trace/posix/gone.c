@@ -85,7 +85,7 @@ static bool process_has_changed(pid_t pid, uint64_t at, uint64_t bytes)
 	return looking.has_changed;
 }
 
-/* Under an emulator the addresses in /proc differ, and the result is 0. */
+/* Returns the address of the mapping, or 0 if /proc has another address, as under an emulator. */
 uint64_t pxt_place_of(const struct pxt_stream *stream, size_t bytes)
 {
 	uint64_t at = (uintptr_t)stream;

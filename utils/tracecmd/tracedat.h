@@ -1,5 +1,5 @@
 /*
- * A trace.dat, the file of trace-cmd (versions 6 and 7): its content, and the places of its
+ * A trace.dat, the file of trace-cmd (versions 6 and 7): its content, and the offsets of its
  * records.
  */
 #ifndef UTRAIL_TRACECMD_TRACEDAT_H

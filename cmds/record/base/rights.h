@@ -11,7 +11,7 @@
 #include "cmds/record/base/peer.h"
 #include "utils/base/cleanup.h"
 
-/* The credentials that the thread had before (credentials(7)). */
+/* The credentials (credentials(7)) that the thread had before rights_enter(). */
 struct rights {
 	bool is_changed;
 	bool has_groups; /* the thread's groups were changed, too */

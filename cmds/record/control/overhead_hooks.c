@@ -44,8 +44,8 @@ static bool is_hooked(int memory, const struct plan_patch *patch)
 }
 
 /*
- * Returns the number of places with a hook of a left-out function. With @notes, also sets @stays of
- * these functions.
+ * Returns the number of hooks of left-out functions. If @notes is set, also sets @stays of these
+ * functions.
  */
 static size_t look_at_module(int memory, struct known_module *known, const struct control_module *m,
 			     bool is_program, bool notes)

@@ -59,7 +59,7 @@ void points_warn(const struct points *points, unsigned long long nr_failed, bool
 		    "in it");
 	if (points->error)
 		msg_warn(msg, "cannot write 'events.txt': %s", strerror(-points->error));
-	/* If no process has reported itself, the user gets another message instead. */
+	/* If no process has reported itself, the user gets a message about that problem only. */
 	if (!has_processes)
 		return;
 	for (size_t i = 0; points->rules && i < points->rules->nr; i++) {

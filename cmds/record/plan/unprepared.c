@@ -207,7 +207,7 @@ const char *unprepared_way_text(unsigned way)
 	}
 }
 
-/* Returns the site at the entry of a function. The site is after a landing pad (endbr64). */
+/* Returns the site at the entry of a function: its start, or the address after its endbr64. */
 static struct code_site entry_of(const struct unprepared *u, const struct function *function)
 {
 	struct code_site site = { .addr = function->start, .entry = function->start };

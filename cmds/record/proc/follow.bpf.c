@@ -1,6 +1,6 @@
 /*
- * The eBPF program, which reports on the traced tasks (--proc=bpf). It changes nothing in the
- * kernel (doc/internals/processes.md).
+ * The eBPF programs that report on the traced tasks (--proc=bpf). They change nothing in the kernel
+ * (doc/internals/processes.md).
  */
 #include <linux/bpf.h>
 

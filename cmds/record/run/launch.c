@@ -181,7 +181,7 @@ static char **make_environment(const struct launch *launch, struct strbuf *prelo
 	return env;
 }
 
-/* Executes the program in the process that becomes it. Only makes async-signal-safe calls. */
+/* Executes the program in this process. Makes only async-signal-safe calls. */
 NORETURN static void execute(const struct launch *launch, char **env, int report_fd)
 {
 	int failure;

@@ -1,6 +1,6 @@
 /*
- * For arrays of numbers, and of structs that begin with a number: comparisons for qsort(3) and
- * bsearch(3), and a binary search.
+ * Comparisons for qsort(3) and bsearch(3), and a binary search. They are for arrays of numbers, and
+ * of structs that begin with a number.
  */
 #ifndef UTRAIL_BASE_ORDER_H
 #define UTRAIL_BASE_ORDER_H

@@ -32,10 +32,10 @@ enum site_refusal {
 enum lead {
 	LEAD_NONE,
 	LEAD_OWN,	/* an instruction of the function itself */
-	LEAD_FAR,	/* bytes outside of functions that look like a jump or a call */
+	LEAD_FAR,	/* outside of functions: bytes that look like a jump or a call */
 	LEAD_FUNC,	/* an instruction of another function, or bytes in it that look like one */
 	LEAD_GAP,	/* code between functions */
-	LEAD_GAP_MAYBE, /* bytes between functions that look like a jump, in undecodable code */
+	LEAD_GAP_MAYBE, /* undecodable code between functions: bytes that look like a jump */
 	LEAD_LANDING,	/* an exception is caught there */
 	LEAD_WORD,	/* an address in the data */
 	LEAD_TABLE,	/* an entry of a table of distances */

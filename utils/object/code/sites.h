@@ -71,7 +71,7 @@ int sites_prepare(const struct code *code, struct insns *insns, struct code_site
 int sites_prepare_with(const struct code *code, struct insns *insns, const struct leads *leads,
 		       struct code_site *sites, size_t nr);
 
-/* The number of bytes from one site to the next at which they do not affect each other. */
+/* Two sites do not affect each other if they are at least this many bytes apart. */
 #define SITES_APART 256
 
 #endif

@@ -11,7 +11,7 @@
 #include "utils/base/path.h"
 #include "utils/format/bytes.h"
 
-/* The most bytes of an unpacked section per byte of its file. */
+/* The maximum size of an unpacked section, as a multiple of the size of its file. */
 #define UNPACKED_PER_BYTE 16
 /*
  * The most columns of a package's table. A table has at most one column for each kind of section,

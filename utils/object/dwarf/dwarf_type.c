@@ -539,8 +539,8 @@ static void make_base(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf_
 		type->alignment = dwarf_alignment(loader, die);
 		dwarf_classify(loader, die, type->classes);
 		/*
-		 * A pair of floats of 128 bits has four words, and is passed in memory. A pair of
-		 * long doubles is returned in st(0) and st(1).
+		 * A complex number of 128-bit floats has four words, and is passed in memory. A
+		 * complex long double is returned in st(0) and st(1).
 		 */
 		if (type->bytes > 2 * EIGHTBYTE && type->classes[0] != DWARF_CLASS_X87)
 			type->classes[0] = DWARF_CLASS_MEMORY;

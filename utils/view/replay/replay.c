@@ -283,7 +283,7 @@ static void show_remaining_of(struct replay *replay, const struct stg_calls *cal
 	sink_lit(replay->sink, "\n");
 }
 
-/* True for a task whose innermost call ends it and never returns, as exit() does. */
+/* True for a task whose innermost call ends the task and never returns, as exit() does. */
 static bool has_ended(const struct stg_calls *calls)
 {
 	const struct func *last = calls->nr ? calls->frames[calls->nr - 1].func : NULL;

@@ -95,12 +95,11 @@ int diff_table_places(const struct diff_table *table, const struct aggregate *ag
 		      int places[static DIFF_COUNTERS_MAX], struct uft_err *err);
 
 /*
- * Compute the change in percent. If one side has no value, *@percent becomes 0, and the result is
- * false.
+ * Compute the change in percent. If one side has no value, sets *@percent to 0, and returns false.
  */
 bool diff_percent(double base, double pair, double *percent);
 
-/* Returns the text that explains the sign of the change of a time. */
+/* Returns the text that explains the plus and minus signs of changes of times. */
 const char *report_diff_sign_text(const struct report_diff *diff);
 
 void report_diff_put_table(const struct diff_table *table, const struct diff_row *rows, size_t nr,
