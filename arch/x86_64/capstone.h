@@ -7,8 +7,9 @@
 #include "utils/base/err.h"
 
 /*
- * The functions of the library that are used, under their names without "cs_". The library is not
- * linked, since its 77,000 relocations would take more than half of the start-up time.
+ * The functions of Capstone that utrail calls, under their names without "cs_". utrail is not
+ * linked with Capstone: the library's 77,000 relocations would take more than half of the start-up
+ * time.
  */
 struct capstone {
 	__typeof__(cs_open) *open;

@@ -50,7 +50,7 @@
 
 /*
  * Sets %rcx to this thread's state, whose guard it sets, and %rdi to the innermost frame. The guard
- * is stored in full width: a load that is wider than the store would wait until the store has
+ * is stored in full width: a later load that is wider than the store would wait until the store has
  * reached the cache.
  */
 	.macro FAST_GUARD unguarded
@@ -175,8 +175,8 @@
 /*
  * Makes the frame after the one at %rdi, for a call that begins at the time %rax. Sets %rdi to the
  * new frame and %rax to its data word; overwrites %rdx. The bits below the address in the data word
- * are the caller's, with the depth plus one. The sum may wrap (state_limit_alike() in
- * libmcount/hot/state.h).
+ * are those of the caller's frame, but the depth is one larger. The depth may wrap
+ * (state_limit_alike() in libmcount/hot/state.h).
  */
 	.macro FAST_FRAME slot, addr
 	movq	\slot, %rdx
@@ -239,9 +239,9 @@
 	.endm
 
 /*
- * Makes the decision of frames_make_way(), by the flags of the comparison with the slot of the
- * innermost frame. Goes to \on if the function of that frame has called the new function by a jump
- * (a tail call). The frame then stays open.
+ * Decides as frames_make_way() does, by the CPU flags that the comparison with the slot of the
+ * innermost frame has set. Goes to \on if the function of that frame has called the new function by
+ * a jump (a tail call). The frame then stays open.
  */
 	.macro FAST_TAIL_CALL slot, on, other
 	jne	\other
@@ -325,8 +325,8 @@
 	.endm
 
 /*
- * Closes the thread at the return of the call that has opened it, as planned_admit_over() does. The
- * return is then handled like any other one, which may go to \other.
+ * Closes the thread at the return of the call that has opened it, as planned_admit_over() does.
+ * Then handles the return like any other return, which may go to \other.
  */
 	.macro FAST_LEAVE_ADMITTED slot, other
 	cmpq	THREAD_ADMITTED(%rcx), %rdi

@@ -122,10 +122,7 @@ static void edit_file(struct tui *tui, const char *file, unsigned line)
 		draw_note(tui, "the editor (EDITOR) cannot be run");
 }
 
-/*
- * Refuses files that are not regular, because the recording may name a device, which must not be
- * opened.
- */
+/* Edits only a regular file. The recording may name a device, which must not be opened. */
 static void check_and_edit(struct tui *tui, const char *file, unsigned line)
 {
 	struct strbuf text cleanup_strbuf = { 0 };

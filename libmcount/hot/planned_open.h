@@ -78,8 +78,8 @@ static inline bool planned_leave_captured(struct thread *t, const struct arch_re
 bool planned_leave_admitted(struct thread *t);
 
 /*
- * Ends the innermost frame of an open or barred thread, if it is of a kind that the fast paths do
- * not end. Returns false when nothing was done.
+ * Ends the innermost frame of an open or barred thread, if the stubs and hot/fast.h do not end
+ * frames of this kind. Returns false when nothing was done.
  */
 static inline bool planned_leave_open(struct thread *t, const struct arch_regs *regs)
 {

@@ -377,8 +377,8 @@ static void make_room(void *arg)
 	if (unlikely(t->leaves_ring))
 		thread_leave_ring(t);
 	/*
-	 * In a forked child: this reports the child, unless another thread has done so, and gives
-	 * @t a ring in the child's arena.
+	 * In a forked child, session_report_fork() reports the child, unless another thread has
+	 * done so. It gives @t a ring in the child's arena.
 	 */
 	if (unlikely(atomic_load(&probe.forked)) || unlikely(t->wants_ring)) {
 		t->wants_ring = 0;
@@ -400,8 +400,8 @@ static void make_room(void *arg)
 bool ring_make_room(struct thread *t, uint32_t len)
 {
 	/*
-	 * Waiting for room in a full aside is in vain, since its owner is inside of a hook and
-	 * cannot empty it.
+	 * A full aside gets no room while the thread waits: only the thread itself empties the
+	 * aside, when its hook ends.
 	 */
 	if (t->is_aside || has_stalled(t))
 		return false;

@@ -302,9 +302,9 @@ static bool can_stay(const struct plan_list *patches)
 }
 
 /*
- * Hooks the library calls of an image, and puts in its patches, or makes only their stubs (@text).
- * This is the last step of taking up an image, since from now on threads may come to the probe by
- * these calls and patches.
+ * Hooks the library calls of an image, and adds its patches. @text tells if the patches are
+ * written, or only their stubs are made. This step comes last, since from now on threads may enter
+ * the probe through these calls and patches.
  */
 static void add_places(const struct plan_view *view, enum patches_text text,
 		       const struct plan_file *file)
@@ -381,7 +381,8 @@ static void turn_plan(const struct plan *settings)
 	bool was_off = !(former & PLAN_SELECTIVE) && (former & PLAN_TRACE_OFF);
 
 	/*
-	 * This comes first, so that no thread with a struct planned takes the path without rules.
+	 * This store comes first, so that no thread with a struct planned takes the path without
+	 * rules.
 	 */
 	__atomic_store_n(&probe.plain, false, __ATOMIC_SEQ_CST);
 	probe.plan.signals_on = settings->signals_on;

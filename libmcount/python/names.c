@@ -364,8 +364,9 @@ static const struct py_type *definer_of(const struct py_type *type, const struct
 }
 
 /*
- * Names a method after the type that defines it, or, if none does, after the type of its object.
- * Attributes are not read, since that would run metaclasses and descriptors of the program.
+ * Names a method after the type that defines it. If no type defines it, the type of the method's
+ * object is used. Attributes are not read, since that could run code of the program: metaclasses
+ * and descriptors.
  */
 static void name_method(struct description *d, const struct py_c_function *fn)
 {

@@ -286,8 +286,8 @@ static void put_bytes(struct writer *w, struct py_object *o)
 #define TYPE_IS_HEAP (1UL << 9) /* Py_TPFLAGS_HEAPTYPE */
 
 /*
- * The number of items of a class that are searched for its module. The module is among the first
- * items. It is not looked up by its key, since the comparison of keys may run Python code.
+ * The most items of a class's dictionary that are searched for its module, which is among the
+ * first. The module is not looked up by its key, since the comparison of keys may run Python code.
  */
 #define ITEMS_LOOKED_AT 64
 

@@ -21,8 +21,9 @@
 #include "text/text.h"
 
 /*
- * The consumers of an event. Their bits are in memory that child processes share, so that a choice
- * holds in all processes. The flag that programs check is set when an event has any consumer.
+ * The consumers of an event. Each event has a bit for each consumer, in memory that child processes
+ * share. So a choice of consumers holds in all processes. The flag that programs check is set when
+ * an event has any consumer.
  */
 enum fst_consumer {
 	FST_TO_TEXT = 1U << 0, /* a line of the log is written */

@@ -125,8 +125,8 @@ static void end_waiting(void *argument)
 }
 
 /*
- * Reads an event, and waits for it if that is wanted. After the announcement of the wait the reader
- * looks once more for an event, so that no wake-up is missed.
+ * Reads an event. If there is none, waits for an event if @reading says so. After the reader has
+ * announced that it waits, it looks for an event once more, so that no wake-up is missed.
  */
 static int read_event(struct waiting *waiting, const struct reading *reading, int *unavailable)
 {

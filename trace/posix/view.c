@@ -75,8 +75,9 @@ void pxt_forget_memory(void *memory, size_t bytes)
 }
 
 /*
- * Drops a view in a forked child. If a signal handler has forked, it may return to code that uses
- * the view. So the view keeps its address, where that code finds an empty stream that has stopped.
+ * Drops a view in a forked child. If a signal handler has forked, the handler may return to code
+ * that uses the view. So the memory of the view stays mapped: the interrupted code finds an empty
+ * stream there, which has stopped.
  */
 void pxt_view_forget(struct pxt_view *view)
 {

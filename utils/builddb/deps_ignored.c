@@ -10,8 +10,9 @@
 #include "utils/base/compiler.h"
 
 /*
- * Caches of the loader, tables of character sets, languages, time zones, users and hosts, and the
- * kernel's files. A change in one of them does not change any output.
+ * Files that count as no dependency: caches of the dynamic linker; tables of character sets,
+ * languages, time zones, users and hosts; and files of the kernel. A change in one of them does not
+ * change any output.
  */
 static const char *const defaults[] = {
 	"/etc/ld.so.cache",

@@ -134,7 +134,7 @@ static bool is_plain(const GElf_Sym *sym)
 
 /*
  * Count a symbol with the wanted name. If such symbols have different addresses, or one of them is
- * of a special kind, the address is uncertain.
+ * no plain symbol (thread-local, for example), the address is uncertain.
  */
 static void look_at(struct wanted *wanted, const GElf_Sym *sym)
 {

@@ -121,9 +121,8 @@ struct patch_rules_change {
 /*
  * Add the rules of @more, which is empty afterwards. Returns 0, or -ENOMEM without any change.
  *
- * A new rule replaces an earlier rule with the same text and kind of pattern, if that rule was also
- * added while the program runs. The list therefore stays short when a user switches hooks many
- * times.
+ * A new rule replaces an earlier rule with the same text and kind of pattern. Rules of the command
+ * line are not replaced. The list therefore stays short when a user switches hooks many times.
  */
 int patch_rules_add(struct patch_rules *rules, struct patch_rules *more,
 		    struct patch_rules_change *change);

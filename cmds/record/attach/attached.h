@@ -14,8 +14,9 @@
 #include "utils/base/err.h"
 
 /*
- * A thread that ptrace(2) can stop. For each process, only one thread of the recorder may call the
- * functions of this file, because the kernel knows that thread as the tracer.
+ * A thread that ptrace(2) can stop. For each process, one thread of the recorder makes all calls of
+ * the functions of this file. The kernel accepts ptrace(2) only from the thread that has attached
+ * to the process.
  *
  * If the recorder dies, the kernel lets all threads go on in their current state. So if a thread is
  * made to do a call, the call must return to the thread's former context by itself (call.c).

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 
 /*
- * Descriptors are bits in a tree. A child shares its parent's nodes. When one of the two changes a
- * descriptor, the nodes above the descriptor are copied. So the cost of a process depends on its
- * records, not on its number of descriptors.
+ * Descriptors are bits in a tree. A child shares its parent's nodes. When the parent or the child
+ * changes a descriptor, the nodes on the path to this descriptor are copied. So the cost of a
+ * process depends on its records, not on its number of descriptors.
  */
 #define FD_LIMIT  (1U << 20) /* the default limit of Linux */
 #define FAN_OUT	  32U	     /* parts of a node, and bits of a word */
@@ -81,7 +81,7 @@ static struct fd_node *own_node(struct fd_node **node, unsigned level)
 	return copy;
 }
 
-/* Returns the node of level 0 that has @fd, or NULL when none of its descriptors is open. */
+/* Returns the node of level 0 for @fd, or NULL when no descriptor of that node is open. */
 static const struct fd_node *find_node(const struct fd_node *node, uint32_t fd)
 {
 	for (unsigned level = TOP_LEVEL; node && level; level--)

@@ -64,7 +64,7 @@ enum attach_step {
 	 *
 	 * - The second argument is the address of a plan's image that has only patches. The third
 	 *   argument is its size
-	 * - Returns 0 or -errno. It is -EAGAIN if this is impossible in this thread, or now
+	 * - Returns 0, -EAGAIN if this thread cannot do this, or not now, or another -errno
 	 */
 	ATTACH_ADOPT = 9,
 	/*
@@ -78,7 +78,7 @@ enum attach_step {
 	 *
 	 * - The buffer has addresses of functions, and the third argument is the number of these
 	 *   addresses. In the buffer, 0 replaces the address of each function that was found
-	 * - Returns 0 or -errno. It is -EAGAIN if a thread is within a hook
+	 * - Returns 0, -EAGAIN if a thread is within a hook, or another -errno
 	 */
 	ATTACH_OPEN_ANNOUNCED = 11,
 	/*

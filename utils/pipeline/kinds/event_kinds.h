@@ -28,9 +28,9 @@ int event_kinds_load(struct event_kinds *kinds, const struct trace_data *data, s
 void event_kinds_deinit(struct event_kinds *kinds);
 
 /*
- * Find an event's kind, which is valid until the next call. An unknown id gets the nameless row of
- * its range. In a growing recording, events.txt may name the id by now, so the file is first read
- * again.
+ * Find an event's kind, which is valid until the next call. If the id is unknown in a growing
+ * recording, events.txt is read again, since it may name the id by now. An id that stays unknown
+ * gets the nameless row of its range.
  */
 const struct event_kind *event_kinds_find(struct event_kinds *kinds, uint64_t id);
 

@@ -186,7 +186,10 @@ uint32_t files_content(struct files *files, uint32_t name);
  */
 uint32_t files_new_content(struct files *files, uint32_t name, enum content_kind kind);
 
-/* Find the use of @content as @name by @execution, or add it, with @now_ns as its first time. */
+/*
+ * Find the use of @content by @execution under @name. If there is none, add a use that begins at
+ * @now_ns.
+ */
 uint32_t files_use(struct files *files, size_t execution, uint32_t name, uint32_t content,
 		   uint64_t now_ns);
 

@@ -583,9 +583,9 @@ static int bad_record(struct src_user *src, const struct record *rec, struct uft
 }
 
 /*
- * Returns a time for a LOST record, which has none itself. It is the time of the record before it.
- * If there is none, it is the time of the next record of another type, or that of the blocks after
- * a damaged block. Returns 0 if none of them is near.
+ * Returns a time for a LOST record, which has none itself. It is the time of the record before the
+ * LOST record. If there is no such record, it is the time of the next record of another type, or
+ * the time of the blocks after a damaged block. Returns 0 if no such time is found nearby.
  */
 static uint64_t lost_time(const struct src_user *src)
 {

@@ -151,8 +151,8 @@ void stg_filter_begin_within(struct stg_filter *stage, size_t nr)
 }
 
 /*
- * Begin a forked child. If the depth of its first record is not that of its parent at the fork, the
- * parent's state is dropped.
+ * Begin a forked child with the state that its parent had at the fork. If the child's first record
+ * has another depth than this state, the state is dropped.
  */
 static int begin_child(struct stg_filter *stage, const struct event *event)
 {
@@ -350,8 +350,8 @@ static int decide_shown(struct stg_filter *stage, const struct trigger *trigger,
 }
 
 /*
- * Returns the least duration of a call that is shown, or UINT64_MAX if the call is shown only
- * when a call or event in it is shown.
+ * Returns the least duration with which a call is shown. UINT64_MAX: the call is shown only if a
+ * call or event in it is shown.
  */
 static uint64_t threshold_of(const struct stg_filter *stage, uint32_t flags)
 {
@@ -487,9 +487,9 @@ static int end_call(const struct filter_frame *frame, struct filter_frame *paren
 }
 
 /*
- * Process the EXIT of a call that the parent of a forked child has entered. It is shown if the
- * filters let the parent's call pass. As in uftrace, -t and -C do not drop it: the child has not
- * recorded its beginning.
+ * Process the EXIT, in a forked child, of a call that the parent has entered. The EXIT is shown if
+ * the filters let the parent's call pass. As in uftrace, -t and -C do not drop the EXIT: the child
+ * has not recorded the call's beginning.
  */
 static int on_inherited_exit(struct stg_filter *stage, struct event *event)
 {

@@ -225,7 +225,8 @@ static void put_binary128(const uint8_t *bytes, struct strbuf *out)
 		mantissa |= 1ULL << 63;
 	/*
 	 * A fraction with any bit set makes a NaN instead of an infinity. @mantissa lacks the
-	 * lowest bits of the fraction, so one of its bits is set for them.
+	 * lowest bits of the fraction. If one of the lowest bits is set, a bit of @mantissa is set
+	 * instead.
 	 */
 	if ((sign_exponent & 0x7fff) == 0x7fff && low << 15)
 		mantissa |= 1;

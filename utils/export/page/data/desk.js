@@ -3,8 +3,8 @@ import { TaskDecoder, decodeTexts, fromBase64, unpack } from "./decode.js";
 
 /**
  * @typedef {object} Request
- * @property {"task" | "calls" | "points" | "texts"} kind "task" announces a task; calls
- * and points are the counts of its calls and points
+ * @property {"task" | "calls" | "points" | "texts"} kind "task" announces a task, with the
+ * numbers of its calls and of its points
  * @property {number} task
  * @property {number} [calls]
  * @property {number} [points]

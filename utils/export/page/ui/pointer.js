@@ -49,7 +49,7 @@ export function followPointer(over, app, on, above) {
 	};
 	const onDown = (/** @type {PointerEvent} */ event) => {
 		down.set(event.pointerId, event);
-		// A pointer that is pressed on a button is not captured before it drags. So the button
+		// A press on a button captures the pointer only when the pointer drags. So the button
 		// gets its click.
 		if (event.target === over) capture(event);
 		hasMoved = down.size > 1;
