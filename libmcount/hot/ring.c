@@ -94,7 +94,7 @@ static bool has_stalled(const struct thread *t)
 static char state_elsewhere(void)
 {
 	uint64_t mask;
-	/* No signal handler may run in this block: if it jumped out, the file would stay open. */
+	/* No signal handler may run in this block: if it jumped out, a file would stay open. */
 	bool is_quiet = own_quiet_begin(&mask);
 	char state = seal_may_talk() && channel_recorder_has_ended() ? 0 : '?';
 

@@ -275,8 +275,8 @@ static void publish_plan(struct live_plan *plan)
 	old->older = plans.retired;
 	plans.retired = old;
 	/*
-	 * The stubs may pass all calls of a thread without a hook. The thread would then never come
-	 * to the hook that takes up the new plan.
+	 * Only a hook takes up the new plan. The stubs may run no hook for any call that a thread
+	 * makes, since they know all these calls. So the stubs must forget the calls.
 	 */
 	planned_forget_calls();
 	reclaim();
@@ -339,8 +339,8 @@ static void add_places(const struct plan_view *view, enum patches_text text,
 		      nr_copied ? NULL : file);
 	libcall_find_patched();
 	/*
-	 * The C library's posix_spawn(3) has patches. The children that it makes come to them on
-	 * stacks of their own.
+	 * The C library is patched. Children of posix_spawn(3) run its patched functions on stacks
+	 * of their own.
 	 */
 	if (plans.spawn && patches_are_around(plans.spawn))
 		probe.follows_stacks = true;
@@ -363,7 +363,7 @@ static void begin_plan(const struct plan *settings)
 	probe.plan = *settings;
 	probe.is_on = !(settings->flags & PLAN_TRACE_OFF);
 	probe.follows_stacks = settings->flags & PLAN_STACKS;
-	/* With rules, a trigger may switch recording on later. */
+	/* If there are rules, a trigger may switch recording on later. */
 	probe.tracing = probe.is_on || (settings->flags & PLAN_SELECTIVE);
 	probe.plain = probe.tracing && !(settings->flags & PLAN_SELECTIVE);
 	probe_skips = (settings->flags & PLAN_SELECTIVE) && !(settings->flags & PLAN_ESTIMATE);
@@ -419,7 +419,7 @@ enum how {
 	REPLACE
 };
 
-/* Chooses the counters that are read as long as the process is recorded. */
+/* Chooses the counters to read. The choice holds as long as the process is recorded. */
 static void choose_counters(const struct plan_view *view)
 {
 	struct plan_counter counters[PLAN_COUNTERS_MAX];

@@ -11,7 +11,10 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-/* The library exports only the functions of fstrace.h. The others of this file are internal. */
+/*
+ * The library exports only the functions of fstrace.h. The other functions that this file declares
+ * are internal.
+ */
 #pragma GCC visibility push(default)
 #include "include/fstrace.h"
 #pragma GCC visibility pop
@@ -107,8 +110,8 @@ struct fst_spot {
 };
 
 /*
- * A va_list in a struct, since the address of a va_list parameter has another type on machines
- * where va_list is an array.
+ * A struct, so that functions can pass its address on. On machines where va_list is an array, the
+ * address of a va_list parameter has another type.
  */
 struct fst_values {
 	va_list list;

@@ -182,7 +182,10 @@ static size_t end_of_block(const struct source_text *source, size_t first, size_
 		if (columns < 0)
 			continue;
 		if (source->is_python) {
-			/* Decorators may be before the name, and lines of arguments after it. */
+			/*
+			 * Decorators before the name, and a ')' after the arguments, are not the
+			 * end.
+			 */
 			if (was_inside && columns <= base && begins != ')')
 				return end;
 		} else if (columns <= base && memchr(line, '}', len)) {

@@ -65,7 +65,7 @@ struct file_content {
 
 /*
  * Bits of file_use.what, for listings of opened files. Such a listing has the uses with FILE_SHOWN.
- * The next two bits tell whether it shows that the file was read, or written.
+ * The next two bits tell if the listing shows the file as read, and as written.
  */
 enum {
 	FILE_SHOWN = 1,

@@ -673,9 +673,10 @@ static bool is_declared(const struct record *rec)
 }
 
 /*
- * Returns the offset in the buffer up to which records can be read. After a record that ends there,
- * the buffer has as many bytes as the longest payload and one more record. If no record continues
- * after the end of the buffer (ends_here()), the offset is that end.
+ * Returns the offset in the buffer up to which records can be read. After this offset, the buffer
+ * has as many bytes as the longest payload and one more record: a record that ends at the offset
+ * has its payload in the buffer. If no record continues after the end of the buffer (ends_here()),
+ * the offset is the end of the buffer.
  */
 static size_t plain_stop(const struct src_user *src)
 {
