@@ -22,7 +22,10 @@ static bool take_char(struct cursor *c, char wanted)
 
 /* --- registers --- */
 
-/* The names of the low 8, 4, 2 and 1 bytes of each register, by DWARF's number (psABI 3.6.2). */
+/*
+ * The names of the low 8, 4, 2 and 1 bytes of each register, in the order of DWARF's register
+ * numbers (psABI 3.6.2).
+ */
 static const char general[][4][5] = {
 	{ "rax", "eax", "ax", "al" },	   { "rdx", "edx", "dx", "dl" },
 	{ "rcx", "ecx", "cx", "cl" },	   { "rbx", "ebx", "bx", "bl" },

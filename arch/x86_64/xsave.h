@@ -5,7 +5,7 @@
 /* A bit of the mask of components. */
 #define XSAVE_AVX 4
 
-/* Offsets of the header, and of its end, in an area. */
+/* Offsets of the header, and of its end, in an XSAVE area. */
 #define XSAVE_HEADER 512
 #define XSAVE_LEGACY 576
 

@@ -18,7 +18,7 @@ static void tell_script_line(void *self, const char *line)
 	msg_line(self, "%s", line);
 }
 
-/* Warns that a script for recording may need calls or values that were not recorded. */
+/* Warns if the script has options for recording. It may need values that were not recorded. */
 static void note_options(const struct opts *opts)
 {
 	struct strbuf text cleanup_strbuf = { 0 };

@@ -184,8 +184,8 @@ int screen_open(bool has_color, struct uft_err *err)
 	the.is_utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
 	tcgetattr(STDIN_FILENO, &the.termios);
 	/*
-	 * This comes before ncurses starts, because ncurses sets its own handlers for signals that
-	 * have none.
+	 * Signals are caught before ncurses starts, because ncurses sets its own handlers for
+	 * signals that have none.
 	 */
 	catch_signals();
 	the.screen = newterm(NULL, stdout, stdin);

@@ -9,9 +9,9 @@
 #define NSEC_PER_SEC 1000000000ULL
 
 /*
- * The first interval between two fits, and the length from which on intervals do not double any
- * more. The first may be short: even a scale from a baseline of 1 ms has an error of only 10 ppm,
- * since a reading is accurate to 10 ns.
+ * The first interval between two fits. Each next interval is twice as long, until one has at least
+ * FIT_LAST_NS. The first interval may be short: even a scale from a baseline of 1 ms has an error
+ * of only 10 ppm, since a reading is accurate to 10 ns.
  */
 #define FIT_FIRST_NS 1000000ULL
 #define FIT_LAST_NS  100000000ULL
@@ -108,7 +108,10 @@ static void refit(void *arg)
 
 	uint64_t mult = scale_between(from, now);
 
-	/* If a signal handler jumps out of here for good, the next reading fits again. */
+	/*
+	 * If a signal handler leaves this function with longjmp(3), the next reading makes a new
+	 * fit.
+	 */
 	t->refit_ticks = 0;
 	guard_barrier();
 	if (mult)

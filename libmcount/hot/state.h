@@ -65,8 +65,8 @@ struct thread_transition {
 /*
  * For pairs that are not listed, the action is DO_JUDGE, or the pair cannot occur.
  *
- * Stubs cannot handle some calls (news, a full segment). Before such a call, planned_settle()
- * settles the thread, unless its state is ALIKE or HELD.
+ * Stubs leave a call to C code, for example, when the recorder has news or the segment is full.
+ * Before such a call, planned_settle() settles the thread, unless its state is ALIKE or HELD.
  */
 static const struct thread_transition thread_transitions[THREAD_SETTLED][NR_THREAD_EVENTS] = {
 	[THREAD_ALIKE] = {
@@ -154,8 +154,8 @@ static inline enum thread_state state_selected(const struct planned *p)
 }
 
 /*
- * Returns the offset in struct planned of the table of calls that the stubs use in this state; 0:
- * none.
+ * Returns the offset in struct planned of the table of calls that the stubs use in this state.
+ * Returns 0 if they use none.
  */
 static inline size_t state_table(enum thread_state state)
 {
@@ -185,7 +185,7 @@ static inline const struct planned_place *state_calls(const struct planned *p,
  * @state: the state of a thread that has a plan
  *
  * True when each frame of the thread has its struct planned_frame in this state. In the states from
- * THREAD_READY on, a frame that a stub has pushed has none.
+ * THREAD_READY on, a frame that a stub has pushed has no struct planned_frame.
  */
 static inline bool state_is_settled(enum thread_state state)
 {
@@ -204,7 +204,8 @@ static inline void state_limit_none(struct thread *t)
 
 /*
  * Without a plan the stubs handle all frames up to RECORD_DEPTH_MAX. The stubs take all bits below
- * the address from the data word of the caller's frame. frames[0] has the depth "-1".
+ * the address from the data word of the caller's frame, and add 1 to the depth in them. So
+ * frames[0] has the depth "-1", and the outermost call gets 0.
  */
 static inline void state_limit_alike(struct thread *t, bool is_held)
 {
@@ -237,18 +238,15 @@ static inline void state_limit_open(struct thread *t, const struct planned *p, b
 	t->fast_base = t->top + is_ready;
 	t->fast_limit = MIN(t->limit, t->top + MIN(now->depth, deeper));
 	t->drop_limit = MIN(t->limit, t->top + now->depth);
-	/*
-	 * With PLAN_TELLS_DEPTH, calls without a frame must be counted, and the stubs do not count
-	 * them.
-	 */
+	/* With PLAN_TELLS_DEPTH, C code must count the calls without a frame. */
 	if (t->drop_limit == t->limit && (probe.plan.flags & PLAN_TELLS_DEPTH))
 		t->drop_limit = STATE_NO_FRAME;
 }
 
 /*
  * HOT: changes the state of @t from @from to @next. Words that do not change are not stored. A
- * signal handler may jump out at any point, so the order of the stores matters: an open thread
- * never has the limits of another state.
+ * signal handler may leave this function with longjmp(3) at any point. So the stores have an order
+ * in which an open thread never has the limits of another state.
  */
 static inline void state_set(struct thread *t, const struct planned *p, enum thread_state from,
 			     enum thread_state next)

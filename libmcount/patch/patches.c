@@ -57,8 +57,9 @@ static uint64_t stub_bytes(const struct plan_patch *plan)
 }
 
 /*
- * Returns the cell of @hook. The distance between a stub and its cell is the same in the memory
- * where the stub is written and in the memory where it is executed.
+ * Returns the cell of @hook, from which a stub loads the address of the hook. The distance between
+ * a stub and its cell is the same in the memory where the stub is written and in the memory where
+ * it is executed.
  */
 static const uint64_t *cell_of(const struct stub_memory *memory, enum arch_hook hook)
 {
@@ -126,8 +127,8 @@ struct adoption {
 };
 
 /*
- * Releases the memory of patches that have been read, by mapping their pages anew. A sealed program
- * may forbid madvise(2).
+ * Releases the memory of patches that have been read, by mapping their pages anew. It does not call
+ * madvise(2), which a sealed program may forbid.
  */
 static void let_go(const struct plan_file *file, const struct plan_patch *from,
 		   const struct plan_patch *until)
@@ -433,8 +434,8 @@ static int adopt_module(struct dl_phdr_info *info, size_t size, void *arg)
 	module->path_hash = module_path_hash(info->dlpi_name);
 	if (make_stubs(info, a)) {
 		/*
-		 * In a process that ran already, the recorder writes the text later, while all
-		 * threads are stopped.
+		 * When the recorder attaches to a running process, it writes the text later, while
+		 * all threads are stopped.
 		 */
 		module->is_waiting = a->text == PATCHES_WRITE && probe.is_attached && !probe.ready;
 		a->failed = module->is_waiting || a->text == PATCHES_OUT

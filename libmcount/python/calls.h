@@ -17,9 +17,9 @@ int calls_take_event(struct py_object *self, struct py_frame *frame, int event,
 		     struct py_object *arg);
 
 /*
- * With the GIL: events of sys.monitoring, except the common cases (calls_fast.h).
+ * Called with the GIL, for events of sys.monitoring that are not common cases (calls_fast.h).
  * calls_begin_code(): a call of @code begins or goes on. calls_end_code(): a call of @code ends or
- * yields. False: the interpreter need not report events of this place in @code again.
+ * yields. Both return false if the interpreter need not report events at this place of @code again.
  *
  * @result: the returned or yielded object, or NULL
  */

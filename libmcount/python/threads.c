@@ -9,7 +9,8 @@
 struct python_threads python_threads;
 
 /*
- * The number of the Python thread that this thread ran at the last look, or 0; and its interpreter.
+ * The number of the Python thread that this thread ran at the last look (0: none), and the
+ * interpreter of that Python thread.
  */
 static __thread uint64_t seen_id __attribute__((tls_model("initial-exec")));
 static __thread struct py_interpreter *seen_in __attribute__((tls_model("initial-exec")));
@@ -63,8 +64,8 @@ void threads_see_this(void)
 }
 
 /*
- * Finds the pointer to an interpreter's first thread, at the offset that the layout gives. It is
- * used only if it leads to the thread that the interpreter's own function returns.
+ * Finds the pointer to an interpreter's first thread, at the offset that the layout gives. The
+ * pointer is used only if it leads to the thread that py.first_thread() returns.
  */
 static void find_first(void)
 {
@@ -85,7 +86,8 @@ void threads_begin(void)
 	threads_join_this();
 	own_profile_begin();
 	/*
-	 * With sys.monitoring, the profile function was set only so that its place could be found.
+	 * With sys.monitoring, the profile function was set only so that own_profile_begin() could
+	 * find where Python stores it.
 	 */
 	if (python_threads.is_monitored)
 		set_profile(NULL);

@@ -1,4 +1,4 @@
-/* The verdict of a system call filter on a call with any arguments. */
+/* Finds system calls that a seccomp filter allows with any arguments. */
 #ifndef UTRAIL_LIBMCOUNT_SEAL_FILTER_H
 #define UTRAIL_LIBMCOUNT_SEAL_FILTER_H
 

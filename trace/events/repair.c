@@ -30,7 +30,9 @@ bool fst_has_shape(const char *text, const char *shape)
 
 static const char mark_text[MARK_LEN + 1] = " (torn)\n";
 
-/* Marks the end of a torn line. A piece that is too short for the mark gets only the newline. */
+/*
+ * Marks the end of a torn line. If the line is too short for the mark, only a newline is written.
+ */
 static void mark_fragment(int fd, off_t end, const char *before)
 {
 	size_t len = memchr(before, '\n', MARK_LEN) ? 1 : MARK_LEN;
@@ -40,9 +42,9 @@ static void mark_fragment(int fd, off_t end, const char *before)
 }
 
 /*
- * True when the last line, which has no newline, is torn. The kernel locks a file while it writes
- * to it. So the last byte is written again: this waits for a writer in the middle of the line. If
- * the file still has the same size after that, there was no such writer.
+ * True when the last line, which has no newline, is torn. The kernel locks a file during each
+ * write. So writing the last byte again waits for a process that is still writing the line. If the
+ * file has the same size after that, no process was writing.
  */
 static bool is_torn_end(int fd, off_t end, const char *last)
 {

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 /*
- * The longest waits for the keeper to begin, for a process that writes the log to go on, and for
- * the log to be complete.
+ * The maximum times to wait: for the keeper to begin, for the process that writes the log to make
+ * progress, and for the log to be complete.
  */
 #define BEGIN_NS 1000000000ull
 #define STUCK_NS 10000000000ull

@@ -31,8 +31,8 @@ static bool has_sanitizer(void)
 }
 
 /*
- * At least WINDOW bytes stay on each side of an address. The rest of a mapping does not stay, since
- * the kernel may have merged unrelated mappings into one.
+ * At least WINDOW bytes stay mapped on each side of an address in @keeps. The rest of its mapping
+ * is unmapped: the kernel may have merged unrelated mappings into one.
  */
 #define WINDOW	      (256ul << 10)
 #define ZERO_DATA_MAX (4ul << 20)

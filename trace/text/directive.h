@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 enum fst_kind {
-	FST_LITERAL,	/* text that is copied as it is, also that of "%%" */
+	FST_LITERAL,	/* text that is copied unchanged, or the "%" of "%%" */
 	FST_INT,	/* %d */
 	FST_UNSIGNED,	/* %u */
 	FST_HEX,	/* %x */

@@ -78,8 +78,8 @@ void sink_str(struct sink *sink, const char *text);
 /* Write a JSON string with its quotes. The medium is MEDIUM_JSON or MEDIUM_SCRIPT. */
 void sink_quoted(struct sink *sink, const char *text);
 /*
- * Write a text of at least |@width| bytes. Blanks follow it (@width > 0) or precede it (@width <
- * 0).
+ * Write @text, and blanks if it has fewer than |@width| bytes. The blanks follow the text (@width >
+ * 0) or precede it (@width < 0).
  */
 void sink_str_padded(struct sink *sink, const char *text, int width);
 

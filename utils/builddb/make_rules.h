@@ -11,7 +11,7 @@
 
 /*
  * Starts as { 0 } and ends with make_rules_deinit(). Paths are absolute, and paths of existing
- * files have no links.
+ * files contain no symbolic links.
  *
  * @targets: by path of a target, the index of its newest input plus one
  * @inputs: the words after the colon

@@ -50,7 +50,9 @@ int proc_cpus_see(struct proc_cpus *cpus, const struct proc_record *rec, bool bi
 			ret = proc_cpus_set(cpus, rec->tid, cpu);
 		break;
 	case PROC_FORK:
-		/* The tid may be that of an earlier task whose end was not recorded. */
+		/*
+		 * An earlier task, whose end was not recorded, may have had the tid of the child.
+		 */
 		if (proc_fork_decode(rec->data, rec->len, big, &made))
 			ret = forget_task(cpus, made.child);
 		break;

@@ -97,8 +97,8 @@ static int next_time(struct merge *merge, struct lane *lane, uint64_t *time_ns, 
 }
 
 /*
- * Show a run of events of the lane at the top. Finding the length of a run takes time. So a lane
- * that was not at the top before shows one event only.
+ * Show the events of the lane at the top that come before those of all other lanes. Counting these
+ * events takes time. So only one event is shown if the last event came from another lane.
  */
 static int take_run(struct merge *merge, const struct view *view, struct uft_err *err)
 {
@@ -123,7 +123,7 @@ static int take_run(struct merge *merge, const struct view *view, struct uft_err
 	return ret;
 }
 
-/* The most events of two alternating lanes that are merged at once. */
+/* The maximum number of events that take_turns() shows at once. */
 #define TURNS 128
 
 /*
@@ -182,7 +182,7 @@ static struct followers find_followers(const struct merge *merge)
 	return (struct followers){ at, third };
 }
 
-/* A run of this length or more is shown by take_run(). */
+/* If this many events of one lane, or more, follow each other, take_run() shows them. */
 #define LONG_RUN 8
 
 static bool takes_turns(const struct merge *merge, const struct lane *lane, merge_key_t second)
@@ -234,7 +234,10 @@ static int take_turns(struct merge *merge, const struct view *view, struct uft_e
 	return ret < 0 ? ret : 1;
 }
 
-/* Returns the time of the next line of extern.dat, or MERGE_KEY_END after the time range. */
+/*
+ * Returns the time of the next line of extern.dat, or MERGE_KEY_END if the time range has no more
+ * lines.
+ */
 static uint64_t next_extern_ns(const struct pipeline *pipe)
 {
 	uint64_t time_ns = pipe->ext ? source_next_ns(pipe->ext) : UINT64_MAX;

@@ -471,7 +471,7 @@ static uint32_t cleared_flags(enum spec_option option)
 		return TRIGGER_FILTER | TRIGGER_NOTRACE;
 	case SPEC_CALLER:
 		return TRIGGER_CALLER;
-	/* -A and -R clear only what is recorded of values (argrules.c). */
+	/* -A and -R clear only actions that record values (argrules.c). */
 	case SPEC_ARGUMENT:
 	case SPEC_RETVAL:
 		return TRIGGER_ARG | TRIGGER_RETVAL | TRIGGER_AUTO_ARGS;

@@ -166,7 +166,7 @@ static int load_file(struct attaching *a, const char *path, uint64_t *handle, st
 	return ret == 0 && !*handle ? say_dlerror(a, err) : ret;
 }
 
-/* Loads a copy of @library, which is a file in memory. */
+/* Copies @library to a file in memory, and loads the copy. */
 static int load_copy(struct attaching *a, const char *library, uint64_t *handle,
 		     struct uft_err *err)
 {
@@ -277,9 +277,9 @@ static int begin_loaded(struct attaching *a, const struct attach_how *how, uint6
 }
 
 /*
- * Unloads the probe after the failure @ret. If no thread is stopped any more, one thread is stopped
- * again. It makes the calls that unload the probe. After -ETIMEDOUT a thread is still in a call,
- * so the probe stays. @handle: 0: dlopen(3) has not returned a handle
+ * Unloads the probe after the failure @ret. A stopped thread makes the calls that unload the probe.
+ * If no thread is stopped any more, one is stopped again. After -ETIMEDOUT a thread is still in a
+ * call, so the probe stays. @handle: 0: dlopen(3) has not returned a handle
  */
 static int unload_probe(struct attaching *a, uint64_t handle, int ret, struct uft_err *err)
 {

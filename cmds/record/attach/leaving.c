@@ -138,8 +138,8 @@ static int wait_until_empty(struct attaching *a, struct uft_err *err)
 
 		began_ns = clock_now_ns(CLOCK_MONOTONIC);
 		/*
-		 * After some looks the calls are made by another thread. The first thread may be
-		 * inside the probe, where it waits for an answer of the recorder.
+		 * After some looks, the recorder lets another thread make its calls. The first
+		 * thread may be inside the probe, where it waits for an answer of the recorder.
 		 */
 		if (i >= SAME_TRIES) {
 			attached_let_go(&a->w);

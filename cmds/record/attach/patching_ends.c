@@ -6,12 +6,13 @@
 #include "utils/base/compiler.h"
 
 /*
- * LOOKS is the number of looks, between which open calls may end. TRIES is the number of attempts,
- * between which threads may leave a hook. A thread leaves a hook as soon as it has a CPU.
+ * LOOKS is the maximum number of searches for open calls. Between two searches, open calls may end.
+ * TRIES also counts attempts that fail because a thread is in a hook. A thread leaves a hook as
+ * soon as it has a CPU.
  */
 #define LOOKS	  12
 #define TRIES	  50
-#define WAIT_US	  1000 /* after each look, the wait gets longer by this much */
+#define WAIT_US	  1000 /* after each search, the wait gets longer by this much */
 #define ASKED_MAX (ATTACHED_ARGS_BYTES / sizeof(uint64_t))
 
 /*

@@ -6,8 +6,8 @@
 #include "utils/base/compiler.h"
 
 /*
- * When functions must be left out, the aim is this part of room(). If room() itself were the aim, a
- * small rise of the cost would already need another decision.
+ * When functions must be left out, the calls of the other functions may take only this part of
+ * room(). With all of room(), a small rise of the cost would already need another decision.
  */
 #define AIM	0.7
 /* At least this part of the limit is for recorded calls, even if other costs are high. */

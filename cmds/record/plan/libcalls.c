@@ -126,7 +126,10 @@ bool libcall_is_hooked(const char *name, uint32_t *flags)
 
 bool libcall_is_nested_module(const char *path)
 {
-	/* The basic libraries. Their calls to each other only implement calls that are recorded. */
+	/*
+	 * The basic libraries. The calls that they make are not recorded: these calls only
+	 * implement library calls that are recorded.
+	 */
 	static const char *const system_libraries[] = {
 		"libc.so.",	"libm.so.", "libgcc_s.so.", "libpthread.so.", "libdl.so.",
 		"librt.so.",	"ld-linux", "ld-musl",	    "linux-vdso",     "linux-gate",
@@ -143,7 +146,8 @@ bool libcall_is_nested_module(const char *path)
 
 /*
  * The functions that the probe replaces. Calls through a PLT are changed. Other calls are changed
- * only if @by_any is set: they may have the address in a register while the probe is removed.
+ * only if @by_any is set. A thread may already have the address for such a call in a register when
+ * the probe is removed.
  */
 static const struct {
 	const char *name;

@@ -1,4 +1,4 @@
-/* Makes the patches of a plan for events of the program, by rules and from files (see points.h). */
+/* Makes the patches of a plan for events of the program (see points.h). */
 #include "cmds/record/plan/points.h"
 
 #include <errno.h>
@@ -145,7 +145,7 @@ static void add_new(struct strbuf *list, const char *text)
 		strbuf_list_add(list, text);
 }
 
-/* Reports that an event is not recorded. It is only reported for the first of its sites. */
+/* Reports that an event is not recorded. Only the first site of the event is reported. */
 static void leave_out(struct points *points, const struct known_module *known,
 		      const struct code *code, const struct wanted *wanted, const char *why)
 {

@@ -59,7 +59,8 @@ enum wire_text {
  * @cpu: the CPU on which the task ran
  * @id: enum syscall_id of a call
  * @value: the return value of a call, the child of a fork, the old tid of an exec, or the status of
- *         an exit (wait(2)). For other kinds, a descriptor or the offset of a part
+ *         an exit (wait(2)). For WIRE_INHERIT, the descriptor. For WIRE_ARGS and WIRE_ENV, the
+ *         offset of the part
  * @more: the process of a fork's child, or the possible uses of a descriptor (enum wire_access)
  * @args: the arguments of a call, the flags of clone(2) and enum proc_fork_how of a fork, or the
  *        real user (the lower 32 bits) and group of an exec
@@ -103,8 +104,8 @@ struct wire_mark {
 	 */
 	uint32_t level;
 	/*
-	 * 1: the task is the recorder's child and has not executed the program yet. Until then its
-	 * acts are not recorded
+	 * 1: the task is the recorder's child, and nothing is recorded of it until it executes the
+	 * program
 	 */
 	uint32_t waits;
 	uint32_t id;
@@ -137,8 +138,8 @@ struct wire_settings {
  * The counters of the eBPF program.
  *
  * @nr_live: the number of traced tasks
- * @nr_lost: the number of records for which there was no room, and of tasks that could not be
- *           traced
+ * @nr_lost: the number of records for which there was no room, plus the number of tasks that could
+ *           not be traced
  */
 struct wire_counts {
 	uint64_t nr_live;

@@ -1,4 +1,7 @@
-/* Writes facts about the machine and the run to the `info` file (see sysinfo.h). */
+/*
+ * Writes facts about the machine, and about the resources that the program has used, to the `info`
+ * file (see sysinfo.h).
+ */
 #include "cmds/record/run/sysinfo.h"
 
 #include <errno.h>

@@ -1,4 +1,7 @@
-/* Writes facts about the machine and the run to the `info` file. */
+/*
+ * Writes facts about the machine, and about the resources that the program has used, to the `info`
+ * file.
+ */
 #ifndef UTRAIL_CMDS_RECORD_RUN_SYSINFO_H
 #define UTRAIL_CMDS_RECORD_RUN_SYSINFO_H
 

@@ -292,8 +292,8 @@ int replay_pages_end_of(struct replay_pages *pages, uint64_t number, uint64_t *e
 }
 
 /*
- * Goes up from @mark as long as the same call is open at depth @depth. Returns the first mark at
- * which this call is open.
+ * Goes from @mark to earlier marks as long as the same call is open at depth @depth. Returns the
+ * earliest mark at which this call is open.
  */
 static size_t mark_before_call(const struct replay_pages *pages, size_t mark,
 			       const struct task *task, uint32_t depth)

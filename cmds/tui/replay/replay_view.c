@@ -25,8 +25,8 @@ static struct replay_view *replay_of(const struct tui_view *view)
 /* --- folds: @shown counts the lines of the view, @line also those that folds hide --- */
 
 /*
- * Returns the first fold at or after @fold whose line is after @end. The folds before it are
- * hidden. If there is no such fold, returns the number of folds.
+ * Returns the first fold at or after @fold whose line is after @end. If there is no such fold,
+ * returns the number of folds.
  */
 static size_t next_fold(const struct replay_view *view, size_t fold, uint64_t end)
 {
@@ -49,8 +49,8 @@ static uint64_t line_of(const struct replay_view *view, size_t shown)
 }
 
 /*
- * Returns the shown number of @line. If the line is inside of a folded call, returns that of the
- * call.
+ * Returns the number of @line among the shown lines. If the line is inside of a folded call,
+ * returns the number of the line that shows the call.
  */
 static size_t shown_of(const struct replay_view *view, uint64_t line)
 {
@@ -203,8 +203,8 @@ static bool has_word(struct tui_view *base, size_t shown, const char *word)
 }
 
 /*
- * Returns false when no function of the tree has the word. Searching the tree is much faster than
- * searching the lines.
+ * Returns false when the word is in no function name of the call tree. Searching the tree is much
+ * faster than searching the lines.
  */
 static bool knows_word(struct tui_view *base, const char *word)
 {
@@ -249,8 +249,8 @@ static int add_up_funcs(struct replay_view *view)
 }
 
 /*
- * True for a slow call. The tree belongs to another reading of the recording, so functions are
- * compared by their names.
+ * True for a slow call. The average times come from the call tree. It has other objects for the
+ * functions than @line, so functions are found by name.
  */
 static bool is_slow(struct replay_view *view, const struct replay_line *line)
 {

@@ -35,7 +35,7 @@ void etrace_put(struct etrace_lines *lines, const char *fmt, ...)
 /*
  * The state while a text is written in pieces.
  *
- * @tag: the text's tag; NULL: it is the argument @number
+ * @tag: the text's tag; NULL: the text is argument number @number
  * @is_counted: the parts have numbers
  * @nr_parts: number of parts so far
  * @is_behind_newline: the last piece had the tag Cont, so Cont_end must follow before other tags

@@ -32,9 +32,9 @@ enum capture_op {
 };
 
 /*
- * In a register, the bits above a narrow type are undefined. So the value is widened to 64 bits: by
- * its sign with CAPTURE_WIDE, otherwise with zeros. With CAPTURE_SIGNED alone, the value is first
- * widened to 32 bits by its sign.
+ * In a register, the bits above a narrow type are undefined. So the value is extended to 64 bits.
+ * With CAPTURE_WIDE, it is sign-extended. With CAPTURE_SIGNED alone, it is sign-extended to 32
+ * bits, and then zero-extended. With neither flag, it is zero-extended.
  */
 #define CAPTURE_SIGNED 0x80
 #define CAPTURE_WIDE   0x40

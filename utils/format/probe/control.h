@@ -277,14 +277,14 @@ struct control_callable_is {
  */
 enum control_verdict {
 	CONTROL_TAKEN = 0,
-	CONTROL_SKIPPED = 1,	/* its type is unknown, and it is optional */
-	CONTROL_NO_MESSAGE = 2, /* it has no header, or another length than its header says */
+	CONTROL_SKIPPED = 1,	/* the message has an unknown type, but is optional */
+	CONTROL_NO_MESSAGE = 2, /* no header, or a wrong length in the header */
 	CONTROL_OTHER_VERSION = 3,
 	CONTROL_UNKNOWN_TYPE = 4,
-	CONTROL_MALFORMED = 5,	  /* it is too short for its type, or has invalid values */
-	CONTROL_OUT_OF_PLACE = 6, /* it must not come at this point of the conversation */
+	CONTROL_MALFORMED = 5,	  /* too short for its type, or has invalid values */
+	CONTROL_OUT_OF_PLACE = 6, /* not allowed at this point of the conversation */
 	CONTROL_TOO_MANY = 7,
-	CONTROL_FAILED = 8, /* it was understood, but the recorder could not execute it */
+	CONTROL_FAILED = 8, /* the message is valid, but the recorder could not execute it */
 };
 
 /*

@@ -212,7 +212,7 @@ static bool read_cie(struct cursor c, struct cie *out)
 	if (!version || !take_code_bytes(&c, len + 1))
 		return false;
 	take_uleb128(&c); /* alignment factor of code */
-	take_uleb128(&c); /* alignment factor of data; its sign does not change its length */
+	take_uleb128(&c); /* alignment factor of data; skipped, so its sign does not matter */
 	if (*version == 1)
 		take_code_bytes(&c, 1);
 	else
@@ -384,9 +384,9 @@ static int order_funcs(struct code_func *funcs, size_t nr)
 
 /*
  * Sort functions, and drop each function that begins within an earlier function. If the dropped
- * function ends later, the earlier function is extended to this end. A table that the earlier
- * function lacks is taken from the dropped function. If both begin at one address, facts about
- * frames and a missing name are taken from the dropped function, too.
+ * function ends later, the earlier function is extended to this end. If the earlier function has no
+ * exception table, it gets the table of the dropped function. If both begin at one address, facts
+ * about frames and a missing name are taken from the dropped function, too.
  */
 static int sort_funcs(struct code *code)
 {

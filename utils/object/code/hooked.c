@@ -55,7 +55,7 @@ enum hooked_by hooked_named(const struct plt_entry *entry)
 	return HOOKED_NOT;
 }
 
-/* True when the call leads to @entry, or goes through its GOT slot. */
+/* True when the call leads to @entry, or goes through the GOT slot of @entry. */
 static bool leads_to(const struct hook_call *call, const struct plt_entry *entry)
 {
 	return call->target == (call->is_slot ? entry->slot : entry->addr);
@@ -73,8 +73,8 @@ enum hooked_by hooked_called(const struct plt_entries *plt, const struct hook_ca
 }
 
 /*
- * Take the first bytes that look like a call of a hook, even within an instruction, as prepared.c
- * does.
+ * Take the first bytes that look like a call of a hook, even if they lie within an instruction.
+ * prepared.c does the same.
  */
 enum hooked_by hooked_function(const struct hooked *hooked, uint64_t addr, uint64_t *start)
 {

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 /*
- * The offsets of addresses in a node: those of the next (or left) node, the right node and the
+ * The offsets, in a node, of the pointers to the next (or left) node, the right node and the
  * parent. @head: the size of the part before the value
  */
 struct dwarf_node {
@@ -16,8 +16,8 @@ struct dwarf_node {
 };
 
 /*
- * The place of the number of owners in the counters of a shared_ptr: its offset, and its size in
- * bytes. @bias: the difference to the displayed number
+ * The number of owners among the counters of a shared_ptr: its offset and its size in bytes. @bias:
+ * is added to the number before it is displayed
  */
 struct dwarf_owners {
 	uint8_t offset, bytes, bias;

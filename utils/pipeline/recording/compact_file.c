@@ -203,8 +203,8 @@ static ssize_t read_block(struct reader *reader, const struct compact_place *pla
 }
 
 /*
- * Returns the most bytes that read_block() may write. A LOST record may be longer than the block
- * that it replaces.
+ * Returns the maximum number of bytes that read_block() may write. A LOST record may be longer than
+ * the block that it replaces.
  */
 static size_t block_room(const struct compact_place *place)
 {

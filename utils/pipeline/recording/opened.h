@@ -14,8 +14,8 @@
 #include "utils/pipeline/sources/src_user.h"
 
 /*
- * The open calls of a task before the range. All zero at the beginning of a task; ends with
- * opened_deinit().
+ * The open calls of a task before the range. Starts as { 0 } at the beginning of the task, and ends
+ * with opened_deinit().
  *
  * @addrs: addresses of the open calls, the outermost first; 0: the entry was not recorded
  * @first: all calls from this index on have addresses
@@ -44,7 +44,7 @@ bool opened_note(struct opened *opened, const struct event *event);
 
 /*
  * Follow the program's calls before @until_ns, directly from the buffer of a source. The first
- * record that is not such a call ends the loop. Returns false when memory is short.
+ * record of another kind ends the loop. Returns false when memory is short.
  */
 bool opened_skim(struct opened *opened, struct plain_records *records, uint64_t until_ns);
 
@@ -66,7 +66,7 @@ void opened_put(const struct opened *opened, uint64_t start_ns, struct event *ev
  * recording.
  *
  * @opened: all zero; is filled for opened_put()
- * @src: is read from its beginning until the calls have returned. The returns tell the functions
+ * @src: is read from its beginning until the calls have returned. The returns name the functions
  * @is_stopped: another thread may set it, to end the search
  *
  * Returns the number of calls, or -ENOMEM.

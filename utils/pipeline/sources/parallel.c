@@ -10,8 +10,8 @@
 #include "utils/pipeline/sources/split.h"
 
 /*
- * In addition to the first thread, there is at most one for each full WORTH_BYTES of records. A
- * task of fewer bytes is not split.
+ * In addition to the first thread, there is at most one thread for each full WORTH_BYTES of
+ * records. A task of fewer bytes is not split.
  */
 #define WORTH_BYTES (1UL << 20)
 

@@ -17,7 +17,10 @@ struct parse {
 };
 
 #define DEPTH_MAX  32 /* of groups within groups */
-/* The most repetitions. The number of positions does not limit repetitions of "()". */
+/*
+ * The highest count of a repetition such as "a{255}". "()" has no positions, so the limit on
+ * positions does not limit its repetitions.
+ */
 #define REPEAT_MAX 255
 
 /* A part of the expression: bits of the positions with which it begins and ends. */

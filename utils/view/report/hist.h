@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * Each power of two has HIST_STEPS steps of equal width, so that the error of a value is less than
- * one percent. Powers without values take no memory.
+ * The range from each power of two to the next one has HIST_STEPS steps of equal width, so that the
+ * error of a value is less than one percent. Ranges without values take no memory.
  */
 #define HIST_STEPS  64
 #define HIST_POWERS 59
