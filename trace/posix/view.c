@@ -36,8 +36,9 @@ int pxt_view_set(struct pxt_view *view, struct pxt_stream *stream, size_t bytes,
 }
 
 /*
- * A thread usually leaves the stream after a few instructions. It never leaves if a signal handler
- * has called siglongjmp() meanwhile. In this case the memory stays mapped.
+ * A thread usually leaves the stream after a few instructions. But if a signal handler in the
+ * stream has called siglongjmp(), the thread never leaves. Returns false in that case, so that the
+ * stream's memory stays mapped.
  */
 bool pxt_view_wait(struct pxt_view *view, int tries)
 {

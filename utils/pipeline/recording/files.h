@@ -193,7 +193,10 @@ uint32_t files_new_content(struct files *files, uint32_t name, enum content_kind
 uint32_t files_use(struct files *files, size_t execution, uint32_t name, uint32_t content,
 		   uint64_t now_ns);
 
-/* Set read_ns, or write_ns, or both, to @now_ns, unless they are earlier already. */
+/*
+ * If @reads is true and read_ns is later than @now_ns, set read_ns to @now_ns. Likewise for @writes
+ * and write_ns.
+ */
 void file_use_note(struct file_use *use, bool reads, bool writes, uint64_t now_ns);
 
 /* Apply a link(2): @to becomes another name of the file that @from names. */

@@ -448,7 +448,9 @@ static size_t known_payload(struct src_user *src, const struct record *rec, size
 	return record_magic_is_good(next.data) ? len : 0;
 }
 
-/* False when the payload of an EVENT, which begins with a length, is incomplete or too long. */
+/*
+ * False when the payload of an EVENT is incomplete or too long. The payload begins with its length.
+ */
 static bool has_good_payload(const struct src_user *src, const struct record *rec)
 {
 	size_t left = src->len - src->at - sizeof(*rec);
