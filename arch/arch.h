@@ -119,16 +119,16 @@ extern const char *const arch_hooks[ARCH_HOOKS];
 void arch_write_gate(uint8_t gate[ARCH_GATE_BYTES], const uint64_t *cell);
 
 /*
- * Code that replaces any hook. It does nothing, and returns to the address to which the hook would
- * return.
+ * Writes code that can take the place of any hook. The code does nothing, and returns to the
+ * address to which the hook would return.
  */
 #define ARCH_PASS_BYTES 8
 
 void arch_write_pass(uint8_t pass[ARCH_PASS_BYTES]);
 
 /*
- * Write a jump to code within 2 GiB, a call of such code, and @bytes bytes of instructions that do
- * nothing.
+ * Each function writes instructions: a jump from @from to @to, a call from @from to @to, or @bytes
+ * bytes that do nothing. The distance of @from and @to is at most 2 GiB.
  */
 #define ARCH_JUMP_BYTES 5
 
@@ -144,7 +144,7 @@ bool arch_write_short_jump(uint8_t jump[ARCH_SHORT_JUMP_BYTES], uint64_t from, u
 /*
  * Writes the beginning of the stub of event @event (below 2^31), for code at @site. The stub is
  * executed in place, calls the address in @cell, and changes no register, no flag and nothing on
- * the stack. After it the caller writes the instructions of the program that the stub replaces.
+ * the stack. The caller appends the instructions of the program that the stub replaces.
  *
  * @code: ARCH_POINT_STUB_BYTES
  * @cell: the address of a word within 2 GiB of @code
@@ -187,7 +187,7 @@ bool arch_move_distance(uint8_t *at, int64_t moved);
  *
  * @through: the return address that @fn sees: a return instruction of the caller's module
  *           (arch_find_return())
- * @lazy: the value that code which binds library calls expects in a register (arch_pass_site())
+ * @lazy: a register's value for @fn, if @fn is code that binds library calls (arch_pass_site())
  */
 void *arch_call_returning_through(void *fn, const void *a, uint64_t b, const void *through,
 				  uint64_t lazy);
@@ -211,9 +211,9 @@ extern const char arch_return_trampoline[];
 uint64_t arch_copy_guarded(void *to, const void *from, uint64_t len);
 
 /*
- * HOT. Copies the string at @from without its NUL, at most @max bytes. It may overwrite 7 bytes
- * after the copy. Returns the number of copied bytes, or -1 - n when memory is unreadable after n
- * bytes. After a fault, arch_fault_resume() makes the function return.
+ * HOT. Copies the string at @from without its NUL, at most @max bytes. The function may overwrite 7
+ * bytes after the copy. Returns the number of copied bytes, or -1 - n when memory is unreadable
+ * after n bytes. After a fault, arch_fault_resume() makes the function return.
  */
 int64_t arch_copy_string(void *to, const void *from, uint64_t max);
 

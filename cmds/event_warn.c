@@ -39,7 +39,7 @@ void event_warn_unmatched(const struct opts *opts, struct trace_data *data)
 	struct event_kinds kinds = { 0 };
 	struct uft_err broken = { 0 };
 
-	/* The events of a growing recording are not known yet. */
+	/* A recording that is still being made may get more events. */
 	if (!opts->events.nr || data->growth)
 		return;
 	/* Files that cannot be read are reported by the view. */

@@ -17,7 +17,7 @@ void func_names_deinit(struct func_names *names);
 /* Add the functions of @symbols. */
 void func_names_add(struct func_names *names, const struct symtab *symbols);
 
-/* Warn about actions that their option does not take, and about kernel functions without -k. */
+/* Warn about actions that their option ignores, and about kernel functions without -k. */
 void filter_warn_ignored(const struct opts *opts);
 
 /* True when filter_warn_unmatched() will print a warning. Call it before collecting the names. */

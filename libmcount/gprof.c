@@ -1,7 +1,7 @@
 /*
- * gprof's functions, interposed. They do nothing, as under uftrace. Without them the start code of
- * -pg would begin a timer, a table and a file gmon.out. The file would be empty, since our mcount()
- * gets the calls.
+ * Replaces gprof's functions by functions that do nothing, as uftrace does. Otherwise the start
+ * code of -pg would start a timer, and the program would write a file gmon.out. The file would
+ * contain no calls, because our mcount() gets the calls.
  */
 #include "utils/base/compiler.h"
 

@@ -75,8 +75,8 @@ bool arch_has_shadow_stack(void)
 const void *arch_find_return(const void *start, const void *end)
 {
 	/*
-	 * Any c3 byte is suitable, since it can be executed even if it is not at an instruction's
-	 * boundary.
+	 * Any byte c3 (ret) is suitable. The CPU executes it as a ret, even if the byte is inside
+	 * of another instruction.
 	 */
 	for (const uint8_t *at = start; at < (const uint8_t *)end; at++) {
 		if (*at == 0xc3)

@@ -37,7 +37,7 @@ struct log_problems {
 void log_problems_note(struct log_problems *problems, const char *path, uint64_t number, size_t at,
 		       const char *wrong);
 
-/* Call it after the last problem of a file, or of all files. */
+/* Report the number of further wrong lines of the last file. Call it after the last problem. */
 void log_problems_end(struct log_problems *problems);
 
 #endif

@@ -44,8 +44,8 @@ static void list_kernel_events(const struct opts *opts)
 }
 
 /*
- * True when a probe with the name and arguments of this probe was already listed. Such probes share
- * one line.
+ * True when another probe with the name and arguments of probe @index is already listed. Such
+ * probes share one line.
  */
 static bool is_told(const struct sdt_probes *probes, size_t index)
 {

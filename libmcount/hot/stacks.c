@@ -11,8 +11,8 @@
 #include "utils/base/compiler.h"
 
 /*
- * A thread's own stack is assumed to extend OWN_REACH below its calls, and a made stack MADE_REACH.
- * Both extend SLACK above the first call seen.
+ * The assumed size of a stack, in bytes below its calls: OWN_REACH for a thread's own stack, and
+ * MADE_REACH for a stack that the program has made. Both extend SLACK above the first call seen.
  */
 #define OWN_REACH  (1UL << 20)
 #define MADE_REACH (1UL << 16)
@@ -156,8 +156,8 @@ static struct thread *find_parked(uint64_t slot)
 }
 
 /*
- * Returns the stack that the thread left for @t, if the program has made that stack, @slot is on
- * it, and no thread runs on it. Otherwise returns NULL.
+ * Before the thread switched to @t, it was on another stack. Returns that stack if the program has
+ * made it, @slot is on it, and no thread runs on it. Otherwise returns NULL.
  */
 static struct thread *find_around(struct thread *t, uint64_t slot)
 {
@@ -172,7 +172,7 @@ static struct thread *find_around(struct thread *t, uint64_t slot)
  */
 static void end_at(struct thread *t, uint64_t end)
 {
-	/* No other slot equals that of the sentinel: all others are multiples of 8, or odd. */
+	/* No other slot equals the sentinel's slot: other slots are multiples of 8, or odd. */
 	t->frames[0].slot = end | 4;
 }
 
@@ -228,7 +228,7 @@ static struct thread *make_unbound(void)
 		return NULL;
 
 	uint64_t mask;
-	/* If a signal handler forked here, the child would take a ring of its parent. */
+	/* Block signals: if a handler forked now, the child would take a ring of its parent. */
 	bool is_quiet = own_quiet_begin(&mask);
 	struct thread *t = take_made_state();
 
@@ -251,8 +251,8 @@ static struct thread *make_stack(uint64_t slot)
 }
 
 /*
- * True when @t is the stack of a child that runs in this memory, for example of a child that
- * posix_spawn(3) has made. The parent waits until the child has left that stack.
+ * True when @t is the stack of a child that runs in its parent's memory, for example of a child
+ * that posix_spawn(3) has made. The parent waits until the child has left that stack.
  */
 static bool is_of_child(const struct thread *t)
 {
@@ -267,7 +267,7 @@ static void switch_to(struct thread *from, struct thread *to)
 	guard_take(to);
 	self = to;
 	guard_barrier();
-	/* In a child that a signal handler has forked before self was changed, @to was given up. */
+	/* If a signal handler has forked before self was changed, the child has given up @to. */
 	if (unlikely(!atomic_load(&to->in_use)))
 		slow_call(thread_begin_again, to);
 	from->busy = 0;

@@ -90,7 +90,7 @@ void thread_name_ring(struct thread *t)
 	r->is_child = is_child();
 	r->tid = t->is_made && !r->is_child ? RING_TID_STACK : own_syscall(SYS_gettid);
 	r->start_ns = clock_kernel_ns();
-	/* This store also publishes the members above to the writer. */
+	/* A writer that sees this value also sees the members that are set above. */
 	atomic_store_explicit(&r->state, RING_LIVE, memory_order_release);
 }
 
@@ -122,8 +122,8 @@ struct thread *thread_make_state(void)
 }
 
 /*
- * The number of states that no thread uses. A value that is wrong for a moment leads to a vain
- * search, or to a state that was not needed.
+ * The number of states that no thread uses. If the value is wrong for a moment, a thread searches
+ * in vain, or makes a new state that was not needed.
  */
 static _Atomic int32_t nr_free_states;
 
@@ -209,7 +209,7 @@ static void begin_thread(void *arg)
 	struct thread **result = arg;
 	struct thread *t;
 
-	/* Calls of a signal handler are left alone until the state is ready. */
+	/* Until the state is ready, the calls of signal handlers are not recorded. */
 	self = *result = &probe_idle_thread;
 	t = thread_take_state();
 	if (!t)
@@ -279,7 +279,7 @@ struct thread *thread_begin(void)
 void thread_give_back(struct thread *t)
 {
 	uint64_t mask;
-	/* If a signal handler forked here, the child would give back a ring of its parent. */
+	/* Block signals: if a handler forked now, the child would give back its parent's ring. */
 	bool is_quiet = own_quiet_begin(&mask);
 	struct ring *r = t->ring;
 
@@ -319,7 +319,7 @@ void thread_cut_off(_Atomic uint32_t *counter)
 	if (t == &probe_idle_thread || !probe.tracing)
 		return;
 	thread_leave_alone();
-	self = &probe_idle_thread; /* even if the thread has made no call yet */
+	self = &probe_idle_thread; /* also for a thread that has made no call yet */
 	atomic_fetch_add(counter, 1);
 }
 
@@ -368,7 +368,7 @@ void thread_leave_ring(struct thread *t)
 	t->at = t->end = NULL;
 	declared_forget_ring(t);
 	t->wants_ring = 1;
-	/* If a signal handler jumps out before this, the next hook does this work again. */
+	/* If a signal handler jumps out before this barrier, the next hook does the work again. */
 	guard_barrier();
 	t->leaves_ring = 0;
 }
@@ -408,8 +408,8 @@ static void leave_all_rings(void)
 }
 
 /*
- * In a forked child, gives up a state that is not the current state of this thread: that of another
- * thread, or of a stack or child to which a hook of this thread was about to switch. The hook may
+ * In a forked child, gives up a state that is not the current state of this thread. The state may
+ * belong to another thread. Or a hook of this thread was about to switch to the state. The hook may
  * go on with the state, but must not write to the ring of the process that forked.
  */
 static void give_up_other(struct thread *other)

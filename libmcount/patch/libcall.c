@@ -25,8 +25,8 @@
  */
 
 /*
- * The least and the greatest number of sites for which address space is reserved. It is reserved
- * once, for later modules, too, since sites keep their addresses.
+ * The least and the greatest number of sites for which address space is reserved. Sites keep their
+ * addresses. So the probe reserves the space only once, and also for modules that are loaded later.
  */
 #define CALLS_ROOM 65536
 #define CALLS_MAX  (1U << 20)
@@ -406,7 +406,7 @@ void libcall_before_dlclose(void)
 	for (uint32_t i = 0; i < nr_calls; i++) {
 		struct call_site *site = &probe.calls[i];
 
-		/* The function may be unloaded, and the call may be bound to another one later. */
+		/* If the function is unloaded, the call may be bound to another function later. */
 		if (site->target == site->unbound && (site->flags & CALL_OF_PATCHED)) {
 			site->flags = (site->flags & ~CALL_OF_PATCHED) | CALL_OF_UNKNOWN;
 			site->function = 0;

@@ -1,7 +1,7 @@
 /*
- * The program's own profile functions (own_profile.h). A thread has one C function for events, and
- * one object that this function gets. The probe replaces the C function, leaves the object, and
- * calls the program's C function after its own.
+ * The program's own profile functions (own_profile.h). In each thread, Python calls one C function
+ * for events, and passes one object to it. The probe replaces this function and keeps the object.
+ * The probe's function calls the program's function after its own work.
  */
 #include "libmcount/python/own_profile.h"
 
@@ -12,8 +12,8 @@
 #include "utils/base/compiler.h"
 
 /*
- * The offset of the profile function in a thread's state. It differs between versions, and is found
- * by a search for the probe's function. 0: it was not found
+ * The offset of the profile function in a thread's state. The offset differs between versions of
+ * Python, so the probe finds it by a search for its own function. 0: it was not found
  */
 static size_t profile_place;
 
@@ -121,7 +121,7 @@ void own_profile_look(void)
 
 /*
  * The probe's versions of the functions of sys that set a profile function. Each takes one argument
- * (METH_O). The second one exists since 3.12.
+ * (METH_O). Python has sys._setprofileallthreads() since 3.12.
  */
 static py_function set_one_and_look, set_all_and_look;
 
@@ -143,8 +143,8 @@ static bool ends_setting(int event, const struct py_object *arg)
 }
 
 /*
- * True when the program has set a profile function. If sys.setprofile() replaces this function,
- * Python calls the new function for the end of that call of sys.setprofile().
+ * True when the program has set a profile function. If sys.setprofile() then sets another one,
+ * Python calls the new function already when this call of sys.setprofile() ends.
  */
 static bool has_own(void)
 {

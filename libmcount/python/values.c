@@ -37,7 +37,7 @@ static void release(struct py_object *o)
 		py.let_go(o);
 }
 
-/* Returns the place of a name in a tuple of names of code, or -1. Equal names are one object. */
+/* Returns the index of @name in the tuple, or -1. In code objects, equal names are one object. */
 static intptr_t place_of(struct py_object *names, const struct py_object *name)
 {
 	for (intptr_t i = 0; i < py.tuple_size(names); i++) {
@@ -76,8 +76,8 @@ static struct py_object *value_in_cell(struct py_object *code, struct py_object 
 #define KIND_CELL 0x40 /* CO_FAST_CELL: pycore_code.h */
 
 /*
- * True when variable @nr of code of 3.11 and later is used by inner functions. Then the
- * variable's place has a cell. But a cell there is no proof of such use: the program may pass a
+ * True when inner functions use variable @nr (Python 3.11 and later). The frame then has a cell in
+ * place of the variable's value. A cell alone does not prove this, because a program may pass a
  * cell as an argument.
  */
 static bool has_cell(struct py_object *code, unsigned nr)
@@ -141,9 +141,9 @@ void values_of_call(const struct valued_call *call,
 	for (unsigned i = 1; i <= CALLABLE_ARGS_MAX; i++) {
 		bool is_wanted = wanted & 1ULL << i;
 		/*
-		 * Only the values that are wanted of this call are written. The others become
-		 * "<unset>": a condition of a new plan may read a value that was not wanted when
-		 * the function was reported.
+		 * Write only the values that the plan wants from this call. The other values become
+		 * "<unset>", because a condition of a new plan may read a value that was not wanted
+		 * when the function was reported.
 		 */
 		struct py_object *o = locals && is_wanted ? value_of(call, locals, i - 1) : NULL;
 

@@ -29,16 +29,17 @@ struct undo {
 };
 
 /*
- * Changes are noted when they are made. A probe that was preloaded notes nothing. Any context; no
- * lock. A change without memory for its note is not undone.
+ * The functions below note changes, so that they can be undone when the probe leaves. A preloaded
+ * probe notes nothing, because it never leaves. If memory for a note is short, the change stays.
+ * The functions take no lock, and may be called in any context.
  */
 
-/* Note that @bytes of pages at @at are to be unmapped. */
+/* Note that @bytes of pages at @at are to be unmapped when the probe leaves. */
 void undo_note_memory(void *at, uint64_t bytes);
 
 /*
- * Returns new zeroed memory, in whole pages, and makes a note of it. Returns NULL when there is
- * none.
+ * Returns new zeroed memory, in whole pages, and notes that it is to be unmapped. Returns NULL
+ * without memory.
  */
 void *undo_new_memory(uint64_t bytes);
 
@@ -46,16 +47,16 @@ void *undo_new_memory(uint64_t bytes);
 void undo_note_code(void *at, uint64_t bytes);
 
 /*
- * Makes a note that @slot held @before and is about to lead to @ours. When the probe leaves, @slot
- * gets a value back.
+ * Note that @slot held @before and is about to get the value @ours. When the probe leaves, it
+ * restores @slot if @slot still has the value @ours.
  *
- * @now: the address of the value for @slot; NULL: the value is @before
+ * @now: the address of the value to restore; NULL: restore @before
  * @is_protected: the slot's page is read-only
  */
 void undo_note_slot(uint64_t *slot, uint64_t before, const uint64_t *now, uint64_t ours,
 		    bool is_protected);
 
-/* Count this thread as inside of the probe, for long calls that set no `busy`. */
+/* Count this thread as inside of the probe, during a long call that does not set t->busy. */
 void undo_enter(void);
 void undo_exit(void);
 

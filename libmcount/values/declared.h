@@ -35,8 +35,8 @@ int64_t declared_choose(const struct attach_choice *list, uint64_t nr);
 int64_t declared_chosen(void);
 
 /*
- * Returns the probe's functions for events of the program. Copies of libutrail-trace get them
- * through their doors (trace_copies.h).
+ * Returns the probe's functions for events of the program. The probe hands them to each copy of
+ * libutrail-trace in the program (trace_copies.h).
  */
 const struct utrail_trace_recorder *declared_recorder(void);
 

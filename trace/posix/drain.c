@@ -1,7 +1,7 @@
 /*
  * Moves records from a stream into its log. A record is in the log before its cells are released,
- * and the progress changes atomically. After a kill, the process that finishes the log therefore
- * finds each record exactly once.
+ * and the stored progress changes atomically. So if a process is killed while it moves records, the
+ * process that finishes the log finds each record exactly once.
  */
 #include "posix/keeper.h"
 
@@ -31,8 +31,8 @@ static void settle_log(struct pxt_drain *drain, uint64_t taken)
 }
 
 /*
- * Called when the buffer has been written to the file, and before it is used again. Notes that the
- * file has all records that were complete. A record that is just being added is left out.
+ * Called when the buffer has been written to the file, and before it is used again. Notes the
+ * complete records that the file now has. A record that is just being added is left out.
  */
 static void buffer_was_written(void *argument)
 {
@@ -182,8 +182,8 @@ static bool skip_unfinished(struct pxt_handle *handle, struct pxt_drain *drain, 
 }
 
 /*
- * Moves one record. Returns 1 when it must be called again, 0 when there is no record, -EAGAIN when
- * a writer is in the middle of the record, or another negative errno.
+ * Moves one record. Returns 1 when the caller must try again, 0 when there is no record, -EAGAIN
+ * when a writer is in the middle of the record, or another negative errno.
  */
 static int drain_one(struct pxt_handle *handle, struct pxt_drain *drain, int *waits)
 {

@@ -1,8 +1,8 @@
 /*
  * Records entries and exits of functions as system events, for streams that ask for them
- * (utrail_trace_attr_setfunctions()). Only in the shared library, both functions have the names
- * that -finstrument-functions calls, too (library/meson.build). In a static library they would
- * take precedence over the probe's functions, and the probe would see no calls.
+ * (utrail_trace_attr_setfunctions()). library/meson.build gives both functions of this file the
+ * names that -finstrument-functions calls, but only in the shared library. In a static library,
+ * these names would take precedence over the probe's functions, and the probe would see no calls.
  */
 #include "posix/posix.h"
 

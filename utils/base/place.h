@@ -1,4 +1,4 @@
-/* Finds the directory and the last name of a path, without trust in links of other users. */
+/* Finds the directory and the last name of a path, and distrusts symbolic links of other users. */
 #ifndef UTRAIL_BASE_PLACE_H
 #define UTRAIL_BASE_PLACE_H
 

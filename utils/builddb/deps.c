@@ -78,7 +78,7 @@ static int by_path(const void *a, const void *b)
  * Lists the files that a walk has reached and that still exist, sorted. Returns their number,
  * -ENOMEM or -EDQUOT.
  *
- * @left_out: by content: true for files that are not listed
+ * @left_out: true for files that are not listed; the index is the number of the file's content
  */
 static ssize_t paths_reached(const struct deps_walk *walk, const uint8_t *left_out,
 			     const char ***paths)
@@ -148,8 +148,8 @@ int deps_used_by(const struct executions *executions, struct files *files, uint3
 }
 
 /*
- * Searches the list of uses that begins at @at. Returns the first one in which an execution has
- * written, or FILES_NONE.
+ * Searches the list of a file's uses that begins at @at. Returns the first use in which an
+ * execution has written to the file, or FILES_NONE.
  */
 static uint32_t next_writer(const struct files *files, uint32_t at)
 {

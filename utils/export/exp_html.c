@@ -50,7 +50,7 @@ enum slice_flag {
 	SLICE_TEXT = 2,
 };
 
-/* The most texts that are left unpacked, so that grep(1) can find them in the page. */
+/* The maximum number of texts for a page with uncompressed texts. grep(1) can find such texts. */
 #define PLAIN_TEXTS 4096
 
 /*
@@ -59,7 +59,7 @@ enum slice_flag {
  * @numbers: functions in the order of the page
  * @texts: arguments and return values, and texts of points
  * @kinds: names of points
- * @per_kind: the number of points of each kind, by the number of the kind's name plus 1
+ * @per_kind: the number of points of each kind; the index is the number of the kind's name plus 1
  * @calls, @points: blocks that are being filled
  * @nr_points: points of @task
  */

@@ -13,9 +13,9 @@
 #define CHANGES_MAX (16UL << 20)
 
 /*
- * STACK_MAX is the maximum number of bytes that are read of a stack, and PIECE_WORDS the size of
- * one read. STACKS_MAX is the maximum number of stacks of one thread. A thread has several if
- * signal handlers with their own stacks have interrupted it.
+ * STACK_MAX is the maximum number of bytes that are read from a stack. PIECE_WORDS is the number of
+ * words in one read. STACKS_MAX is the maximum number of stacks of one thread. A thread has several
+ * stacks if signal handlers with their own stacks have interrupted it.
  */
 #define STACK_MAX   (64UL << 20)
 #define PIECE_WORDS 8192
@@ -233,8 +233,8 @@ static bool holds_bytes(const struct attached *w, const struct attach_change *c,
 }
 
 /*
- * True when the change lies within one page of code. The kernel writes pages one by one. A change
- * across two pages stays half made if the recorder is killed between them.
+ * True when the change lies within one page of code. The kernel writes pages one by one. If the
+ * recorder were killed between two pages, a change across both would stay half made.
  */
 static bool can_be_made(const struct maps *maps, const struct attach_change *c)
 {
@@ -244,8 +244,8 @@ static bool can_be_made(const struct maps *maps, const struct attach_change *c)
 }
 
 /*
- * If two new changes overlap, the second is dropped with its range. Otherwise range_at() might find
- * it in place of the first. holds_bytes() detects overlaps with older changes.
+ * If two new changes overlap, drops the second change with its range. Otherwise range_at() might
+ * find the second in place of the first. holds_bytes() detects overlaps with older changes.
  */
 static void drop_overlaps(struct look *look, const struct text *text)
 {
@@ -297,7 +297,7 @@ static void tell_probe(const struct attached *w, const struct attach_change *c, 
 }
 
 /*
- * Writes the wanted changes. If a patch jumps to the previous patch of the list, it is written only
+ * Writes the wanted changes. A patch that jumps to the previous patch of the list is written only
  * when the previous patch is in the text.
  */
 static void write_in(const struct look *look, const struct text *text)

@@ -96,8 +96,8 @@ static void note_save_error(struct control *ctl, const struct uft_err *err)
 }
 
 /*
- * Makes a session with its modules, for a new image. The map is written with the first record. The
- * symbols are written after the program was allowed to go on.
+ * Makes a session with its modules, for a new image. Files are written later: the map with the
+ * first record, and the symbols after the recorder has allowed the program to go on.
  */
 static struct image *begin_session(struct control *ctl, struct conversation *talk)
 {
@@ -116,8 +116,8 @@ static struct image *begin_session(struct control *ctl, struct conversation *tal
 }
 
 /*
- * Find the process that has forked the child. In most cases it is the process whose token the child
- * has. There may be processes between the two that have not reported themselves.
+ * Find the parent of the new process @proc. In most cases it is @origin, the process whose token
+ * the child has. But the parent may be a descendant of @origin.
  */
 static void find_parent(struct control *ctl, struct process *proc, struct process *origin)
 {
@@ -149,7 +149,7 @@ static struct process *begin_process(struct control *ctl, struct conversation *t
 	 */
 	if (pidfd == -ESRCH || (pidfd >= 0 && peer_has_ended(pidfd, 0)))
 		return NULL;
-	/* Write the records of an image that exec has replaced before those of the new image. */
+	/* If exec has replaced an image, write the records of the old image first. */
 	if (former)
 		process_retire(ctl->processes, former);
 	if (talk->hello.kind == CONTROL_EXEC)

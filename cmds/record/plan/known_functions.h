@@ -9,8 +9,8 @@
 #include "utils/object/build_id.h"
 
 /*
- * The identity of a file, and of the utrail that has read it. A build id can be copied. The
- * kernel's data about the file's place and last change cannot.
+ * The identity of a file, and of the utrail that has read it. Two different files may have the same
+ * build id. So the key also has the kernel's data about the file's inode and last change.
  *
  * @build_id: in hex, filled with zeros; "" when the file has none
  * @device, @inode, @size, @mtime_ns, @ctime_ns: the file's data from stat(2)

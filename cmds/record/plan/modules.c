@@ -92,8 +92,8 @@ int symbols_load(const struct record_settings *settings, const char *path, const
 
 	if (settings->syms_dir) {
 		/*
-		 * The user has named the directory, not the program. So it is read with the
-		 * recorder's own rights.
+		 * The user, and not the traced program, has chosen the directory. So the recorder
+		 * reads the directory with its own rights.
 		 */
 		struct rights paused cleanup_rights_pause = rights_pause();
 
@@ -108,8 +108,8 @@ struct asked {
 };
 
 /*
- * True when a rule of -P or -U names the function. It is not known whether the file is a program or
- * a library, so it is treated as a program.
+ * True when a rule of -P or -U names the function. The caller does not know whether the module is
+ * a program or a library, so the rules treat the module as a program.
  */
 static bool is_to_be_patched(void *arg, const struct strbuf *name, const char *others)
 {

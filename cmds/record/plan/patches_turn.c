@@ -82,8 +82,8 @@ static bool has_func(const struct taken *taken, uint64_t func)
 }
 
 /*
- * True when no earlier patch uses a byte in [@start, @end). The range of a patch may contain other
- * sites, because it includes moved code. It has at most UINT8_MAX bytes.
+ * True when no earlier patch uses a byte in [@start, @end). The range of a patch has at most
+ * UINT8_MAX bytes. The range includes the code that the patch moves, so it may contain other sites.
  */
 static bool is_free(const struct taken *taken, uint64_t start, uint64_t end)
 {
@@ -144,7 +144,8 @@ static size_t group_of(const struct found_patch *list, size_t nr, size_t at)
 }
 
 /*
- * Adds new patches, but drops those that overlap an earlier patch: processes have the earlier one.
+ * Adds new patches, but drops those that overlap an earlier patch, because traced processes may
+ * already use the earlier patch.
  */
 static void add_groups(struct finding *f, const struct strbuf *more, const struct taken *taken)
 {
@@ -191,8 +192,8 @@ static int add_unprepared(struct finding *f, const struct elf_file *file, const 
 }
 
 /*
- * Opens the file. Returns false for a file that has no patches, because it cannot be read or is for
- * another machine.
+ * Opens the file. Returns false if the file cannot be read, or is for another machine. Such a file
+ * gets no patches.
  */
 static bool open_file(struct elf_file *file, const char *path)
 {
@@ -242,8 +243,8 @@ static const struct module_left_out *left_out_of(const struct known_module *know
 }
 
 /*
- * Finds left-out functions that the user has chosen again. Later rules take precedence over
- * --overhead. Calls into libraries have no rules.
+ * Finds the functions that --overhead left out and that a later rule of the user chooses again.
+ * Calls into libraries are skipped, because no rule can name them.
  */
 static void look_who_is_back(struct finding *f)
 {
@@ -295,7 +296,7 @@ static void choose_patches(struct finding *f, struct patches_turned *turned)
 	}
 }
 
-/* Tells each rule without a match the reason why its functions cannot be patched. */
+/* Stores in each rule without a match the reason why its functions cannot be patched. */
 static void note_refused(struct finding *f)
 {
 	const struct patch_refusal *list = (const struct patch_refusal *)f->out->refused.data;
@@ -335,8 +336,8 @@ int patches_turn(const struct record_settings *settings, struct known_module *kn
 	int ret = 0;
 
 	/*
-	 * After the first search, every change of rules matters, because a removed rule may have
-	 * been about this file.
+	 * After the first search, every change of the rules requires a new choice, because a
+	 * removed rule may have been about this file.
 	 */
 	if (found->has_all ? found->generation == settings->patches->generation
 			   : !is_about(settings->patches, known, is_program))
@@ -376,7 +377,7 @@ static void add_calls(struct module_patches *found, const struct elf_file *file,
 		add_sites(found, calls, &taken);
 }
 
-/* Adds the calls of hooks for both uses of the file: as a program and as a library. */
+/* Finds the instructions that call hooks, for both uses of the file: as a program, as a library. */
 void patches_find_calls(struct known_module *known)
 {
 	struct elf_file file cleanup_elf_file = ELF_FILE_CLOSED;

@@ -26,8 +26,8 @@ struct kept_descriptor {
 /*
  * A process that is executing a program.
  *
- * @user: the process and its real user. It may execute a setuid program before the recorder opens
- *        the response files
+ * @user: the process and its real user. The process may execute a setuid program before the
+ *        recorder opens the response files
  * @inherited: a struct kept_descriptor and the path of its file, for each open descriptor
  */
 struct bpf_becoming {
@@ -394,7 +394,7 @@ static void see_call(struct bpf_ring *ring, const struct wire_record *record,
 	const struct call_shape *shape;
 	enum proc_kind kind;
 
-	/* A call of clone(2) is only reported as a call when it has failed. */
+	/* A call of clone(2) is reported as a call only when it has failed. */
 	if (record->id >= SYSCALL_BEYOND ||
 	    (record->id >= SYSCALL_NOT_WATCHED && record->value >= 0)) {
 		ring->nr_broken++;

@@ -92,7 +92,7 @@ bool stopped_begin(pid_t tid, struct traced_call *call)
 	return call->id != SYSCALL_NONE && call->id != SYSCALL_CLOSE;
 }
 
-/* Returns the name of the task from /proc. The kernel cuts a long name that the call has set. */
+/* Returns the name of the task from /proc, because the kernel may have cut prctl(2)'s argument. */
 static const char *read_comm(pid_t tid, struct strbuf *out)
 {
 	char name[NAME_BYTES + 2];
@@ -104,7 +104,7 @@ static const char *read_comm(pid_t tid, struct strbuf *out)
 	return strbuf_str(out);
 }
 
-/* Returns the flags of a clone call. For clone3(2) they are in the first version of its struct. */
+/* Returns the flags of a clone call. Every version of clone3(2)'s struct clone_args has them. */
 static uint64_t clone_flags(pid_t tid, enum syscall_id id, uint64_t arg)
 {
 	struct clone_args given = { 0 };
@@ -161,8 +161,8 @@ enum proc_kind stopped_encode(pid_t tid, const struct traced_call *call, int64_t
 	if (call_moves_source(call->id))
 		facts.place = strbuf_str(&call->path);
 	/*
-	 * Read the name if the place is unknown, or if the system call has failed. It may have
-	 * failed because the file does not exist.
+	 * Read the name argument if the path of the file is unknown, or if the system call has
+	 * failed. A call may fail because the file does not exist.
 	 */
 	if (!facts.place || result < 0)
 		facts.from = read_name(tid, call, shape->from, shape->from_dir, &names.from,

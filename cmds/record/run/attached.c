@@ -132,8 +132,8 @@ static void find_patches_of(struct run *run, struct recorder *rec, pid_t pid)
 		struct known_module *known;
 
 		/*
-		 * Skip a file that is missing, or has another path for the recorder. It is searched
-		 * for patches when the probe has reported it.
+		 * Skip a file that is missing, or has another path for the recorder. The recorder
+		 * searches such a file for patches later, when the probe has reported it.
 		 */
 		if (!m->is_code || m->path[0] != '/' || !realpath(m->path, path) ||
 		    strcmp(m->path, path) != 0)
@@ -264,7 +264,7 @@ static bool leave(struct run *run, struct recorder *rec, const struct process *p
 
 /*
  * Leaves all processes, also forked ones. Children that report themselves during a round are added
- * at the start of the list, and are left in the next round. Returns false when a process could not
+ * at the start of the list. The next round leaves them, too. Returns false when a process could not
  * be restored to its former state, or when children remain after LEAVE_ROUNDS rounds.
  */
 static bool leave_all(struct run *run, struct attachment *a, const struct attach_how *how)

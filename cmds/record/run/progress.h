@@ -25,7 +25,7 @@ struct run_progress {
 	struct served timer;
 };
 
-/* Switch on the counters to show. Call it after recorder_open(), before the first record. */
+/* Let the writers count calls, if a status line may be shown. Call it before the first record. */
 void run_progress_prepare(const struct run *run, struct recorder *rec);
 
 /*

@@ -58,7 +58,7 @@ static void instance_name(char name[static NAME_SIZE])
 /* --- the instance --- */
 
 /*
- * Removes the instances of killed recorders. Instances that a process still uses cannot be removed.
+ * Removes the tracefs instances of killed recorders. The kernel keeps instances that are in use.
  */
 static void remove_stale_instances(int tracefs_fd)
 {
@@ -89,7 +89,7 @@ static int make_instance(struct kernel *kernel, struct uft_err *err)
 	return kernel->instance_fd < 0 ? err_set_errno(err, -errno, "cannot open '%s'", name) : 0;
 }
 
-/* Uses the global instance. It must not be in use by others, because its settings are changed. */
+/* Uses the global instance and changes its settings. So no other tool may use the instance. */
 static int take_everybodys(struct kernel *kernel, struct uft_err *err)
 {
 	int ret = tracefs_state_keep(&kernel->state, kernel->tracefs_fd, err);
@@ -237,7 +237,7 @@ static void begin_header(struct kernel *kernel, struct strbuf *header)
 	add_file(kernel, "events/ftrace/funcgraph_exit/format", header);
 }
 
-/* Switch on an event. Events of tracers have no switch, and are not tracepoints. */
+/* Switch on the event of a tracepoint. Other events, for example calls, have no file "enable". */
 static int enable(struct kernel *kernel, const char *name, struct strbuf *header,
 		  struct uft_err *err)
 {
@@ -322,7 +322,7 @@ static int choose_events(struct kernel *kernel, struct uft_err *err)
 	begin_header(kernel, &header);
 	if (kernel->has_events)
 		ret = enable_all(kernel, &header, &nr, err);
-	/* Calls may still be recorded when no event can be recorded. */
+	/* If no event can be recorded, the kernel's calls may still be recorded. */
 	if (ret < 0 && !kernel->has_graph)
 		return ret;
 	save_symbols(kernel);
@@ -516,8 +516,8 @@ static ssize_t get_any_page(struct kernel_cpu *cpu)
 }
 
 /*
- * Take pages with @get, but at most as many as fit into a buffer. Otherwise a continuous stream of
- * events would keep the recorder here. Pages that cannot be written are dropped.
+ * Take pages with @get, but at most as many as fit into a buffer. Without this limit, a continuous
+ * stream of events would keep the recorder in this loop. Pages that cannot be written are dropped.
  */
 static int drain_kernel_cpu(struct kernel_cpu *cpu, ssize_t (*get)(struct kernel_cpu *cpu))
 {
@@ -603,7 +603,7 @@ static int kernel_finish(struct source *source)
 {
 	struct kernel *kernel = container_of(source, struct kernel, source);
 
-	/* Tracing must end first, because reading might not end otherwise. */
+	/* Stop tracing first. While new events come, the reading below might never end. */
 	tracefs_write(kernel->instance_fd, "tracing_on", "0", NULL);
 
 	int ret = kernel_save(source);
@@ -663,6 +663,6 @@ int kernel_open(struct kernel *kernel, struct sources *sources, pid_t pid, struc
 
 	if (ret == 0 || !graph || !events)
 		return ret;
-	/* Possibly only the calls cannot be recorded, so the events are tried alone. */
+	/* Perhaps only the calls have caused the error, so try to record the events alone. */
 	return open_kinds(kernel, sources, pid, false, true, &why) == 0 ? 0 : ret;
 }

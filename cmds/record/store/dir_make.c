@@ -2,9 +2,9 @@
  * Makes a data directory, and handles a former directory of the same name (see dir.h).
  *
  * A recorder locks its directory with flock(2) from start to end. The lock stays when the directory
- * is renamed. A directory belongs to the recorder that holds its lock. Another recorder may rename
- * a new directory before its recorder has locked it. The recorder of this directory then begins
- * again.
+ * is renamed. A directory belongs to the recorder that holds its lock. Between the creation of a
+ * directory and the lock, another recorder may rename the directory. The recorder that created it
+ * then begins again.
  *
  * Only recordings are renamed, and only files that have the name of a recording's file are deleted.
  * Links are not followed, and nothing is deleted before everything has been checked.
@@ -120,8 +120,8 @@ static bool is_recording(int dir_fd)
 {
 	/*
 	 * A new directory is first empty, and then has the marker, which later becomes `info`. If
-	 * the directory changes between two of the tests, all tests of the first round may fail.
-	 * The second round then finds the new state.
+	 * the directory changes while the loop tests it, all tests of the first round may fail. The
+	 * second round then finds the new state.
 	 */
 	for (int i = 0; i < 2; i++) {
 		if (has_marker(dir_fd) || has_info(dir_fd) || has_tasks(dir_fd) || is_empty(dir_fd))
@@ -179,8 +179,8 @@ static int remove_files(int dir_fd, const char *path, bool is_last, struct uft_e
 static int remove_all(int dir_fd, const struct spot *spot, struct uft_err *err)
 {
 	/*
-	 * The directory gets a marker if it has none, since a recording may lack `info`. On a full
-	 * disk the marker cannot be made.
+	 * A recording may lack `info`. So make a marker, which is deleted last. On a full disk,
+	 * this may fail, and then the files are deleted without a marker.
 	 */
 	int marker = openat(dir_fd, MARKER, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
 
@@ -248,8 +248,8 @@ static int rename_dir(const struct spot *spot, const struct spot *old, struct uf
 	int ret = renameat2(spot->dir_fd, spot->name, old->dir_fd, old->name, RENAME_NOREPLACE);
 
 	/*
-	 * Not every file system supports RENAME_NOREPLACE. Without it, the directory can only
-	 * replace an empty directory.
+	 * Not every file system supports RENAME_NOREPLACE. renameat(2) would at most replace an
+	 * empty directory, so nothing is lost without this flag.
 	 */
 	if (ret < 0 && (errno == EINVAL || errno == ENOSYS))
 		ret = renameat(spot->dir_fd, spot->name, old->dir_fd, old->name);

@@ -71,7 +71,7 @@ static void pop_call(struct open_stack *stack, struct event *event)
 	stack->nr = event->indent;
 }
 
-/* Keeps a stack for a mark. Marks share the calls that are open at several of them. */
+/* Keeps the open calls for a mark. A call that is open at several marks is stored only once. */
 static int keep_stack(struct replay_marks *marks, struct open_stack *stack, struct open_call **top)
 {
 	struct open_call *parent = NULL;

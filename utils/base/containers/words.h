@@ -22,9 +22,9 @@ struct words {
  * Append the words of @text, separated by blanks and ends of lines. Returns 0, -EINVAL if a quote
  * is not closed (@err names its line), or -ENOMEM.
  *
- * 'single' and "double" quotes join words, and `#` at the start of a word begins a comment. `\`
- * escapes the next character. Within double quotes it escapes only `"` and `\`, and within single
- * quotes it is an ordinary character.
+ * Within 'single' or "double" quotes, blanks belong to the word. `#` at the start of a word begins
+ * a comment. `\` escapes the next character. Within double quotes, `\` escapes only `"` and `\`;
+ * within single quotes, `\` is an ordinary character.
  */
 int words_add(struct words *words, const char *text, struct uft_err *err);
 

@@ -22,7 +22,7 @@ enum reached {
  * @func: the function whose code is read; NULL: the code is outside of functions
  * @last: the last instruction of @func that is no padding
  * @end: end of the searched code
- * @gaps: addresses outside of functions that are called
+ * @gaps: addresses that are called but are outside of functions
  */
 struct survey {
 	const struct code *code;
@@ -252,8 +252,8 @@ static int survey_functions(struct survey *s, struct insns *insns)
 }
 
 /*
- * Survey the functions that were added since @code had only the @nr functions at @starts. The
- * function before each added one is surveyed again, because it may continue into the added one.
+ * Survey the added functions: those of @code that do not begin at one of the @nr addresses @starts.
+ * Survey the function before each added one again, because it may continue into the added one.
  */
 static int survey_added(struct survey *s, struct insns *insns, const uint64_t *starts, size_t nr)
 {
@@ -291,8 +291,8 @@ static int survey_added(struct survey *s, struct insns *insns, const uint64_t *s
 }
 
 /*
- * Add functions of unknown extent that are called or have a symbol. Returns 1 when there were any,
- * 0 when there were none, or -ENOMEM.
+ * Add functions of unknown extent that are called or have a symbol. Returns 1 when it has added a
+ * function, 0 when it has added none, or -ENOMEM.
  */
 static int add_unknown(struct survey *s, struct code *code)
 {

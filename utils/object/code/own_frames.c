@@ -1,4 +1,4 @@
-/* Code whose run time finds its frames by return addresses (see own_frames.h). */
+/* Finds code with stack frames that a run time finds by return addresses (see own_frames.h). */
 #include "utils/object/code/own_frames.h"
 
 #include <errno.h>
@@ -145,8 +145,8 @@ static int add_unwinders(const struct elf_file *file, const struct code *code, s
 }
 
 /*
- * Add V8's builtins. If no symbols tell where they are, all code of the file is needed. It is read
- * here if @code is NULL, which takes time and much memory.
+ * Add V8's builtins. If no symbols tell where they are, add all code that lacks call frame
+ * information. If @code is NULL, read the file's code for this, which takes time and much memory.
  */
 static int add_v8(const struct elf_file *file, const struct code *code, const struct v8 *v8,
 		  struct strbuf *out)
@@ -228,8 +228,8 @@ static bool section_has_shift(const struct elf_file *file, const GElf_Shdr *sh)
 }
 
 /*
- * Ruby's callcc copies the whole stack. Its functions are in libruby, and only continuation.so
- * imports them.
+ * Ruby's callcc copies the whole stack. The functions of callcc are in libruby, and
+ * continuation.so is the only library that imports them.
  */
 static bool needs_continuations(const struct elf_file *file)
 {

@@ -13,8 +13,8 @@
 #include "utils/object/elf_file.h"
 
 /*
- * The most bytes of split units and their files that are read: this many for each byte of the
- * module, plus a constant. Small modules need the constant.
+ * A limit on the bytes that are read of split units and their files: this number for each byte of
+ * the module, plus a constant, which small modules need.
  */
 #define SPLIT_READ_PER_BYTE 16
 #define SPLIT_READ_MORE_MB  64U
@@ -65,8 +65,8 @@ struct dwarf_split {
 };
 
 /*
- * Open the split unit of @unit, whose first entry is @skeleton. The unit is searched in three
- * places: in the module's package, in the compiler's directory, and next to the module. A relative
+ * Open the split unit of @unit, whose first entry is @skeleton. The unit may be in one of three
+ * places: in the module's package, in the compiler's directory, or next to the module. A relative
  * name of the compiler's directory is ignored, because the reader runs in another directory.
  * Returns false when the unit was not found. Such a unit is counted in @splits if @skeleton names
  * its file.

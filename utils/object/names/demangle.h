@@ -13,7 +13,7 @@ enum demangle_mode {
 
 /*
  * Append the readable form of @name. A name that is not mangled, or that no demangler can read, is
- * appended unchanged, but DEMANGLE_SIMPLE removes suffixes (demangle_plain_length()) from it, too.
+ * appended as it is. DEMANGLE_SIMPLE removes suffixes (demangle_plain_length()) from every name.
  * strbuf_oom() tells when memory was short.
  */
 void demangle(const char *name, enum demangle_mode mode, struct strbuf *out);
@@ -28,7 +28,7 @@ size_t demangle_plain_length(const char *name);
  * Append other names that users may know for the function of symbol @name, each with its NUL, and
  * an empty name at the end:
  *
- * - the name without suffixes of compilers, or with them when @mode removes them
+ * - the name with the suffixes of compilers if @mode removes them, or else without these suffixes
  * - the name of a Rust function without its crate
  * - "module::Type::method" for methods
  */

@@ -39,8 +39,8 @@ struct compact_file {
 };
 
 /*
- * Find the blocks after the last known one. After a damaged header, the next header is searched. No
- * other thread may read @file meanwhile. Returns 0, or a negative errno.
+ * Find the blocks after the last known block. After a damaged header, search for the next header.
+ * No other thread may read @file meanwhile. Returns 0, or a negative errno.
  */
 int compact_file_look(struct compact_file *file, int fd);
 void compact_file_deinit(struct compact_file *file);

@@ -18,7 +18,7 @@ int cpu_files_each(const char *dir, const char *prefix,
 
 /*
  * Returns the number of the highest CPU that has a file "<prefix><cpu>.dat" in @dir, plus one.
- * Returns 0 if no CPU has one.
+ * Returns 0 if no CPU has such a file.
  */
 uint32_t cpu_files_count(const char *dir, const char *prefix);
 

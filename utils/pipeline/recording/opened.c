@@ -85,7 +85,7 @@ bool opened_skim(struct opened *opened, struct plain_records *records, uint64_t 
 	return true;
 }
 
-/* Set @first, and return the number of calls from this index to the innermost one. */
+/* Set @first, and return the number of calls from index @first to the innermost call. */
 static size_t count_known(struct opened *opened)
 {
 	opened->first = opened->nr;
@@ -142,8 +142,8 @@ static bool note_return(struct opened *opened, size_t *open, const struct event 
 	if (event->type != EVENT_EXIT || event->depth >= *open)
 		return *open;
 	/*
-	 * If calls inside of this one are still open, the task has left several calls at once, or
-	 * has become another program.
+	 * If calls inside of the returned call are still open, the task has left several calls at
+	 * once, or has become another program.
 	 */
 	if (event->depth + 1U < *open)
 		return false;

@@ -13,8 +13,8 @@
 #include "utils/pipeline/stages/stage.h"
 
 /*
- * The number of bytes that are read at once. They are whole pages, and the largest pages have this
- * size.
+ * The number of bytes that are read at once. The files consist of pages of at most this size, so a
+ * read gets whole pages.
  */
 #define BUFFER_BYTES (64 * 1024)
 
@@ -30,13 +30,13 @@ struct owners {
 };
 
 /*
- * One file, which is read one record ahead: @next, if it @has_next, in @page.
+ * One file. If @has_next, the next record is already read: @next, in @page.
  *
  * @bufs: one buffer has the bytes of the file from @start, in [0, @len), with the page at @at;
  *        returned events may point into the other buffer
- * @nr_switches: changes of the buffer; the last bit is the index of the current one
- * @has_switched: the buffer has changed since read() began, so the current one has no returned
- *                events
+ * @nr_switches: changes from one buffer to the other; the last bit is the current buffer's index
+ * @has_switched: the current buffer has changed since read() began, so no returned event points
+ *                into the current buffer
  * @next_type: POINT, or ENTRY or EXIT for the call in @next_call
  * @has_lost: @lost records (0: an unknown number) before @next are missing and not reported yet
  * @code: a read error, negative
@@ -247,7 +247,7 @@ static inline void advance_kernel(struct src_kernel *src)
 		if (next_record(src) > 0) {
 			sort_record(src);
 			src->has_next = src->owners.tid || src->owners.other_tid;
-			/* UINT64_MAX means that there is no event. */
+			/* The time is smaller than UINT64_MAX, which stands for "no event". */
 			src->next.time_ns = MIN(src->next.time_ns, UINT64_MAX - 1);
 			continue;
 		}
@@ -451,7 +451,7 @@ static int open_files(const struct source_context *context, struct source_list *
 	pthread_mutex_unlock(&data->modules.lock);
 	if (ret <= 0)
 		return ret;
-	/* Views that only add up use nothing but calls from these files. */
+	/* If the view uses no points, and the files have no calls, the files need not be read. */
 	if (!context->wants_points && !kernel_formats_have_calls(&data->kernel))
 		return 0;
 	if (context->takes_notes)

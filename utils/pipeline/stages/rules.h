@@ -13,8 +13,8 @@
  * @has_locations: some filter is about source files
  * @actions: the enum trigger_flags that count; other actions are ignored
  * @uses: the flags (enum trigger_flags) of the specs that match a function of the recording. Flags
- *        in FILTERS_OPT_IN are also taken from specs that match no function. In a growing
- *        recording, the same holds for every flag
+ *        in FILTERS_OPT_IN are also taken from specs that match no function. While a recording
+ *        grows, all flags are taken from all specs
  * @tables: one for each reader (session.h), so that no reader waits for another
  */
 struct func_rules {

@@ -84,8 +84,8 @@ void call_filter_deinit(struct call_filter *filter);
 /*
  * The state of one task.
  *
- * @frames: all open calls. The first @nr_inherited were open at the task's fork. They end when the
- *          task executes another program at @exec_ns
+ * @frames: all open calls. The first @nr_inherited calls were open at the task's fork, and end when
+ *          the task executes another program at @exec_ns
  * @nr_within: set by stg_filter_begin_within()
  * @levels: [i] is the number of shown calls among the outermost i calls; @nr_levels is 0 if unknown
  * @is_waiting: @frames are those of the parent, since the child has not begun
@@ -123,7 +123,7 @@ void stg_filter_deinit(struct stg_filter *stage);
 int stg_filter_copy(struct stg_filter *to, const struct stg_filter *from);
 
 /*
- * Let the forked @task begin with the open calls of @parent, which is the state of its parent at
+ * Let the forked @task begin with the open calls of @parent: the state that the parent task had at
  * the fork. If @parent has no frames, nothing is done. Returns 0 or -ENOMEM.
  */
 int stg_filter_inherit(struct stg_filter *stage, const struct stg_filter *parent,

@@ -38,7 +38,7 @@ void enum_defs_deinit(struct enum_defs *defs);
  * definitions before the error have been added.
  *
  * Values are decimal, 0x or octal; a name without a value has the previous value plus 1. A comma
- * may precede the brace, and the ';' may be missing.
+ * may precede the closing brace, and the ';' may be missing.
  */
 int enum_defs_parse(struct enum_defs *defs, const char *text, size_t len, struct uft_err *err);
 

@@ -46,22 +46,22 @@ struct pattern {
  */
 int pattern_init(struct pattern *p, enum pattern_match match, const char *text, size_t len,
 		 struct uft_err *err);
-/* Like pattern_init(), for a regular expression, even without special characters. */
+/* Like pattern_init(), but @text is a regular expression even if it has no special characters. */
 int pattern_init_regex(struct pattern *p, const char *text, size_t len, struct uft_err *err);
 
 void pattern_deinit(struct pattern *p);
 #define cleanup_pattern cleanup(pattern_deinit)
 
 /*
- * True when @name matches. It has @len bytes, and then a NUL. For a regular expression, most names
- * that do not match cost one search in memory, and the time for a name grows at most linearly with
- * its length.
+ * True when @name matches. @name has @len bytes, and then a NUL. For a regular expression, a search
+ * for a literal part of the pattern rejects most names that do not match. The time for a name grows
+ * at most linearly with its length.
  */
 bool pattern_matches(const struct pattern *p, const char *name, size_t len);
 
 /*
- * True when pattern_matches() is true for @name, or for one of the names in @others. Each of these
- * ends with a NUL, and an empty name follows the last one. If @others is NULL, there are none.
+ * True when pattern_matches() is true for @name, or for one of the names in @others. Each name in
+ * @others ends with a NUL, and an empty name follows the last one. @others may be NULL.
  */
 bool pattern_matches_any(const struct pattern *p, const char *name, size_t len, const char *others);
 

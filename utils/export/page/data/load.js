@@ -2,7 +2,7 @@
 import { openDesk } from "./desk.js";
 
 /**
- * The limit of workers. More workers are not faster, because only one thread reads the page's text.
+ * The largest number of workers. More would not be faster: only one thread reads the page's text.
  */
 const MAX_WORKERS = 4;
 /** The time for which blocks are sent before the page may draw again, in ms. */

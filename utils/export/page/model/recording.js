@@ -42,7 +42,7 @@ import { Sources } from "./sources.js";
 
 /** @typedef {{ from: number, to: number }} Range in ns since the recording began */
 
-/** Calls of a function whose name begins with this are times in which a thread did not run. */
+/** A function with this prefix stands for a wait: during its calls, the thread did not run. */
 const WAIT = "linux:schedule";
 
 /**
@@ -71,8 +71,8 @@ function makeKeys(names) {
 export class Recording {
 	/**
 	 * @param {Meta} meta
-	 * @param {number} zero the time at which the first record is shown. In a comparison, the
-	 * second recording has the time of the first recording
+	 * @param {number} zero the time at which the first record is shown. In a comparison, both
+	 * recordings get the time of the first recording, so that both begin at the same time
 	 */
 	constructor(meta, zero = meta.zero) {
 		this.shift = zero - meta.zero;

@@ -24,7 +24,7 @@ export function timeText(ns) {
 }
 
 /**
- * Returns the text of a tick. All ticks of an axis have one unit, and enough digits to differ.
+ * Returns the text of a tick. All ticks of an axis have the same unit, and enough digits to differ.
  * @param {number} ns
  * @param {number} step between ticks
  * @param {number} most the largest time at the axis, without its sign: it decides the unit

@@ -110,7 +110,7 @@ function detailsOf(app) {
 
 /** @param {import("../state/app.js").App} app */
 function hintOf({ apps, state, hasProcesses }) {
-	// The number of calls of a recording in parts is not known at first.
+	// If a server sends the recording in parts, the number of calls is not known at first.
 	const hasCalls = apps.some(({ recording: { calls, meta } }) => calls || meta.served === "parts");
 	if (hasCalls || state.view === "processes") return HINTS[state.view];
 	return `No calls were recorded.${hasProcesses ? " See Processes for the programs that ran." : ""}`;
