@@ -114,7 +114,8 @@ struct opts {
 	/*
 	 * @typed: options that are on the command line, by their index in opts_table
 	 * @in_files: options that are in option files and scripts, by their index in opts_table
-	 * @last: the last option of the command line with an argument in a word of its own, or NULL
+	 * @last: the last option of the command line that has its argument in the next word, or
+	 *         NULL
 	 */
 	bool typed[OPTS_ROWS_MAX];
 	bool in_files[OPTS_ROWS_MAX];

@@ -67,9 +67,9 @@ static int check_report(const struct opts *opts, struct uft_err *err)
 }
 
 /*
- * Refuses options that exclude --proc. Most of them do so for one of two reasons: a task has at
- * most one tracer, and with --proc the recorder must be the task's parent. Refuses options that
- * need --proc if it is not given. Refuses --proc for commands other than record and build.
+ * Refuses options that exclude --proc. Most of them exclude it because a task has at most one
+ * tracer, or because with --proc the recorder must be the task's parent. Refuses options that need
+ * --proc if it is not given. Refuses --proc for commands other than record and build.
  */
 static int check_proc(const struct opts *opts, struct uft_err *err)
 {

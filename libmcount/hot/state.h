@@ -50,7 +50,7 @@ enum thread_action {
 	DO_JUDGE,  /* planned_enter.c decides by the rule */
 	DO_ALONE,  /* the call gets no frame */
 	DO_ENTRY,  /* the call gets a frame and an ENTRY */
-	DO_HOLD,   /* the call gets a frame, and an ENTRY only if it turns out to be long */
+	DO_HOLD,   /* the call gets a frame, and an ENTRY only if the call proves to be long */
 	DO_MARK,   /* the call gets a frame that only shows where it ends */
 	DO_EXIT,   /* the frame ends, with an EXIT if there was an ENTRY */
 	DO_DROP,   /* the frame ends, without an EXIT */

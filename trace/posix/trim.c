@@ -1,7 +1,7 @@
 /*
  * Releases memory of a child that lives as long as its parent. If the child kept all pages, each
- * page that the parent writes to would exist twice. Mapped files (code and its data), the stack,
- * and the pages that the caller names stay.
+ * page that the parent writes to would exist twice. The child keeps mapped files (code and its
+ * data), the stack, and the pages that the caller names.
  */
 #include "posix/keeper.h"
 
@@ -75,8 +75,8 @@ static bool is_named(const struct trimming *trimming, uintptr_t begin, uintptr_t
 }
 
 /*
- * Finds the first range at or after @at that stays. Returns its beginning, and stores its end in
- * *@end. Returns UINTPTR_MAX if there is no such range.
+ * Finds the first range at or after @at that stays mapped. Returns its beginning, and stores its
+ * end in *@end. Returns UINTPTR_MAX if there is no such range.
  */
 static uintptr_t find_window(const struct trimming *trimming, uintptr_t at, uintptr_t *end)
 {

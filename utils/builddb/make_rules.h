@@ -33,8 +33,8 @@ struct make_rules {
  * directory. Variables and recipes are skipped. A pattern, such as %.o, is treated as a path.
  * Returns 0 or -ENOMEM.
  *
- * @text: a file of -MD, or the output of `make -pn`, which may include the output of nested
- *         makes ("Entering directory", "Leaving directory")
+ * @text: a file that a compiler makes for -MD, or the output of `make -pn`, which may include the
+ *         output of nested makes ("Entering directory", "Leaving directory")
  */
 int make_rules_parse(struct make_rules *declared, const char *dir, const char *text);
 void make_rules_deinit(struct make_rules *declared);

@@ -94,8 +94,8 @@ static int put_back(const struct attached *w, struct attached_thread *t, const u
 
 /*
  * Returns the system call that @t repeats when its context is restored, or a negative value.
- * restart_syscall(2) would fail after the restoration, so the call that it continues is returned
- * instead.
+ * restart_syscall(2) would fail after the restoration. In its place, the system call that
+ * restart_syscall(2) continues is returned.
  */
 static long interrupted_call(const struct attached *w, const struct attached_thread *t)
 {
@@ -199,9 +199,9 @@ int attached_syscall(struct attached *w, struct attached_thread *t, long nr, con
 	if (ret == 0)
 		ret = put_back(w, t, &mask);
 	/*
-	 * The return address and the context after it look like the frame of a signal handler. When
-	 * the stack has grown over them, a search for such frames would find them
-	 * (callable_thread.c). So the address is cleared.
+	 * The return address and the context after it look like the frame of a signal handler. The
+	 * stack may grow over them later, and a search for such frames (callable_thread.c) would
+	 * find them. So the address is cleared.
 	 */
 	if (ret == 0)
 		attached_write(w, context - sizeof(no_word), &no_word, sizeof(no_word));

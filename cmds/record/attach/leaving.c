@@ -45,9 +45,9 @@ static bool is_in_fork(const struct attaching *a, const struct attached_thread *
 /*
  * True when the C library may be about to call a function of the probe: a destructor of
  * thread-specific data, or a handler of forks. The library has read the function's address before
- * the function was unregistered, so the address is in a register. In one place the address is not
- * in a register yet: fork(3) wakes the threads that wait for a lock, by futex(2), before it reads
- * the address of the next handler.
+ * the function was unregistered, so the address is in a register. There is one exception: fork(3)
+ * wakes the threads that wait for a lock, by futex(2), before it reads the address of the next
+ * handler. During this call the address is not in a register yet.
  */
 static bool is_about_to_enter(const struct attaching *a, const struct attached_thread *t,
 			      const struct mapping *probe)
@@ -121,9 +121,9 @@ bool attaching_is_anybody_about_to_enter(const struct attaching *a)
 
 /*
  * Wait until the text is restored and no thread runs code of the probe. Afterwards no code calls
- * the probe. If a recorder was killed while it attached, a thread may still be in the probe and
- * make changes after they were undone. So the changes are undone once more after a thread was seen
- * in the probe.
+ * the probe. If a recorder was killed while it attached, a thread may still be in the probe, and
+ * may change the text after the recorder has restored it. So the changes are undone once more after
+ * a thread was seen in the probe.
  */
 static int wait_until_empty(struct attaching *a, struct uft_err *err)
 {

@@ -13,7 +13,8 @@ struct crash;
 
 /*
  * Add @report of process @pid (in the recorder's namespace) to the list. The report is dropped when
- * memory is short, when the list is too long, or when it already has a report of this process.
+ * memory is short, when the list is too long, or when the list already has a report of this
+ * process.
  */
 void crash_keep(struct crash **list, const struct control_crash *report, int32_t pid);
 

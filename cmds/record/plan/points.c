@@ -83,7 +83,7 @@ int points_make_file(struct store *store, const struct record_settings *settings
 
 /* --- events and their ids --- */
 
-/* Writes the line of an event at once, so that an interrupted recording has it, too. */
+/* Writes the line of an event without delay, so that an interrupted recording has the line, too. */
 static int write_line(const struct points *points, size_t index)
 {
 	struct strbuf line cleanup_strbuf = { 0 };

@@ -165,7 +165,7 @@ int store_append_to(struct store *store, const char *name, const struct strbuf *
 /*
  * Append @text to *@stream. If *@stream is negative, it is first replaced by a new stream of the
  * file @name. The text counts for the limit of bytes. Errors are noted in the store. If there was
- * not enough memory for @text, this is an error, and nothing of it is written.
+ * not enough memory for @text, nothing is written, and the error is -ENOMEM.
  */
 void store_append_line(struct store *store, int *stream, const char *name,
 		       const struct strbuf *text);

@@ -152,8 +152,8 @@ static uint64_t end_of_mark(const struct replay_pages *pages, size_t mark)
 }
 
 /*
- * Returns the last mark whose time (or line) is not above @number, or the first mark if there is
- * none.
+ * Returns the last mark whose time (or line) is at most @number. If there is no such mark, returns
+ * the first mark.
  */
 static size_t last_up_to(const struct replay_pages *pages, uint64_t number, bool is_time)
 {

@@ -108,8 +108,8 @@ void etrace_put_text(struct etrace_lines *lines, const char *tag, struct text te
 }
 
 /*
- * The published description has "Env|" without a number, but the original parser reads only the
- * form with a number, "Env[0]".
+ * Writes "Env[0]", or "Env|" if @is_bare is set. The published description has "Env|", but the
+ * original parser reads only the form with a number.
  */
 void etrace_put_variable(struct etrace_lines *lines, struct text text)
 {

@@ -52,8 +52,8 @@ _Static_assert(sizeof(struct capture_step) == 8, "capture_step is laid out witho
  * CAPTURE_BOX:
  *
  * @bytes: the number of the next steps, which assemble the object from registers (BOX_IN_PARTS)
- * @index: the number of the steps after these. They are the content as a tree of struct box_step,
- *         in which each step is before its children (utils/spec/args/shape.h)
+ * @index: the number of the steps after these. These steps describe the content as a tree of struct
+ *         box_step, in which each step is before its children (utils/spec/args/shape.h)
  *
  * A box begins with BOX_GOOD or BOX_NOTHING in one byte. The values follow, and then zeros:
  *

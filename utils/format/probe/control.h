@@ -423,8 +423,8 @@ bool control_secret_is(const uint8_t a[CONTROL_SECRET_BYTES],
 		       const uint8_t b[CONTROL_SECRET_BYTES]);
 
 /*
- * Returns the version of a packet if it is a HELLO of another version than ours, whose sender knows
- * @secret. Returns 0 for all other packets.
+ * Returns the version of a packet if the packet is a HELLO, its version is not ours, and its sender
+ * knows @secret. Returns 0 for all other packets.
  */
 unsigned control_other_version(const void *packet, size_t len,
 			       const uint8_t secret[CONTROL_SECRET_BYTES]);

@@ -357,8 +357,8 @@ static size_t count_sorted(const struct code_func *funcs, size_t nr)
 }
 
 /*
- * Sort functions. Usually most of them are already in order. Sort the other functions, which are at
- * the end, and merge both parts from the back.
+ * Sort functions. Usually most of them are already in order, and the others are at the end. So sort
+ * only the others, and merge both parts from the back.
  */
 static int order_funcs(struct code_func *funcs, size_t nr)
 {

@@ -119,10 +119,10 @@ int module_set_kernel_func(struct module_set *set, uint64_t addr, const struct f
 			   struct uft_err *err);
 
 /*
- * Read the module's symbols, unless they were read already. Without a file it has no symbols. After
- * an error the module has no symbols either. Each later call returns the same error, and does not
- * read the file again unless it has grown. While memory or descriptors are short, each call tries
- * again.
+ * Read the module's symbols, unless they were read already. A module without a file has no symbols.
+ * After an error the module has no symbols either. Each later call returns the same error, and
+ * reads the file again only if the file has grown. But if memory or descriptors were short, each
+ * later call tries again.
  */
 int module_load(struct module_set *set, struct module *mod, struct uft_err *err);
 

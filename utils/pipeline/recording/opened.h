@@ -20,7 +20,7 @@
  * @addrs: addresses of the open calls, the outermost first; 0: the entry was not recorded
  * @first: all calls from this index on have addresses
  * @last_ns: time of the last record before the range
- * @wants_depth: records were lost, and the next one tells the number of open calls
+ * @wants_depth: records were lost, and the next record tells the number of open calls
  * @is_out: the task is off the CPU
  * @out_flags: flags of the event by which it left the CPU
  * @is_done: the range has begun

@@ -26,7 +26,7 @@ struct early_name {
 };
 
 /*
- * One file, which is read one event ahead: @next, if it @has_next.
+ * One file. It is read one event ahead: if @has_next is true, this event is @next.
  *
  * @buf: [@at, @len) was read and not decoded yet
  * @offset: the offset in the file at which the buffer ends
