@@ -1,4 +1,4 @@
-/* Raises limits of resources, and names them (see ulimits.h). */
+/* Runs code with a larger stack, and names resource limits (see ulimits.h). */
 #include "cmds/ulimits.h"
 
 #include <errno.h>

@@ -192,7 +192,7 @@ bool server_is_gone(const struct server_query *query)
 	return poll(&poll_fd, 1, 0) > 0 && (poll_fd.revents & (POLLRDHUP | POLLHUP | POLLERR));
 }
 
-/* Takes a header that the gate needs. */
+/* Stores the value of a header if the gate checks it. */
 static enum MHD_Result note_header(void *self, enum MHD_ValueKind kind, const char *name,
 				   const char *value)
 {

@@ -40,7 +40,7 @@ bool server_is_gone(const struct server_query *query);
 /*
  * An answer. Starts as zeros, with @fd as -1. The server takes ownership of the content.
  *
- * @status: the status code of HTTP; 0: nothing has the path (404)
+ * @status: the status code of HTTP; 0 means that the path is unknown (404)
  * @type: the type of the content, a literal
  * @body: the content, if @fd is -1
  * @fd: a file whose first @len bytes are the content

@@ -54,7 +54,7 @@ static int compare_names(const void *first, const void *second)
 	return strcmp(a->name, b->name);
 }
 
-/* Finds recordings beside @dir. Finds none without permission to read the folder. */
+/* Finds the recordings beside @dir. Finds none when the folder that holds @dir is unreadable. */
 static int find_others(struct shelf *shelf, const char *dir)
 {
 	char path[PATH_MAX];

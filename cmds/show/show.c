@@ -48,7 +48,7 @@ static pid_t start_browser(const struct opts *opts, const struct gate *gate)
 	return pid;
 }
 
-/* Reports the failure of browser_start()'s process @pid. Returns @pid, or 0 when it has ended. */
+/* Warns if the browser's process @pid has failed. Returns @pid, or 0 when the process has ended. */
 static pid_t look_after_browser(const struct opts *opts, pid_t pid)
 {
 	int status = 0;

@@ -122,7 +122,7 @@ static void rest(void)
 	nanosleep(&(struct timespec){ .tv_nsec = REST_NS }, NULL);
 }
 
-/* Waits until the recording has records. Returns the values of follow_open_records(). */
+/* Waits until the recording has records. Returns the same values as follow_open_records(). */
 static int open_growing(struct follow *follow, struct trace_data *data, const struct opts *opts,
 			struct uft_err *err)
 {

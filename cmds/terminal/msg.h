@@ -12,7 +12,7 @@
 #include "utils/base/err.h"
 #include "utils/base/containers/strbuf.h"
 
-/* The subject of a debug message: the words of --debug-domain, with the names of uftrace. */
+/* The subject of a debug message. --debug-domain accepts these words, which are uftrace's. */
 enum msg_domain {
 	MSG_UTRAIL, /* the commands */
 	MSG_SYMBOL,

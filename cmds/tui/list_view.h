@@ -10,7 +10,7 @@
  *
  * @text: all lines, each with a newline; escaped, with colours for a terminal
  * @starts: offsets of the lines in @text
- * @heading, @place: borrowed
+ * @heading, @place: the first and the last line of the screen; borrowed
  */
 struct list_view {
 	struct tui_view view;

@@ -1,4 +1,4 @@
-/* Opens the recording and adds it up (see reading.h). */
+/* Opens the recording and adds up its calls (see reading.h). */
 #include "cmds/tui/reading.h"
 
 #include <pthread.h>

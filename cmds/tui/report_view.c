@@ -115,7 +115,7 @@ static int find_sorted(const struct report_view *view)
 	return -1;
 }
 
-/* Sorts by the column with that index. Returns false when the column has no order. */
+/* Sorts by the column @index. Returns false when the column has no order. */
 static bool sort_by(struct report_view *view, size_t index)
 {
 	struct report_config config = view->report.config;

@@ -16,7 +16,7 @@
 
 #include <curses.h>
 #include <term.h>
-/* ncurses has macros with the names of these variables. */
+/* ncurses defines these macros, but the code below uses their names for other things. */
 #undef columns
 #undef lines
 
@@ -133,7 +133,7 @@ static void add_restore(const char *capability)
 	}
 }
 
-/* Defines the colours of color.h, on the terminal's own background. */
+/* Defines the colours of color.h, on the terminal's default background. */
 static void begin_colors(bool wanted)
 {
 	the.has_color = wanted && has_colors() && start_color() == OK;
@@ -270,7 +270,7 @@ static attr_t sgr_attrs(unsigned number, short *pair)
 	return is_bright ? A_BOLD : 0;
 }
 
-/* Reads a sequence of color.h at @text. Returns its length. */
+/* Reads the escape sequence at @text, which sets a colour (color.h). Returns its length. */
 static size_t read_sgr(const char *text, size_t len, attr_t *attrs, short *pair)
 {
 	unsigned number = 0;

@@ -79,7 +79,7 @@ struct screen_size screen_size(void);
 void screen_put(size_t row, size_t column, size_t width, const char *text, size_t len, size_t shift,
 		enum screen_look look);
 
-/* Show the lines that were put. */
+/* Show the text that calls of screen_put() have put. */
 void screen_show(void);
 
 /*

@@ -1,4 +1,4 @@
-/* Finds the place of a function in its sources. */
+/* Finds the source file and line of a function. */
 #ifndef UTRAIL_CMDS_TUI_SOURCE_PLACE_H
 #define UTRAIL_CMDS_TUI_SOURCE_PLACE_H
 
@@ -15,7 +15,7 @@ bool source_place_find(struct module_set *modules, const struct func *func, stru
 		       unsigned *line);
 
 /*
- * Append the place as text for people: "FILE [line:NUMBER]". Returns false when the place is
+ * Append the source line of @func as text: "FILE [line:NUMBER]". Returns false when the line is
  * unknown.
  */
 bool source_place_put(struct module_set *modules, const struct func *func, struct sink *sink);

@@ -142,7 +142,7 @@ int go_chosen(struct tui *tui);
 const struct func *go_func_of_line(struct tui *tui);
 /* Returns the modules of the functions in the view on the screen. */
 struct module_set *go_modules(struct tui *tui);
-/* Replace tui->reading by @next. Folds and cursors keep their places. */
+/* Replace tui->reading by @next. Folds stay closed, and cursors stay at their items. */
 int go_take_reading(struct tui *tui, struct tui_reading *next, struct uft_err *err);
 /* Returns the number of programs that have calls. */
 size_t go_nr_programs(const struct tui *tui);
@@ -159,7 +159,7 @@ int wait_first(struct tui *tui, struct uft_err *err);
 bool wait_for(struct tui *tui, int command, int *ret, struct uft_err *err);
 /* Read the recording once more, for a report with other fields. */
 int wait_for_report(struct tui *tui, struct uft_err *err);
-/* Take the results of a reading that is done. May change the view. */
+/* If the reading is done, take its results. May change the view. */
 int wait_look(struct tui *tui, struct uft_err *err);
 /* Stop waiting: the result is not needed any more. */
 void wait_end(struct tui *tui);

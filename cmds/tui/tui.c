@@ -193,7 +193,7 @@ static int wait_for_key(struct tui *tui)
 	return key;
 }
 
-/* Takes results of the reading, and checks for growth. This work is independent of keys. */
+/* Does the work between keys: takes the results of a reading, and checks if the recording grows. */
 static int look_around(struct tui *tui, struct uft_err *err)
 {
 	int ret = wait_look(tui, err);

@@ -53,7 +53,7 @@ static struct aside *aside_memory(struct thread *aside)
 	return container_of(aside->ring, struct aside, ring);
 }
 
-/* Lets the next move begin with the first record. */
+/* Clears the mark, so the next move of records begins with the first record. */
 static void forget_mark(struct aside *aside)
 {
 	aside->marks[aside->mark].at = NULL;
@@ -114,7 +114,7 @@ static void begin_aside(void *arg)
 		return;
 	memory = undo_new_memory(RING_PAGE + ASIDE_BYTES);
 	if (!memory)
-		return; /* the aside's state stays in the list of states, empty */
+		return; /* @aside stays in the list of states, but is never used */
 
 	struct aside *l = (struct aside *)memory;
 

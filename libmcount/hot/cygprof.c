@@ -133,7 +133,7 @@ static bool is_left_out_exit(struct thread *t, uint64_t sp, uint64_t fn)
 	if (!t->planned || !t->planned->plan || !planned_is_left_out(t, fn))
 		return false;
 	while (f->slot < sp)
-		f--; /* the loop stops at thread.last at the latest: its slot is above all others */
+		f--; /* the loop ends before thread.last, whose slot is above all others */
 	for (; f->slot == sp; f--) {
 		if (is_of(f, fn))
 			return false;
@@ -288,7 +288,7 @@ NOINLINE static void enter_beyond(struct thread *t, uint64_t sp, uint64_t fn, ui
  * no registers for calls that are left alone. Each of the functions sets the guard.
  */
 
-/* HOT: enters a call without a plan. */
+/* HOT: enters a call of a thread that has no plan. */
 NOINLINE static void enter_alike(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
 {
 	guard_take(t);
@@ -374,7 +374,7 @@ static inline bool is_far(const struct thread *t, uint64_t sp)
 	return sp - t->top->slot > 4096;
 }
 
-/* HOT: ends the innermost call, under a plan. The guard is set. */
+/* HOT: ends the innermost call of a thread that has a plan. The guard is set. */
 NOINLINE static void exit_rule(struct thread *t, uint64_t sp, uint64_t fn)
 {
 	if (t->planned->open_base) {

@@ -251,7 +251,7 @@ static inline void land(uint64_t *slot)
 	guard_leave(t);
 }
 
-/* Handles library calls that have flags. */
+/* Handles library calls whose call site has flags. */
 NOINLINE static struct libcall special_libcall(uint64_t *slot, struct call_site *site,
 					       struct libcall call, struct arch_regs *regs)
 {

@@ -1,4 +1,4 @@
-/* Returns of traced functions whose return address was replaced. */
+/* Handles the returns of traced functions whose return addresses were replaced. */
 #include "libmcount/hot/fast.h"
 #include "libmcount/hot/frames.h"
 #include "libmcount/hot/guard.h"

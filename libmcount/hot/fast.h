@@ -63,7 +63,7 @@ static inline void fast_put_frame(struct thread *t, uint64_t slot, uint64_t ret,
 	f->ret = ret;
 	f->data = data;
 	f->time_ns = now_ns;
-	/* A signal handler may walk the stack at any point. */
+	/* A signal handler may read the frames at any time. So @f must be complete before @top. */
 	guard_barrier();
 	t->top = f;
 	if (is_held)

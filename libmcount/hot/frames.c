@@ -186,7 +186,7 @@ void frames_leave_until(struct thread *t, uint64_t fn)
 	while (f > t->frames && frame_addr(f) != (fn & RECORD_ADDR_MASK))
 		f--;
 	if (f == t->frames)
-		return; /* the entry was never seen */
+		return; /* the probe has not seen the entry of the call */
 	while (t->top > f)
 		frames_abandon_top(t);
 	frames_leave_any(t);

@@ -42,7 +42,7 @@ enum planned_flags {
 	PLANNED_KEEP = 1U << 3, /* PLAN_TRACE */
 	PLANNED_CALLER = 1U << 4,   /* PLAN_CALLER */
 	PLANNED_READ = 1U << 5,	    /* values were read at its entry (PLAN_READ) */
-	PLANNED_RECOVER = 1U << 6,  /* PLAN_RECOVER: its callers' slots have original addresses */
+	PLANNED_RECOVER = 1U << 6,  /* PLAN_RECOVER: its callers' slots hold original addresses */
 	PLANNED_CALLSITE = 1U << 7, /* PLAN_CALLSITE */
 };
 
@@ -275,7 +275,7 @@ void planned_leave_top(struct thread *t, const struct arch_regs *regs);
 void planned_begin_estimate(struct thread *t);
 void planned_end_estimate(struct thread *t);
 
-/* HOT, rarely: true when the ENTRY of the innermost call is written. */
+/* HOT, rarely: true when the ENTRY of the innermost call has been written. */
 bool planned_is_top_written(struct thread *t);
 
 /* HOT: writes the ENTRY records that were held back, for all frames up to and including @f. */

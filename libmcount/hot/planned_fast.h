@@ -140,7 +140,7 @@ static inline bool planned_is_placed(const struct planned *p, const struct plan_
 
 /* The decision about a call. */
 enum planned_verdict {
-	PLANNED_KEPT_OUT,  /* filters or its own rule keep the call out */
+	PLANNED_KEPT_OUT,  /* filters, or the rule of its function, keep the call out */
 	PLANNED_LET_IN,	   /* filters let it in, but it is too deep, or its function too small */
 	PLANNED_IS_RECORD, /* the call is recorded */
 };
@@ -172,7 +172,7 @@ static inline enum planned_verdict planned_judge(const struct planned *p, struct
 	return PLANNED_IS_RECORD;
 }
 
-/* The return slot of a frame. */
+/* Returns the address of a return slot: frame.slot without the flag FRAME_EXPLICIT. */
 static inline const uint64_t *planned_slot(uint64_t slot)
 {
 	return (const uint64_t *)(slot & ~(uint64_t)FRAME_EXPLICIT);

@@ -114,9 +114,9 @@ struct thread {
 	uint64_t threshold_ns;
 	uint64_t fit_ns;       /* length of the next interval between two fits of the clock */
 	struct frame *cut;     /* the call whose nested calls were too deep; see @cut_ns */
-	uint64_t cut_ns;       /* when @cut was entered: another call may use the frame now */
+	uint64_t cut_ns;       /* when @cut was entered; a later call in the frame differs */
 	uint64_t high;	       /* the highest slot that was seen; used with @low */
-	struct thread *home;   /* when @is_made: the own state of the thread that runs here */
+	struct thread *home;   /* with @is_made: the state of the running thread's own stack */
 	struct thread *around; /* with @is_exact: the state of the stack that the thread left */
 	uint64_t stalled_tail; /* the ring's tail + 1 when a wait for room was in vain; 0: never */
 	uint32_t end_rounds;   /* how often the thread-end destructor was called */
@@ -134,8 +134,8 @@ struct thread {
 	_Atomic uint32_t is_parked; /* with @is_made: no thread runs on this stack */
 	_Atomic uint32_t in_use;    /* 0: its thread has ended, and a new one may take the state */
 	/* -finstrument-functions: numbers of open calls that have no frame (cygprof.c) */
-	uint32_t cyg_again; /* calls of the function of @top that filters exclude */
-	uint32_t cyg_deep;  /* calls of the function of @top among @cyg_skipped */
+	uint32_t cyg_again; /* open calls of @top's function that filters leave alone */
+	uint32_t cyg_deep;  /* the number of calls in @cyg_skipped of @top's function */
 	/* the state for payloads of events (declared.h); NULL before the first such event */
 	struct thread *payloads;
 	uint32_t has_no_payloads; /* there was no ring for @payloads */
@@ -244,24 +244,25 @@ struct probe {
 
 	const struct control_page *control;
 	const _Atomic uint32_t *news;
-	uint32_t nr_writers; /* a copy of control->nr_writers, from the start */
+	uint32_t nr_writers; /* a copy of control->nr_writers, made at the start */
 	bool is_finished;    /* this process has asked to end the recording of all processes */
-	/* the arena's header, always at this address. arena.h maps the rest when it is needed */
+	/* the arena's header, always at this address. arena.c maps the rest when it is needed */
 	struct arena *arena;
 
 	uint64_t fork_ns; /* in a forked child: the time at which the fork returned */
 	pid_t parent_pid;
 	/* the probe was put into a running process, and will leave it again (undo.h) */
 	bool is_attached;
-	bool is_elsewhere;	       /* in another pid namespace than the owner of @arena */
+	/* this process is in another pid namespace than the owner of @arena */
+	bool is_elsewhere;
 	_Atomic bool may_lack_counter; /* a thread may have forbidden itself to read the counter */
 	pthread_key_t thread_key;
-	char address[CONTROL_ADDRESS_SIZE]; /* of the recorder: see control.h */
+	char address[CONTROL_ADDRESS_SIZE]; /* the recorder's address: see control.h */
 	uint8_t secret[CONTROL_SECRET_BYTES];
 	uint8_t token
 		[CONTROL_SECRET_BYTES]; /* the token of the last WELCOME; a forked child has its
 					 * parent's */
-	/* the recorder's number in this process' pid namespace; 0: it has none there */
+	/* the recorder's pid in the pid namespace of this process; 0: it has none there */
 	pid_t recorder_here;
 };
 
@@ -467,7 +468,7 @@ void thread_before_cage(void);
 enum probe_child {
 	PROBE_CHILD_NONE = 0,	/* nothing */
 	PROBE_CHILD_FORKED = 1, /* the child calls thread_after_fork() */
-	PROBE_CHILD_LENT = 2,	/* the child runs in our memory and on our stack (lend.h) */
+	PROBE_CHILD_LENT = 2,	/* the child uses its parent's memory and stack (lend.h) */
 };
 uint32_t probe_syscall(long number, uint64_t first, uint64_t second, uint64_t third);
 
@@ -477,7 +478,7 @@ uint32_t probe_syscall(long number, uint64_t first, uint64_t second, uint64_t th
  */
 void prctl_before(int option, unsigned long first, unsigned long second);
 
-/* COLD, called by the stub of syscall(3). Sets errno by the negative @result and returns -1. */
+/* COLD, called by the stub of syscall(3). Sets errno from the negative @result and returns -1. */
 long probe_syscall_failed(long result);
 
 /*
@@ -536,7 +537,7 @@ void thread_unregister(void);
 void session_report_fork(struct thread *t);
 
 /*
- * HOT, rarely. Makes room for @len bytes in a segment. Returns false when there is none. The caller
+ * HOT, rarely. Makes room for @len bytes in a segment. Returns false if no room is left. The caller
  * counts its lost records.
  */
 bool ring_make_room(struct thread *t, uint32_t len);

@@ -21,7 +21,7 @@
  * recording ends.
  */
 #define WAIT_STEP_NS 10000000
-#define LOOK_NS	     1000000000ULL /* the time between two looks at the recorder's state */
+#define LOOK_NS	     1000000000ULL /* the time between two checks of the recorder's state */
 #define WAIT_NS	     30000000000ULL
 
 /*
@@ -67,7 +67,7 @@ static bool has_room(const struct ring *r, uint64_t position)
 
 /*
  * True when half of the ring is full. Waking the writer at each segment would cost too much. The
- * writer also looks by itself at intervals.
+ * writer also checks the ring by itself at intervals.
  */
 static bool wants_writer(const struct ring *r, uint64_t position)
 {

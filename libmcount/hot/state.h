@@ -31,7 +31,7 @@ enum thread_state {
 /* Events. The first four are calls of functions whose rules have only the effect named here. */
 enum thread_event {
 	CALL_OPT_IN,	/* a call of a function that is opted in */
-	CALL_LET_IN,	/* a CALL_OPT_IN with planned_is_alike(): depth does not count */
+	CALL_LET_IN,	/* a CALL_OPT_IN with planned_is_alike(): its depth does not matter */
 	CALL_OPT_OUT,	/* a call that is opted out, with all its nested calls */
 	CALL_LEFT_OUT,	/* a call that is left out; its nested calls are not */
 	CALL_UNRULED,	/* a call of a function without a rule */

@@ -150,7 +150,7 @@ static void release_state(struct thread *t)
 		planned_end(t);
 	if (t->aside && t->aside->planned)
 		planned_end(t->aside);
-	if (t->is_aside) /* it stays with its owner */
+	if (t->is_aside) /* an aside stays with its owner */
 		return;
 	atomic_store_explicit(&t->in_use, 0, memory_order_release);
 	atomic_fetch_add(&nr_free_states, 1);

@@ -85,7 +85,7 @@ struct module {
 	ElfW(Dyn) * dynamic;
 	uint64_t relro_start; /* page aligned; the part that is read-only after relocation */
 	uint64_t relro_end;
-	uint64_t text_start; /* of all executable segments together */
+	uint64_t text_start; /* the first byte of all executable segments; @text_end: their end */
 	uint64_t text_end;
 	bool found;
 };

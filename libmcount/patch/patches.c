@@ -141,7 +141,7 @@ static void let_go(const struct plan_file *file, const struct plan_patch *from,
 		     start - (uintptr_t)file->image);
 }
 
-#define LET_GO 8192 /* the number of patches in about a megabyte of the plan */
+#define LET_GO 8192 /* memory is released after so many patches, about a megabyte of the plan */
 
 /*
  * Returns patch @i of the plan. Callers ask for patches in order, so the memory of earlier patches
@@ -299,7 +299,7 @@ bool patch_is_there(const struct dl_phdr_info *info, const struct patch *patch)
 	       memcmp((const void *)patch->site, bytes, len) == 0;
 }
 
-/* @is_ahead: the patch may be in place already, by write_ahead() */
+/* @is_ahead: write_ahead() may have put the patch in already */
 static bool put_patch(const struct dl_phdr_info *info, int fd, const struct patch *patch,
 		      bool is_ahead)
 {

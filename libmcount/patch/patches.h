@@ -6,7 +6,7 @@
 
 enum patches_text {
 	PATCHES_WRITE, /* the probe puts the patches in; after an attach the recorder does so */
-	/* only stubs are made; the recorder decides when it puts the patches in */
+	/* the probe only makes stubs; the recorder puts the patches in when it wants to */
 	PATCHES_OUT,
 };
 

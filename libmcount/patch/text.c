@@ -1,4 +1,4 @@
-/* The program's text (see text.h). */
+/* Changes the program's text (see text.h). */
 #include "libmcount/patch/text.h"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* A plan in the form that hooks look at. */
+/* A plan in the form that hooks use. */
 #ifndef UTRAIL_LIBMCOUNT_LIVE_PLAN_H
 #define UTRAIL_LIBMCOUNT_LIVE_PLAN_H
 

@@ -48,7 +48,7 @@ int plans_add_patches(const void *image, uint64_t bytes);
  */
 unsigned plans_reclaim(void);
 
-/* COLD, in a forked child. Makes the lock of the plans free. */
+/* COLD, in a forked child. Initializes the lock of the plans again. */
 void plans_after_fork(void);
 
 /* COLD. Unmaps all plans. Call this function when no thread uses a plan any more. */

@@ -341,7 +341,7 @@ static void leave_native(struct thread *t, const struct py_method_def *def, stru
 		leave_call(t, (uint64_t)def, NULL);
 }
 
-/* Takes all but the common events. */
+/* Handles the events that are not common. */
 NOINLINE static int take_slowly(struct py_frame *frame, int event, struct py_object *arg)
 {
 	struct thread *t = thread_for_event();

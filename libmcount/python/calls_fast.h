@@ -15,7 +15,7 @@
  * call's key, with these flags in its low bits. The entry before the first is 0.
  */
 #define CALL_HAS_FRAME	1UL
-#define CALL_IS_OWN	2UL /* NAME_OWN of the called function */
+#define CALL_IS_OWN	2UL /* the called function has NAME_OWN */
 #define CALL_HAS_RESULT 4UL /* the result of the call is recorded */
 #define CALL_BITS	7UL
 

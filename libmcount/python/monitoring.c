@@ -25,7 +25,7 @@ static const struct py_type *code_type;
 typedef struct py_object *py_vectorcall(struct py_object *callable, struct py_object *const *args,
 					size_t nr_args, struct py_object *names);
 
-/* False when the program itself calls our function object. gc.get_objects() can find it. */
+/* False when the program itself calls our function object, found with gc.get_objects(). */
 static bool is_event(struct py_object *const *args, size_t nr_args, size_t nr)
 {
 	return (uint32_t)nr_args >= nr && likely(args[0]->type == code_type);

@@ -14,7 +14,7 @@
 typedef uint64_t name_facts;
 
 #define NAME_KNOWN 1U /* NAME_OWN, or its absence, is known */
-#define NAME_OWN   2U /* of the program, not of Python or a package; with --nest-libcall: all */
+#define NAME_OWN   2U /* a function of the program; with --nest-libcall, any function */
 #define NAME_ASKED 4U /* the recorder was asked for the function's address, or must not be asked */
 #define NAME_SHIFT 3
 

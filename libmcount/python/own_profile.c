@@ -154,7 +154,7 @@ static bool has_own(void)
 }
 
 /*
- * The program's function while skip_end() takes its place. skip_end() hides the end of
+ * The program's profile function while skip_end() is set instead. skip_end() hides the end of
  * sys.setprofile() from the program's function.
  */
 static __thread py_profile *skipping __attribute__((tls_model("initial-exec")));

@@ -22,7 +22,7 @@ bool text_begin(void);
  */
 void text_of_object(struct py_object *o, unsigned limit, struct capture_text *text);
 
-/* True when @o is a cell: the place of a variable that inner functions use. */
+/* True when @o is a cell: an object that holds a variable for inner functions. */
 bool text_is_cell(const struct py_object *o);
 
 /* Returns the object in a cell as a borrowed reference, or NULL if the cell is empty. */

@@ -13,7 +13,7 @@
  * signal may have changed the mask.
  */
 enum fault_state {
-	FAULT_UNKNOWN = 0, /* the thread must look at its mask first */
+	FAULT_UNKNOWN = 0, /* the thread must read its signal mask first */
 	FAULT_GUARDED = 1, /* a fault would call the probe's handler */
 	FAULT_CAREFUL = 2, /* a fault would not call the probe's handler */
 };

@@ -184,7 +184,7 @@ static int64_t give_back(void)
 	undo_each(undo_memory, NULL);
 	undo_forget();
 	atomic_store(&probe_threads, NULL);
-	self = NULL; /* session_end() will run in this thread */
+	self = NULL; /* this thread will run session_end(), which must not use the state */
 	patches_forget();
 	modules_drop();
 	plans_drop();

@@ -18,7 +18,7 @@ void modules_after_dlopen(uint64_t begin_ns);
 /* COLD. Free the list of reported modules. */
 void modules_drop(void);
 
-/* COLD, in a forked child. Makes the locks of the modules and of the plans free. */
+/* COLD, in a forked child. Initializes the locks of modules and plans again. */
 void modules_after_fork(void);
 
 /*

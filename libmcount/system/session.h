@@ -8,7 +8,7 @@
 /* COLD. Prepare to be recorded from session_go() on. Returns enum attach_result. */
 int64_t session_attach(const char *address);
 
-/* COLD. True between session_attach() and session_go(). session_end_wait() also ends that state. */
+/* COLD. True from session_attach() until session_go() or session_end_wait(). */
 bool session_is_waiting(void);
 void session_end_wait(void);
 

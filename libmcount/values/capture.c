@@ -7,7 +7,7 @@
 /* A run of a capture program. */
 struct capture_run {
 	const struct arch_regs *regs;
-	const uint64_t *slot; /* NULL: the run captures a return value */
+	const uint64_t *slot; /* NULL: a return value is captured */
 	uint8_t *to;
 	uint32_t len;
 };
@@ -26,14 +26,14 @@ static inline uint64_t word_at(const struct capture_run *run, uint32_t index)
 	return word;
 }
 
-/* Writes zeros up to the place of the next value. */
+/* Writes zeros up to the offset of the next value. */
 static inline void pad(struct capture_run *run)
 {
 	while (run->len % ARGBLOB_ALIGN)
 		run->to[run->len++] = 0;
 }
 
-#define VALUE_BYTES_MAX 16 /* of a value in one register */
+#define VALUE_BYTES_MAX 16 /* the most bytes of a value in one register */
 
 static void put_bytes(struct capture_run *run, const void *from, uint32_t bytes)
 {

@@ -88,7 +88,7 @@ int answer_functions(const struct sums_source *from, const struct part_range *ra
 	struct aggregate agg cleanup(aggregate_deinit) = { 0 };
 	struct pipeline_config config;
 
-	/* The settings are those of report_configure(). */
+	/* These are the same settings as in report_configure(). */
 	choose_range(from, range, &config);
 	config.order = PIPELINE_BY_TASK;
 	config.stages.wants = STAGE_WANTS_ENDS;
@@ -295,7 +295,7 @@ int answer_tree(const struct sums_source *from, const struct part_range *range, 
 	struct tree tree cleanup_tree = { 0 };
 	struct pipeline_config config;
 
-	/* The settings are those of exporters of trees. */
+	/* The exporters of trees use the same settings. */
 	choose_range(from, range, &config);
 	tree_configure(&config);
 	config.stages.opens_at_start = time_range_is_set(&config.range);

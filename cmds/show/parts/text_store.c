@@ -10,7 +10,7 @@
 #include "utils/base/escape.h"
 #include "utils/base/fd.h"
 
-/* The number of bytes that are written at once. */
+/* When the tail has this many bytes, it is written to the file. */
 #define TAIL_BYTES   (1 << 16)
 #define LENGTH_BYTES 2
 

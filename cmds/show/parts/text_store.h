@@ -39,8 +39,8 @@ struct text_store {
 void text_store_deinit(struct text_store *store);
 
 /*
- * Store a text. @number gets its number. Numbers begin at 1. Returns 0, -ENOMEM, or a negative
- * errno when writing fails.
+ * Store @text. @number receives the number of the text. Numbers begin at 1. Returns 0, -ENOMEM, or
+ * a negative errno when writing fails.
  */
 int text_store_add(struct text_store *store, const char *text, uint64_t *number);
 

@@ -444,7 +444,7 @@ static int go_to_longest(struct replay_view *view, struct uft_err *err)
 	return ret;
 }
 
-/* --- folds of calls within a call --- */
+/* --- folding of the calls within a call --- */
 
 static int fold_child(struct replay_view *view, uint64_t line, uint64_t end,
 		      const struct replay_line *returns, void *self)
