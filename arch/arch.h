@@ -33,7 +33,10 @@
  */
 static inline uint64_t arch_counter_read(void);
 
-/* Returns the stack pointer after longjmp(3). With an unknown C library the result is arbitrary. */
+/*
+ * Returns the stack pointer with which the program continues after longjmp(3). With an unknown C
+ * library the result is arbitrary.
+ */
 struct __jmp_buf_tag;
 static inline uint64_t arch_jmp_buf_sp(const struct __jmp_buf_tag *env);
 

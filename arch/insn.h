@@ -55,9 +55,9 @@ unsigned insns_before(struct insns *insns, const struct insn_text *text, uint64_
 enum insn_flow {
 	INSN_PLAIN,	    /* the next instruction */
 	INSN_BRANCH,	    /* the next instruction, or the one at the named address */
-	INSN_CALL,	    /* the one at the named address; when it returns, the next one */
+	INSN_CALL,	    /* the function at the named address, then the next instruction */
 	INSN_CALL_ANYWHERE, /* a call of an address that is in a register or in memory */
-	INSN_JUMP,	    /* the one at the named address */
+	INSN_JUMP,	    /* the instruction at the named address */
 	INSN_JUMP_ANYWHERE, /* the instruction whose address is in a register or in memory */
 	INSN_RETURN,
 	INSN_END, /* none: the program never continues after INSN_END */

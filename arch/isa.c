@@ -71,7 +71,7 @@ static const struct isa isa_x86_64 = {
 	.parse_operand = x86_64_parse_operand,
 };
 
-/* System V psABI for Intel386. No register has arguments. */
+/* System V psABI for Intel386. By default all arguments are passed on the stack. */
 static const struct isa isa_i386 = {
 	.name = "i386",
 	.machine = EM_386,

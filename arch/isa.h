@@ -82,7 +82,7 @@ struct isa {
  */
 const struct isa *isa_of(unsigned machine, unsigned word_bytes);
 
-/* All rows. The last element is NULL. */
+/* The tables of all instruction sets. The last element is NULL. */
 extern const struct isa *const all_isas[];
 
 /*

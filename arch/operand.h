@@ -24,8 +24,8 @@ enum operand_kind {
 
 /*
  * @base, @index: DWARF's numbers of general registers; vector registers count from 0
- * @bytes: the size of the named register
- * @symbol, @symbol_len: a part of the text; NULL: there is no symbol
+ * @bytes: the size of the register that the text names
+ * @symbol, @symbol_len: the symbol, as a part of the parsed text; NULL: there is none
  */
 struct operand {
 	uint8_t kind; /* enum operand_kind */

@@ -40,7 +40,7 @@ extern const int arch_remote_vector_note;
  */
 #define ARCH_REMOTE_DWARF_REGS 32
 unsigned arch_remote_dwarf_regs(const struct arch_remote *r, uint64_t regs[ARCH_REMOTE_DWARF_REGS]);
-extern const unsigned arch_remote_dwarf_sp; /* the number of the stack pointer */
+extern const unsigned arch_remote_dwarf_sp; /* DWARF's number of the stack pointer */
 
 uint64_t arch_remote_pc(const struct arch_remote *r);
 uint64_t arch_remote_sp(const struct arch_remote *r);

@@ -76,7 +76,7 @@ static bool has_plain_segments(const struct elf_file *file)
 	return true;
 }
 
-/* The most bytes of a dynamic table. The tables of programs have about a thousand. */
+/* The maximum size of a dynamic table in bytes. Usual programs have about a thousand bytes. */
 #define DYNAMIC_MAX_BYTES 65536
 
 /* Finds the program's only dynamic table. Returns false when there is none, or more than one. */

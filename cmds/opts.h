@@ -143,7 +143,7 @@ struct opts {
 	/* SIGCHLD was ignored when utrail was started; main() undoes that */
 	bool ignores_children;
 
-	/* the choice of calls, when recording and when reading */
+	/* options that choose calls, when recording and when reading */
 	unsigned depth;
 	uint64_t time_filter_ns;
 	uint64_t size_filter;	/* bytes; 0: all */
@@ -237,7 +237,7 @@ struct opts {
 	bool as_whole; /* --no-parts */
 
 	/* options of dump */
-	uint64_t sample_time_ns; /* of flame graphs; 0: utrail chooses it */
+	uint64_t sample_time_ns; /* the time of a sample of a flame graph; 0: utrail chooses it */
 
 	/* options of events */
 	int export_as; /* enum opts_as */
@@ -255,10 +255,10 @@ struct opts {
 	bool has_assemblers;
 	const char *declared; /* a file of make rules, or NULL */
 	char *ignored_files;  /* on the heap; --ignore-files, separated by ';'; NULL: the default */
-	const char *needs;    /* a file; NULL: option not given */
-	/* a file; NULL: option not given. At most one of @needs and @used_by is set. */
+	const char *needs;    /* --needs: a file; NULL: option not given */
+	/* --used-by: a file; NULL: option not given. At most one of @needs and @used_by is set */
 	const char *used_by;
-	const char *work_dir; /* where .nfsdb goes, or NULL */
+	const char *work_dir; /* the directory for .nfsdb; NULL: the working directory */
 	struct {
 		bool ignores_repeats;
 		bool has_names;

@@ -156,7 +156,7 @@ static int check_together(const struct opts *opts, struct uft_err *err)
 struct line {
 	int argc;
 	char **argv;
-	const struct cmd *cmd; /* NULL when none is named */
+	const struct cmd *cmd; /* NULL when the line names no command */
 	char **args;
 	int nr_args;
 	bool ended;
@@ -285,7 +285,7 @@ static int read_script_words(const char *script, struct words *words, struct uft
 }
 
 /*
- * True when a recording takes options from the script. A script that cannot be read has none:
+ * True when a recording takes options from the script. An unreadable script has no options:
  * check_script() reports it later.
  */
 static bool takes_script_options(const struct opts *opts, const struct line *line)

@@ -84,7 +84,7 @@ lend_and_call:
 	SAVE_CALLER_SAVED
 	movq	%r8, %rdi
 	call	lend_prepare
-	movq	%rax, 2 * 8(%rsp) /* RESTORE_CALLER_SAVED loads it into %r9 */
+	movq	%rax, 2 * 8(%rsp) /* RESTORE_CALLER_SAVED loads this word into %r9 */
 	RESTORE_CALLER_SAVED
 	POP	r8
 	.cfi_register %rip, %r8
@@ -102,8 +102,8 @@ lend_and_call:
 	cmpq	$-4095, %rax
 	jae	3f
 	/*
-	 * The child's calls have changed the shadow stack, too. Without a shadow stack, rdsspq does
-	 * nothing.
+	 * The child's calls have changed the CPU's shadow stack, too. Without such a stack, rdsspq
+	 * does nothing.
 	 */
 	xorl	%edx, %edx
 	rdsspq	%rdx

@@ -32,7 +32,7 @@ END arch_copy_guarded
  */
 HIDDEN_FUNCTION arch_copy_string
 	movq	%rdi, %r8
-	addq	%rdi, %rdx			/* the end of the copy */
+	addq	%rdi, %rdx			/* the end of the buffer @to */
 	movabsq	$0x0101010101010101, %r9
 	movabsq	$0x8080808080808080, %r10
 1:	testb	$7, %sil

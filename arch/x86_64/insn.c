@@ -84,7 +84,7 @@ static unsigned known_length(const uint8_t *at, uint64_t left)
 
 /*
  * Decodes the instruction at @at, with @left bytes. Returns its length; 0 when it is invalid.
- * insns->insn describes the instruction; one with a known_length() counts as a nop.
+ * insns->insn describes the instruction. If it has a known_length(), it is described as a nop.
  */
 static unsigned decode_insn(struct insns *insns, const uint8_t *at, uint64_t left, uint64_t addr)
 {

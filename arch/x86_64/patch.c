@@ -62,7 +62,7 @@ void arch_write_call(uint8_t call[ARCH_JUMP_BYTES], uint64_t from, uint64_t to)
 
 void arch_write_nops(uint8_t *nops, uint32_t bytes)
 {
-	/* The forms that Intel's manual recommends (volume 2, NOP). */
+	/* The nops of 1 to 8 bytes that Intel's manual recommends (volume 2, NOP). */
 	static const uint8_t forms[][8] = {
 		{ 0x90 },
 		{ 0x66, 0x90 },
@@ -98,7 +98,7 @@ static uint8_t *write_point_data(uint8_t *code, uint32_t event, uint64_t site)
 {
 	static const uint8_t data[] = {
 		0x48, 0x8d, 0x64, 0x24, 0x80,	       /* lea -128(%rsp), %rsp */
-		0x68, 0,    0,	  0,	0,	       /* push $site, its low half */
+		0x68, 0,    0,	  0,	0,	       /* push the low half of $site */
 		0xc7, 0x44, 0x24, 0x04, 0,    0, 0, 0, /* movl $site >> 32, 4(%rsp) */
 		0x68, 0,    0,	  0,	0,	       /* push $event */
 	};

@@ -274,7 +274,7 @@ void arch_remote_begin_call(struct arch_remote *r, uint64_t code, uint64_t conte
 	r->words[RBX] = fn;
 	r->words[RAX] = 0;
 	r->words[R12] = 0;
-	r->words[RBP] = 0; /* the outermost frame, for code that walks the stack */
+	r->words[RBP] = 0; /* marks the outermost frame for code that walks the stack */
 }
 
 uint64_t arch_remote_call_result(const struct arch_remote *r)

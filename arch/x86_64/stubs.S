@@ -47,7 +47,7 @@
 
 /* Leaves the stub after the call has got its frame. */
 	.macro FAST_ENTERED
-	cmpw	$1, THREAD_HAS_ASIDE_RECORDS(%rcx) /* sets the carry if there are none */
+	cmpw	$1, THREAD_HAS_ASIDE_RECORDS(%rcx) /* sets the carry flag if there are none */
 	jae	.Lentered_with_aside
 	movw	$0, THREAD_BUSY(%rcx)
 	RESTORE_FAST
@@ -332,11 +332,11 @@ END __fentry__
 	.byte	0xcc
 	HIDDEN arch_return_caller
 	.type	arch_return_caller, @function
-arch_return_caller: /* which contains only unwind information */
+arch_return_caller: /* has only unwind information: its code is never executed */
 	.fill	11, 1, 0xcc
 END arch_return_caller
 .Lresume:
-	.byte	0xe8, .Lgo - arch_return_trampoline, 0, 0 /* call .Lgo, its last byte is below */
+	.byte	0xe8, .Lgo - arch_return_trampoline, 0, 0 /* call .Lgo (last byte: below) */
 	.cfi_startproc
 	.cfi_def_cfa %rsp, 0
 	.cfi_escape 0x16, 7, 2, 0x34, 0x22	/* DW_CFA_val_expression: %rsp = lit4; plus */
@@ -428,7 +428,7 @@ HIDDEN_FUNCTION arch_libcall, .cfi_adjust_cfa_offset 8
 	jnz	.Lresume
 	leaq	8(%rsp), %rsp
 	.cfi_adjust_cfa_offset -8
-	notrack jmp *-8(%rsp) /* in the red zone, where no signal handler writes */
+	notrack jmp *-8(%rsp) /* the address is in the red zone, where no signal handler writes */
 END arch_libcall
 
 /*

@@ -15,7 +15,7 @@
 #include "utils/base/containers/strbuf.h"
 #include "utils/format/header.h"
 
-/* The most entries of a folder that are read. Nearby recordings are only a hint. */
+/* The maximum number of entries that are read of a folder. Nearby recordings are only a hint. */
 #define LOOKED_AT_MAX 4096
 #define SHOWN_MAX     3
 

@@ -161,8 +161,8 @@ static void put_problem(struct strbuf *out, const char *format, const char *text
 }
 
 /*
- * Parses "<utrail>:7:22: warning: ... [-Wformat=]", a message about use 7. Returns the use; @text
- * gets the text after the message's kind. Returns NULL for other messages.
+ * Parses "<utrail>:7:22: warning: ... [-Wformat=]", a message about calls->uses[7]. Returns this
+ * use; @text gets the text after the message's kind. Returns NULL for other messages.
  */
 static const struct check_use *use_of(const char *line, const struct check_calls *calls,
 				      const char **text)

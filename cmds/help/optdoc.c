@@ -305,7 +305,7 @@ static void add_bash_tables(const struct cmd *none, struct strbuf *out)
 	strbuf_addstr(out, ")\n");
 }
 
-/* Writes the words of `control`. */
+/* Writes the list of words that `utrail control` accepts. */
 static void add_roff_control(const struct cmd *none, struct strbuf *out)
 {
 	for (const struct steer_word *row = steer_words; row->word; row++) {

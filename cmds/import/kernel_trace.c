@@ -137,7 +137,7 @@ static bool recorded_offset(struct kernel_trace *kt, int64_t *offset_ns)
 	return true;
 }
 
-/* Aligns the buffer by the time of day. */
+/* Sets place->shift_ns from the time of day. Returns false when a time of day is unknown. */
 static bool align_by_date(struct kernel_trace *kt, struct place *place)
 {
 	int64_t offset_ns;

@@ -125,7 +125,7 @@ static int add_posix_event(struct posix_importing *im, const struct posix_log *l
 				text_of(im->body.data, im->body.len));
 }
 
-/* Adds an event to the output. Events that cannot be taken are counted. Returns 0 or -ENOMEM. */
+/* Adds an event to the output. Events that are left out are counted. Returns 0 or -ENOMEM. */
 static int take_posix_event(struct posix_importing *im, const struct posix_log *log)
 {
 	bool lacks_kind = false, lacks_task = false;

@@ -61,7 +61,7 @@ struct import_tasks {
  * so later times up to INT64_MAX are reserved for such records.
  */
 #define IMPORT_NS_MAX	    (INT64_MAX - (1LL << 40))
-/* The most tasks. Each task takes some memory and two files. */
+/* The maximum number of tasks. Each task takes some memory and two files. */
 #define IMPORT_TASKS_MAX    262144
 
 /*

@@ -12,7 +12,7 @@
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
 
-/* The most commands of $BROWSER that are tried. */
+/* The maximum number of commands of $BROWSER that are tried. */
 #define COMMANDS_MAX 16
 
 static void add_with_address(struct strbuf *out, const char *word, const char *address,

@@ -251,7 +251,7 @@ static int begin_recording(struct attaching *a, const struct attach_how *how, st
 	return ret < 0 ? ret : attaching_leave(a, ATTACH_BEGIN, &result, err);
 }
 
-/* Makes the loaded probe record. @is_known: gets true when the recorder knows the process */
+/* Tells the loaded probe to record. @is_known: gets true when the recorder knows the process */
 static int begin_loaded(struct attaching *a, const struct attach_how *how, uint64_t handle,
 			bool *is_known, struct uft_err *err)
 {

@@ -109,7 +109,7 @@ static const Dwfl_Callbacks callbacks = {
 	.find_debuginfo = find_no_debuginfo,
 };
 
-/* Passes the modules to libdwfl. Consecutive lines with one file are a module. */
+/* Passes the modules to libdwfl. Consecutive lines of @maps with the same file are one module. */
 static void give_modules(struct unwinder *u)
 {
 	const struct maps *maps = u->maps;

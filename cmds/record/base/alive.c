@@ -3,7 +3,7 @@
 
 enum step {
 	STEP_WAIT, /* the program or a followed process is alive */
-	STEP_LOOK, /* no followed process is alive: look for unknown ones */
+	STEP_LOOK, /* no followed process is alive: look for unknown processes */
 	STEP_LAST, /* the recording ends: serve the messages that are on their way */
 };
 

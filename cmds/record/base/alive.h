@@ -37,7 +37,7 @@ struct alive {
 #define ALIVE_TICK_MS	  100
 #define ALIVE_TICKS	  50 /* ticks that the program may still run after the second interrupt */
 #define ALIVE_FINAL_TICKS 10 /* ticks that the program may still run after the third interrupt */
-#define ALIVE_REST_TICKS  20 /* ticks that processes left running may take, with @leaves_rest */
+#define ALIVE_REST_TICKS  20 /* ticks that processes left running may still run, if @leaves_rest */
 #define ALIVE_LAST_ROUNDS 16
 
 /* alive_add() begins to follow a process. alive_remove() notes the end of a followed process. */

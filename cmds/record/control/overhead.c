@@ -261,7 +261,7 @@ static bool is_wanted(const struct overhead *o, const struct called *f)
 	return func && func->rule != PLAN_NO_RULE;
 }
 
-/* Returns the index of the function. A new function is added. Returns SIZE_MAX without memory. */
+/* Returns the index of the function, which is added if new. SIZE_MAX: memory is short. */
 static size_t number_of(struct candidates *c, const struct called *f)
 {
 	uintptr_t known = (uintptr_t)intmap_get(&c->by_sym, (uintptr_t)f->sym);

@@ -177,7 +177,7 @@ static struct process *begin_process(struct control *ctl, struct conversation *t
 	return proc;
 }
 
-/* Makes the process and answers it. Returns false when the answer could not be sent. */
+/* Adds the process of @talk, and answers it. Returns false on failure. */
 static bool serve_process(struct control *ctl, struct conversation *talk)
 {
 	int arena_fd cleanup_fd = -1;

@@ -16,7 +16,7 @@
 
 /*
  * The head of an image. The functions, the patches and the texts follow it. @sum: a checksum of
- * everything that follows the member
+ * all bytes after @sum
  */
 struct image_head {
 	uint64_t magic;

@@ -298,7 +298,7 @@ static int load_programs(struct following *f, size_t ring_bytes)
 	return ret;
 }
 
-/* True when the reading thread may get priority. The current priority is restored. */
+/* True when the calling thread may raise its priority. Its usual priority is restored. */
 static bool may_go_first(void)
 {
 	int usual = getpriority(PRIO_PROCESS, gettid());

@@ -44,7 +44,7 @@ enum wire_text {
 /* exec: the running file is the interpreter of the executed script */
 #define WIRE_IS_SCRIPT	  1U
 #define WIRE_IS_ELSEWHERE 2U  /* the task is in another mount namespace than the recorder */
-#define WIRE_IS_UNREAD	  4U  /* args, env: the texts are not in memory */
+#define WIRE_IS_UNREAD	  4U  /* args, env: the texts could not be read from memory */
 #define WIRE_IS_LEADER	  8U  /* exit: the first thread has ended, and other threads still run */
 #define WIRE_IS_LAST	  16U /* exit: the last thread has ended, and it was not the first thread */
 #define WIRE_IS_OF_GROUP  32U /* exit: the whole process was ended, and not only this thread */

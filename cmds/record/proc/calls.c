@@ -217,7 +217,7 @@ static bool has_source(const struct call_facts *facts)
 }
 
 /*
- * Makes the record of rename(2), link(2) and similar calls. It has the old place and the new place.
+ * Makes the record of rename(2), link(2) and similar calls. It has the old path and the new path.
  */
 static enum proc_kind encode_move(const struct call_facts *facts, enum proc_kind kind,
 				  struct strbuf *out)

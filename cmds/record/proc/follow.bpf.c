@@ -547,7 +547,7 @@ INLINE bool put_parts(struct wire_mark *mark, enum wire_kind kind, uint64_t addr
 	return part.names_file;
 }
 
-/* @first: the descriptor of the lowest bit of @open */
+/* @first: the descriptor that the lowest bit of @open stands for */
 struct inherited {
 	struct wire_mark *mark;
 	const struct fdtable *table;

@@ -121,7 +121,7 @@ static pid_t process_of(pid_t tid, pid_t pid)
 	return access(path, F_OK) == 0 ? pid : tid;
 }
 
-/* Returns the flags of clone(2). With a filter, the arguments of the call are known. */
+/* Returns the flags of clone(2). A noted call already has its arguments in parent->call. */
 static uint64_t flags_of_clone(const struct tracee *parent)
 {
 	return parent->call.id == SYSCALL_CLONE

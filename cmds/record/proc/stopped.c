@@ -16,7 +16,7 @@
 /* The maximum size of a task's name with its NUL (prctl(2), PR_SET_NAME). */
 #define NAME_BYTES 16
 
-/* The names in a system call. A struct call_facts refers to these strings. */
+/* The file names in a system call's arguments. A struct call_facts refers to these strings. */
 struct read_names {
 	struct strbuf from;
 	struct strbuf from_base;

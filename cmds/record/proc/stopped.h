@@ -17,7 +17,7 @@
  * The current system call of a task.
  *
  * @id: SYSCALL_NONE when the call is not watched
- * @path: the place of the file before the call. The call may move or remove the file
+ * @path: the path of the file before the call. The call may move or remove the file
  */
 struct traced_call {
 	enum syscall_id id;

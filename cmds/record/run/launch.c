@@ -143,7 +143,7 @@ int launch_find_library(const char *dir, const char *name, char *path, struct uf
 		       name);
 }
 
-/* Returns the strings of @environ, and the probe's variables. Returns NULL without memory. */
+/* Returns the strings of @environ and the probe's variables, or NULL when memory is short. */
 static char **make_environment(const struct launch *launch, struct strbuf *preload,
 			       struct strbuf *socket)
 {

@@ -167,8 +167,8 @@ static void see_program_end(struct served *served, uint32_t epoll_events)
 }
 
 /*
- * Lets children go on that asked for a tracer. While hooks change, attach_patch() handles their
- * stops.
+ * Continues the children that have asked for a tracer. While hooks change, attach_patch() handles
+ * their stops.
  */
 static void let_go(struct lifetime *life)
 {
@@ -183,7 +183,7 @@ static void serve_signals(struct served *served, uint32_t epoll_events)
 
 	while (read(life->signal_fd, &info, sizeof(info)) == sizeof(info)) {
 		/*
-		 * First learn if the program has ended: an interrupt then has a different effect.
+		 * First learn if the program has ended: this changes the effect of an interrupt.
 		 */
 		reap_program(life);
 		if (info.ssi_signo == SIGCHLD)

@@ -47,7 +47,7 @@ static bool is_record(const struct record *r, uint64_t after_ns)
 /*
  * The counts of a buffer.
  *
- * @told: the number of lost records in its LOST records
+ * @told: the number of lost records, as its LOST records tell
  */
 struct tally {
 	uint64_t calls;

@@ -46,7 +46,7 @@ struct sample {
 	struct sampled_call calls[SAMPLE_SLOTS];
 };
 
-/* Returns a new sample, or NULL without memory. */
+/* Returns a new sample, or NULL when memory is short. */
 struct sample *sample_new(void);
 void sample_free(struct sample *sample);
 

@@ -56,7 +56,7 @@ static void work_destroy(struct compact_work *work)
 	free(work);
 }
 
-/* Takes a free work, or makes a new one. Returns NULL without memory. */
+/* Returns a free or a new struct compact_work, or NULL when memory is short. */
 static struct compact_work *work_take(struct store_compact *compact)
 {
 	pthread_mutex_lock(&compact->lock);

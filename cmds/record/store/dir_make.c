@@ -35,7 +35,7 @@
 /* The number of attempts, and the pause between two of them, while other recorders begin or end. */
 #define TRIES	       100
 #define TRY_AGAIN_US   10000
-/* The bytes of task.txt to read. Its first line is not longer. */
+/* The number of bytes of task.txt that are read. Its first line is not longer. */
 #define FIRST_LINE_MAX (PATH_MAX + 128)
 
 /* The result when another recorder has changed the directory meanwhile. The caller begins again. */

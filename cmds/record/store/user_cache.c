@@ -110,7 +110,7 @@ void user_cache_write(int dir, const char *name, const void *data, size_t len)
 	user_cache_shrink(dir, USER_CACHE_BYTES_MAX);
 }
 
-/* @used: the time of its last use, in nanoseconds */
+/* A file of the cache. @used: the time when the file was last used, in nanoseconds */
 struct kept {
 	uint64_t used;
 	uint64_t bytes;

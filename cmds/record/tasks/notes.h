@@ -32,7 +32,7 @@ struct notes {
 	uint64_t threads_caged;
 	uint64_t threads_shared;
 	uint64_t children_cut_off;
-	uint64_t sealed; /* the number of sealed processes */
+	uint64_t sealed; /* processes that have put system call filters on themselves */
 	uint64_t threads_sealed;
 	uint64_t talks_sealed;
 	uint64_t events_undeclared;

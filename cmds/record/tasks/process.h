@@ -89,7 +89,7 @@ struct process {
 	struct control_module **modules; /* heap copies, kept only when plans may change */
 	size_t nr_kept_modules;
 	size_t cap_kept_modules;
-	uint64_t cpu_ns;	  /* its CPU time at the last look (control/overhead.h) */
+	uint64_t cpu_ns;	  /* its CPU time, as last measured (control/overhead.h) */
 	uint32_t plan_generation; /* the generation of the newest plan that the process has */
 	bool has_declared;	  /* it has declared events, or its parent had before the fork */
 	/*
@@ -97,7 +97,7 @@ struct process {
 	 * from this process, or has given up its attempts (control/overhead_hooks.h)
 	 */
 	uint32_t left_out_generation;
-	uint32_t left_out_tries;     /* the number of attempts for the next generation */
+	uint32_t left_out_tries;     /* attempts to remove the hooks for the next generation */
 	struct process *next;	     /* in processes.first */
 	struct process *next_noting; /* in processes.notes */
 	struct process *next_live;   /* in processes.live */

@@ -50,7 +50,7 @@ struct sessions {
 
 void sessions_deinit(struct sessions *sessions);
 
-/* Make an image of process @pid that runs @exe; @sessions owns it. Returns NULL without memory. */
+/* Make an image, owned by @sessions, of process @pid that runs @exe. NULL: memory is short. */
 struct image *image_create(struct sessions *sessions, pid_t pid, const char *exe);
 
 /* Add a module to the map of the session. Returns 0 or -ENOMEM. */

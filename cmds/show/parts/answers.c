@@ -25,7 +25,7 @@
  * mark for each kind of event.
  */
 #define ANSWER_MARKS_MAX 200000
-/* The most texts in an answer. */
+/* The maximum number of texts in an answer. */
 #define ANSWER_TEXTS_MAX 64
 
 static void put_member(struct strbuf *out, enum medium medium, const char *name, const char *text)

@@ -22,7 +22,7 @@ void answer_page(const struct index *index, struct strbuf *out);
  */
 void answer_state(struct index *index, unsigned generation, uint64_t known, struct strbuf *out);
 
-/* A range in the page's time. If @is_set is false, the whole recording is meant. */
+/* A time range, relative to the first event. If @is_set is false, it is the whole recording. */
 struct part_range {
 	uint64_t from_ns;
 	uint64_t to_ns;

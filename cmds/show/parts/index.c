@@ -38,7 +38,7 @@ struct open_call {
  */
 struct last_point {
 	uint64_t time_ns;
-	size_t at; /* its task's number, plus one */
+	size_t at; /* the index of its task in index->tasks, plus one */
 	uint32_t nr;
 };
 
@@ -423,7 +423,7 @@ static int read_all(struct reading *r, struct pipeline *pipe, struct uft_err *er
 	return ret;
 }
 
-/* Reads the places of functions in their sources. Call it last, when all functions are known. */
+/* Reads the source lines of functions. Call it last, when all functions are known. */
 static int read_sources(struct reading *r, struct uft_err *err)
 {
 	struct index *index = r->index;

@@ -16,7 +16,7 @@
 #include "utils/pipeline/recording/data.h"
 
 /*
- * A task, up to the place that was read.
+ * A task, as far as the recording has been read.
  *
  * @name, @pid, @tid: as the page shows them
  * @start_ns, @end_ns: times relative to the beginning of the recording
@@ -44,7 +44,7 @@ struct indexed_task {
  */
 #define INDEX_KINDS_MAX	    4096
 #define INDEX_AT_ONCE	    16
-/* The most bytes of JSON about processes; the rest is left out. */
+/* The maximum size of the JSON about processes, in bytes. The rest is left out. */
 #define INDEX_PROCESS_BYTES (64 << 20)
 
 /*

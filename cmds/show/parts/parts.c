@@ -343,7 +343,7 @@ static void end_watch(struct watch *watch)
 		close(watch->over);
 }
 
-/* Makes a sum. @sums_lock must be held. */
+/* Makes the sum that @path requests. @sums_lock must be held. */
 static int make_sums(const struct sums_source *from, const char *path,
 		     const struct part_range *range, const struct server_query *query,
 		     struct server_reply *reply, struct uft_err *err)

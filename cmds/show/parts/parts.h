@@ -13,7 +13,7 @@
 #include "cmds/show/server.h"
 
 /*
- * A reading of the files.
+ * The result of reading the files of the recording once.
  *
  * @stamp: the growth_stamp() of the files at @began_s, when the reading began
  */

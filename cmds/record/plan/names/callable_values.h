@@ -1,4 +1,4 @@
-/* Chooses the values to record of calls of Python functions. */
+/* Chooses the values that are recorded at calls of Python functions. */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_NAMES_CALLABLE_VALUES_H
 #define UTRAIL_CMDS_RECORD_PLAN_NAMES_CALLABLE_VALUES_H
 

@@ -1,4 +1,4 @@
-/* Chooses the values to capture of a function's calls (see captures.h). */
+/* Chooses the values that are captured at calls of a function (see captures.h). */
 #include "cmds/record/plan/values/captures.h"
 
 #include <errno.h>
@@ -199,7 +199,7 @@ static void texts_deinit(struct texts *texts)
 	free(texts->texts);
 }
 
-/* Moves the text to @texts. Returns NULL when the text is empty. Without memory, sets *@oom. */
+/* Moves the text to @texts. Returns NULL for an empty text. Sets *@oom when memory is short. */
 static const char *keep_args_text(struct texts *texts, struct strbuf *text, bool *oom)
 {
 	if (!text->len && !strbuf_oom(text))

@@ -21,7 +21,7 @@ void debuginfo_deinit(struct debuginfo *debug);
 
 /*
  * Returns the debug information of the file @path. If the file has none, the result is empty.
- * Returns NULL without memory. The result is valid as long as @debug.
+ * Returns NULL when memory is short. The result is valid as long as @debug.
  */
 const struct dwarf_info *debuginfo_of(struct debuginfo *debug, const char *path);
 
