@@ -324,8 +324,9 @@ void patch_raise_semaphore(const struct dl_phdr_info *info, struct patch *patch)
 }
 
 /*
- * Patches that lie near each other are written in one piece, with the bytes between them. Each
- * write takes 2 us.
+ * Patches near each other are written together, with the bytes between them, because each write
+ * takes 2 us. One write has at most RUN_BYTES bytes. Two patches in it are at most RUN_GAP bytes
+ * apart.
  */
 #define RUN_BYTES 4096
 #define RUN_GAP	  1024
@@ -366,7 +367,7 @@ static bool run_has_room(const struct run *run, const struct patch *patch)
 
 /*
  * Writes patches while no other thread can be in the text. Patches that depend on other patches are
- * not written. After that the text shows which patches are in place.
+ * not written. Afterwards, put_in() sees from the text which patches are in place.
  */
 static void write_ahead(const struct dl_phdr_info *info, int fd, struct patched_module *module)
 {

@@ -127,8 +127,8 @@ static int take_run(struct merge *merge, const struct view *view, struct uft_err
 #define TURNS 128
 
 /*
- * Returns a time. The events of lane @index that are earlier than this time come before @limit, the
- * key of another lane. Events whose times do not fit into a key are left to take_run().
+ * Returns the time before which the events of lane @index precede @limit, the key of another lane.
+ * Events whose times do not fit into a key are left to take_run().
  */
 static uint64_t end_before(size_t index, merge_key_t limit)
 {

@@ -226,8 +226,8 @@ static int stop_again(struct attaching *a, struct uft_err *err)
 }
 
 /*
- * Start recording. The calls that are already open are handed over first, while all threads are
- * stopped, because they cannot be found later.
+ * Start recording. First the probe gets the calls that are already open, while all threads are
+ * stopped. These calls cannot be found later.
  */
 static int begin_recording(struct attaching *a, const struct attach_how *how, struct uft_err *err)
 {

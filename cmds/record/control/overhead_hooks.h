@@ -12,7 +12,8 @@
  * threads of a process are stopped during the change. Hooks that cannot be taken out are reported
  * (overhead.said), and count in the budget.
  *
- * The event loop runs during this work, so the caller must hold the service (service_hold()).
+ * The event loop runs during this work. So the caller must keep clients from changing the settings
+ * (service_hold()).
  */
 void overhead_take_hooks_out(struct overhead *overhead);
 
