@@ -17,7 +17,7 @@
  *   (libmcount/hot/probe.h)
  * - arch/<isa>/host.c: arch_init(), arch_has_invariant_counter(), arch_has_shadow_stack()
  *
- * Code that only decodes or writes machine code can run on any host. It does not belong in these
+ * Functions that only decode or write machine code can run on any host. They do not belong in these
  * files.
  */
 

@@ -30,8 +30,8 @@ static uint64_t read_xcr0(void)
 
 /*
  * Computes the size of the XSAVE area. The area has its components in the order of their numbers,
- * so it ends with the last one. CPUID is asked only about this component, because each CPUID takes
- * 20 us under a hypervisor.
+ * so it ends with the last component. CPUID is asked only about the last one, because each CPUID
+ * takes 20 us under a hypervisor.
  */
 void arch_init(void)
 {

@@ -31,8 +31,8 @@ struct log_problems {
 };
 
 /*
- * Count a wrong line, and report it, if it is one of the first of its file. @number is the line's
- * number, counted from 1. @at is the offset of the wrong byte in the line, counted from 0.
+ * Count a wrong line. Report the line if it is one of the first wrong lines of the file. @number is
+ * the line's number, from 1. @at is the offset of the wrong byte in the line, from 0.
  */
 void log_problems_note(struct log_problems *problems, const char *path, uint64_t number, size_t at,
 		       const char *wrong);

@@ -55,8 +55,8 @@ static uint64_t key_of(const struct fst_origin *origin, size_t log)
 }
 
 /*
- * Chooses the number of the task. It is the number of the thread or process if that is free.
- * Otherwise it is a number that no task of Linux has, or 0 when none of these is left.
+ * Returns the number of the thread or process if this number is free. Otherwise returns a number
+ * that no task of Linux has, or 0 when no such number is left.
  */
 static int32_t choose_tid(struct import_tasks *tasks, const struct fst_origin *origin)
 {

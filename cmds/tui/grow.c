@@ -17,8 +17,8 @@
 #define REST_FACTOR   10
 #define REST_LEAST_NS 1000000000ULL
 /*
- * The number of further checks after the files have stopped growing. They are needed because the
- * recorder reports that records are complete a bit later than it writes them.
+ * The number of further checks after the files have stopped growing. The recorder first writes
+ * records, and reports a bit later that the records are complete. The checks notice this report.
  */
 #define LATE_LOOKS    4
 

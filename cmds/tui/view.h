@@ -31,7 +31,7 @@ enum tui_act {
 /*
  * The state that all views have. It is the first member of a view's own struct.
  *
- * @name: the kind of view, for the last line
+ * @name: the kind of view, for the last line of the screen
  * @cursor: the line that the keys act on
  * @top: the first line on the screen
  * @shift: the number of columns that are hidden at the left of the screen
@@ -91,8 +91,8 @@ void view_go(struct tui_view *view, size_t line, size_t rows);
 bool view_do_move(struct tui_view *view, int command, size_t rows);
 
 /*
- * Put the cursor on a line that it can be on, and scroll so that this line is on the screen. Call
- * it after a change of the view.
+ * Call this after a change of the view. The cursor moves to a line that is not a gap (@is_gap), and
+ * the view scrolls so that this line is on the screen.
  */
 void view_settle(struct tui_view *view, size_t rows);
 

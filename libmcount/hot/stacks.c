@@ -156,8 +156,8 @@ static struct thread *find_parked(uint64_t slot)
 }
 
 /*
- * Before the thread switched to @t, it was on another stack. Returns that stack if the program has
- * made it, @slot is on it, and no thread runs on it. Otherwise returns NULL.
+ * Returns the thread's stack from before the switch to @t. Returns NULL if the program has not made
+ * this stack, @slot lies elsewhere, or a thread runs on this stack.
  */
 static struct thread *find_around(struct thread *t, uint64_t slot)
 {

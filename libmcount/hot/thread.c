@@ -226,8 +226,8 @@ static void begin_thread(void *arg)
 }
 
 /*
- * True when the kernel forbids this thread to read the counter, or if that is not known. A new
- * thread inherits the ban from its maker.
+ * True when the kernel forbids, or may forbid, this thread to read the counter. A new thread
+ * inherits the ban from its maker.
  */
 static bool lacks_counter(void)
 {

@@ -136,8 +136,8 @@ static ElfW(Dyn) * find_dynamic(const struct module *m, int64_t tag)
 }
 
 /*
- * Returns the address of a table of the module, or NULL when it has no such table. The dynamic
- * linker may have relocated the address (as on x86). Otherwise it is an offset.
+ * Returns the address of a table of the module, or NULL when it has no such table. The file has an
+ * offset, which the dynamic linker may have replaced by the address (as on x86).
  */
 static const void *table_at(const struct module *m, int64_t tag)
 {
@@ -232,7 +232,7 @@ static void lead_to_hook(const struct module *m, const struct plan_call_site *si
  * Finds the function to which the dynamic linker will most likely bind a call of @name.
  *
  * The linker itself is asked only at the start. Later, dlsym(3) would wait for the linker's lock.
- * The thread that holds this lock may wait for module_lock, which this thread holds.
+ * The thread that holds the linker's lock may wait for module_lock, which the calling thread holds.
  */
 static uint64_t find_called(const char *name)
 {
@@ -250,8 +250,8 @@ static bool has_own_vfork(void)
 }
 
 /*
- * True when a call of vfork(2) must be led to the probe's vfork. In a process that ran already, the
- * dynamic linker has bound the call to the C library's vfork, or will do so.
+ * True when a call of vfork(2) must be led to the probe's vfork. If the probe was attached to a
+ * running process, the dynamic linker binds the call to the C library's vfork.
  */
 static bool is_led_to_own_vfork(const struct plan_call_site *site)
 {

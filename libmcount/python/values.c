@@ -48,9 +48,9 @@ static intptr_t place_of(struct py_object *names, const struct py_object *name)
 }
 
 /*
- * Before 3.11: returns the value of parameter @nr from its cell, or NULL. A parameter that inner
- * functions use has a cell. The cells come after the variables, in the order of the code's names
- * of cells.
+ * For Python before 3.11: returns the value of parameter @nr from its cell, or NULL. A parameter
+ * that inner functions use has a cell. The cells come after the variables, in the order of
+ * co_cellvars.
  */
 static struct py_object *value_in_cell(struct py_object *code, struct py_object **locals,
 				       unsigned nr)

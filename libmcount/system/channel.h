@@ -12,8 +12,8 @@
 /*
  * COLD or SLOW. Conversations need only system calls: they take no lock of libc, allocate nothing,
  * and have no cancellation point. Any failure means "no recorder". A wait ends when no message has
- * come for ten seconds. If signals interrupt it, it may last up to 100 seconds. Messages that say
- * that the recorder is at work prolong the wait, to about ten minutes at most.
+ * come for ten seconds. A wait that signals interrupt may last up to 100 seconds. If messages tell
+ * that the recorder is at work, the wait goes on, but for at most about ten minutes.
  *
  * @seq: the number of the last message that was sent
  * @fds: descriptors of the answer, -1 where there is none; channel_close() closes them
@@ -30,8 +30,8 @@ struct channel {
 void channel_init(struct channel *ch);
 
 /*
- * Begin a conversation: connect to the recorder at probe.address, check that it runs as the
- * process' user or as root, and send HELLO.
+ * Begin a conversation: connect to the recorder at probe.address, check that the recorder runs as
+ * the process' user or as root, and send HELLO.
  */
 bool channel_greet(struct channel *ch, enum control_hello_kind kind);
 

@@ -43,7 +43,7 @@ void undo_note_memory(void *at, uint64_t bytes);
  */
 void *undo_new_memory(uint64_t bytes);
 
-/* Note that @bytes of pages at @at, with code that the program jumps to, are to be unmapped. */
+/* Does the work of undo_note_memory() for pages with code that the program jumps to. */
 void undo_note_code(void *at, uint64_t bytes);
 
 /*

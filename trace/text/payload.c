@@ -2,8 +2,8 @@
 #include "text/payload.h"
 
 /*
- * Page sizes are multiples of this number. So all bytes of an aligned block of this size are
- * readable if one of them is.
+ * Page sizes are multiples of this number. So if one byte of an aligned block of this size is
+ * readable, all bytes of the block are.
  */
 #define PAGE_PART 4096U
 

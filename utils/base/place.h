@@ -34,7 +34,7 @@ struct place {
  * file that is used is the file that was checked.
  *
  * Links that belong to the caller or to root are followed. A link of another user is
- * - refused in a directory in which all may create names (mode o+w, or a sticky directory of
+ * - refused in a directory where all users may create names (mode o+w, or a sticky directory of
  *   another user), even if the kernel lacks protected_symlinks (proc_sys_fs(5));
  * - followed elsewhere, but only to files of the link's owner.
  *

@@ -116,8 +116,8 @@ static struct image *begin_session(struct control *ctl, struct conversation *tal
 }
 
 /*
- * Find the parent of the new process @proc. In most cases it is @origin, the process whose token
- * the child has. But the parent may be a descendant of @origin.
+ * Set the parent of the new process @proc. If the parent has not reported itself, use @origin, the
+ * process whose token @proc has: processes between @origin and @proc may be unknown.
  */
 static void find_parent(struct control *ctl, struct process *proc, struct process *origin)
 {
@@ -143,9 +143,8 @@ static struct process *begin_process(struct control *ctl, struct conversation *t
 	struct process *former = process_find_os(ctl->processes, talk->peer.pid);
 
 	/*
-	 * A probe that waits for the answer is in a living process. So if the process of @talk has
-	 * ended, it was killed, or another process has its connection. In both cases the answer is
-	 * not needed.
+	 * If the process of @talk has ended, no probe waits for the answer: the process was killed,
+	 * or its connection now belongs to another process. So no answer is needed.
 	 */
 	if (pidfd == -ESRCH || (pidfd >= 0 && peer_has_ended(pidfd, 0)))
 		return NULL;

@@ -36,7 +36,7 @@ struct steering_ids {
  *          @repatch, and runs the event loop, too
  * @now: the settings in force. The planner uses them, too
  * @filters, @specs: the filters of @now and their specs, after they were first changed
- * @is_on: calls are recorded as @now requires. Otherwise no call is recorded
+ * @is_on: true: calls are recorded as @now requires; false: no call is recorded
  * @generation: the generation of the newest plan
  * @changed_ns: the time of the newest plan; 0: it is the first plan
  * @notes: the stream of extern.dat, in which changes are noted for replays; -1 before the first

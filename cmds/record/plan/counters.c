@@ -50,8 +50,8 @@ static int try_counter(const struct counter *counter)
 }
 
 /*
- * Warns that the program could not open a counter. The warning has the reason why the recorder
- * cannot open it, which is most likely the program's reason, too.
+ * Warns that the program could not open a counter. The warning names the reason why the recorder
+ * cannot open the counter. Most likely the program has failed for the same reason.
  */
 static void warn_counter(const struct counter *counter, const struct msg *msg)
 {

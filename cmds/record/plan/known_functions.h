@@ -97,7 +97,7 @@ void known_functions_seal(struct strbuf *image);
 
 /*
  * known_function_name() returns the name of a function, and known_function_why_not() the reason why
- * it cannot be patched. Both return NULL when there is none.
+ * the function cannot be patched. They return NULL when there is no name or no reason.
  */
 const char *known_function_name(const struct known_functions *known, size_t index);
 const char *known_function_why_not(const struct known_functions *known, size_t index);

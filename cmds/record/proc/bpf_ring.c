@@ -47,8 +47,8 @@ struct bpf_becoming {
  *
  * @ended: the first thread has ended
  * @was_last: the last of the other threads has ended
- * @is_of_group: @status is the status of the whole process. Otherwise it is that of its first
- *               thread
+ * @is_of_group: true: @status is the status of the whole process; false: @status is the status of
+ *               the first thread
  */
 struct bpf_leader {
 	bool ended;
@@ -345,7 +345,7 @@ static void see_becoming(struct bpf_ring *ring, const struct wire_record *record
 
 	/*
 	 * If the exec of this record is unknown, its WIRE_EXEC record was lost, and counted as
-	 * lost. The later records of the exec are useless without it.
+	 * lost. The later records of the exec are useless without that record.
 	 */
 	if (!*at)
 		return;

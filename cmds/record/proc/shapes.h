@@ -11,7 +11,7 @@
 
 /*
  * The argument numbers of a system call. A negative number means that the system call has no such
- * argument. For a directory it means the working directory.
+ * argument. For a directory, a negative number means the working directory.
  *
  * @from_dir, @from: the file that the system call acts on
  * @to_dir, @to: the name that the system call makes. For mount(2) @to is the type of file system

@@ -237,7 +237,7 @@ static void begin_header(struct kernel *kernel, struct strbuf *header)
 	add_file(kernel, "events/ftrace/funcgraph_exit/format", header);
 }
 
-/* Switch on the event of a tracepoint. Other events, for example calls, have no file "enable". */
+/* Switch on the event of a tracepoint. Events of tracers have no file "enable". */
 static int enable(struct kernel *kernel, const char *name, struct strbuf *header,
 		  struct uft_err *err)
 {

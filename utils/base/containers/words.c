@@ -107,7 +107,7 @@ static bool is_plain(const char *word)
 				    "-_./,:=@%+";
 
 	/*
-	 * The list lacks `~` and `#`, which are special at the start of a word, and `^`, which is
+	 * `plain` lacks `~` and `#`, which are special at the start of a word, and `^`, which is
 	 * special in old shells.
 	 */
 	return *word && strspn(word, plain) == strlen(word);

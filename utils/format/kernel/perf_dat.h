@@ -43,8 +43,8 @@ struct perf_record {
 };
 
 /*
- * Decode the record at the start of @data. Returns its length, 0 if the @len bytes do not contain
- * all of it, or -EBADMSG with @err if it is invalid.
+ * Decode the record at the start of @data. Returns the record's length, 0 if @data has only a part
+ * of the record, or -EBADMSG with @err if the record is invalid.
  */
 ssize_t perf_record_decode(const uint8_t *data, size_t len, bool big, struct perf_record *rec,
 			   struct uft_err *err);

@@ -169,8 +169,8 @@ static int add_v8(const struct elf_file *file, const struct code *code, const st
 
 /*
  * Coroutines that share one stack copy its content away and back, so an address on the stack does
- * not identify a call. A switch of coroutines adds one register to both the stack pointer and the
- * frame pointer.
+ * not identify a call. Code that adds one register to both the stack pointer and the frame pointer
+ * most likely switches coroutines.
  */
 #define SLICES	    "it copies pieces of the stack, so no return address of the process is replaced"
 #define SHIFT_BYTES 6

@@ -64,7 +64,7 @@ size_t compact_file_put_lost(uint32_t nr, uint8_t *out);
 /*
  * The position of a read, and its result.
  *
- * @offset: the offset in <tid>.dat; after the read, that of the next byte
+ * @offset: the offset in <tid>.dat; after the read, the offset of the next byte
  * @may_skip: the result may begin with @skip bytes that are before @offset
  * @is_whole: the result ends with the end of a record
  * @damaged_at: the offset in <tid>.cdat of a damaged block, which a LOST record replaces;

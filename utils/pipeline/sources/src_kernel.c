@@ -21,8 +21,8 @@
 /*
  * The possible tasks of a record. Both are 0 when the record is not wanted.
  *
- * @tid: the task that has made it
- * @other_tid: the task that it is about, which is used if @tid is not in the recording
+ * @tid: the task that has made the record
+ * @other_tid: the task that the record is about; used if @tid is not in the recording
  */
 struct owners {
 	int32_t tid;
@@ -35,8 +35,8 @@ struct owners {
  * @bufs: one buffer has the bytes of the file from @start, in [0, @len), with the page at @at;
  *        returned events may point into the other buffer
  * @nr_switches: changes from one buffer to the other; the last bit is the current buffer's index
- * @has_switched: the current buffer has changed since read() began, so no returned event points
- *                into the current buffer
+ * @has_switched: this call of read() has switched buffers, so no returned event points into the
+ *                current buffer
  * @next_type: POINT, or ENTRY or EXIT for the call in @next_call
  * @has_lost: @lost records (0: an unknown number) before @next are missing and not reported yet
  * @code: a read error, negative
@@ -103,8 +103,8 @@ static void note_missed(const struct src_kernel *src)
 }
 
 /*
- * Report damage to the context, and not as the result of read(), so that the other pages are still
- * read.
+ * Note damage in src->context. read() does not return an error for damage, so the other pages are
+ * still read.
  */
 static void note_damage(const struct src_kernel *src, const struct uft_err *why)
 {
@@ -134,8 +134,8 @@ static int refill_kernel(struct src_kernel *src)
 	ssize_t got;
 
 	/*
-	 * One call of read() may skip many pages. The events that it returns are all in its first
-	 * buffer, so only that buffer is kept.
+	 * One call of read() may refill several times. All events that the call returns are in the
+	 * buffer that was current at its begin. So keep that buffer, and refill the other one.
 	 */
 	if (!src->has_switched)
 		src->nr_switches++;

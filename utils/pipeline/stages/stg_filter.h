@@ -30,9 +30,9 @@ struct selection {
 };
 
 /*
- * A trace_on or trace_off. @task: task->index of the task that has reached it. @nth: its number in
- * the order in which switches were found; switches of one task that have the same time are sorted
- * by @nth
+ * A switch: a trace_on or trace_off that a task has reached. @task: task->index of this task. @nth:
+ * the switch's number in the order in which the first pass found them; sorts switches of one task
+ * that have the same time
  */
 struct filter_switch {
 	uint64_t time_ns;
@@ -88,13 +88,14 @@ void call_filter_deinit(struct call_filter *filter);
  *          the task executes another program at @exec_ns
  * @nr_within: set by stg_filter_begin_within()
  * @levels: [i] is the number of shown calls among the outermost i calls; @nr_levels is 0 if unknown
- * @is_waiting: @frames are those of the parent, since the child has not begun
+ * @is_waiting: the child has not begun, so @frames are those of the parent
  * @switch_at: index of the next switch that the task has not reached
  * @nr_asked: number of calls with conditions on return values so far
  * @is_on: tracing is switched on
  *
  * The total_ns of an ENTRY that passes is the least duration with which stg_time shows the call.
- * Its self_ns is the address of its struct call_path, if it has the action `backtrace`, else 0.
+ * If the call has the action `backtrace`, the self_ns of the ENTRY is the address of the struct
+ * call_path. Otherwise self_ns is 0.
  */
 struct stg_filter {
 	struct call_filter *filter;
