@@ -31,7 +31,7 @@ static struct grave *find_grave(uint64_t slot, unsigned i)
 
 void old_returns_put(uint64_t slot, uint64_t ret)
 {
-	/* If all entries belong to other slots, the second half of the loop replaces one of them. */
+	/* If other slots have all entries, the second half of the loop replaces an entry. */
 	for (unsigned i = 0; i < 2 * PROBES; i++) {
 		struct grave *g = find_grave(slot, i % PROBES);
 		uint64_t there = atomic_load_explicit(&g->slot, memory_order_relaxed);

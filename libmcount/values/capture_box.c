@@ -123,7 +123,7 @@ static inline const struct box_step *next_sibling(const struct box_step *step)
  *
  * @at: the address of the element, or of its node
  * @block_end: for elements in blocks: the end of the present block
- * @slot: for elements in blocks: the place of the block's address in the table
+ * @slot: for elements in blocks: the table entry that holds the block's address
  * @bit: for elements that are bits: the number of the bit
  */
 struct cursor {

@@ -247,7 +247,7 @@ static struct thread *payloads_of(struct thread *t)
 		p = b.p;
 	}
 	if (likely(p))
-		p->aside = t->aside; /* for records of handlers while this state waits */
+		p->aside = t->aside; /* a handler that interrupts @p writes its records to it */
 	return p;
 }
 
@@ -394,8 +394,8 @@ static bool end_declared(uint32_t event, const struct utrail_trace_place *place,
 	struct thread *t = place->owner;
 	struct thread *p = t->payloads;
 	/*
-	 * The recording may have ended in between. If a handler has forked, the place is private
-	 * memory.
+	 * The recording may have ended since open_place(). If a handler has forked, the place is
+	 * private memory.
 	 */
 	bool is_done = likely(len <= place->room && t->at && p->ring);
 

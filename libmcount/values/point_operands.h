@@ -1,4 +1,4 @@
-/* The places of the arguments of an event. Stubs point to them. */
+/* The registers and memory that hold the arguments of an event. Stubs point to this list. */
 #ifndef UTRAIL_LIBMCOUNT_POINT_OPERANDS_H
 #define UTRAIL_LIBMCOUNT_POINT_OPERANDS_H
 

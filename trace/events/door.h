@@ -46,11 +46,11 @@ static inline const struct utrail_trace_recorder *fst_find_recorder(void)
  * @door: its functions lead to the recorder. After the recorder has detached, they lead to
  *        functions that do nothing, except end(), which stays. Never freed
  */
-int fst_recorded_came(const struct utrail_trace_recorder *door); /* under the lock of threads */
+int fst_recorded_came(const struct utrail_trace_recorder *door); /* with fst_lock_threads() held */
 int pxt_recorded_came(const struct utrail_trace_recorder *door);
 
 /* Stop sending events to the recorder, which has detached. */
-void fst_recorded_went(void); /* under the lock of threads */
+void fst_recorded_went(void); /* with fst_lock_threads() held */
 void pxt_recorded_went(void);
 
 #endif

@@ -140,7 +140,7 @@ void fst_recorded_free(struct fstrace_event_impl *impl);
  */
 bool fst_recorded_write(const struct fstrace_event_impl *impl, const struct fst_recorded *recorded,
 			const struct fst_spot *spot, struct fst_values *values);
-/* Emit a record that was made elsewhere. Does nothing if the recorder is gone. */
+/* Emit a record with a ready payload. Does nothing if the recorder is gone. */
 void fst_recorded_emit(const struct fst_recorded *recorded, const struct fst_text *payload);
 
 /* trace.c: choose an event's consumers. @wants_text: the program's own choice. Signal-safe. */

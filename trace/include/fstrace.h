@@ -245,7 +245,7 @@ class UniqueId
 	uint64_t id_;
 };
 
-/* The iterator type of a container; any other type is itself the iterator type. */
+/* trace_iterator_of_<T> is the iterator type of the container T, or T if T is no container. */
 template <typename T> struct trace_void_ {
 	typedef void type;
 };

@@ -31,7 +31,7 @@ void pxt_restart(struct pxt_view *view)
 /*
  * Stops the stream. True when it was running.
  *
- * @then: the bits of the stopped stream
+ * @then: the bits that stream->run gets
  */
 static bool end_running(struct pxt_stream *stream, uint32_t then)
 {

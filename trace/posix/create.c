@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A stream that is being made. @pid, @start: of the traced process */
+/* A stream that is being made. @pid, @start: number and start time of the traced process */
 struct making {
 	struct pxt_attr attr;
 	struct pxt_handle *handle;

@@ -75,7 +75,7 @@ static int copy_events(struct pxt_handle *handle)
 	return 0;
 }
 
-/* Called with the lock @turn. */
+/* Called with the lock @turn held. */
 static int flush_all(struct pxt_handle *handle)
 {
 	struct pxt_flusher *flusher = handle->flusher;
@@ -234,7 +234,7 @@ static void free_flusher(struct pxt_handle *handle)
 {
 	struct pxt_flusher *flusher = handle->flusher;
 
-	handle->flusher = NULL; /* another thread may fork: pxt_flusher_forget() */
+	handle->flusher = NULL; /* first: if another thread forks now, its child finds no flusher */
 	if (flusher->fd >= 0 && check_file(flusher) == 0)
 		close(flusher->fd);
 	pthread_mutex_destroy(&flusher->turn);

@@ -81,7 +81,7 @@ static struct pxt_thread *find_word(void)
 	return pxt_thread;
 }
 
-/* Finds a word for this thread. Signal-safe. */
+/* Finds a struct pxt_thread for this thread. Signal-safe. */
 struct pxt_thread *pxt_inside_new(void)
 {
 	int error = errno;
@@ -101,7 +101,7 @@ void pxt_inside_in_child(void)
 		if (&threads[at] == pxt_thread) {
 			atomic_store(&threads[at].tid, (uint32_t)getpid());
 		} else {
-			atomic_store(&threads[at].tid, UINT32_MAX); /* the number of no thread */
+			atomic_store(&threads[at].tid, UINT32_MAX); /* no thread has this number */
 			atomic_store(&threads[at].turn, 0);
 		}
 	}

@@ -106,7 +106,7 @@ uint64_t pxt_place_of(const struct pxt_stream *stream, size_t bytes);
 /*
  * True when the stream's owner has ended, or executed another program.
  *
- * @at, @bytes: the place of the stream in the owner's memory; @at is 0 if the place is unknown
+ * @at, @bytes: address and size of the stream in the owner's memory; @at is 0 if it is unknown
  */
 bool pxt_owner_is_gone(const struct pxt_stream *stream, uint64_t at, uint64_t bytes);
 

@@ -24,7 +24,7 @@ static _Atomic uint32_t was_asked;
  */
 static _Atomic uint32_t numbers[PT_NR_NAMED + 1];
 
-/* Two threads may look at the same time. A recorder that has come meanwhile stays. */
+/* Stores the recorder, if one is found. A recorder that another thread has stored stays. */
 static void look_up_recorder(void)
 {
 	const struct utrail_trace_recorder *found = fst_find_recorder(), *none = NULL;

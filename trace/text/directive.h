@@ -37,7 +37,7 @@ enum fst_kind {
 
 struct fst_piece {
 	enum fst_kind kind;
-	const char *text; /* in the format; for "%%" the second '%' */
+	const char *text; /* a part of the format; for "%%", the second '%' */
 	size_t len;
 };
 

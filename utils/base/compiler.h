@@ -1,4 +1,4 @@
-/* Compiler attributes and small macros for all rooms. */
+/* Compiler attributes and small macros for all code of the project. */
 #ifndef UTRAIL_BASE_COMPILER_H
 #define UTRAIL_BASE_COMPILER_H
 

@@ -89,7 +89,7 @@ int file_open_regular(const char *path, struct uft_err *err)
 	return take_fd(&fd);
 }
 
-/* Returns a descriptor with O_PATH, or a negative errno. */
+/* Opens @path with O_PATH. Returns the descriptor, or a negative errno. */
 static int find_strange(const char *path)
 {
 	int fd = -1;

@@ -15,7 +15,7 @@
 /*
  * A file being written.
  *
- * @tmp: its name until outfile_publish(); "": it is written in place
+ * @tmp: the file's name until outfile_publish(); "" when the file is written in place
  */
 struct outfile {
 	int fd;

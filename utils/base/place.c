@@ -84,7 +84,7 @@ static int take_name(struct walk *walk, char *name, bool *is_last)
 	return 0;
 }
 
-/* True for a link of procfs, as /proc/self/fd/1: its target may have no name. */
+/* True for a link of procfs, such as /proc/self/fd/1. The target of the link may have no name. */
 static bool is_kernels_link(int link_fd, const struct stat *dir)
 {
 	struct statfs fs;
@@ -114,7 +114,7 @@ static int check_link(struct walk *walk, const struct stat *dir, const struct st
 	return 0;
 }
 
-/* Put the text of a link in front of the rest. */
+/* Put the target path of a link in front of @walk->rest. */
 static int read_link(struct walk *walk, int link_fd, bool *is_absolute, struct uft_err *err)
 {
 	char text[PATH_MAX];

@@ -83,12 +83,12 @@ void sink_quoted(struct sink *sink, const char *text);
  */
 void sink_str_padded(struct sink *sink, const char *text, int width);
 
-/* Write a string literal, or one of two. */
+/* Write a string literal. sink_either() writes one of two literals. */
 #define sink_lit(sink, literal) sink_put_raw(sink, "" literal "", sizeof(literal) - 1)
 #define sink_either(sink, is_first, first, second) \
 	((is_first) ? sink_lit(sink, first) : sink_lit(sink, second))
 
-/* Write numbers. The format is a literal without %s and %c: texts use sink_str(). */
+/* Write numbers. The format is a literal without %s and %c. For texts, use sink_str(). */
 #define sink_putf(sink, ...) sink_format(sink, "" __VA_ARGS__)
 void sink_format(struct sink *sink, const char *fmt, ...) PRINTF_FORMAT(2, 3);
 void sink_fill(struct sink *sink, char c, size_t count);

@@ -51,7 +51,7 @@ void deps_read_again(const struct executions *executions, const struct files *fi
 int deps_run_again(const struct executions *executions, const struct files *files,
 		   struct sink *sink);
 
-/* Write @path for people, or as a word of a Makefile. */
+/* Write @path. deps_put_word() writes it as a word of a Makefile. */
 void deps_put_path(const struct executions *executions, const char *path, struct sink *sink);
 void deps_put_word(const struct executions *executions, const char *path, struct sink *sink);
 

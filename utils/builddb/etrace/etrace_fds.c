@@ -12,7 +12,7 @@
  * process depends on its records, not on its number of descriptors.
  */
 #define FD_LIMIT  (1U << 20) /* the default limit of Linux */
-#define FAN_OUT	  32U	     /* parts of a node, and bits of a word */
+#define FAN_OUT	  32U	     /* the number of a node's parts, and of a word's bits */
 #define TOP_LEVEL 2U
 
 /*

@@ -51,7 +51,7 @@ struct etrace_row {
 	uint8_t optional;
 };
 
-/* Returns the event with that tag, or NULL. */
+/* Returns the row of the event with the tag @tag, or NULL. */
 const struct etrace_row *etrace_row_find(struct text tag);
 
 /* Returns the index of a key, or of a text, or -1. */

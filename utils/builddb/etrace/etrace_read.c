@@ -86,7 +86,7 @@ struct line {
 	uint64_t time_ns;
 };
 
-/* Parse the head of a line. Returns NULL, or the line's fault. */
+/* Parse the head of a line. Returns NULL on success, or a text that names the line's fault. */
 static const char *parse_head(struct line *line)
 {
 	struct text *left = &line->left;
