@@ -11,7 +11,7 @@
 #include "utils/base/err.h"
 
 /*
- * Numbers of keys that are not characters are larger than those of characters. A negative number
+ * The numbers of keys that are not characters are larger than all characters. A negative number
  * means that no key was read.
  */
 enum screen_key {

@@ -7,7 +7,7 @@
 
 #include "libmcount/hot/probe.h"
 
-/* COLD, after patches_adopt(). Finds those of the @nr sites that call patched functions. */
+/* COLD, after patches_adopt(). Finds the sites in @sites that call patched functions. */
 void calls_find_patched(struct call_site *sites, uint32_t nr);
 
 /*

@@ -349,8 +349,8 @@ static void hook_module(const struct plan_call_site *sites, uint32_t nr, uint32_
 			continue;
 
 		/*
-		 * If the relocation of a lazy slot is not at the place that the file states, the
-		 * linker would bind the slot without our knowledge.
+		 * Skip a lazy slot if its relocation is not at the index that the file states. The
+		 * linker would bind such a slot without our knowledge.
 		 */
 		if (is_lazy && (sites[i].reloc >= nr_relocs ||
 				relocs[sites[i].reloc].r_offset + m.bias !=

@@ -322,7 +322,7 @@ static void write_inherited(struct bpf_ring *ring, const struct bpf_becoming *b)
 static void write_exec(struct bpf_ring *ring, const struct bpf_becoming *b)
 {
 	const struct execution execution = exec_image_execution(&b->became);
-	/* The process is running meanwhile, so a response file may be removed before it is read. */
+	/* The process goes on, so it may remove a response file before the recorder reads it. */
 	struct view view = {
 		.tid = b->pid, .dirfd = AT_FDCWD, .base = execution.cwd, .is_late = true
 	};

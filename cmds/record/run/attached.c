@@ -236,8 +236,8 @@ static int wait_for_end(struct attachment *a)
 }
 
 /*
- * Leaves a process. A process that ends meanwhile need not be left. Returns false when the process
- * could not be restored to its former state.
+ * Leaves a process: restores its former state. Returns false when the state could not be restored.
+ * Returns true for a process that ends meanwhile.
  */
 static bool leave(struct run *run, struct recorder *rec, const struct process *p,
 		  const struct attach_how *how)

@@ -29,8 +29,8 @@
 #define PAGES_AT_ONCE	16
 #define INSTANCE_PREFIX "utrail-"
 /*
- * The kernel's first pid namespace (PROC_PID_INIT_INO). The pids in trace events are those of this
- * namespace.
+ * The kernel's first pid namespace (PROC_PID_INIT_INO). The pids in trace events are numbers of
+ * this namespace.
  */
 #define FIRST_PID_SPACE "pid:[4026531836]"
 

@@ -20,7 +20,7 @@ uint64_t hash_seed(void)
 }
 
 /*
- * The second product makes differences depend on the seed. With the first one alone, a flipped
+ * The second product makes differences depend on the seed. With the first product alone, a flipped
  * highest bit of a word would always flip the same bits of the result, and the next word could flip
  * them back.
  */

@@ -26,9 +26,9 @@ void nearest_init(struct nearest *n, const char *typed)
 static unsigned edit_distance(const struct nearest *n, const char *word)
 {
 	uint64_t last = n->len ? 1ULL << (n->len - 1) : 0;
-	uint64_t more = UINT64_MAX; /* bits where the distance is one more than the one above */
+	uint64_t more = UINT64_MAX; /* bits where the distance is one more than in the row above */
 	uint64_t less = 0;
-	uint64_t same = 0; /* bits where the distance is that of one row up and one column left */
+	uint64_t same = 0; /* bits where the distance is the same one row up and one column left */
 	uint64_t before = 0;
 	unsigned distance = n->len;
 

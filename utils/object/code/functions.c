@@ -409,7 +409,8 @@ static int compare_function(const void *a, const void *b)
 }
 
 /*
- * Sort functions. If several begin at one address, keep the one with the most serious restriction.
+ * Sort functions. If several functions begin at the same address, keep the function with the most
+ * serious restriction.
  */
 static void sort_functions(struct functions *functions)
 {

@@ -48,7 +48,7 @@ void compact_file_deinit(struct compact_file *file);
 /* Find the block that has the byte at offset @raw of <tid>.dat. Returns NULL if there is none. */
 const struct compact_place *compact_file_place(const struct compact_file *file, uint64_t raw);
 
-/* Read the header at @place. Returns false if there is none, or if the file has changed. */
+/* Read the header at @place. Returns false if it has no header, or if the file has changed. */
 bool compact_file_head(const struct compact_place *place, int fd, struct compact_head *head);
 
 /*

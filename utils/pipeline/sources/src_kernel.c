@@ -322,8 +322,8 @@ static ssize_t kernel_read(struct source *source, struct event *events, size_t m
 }
 
 /*
- * HOT: do the work of read_calls() for the rest of the page, as long as records are calls of the
- * same task in the format of a 64-bit kernel.
+ * HOT: do the work of read_calls() for the rest of the page. Stop at a record that is not a call,
+ * belongs to another task, or is not in the format of a 64-bit kernel.
  */
 static size_t read_plain_calls(struct src_kernel *src, struct queued *calls, size_t max,
 			       uint64_t until_ns)

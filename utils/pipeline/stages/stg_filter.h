@@ -131,8 +131,8 @@ int stg_filter_inherit(struct stg_filter *stage, const struct stg_filter *parent
 		       const struct task *task);
 
 /*
- * Expect @nr synthesized ENTRYs next: those of the calls that were open when the task began. -D
- * counts from the first ENTRY after them.
+ * Expect @nr synthesized ENTRYs next, for the calls that were open when the task began. -D counts
+ * from the first ENTRY after these.
  */
 void stg_filter_begin_within(struct stg_filter *stage, size_t nr);
 
