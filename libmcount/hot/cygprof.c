@@ -133,7 +133,7 @@ static bool is_left_out_exit(struct thread *t, uint64_t sp, uint64_t fn)
 	if (!t->planned || !t->planned->plan || !planned_is_left_out(t, fn))
 		return false;
 	while (f->slot < sp)
-		f--; /* the loop ends before thread.last, whose slot is above all others */
+		f--; /* the slot of thread.last is above all others, so the loop ends there */
 	for (; f->slot == sp; f--) {
 		if (is_of(f, fn))
 			return false;
