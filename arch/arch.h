@@ -131,7 +131,7 @@ void arch_write_pass(uint8_t pass[ARCH_PASS_BYTES]);
 
 /*
  * Each function writes instructions: a jump from @from to @to, a call from @from to @to, or @bytes
- * bytes that do nothing. The distance of @from and @to is at most 2 GiB.
+ * bytes that do nothing. @from and @to are at most 2 GiB apart.
  */
 #define ARCH_JUMP_BYTES 5
 

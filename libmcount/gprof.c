@@ -1,7 +1,7 @@
 /*
- * Replaces gprof's functions by functions that do nothing, as uftrace does. Otherwise the start
- * code of -pg would start a timer, and the program would write a file gmon.out. The file would
- * contain no calls, because our mcount() gets the calls.
+ * Replaces gprof's functions by functions that do nothing, as uftrace does. gprof's own functions
+ * would start a timer, and write a file gmon.out. This file would contain no calls, because our
+ * mcount() gets the calls.
  */
 #include "utils/base/compiler.h"
 

@@ -1,6 +1,6 @@
 /*
  * The program's own profile functions (own_profile.h). In each thread, Python calls one C function
- * for events, and passes one object to it. The probe replaces this function and keeps the object.
+ * for events, and passes one object to it. The probe replaces this function, but not the object.
  * The probe's function calls the program's function after its own work.
  */
 #include "libmcount/python/own_profile.h"

@@ -1,7 +1,7 @@
 /*
  * Numbers of tasks. A task has a number in its own pid namespace (pid_namespaces(7)), and a number
- * in the recorder's namespace. The numbers differ if the task is in a child of the recorder's
- * namespace.
+ * in the recorder's namespace. The numbers differ if the task's namespace is a descendant of
+ * the recorder's.
  */
 #ifndef UTRAIL_CMDS_RECORD_BASE_NUMBERS_H
 #define UTRAIL_CMDS_RECORD_BASE_NUMBERS_H

@@ -135,7 +135,7 @@ static int refill_kernel(struct src_kernel *src)
 
 	/*
 	 * One call of read() may refill several times. All events that the call returns are in the
-	 * buffer that was current at its begin. So keep that buffer, and refill the other one.
+	 * buffer that was current when the call began. Keep that buffer, and refill the other one.
 	 */
 	if (!src->has_switched)
 		src->nr_switches++;
@@ -247,7 +247,7 @@ static inline void advance_kernel(struct src_kernel *src)
 		if (next_record(src) > 0) {
 			sort_record(src);
 			src->has_next = src->owners.tid || src->owners.other_tid;
-			/* The time is smaller than UINT64_MAX, which stands for "no event". */
+			/* Keep the time below UINT64_MAX, which stands for "no event". */
 			src->next.time_ns = MIN(src->next.time_ns, UINT64_MAX - 1);
 			continue;
 		}

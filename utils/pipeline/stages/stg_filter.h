@@ -31,8 +31,8 @@ struct selection {
 
 /*
  * A switch: a trace_on or trace_off that a task has reached. @task: task->index of this task. @nth:
- * the switch's number in the order in which the first pass found them; sorts switches of one task
- * that have the same time
+ * the switch's number in the order in which the first pass found the switches; sorts switches of
+ * one task that have the same time
  */
 struct filter_switch {
 	uint64_t time_ns;
