@@ -80,7 +80,7 @@ bool text_begin(void)
 /* --- writing --- */
 
 /*
- * @limit: the most bytes of the text
+ * @limit: the maximum number of bytes of the text
  * @is_full: true after some bytes did not fit
  */
 struct writer {

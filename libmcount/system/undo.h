@@ -39,7 +39,7 @@ void undo_note_memory(void *at, uint64_t bytes);
 
 /*
  * Returns new zeroed memory, in whole pages, and notes that it is to be unmapped. Returns NULL
- * without memory.
+ * when memory is short.
  */
 void *undo_new_memory(uint64_t bytes);
 

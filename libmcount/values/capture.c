@@ -33,7 +33,7 @@ static inline void pad(struct capture_run *run)
 		run->to[run->len++] = 0;
 }
 
-#define VALUE_BYTES_MAX 16 /* the most bytes of a value in one register */
+#define VALUE_BYTES_MAX 16 /* the maximum number of bytes of a value in one register */
 
 static void put_bytes(struct capture_run *run, const void *from, uint32_t bytes)
 {
@@ -238,7 +238,7 @@ static NOINLINE uint32_t put_box(struct capture_run *run, const struct capture_s
 	return 2 + counts->bytes + counts->index;
 }
 
-/* Returns the most bytes that @step can add. */
+/* Returns the maximum number of bytes that @step can add. */
 static inline uint32_t room_for(const struct capture_step *step)
 {
 	bool is_string = step->op >= CAPTURE_STRING && step->op <= CAPTURE_TEXT;

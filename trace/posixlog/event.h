@@ -28,7 +28,7 @@ enum {
 #define PT_NAME_MAX	 255 /* bytes of an event's name, without the zero byte */
 #define PT_STREAM_NAME	 255 /* bytes of a stream's name, with the zero byte */
 #define PT_DATA_MAX	 (512u << 10)
-#define PT_SYSTEM_DATA	 256 /* the most bytes of data of a system event: two sets of event types */
+#define PT_SYSTEM_DATA	 256 /* maximum bytes of data of a system event: two sets of event types */
 #define PT_SIZE_MAX	 (1u << 30)
 #define PT_NS_PER_SECOND 1000000000
 

@@ -166,9 +166,9 @@ struct lane {
  * @nr_sources: the number of files that the sources of @kinds have open at a time
  * @feed: open in a growing recording, and while the pipeline runs
  * @surveys: an element for each task (task->index); NULL in a growing recording
- * @window_bytes: the most memory for the queued events of tasks that are merged by time, or of one
- *                task that streams
- * @held_bytes: the most memory for queued events of tasks that come one after the other
+ * @window_bytes: the maximum memory for the queued events of tasks that are merged by time, or of
+ *                one task that streams
+ * @held_bytes: the maximum memory for queued events of tasks that come one after the other
  * @kernel: the number of events that the kernel has lost, in the files read so far
  * @ext: extern.dat; NULL: there is none
  * @at_fork: for each of the first @nr_at_fork tasks, the state of its parent's filter at the fork

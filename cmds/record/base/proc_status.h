@@ -22,7 +22,10 @@ const char *proc_status_field(const struct strbuf *status, const char *field);
  */
 unsigned proc_status_last(const struct strbuf *status, const char *field, unsigned *last);
 
-/* Returns the @nr numbers in the line of @field, or NULL without memory. The caller frees them. */
+/*
+ * Returns the @nr numbers in the line of @field, or NULL when memory is short. The caller frees
+ * them.
+ */
 unsigned *proc_status_numbers(const struct strbuf *status, const char *field, int *nr);
 
 #endif

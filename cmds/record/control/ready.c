@@ -132,8 +132,8 @@ static void find_parent(struct control *ctl, struct process *proc, struct proces
 }
 
 /*
- * Makes a process for the peer that has sent HELLO. Returns NULL when the process has ended, or
- * without memory.
+ * Makes a process for the peer that has sent HELLO. Returns NULL when the process has ended,
+ * when memory is short, or when the process cannot be added.
  *
  * @arena_fd: gets the descriptor of the arena
  */

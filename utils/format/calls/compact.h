@@ -12,7 +12,7 @@
  * calls are compressed (doc/internals/compact.md).
  */
 
-/* The most bytes of <tid>.dat in one block. */
+/* The maximum number of bytes of <tid>.dat in one block. */
 #define COMPACT_RAW_MAX	   (128U << 10)
 #define COMPACT_HEAD_BYTES 48
 /* The most functions that a block numbers. */
@@ -61,7 +61,7 @@ static inline void compact_coder_destroy_fn(struct compact_coder **coder)
 	compact_coder_destroy(*coder);
 }
 
-/* Returns the most bytes that the blocks for @raw_len bytes of records can have. */
+/* Returns the maximum number of bytes that the blocks for @raw_len bytes of records can have. */
 size_t compact_bound(size_t raw_len);
 
 /*

@@ -78,10 +78,10 @@ enum box_place {      /* @narrow of CAPTURE_BOX */
 /* The presence byte of an expired weak_ptr. */
 #define BOX_EXPIRED 2
 
-/* The most nodes that are counted in a container without a size. */
+/* The maximum number of nodes that are counted in a container without a size. */
 #define BOX_WALK_MAX 256
 
-/* The most bytes of an object in registers. It has at most two registers. */
+/* The maximum number of bytes of an object in registers. It has at most two registers. */
 #define BOX_PARTS_BYTES 16
 
 enum box_op {
@@ -145,7 +145,7 @@ enum box_op {
 
 /*
  * @skip: the number of box_steps that are below this step in the tree
- * @limit: the most elements that are recorded
+ * @limit: the maximum number of elements that are recorded
  */
 struct box_step {
 	uint8_t op; /* enum box_op */

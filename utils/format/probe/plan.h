@@ -364,7 +364,7 @@ enum plan_operand_flags {
 
 #define PLAN_NO_REGISTER  0xff
 #define PLAN_REGISTERS	  16
-#define PLAN_OPERANDS_MAX 16 /* the most arguments of an event */
+#define PLAN_OPERANDS_MAX 16 /* the maximum number of arguments of an event */
 
 /*
  * One argument of PATCH_EVENT. The list has the arguments of an event together and in order.

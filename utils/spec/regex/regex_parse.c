@@ -11,8 +11,8 @@
 #include "utils/spec/regex/regex_prog.h"
 
 /*
- * The most nodes, and the most nodes that repetitions may copy. They limit the steps for one byte
- * of a name.
+ * The maximum numbers of nodes, and of nodes that repetitions may copy. They limit the steps for
+ * one byte of a name.
  */
 #define NODES_MAX   32768
 #define COPIES_MAX  2048

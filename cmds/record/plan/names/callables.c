@@ -220,7 +220,9 @@ static bool is_same_text(const struct strbuf *a, const struct strbuf *b)
 	return a->len == b->len && (!a->len || memcmp(a->data, b->data, a->len) == 0);
 }
 
-/* Adds @range, and takes over its lists. Returns its number (at least 1), or 0 without memory. */
+/*
+ * Adds @range, and takes over its lists. Returns its number (at least 1), or 0 when memory is short.
+ */
 static uint32_t add_range(struct callables *all, struct callable_range *range)
 {
 	struct callable_range *list = vec_grow(all->ranges, all->nr_ranges, sizeof(*list));
