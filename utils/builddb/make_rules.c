@@ -133,7 +133,8 @@ static int take_rule(struct parser *parser, const char *line)
 }
 
 /*
- * Take a line "make[1]: Entering directory '/x'", or "Leaving". Returns false for any other line.
+ * Take a line "make[1]: Entering directory '/x'" or "make[1]: Leaving directory '/x'". Returns
+ * false for any other line.
  */
 static bool take_directory(struct parser *parser, const char *line, int *ret)
 {

@@ -8,7 +8,7 @@
 #include "utils/format/proc_dat.h"
 #include "utils/builddb/tree_files.h"
 
-/* clone(2)'s flags of fork(2), and of vfork(2). */
+/* The flags with which clone(2) works like fork(2), and like vfork(2). */
 #define FORK_FLAGS  SIGCHLD
 #define VFORK_FLAGS (0x100 | 0x4000 | SIGCHLD)
 

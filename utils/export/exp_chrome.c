@@ -11,7 +11,7 @@
 #include "utils/view/texts.h"
 #include "utils/view/values/titles.h"
 
-/* Shorter names fit into the room for a line. */
+/* A line with a name shorter than this fits into one sink_room(). */
 #define SHORT_NAME (SINK_ROOM_MAX - 512)
 
 /*

@@ -95,7 +95,7 @@ static void put_path(struct export *ex, const struct nest_task *open)
 	}
 }
 
-/* Begin a line with the time. Each format writes the name and the text differently. */
+/* Begin a line with the time. Returns the name and the text, which callers write differently. */
 static struct lines *begin_line(struct export *ex, const struct task *task,
 				const struct event *event)
 {

@@ -164,7 +164,7 @@ static void take_data(struct posix_export *to, const struct event *event)
 		to->made.id = le32toh(said.id);
 }
 
-/* Use the text of an event as its data. The event is not an event of POSIX Trace. */
+/* Take the data of an event that is not of POSIX Trace: the data are the event's text. */
 static int take_text(struct export *ex, const struct task *task, const struct event *event)
 {
 	struct posix_export *to = ex->state;

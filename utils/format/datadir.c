@@ -40,7 +40,7 @@ static const struct name_form {
 	{ DATADIR_PROCESSES, NOTHING, "" },
 	{ ".channel", NOTHING, "" }, /* uftrace has this file while it records */
 	{ REQUEST_DOOR_NAME, NOTHING, "" },
-	/* Users write the next two, for info and replay. */
+	/* Users write the next two files; `utrail info` and `utrail replay` show them. */
 	{ "note.txt", NOTHING, "" },
 	{ "extern.dat", NOTHING, "" },
 };

@@ -18,7 +18,7 @@
  * a fixed length, so that it can be overwritten on a full disk.
  */
 enum info_state {
-	INFO_STATE_UNKNOWN, /* the recorder is older, or is not utrail */
+	INFO_STATE_UNKNOWN, /* written by another version of utrail, or by uftrace */
 	INFO_STATE_RUNNING, /* the program had not ended when the line was written */
 	INFO_STATE_ENDED,
 };

@@ -20,7 +20,7 @@ struct text {
 
 static inline struct text text_of(const char *data, size_t len)
 {
-	/* An empty strbuf has NULL, and NULL + 0 is undefined. */
+	/* The data pointer of an empty strbuf is NULL, and NULL + 0 is undefined. */
 	return len ? (struct text){ data, data + len } : (struct text){ "", "" };
 }
 

@@ -307,7 +307,7 @@ static bool put_failure(struct etrace_writer *writer, enum proc_kind kind,
 			put_source(lines, act, kind == PROC_LINK_FAILED);
 		etrace_put(lines, kind == PROC_LINK_FAILED ? "LinkFailed|" : "RenameFailed|");
 		return true;
-	case PROC_SYMLINK_FAILED: /* its texts are not recorded */
+	case PROC_SYMLINK_FAILED: /* the texts of a failed symlink(2) are not recorded */
 		etrace_put(lines, "SymlinkFailed|");
 		return true;
 	case PROC_CLONE_FAILED:
@@ -390,7 +390,7 @@ static int put_act(struct etrace_writer *writer, const struct proc_record *rec)
 		if (writer->choice.has_mounts)
 			put_umount(lines, &act);
 		return 0;
-	case PROC_INHERIT: /* readers of the text infer it */
+	case PROC_INHERIT: /* not written: readers of the text infer it */
 		return etrace_fds_open(&writer->fds, rec->pid, act.numbers[0]);
 	case PROC_NAME:
 		if (writer->choice.has_names)
@@ -404,7 +404,7 @@ static int put_act(struct etrace_writer *writer, const struct proc_record *rec)
 	}
 }
 
-/* --- the beginning and the end --- */
+/* --- the beginning and the end of the text --- */
 
 /*
  * Write the directory in which the recording begins, in a line that readers skip. The directory is
@@ -418,7 +418,7 @@ static void put_beginning(struct etrace_writer *writer, struct strbuf *out)
 	writer->has_begun = true;
 }
 
-/* Find the directory of the first program. */
+/* Find the working directory that the first program had when it started. */
 static int find_cwd(struct etrace_writer *writer, const char *dir, bool is_big_endian,
 		    struct uft_err *err)
 {

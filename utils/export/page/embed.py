@@ -15,7 +15,7 @@ from pathlib import Path
 IMPORT = re.compile(r'^import \{([^}]*)\} from "(\.[^"]+)";\n', re.M)
 EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const)\b)", re.M)
 NAME = re.compile(r"^(?:async )?(?:function|class|const|let) (\w+)", re.M)
-# Comments for tools are left out of the page.
+# JSDoc comments are left out of the page: only development tools read them.
 COMMENT = re.compile(r"^\t*/\*\*(?:[^*]|\*(?!/))*\*/\n", re.M)
 
 

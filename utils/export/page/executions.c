@@ -37,7 +37,7 @@ static void put_execution(struct strbuf *out, const struct exec_slice *slice, ui
 	struct strbuf name cleanup_strbuf = { 0 };
 
 	exec_put_name(&name, slice->is);
-	/* The execution may begin before the first record. */
+	/* The start is negative if the execution begins before the first record. */
 	strbuf_addf(out, "{\"pid\":%d,\"process\":%u,\"start\":%lld,\"dur\":%llu,\"name\":",
 		    slice->is->pid, slice->is->process, (long long)(slice->start_ns - first_ns),
 		    (unsigned long long)(slice->end_ns - slice->start_ns));

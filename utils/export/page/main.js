@@ -133,7 +133,7 @@ const readMeta = (id) => {
 
 /**
  * @param {App} app
- * @param {ParentNode} within the element with its blocks
+ * @param {ParentNode} within the element with the recording's blocks
  * @param {(part: number) => void} progress
  */
 async function load(app, within, progress) {

@@ -30,7 +30,7 @@ struct sources {
 	struct strmap by_name; /* the number of a file, plus one */
 	struct source_file *files;
 	size_t nr;
-	size_t bytes; /* bytes of lines in the page */
+	size_t bytes; /* bytes of all lines in the page */
 	const struct module *asked;
 	uint64_t asked_ns; /* time when the module @asked was built */
 };
@@ -208,7 +208,7 @@ static void add_runs(struct sources *sources, const struct source_file *file,
 		     const struct source_text *text, struct strbuf *json)
 {
 	size_t begin = json->len;
-	size_t shown = 0; /* the last line of the last run */
+	size_t shown = 0; /* the last line that was written; 0: none */
 
 	qsort(file->lines, file->nr, sizeof(file->lines[0]), compare_lines);
 	strbuf_addstr(json, ",\"runs\":[");

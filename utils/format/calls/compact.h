@@ -15,7 +15,7 @@
 /* The maximum number of bytes of <tid>.dat in one block. */
 #define COMPACT_RAW_MAX	   (128U << 10)
 #define COMPACT_HEAD_BYTES 48
-/* The most functions that a block numbers. */
+/* The most functions that have numbers in one block. */
 #define COMPACT_FUNCS_MAX  4000
 /* This number of bytes after a body must be readable, too. */
 #define COMPACT_SLACK	   16

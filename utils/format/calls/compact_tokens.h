@@ -9,9 +9,9 @@
 #include "utils/format/calls/compact.h"
 #include "utils/format/record.h"
 
-#define SLOTS	      8192 /* of the hash table: a power of two; at most half of them are used */
+#define SLOTS	      8192 /* slots of the hash table, a power of two; half may be used */
 #define CONTEXTS_BITS 12
-/* The entries for open calls, a power of two. Calls whose depths differ by STACK share an entry. */
+/* The number of entries for open calls, a power of two. Depths that differ by STACK share one. */
 #define STACK	      4096
 
 /* The two low bits of a token's first byte. */

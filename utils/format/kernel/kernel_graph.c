@@ -22,7 +22,7 @@ bool kernel_graph_of(struct text event, struct text format, struct kernel_graph 
 		enum kernel_graph_kind kind;
 	} names[] = {
 		{ "funcgraph_entry", KERNEL_GRAPH_ENTRY },
-		/* The entry when the option funcgraph-retaddr is set (since Linux 6.13). */
+		/* Linux 6.13 and later, with the option funcgraph-retaddr. */
 		{ "fgraph_retaddr_entry", KERNEL_GRAPH_ENTRY },
 		{ "funcgraph_exit", KERNEL_GRAPH_EXIT },
 	};

@@ -53,7 +53,7 @@ bool kernel_graph_of(struct text event, struct text format, struct kernel_graph 
 
 /*
  * @addr: the address of the function, with KERNEL_ADDR_BIT
- * @depth: the number of kernel calls around it
+ * @depth: the number of kernel calls that enclose this call
  */
 struct kernel_call {
 	uint64_t addr;

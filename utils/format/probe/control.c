@@ -9,7 +9,7 @@
 #include "utils/format/callables.h"
 #include "utils/format/event_ids.h"
 
-/* Check that the path ends with the message. */
+/* True when the last byte of the message is the NUL of its path. */
 static bool module_is_valid(const void *message, size_t len)
 {
 	return ((const char *)message)[len - 1] == '\0';
@@ -84,7 +84,7 @@ SHAPE(status, STATUS, 0);
 SHAPE(status_is, STATUS_IS, 0);
 SHAPE(working, WORKING, 0);
 
-/* The bytes that all versions have. They end with the version. */
+/* The first bytes of the header, including the version. All versions have them. */
 #define COMMON_BYTES offsetof(struct control_header, flags)
 
 static enum control_verdict check_header(const struct control_header *h, size_t len)

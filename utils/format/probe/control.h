@@ -52,10 +52,10 @@
  */
 #define CONTROL_MAGIC	0x7554
 #define CONTROL_VERSION 7
-#define CONTROL_MSG_MAX 8192 /* in bytes, with the header */
+#define CONTROL_MSG_MAX 8192 /* the most bytes of a message with its header */
 
 #define CONTROL_ENV_SOCKET "UTRAIL_SOCKET"
-#define CONTROL_NAME_SIZE  64 /* of the socket's name with its NUL */
+#define CONTROL_NAME_SIZE  64 /* the most bytes of the socket's name, with the NUL */
 
 #define CONTROL_SECRET_BYTES   16
 #define CONTROL_FILTERS_DIGITS 5
@@ -128,7 +128,7 @@ enum control_hello_kind {
 	CONTROL_NO_ADDRESS_SPACE = 4, /* there is a limit of address space (ulimit -v) */
 	CONTROL_SHADOW_STACK = 5,     /* the CPU checks returns */
 	CONTROL_OTHER_LIBC = 7,	      /* the libc is not glibc */
-	CONTROL_IN_VALGRIND = 11,     /* valgrind's reports would have other backtraces */
+	CONTROL_IN_VALGRIND = 11,     /* tracing would change valgrind's backtraces */
 };
 
 struct control_hello {
@@ -153,7 +153,7 @@ struct control_module {
 	uint64_t time_ns;   /* a time before it was loaded; 0: present from the start */
 	int32_t tid;	    /* the thread that called dlopen */
 	uint32_t has_text;  /* the module has an executable segment */
-	char path[];	    /* with its NUL; it ends with the packet */
+	char path[];	    /* its NUL is the packet's last byte */
 };
 
 struct control_ready {

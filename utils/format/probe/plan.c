@@ -286,7 +286,7 @@ static const char *check_entries(const struct plan_view *view)
 	return why;
 }
 
-/* --- the directory of the image --- */
+/* --- the list of sections at the start of the image --- */
 
 static const char *take_section(struct plan_view *view, const struct plan_section *s,
 				const uint8_t *bytes, uint64_t len, uint64_t start)

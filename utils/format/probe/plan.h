@@ -15,8 +15,8 @@ enum plan_clock {
 
 enum plan_flags {
 	PLAN_TRACE_OFF = 1U << 0, /* --trace=off */
-	PLAN_DROP = 1U << 1,	  /* --when-full=drop: a full ring loses records, without waiting */
-	PLAN_FLIGHT = 1U << 2,	  /* --flight: a full ring forgets its oldest segment */
+	PLAN_DROP = 1U << 1,	  /* --when-full=drop: records are dropped when the ring is full */
+	PLAN_FLIGHT = 1U << 2,	  /* --flight: a full ring drops its oldest segment */
 	/*
 	 * Not all calls are recorded in the same way, because functions have rules, or there is a
 	 * watch
@@ -296,7 +296,7 @@ enum plan_patch_flags {
 	PLAN_PATCH_BY_CALLER = 1U << 3,
 };
 
-/* The bytes of a long jump or a call. Each patch has at least so many @bytes */
+/* The bytes of a long jump or a call. Each patch has at least as many @bytes */
 #define PLAN_PATCH_JUMP	    5
 #define PLAN_PATCH_ORIGINAL 16
 #define PLAN_PATCH_CODE	    64

@@ -34,7 +34,7 @@ enum ring_state {
 	RING_CLAIMED = 3,  /* the thread that has taken the ring prepares it */
 	RING_LIVE = 1,	   /* a thread writes to it */
 	RING_DONE = 2,	   /* the thread ended; the writer empties it, then sets it to RING_FREE */
-	RING_PAYLOADS = 4, /* a ring for payloads; the thread's first ring has its index */
+	RING_PAYLOADS = 4, /* for payloads; found by @payloads of the thread's first ring */
 };
 
 /*
@@ -154,7 +154,7 @@ struct arena {
 	uint32_t nr_rings;
 	uint32_t nr_segments;		   /* number of segments of each ring */
 	uint32_t segment_bytes;		   /* a multiple of RING_PAGE */
-	_Atomic uint32_t may_skip;	   /* stubs read it at ARENA_MAY_SKIP */
+	_Atomic uint32_t may_skip;	   /* at offset ARENA_MAY_SKIP, for stubs */
 	uint64_t ring_stride;		   /* bytes from the header of a ring to the next header */
 	_Atomic uint32_t high_water;	   /* rings with a smaller index may be in use */
 	_Atomic uint32_t threads_untraced; /* threads that found no free ring */

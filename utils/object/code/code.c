@@ -195,7 +195,7 @@ static int add_func(struct code *code, struct code_func func)
 /* The fields of a CIE (DWARF's call frame information) that its FDEs share. */
 struct cie {
 	uint8_t code_encoding;
-	uint8_t table_encoding; /* PE_OMIT: its functions have no tables */
+	uint8_t table_encoding; /* PE_OMIT: the functions have no exception tables */
 	bool has_size;		/* the augmentation data have a size */
 	bool is_of_signals;	/* the functions are entered by signals, not by calls */
 	bool has_personality;

@@ -120,7 +120,7 @@ size_t code_piece(const struct code *code);
 void code_run(const struct code *code, unsigned nr, void (*fn)(void *arg, unsigned index),
 	      void *arg);
 
-#define CODE_TICKS 64 /* functions or sites per tick */
+#define CODE_TICKS 64 /* functions or sites from one call of @tick to the next */
 
 static inline void code_tick(const struct code *code, size_t index)
 {

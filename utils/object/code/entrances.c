@@ -548,7 +548,7 @@ int leads_find(const struct code *code, struct insns *insns, const struct lead_p
 	return ret;
 }
 
-/* --- from the whole file to windows --- */
+/* --- the references in the whole file, applied to the windows --- */
 
 static void apply_lead(struct search *s, const struct lead_note *n)
 {

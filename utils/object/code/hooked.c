@@ -98,7 +98,7 @@ enum hooked_by hooked_function(const struct hooked *hooked, uint64_t addr, uint6
 	return HOOKED_NOT;
 }
 
-#define CALL_BYTES 5 /* length of a call by a distance */
+#define CALL_BYTES 5 /* length of a call instruction with a 32-bit distance */
 
 bool hooked_library_call(const struct hooked *hooked, uint64_t ret, uint64_t *addr)
 {

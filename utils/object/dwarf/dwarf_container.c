@@ -19,7 +19,7 @@
 #define SHAPE_TEXT    1024
 #define MEMBERS_MAX   12
 #define BOXED_MAX     16
-#define STRUCT_BYTES  128 /* the largest struct with a box */
+#define STRUCT_BYTES  128 /* the largest struct that may have containers */
 
 /* A shape that is being made. @out: its text so far; @nr: its number of nodes so far */
 struct shaping {
@@ -398,7 +398,7 @@ static bool leaf_number(Dwarf_Die *die, const char *name, unsigned *number)
 	return true;
 }
 
-/* Find the elements of a tuple. They are in base classes with numbers. */
+/* Find the elements of a tuple. Each is in a base class whose name has the element's number. */
 static void find_leaves(struct dwarf_loader *loader, Dwarf_Die *die, uint32_t offset,
 			unsigned depth, struct leaves *leaves)
 {
@@ -496,7 +496,7 @@ static uint32_t alignment_of(struct dwarf_loader *loader, Dwarf_Die *die, unsign
 		most = size_of(&type);
 		return most ? MIN(most, 16U) : 8;
 	}
-	/* clang describes strings only by a declaration. They contain pointers. */
+	/* clang only declares std::string, which contains a pointer. */
 	if (dwarf_has_flag(&type, DW_AT_declaration))
 		return 8;
 	if (!dwarf_first(loader, &type, &child))

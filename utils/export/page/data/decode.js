@@ -44,8 +44,8 @@ export function splitBlock(bytes) {
 /** Reads the blocks of a task, and makes the task's arrays from them. */
 export class TaskDecoder {
 	/**
-	 * @param {number} calls that the task has
-	 * @param {number} points that the task has
+	 * @param {number} calls the number of the task's calls
+	 * @param {number} points the number of the task's events
 	 */
 	constructor(calls, points) {
 		this.start = new Float64Array(calls);
@@ -178,7 +178,7 @@ export function encodeTexts(texts) {
 	return { bytes: encoder.encode(texts.join("")), starts };
 }
 
-/** @param {string} text of base64 */
+/** @param {string} text in base64 */
 export function fromBase64(text) {
 	const binary = atob(text), bytes = new Uint8Array(binary.length);
 	for (let i = 0; i < bytes.length; i++) bytes[i] = binary.charCodeAt(i);

@@ -165,7 +165,7 @@ export class Supplier {
 		this.isDone = false;
 		/** Called after each answer, so that the page is drawn again. */
 		this.onAnswer = () => {};
-		/** True when the server does not answer any more. onEnd() is called once. */
+		/** True when the server does not answer any more. Then onEnd() is called, once. */
 		this.hasEnded = false;
 		this.onEnd = () => {};
 		/**
@@ -187,8 +187,8 @@ export class Supplier {
 		 */
 		this.goToEvent = () => false;
 		/**
-		 * Called when the recording was read again. All numbers from the former reading are
-		 * then invalid.
+		 * Called when the server has read the recording again. The numbers of tasks,
+		 * functions and texts that the page has are then invalid.
 		 */
 		this.onNew = () => {};
 		/** Called when texts were received. */
@@ -208,7 +208,7 @@ export class Supplier {
 		/** @type {Set<number>} */
 		this.wantedTexts = new Set();
 		this.isAskingTexts = false;
-		/** The generation whose processes and sources were loaded. */
+		/** The last state.generation whose processes and sources were loaded. */
 		this.completed = 0;
 		/**
 		 * Numbers of functions by name.

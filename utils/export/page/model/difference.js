@@ -25,7 +25,7 @@ export function shareScale(recordings) {
 }
 
 /**
- * A function in both recordings.
+ * The sums of a function in each of the two recordings.
  * @typedef {object} DiffRow
  * @property {string} name
  * @property {SideSums} base
@@ -64,7 +64,7 @@ export const percentMore = (base, pair) =>
 /** A path of calls in one or both recordings. One of them gives its width (showSide()). */
 export class DiffNode extends FlameNode {
 	/**
-	 * @param {number} func the number of its name; -1: all
+	 * @param {number} func the number of the function's name; -1: the root
 	 * @param {DiffNode | null} parent
 	 */
 	constructor(func, parent) {

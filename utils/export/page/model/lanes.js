@@ -59,7 +59,7 @@ export class Lanes {
 
 /**
  * @param {import("./recording.js").Execution[]} all
- * @param {Map<string, number>} number of each program's name
+ * @param {Map<string, number>} number for each program's name, the number of the name
  */
 export function makeLanes(all, number) {
 	const made = new Lanes(all.length);

@@ -1,5 +1,5 @@
 /**
- * The places of tasks in the timeline: by process, one below the other. Short threads share lines.
+ * The layout of the timeline: the tasks of each process are together. Short threads share lines.
  */
 import { count } from "./text.js";
 
@@ -79,7 +79,7 @@ function describeLine(line) {
 /**
  * @param {import("./recording.js").Recording} recording
  * @param {{ hidden: Set<number>, pinned: Set<number>, order: string }} state
- * @param {Set<string>} folded keys
+ * @param {Set<string>} folded the keys of collapsed strips
  */
 export function layOut({ tasks, first, last }, { hidden, pinned, order }, folded) {
 	/** @type {Map<number, import("./task.js").Task[]>} */

@@ -168,7 +168,7 @@ export class Recording {
 	}
 
 	/**
-	 * Sets the processes of a recording in parts.
+	 * Sets the processes of a recording that the page gets in parts from a server.
 	 * @param {Execution[]} executions
 	 * @param {(name: string) => number} numberOf
 	 */
@@ -191,9 +191,8 @@ export class Recording {
 	}
 
 	/**
-	 * Returns the text with a number, counted from 1: the arguments of a call, or the text of
-	 * an event.
-	 * @param {number} number
+	 * Returns a text of the recording: the arguments of a call, or the text of an event.
+	 * @param {number} number the number of the text, counted from 1
 	 */
 	text(number) {
 		if (this.supplier) return this.supplier.text(number);

@@ -141,8 +141,8 @@ export class Search {
 	}
 
 	/**
-	 * Returns the number of events that match.
-	 * @param {Uint8Array} hidden by kind
+	 * Returns the number of visible events that match.
+	 * @param {Uint8Array} hidden for each kind of event, 1 if it is hidden
 	 */
 	events(hidden) { return this.perKind.reduce((sum, nr, kind) => sum + (hidden[kind] ? 0 : nr), 0); }
 

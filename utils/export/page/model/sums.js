@@ -10,7 +10,7 @@ import { lowerBound } from "./task.js";
  * @property {Float64Array} longest
  */
 
-/** @param {number} nr of nodes */
+/** @param {number} nr the number of nodes */
 function makeSums(nr) {
 	return {
 		calls: new Float64Array(nr), total: new Float64Array(nr),

@@ -14,7 +14,7 @@
 
 /** For each node, the number of calls, their total time, and the longest time. */
 export class Sums {
-	/** @param {number} nr of nodes */
+	/** @param {number} nr the number of nodes */
 	constructor(nr) {
 		this.calls = new Float64Array(nr);
 		this.total = new Float64Array(nr);
@@ -67,7 +67,7 @@ export class Task {
 		 * event i from the task's other events at the same time (KINDS in served.js).
 		 */
 		this.pointDepth = new Uint32Array(0);
-		/** the time in calls and on the CPU, in ns */
+		/** the time in calls, without waits, in ns */
 		this.cpu = 0;
 	}
 

@@ -28,7 +28,7 @@ class Shared {
 		this.listeners = [];
 		this.timer = 0;
 		/**
-		 * The recording with the last selection.
+		 * The App in which the user has selected something last.
 		 * @type {App | null}
 		 */
 		this.active = null;
@@ -69,14 +69,14 @@ export class App {
 		this.hiddenOf = new Set();
 		this.kindsOf = recording.kinds;
 		this.hidden = new Uint8Array(recording.kinds.length);
-		/** The place of the selected call among matches, or 0. */
+		/** The number, counted from 1, of the match that go() has selected; 0: none. */
 		this.place = 0;
 	}
 
 	get state() { return this.shared.state; }
 	/** The App of each recording of the page. */
 	get apps() { return this.shared.apps; }
-	/** Processes of two recordings are not compared. */
+	/** True when the page shows processes: only a page of one recording does. */
 	get hasProcesses() { return this.recording.lanes.n > 0 && this.apps.length === 1; }
 	get active() { return this.shared.active || this.shared.apps[0]; }
 

@@ -6,7 +6,7 @@ import { ROW } from "../model/layout.js";
 
 export const AXIS = 26;
 const FONT = '12px system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif';
-/** The approximate width of a letter: texts are too many to measure. */
+/** The approximate width of a letter, in pixels. There are too many texts to measure each. */
 const LETTER = 6.6;
 /** The opacity of a bar that the search has not found, and of the text on it. */
 const DIM_BAR = 0.28, DIM_TEXT = 0.7;

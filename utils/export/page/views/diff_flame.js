@@ -1,11 +1,11 @@
-/** The flame graph of two recordings: widths of one recording, and colours by the change. */
+/** The flame graph of two recordings: one gives the widths, and the change gives the colours. */
 import { byId, element } from "../ui/element.js";
 import { changeText, count, groups, percent, percentText, timeText } from "../model/text.js";
 import { makeDiffTree, onlyOf, percentMore, showSide } from "../model/difference.js";
 import { makeFlameTree } from "../model/flame_tree.js";
 import { FlameView } from "./flame.js";
 
-/** The smallest change that has a colour. */
+/** The smallest change that has a colour, on the scale from -1 to 1. */
 const LEAST_CHANGE = 0.01;
 /** At most this number of the paths that only one recording has is listed; the rest is counted. */
 const MOST_NAMED = 8;

@@ -30,7 +30,7 @@ const DIFF_COLUMNS = MEASURES.flatMap(([measure]) => PARTS
 	.map(([part, title]) => ({ key: `${measure}-${part}`, measure, part, title })));
 
 /**
- * Returns the value of a row in a column, or NaN.
+ * Returns the value of a row in a column, or NaN for a percentage if either side is 0.
  * @param {DiffRow} row
  * @param {DiffColumn} column
  */

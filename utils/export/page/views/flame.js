@@ -129,7 +129,8 @@ export class FlameView {
 	}
 
 	/**
-	 * Returns the value of state.func. Functions of the same name have different values.
+	 * Returns the value that selects the node's function in state.func. It is unique, unlike
+	 * the name.
 	 * @param {FlameNode} node of a function
 	 */
 	keyOf(node) { return this.app.recording.keys[node.func]; }

@@ -37,7 +37,7 @@ export class Overview {
 		this.canvas.addEventListener("pointercancel", () => { isDown = false; });
 	}
 
-	/** Finds the marks. The search is done in slices; between two, the page responds to keys. */
+	/** Finds the marks. The search is done in slices, between which the page responds to keys. */
 	async findMarks() {
 		const turn = ++this.turn, { apps } = this.app, found = [];
 		this.marks = [];

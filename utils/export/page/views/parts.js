@@ -1,4 +1,4 @@
-/** A recording in parts: answers of the server change the views. */
+/** Changes the views when a server answers. The page gets the recording from it in parts. */
 import { byId } from "../ui/element.js";
 import { readColors } from "../ui/colors.js";
 import { kindOf, Supplier } from "../data/served.js";
@@ -177,7 +177,7 @@ export async function serveParts(app, timeline, progress, showTitle) {
 	};
 	let turn = "";
 	supplier.onAnswer = () => {
-		// Headings contain the number of calls.
+		// Headings contain the number of calls, so new data need new headings.
 		const isNew = turn !== supplier.turn;
 		if (isNew) timeline.forgetHeadings();
 		turn = supplier.turn;

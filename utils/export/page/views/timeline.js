@@ -52,7 +52,7 @@ export class Timeline {
 		 */
 		this.pointer = null;
 		this.scroller.addEventListener("scroll", () => app.tell("draw"));
-		// Marks of events are in the line of headings.
+		// A click beside a heading's button may hit the mark of an event.
 		this.headings.addEventListener("click", (event) => {
 			if (!/** @type {HTMLElement} */ (event.target).closest("button")) this.#choose(event);
 		});
@@ -206,7 +206,7 @@ export class Timeline {
 				this.shown.set(ownName(strip), heading);
 			}
 			heading.style.top = `${strip.top}px`;
-			// Marks of events are below the text.
+			// The text moves up, because marks of events are drawn below it.
 			heading.classList.toggle("marked", strip.tasks.some((task) => task.pointTime.length > 0));
 			const toggle = /** @type {HTMLElement} */ (heading.firstChild);
 			toggle.setAttribute("aria-expanded", String(!strip.isFolded));
