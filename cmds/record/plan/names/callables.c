@@ -221,7 +221,8 @@ static bool is_same_text(const struct strbuf *a, const struct strbuf *b)
 }
 
 /*
- * Adds @range, and takes over its lists. Returns its number (at least 1), or 0 when memory is short.
+ * Adds @range, and takes over its lists. Returns its number (at least 1), or 0 when memory is
+ * short.
  */
 static uint32_t add_range(struct callables *all, struct callable_range *range)
 {
