@@ -39,7 +39,7 @@ static int elf_file_start(struct elf_file *file)
 	return 0;
 }
 
-/* Start @file with the descriptor, or close the descriptor. */
+/* Open the ELF file @fd as @file. On failure, @fd is closed. */
 static int open_descriptor(struct elf_file *file, int fd)
 {
 	struct elf_file opened cleanup_elf_file = ELF_FILE_CLOSED;

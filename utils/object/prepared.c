@@ -82,7 +82,7 @@ static void apply_relocations(const struct elf_file *file, uint64_t start, struc
 	for (size_t i = 0; i < sec.data->d_size / sizeof(Elf64_Rela); i++) {
 		GElf_Rela reloc;
 
-		/* Symbol 0: only the load address is added. */
+		/* With symbol 0, the addend is the address in the file. */
 		if (i <= INT32_MAX && gelf_getrela(sec.data, i, &reloc) &&
 		    GELF_R_SYM(reloc.r_info) == 0 && reloc.r_offset - start < bytes &&
 		    (reloc.r_offset - start) % sizeof(uint64_t) == 0)
@@ -229,7 +229,7 @@ static int find_mcount_nops(struct finder *f)
 
 /* --- XRay --- */
 
-/* An entry of the map: XRaySledEntry ("XRay Instrumentation" in the documentation of LLVM). */
+/* XRaySledEntry, an entry of xray_instr_map (LLVM's documentation, "XRay Instrumentation"). */
 struct sled {
 	uint64_t addr;
 	uint64_t func;

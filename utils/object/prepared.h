@@ -13,7 +13,7 @@
  *
  * @func: start of its function
  * @what: PATCH_CALL, PATCH_XRAY_ENTRY, _EXIT, _TAIL; or PATCH_NOP for an existing call of a hook
- * @bytes, @original: length and bytes of the present code
+ * @bytes, @original: length and bytes of the code to replace
  */
 struct prepared_site {
 	uint64_t addr;
@@ -52,8 +52,8 @@ void prepared_deinit(struct prepared *prepared);
 bool object_is_prepared(const struct elf_file *file);
 
 /*
- * Find all places with room for hooks. Returns 0 or -ENOMEM; a damaged part of the file counts as
- * absent.
+ * Find all places with room for hooks. A damaged part of the file counts as absent. Returns 0 or
+ * -ENOMEM.
  */
 int prepared_find(const struct elf_file *file, struct prepared *out);
 

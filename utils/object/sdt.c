@@ -23,7 +23,7 @@ static bool take_address(struct cursor *c, uint64_t *out)
 	if ((size_t)(c->end - c->at) < c->word)
 		return false;
 	*out = 0;
-	memcpy(out, c->at, c->word); /* notes of little-endian files only */
+	memcpy(out, c->at, c->word); /* only notes of little-endian files are read */
 	c->at += c->word;
 	return true;
 }

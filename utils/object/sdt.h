@@ -25,7 +25,7 @@ struct sdt_probe {
 	uint64_t semaphore;
 };
 
-/* Marked places in the order of the file. Starts as { 0 } and ends with sdt_probes_deinit(). */
+/* Static probes in the order of the file. Starts as { 0 } and ends with sdt_probes_deinit(). */
 struct sdt_probes {
 	struct sdt_probe *probes;
 	size_t nr;

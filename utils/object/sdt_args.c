@@ -114,7 +114,7 @@ void sdt_arg_put_type(const struct sdt_arg *arg, struct strbuf *out)
 /* --- symbols --- */
 
 /*
- * A symbol that is searched. @nr: 0: no symbol has the name; 1: @address is the address of all
+ * A symbol that is searched for. @nr: 0: no symbol has the name; 1: @address is the address of all
  * symbols with the name; more: the address is uncertain
  */
 struct wanted {

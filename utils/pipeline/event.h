@@ -26,7 +26,7 @@ enum event_type {
 enum event_flag {
 	EVENT_UNPAIRED = 1U << 0,    /* EXIT, SCHED_IN: its beginning was not recorded */
 	EVENT_KERNEL_LOST = 1U << 0, /* LOST: the kernel's records are lost, not the program's */
-	EVENT_RECURSIVE = 1U << 1,   /* EXIT: the same function is further out in the stack */
+	EVENT_RECURSIVE = 1U << 1,   /* EXIT: an outer call of the same function is open */
 	/* EXIT: added for a call that is still open at the end of the records */
 	EVENT_UNFINISHED = 1U << 2,
 	EVENT_PREEMPTED = 1U << 3, /* SCHED_*: the kernel took the CPU away */

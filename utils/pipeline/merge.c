@@ -1,4 +1,4 @@
-/* The merge of all tasks by time: a heap of lanes, which delivers maximal runs. */
+/* The merge of all tasks by time: a heap of lanes. Delivers as many events at once as it can. */
 #include <errno.h>
 #include <stdlib.h>
 

@@ -75,7 +75,7 @@ struct survey {
 	uint64_t first_ns;	/* UINT64_MAX without events */
 	uint64_t last_ns;	/* 0 without events */
 	uint64_t first_call_ns; /* first call of the kernel; UINT64_MAX: none */
-	uint64_t first_sign_ns; /* the task began or got a name; UINT64_MAX: never */
+	uint64_t first_sign_ns; /* when the task first began or got a name; UINT64_MAX: never */
 	uint64_t first_back_ns; /* the task's first return to the CPU; UINT64_MAX: never */
 	bool is_out;		/* the task was off the CPU after the last event */
 };

@@ -587,7 +587,7 @@ static int run_by_time(struct pipeline *pipe, const struct view *view, struct uf
 	int more = 1;
 	int ret = 0;
 
-	/* The run after a stop request is the last: it ends all lanes. */
+	/* After a stop request, one more window is run, which ends all lanes. */
 	while (ret == 0 && more > 0 && !is_stopped) {
 		is_stopped = atomic_load_explicit(&pipe->is_stopped, memory_order_relaxed);
 		more = pipeline_next_window(pipe, err);

@@ -210,7 +210,7 @@ struct pipeline {
 	uint64_t known_ns;
 	bool has_late_entries;
 	size_t batch;
-	int *open_fds; /* of each task; kept from find_first_time() until the lanes open */
+	int *open_fds; /* each task's file, open from find_first_time() until the lane opens */
 	size_t nr_open_fds;
 	struct blocks event_blocks;
 	struct blocks buffer_blocks;

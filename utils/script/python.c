@@ -35,7 +35,7 @@ enum key {
 	KEY_NR,
 };
 
-/* Kinds of contexts. Contexts of a kind have the same keys. context_sizes[] has their number. */
+/* Kinds of contexts. All contexts of a kind have the same keys, context_sizes[kind] in number. */
 enum context {
 	CONTEXT_ENTRY,
 	CONTEXT_ENTRY_ARGS,
@@ -515,7 +515,7 @@ static int take_wanted(struct script *script, PyObject *module, struct uft_err *
 {
 	struct runner *run = script->runner;
 	PyObject *wanted = find_attribute(run, module, SCRIPT_WANTED);
-	/* A string is a sequence, too: its letters would be the names. */
+	/* Try a string first. A string is a sequence, too: its letters would be taken as names. */
 	PyObject *text = wanted ? run->py.PyUnicode_AsUTF8String(wanted) : NULL;
 	PyObject *list = NULL;
 	int ret = 0;

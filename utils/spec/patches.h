@@ -96,7 +96,7 @@ enum patch_choice patch_rules_choose_since(const struct patch_rules *rules,
 					   const struct patch_subject *subject,
 					   unsigned generation);
 
-/* True when a rule of the command line inserts hooks; with @takes_out, removes hooks. */
+/* True when a rule of the command line inserts hooks or, if @takes_out, removes hooks. */
 bool patch_rules_have(const struct patch_rules *rules, bool takes_out);
 
 /*

@@ -85,7 +85,7 @@ static void set(struct signal_switches *out, int sig, const char *action)
 		out->off |= bit;
 }
 
-/* Parse an item. @one is a copy of it; it begins at offset @at of @text. */
+/* Parse the item at offset @at of @text. @one is a copy of the item. */
 static int parse_one(char *one, const char *text, size_t at, struct signal_switches *out,
 		     struct uft_err *err)
 {

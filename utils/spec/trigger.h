@@ -35,7 +35,7 @@ enum trigger_flags {
 	TRIGGER_IF = 1U << 19,
 	TRIGGER_CLEAR = 1U << 20,    /* drop the actions @cleared of earlier specs */
 	TRIGGER_LOCATION = 1U << 21, /* -L: functions of a matching file, without their callees */
-	TRIGGER_LOCATION_OUT = 1U << 22, /* -L with `!`: not the functions of a matching file */
+	TRIGGER_LOCATION_OUT = 1U << 22, /* -L with `!`: leave out functions of a matching file */
 };
 
 #define TRIGGER_LOCATIONS (TRIGGER_LOCATION | TRIGGER_LOCATION_OUT)

@@ -9,12 +9,12 @@
 
 #define OPTION_MAX_BYTES   (16U << 20)
 #define SECTION_MAX_BYTES  (128UL << 20)
-#define OPTIONS_MAX	   4096 /* sections of options: each buffer has one */
+#define OPTIONS_MAX	   4096 /* the most sections of options; each buffer has one */
 #define BUFFERS_MAX	   4096
 #define LIST_MAX	   4096
 #define SECTION_PACKED	   1
 #define SECTION_HEAD_BYTES 16
-#define V6_CPU_BYTES	   16 /* the place of the records of one CPU */
+#define V6_CPU_BYTES	   16 /* the offset and size of the records of one CPU */
 
 static struct tracedat_cursor cursor_at(const struct tracedat *file, uint64_t offset)
 {

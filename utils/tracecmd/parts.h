@@ -52,7 +52,7 @@ int tracedat_read_section(struct tracedat *file, enum tracedat_id id, struct tra
 int tracedat_read_v6(struct tracedat *file, struct tracedat_cursor *in, struct uft_err *err);
 int tracedat_read_v7(struct tracedat *file, struct tracedat_cursor *in, struct uft_err *err);
 
-/* Find the selected clock in a list "local [mono] boot". Without one, @clock is unchanged. */
+/* Find the clock in brackets in a list "local [mono] boot". If there is none, keep @clock. */
 void tracedat_chosen_clock(const char *list, char clock[static TRACEDAT_NAME_MAX]);
 
 #endif

@@ -10,7 +10,7 @@
 
 #define PAGE_BYTES_MIN	4096
 #define PAGE_BYTES_MAX	65536
-#define WINDOW_BYTES	(4 * PAGE_BYTES_MAX) /* read at once when pages are not packed */
+#define WINDOW_BYTES	(4 * PAGE_BYTES_MAX) /* bytes read at a time when pages are not packed */
 /* The largest chunk. trace-cmd packs some tens of KB at a time. */
 #define CHUNK_MAX_BYTES (16U << 20)
 /*

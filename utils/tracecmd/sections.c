@@ -8,7 +8,7 @@
 #include "utils/format/text.h"
 #include "utils/tracecmd/parts.h"
 
-/* Limits of one file of tracefs. */
+/* Limits of a format file and of the names of systems and events, in bytes. */
 #define FORMAT_MAX_BYTES (1UL << 20)
 #define SYSTEM_MAX	 128
 #define EVENT_MAX	 128

@@ -37,7 +37,7 @@ static void multiply_add(struct decimal *d, uint32_t by, uint32_t more)
 		d->limb[d->nr++] = carry % LIMB;
 }
 
-/* Write the product as 96 bits, the lowest word first. */
+/* Multiply @fraction by a million. The product has 96 bits, the lowest word first. */
 static void times_million(uint64_t fraction, uint32_t words[3])
 {
 	uint64_t low = (fraction & UINT32_MAX) * MILLION;

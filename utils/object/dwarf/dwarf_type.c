@@ -381,7 +381,7 @@ static const char *keep_name(struct dwarf_loader *loader, const char *name)
 {
 	size_t len = name ? strcspn(name, "< ({[,;%@\n") : 0;
 
-	/* Nothing is left of the name of a lambda, "<lambda()>". */
+	/* The name of a lambda, "<lambda()>", is empty after the cut. */
 	return len ? dwarf_keep_text(loader, name, len) : NULL;
 }
 

@@ -102,7 +102,10 @@ bool dwarf_is_container(Dwarf_Die *die);
  */
 const char *dwarf_container_shape(struct dwarf_loader *loader, Dwarf_Die *die, const char **key);
 
-/* Like dwarf_container_shape(), for a struct with boxed fields. @fields: key of its definition. */
+/*
+ * Like dwarf_container_shape(), for a struct with boxed fields. @fields: the key of the struct's
+ * definition
+ */
 const char *dwarf_struct_shape(struct dwarf_loader *loader, Dwarf_Die *die, const char *fields,
 			       const char **key);
 
@@ -203,7 +206,7 @@ uint32_t dwarf_vector_bytes(struct dwarf_loader *loader, Dwarf_Die *die);
 /* True for a vector, and for a struct that contains only a vector. */
 bool dwarf_is_one_vector(struct dwarf_loader *loader, Dwarf_Die *die);
 
-/* Returns the alignment of a type, at most 64; 1 when it is unknown. */
+/* Returns the alignment of a type in bytes, at most 64; 1 when it is unknown. */
 uint32_t dwarf_alignment(struct dwarf_loader *loader, Dwarf_Die *die);
 
 #endif

@@ -81,7 +81,7 @@ static bool find_unit(Dwarf *dwarf, uint64_t addr, Dwarf_Die *unit)
 	uint8_t type;
 
 	while (dwarf_get_units(dwarf, cu, &cu, &version, &type, unit, NULL) == 0) {
-		/* The skeleton of a split unit has the lines. */
+		/* A split unit has its line table in its skeleton. */
 		if ((type == DW_UT_compile || type == DW_UT_skeleton) &&
 		    dwarf_haspc(unit, addr) == 1)
 			return true;

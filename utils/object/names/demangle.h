@@ -5,10 +5,10 @@
 #include "utils/base/containers/strbuf.h"
 
 enum demangle_mode {
-	/* Scope and name: no parameters, template arguments, return types, ".part.0" */
+	/* Scope and name, without parameters, template arguments, return type and ".part.0" */
 	DEMANGLE_SIMPLE,
-	DEMANGLE_FULL, /* all that the demangler knows */
-	DEMANGLE_NO,   /* as in the object file */
+	DEMANGLE_FULL, /* all parts that the demangler reads */
+	DEMANGLE_NO,   /* the name as it is in the object file */
 };
 
 /*

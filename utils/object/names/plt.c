@@ -10,7 +10,7 @@
 #include "utils/base/containers/order.h"
 #include "utils/base/containers/vec.h"
 
-/* Entry N of the PLT is at @first + N * @entry. */
+/* Entry N of the PLT is at the address @first + N * @entry. */
 struct plt_layout {
 	uint64_t first;
 	uint64_t entry;

@@ -8,10 +8,10 @@
 #include "utils/format/sym.h"
 
 /*
- * The module whose file is searched.
+ * The module whose .sym file is wanted.
  *
  * @build_id: "": the module has none
- * @any_path: paths need not match (--with-syms); build-ids decide if both are known
+ * @any_path: a file with another path matches, too (--with-syms), unless its build-id differs
  */
 struct sym_query {
 	const char *path;

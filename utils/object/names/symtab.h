@@ -1,4 +1,4 @@
-/* The symbols of a module on disk, from all possible places. */
+/* The symbols of a module on disk, from all sections and files that may have them. */
 #ifndef UTRAIL_OBJECT_SYMTAB_H
 #define UTRAIL_OBJECT_SYMTAB_H
 

@@ -80,7 +80,7 @@ struct event_context {
 };
 
 enum event_kind_flags {
-	/* The id is unknown. The row stands for all ids of the range. */
+	/* The row stands for all ids of its range that have no row of their own. */
 	EVENT_KIND_NAMELESS = 1U << 0,
 	/* The event was requested for single functions (-T f@read=..., -W), and is always shown. */
 	EVENT_KIND_OF_TRIGGER = 1U << 1,

@@ -61,8 +61,8 @@ static const struct event_field site[] = {
 };
 
 /*
- * Get a field. The third one is computed from the first two: instructions per cycle, or the
- * percentage without misses.
+ * Get a field. The third field is computed from the first two: instructions per cycle, or the
+ * percentage of events that were not misses.
  */
 static bool get_with_rate(const struct event_kind *kind, const struct event_context *context,
 			  size_t index, struct event_value *out)

@@ -205,7 +205,7 @@ static int set_fields(const char *keys, const char *end, struct argspecs *list)
 	return 0;
 }
 
-/* The function whose values are wanted, and the book. */
+/* The function whose values are wanted, and the book that wants them. */
 struct asked {
 	struct arg_book *book;
 	const struct func *func;

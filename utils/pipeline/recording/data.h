@@ -185,7 +185,7 @@ static inline int task_order(const struct task *x, const struct task *y)
 	return (x->tid > y->tid) - (x->tid < y->tid);
 }
 
-/* The meaning of a task's addresses, valid until @until_ns. */
+/* The session and the address space of a task, valid until @until_ns. */
 struct task_place {
 	struct session *session;
 	struct addr_space *space;

@@ -14,7 +14,7 @@
 #define DELETED " (deleted)"
 
 /*
- * The number of a path's directories that are kept. The limit keeps a damaged file from taking much
+ * The most directories of a path that are stored. The limit keeps a damaged file from taking much
  * memory.
  */
 #define DIRECTORIES_MAX 64

@@ -20,7 +20,7 @@
  */
 #define FILES_COST_MIN	 (1ULL << 31) /* the smallest limit */
 #define FILES_COST_TIMES 256	      /* the steps allowed for each byte of proc.dat */
-#define FILES_HELD_COST	 16	      /* the steps for a stored byte */
+#define FILES_HELD_COST	 16	      /* the steps that a stored byte counts as */
 
 /*
  * A path. Names are a tree, so that a directory can be renamed with its content.

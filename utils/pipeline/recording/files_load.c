@@ -224,8 +224,8 @@ static int take_inherit(struct loading *load, const struct execution *execution,
 	if (content == FILES_NONE)
 		return -ENOMEM;
 	/*
-	 * Standard descriptors are often opened for reading and writing. Their number tells their
-	 * real use.
+	 * Standard descriptors are often opened for reading and writing. The number 0, 1 or 2 tells
+	 * their real use.
 	 */
 	return descriptors_add(files, of,
 			       &(struct descriptor){

@@ -39,7 +39,7 @@ struct opened {
 
 void opened_deinit(struct opened *opened);
 
-/* Follow an event before the range. Returns false when memory is short. */
+/* Update @opened for an event before the time range. Returns false when memory is short. */
 bool opened_note(struct opened *opened, const struct event *event);
 
 /*

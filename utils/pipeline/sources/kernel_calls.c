@@ -236,7 +236,7 @@ static ssize_t calls_read(struct source *source, struct event *events, size_t ma
 		if (what == STEP_DROP)
 			continue;
 		events[nr] = event_of(next);
-		/* If the clocks differ, the probe's clock counts. */
+		/* If the clocks differ, a call is not dated before the program's last record. */
 		if (is_call(next))
 			events[nr].time_ns = MAX(due, src_user_last_ns(calls->user));
 		calls->last_ns = events[nr++].time_ns;

@@ -55,7 +55,7 @@ struct kernel_calls {
 	bool drops;
 };
 
-/* Starts as { 0 }; ends with kernel_calls_deinit(). */
+/* @calls must be { 0 } before the call. It ends with kernel_calls_deinit(). */
 void kernel_calls_init(struct kernel_calls *calls, struct queue_source *queued,
 		       struct src_user *user, const struct task *task);
 void kernel_calls_deinit(struct kernel_calls *calls);

@@ -48,8 +48,9 @@ struct source_ops {
 			struct uft_err *err);
 
 	/*
-	 * In a growing recording, between two runs: look for new events for next_ns() and read().
-	 * NULL: there never are new events. Returns 0, or a negative errno with @err.
+	 * In a growing recording, between two runs of the pipeline: look for new events for
+	 * next_ns() and read(). NULL: there never are new events. Returns 0, or a negative errno
+	 * with @err.
 	 */
 	int (*more)(struct source *src, struct uft_err *err);
 

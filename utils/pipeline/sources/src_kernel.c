@@ -156,7 +156,7 @@ static void note_lost_here(struct src_kernel *src)
 {
 	if (!src->page.missed)
 		return;
-	/* An unknown number stays unknown. */
+	/* If one of the two numbers is unknown, the sum is unknown, too: 0. */
 	if (src->page.missed == UINT64_MAX || (src->has_lost && !src->lost))
 		src->lost = 0;
 	else

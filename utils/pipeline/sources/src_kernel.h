@@ -6,8 +6,8 @@
 #include "utils/pipeline/sources/source.h"
 
 /*
- * Opens a source for each file, if kernel_header exists. open() reads kernel_header into
- * @context->data. The rest of a damaged page is skipped.
+ * Opens a source for each file kernel-cpu<N>.dat, if kernel_header exists. open() reads
+ * kernel_header into @context->data. The rest of a damaged page is skipped.
  */
 extern const struct source_kind src_kernel_kind;
 

@@ -44,7 +44,7 @@ struct stage_config {
 	uint32_t actions;	 /* enum trigger_flags: only these actions of filters count */
 	bool is_off;		 /* --trace=off: show no calls until a trace_on */
 	bool show_libcalls;
-	bool show_events;		  /* show events of the scheduler, the kernel and -E */
+	bool show_events;		  /* show events, not only those of -T and -W */
 	const struct event_rules *events; /* --Event: show only these events; borrowed; NULL: all */
 	struct event_choice *choice; /* the choice by @events: made and owned by the pipeline */
 	enum stage_sched sched;
@@ -74,7 +74,7 @@ static inline bool stage_keeps_cpu(bool wants_cpus, struct event *event)
 	return true;
 }
 
-/* Pseudo functions: those of SCHED_*. */
+/* Pseudo functions, which views show for SCHED_* events. */
 struct pseudo_funcs {
 	const struct func *sched;
 	const struct func *sched_preempt;
@@ -84,7 +84,7 @@ struct pending_call {
 	const struct func *func;
 	uint64_t addr;
 	uint64_t start_ns;
-	uint64_t child_ns; /* the time of its direct children */
+	uint64_t child_ns; /* the time of the calls made directly by this call */
 };
 
 /*

@@ -16,7 +16,7 @@
  * The kinds of nodes.
  *
  * @nr: how many numbers a node has
- * @children: how many children a node has; -1: this is the node's number with the index @count
+ * @children: how many children a node has; -1: the node itself tells, in the number at index @count
  */
 static const struct kind {
 	char letter;

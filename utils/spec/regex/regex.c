@@ -290,7 +290,7 @@ static struct state **find_bucket(struct regex *re, bool after_word)
 	return &re->buckets[(hash ^ hash >> 32) % BUCKETS];
 }
 
-/* Put the set into the spare state. The next call replaces it. */
+/* Copy the set in @re->list to the spare state. The next call overwrites the spare state. */
 static struct state *use_spare(struct regex *re)
 {
 	re->spare->nr = re->nr;

@@ -35,7 +35,7 @@ enum token_kind {
 	TOKEN_MAYBE,
 	TOKEN_BRACKET,
 	TOKEN_BRACE,
-	TOKEN_BRACE_END, /* outside of an interval it is a byte */
+	TOKEN_BRACE_END, /* '}'; outside of an interval, an ordinary byte */
 	TOKEN_BACKSLASH, /* a backslash at the end of the text */
 };
 

@@ -15,7 +15,7 @@ void tree_configure(struct pipeline_config *config)
 	config->stages.wants = STAGE_WANTS_DEPTHS;
 }
 
-/* Find the program that the task runs at @time_ns. Its next program begins at *@until_ns. */
+/* Find the program that @task runs at @time_ns. The task's next program begins at *@until_ns. */
 static struct tree_node *root_at(const struct tree *tree, const struct task *task, uint64_t time_ns,
 				 uint64_t *until_ns)
 {

@@ -67,7 +67,7 @@ struct tree_task {
 	struct tree_node *root;
 	struct tree_node *top;	/* the innermost call, or the root */
 	struct tree_node *out;	/* the innermost call when the task went off the CPU, or NULL */
-	struct event out_event; /* the event when it went off the CPU */
+	struct event out_event; /* the task's last SCHED_OUT event */
 	size_t depth;		/* number of calls between the root and @top */
 	uint64_t session_ns;	/* the time when the next session begins */
 	uint64_t fork_ns;	/* the time when the next child is announced */

@@ -225,7 +225,7 @@ static int graft(struct tree *tree, const struct tree_unseen *chain, size_t nr,
 		size_t depth = nr - i;
 
 		if (!tree->counts_inherited)
-			node->calls = 0; /* the parent process has counted it */
+			node->calls = 0; /* the parent process has counted the call */
 		if (into[depth])
 			tree_add_numbers(into[depth], node);
 		while (!into[depth])

@@ -41,7 +41,7 @@ struct call_stats {
 	uint64_t self_ns;
 	struct time_stats total; /* over all calls; only with details */
 	struct time_stats self;
-	uint64_t *cpus;		       /* bits; NULL: no CPU seen */
+	uint64_t *cpus;		       /* a bit for each CPU seen; NULL: none */
 	struct hist *hist;	       /* distribution of total times; NULL: none or not wanted */
 	struct counter_sums *counters; /* NULL: no counter was read */
 };
@@ -59,7 +59,7 @@ struct func_row {
 struct task_stats {
 	uint64_t calls;
 	uint64_t total_ns; /* all time inside of functions */
-	uint64_t sched_ns; /* the part of that time off the CPU */
+	uint64_t sched_ns; /* the part of total_ns that was off the CPU */
 	/* The CPUs on which the task has run, in order of time. Only with wants_cpus. */
 	struct cpu_change {
 		uint64_t since_ns;

@@ -19,7 +19,7 @@ enum report_average {
 };
 
 enum report_format {
-	REPORT_TEXT, /* text or HTML, which depends on the colours */
+	REPORT_TEXT, /* text, or HTML when the color_mode is COLOR_MODE_HTML */
 	REPORT_CSV,
 	REPORT_JSON,
 };

@@ -110,7 +110,7 @@ static int add_keys(struct diff_table *table, struct uft_err *err)
 			*key = diff_fields[diff->keys[i]];
 			continue;
 		}
-		if (diff->keys[i] == DIFF_FIELD_KEYS) /* the name, which has no field */
+		if (diff->keys[i] == DIFF_FIELD_KEYS) /* the key is the name, which has no field */
 			continue;
 
 		const char *name =

@@ -188,7 +188,7 @@ static void add_field(const struct tep_format_field *field, struct work *work)
 		work->steps += field->size;
 }
 
-/* Add the work of @arg. has_risk() has limited its depth. */
+/* Add the work of printing @arg. has_risk() has limited the nesting of @arg. */
 static void add_work(struct tep_event *event, const struct tep_print_arg *arg, struct work *work)
 {
 	if (!arg)
@@ -243,7 +243,7 @@ static struct work find_work(struct tep_event *event, bool is_plain)
 	return work;
 }
 
-/* Find a symbol for the library. The library does not change the text. */
+/* Find the symbol at *@addr for libtraceevent, which does not change the returned text. */
 static char *resolve(void *syms, unsigned long long *addr, char **module)
 {
 	uint64_t start;

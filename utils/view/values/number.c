@@ -42,7 +42,7 @@ char *put_hex(char *to, uint64_t v, unsigned width)
  */
 static const struct time_unit {
 	uint32_t divider; /* the number of the next smaller units in this unit */
-	uint32_t limit;	  /* from this value, the next larger unit is used */
+	uint32_t limit;	  /* from this value on, the next larger unit is used */
 	char text[2];
 	int color; /* enum color, or -1 */
 } time_units[] = {

@@ -25,7 +25,7 @@ char *put_time_color(char *to, uint64_t ns, enum color_mode mode);
 
 #define TIMESTAMP_WIDTH 18
 
-/* Write seconds as "    1234.567890123", in TIMESTAMP_WIDTH columns; more from 10^8 seconds on. */
+/* Write seconds: "    1234.567890123". TIMESTAMP_WIDTH columns, wider from 10^8 seconds on. */
 char *put_timestamp(char *to, uint64_t ns);
 
 /*
