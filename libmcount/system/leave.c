@@ -117,8 +117,8 @@ static int64_t withdraw(uint64_t *ranges, uint64_t room)
 }
 
 /*
- * Returns the sum of three numbers: the threads inside of hooks, the threads inside of long calls
- * (undo_enter()), and the slots that led to the trampoline until now.
+ * Restores the slots that lead to the trampoline. Returns the number of these slots, plus the
+ * numbers of threads inside of hooks and inside of long calls (undo_enter()).
  */
 static int64_t count_inside(void)
 {

@@ -45,7 +45,7 @@ static void put_element(struct subject *s, const struct struct_field *field,
 		spec.fields = (char *)field->ref;
 	else
 		spec.name = (char *)field->ref;
-	/* A bit-field has the format of an integer. If it has the name of a type, it is an enum. */
+	/* A bit-field has the format of an integer. If field->ref names a type, the field is an enum. */
 	if (field->width && field->ref)
 		spec.type.format = ARG_ENUM;
 	if (field->width) {
